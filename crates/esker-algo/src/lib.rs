@@ -1,0 +1,3 @@
+//! What is computed on a graph. Sees `esker-graph` only: never a file, never a page.
+
+#![forbid(unsafe_code)]

@@ -1,0 +1,142 @@
+//! The waist: everything that an algorithm may ask of a graph.
+//!
+//! The list of a vertex may arrive in several pieces, in any order, from any thread. Iteration is internal:
+//! the graph drives the loop, so a store owns order, prefetch and decoding, and no algorithm holds a
+//! reference into a page. Dispatch is static: over an in-memory CSR a scan compiles to a loop over slices.
+
+use crate::bitmap::Bitmap;
+use crate::id::VertexId;
+use crate::run::{Run, Stop};
+
+/// Which of its two lists of a vertex is meant. In an undirected graph both are the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// Edges that leave the vertex.
+    Out,
+    /// Edges that arrive at it.
+    In,
+}
+
+impl Direction {
+    /// The other direction.
+    pub const fn reverse(self) -> Self {
+        match self {
+            Self::Out => Self::In,
+            Self::In => Self::Out,
+        }
+    }
+}
+
+/// What stands beside each neighbour: `()` where an algorithm does not ask for weights.
+///
+/// A slice of `()` takes no memory and its accesses compile to nothing, so one piece type serves both.
+pub trait Weight: Copy + Default + PartialEq + std::fmt::Debug + Send + Sync + 'static {}
+
+impl Weight for () {}
+impl Weight for i32 {}
+impl Weight for i64 {}
+impl Weight for f32 {}
+impl Weight for f64 {}
+
+/// Part of the list of one vertex.
+#[derive(Debug, Clone, Copy)]
+pub struct Piece<'a, W> {
+    /// Neighbours.
+    pub targets: &'a [VertexId],
+    /// Weight of the edge to each neighbour; as long as `targets`.
+    pub weights: &'a [W],
+    /// Whether no other thread is handed a piece of this vertex during the scan. If so, what is kept per
+    /// visited vertex may be updated by plain stores, one-bit-a-vertex sets included; if not, atomically.
+    pub exclusive: bool,
+}
+
+/// Whether a visitor wants the rest of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flow {
+    /// Hand over the next piece of this vertex.
+    More,
+    /// The remaining pieces of this vertex are not needed and need not be read. A hint: a piece that is
+    /// already on its way to another thread may still come.
+    Enough,
+}
+
+/// The vertices whose lists a scan hands over.
+#[derive(Debug, Clone, Copy)]
+pub enum Select<'a> {
+    /// Every vertex.
+    All,
+    /// These, each at most once, in any order.
+    List(&'a [VertexId]),
+    /// The members of a set over `0..num_vertices`.
+    Bits(&'a Bitmap),
+}
+
+/// What a scan does with the pieces it hands over.
+pub trait Visitor<W>: Sync {
+    /// Carried by each worker through the scan and handed back at its end: counts, output chunks, partial sums.
+    type State: Send;
+
+    /// A state for one worker.
+    fn new_state(&self) -> Self::State;
+
+    /// Whether the list of `v` is wanted; asked before the list is located.
+    #[inline(always)]
+    fn wants(&self, _v: VertexId) -> bool {
+        true
+    }
+
+    /// Takes one piece of the list of `v`. Vertices without neighbours get no call.
+    fn visit(&self, state: &mut Self::State, v: VertexId, piece: Piece<'_, W>) -> Flow;
+}
+
+/// A graph that can be computed on.
+pub trait Graph: Sync {
+    /// The type of the weights beside the neighbours.
+    type Weight: Weight;
+    /// What can go wrong while lists are read; in memory, only a [`Stop`].
+    type Error: std::error::Error + From<Stop> + Send + Sync + 'static;
+
+    /// Number of vertices; their ids are `0..num_vertices`.
+    fn num_vertices(&self) -> usize;
+
+    /// Number of entries in all out-lists. An undirected edge counts twice, a self-loop once.
+    fn num_arcs(&self) -> u64;
+
+    /// Whether out-lists and in-lists differ.
+    fn is_directed(&self) -> bool;
+
+    /// Whether lists of this direction are kept. Out-lists always are; in-lists in every undirected graph and in
+    /// those directed ones that were stored with them.
+    fn has(&self, direction: Direction) -> bool;
+
+    /// Length of the list of `v`. O(1), without touching the disk. Panics if the direction is not kept.
+    fn degree(&self, direction: Direction, v: VertexId) -> usize;
+
+    /// Hands the lists of the selected vertices to `visitor`, in parallel on the threads of `run`, and
+    /// returns the workers' states. A handful of vertices is handled on the calling thread, within microseconds.
+    ///
+    /// # Errors
+    /// The first list that cannot be read; [`Stop::Cancelled`] within 100 ms of a cancellation;
+    /// [`Stop::Unsuitable`] if the direction is not kept.
+    fn scan<V: Visitor<Self::Weight>>(
+        &self,
+        run: &Run,
+        direction: Direction,
+        select: Select<'_>,
+        visitor: &V,
+    ) -> Result<Vec<V::State>, Self::Error>;
+}
+
+/// A graph that gives whole sorted lists at random, for intersections.
+pub trait Lists: Graph {
+    /// Calls `f` with the list of `v`, ascending by neighbour, and the weights beside it.
+    ///
+    /// # Errors
+    /// If the list cannot be read, or the direction is not kept.
+    fn with_list<R>(
+        &self,
+        direction: Direction,
+        v: VertexId,
+        f: impl FnOnce(&[VertexId], &[Self::Weight]) -> R,
+    ) -> Result<R, Self::Error>;
+}

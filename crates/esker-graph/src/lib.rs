@@ -1,0 +1,18 @@
+//! What a graph is to Esker.
+//!
+//! Vertex ids, the trait through which every algorithm sees every graph ([`Graph`]), the settings and threads
+//! of a computation ([`Run`]), and the reference graph in memory ([`Csr`]). No files, no `unsafe`.
+
+#![forbid(unsafe_code)]
+
+mod id;
+mod run;
+mod bitmap;
+mod graph;
+mod csr;
+
+pub use bitmap::Bitmap;
+pub use csr::{Csr, CsrGraph, Rows};
+pub use graph::{Direction, Flow, Graph, Lists, Piece, Select, Visitor, Weight};
+pub use id::{AtomicVertexId, NONE, VertexId, vertex};
+pub use run::{Cancel, OnProgress, Progress, Run, RunOptions, Stop};

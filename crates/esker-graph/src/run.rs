@@ -1,0 +1,257 @@
+//! How a computation is carried out: its threads, seed, budget, progress and cancellation.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// Why a run ended without an answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Stop {
+    /// The cancel token of the run was set.
+    #[error("cancelled")]
+    Cancelled,
+    /// An array would not fit the memory that the run was given.
+    #[error(
+        "{what} needs {needed_bytes} bytes of memory but the limit is {budget_bytes}: raise the limit to at least the former"
+    )]
+    OverBudget {
+        /// What was to be allocated.
+        what: String,
+        /// The limit that would have sufficed.
+        needed_bytes: u64,
+        /// The limit that the run has.
+        budget_bytes: u64,
+    },
+    /// The graph or the options do not allow the computation.
+    #[error("{0}")]
+    Unsuitable(String),
+    /// The threads of the run could not be started.
+    #[error("cannot start threads: {0}")]
+    Threads(String),
+}
+
+/// A flag that stops a run from another thread. Clones share the flag.
+#[derive(Debug, Clone, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// Asks whatever runs with this token to stop; it does within 100 ms.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether [`Cancel::cancel`] was called.
+    #[inline]
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// `Err(Stop::Cancelled)` once [`Cancel::cancel`] was called.
+    #[inline]
+    pub fn check(&self) -> Result<(), Stop> {
+        if self.is_cancelled() { Err(Stop::Cancelled) } else { Ok(()) }
+    }
+}
+
+/// What a progress callback is told at the start of each round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Rounds started so far, this one included.
+    pub round: usize,
+    /// Vertices active in this round, in the algorithm's own sense.
+    pub active: usize,
+}
+
+/// A callback for progress; called on a thread of the run, between rounds.
+pub type OnProgress = Arc<dyn Fn(Progress) + Send + Sync>;
+
+/// The settings of a [`Run`].
+#[derive(Clone, Default)]
+pub struct RunOptions {
+    /// Worker threads; 0 takes as many as the machine has processors.
+    pub threads: usize,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// The most bytes that an algorithm may allocate for its own arrays; `None`: no limit.
+    pub memory_bytes: Option<u64>,
+    /// Whether the answer must not depend on the number of threads or on timing.
+    pub deterministic: bool,
+    /// The token that stops the run.
+    pub cancel: Cancel,
+    /// Told of each round.
+    pub on_progress: Option<OnProgress>,
+}
+
+/// A pool of threads and the settings under which an algorithm computes on it.
+///
+/// One run may serve many computations, one after another. Threads are its own: the global pool of
+/// rayon is never used.
+pub struct Run {
+    options: RunOptions,
+    pool: rayon::ThreadPool,
+    rounds: AtomicUsize,
+}
+
+impl Run {
+    /// Starts the threads.
+    ///
+    /// # Errors
+    /// [`Stop::Threads`] if the system refuses them.
+    pub fn new(options: RunOptions) -> Result<Self, Stop> {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(options.threads)
+            .thread_name(|i| format!("esker-{i}"))
+            .build()
+            .map_err(|e| Stop::Threads(e.to_string()))?;
+        Ok(Self { options, pool, rounds: AtomicUsize::new(0) })
+    }
+
+    /// A run with `threads` threads and defaults for the rest.
+    ///
+    /// # Errors
+    /// As [`Run::new`].
+    pub fn with_threads(threads: usize) -> Result<Self, Stop> {
+        Self::new(RunOptions { threads, ..RunOptions::default() })
+    }
+
+    /// Number of worker threads, at least 1.
+    pub fn threads(&self) -> usize {
+        self.pool.current_num_threads()
+    }
+
+    /// Seed of everything random in this run.
+    pub fn seed(&self) -> u64 {
+        self.options.seed
+    }
+
+    /// Whether answers must not depend on threads or timing.
+    pub fn deterministic(&self) -> bool {
+        self.options.deterministic
+    }
+
+    /// The token that stops this run.
+    pub fn cancel(&self) -> &Cancel {
+        &self.options.cancel
+    }
+
+    /// Calls `f` on a thread of the run's pool. Everything parallel inside uses that pool.
+    pub fn install<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
+        self.pool.install(f)
+    }
+
+    /// Begins a computation: counts its rounds from zero and refuses it if `needed_bytes` of arrays do not fit.
+    ///
+    /// # Errors
+    /// [`Stop::OverBudget`] with the limit that would suffice.
+    pub fn begin(&self, what: &str, needed_bytes: u64) -> Result<(), Stop> {
+        self.rounds.store(0, Ordering::Relaxed);
+        match self.options.memory_bytes {
+            Some(budget_bytes) if needed_bytes > budget_bytes => {
+                Err(Stop::OverBudget { what: what.to_owned(), needed_bytes, budget_bytes })
+            }
+            _ => self.check(),
+        }
+    }
+
+    /// Begins a round: reports it and returns an error if the run was cancelled.
+    ///
+    /// # Errors
+    /// [`Stop::Cancelled`].
+    pub fn round(&self, active: usize) -> Result<(), Stop> {
+        let round = self.rounds.fetch_add(1, Ordering::Relaxed) + 1;
+        if let Some(report) = &self.options.on_progress {
+            report(Progress { round, active });
+        }
+        self.check()
+    }
+
+    /// Rounds begun since [`Run::begin`].
+    pub fn rounds(&self) -> usize {
+        self.rounds.load(Ordering::Relaxed)
+    }
+
+    /// An error if the run was cancelled. Cheap enough for every few thousand edges.
+    ///
+    /// # Errors
+    /// [`Stop::Cancelled`].
+    #[inline]
+    pub fn check(&self) -> Result<(), Stop> {
+        self.options.cancel.check()
+    }
+
+    /// Hands the numbers `0..count` to the run's threads, each number once, in increasing order of taking;
+    /// returns the state of every worker that took part.
+    ///
+    /// Each worker makes a state with `new_state` and passes it to each call of `work`. Cancellation is
+    /// checked before each number. With one thread or one number everything happens on the caller's.
+    ///
+    /// # Errors
+    /// The first error of `work`, or [`Stop::Cancelled`].
+    pub fn share<S, E>(
+        &self,
+        count: usize,
+        new_state: impl Fn() -> S + Sync,
+        work: impl Fn(&mut S, usize) -> Result<(), E> + Sync,
+    ) -> Result<Vec<S>, E>
+    where
+        S: Send,
+        E: From<Stop> + Send,
+    {
+        let next = AtomicUsize::new(0);
+        let failed = AtomicBool::new(false);
+        let worker = || -> Result<S, E> {
+            let mut state = new_state();
+            while !failed.load(Ordering::Relaxed) {
+                let item = next.fetch_add(1, Ordering::Relaxed);
+                if item >= count {
+                    break;
+                }
+                let done = self.check().map_err(E::from).and_then(|()| work(&mut state, item));
+                if let Err(error) = done {
+                    failed.store(true, Ordering::Relaxed);
+                    return Err(error);
+                }
+            }
+            Ok(state)
+        };
+        let workers = self.threads().min(count);
+        if workers <= 1 {
+            return Ok(vec![worker()?]);
+        }
+        let mut results: Vec<Option<Result<S, E>>> = Vec::new();
+        results.resize_with(workers, || None);
+        let worker = &worker;
+        self.install(|| {
+            let (own, others) = results.split_at_mut(1);
+            rayon::scope(|scope| {
+                for slot in others {
+                    scope.spawn(move |_| *slot = Some(worker()));
+                }
+                own[0] = Some(worker());
+            });
+        });
+        results.into_iter().flatten().collect()
+    }
+
+    /// Cuts `0..len` into ranges of about `grain` and shares them as [`Run::share`] does. Ranges begin at multiples
+    /// of 64, so that no two workers write to the same word of a bitmap.
+    ///
+    /// # Errors
+    /// The first error of `work`, or [`Stop::Cancelled`].
+    pub fn share_ranges<S, E>(
+        &self,
+        len: usize,
+        grain: usize,
+        new_state: impl Fn() -> S + Sync,
+        work: impl Fn(&mut S, Range<usize>) -> Result<(), E> + Sync,
+    ) -> Result<Vec<S>, E>
+    where
+        S: Send,
+        E: From<Stop> + Send,
+    {
+        let grain = grain.next_multiple_of(64).max(64);
+        self.share(len.div_ceil(grain), new_state, |state, i| {
+            work(state, i * grain..((i + 1) * grain).min(len))
+        })
+    }
+}

@@ -1,0 +1,72 @@
+//! What can go wrong in the store. Every message says what, where, and what to do.
+
+use std::path::{Path, PathBuf};
+
+use esker_graph::Stop;
+
+/// An error of the store.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The operating system refused an operation on a file.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was tried, as a verb: `read`, `create`, `sync` ...
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The system's answer.
+        source: std::io::Error,
+    },
+    /// A file of a database is not what was written.
+    #[error("{} is damaged at byte {offset}: {reason}; restore the database from a copy or import it again", path.display())]
+    Corrupt {
+        /// The damaged file.
+        path: PathBuf,
+        /// Where in it the damage shows.
+        offset: u64,
+        /// What was expected there.
+        reason: String,
+    },
+    /// An input file could not be understood.
+    #[error("{}", describe_input(path, *line, text, reason))]
+    Input {
+        /// The input; `-` is standard input.
+        path: PathBuf,
+        /// Line number from 1, where the format has lines.
+        line: Option<u64>,
+        /// The offending text, shortened; may be empty.
+        text: String,
+        /// What is wrong with it, and the remedy.
+        reason: String,
+    },
+    /// The request makes no sense for this database or these options.
+    #[error("{0}")]
+    Invalid(String),
+    /// The run was cancelled, or does not fit its memory.
+    #[error(transparent)]
+    Stop(#[from] Stop),
+}
+
+fn describe_input(path: &Path, line: Option<u64>, text: &str, reason: &str) -> String {
+    let place = match line {
+        Some(line) => format!("{}:{line}", path.display()),
+        None => path.display().to_string(),
+    };
+    if text.is_empty() { format!("{place}: {reason}") } else { format!("{place}: {reason}: {text:?}") }
+}
+
+/// The store's result.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// For `map_err`: an [`Error::Io`] that says what was tried on which file.
+    pub fn io(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Io { action, path, source }
+    }
+
+    /// An [`Error::Corrupt`].
+    pub fn corrupt(path: impl Into<PathBuf>, offset: u64, reason: impl Into<String>) -> Self {
+        Self::Corrupt { path: path.into(), offset, reason: reason.into() }
+    }
+}

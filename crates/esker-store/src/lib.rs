@@ -1,0 +1,6 @@
+//! Where a graph is kept: a directory of immutable, checksummed files under one manifest.
+
+mod error;
+pub mod import;
+
+pub use error::{Error, Result};

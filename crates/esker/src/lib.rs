@@ -1,0 +1,1 @@
+//! Esker: the facade, where the store and the algorithms meet.
