@@ -1,0 +1,273 @@
+//! The formats that can be read, by name, and the choices that a user can make about reading.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::Error;
+
+/// An input format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// `u v` a line.
+    EdgeList,
+    /// `u v w` a line.
+    WeightedEdgeList,
+    /// Tabs or spaces between columns, `#` comments, sparse ids.
+    Snap,
+    /// Columns with any delimiter, with or without a header, with quotes.
+    Csv,
+    /// Columns separated by tabs.
+    Tsv,
+    /// Matrix Market: a banner, `rows columns entries`, then 1-based `i j [value]` lines.
+    MatrixMarket,
+    /// METIS and DIMACS-10: `n m [fmt [ncon]]`, then the 1-based neighbours of each vertex on its line.
+    Metis,
+    /// DIMACS-9 shortest paths: `p sp n m`, then `a u v w` lines.
+    Dimacs,
+    /// Ligra and GBBS: `AdjacencyGraph` or `WeightedAdjacencyGraph`, then one number a line.
+    Adjacency,
+    /// LDBC Graphalytics: `.v`, `.e` and `.properties` beside each other.
+    Graphalytics,
+    /// GAP's serialised graph without weights.
+    Sg,
+    /// GAP's serialised graph with 32-bit integer weights.
+    Wsg,
+    /// Graph500 edges packed in 12 bytes: 48 bits for each end.
+    Graph500,
+    /// Graph500 edges as two 64-bit integers.
+    Graph500Wide,
+    /// Apache Parquet.
+    Parquet,
+    /// Apache Arrow's IPC file or stream.
+    Arrow,
+}
+
+impl Format {
+    /// All formats, in the order in which help lists them.
+    pub const ALL: [Self; 16] = [
+        Self::EdgeList,
+        Self::WeightedEdgeList,
+        Self::Snap,
+        Self::Csv,
+        Self::Tsv,
+        Self::MatrixMarket,
+        Self::Metis,
+        Self::Dimacs,
+        Self::Adjacency,
+        Self::Graphalytics,
+        Self::Sg,
+        Self::Wsg,
+        Self::Graph500,
+        Self::Graph500Wide,
+        Self::Parquet,
+        Self::Arrow,
+    ];
+
+    /// The name that `--format` takes.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::EdgeList => "el",
+            Self::WeightedEdgeList => "wel",
+            Self::Snap => "snap",
+            Self::Csv => "csv",
+            Self::Tsv => "tsv",
+            Self::MatrixMarket => "mtx",
+            Self::Metis => "metis",
+            Self::Dimacs => "dimacs",
+            Self::Adjacency => "adj",
+            Self::Graphalytics => "graphalytics",
+            Self::Sg => "sg",
+            Self::Wsg => "wsg",
+            Self::Graph500 => "graph500",
+            Self::Graph500Wide => "graph500-64",
+            Self::Parquet => "parquet",
+            Self::Arrow => "arrow",
+        }
+    }
+
+    /// What a person calls it.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::EdgeList => "edge list",
+            Self::WeightedEdgeList => "weighted edge list",
+            Self::Snap => "SNAP edge list",
+            Self::Csv => "CSV",
+            Self::Tsv => "TSV",
+            Self::MatrixMarket => "Matrix Market",
+            Self::Metis => "METIS graph",
+            Self::Dimacs => "DIMACS-9 graph",
+            Self::Adjacency => "Ligra adjacency graph",
+            Self::Graphalytics => "Graphalytics graph",
+            Self::Sg => "GAP serialised graph",
+            Self::Wsg => "GAP serialised weighted graph",
+            Self::Graph500 => "Graph500 edges of 12 bytes",
+            Self::Graph500Wide => "Graph500 edges of 16 bytes",
+            Self::Parquet => "Parquet",
+            Self::Arrow => "Arrow IPC",
+        }
+    }
+
+    /// The format that the end of a file's name promises, compression suffixes left aside. Names that many formats
+    /// share (`.txt`, `.graph`, `.e`) promise nothing alone; `.graph` is taken as METIS.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let name = name.to_ascii_lowercase();
+        let name = [".gz", ".zst", ".bz2"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
+        Some(match name.rsplit_once('.')?.1 {
+            "el" => Self::EdgeList,
+            "wel" => Self::WeightedEdgeList,
+            "csv" => Self::Csv,
+            "tsv" | "tab" => Self::Tsv,
+            "mtx" | "mm" => Self::MatrixMarket,
+            "graph" | "metis" => Self::Metis,
+            "gr" => Self::Dimacs,
+            "adj" => Self::Adjacency,
+            "properties" => Self::Graphalytics,
+            "sg" => Self::Sg,
+            "wsg" => Self::Wsg,
+            "graph500" | "packed" => Self::Graph500,
+            "parquet" | "pq" => Self::Parquet,
+            "arrow" | "feather" | "ipc" | "arrows" => Self::Arrow,
+            _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let wanted = text.to_ascii_lowercase();
+        let wanted = match wanted.as_str() {
+            "edgelist" | "edge-list" => "el",
+            "txt" => "snap",
+            "matrix-market" | "matrixmarket" => "mtx",
+            "graph" | "dimacs10" | "dimacs-10" => "metis",
+            "gr" | "dimacs9" | "dimacs-9" => "dimacs",
+            "adjacency" | "ligra" | "gbbs" => "adj",
+            "feather" | "ipc" => "arrow",
+            other => other,
+        };
+        Self::ALL.into_iter().find(|format| format.name() == wanted).ok_or_else(|| {
+            let names: Vec<_> = Self::ALL.iter().map(|format| format.name()).collect();
+            Error::Invalid(format!("no format is called {text:?}; the formats are {}", names.join(", ")))
+        })
+    }
+}
+
+/// Which column to take for something that an input may or may not have.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Pick {
+    /// The one that the format, or the usual name, says; none if there is none.
+    #[default]
+    Auto,
+    /// None, even if the input has one.
+    Skip,
+    /// This one: a name from the header, or a number from 1.
+    Column(String),
+}
+
+/// Which columns besides weight and time become edge properties.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum PickProperties {
+    /// No others.
+    #[default]
+    None,
+    /// Every other column.
+    All,
+    /// These: names from the header, or numbers from 1. `:text` or `:number` at the end of a name fixes its type,
+    /// which is otherwise decided on a sample.
+    Columns(Vec<String>),
+}
+
+/// What ids are to be taken for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum PickIds {
+    /// Integers if the ids of a sample are, else texts.
+    #[default]
+    Auto,
+    /// Integers; a line with another id is rejected.
+    Int,
+    /// Texts.
+    Text,
+}
+
+/// How to read inputs. The default leaves everything to the sniffer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// The format; sniffed if `None`.
+    pub format: Option<Format>,
+    /// Column of the source: a name from the header, or a number from 1.
+    pub source: Option<String>,
+    /// Column of the target.
+    pub target: Option<String>,
+    /// Column of the weight.
+    pub weight: Pick,
+    /// Column of the time.
+    pub time: Pick,
+    /// Other columns to keep.
+    pub properties: PickProperties,
+    /// What ids are.
+    pub ids: PickIds,
+    /// The byte between columns of a CSV; sniffed if `None`. A space stands for any run of spaces and tabs.
+    pub delimiter: Option<u8>,
+    /// Whether the first line of a CSV names the columns; sniffed if `None`.
+    pub header: Option<bool>,
+    /// Whether `"` quotes fields; sniffed if `None`.
+    pub quotes: Option<bool>,
+    /// A file with one vertex id a line, for vertices without edges.
+    pub vertices: Option<String>,
+    /// Bytes of a block, about. Tests make it small.
+    pub block_bytes: usize,
+    /// Bytes that one line may have. A longer one is an error.
+    pub line_bytes_max: usize,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self {
+            format: None,
+            source: None,
+            target: None,
+            weight: Pick::Auto,
+            time: Pick::Auto,
+            properties: PickProperties::None,
+            ids: PickIds::Auto,
+            delimiter: None,
+            header: None,
+            quotes: None,
+            vertices: None,
+            block_bytes: 1 << 20,
+            line_bytes_max: 1 << 20,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_reads_back() {
+        for format in Format::ALL {
+            assert_eq!(format.name().parse::<Format>().unwrap(), format);
+            assert_eq!(format.to_string(), format.name());
+        }
+        assert_eq!("Matrix-Market".parse::<Format>().unwrap(), Format::MatrixMarket);
+        let error = "xml".parse::<Format>().unwrap_err().to_string();
+        assert!(error.starts_with("no format is called \"xml\"; the formats are el, wel, snap,"), "{error}");
+    }
+
+    #[test]
+    fn names_promise_formats() {
+        assert_eq!(Format::from_name("web.WEL.gz"), Some(Format::WeightedEdgeList));
+        assert_eq!(Format::from_name("a/b.c/web.csv"), Some(Format::Csv));
+        assert_eq!(Format::from_name("web.txt"), None);
+        assert_eq!(Format::from_name("web"), None);
+    }
+}

@@ -1,0 +1,279 @@
+//! Inputs: files, patterns, standard input; compressed or not; read once, front to back, in bounded memory.
+
+use std::io::{self, BufReader, Cursor, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::error::{Error, Result};
+
+/// Bytes that a decompressor reads at a time.
+const COMPRESSED_BUFFER_BYTES: usize = 1 << 18;
+
+/// The largest window that a `.zst` input may ask for, as a power of two: 128 MiB, what `zstd` itself allows.
+const ZSTD_WINDOW_LOG_MAX: u32 = 27;
+
+/// Where bytes come from.
+#[derive(Debug, Clone)]
+pub enum Input {
+    /// A file.
+    File(Arc<PathBuf>),
+    /// Standard input, which can be read only once.
+    Stdin,
+    /// Bytes in memory under a name. The path is for messages and its ending for the sniffer.
+    Memory(Arc<PathBuf>, Arc<[u8]>),
+}
+
+impl Input {
+    /// An input in memory.
+    pub fn memory(name: &str, bytes: impl Into<Arc<[u8]>>) -> Self {
+        Self::Memory(Arc::new(PathBuf::from(name)), bytes.into())
+    }
+
+    /// The path for messages; `-` for standard input.
+    pub fn path(&self) -> Arc<PathBuf> {
+        match self {
+            Self::File(path) | Self::Memory(path, _) => Arc::clone(path),
+            Self::Stdin => Arc::new(PathBuf::from("-")),
+        }
+    }
+
+    /// The name, whose ending may promise a format.
+    pub fn name(&self) -> String {
+        self.path().to_string_lossy().into_owned()
+    }
+
+    /// Whether it can be opened more than once.
+    pub fn is_repeatable(&self) -> bool {
+        !matches!(self, Self::Stdin)
+    }
+
+    /// Bytes as stored, if known.
+    pub fn stored_bytes(&self) -> Option<u64> {
+        match self {
+            Self::File(path) => {
+                std::fs::metadata(path.as_path()).ok().filter(std::fs::Metadata::is_file).map(|m| m.len())
+            }
+            Self::Stdin => None,
+            Self::Memory(_, bytes) => Some(bytes.len() as u64),
+        }
+    }
+
+    /// The input beside this one with another ending, if there is one: `web.e` for `web.v`.
+    pub fn sibling(&self, name: &Path) -> Option<Self> {
+        match self {
+            Self::File(path) => {
+                let path = path.with_file_name(name);
+                path.is_file().then(|| Self::File(Arc::new(path)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Opens it for reading from its start, decompressed.
+    ///
+    /// # Errors
+    /// If it is not there, may not be read, or is a directory.
+    pub fn open(&self) -> Result<Stream> {
+        let path = self.path();
+        let raw: Box<dyn Read + Send> = match self {
+            Self::File(path) => {
+                if path.is_dir() {
+                    return Err(Error::Invalid(format!(
+                        "{0} is a directory; name its files, for example '{0}/*.csv'",
+                        path.display()
+                    )));
+                }
+                Box::new(std::fs::File::open(path.as_path()).map_err(Error::io("open", path.as_path()))?)
+            }
+            Self::Stdin => Box::new(io::stdin()),
+            Self::Memory(_, bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
+        };
+        Stream::new(path, raw)
+    }
+}
+
+/// What the user named, as inputs in order: `-` is standard input, a name that is no file but has `*`, `?` or `[` in
+/// it is a pattern, whose files come in the order of their names.
+///
+/// # Errors
+/// If there is nothing, a pattern matches no file or is malformed, or standard input is named twice.
+pub fn expand<S: AsRef<str>>(names: &[S]) -> Result<Vec<Input>> {
+    let mut inputs = Vec::new();
+    for name in names.iter().map(AsRef::as_ref) {
+        if name == "-" {
+            if inputs.iter().any(|input| matches!(input, Input::Stdin)) {
+                return Err(Error::Invalid(
+                    "standard input (-) is named twice; it can be read only once".into(),
+                ));
+            }
+            inputs.push(Input::Stdin);
+        } else if name.contains(['*', '?', '[']) && !Path::new(name).exists() {
+            let before = inputs.len();
+            let matches =
+                glob::glob(name).map_err(|e| Error::Invalid(format!("{name} is not a pattern: {e}")))?;
+            for path in matches {
+                let path = path.map_err(|e| {
+                    let path = e.path().to_path_buf();
+                    Error::Io { action: "read", path, source: e.into() }
+                })?;
+                if path.is_file() {
+                    inputs.push(Input::File(Arc::new(path)));
+                }
+            }
+            if inputs.len() == before {
+                return Err(Error::Invalid(format!("no file matches the pattern {name}")));
+            }
+        } else {
+            inputs.push(Input::File(Arc::new(PathBuf::from(name))));
+        }
+    }
+    if inputs.is_empty() {
+        return Err(Error::Invalid(
+            "no input is named; give a file, a pattern, or - for standard input".into(),
+        ));
+    }
+    Ok(inputs)
+}
+
+/// How an input is compressed, told by its first bytes and never by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compression {
+    /// Not at all.
+    None,
+    /// gzip, of one or many members.
+    Gzip,
+    /// Zstandard, of one or many frames.
+    Zstd,
+    /// bzip2, of one or many streams.
+    Bzip2,
+}
+
+impl Compression {
+    /// What the first bytes of an input say.
+    pub fn of(head: &[u8]) -> Self {
+        match head {
+            [0x1f, 0x8b, 8, ..] => Self::Gzip,
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Self::Zstd,
+            // A skippable frame, as parallel compressors put first.
+            [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Self::Zstd,
+            [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, ..] => Self::Bzip2,
+            [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72, 0x45, 0x38, ..] => Self::Bzip2,
+            _ => Self::None,
+        }
+    }
+
+    /// Its name for messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "uncompressed",
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+            Self::Bzip2 => "bzip2",
+        }
+    }
+}
+
+/// Counts what passes, as stored on disk.
+struct Counted<R> {
+    inner: R,
+    count: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.count.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+/// An open input, decompressed. Memory: a buffer of 256 KiB and the window of the decompressor, if compressed.
+pub struct Stream {
+    path: Arc<PathBuf>,
+    compression: Compression,
+    inner: Box<dyn Read + Send>,
+    count: Arc<AtomicU64>,
+    reported: u64,
+}
+
+impl Stream {
+    fn new(path: Arc<PathBuf>, raw: Box<dyn Read + Send>) -> Result<Self> {
+        let count = Arc::new(AtomicU64::new(0));
+        let mut raw = Counted { inner: raw, count: Arc::clone(&count) };
+        let mut head = Vec::with_capacity(8);
+        (&mut raw).take(8).read_to_end(&mut head).map_err(Error::io("read", path.as_path()))?;
+        let compression = Compression::of(&head);
+        let whole = Cursor::new(head).chain(raw);
+        let buffered = |whole| BufReader::with_capacity(COMPRESSED_BUFFER_BYTES, whole);
+        let inner: Box<dyn Read + Send> = match compression {
+            Compression::None => Box::new(whole),
+            Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(buffered(whole))),
+            Compression::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(buffered(whole))),
+            Compression::Zstd => {
+                let mut decoder = zstd::stream::read::Decoder::with_buffer(buffered(whole))
+                    .map_err(Error::io("read", path.as_path()))?;
+                decoder.window_log_max(ZSTD_WINDOW_LOG_MAX).map_err(Error::io("read", path.as_path()))?;
+                Box::new(decoder)
+            }
+        };
+        Ok(Self { path, compression, inner, count, reported: 0 })
+    }
+
+    /// The path, for messages.
+    pub fn path(&self) -> &Arc<PathBuf> {
+        &self.path
+    }
+
+    /// How it is compressed.
+    pub fn compression(&self) -> Compression {
+        self.compression
+    }
+
+    /// Bytes taken from the input as stored, since the last call.
+    pub fn take_stored_bytes(&mut self) -> u64 {
+        let now = self.count.load(Ordering::Relaxed);
+        let new = now - self.reported;
+        self.reported = now;
+        new
+    }
+
+    /// Fills `buffer` from `filled` on, and returns how far it is filled then: less than all only at the end.
+    ///
+    /// # Errors
+    /// If reading fails, or the compressed data is damaged or ends too early.
+    pub fn fill(&mut self, buffer: &mut [u8], mut filled: usize) -> Result<usize> {
+        while filled < buffer.len() {
+            match self.inner.read(&mut buffer[filled..]) {
+                Ok(0) => break,
+                Ok(read) => filled += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.explain(error)),
+            }
+        }
+        Ok(filled)
+    }
+
+    fn explain(&self, error: io::Error) -> Error {
+        if self.compression == Compression::None {
+            return Error::io("read", self.path.as_path())(error);
+        }
+        let name = self.compression.name();
+        let reason = match error.kind() {
+            io::ErrorKind::UnexpectedEof => {
+                format!("the {name} data ends too early: the file is cut short; copy or download it again")
+            }
+            io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData | io::ErrorKind::Other => {
+                format!("the {name} data is damaged ({error}); copy or download it again")
+            }
+            _ => return Error::io("read", self.path.as_path())(error),
+        };
+        Error::Input { path: self.path.to_path_buf(), line: None, text: String::new(), reason }
+    }
+}
+
+impl Read for Stream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.inner.read(buffer)
+    }
+}
