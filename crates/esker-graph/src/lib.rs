@@ -10,9 +10,11 @@ mod run;
 mod bitmap;
 mod graph;
 mod csr;
+mod fragmented;
 
 pub use bitmap::Bitmap;
 pub use csr::{Csr, CsrGraph, Rows};
+pub use fragmented::Fragmented;
 pub use graph::{Direction, Flow, Graph, Lists, Piece, Select, Visitor, Weight};
 pub use id::{AtomicVertexId, NONE, VertexId, vertex};
 pub use run::{Cancel, OnProgress, Progress, Run, RunOptions, Stop};

@@ -1,0 +1,3 @@
+//! The catalogue: one file for each algorithm.
+
+pub mod bfs;

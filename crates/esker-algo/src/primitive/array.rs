@@ -1,0 +1,215 @@
+//! One value per vertex, read and written by many threads without locks and without `unsafe`.
+//!
+//! Each value lies in an atomic of its size, accessed `Relaxed`: on common machines a get or set is a plain load or
+//! store. Order between threads comes from the joins at the end of each parallel loop.
+
+use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, Ordering::Relaxed};
+
+use esker_graph::{Run, VertexId};
+use rayon::prelude::*;
+
+/// A type of which a [`VertexValues`] can be made.
+pub trait Value: Copy + PartialOrd + Send + Sync + 'static {
+    /// The atomic that holds it.
+    type Atomic: Send + Sync;
+    /// Wraps a value.
+    fn wrap(self) -> Self::Atomic;
+    /// Unwraps it.
+    fn unwrap(cell: Self::Atomic) -> Self;
+    /// Reads.
+    fn load(cell: &Self::Atomic) -> Self;
+    /// Writes.
+    fn store(cell: &Self::Atomic, value: Self);
+    /// Writes `new` if the bits of `expected` are there; otherwise gives what is.
+    fn replace(cell: &Self::Atomic, expected: Self, new: Self) -> Result<(), Self>;
+    /// The sum of two values. Integers wrap.
+    fn plus(self, other: Self) -> Self;
+}
+
+macro_rules! integer_value {
+    ($type:ty, $atomic:ty) => {
+        impl Value for $type {
+            type Atomic = $atomic;
+            #[inline(always)]
+            fn wrap(self) -> $atomic {
+                <$atomic>::new(self)
+            }
+            #[inline(always)]
+            fn unwrap(cell: $atomic) -> Self {
+                cell.into_inner()
+            }
+            #[inline(always)]
+            fn load(cell: &$atomic) -> Self {
+                cell.load(Relaxed)
+            }
+            #[inline(always)]
+            fn store(cell: &$atomic, value: Self) {
+                cell.store(value, Relaxed);
+            }
+            #[inline(always)]
+            fn replace(cell: &$atomic, expected: Self, new: Self) -> Result<(), Self> {
+                cell.compare_exchange(expected, new, Relaxed, Relaxed).map(drop)
+            }
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+        }
+    };
+}
+
+integer_value!(u32, AtomicU32);
+integer_value!(i32, AtomicI32);
+integer_value!(u64, AtomicU64);
+integer_value!(i64, AtomicI64);
+
+macro_rules! float_value {
+    ($type:ty, $atomic:ty) => {
+        impl Value for $type {
+            type Atomic = $atomic;
+            #[inline(always)]
+            fn wrap(self) -> $atomic {
+                <$atomic>::new(self.to_bits())
+            }
+            #[inline(always)]
+            fn unwrap(cell: $atomic) -> Self {
+                Self::from_bits(cell.into_inner())
+            }
+            #[inline(always)]
+            fn load(cell: &$atomic) -> Self {
+                Self::from_bits(cell.load(Relaxed))
+            }
+            #[inline(always)]
+            fn store(cell: &$atomic, value: Self) {
+                cell.store(value.to_bits(), Relaxed);
+            }
+            #[inline(always)]
+            fn replace(cell: &$atomic, expected: Self, new: Self) -> Result<(), Self> {
+                cell.compare_exchange(expected.to_bits(), new.to_bits(), Relaxed, Relaxed)
+                    .map(drop)
+                    .map_err(Self::from_bits)
+            }
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                self + other
+            }
+        }
+    };
+}
+
+float_value!(f32, AtomicU32);
+float_value!(f64, AtomicU64);
+
+/// A value for each vertex. Memory: the size of `T` a vertex.
+pub struct VertexValues<T: Value> {
+    cells: Vec<T::Atomic>,
+}
+
+/// A vertex for each vertex: parents, labels. Memory: one id a vertex.
+pub type VertexArray = VertexValues<VertexId>;
+
+impl<T: Value> VertexValues<T> {
+    /// `len` copies of `value`, written by the threads of `run`.
+    pub fn filled(run: &Run, len: usize, value: T) -> Self {
+        Self::from_fn(run, len, |_| value)
+    }
+
+    /// The values of `f` at `0..len`, computed by the threads of `run`.
+    pub fn from_fn(run: &Run, len: usize, f: impl Fn(usize) -> T + Sync + Send) -> Self {
+        if len < PARALLEL_LEN_MIN || run.threads() == 1 {
+            return Self { cells: (0..len).map(|i| f(i).wrap()).collect() };
+        }
+        let fill = || (0..len).into_par_iter().with_min_len(PARALLEL_LEN_MIN / 4).map(|i| f(i).wrap());
+        Self { cells: run.install(|| fill().collect()) }
+    }
+
+    /// Number of vertices.
+    pub fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.cells.is_empty()
+    }
+
+    /// The value of `v`.
+    #[inline(always)]
+    pub fn get(&self, v: VertexId) -> T {
+        T::load(&self.cells[v as usize])
+    }
+
+    /// Replaces the value of `v` by a plain store.
+    #[inline(always)]
+    pub fn set(&self, v: VertexId, value: T) {
+        T::store(&self.cells[v as usize], value);
+    }
+
+    /// Atomically replaces the value of `v` if it is `expected`; whether this call did.
+    #[inline(always)]
+    pub fn claim(&self, v: VertexId, expected: T, new: T) -> bool {
+        T::replace(&self.cells[v as usize], expected, new).is_ok()
+    }
+
+    /// Atomically lowers the value of `v` to at most `value`; what it was, if this call lowered it.
+    #[inline(always)]
+    pub fn lower(&self, v: VertexId, value: T) -> Option<T> {
+        let cell = &self.cells[v as usize];
+        let mut current = T::load(cell);
+        while value < current {
+            match T::replace(cell, current, value) {
+                Ok(()) => return Some(current),
+                Err(now) => current = now,
+            }
+        }
+        None
+    }
+
+    /// Lowers the value of `v` by plain accesses; whether it was higher. Only where no other thread writes to `v`.
+    #[inline(always)]
+    pub fn lower_alone(&self, v: VertexId, value: T) -> bool {
+        let lower = value < self.get(v);
+        if lower {
+            self.set(v, value);
+        }
+        lower
+    }
+
+    /// Atomically adds to the value of `v`; what it was before.
+    #[inline(always)]
+    pub fn add(&self, v: VertexId, value: T) -> T {
+        let cell = &self.cells[v as usize];
+        let mut current = T::load(cell);
+        loop {
+            match T::replace(cell, current, current.plus(value)) {
+                Ok(()) => return current,
+                Err(now) => current = now,
+            }
+        }
+    }
+
+    /// Adds to the value of `v` by plain accesses. Only where no other thread writes to `v`.
+    #[inline(always)]
+    pub fn add_alone(&self, v: VertexId, value: T) {
+        self.set(v, self.get(v).plus(value));
+    }
+
+    /// The values in vertex order.
+    pub fn iter(&self) -> impl Iterator<Item = T> + '_ {
+        self.cells.iter().map(T::load)
+    }
+
+    /// The values, plain. O(1) memory beside the array itself.
+    pub fn into_vec(self) -> Vec<T> {
+        self.cells.into_iter().map(T::unwrap).collect()
+    }
+}
+
+impl<T: Value> From<Vec<T>> for VertexValues<T> {
+    fn from(values: Vec<T>) -> Self {
+        Self { cells: values.into_iter().map(T::wrap).collect() }
+    }
+}
+
+/// Shorter arrays are filled on the calling thread.
+const PARALLEL_LEN_MIN: usize = 1 << 16;

@@ -1,0 +1,112 @@
+//! Maps and filters over vertices alone; no list is read.
+
+use esker_graph::{Direction, Graph, Run, Select, Stop, VertexId};
+
+use super::frontier::{Frontier, SERIAL_LEN_MAX, all_vertices};
+
+/// Calls `f` once for each of `0..num_vertices`, in parallel. Each thread takes ascending ranges that begin at
+/// multiples of 64.
+///
+/// # Errors
+/// [`Stop::Cancelled`].
+pub fn each_vertex(run: &Run, num_vertices: usize, f: impl Fn(VertexId) + Sync) -> Result<(), Stop> {
+    let grain = grain(run, num_vertices);
+    run.share_ranges::<(), Stop>(
+        num_vertices,
+        grain,
+        || (),
+        |(), range| {
+            all_vertices(range).for_each(&f);
+            Ok(())
+        },
+    )?;
+    Ok(())
+}
+
+/// Calls `f` once for each member of `frontier`, in parallel unless there are few.
+///
+/// # Errors
+/// [`Stop::Cancelled`].
+pub fn vertex_map(run: &Run, frontier: &Frontier, f: impl Fn(VertexId) + Sync) -> Result<(), Stop> {
+    visit(run, frontier, || (), |(), v| f(v))?;
+    Ok(())
+}
+
+/// The members of `frontier` for which `keep` is true. O(members), and O(n/64) if they are kept as a bitmap.
+///
+/// # Errors
+/// [`Stop::Cancelled`].
+pub fn vertex_filter<G: Graph>(
+    graph: &G,
+    run: &Run,
+    frontier: &Frontier,
+    keep: impl Fn(VertexId) -> bool + Sync,
+) -> Result<Frontier, Stop> {
+    let found = visit(run, frontier, Found::default, |found, v| {
+        if keep(v) {
+            found.push(v, graph.degree(Direction::Out, v));
+        }
+    })?;
+    Ok(Found::join(frontier.num_vertices(), found))
+}
+
+/// What one worker found for the next frontier. Chunks of all workers together hold each vertex at most once,
+/// so they take O(n) memory however many arcs were followed.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) list: Vec<VertexId>,
+    pub(super) arcs: u64,
+}
+
+impl Found {
+    #[inline(always)]
+    pub(super) fn push(&mut self, v: VertexId, degree: usize) {
+        self.list.push(v);
+        self.arcs += degree as u64;
+    }
+
+    /// The finds of all workers as a frontier. Nothing is copied if there was one worker.
+    pub(super) fn join(num_vertices: usize, found: Vec<Self>) -> Frontier {
+        let arcs = found.iter().map(|f| f.arcs).sum();
+        let len: usize = found.iter().map(|f| f.list.len()).sum();
+        let mut lists = found.into_iter().map(|f| f.list).filter(|list| !list.is_empty());
+        let mut all = lists.next().unwrap_or_default();
+        all.reserve_exact(len - all.len());
+        lists.for_each(|list| all.extend_from_slice(&list));
+        Frontier::from_counted_list(num_vertices, all, arcs)
+    }
+}
+
+fn visit<S: Send>(
+    run: &Run,
+    frontier: &Frontier,
+    new_state: impl Fn() -> S + Sync,
+    f: impl Fn(&mut S, VertexId) + Sync,
+) -> Result<Vec<S>, Stop> {
+    match frontier.select() {
+        Select::List(list) => {
+            run.share_ranges(list.len(), grain(run, list.len()), new_state, |state, range| {
+                list[range].iter().for_each(|&v| f(state, v));
+                Ok(())
+            })
+        }
+        Select::Bits(bits) => {
+            run.share_ranges(bits.len(), grain(run, bits.len()), new_state, |state, range| {
+                bits.iter_range(range).for_each(|v| f(state, v));
+                Ok(())
+            })
+        }
+        Select::All => {
+            let n = frontier.num_vertices();
+            run.share_ranges(n, grain(run, n), new_state, |state, range| {
+                all_vertices(range).for_each(|v| f(state, v));
+                Ok(())
+            })
+        }
+    }
+}
+
+/// Vertices that one unit of work holds: all if they are few, else enough units that uneven ones even out.
+fn grain(run: &Run, len: usize) -> usize {
+    if len <= SERIAL_LEN_MAX { len } else { (len / (run.threads() * 8)).clamp(1 << 10, 1 << 16) }
+}
