@@ -1,0 +1,90 @@
+//! Lengths of files and functions, tests not counted.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use crate::findings::Findings;
+use crate::modules::Tree;
+
+const FILE_LINES_WARN: usize = 500;
+const FILE_LINES_MAX: usize = 800;
+const FUNCTION_LINES_MAX: usize = 70;
+/// Functions that are longer and known: the list may only shrink.
+const KNOWN_LONG: &str = "xtask/long_functions.txt";
+
+/// Checks every file of a crate.
+pub(crate) fn check(root: &Path, tree: &Tree, findings: &mut Findings) -> std::io::Result<()> {
+    let known: BTreeSet<String> = match std::fs::read_to_string(root.join(KNOWN_LONG)) {
+        Ok(text) => text.lines().map(str::to_owned).collect(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => BTreeSet::new(),
+        Err(error) => return Err(error),
+    };
+    for module in tree.modules.values() {
+        let file = module.file.display();
+        let text = std::fs::read_to_string(root.join(&module.file))?;
+        let lines = text.lines().count() - test_lines(&text);
+        if lines > FILE_LINES_MAX {
+            findings.errors.push(format!("{file}: {lines} lines without tests, at most {FILE_LINES_MAX}"));
+        } else if lines > FILE_LINES_WARN {
+            findings.warnings.push(format!("{file}: {lines} lines without tests"));
+        }
+        for (line, name, length) in long_functions(&module.code) {
+            if !known.contains(&format!("{file} {name}")) {
+                findings.errors.push(format!(
+                    "{file}:{line}: fn {name} has {length} lines, at most {FUNCTION_LINES_MAX}"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Lines from the first `#[cfg(test)]` at the left margin on: by convention the tests end a file.
+fn test_lines(text: &str) -> usize {
+    let total = text.lines().count();
+    text.lines().position(|line| line.starts_with("#[cfg(test)]")).map_or(0, |first| total - first)
+}
+
+/// Functions over the limit: line, name, length.
+fn long_functions(code: &str) -> Vec<(usize, String, usize)> {
+    let lines: Vec<&str> = code.lines().collect();
+    let mut found = Vec::new();
+    for (i, line) in lines.iter().enumerate() {
+        let Some(name) = function_name(line) else { continue };
+        let mut depth = 0;
+        for (j, body) in lines[i..].iter().enumerate() {
+            depth += body.matches('{').count() as i64 - body.matches('}').count() as i64;
+            let opened = lines[i..=i + j].iter().any(|line| line.contains('{'));
+            if (opened && depth <= 0) || (!opened && body.trim_end().ends_with(';')) {
+                if j + 1 > FUNCTION_LINES_MAX {
+                    found.push((i + 1, name.clone(), j + 1));
+                }
+                break;
+            }
+        }
+    }
+    found
+}
+
+fn function_name(line: &str) -> Option<String> {
+    let at = line.find("fn ")?;
+    let before = line[..at].trim();
+    let is_item = before.split_whitespace().all(|word| {
+        ["pub", "const", "async", "unsafe", "extern"].contains(&word) || word.starts_with("pub(")
+    });
+    let name: String = line[at + 3..].chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+    (is_item && !name.is_empty()).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::long_functions;
+
+    #[test]
+    fn a_long_function_is_found_and_a_short_one_is_not() {
+        let long = format!("pub fn long() {{\n{}}}\n", "    work();\n".repeat(70));
+        let code = format!("fn short() {{ work() }}\n{long}");
+        let found = long_functions(&code);
+        assert_eq!(found, [(2, "long".to_owned(), 72)]);
+    }
+}
