@@ -1,0 +1,101 @@
+//! What an algorithm answers, in one form for files, the command line and other languages.
+
+use esker_graph::{NONE, VertexId};
+
+/// One value for each vertex, in vertex order. Each kind has a mark for "no value", such as unreached.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Values {
+    /// Vertices, shown by their external ids; [`NONE`] is no value.
+    Vertex(Vec<VertexId>),
+    /// Small counts such as depths; [`NONE`] is no value.
+    Index(Vec<VertexId>),
+    /// Integers; [`Values::NO_INTEGER`] is no value.
+    Integer(Vec<i64>),
+    /// Labels and counts; `u64::MAX` is no value.
+    Count(Vec<u64>),
+    /// Numbers; NaN and infinity are no value.
+    Float(Vec<f64>),
+}
+
+/// One value of a column.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Value {
+    /// No value: unreached.
+    Missing,
+    /// A vertex, to be shown by its external id.
+    Vertex(VertexId),
+    /// An integer.
+    Integer(i64),
+    /// A label or count.
+    Count(u64),
+    /// A finite number.
+    Float(f64),
+}
+
+impl Values {
+    /// The mark for "no value" among [`Values::Integer`].
+    pub const NO_INTEGER: i64 = i64::MAX;
+
+    /// Number of values: that of the vertices.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Vertex(values) | Self::Index(values) => values.len(),
+            Self::Integer(values) => values.len(),
+            Self::Count(values) => values.len(),
+            Self::Float(values) => values.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value of the vertex numbered `index`.
+    pub fn get(&self, index: usize) -> Value {
+        match self {
+            Self::Vertex(values) if values[index] != NONE => Value::Vertex(values[index]),
+            Self::Index(values) if values[index] != NONE => Value::Count(u64::from(values[index])),
+            Self::Integer(values) if values[index] != Self::NO_INTEGER => Value::Integer(values[index]),
+            Self::Count(values) if values[index] != u64::MAX => Value::Count(values[index]),
+            Self::Float(values) if values[index].is_finite() => Value::Float(values[index]),
+            _ => Value::Missing,
+        }
+    }
+}
+
+/// A named column of values, one for each vertex.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    /// What the values are: `rank`, `depth`, `component` ...
+    pub name: &'static str,
+    /// The values.
+    pub values: Values,
+}
+
+/// A fact about the whole graph, or about how it was found.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Fact {
+    /// A count.
+    Count(u64),
+    /// A number.
+    Float(f64),
+    /// Yes or no.
+    Flag(bool),
+}
+
+/// The answer of one algorithm.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Answer {
+    /// Values by vertex, the principal column first. Empty where the answer is only facts (a triangle count).
+    pub columns: Vec<Column>,
+    /// Facts in the order in which to show them: rounds are not among them.
+    pub facts: Vec<(&'static str, Fact)>,
+    /// Rounds that the algorithm took.
+    pub rounds: usize,
+    /// Arcs that it had to consider, for a rate: those of the reached vertices for a search, all arcs times iterations
+    /// for PageRank.
+    pub arcs: u64,
+    /// Seconds of the algorithm alone, without opening and checking the graph.
+    pub seconds: f64,
+}
