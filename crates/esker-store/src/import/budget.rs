@@ -1,0 +1,148 @@
+//! One budget of memory for a whole operation: every large allocation is reserved from it first.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use esker_graph::Stop;
+
+use crate::error::{Error, Result};
+
+/// An amount of memory that several parts of an operation share. Clones share the amount.
+///
+/// It counts; it does not allocate. Whoever is about to allocate something large reserves its bytes and keeps the
+/// [`Reservation`] beside it.
+#[derive(Debug, Clone)]
+pub struct Budget(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    limit_bytes: u64,
+    used_bytes: AtomicU64,
+    peak_bytes: AtomicU64,
+}
+
+impl Budget {
+    /// A budget of `limit_bytes`, all of it free.
+    pub fn new(limit_bytes: u64) -> Self {
+        Self(Arc::new(Inner { limit_bytes, used_bytes: AtomicU64::new(0), peak_bytes: AtomicU64::new(0) }))
+    }
+
+    /// The amount given to [`Budget::new`].
+    pub fn limit_bytes(&self) -> u64 {
+        self.0.limit_bytes
+    }
+
+    /// What is not reserved now.
+    pub fn free_bytes(&self) -> u64 {
+        self.0.limit_bytes - self.0.used_bytes.load(Ordering::Relaxed)
+    }
+
+    /// The most that was ever reserved at one time.
+    pub fn peak_bytes(&self) -> u64 {
+        self.0.peak_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Reserves `bytes` for `what`.
+    ///
+    /// # Errors
+    /// [`Stop::OverBudget`] if they are not free, with the limit that would have sufficed.
+    pub fn reserve(&self, what: &str, bytes: u64) -> Result<Reservation> {
+        self.take(bytes).map_err(|used| {
+            Error::Stop(Stop::OverBudget {
+                what: what.to_owned(),
+                needed_bytes: used.saturating_add(bytes),
+                budget_bytes: self.0.limit_bytes,
+            })
+        })?;
+        Ok(Reservation { budget: self.clone(), bytes })
+    }
+
+    /// Reserves `bytes` if they are free, for whoever can do with less or use the disk instead.
+    pub fn try_reserve(&self, bytes: u64) -> Option<Reservation> {
+        self.take(bytes).ok()?;
+        Some(Reservation { budget: self.clone(), bytes })
+    }
+
+    /// Takes `bytes`, or says how many are in use.
+    fn take(&self, bytes: u64) -> std::result::Result<(), u64> {
+        let fits = |used: u64| used.checked_add(bytes).filter(|&sum| sum <= self.0.limit_bytes);
+        let used = self.0.used_bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits)?;
+        self.0.peak_bytes.fetch_max(used + bytes, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+/// Bytes of a [`Budget`] that are spoken for until this is dropped.
+#[derive(Debug)]
+pub struct Reservation {
+    budget: Budget,
+    bytes: u64,
+}
+
+impl Reservation {
+    /// How many bytes are reserved.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Adds `bytes` if they are free; whether they were.
+    pub fn try_grow(&mut self, bytes: u64) -> bool {
+        let fits = self.budget.take(bytes).is_ok();
+        if fits {
+            self.bytes += bytes;
+        }
+        fits
+    }
+
+    /// Gives back all but `bytes`.
+    pub fn shrink_to(&mut self, bytes: u64) {
+        let surplus = self.bytes.saturating_sub(bytes);
+        self.budget.0.used_bytes.fetch_sub(surplus, Ordering::Relaxed);
+        self.bytes -= surplus;
+    }
+
+    /// Joins `other`, which must be of the same budget, to this one.
+    pub fn absorb(&mut self, mut other: Reservation) {
+        debug_assert!(Arc::ptr_eq(&self.budget.0, &other.budget.0));
+        self.bytes += std::mem::take(&mut other.bytes);
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        self.budget.0.used_bytes.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_reserved_comes_back() {
+        let budget = Budget::new(100);
+        let mut first = budget.reserve("first", 60).unwrap();
+        assert!(budget.try_reserve(41).is_none());
+        let second = budget.try_reserve(40).unwrap();
+        assert_eq!(budget.free_bytes(), 0);
+        assert!(!first.try_grow(1));
+        first.shrink_to(10);
+        assert_eq!(budget.free_bytes(), 50);
+        first.absorb(second);
+        assert_eq!((first.bytes(), budget.free_bytes()), (50, 50));
+        drop(first);
+        assert_eq!((budget.free_bytes(), budget.peak_bytes()), (100, 100));
+    }
+
+    #[test]
+    fn a_refusal_names_the_sufficient_limit() {
+        let budget = Budget::new(100);
+        let _held = budget.reserve("held", 30).unwrap();
+        let refusal = budget.reserve("a table", 90).unwrap_err();
+        assert!(
+            matches!(&refusal, Error::Stop(Stop::OverBudget { what, needed_bytes: 120, budget_bytes: 100 }) if what == "a table"),
+            "{refusal}"
+        );
+        assert!(budget.reserve("too much", u64::MAX).is_err());
+    }
+}

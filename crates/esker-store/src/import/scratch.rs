@@ -1,0 +1,217 @@
+//! Memory, disk, threads and cancellation that the steps of an import share, and the chunks they set aside.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bytemuck::Pod;
+use esker_graph::Run;
+
+use super::budget::{Budget, Reservation};
+use crate::error::{Error, Result};
+
+/// What the steps of an operation in bounded memory share.
+#[derive(Clone)]
+pub struct Work {
+    /// Threads and cancellation.
+    pub run: Arc<Run>,
+    /// Memory.
+    pub budget: Budget,
+    /// Directory for temporary files. They vanish when what they hold is dropped, and with the directory after a crash.
+    pub dir: Arc<PathBuf>,
+}
+
+impl Work {
+    /// Work on the threads of `run`, in `limit_bytes` of memory, with temporary files in `dir`, which must exist.
+    pub fn new(run: Arc<Run>, limit_bytes: u64, dir: impl Into<PathBuf>) -> Self {
+        Self { run, budget: Budget::new(limit_bytes), dir: Arc::new(dir.into()) }
+    }
+
+    /// An error if the run was cancelled.
+    ///
+    /// # Errors
+    /// [`Error::Stop`].
+    #[inline]
+    pub fn check(&self) -> Result<()> {
+        Ok(self.run.check()?)
+    }
+}
+
+/// Names of temporary files begin with this; `recover` may delete them wherever it meets them.
+pub const TEMPORARY_PREFIX: &str = "tmp-";
+
+static NEXT_NAME: AtomicU64 = AtomicU64::new(0);
+
+/// A temporary file: chunks are appended by any thread and read by any thread. Made when first written to.
+#[derive(Debug)]
+struct ScratchFile {
+    path: PathBuf,
+    file: std::sync::OnceLock<File>,
+    making: std::sync::Mutex<()>,
+    end: AtomicU64,
+}
+
+impl ScratchFile {
+    fn new(dir: &Path) -> Self {
+        let name = NEXT_NAME.fetch_add(1, Ordering::Relaxed);
+        Self {
+            path: dir.join(format!("{TEMPORARY_PREFIX}{}-{name}", std::process::id())),
+            file: std::sync::OnceLock::new(),
+            making: std::sync::Mutex::new(()),
+            end: AtomicU64::new(0),
+        }
+    }
+
+    fn file(&self) -> Result<&File> {
+        let _making = self.making.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if self.file.get().is_none() {
+            let made = File::options().read(true).write(true).create_new(true).open(&self.path);
+            let _ = self.file.set(made.map_err(Error::io("create", &self.path))?);
+        }
+        self.file.get().ok_or_else(|| Error::Invalid("temporary file vanished".to_owned()))
+    }
+
+    /// Writes `bytes` at the end; returns where they begin.
+    fn append(&self, bytes: &[u8]) -> Result<u64> {
+        let file = self.file()?;
+        let offset = self.end.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        file.write_all_at(bytes, offset).map_err(Error::io("write", &self.path))?;
+        Ok(offset)
+    }
+
+    fn read(&self, bytes: &mut [u8], offset: u64) -> Result<()> {
+        self.file()?.read_exact_at(bytes, offset).map_err(Error::io("read", &self.path))
+    }
+}
+
+impl Drop for ScratchFile {
+    fn drop(&mut self) {
+        if self.file.get().is_some() {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Some records that were set aside: in memory while the budget allows, else in a temporary file.
+#[derive(Debug)]
+pub struct Chunk<T> {
+    len: usize,
+    place: Place<T>,
+}
+
+#[derive(Debug)]
+enum Place<T> {
+    Memory(Vec<T>, #[expect(dead_code, reason = "held for its drop")] Reservation),
+    File(u64),
+}
+
+impl<T: Pod> Chunk<T> {
+    /// Number of records.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Whether it lies in memory.
+    pub fn in_memory(&self) -> bool {
+        matches!(self.place, Place::Memory(..))
+    }
+}
+
+/// Where chunks are kept. Any thread may put and get at the same time.
+#[derive(Debug)]
+pub struct Shelf {
+    budget: Budget,
+    /// What must stay free for others: beyond it, chunks go to the file.
+    keep_free_bytes: u64,
+    file: ScratchFile,
+}
+
+impl Shelf {
+    /// An empty shelf that leaves `keep_free_bytes` of the budget to others.
+    pub fn new(work: &Work, keep_free_bytes: u64) -> Self {
+        Self { budget: work.budget.clone(), keep_free_bytes, file: ScratchFile::new(&work.dir) }
+    }
+
+    /// Sets `records` aside. The vector is kept as it is when memory allows; otherwise it is written and freed.
+    ///
+    /// # Errors
+    /// If the temporary file cannot be written.
+    pub fn put<T: Pod>(&self, records: Vec<T>) -> Result<Chunk<T>> {
+        let bytes = (records.capacity() * size_of::<T>()) as u64;
+        match self.room_for(bytes) {
+            Some(room) => Ok(Chunk { len: records.len(), place: Place::Memory(records, room) }),
+            None => self.put_slice_in_file(&records),
+        }
+    }
+
+    /// Sets a copy of `records` aside.
+    ///
+    /// # Errors
+    /// As [`Shelf::put`].
+    pub fn put_slice<T: Pod>(&self, records: &[T]) -> Result<Chunk<T>> {
+        match self.room_for(size_of_val(records) as u64) {
+            Some(room) => Ok(Chunk { len: records.len(), place: Place::Memory(records.to_vec(), room) }),
+            None => self.put_slice_in_file(records),
+        }
+    }
+
+    fn room_for(&self, bytes: u64) -> Option<Reservation> {
+        let room = self.budget.try_reserve(bytes)?;
+        (self.budget.free_bytes() >= self.keep_free_bytes).then_some(room)
+    }
+
+    /// Sets a copy of `records` aside in the file, whatever memory is free.
+    ///
+    /// # Errors
+    /// As [`Shelf::put`].
+    pub fn put_slice_in_file<T: Pod>(&self, records: &[T]) -> Result<Chunk<T>> {
+        let offset = self.file.append(bytemuck::cast_slice(records))?;
+        Ok(Chunk { len: records.len(), place: Place::File(offset) })
+    }
+
+    /// The records of `chunk`: a view of them in memory, or read into `buffer`, whose old contents go.
+    ///
+    /// # Errors
+    /// If the temporary file cannot be read.
+    pub fn get<'a, T: Pod>(&self, chunk: &'a Chunk<T>, buffer: &'a mut Vec<T>) -> Result<&'a [T]> {
+        match &chunk.place {
+            Place::Memory(records, _) => Ok(records),
+            Place::File(_) => {
+                self.get_range(chunk, 0, chunk.len, buffer)?;
+                Ok(buffer)
+            }
+        }
+    }
+
+    /// Copies records `start..start + len` of `chunk` into `buffer`, whose old contents go.
+    ///
+    /// # Errors
+    /// As [`Shelf::get`].
+    pub fn get_range<T: Pod>(
+        &self,
+        chunk: &Chunk<T>,
+        start: usize,
+        len: usize,
+        buffer: &mut Vec<T>,
+    ) -> Result<()> {
+        match &chunk.place {
+            Place::Memory(records, _) => {
+                buffer.clear();
+                buffer.extend_from_slice(&records[start..start + len]);
+            }
+            Place::File(offset) => {
+                buffer.resize(len, T::zeroed());
+                let at = offset + (start * size_of::<T>()) as u64;
+                self.file.read(bytemuck::cast_slice_mut(buffer), at)?;
+            }
+        }
+        Ok(())
+    }
+}
