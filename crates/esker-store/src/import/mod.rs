@@ -8,3 +8,4 @@ pub mod radix;
 pub mod sort;
 pub mod format;
 pub mod input;
+pub mod numbering;

@@ -1,4 +1,5 @@
 //! Memory, disk, threads and cancellation that the steps of an import share, and the chunks they set aside.
+#![allow(clippy::disallowed_types, clippy::disallowed_methods)] // Temporary files, until they too go through `io`.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;

@@ -266,7 +266,12 @@ mod tests {
         let sorted = sorter.finish().unwrap();
         assert_eq!(sorted.len(), records.len() as u64);
         let mut all = Vec::new();
-        sorted.for_each(|r| Ok(all.push(r))).unwrap();
+        sorted
+            .for_each(|r| {
+                all.push(r);
+                Ok(())
+            })
+            .unwrap();
         drop(sorted);
         assert_eq!(work.budget.free_bytes(), memory_bytes);
         all

@@ -184,7 +184,12 @@ mod tests {
 
     fn read_all(spool: &Spool<u32>) -> Vec<u32> {
         let mut all = Vec::new();
-        spool.for_each(|x| Ok(all.push(x))).unwrap();
+        spool
+            .for_each(|x| {
+                all.push(x);
+                Ok(())
+            })
+            .unwrap();
         let mut cursor = spool.cursor();
         for &expected in &all {
             assert_eq!(cursor.next_record().unwrap(), Some(expected));
