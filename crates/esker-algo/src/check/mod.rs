@@ -4,8 +4,12 @@
 //! were broken. They take time O(n + m) or a little more and are written to be obviously right, not to be fast.
 
 mod bfs;
+mod pagerank;
+mod wcc;
 
 pub use bfs::bfs;
+pub use pagerank::pagerank;
+pub use wcc::wcc;
 
 /// Why an answer is wrong: the first breach that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,0 +1,40 @@
+//! Checks PageRank.
+
+use esker_graph::{Rows, Weight, vertex};
+
+use super::{Wrong, ensure};
+
+/// Checks that `scores` add up to 1 and that one more iteration along `out` changes them by no more than `tolerance`
+/// in all (L1 norm), give or take rounding. `teleport` adds up to 1; `None`: the same for all.
+///
+/// # Errors
+/// The first breach.
+pub fn pagerank<W: Weight>(
+    out: &Rows<'_, W>,
+    damping: f64,
+    teleport: Option<&[f64]>,
+    scores: &[f64],
+    tolerance: f64,
+) -> Result<(), Wrong> {
+    let n = out.num_vertices();
+    ensure(scores.len() == n, || format!("{} scores for {n} vertices", scores.len()))?;
+    if n == 0 {
+        return Ok(());
+    }
+    let total: f64 = scores.iter().sum();
+    ensure((total - 1.0).abs() < 1e-9, || format!("the scores add up to {total}"))?;
+    let jump = |v: usize| teleport.map_or(1.0 / n as f64, |shares| shares[v]);
+    let mut next: Vec<f64> = (0..n).map(|v| (1.0 - damping) * jump(v)).collect();
+    let mut dangling = 0.0;
+    for (u, &score) in scores.iter().enumerate() {
+        let list = out.list(vertex(u)).0;
+        if list.is_empty() {
+            dangling += score;
+        }
+        for &v in list {
+            next[v as usize] += damping * score / list.len() as f64;
+        }
+    }
+    let change: f64 = (0..n).map(|v| (next[v] + damping * dangling * jump(v) - scores[v]).abs()).sum();
+    ensure(change <= tolerance + 1e-12, || format!("one more iteration changes the scores by {change}"))
+}

@@ -1,0 +1,53 @@
+//! Weakly connected components on random graphs of every kind.
+
+mod common;
+
+use esker_algo::algorithm::wcc::{WccOptions, wcc};
+use esker_algo::check;
+use esker_graph::{Csr, Direction, Graph, Run, Stop};
+use proptest::prelude::*;
+
+fn checked<G: Graph<Error = Stop>>(graph: &G, csr: &Csr<i32>, run: &Run) {
+    for sampled_neighbours in [0, 1, 2] {
+        let options = WccOptions { sampled_neighbours, sampled_vertices: 10 };
+        let found = wcc(graph, run, &options).expect("components");
+        check::wcc(csr.graph().rows(Direction::Out).unwrap(), &found.labels).expect("a right answer");
+        let roots = found.labels.iter().enumerate().filter(|&(v, &label)| v == label as usize).count();
+        assert_eq!(found.components, roots);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+    #[test]
+    fn right_on_every_kind_of_graph(sample in common::samples()) {
+        let csr = sample.csr(|w| w as i32);
+        let graph = csr.graph();
+        for run in common::runs(false) {
+            checked(&graph, &csr, &run);
+            checked(&common::fragmented(&graph, &sample), &csr, &run);
+            checked(&common::without_in_edges(&graph), &csr, &run);
+        }
+    }
+}
+
+#[test]
+fn no_vertex_and_no_edge() {
+    let run = common::run(2, false);
+    let none = Csr::<()>::undirected(0, &[]).unwrap();
+    assert_eq!(wcc(&none.graph(), &run, &WccOptions::default()).unwrap().components, 0);
+    let three = Csr::<()>::directed(3, &[]).unwrap();
+    assert_eq!(wcc(&three.graph(), &run, &WccOptions::default()).unwrap().labels, [0, 1, 2]);
+}
+
+#[test]
+fn the_verifier_finds_faults() {
+    let two = Csr::<()>::directed(4, &[(1, 0, ()), (3, 2, ())]).unwrap();
+    let view = two.graph();
+    let out = view.rows(Direction::Out).unwrap();
+    check::wcc(out, &[0, 0, 2, 2]).unwrap();
+    check::wcc(out, &[0, 0, 0, 0]).unwrap_err();
+    check::wcc(out, &[0, 1, 2, 2]).unwrap_err();
+    check::wcc(out, &[1, 1, 2, 2]).unwrap_err();
+    check::wcc(out, &[0, 0, 2]).unwrap_err();
+}
