@@ -1,5 +1,6 @@
 //! The catalogue: one file for each algorithm.
 
+pub mod betweenness;
 pub mod bfs;
 pub mod pagerank;
 pub mod wcc;

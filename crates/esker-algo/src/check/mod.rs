@@ -3,10 +3,12 @@
 //! Each checks the properties that make an answer right, so any right answer passes, whatever the order in which ties
 //! were broken. They take time O(n + m) or a little more and are written to be obviously right, not to be fast.
 
+mod betweenness;
 mod bfs;
 mod pagerank;
 mod wcc;
 
+pub use betweenness::betweenness;
 pub use bfs::bfs;
 pub use pagerank::pagerank;
 pub use wcc::wcc;
