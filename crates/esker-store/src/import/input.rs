@@ -51,9 +51,7 @@ impl Input {
     /// Bytes as stored, if known.
     pub fn stored_bytes(&self) -> Option<u64> {
         match self {
-            Self::File(path) => {
-                std::fs::metadata(path.as_path()).ok().filter(std::fs::Metadata::is_file).map(|m| m.len())
-            }
+            Self::File(path) => crate::io::input_bytes(path),
             Self::Stdin => None,
             Self::Memory(_, bytes) => Some(bytes.len() as u64),
         }
@@ -84,7 +82,7 @@ impl Input {
                         path.display()
                     )));
                 }
-                Box::new(std::fs::File::open(path.as_path()).map_err(Error::io("open", path.as_path()))?)
+                crate::io::open_input(path)?
             }
             Self::Stdin => Box::new(io::stdin()),
             Self::Memory(_, bytes) => Box::new(Cursor::new(Arc::clone(bytes))),

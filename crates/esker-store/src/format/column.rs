@@ -1,0 +1,391 @@
+//! Reading a column file: mapped, and verified where and when it is first used.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use esker_graph::Run;
+
+use super::header::{COLUMN_MAGIC, ColumnHeader, read_header_page};
+use super::{BLOCK_BYTES, ColumnSpec, Element, PAGE_BYTES};
+use crate::error::{Error, Result};
+use crate::io::{Disk, Map};
+
+/// Blocks that a worker verifies at a time.
+const UNIT_BLOCKS: usize = 16;
+
+/// An array in a file. Opening it checks the header and the length of the file; elements are handed out only after the
+/// checksums of their blocks matched, once per block and process.
+///
+/// Memory: address space, which the page cache backs, and a bit for each 64 KiB.
+pub struct Column<T> {
+    path: PathBuf,
+    map: Map,
+    count: usize,
+    /// One bit a block: its checksum matched.
+    verified: Box<[AtomicU64]>,
+    complete: AtomicBool,
+    element: PhantomData<T>,
+}
+
+impl<T> fmt::Debug for Column<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Column").field("path", &self.path).field("count", &self.count).finish_non_exhaustive()
+    }
+}
+
+impl<T: Element> Column<T> {
+    /// Maps the file at `path` and checks that it is the column that `spec` and `T` describe.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Corrupt`] if it is another, or not as long as its header says;
+    /// [`Error::Invalid`] if a newer version of Esker wrote it.
+    pub fn open(disk: &dyn Disk, path: &Path, spec: ColumnSpec) -> Result<Self> {
+        let map = disk.open(path)?.map()?;
+        let header: ColumnHeader = read_header_page(path, &map, COLUMN_MAGIC)?;
+        let wrong = |reason: String| Err(Error::corrupt(path, 0, reason));
+        if header.database != spec.database {
+            return wrong(format!("it belongs to database {}, not {}", header.database, spec.database));
+        }
+        if header.kind != spec.kind {
+            return wrong(format!("it is a column of {:?} where {:?} belong", header.kind, spec.kind));
+        }
+        if header.element != T::TYPE {
+            return wrong(format!("it holds {} where {} belong", header.element.name(), T::TYPE.name()));
+        }
+        if header.block_bytes as usize != BLOCK_BYTES {
+            return wrong(format!("its blocks have {} bytes, not {BLOCK_BYTES}", header.block_bytes));
+        }
+        if file_bytes(header.count, size_of::<T>()) != Some(map.len() as u64) {
+            let reason = format!("the file does not end where a column of {} elements ends", header.count);
+            return Err(Error::corrupt(path, map.len() as u64, reason));
+        }
+        let count = header.count as usize;
+        let blocks = (count * size_of::<T>()).div_ceil(BLOCK_BYTES);
+        let verified = (0..blocks.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
+        let complete = AtomicBool::new(blocks == 0);
+        Ok(Self { path: path.to_owned(), map, count, verified, complete, element: PhantomData })
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Size of the file.
+    pub fn file_bytes(&self) -> u64 {
+        self.map.len() as u64
+    }
+
+    /// Elements of a range, after verifying the blocks that hold them.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if a checksum does not match, or the range is not within the column: positions come
+    /// from other files of the database.
+    #[inline]
+    pub fn get(&self, range: Range<usize>) -> Result<&[T]> {
+        let Some(values) = self.unverified().get(range.clone()) else {
+            let reason =
+                format!("elements {} to {} are wanted of its {}", range.start, range.end, self.count);
+            return Err(Error::corrupt(&self.path, self.map.len() as u64, reason));
+        };
+        if !values.is_empty() && !self.complete.load(Ordering::Acquire) {
+            let width = size_of::<T>();
+            self.verify_blocks(range.start * width / BLOCK_BYTES..(range.end * width).div_ceil(BLOCK_BYTES))?;
+        }
+        Ok(values)
+    }
+
+    /// The element at `index`, after verifying its block.
+    ///
+    /// # Errors
+    /// As [`Column::get`].
+    #[inline]
+    pub fn at(&self, index: usize) -> Result<T> {
+        self.get(index..index.saturating_add(1)).map(|values| values[0])
+    }
+
+    /// All elements, after verifying those blocks that were not yet, on the threads of `run`.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if a checksum does not match; cancellation.
+    pub fn all(&self, run: &Run) -> Result<&[T]> {
+        if !self.complete.load(Ordering::Acquire) {
+            self.inspect(run, |_, _| Ok(()))?;
+        }
+        Ok(self.unverified())
+    }
+
+    /// All elements, if every block has been verified already.
+    #[inline]
+    pub fn if_complete(&self) -> Option<&[T]> {
+        self.complete.load(Ordering::Acquire).then(|| self.unverified())
+    }
+
+    /// Verifies every block not yet verified and, while it is in the cache, calls `look` with all elements and the
+    /// range that lies in the block. Elements outside of the range may not have been verified yet.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if a checksum does not match; what `look` returns; cancellation.
+    pub fn inspect(&self, run: &Run, look: impl Fn(&[T], Range<usize>) -> Result<()> + Sync) -> Result<()> {
+        let blocks = self.num_blocks();
+        let per_block = BLOCK_BYTES / size_of::<T>();
+        run.share(
+            blocks.div_ceil(UNIT_BLOCKS),
+            || (),
+            |(), unit| {
+                let range = unit * UNIT_BLOCKS..((unit + 1) * UNIT_BLOCKS).min(blocks);
+                self.map.populate(self.block_bytes(range.start).start..self.block_bytes(range.end - 1).end);
+                for block in range {
+                    self.verify_blocks(block..block + 1)?;
+                    look(self.unverified(), block * per_block..((block + 1) * per_block).min(self.count))?;
+                }
+                Ok::<(), Error>(())
+            },
+        )?;
+        self.complete.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// An error about the element at `index`.
+    pub fn corrupt(&self, index: usize, reason: impl Into<String>) -> Error {
+        Error::corrupt(&self.path, (PAGE_BYTES + index * size_of::<T>()) as u64, reason)
+    }
+
+    fn num_blocks(&self) -> usize {
+        (self.count * size_of::<T>()).div_ceil(BLOCK_BYTES)
+    }
+
+    /// Where the data of a block lies in the file.
+    fn block_bytes(&self, block: usize) -> Range<usize> {
+        let end = ((block + 1) * BLOCK_BYTES).min(self.count * size_of::<T>());
+        PAGE_BYTES + block * BLOCK_BYTES..PAGE_BYTES + end
+    }
+
+    #[inline(always)]
+    fn unverified(&self) -> &[T] {
+        bytemuck::cast_slice(&self.map[PAGE_BYTES..PAGE_BYTES + self.count * size_of::<T>()])
+    }
+
+    #[inline]
+    fn verify_blocks(&self, blocks: Range<usize>) -> Result<()> {
+        for block in blocks {
+            if self.verified[block / 64].load(Ordering::Relaxed) >> (block % 64) & 1 == 0 {
+                self.verify_block(block)?;
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn verify_block(&self, block: usize) -> Result<()> {
+        let entry = PAGE_BYTES + self.count * size_of::<T>() + 4 * block;
+        let expected = &self.map[entry..entry + 4];
+        let range = self.block_bytes(block);
+        if crc32c::crc32c(&self.map[range.clone()]).to_le_bytes() != *expected {
+            let reason = format!("the checksum of the {} bytes from here on does not match", range.len());
+            return Err(Error::corrupt(&self.path, range.start as u64, reason));
+        }
+        self.verified[block / 64].fetch_or(1 << (block % 64), Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+/// Size of the file of a column; `None` if no address space holds it.
+fn file_bytes(count: u64, width: usize) -> Option<u64> {
+    let data = count.checked_mul(width as u64)?;
+    let table = data.div_ceil(BLOCK_BYTES as u64).checked_mul(4)?;
+    data.checked_add(table)?.checked_add(PAGE_BYTES as u64).filter(|&bytes| bytes <= isize::MAX as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::{ColumnKind, ColumnWriter, DatabaseId};
+    use crate::io::FaultyDisk;
+    use proptest::prelude::*;
+
+    const SPEC: ColumnSpec = ColumnSpec { database: DatabaseId([7; 16]), kind: ColumnKind::OutTargets };
+
+    fn write(disk: &FaultyDisk, name: &str, chunks: &[&[u32]]) {
+        let mut writer = ColumnWriter::create(disk, Path::new(name), SPEC).unwrap();
+        for chunk in chunks {
+            writer.append(chunk).unwrap();
+        }
+        let summary = writer.finish().unwrap();
+        assert_eq!(summary.count as usize, chunks.iter().map(|chunk| chunk.len()).sum::<usize>());
+        assert_eq!(summary.bytes, disk.look(Path::new(name)).unwrap().unwrap().bytes);
+    }
+
+    fn open(disk: &FaultyDisk, name: &str) -> Result<Column<u32>> {
+        Column::open(disk, Path::new(name), SPEC)
+    }
+
+    #[test]
+    fn an_empty_column_is_a_header() {
+        let disk = FaultyDisk::new(0);
+        write(&disk, "c", &[]);
+        let column = open(&disk, "c").unwrap();
+        assert_eq!((column.len(), column.file_bytes()), (0, PAGE_BYTES as u64));
+        assert_eq!(column.all(&Run::with_threads(1).unwrap()).unwrap(), [0_u32; 0]);
+        assert_eq!(column.get(0..0).unwrap(), [0_u32; 0]);
+        assert!(column.at(0).unwrap_err().to_string().contains("elements 0 to 1 are wanted of its 0"));
+        assert!(column.at(usize::MAX).is_err());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+        #[test]
+        fn what_is_appended_is_read(lengths in prop::collection::vec(0_usize..300_000, 0..5)) {
+            let values: Vec<u32> = (0..lengths.iter().sum::<usize>() as u32).map(|i| i.wrapping_mul(2_654_435_761)).collect();
+            let mut rest = &values[..];
+            let chunks: Vec<&[u32]> = lengths.iter().map(|&length| {
+                let (now, later) = rest.split_at(length);
+                rest = later;
+                now
+            }).collect();
+            let disk = FaultyDisk::new(0);
+            write(&disk, "c", &chunks);
+            let column = open(&disk, "c").unwrap();
+            let middle = values.len() / 3..values.len() / 2;
+            prop_assert_eq!(column.get(middle.clone()).unwrap(), &values[middle]);
+            prop_assert_eq!(column.all(&Run::with_threads(2).unwrap()).unwrap(), &values[..]);
+        }
+
+        #[test]
+        fn regions_in_any_order_give_the_same_file(
+            cuts in prop::collection::vec(0_usize..200_000, 0..6), reverse: bool, count in 0_usize..200_000,
+        ) {
+            let values: Vec<u32> = (0..count as u32).map(|i| i ^ 0x5555).collect();
+            let disk = FaultyDisk::new(0);
+            write(&disk, "serial", &[&values]);
+            let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(count)).chain([0, count]).collect();
+            cuts.sort_unstable();
+            let mut ranges: Vec<Range<usize>> = cuts.windows(2).map(|pair| pair[0]..pair[1]).collect();
+            if reverse {
+                ranges.reverse();
+            }
+            let writer = ColumnWriter::create(&disk, Path::new("regions"), SPEC).unwrap();
+            std::thread::scope(|scope| {
+                for range in &ranges {
+                    let mut region = writer.region(range.start as u64);
+                    let part = &values[range.clone()];
+                    scope.spawn(move || {
+                        part.chunks(7777).try_for_each(|chunk| region.append(chunk)).and_then(|()| region.finish())
+                    });
+                }
+            });
+            writer.finish().unwrap();
+            prop_assert_eq!(disk.read(Path::new("regions")).unwrap(), disk.read(Path::new("serial")).unwrap());
+        }
+    }
+
+    #[test]
+    fn gaps_and_overlaps_of_regions_are_noticed() {
+        for starts in [[0, 101], [0, 99], [1, 101], [0, 20_000], [0, 0]] {
+            let disk = FaultyDisk::new(0);
+            let writer = ColumnWriter::<u32>::create(&disk, Path::new("c"), SPEC).unwrap();
+            for start in starts {
+                let mut region = writer.region(start);
+                region.append(&[5; 100]).unwrap();
+                region.finish().unwrap();
+            }
+            assert!(
+                writer.finish().unwrap_err().to_string().contains("c was not written as a whole"),
+                "{starts:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn another_column_is_told_apart() {
+        let disk = FaultyDisk::new(0);
+        write(&disk, "c", &[&[1, 2, 3]]);
+        let path = Path::new("c");
+        let told = |error: Error| error.to_string();
+        let other = ColumnSpec { database: DatabaseId([8; 16]), ..SPEC };
+        assert!(
+            told(Column::<u32>::open(&disk, path, other).unwrap_err()).contains("belongs to database 0707")
+        );
+        let other = ColumnSpec { kind: ColumnKind::InTargets, ..SPEC };
+        assert!(
+            told(Column::<u32>::open(&disk, path, other).unwrap_err()).contains("OutTargets where InTargets")
+        );
+        assert!(
+            told(Column::<u64>::open(&disk, path, SPEC).unwrap_err()).contains("holds u32 where u64 belong")
+        );
+    }
+
+    #[test]
+    fn truncation_to_any_length_is_noticed_at_open() {
+        let disk = FaultyDisk::new(0);
+        write(&disk, "c", &[&[9; 100]]);
+        let whole = disk.look(Path::new("c")).unwrap().unwrap().bytes;
+        for bytes in (0..whole).rev() {
+            disk.truncate(Path::new("c"), bytes).unwrap();
+            match open(&disk, "c").unwrap_err() {
+                Error::Corrupt { path, offset, .. } => {
+                    assert_eq!((path.as_path(), offset), (Path::new("c"), bytes));
+                }
+                other => panic!("{other}"),
+            }
+        }
+    }
+
+    #[test]
+    fn every_flipped_byte_is_an_error_with_file_and_offset() {
+        let disk = FaultyDisk::new(0);
+        let values: Vec<u32> = (0..20_000).collect();
+        write(&disk, "c", &[&values]);
+        let run = Run::with_threads(1).unwrap();
+        let bytes = disk.look(Path::new("c")).unwrap().unwrap().bytes;
+        for offset in
+            (0..PAGE_BYTES as u64).chain((PAGE_BYTES as u64..bytes - 8).step_by(977)).chain(bytes - 8..bytes)
+        {
+            disk.flip(Path::new("c"), offset, (offset % 8) as u8).unwrap();
+            let outcome = open(&disk, "c").and_then(|column| {
+                // Point reads of the undamaged blocks still work.
+                let _ = column.at(0);
+                column.all(&run).map(<[u32]>::len)
+            });
+            match outcome.unwrap_err() {
+                Error::Corrupt { path, offset: told, .. } => {
+                    assert_eq!(path.as_path(), Path::new("c"));
+                    assert!(offset < PAGE_BYTES as u64 || told >= PAGE_BYTES as u64, "{told} for {offset}");
+                }
+                other => panic!("{other}"),
+            }
+            disk.flip(Path::new("c"), offset, (offset % 8) as u8).unwrap();
+        }
+        assert_eq!(open(&disk, "c").unwrap().all(&run).unwrap(), values);
+    }
+
+    #[test]
+    fn a_point_read_trusts_only_the_blocks_it_touches() {
+        let disk = FaultyDisk::new(0);
+        let values: Vec<u32> = (0..40_000).collect();
+        write(&disk, "c", &[&values]);
+        disk.flip(Path::new("c"), (PAGE_BYTES + BLOCK_BYTES + 5) as u64, 3).unwrap();
+        let column = open(&disk, "c").unwrap();
+        assert_eq!(column.at(3).unwrap(), 3);
+        assert_eq!(column.at(39_999).unwrap(), 39_999);
+        let told = column.get(10_000..20_000).unwrap_err().to_string();
+        assert!(
+            told.starts_with(&format!("c is damaged at byte {}: the checksum", PAGE_BYTES + BLOCK_BYTES)),
+            "{told}"
+        );
+        assert_eq!(column.if_complete(), None);
+    }
+}

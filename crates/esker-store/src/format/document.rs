@@ -1,0 +1,93 @@
+//! Renders `docs/format.md` from the tables, and keeps it fresh.
+#![allow(clippy::disallowed_methods)] // A test that compares a file of the repository.
+
+use std::fmt::Write;
+
+use super::field::Documented;
+use super::header::ColumnHeader;
+use super::manifest::{
+    EditKind, Encoding, IdMapKind, IdMapRecord, LayerRecord, ManifestHeader, Owner, PropertyRecord,
+    RecordHeader, VersionRecord, VertexOrder,
+};
+use super::{BLOCK_BYTES, ColumnKind, ElementType, FORMAT_VERSION, PAGE_BYTES};
+
+const INTRODUCTION: &str = "\
+A database is a directory:
+
+```
+web.esker/
+  MANIFEST            what the database holds
+  LOCK                empty; the process that writes holds an exclusive flock(2) on it
+  layers/<number>/    the files of each layer
+    out.offsets  out.targets  out.property.<number>
+    in.offsets   in.targets   in.property.<number>
+    dictionary.<number>.texts  dictionary.<number>.ends
+  ids/                how external ids and vertices are related; absent if the ids are dense integers as they came
+  vertices/           vertex properties
+```
+
+All integers are little-endian. Fields lie one after another, without gaps. Checksums are CRC-32C (Castagnoli).
+
+## Column files
+
+One array a file: a header page, the elements, and a table with the checksum of each block of elements, four bytes each.
+The last block may be shorter; the file ends with the table. Every byte of the file is thus under a checksum, or is one that
+must match. Vertex ids have 4 bytes, or 8 in a database made by a build with 64-bit ids. A dictionary holds distinct texts in ascending
+order of their bytes; the code of a text is its position.
+
+## MANIFEST
+
+A header page, then records. Each record is a header and its edits, one after another. The state of the database is what all
+edits in order lead to.
+";
+
+fn chapter<T: Documented>(out: &mut String) {
+    let (name, doc, rows) = T::table();
+    let columns = if rows[0].0.parse::<u64>().is_ok() { ["Code", "Name"] } else { ["Field", "Type"] };
+    let _ = write!(
+        out,
+        "\n### {name}\n\n{doc}\n\n| {} | {} | Meaning |\n|---|---|---|\n",
+        columns[0], columns[1]
+    );
+    for (first, second, meaning) in rows {
+        let _ = writeln!(out, "| `{first}` | {second} | {meaning} |");
+    }
+}
+
+fn render() -> String {
+    let mut out = format!(
+        "# Format of a database, version {FORMAT_VERSION}\n\n\
+         Rendered from the tables in `crates/esker-store/src/format/`. To render it again:\n\
+         `ESKER_RENDER=1 cargo test -p esker-store format_document`.\n\n{INTRODUCTION}\n\
+         ## Tables\n\nPages have {PAGE_BYTES} bytes, blocks {BLOCK_BYTES}.\n"
+    );
+    chapter::<ColumnHeader>(&mut out);
+    chapter::<ColumnKind>(&mut out);
+    chapter::<ElementType>(&mut out);
+    chapter::<ManifestHeader>(&mut out);
+    chapter::<RecordHeader>(&mut out);
+    chapter::<EditKind>(&mut out);
+    chapter::<LayerRecord>(&mut out);
+    chapter::<Encoding>(&mut out);
+    chapter::<IdMapRecord>(&mut out);
+    chapter::<IdMapKind>(&mut out);
+    chapter::<VertexOrder>(&mut out);
+    chapter::<PropertyRecord>(&mut out);
+    chapter::<Owner>(&mut out);
+    chapter::<VersionRecord>(&mut out);
+    out
+}
+
+#[test]
+fn format_document_is_fresh() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/format.md");
+    let rendered = render();
+    if std::env::var_os("ESKER_RENDER").is_some() {
+        std::fs::write(path, &rendered).unwrap();
+    }
+    let found = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        found == rendered,
+        "docs/format.md is stale: run `ESKER_RENDER=1 cargo test -p esker-store format_document` and commit it"
+    );
+}

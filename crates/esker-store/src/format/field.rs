@@ -1,0 +1,285 @@
+//! Tables of fields, and how their values become bytes: integers little-endian, texts and lists after a 32-bit count.
+
+use std::path::Path;
+
+use crate::error::{Error, Result};
+
+/// Something with a place in a file.
+pub trait Value: Sized {
+    /// What `docs/format.md` calls the type.
+    fn type_name() -> String;
+
+    /// Appends the bytes.
+    fn put(&self, out: &mut Vec<u8>);
+
+    /// Reads what [`Value::put`] wrote.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] at the byte where something else stands.
+    fn take(input: &mut Input<'_>) -> Result<Self>;
+}
+
+/// Bytes of a file that are being decoded; errors know the file and the offset.
+#[derive(Debug)]
+pub struct Input<'a> {
+    path: &'a Path,
+    bytes: &'a [u8],
+    /// Offset of `bytes` in the file.
+    start: u64,
+    position: usize,
+}
+
+impl<'a> Input<'a> {
+    /// `bytes` lie in the file at `path` from `start` on.
+    pub fn new(path: &'a Path, bytes: &'a [u8], start: u64) -> Self {
+        Self { path, bytes, start, position: 0 }
+    }
+
+    /// Where in the file the next value begins.
+    pub fn offset(&self) -> u64 {
+        self.start + self.position as u64
+    }
+
+    /// Bytes that are left.
+    pub fn remaining(&self) -> usize {
+        self.bytes.len() - self.position
+    }
+
+    /// The next `count` bytes.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if there are fewer.
+    pub fn bytes(&mut self, count: usize) -> Result<&'a [u8]> {
+        match self.bytes[self.position..].get(..count) {
+            Some(bytes) => {
+                self.position += count;
+                Ok(bytes)
+            }
+            None => Err(self.corrupt(format!("{count} bytes belong here but {} are left", self.remaining()))),
+        }
+    }
+
+    /// An error at the current place.
+    pub fn corrupt(&self, reason: impl Into<String>) -> Error {
+        Error::corrupt(self.path, self.offset(), reason)
+    }
+
+    /// An error unless everything was read.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] at the first byte too many.
+    pub fn finish(self) -> Result<()> {
+        if self.remaining() == 0 { Ok(()) } else { Err(self.corrupt("nothing belongs here")) }
+    }
+}
+
+macro_rules! integer_values {
+    ($($integer:ty),*) => {$(
+        impl Value for $integer {
+            fn type_name() -> String {
+                stringify!($integer).to_owned()
+            }
+
+            fn put(&self, out: &mut Vec<u8>) {
+                out.extend_from_slice(&self.to_le_bytes());
+            }
+
+            fn take(input: &mut Input<'_>) -> Result<Self> {
+                let mut bytes = [0; size_of::<$integer>()];
+                bytes.copy_from_slice(input.bytes(size_of::<$integer>())?);
+                Ok(Self::from_le_bytes(bytes))
+            }
+        }
+    )*};
+}
+
+integer_values!(u8, u16, u32, u64, i64);
+
+impl Value for bool {
+    fn type_name() -> String {
+        "u8, 0 or 1".to_owned()
+    }
+
+    fn put(&self, out: &mut Vec<u8>) {
+        out.push(u8::from(*self));
+    }
+
+    fn take(input: &mut Input<'_>) -> Result<Self> {
+        let wrong = input.corrupt("neither 0 nor 1");
+        match u8::take(input)? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(wrong),
+        }
+    }
+}
+
+impl<const N: usize> Value for [u8; N] {
+    fn type_name() -> String {
+        format!("{N} bytes")
+    }
+
+    fn put(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self);
+    }
+
+    fn take(input: &mut Input<'_>) -> Result<Self> {
+        let mut bytes = [0; N];
+        bytes.copy_from_slice(input.bytes(N)?);
+        Ok(bytes)
+    }
+}
+
+impl Value for String {
+    fn type_name() -> String {
+        "text: u32 bytes, then UTF-8".to_owned()
+    }
+
+    fn put(&self, out: &mut Vec<u8>) {
+        (self.len() as u32).put(out);
+        out.extend_from_slice(self.as_bytes());
+    }
+
+    fn take(input: &mut Input<'_>) -> Result<Self> {
+        let bytes = u32::take(input)? as usize;
+        let wrong = input.corrupt("not a UTF-8 text");
+        Self::from_utf8(input.bytes(bytes)?.to_vec()).map_err(|_| wrong)
+    }
+}
+
+impl<T: Value> Value for Option<T> {
+    fn type_name() -> String {
+        format!("u8, 0 or 1; if 1, then {}", T::type_name())
+    }
+
+    fn put(&self, out: &mut Vec<u8>) {
+        self.is_some().put(out);
+        if let Some(value) = self {
+            value.put(out);
+        }
+    }
+
+    fn take(input: &mut Input<'_>) -> Result<Self> {
+        if bool::take(input)? { Ok(Some(T::take(input)?)) } else { Ok(None) }
+    }
+}
+
+/// For `docs/format.md`.
+#[cfg(test)]
+pub(super) trait Documented {
+    /// Name, meaning, and rows: (name or code, type, meaning).
+    fn table() -> (&'static str, String, Vec<(String, String, String)>);
+}
+
+/// Declares a struct whose fields lie one after another, without gaps, in the order given.
+macro_rules! layout {
+    ($(#[doc = $doc:literal])* pub struct $name:ident { $($(#[doc = $field_doc:literal])* $field:ident: $type:ty,)* }) => {
+        $(#[doc = $doc])*
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct $name { $($(#[doc = $field_doc])* pub $field: $type,)* }
+
+        impl $crate::format::field::Value for $name {
+            fn type_name() -> String {
+                stringify!($name).to_owned()
+            }
+
+            fn put(&self, out: &mut Vec<u8>) {
+                $(self.$field.put(out);)*
+            }
+
+            fn take(input: &mut $crate::format::field::Input<'_>) -> $crate::error::Result<Self> {
+                Ok(Self { $($field: $crate::format::field::Value::take(input)?,)* })
+            }
+        }
+
+        #[cfg(test)]
+        impl $crate::format::field::Documented for $name {
+            fn table() -> (&'static str, String, Vec<(String, String, String)>) {
+                let rows = vec![$((
+                    stringify!($field).to_owned(),
+                    <$type as $crate::format::field::Value>::type_name(),
+                    concat!($($field_doc),*).trim().to_owned(),
+                ),)*];
+                (stringify!($name), concat!($($doc),*).trim().to_owned(), rows)
+            }
+        }
+    };
+}
+
+/// Declares an enum whose variants are integers on disk.
+macro_rules! codes {
+    ($(#[doc = $doc:literal])* pub enum $name:ident: $integer:ident { $($(#[doc = $code_doc:literal])* $variant:ident = $code:literal,)* }) => {
+        $(#[doc = $doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum $name { $($(#[doc = $code_doc])* $variant = $code,)* }
+
+        impl $crate::format::field::Value for $name {
+            fn type_name() -> String {
+                concat!(stringify!($integer), ", ", stringify!($name)).to_owned()
+            }
+
+            fn put(&self, out: &mut Vec<u8>) {
+                (*self as $integer).put(out);
+            }
+
+            fn take(input: &mut $crate::format::field::Input<'_>) -> $crate::error::Result<Self> {
+                let wrong = input.corrupt(concat!("no known code of ", stringify!($name)));
+                match <$integer as $crate::format::field::Value>::take(input)? {
+                    $($code => Ok(Self::$variant),)*
+                    _ => Err(wrong),
+                }
+            }
+        }
+
+        #[cfg(test)]
+        impl $crate::format::field::Documented for $name {
+            fn table() -> (&'static str, String, Vec<(String, String, String)>) {
+                let rows = vec![$((
+                    stringify!($code).to_owned(),
+                    stringify!($variant).to_owned(),
+                    concat!($($code_doc),*).trim().to_owned(),
+                ),)*];
+                (stringify!($name), concat!($($doc),*).trim().to_owned(), rows)
+            }
+        }
+    };
+}
+
+pub(super) use {codes, layout};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn round_trip<T: Value + PartialEq + std::fmt::Debug>(value: &T) {
+        let mut bytes = Vec::new();
+        value.put(&mut bytes);
+        let mut input = Input::new(Path::new("f"), &bytes, 100);
+        assert_eq!(&T::take(&mut input).unwrap(), value);
+        input.finish().unwrap();
+        for cut in 0..bytes.len() {
+            let error = T::take(&mut Input::new(Path::new("f"), &bytes[..cut], 100)).unwrap_err();
+            assert!(
+                matches!(error, Error::Corrupt { offset, .. } if offset >= 100 && offset <= 100 + cut as u64)
+            );
+        }
+    }
+
+    #[test]
+    fn values_survive_and_cut_ones_are_noticed() {
+        round_trip(&0x0123_4567_89AB_CDEF_u64);
+        round_trip(&-5_i64);
+        round_trip(&true);
+        round_trip(&[1_u8, 2, 3]);
+        round_trip(&"Grüße".to_owned());
+        round_trip(&Some("x".to_owned()));
+        round_trip(&None::<u16>);
+    }
+
+    #[test]
+    fn a_text_longer_than_its_file_allocates_nothing() {
+        let bytes = [0xFF, 0xFF, 0xFF, 0x7F, b'x'];
+        let error = String::take(&mut Input::new(Path::new("f"), &bytes, 0)).unwrap_err();
+        assert!(error.to_string().contains("f is damaged at byte 4"), "{error}");
+    }
+}

@@ -1,0 +1,248 @@
+//! What every column file begins with.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::path::Path;
+
+use super::field::{Input, Value, codes, layout};
+use super::{FORMAT_VERSION, PAGE_BYTES};
+use crate::error::{Error, Result};
+
+pub(super) const COLUMN_MAGIC: [u8; 8] = *b"ESKERcol";
+/// The checksum of a header page lies at its end, whatever the fields of a version are.
+const CHECKSUM_OFFSET: usize = PAGE_BYTES - 4;
+
+/// Which database a file belongs to: a random number that stands in the header of each, so that a stray file of
+/// another database is noticed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct DatabaseId(pub [u8; 16]);
+
+impl DatabaseId {
+    /// A new one: the seeds that the system gave the standard library, the time and the process.
+    pub fn random() -> Self {
+        let mut bytes = [0; 16];
+        for half in bytes.chunks_mut(8) {
+            let mut hasher = RandomState::new().build_hasher();
+            hasher.write_u32(std::process::id());
+            if let Ok(age) = std::time::UNIX_EPOCH.elapsed() {
+                hasher.write_u128(age.as_nanos());
+            }
+            half.copy_from_slice(&hasher.finish().to_le_bytes());
+        }
+        Self(bytes)
+    }
+}
+
+impl std::fmt::Display for DatabaseId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl std::fmt::Debug for DatabaseId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+impl Value for DatabaseId {
+    fn type_name() -> String {
+        "16 bytes".to_owned()
+    }
+
+    fn put(&self, out: &mut Vec<u8>) {
+        self.0.put(out);
+    }
+
+    fn take(input: &mut Input<'_>) -> Result<Self> {
+        Value::take(input).map(Self)
+    }
+}
+
+codes! {
+    /// The type of the elements of a column.
+    pub enum ElementType: u8 {
+        /// Unsigned, 8 bits.
+        U8 = 1,
+        /// Unsigned, 16 bits.
+        U16 = 2,
+        /// Unsigned, 32 bits.
+        U32 = 3,
+        /// Unsigned, 64 bits.
+        U64 = 4,
+        /// Signed, 32 bits.
+        I32 = 5,
+        /// Signed, 64 bits.
+        I64 = 6,
+        /// IEEE 754, 32 bits.
+        F32 = 7,
+        /// IEEE 754, 64 bits.
+        F64 = 8,
+    }
+}
+
+impl ElementType {
+    /// Bytes of one element.
+    pub const fn bytes(self) -> usize {
+        match self {
+            Self::U8 => 1,
+            Self::U16 => 2,
+            Self::U32 | Self::I32 | Self::F32 => 4,
+            Self::U64 | Self::I64 | Self::F64 => 8,
+        }
+    }
+
+    /// Its name in Rust.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::U8 => "u8",
+            Self::U16 => "u16",
+            Self::U32 => "u32",
+            Self::U64 => "u64",
+            Self::I32 => "i32",
+            Self::I64 => "i64",
+            Self::F32 => "f32",
+            Self::F64 => "f64",
+        }
+    }
+}
+
+/// What a column can hold.
+pub trait Element: bytemuck::Pod + Send + Sync {
+    /// Its code on disk.
+    const TYPE: ElementType;
+}
+
+macro_rules! elements {
+    ($($type:ty => $code:ident),*) => {$(
+        impl Element for $type {
+            const TYPE: ElementType = ElementType::$code;
+        }
+    )*};
+}
+
+elements!(u8 => U8, u16 => U16, u32 => U32, u64 => U64, i32 => I32, i64 => I64, f32 => F32, f64 => F64);
+
+codes! {
+    /// What a column is for, so that files which were swapped are noticed.
+    pub enum ColumnKind: u16 {
+        /// For each vertex, where its out-list begins in the column of targets; then the end of the last (n + 1 elements).
+        OutOffsets = 1,
+        /// All out-lists, each ascending.
+        OutTargets = 2,
+        /// As 1, for in-lists.
+        InOffsets = 3,
+        /// All in-lists, each ascending.
+        InTargets = 4,
+        /// An edge property, parallel to 2.
+        OutProperty = 5,
+        /// The same edge property, parallel to 4.
+        InProperty = 6,
+        /// The texts of a dictionary, concatenated, in ascending order of their bytes.
+        DictionaryTexts = 7,
+        /// Where each text of a dictionary ends.
+        DictionaryEnds = 8,
+        /// A vertex property.
+        VertexProperty = 9,
+        /// For each vertex, its external integer.
+        IdIntegers = 16,
+        /// The external texts of all vertices, concatenated, in the order of the vertices.
+        IdTexts = 17,
+        /// Where the text of each vertex ends.
+        IdTextEnds = 18,
+        /// From external integer to vertex: see the id map.
+        IdIndex = 19,
+        /// From external integer to vertex: see the id map.
+        IdIndexKeys = 20,
+        /// From external integer to vertex: see the id map.
+        IdIndexVertices = 21,
+    }
+}
+
+/// Which column is meant: given when it is written, and expected when it is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ColumnSpec {
+    /// The database that it belongs to.
+    pub database: DatabaseId,
+    /// What it is for.
+    pub kind: ColumnKind,
+}
+
+layout! {
+    /// The start of a column file. Zeros follow up to byte 4092; there lies the CRC-32C of the bytes before.
+    pub struct ColumnHeader {
+        /// `ESKERcol`.
+        magic: [u8; 8],
+        /// Version of the format.
+        format_version: u32,
+        /// The database.
+        database: DatabaseId,
+        /// What the column is for.
+        kind: ColumnKind,
+        /// Type of the elements.
+        element: ElementType,
+        /// Number of elements.
+        count: u64,
+        /// Bytes of data under one checksum.
+        block_bytes: u32,
+    }
+}
+
+/// A header page: the fields, zeros, and the checksum of both.
+pub(crate) fn header_page(fields: &impl Value) -> Vec<u8> {
+    let mut page = Vec::with_capacity(PAGE_BYTES);
+    fields.put(&mut page);
+    page.resize(CHECKSUM_OFFSET, 0);
+    crc32c::crc32c(&page).put(&mut page);
+    page
+}
+
+/// Checks a header page and decodes its fields: magic, checksum, version, in this order.
+pub(crate) fn read_header_page<T: Value>(path: &Path, file: &[u8], magic: [u8; 8]) -> Result<T> {
+    let Some(page) = file.get(..PAGE_BYTES) else {
+        return Err(Error::corrupt(path, file.len() as u64, "the file ends within its header"));
+    };
+    if page[..8] != magic {
+        return Err(Error::corrupt(path, 0, "it does not begin as a file of this kind does"));
+    }
+    let found = u32::take(&mut Input::new(path, &page[CHECKSUM_OFFSET..], CHECKSUM_OFFSET as u64))?;
+    if found != crc32c::crc32c(&page[..CHECKSUM_OFFSET]) {
+        return Err(Error::corrupt(path, 0, "the checksum of its header does not match"));
+    }
+    let mut input = Input::new(path, page, 0);
+    input.bytes(8)?;
+    let version = u32::take(&mut input)?;
+    if version != FORMAT_VERSION {
+        return Err(Error::Invalid(format!(
+            "{} has format version {version}, and this Esker reads version {FORMAT_VERSION}: use a newer Esker",
+            path.display()
+        )));
+    }
+    T::take(&mut Input::new(path, page, 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn database_ids_differ() {
+        let (a, b) = (DatabaseId::random(), DatabaseId::random());
+        assert_ne!(a, b);
+        assert_eq!(a.to_string().len(), 32);
+    }
+
+    #[test]
+    fn a_newer_format_is_refused_by_name() {
+        let header = ColumnHeader {
+            magic: COLUMN_MAGIC,
+            format_version: 99,
+            database: DatabaseId([1; 16]),
+            kind: ColumnKind::OutTargets,
+            element: ElementType::U32,
+            count: 0,
+            block_bytes: 0,
+        };
+        let error = read_header_page::<ColumnHeader>(Path::new("f"), &header_page(&header), COLUMN_MAGIC);
+        assert!(error.unwrap_err().to_string().contains("format version 99"));
+    }
+}

@@ -1,0 +1,203 @@
+//! Tables of the manifest. What they mean together is told in `version/README.md`.
+
+use super::field::{Input, Value, codes, layout};
+use super::{DatabaseId, ElementType};
+use crate::error::Result;
+
+/// MANIFEST begins with it.
+pub const MANIFEST_MAGIC: [u8; 8] = *b"ESKERman";
+
+layout! {
+    /// The start of MANIFEST. Zeros follow up to byte 4092; there lies the CRC-32C of the bytes before. Records follow.
+    pub struct ManifestHeader {
+        /// `ESKERman`.
+        magic: [u8; 8],
+        /// Version of the format.
+        format_version: u32,
+        /// The database.
+        database: DatabaseId,
+        /// Width of vertex ids: 4 or 8.
+        vertex_bytes: u8,
+        /// When the database was made: milliseconds since 1970, UTC.
+        created_ms: u64,
+    }
+}
+
+layout! {
+    /// The start of a record of MANIFEST; the edits follow. All edits of a record hold together, or none.
+    pub struct RecordHeader {
+        /// Bytes of the record, this header included.
+        bytes: u32,
+        /// CRC-32C of the record but for these four bytes.
+        checksum: u32,
+        /// Number of the record, from 1.
+        number: u64,
+        /// Number of edits.
+        edits: u32,
+    }
+}
+
+codes! {
+    /// What an edit does; the code precedes it.
+    pub enum EditKind: u16 {
+        /// A `LayerRecord`: a layer is installed.
+        AddLayer = 1,
+        /// An `IdMapRecord`: how external ids and vertices are related.
+        SetIdMap = 2,
+        /// A `PropertyRecord`: a property is defined.
+        AddProperty = 3,
+        /// A `VersionRecord`: a version is published.
+        AddVersion = 4,
+    }
+}
+
+codes! {
+    /// How a layer keeps its lists.
+    pub enum Encoding: u8 {
+        /// Arrays of ids.
+        Plain = 1,
+    }
+}
+
+layout! {
+    /// A layer. Its files lie in `layers/<number>/`.
+    pub struct LayerRecord {
+        /// Number of the layer.
+        number: u32,
+        /// The first version that it holds changes of.
+        first_version: u64,
+        /// The last one.
+        last_version: u64,
+        /// How it keeps lists.
+        encoding: Encoding,
+        /// Whether out-lists and in-lists differ.
+        directed: bool,
+        /// Whether in-lists are kept. Never for an undirected graph: they are its out-lists.
+        in_edges: bool,
+        /// Number of vertices.
+        num_vertices: u64,
+        /// Number of edges; an undirected one counts once.
+        num_edges: u64,
+        /// Entries of all out-lists: an undirected edge counts twice, a self-loop once.
+        num_arcs: u64,
+        /// Number of edges from a vertex to itself.
+        num_loops: u64,
+    }
+}
+
+codes! {
+    /// How external ids and vertices are related.
+    pub enum IdMapKind: u8 {
+        /// The external id is the vertex plus `base`. No files.
+        Identity = 1,
+        /// Dense integers in another order.
+        Permuted = 2,
+        /// Sparse integers.
+        Integers = 3,
+        /// Texts.
+        Texts = 4,
+    }
+}
+
+codes! {
+    /// In which order vertices are numbered.
+    pub enum VertexOrder: u8 {
+        /// As they came.
+        Keep = 1,
+        /// By descending degree.
+        Degree = 2,
+    }
+}
+
+layout! {
+    /// The id map. Its files lie in `ids/`.
+    pub struct IdMapRecord {
+        /// How ids and vertices are related.
+        kind: IdMapKind,
+        /// The least external id of dense integers; else 0.
+        base: u64,
+        /// In which order vertices are numbered.
+        order: VertexOrder,
+    }
+}
+
+codes! {
+    /// What has a property.
+    pub enum Owner: u8 {
+        /// Edges.
+        Edges = 1,
+        /// Vertices.
+        Vertices = 2,
+    }
+}
+
+layout! {
+    /// A property.
+    pub struct PropertyRecord {
+        /// Its number, which is in the names of its files: from 0, separately for edges and for vertices.
+        number: u32,
+        /// What has it.
+        owner: Owner,
+        /// Its name.
+        name: String,
+        /// Type of its values; of the codes, if they are texts.
+        element: ElementType,
+        /// Whether values are codes: positions in a dictionary of texts.
+        texts: bool,
+        /// Whether it is the weight of the edges.
+        weight: bool,
+    }
+}
+
+layout! {
+    /// A version.
+    pub struct VersionRecord {
+        /// Its number, from 1.
+        number: u64,
+        /// When it was published: milliseconds since 1970, UTC.
+        time_ms: u64,
+        /// What its author says of it.
+        message: String,
+    }
+}
+
+/// A change to what the manifest says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Edit {
+    /// See [`EditKind::AddLayer`].
+    AddLayer(LayerRecord),
+    /// See [`EditKind::SetIdMap`].
+    SetIdMap(IdMapRecord),
+    /// See [`EditKind::AddProperty`].
+    AddProperty(PropertyRecord),
+    /// See [`EditKind::AddVersion`].
+    AddVersion(VersionRecord),
+}
+
+impl Value for Edit {
+    fn type_name() -> String {
+        "EditKind, then what it names".to_owned()
+    }
+
+    fn put(&self, out: &mut Vec<u8>) {
+        let mut put = |kind: EditKind, body: &dyn Fn(&mut Vec<u8>)| {
+            kind.put(out);
+            body(out);
+        };
+        match self {
+            Self::AddLayer(record) => put(EditKind::AddLayer, &|out| record.put(out)),
+            Self::SetIdMap(record) => put(EditKind::SetIdMap, &|out| record.put(out)),
+            Self::AddProperty(record) => put(EditKind::AddProperty, &|out| record.put(out)),
+            Self::AddVersion(record) => put(EditKind::AddVersion, &|out| record.put(out)),
+        }
+    }
+
+    fn take(input: &mut Input<'_>) -> Result<Self> {
+        Ok(match EditKind::take(input)? {
+            EditKind::AddLayer => Self::AddLayer(Value::take(input)?),
+            EditKind::SetIdMap => Self::SetIdMap(Value::take(input)?),
+            EditKind::AddProperty => Self::AddProperty(Value::take(input)?),
+            EditKind::AddVersion => Self::AddVersion(Value::take(input)?),
+        })
+    }
+}

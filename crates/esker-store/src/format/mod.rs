@@ -1,0 +1,34 @@
+//! Bytes and what they mean: the one place where the layout of every file is written down.
+//!
+//! A layout is a table of fields ([`field`]); the table generates the struct, its encoding and decoding, and its
+//! chapter of `docs/format.md`, so the three cannot drift apart. Arrays live in column files: [`ColumnWriter`]
+//! writes one, [`Column`] maps one and verifies its checksums as they are needed.
+
+#[cfg(target_endian = "big")]
+compile_error!(
+    "arrays are mapped as they lie on disk, in little-endian order: big-endian machines are not supported"
+);
+
+mod field;
+mod header;
+mod writer;
+mod column;
+mod manifest;
+#[cfg(test)]
+mod document;
+
+pub use column::Column;
+pub use field::{Input, Value};
+pub use header::{ColumnHeader, ColumnKind, ColumnSpec, DatabaseId, Element, ElementType};
+pub use manifest::{
+    Edit, EditKind, Encoding, IdMapKind, IdMapRecord, LayerRecord, MANIFEST_MAGIC, ManifestHeader, Owner,
+    PropertyRecord, RecordHeader, VersionRecord, VertexOrder,
+};
+pub use writer::{ColumnSummary, ColumnWriter, Region};
+
+/// The version of the format that this code writes, and the newest that it reads.
+pub const FORMAT_VERSION: u32 = 1;
+/// Data of a column begins after a header of this size, so that maps are aligned to pages.
+pub const PAGE_BYTES: usize = 4096;
+/// Data under one checksum.
+pub const BLOCK_BYTES: usize = 64 << 10;

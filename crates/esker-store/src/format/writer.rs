@@ -1,0 +1,235 @@
+//! Writing a column file, by one thread or by many.
+//!
+//! Every block of 64 KiB has its own checksum. A thread that writes a stretch of the column computes the checksums
+//! of whole blocks, and of the parts of blocks at the ends of its stretch; [`ColumnWriter::finish`] joins the parts
+//! (the CRC of a concatenation follows from the CRCs and lengths of its parts) and writes table and header.
+
+use std::marker::PhantomData;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::header::{COLUMN_MAGIC, ColumnHeader, header_page};
+use super::{BLOCK_BYTES, ColumnSpec, Element, FORMAT_VERSION, PAGE_BYTES};
+use crate::error::{Error, Result};
+use crate::io::{Disk, File};
+
+/// Appended data is gathered to writes of about this size. Memory of each writer or region that holds any.
+const WRITE_BYTES: usize = 1 << 20;
+
+/// What was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ColumnSummary {
+    /// Number of elements.
+    pub count: u64,
+    /// Size of the file.
+    pub bytes: u64,
+}
+
+/// Writes a column file: append elements with [`ColumnWriter::append`], or make one [`Region`] for each of several
+/// threads, then [`ColumnWriter::finish`]. Memory: 1 MiB, 1 MiB a region, and 8 bytes for each 64 KiB written.
+#[derive(Debug)]
+pub struct ColumnWriter<T> {
+    spec: ColumnSpec,
+    whole: Region<T>,
+}
+
+/// A stretch of a column, written from its start on. Regions of one column do not overlap, and when the column is
+/// finished they have left no gap; else finishing fails.
+#[derive(Debug)]
+pub struct Region<T> {
+    shared: Arc<Shared>,
+    /// Bytes that precede `buffer` in the data of the column.
+    position: u64,
+    buffer: Vec<u8>,
+    element: PhantomData<T>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    file: Arc<dyn File>,
+    sums: Mutex<Sums>,
+}
+
+#[derive(Debug, Default)]
+struct Sums {
+    /// Checksums of blocks that were written whole.
+    blocks: Vec<Option<u32>>,
+    /// Parts of blocks.
+    parts: Vec<Part>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    start: u64,
+    bytes: usize,
+    sum: u32,
+}
+
+impl<T: Element> ColumnWriter<T> {
+    /// Makes the file, which must not exist.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn create(disk: &dyn Disk, path: &Path, spec: ColumnSpec) -> Result<Self> {
+        let shared = Arc::new(Shared { file: disk.create(path)?, sums: Mutex::default() });
+        Ok(Self { spec, whole: Region { shared, position: 0, buffer: Vec::new(), element: PhantomData } })
+    }
+
+    /// Appends elements; any number, most efficiently many at once.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn append(&mut self, values: &[T]) -> Result<()> {
+        self.whole.append(values)
+    }
+
+    /// A writer for the elements from `first` on, for another thread. Not together with
+    /// [`ColumnWriter::append`], unless what was appended ends before.
+    pub fn region(&self, first: u64) -> Region<T> {
+        Region {
+            shared: Arc::clone(&self.whole.shared),
+            position: first * size_of::<T>() as u64,
+            buffer: Vec::new(),
+            element: PhantomData,
+        }
+    }
+
+    /// Completes the file and syncs it. Its name is durable after the directory was synced.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Invalid`] if regions overlap or leave a gap.
+    pub fn finish(self) -> Result<ColumnSummary> {
+        let Self { spec, mut whole } = self;
+        whole.flush()?;
+        let file = &whole.shared.file;
+        let sums = std::mem::take(&mut *whole.shared.lock());
+        let (data_bytes, table) = sums
+            .join()
+            .ok_or_else(|| Error::Invalid(format!("{} was not written as a whole", file.path().display())))?;
+        file.write_at(&table, PAGE_BYTES as u64 + data_bytes)?;
+        let count = data_bytes / size_of::<T>() as u64;
+        let header = ColumnHeader {
+            magic: COLUMN_MAGIC,
+            format_version: FORMAT_VERSION,
+            database: spec.database,
+            kind: spec.kind,
+            element: T::TYPE,
+            count,
+            block_bytes: BLOCK_BYTES as u32,
+        };
+        file.write_at(&header_page(&header), 0)?;
+        file.sync()?;
+        Ok(ColumnSummary { count, bytes: PAGE_BYTES as u64 + data_bytes + table.len() as u64 })
+    }
+}
+
+impl<T: Element> Region<T> {
+    /// Writes the elements that follow those written before.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn append(&mut self, values: &[T]) -> Result<()> {
+        let mut bytes: &[u8] = bytemuck::cast_slice(values);
+        while !bytes.is_empty() {
+            // Writes end at multiples of WRITE_BYTES, so all but the first and last cover whole blocks.
+            let end = self.position + self.buffer.len() as u64;
+            let room = WRITE_BYTES - (end % WRITE_BYTES as u64) as usize;
+            if self.buffer.is_empty() && bytes.len() >= room {
+                let (now, later) = bytes.split_at(room);
+                self.shared.write(now, self.position)?;
+                self.position += room as u64;
+                bytes = later;
+                continue;
+            }
+            let (now, later) = bytes.split_at(room.min(bytes.len()));
+            self.buffer.extend_from_slice(now);
+            bytes = later;
+            if now.len() == room {
+                self.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what is still buffered. A region that is dropped without makes [`ColumnWriter::finish`] fail.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn finish(mut self) -> Result<()> {
+        self.flush()
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.shared.write(&self.buffer, self.position)?;
+        self.position += self.buffer.len() as u64;
+        self.buffer.clear();
+        Ok(())
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Sums> {
+        self.sums.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self, bytes: &[u8], position: u64) -> Result<()> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let head = (position.next_multiple_of(BLOCK_BYTES as u64) - position) as usize;
+        let (head, rest) = bytes.split_at(head.min(bytes.len()));
+        let pieces = std::iter::once(head).chain(rest.chunks(BLOCK_BYTES)).filter(|piece| !piece.is_empty());
+        let sums: Vec<(usize, u32)> = pieces.map(|piece| (piece.len(), crc32c::crc32c(piece))).collect();
+        self.file.write_at(bytes, PAGE_BYTES as u64 + position)?;
+        self.lock().record(position, &sums);
+        Ok(())
+    }
+}
+
+impl Sums {
+    fn record(&mut self, mut start: u64, sums: &[(usize, u32)]) {
+        for &(bytes, sum) in sums {
+            let block = (start / BLOCK_BYTES as u64) as usize;
+            if bytes == BLOCK_BYTES && self.blocks.get(block).is_none_or(Option::is_none) {
+                if self.blocks.len() <= block {
+                    self.blocks.resize(block + 1, None);
+                }
+                self.blocks[block] = Some(sum);
+            } else {
+                self.parts.push(Part { start, bytes, sum });
+            }
+            start += bytes as u64;
+        }
+    }
+
+    /// Bytes of data, and the table of checksums; `None` if there are gaps or overlaps.
+    fn join(mut self) -> Option<(u64, Vec<u8>)> {
+        self.parts.sort_by_key(|part| part.start);
+        let mut table = Vec::new();
+        let mut parts = self.parts.iter().peekable();
+        let mut end = 0;
+        while (end / BLOCK_BYTES as u64) < self.blocks.len() as u64 || parts.peek().is_some() {
+            let block = (end / BLOCK_BYTES as u64) as usize;
+            let sum = if let Some(sum) = self.blocks.get(block).copied().flatten() {
+                end += BLOCK_BYTES as u64;
+                sum
+            } else {
+                let mut sum = 0;
+                let first = end;
+                while let Some(part) =
+                    parts.next_if(|part| part.start == end && end / BLOCK_BYTES as u64 == block as u64)
+                {
+                    sum = crc32c::crc32c_combine(sum, part.sum, part.bytes);
+                    end += part.bytes as u64;
+                }
+                let more = parts.peek().is_some() || block + 1 < self.blocks.len();
+                if end == first || (more && end % BLOCK_BYTES as u64 != 0) {
+                    return None;
+                }
+                sum
+            };
+            table.extend_from_slice(&sum.to_le_bytes());
+        }
+        Some((end, table))
+    }
+}

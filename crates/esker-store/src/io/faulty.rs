@@ -1,0 +1,547 @@
+//! A disk in memory that fails on demand, the same way for the same seed.
+//!
+//! # Fault model
+//!
+//! * **Lost power.** [`FaultyDisk::crash`] leaves what a machine finds after it lost power. Each write since the last
+//!   sync of its file survives or not, independently of the others; one that survives may be torn: only a prefix of its
+//!   512-byte sectors is there. A file whose length was not synced may be shorter, with zeros where a lost write lay
+//!   before a surviving one.
+//! * **Lost names.** Makings, renamings and removals take effect on the disk in their order, as in a journal; a crash
+//!   keeps those up to the last sync of a directory that one of them touches, and any number of those that follow.
+//! * **Failing operations.** [`Faults::fail_at`] makes one operation fail with an I/O error; [`Faults::die_at`] makes
+//!   that one and all that follow fail, as seen by a process while its machine goes down. A write that fails may
+//!   have been done in part; a sync that fails leaves its file's writes unsynced, and forgets that they were not.
+//! * **No space.** Writes past [`Faults::space_bytes`] fail, after what fits was written.
+//! * **Short reads.** With [`Faults::short_reads`], `read_at` gives any number of bytes from 1 to what was asked.
+//! * **Flipped bits.** [`FaultyDisk::flip`] changes a bit that is at rest; [`Faults::flip_read_at`] one that is in flight.
+//!
+//! Not modelled: lost syncs that report success, misdirected writes, damage to names.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::{Disk, Entry, File, Lock, Map, parent};
+use crate::error::{Error, Result};
+
+const SECTOR_BYTES: usize = 512;
+
+/// Which faults a [`FaultyDisk`] shows. Operations are counted from 1: every call of a method of [`Disk`] or
+/// [`File`] but `path`.
+#[derive(Debug, Clone, Default)]
+pub struct Faults {
+    /// The operation that fails.
+    pub fail_at: Option<u64>,
+    /// The first operation of those that all fail.
+    pub die_at: Option<u64>,
+    /// Room for the contents of all files together.
+    pub space_bytes: Option<u64>,
+    /// Whether reads give fewer bytes than asked.
+    pub short_reads: bool,
+    /// The operation whose data, if it reads or maps, comes with a flipped bit.
+    pub flip_read_at: Option<u64>,
+}
+
+/// A disk in memory with faults. Clones share it.
+#[derive(Debug, Clone, Default)]
+pub struct FaultyDisk(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    faults: Faults,
+    random: u64,
+    operations: u64,
+    nodes: Vec<Node>,
+    /// Names as a process sees them.
+    names: BTreeMap<PathBuf, usize>,
+    /// Names as they stand on the disk, and the changes that did not get there yet.
+    durable_names: BTreeMap<PathBuf, usize>,
+    pending_names: Vec<Change>,
+}
+
+#[derive(Debug, Default)]
+struct Node {
+    is_directory: bool,
+    locked: bool,
+    content: Vec<u8>,
+    durable: Vec<u8>,
+    pending: Vec<(u64, Vec<u8>)>,
+}
+
+#[derive(Debug, Clone)]
+enum Change {
+    Add(PathBuf, usize),
+    Remove(PathBuf),
+    Rename(PathBuf, PathBuf),
+    Exchange(PathBuf, PathBuf),
+}
+
+impl Change {
+    fn touches(&self, directory: &Path) -> bool {
+        match self {
+            Self::Add(path, _) | Self::Remove(path) => parent(path) == directory,
+            Self::Rename(a, b) | Self::Exchange(a, b) => parent(a) == directory || parent(b) == directory,
+        }
+    }
+
+    fn apply(&self, names: &mut BTreeMap<PathBuf, usize>) {
+        match self {
+            Self::Add(path, node) => {
+                names.insert(path.clone(), *node);
+            }
+            Self::Remove(path) => names.retain(|name, _| !name.starts_with(path)),
+            Self::Rename(from, to) => rename_all(names, &[(from, to)]),
+            Self::Exchange(a, b) => rename_all(names, &[(a, b), (b, a)]),
+        }
+    }
+}
+
+fn rename_all(names: &mut BTreeMap<PathBuf, usize>, renames: &[(&PathBuf, &PathBuf)]) {
+    *names = std::mem::take(names)
+        .into_iter()
+        .map(|(name, node)| {
+            let renamed = renames.iter().find_map(|(from, to)| {
+                let rest = name.strip_prefix(from).ok()?;
+                Some(if rest.as_os_str().is_empty() { (*to).clone() } else { to.join(rest) })
+            });
+            (renamed.unwrap_or(name), node)
+        })
+        .collect();
+}
+
+impl FaultyDisk {
+    /// An empty disk whose random choices follow from `seed`.
+    pub fn new(seed: u64) -> Self {
+        Self(Arc::new(Mutex::new(State { random: seed, ..State::default() })))
+    }
+
+    /// Sets the faults from now on, and counts operations from 1 again.
+    pub fn set_faults(&self, faults: Faults) {
+        let mut state = self.state();
+        state.faults = faults;
+        state.operations = 0;
+    }
+
+    /// Operations since [`FaultyDisk::set_faults`].
+    pub fn operations(&self) -> u64 {
+        self.state().operations
+    }
+
+    /// Loses power and comes back without faults: see the fault model. Locks are gone; files open before must
+    /// not be used any more.
+    pub fn crash(&self) {
+        let mut state = self.state();
+        state.faults = Faults::default();
+        let pending = state.pending_names.len() as u64;
+        let kept = state.below(pending + 1) as usize;
+        let changes: Vec<Change> = state.pending_names.drain(..).take(kept).collect();
+        for change in &changes {
+            change.apply(&mut state.durable_names);
+        }
+        state.names = state.durable_names.clone();
+        for node in 0..state.nodes.len() {
+            state.lose_writes(node);
+        }
+    }
+
+    /// Flips a bit of a file at rest.
+    ///
+    /// # Errors
+    /// If there is no such file or byte.
+    pub fn flip(&self, path: &Path, offset: u64, bit: u8) -> Result<()> {
+        self.damage(path, |content| content.get_mut(offset as usize).map(|byte| *byte ^= 1 << bit))
+    }
+
+    /// Cuts a file at rest to `bytes`.
+    ///
+    /// # Errors
+    /// If there is no such file, or it is shorter.
+    pub fn truncate(&self, path: &Path, bytes: u64) -> Result<()> {
+        self.damage(path, |content| (bytes <= content.len() as u64).then(|| content.truncate(bytes as usize)))
+    }
+
+    fn damage(&self, path: &Path, change: impl FnOnce(&mut Vec<u8>) -> Option<()>) -> Result<()> {
+        let mut state = self.state();
+        let node = state.file(path, "damage")?;
+        change(&mut state.nodes[node].content)
+            .ok_or_else(|| Error::Invalid(format!("{} has no such byte", path.display())))?;
+        state.nodes[node].durable = state.nodes[node].content.clone();
+        Ok(())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts an operation and fails if the faults say so.
+    fn operate(&self, action: &'static str, path: &Path) -> Result<MutexGuard<'_, State>> {
+        let mut state = self.state();
+        state.operations += 1;
+        if state.is_due() { Err(failure(action, path)) } else { Ok(state) }
+    }
+
+    fn handle(&self, path: &Path, node: usize) -> Arc<dyn File> {
+        Arc::new(FaultyFile { disk: self.clone(), path: path.to_owned(), node })
+    }
+}
+
+fn failure(action: &'static str, path: &Path) -> Error {
+    Error::io(action, path)(std::io::Error::other("input/output error (injected)"))
+}
+
+fn refused(action: &'static str, path: &Path, kind: std::io::ErrorKind) -> Error {
+    Error::io(action, path)(kind.into())
+}
+
+impl State {
+    fn is_due(&self) -> bool {
+        self.faults.fail_at == Some(self.operations)
+            || self.faults.die_at.is_some_and(|first| self.operations >= first)
+    }
+
+    /// A random number below `bound` (SplitMix64).
+    fn below(&mut self, bound: u64) -> u64 {
+        self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.random;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (z ^ (z >> 31)) % bound.max(1)
+    }
+
+    fn file(&self, path: &Path, action: &'static str) -> Result<usize> {
+        match self.names.get(path) {
+            Some(&node) if !self.nodes[node].is_directory => Ok(node),
+            Some(_) => Err(refused(action, path, std::io::ErrorKind::IsADirectory)),
+            None => Err(refused(action, path, std::io::ErrorKind::NotFound)),
+        }
+    }
+
+    fn is_directory(&self, path: &Path) -> bool {
+        // The roots of both kinds of paths are always there.
+        matches!(path.to_str(), Some("/" | "." | ""))
+            || self.names.get(path).is_some_and(|&node| self.nodes[node].is_directory)
+    }
+
+    fn add(&mut self, path: &Path, is_directory: bool) -> Result<usize> {
+        if self.names.contains_key(path) {
+            return Err(refused("create", path, std::io::ErrorKind::AlreadyExists));
+        }
+        if !self.is_directory(&parent(path)) {
+            return Err(refused("create", path, std::io::ErrorKind::NotFound));
+        }
+        self.nodes.push(Node { is_directory, ..Node::default() });
+        let node = self.nodes.len() - 1;
+        self.change(Change::Add(path.to_owned(), node));
+        Ok(node)
+    }
+
+    fn change(&mut self, change: Change) {
+        change.apply(&mut self.names);
+        self.pending_names.push(change);
+    }
+
+    fn free_bytes(&self) -> u64 {
+        let used: u64 = self.names.values().map(|&node| self.nodes[node].content.len() as u64).sum();
+        self.faults.space_bytes.map_or(u64::MAX, |room| room.saturating_sub(used))
+    }
+
+    fn write(&mut self, node: usize, bytes: &[u8], offset: u64) {
+        self.nodes[node].pending.push((offset, bytes.to_vec()));
+        put(&mut self.nodes[node].content, bytes, offset);
+    }
+
+    fn lose_writes(&mut self, node: usize) {
+        for (offset, mut bytes) in std::mem::take(&mut self.nodes[node].pending) {
+            match self.below(3) {
+                0 => continue,
+                1 => {
+                    let sectors = self.below(bytes.len().div_ceil(SECTOR_BYTES) as u64 + 1) as usize;
+                    bytes.truncate(sectors * SECTOR_BYTES);
+                }
+                _ => {}
+            }
+            put(&mut self.nodes[node].durable, &bytes, offset);
+        }
+        self.nodes[node].content = self.nodes[node].durable.clone();
+        self.nodes[node].locked = false;
+    }
+
+    /// Flips a bit of data on its way if this operation's turn has come.
+    fn perhaps_flip(&mut self, data: &mut [u8]) {
+        if self.faults.flip_read_at == Some(self.operations) && !data.is_empty() {
+            let bit = self.below(data.len() as u64 * 8);
+            data[(bit / 8) as usize] ^= 1 << (bit % 8);
+        }
+    }
+}
+
+fn put(content: &mut Vec<u8>, bytes: &[u8], offset: u64) {
+    if bytes.is_empty() {
+        return;
+    }
+    let range = offset as usize..offset as usize + bytes.len();
+    if content.len() < range.end {
+        content.resize(range.end, 0);
+    }
+    content[range].copy_from_slice(bytes);
+}
+
+impl Disk for FaultyDisk {
+    fn create(&self, path: &Path) -> Result<Arc<dyn File>> {
+        let node = self.operate("create", path)?.add(path, false)?;
+        Ok(self.handle(path, node))
+    }
+
+    fn open(&self, path: &Path) -> Result<Arc<dyn File>> {
+        let node = self.operate("open", path)?.file(path, "open")?;
+        Ok(self.handle(path, node))
+    }
+
+    fn create_directory(&self, path: &Path) -> Result<()> {
+        self.operate("create", path)?.add(path, true).map(|_| ())
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> Result<()> {
+        let mut state = self.operate("rename to", to)?;
+        if !state.names.contains_key(from) {
+            return Err(refused("rename", from, std::io::ErrorKind::NotFound));
+        }
+        if state.names.contains_key(to) {
+            return Err(refused("rename to", to, std::io::ErrorKind::AlreadyExists));
+        }
+        state.change(Change::Rename(from.to_owned(), to.to_owned()));
+        Ok(())
+    }
+
+    fn exchange(&self, a: &Path, b: &Path) -> Result<()> {
+        let mut state = self.operate("replace", b)?;
+        if let Some(missing) = [a, b].into_iter().find(|path| !state.names.contains_key(*path)) {
+            return Err(refused("replace", missing, std::io::ErrorKind::NotFound));
+        }
+        state.change(Change::Exchange(a.to_owned(), b.to_owned()));
+        Ok(())
+    }
+
+    fn remove_file(&self, path: &Path) -> Result<()> {
+        let mut state = self.operate("remove", path)?;
+        state.file(path, "remove")?;
+        state.change(Change::Remove(path.to_owned()));
+        Ok(())
+    }
+
+    fn remove_directory(&self, path: &Path) -> Result<()> {
+        let mut state = self.operate("remove", path)?;
+        if !state.is_directory(path) {
+            return Err(refused("remove", path, std::io::ErrorKind::NotFound));
+        }
+        state.change(Change::Remove(path.to_owned()));
+        Ok(())
+    }
+
+    fn list(&self, path: &Path) -> Result<Vec<Entry>> {
+        let state = self.operate("list", path)?;
+        if !state.is_directory(path) {
+            return Err(refused("list", path, std::io::ErrorKind::NotFound));
+        }
+        let inside = state.names.iter().filter(|(name, _)| parent(name) == path && name.as_path() != path);
+        Ok(inside.map(|(name, &node)| describe(name, &state.nodes[node])).collect())
+    }
+
+    fn look(&self, path: &Path) -> Result<Option<Entry>> {
+        let state = self.operate("look at", path)?;
+        Ok(state.names.get(path).map(|&node| describe(path, &state.nodes[node])))
+    }
+
+    fn sync_directory(&self, path: &Path) -> Result<()> {
+        let mut state = self.operate("sync", path)?;
+        let end =
+            state.pending_names.iter().rposition(|change| change.touches(path)).map_or(0, |last| last + 1);
+        let changes: Vec<Change> = state.pending_names.drain(..end).collect();
+        for change in &changes {
+            change.apply(&mut state.durable_names);
+        }
+        Ok(())
+    }
+
+    fn try_lock(&self, path: &Path) -> Result<Option<Box<dyn Lock>>> {
+        let mut state = self.operate("lock", path)?;
+        let node = match state.names.get(path) {
+            Some(&node) => node,
+            None => state.add(path, false)?,
+        };
+        if std::mem::replace(&mut state.nodes[node].locked, true) {
+            return Ok(None);
+        }
+        Ok(Some(Box::new(FaultyLock { disk: self.clone(), node })))
+    }
+
+    fn free_bytes(&self, path: &Path) -> Result<u64> {
+        Ok(self.operate("ask for the free space of", path)?.free_bytes())
+    }
+}
+
+fn describe(path: &Path, node: &Node) -> Entry {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    Entry { name, is_directory: node.is_directory, bytes: node.content.len() as u64 }
+}
+
+#[derive(Debug)]
+struct FaultyFile {
+    disk: FaultyDisk,
+    path: PathBuf,
+    node: usize,
+}
+
+impl File for FaultyFile {
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn len(&self) -> Result<u64> {
+        Ok(self.disk.operate("look at", &self.path)?.nodes[self.node].content.len() as u64)
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize> {
+        let mut state = self.disk.operate("read", &self.path)?;
+        let content = &state.nodes[self.node].content;
+        let start = (offset as usize).min(content.len());
+        let mut bytes = buffer.len().min(content.len() - start);
+        if state.faults.short_reads && bytes > 1 {
+            bytes = 1 + state.below(bytes as u64) as usize;
+        }
+        buffer[..bytes].copy_from_slice(&state.nodes[self.node].content[start..start + bytes]);
+        state.perhaps_flip(&mut buffer[..bytes]);
+        Ok(bytes)
+    }
+
+    fn write_at(&self, bytes: &[u8], offset: u64) -> Result<()> {
+        let mut state = self.disk.state();
+        state.operations += 1;
+        if state.is_due() {
+            let part = state.below(bytes.len() as u64 + 1) as usize;
+            state.write(self.node, &bytes[..part], offset);
+            return Err(failure("write to", &self.path));
+        }
+        let old_bytes = state.nodes[self.node].content.len() as u64;
+        let room = old_bytes.saturating_add(state.free_bytes());
+        if offset.saturating_add(bytes.len() as u64) > room.max(old_bytes) {
+            let part = (room.saturating_sub(offset) as usize).min(bytes.len());
+            state.write(self.node, &bytes[..part], offset);
+            return Err(refused("write to", &self.path, std::io::ErrorKind::StorageFull));
+        }
+        state.write(self.node, bytes, offset);
+        Ok(())
+    }
+
+    fn sync(&self) -> Result<()> {
+        let mut state = self.disk.operate("sync", &self.path)?;
+        let node = &mut state.nodes[self.node];
+        node.durable = node.content.clone();
+        node.pending.clear();
+        Ok(())
+    }
+
+    fn map(&self) -> Result<Map> {
+        let mut state = self.disk.operate("map", &self.path)?;
+        let mut content = state.nodes[self.node].content.clone();
+        state.perhaps_flip(&mut content);
+        Ok(Map::copy_of(&content))
+    }
+}
+
+#[derive(Debug)]
+struct FaultyLock {
+    disk: FaultyDisk,
+    node: usize,
+}
+
+impl Lock for FaultyLock {}
+
+impl Drop for FaultyLock {
+    fn drop(&mut self) {
+        self.disk.state().nodes[self.node].locked = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(name: &str) -> &Path {
+        Path::new(name)
+    }
+
+    #[test]
+    fn a_crash_keeps_what_was_synced_and_any_part_of_the_rest() {
+        let mut lengths_seen = std::collections::BTreeSet::new();
+        for seed in 0..50 {
+            let disk = FaultyDisk::new(seed);
+            let file = disk.create(path("a")).unwrap();
+            file.write_at(&[1; 1000], 0).unwrap();
+            file.sync().unwrap();
+            disk.sync_directory(path(".")).unwrap();
+            file.write_at(&[2; 2000], 1000).unwrap();
+            disk.create(path("b")).unwrap();
+            disk.crash();
+            let content = disk.read(path("a")).unwrap();
+            assert_eq!(content[..1000], [1; 1000]);
+            assert!(content[1000..].iter().all(|&byte| byte == 2));
+            lengths_seen.insert((content.len(), disk.look(path("b")).unwrap().is_some()));
+        }
+        assert!(lengths_seen.contains(&(1000, false)) && lengths_seen.contains(&(3000, true)));
+        assert!(lengths_seen.iter().any(|&(bytes, _)| bytes > 1000 && bytes < 3000), "torn writes occur");
+    }
+
+    #[test]
+    fn names_survive_in_order_once_their_directory_was_synced() {
+        for seed in 0..20 {
+            let disk = FaultyDisk::new(seed);
+            disk.create_directory(path("d")).unwrap();
+            disk.write(path("d/x"), b"x").unwrap();
+            disk.sync_directory(path("d")).unwrap();
+            disk.rename(path("d"), path("e")).unwrap();
+            disk.crash();
+            let (old, new) = (disk.look(path("d/x")).unwrap(), disk.look(path("e/x")).unwrap());
+            assert!(old.is_some() != new.is_some(), "under exactly one of the two names");
+        }
+    }
+
+    #[test]
+    fn the_kth_operation_fails_and_space_runs_out() {
+        let disk = FaultyDisk::new(1);
+        disk.set_faults(Faults { fail_at: Some(2), space_bytes: Some(10), ..Faults::default() });
+        let file = disk.create(path("a")).unwrap();
+        assert!(matches!(file.sync(), Err(Error::Io { action: "sync", .. })));
+        file.write_at(&[7; 8], 0).unwrap();
+        let full = file.write_at(&[8; 8], 8).unwrap_err();
+        assert!(full.to_string().starts_with("cannot write to a:"), "{full}");
+        assert_eq!(file.len().unwrap(), 10);
+        assert_eq!(disk.operations(), 5);
+    }
+
+    #[test]
+    fn short_and_damaged_reads() {
+        let disk = FaultyDisk::new(3);
+        disk.write(path("a"), &[0; 5000]).unwrap();
+        disk.set_faults(Faults { short_reads: true, ..Faults::default() });
+        assert_eq!(disk.read(path("a")).unwrap(), [0; 5000]);
+        assert!(disk.operations() > 3, "more than one read was needed");
+        disk.set_faults(Faults { flip_read_at: Some(2), ..Faults::default() });
+        let map = disk.open(path("a")).unwrap().map().unwrap();
+        assert_eq!(map.iter().map(|byte| byte.count_ones()).sum::<u32>(), 1);
+        disk.flip(path("a"), 4999, 7).unwrap();
+        assert_eq!(disk.read(path("a")).unwrap()[4999], 128);
+        assert!(disk.flip(path("a"), 5000, 0).is_err());
+    }
+
+    #[test]
+    fn a_lock_has_one_holder_and_moves_with_its_file() {
+        let disk = FaultyDisk::new(0);
+        let lock = disk.try_lock(path("LOCK")).unwrap();
+        assert!(lock.is_some());
+        disk.rename(path("LOCK"), path("LOCK2")).unwrap();
+        assert!(disk.try_lock(path("LOCK2")).unwrap().is_none());
+        drop(lock);
+        assert!(disk.try_lock(path("LOCK2")).unwrap().is_some());
+    }
+}

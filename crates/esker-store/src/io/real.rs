@@ -1,0 +1,167 @@
+//! The operating system's files.
+#![allow(clippy::disallowed_types, clippy::disallowed_methods)] // The one file that may use `std::fs`.
+
+use std::fs;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{CWD, FlockOperation, RenameFlags};
+
+use super::{Disk, Entry, File, Lock, Map};
+use crate::error::{Error, Result};
+
+/// The disk of the machine.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RealDisk;
+
+impl Disk for RealDisk {
+    fn create(&self, path: &Path) -> Result<Arc<dyn File>> {
+        let file = fs::OpenOptions::new().read(true).write(true).create_new(true).open(path);
+        Ok(Arc::new(RealFile { file: file.map_err(Error::io("create", path))?, path: path.to_owned() }))
+    }
+
+    fn open(&self, path: &Path) -> Result<Arc<dyn File>> {
+        let file = fs::File::open(path).map_err(Error::io("open", path))?;
+        Ok(Arc::new(RealFile { file, path: path.to_owned() }))
+    }
+
+    fn create_directory(&self, path: &Path) -> Result<()> {
+        fs::create_dir(path).map_err(Error::io("create", path))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> Result<()> {
+        use rustix::io::Errno;
+        match rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+            // Some file systems cannot promise it; a look before is the best that is left.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) if self.look(to)?.is_none() => {
+                fs::rename(from, to).map_err(Error::io("rename to", to))
+            }
+            done => done.map_err(|errno| Error::io("rename to", to)(errno.into())),
+        }
+    }
+
+    fn exchange(&self, a: &Path, b: &Path) -> Result<()> {
+        rustix::fs::renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE)
+            .map_err(|errno| Error::io("replace", b)(errno.into()))
+    }
+
+    fn remove_file(&self, path: &Path) -> Result<()> {
+        fs::remove_file(path).map_err(Error::io("remove", path))
+    }
+
+    fn remove_directory(&self, path: &Path) -> Result<()> {
+        fs::remove_dir_all(path).map_err(Error::io("remove", path))
+    }
+
+    fn list(&self, path: &Path) -> Result<Vec<Entry>> {
+        let failed = || Error::io("list", path);
+        let mut entries = Vec::new();
+        for entry in fs::read_dir(path).map_err(failed())? {
+            let entry = entry.map_err(failed())?;
+            if let Ok(name) = entry.file_name().into_string() {
+                entries.push(describe(name, &entry.metadata().map_err(failed())?));
+            }
+        }
+        entries.sort();
+        Ok(entries)
+    }
+
+    fn look(&self, path: &Path) -> Result<Option<Entry>> {
+        match fs::metadata(path) {
+            Ok(metadata) => {
+                let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+                Ok(Some(describe(name.unwrap_or_default(), &metadata)))
+            }
+            Err(e)
+                if matches!(e.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) =>
+            {
+                Ok(None)
+            }
+            Err(e) => Err(Error::io("look at", path)(e)),
+        }
+    }
+
+    fn sync_directory(&self, path: &Path) -> Result<()> {
+        fs::File::open(path).and_then(|directory| directory.sync_all()).map_err(Error::io("sync", path))
+    }
+
+    fn try_lock(&self, path: &Path) -> Result<Option<Box<dyn Lock>>> {
+        let options = fs::OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
+        let file = options.map_err(Error::io("lock", path))?;
+        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Some(Box::new(RealLock { _file: file }))),
+            Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
+            Err(errno) => Err(Error::io("lock", path)(errno.into())),
+        }
+    }
+
+    fn free_bytes(&self, path: &Path) -> Result<u64> {
+        let stat = rustix::fs::statvfs(path)
+            .map_err(|errno| Error::io("ask for the free space of", path)(errno.into()))?;
+        Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
+    }
+}
+
+/// Opens what a user named for reading from its start: a file, but also a pipe or a device, which have no positions.
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn open_input(path: &Path) -> Result<Box<dyn std::io::Read + Send>> {
+    Ok(Box::new(fs::File::open(path).map_err(Error::io("open", path))?))
+}
+
+/// Length of what a user named, if it is a file.
+pub fn input_bytes(path: &Path) -> Option<u64> {
+    fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len())
+}
+
+fn describe(name: String, metadata: &fs::Metadata) -> Entry {
+    let is_directory = metadata.is_dir();
+    Entry { name, is_directory, bytes: if is_directory { 0 } else { metadata.len() } }
+}
+
+#[derive(Debug)]
+struct RealFile {
+    file: fs::File,
+    path: PathBuf,
+}
+
+impl File for RealFile {
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn len(&self) -> Result<u64> {
+        Ok(self.file.metadata().map_err(Error::io("look at", &self.path))?.len())
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize> {
+        loop {
+            match self.file.read_at(buffer, offset) {
+                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+                done => return done.map_err(Error::io("read", &self.path)),
+            }
+        }
+    }
+
+    fn write_at(&self, bytes: &[u8], offset: u64) -> Result<()> {
+        self.file.write_all_at(bytes, offset).map_err(Error::io("write to", &self.path))
+    }
+
+    fn sync(&self) -> Result<()> {
+        self.file.sync_all().map_err(Error::io("sync", &self.path))
+    }
+
+    fn map(&self) -> Result<Map> {
+        Map::of_file(&self.file, self.len()?).map_err(Error::io("map", &self.path))
+    }
+}
+
+/// The open file holds the lock.
+#[derive(Debug)]
+struct RealLock {
+    _file: fs::File,
+}
+
+impl Lock for RealLock {}
