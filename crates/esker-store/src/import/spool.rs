@@ -176,6 +176,8 @@ impl<T: Pod> Cursor<'_, T> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::disallowed_methods)]
+
     use std::sync::Arc;
 
     use esker_graph::Run;
