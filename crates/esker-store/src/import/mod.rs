@@ -9,3 +9,4 @@ pub mod sort;
 pub mod format;
 pub mod input;
 pub mod numbering;
+pub mod binary;

@@ -1,0 +1,20 @@
+//! Readers of binary formats: Parquet, Arrow IPC, GAP's serialised graphs, Graph500's packed edges.
+//!
+//! All but Graph500 need random access: the parsers read what they want from the file themselves, so that decoding is
+//! parallel, and a block is only a note of which rows it stands for ([`runs`]).
+
+mod region;
+mod runs;
+mod table;
+mod parquet;
+mod arrow;
+mod gap;
+mod graph500;
+
+pub use arrow::open_arrow;
+pub use gap::open_gap;
+pub use graph500::open_graph500;
+pub use parquet::open_parquet;
+
+#[cfg(test)]
+mod tests;
