@@ -7,6 +7,7 @@
 
 pub mod estimate;
 pub mod primitive;
+pub mod lengths;
 pub mod check;
 pub mod algorithm;
 

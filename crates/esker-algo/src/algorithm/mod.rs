@@ -3,4 +3,5 @@
 pub mod betweenness;
 pub mod bfs;
 pub mod pagerank;
+pub mod sssp;
 pub mod wcc;

@@ -6,11 +6,13 @@
 mod betweenness;
 mod bfs;
 mod pagerank;
+mod sssp;
 mod wcc;
 
 pub use betweenness::betweenness;
 pub use bfs::bfs;
 pub use pagerank::pagerank;
+pub use sssp::sssp;
 pub use wcc::wcc;
 
 /// Why an answer is wrong: the first breach that was found.
