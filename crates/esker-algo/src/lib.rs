@@ -3,8 +3,6 @@
 //! [`primitive`] holds what every algorithm is made of, [`algorithm`] one file for each algorithm, [`check`] a
 //! serial verifier for each, which tests properties of an answer rather than comparing it with another.
 
-#![forbid(unsafe_code)]
-
 pub mod estimate;
 pub mod primitive;
 pub mod lengths;

@@ -1,7 +1,7 @@
 //! A graph for tests: the same lists, in the most awkward pieces that the waist allows.
 
 use crate::csr::CsrGraph;
-use crate::graph::{Direction, Graph, Piece, Select, Visitor, Weight};
+use crate::graph::{Direction, Graph, Lists, Piece, Select, Visitor, Weight};
 use crate::id::{VertexId, vertex};
 use crate::run::{Run, Stop};
 
@@ -94,6 +94,18 @@ impl<W: Weight> Graph for Fragmented<'_, W> {
                 Ok(())
             },
         )
+    }
+}
+
+/// Whole lists are those of the graph inside.
+impl<W: Weight> Lists for Fragmented<'_, W> {
+    fn with_list<R>(
+        &self,
+        direction: Direction,
+        v: VertexId,
+        f: impl FnOnce(&[VertexId], &[W]) -> R,
+    ) -> Result<R, Stop> {
+        self.inner.with_list(direction, v, f)
     }
 }
 

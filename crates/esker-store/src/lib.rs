@@ -3,8 +3,6 @@
 mod error;
 pub mod io;
 pub mod format;
-pub mod layer;
-pub mod version;
 pub mod import;
 
 pub use error::{Error, Result};

@@ -5,3 +5,5 @@ pub mod bfs;
 pub mod pagerank;
 pub mod sssp;
 pub mod wcc;
+pub mod triangles;
+pub mod lcc;

@@ -8,11 +8,16 @@ mod bfs;
 mod pagerank;
 mod sssp;
 mod wcc;
+mod neighbourhood;
+mod triangles;
+mod lcc;
 
 pub use betweenness::betweenness;
 pub use bfs::bfs;
+pub use lcc::lcc;
 pub use pagerank::pagerank;
 pub use sssp::sssp;
+pub use triangles::triangles;
 pub use wcc::wcc;
 
 /// Why an answer is wrong: the first breach that was found.

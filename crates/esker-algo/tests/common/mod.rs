@@ -68,3 +68,19 @@ pub(crate) fn run(threads: usize, deterministic: bool) -> Run {
 pub(crate) fn runs(deterministic: bool) -> Vec<Run> {
     [1, 2, 7].into_iter().map(|threads| run(threads, deterministic)).collect()
 }
+
+/// A random graph whose first vertices have the most edges by far: an edge ends at `v` with a chance of about
+/// 1/sqrt(v). Loops and duplicates occur.
+pub(crate) fn skewed(n: usize, num_edges: usize, directed: bool, seed: u64) -> Csr {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut end = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        let unit = (state >> 11) as f64 / (1u64 << 53) as f64;
+        (unit * unit * n as f64) as VertexId
+    };
+    let edges: Vec<_> = (0..num_edges).map(|_| (end(), end(), ())).collect();
+    let made = if directed { Csr::directed } else { Csr::undirected };
+    made(n, &edges).expect("the ends are below the number of vertices")
+}
