@@ -10,3 +10,6 @@ pub mod format;
 pub mod input;
 pub mod numbering;
 pub mod binary;
+pub(crate) mod text;
+mod sniff;
+pub mod open;

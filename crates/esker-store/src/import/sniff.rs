@@ -1,0 +1,119 @@
+//! Tells the format of an input from its name and its first bytes.
+
+use super::format::Format;
+
+/// What an input is taken for.
+///
+/// Magic bytes decide first, then what only one text format begins with, then the name; any other text is a table.
+///
+/// # Errors
+/// The bytes are of a known kind that is not read, in words.
+pub(crate) fn sniff(name: &str, head: &[u8]) -> Result<Format, String> {
+    if let Some(format) = by_magic(head)? {
+        return Ok(format);
+    }
+    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    if let Some(format) = by_first_words(text) {
+        return Ok(format);
+    }
+    match Format::from_name(name) {
+        Some(Format::Metis) if memchr::memchr(0, head).is_some() => {
+            Err("a binary .graph, perhaps WebGraph's, is not read; export it as an edge list".into())
+        }
+        Some(format) => Ok(format),
+        None => Ok(table(text)),
+    }
+}
+
+fn by_magic(head: &[u8]) -> Result<Option<Format>, String> {
+    let refused = |what: &str, remedy: &str| Err(format!("the file is {what}; {remedy}"));
+    match head {
+        [b'P', b'A', b'R', b'1', ..] => Ok(Some(Format::Parquet)),
+        [b'A', b'R', b'R', b'O', b'W', b'1', ..] => Ok(Some(Format::Arrow)),
+        // An IPC stream: a continuation mark, then the length of a schema, a multiple of eight.
+        [0xff, 0xff, 0xff, 0xff, low, _, _, 0, ..] if low % 8 == 0 => Ok(Some(Format::Arrow)),
+        [b'F', b'E', b'A', b'1', ..] => {
+            refused("Feather of version 1", "write it again as Feather 2 or Parquet")
+        }
+        [b'P', b'K', 3, 4, ..] => refused("a zip archive or a spreadsheet", "unpack it, or save it as CSV"),
+        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => {
+            refused("compressed with xz", "unpack it, or pipe: xz -dc file | esker import -")
+        }
+        [0x04, 0x22, 0x4d, 0x18, ..] => {
+            refused("compressed with lz4", "unpack it, or pipe: lz4 -dc file | esker import -")
+        }
+        [0x1f, 0x9d, ..] => refused("compressed with compress", "unpack it with uncompress"),
+        [0x89, b'H', b'D', b'F', ..] => refused("HDF5", "export its edges as CSV or Parquet"),
+        _ if head.get(257..262) == Some(b"ustar") => refused("a tar archive", "unpack it first"),
+        _ if starts_with_word(head, b"<?xml") || starts_with_word(head, b"<graphml") => {
+            refused("XML, perhaps GraphML", "export its edges as CSV")
+        }
+        _ => Ok(None),
+    }
+}
+
+fn starts_with_word(head: &[u8], word: &[u8]) -> bool {
+    head.trim_ascii_start().get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
+}
+
+fn by_first_words(text: &[u8]) -> Option<Format> {
+    if starts_with_word(text, b"%%MatrixMarket") {
+        return Some(Format::MatrixMarket);
+    }
+    let first = text.split(u8::is_ascii_whitespace).find(|word| !word.is_empty())?;
+    if first == b"AdjacencyGraph" || first == b"WeightedAdjacencyGraph" {
+        return Some(Format::Adjacency);
+    }
+    let mut lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let is_comment = |line: &&[u8]| {
+        line.is_empty() || *line == b"c" || line.starts_with(b"c ") || line.starts_with(b"c\t")
+    };
+    let header = lines.find(|line| !is_comment(line))?;
+    let mut words = header.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    (words.next() == Some(b"p") && words.next() == Some(b"sp")).then_some(Format::Dimacs)
+}
+
+/// Blanks between columns make a SNAP list; anything else is a CSV.
+fn table(text: &[u8]) -> Format {
+    let mut lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let is_row = |line: &&[u8]| !line.is_empty() && !matches!(line[0], b'#' | b'%');
+    match lines.find(is_row) {
+        Some(row) if row.iter().any(|byte| matches!(byte, b',' | b';' | b'|')) => Format::Csv,
+        _ => Format::Snap,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_told_apart() {
+        let table: [(&str, &[u8], Format); 19] = [
+            ("a.txt", b"PAR1....", Format::Parquet),
+            ("a", b"ARROW1\0\0", Format::Arrow),
+            ("a", b"\xff\xff\xff\xff\x10\x01\0\0", Format::Arrow),
+            ("a.txt", b"%%MatrixMarket matrix coordinate", Format::MatrixMarket),
+            ("a.graph", b"%%matrixmarket matrix", Format::MatrixMarket),
+            ("a", b"AdjacencyGraph\n3\n", Format::Adjacency),
+            ("a", b"WeightedAdjacencyGraph\n3\n", Format::Adjacency),
+            ("a", b"c text\nc\np sp 3 4\na 1 2 3\n", Format::Dimacs),
+            ("a.graph.gz", b"3 2\n2\n1 3\n2\n", Format::Metis),
+            ("a.sg", b"\0\x01", Format::Sg),
+            ("a.wsg", b"\0\x01", Format::Wsg),
+            ("a.el", b"1 2", Format::EdgeList),
+            ("a.wel", b"1 2 3", Format::WeightedEdgeList),
+            ("a.csv", b"1 2", Format::Csv),
+            ("a.tsv", b"1\t2", Format::Tsv),
+            ("a.txt", b"# x, y\n1\t2", Format::Snap),
+            ("a.txt", b"a,b", Format::Csv),
+            ("-", b"", Format::Snap),
+            ("-", b"c d\np q\n", Format::Snap),
+        ];
+        for (name, head, format) in table {
+            assert_eq!(sniff(name, head), Ok(format), "{name}");
+        }
+        assert!(sniff("a.zip", b"PK\x03\x04").unwrap_err().starts_with("the file is a zip archive"));
+        assert!(sniff("a.graph", b"\x01\0").unwrap_err().starts_with("a binary .graph"));
+    }
+}
