@@ -11,6 +11,7 @@ mod bitmap;
 mod graph;
 mod csr;
 mod fragmented;
+pub mod generate;
 
 pub use bitmap::Bitmap;
 pub use csr::{Csr, CsrGraph, Rows};

@@ -1,0 +1,104 @@
+//! Paths, stars and complete graphs: nothing about them is random.
+
+use crate::run::Stop;
+
+use super::limits;
+use super::stream::Stream;
+use super::uniform::{checked_vertices, num_pairs, pair};
+
+/// The edges `0 - 1`, `1 - 2` and so on.
+#[derive(Debug)]
+pub(super) struct Path(u64);
+
+impl Path {
+    pub(super) fn new(num_vertices: u64) -> Result<Self, Stop> {
+        Ok(Self(limits::vertices(num_vertices.into())?))
+    }
+}
+
+impl Stream for Path {
+    fn num_vertices(&self) -> u64 {
+        self.0
+    }
+
+    fn num_edges(&self) -> u64 {
+        self.0.saturating_sub(1)
+    }
+
+    fn edge(&self, slot: u64) -> Option<(u64, u64)> {
+        Some((slot, slot + 1))
+    }
+}
+
+/// Edges from vertex 0 to all others.
+#[derive(Debug)]
+pub(super) struct Star(u64);
+
+impl Star {
+    pub(super) fn new(num_vertices: u64) -> Result<Self, Stop> {
+        Ok(Self(limits::vertices(num_vertices.into())?))
+    }
+}
+
+impl Stream for Star {
+    fn num_vertices(&self) -> u64 {
+        self.0
+    }
+
+    fn num_edges(&self) -> u64 {
+        self.0.saturating_sub(1)
+    }
+
+    fn edge(&self, slot: u64) -> Option<(u64, u64)> {
+        Some((0, slot + 1))
+    }
+}
+
+/// An edge between every two vertices.
+#[derive(Debug)]
+pub(super) struct Complete {
+    num_vertices: u64,
+    num_edges: u64,
+}
+
+impl Complete {
+    pub(super) fn new(num_vertices: u64) -> Result<Self, Stop> {
+        let num_vertices = checked_vertices(num_vertices)?;
+        Ok(Self { num_vertices, num_edges: limits::edges(num_pairs(num_vertices))? })
+    }
+}
+
+impl Stream for Complete {
+    fn num_vertices(&self) -> u64 {
+        self.num_vertices
+    }
+
+    fn num_edges(&self) -> u64 {
+        self.num_edges
+    }
+
+    fn edge(&self, slot: u64) -> Option<(u64, u64)> {
+        Some(pair(self.num_vertices, slot))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(stream: &impl Stream) -> Vec<(u64, u64)> {
+        (0..stream.num_slots()).filter_map(|slot| stream.edge(slot)).collect()
+    }
+
+    #[test]
+    fn small_ones_are_as_drawn_on_paper() {
+        assert_eq!(all(&Path::new(4).unwrap()), [(0, 1), (1, 2), (2, 3)]);
+        assert_eq!(all(&Star::new(4).unwrap()), [(0, 1), (0, 2), (0, 3)]);
+        assert_eq!(all(&Complete::new(4).unwrap()), [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]);
+        for n in [0, 1] {
+            assert_eq!(all(&Path::new(n).unwrap()), []);
+            assert_eq!(all(&Star::new(n).unwrap()), []);
+            assert_eq!(all(&Complete::new(n).unwrap()), []);
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! The uniform random graph G(n, m): every set of `m` distinct edges is meant to be equally likely [1].
+//!
+//! All pairs of different vertices are numbered, and a pseudo-random permutation of those numbers gives the first
+//! `m`: distinct edges without self-loops, without a table of those already drawn. Work: O(1) an edge.
+//!
+//! [1] P. Erdős, A. Rényi, "On Random Graphs I", 1959.
+
+use crate::run::Stop;
+
+use super::bijection::Bijection;
+use super::limits;
+use super::random::Key;
+use super::stream::Stream;
+
+/// Pairs are numbered in 64 bits, so there are at most this many vertices.
+const VERTICES_MAX: u64 = 1 << 32;
+
+/// A uniform random graph.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Uniform {
+    /// Number of vertices, at most 2^32.
+    pub num_vertices: u64,
+    /// Number of edges, at most that of the pairs.
+    pub num_edges: u64,
+    /// Whether the edges have a direction, so that two are possible between a pair.
+    pub directed: bool,
+}
+
+impl Uniform {
+    pub(super) fn prepare(&self, seed: u64) -> Result<Edges, Stop> {
+        let num_vertices = checked_vertices(self.num_vertices)?;
+        let num_edges = limits::edges(self.num_edges.into())?;
+        let pairs = if self.directed { 2 } else { 1 } * num_pairs(num_vertices);
+        if u128::from(num_edges) > pairs {
+            return Err(Stop::Unsuitable(format!(
+                "{num_vertices} vertices have only {pairs} different edges, fewer than the {num_edges} asked for"
+            )));
+        }
+        let pick = Bijection::new(pairs as u64, Key::new(seed, 4));
+        Ok(Edges { num_vertices, num_edges, directed: self.directed, pick })
+    }
+}
+
+/// The number of vertices, if their pairs can be numbered.
+pub(super) fn checked_vertices(num_vertices: u64) -> Result<u64, Stop> {
+    if num_vertices > VERTICES_MAX {
+        return Err(Stop::Unsuitable(format!(
+            "{num_vertices} vertices are too many for this family, whose limit is {VERTICES_MAX}"
+        )));
+    }
+    limits::vertices(num_vertices.into())
+}
+
+/// The number of unordered pairs of different vertices.
+pub(super) fn num_pairs(num_vertices: u64) -> u128 {
+    u128::from(num_vertices) * u128::from(num_vertices.saturating_sub(1)) / 2
+}
+
+/// The unordered pair with a number below [`num_pairs`], smaller vertex first.
+///
+/// The upper triangle is folded into a rectangle: each row is completed by the one that is as much shorter.
+#[inline(always)]
+pub(super) fn pair(num_vertices: u64, number: u64) -> (u64, u64) {
+    let odd = num_vertices & 1;
+    let width = num_vertices - 1 + odd;
+    let (row, column) = (number / width, number % width);
+    let len = num_vertices - 1 - row;
+    if column < len {
+        (row, row + 1 + column)
+    } else {
+        let row = num_vertices - 1 - odd - row;
+        (row, row + 1 + column - len)
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Edges {
+    num_vertices: u64,
+    num_edges: u64,
+    directed: bool,
+    pick: Bijection,
+}
+
+impl Stream for Edges {
+    fn num_vertices(&self) -> u64 {
+        self.num_vertices
+    }
+
+    fn num_edges(&self) -> u64 {
+        self.num_edges
+    }
+
+    fn is_directed(&self) -> bool {
+        self.directed
+    }
+
+    #[inline(always)]
+    fn edge(&self, slot: u64) -> Option<(u64, u64)> {
+        let number = self.pick.apply(slot);
+        if !self.directed {
+            return Some(pair(self.num_vertices, number));
+        }
+        let (u, v) = pair(self.num_vertices, number / 2);
+        Some(if number & 1 == 0 { (u, v) } else { (v, u) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn pairs_are_numbered_without_gaps() {
+        for n in 2..40 {
+            let pairs: HashSet<_> = (0..num_pairs(n) as u64).map(|i| pair(n, i)).collect();
+            assert_eq!(pairs.len() as u128, num_pairs(n));
+            assert!(pairs.iter().all(|&(u, v)| u < v && v < n), "{n}: {pairs:?}");
+        }
+    }
+
+    #[test]
+    fn edges_are_distinct_and_the_last_one_fits() {
+        for directed in [false, true] {
+            let all = if directed { 20 * 19 } else { 10 * 19 };
+            let edges = Uniform { num_vertices: 20, num_edges: all, directed }.prepare(1).unwrap();
+            let set: HashSet<_> = (0..all).map(|i| edges.edge(i).unwrap()).collect();
+            assert_eq!(set.len() as u64, all);
+            let error = Uniform { num_vertices: 20, num_edges: all + 1, directed }.prepare(1).unwrap_err();
+            assert!(error.to_string().contains(&format!("only {all} different edges")), "{error}");
+        }
+    }
+
+    #[test]
+    fn degrees_have_the_variance_of_independent_draws() {
+        let (n, m) = (10_000, 100_000);
+        let edges = Uniform { num_vertices: n, num_edges: m, directed: false }.prepare(9).unwrap();
+        let mut degree = vec![0u32; n as usize];
+        for (u, v) in (0..m).filter_map(|i| edges.edge(i)) {
+            degree[u as usize] += 1;
+            degree[v as usize] += 1;
+        }
+        let mean = 2.0 * m as f64 / n as f64;
+        let variance = degree.iter().map(|&d| (f64::from(d) - mean).powi(2)).sum::<f64>() / n as f64;
+        assert!((0.92 * mean..1.08 * mean).contains(&variance), "{variance} against {mean}"); // Poisson: equal
+    }
+}
