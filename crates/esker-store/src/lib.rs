@@ -3,6 +3,13 @@
 mod error;
 pub mod io;
 pub mod format;
+pub mod layer;
+pub mod version;
+pub mod property;
+pub mod snapshot;
 pub mod import;
+pub mod store;
 
 pub use error::{Error, Result};
+pub use snapshot::{Snapshot, StoredGraph, StoredWeight};
+pub use store::Store;

@@ -13,6 +13,7 @@ mod field;
 mod header;
 mod writer;
 mod column;
+mod values;
 mod manifest;
 #[cfg(test)]
 mod document;
@@ -20,10 +21,12 @@ mod document;
 pub use column::Column;
 pub use field::{Input, Value};
 pub use header::{ColumnHeader, ColumnKind, ColumnSpec, DatabaseId, Element, ElementType};
+pub(crate) use header::{header_page, read_header_page};
 pub use manifest::{
     Edit, EditKind, Encoding, IdMapKind, IdMapRecord, LayerRecord, MANIFEST_MAGIC, ManifestHeader, Owner,
     PropertyRecord, RecordHeader, VersionRecord, VertexOrder,
 };
+pub use values::Values;
 pub use writer::{ColumnSummary, ColumnWriter, Region};
 
 /// The version of the format that this code writes, and the newest that it reads.

@@ -1,0 +1,90 @@
+//! A column whose element type is known only when it is opened.
+
+use std::path::Path;
+
+use esker_graph::Run;
+
+use super::{Column, ColumnSpec, ElementType};
+use crate::error::Result;
+use crate::io::Disk;
+
+macro_rules! values {
+    ($($code:ident($type:ty)),*) => {
+        /// A column of any element type.
+        #[derive(Debug)]
+        pub enum Values {
+            $(#[doc = concat!("Elements of type ", stringify!($type), ".")] $code(Column<$type>),)*
+        }
+
+        impl Values {
+            /// As [`Column::open`], for elements of the given type.
+            ///
+            /// # Errors
+            /// As [`Column::open`].
+            pub fn open(disk: &dyn Disk, path: &Path, spec: ColumnSpec, element: ElementType) -> Result<Self> {
+                Ok(match element {
+                    $(ElementType::$code => Self::$code(Column::open(disk, path, spec)?),)*
+                })
+            }
+
+            /// Type of the elements.
+            pub fn element(&self) -> ElementType {
+                match self {
+                    $(Self::$code(_) => ElementType::$code,)*
+                }
+            }
+
+            /// Number of elements.
+            pub fn len(&self) -> usize {
+                match self {
+                    $(Self::$code(column) => column.len(),)*
+                }
+            }
+
+            /// Whether there are none.
+            pub fn is_empty(&self) -> bool {
+                self.len() == 0
+            }
+
+            /// The file.
+            pub fn path(&self) -> &Path {
+                match self {
+                    $(Self::$code(column) => column.path(),)*
+                }
+            }
+
+            /// Size of the file.
+            pub fn file_bytes(&self) -> u64 {
+                match self {
+                    $(Self::$code(column) => column.file_bytes(),)*
+                }
+            }
+
+            /// Verifies all checksums.
+            ///
+            /// # Errors
+            /// As [`Column::all`].
+            pub fn verify(&self, run: &Run) -> Result<()> {
+                match self {
+                    $(Self::$code(column) => column.all(run).map(|_| ()),)*
+                }
+            }
+
+            /// The bits of an element, widened to 64: equal for equal values.
+            ///
+            /// # Errors
+            /// As [`Column::get`].
+            pub fn bits_at(&self, index: usize) -> Result<u64> {
+                match self {
+                    $(Self::$code(column) => column.at(index).map(|value| {
+                        let mut bytes = [0; 8];
+                        bytes[..size_of::<$type>()].copy_from_slice(&value.to_le_bytes());
+                        u64::from_le_bytes(bytes)
+                    }),)*
+                }
+            }
+        }
+    };
+}
+
+values!(U8(u8), U16(u16), U32(u32), U64(u64), I32(i32), I64(i64), F32(f32), F64(f64));

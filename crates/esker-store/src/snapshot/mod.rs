@@ -1,0 +1,226 @@
+//! A version of a graph, for reading: lists and properties of single vertices, and whole graphs to compute on.
+
+mod graph;
+mod weight;
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use esker_graph::{Direction, Run, VertexId};
+
+use crate::error::{Error, Result};
+use crate::format::{ElementType, LayerRecord, Owner, PropertyRecord, Values, VersionRecord};
+use crate::io::Disk;
+use crate::layer::{DictionaryFiles, PlainLayer, Section};
+use crate::property::Dictionary;
+use crate::version::{MANIFEST_NAME, Manifest, layer_directory};
+
+pub use graph::StoredGraph;
+pub use weight::StoredWeight;
+
+/// A version of the graph in a database. Cheap to clone; clones, and all graphs made from them, share maps and
+/// what has been verified.
+///
+/// Methods that take a vertex are point reads: they verify the checksums of the blocks that they touch, each once.
+#[derive(Debug, Clone)]
+pub struct Snapshot(Arc<Contents>);
+
+#[derive(Debug)]
+struct Contents {
+    path: PathBuf,
+    manifest: Manifest,
+    layer: PlainLayer,
+    /// For each edge property, its dictionary if it is text.
+    dictionaries: Vec<Option<Dictionary>>,
+}
+
+impl Snapshot {
+    /// Maps the newest version of the database at `path`. Reads the manifest and the headers of all files, nothing else.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Corrupt`]; [`Error::Invalid`] if a newer Esker, or one with another width of vertex
+    /// ids, wrote it.
+    pub fn open(disk: &dyn Disk, path: &Path) -> Result<Self> {
+        let manifest_path = path.join(MANIFEST_NAME);
+        let manifest = Manifest::read(disk, &manifest_path)?;
+        if manifest.layers.len() != 1 {
+            return Err(Error::corrupt(
+                manifest_path,
+                0,
+                format!("it has {} layers, not 1", manifest.layers.len()),
+            ));
+        }
+        let record = &manifest.layers[0];
+        let directory = layer_directory(path, record.number);
+        let layer = PlainLayer::open(disk, &directory, manifest.database, record, &manifest.properties)?;
+        let dictionary = |property: &PropertyRecord| {
+            let files = DictionaryFiles::of(&directory, property.number);
+            property.texts.then(|| Dictionary::open(disk, &files, manifest.database)).transpose()
+        };
+        let edges = manifest.properties.iter().filter(|property| property.owner == Owner::Edges);
+        let dictionaries = edges.map(dictionary).collect::<Result<_>>()?;
+        Ok(Self(Arc::new(Contents { path: path.to_owned(), manifest, layer, dictionaries })))
+    }
+
+    /// The directory of the database.
+    pub fn path(&self) -> &Path {
+        &self.0.path
+    }
+
+    /// What the manifest says.
+    pub fn manifest(&self) -> &Manifest {
+        &self.0.manifest
+    }
+
+    /// The layer that it reads.
+    pub fn layer(&self) -> &LayerRecord {
+        &self.0.manifest.layers[0]
+    }
+
+    /// The version that it shows.
+    pub fn version(&self) -> &VersionRecord {
+        self.0.manifest.versions.last().unwrap_or_else(|| unreachable!("a manifest has a version"))
+    }
+
+    /// Number of vertices.
+    pub fn num_vertices(&self) -> usize {
+        self.0.layer.section(Direction::Out).map_or(0, Section::num_vertices)
+    }
+
+    /// Number of edges; an undirected one counts once.
+    pub fn num_edges(&self) -> u64 {
+        self.layer().num_edges
+    }
+
+    /// Entries of all out-lists; an undirected edge counts twice, a self-loop once.
+    pub fn num_arcs(&self) -> u64 {
+        self.layer().num_arcs
+    }
+
+    /// Whether out-lists and in-lists differ.
+    pub fn is_directed(&self) -> bool {
+        self.layer().directed
+    }
+
+    /// Whether lists of this direction are kept.
+    pub fn has(&self, direction: Direction) -> bool {
+        self.0.layer.section(direction).is_some()
+    }
+
+    /// The lists of a direction.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if they are not kept.
+    pub fn section(&self, direction: Direction) -> Result<&Section> {
+        self.0.layer.section(direction).ok_or_else(|| {
+            Error::Invalid(format!(
+                "{} is stored without its in-edges: import it again with them",
+                self.path().display()
+            ))
+        })
+    }
+
+    /// The edge properties, by number.
+    pub fn edge_properties(&self) -> impl Iterator<Item = &PropertyRecord> {
+        self.0.manifest.properties.iter().filter(|property| property.owner == Owner::Edges)
+    }
+
+    /// The edge property of a name.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there is none; the message lists those that there are.
+    pub fn edge_property(&self, name: &str) -> Result<&PropertyRecord> {
+        self.edge_properties().find(|property| property.name == name).ok_or_else(|| {
+            let names: Vec<_> = self.edge_properties().map(|property| property.name.as_str()).collect();
+            let known = if names.is_empty() {
+                "they have none".to_owned()
+            } else {
+                format!("they have {}", names.join(", "))
+            };
+            Error::Invalid(format!(
+                "the edges of {} have no property {name:?}: {known}",
+                self.path().display()
+            ))
+        })
+    }
+
+    /// The edge property that is the weight.
+    pub fn weight_property(&self) -> Option<&PropertyRecord> {
+        self.edge_properties().find(|property| property.weight)
+    }
+
+    /// The type of the weights: one of i32, i64, f32, f64; `None` if edges have none.
+    pub fn weight_type(&self) -> Option<ElementType> {
+        self.weight_property().map(|property| property.element)
+    }
+
+    /// The values of an edge property in the order of the lists of a direction: those of `v` are at [`Snapshot::edge_range`].
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the direction or the property is not kept.
+    pub fn edge_values(&self, direction: Direction, property: u32) -> Result<&Values> {
+        self.section(direction)?
+            .property(property as usize)
+            .ok_or_else(|| Error::Invalid(format!("there is no edge property number {property}")))
+    }
+
+    /// The dictionary of an edge property, if its values are texts.
+    pub fn dictionary(&self, property: u32) -> Option<&Dictionary> {
+        self.0.dictionaries.get(property as usize)?.as_ref()
+    }
+
+    /// Length of the list of `v`.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; [`Error::Invalid`] if there is no such vertex or the direction is not kept.
+    pub fn degree(&self, direction: Direction, v: VertexId) -> Result<usize> {
+        self.edge_range(direction, v).map(|range| range.len())
+    }
+
+    /// Where the list of `v` lies among all lists of the direction.
+    ///
+    /// # Errors
+    /// As [`Snapshot::degree`].
+    pub fn edge_range(&self, direction: Direction, v: VertexId) -> Result<Range<usize>> {
+        self.section(direction)?.range(v)
+    }
+
+    /// The list of `v`, ascending.
+    ///
+    /// # Errors
+    /// As [`Snapshot::degree`].
+    pub fn neighbors(&self, direction: Direction, v: VertexId) -> Result<&[VertexId]> {
+        self.section(direction)?.list(v)
+    }
+
+    /// The graph to compute on, with the weights that it was imported with, or without weights (`W = ()`).
+    ///
+    /// The offsets of all lists are verified now, on the threads of `run`, so that degrees are at hand; the rest of
+    /// a direction when an analysis first uses it. What was verified once stays so for all clones.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; [`Error::Invalid`] if there are no weights, or of another type (see
+    /// [`Snapshot::weight_type`]); cancellation.
+    pub fn graph<W: StoredWeight>(&self, run: &Run) -> Result<StoredGraph<'_, W>> {
+        let property = if W::ELEMENT.is_none() {
+            None
+        } else {
+            Some(self.weight_property().ok_or_else(|| {
+                Error::Invalid(format!(
+                    "the edges of {} have no weights: name a numeric property, or import it with --weight",
+                    self.path().display()
+                ))
+            })?)
+        };
+        StoredGraph::new(self, property, run)
+    }
+
+    /// As [`Snapshot::graph`], with any numeric edge property as the weight.
+    ///
+    /// # Errors
+    /// As [`Snapshot::graph`]; [`Error::Invalid`] if there is no such property.
+    pub fn graph_by<W: StoredWeight>(&self, property: &str, run: &Run) -> Result<StoredGraph<'_, W>> {
+        StoredGraph::new(self, Some(self.edge_property(property)?), run)
+    }
+}

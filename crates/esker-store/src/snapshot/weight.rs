@@ -1,0 +1,68 @@
+//! Which properties can stand beside the neighbours as weights.
+
+use std::ops::Range;
+
+use esker_graph::{Run, Weight};
+
+use crate::error::{Error, Result};
+use crate::format::{ElementType, Values};
+use crate::layer::Section;
+
+/// A weight that the store can hand out: a column of exactly this type, or `()` for none.
+pub trait StoredWeight: Weight {
+    /// Type of the column; `None` for `()`.
+    const ELEMENT: Option<ElementType>;
+
+    /// The weights of all arcs of a section, verified.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; [`Error::Invalid`] if there is no such property of this type; cancellation.
+    fn all<'a>(section: &'a Section, property: u32, run: &Run) -> Result<&'a [Self]>;
+
+    /// The weights of some arcs, verified.
+    ///
+    /// # Errors
+    /// As [`StoredWeight::all`].
+    fn some(section: &Section, property: u32, range: Range<usize>) -> Result<&[Self]>;
+}
+
+impl StoredWeight for () {
+    const ELEMENT: Option<ElementType> = None;
+
+    fn all<'a>(section: &'a Section, _property: u32, _run: &Run) -> Result<&'a [Self]> {
+        Ok(section.units())
+    }
+
+    fn some(section: &Section, _property: u32, range: Range<usize>) -> Result<&[Self]> {
+        Ok(&section.units()[..range.len()])
+    }
+}
+
+macro_rules! stored_weights {
+    ($($type:ty => $code:ident),*) => {$(
+        impl StoredWeight for $type {
+            const ELEMENT: Option<ElementType> = Some(ElementType::$code);
+
+            fn all<'a>(section: &'a Section, property: u32, run: &Run) -> Result<&'a [Self]> {
+                match section.property(property as usize) {
+                    Some(Values::$code(column)) => column.all(run),
+                    _ => Err(no_such(property, Self::ELEMENT)),
+                }
+            }
+
+            fn some(section: &Section, property: u32, range: Range<usize>) -> Result<&[Self]> {
+                match section.property(property as usize) {
+                    Some(Values::$code(column)) => column.get(range),
+                    _ => Err(no_such(property, Self::ELEMENT)),
+                }
+            }
+        }
+    )*};
+}
+
+stored_weights!(i32 => I32, i64 => I64, f32 => F32, f64 => F64);
+
+fn no_such(property: u32, element: Option<ElementType>) -> Error {
+    let element = element.map_or("nothing", ElementType::name);
+    Error::Invalid(format!("edge property number {property} does not hold {element}"))
+}

@@ -1,0 +1,8 @@
+//! What a database holds, by its manifest; and how a database comes to be, whole or not at all. See `README.md` in
+//! this directory.
+
+mod manifest;
+mod staging;
+
+pub use manifest::Manifest;
+pub use staging::{MANIFEST_NAME, Staging, StagingOptions, layer_directory, lock_writer};
