@@ -34,7 +34,9 @@ impl Store {
         let name = path.display();
         match disk.look(path)? {
             None => {
-                return Err(Error::Invalid(format!("{name} does not exist: check the name, or import to it")));
+                return Err(Error::Invalid(format!(
+                    "{name} does not exist: check the name, or import to it"
+                )));
             }
             Some(entry) if !entry.is_directory => {
                 return Err(Error::Invalid(format!("{name} is a file, not a database: import it first")));
