@@ -2,6 +2,7 @@
 
 pub mod betweenness;
 pub mod bfs;
+pub mod cdlp;
 pub mod pagerank;
 pub mod sssp;
 pub mod wcc;

@@ -5,6 +5,7 @@
 
 mod betweenness;
 mod bfs;
+mod cdlp;
 mod pagerank;
 mod sssp;
 mod wcc;
@@ -14,6 +15,7 @@ mod lcc;
 
 pub use betweenness::betweenness;
 pub use bfs::bfs;
+pub use cdlp::cdlp;
 pub use lcc::lcc;
 pub use pagerank::pagerank;
 pub use sssp::sssp;

@@ -1,0 +1,49 @@
+//! Checks label propagation.
+
+use std::collections::BTreeMap;
+
+use esker_graph::{Rows, Weight, vertex};
+
+use super::{Wrong, ensure};
+
+/// Checks that `labels` are what `iterations` synchronous rounds of label propagation make of `initial`: in each, every
+/// vertex takes the most frequent label of its neighbours, the smallest of several. `incoming` are the in-lists
+/// of a directed graph, where neighbours of both directions count.
+///
+/// # Errors
+/// The first vertex with another label.
+pub fn cdlp<W: Weight>(
+    out: &Rows<'_, W>,
+    incoming: Option<&Rows<'_, W>>,
+    initial: &[u64],
+    iterations: usize,
+    labels: &[u64],
+) -> Result<(), Wrong> {
+    let mut current = initial.to_vec();
+    for _ in 0..iterations {
+        let mut next = current.clone();
+        for (v, mode) in next.iter_mut().enumerate() {
+            let mut counts = BTreeMap::new();
+            for list in [Some(out), incoming].into_iter().flatten().map(|rows| rows.list(vertex(v)).0) {
+                for &u in list {
+                    *counts.entry(current[u as usize]).or_insert(0) += 1;
+                }
+            }
+            // Labels ascend, so the first of several with the highest count is the smallest.
+            let mut highest = 0;
+            for (label, count) in counts {
+                if count > highest {
+                    (*mode, highest) = (label, count);
+                }
+            }
+        }
+        current = next;
+    }
+    ensure(labels.len() == current.len(), || {
+        format!("{} labels for {} vertices", labels.len(), current.len())
+    })?;
+    match (0..labels.len()).find(|&v| labels[v] != current[v]) {
+        Some(v) => Err(Wrong(format!("label of {v} is {} instead of {}", labels[v], current[v]))),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,164 @@
+//! Which value occurs most often in a list: the mode, the smallest of them on ties.
+
+use esker_graph::{NONE, VertexId};
+
+/// Up to so many values are sorted; more are counted in a table.
+const SORTED_LEN_MAX: usize = 48;
+/// With more than one value in so many of the possible ones, each possible value has a counter of its own.
+const DENSE_SHARE: usize = 8;
+
+/// Counts ids in `0..bound`. Kept by a worker from one list to the next, so that its arrays are made once.
+///
+/// Memory: at most one id for each possible value, plus, for the longest list, at most 8 ids an entry but no more than
+/// two ids for each possible value.
+pub(crate) struct Tally {
+    bound: usize,
+    form: Form,
+    sorted: Vec<VertexId>,
+    /// Counters of all possible values.
+    dense: Vec<VertexId>,
+    /// Open addressing with linear probing: value and count; [`NONE`] where free.
+    table: Vec<(VertexId, VertexId)>,
+    mask: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Sorted,
+    Dense,
+    Table,
+}
+
+impl Tally {
+    /// The most bytes that a tally over `bound` values takes.
+    pub(crate) fn memory_bytes(bound: u64) -> u64 {
+        (bound * 3 + SORTED_LEN_MAX as u64) * size_of::<VertexId>() as u64
+    }
+
+    /// An empty tally of values below `bound`.
+    pub(crate) fn new(bound: usize) -> Self {
+        Self { bound, form: Form::Sorted, sorted: Vec::new(), dense: Vec::new(), table: Vec::new(), mask: 0 }
+    }
+
+    /// Makes ready for `len` values; there must be none left from before.
+    pub(crate) fn expect(&mut self, len: usize) {
+        if len <= SORTED_LEN_MAX {
+            self.form = Form::Sorted;
+        } else if len > self.bound / DENSE_SHARE {
+            self.form = Form::Dense;
+            self.dense.resize(self.bound, 0);
+        } else {
+            self.form = Form::Table;
+            let capacity = (2 * len).next_power_of_two();
+            if self.table.len() < capacity {
+                self.table.resize(capacity, (NONE, 0));
+            }
+            self.mask = capacity - 1;
+        }
+    }
+
+    /// Counts values; no more in all than were expected.
+    #[inline(always)]
+    pub(crate) fn extend(&mut self, values: impl Iterator<Item = VertexId>) {
+        match self.form {
+            Form::Sorted => self.sorted.extend(values),
+            Form::Dense => values.for_each(|value| self.dense[value as usize] += 1),
+            Form::Table => self.extend_table(values),
+        }
+    }
+
+    #[inline(always)]
+    fn extend_table(&mut self, values: impl Iterator<Item = VertexId>) {
+        let table = &mut self.table[..=self.mask];
+        for value in values {
+            // Fibonacci hashing: the high bits of the product are well mixed.
+            let mut slot = (u64::from(value).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & self.mask;
+            loop {
+                let (key, count) = &mut table[slot];
+                if *key == value {
+                    *count += 1;
+                    break;
+                }
+                if *key == NONE {
+                    (*key, *count) = (value, 1);
+                    break;
+                }
+                slot = (slot + 1) & self.mask;
+            }
+        }
+    }
+
+    /// The value that was counted most often, the smallest of several; `None` if none was counted. Empties the tally.
+    pub(crate) fn take_mode(&mut self) -> Option<VertexId> {
+        match self.form {
+            Form::Sorted => {
+                let mode = mode_of_unsorted(&mut self.sorted);
+                self.sorted.clear();
+                mode
+            }
+            Form::Dense => mode(
+                self.dense
+                    .iter_mut()
+                    .enumerate()
+                    .filter(|(_, count)| **count > 0)
+                    .map(|(value, count)| (esker_graph::vertex(value), std::mem::take(count))),
+            ),
+            Form::Table => {
+                let used = self.table[..=self.mask].iter_mut().filter(|(key, _)| *key != NONE);
+                mode(used.map(|entry| std::mem::replace(entry, (NONE, 0))))
+            }
+        }
+    }
+}
+
+/// The value with the highest count, the smallest of several.
+fn mode(counts: impl Iterator<Item = (VertexId, VertexId)>) -> Option<VertexId> {
+    counts.reduce(|a, b| if (b.1, a.0) > (a.1, b.0) { b } else { a }).map(|(value, _)| value)
+}
+
+/// The same of a short list, which gets sorted.
+fn mode_of_unsorted(values: &mut [VertexId]) -> Option<VertexId> {
+    values.sort_unstable();
+    let (mut best, mut best_run, mut run) = (*values.first()?, 1, 1);
+    for pair in values.windows(2) {
+        run = if pair[0] == pair[1] { run + 1 } else { 1 };
+        if run > best_run {
+            (best, best_run) = (pair[1], run);
+        }
+    }
+    Some(best)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The mode by definition.
+    fn expected(values: &[VertexId]) -> Option<VertexId> {
+        let count = |value: VertexId| values.iter().filter(|&&other| other == value).count();
+        values.iter().copied().max_by_key(|&value| (count(value), std::cmp::Reverse(value)))
+    }
+
+    #[test]
+    fn every_form_finds_the_smallest_mode() {
+        let mut state = 1u64;
+        let mut random = |below: u64| {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            ((state >> 33) % below) as VertexId
+        };
+        let mut forms = [0; 3];
+        let mut tally = Tally::new(2000);
+        for round in 0..300 {
+            let len = [0, 1, 2, 48, 49, 100, 240, 700][round % 8];
+            let spread = [1, 2, 7, 100, 2000][round % 5];
+            let values: Vec<_> = (0..len).map(|_| random(spread)).collect();
+            tally.expect(len);
+            forms[tally.form as usize] += 1;
+            let (first, second) = values.split_at(len / 3);
+            tally.extend(first.iter().copied());
+            tally.extend(second.iter().copied());
+            assert_eq!(tally.take_mode(), expected(&values), "{values:?}");
+        }
+        assert!(forms.iter().all(|&used| used > 30), "{forms:?}");
+    }
+}
