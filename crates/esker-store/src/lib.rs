@@ -7,6 +7,7 @@ pub mod layer;
 pub mod version;
 pub mod property;
 pub mod snapshot;
+pub mod ids;
 pub mod import;
 pub mod store;
 

@@ -13,3 +13,4 @@ pub mod binary;
 pub(crate) mod text;
 mod sniff;
 pub mod open;
+pub mod number;

@@ -1,0 +1,187 @@
+//! Turns sparse integers and texts into dense vertices, numbered by first appearance, in bounded memory.
+//!
+//! 1. *Cut* ([`part`]): each batch is cut into 256 partitions by the leading bits of the hash of its ids. The ids of a
+//!    partition lie in one *lane* ([`lane`]), in input order; the *route* says for each id of the input, in order, its
+//!    partition (one byte).
+//! 2. *Resolve* ([`resolve`]): each partition by itself, on all threads: a table in the cache numbers its ids by first
+//!    appearance in the partition. A table that does not fit the budget is cut again by the next bits.
+//! 3. *Rank* ([`rank`]): a walk along the route meets the first appearances of all partitions in input order, and so
+//!    gives each id its final number.
+//! 4. *Translate*, per partition: numbers become final numbers.
+//! 5. *Gather*: a second walk along the route merges the partitions into edges in input order.
+//!
+//! All passes are sequential. Bytes moved for each id of the input: its encoding (an integer 8, a text its length and
+//! at least 1) and a byte of route, then twice 4 (8 with `id64`) of numbers, then the edges; in memory while the budget
+//! allows, else in temporary files. Beside lanes, memory holds 256 open blocks, for each thread one table that takes
+//! what the budget has free, and at least one batch. The result depends neither on the budget nor on the threads.
+
+mod lane;
+mod bits;
+mod key;
+mod part;
+mod resolve;
+mod rank;
+mod names;
+
+use std::sync::{Mutex, PoisonError};
+
+use esker_graph::VertexId;
+
+use self::key::{Int, Kind, Text, garbled};
+use self::lane::{Lane, LaneWriter};
+use self::names::Names;
+use self::part::{FIRST, KeyType};
+use self::rank::{Gather, Ranked, rank, translate};
+use self::resolve::{Context, resolve};
+use super::numbering::{Keys, Numbered, Numberer};
+use super::scratch::Work;
+use super::spool::{SPOOL_BLOCK_BYTES, Spool};
+use crate::error::{Error, Result};
+
+pub use self::part::Parted;
+
+/// Numbers ids by cutting them into partitions.
+pub struct PartitionNumberer {
+    context: Context,
+    key_type: Option<KeyType>,
+    route: LaneWriter<u8>,
+    parts: Vec<LaneWriter<u8>>,
+    stretches: Vec<Stretch>,
+}
+
+/// Ids of the input that are ends of edges, and then some that are vertices without an edge.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Stretch {
+    num_ends: u64,
+    num_vertices: u64,
+}
+
+impl PartitionNumberer {
+    /// For an import that shares `work`.
+    pub fn new(work: &Work) -> Self {
+        let context = Context::new(work);
+        let shelf = context.shelf();
+        Self {
+            key_type: None,
+            route: LaneWriter::new(&shelf, context.block_bytes),
+            parts: (0..FIRST.num_parts()).map(|_| LaneWriter::new(&shelf, context.block_bytes)).collect(),
+            stretches: vec![Stretch::default()],
+            context,
+        }
+    }
+
+    fn note_stretch(&mut self, num_ends: u64, num_vertices: u64) {
+        match self.stretches.last_mut() {
+            Some(last) if last.num_vertices == 0 || num_ends == 0 => {
+                last.num_ends += num_ends;
+                last.num_vertices += num_vertices;
+            }
+            _ => self.stretches.push(Stretch { num_ends, num_vertices }),
+        }
+    }
+
+    fn finish_kind<K: Kind>(self) -> Result<Numbered> {
+        let context = self.context;
+        let route = self.route.finish()?;
+        let parts = self.parts.into_iter().map(LaneWriter::finish).collect::<Result<Vec<_>>>()?;
+        let resolved = on_each(&context, parts, |keys| resolve::<K>(&context, &keys, FIRST))?;
+        let (mut numbers, mut firsts, mut keys) = (Vec::new(), Vec::new(), Vec::new());
+        for part in resolved {
+            numbers.push(part.numbers);
+            firsts.push(part.firsts);
+            keys.push(part.keys);
+        }
+        let Ranked { route: route_of_keys, ranks } = rank(&context, &route, &firsts)?;
+        drop(firsts);
+        let pairs = numbers.into_iter().zip(ranks).collect();
+        let numbers = on_each(&context, pairs, |(numbers, ranks)| translate(&context, &numbers, &ranks))?;
+        let edges = gather_edges(&context, route, numbers, &self.stretches)?;
+        let num_vertices = route_of_keys.len();
+        let map =
+            Box::new(Names::<K> { context, route: route_of_keys, keys, kind: std::marker::PhantomData });
+        Ok(Numbered { num_vertices, edges, map })
+    }
+}
+
+impl Numberer for PartitionNumberer {
+    type Prepared = Result<Parted>;
+
+    fn prepare(keys: Keys) -> Self::Prepared {
+        part::cut(&keys)
+    }
+
+    fn push(&mut self, batch: Self::Prepared) -> Result<()> {
+        self.context.work.check()?;
+        let batch = batch?;
+        if *self.key_type.get_or_insert(batch.key_type) != batch.key_type {
+            return Err(part::mixed());
+        }
+        self.route.extend(&batch.route)?;
+        let mut start = 0;
+        for (part, &end) in self.parts.iter_mut().zip(&batch.bounds) {
+            part.extend(&batch.keys[start..end])?;
+            start = end;
+        }
+        let num_vertices = (batch.route.len() - batch.num_ends) as u64;
+        self.note_stretch(batch.num_ends as u64, num_vertices);
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Numbered> {
+        match self.key_type {
+            Some(KeyType::Text) => self.finish_kind::<Text>(),
+            Some(KeyType::Int) | None => self.finish_kind::<Int>(),
+        }
+    }
+}
+
+/// Does `work` on each item, in parallel; the results in the order of the items.
+fn on_each<T: Send, R: Send>(
+    context: &Context,
+    items: Vec<T>,
+    work: impl Fn(T) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    let items: Vec<_> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
+    let take = |index: usize| items[index].lock().unwrap_or_else(PoisonError::into_inner).take();
+    let done = context.work.run.share(items.len(), Vec::new, |results, index| {
+        if let Some(item) = take(index) {
+            results.push((index, work(item)?));
+        }
+        Ok::<_, Error>(())
+    })?;
+    let mut done: Vec<_> = done.into_iter().flatten().collect();
+    done.sort_by_key(|&(index, _)| index);
+    Ok(done.into_iter().map(|(_, result)| result).collect())
+}
+
+/// The edges in input order.
+fn gather_edges(
+    context: &Context,
+    route: Lane<u8>,
+    numbers: Vec<Lane<VertexId>>,
+    stretches: &[Stretch],
+) -> Result<Spool<[VertexId; 2]>> {
+    let block_len = SPOOL_BLOCK_BYTES / size_of::<[VertexId; 2]>();
+    let mut edges = Spool::new(&context.work, context.keep_free_bytes);
+    let mut gather = Gather::new(route.into_reader(), numbers);
+    let mut next = || gather.next()?.ok_or_else(garbled);
+    for stretch in stretches {
+        let mut left = stretch.num_ends / 2;
+        while left > 0 {
+            context.work.check()?;
+            let len = left.min(block_len as u64);
+            for _ in 0..len {
+                edges.push([next()?, next()?])?;
+            }
+            left -= len;
+        }
+        for _ in 0..stretch.num_vertices {
+            next()?;
+        }
+    }
+    edges.finish()?;
+    Ok(edges)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,162 @@
+//! Putting together what was numbered partition by partition.
+//!
+//! No position is ever stored or sorted: the route says from which partition each id of the input comes, and every
+//! partition keeps its ids in input order, so walking along the route is a merge.
+
+use esker_graph::{NONE, VertexId, vertex};
+
+use super::bits::BitReader;
+use super::key::{Kind, garbled};
+use super::lane::{Lane, LaneReader, LaneWriter};
+use super::resolve::Context;
+use crate::error::{Error, Result};
+
+/// The first appearances of all partitions in one order.
+pub(super) struct Ranked {
+    /// The partition of each number.
+    pub(super) route: Lane<u8>,
+    /// For each partition, the numbers of its ids, ascending.
+    pub(super) ranks: Vec<Lane<VertexId>>,
+}
+
+/// Numbers the ids of all partitions by first appearance along the route.
+///
+/// # Errors
+/// If there are more ids than [`VertexId`] can number; if temporary files cannot be written or read; cancellation.
+pub(super) fn rank(context: &Context, route: &Lane<u8>, firsts: &[Lane<u64>]) -> Result<Ranked> {
+    let shelf = context.shelf();
+    let mut readers: Vec<_> = firsts.iter().map(|lane| BitReader::new(lane.reader())).collect();
+    let mut ranks: Vec<_> = firsts.iter().map(|_| LaneWriter::new(&shelf, context.block_bytes)).collect();
+    let mut route_of_firsts = LaneWriter::new(&shelf, context.block_bytes);
+    let mut count = 0usize;
+    let mut route = route.reader();
+    while route.next_block()? {
+        context.work.check()?;
+        for &part in route.rest() {
+            if readers[usize::from(part)].next()? {
+                if count as u64 >= NONE as u64 {
+                    return Err(too_many());
+                }
+                ranks[usize::from(part)].push(vertex(count))?;
+                route_of_firsts.push(part)?;
+                count += 1;
+            }
+        }
+    }
+    let ranks = ranks.into_iter().map(LaneWriter::finish).collect::<Result<_>>()?;
+    Ok(Ranked { route: route_of_firsts.finish()?, ranks })
+}
+
+fn too_many() -> Error {
+    Error::Invalid(format!("there are more than {NONE} distinct ids: build Esker with the feature `id64`"))
+}
+
+/// Replaces each number of a partition by its rank among all.
+///
+/// Memory: the ranks, if the budget has room for them. If not, what room there is, and one pass for each such part.
+///
+/// # Errors
+/// If temporary files cannot be written or read; cancellation.
+pub(super) fn translate(
+    context: &Context,
+    numbers: &Lane<VertexId>,
+    ranks: &Lane<VertexId>,
+) -> Result<Lane<VertexId>> {
+    let record_bytes = size_of::<VertexId>() as u64;
+    let held = context.work.budget.try_reserve(ranks.len() * record_bytes);
+    let window = if held.is_some() { ranks.len() } else { context.allowance_bytes / record_bytes };
+    let mut window_ranks = Vec::with_capacity(window as usize);
+    let mut ranks = ranks.reader();
+    let mut translated = numbers.clone();
+    let mut start = 0;
+    loop {
+        window_ranks.clear();
+        while (window_ranks.len() as u64) < window
+            && let Some(rank) = ranks.next()?
+        {
+            window_ranks.push(rank);
+        }
+        if window_ranks.is_empty() {
+            return Ok(translated);
+        }
+        translated = translate_window(context, numbers, &translated, start, &window_ranks)?;
+        start += window_ranks.len();
+    }
+}
+
+/// Takes those numbers that are in a window from its ranks, and all others from `partly`.
+fn translate_window(
+    context: &Context,
+    numbers: &Lane<VertexId>,
+    partly: &Lane<VertexId>,
+    start: usize,
+    ranks: &[VertexId],
+) -> Result<Lane<VertexId>> {
+    let mut writer = LaneWriter::new(&context.shelf(), context.block_bytes);
+    let mut partly = partly.reader();
+    let mut block = Vec::new();
+    numbers.for_each_block(|numbers| {
+        context.work.check()?;
+        partly.next_block()?;
+        let known = numbers.iter().zip(partly.rest());
+        block.clear();
+        block.extend(known.map(|(&number, &known)| {
+            (number as usize).checked_sub(start).and_then(|at| ranks.get(at)).copied().unwrap_or(known)
+        }));
+        writer.extend(&block)
+    })?;
+    writer.finish()
+}
+
+/// The records of many lanes, merged along a route.
+pub(super) struct Gather<T> {
+    route: LaneReader<u8>,
+    lanes: Vec<LaneReader<T>>,
+}
+
+impl<T: bytemuck::Pod> Gather<T> {
+    pub(super) fn new(route: LaneReader<u8>, lanes: Vec<Lane<T>>) -> Self {
+        Self { route, lanes: lanes.into_iter().map(Lane::into_reader).collect() }
+    }
+
+    /// The next record, or `None` at the end of the route.
+    ///
+    /// # Errors
+    /// If a temporary file cannot be read.
+    #[inline(always)]
+    pub(super) fn next(&mut self) -> Result<Option<T>> {
+        match self.route.next()? {
+            Some(part) => self.lanes[usize::from(part)].next()?.map(Some).ok_or_else(garbled),
+            None => Ok(None),
+        }
+    }
+}
+
+/// The ids of many lanes, merged along a route.
+pub(super) struct KeyGather<K> {
+    route: LaneReader<u8>,
+    lanes: Vec<LaneReader<u8>>,
+    kind: std::marker::PhantomData<K>,
+}
+
+impl<K: Kind> KeyGather<K> {
+    pub(super) fn new(route: LaneReader<u8>, lanes: Vec<Lane<u8>>) -> Self {
+        let lanes = lanes.into_iter().map(Lane::into_reader).collect();
+        Self { route, lanes, kind: std::marker::PhantomData }
+    }
+
+    /// The next id as it is encoded, or `None` at the end of the route.
+    ///
+    /// # Errors
+    /// If a temporary file cannot be read.
+    pub(super) fn next_encoded(&mut self) -> Result<Option<&[u8]>> {
+        let Some(part) = self.route.next()? else { return Ok(None) };
+        let lane = &mut self.lanes[usize::from(part)];
+        if lane.rest().is_empty() {
+            lane.next_block()?;
+        }
+        let rest = lane.rest();
+        let len = rest.len() - K::decode(rest)?.1.len();
+        Ok(Some(lane.take(len)))
+    }
+}
