@@ -23,6 +23,10 @@ web.esker/
     in.offsets   in.targets   in.property.<number>
     dictionary.<number>.texts  dictionary.<number>.ends
   ids/                how external ids and vertices are related; absent if the ids are dense integers as they came
+    integers           permuted dense integers and sparse integers: the integer of each vertex
+    texts  texts.ends  texts: the text of each vertex
+    index.buckets  index.tags    sparse integers and texts: the index
+    index.vertices     the index; permuted dense integers: the vertex of each integer
   vertices/           vertex properties
 ```
 
@@ -34,6 +38,22 @@ One array a file: a header page, the elements, and a table with the checksum of 
 The last block may be shorter; the file ends with the table. Every byte of the file is thus under a checksum, or is one that
 must match. Vertex ids have 4 bytes, or 8 in a database made by a build with 64-bit ids. A dictionary holds distinct texts in ascending
 order of their bytes; the code of a text is its position.
+
+## External ids
+
+The map of permuted dense integers is two arrays: the integer of each vertex and the vertex of each integer, both less the base. Of
+sparse integers and texts there is one array by vertex, and an index: all vertices sorted by the hash of their ids, equal hashes by
+vertex. With n vertices, let b = floor(log2(n / 16)), or 0 where that is less. The leading b bits of the hash are the bucket, the eight
+bits after them the tag. `index.buckets` says where each of the 2^b buckets begins, and the end of the last; `index.tags` and
+`index.vertices` are parallel. All arithmetic of hashes is modulo 2^64, constants are hexadecimal, `>>` shifts in zeros.
+
+The hash of an integer x is SplitMix64: z = x + 9e3779b97f4a7c15; z = (z xor z >> 30) * bf58476d1ce4e5b9;
+z = (z xor z >> 27) * 94d049bb133111eb; the hash is z xor z >> 31.
+
+The hash of a text: with K0 = 9e3779b97f4a7c15, K1 = d1b54a32d192ed03, K2 = 8cb92ba72f3d8dd7, and fold(a, b) = the low xor the high 64
+bits of the 128-bit product a * b, let h = K0 + K1 * (length in bytes). The bytes are read as little-endian words of eight, the last
+filled up with zeros; for each word w, h = fold(h xor w, K1). The hash is fold(h xor K2, K0). Of the text `alice` it is 75a3b093327983f6,
+of the empty text cbb54a56c2143120.
 
 ## MANIFEST
 

@@ -143,17 +143,17 @@ codes! {
         DictionaryEnds = 8,
         /// A vertex property.
         VertexProperty = 9,
-        /// For each vertex, its external integer.
+        /// For each vertex, its external integer; where the integers are dense, less their base and as wide as a vertex id.
         IdIntegers = 16,
         /// The external texts of all vertices, concatenated, in the order of the vertices.
         IdTexts = 17,
         /// Where the text of each vertex ends.
         IdTextEnds = 18,
-        /// From external integer to vertex: see the id map.
-        IdIndex = 19,
-        /// From external integer to vertex: see the id map.
-        IdIndexKeys = 20,
-        /// From external integer to vertex: see the id map.
+        /// Where each bucket of the index of external ids begins, and the end of the last.
+        IdIndexBuckets = 19,
+        /// The tag of each vertex in the index.
+        IdIndexTags = 20,
+        /// The vertices of the index; where the integers are dense, for each integer its vertex.
         IdIndexVertices = 21,
     }
 }

@@ -1,13 +1,12 @@
 //! What the import asks of whoever turns sparse integers and texts into dense vertices.
 
-use std::path::Path;
-
 use esker_graph::VertexId;
 
-use super::scratch::Work;
 use super::source::IdColumn;
 use super::spool::Spool;
 use crate::error::Result;
+use crate::format::IdMapKind;
+use crate::ids::IdFiles;
 
 /// The ids of one batch.
 #[derive(Debug)]
@@ -54,15 +53,12 @@ pub struct Numbered {
 
 /// The keys behind the numbers.
 pub trait IdMap: Send {
-    /// Writes the map between external ids and vertices, both ways, into the database being built at `directory`.
-    /// `renumbered` gives the vertex of each number, in order of the numbers; `None`: each number is its vertex.
+    /// What the manifest calls a map of this kind.
+    fn kind(&self) -> IdMapKind;
+
+    /// Writes the map between external ids and vertices, both ways, to `files`. `renumbered` gives the vertex of each number, in order of the numbers; `None`: each number is its vertex.
     ///
     /// # Errors
     /// If files cannot be written or memory does not suffice; cancellation.
-    fn write(
-        self: Box<Self>,
-        work: &Work,
-        directory: &Path,
-        renumbered: Option<&Spool<VertexId>>,
-    ) -> Result<()>;
+    fn write(self: Box<Self>, files: &IdFiles<'_>, renumbered: Option<&Spool<VertexId>>) -> Result<()>;
 }

@@ -3,7 +3,8 @@
 //! An integer takes eight bytes, little-endian; a text its length (LEB128) and then its bytes.
 
 use crate::error::{Error, Result};
-use crate::ids::{hash_int, hash_text};
+use crate::format::IdMapKind;
+use crate::ids::{IdFiles, IntegersWriter, TextsWriter, hash_int, hash_text};
 
 /// A kind of id: integers or texts.
 pub(super) trait Kind: 'static {
@@ -11,6 +12,30 @@ pub(super) trait Kind: 'static {
     type Key<'a>: Copy;
     /// Many ids in memory, numbered in the order of their coming.
     type Store: KeyStore<Self> + Default;
+
+    /// Writes the ids of all vertices to the files of an id map.
+    type Writer;
+
+    /// The kind of the id map.
+    const ID_MAP: IdMapKind;
+
+    /// Makes the files.
+    ///
+    /// # Errors
+    /// If they cannot be made.
+    fn create(files: &IdFiles<'_>) -> Result<Self::Writer>;
+
+    /// Writes the id of the next vertex.
+    ///
+    /// # Errors
+    /// If files cannot be written.
+    fn write(writer: &mut Self::Writer, key: Self::Key<'_>) -> Result<()>;
+
+    /// Completes the files.
+    ///
+    /// # Errors
+    /// As [`Kind::write`].
+    fn finish(writer: Self::Writer) -> Result<()>;
 
     /// The hash of an id, as in the format.
     fn hash(key: Self::Key<'_>) -> u64;
@@ -54,6 +79,21 @@ pub(super) struct Int;
 impl Kind for Int {
     type Key<'a> = u64;
     type Store = Vec<u64>;
+    type Writer = IntegersWriter;
+
+    const ID_MAP: IdMapKind = IdMapKind::Integers;
+
+    fn create(files: &IdFiles<'_>) -> Result<IntegersWriter> {
+        IntegersWriter::create(files)
+    }
+
+    fn write(writer: &mut IntegersWriter, key: u64) -> Result<()> {
+        writer.push(key)
+    }
+
+    fn finish(writer: IntegersWriter) -> Result<()> {
+        writer.finish()
+    }
 
     #[inline(always)]
     fn hash(key: u64) -> u64 {
@@ -107,6 +147,21 @@ pub(super) struct Text;
 impl Kind for Text {
     type Key<'a> = &'a [u8];
     type Store = Texts;
+    type Writer = TextsWriter;
+
+    const ID_MAP: IdMapKind = IdMapKind::Texts;
+
+    fn create(files: &IdFiles<'_>) -> Result<TextsWriter> {
+        TextsWriter::create(files)
+    }
+
+    fn write(writer: &mut TextsWriter, key: &[u8]) -> Result<()> {
+        writer.push(key)
+    }
+
+    fn finish(writer: TextsWriter) -> Result<()> {
+        writer.finish()
+    }
 
     #[inline(always)]
     fn hash(key: &[u8]) -> u64 {
@@ -300,6 +355,7 @@ impl<K: Kind> Table<K> {
 }
 
 /// Where an id goes that a table does not have.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Vacancy {
     at: usize,
     tag: u32,

@@ -21,6 +21,7 @@ mod key;
 mod part;
 mod resolve;
 mod rank;
+mod place;
 mod names;
 
 use std::sync::{Mutex, PoisonError};

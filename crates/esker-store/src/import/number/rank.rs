@@ -34,7 +34,7 @@ pub(super) fn rank(context: &Context, route: &Lane<u8>, firsts: &[Lane<u64>]) ->
         context.work.check()?;
         for &part in route.rest() {
             if readers[usize::from(part)].next()? {
-                if count as u64 >= NONE as u64 {
+                if count >= NONE as usize {
                     return Err(too_many());
                 }
                 ranks[usize::from(part)].push(vertex(count))?;

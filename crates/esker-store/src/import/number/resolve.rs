@@ -52,7 +52,7 @@ pub(super) struct Resolved {
 }
 
 /// Bits of the hash by which a partition that is too large is cut again.
-const CUT_BITS: u32 = 6;
+pub(super) const CUT_BITS: u32 = 6;
 
 /// Numbers the ids of a partition that was made by `spread`.
 ///
@@ -130,8 +130,9 @@ fn resolve_in_parts<K: Kind>(context: &Context, keys: &Lane<u8>, spread: Spread)
     let mut next_new = 0;
     while let Some(number) = gather.next()? {
         all_numbers.push(number)?;
-        all_firsts.push(number as u64 == next_new)?;
-        next_new += u64::from(number as u64 == next_new);
+        let is_first = number as usize == next_new;
+        all_firsts.push(is_first)?;
+        next_new += usize::from(is_first);
     }
     let mut all_keys = LaneWriter::new(&shelf, context.block_bytes);
     let mut gather = KeyGather::<K>::new(ranked.route.into_reader(), distinct);

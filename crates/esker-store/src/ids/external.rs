@@ -1,0 +1,58 @@
+//! Ids as users give and get them.
+
+use std::fmt;
+
+/// The id of a vertex outside of the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ExternalId<'a> {
+    /// An integer.
+    Int(u64),
+    /// A text. UTF-8 is usual, not required.
+    Text(&'a [u8]),
+}
+
+impl ExternalId<'_> {
+    /// Writes the id as it stood in the input: an integer in decimal digits, a text as its bytes.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write_to(&self, out: &mut impl std::io::Write) -> std::io::Result<()> {
+        match self {
+            Self::Int(id) => write!(out, "{id}"),
+            Self::Text(text) => out.write_all(text),
+        }
+    }
+}
+
+impl fmt::Display for ExternalId<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Int(id) => id.fmt(f),
+            Self::Text(text) => String::from_utf8_lossy(text).fmt(f),
+        }
+    }
+}
+
+impl From<u64> for ExternalId<'_> {
+    fn from(id: u64) -> Self {
+        Self::Int(id)
+    }
+}
+
+impl<'a> From<&'a str> for ExternalId<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(text.as_bytes())
+    }
+}
+
+impl<'a> From<&'a [u8]> for ExternalId<'a> {
+    fn from(text: &'a [u8]) -> Self {
+        Self::Text(text)
+    }
+}
+
+/// Decimal digits as an integer; spaces around them do not matter. `None` if it is none, or needs more than 64 bits.
+pub(super) fn parse_int(text: &str) -> Option<u64> {
+    let text = text.trim();
+    text.parse().ok().filter(|_| !text.starts_with('+'))
+}

@@ -1,0 +1,68 @@
+//! The files of an id map.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::Result;
+use crate::format::{Column, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element};
+use crate::io::Disk;
+
+/// Where the files of an id map lie, or are to be written.
+#[derive(Debug, Clone, Copy)]
+pub struct IdFiles<'a> {
+    /// The disk.
+    pub disk: &'a dyn Disk,
+    /// The directory `ids` of a database. It exists when files are written.
+    pub directory: &'a Path,
+    /// The database.
+    pub database: DatabaseId,
+}
+
+/// The columns of an id map. Which of them there are depends on its kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum IdColumnFile {
+    /// The integer of each vertex.
+    Integers,
+    /// The texts of all vertices.
+    Texts,
+    /// Where the text of each vertex ends.
+    TextEnds,
+    /// Where each bucket of the index begins.
+    Buckets,
+    /// The tags of the index.
+    Tags,
+    /// The vertices of the index.
+    Vertices,
+}
+
+impl IdFiles<'_> {
+    pub(super) fn create<T: Element>(&self, file: IdColumnFile) -> Result<ColumnWriter<T>> {
+        ColumnWriter::create(self.disk, &self.path(file), self.spec(file))
+    }
+
+    pub(super) fn open<T: Element>(&self, file: IdColumnFile) -> Result<Column<T>> {
+        Column::open(self.disk, &self.path(file), self.spec(file))
+    }
+
+    fn path(&self, file: IdColumnFile) -> PathBuf {
+        self.directory.join(match file {
+            IdColumnFile::Integers => "integers",
+            IdColumnFile::Texts => "texts",
+            IdColumnFile::TextEnds => "texts.ends",
+            IdColumnFile::Buckets => "index.buckets",
+            IdColumnFile::Tags => "index.tags",
+            IdColumnFile::Vertices => "index.vertices",
+        })
+    }
+
+    fn spec(&self, file: IdColumnFile) -> ColumnSpec {
+        let kind = match file {
+            IdColumnFile::Integers => ColumnKind::IdIntegers,
+            IdColumnFile::Texts => ColumnKind::IdTexts,
+            IdColumnFile::TextEnds => ColumnKind::IdTextEnds,
+            IdColumnFile::Buckets => ColumnKind::IdIndexBuckets,
+            IdColumnFile::Tags => ColumnKind::IdIndexTags,
+            IdColumnFile::Vertices => ColumnKind::IdIndexVertices,
+        };
+        ColumnSpec { database: self.database, kind }
+    }
+}

@@ -1,0 +1,137 @@
+//! Writing the ids of all vertices, in the order of the vertices.
+
+use esker_graph::VertexId;
+
+use super::files::{IdColumnFile, IdFiles};
+use crate::error::Result;
+use crate::format::ColumnWriter;
+
+/// Elements gathered before they are appended to a column.
+const OPEN_LEN: usize = 1 << 13;
+
+/// Writes sparse integers.
+pub struct IntegersWriter {
+    integers: ColumnWriter<u64>,
+    open: Vec<u64>,
+}
+
+impl IntegersWriter {
+    /// Makes the file.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn create(files: &IdFiles<'_>) -> Result<Self> {
+        Ok(Self { integers: files.create(IdColumnFile::Integers)?, open: Vec::with_capacity(OPEN_LEN) })
+    }
+
+    /// The integer of the next vertex.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn push(&mut self, integer: u64) -> Result<()> {
+        self.open.push(integer);
+        if self.open.len() == OPEN_LEN {
+            self.integers.append(&self.open)?;
+            self.open.clear();
+        }
+        Ok(())
+    }
+
+    /// Completes and syncs the file.
+    ///
+    /// # Errors
+    /// As [`IntegersWriter::push`].
+    pub fn finish(mut self) -> Result<()> {
+        self.integers.append(&self.open)?;
+        self.integers.finish().map(drop)
+    }
+}
+
+/// Writes texts.
+pub struct TextsWriter {
+    texts: ColumnWriter<u8>,
+    ends: ColumnWriter<u64>,
+    end: u64,
+    open: Vec<u64>,
+}
+
+impl TextsWriter {
+    /// Makes the files.
+    ///
+    /// # Errors
+    /// If they cannot be made.
+    pub fn create(files: &IdFiles<'_>) -> Result<Self> {
+        let texts = files.create(IdColumnFile::Texts)?;
+        let ends = files.create(IdColumnFile::TextEnds)?;
+        Ok(Self { texts, ends, end: 0, open: Vec::with_capacity(OPEN_LEN) })
+    }
+
+    /// The text of the next vertex.
+    ///
+    /// # Errors
+    /// If the files cannot be written.
+    pub fn push(&mut self, text: &[u8]) -> Result<()> {
+        self.texts.append(text)?;
+        self.end += text.len() as u64;
+        self.open.push(self.end);
+        if self.open.len() == OPEN_LEN {
+            self.ends.append(&self.open)?;
+            self.open.clear();
+        }
+        Ok(())
+    }
+
+    /// Completes and syncs the files.
+    ///
+    /// # Errors
+    /// As [`TextsWriter::push`].
+    pub fn finish(mut self) -> Result<()> {
+        self.ends.append(&self.open)?;
+        self.texts.finish()?;
+        self.ends.finish().map(drop)
+    }
+}
+
+/// Writes dense integers in another order.
+pub struct PermutationWriter {
+    /// For each vertex, its integer less the base.
+    integers: ColumnWriter<VertexId>,
+    /// For each integer less the base, its vertex.
+    vertices: ColumnWriter<VertexId>,
+}
+
+impl PermutationWriter {
+    /// Makes the files.
+    ///
+    /// # Errors
+    /// If they cannot be made.
+    pub fn create(files: &IdFiles<'_>) -> Result<Self> {
+        let integers = files.create(IdColumnFile::Integers)?;
+        Ok(Self { integers, vertices: files.create(IdColumnFile::Vertices)? })
+    }
+
+    /// The integers (less the base) of the next vertices.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn integers(&mut self, integers: &[VertexId]) -> Result<()> {
+        self.integers.append(integers)
+    }
+
+    /// The vertices of the next integers.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn vertices(&mut self, vertices: &[VertexId]) -> Result<()> {
+        self.vertices.append(vertices)
+    }
+
+    /// Completes and syncs the files.
+    ///
+    /// # Errors
+    /// As [`PermutationWriter::integers`].
+    pub fn finish(self) -> Result<()> {
+        self.integers.finish()?;
+        self.vertices.finish().map(drop)
+    }
+}
