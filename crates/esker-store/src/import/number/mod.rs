@@ -19,25 +19,25 @@ mod lane;
 mod bits;
 mod key;
 mod part;
-mod resolve;
+mod context;
 mod rank;
+mod resolve;
 mod place;
 mod names;
 
-use std::sync::{Mutex, PoisonError};
-
 use esker_graph::VertexId;
 
+use self::context::{Context, on_each};
 use self::key::{Int, Kind, Text, garbled};
 use self::lane::{Lane, LaneWriter};
 use self::names::Names;
 use self::part::{FIRST, KeyType};
 use self::rank::{Gather, Ranked, rank, translate};
-use self::resolve::{Context, resolve};
+use self::resolve::resolve;
 use super::numbering::{Keys, Numbered, Numberer};
 use super::scratch::Work;
 use super::spool::{SPOOL_BLOCK_BYTES, Spool};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 pub use self::part::Parted;
 
@@ -134,25 +134,6 @@ impl Numberer for PartitionNumberer {
             Some(KeyType::Int) | None => self.finish_kind::<Int>(),
         }
     }
-}
-
-/// Does `work` on each item, in parallel; the results in the order of the items.
-fn on_each<T: Send, R: Send>(
-    context: &Context,
-    items: Vec<T>,
-    work: impl Fn(T) -> Result<R> + Sync,
-) -> Result<Vec<R>> {
-    let items: Vec<_> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
-    let take = |index: usize| items[index].lock().unwrap_or_else(PoisonError::into_inner).take();
-    let done = context.work.run.share(items.len(), Vec::new, |results, index| {
-        if let Some(item) = take(index) {
-            results.push((index, work(item)?));
-        }
-        Ok::<_, Error>(())
-    })?;
-    let mut done: Vec<_> = done.into_iter().flatten().collect();
-    done.sort_by_key(|&(index, _)| index);
-    Ok(done.into_iter().map(|(_, result)| result).collect())
 }
 
 /// The edges in input order.

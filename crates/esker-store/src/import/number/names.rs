@@ -2,13 +2,12 @@
 
 use esker_graph::{VertexId, vertex};
 
+use super::context::{CUT_BITS, Context, on_each};
 use super::key::{Kind, garbled};
 use super::lane::{Lane, LaneWriter};
-use super::on_each;
 use super::part::{FIRST, Spread};
 use super::place::{self, PLACES};
 use super::rank::KeyGather;
-use super::resolve::{CUT_BITS, Context};
 use crate::error::Result;
 use crate::format::IdMapKind;
 use crate::ids::{IdFiles, IndexWriter};

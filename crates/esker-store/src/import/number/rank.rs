@@ -6,9 +6,9 @@
 use esker_graph::{NONE, VertexId, vertex};
 
 use super::bits::BitReader;
+use super::context::Context;
 use super::key::{Kind, garbled};
 use super::lane::{Lane, LaneReader, LaneWriter};
-use super::resolve::Context;
 use crate::error::{Error, Result};
 
 /// The first appearances of all partitions in one order.

@@ -1,45 +1,14 @@
 //! Numbering the ids of one partition: in a table if it fits the budget, else cut into smaller partitions.
 
-use std::sync::Arc;
-
 use esker_graph::{VertexId, vertex};
 
 use super::bits::BitWriter;
+use super::context::{CUT_BITS, Context};
 use super::key::{Kind, Table};
 use super::lane::{Lane, LaneWriter};
 use super::part::Spread;
 use super::rank::{Gather, KeyGather, rank, translate};
 use crate::error::Result;
-use crate::import::scratch::{Shelf, Work};
-
-/// What the steps of the numbering share.
-#[derive(Clone)]
-pub(super) struct Context {
-    pub(super) work: Work,
-    /// What lanes leave free of the budget, for tables.
-    pub(super) keep_free_bytes: u64,
-    /// What each thread may take for a table when nothing is free: small enough to be part of the fixed costs.
-    pub(super) allowance_bytes: u64,
-    /// Bytes of a block of a lane.
-    pub(super) block_bytes: usize,
-}
-
-impl Context {
-    pub(super) fn new(work: &Work) -> Self {
-        let limit = work.budget.limit_bytes();
-        Self {
-            work: work.clone(),
-            keep_free_bytes: limit / 4,
-            allowance_bytes: (limit / 256).clamp(1 << 9, 1 << 20),
-            // 256 open blocks are at most a sixteenth of the limit, but for the smallest.
-            block_bytes: (limit as usize / 4096).clamp(1 << 12, 1 << 15),
-        }
-    }
-
-    pub(super) fn shelf(&self) -> Arc<Shelf> {
-        Arc::new(Shelf::new(&self.work, self.keep_free_bytes))
-    }
-}
 
 /// The ids of a sequence, numbered by first appearance in it.
 pub(super) struct Resolved {
@@ -50,9 +19,6 @@ pub(super) struct Resolved {
     /// Each id once, in the order of the numbers.
     pub(super) keys: Lane<u8>,
 }
-
-/// Bits of the hash by which a partition that is too large is cut again.
-pub(super) const CUT_BITS: u32 = 6;
 
 /// Numbers the ids of a partition that was made by `spread`.
 ///
