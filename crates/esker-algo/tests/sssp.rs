@@ -60,7 +60,7 @@ fn sums_beyond_32_bits_are_exact() {
     let edges: Vec<_> = (1..n).map(|v| (v - 1, v, i32::MAX)).collect();
     let csr = Csr::undirected(n as usize, &edges).unwrap();
     let found = checked(&csr.graph(), &csr, &common::run(2, false), 0, None);
-    assert_eq!(found.distances[n as usize - 1], i64::from(i32::MAX) * (i64::from(n) - 1));
+    assert_eq!(found.distances[n as usize - 1], i64::from(i32::MAX) * (n as usize as i64 - 1));
 }
 
 #[test]

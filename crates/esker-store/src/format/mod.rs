@@ -1,6 +1,6 @@
 //! Bytes and what they mean: the one place where the layout of every file is written down.
 //!
-//! A layout is a table of fields ([`field`]); the table generates the struct, its encoding and decoding, and its
+//! A layout is a table of fields (`field`); the table generates the struct, its encoding and decoding, and its
 //! chapter of `docs/format.md`, so the three cannot drift apart. Arrays live in column files: [`ColumnWriter`]
 //! writes one, [`Column`] maps one and verifies its checksums as they are needed.
 

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Builds and runs every test: both widths of vertex ids, documentation examples, scripts of the examples.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+step() { printf '\n== %s\n' "$*"; "$@"; }
+
+step cargo test --workspace
+step cargo test --workspace --features id64
+step python3 -m unittest discover --start-directory examples/debian
