@@ -4,6 +4,7 @@ pub mod betweenness;
 pub mod bfs;
 pub mod cdlp;
 pub mod pagerank;
+pub mod scc;
 pub mod sssp;
 pub mod wcc;
 pub mod triangles;

@@ -4,6 +4,7 @@ mod array;
 mod frontier;
 mod vertex_map;
 mod edge_map;
+mod reach;
 mod vectors;
 mod tally;
 mod earlier;
@@ -14,6 +15,7 @@ pub(crate) use earlier::{Earlier, InPlace, Orientation, Oriented, full_degree, r
 pub use edge_map::{EdgeOp, Way, edge_map, edge_map_way};
 pub use frontier::Frontier;
 pub(crate) use hubs::{Hubs, LINE_BITS, Line, bit, clear_word, set_bit};
+pub(crate) use reach::reach;
 pub(crate) use tally::Tally;
 pub(crate) use vectors::{Kernel, with_vectors};
 pub use vertex_map::{each_vertex, vertex_count, vertex_filter, vertex_map, vertex_sums};
