@@ -5,9 +5,12 @@ pub mod io;
 pub mod format;
 pub mod layer;
 pub mod version;
+#[cfg(test)]
+mod sample;
 pub mod ids;
 pub mod property;
 pub mod snapshot;
+pub mod check;
 pub mod import;
 pub mod store;
 

@@ -12,6 +12,7 @@
 //!   that one and all that follow fail, as seen by a process while its machine goes down. A write that fails may
 //!   have been done in part; a sync that fails leaves its file's writes unsynced, and forgets that they were not.
 //! * **No space.** Writes past [`Faults::space_bytes`] fail, after what fits was written.
+//! * **Read-only media.** With [`Faults::read_only`], every operation that changes anything fails, locking included.
 //! * **Short reads.** With [`Faults::short_reads`], `read_at` gives any number of bytes from 1 to what was asked.
 //! * **Flipped bits.** [`FaultyDisk::flip`] changes a bit that is at rest; [`Faults::flip_read_at`] one that is in flight.
 //!
@@ -36,6 +37,8 @@ pub struct Faults {
     pub die_at: Option<u64>,
     /// Room for the contents of all files together.
     pub space_bytes: Option<u64>,
+    /// Whether everything that changes anything is refused.
+    pub read_only: bool,
     /// Whether reads give fewer bytes than asked.
     pub short_reads: bool,
     /// The operation whose data, if it reads or maps, comes with a flipped bit.
@@ -180,6 +183,15 @@ impl FaultyDisk {
         if state.is_due() { Err(failure(action, path)) } else { Ok(state) }
     }
 
+    /// As [`FaultyDisk::operate`], for operations that change something.
+    fn change(&self, action: &'static str, path: &Path) -> Result<MutexGuard<'_, State>> {
+        let state = self.operate(action, path)?;
+        if state.faults.read_only {
+            return Err(refused(action, path, std::io::ErrorKind::ReadOnlyFilesystem));
+        }
+        Ok(state)
+    }
+
     fn handle(&self, path: &Path, node: usize) -> Arc<dyn File> {
         Arc::new(FaultyFile { disk: self.clone(), path: path.to_owned(), node })
     }
@@ -288,7 +300,7 @@ fn put(content: &mut Vec<u8>, bytes: &[u8], offset: u64) {
 
 impl Disk for FaultyDisk {
     fn create(&self, path: &Path) -> Result<Arc<dyn File>> {
-        let node = self.operate("create", path)?.add(path, false)?;
+        let node = self.change("create", path)?.add(path, false)?;
         Ok(self.handle(path, node))
     }
 
@@ -298,11 +310,11 @@ impl Disk for FaultyDisk {
     }
 
     fn create_directory(&self, path: &Path) -> Result<()> {
-        self.operate("create", path)?.add(path, true).map(|_| ())
+        self.change("create", path)?.add(path, true).map(|_| ())
     }
 
     fn rename(&self, from: &Path, to: &Path) -> Result<()> {
-        let mut state = self.operate("rename to", to)?;
+        let mut state = self.change("rename to", to)?;
         if !state.names.contains_key(from) {
             return Err(refused("rename", from, std::io::ErrorKind::NotFound));
         }
@@ -314,7 +326,7 @@ impl Disk for FaultyDisk {
     }
 
     fn exchange(&self, a: &Path, b: &Path) -> Result<()> {
-        let mut state = self.operate("replace", b)?;
+        let mut state = self.change("replace", b)?;
         if let Some(missing) = [a, b].into_iter().find(|path| !state.names.contains_key(*path)) {
             return Err(refused("replace", missing, std::io::ErrorKind::NotFound));
         }
@@ -323,14 +335,14 @@ impl Disk for FaultyDisk {
     }
 
     fn remove_file(&self, path: &Path) -> Result<()> {
-        let mut state = self.operate("remove", path)?;
+        let mut state = self.change("remove", path)?;
         state.file(path, "remove")?;
         state.change(Change::Remove(path.to_owned()));
         Ok(())
     }
 
     fn remove_directory(&self, path: &Path) -> Result<()> {
-        let mut state = self.operate("remove", path)?;
+        let mut state = self.change("remove", path)?;
         if !state.is_directory(path) {
             return Err(refused("remove", path, std::io::ErrorKind::NotFound));
         }
@@ -364,7 +376,7 @@ impl Disk for FaultyDisk {
     }
 
     fn try_lock(&self, path: &Path) -> Result<Option<Box<dyn Lock>>> {
-        let mut state = self.operate("lock", path)?;
+        let mut state = self.change("lock", path)?;
         let node = match state.names.get(path) {
             Some(&node) => node,
             None => state.add(path, false)?,
@@ -417,6 +429,9 @@ impl File for FaultyFile {
     fn write_at(&self, bytes: &[u8], offset: u64) -> Result<()> {
         let mut state = self.disk.state();
         state.operations += 1;
+        if state.faults.read_only {
+            return Err(refused("write to", &self.path, std::io::ErrorKind::ReadOnlyFilesystem));
+        }
         if state.is_due() {
             let part = state.below(bytes.len() as u64 + 1) as usize;
             state.write(self.node, &bytes[..part], offset);

@@ -2,6 +2,8 @@
 
 mod graph;
 mod weight;
+#[cfg(test)]
+mod tests;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};

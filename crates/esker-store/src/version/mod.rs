@@ -3,6 +3,8 @@
 
 mod manifest;
 mod staging;
+#[cfg(test)]
+mod tests;
 
 pub use manifest::Manifest;
 pub use staging::{MANIFEST_NAME, Staging, StagingOptions, layer_directory, lock_writer};

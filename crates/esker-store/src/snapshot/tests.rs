@@ -1,0 +1,290 @@
+use std::path::Path;
+use std::sync::Arc;
+
+use esker_graph::{Direction, Flow, Graph, Lists, Piece, Run, Select, VertexId, Visitor, vertex};
+use proptest::prelude::*;
+
+use crate::check::check;
+use crate::error::{Error, Result};
+use crate::format::ElementType;
+use crate::io::{Disk, Faults, FaultyDisk};
+use crate::sample::{KINDS, Sample, kind_of};
+use crate::snapshot::Snapshot;
+
+const DB: &str = "web.esker";
+
+fn stored(sample: &Sample) -> FaultyDisk {
+    let disk = FaultyDisk::new(1);
+    sample.write(&(Arc::new(disk.clone()) as Arc<dyn Disk>), Path::new(DB), false).unwrap();
+    disk
+}
+
+fn open(disk: &FaultyDisk) -> Result<Snapshot> {
+    Snapshot::open(disk, Path::new(DB))
+}
+
+/// Collects every arc that a scan hands over.
+struct Collect;
+
+impl Visitor<i32> for Collect {
+    type State = Vec<(VertexId, VertexId, i32)>;
+
+    fn new_state(&self) -> Self::State {
+        Vec::new()
+    }
+
+    fn visit(&self, state: &mut Self::State, v: VertexId, piece: Piece<'_, i32>) -> Flow {
+        state.extend(piece.targets.iter().zip(piece.weights).map(|(&target, &weight)| (v, target, weight)));
+        Flow::More
+    }
+}
+
+/// Reads everything in every way; an answer other than the model's panics.
+fn read_all(snapshot: &Snapshot, sample: &Sample, run: &Run) -> Result<()> {
+    let model = sample.model();
+    let model = model.graph();
+    for direction in [Direction::Out, Direction::In] {
+        if !snapshot.has(direction) {
+            continue;
+        }
+        let rows = model.rows(direction).unwrap();
+        for v in (0..sample.num_vertices).map(vertex) {
+            let (targets, weights) = rows.list(v);
+            assert_eq!(snapshot.neighbors(direction, v)?, targets);
+            assert_eq!(snapshot.degree(direction, v)?, targets.len());
+            let kinds = snapshot.edge_values(direction, 1)?;
+            for (index, &weight) in snapshot.edge_range(direction, v)?.zip(weights) {
+                let code = kinds.bits_at(index)?;
+                assert_eq!(code, u64::from(kind_of(weight)));
+                let text = snapshot.dictionary(1).unwrap().text(code as usize)?;
+                assert_eq!(text, KINDS[usize::from(kind_of(weight))]);
+            }
+        }
+        let graph = snapshot.graph::<i32>(run)?;
+        for v in (0..sample.num_vertices).map(vertex) {
+            assert_eq!(graph.degree(direction, v), rows.degree(v));
+            graph.with_list(direction, v, |targets, weights| assert_eq!((targets, weights), rows.list(v)))?;
+        }
+        let mut arcs = graph.scan(run, direction, Select::All, &Collect)?.concat();
+        arcs.sort_unstable();
+        let mut expected = model.scan(run, direction, Select::All, &Collect).unwrap().concat();
+        expected.sort_unstable();
+        assert_eq!(arcs, expected);
+        for v in (0..sample.num_vertices).map(vertex) {
+            graph.with_list(direction, v, |targets, weights| assert_eq!((targets, weights), rows.list(v)))?;
+        }
+    }
+    assert_eq!(snapshot.graph::<()>(run)?.csr(run)?.num_arcs(), model.num_arcs());
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+    #[test]
+    fn a_stored_graph_is_the_graph_in_memory(
+        n in 1_usize..60, count in 0_usize..300, directed: bool, in_edges: bool, seed: u32, short_reads: bool,
+    ) {
+        let mut sample = Sample::random(n, count, directed, seed);
+        sample.in_edges &= in_edges;
+        let disk = stored(&sample);
+        disk.set_faults(Faults { short_reads, read_only: true, ..Faults::default() });
+        let snapshot = open(&disk).unwrap();
+        prop_assert_eq!(snapshot.num_vertices(), n);
+        prop_assert_eq!(snapshot.num_edges(), count as u64);
+        let run = Run::with_threads(2).unwrap();
+        read_all(&snapshot, &sample, &run).unwrap();
+        let report = check(&snapshot, &run).unwrap();
+        prop_assert!(report.is_sound(), "{:?}", report.problems);
+        prop_assert_eq!(report.files, if sample.in_edges { 10 } else { 6 });
+    }
+}
+
+#[test]
+fn graphs_of_no_and_of_one_vertex() {
+    let run = Run::with_threads(1).unwrap();
+    for (n, edges) in [(0, vec![]), (1, vec![]), (1, vec![(0, 0, 7)])] {
+        for directed in [true, false] {
+            let sample = Sample { num_vertices: n, directed, in_edges: directed, edges: edges.clone() };
+            let snapshot = open(&stored(&sample)).unwrap();
+            assert_eq!(snapshot.num_arcs(), edges.len() as u64);
+            read_all(&snapshot, &sample, &run).unwrap();
+            assert!(check(&snapshot, &run).unwrap().is_sound());
+        }
+    }
+}
+
+#[test]
+fn what_is_not_there_is_named() {
+    let mut sample = Sample::random(10, 20, true, 3);
+    sample.in_edges = false;
+    let snapshot = open(&stored(&sample)).unwrap();
+    let run = Run::with_threads(1).unwrap();
+    assert_eq!(snapshot.weight_type(), Some(ElementType::I32));
+    let told = |error: Error| error.to_string();
+    assert_eq!(
+        told(snapshot.graph::<f64>(&run).unwrap_err()),
+        "the edge property \"weight\" holds i32, not f64"
+    );
+    assert_eq!(
+        told(snapshot.graph_by::<i32>("kind", &run).unwrap_err()),
+        "the edge property \"kind\" holds texts, not i32"
+    );
+    assert_eq!(
+        told(snapshot.graph_by::<i32>("wait", &run).unwrap_err()),
+        "the edges of web.esker have no property \"wait\": they have weight, kind"
+    );
+    let not_kept = told(snapshot.neighbors(Direction::In, 0).unwrap_err());
+    assert!(not_kept.contains("without its in-edges"), "{not_kept}");
+    let graph = snapshot.graph::<()>(&run).unwrap();
+    assert!(!graph.has(Direction::In));
+    assert!(told(graph.prepare(&run, Direction::In).unwrap_err()).contains("without its in-edges"));
+    assert_eq!(
+        told(snapshot.degree(Direction::Out, 10).unwrap_err()),
+        "there is no vertex 10: the graph has 10"
+    );
+}
+
+#[test]
+fn dictionaries_find_codes() {
+    let snapshot = open(&stored(&Sample::random(4, 9, true, 1))).unwrap();
+    let dictionary = snapshot.dictionary(1).unwrap();
+    for (code, text) in KINDS.iter().enumerate() {
+        assert_eq!(dictionary.code(text).unwrap(), Some(code));
+    }
+    assert_eq!(dictionary.code(b"depend").unwrap(), None);
+    assert!(dictionary.text(3).is_err());
+    assert!(snapshot.dictionary(0).is_none());
+}
+
+/// What a reader does with a database; and what `check` says of it, if it opens.
+fn outcome(disk: &FaultyDisk, sample: &Sample, run: &Run) -> Result<()> {
+    let snapshot = open(disk)?;
+    let read = read_all(&snapshot, sample, run);
+    // Afresh, so that nothing counts as verified already.
+    let report = check(&open(disk)?, run)?;
+    assert_eq!(read.is_ok(), report.is_sound(), "reading says {read:?}, checking {:?}", report.problems);
+    read
+}
+
+fn expect_damage(result: Result<()>, damaged: &Path, bytes: u64) {
+    match result {
+        Err(Error::Corrupt { path, offset, .. }) => {
+            assert_eq!(path, damaged);
+            assert!(offset <= bytes, "{offset} is beyond {bytes}");
+        }
+        other => panic!("{} is damaged, but: {other:?}", damaged.display()),
+    }
+}
+
+fn files(disk: &FaultyDisk) -> Vec<(std::path::PathBuf, u64)> {
+    let mut found = Vec::new();
+    for directory in [DB.to_owned(), format!("{DB}/layers/1")] {
+        for entry in disk.list(Path::new(&directory)).unwrap() {
+            if !entry.is_directory && entry.name != "LOCK" {
+                found.push((Path::new(&directory).join(entry.name), entry.bytes));
+            }
+        }
+    }
+    assert_eq!(found.len(), 11);
+    found
+}
+
+#[test]
+fn every_byte_flipped_in_turn_is_noticed() {
+    let sample = Sample::random(9, 20, true, 11);
+    let disk = stored(&sample);
+    let run = Run::with_threads(1).unwrap();
+    for (path, bytes) in files(&disk) {
+        for offset in 0..bytes {
+            disk.flip(&path, offset, (offset % 8) as u8).unwrap();
+            expect_damage(outcome(&disk, &sample, &run), &path, bytes);
+            disk.flip(&path, offset, (offset % 8) as u8).unwrap();
+        }
+    }
+    outcome(&disk, &sample, &run).unwrap();
+}
+
+#[test]
+fn every_truncation_of_every_file_is_noticed() {
+    let sample = Sample::random(9, 20, true, 12);
+    let disk = stored(&sample);
+    let run = Run::with_threads(1).unwrap();
+    for (path, bytes) in files(&disk) {
+        let content = disk.read(&path).unwrap();
+        for length in (0..bytes).rev() {
+            disk.truncate(&path, length).unwrap();
+            expect_damage(outcome(&disk, &sample, &run), &path, bytes);
+        }
+        disk.open(&path).unwrap().write_at(&content, 0).unwrap();
+    }
+    outcome(&disk, &sample, &run).unwrap();
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let sample = Sample::random(9, 20, true, 13);
+    for (path, _) in files(&stored(&sample)) {
+        let disk = stored(&sample);
+        disk.remove_file(&path).unwrap();
+        let told = open(&disk).unwrap_err().to_string();
+        assert!(told.contains(&path.display().to_string()), "{told}");
+    }
+}
+
+#[test]
+fn reads_that_fail_or_are_damaged_on_the_way_are_errors() {
+    let sample = Sample::random(9, 20, true, 14);
+    let disk = stored(&sample);
+    let run = Run::with_threads(1).unwrap();
+    disk.set_faults(Faults::default());
+    outcome(&disk, &sample, &run).unwrap();
+    for k in 1..=disk.operations() {
+        disk.set_faults(Faults { fail_at: Some(k), ..Faults::default() });
+        assert!(matches!(outcome(&disk, &sample, &run), Err(Error::Io { .. })), "operation {k}");
+    }
+}
+
+/// A writer with a mistake: checksums match, but the arrays do not fit together. `check` says what is wrong.
+#[test]
+fn check_finds_what_checksums_cannot() {
+    let run = Run::with_threads(2).unwrap();
+    let sound = Sample::random(30, 100, true, 15);
+    let problems = |sample: &Sample, mixed: &Sample, files: &[&str]| -> Vec<String> {
+        let (disk, other) = (stored(sample), stored(mixed));
+        for file in files {
+            let path = Path::new(DB).join("layers/1").join(file);
+            let content = other.read(&path).unwrap();
+            disk.remove_file(&path).unwrap();
+            disk.write(&path, &content).unwrap();
+        }
+        let report = check(&open(&disk).unwrap(), &run).unwrap();
+        report.problems.iter().map(ToString::to_string).collect()
+    };
+    // The in-lists of a graph with one edge turned round.
+    let mut turned = sound.clone();
+    let edge = turned.edges.iter_mut().find(|edge| edge.0 != edge.1).unwrap();
+    *edge = (edge.1, edge.0, edge.2);
+    let told = problems(&sound, &turned, &["in.offsets", "in.targets", "in.property.0", "in.property.1"]);
+    assert!(told.len() == 1 && told[0].contains("not the transpose of the out-lists"), "{told:?}");
+    // The weights of a graph with one weight changed.
+    let mut heavier = sound.clone();
+    heavier.edges[7].2 += 3;
+    let told = problems(&sound, &heavier, &["in.property.0"]);
+    assert!(told.len() == 1 && told[0].contains("not the transpose of the out-lists"), "{told:?}");
+    // Offsets of another graph with as many edges: the lists are cut wrongly.
+    let told = problems(&sound, &Sample::random(30, 100, true, 16), &["out.offsets"]);
+    assert!(!told.is_empty() && told[0].contains("out.targets"), "{told:?}");
+    // Undirected lists that are not symmetric.
+    let mut undirected = Sample::random(30, 100, true, 17);
+    undirected.edges.retain(|edge| edge.0 != edge.1);
+    let doubled = Sample {
+        directed: false,
+        in_edges: false,
+        edges: undirected.edges[..40].to_vec(),
+        ..undirected.clone()
+    };
+    let lopsided = Sample { edges: undirected.edges[..80].to_vec(), ..undirected };
+    let told =
+        problems(&doubled, &lopsided, &["out.offsets", "out.targets", "out.property.0", "out.property.1"]);
+    assert!(told.len() == 1 && told[0].contains("not symmetric"), "{told:?}");
+}

@@ -1,0 +1,179 @@
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::format::{DatabaseId, Edit, IdMapKind, IdMapRecord, Value, VertexOrder};
+use crate::io::{Disk, Faults, FaultyDisk};
+use crate::sample::Sample;
+use crate::version::{MANIFEST_NAME, Manifest, Staging, StagingOptions, lock_writer};
+
+const DB: &str = "web.esker";
+
+fn shared(disk: &FaultyDisk) -> Arc<dyn Disk> {
+    Arc::new(disk.clone())
+}
+
+fn manifest(disk: &FaultyDisk) -> Result<Manifest> {
+    Manifest::read(disk, &Path::new(DB).join(MANIFEST_NAME))
+}
+
+/// The number of edges of the database, all of whose files are as they were written; `None` if there is none.
+fn edges_of_whole_database(disk: &FaultyDisk, candidates: &[&Sample]) -> Option<u64> {
+    disk.look(Path::new(DB)).unwrap()?;
+    let found = manifest(disk).unwrap().layers[0].num_edges;
+    let sample = candidates.iter().find(|sample| sample.edges.len() as u64 == found).unwrap();
+    let reference = FaultyDisk::new(0);
+    sample.write(&shared(&reference), Path::new(DB), false).unwrap();
+    for directory in [DB.to_owned(), format!("{DB}/layers/1")] {
+        let entries = reference.list(Path::new(&directory)).unwrap();
+        assert_eq!(disk.list(Path::new(&directory)).unwrap(), entries);
+        for entry in entries.iter().filter(|entry| !entry.is_directory) {
+            let path = Path::new(&directory).join(&entry.name);
+            assert!(disk.read(&path).unwrap() == reference.read(&path).unwrap(), "{}", path.display());
+        }
+    }
+    Some(found)
+}
+
+fn leftovers(disk: &FaultyDisk) -> usize {
+    let entries = disk.list(Path::new(".")).unwrap();
+    entries.iter().filter(|entry| entry.name.starts_with(".web.esker.staging-")).count()
+}
+
+/// Writes `new`, perhaps over `old`, with a fault at each operation in turn; then power is lost or not. There must be
+/// the old database, or none if there was none, or the new one; and writing again succeeds and cleans up.
+fn survives(old: Option<&Sample>, new: &Sample, power_is_lost: bool) {
+    let start = |seed| {
+        let disk = FaultyDisk::new(seed);
+        if let Some(old) = old {
+            old.write(&shared(&disk), Path::new(DB), false).unwrap();
+        }
+        disk.set_faults(Faults::default());
+        disk
+    };
+    let disk = start(0);
+    new.write(&shared(&disk), Path::new(DB), true).unwrap();
+    let (operations, mut outcomes) = (disk.operations(), std::collections::BTreeSet::new());
+    assert!(operations > 50);
+    let old_edges = old.map(|old| old.edges.len() as u64);
+    let new_edges = Some(new.edges.len() as u64);
+    let candidates: Vec<&Sample> = old.into_iter().chain([new]).collect();
+    for k in 1..=operations + 1 {
+        let disk = start(k);
+        let at = Some(k);
+        disk.set_faults(if power_is_lost {
+            Faults { die_at: at, ..Faults::default() }
+        } else {
+            Faults { fail_at: at, ..Faults::default() }
+        });
+        let written = new.write(&shared(&disk), Path::new(DB), true);
+        disk.set_faults(Faults::default());
+        if power_is_lost {
+            disk.crash();
+        }
+        let found = edges_of_whole_database(&disk, &candidates);
+        assert!(found == old_edges || found == new_edges, "fault at {k}: {found:?}");
+        assert!(written.is_err() || found == new_edges, "fault at {k}: what was acknowledged is there");
+        outcomes.insert(found == new_edges);
+        new.write(&shared(&disk), Path::new(DB), true).unwrap();
+        assert_eq!(edges_of_whole_database(&disk, &candidates), new_edges);
+        assert_eq!(leftovers(&disk), 0, "fault at {k}");
+    }
+    assert_eq!(outcomes.len(), 2, "both outcomes occur");
+}
+
+#[test]
+fn a_database_comes_whole_or_not_at_all() {
+    let (small, other) = (Sample::random(5, 8, true, 1), Sample::random(6, 11, false, 2));
+    survives(None, &small, false);
+    survives(None, &small, true);
+    survives(Some(&small), &other, false);
+    survives(Some(&small), &other, true);
+}
+
+#[test]
+fn a_full_disk_is_said_and_leaves_nothing() {
+    let disk = FaultyDisk::new(0);
+    disk.set_faults(Faults { space_bytes: Some(30_000), ..Faults::default() });
+    let error = Sample::random(5, 8, true, 1).write(&shared(&disk), Path::new(DB), false).unwrap_err();
+    assert!(
+        matches!(&error, Error::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull),
+        "{error}"
+    );
+    assert_eq!(disk.list(Path::new(".")).unwrap(), []);
+}
+
+#[test]
+fn nothing_but_a_database_is_ever_replaced() {
+    let disk = FaultyDisk::new(0);
+    let begin = |name: &str, replace| {
+        let options = StagingOptions { replace, ..StagingOptions::default() };
+        Staging::begin(shared(&disk), Path::new(name), options).map(|_| ()).map_err(|error| error.to_string())
+    };
+    disk.create_directory(Path::new("photos")).unwrap();
+    disk.write(Path::new("letter"), b"dear").unwrap();
+    for name in ["photos", "letter"] {
+        let told = begin(name, true).unwrap_err();
+        assert_eq!(told, format!("{name} exists and is not a database: choose another name"));
+    }
+    Sample::random(5, 8, true, 1).write(&shared(&disk), Path::new(DB), false).unwrap();
+    assert!(begin(DB, false).unwrap_err().starts_with("web.esker exists:"));
+    let lock = lock_writer(&disk, Path::new(DB)).unwrap();
+    assert!(begin(DB, true).unwrap_err().contains("being written to by another process"));
+    drop(lock);
+    begin(DB, true).unwrap();
+    assert!(begin("..", true).unwrap_err().contains("is no name for a database"));
+    assert_eq!(edges_of_whole_database(&disk, &[&Sample::random(5, 8, true, 1)]), Some(8));
+    assert_eq!(leftovers(&disk), 0);
+}
+
+#[test]
+fn a_live_staging_is_left_alone() {
+    let disk = FaultyDisk::new(0);
+    let begin = || Staging::begin(shared(&disk), Path::new(DB), StagingOptions::default()).unwrap();
+    let first = begin();
+    let second = begin();
+    assert_eq!(leftovers(&disk), 2);
+    drop(first);
+    assert_eq!(leftovers(&disk), 1);
+    drop(second);
+    assert_eq!(leftovers(&disk), 0);
+}
+
+#[test]
+fn another_width_of_vertex_ids_is_named() {
+    let disk = FaultyDisk::new(0);
+    Sample::random(5, 8, true, 1).write(&shared(&disk), Path::new(DB), false).unwrap();
+    let path = Path::new(DB).join(MANIFEST_NAME);
+    let mut content = disk.read(&path).unwrap();
+    let width = 8 + 4 + 16;
+    assert_eq!(usize::from(content[width]), size_of::<esker_graph::VertexId>());
+    content[width] = 12 - content[width];
+    let sum = crc32c::crc32c(&content[..4092]);
+    content[4092..4096].copy_from_slice(&sum.to_le_bytes());
+    disk.remove_file(&path).unwrap();
+    disk.write(&path, &content).unwrap();
+    let told = manifest(&disk).unwrap_err().to_string();
+    assert!(
+        told.contains("the feature `id64`") && told.contains(&format!("{} bytes", content[width])),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_manifest_that_describes_too_little_is_damaged() {
+    let disk = FaultyDisk::new(0);
+    let ids = IdMapRecord { kind: IdMapKind::Identity, base: 0, order: VertexOrder::Keep };
+    for edits in [vec![], vec![Edit::SetIdMap(ids)]] {
+        let path = Path::new("m");
+        disk.write(path, &Manifest::encode(DatabaseId([1; 16]), 0, &edits)).unwrap();
+        let told = Manifest::read(&disk, path).unwrap_err().to_string();
+        assert!(told.contains("it ends without describing a whole database"), "{told}");
+        disk.remove_file(path).unwrap();
+    }
+    let mut bytes = Vec::new();
+    99_u16.put(&mut bytes);
+    let told =
+        Edit::take(&mut crate::format::Input::new(Path::new("m"), &bytes, 50)).unwrap_err().to_string();
+    assert!(told.contains("m is damaged at byte 50: no known code of EditKind"), "{told}");
+}
