@@ -2,8 +2,11 @@
 
 #![forbid(unsafe_code)]
 
+mod error;
 pub mod answer;
+pub mod catalogue;
 
+pub use error::{Error, Result};
 pub use esker_algo as algo;
 pub use esker_graph as graph;
 pub use esker_store as store;

@@ -147,8 +147,8 @@ fn next_random(state: &mut u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// What sums of dependencies are multiplied with.
-fn factor(n: usize, directed: bool, sources: usize, scale: Scale) -> f64 {
+/// What sums of dependencies over `sources` sources are multiplied with, in a graph of `n` vertices.
+pub fn factor(n: usize, directed: bool, sources: usize, scale: Scale) -> f64 {
     let all = n as f64 / sources.max(1) as f64;
     match scale {
         Scale::Sum => 1.0,

@@ -13,10 +13,11 @@ use esker_graph::{Direction, Run, VertexId};
 
 use crate::error::{Error, Result};
 use crate::format::{ElementType, LayerRecord, Owner, PropertyRecord, Values, VersionRecord};
+use crate::ids::{IdFiles, IdMap};
 use crate::io::Disk;
 use crate::layer::{DictionaryFiles, PlainLayer, Section};
 use crate::property::Dictionary;
-use crate::version::{MANIFEST_NAME, Manifest, layer_directory};
+use crate::version::{MANIFEST_NAME, Manifest, ids_directory, layer_directory};
 
 pub use graph::StoredGraph;
 pub use weight::StoredWeight;
@@ -35,6 +36,7 @@ struct Contents {
     layer: PlainLayer,
     /// For each edge property, its dictionary if it is text.
     dictionaries: Vec<Option<Dictionary>>,
+    ids: IdMap,
 }
 
 impl Snapshot {
@@ -62,7 +64,10 @@ impl Snapshot {
         };
         let edges = manifest.properties.iter().filter(|property| property.owner == Owner::Edges);
         let dictionaries = edges.map(dictionary).collect::<Result<_>>()?;
-        Ok(Self(Arc::new(Contents { path: path.to_owned(), manifest, layer, dictionaries })))
+        let directory = ids_directory(path);
+        let files = IdFiles { disk, directory: &directory, database: manifest.database };
+        let ids = IdMap::open(&files, manifest.ids.kind, manifest.ids.base, record.num_vertices as usize)?;
+        Ok(Self(Arc::new(Contents { path: path.to_owned(), manifest, layer, dictionaries, ids })))
     }
 
     /// The directory of the database.
@@ -83,6 +88,11 @@ impl Snapshot {
     /// The version that it shows.
     pub fn version(&self) -> &VersionRecord {
         self.0.manifest.versions.last().unwrap_or_else(|| unreachable!("a manifest has a version"))
+    }
+
+    /// The map between external ids and vertices.
+    pub fn ids(&self) -> &IdMap {
+        &self.0.ids
     }
 
     /// Number of vertices.

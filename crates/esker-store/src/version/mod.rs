@@ -7,4 +7,4 @@ mod staging;
 mod tests;
 
 pub use manifest::Manifest;
-pub use staging::{MANIFEST_NAME, Staging, StagingOptions, layer_directory, lock_writer};
+pub use staging::{MANIFEST_NAME, Staging, StagingOptions, ids_directory, layer_directory, lock_writer};

@@ -25,6 +25,11 @@ use crate::version::Manifest;
 pub const MANIFEST_NAME: &str = "MANIFEST";
 const LOCK_NAME: &str = "LOCK";
 
+/// The directory of the id map of the database at `path`.
+pub fn ids_directory(path: &Path) -> PathBuf {
+    path.join("ids")
+}
+
 /// The directory of a layer.
 pub fn layer_directory(database: &Path, number: u32) -> PathBuf {
     database.join("layers").join(number.to_string())

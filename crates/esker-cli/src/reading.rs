@@ -1,0 +1,132 @@
+//! The options of reading edges, shared by every verb that takes a raw file.
+
+use clap::{Args, ValueEnum};
+use esker::store::Error;
+use esker::store::import::format::{Format, Pick, PickIds, PickProperties, ReadOptions};
+
+use crate::size::parse_bytes;
+
+/// What ids are taken for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum Ids {
+    /// Integers if those of a sample are, else texts.
+    #[default]
+    Auto,
+    /// Integers.
+    Int,
+    /// Texts.
+    Text,
+}
+
+/// How to understand an input file; everything is sniffed by default.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Reading")]
+pub(crate) struct ReadArgs {
+    /// Format of the input: el, wel, snap, csv, tsv, mtx, metis, dimacs, adj, graphalytics, sg, wsg, graph500, graph500-64,
+    /// parquet, arrow [default: sniffed]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) format: Option<String>,
+    /// Column of the source: a name, or a number from 1
+    #[arg(long, visible_alias = "source-column", value_name = "COLUMN")]
+    pub(crate) src: Option<String>,
+    /// Column of the target
+    #[arg(long, visible_alias = "target-column", value_name = "COLUMN")]
+    pub(crate) dst: Option<String>,
+    /// Column of the weight [default: one called weight or w, or what the format has]
+    #[arg(long, value_name = "COLUMN", conflicts_with = "no_weight")]
+    pub(crate) weight: Option<String>,
+    /// Leave the weight out
+    #[arg(long)]
+    pub(crate) no_weight: bool,
+    /// Column of the time, kept as an edge property
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) time: Option<String>,
+    /// Another column to keep as an edge property; `all` for every one. May be repeated
+    #[arg(long = "property", value_name = "COLUMN")]
+    pub(crate) properties: Vec<String>,
+    /// What ids are
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) ids: Ids,
+    /// Character between columns of a CSV; `\t` or `tab` for a tab
+    #[arg(long, value_name = "CHAR")]
+    pub(crate) delimiter: Option<String>,
+    /// The first line of a CSV names the columns
+    #[arg(long, overrides_with = "no_header")]
+    pub(crate) header: bool,
+    /// The first line of a CSV is an edge
+    #[arg(long, overrides_with = "header")]
+    pub(crate) no_header: bool,
+    /// `"` is an ordinary character
+    #[arg(long)]
+    pub(crate) no_quotes: bool,
+    /// File with one vertex id a line, for vertices without edges
+    #[arg(long, value_name = "FILE")]
+    pub(crate) vertices: Option<String>,
+}
+
+impl ReadArgs {
+    /// The store's options.
+    ///
+    /// # Errors
+    /// Unknown formats, delimiters of more than one byte.
+    pub(crate) fn options(&self) -> Result<ReadOptions, Error> {
+        Ok(ReadOptions {
+            format: self.format.as_deref().map(str::parse::<Format>).transpose()?,
+            source: self.src.clone(),
+            target: self.dst.clone(),
+            weight: match &self.weight {
+                Some(column) => Pick::Column(column.clone()),
+                None if self.no_weight => Pick::Skip,
+                None => Pick::Auto,
+            },
+            time: self.time.clone().map_or(Pick::Auto, Pick::Column),
+            properties: match self.properties.as_slice() {
+                [] => PickProperties::None,
+                [all] if all == "all" => PickProperties::All,
+                columns => PickProperties::Columns(columns.to_vec()),
+            },
+            ids: match self.ids {
+                Ids::Auto => PickIds::Auto,
+                Ids::Int => PickIds::Int,
+                Ids::Text => PickIds::Text,
+            },
+            delimiter: self.delimiter.as_deref().map(delimiter).transpose()?,
+            header: match (self.header, self.no_header) {
+                (true, _) => Some(true),
+                (_, true) => Some(false),
+                _ => None,
+            },
+            quotes: self.no_quotes.then_some(false),
+            vertices: self.vertices.clone(),
+            ..ReadOptions::default()
+        })
+    }
+}
+
+fn delimiter(text: &str) -> Result<u8, Error> {
+    match text {
+        "tab" | "\\t" => Ok(b'\t'),
+        "space" => Ok(b' '),
+        _ if text.len() == 1 => Ok(text.as_bytes()[0]),
+        _ => Err(Error::Invalid(format!("{text:?} is not a delimiter: give one character, or tab or space"))),
+    }
+}
+
+/// Threads, memory and seed: what every piece of work takes.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Resources")]
+pub(crate) struct ResourceArgs {
+    /// Worker threads [default: one a processor]
+    #[arg(long, short = 'j', value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub(crate) threads: Option<u16>,
+    /// Most memory to use, such as 256MiB or 2G [default: half of what is available]
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    pub(crate) memory: Option<u64>,
+}
+
+impl ResourceArgs {
+    /// Threads as the libraries take them: 0 means one a processor.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads.map_or(0, usize::from)
+    }
+}

@@ -1,0 +1,80 @@
+//! Amounts as people write and read them: bytes, counts, seconds.
+
+/// Parses a number of bytes: `1500`, `256MiB`, `2G`, `1.5 GiB`. KB, MB, GB are powers of 1000; K, M, G and KiB,
+/// MiB, GiB powers of 1024.
+pub(crate) fn parse_bytes(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    let (number, unit) = (&text[..digits], text[digits..].trim());
+    let factor: u64 = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kib" => 1 << 10,
+        "m" | "mib" => 1 << 20,
+        "g" | "gib" => 1 << 30,
+        "t" | "tib" => 1 << 40,
+        "kb" => 1_000,
+        "mb" => 1_000_000,
+        "gb" => 1_000_000_000,
+        "tb" => 1_000_000_000_000,
+        _ => return Err(format!("unknown unit {unit:?}: use B, KiB, MiB, GiB or TiB, as in 256MiB")),
+    };
+    let number: f64 =
+        number.parse().map_err(|_| format!("{text:?} is not an amount of memory, such as 256MiB"))?;
+    Ok((number * factor as f64) as u64)
+}
+
+/// `1536` as `1.50 KiB`.
+pub(crate) fn bytes(amount: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let mut value = amount as f64;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{amount} B") } else { format!("{value:.2} {}", UNITS[unit]) }
+}
+
+/// `1234567` as `1 234 567`.
+pub(crate) fn count(amount: u64) -> String {
+    let digits = amount.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            grouped.push(' ');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// A rate in millions or thousands a second.
+pub(crate) fn rate(items: f64, seconds: f64) -> String {
+    let rate = if seconds > 0.0 { items / seconds } else { 0.0 };
+    if rate >= 1e6 { format!("{:.1} M/s", rate / 1e6) } else { format!("{:.1} k/s", rate / 1e3) }
+}
+
+/// Seconds with a sensible number of digits.
+pub(crate) fn seconds(amount: f64) -> String {
+    if amount >= 1.0 { format!("{amount:.2} s") } else { format!("{:.1} ms", amount * 1e3) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{bytes, count, parse_bytes};
+
+    #[test]
+    fn amounts_of_memory() {
+        for (text, expected) in
+            [("0", 0), ("1500", 1500), ("256MiB", 256 << 20), ("2G", 2 << 30), ("1.5 KiB", 1536), ("2MB", 2_000_000)]
+        {
+            assert_eq!(parse_bytes(text), Ok(expected), "{text}");
+        }
+        for text in ["", "MiB", "12 parsecs", "-1", "1..2"] {
+            assert!(parse_bytes(text).is_err(), "{text}");
+        }
+        assert_eq!(bytes(1536), "1.50 KiB");
+        assert_eq!(count(1234567), "1 234 567");
+        assert_eq!(count(12), "12");
+    }
+}

@@ -1,0 +1,78 @@
+//! Which vertices belong together.
+
+use esker_algo::algorithm::cdlp::{self, CdlpOptions, cdlp};
+use esker_algo::algorithm::wcc::{self, WccOptions, wcc};
+use esker_algo::check;
+use esker_graph::{Graph, vertex};
+
+use crate::answer::{Answer, Column, Fact, Values};
+use crate::catalogue::entry::Entry;
+use crate::catalogue::job::{Job, timed};
+use crate::catalogue::params::{OptionSpec, Params};
+use crate::error::Result;
+
+pub(super) const WCC: Entry = Entry {
+    name: "wcc",
+    summary: "Weakly connected components: which vertices are joined, whatever the direction",
+    options: &[],
+    weighted: false,
+    run: run_wcc,
+    estimate: |shape, _, _| Ok(wcc::estimate(shape)),
+};
+
+fn run_wcc(job: &Job<'_>) -> Result<Answer> {
+    let graph = job.graph::<()>()?;
+    let (found, seconds) = timed(|| wcc(&graph, job.run, &WccOptions::default()));
+    let found = found?;
+    job.verify("wcc", &graph, |out, _| check::wcc(out, &found.labels))?;
+    Ok(Answer {
+        columns: vec![Column { name: "component", values: Values::Vertex(found.labels) }],
+        facts: vec![("components", Fact::Count(found.components as u64))],
+        rounds: job.run.rounds(),
+        arcs: graph.num_arcs(),
+        seconds,
+    })
+}
+
+pub(super) const CDLP: Entry = Entry {
+    name: "cdlp",
+    summary: "Communities by label propagation, as Graphalytics defines it",
+    options: &[OptionSpec { name: "iterations", value: "N", help: "Number of iterations [default: 10]" }],
+    weighted: false,
+    run: run_cdlp,
+    estimate: |shape, params, resources| {
+        Ok(cdlp::estimate(shape, &cdlp_options(params)?, true, resources.threads))
+    },
+};
+
+fn cdlp_options(params: &Params) -> Result<CdlpOptions> {
+    Ok(CdlpOptions { iterations: params.get_or("iterations", CdlpOptions::default().iterations)? })
+}
+
+fn run_cdlp(job: &Job<'_>) -> Result<Answer> {
+    let options = cdlp_options(job.params)?;
+    let graph = job.graph::<()>()?;
+    // Labels begin as the external ids; where these are texts, as the vertices themselves.
+    let initial = job.integer_ids()?;
+    let (found, seconds) = timed(|| cdlp(&graph, job.run, initial.as_deref(), &options));
+    let found = found?;
+    job.verify("cdlp", &graph, |out, incoming| {
+        let numbers: Vec<u64> = (0..graph.num_vertices() as u64).collect();
+        let initial = initial.as_deref().unwrap_or(&numbers);
+        check::cdlp(out, incoming.filter(|_| graph.is_directed()), initial, options.iterations, &found.labels)
+    })?;
+    let values = match initial {
+        Some(_) => Values::Count(found.labels),
+        None => Values::Vertex(found.labels.into_iter().map(|label| vertex(label as usize)).collect()),
+    };
+    Ok(Answer {
+        columns: vec![Column { name: "community", values }],
+        facts: vec![
+            ("communities", Fact::Count(found.communities as u64)),
+            ("converged", Fact::Flag(found.converged)),
+        ],
+        rounds: found.rounds,
+        arcs: graph.num_arcs() * found.rounds as u64,
+        seconds,
+    })
+}

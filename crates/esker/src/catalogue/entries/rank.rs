@@ -1,0 +1,142 @@
+//! How important each vertex is.
+
+use esker_algo::algorithm::betweenness::{self, BetweennessOptions, Scale, Sources, betweenness};
+use esker_algo::algorithm::pagerank::{self, PageRankOptions, pagerank};
+use esker_algo::check;
+use esker_graph::Graph;
+
+use crate::answer::{Answer, Column, Fact, Values};
+use crate::catalogue::entry::Entry;
+use crate::catalogue::job::{Job, timed};
+use crate::catalogue::params::{OptionSpec, Params};
+use crate::error::{Error, Result};
+
+pub(super) const PAGERANK: Entry = Entry {
+    name: "pagerank",
+    summary: "PageRank: how often a random surfer comes by",
+    options: &[
+        OptionSpec { name: "damping", value: "NUMBER", help: "Chance of following an edge [default: 0.85]" },
+        OptionSpec {
+            name: "tolerance",
+            value: "NUMBER",
+            help: "Stop once all scores together change by less in a round; 0: never",
+        },
+        OptionSpec { name: "rounds", value: "N", help: "Most rounds" },
+        OptionSpec {
+            name: "teleport-to",
+            value: "ID",
+            help: "Jump to this vertex; may be given several times [default: any]",
+        },
+    ],
+    weighted: false,
+    run: run_pagerank,
+    estimate: |shape, params, _| Ok(pagerank::estimate(shape, &pagerank_options(params)?)),
+};
+
+fn pagerank_options(params: &Params) -> Result<PageRankOptions> {
+    let default = PageRankOptions::default();
+    Ok(PageRankOptions {
+        damping: params.get_or("damping", default.damping)?,
+        tolerance: params.get_or("tolerance", default.tolerance)?,
+        rounds_max: params.get_or("rounds", default.rounds_max)?,
+        // Only its presence counts for an estimate; a run fills it in.
+        teleport: params.text("teleport-to").map(|_| Vec::new()),
+    })
+}
+
+fn run_pagerank(job: &Job<'_>) -> Result<Answer> {
+    let mut options = pagerank_options(job.params)?;
+    let targets = job.vertices("teleport-to")?;
+    let graph = job.graph::<()>()?;
+    if let Some(weights) = &mut options.teleport {
+        weights.resize(graph.num_vertices(), 0.0);
+        for v in targets {
+            weights[v as usize] += 1.0;
+        }
+    }
+    let (found, seconds) = timed(|| pagerank(&graph, job.run, &options));
+    let found = found?;
+    job.verify("pagerank", &graph, |out, _| {
+        // A run that did not converge claims nothing but its residual.
+        let tolerance = found.residual.max(options.tolerance);
+        check::pagerank(out, options.damping, options.teleport.as_deref(), &found.scores, tolerance)
+    })?;
+    Ok(Answer {
+        columns: vec![Column { name: "rank", values: Values::Float(found.scores) }],
+        facts: vec![("residual", Fact::Float(found.residual)), ("converged", Fact::Flag(found.converged))],
+        rounds: found.rounds,
+        arcs: graph.num_arcs() * found.rounds as u64,
+        seconds,
+    })
+}
+
+pub(super) const BETWEENNESS: Entry = Entry {
+    name: "betweenness",
+    summary: "Betweenness centrality: share of shortest paths (by steps) that lead through a vertex",
+    options: &[
+        OptionSpec {
+            name: "source",
+            value: "ID",
+            help: "Only paths from this vertex; may be given several times [default: from all: exact]",
+        },
+        OptionSpec {
+            name: "samples",
+            value: "N",
+            help: "Only paths from this many vertices, drawn by the seed",
+        },
+        OptionSpec {
+            name: "scale",
+            value: "KIND",
+            help: "sum, pairs or fraction [default: sum with --source, else fraction, as NetworkX normalises]",
+        },
+    ],
+    weighted: false,
+    run: run_betweenness,
+    estimate: |shape, params, _| {
+        let named = params.all("source").len();
+        Ok(betweenness::estimate(shape, &betweenness_options(params, vec![0; named])?))
+    },
+};
+
+fn betweenness_options(params: &Params, named: Vec<esker_graph::VertexId>) -> Result<BetweennessOptions> {
+    let samples: Option<usize> = params.get("samples")?;
+    if samples.is_some() && !named.is_empty() {
+        return Err(Error::Usage("give either --source or --samples, not both".to_owned()));
+    }
+    let default = if named.is_empty() { "fraction" } else { "sum" };
+    let scale = match params.text("scale").unwrap_or(default) {
+        "sum" => Scale::Sum,
+        "pairs" => Scale::Pairs,
+        "fraction" => Scale::Fraction,
+        other => return Err(Error::Usage(format!("--scale is sum, pairs or fraction, not {other:?}"))),
+    };
+    let sources = match (samples, named.is_empty()) {
+        (Some(count), _) => Sources::Sample(count),
+        (None, true) => Sources::All,
+        (None, false) => Sources::These(named),
+    };
+    Ok(BetweennessOptions { sources, scale })
+}
+
+fn run_betweenness(job: &Job<'_>) -> Result<Answer> {
+    let options = betweenness_options(job.params, job.vertices("source")?)?;
+    let graph = job.graph::<()>()?;
+    let (found, seconds) = timed(|| betweenness(&graph, job.run, &options));
+    let found = found?;
+    job.verify("betweenness", &graph, |out, _| {
+        let factor = betweenness::factor(
+            graph.num_vertices(),
+            graph.is_directed(),
+            found.sources.len(),
+            options.scale,
+        );
+        check::betweenness(out, &found.sources, factor, &found.scores, 1e-6)
+    })?;
+    Ok(Answer {
+        arcs: graph.num_arcs() * found.sources.len() as u64,
+        columns: vec![Column { name: "betweenness", values: Values::Float(found.scores) }],
+        facts: vec![("sources", Fact::Count(found.sources.len() as u64))],
+        rounds: found.rounds,
+        seconds,
+    })
+}

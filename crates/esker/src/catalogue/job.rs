@@ -1,0 +1,91 @@
+//! One request to run an algorithm.
+
+use std::time::Instant;
+
+use esker_algo::check::Wrong;
+use esker_graph::{CsrGraph, Direction, Graph, Rows, Run, VertexId};
+use esker_store::ids::ExternalId;
+use esker_store::{Snapshot, StoredGraph, StoredWeight};
+
+use super::params::Params;
+use crate::error::{Error, Result};
+
+/// A graph, the means, and the options.
+#[derive(Clone, Copy)]
+pub struct Job<'a> {
+    /// The version of the graph.
+    pub snapshot: &'a Snapshot,
+    /// Threads, seed, budget, cancellation.
+    pub run: &'a Run,
+    /// Options by name.
+    pub params: &'a Params,
+    /// Whether the answer is checked by the serial verifier.
+    pub verify: bool,
+}
+
+impl<'a> Job<'a> {
+    /// The graph with weights of type `W`. All of its lists are verified here, before any clock runs.
+    pub(super) fn graph<W: StoredWeight>(&self) -> Result<StoredGraph<'a, W>> {
+        let graph = self.snapshot.graph::<W>(self.run)?;
+        for direction in [Direction::Out, Direction::In] {
+            if graph.has(direction) {
+                graph.prepare(self.run, direction)?;
+            }
+        }
+        Ok(graph)
+    }
+
+    /// The vertices that an option names by their external ids.
+    pub(super) fn vertices(&self, option: &str) -> Result<Vec<VertexId>> {
+        let find = |text: &String| -> Result<VertexId> { Ok(self.snapshot.ids().find(text)?) };
+        self.params.all(option).iter().map(find).collect()
+    }
+
+    /// The external ids of all vertices, if they are integers. Memory: 8 bytes a vertex.
+    pub(super) fn integer_ids(&self) -> Result<Option<Vec<u64>>> {
+        let ids = self.snapshot.ids();
+        if ids.is_text() {
+            return Ok(None);
+        }
+        let mut integers = Vec::with_capacity(ids.num_vertices());
+        for id in ids.externals(0..ids.num_vertices()) {
+            if let ExternalId::Int(id) = id? {
+                integers.push(id);
+            }
+        }
+        Ok(Some(integers))
+    }
+
+    /// As [`Job::vertices`], of which there must be at least one.
+    pub(super) fn some_vertices(&self, algorithm: &str, option: &str) -> Result<Vec<VertexId>> {
+        let vertices = self.vertices(option)?;
+        if vertices.is_empty() {
+            return Err(Error::Usage(format!("{algorithm} needs --{option} ID, the id of a vertex")));
+        }
+        Ok(vertices)
+    }
+
+    /// Hands the out-lists, and the in-lists if they are kept, to a verifier, if verification is asked for, and turns what
+    /// it finds into an error.
+    pub(super) fn verify<W: StoredWeight>(
+        &self,
+        algorithm: &'static str,
+        graph: &StoredGraph<'a, W>,
+        check: impl FnOnce(&Rows<'a, W>, Option<&Rows<'a, W>>) -> std::result::Result<(), Wrong>,
+    ) -> Result<()> {
+        if !self.verify {
+            return Ok(());
+        }
+        let csr: CsrGraph<'a, W> = graph.csr(self.run)?;
+        let Some(rows) = csr.rows(Direction::Out) else { return Ok(()) };
+        check(rows, csr.rows(Direction::In))
+            .map_err(|wrong| Error::Wrong { algorithm, reason: wrong.to_string() })
+    }
+}
+
+/// What `work` returns, and the seconds it took.
+pub(super) fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
+    let begin = Instant::now();
+    let result = work();
+    (result, begin.elapsed().as_secs_f64())
+}
