@@ -12,6 +12,7 @@ pub mod property;
 pub mod snapshot;
 pub mod check;
 pub mod import;
+pub mod export;
 pub mod store;
 
 pub use error::{Error, Result};

@@ -1,0 +1,83 @@
+//! Numbers as decimal text, fast.
+
+use std::io::Write;
+
+const PAIRS: &[u8; 200] = b"0001020304050607080910111213141516171819\
+2021222324252627282930313233343536373839\
+4041424344454647484950515253545556575859\
+6061626364656667686970717273747576777879\
+8081828384858687888990919293949596979899";
+
+/// Appends an integer.
+pub(super) fn push_u64(out: &mut Vec<u8>, mut value: u64) {
+    let mut digits = [0_u8; 20];
+    let mut at = 20;
+    while value >= 100 {
+        let pair = (value % 100) as usize * 2;
+        value /= 100;
+        at -= 2;
+        digits[at..at + 2].copy_from_slice(&PAIRS[pair..pair + 2]);
+    }
+    if value >= 10 {
+        let pair = value as usize * 2;
+        at -= 2;
+        digits[at..at + 2].copy_from_slice(&PAIRS[pair..pair + 2]);
+    } else {
+        at -= 1;
+        digits[at] = b'0' + value as u8;
+    }
+    out.extend_from_slice(&digits[at..]);
+}
+
+/// Appends an integer with its sign.
+pub(super) fn push_i64(out: &mut Vec<u8>, value: i64) {
+    if value < 0 {
+        out.push(b'-');
+    }
+    push_u64(out, value.unsigned_abs());
+}
+
+/// Appends a number so that reading it gives the same number: the shortest such text.
+pub(super) fn push_f64(out: &mut Vec<u8>, value: f64) {
+    // An integral number of up to 15 digits is written as one, which is the shortest.
+    if value.fract() == 0.0 && value.abs() < 1e15 && !(value == 0.0 && value.is_sign_negative()) {
+        return push_i64(out, value as i64);
+    }
+    // Very large and very small numbers would need hundreds of digits.
+    let written = if value.abs() >= 1e-5 && value.abs() < 1e17 || !value.is_finite() {
+        write!(out, "{value}")
+    } else {
+        write!(out, "{value:e}")
+    };
+    written.expect("writing to a vector does not fail");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_back() {
+        let written = |push: &dyn Fn(&mut Vec<u8>)| {
+            let mut out = Vec::new();
+            push(&mut out);
+            String::from_utf8(out).unwrap()
+        };
+        let mut value = 0_u64;
+        for step in 0..64 {
+            for value in [value, value.wrapping_add(step), u64::MAX >> step, 10_u64.pow(step as u32 % 20)] {
+                assert_eq!(written(&|out| push_u64(out, value)), value.to_string());
+                assert_eq!(written(&|out| push_i64(out, value as i64)), (value as i64).to_string());
+                let float = f64::from_bits(value.rotate_left(step as u32));
+                if !float.is_nan() {
+                    let back: f64 = written(&|out| push_f64(out, float)).parse().unwrap();
+                    assert_eq!(back.to_bits(), float.to_bits());
+                }
+            }
+            value = value.wrapping_mul(7).wrapping_add(1 << step);
+        }
+        assert_eq!(written(&|out| push_f64(out, 2.0)), "2");
+        assert_eq!(written(&|out| push_f64(out, 0.1)), "0.1");
+        assert_eq!(written(&|out| push_f64(out, 1e300)), "1e300");
+    }
+}

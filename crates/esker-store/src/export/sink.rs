@@ -1,0 +1,167 @@
+//! Where an export goes: a file under a temporary name until it is complete, or standard output; compressed or not.
+
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::ExportOptions;
+use crate::error::{Error, Result};
+use crate::io::{Cursor, Disk, File, parent};
+
+const BUFFER_BYTES: usize = 1 << 20;
+
+/// How an output is compressed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum OutputCompression {
+    /// Not at all.
+    #[default]
+    None,
+    /// gzip.
+    Gzip,
+    /// Zstandard.
+    Zstd,
+    /// bzip2.
+    Bzip2,
+}
+
+impl OutputCompression {
+    /// What the ending of a name asks for.
+    pub fn from_name(name: &str) -> Self {
+        match name.rsplit_once('.').map(|(_, end)| end) {
+            Some("gz") => Self::Gzip,
+            Some("zst") => Self::Zstd,
+            Some("bz2") => Self::Bzip2,
+            _ => Self::None,
+        }
+    }
+}
+
+enum Encoder {
+    Plain(BufWriter<Box<dyn Write + Send>>),
+    Gzip(flate2::write::GzEncoder<BufWriter<Box<dyn Write + Send>>>),
+    Zstd(zstd::Encoder<'static, BufWriter<Box<dyn Write + Send>>>),
+    Bzip2(bzip2::write::BzEncoder<BufWriter<Box<dyn Write + Send>>>),
+}
+
+/// An output that is being written. Dropped before [`Output::finish`], it leaves no file.
+pub(super) struct Output {
+    path: PathBuf,
+    /// The file and its temporary name; `None` for standard output.
+    file: Option<(Arc<dyn File>, PathBuf)>,
+    disk: Arc<dyn Disk>,
+    overwrite: bool,
+    encoder: Option<Encoder>,
+}
+
+impl Output {
+    /// Begins a file, or standard output if the path is `-`.
+    pub(super) fn open(path: &Path, options: &ExportOptions) -> Result<Self> {
+        let compression =
+            options.compression.unwrap_or_else(|| OutputCompression::from_name(&path.to_string_lossy()));
+        let mut output = Self {
+            path: path.to_owned(),
+            file: None,
+            disk: Arc::clone(&options.disk),
+            overwrite: options.overwrite,
+            encoder: None,
+        };
+        let raw: Box<dyn Write + Send> = if path.as_os_str() == "-" {
+            Box::new(io::stdout())
+        } else {
+            output.check_free()?;
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let temporary = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
+            if output.disk.look(&temporary)?.is_some() {
+                output.disk.remove_file(&temporary)?;
+            }
+            let file = output.disk.create(&temporary)?;
+            output.file = Some((Arc::clone(&file), temporary));
+            Box::new(Cursor::new(file, 0))
+        };
+        let buffered = BufWriter::with_capacity(BUFFER_BYTES, raw);
+        output.encoder = Some(match compression {
+            OutputCompression::None => Encoder::Plain(buffered),
+            OutputCompression::Gzip => {
+                Encoder::Gzip(flate2::write::GzEncoder::new(buffered, flate2::Compression::new(6)))
+            }
+            OutputCompression::Zstd => {
+                Encoder::Zstd(zstd::Encoder::new(buffered, 3).map_err(Error::io("write", path))?)
+            }
+            OutputCompression::Bzip2 => {
+                Encoder::Bzip2(bzip2::write::BzEncoder::new(buffered, bzip2::Compression::default()))
+            }
+        });
+        Ok(output)
+    }
+
+    fn check_free(&self) -> Result<()> {
+        match self.disk.look(&self.path)? {
+            Some(entry) if entry.is_directory => {
+                Err(Error::Invalid(format!("{} is a directory: name a file", self.path.display())))
+            }
+            Some(_) if !self.overwrite => Err(Error::Invalid(format!(
+                "{} exists already: remove it, name another file, or replace it with --force",
+                self.path.display()
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// For `map_err`: an error of writing this output.
+    pub(super) fn error(&self) -> impl Fn(io::Error) -> Error + 'static {
+        let path = self.path.clone();
+        move |source| Error::Io { action: "write", path: path.clone(), source }
+    }
+
+    /// Completes the output and gives the file its name.
+    pub(super) fn finish(mut self) -> Result<PathBuf> {
+        let Some(encoder) = self.encoder.take() else { return Ok(self.path.clone()) };
+        let buffered = match encoder {
+            Encoder::Plain(buffered) => Ok(buffered),
+            Encoder::Gzip(encoder) => encoder.finish(),
+            Encoder::Zstd(encoder) => encoder.finish(),
+            Encoder::Bzip2(encoder) => encoder.finish(),
+        };
+        buffered.and_then(|mut buffered| buffered.flush()).map_err(self.error())?;
+        if let Some((file, temporary)) = self.file.take() {
+            let named = file.sync().and_then(|()| self.check_free()).and_then(|()| {
+                if self.disk.look(&self.path)?.is_some() {
+                    self.disk.remove_file(&self.path)?;
+                }
+                self.disk.rename(&temporary, &self.path)?;
+                self.disk.sync_directory(&parent(&self.path))
+            });
+            if named.is_err() {
+                self.file = Some((file, temporary));
+            }
+            named?;
+        }
+        Ok(self.path.clone())
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.encoder {
+            Some(Encoder::Plain(writer)) => writer.write(bytes),
+            Some(Encoder::Gzip(writer)) => writer.write(bytes),
+            Some(Encoder::Zstd(writer)) => writer.write(bytes),
+            Some(Encoder::Bzip2(writer)) => writer.write(bytes),
+            None => Ok(bytes.len()),
+        }
+    }
+
+    /// Nothing is promised before [`Output::finish`].
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        if let Some((_, temporary)) = &self.file {
+            // Best effort: whatever made the export fail is being reported already.
+            let _ = self.disk.remove_file(temporary);
+        }
+    }
+}
