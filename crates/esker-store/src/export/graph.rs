@@ -166,8 +166,8 @@ pub trait ExportGraph: Sync {
     /// Whether external ids are texts; else they are integers.
     fn has_text_ids(&self) -> bool;
 
-    /// If the external ids are exactly the integers `base..base + n`, the base. Formats that know only numbers then
-    /// number the vertices by their ids.
+    /// If the external ids are exactly the integers `base..base + n`, but vertices are in another order, the base.
+    /// Formats that know only numbers then number the vertices by their ids.
     fn dense_base(&self) -> Option<u64>;
 
     /// The external id of `v`, when ids are integers.

@@ -6,6 +6,8 @@
 //! format knows only numbers. Memory: a few blocks of 65 536 edges; the longest list for the latter formats.
 
 mod graph;
+mod stored;
+mod generated;
 mod digits;
 mod sink;
 mod writer;
@@ -25,10 +27,12 @@ use crate::io::{Disk, RealDisk};
 use sink::Output;
 use writer::{EdgeWriter, Shape};
 
+pub use generated::GeneratorExport;
 pub use graph::{
     EdgeBlock, EdgeStream, EdgeValues, ExportGraph, ListExport, PropertyInfo, PropertyKind, StreamShape,
 };
 pub use sink::OutputCompression;
+pub use stored::StoredExport;
 
 /// How ids are written by formats that take any.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -396,3 +396,43 @@ fn random_graphs_read_back_from_binary_formats() {
         }
     }
 }
+
+#[test]
+fn generated_edges_need_no_database() {
+    use esker_graph::generate::{Generator, Model, Weighting};
+    let place = Place::new();
+    let generator = Generator::new(&Model::Complete(300), Weighting::Int { max: 255 }, 5).unwrap();
+    let expected: Vec<String> = {
+        let mut stream = GeneratorExport::new(&generator);
+        let (mut block, mut lines) = (EdgeBlock::new(&stream.shape().properties), Vec::new());
+        loop {
+            block.clear();
+            stream.next(&mut block).unwrap();
+            if block.is_empty() {
+                break;
+            }
+            let EdgeValues::Int(weights) = &block.properties[0] else { panic!("weights are integers") };
+            lines.extend(
+                (0..block.len()).map(|i| format!("{} {} {}", block.sources[i], block.targets[i], weights[i])),
+            );
+        }
+        lines
+    };
+    assert_eq!(expected.len(), 300 * 299 / 2);
+    let write = |name: &str| {
+        let report = export_stream(
+            &mut GeneratorExport::new(&generator),
+            &place.path(name),
+            &ExportOptions::default(),
+        );
+        report.map(|report| report.files[0].clone())
+    };
+    let text = String::from_utf8(RealDisk.read(&write("a.wel").unwrap()).unwrap()).unwrap();
+    assert_eq!(text.lines().collect::<Vec<_>>(), expected);
+    let mut sorted = expected;
+    sorted.sort();
+    let input = Input::File(Arc::new(write("a.parquet").unwrap()));
+    assert_eq!(read_back(open_parquet(&[input], &ReadOptions::default()).unwrap().as_mut()), sorted);
+    let error = write("a.sg").unwrap_err().to_string();
+    assert!(error.contains("make a database of it first"), "{error}");
+}

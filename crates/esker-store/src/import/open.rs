@@ -1,5 +1,6 @@
 //! From names of inputs to a reader: the one entry of all formats.
 
+use super::binary::{open_arrow, open_gap, open_graph500, open_parquet};
 use super::format::{Format, ReadOptions};
 use super::input::{Input, expand};
 use super::sniff::sniff;
@@ -54,6 +55,10 @@ pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
             let (reader, notes) = TableReader::open(inputs, head, format, options)?;
             (Box::new(reader), notes)
         }
+        Format::Parquet => (open_parquet(inputs, options)?, Vec::new()),
+        Format::Arrow => (open_arrow(inputs, options)?, Vec::new()),
+        Format::Sg | Format::Wsg => (open_gap(inputs, format, options)?, Vec::new()),
+        Format::Graph500 | Format::Graph500Wide => (open_graph500(inputs, format, options)?, Vec::new()),
         other => return Err(Error::Invalid(format!("{} files cannot be read yet", other.title()))),
     };
     Ok(Opened { reader, format, notes })
