@@ -1,7 +1,7 @@
 //! Times the algorithms on a graph in the serialised form of the GAP benchmark suite (`.sg`, `.wsg`).
 //!
 //! `cargo bench -p esker-algo --bench gap -- ALGORITHM FILE [--order keep|degree] [--threads N] [--trials N]
-//! [--source V]... [--delta D]`. Sources are numbered as in the file; with `--order degree` vertices are first renumbered by
+//! [--source V]... [--delta D] [--tolerance T]`. Sources are numbered as in the file; with `--order degree` vertices are first renumbered by
 //! descending degree, as import does. Without arguments (`cargo test` and CI do that) each algorithm runs once on a
 //! small grid.
 #![allow(clippy::print_stdout)]
@@ -38,11 +38,19 @@ struct Options {
     trials: usize,
     sources: Vec<VertexId>,
     delta: Option<f64>,
+    tolerance: f64,
 }
 
 impl Options {
     fn parse(args: &[String]) -> Self {
-        let mut options = Self { by_degree: false, threads: 2, trials: 5, sources: Vec::new(), delta: None };
+        let mut options = Self {
+            by_degree: false,
+            threads: 2,
+            trials: 5,
+            sources: Vec::new(),
+            delta: None,
+            tolerance: 1e-6,
+        };
         for pair in args.chunks(2) {
             let value = pair.get(1).map_or("", String::as_str);
             let number = || value.parse().unwrap_or_else(|_| panic!("{} takes a number", pair[0]));
@@ -52,6 +60,7 @@ impl Options {
                 "--trials" => options.trials = number(),
                 "--source" => options.sources.push(vertex(number())),
                 "--delta" => options.delta = Some(value.parse().expect("a width")),
+                "--tolerance" => options.tolerance = value.parse().expect("a tolerance"),
                 other => panic!("unknown option {other}"),
             }
         }
@@ -170,7 +179,11 @@ fn time(algorithm: &str, arrays: &Arrays<()>, options: &Options) {
             format!("{} reached, {} rounds", found.reached, found.rounds)
         }),
         "pagerank" => trials(options, &[0], |_| {
-            let wanted = pagerank::PageRankOptions { tolerance: 0.0, rounds_max: 10, ..Default::default() };
+            let wanted = pagerank::PageRankOptions {
+                tolerance: options.tolerance,
+                rounds_max: 10,
+                ..Default::default()
+            };
             let found = pagerank::pagerank(&graph, &run, &wanted).expect("scores");
             format!("{} rounds, residual {:e}", found.rounds, found.residual)
         }),

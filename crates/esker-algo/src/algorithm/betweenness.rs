@@ -283,7 +283,7 @@ impl<W: Weight> Visitor<W> for PullBack<'_> {
 
     #[inline(always)]
     fn visit(&self, (): &mut (), v: VertexId, piece: Piece<'_, W>) -> Flow {
-        let sum = piece.targets.iter().map(|&w| self.0.passed.get(w)).sum();
+        let sum = self.0.passed.sum_over(piece.targets);
         if piece.exclusive {
             self.0.dependency.add_alone(v, sum);
         } else {

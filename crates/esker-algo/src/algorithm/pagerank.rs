@@ -4,19 +4,22 @@
 //! t(v) times the scores of vertices without out-edges), from score = t = 1/n, or from the personal `teleport`
 //! distribution t. Iterations are synchronous, as Graphalytics and NetworkX define them. Parallel edges count each.
 //!
-//! Pulls along in-edges, the sum of a vertex by one thread in list order, and totals in a fixed order: with in-edges the
-//! scores are bit-equal for any number of threads wherever lists come in exclusive pieces. Without in-edges, shares are
-//! pushed along out-edges by atomic additions, and last bits vary with the order of these.
+//! Pulls along in-edges, the sum of a vertex by one thread in list order. Where a list comes in several pieces, or without
+//! in-edges and shares are pushed along out-edges, sums are fixed-point, and so are totals over all vertices: the scores are
+//! bit-equal for any number of threads.
 //!
-//! Work O(n + m) a round. Memory: 24 bytes a vertex (score, share, sum). Reads: all in-lists (else out-lists) once a
+//! What a vertex gives along each of its edges is kept in single precision if that is good enough: it changes the scores
+//! by less than 10^-7 in all, so it is if the tolerance is at least 10^-6. Sums and scores are always double.
+//!
+//! Work O(n + m) a round. Memory: 24 or 32 bytes a vertex (score, two shares, sum). Reads: all in-lists (else out-lists) once a
 //! round.
 //!
 //! S. Brin, L. Page, "The Anatomy of a Large-Scale Hypertextual Web Search Engine", WWW 1998.
 
-use esker_graph::{Direction, Flow, Graph, Piece, Run, Select, Stop, VertexId, Visitor, Weight};
+use esker_graph::{Bitmap, Direction, Flow, Graph, Piece, Run, Select, Stop, VertexId, Visitor, vertex};
 
 use crate::estimate::{Estimate, Shape};
-use crate::primitive::{VertexValues, vertex_sums};
+use crate::primitive::{Real, VertexValues};
 
 /// What is iterated, and when it ends.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,9 +56,10 @@ pub struct PageRank {
 
 /// What PageRank will take; the reading is exact for `rounds_max` rounds.
 pub fn estimate(shape: Shape, options: &PageRankOptions) -> Estimate {
-    let arrays = 3 + u64::from(options.teleport.is_some());
+    let share_bytes = if options.tolerance >= SINGLE_TOLERANCE_MIN { 4 } else { 8 };
+    let vertex_bytes = 16 + 2 * share_bytes + 8 * u64::from(options.teleport.is_some());
     Estimate {
-        memory_bytes: shape.num_vertices * 8 * arrays,
+        memory_bytes: shape.num_vertices * vertex_bytes + shape.num_vertices.div_ceil(64) * 8,
         read_bytes: shape.list_bytes() * options.rounds_max as u64,
     }
 }
@@ -68,28 +72,47 @@ pub fn pagerank<G: Graph>(graph: &G, run: &Run, options: &PageRankOptions) -> Re
     let n = graph.num_vertices();
     run.begin("PageRank", estimate(Shape::of(graph), options).memory_bytes)?;
     let teleport = Teleport::new(n, options)?;
-    let state = Surf {
+    if options.tolerance >= SINGLE_TOLERANCE_MIN {
+        iterate::<f32, G>(graph, run, options, &teleport)
+    } else {
+        iterate::<f64, G>(graph, run, options, &teleport)
+    }
+}
+
+/// The least tolerance for which shares are kept in single precision.
+const SINGLE_TOLERANCE_MIN: f64 = 1e-6;
+
+/// The power iteration, with shares of type `S`.
+fn iterate<S: Real, G: Graph>(
+    graph: &G,
+    run: &Run,
+    options: &PageRankOptions,
+    teleport: &Teleport,
+) -> Result<PageRank, G::Error> {
+    let n = graph.num_vertices();
+    let mut surf = Surf {
+        graph,
+        teleport,
+        damping: options.damping,
+        dangling: 0.0,
         scores: VertexValues::from_fn(run, n, |v| teleport.at(v)),
-        shares: VertexValues::filled(run, n, 0.0),
-        sums: VertexValues::filled(run, n, 0.0),
+        given: VertexValues::filled(run, n, S::nearest(0.0)),
+        shares: VertexValues::filled(run, n, S::nearest(0.0)),
+        sums: VertexValues::filled(run, n, 0),
+        open: Bitmap::new(n),
     };
-    let [mut dangling, _] = vertex_sums(run, n, |v| state.share(graph, v, state.scores.get(v), 0.0))?;
+    let mut totals = surf.start(run)?;
     let (mut rounds, mut residual) = (0, f64::INFINITY);
     while rounds < options.rounds_max && n > 0 && residual >= options.tolerance {
         run.round(n)?;
-        state.add_up(graph, run)?;
-        [dangling, residual] = vertex_sums(run, n, |v| {
-            let old = state.scores.get(v);
-            let received = state.sums.get(v) + dangling * teleport.at(v as usize);
-            let score = (1.0 - options.damping) * teleport.at(v as usize) + options.damping * received;
-            state.scores.set(v, score);
-            state.sums.set(v, 0.0);
-            state.share(graph, v, score, (score - old).abs())
-        })?;
+        std::mem::swap(&mut surf.given, &mut surf.shares);
+        surf.dangling = from_fixed(totals.dangling);
+        totals = surf.round(run)?;
+        residual = from_fixed(totals.change);
         rounds += 1;
     }
     let converged = n == 0 || residual < options.tolerance;
-    Ok(PageRank { scores: state.scores.into_vec(), rounds, residual, converged })
+    Ok(PageRank { scores: surf.scores.into_vec(), rounds, residual, converged })
 }
 
 /// Where the surfer jumps to.
@@ -127,67 +150,144 @@ impl Teleport {
     }
 }
 
-struct Surf {
+/// A number of 0..4 as a multiple of 2^-62. Sums of such do not depend on their order.
+#[inline(always)]
+fn to_fixed(number: f64) -> u64 {
+    (number * FIXED_ONE) as u64
+}
+
+fn from_fixed(fixed: u64) -> f64 {
+    fixed as f64 / FIXED_ONE
+}
+
+const FIXED_ONE: f64 = (1u64 << 62) as f64;
+
+struct Surf<'a, S: Real, G> {
+    graph: &'a G,
+    teleport: &'a Teleport,
+    damping: f64,
+    /// The scores of vertices without out-edges together, after the round before.
+    dangling: f64,
     scores: VertexValues<f64>,
-    /// What a vertex gives along each of its out-edges.
-    shares: VertexValues<f64>,
-    /// What it received in this round.
-    sums: VertexValues<f64>,
+    /// What a vertex gives along each of its out-edges in this round.
+    given: VertexValues<S>,
+    /// What it will give in the next.
+    shares: VertexValues<S>,
+    /// What the open vertices received in this round, fixed-point; zero between rounds.
+    sums: VertexValues<u64>,
+    /// Vertices that do not get their whole in-list in one exclusive piece: their scores are set after the scan.
+    open: Bitmap,
 }
 
-impl Surf {
-    /// Sets the share of `v`. Returns its score if it has nobody to give it to, and `change`.
-    #[inline(always)]
-    fn share<G: Graph>(&self, graph: &G, v: VertexId, score: f64, change: f64) -> [f64; 2] {
-        match graph.degree(Direction::Out, v) {
-            0 => [score, change],
-            degree => {
-                self.shares.set(v, score / degree as f64);
-                [0.0, change]
+/// Sums over the vertices that one worker saw, fixed-point.
+#[derive(Debug, Clone, Copy, Default)]
+struct Totals {
+    /// Scores of vertices without out-edges.
+    dangling: u64,
+    /// Differences from the scores of the round before.
+    change: u64,
+}
+
+impl Totals {
+    fn join(self, other: Self) -> Self {
+        Self { dangling: self.dangling + other.dangling, change: self.change + other.change }
+    }
+}
+
+impl<S: Real, G: Graph> Surf<'_, S, G> {
+    /// Shares out the first scores; opens the vertices that no list will come for.
+    fn start(&self, run: &Run) -> Result<Totals, Stop> {
+        let n = self.graph.num_vertices();
+        let pulls = self.graph.has(Direction::In);
+        let totals = run.share_ranges::<_, Stop>(n, GRAIN, Totals::default, |totals, range| {
+            for v in range.map(vertex) {
+                self.share(totals, v, self.scores.get(v));
+                if !pulls || self.graph.degree(Direction::In, v) == 0 {
+                    self.open.insert_alone(v);
+                }
             }
-        }
+            Ok(())
+        })?;
+        Ok(totals.into_iter().fold(Totals::default(), Totals::join))
     }
 
-    /// Adds the shares of all in-neighbours to the sum of each vertex.
-    fn add_up<G: Graph>(&self, graph: &G, run: &Run) -> Result<(), G::Error> {
-        if graph.has(Direction::In) {
-            graph.scan(run, Direction::In, Select::All, &Gather(self))?;
+    /// Sets all scores from what is given.
+    fn round(&self, run: &Run) -> Result<Totals, G::Error> {
+        let closed = if self.graph.has(Direction::In) {
+            self.graph.scan(run, Direction::In, Select::All, &Gather(self))?
         } else {
-            graph.scan(run, Direction::Out, Select::All, &Scatter(self))?;
+            self.graph.scan(run, Direction::Out, Select::All, &Scatter(self))?
+        };
+        let n = self.graph.num_vertices();
+        let open = run.share_ranges::<_, Stop>(n, GRAIN, Totals::default, |totals, range| {
+            for v in self.open.iter_range(range) {
+                self.set(totals, v, from_fixed(self.sums.get(v)));
+                self.sums.set(v, 0);
+            }
+            Ok(())
+        })?;
+        Ok(closed.into_iter().chain(open).fold(Totals::default(), Totals::join))
+    }
+
+    /// Sets the score of `v`, which received `sum`.
+    #[inline(always)]
+    fn set(&self, totals: &mut Totals, v: VertexId, sum: f64) {
+        let jump = self.teleport.at(v as usize);
+        let score = (1.0 - self.damping) * jump + self.damping * (sum + self.dangling * jump);
+        totals.change += to_fixed((score - self.scores.get(v)).abs());
+        self.scores.set(v, score);
+        self.share(totals, v, score);
+    }
+
+    /// Sets what `v` gives to each neighbour in the next round.
+    #[inline(always)]
+    fn share(&self, totals: &mut Totals, v: VertexId, score: f64) {
+        match self.graph.degree(Direction::Out, v) {
+            0 => totals.dangling += to_fixed(score),
+            degree => self.shares.set(v, S::nearest(score / degree as f64)),
         }
-        Ok(())
     }
 }
 
-struct Gather<'a>(&'a Surf);
+/// Vertices that one unit of work without lists holds.
+const GRAIN: usize = 1 << 14;
 
-impl<W: Weight> Visitor<W> for Gather<'_> {
-    type State = ();
+struct Gather<'a, S: Real, G>(&'a Surf<'a, S, G>);
 
-    fn new_state(&self) {}
+impl<S: Real, G: Graph> Visitor<G::Weight> for Gather<'_, S, G> {
+    type State = Totals;
+
+    fn new_state(&self) -> Totals {
+        Totals::default()
+    }
 
     #[inline(always)]
-    fn visit(&self, (): &mut (), v: VertexId, piece: Piece<'_, W>) -> Flow {
-        let sum = piece.targets.iter().map(|&u| self.0.shares.get(u)).sum();
-        if piece.exclusive {
-            self.0.sums.add_alone(v, sum);
+    fn visit(&self, totals: &mut Totals, v: VertexId, piece: Piece<'_, G::Weight>) -> Flow {
+        let surf = self.0;
+        let sum = surf.given.sum_over(piece.targets);
+        let whole = piece.exclusive && piece.targets.len() == surf.graph.degree(Direction::In, v);
+        if whole && !surf.open.get(v) {
+            surf.set(totals, v, sum);
         } else {
-            self.0.sums.add(v, sum);
+            surf.open.insert(v);
+            surf.sums.add(v, to_fixed(sum));
         }
         Flow::More
     }
 }
 
-struct Scatter<'a>(&'a Surf);
+struct Scatter<'a, S: Real, G>(&'a Surf<'a, S, G>);
 
-impl<W: Weight> Visitor<W> for Scatter<'_> {
-    type State = ();
+impl<S: Real, G: Graph> Visitor<G::Weight> for Scatter<'_, S, G> {
+    type State = Totals;
 
-    fn new_state(&self) {}
+    fn new_state(&self) -> Totals {
+        Totals::default()
+    }
 
     #[inline(always)]
-    fn visit(&self, (): &mut (), u: VertexId, piece: Piece<'_, W>) -> Flow {
-        let share = self.0.shares.get(u);
+    fn visit(&self, _: &mut Totals, u: VertexId, piece: Piece<'_, G::Weight>) -> Flow {
+        let share = to_fixed(self.0.given.get(u).into());
         for &v in piece.targets {
             self.0.sums.add(v, share);
         }

@@ -135,7 +135,7 @@ where
 {
     let found = bfs(graph, run, &[source], &BfsOptions { depths: true })?;
     let distance = |&depth: &VertexId| {
-        if depth == NONE { G::Weight::UNREACHED } else { G::Weight::of_steps(depth as u64) }
+        if depth == NONE { G::Weight::UNREACHED } else { G::Weight::of_steps(depth.into()) }
     };
     Ok(Sssp {
         distances: found.depths.iter().flatten().map(distance).collect(),

@@ -205,6 +205,44 @@ impl<T: Value> VertexValues<T> {
     }
 }
 
+/// A floating-point [`Value`].
+pub trait Real: Value + Into<f64> {
+    /// The nearest value to `number`.
+    fn nearest(number: f64) -> Self;
+}
+
+impl Real for f32 {
+    #[inline(always)]
+    fn nearest(number: f64) -> Self {
+        number as Self
+    }
+}
+
+impl Real for f64 {
+    #[inline(always)]
+    fn nearest(number: f64) -> Self {
+        number
+    }
+}
+
+impl<T: Real> VertexValues<T> {
+    /// The sum of the values of `vertices`, in an order that depends on their number alone. Fours are added in the
+    /// precision of `T`, these in double: an addition waits for the one before, and few instructions an element let the
+    /// processor look far ahead for what is not in its caches.
+    #[inline(always)]
+    pub fn sum_over(&self, vertices: &[VertexId]) -> f64 {
+        let (fours, rest) = vertices.as_chunks::<4>();
+        let mut sum = 0.0;
+        for &[a, b, c, d] in fours {
+            sum += (self.get(a).plus(self.get(b))).plus(self.get(c).plus(self.get(d))).into();
+        }
+        for &v in rest {
+            sum += self.get(v).into();
+        }
+        sum
+    }
+}
+
 impl<T: Value> From<Vec<T>> for VertexValues<T> {
     fn from(values: Vec<T>) -> Self {
         Self { cells: values.into_iter().map(T::wrap).collect() }

@@ -45,29 +45,6 @@ pub fn vertex_count(
     Ok(counts.into_iter().sum())
 }
 
-/// The sums of what `f` gives for each of `0..num_vertices`, which it is called for once each, in parallel. Sums are taken
-/// in a fixed order, so they are bit-equal for any number of threads.
-///
-/// # Errors
-/// [`Stop::Cancelled`].
-pub fn vertex_sums<const N: usize>(
-    run: &Run,
-    num_vertices: usize,
-    f: impl Fn(VertexId) -> [f64; N] + Sync,
-) -> Result<[f64; N], Stop> {
-    let plus = |a: [f64; N], b: [f64; N]| std::array::from_fn(|i| a[i] + b[i]);
-    let parts = run.share_ranges::<_, Stop>(num_vertices, SUM_GRAIN, Vec::new, |parts, range| {
-        parts.push((range.start, all_vertices(range).map(&f).fold([0.0; N], plus)));
-        Ok(())
-    })?;
-    let mut parts = parts.concat();
-    parts.sort_unstable_by_key(|&(start, _)| start);
-    Ok(parts.into_iter().map(|(_, sums)| sums).fold([0.0; N], plus))
-}
-
-/// Vertices whose sums are taken one after another.
-const SUM_GRAIN: usize = 1 << 13;
-
 /// Calls `f` once for each member of `frontier`, in parallel unless there are few.
 ///
 /// # Errors
