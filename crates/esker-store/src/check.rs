@@ -10,8 +10,11 @@ use std::path::PathBuf;
 use esker_graph::{Direction, Run, VertexId, vertex};
 
 use crate::error::{Error, Result};
+use crate::format::{IdMapKind, Values};
+use crate::io::Disk;
 use crate::layer::Section;
 use crate::snapshot::Snapshot;
+use crate::version::ids_directory;
 
 /// Vertices that a worker looks at before it takes others.
 const UNIT_VERTICES: usize = 1 << 12;
@@ -65,9 +68,10 @@ impl Report {
 /// Checks everything in a version of a database, and goes on after a problem wherever it can.
 ///
 /// # Errors
-/// Cancellation only; what is wrong with the database is in the report.
-pub fn check(snapshot: &Snapshot, run: &Run) -> Result<Report> {
+/// Cancellation, or a directory that cannot be listed; what is wrong with the database is in the report.
+pub fn check(disk: &dyn Disk, snapshot: &Snapshot, run: &Run) -> Result<Report> {
     let mut report = Report::default();
+    check_ids(disk, snapshot, run, &mut report)?;
     check_dictionaries(snapshot, &mut report)?;
     let out = check_direction(snapshot, Direction::Out, run, &mut report)?;
     let incoming = if snapshot.is_directed() && snapshot.has(Direction::In) {
@@ -108,6 +112,39 @@ pub fn check(snapshot: &Snapshot, run: &Run) -> Result<Report> {
         });
     }
     Ok(report)
+}
+
+/// Verifies the files of the id map, and that it leads from each vertex to an id and back.
+fn check_ids(disk: &dyn Disk, snapshot: &Snapshot, run: &Run, report: &mut Report) -> Result<()> {
+    let directory = ids_directory(snapshot.path());
+    let entries = match disk.look(&directory)? {
+        Some(_) => disk.list(&directory)?,
+        None => Vec::new(),
+    };
+    let mut intact = true;
+    for entry in entries.iter().filter(|entry| !entry.is_directory) {
+        let values = Values::open_any(disk, &directory.join(&entry.name), snapshot.manifest().database);
+        intact &= report.file(entry.bytes, values.and_then(|values| values.verify(run)))?;
+    }
+    if !intact || snapshot.manifest().ids.kind == IdMapKind::Identity {
+        return Ok(());
+    }
+    let there_and_back = |range: Range<usize>| {
+        for v in range.map(vertex) {
+            let id = snapshot.ids().external_of(v)?;
+            if snapshot.ids().vertex_of(id)? != Some(v) {
+                let reason = format!("the id {id} of vertex {v} does not lead back to it");
+                return Err(Error::corrupt(&directory, 0, reason));
+            }
+        }
+        Ok(())
+    };
+    let checked =
+        run.share_ranges(snapshot.num_vertices(), UNIT_VERTICES, || (), |(), range| there_and_back(range));
+    if report.note(checked.map(|_| ()))? {
+        report.sound.push("each vertex has an id that leads back to it".to_owned());
+    }
+    Ok(())
 }
 
 fn targets_path(section: &Section) -> PathBuf {

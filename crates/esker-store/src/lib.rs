@@ -5,9 +5,9 @@ pub mod io;
 pub mod format;
 pub mod layer;
 pub mod version;
+pub mod ids;
 #[cfg(test)]
 mod sample;
-pub mod ids;
 pub mod property;
 pub mod snapshot;
 pub mod check;

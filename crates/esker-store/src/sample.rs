@@ -3,13 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use esker_graph::{Csr, Direction, Rows, VertexId};
+use esker_graph::{Csr, Direction, Rows, VertexId, vertex};
 
 use crate::error::Result;
 use crate::format::{
     DatabaseId, Edit, ElementType, Encoding, IdMapKind, IdMapRecord, LayerRecord, Owner, PropertyRecord,
     VersionRecord, VertexOrder,
 };
+use crate::ids::{IdFiles, IndexWriter, IntegersWriter, PermutationWriter, TextsWriter, hash_int, hash_text};
 use crate::io::Disk;
 use crate::layer::PlainWriter;
 use crate::version::{Staging, StagingOptions};
@@ -25,6 +26,8 @@ pub(crate) struct Sample {
     pub(crate) in_edges: bool,
     /// From, to, weight. The kind follows from the weight.
     pub(crate) edges: Vec<(VertexId, VertexId, i32)>,
+    /// How vertices are named: see [`Sample::name`].
+    pub(crate) ids: IdMapKind,
 }
 
 /// The code of the kind of an edge.
@@ -45,7 +48,7 @@ impl Sample {
                 (next(num_vertices) as VertexId, next(num_vertices) as VertexId, next(1000) as i32 - 500)
             })
             .collect();
-        Self { num_vertices, directed, in_edges: directed, edges }
+        Self { num_vertices, directed, in_edges: directed, edges, ids: IdMapKind::Identity }
     }
 
     /// The same graph in memory.
@@ -73,7 +76,54 @@ impl Sample {
             }
             layer.dictionary(1, KINDS)?;
         }
+        self.write_ids(&staging)?;
         staging.install(&self.edits()).map(|_| ())
+    }
+
+    /// The external id of a vertex.
+    pub(crate) fn name(&self, v: VertexId) -> String {
+        match self.ids {
+            IdMapKind::Identity => v.to_string(),
+            IdMapKind::Permuted => (self.num_vertices as VertexId - 1 - v).to_string(),
+            IdMapKind::Integers => (u64::from(v) * 1_000_000_007 + 17).to_string(),
+            IdMapKind::Texts => format!("vertex number {v}"),
+        }
+    }
+
+    fn write_ids(&self, staging: &Staging) -> Result<()> {
+        let directory = staging.subdirectory("ids")?;
+        let files =
+            IdFiles { disk: staging.disk().as_ref(), directory: &directory, database: staging.database() };
+        let vertices = (0..self.num_vertices).map(vertex);
+        let integers = vertices.clone().map(|v| self.name(v).parse().unwrap_or(0));
+        let hashes: Vec<u64> = match self.ids {
+            IdMapKind::Identity => return Ok(()),
+            IdMapKind::Permuted => {
+                let reversed: Vec<VertexId> = vertices.rev().collect();
+                let mut writer = PermutationWriter::create(&files)?;
+                writer.integers(&reversed)?;
+                writer.vertices(&reversed)?;
+                return writer.finish();
+            }
+            IdMapKind::Integers => {
+                let mut writer = IntegersWriter::create(&files)?;
+                integers.clone().try_for_each(|integer| writer.push(integer))?;
+                writer.finish()?;
+                integers.map(hash_int).collect()
+            }
+            IdMapKind::Texts => {
+                let mut writer = TextsWriter::create(&files)?;
+                vertices.clone().try_for_each(|v| writer.push(self.name(v).as_bytes()))?;
+                writer.finish()?;
+                vertices.map(|v| hash_text(self.name(v).as_bytes())).collect()
+            }
+        };
+        let mut order: Vec<(u64, VertexId)> =
+            hashes.into_iter().zip((0..self.num_vertices).map(vertex)).collect();
+        order.sort_unstable();
+        let mut writer = IndexWriter::create(&files, self.num_vertices as u64)?;
+        order.into_iter().try_for_each(|(hash, v)| writer.push(hash, v))?;
+        writer.finish()
     }
 
     fn edits(&self) -> Vec<Edit> {
@@ -102,7 +152,7 @@ impl Sample {
                 num_arcs: model.graph().rows(Direction::Out).unwrap().targets().len() as u64,
                 num_loops: self.edges.iter().filter(|edge| edge.0 == edge.1).count() as u64,
             }),
-            Edit::SetIdMap(IdMapRecord { kind: IdMapKind::Identity, base: 0, order: VertexOrder::Keep }),
+            Edit::SetIdMap(IdMapRecord { kind: self.ids, base: 0, order: VertexOrder::Keep }),
             property(0, "weight", ElementType::I32, false),
             property(1, "kind", ElementType::U8, true),
             Edit::AddVersion(VersionRecord { number: 1, time_ms: 1_000, message: "a sample".to_owned() }),

@@ -3,6 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use esker_graph::Run;
+
+use crate::check::{Report, check};
 use crate::error::{Error, Result};
 use crate::io::{Disk, RealDisk};
 use crate::snapshot::Snapshot;
@@ -76,6 +79,14 @@ impl Store {
     /// The newest version.
     pub fn snapshot(&self) -> Snapshot {
         self.latest.clone()
+    }
+
+    /// Checks everything in the newest version: see [`crate::check`].
+    ///
+    /// # Errors
+    /// As [`check`]; what is wrong with the database is in the report.
+    pub fn check(&self, run: &Run) -> Result<Report> {
+        check(self.disk.as_ref(), &self.latest, run)
     }
 
     /// All files of the database with their sizes in bytes, by path.

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use esker_graph::Run;
 
-use super::{Column, ColumnSpec, ElementType};
+use super::header::{COLUMN_MAGIC, ColumnHeader, read_header_page};
+use super::{Column, ColumnSpec, DatabaseId, ElementType};
 use crate::error::Result;
 use crate::io::Disk;
 
@@ -25,6 +26,15 @@ macro_rules! values {
                 Ok(match element {
                     $(ElementType::$code => Self::$code(Column::open(disk, path, spec)?),)*
                 })
+            }
+
+            /// Opens a column of any kind and type of a database.
+            ///
+            /// # Errors
+            /// As [`Column::open`].
+            pub fn open_any(disk: &dyn Disk, path: &Path, database: DatabaseId) -> Result<Self> {
+                let header: ColumnHeader = read_header_page(path, &disk.open(path)?.map()?, COLUMN_MAGIC)?;
+                Self::open(disk, path, ColumnSpec { database, kind: header.kind }, header.element)
             }
 
             /// Type of the elements.

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use crate::check::check;
 use crate::error::{Error, Result};
-use crate::format::ElementType;
+use crate::format::{ElementType, IdMapKind};
 use crate::io::{Disk, Faults, FaultyDisk};
 use crate::sample::{KINDS, Sample, kind_of};
 use crate::snapshot::Snapshot;
@@ -41,6 +41,10 @@ impl Visitor<i32> for Collect {
 
 /// Reads everything in every way; an answer other than the model's panics.
 fn read_all(snapshot: &Snapshot, sample: &Sample, run: &Run) -> Result<()> {
+    for v in (0..sample.num_vertices).map(vertex) {
+        assert_eq!(snapshot.ids().external_of(v)?.to_string(), sample.name(v));
+        assert_eq!(snapshot.ids().find(&sample.name(v))?, v);
+    }
     let model = sample.model();
     let model = model.graph();
     for direction in [Direction::Out, Direction::In] {
@@ -83,9 +87,13 @@ proptest! {
     #[test]
     fn a_stored_graph_is_the_graph_in_memory(
         n in 1_usize..60, count in 0_usize..300, directed: bool, in_edges: bool, seed: u32, short_reads: bool,
+        ids in prop::sample::select(vec![
+            IdMapKind::Identity, IdMapKind::Permuted, IdMapKind::Integers, IdMapKind::Texts,
+        ]),
     ) {
         let mut sample = Sample::random(n, count, directed, seed);
         sample.in_edges &= in_edges;
+        sample.ids = ids;
         let disk = stored(&sample);
         disk.set_faults(Faults { short_reads, read_only: true, ..Faults::default() });
         let snapshot = open(&disk).unwrap();
@@ -93,9 +101,10 @@ proptest! {
         prop_assert_eq!(snapshot.num_edges(), count as u64);
         let run = Run::with_threads(2).unwrap();
         read_all(&snapshot, &sample, &run).unwrap();
-        let report = check(&snapshot, &run).unwrap();
+        let report = check(&disk, &snapshot, &run).unwrap();
         prop_assert!(report.is_sound(), "{:?}", report.problems);
-        prop_assert_eq!(report.files, if sample.in_edges { 10 } else { 6 });
+        let id_files = [0, 2, 4, 5][ids as usize - 1];
+        prop_assert_eq!(report.files, id_files + if sample.in_edges { 10 } else { 6 });
     }
 }
 
@@ -104,11 +113,13 @@ fn graphs_of_no_and_of_one_vertex() {
     let run = Run::with_threads(1).unwrap();
     for (n, edges) in [(0, vec![]), (1, vec![]), (1, vec![(0, 0, 7)])] {
         for directed in [true, false] {
-            let sample = Sample { num_vertices: n, directed, in_edges: directed, edges: edges.clone() };
-            let snapshot = open(&stored(&sample)).unwrap();
-            assert_eq!(snapshot.num_arcs(), edges.len() as u64);
+            let (edges, ids) = (edges.clone(), IdMapKind::Texts);
+            let sample = Sample { num_vertices: n, directed, in_edges: directed, edges, ids };
+            let disk = stored(&sample);
+            let snapshot = open(&disk).unwrap();
+            assert_eq!(snapshot.num_arcs(), sample.edges.len() as u64);
             read_all(&snapshot, &sample, &run).unwrap();
-            assert!(check(&snapshot, &run).unwrap().is_sound());
+            assert!(check(&disk, &snapshot, &run).unwrap().is_sound());
         }
     }
 }
@@ -161,7 +172,7 @@ fn outcome(disk: &FaultyDisk, sample: &Sample, run: &Run) -> Result<()> {
     let snapshot = open(disk)?;
     let read = read_all(&snapshot, sample, run);
     // Afresh, so that nothing counts as verified already.
-    let report = check(&open(disk)?, run)?;
+    let report = check(disk, &open(disk)?, run)?;
     assert_eq!(read.is_ok(), report.is_sound(), "reading says {read:?}, checking {:?}", report.problems);
     read
 }
@@ -178,35 +189,41 @@ fn expect_damage(result: Result<()>, damaged: &Path, bytes: u64) {
 
 fn files(disk: &FaultyDisk) -> Vec<(std::path::PathBuf, u64)> {
     let mut found = Vec::new();
-    for directory in [DB.to_owned(), format!("{DB}/layers/1")] {
+    for directory in [DB.to_owned(), format!("{DB}/layers/1"), format!("{DB}/ids")] {
         for entry in disk.list(Path::new(&directory)).unwrap() {
             if !entry.is_directory && entry.name != "LOCK" {
                 found.push((Path::new(&directory).join(entry.name), entry.bytes));
             }
         }
     }
-    assert_eq!(found.len(), 11);
+    assert!(found.len() >= 11);
     found
 }
 
 #[test]
 fn every_byte_flipped_in_turn_is_noticed() {
-    let sample = Sample::random(9, 20, true, 11);
-    let disk = stored(&sample);
+    let of = |ids| Sample { ids, ..Sample::random(9, 20, true, 11) };
+    flip_every_byte(&of(IdMapKind::Texts), |_| true);
+    flip_every_byte(&of(IdMapKind::Integers), |path| path.to_string_lossy().contains("/ids/"));
+    flip_every_byte(&of(IdMapKind::Permuted), |path| path.to_string_lossy().contains("/ids/"));
+}
+
+fn flip_every_byte(sample: &Sample, concerns: impl Fn(&Path) -> bool) {
+    let disk = stored(sample);
     let run = Run::with_threads(1).unwrap();
-    for (path, bytes) in files(&disk) {
+    for (path, bytes) in files(&disk).into_iter().filter(|(path, _)| concerns(path)) {
         for offset in 0..bytes {
             disk.flip(&path, offset, (offset % 8) as u8).unwrap();
-            expect_damage(outcome(&disk, &sample, &run), &path, bytes);
+            expect_damage(outcome(&disk, sample, &run), &path, bytes);
             disk.flip(&path, offset, (offset % 8) as u8).unwrap();
         }
     }
-    outcome(&disk, &sample, &run).unwrap();
+    outcome(&disk, sample, &run).unwrap();
 }
 
 #[test]
 fn every_truncation_of_every_file_is_noticed() {
-    let sample = Sample::random(9, 20, true, 12);
+    let sample = Sample { ids: IdMapKind::Texts, ..Sample::random(9, 20, true, 12) };
     let disk = stored(&sample);
     let run = Run::with_threads(1).unwrap();
     for (path, bytes) in files(&disk) {
@@ -222,7 +239,7 @@ fn every_truncation_of_every_file_is_noticed() {
 
 #[test]
 fn a_missing_file_is_named() {
-    let sample = Sample::random(9, 20, true, 13);
+    let sample = Sample { ids: IdMapKind::Integers, ..Sample::random(9, 20, true, 13) };
     for (path, _) in files(&stored(&sample)) {
         let disk = stored(&sample);
         disk.remove_file(&path).unwrap();
@@ -257,7 +274,7 @@ fn check_finds_what_checksums_cannot() {
             disk.remove_file(&path).unwrap();
             disk.write(&path, &content).unwrap();
         }
-        let report = check(&open(&disk).unwrap(), &run).unwrap();
+        let report = check(&disk, &open(&disk).unwrap(), &run).unwrap();
         report.problems.iter().map(ToString::to_string).collect()
     };
     // The in-lists of a graph with one edge turned round.
