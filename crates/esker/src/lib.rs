@@ -5,6 +5,7 @@
 mod error;
 pub mod answer;
 pub mod catalogue;
+pub mod output;
 
 pub use error::{Error, Result};
 pub use esker_algo as algo;

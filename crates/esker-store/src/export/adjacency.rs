@@ -9,7 +9,7 @@ use esker_graph::{Direction, VertexId, vertex};
 
 use super::digits::{push_f64, push_i64, push_u64};
 use super::graph::{EdgeBlock, EdgeValues, ExportGraph, PropertyKind, num_loops};
-use super::sink::Output;
+use super::sink::OutputFile;
 use super::writer::Names;
 use super::{ExportOptions, WriteIds};
 use crate::error::{Error, Result};
@@ -28,7 +28,7 @@ pub(super) fn write(
     graph: &dyn ExportGraph,
     format: Format,
     options: &ExportOptions,
-    output: &mut Output,
+    output: &mut OutputFile,
 ) -> Result<u64> {
     let weight = weight_of(graph, format, options)?;
     let renumber = options.ids == WriteIds::External && graph.dense_base().is_some();
@@ -67,7 +67,7 @@ struct ListWriter<'a> {
     renumber: bool,
     weight: Option<usize>,
     options: &'a ExportOptions,
-    output: &'a mut Output,
+    output: &'a mut OutputFile,
     buffer: Vec<u8>,
 }
 

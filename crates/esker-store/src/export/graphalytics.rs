@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::graph::EdgeStream;
-use super::sink::Output;
+use super::sink::OutputFile;
 use super::writer::{Names, Shape, pump};
 use super::{ExportOptions, lines};
 use crate::error::{Error, Result};
@@ -38,9 +38,9 @@ pub(super) fn write(
         PathBuf::from(name)
     };
     let (vertices, edges, properties) = (with_ending(".v"), with_ending(".e"), with_ending(".properties"));
-    let mut of_vertices = Output::open(&vertices, options)?;
-    let mut of_edges = Output::open(&edges, options)?;
-    let mut of_properties = Output::open(&properties, options)?;
+    let mut of_vertices = OutputFile::open(&vertices, options)?;
+    let mut of_edges = OutputFile::open(&edges, options)?;
+    let mut of_properties = OutputFile::open(&properties, options)?;
     write_vertices(stream, shape, options, &mut of_vertices)?;
     let count = {
         let mut writer = lines::writer(Format::Graphalytics, shape, &mut of_edges)?;
@@ -56,7 +56,7 @@ fn write_vertices(
     stream: &dyn EdgeStream,
     shape: &Shape,
     options: &ExportOptions,
-    output: &mut Output,
+    output: &mut OutputFile,
 ) -> Result<()> {
     let names = Names::new(stream.graph(), shape.ids);
     let mut buffer = Vec::new();

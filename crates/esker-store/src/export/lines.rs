@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::digits::{push_f64, push_i64, push_u64};
 use super::graph::{EdgeBlock, EdgeValues, PropertyKind};
-use super::sink::Output;
+use super::sink::OutputFile;
 use super::writer::{EdgeWriter, Names, Shape};
 use crate::error::{Error, Result};
 use crate::import::format::Format;
@@ -37,7 +37,7 @@ enum Line {
 pub(super) fn writer<'a>(
     format: Format,
     shape: &Shape,
-    output: &'a mut Output,
+    output: &'a mut OutputFile,
 ) -> Result<Box<dyn EdgeWriter + 'a>> {
     let needs = |what: &str| Error::Invalid(format!("{} needs {what}; write another format", format.title()));
     let integral = |weight: Option<(usize, PropertyKind)>| match weight {
@@ -105,7 +105,7 @@ struct LineWriter<'a> {
     names: usize,
     dictionaries: Vec<TextColumn>,
     buffer: Vec<u8>,
-    output: &'a mut Output,
+    output: &'a mut OutputFile,
 }
 
 impl EdgeWriter for LineWriter<'_> {

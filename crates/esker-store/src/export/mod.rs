@@ -24,14 +24,13 @@ use esker_graph::Cancel;
 use crate::error::{Error, Result};
 use crate::import::format::Format;
 use crate::io::{Disk, RealDisk};
-use sink::Output;
 use writer::{EdgeWriter, Shape};
 
 pub use generated::GeneratorExport;
 pub use graph::{
     EdgeBlock, EdgeStream, EdgeValues, ExportGraph, ListExport, PropertyInfo, PropertyKind, StreamShape,
 };
-pub use sink::OutputCompression;
+pub use sink::{OutputCompression, OutputFile};
 pub use stored::StoredExport;
 
 /// How ids are written by formats that take any.
@@ -101,7 +100,7 @@ pub fn export(graph: &dyn ExportGraph, path: &Path, options: &ExportOptions) -> 
     let format = format_of(path, options)?;
     match format {
         Format::Metis | Format::Adjacency | Format::Sg | Format::Wsg => {
-            let mut output = Output::open(path, options)?;
+            let mut output = OutputFile::open(path, options)?;
             let edges = adjacency::write(graph, format, options, &mut output)?;
             let files = vec![output.finish()?];
             Ok(ExportReport { format, files, vertices: graph.num_vertices(), edges })
@@ -130,7 +129,7 @@ pub fn export_stream(
         let (files, edges) = graphalytics::write(stream, &shape, path, options)?;
         return Ok(ExportReport { format, files, vertices, edges });
     }
-    let mut output = Output::open(path, options)?;
+    let mut output = OutputFile::open(path, options)?;
     let edges = {
         let mut writer: Box<dyn EdgeWriter + '_> = match format {
             Format::EdgeList

@@ -43,8 +43,8 @@ enum Encoder {
     Bzip2(bzip2::write::BzEncoder<BufWriter<Box<dyn Write + Send>>>),
 }
 
-/// An output that is being written. Dropped before [`Output::finish`], it leaves no file.
-pub(super) struct Output {
+/// An output that is being written. Dropped before [`OutputFile::finish`], it leaves no file.
+pub struct OutputFile {
     path: PathBuf,
     /// The file and its temporary name; `None` for standard output.
     file: Option<(Arc<dyn File>, PathBuf)>,
@@ -53,9 +53,12 @@ pub(super) struct Output {
     encoder: Option<Encoder>,
 }
 
-impl Output {
+impl OutputFile {
     /// Begins a file, or standard output if the path is `-`.
-    pub(super) fn open(path: &Path, options: &ExportOptions) -> Result<Self> {
+    ///
+    /// # Errors
+    /// If the file exists and is not to be replaced, or cannot be made.
+    pub fn open(path: &Path, options: &ExportOptions) -> Result<Self> {
         let compression =
             options.compression.unwrap_or_else(|| OutputCompression::from_name(&path.to_string_lossy()));
         let mut output = Self {
@@ -108,13 +111,16 @@ impl Output {
     }
 
     /// For `map_err`: an error of writing this output.
-    pub(super) fn error(&self) -> impl Fn(io::Error) -> Error + 'static {
+    pub fn error(&self) -> impl Fn(io::Error) -> Error + 'static {
         let path = self.path.clone();
         move |source| Error::Io { action: "write", path: path.clone(), source }
     }
 
     /// Completes the output and gives the file its name.
-    pub(super) fn finish(mut self) -> Result<PathBuf> {
+    ///
+    /// # Errors
+    /// If something cannot be written, or the name has been taken meanwhile.
+    pub fn finish(mut self) -> Result<PathBuf> {
         let Some(encoder) = self.encoder.take() else { return Ok(self.path.clone()) };
         let buffered = match encoder {
             Encoder::Plain(buffered) => Ok(buffered),
@@ -140,7 +146,7 @@ impl Output {
     }
 }
 
-impl Write for Output {
+impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.encoder {
             Some(Encoder::Plain(writer)) => writer.write(bytes),
@@ -151,13 +157,13 @@ impl Write for Output {
         }
     }
 
-    /// Nothing is promised before [`Output::finish`].
+    /// Nothing is promised before [`OutputFile::finish`].
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
 }
 
-impl Drop for Output {
+impl Drop for OutputFile {
     fn drop(&mut self) {
         if let Some((_, temporary)) = &self.file {
             // Best effort: whatever made the export fail is being reported already.

@@ -7,15 +7,14 @@ use esker_graph::{Direction, VertexId};
 use super::graph::{EdgeValues, ExportGraph, PropertyInfo, PropertyKind};
 use crate::error::{Error, Result};
 use crate::format::{Column, Element, ElementType, IdMapKind, Values};
-use crate::ids::{ExternalId, IdMap};
+use crate::ids::ExternalId;
 use crate::import::source::TextColumn;
 use crate::snapshot::Snapshot;
 
-/// A snapshot and the ids of its vertices. Lists are read as they are needed; blocks are verified as they are touched.
+/// A snapshot. Lists are read as they are needed; blocks are verified as they are touched.
 #[derive(Debug)]
 pub struct StoredExport<'a> {
     snapshot: &'a Snapshot,
-    ids: &'a IdMap,
     properties: Vec<PropertyInfo>,
     /// Numbers of the properties in the store.
     numbers: Vec<u32>,
@@ -23,8 +22,8 @@ pub struct StoredExport<'a> {
 }
 
 impl<'a> StoredExport<'a> {
-    /// The graph of `snapshot`, whose vertices are named by `ids`.
-    pub fn new(snapshot: &'a Snapshot, ids: &'a IdMap) -> Self {
+    /// The graph of `snapshot`.
+    pub fn new(snapshot: &'a Snapshot) -> Self {
         let records: Vec<_> = snapshot.edge_properties().collect();
         let info = |record: &&crate::format::PropertyRecord| PropertyInfo {
             name: record.name.clone(),
@@ -38,7 +37,6 @@ impl<'a> StoredExport<'a> {
         };
         Self {
             snapshot,
-            ids,
             properties: records.iter().map(info).collect(),
             numbers: records.iter().map(|record| record.number).collect(),
             weight: records.iter().position(|record| record.weight),
@@ -110,7 +108,7 @@ impl ExportGraph for StoredExport<'_> {
     }
 
     fn has_text_ids(&self) -> bool {
-        self.ids.is_text()
+        self.snapshot.ids().is_text()
     }
 
     fn dense_base(&self) -> Option<u64> {
@@ -119,19 +117,19 @@ impl ExportGraph for StoredExport<'_> {
     }
 
     fn int_id(&self, v: VertexId) -> Result<u64> {
-        match self.ids.external_of(v)? {
+        match self.snapshot.ids().external_of(v)? {
             ExternalId::Int(id) => Ok(id),
             ExternalId::Text(_) => Err(Error::Invalid(format!("the id of vertex {v} is a text"))),
         }
     }
 
     fn write_id(&self, v: VertexId, out: &mut Vec<u8>) -> Result<()> {
-        self.ids.external_of(v)?.write_to(out).map_err(Error::io("write", self.snapshot.path()))
+        self.snapshot.ids().external_of(v)?.write_to(out).map_err(Error::io("write", self.snapshot.path()))
     }
 
     fn vertex_of_number(&self, number: u64) -> Result<VertexId> {
         let id = self.snapshot.manifest().ids.base.wrapping_add(number);
-        let vertex = self.ids.vertex_of(ExternalId::Int(id))?;
+        let vertex = self.snapshot.ids().vertex_of(ExternalId::Int(id))?;
         vertex.ok_or_else(|| Error::Invalid(format!("there is no vertex with the id {id}")))
     }
 }

@@ -13,7 +13,7 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
 use super::graph::{EdgeBlock, EdgeValues, PropertyKind};
-use super::sink::Output;
+use super::sink::OutputFile;
 use super::writer::{EdgeWriter, Names, Shape};
 use crate::error::{Error, Result};
 use crate::import::source::TextColumn;
@@ -25,7 +25,7 @@ const ROW_GROUP_ROWS: usize = 1 << 20;
 ///
 /// # Errors
 /// If a dictionary cannot be expressed, or writing fails.
-pub(super) fn parquet<'a>(shape: &Shape, output: &'a mut Output) -> Result<Box<dyn EdgeWriter + 'a>> {
+pub(super) fn parquet<'a>(shape: &Shape, output: &'a mut OutputFile) -> Result<Box<dyn EdgeWriter + 'a>> {
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(1).unwrap_or_default()))
         .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
@@ -39,14 +39,14 @@ pub(super) fn parquet<'a>(shape: &Shape, output: &'a mut Output) -> Result<Box<d
 ///
 /// # Errors
 /// As [`parquet`].
-pub(super) fn arrow<'a>(shape: &Shape, output: &'a mut Output) -> Result<Box<dyn EdgeWriter + 'a>> {
+pub(super) fn arrow<'a>(shape: &Shape, output: &'a mut OutputFile) -> Result<Box<dyn EdgeWriter + 'a>> {
     let table = Table::new(shape)?;
     let writer = FileWriter::try_new(output, &table.schema).map_err(|e| failed(&e))?;
     Ok(Box::new(ArrowEdges { writer, table }))
 }
 
 struct ParquetEdges<'a> {
-    writer: ArrowWriter<&'a mut Output>,
+    writer: ArrowWriter<&'a mut OutputFile>,
     table: Table,
 }
 
@@ -62,7 +62,7 @@ impl EdgeWriter for ParquetEdges<'_> {
 }
 
 struct ArrowEdges<'a> {
-    writer: FileWriter<&'a mut Output>,
+    writer: FileWriter<&'a mut OutputFile>,
     table: Table,
 }
 

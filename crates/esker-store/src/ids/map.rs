@@ -87,6 +87,14 @@ impl IdMap {
         matches!(self.form, Form::Texts { .. })
     }
 
+    /// If the ids are exactly the integers `base..base + n`, in whatever order the vertices are, the base.
+    pub fn dense_base(&self) -> Option<u64> {
+        match self.form {
+            Form::Identity { base } | Form::Permuted { base, .. } => Some(base),
+            _ => None,
+        }
+    }
+
     /// The vertex with an id, if there is one. An integer is never the id of a vertex whose id is a text, nor the
     /// other way round; [`IdMap::parse`] makes the right kind of what a user typed.
     ///

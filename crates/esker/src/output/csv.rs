@@ -1,0 +1,76 @@
+//! CSV: a header, then a line for each vertex. Fields are quoted only where they must be; numbers are the shortest
+//! texts that read back as the same number.
+
+use std::io::Write;
+
+use esker_graph::VertexId;
+use esker_store::export::OutputFile;
+use esker_store::ids::ExternalId;
+
+use super::rows::Rows;
+use crate::answer::Value;
+use crate::error::Result;
+
+pub(super) fn write(rows: &Rows<'_>, file: &mut OutputFile) -> Result<()> {
+    let mut out = format!("vertex,{}\n", rows.names().join(",")).into_bytes();
+    let error = file.error();
+    for chunk in rows.chunks() {
+        for v in rows.vertices(chunk)? {
+            write_id(rows, v, &mut out)?;
+            for column in rows.columns {
+                out.push(b',');
+                write_value(rows, column.values.get(v as usize), &mut out)?;
+            }
+            out.push(b'\n');
+        }
+        file.write_all(&out).map_err(&error)?;
+        out.clear();
+    }
+    file.write_all(&out).map_err(&error)?;
+    Ok(())
+}
+
+fn write_value(rows: &Rows<'_>, value: Value, out: &mut Vec<u8>) -> Result<()> {
+    match value {
+        Value::Missing => Ok(()),
+        Value::Vertex(v) => write_id(rows, v, out),
+        Value::Integer(value) => append(out, format_args!("{value}")),
+        Value::Count(value) => append(out, format_args!("{value}")),
+        // Exponents where digits alone would be long.
+        Value::Float(value) if value != 0.0 && !(1e-5..1e16).contains(&value.abs()) => {
+            append(out, format_args!("{value:e}"))
+        }
+        Value::Float(value) => append(out, format_args!("{value}")),
+    }
+}
+
+fn append(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) -> Result<()> {
+    out.write_fmt(text).expect("writing to a vector does not fail");
+    Ok(())
+}
+
+fn write_id(rows: &Rows<'_>, v: VertexId, out: &mut Vec<u8>) -> Result<()> {
+    match rows.ids.external_of(v)? {
+        ExternalId::Int(id) => append(out, format_args!("{id}")),
+        ExternalId::Text(text) => {
+            quote(text, out);
+            Ok(())
+        }
+    }
+}
+
+fn quote(text: &[u8], out: &mut Vec<u8>) {
+    let special = |byte: &u8| matches!(byte, b',' | b'"' | b'\n' | b'\r');
+    if !text.is_empty() && !text.iter().any(special) {
+        out.extend_from_slice(text);
+        return;
+    }
+    out.push(b'"');
+    for &byte in text {
+        if byte == b'"' {
+            out.push(b'"');
+        }
+        out.push(byte);
+    }
+    out.push(b'"');
+}

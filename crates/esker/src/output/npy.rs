@@ -1,0 +1,88 @@
+//! NumPy's `.npy`, version 1.0, little-endian.
+//!
+//! Where ids are the integers `base..base + n` and the answer has one column, the array is that column: the value of the
+//! vertex with the id `base + i` is at `i`. Otherwise it is a structured array with the field `vertex` (if ids are not
+//! dense) and a field for each column. Fields are int64 (vertices by their ids; -1 is missing) or float64 (NaN is
+//! missing). Text ids have no place in it.
+
+use std::io::Write;
+
+use esker_store::export::OutputFile;
+
+use super::rows::Rows;
+use crate::answer::{Value, Values};
+use crate::error::{Error, Result};
+
+/// The bytes before the text of the header: magic, version, length.
+const PREFIX_BYTES: usize = 10;
+/// The array begins at a multiple of this.
+const ALIGNMENT: usize = 64;
+
+/// # Errors
+/// If ids are texts.
+pub(super) fn check(rows: &Rows<'_>) -> Result<()> {
+    if rows.ids.is_text() {
+        return Err(Error::Usage(
+            "the ids of the graph are texts, which a NumPy array cannot hold beside numbers: write .csv, .parquet or \
+             .arrow"
+                .to_owned(),
+        ));
+    }
+    Ok(())
+}
+
+pub(super) fn write(rows: &Rows<'_>, file: &mut OutputFile) -> Result<()> {
+    let with_ids = rows.ids.dense_base().is_none();
+    let error = file.error();
+    let mut out = header(rows, with_ids);
+    for chunk in rows.chunks() {
+        for v in rows.vertices(chunk)? {
+            if with_ids {
+                out.extend_from_slice(&integer(rows.int_id(v)?)?.to_le_bytes());
+            }
+            for column in rows.columns {
+                let bytes = match column.values.get(v as usize) {
+                    Value::Missing if matches!(column.values, Values::Float(_)) => f64::NAN.to_le_bytes(),
+                    Value::Missing => (-1_i64).to_le_bytes(),
+                    Value::Vertex(v) => integer(rows.int_id(v)?)?.to_le_bytes(),
+                    Value::Integer(value) => value.to_le_bytes(),
+                    Value::Count(value) => integer(value)?.to_le_bytes(),
+                    Value::Float(value) => value.to_le_bytes(),
+                };
+                out.extend_from_slice(&bytes);
+            }
+        }
+        file.write_all(&out).map_err(&error)?;
+        out.clear();
+    }
+    file.write_all(&out).map_err(&error)?;
+    Ok(())
+}
+
+fn integer(value: u64) -> Result<i64> {
+    i64::try_from(value).map_err(|_| Error::Usage(format!("{value} exceeds {}: write .csv", i64::MAX)))
+}
+
+fn header(rows: &Rows<'_>, with_ids: bool) -> Vec<u8> {
+    let kind = |values: &Values| if matches!(values, Values::Float(_)) { "<f8" } else { "<i8" };
+    let description = match rows.columns {
+        [column] if !with_ids => format!("'{}'", kind(&column.values)),
+        columns => {
+            let vertex = with_ids.then(|| "('vertex', '<i8')".to_owned());
+            let fields = rows.names().into_iter().zip(columns);
+            let fields = fields.map(|(name, column)| format!("('{name}', '{}')", kind(&column.values)));
+            let fields: Vec<_> = vertex.into_iter().chain(fields).collect();
+            format!("[{}]", fields.join(", "))
+        }
+    };
+    let mut text =
+        format!("{{'descr': {description}, 'fortran_order': False, 'shape': ({},), }}", rows.len());
+    let bytes = (PREFIX_BYTES + text.len() + 1).next_multiple_of(ALIGNMENT);
+    text.push_str(&" ".repeat(bytes - PREFIX_BYTES - text.len() - 1));
+    text.push('\n');
+    let mut header = b"\x93NUMPY\x01\x00".to_vec();
+    // Names of columns are our own and few, so the length always fits 16 bits.
+    header.extend_from_slice(&(text.len() as u16).to_le_bytes());
+    header.extend_from_slice(text.as_bytes());
+    header
+}

@@ -1,0 +1,129 @@
+//! Parquet and Arrow IPC: the column `vertex` with the ids, then the columns of the answer.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, UInt64Array};
+use arrow_ipc::writer::FileWriter;
+use arrow_schema::{DataType, Field, Schema};
+use esker_graph::VertexId;
+use esker_store::export::OutputFile;
+use esker_store::ids::ExternalId;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+
+use super::rows::Rows;
+use crate::answer::{Value, Values};
+use crate::error::{Error, Result};
+
+pub(super) fn parquet(rows: &Rows<'_>, file: &mut OutputFile) -> Result<()> {
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(1).unwrap_or_default()))
+        .build();
+    let schema = schema(rows);
+    let mut writer =
+        ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties)).map_err(|e| failed(&e))?;
+    for chunk in rows.chunks() {
+        writer.write(&batch(rows, &schema, &rows.vertices(chunk)?)?).map_err(|e| failed(&e))?;
+    }
+    writer.close().map_err(|e| failed(&e))?;
+    Ok(())
+}
+
+pub(super) fn arrow(rows: &Rows<'_>, file: &mut OutputFile) -> Result<()> {
+    let schema = schema(rows);
+    let mut writer = FileWriter::try_new(file, &schema).map_err(|e| failed(&e))?;
+    for chunk in rows.chunks() {
+        writer.write(&batch(rows, &schema, &rows.vertices(chunk)?)?).map_err(|e| failed(&e))?;
+    }
+    writer.finish().map_err(|e| failed(&e))
+}
+
+fn failed(error: &impl std::fmt::Display) -> Error {
+    Error::Usage(format!("cannot write the answer: {error}"))
+}
+
+fn schema(rows: &Rows<'_>) -> Arc<Schema> {
+    let id = if rows.ids.is_text() { DataType::Utf8 } else { DataType::Int64 };
+    let mut fields = vec![Field::new("vertex", id.clone(), false)];
+    for (name, column) in rows.names().into_iter().zip(rows.columns) {
+        let kind = match column.values {
+            Values::Vertex(_) => id.clone(),
+            Values::Index(_) | Values::Integer(_) => DataType::Int64,
+            Values::Count(_) => DataType::UInt64,
+            Values::Float(_) => DataType::Float64,
+        };
+        fields.push(Field::new(name, kind, true));
+    }
+    Arc::new(Schema::new(fields))
+}
+
+fn batch(rows: &Rows<'_>, schema: &Arc<Schema>, vertices: &[VertexId]) -> Result<RecordBatch> {
+    let mut arrays = vec![ids(rows, &mut vertices.iter().copied().map(Some))?];
+    for column in rows.columns {
+        let mut values = vertices.iter().map(|&v| column.values.get(v as usize));
+        arrays.push(match column.values {
+            Values::Vertex(_) => ids(
+                rows,
+                &mut values.map(|value| match value {
+                    Value::Vertex(v) => Some(v),
+                    _ => None,
+                }),
+            )?,
+            Values::Index(_) | Values::Integer(_) => Arc::new(
+                values
+                    .map(|value| match value {
+                        Value::Integer(value) => Some(value),
+                        Value::Count(value) => i64::try_from(value).ok(),
+                        _ => None,
+                    })
+                    .collect::<Int64Array>(),
+            ),
+            Values::Count(_) => Arc::new(
+                values
+                    .map(|value| match value {
+                        Value::Count(value) => Some(value),
+                        _ => None,
+                    })
+                    .collect::<UInt64Array>(),
+            ),
+            Values::Float(_) => Arc::new(
+                values
+                    .by_ref()
+                    .map(|value| match value {
+                        Value::Float(value) => Some(value),
+                        _ => None,
+                    })
+                    .collect::<Float64Array>(),
+            ) as ArrayRef,
+        });
+    }
+    RecordBatch::try_new(Arc::clone(schema), arrays).map_err(|e| failed(&e))
+}
+
+/// The ids of vertices, null where there is none.
+fn ids(rows: &Rows<'_>, vertices: &mut dyn Iterator<Item = Option<VertexId>>) -> Result<ArrayRef> {
+    if rows.ids.is_text() {
+        let text = |v: Option<VertexId>| -> Result<Option<&str>> {
+            match v.map(|v| rows.ids.external_of(v)).transpose()? {
+                Some(ExternalId::Text(text)) => std::str::from_utf8(text).map(Some).map_err(|_| {
+                    Error::Usage(format!(
+                        "the id {:?} is not UTF-8, as Parquet and Arrow demand: write .csv",
+                        String::from_utf8_lossy(text)
+                    ))
+                }),
+                _ => Ok(None),
+            }
+        };
+        return Ok(Arc::new(vertices.map(text).collect::<Result<StringArray>>()?));
+    }
+    let integer = |v: Option<VertexId>| -> Result<Option<i64>> {
+        let id = v.map(|v| rows.int_id(v)).transpose()?;
+        id.map(|id| {
+            i64::try_from(id)
+                .map_err(|_| Error::Usage(format!("the id {id} exceeds {}: write .csv", i64::MAX)))
+        })
+        .transpose()
+    };
+    Ok(Arc::new(vertices.map(integer).collect::<Result<Int64Array>>()?))
+}

@@ -1,0 +1,172 @@
+//! Answers written and, where a reader is at hand, read back.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::{Array, RecordBatch};
+use esker_graph::{NONE, VertexId};
+use esker_store::format::{DatabaseId, IdMapKind};
+use esker_store::ids::{IdFiles, IdMap, IndexWriter, IntegersWriter, TextsWriter, hash_int, hash_text};
+use esker_store::io::{Disk, RealDisk};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+use super::*;
+use crate::answer::Values;
+
+fn columns() -> Vec<Column> {
+    vec![
+        Column { name: "depth", values: Values::Index(vec![0, NONE, 2]) },
+        Column { name: "parent", values: Values::Vertex(vec![0, NONE, 1]) },
+        Column { name: "score", values: Values::Float(vec![0.1, f64::INFINITY, 1e-300]) },
+        Column { name: "distance", values: Values::Integer(vec![-5, Values::NO_INTEGER, 7]) },
+        Column { name: "count", values: Values::Count(vec![1, u64::MAX, 3]) },
+    ]
+}
+
+/// Maps of text ids and of sparse integers, in a directory.
+fn mapped(place: &Path, kind: IdMapKind) -> IdMap {
+    let database = DatabaseId([7; 16]);
+    let files = IdFiles { disk: &RealDisk, directory: place, database };
+    let mut hashes: Vec<(u64, VertexId)> = match kind {
+        IdMapKind::Texts => {
+            let texts = ["a", "b, c", "say \"d\""].map(str::as_bytes);
+            let mut writer = TextsWriter::create(&files).unwrap();
+            texts.iter().for_each(|text| writer.push(text).unwrap());
+            writer.finish().unwrap();
+            texts.map(hash_text).into_iter().zip(0..).collect()
+        }
+        _ => {
+            let integers = [1 << 40, 5, 77];
+            let mut writer = IntegersWriter::create(&files).unwrap();
+            integers.iter().for_each(|&id| writer.push(id).unwrap());
+            writer.finish().unwrap();
+            integers.map(hash_int).into_iter().zip(0..).collect()
+        }
+    };
+    hashes.sort_unstable();
+    let mut index = IndexWriter::create(&files, 3).unwrap();
+    hashes.iter().for_each(|&(hash, v)| index.push(hash, v).unwrap());
+    index.finish().unwrap();
+    IdMap::open(&files, kind, 0, 3).unwrap()
+}
+
+#[test]
+fn csv_has_ids_and_empty_fields() {
+    let place = tempfile::tempdir().unwrap();
+    let ids = mapped(place.path(), IdMapKind::Texts);
+    let path = place.path().join("a.csv");
+    let text = |columns: &[Column], ids: &IdMap| {
+        let options = ExportOptions { overwrite: true, ..ExportOptions::default() };
+        write(&path, ids, columns, &options).unwrap();
+        String::from_utf8(RealDisk.read(&path).unwrap()).unwrap()
+    };
+    assert_eq!(
+        text(&columns(), &ids),
+        "vertex,depth,parent,score,distance,count\na,0,a,0.1,-5,1\n\"b, c\",,,,,\n\
+         \"say \"\"d\"\"\",2,\"b, c\",1e-300,7,3\n"
+    );
+    assert_eq!(text(&columns()[..1], &IdMap::identity(10, 3)), "vertex,value\n10,0\n11,\n12,2\n");
+}
+
+fn check_table(batch: &RecordBatch) {
+    let names: Vec<_> = batch.schema().fields().iter().map(|field| field.name().clone()).collect();
+    assert_eq!(names, ["vertex", "depth", "parent", "score", "distance", "count"]);
+    let texts: Vec<_> =
+        batch.column(0).as_string::<i32>().iter().map(|text| text.unwrap().to_owned()).collect();
+    assert_eq!(texts, ["a", "b, c", "say \"d\""]);
+    let depths: Vec<_> = batch.column(1).as_primitive::<Int64Type>().iter().collect();
+    assert_eq!(depths, [Some(0), None, Some(2)]);
+    assert_eq!(
+        batch.column(2).as_string::<i32>().iter().collect::<Vec<_>>(),
+        [Some("a"), None, Some("b, c")]
+    );
+    let scores: Vec<_> = batch.column(3).as_primitive::<Float64Type>().iter().collect();
+    assert_eq!(scores, [Some(0.1), None, Some(1e-300)]);
+    assert!((1..6).all(|column| batch.column(column).null_count() == 1));
+}
+
+#[test]
+fn tables_read_back() {
+    let place = tempfile::tempdir().unwrap();
+    let ids = mapped(place.path(), IdMapKind::Texts);
+    let write = |name: &str| {
+        let path = place.path().join(name);
+        write(&path, &ids, &columns(), &ExportOptions::default()).unwrap();
+        RealDisk.read(&path).unwrap()
+    };
+    let arrow = write("a.arrow");
+    let mut reader = arrow_ipc::reader::FileReader::try_new(std::io::Cursor::new(arrow), None).unwrap();
+    check_table(&reader.next().unwrap().unwrap());
+    // The reader of the parquet crate takes files; the bytes are read by the store's own reader in its tests.
+    let path = place.path().join("a.parquet");
+    write("a.parquet");
+    #[allow(clippy::disallowed_types)] // A test's file.
+    let file = std::fs::File::open(path).unwrap();
+    let mut reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap();
+    check_table(&reader.next().unwrap().unwrap());
+}
+
+#[test]
+fn npy_arrays() {
+    let place = tempfile::tempdir().unwrap();
+    let written = |name: &str, ids: &IdMap, columns: &[Column]| {
+        let path = place.path().join(name);
+        write(&path, ids, columns, &ExportOptions::default()).map(|path| RealDisk.read(&path).unwrap())
+    };
+    let split = |bytes: Vec<u8>| {
+        let length = usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+        assert_eq!((&bytes[..8], (10 + length) % 64), (&b"\x93NUMPY\x01\x00"[..], 0));
+        let text = String::from_utf8(bytes[10..10 + length].to_vec()).unwrap().trim_end().to_owned();
+        let words: Vec<_> =
+            bytes[10 + length..].as_chunks::<8>().0.iter().map(|b| i64::from_le_bytes(*b)).collect();
+        (text, words)
+    };
+    let dense = IdMap::identity(1, 3);
+    let (text, words) = split(written("a.npy", &dense, &columns()[1..2]).unwrap());
+    assert_eq!(text, "{'descr': '<i8', 'fortran_order': False, 'shape': (3,), }");
+    assert_eq!(words, [1, -1, 2]);
+    let (text, words) = split(written("b.npy", &dense, &columns()[2..4]).unwrap());
+    assert_eq!(
+        text,
+        "{'descr': [('score', '<f8'), ('distance', '<i8')], 'fortran_order': False, 'shape': (3,), }"
+    );
+    assert_eq!((words[0], words[1], words[3]), (0.1_f64.to_bits() as i64, -5, -1));
+    assert!(f64::from_bits(words[2] as u64).is_nan());
+    let sparse = mapped(place.path(), IdMapKind::Integers);
+    let (text, words) = split(written("c.npy", &sparse, &columns()[..1]).unwrap());
+    assert!(text.starts_with("{'descr': [('vertex', '<i8'), ('value', '<i8')], "), "{text}");
+    assert_eq!(words, [1 << 40, 0, 5, -1, 77, 2]);
+    let directory = place.path().join("texts");
+    RealDisk.create_directory(&directory).unwrap();
+    let error = written("d.npy", &mapped(&directory, IdMapKind::Texts), &columns()).unwrap_err().to_string();
+    assert!(error.contains("write .csv, .parquet or .arrow"), "{error}");
+}
+
+#[test]
+fn what_cannot_be_written_is_said() {
+    let place = tempfile::tempdir().unwrap();
+    let options = ExportOptions { disk: Arc::new(RealDisk), ..ExportOptions::default() };
+    let ids = IdMap::identity(0, 3);
+    let error = |name: &str, columns: &[Column]| {
+        write(&place.path().join(name), &ids, columns, &options).unwrap_err().to_string()
+    };
+    assert!(error("a.txt", &columns()).contains("use .csv, .parquet, .arrow or .npy"));
+    assert!(error("a.csv", &[]).contains("no value for each vertex"));
+    let short = [Column { name: "x", values: Values::Count(vec![1]) }];
+    assert!(error("a.csv", &short).contains("numbers of vertices differ"));
+    write(&place.path().join("a.csv"), &ids, &columns(), &options).unwrap();
+    assert!(error("a.csv", &columns()).contains("exists already"));
+}
+
+#[test]
+fn top_values() {
+    let all = |values: &Values, count, order| top(values, count, order);
+    let scores = Values::Float(vec![0.5, f64::NAN, 2.0, 0.5, -1.0]);
+    let expected: [VertexId; 3] = [2, 0, 3];
+    assert_eq!(all(&scores, 3, Order::Largest), expected);
+    assert_eq!(all(&scores, 2, Order::Smallest), [4, 0]);
+    assert_eq!(all(&scores, 9, Order::Largest).len(), 4);
+    assert_eq!(all(&scores, 0, Order::Largest), [] as [VertexId; 0]);
+    assert_eq!(all(&Values::Index(vec![NONE, 3, 1]), 5, Order::Smallest), [2, 1]);
+}
