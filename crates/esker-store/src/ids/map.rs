@@ -156,9 +156,9 @@ impl IdMap {
         if self.is_text() {
             return Ok(ExternalId::Text(text.as_bytes()));
         }
-        parse_int(text).map(ExternalId::Int).ok_or_else(|| {
-            Error::Invalid(format!("{text:?} is no id: the ids of this graph are {}", self.describe()))
-        })
+        parse_int(text)
+            .map(ExternalId::Int)
+            .ok_or_else(|| Error::Invalid(format!("{text:?} is no id: {}", self.describe())))
     }
 
     /// The vertex whose id a user typed.
@@ -174,7 +174,7 @@ impl IdMap {
                 let near = if self.is_text() { suggest(text, exists)? } else { None };
                 let remedy = match near {
                     Some(other) => format!("did you mean {other:?}?"),
-                    None => format!("the ids of this graph are {}", self.describe()),
+                    None => self.describe(),
                 };
                 Err(Error::Invalid(format!("no vertex has the id {text:?}: {remedy}")))
             }
@@ -183,19 +183,19 @@ impl IdMap {
 
     /// The ids in a few words.
     fn describe(&self) -> String {
-        let example = |form: &str| match self.num_vertices {
-            0 => "none, for it has no vertices".to_owned(),
-            _ => match self.external_of(0) {
-                Ok(first) => format!("{form} such as {:?}", first.to_string()),
-                Err(_) => form.to_owned(),
-            },
+        let Some(last) = self.num_vertices.checked_sub(1) else {
+            return "this graph has no vertices".to_owned();
         };
-        match &self.form {
-            Form::Identity { base } | Form::Permuted { base, .. } if self.num_vertices > 0 => {
-                format!("the integers {base} to {}", base.saturating_add(self.num_vertices as u64 - 1))
+        let form = if self.is_text() { "texts" } else { "integers" };
+        match (&self.form, self.external_of(0)) {
+            (Form::Identity { base } | Form::Permuted { base, .. }, _) => {
+                format!(
+                    "the ids of this graph are the integers {base} to {}",
+                    base.saturating_add(last as u64)
+                )
             }
-            Form::Texts { .. } => example("texts"),
-            _ => example("integers"),
+            (_, Ok(first)) => format!("the ids of this graph are {form} such as {:?}", first.to_string()),
+            (_, Err(_)) => format!("the ids of this graph are {form}"),
         }
     }
 }

@@ -18,3 +18,6 @@ pub use hash::{hash_int, hash_text};
 pub use index::IndexWriter;
 pub use map::IdMap;
 pub use write::{IntegersWriter, PermutationWriter, TextsWriter};
+
+#[cfg(test)]
+mod tests;
