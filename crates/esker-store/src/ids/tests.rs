@@ -201,7 +201,7 @@ fn every_damage_is_an_error_that_names_the_file() {
     let ids: Vec<_> = texts.iter().map(|text| ExternalId::Text(text)).collect();
     damage(&disk_of_texts(&texts), IdMapKind::Texts, &ids);
 
-    let integers: Vec<u64> = (0..40).map(|i| hash_int(i)).collect();
+    let integers: Vec<u64> = (0..40).map(hash_int).collect();
     let ids: Vec<_> = integers.iter().map(|&id| ExternalId::Int(id)).collect();
     damage(&disk_of_integers(&integers), IdMapKind::Integers, &ids);
 
