@@ -2,7 +2,7 @@
 
 use esker_graph::{Rows, VertexId, Weight, vertex};
 
-use super::{Wrong, ensure};
+use super::wrong::{Wrong, ensure};
 
 /// Checks that `scores` are `factor` times the dependencies of `sources` on each vertex, to a relative difference of
 /// `tolerance`, by counting pairs: the dependency of s on v is the sum over t of the fraction of shortest s-t paths that

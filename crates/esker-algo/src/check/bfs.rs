@@ -2,7 +2,7 @@
 
 use esker_graph::{NONE, Rows, VertexId, Weight, vertex};
 
-use super::{Wrong, ensure};
+use super::wrong::{Wrong, ensure};
 
 /// Checks that `parents` (and `depths`, if given) are those of a breadth-first search from `sources` along `out`.
 ///

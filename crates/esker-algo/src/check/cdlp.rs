@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use esker_graph::{Rows, Weight, vertex};
 
-use super::{Wrong, ensure};
+use super::wrong::{Wrong, ensure};
 
 /// Checks that `labels` are what `iterations` synchronous rounds of label propagation make of `initial`: in each, every
 /// vertex takes the most frequent label of its neighbours, the smallest of several. `incoming` are the in-lists

@@ -3,7 +3,7 @@
 use esker_graph::{Rows, Weight, vertex};
 
 use super::neighbourhood::{common, neighbourhoods};
-use super::{Wrong, ensure};
+use super::wrong::{Wrong, ensure};
 
 /// Checks that `coefficients` are those of LDBC Graphalytics: for each vertex the share of the ordered pairs of its
 /// neighbours (in either direction) between which an edge of `out` leads. A coefficient may be off by one part in 10^12.

@@ -2,7 +2,7 @@
 
 use esker_graph::{Rows, Weight, vertex};
 
-use super::{Wrong, ensure};
+use super::wrong::{Wrong, ensure};
 
 /// Checks that `scores` add up to 1 and that one more iteration along `out` changes them by no more than `tolerance`
 /// in all (L1 norm), give or take rounding. `teleport` adds up to 1; `None`: the same for all.

@@ -2,7 +2,7 @@
 
 use esker_graph::{Rows, VertexId, Weight, vertex};
 
-use super::{Wrong, ensure};
+use super::wrong::{Wrong, ensure};
 
 /// Checks that `components` gives each vertex the smallest vertex of its strongly connected component.
 ///

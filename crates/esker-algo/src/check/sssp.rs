@@ -2,7 +2,7 @@
 
 use esker_graph::{NONE, Rows, VertexId, vertex};
 
-use super::{Wrong, ensure};
+use super::wrong::{Wrong, ensure};
 use crate::lengths::Length;
 
 /// Checks that `distances` (and `parents`, if given) are those of shortest paths from `source` along `out`.

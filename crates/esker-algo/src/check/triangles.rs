@@ -3,7 +3,7 @@
 use esker_graph::{Rows, VertexId, Weight};
 
 use super::neighbourhood::{common, neighbourhoods};
-use super::{Wrong, ensure};
+use super::wrong::{Wrong, ensure};
 
 /// Checks that `triangles` is the number of triangles of the undirected simple graph that underlies `out`, by
 /// intersecting the lists of the ends of every edge: time O(sum of squared degrees), memory 8 bytes an arc or so.

@@ -2,7 +2,7 @@
 
 use esker_graph::{Rows, VertexId, Weight, vertex};
 
-use super::{Wrong, ensure};
+use super::wrong::{Wrong, ensure};
 
 /// Checks that `labels` gives each vertex the smallest vertex that is connected with it when edges of `out` are
 /// followed both ways.
