@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
+use crate::io::{Disk, RealDisk, input_bytes, open_input};
 
 /// Bytes that a decompressor reads at a time.
 const COMPRESSED_BUFFER_BYTES: usize = 1 << 18;
@@ -43,15 +44,19 @@ impl Input {
         self.path().to_string_lossy().into_owned()
     }
 
-    /// Whether it can be opened more than once.
+    /// Whether it can be opened more than once: not standard input, nor a pipe.
     pub fn is_repeatable(&self) -> bool {
-        !matches!(self, Self::Stdin)
+        match self {
+            Self::File(path) => input_bytes(path).is_some(),
+            Self::Stdin => false,
+            Self::Memory(..) => true,
+        }
     }
 
     /// Bytes as stored, if known.
     pub fn stored_bytes(&self) -> Option<u64> {
         match self {
-            Self::File(path) => crate::io::input_bytes(path),
+            Self::File(path) => input_bytes(path),
             Self::Stdin => None,
             Self::Memory(_, bytes) => Some(bytes.len() as u64),
         }
@@ -62,7 +67,7 @@ impl Input {
         match self {
             Self::File(path) => {
                 let path = path.with_file_name(name);
-                path.is_file().then(|| Self::File(Arc::new(path)))
+                input_bytes(&path).map(|_| Self::File(Arc::new(path)))
             }
             _ => None,
         }
@@ -76,13 +81,13 @@ impl Input {
         let path = self.path();
         let raw: Box<dyn Read + Send> = match self {
             Self::File(path) => {
-                if path.is_dir() {
+                if RealDisk.look(path)?.is_some_and(|entry| entry.is_directory) {
                     return Err(Error::Invalid(format!(
                         "{0} is a directory; name its files, for example '{0}/*.csv'",
                         path.display()
                     )));
                 }
-                crate::io::open_input(path)?
+                open_input(path)?
             }
             Self::Stdin => Box::new(io::stdin()),
             Self::Memory(_, bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
@@ -106,7 +111,7 @@ pub fn expand<S: AsRef<str>>(names: &[S]) -> Result<Vec<Input>> {
                 ));
             }
             inputs.push(Input::Stdin);
-        } else if name.contains(['*', '?', '[']) && !Path::new(name).exists() {
+        } else if name.contains(['*', '?', '[']) && RealDisk.look(Path::new(name))?.is_none() {
             let before = inputs.len();
             let matches =
                 glob::glob(name).map_err(|e| Error::Invalid(format!("{name} is not a pattern: {e}")))?;
@@ -115,7 +120,7 @@ pub fn expand<S: AsRef<str>>(names: &[S]) -> Result<Vec<Input>> {
                     let path = e.path().to_path_buf();
                     Error::Io { action: "read", path, source: e.into() }
                 })?;
-                if path.is_file() {
+                if input_bytes(&path).is_some() {
                     inputs.push(Input::File(Arc::new(path)));
                 }
             }

@@ -55,11 +55,19 @@ pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
             let (reader, notes) = TableReader::open(inputs, head, format, options)?;
             (Box::new(reader), notes)
         }
-        Format::Parquet => (open_parquet(inputs, options)?, Vec::new()),
-        Format::Arrow => (open_arrow(inputs, options)?, Vec::new()),
-        Format::Sg | Format::Wsg => (open_gap(inputs, format, options)?, Vec::new()),
-        Format::Graph500 | Format::Graph500Wide => (open_graph500(inputs, format, options)?, Vec::new()),
+        Format::Sg | Format::Wsg => named(open_gap(inputs, format, options)?, inputs, format),
+        Format::Graph500 | Format::Graph500Wide => {
+            named(open_graph500(inputs, format, options)?, inputs, format)
+        }
+        Format::Parquet => named(open_parquet(inputs, options)?, inputs, format),
+        Format::Arrow => named(open_arrow(inputs, options)?, inputs, format),
         other => return Err(Error::Invalid(format!("{} files cannot be read yet", other.title()))),
     };
     Ok(Opened { reader, format, notes })
+}
+
+/// A reader whose inputs have nothing to explain but their format.
+fn named(reader: Box<dyn Reader>, inputs: &[Input], format: Format) -> (Box<dyn Reader>, Vec<String>) {
+    let note = |input: &Input| format!("{}: taken as {}", input.path().display(), format.title());
+    (reader, inputs.iter().map(note).collect())
 }
