@@ -1,11 +1,16 @@
 //! From names of inputs to a reader: the one entry of all formats.
 
 use super::binary::{open_arrow, open_gap, open_graph500, open_parquet};
-use super::format::{Format, ReadOptions};
+use super::format::{Format, Pick, PickIds, PickProperties, ReadOptions};
 use super::input::{Input, expand};
 use super::sniff::sniff;
 use super::source::Reader;
+use super::text::adjacency::AdjacencyReader;
+use super::text::headed::HeadedReader;
+use super::text::metis::MetisReader;
 use super::text::table::{Head, TableReader};
+use super::text::vertices::WithVertices;
+use super::text::{dimacs, graphalytics, matrix_market};
 use crate::error::{Error, Result};
 
 /// An opened input.
@@ -43,6 +48,7 @@ pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
     let head = Head::read(first)?;
     let format = match options.format {
         Some(format) => format,
+        None if graphalytics::is_part(first) => Format::Graphalytics,
         None => sniff(&first.name(), &head.bytes).map_err(|reason| Error::Input {
             path: first.path().to_path_buf(),
             line: None,
@@ -50,24 +56,75 @@ pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
             reason,
         })?,
     };
-    let (reader, notes): (Box<dyn Reader>, _) = match format {
-        Format::EdgeList | Format::WeightedEdgeList | Format::Snap | Format::Csv | Format::Tsv => {
-            let (reader, notes) = TableReader::open(inputs, head, format, options)?;
-            (Box::new(reader), notes)
-        }
-        Format::Sg | Format::Wsg => named(open_gap(inputs, format, options)?, inputs, format),
-        Format::Graph500 | Format::Graph500Wide => {
-            named(open_graph500(inputs, format, options)?, inputs, format)
-        }
-        Format::Parquet => named(open_parquet(inputs, options)?, inputs, format),
-        Format::Arrow => named(open_arrow(inputs, options)?, inputs, format),
-        other => return Err(Error::Invalid(format!("{} files cannot be read yet", other.title()))),
-    };
+    let (mut reader, notes) = open_as(format, inputs, head, options)?;
+    if matches!(options.weight, Pick::Column(_)) && reader.schema().weight.is_none() {
+        return Err(Error::Invalid(format!("{} has no weights to import", first.path().display())));
+    }
+    if let Some(name) = &options.vertices {
+        let vertices = expand(&[name])?;
+        let vertices = one(&vertices, "a file of vertices")?;
+        reader = Box::new(WithVertices::open(vertices, reader, None, options)?);
+    }
     Ok(Opened { reader, format, notes })
 }
 
-/// A reader whose inputs have nothing to explain but their format.
-fn named(reader: Box<dyn Reader>, inputs: &[Input], format: Format) -> (Box<dyn Reader>, Vec<String>) {
-    let note = |input: &Input| format!("{}: taken as {}", input.path().display(), format.title());
-    (reader, inputs.iter().map(note).collect())
+fn open_as(
+    format: Format,
+    inputs: &[Input],
+    head: Head,
+    options: &ReadOptions,
+) -> Result<(Box<dyn Reader>, Vec<String>)> {
+    let title = format.title();
+    let reader: Box<dyn Reader> = match format {
+        Format::EdgeList | Format::WeightedEdgeList | Format::Snap | Format::Csv | Format::Tsv => {
+            let (reader, notes) = TableReader::open(inputs, head, format, options)?;
+            return Ok((Box::new(reader), notes));
+        }
+        Format::Graphalytics => return graphalytics::open(graphalytics::any_of(inputs)?, options),
+        Format::Parquet => open_parquet(inputs, options)?,
+        Format::Arrow => open_arrow(inputs, options)?,
+        _ => {
+            refuse_columns(title, options)?;
+            match format {
+                Format::Sg | Format::Wsg => open_gap(inputs, format, options)?,
+                Format::Graph500 | Format::Graph500Wide => open_graph500(inputs, format, options)?,
+                Format::Metis => Box::new(MetisReader::open(one(inputs, title)?, head, options)?),
+                Format::Adjacency => Box::new(AdjacencyReader::open(one(inputs, title)?, head, options)?),
+                Format::Dimacs => {
+                    Box::new(HeadedReader::open(one(inputs, title)?, head, dimacs::parse, options)?)
+                }
+                _ => Box::new(HeadedReader::open(one(inputs, title)?, head, matrix_market::parse, options)?),
+            }
+        }
+    };
+    let note = |input: &Input| format!("{}: taken as {title}", input.path().display());
+    Ok((reader, inputs.iter().map(note).collect()))
+}
+
+/// Formats without columns have none to choose.
+fn refuse_columns(title: &str, options: &ReadOptions) -> Result<()> {
+    let chosen = [
+        ("--src", options.source.is_some()),
+        ("--dst", options.target.is_some()),
+        ("--time", matches!(options.time, Pick::Column(_))),
+        ("--property", options.properties != PickProperties::None),
+        ("--ids text", options.ids == PickIds::Text),
+    ];
+    match chosen.into_iter().find(|(_, chosen)| *chosen) {
+        Some((flag, _)) => Err(Error::Invalid(format!(
+            "{flag} means nothing for a {title}, whose columns are fixed; leave it out"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// The only input, for formats in which a file is a whole graph.
+fn one<'a>(inputs: &'a [Input], what: &str) -> Result<&'a Input> {
+    match inputs {
+        [input] => Ok(input),
+        _ => Err(Error::Invalid(format!(
+            "{} inputs are named, but {what} stands in one file; name one",
+            inputs.len()
+        ))),
+    }
 }

@@ -95,6 +95,21 @@ pub struct Batch {
     pub input_bytes: u64,
 }
 
+impl Batch {
+    /// Number of edges.
+    pub fn len(&self) -> usize {
+        match &self.source {
+            IdColumn::Int(ids) => ids.len(),
+            IdColumn::Text(ids) => ids.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
 /// What the ids of an input are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IdKind {

@@ -43,6 +43,8 @@ pub(crate) enum Comments {
     Marked,
     /// Those that begin with `#` and a space, a tab, another `#`, or nothing: a text id may begin with `#` itself.
     Spaced,
+    /// Those that begin with the letter `c` alone.
+    Letter,
 }
 
 /// How lines are to be read.
@@ -62,6 +64,7 @@ impl Dialect {
         match self.comments {
             Comments::None => false,
             Comments::Marked => matches!(line, [b'#' | b'%', ..]),
+            Comments::Letter => matches!(line, [b'c'] | [b'c', b' ' | b'\t' | b'\r', ..]),
             Comments::Spaced => matches!(line, [b'#'] | [b'#', b' ' | b'\t' | b'#' | b'\r', ..]),
         }
     }

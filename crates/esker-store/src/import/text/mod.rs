@@ -6,10 +6,22 @@ mod names;
 mod blocks;
 mod shape;
 mod columns;
+mod fast;
 mod table_parser;
 pub(crate) mod table;
+mod tally;
+pub(crate) mod headed;
+pub(crate) mod matrix_market;
+pub(crate) mod dimacs;
+pub(crate) mod metis;
+mod words;
+pub(crate) mod adjacency;
+pub(crate) mod vertices;
+pub(crate) mod graphalytics;
 
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod table_tests;
+#[cfg(test)]
+mod format_tests;

@@ -183,6 +183,7 @@ fn layout(table: &Sniffed) -> Layout {
         source: table.columns.source,
         target: table.columns.target,
         properties: table.columns.properties.iter().map(|property| property.column).collect(),
+        mark: None,
     }
 }
 

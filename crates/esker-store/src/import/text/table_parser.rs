@@ -1,11 +1,13 @@
 //! Parses blocks of table lines.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::blocks::{count_lines, excerpt};
-use super::digits::{self, NotId, NotNumber, Number, uint_at};
-use super::line::{BadQuote, Dialect, Field, Line, Separator, split};
+use super::digits::{self, NotId, NotNumber, Number};
+use super::fast::{Edges, Fast, push_number};
+use super::line::{BadQuote, Comments, Dialect, Field, Line, line_end, split};
 use crate::error;
 use crate::import::source::{Batch, Block, BlockParser, IdColumn, Rejected, TextColumn, ValueColumn};
 
@@ -22,6 +24,8 @@ pub(crate) struct Layout {
     pub(crate) source: usize,
     pub(crate) target: usize,
     pub(crate) properties: Vec<usize>,
+    /// A letter and a blank with which every line begins, as column 0.
+    pub(crate) mark: Option<u8>,
 }
 
 /// The parser of tables. Memory: 24 bytes for each column beside the batch.
@@ -31,6 +35,8 @@ pub(crate) struct TableParser {
     ids_are_texts: bool,
     names: Vec<String>,
     are_texts: Vec<bool>,
+    /// The integers that are ids.
+    ids: RangeInclusive<u64>,
 }
 
 impl TableParser {
@@ -41,7 +47,12 @@ impl TableParser {
         names: Vec<String>,
         are_texts: Vec<bool>,
     ) -> Self {
-        Self { paths, layouts, ids_are_texts, names, are_texts }
+        Self { paths, layouts, ids_are_texts, names, are_texts, ids: 0..=u64::MAX }
+    }
+
+    /// The same for ids that are integers of a range.
+    pub(crate) fn with_ids(self, ids: RangeInclusive<u64>) -> Self {
+        Self { ids, ..self }
     }
 }
 
@@ -50,31 +61,24 @@ impl BlockParser for TableParser {
         let layout = &self.layouts[block.file];
         let lines = count_lines(&block.bytes) as usize + 1;
         let mut sink = Sink::new(self, layout, &block, lines);
-        match Fast::of(self, layout) {
-            Some(fast) => sink.parse_fast(fast),
+        match fast_of(self, layout) {
+            Some(fast) => sink.parse_fast(&fast),
             None => sink.parse_from(0),
         }
         Ok(sink.finish(block.input_bytes))
     }
 }
 
-/// What the fast path needs to know.
-#[derive(Debug, Clone, Copy)]
-struct Fast {
-    separator: Separator,
-    weighted: bool,
-}
-
-impl Fast {
-    /// Integer ids in columns 1 and 2, and nothing else or one number in column 3.
-    fn of(parser: &TableParser, layout: &Layout) -> Option<Self> {
-        let weighted = layout.properties == [2] && parser.are_texts == [false];
-        let fits = layout.source == 0
-            && layout.target == 1
-            && !parser.ids_are_texts
-            && (weighted || layout.properties.is_empty());
-        fits.then_some(Self { separator: layout.dialect.separator, weighted })
-    }
+/// The fast path, for integer ids in the first two columns and nothing else or one number in the third.
+fn fast_of(parser: &TableParser, layout: &Layout) -> Option<Fast> {
+    let first = usize::from(layout.mark.is_some());
+    let weighted = layout.properties == [first + 2] && parser.are_texts == [false];
+    let fits = layout.source == first
+        && layout.target == first + 1
+        && !parser.ids_are_texts
+        && (weighted || layout.properties.is_empty());
+    let Layout { dialect: Dialect { separator, .. }, mark, .. } = *layout;
+    fits.then(|| Fast { separator, mark, weighted, ids: parser.ids.clone() })
 }
 
 /// A block on its way to a batch.
@@ -135,76 +139,26 @@ impl<'a> Sink<'a> {
     }
 
     /// Lines of the common form fast, others one by one.
-    fn parse_fast(&mut self, fast: Fast) {
+    fn parse_fast(&mut self, fast: &Fast) {
         let mut at = 0;
         while at < self.block.bytes.len() {
-            at = match (fast.weighted, fast.separator) {
-                (false, Separator::Blank) => self.run(at, |b| b == b' ' || b == b'\t'),
-                (false, Separator::Byte(own)) => self.run(at, move |b| b == own),
-                (true, Separator::Blank) => self.run_weighted(at, |b| b == b' ' || b == b'\t'),
-                (true, Separator::Byte(own)) => self.run_weighted(at, move |b| b == own),
-            };
+            if let (IdColumn::Int(sources), IdColumn::Int(targets)) =
+                (&mut self.batch.source, &mut self.batch.target)
+            {
+                let weights = self.batch.properties.first_mut();
+                at = fast.take(&self.block.bytes, at, Edges { sources, targets, weights });
+            }
             if at < self.block.bytes.len() {
                 at = self.line(at);
             }
         }
     }
 
-    /// Takes lines `digits separator digits` as long as they come; returns where the first other one begins.
-    #[inline(always)]
-    fn run(&mut self, mut at: usize, is_separator: impl Fn(u8) -> bool) -> usize {
-        let bytes = &self.block.bytes[..];
-        let (IdColumn::Int(sources), IdColumn::Int(targets)) =
-            (&mut self.batch.source, &mut self.batch.target)
-        else {
-            return at;
-        };
-        loop {
-            let Some((source, end)) = uint_at(bytes, at) else { return at };
-            if !bytes.get(end).is_some_and(|&b| is_separator(b)) {
-                return at;
-            }
-            let Some((target, end)) = uint_at(bytes, end + 1) else { return at };
-            let Some(next) = behind_line(bytes, end) else { return at };
-            sources.push(source);
-            targets.push(target);
-            at = next;
-        }
-    }
-
-    /// The same with a third column of unsigned numbers, of at most 15 digits around a point.
-    #[inline(always)]
-    fn run_weighted(&mut self, mut at: usize, is_separator: impl Fn(u8) -> bool) -> usize {
-        let bytes = &self.block.bytes[..];
-        let (IdColumn::Int(sources), IdColumn::Int(targets)) =
-            (&mut self.batch.source, &mut self.batch.target)
-        else {
-            return at;
-        };
-        let Some(weights) = self.batch.properties.first_mut() else { return at };
-        loop {
-            let Some((source, end)) = uint_at(bytes, at) else { return at };
-            if !bytes.get(end).is_some_and(|&b| is_separator(b)) {
-                return at;
-            }
-            let Some((target, end)) = uint_at(bytes, end + 1) else { return at };
-            if !bytes.get(end).is_some_and(|&b| is_separator(b)) {
-                return at;
-            }
-            let Some((weight, end)) = digits::decimal_at(bytes, end + 1) else { return at };
-            let Some(next) = behind_line(bytes, end) else { return at };
-            sources.push(source);
-            targets.push(target);
-            push_number(weights, weight);
-            at = next;
-        }
-    }
-
     /// The line at `at`, whatever it is; returns where the next begins.
     fn line(&mut self, at: usize) -> usize {
         let bytes = &self.block.bytes[..];
-        if matches!(bytes[at], b'#' | b'%') && self.layout.dialect.comments != super::line::Comments::None {
-            let (end, next) = super::line::line_end(bytes, at);
+        if matches!(bytes[at], b'#' | b'%' | b'c') && self.layout.dialect.comments != Comments::None {
+            let (end, next) = line_end(bytes, at);
             if self.layout.dialect.is_comment(&bytes[at..end]) {
                 return next;
             }
@@ -236,6 +190,7 @@ impl<'a> Sink<'a> {
 
     /// Appends the edge whose fields are split, or says why not.
     fn take(&mut self, at: usize, line: Line) -> Result<(), String> {
+        self.check_mark()?;
         self.check_columns(at, line)?;
         let bytes = &self.block.bytes[..];
         self.numbers.clear();
@@ -249,8 +204,11 @@ impl<'a> Sink<'a> {
         let (source, target) = (self.fields[self.layout.source], self.fields[self.layout.target]);
         match (&mut self.batch.source, &mut self.batch.target) {
             (IdColumn::Int(sources), IdColumn::Int(targets)) => {
-                let id = |field: Field, end| {
-                    digits::id(&bytes[field.start..field.end]).map_err(|why| not_id(end, why))
+                let ids = &self.parser.ids;
+                let id = |field: Field, end| match digits::id(&bytes[field.start..field.end]) {
+                    Ok(id) if ids.contains(&id) => Ok(id),
+                    Ok(id) => Err(not_in_range(end, id, ids)),
+                    Err(why) => Err(not_id(end, why)),
                 };
                 let (source, target) = (id(source, "source")?, id(target, "target")?);
                 sources.push(source);
@@ -272,6 +230,16 @@ impl<'a> Sink<'a> {
             }
         }
         Ok(())
+    }
+
+    fn check_mark(&self) -> Result<(), String> {
+        let Some(mark) = self.layout.mark else { return Ok(()) };
+        match self.fields.first() {
+            Some(field) if self.block.bytes[field.start..field.end] == [mark] => Ok(()),
+            _ => {
+                Err(format!("the line begins with neither {} (an edge) nor c (a comment)", char::from(mark)))
+            }
+        }
     }
 
     fn check_columns(&self, at: usize, line: Line) -> Result<(), String> {
@@ -324,33 +292,6 @@ impl<'a> Sink<'a> {
     }
 }
 
-/// Where the next line begins if this one ends at `at`.
-#[inline(always)]
-fn behind_line(bytes: &[u8], at: usize) -> Option<usize> {
-    match bytes.get(at) {
-        Some(b'\n') => Some(at + 1),
-        Some(b'\r') if bytes.get(at + 1) == Some(&b'\n') => Some(at + 2),
-        _ => None,
-    }
-}
-
-/// Appends a number; the column turns into floats at the first that is no integer.
-#[inline]
-pub(crate) fn push_number(column: &mut ValueColumn, number: Number) {
-    match (&mut *column, number) {
-        (ValueColumn::Int(values), Number::Int(value)) => values.push(value),
-        (ValueColumn::Float(values), Number::Int(value)) => values.push(value as f64),
-        (ValueColumn::Float(values), Number::Float(value)) => values.push(value),
-        (ValueColumn::Int(values), Number::Float(value)) => {
-            let mut floats = Vec::with_capacity(values.capacity());
-            floats.extend(values.iter().map(|&value| value as f64));
-            floats.push(value);
-            *column = ValueColumn::Float(floats);
-        }
-        (ValueColumn::Text(_), _) => unreachable!("a column of texts is never given a number"),
-    }
-}
-
 fn push_text(column: &mut TextColumn, bytes: &[u8], field: Field) {
     if field.doubled {
         column.push(&super::shape::text(bytes, field));
@@ -378,4 +319,12 @@ pub(crate) fn not_id(end: &str, why: NotId) -> String {
         NotId::TooLarge => format!("the {end} is larger than {}; {ids}", u64::MAX),
         NotId::Other => format!("the {end} is not an integer; {ids}"),
     }
+}
+
+/// Why an integer is no id of a format that numbers its vertices, in words.
+pub(crate) fn not_in_range(end: &str, id: u64, ids: &RangeInclusive<u64>) -> String {
+    let (first, last) = (ids.start(), ids.end());
+    format!(
+        "the {end} is {id}, but the header promises ids from {first} to {last}; mend the header or the line"
+    )
 }
