@@ -5,6 +5,7 @@ use crate::import::format::{Format, Pick, PickIds, ReadOptions};
 use crate::import::input::Input;
 use crate::import::open::open;
 use crate::import::source::IdKind;
+use crate::io::{Disk, RealDisk};
 
 fn default() -> ReadOptions {
     ReadOptions::default()
@@ -274,7 +275,7 @@ fn adjacency_graphs() {
 fn read_files(files: &[(&str, &str)], name: &str, options: &ReadOptions) -> Result<Read, String> {
     let directory = tempfile::tempdir().unwrap();
     for (name, text) in files {
-        std::fs::write(directory.path().join(name), text).unwrap();
+        RealDisk.write(&directory.path().join(name), text.as_bytes()).unwrap();
     }
     let path = directory.path().join(name).to_str().unwrap().to_owned();
     let inputs = crate::import::input::expand(&[path]).map_err(|error| error.to_string())?;
@@ -339,7 +340,7 @@ fn graphalytics_from_any_of_its_files() {
 fn vertices_without_edges() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("vertices");
-    std::fs::write(&path, "# ids\nzoe\n\n alice \r\nbob").unwrap();
+    RealDisk.write(&path, b"# ids\nzoe\n\n alice \r\nbob").unwrap();
     let options = ReadOptions { vertices: Some(path.to_str().unwrap().to_owned()), ..default() };
     let read = good("a.csv", "alice,carol\n", &options);
     assert_eq!(
@@ -351,7 +352,8 @@ fn vertices_without_edges() {
         read.rejected[0],
         "2: \"zoe\": the vertex is not an integer; to take all ids as texts, pass --ids text"
     );
-    std::fs::write(&path, "1\n9\n").unwrap();
+    RealDisk.remove_file(&path).unwrap();
+    RealDisk.write(&path, b"1\n9\n").unwrap();
     let read = read_text("a.gr", "p sp 3 1\na 1 2 1\n", &options).unwrap();
     assert_eq!((read.vertices, read.rejected.len()), (vec!["1".into()], 1));
 }
