@@ -163,7 +163,13 @@ impl Shelf {
         }
     }
 
-    fn room_for(&self, bytes: u64) -> Option<Reservation> {
+    /// Keeps `records` in memory that was found with [`Shelf::room_for`].
+    pub(super) fn keep<T: Pod>(&self, records: Vec<T>, room: Reservation) -> Chunk<T> {
+        Chunk { len: records.len(), place: Place::Memory(records, room) }
+    }
+
+    /// Room for a chunk in memory, if there is any.
+    pub(super) fn room_for(&self, bytes: u64) -> Option<Reservation> {
         let room = self.budget.try_reserve(bytes)?;
         (self.budget.free_bytes() >= self.keep_free_bytes).then_some(room)
     }

@@ -130,6 +130,25 @@ impl<T: Pod> Spool<T> {
         self.shelf.get(&self.blocks[index], buffer)
     }
 
+    /// Copies records `start..start + len` of the closed blocks into `buffer`, whose old contents go.
+    ///
+    /// # Errors
+    /// If the temporary file cannot be read.
+    pub fn read_range(&self, start: u64, len: usize, buffer: &mut Vec<T>) -> Result<()> {
+        buffer.clear();
+        let end = start + len as u64;
+        let mut block = self.starts.partition_point(|&s| s <= start).max(1) - 1;
+        let mut part = Vec::new();
+        while (buffer.len()) < len {
+            let from = start + buffer.len() as u64 - self.starts[block];
+            let to = end.min(self.starts[block + 1]) - self.starts[block];
+            self.shelf.get_range(&self.blocks[block], from as usize, (to - from) as usize, &mut part)?;
+            buffer.extend_from_slice(&part);
+            block += 1;
+        }
+        Ok(())
+    }
+
     /// Calls `visit` with every record in order.
     ///
     /// # Errors
@@ -215,6 +234,11 @@ mod tests {
             spool.finish().unwrap();
             assert_eq!(read_all(&spool), expected);
             assert_eq!(spool.block_start(spool.num_blocks()), 1000);
+            for (start, len) in [(0, 0), (0, 1000), (17, 1), (90, 700), (999, 1), (1000, 0)] {
+                let mut part = Vec::new();
+                spool.read_range(start as u64, len, &mut part).unwrap();
+                assert_eq!(part, expected[start..start + len]);
+            }
             let files = std::fs::read_dir(dir.path()).unwrap().count();
             assert_eq!(files, usize::from(limit < 5000), "limit {limit}");
             drop(spool);

@@ -1,0 +1,179 @@
+//! Counting arcs by vertex, or by ranges of vertices where memory does not allow more.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use esker_graph::VertexId;
+
+use super::edges::{EdgeBuffer, Edges};
+use super::options::Tracker;
+use super::scratch::Work;
+use crate::error::{Error, Result};
+
+/// Vertices below this are counted one by one: in degree order they are the hubs.
+const HEAD: u64 = 1 << 16;
+
+/// A division of the vertices into at most 2^17 cells, ascending: one vertex each at the front, equal ranges after it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cells {
+    shift: u32,
+    num_vertices: u64,
+}
+
+impl Cells {
+    pub(super) fn new(num_vertices: u64) -> Self {
+        let bits = u64::BITS - num_vertices.leading_zeros();
+        Self { shift: bits.saturating_sub(HEAD.trailing_zeros()), num_vertices }
+    }
+
+    /// The cell of `v`.
+    #[inline(always)]
+    pub(super) fn of(self, v: VertexId) -> usize {
+        // Without a branch: half of the accesses are to hubs, which no predictor knows.
+        let v = v as usize;
+        if v < HEAD as usize { v } else { HEAD as usize + (v >> self.shift) }
+    }
+
+    pub(super) fn len(self) -> usize {
+        match self.num_vertices {
+            0 => 1,
+            n => self.of((n - 1) as VertexId) + 1,
+        }
+    }
+
+    /// The first vertex of cell `index`, or of the next one that has any; `num_vertices` at the end.
+    pub(super) fn start(self, index: usize) -> u64 {
+        let head = HEAD as usize;
+        let start =
+            if index < head { index as u64 } else { (((index - head) as u64) << self.shift).max(HEAD) };
+        start.min(self.num_vertices)
+    }
+}
+
+/// How many edges leave each vertex, and how many arrive, as the input has them. Saturating.
+pub(super) struct Degrees {
+    pub(super) sources: Vec<u32>,
+    pub(super) targets: Vec<u32>,
+}
+
+/// What [`degrees`] needs when its threads share their counters.
+pub(super) fn degrees_bytes(num_vertices: u64) -> u64 {
+    8 * num_vertices
+}
+
+/// Counts for every vertex. Threads have counters of their own if the budget allows.
+pub(super) fn degrees(work: &Work, edges: &Edges, tracker: &Tracker) -> Result<Degrees> {
+    let n = edges.num_vertices as usize;
+    let own_bytes = degrees_bytes(edges.num_vertices) * (work.run.threads() as u64 - 1);
+    let own = work.budget.try_reserve(4 * own_bytes).map(|room| (room, own_bytes));
+    let new = || -> Vec<AtomicU32> { (0..n).map(|_| AtomicU32::new(0)).collect() };
+    let count =
+        |sources: &[AtomicU32], targets: &[AtomicU32], buffer: &mut EdgeBuffer, block: usize, alone: bool| {
+            let len = edges.block_len(block) as u64;
+            tracker.advance(len, 0);
+            edges.for_each(block, buffer, |u, v| {
+                add(&sources[u as usize], alone);
+                add(&targets[v as usize], alone);
+                Ok(())
+            })
+        };
+    let unwrap = |counts: Vec<AtomicU32>| counts.into_iter().map(AtomicU32::into_inner).collect::<Vec<u32>>();
+    if own.is_none() || work.run.threads() == 1 {
+        let alone = work.run.threads() == 1;
+        let (sources, targets) = (new(), new());
+        work.run.share(edges.num_blocks(), EdgeBuffer::default, |buffer, block| {
+            count(&sources, &targets, buffer, block, alone)
+        })?;
+        return Ok(Degrees { sources: unwrap(sources), targets: unwrap(targets) });
+    }
+    let counted = work.run.share(
+        edges.num_blocks(),
+        || (EdgeBuffer::default(), new(), new()),
+        |(buffer, sources, targets), block| count(sources, targets, buffer, block, true),
+    )?;
+    let mut all = counted
+        .into_iter()
+        .map(|(_, sources, targets)| Degrees { sources: unwrap(sources), targets: unwrap(targets) });
+    let mut sum = all.next().unwrap_or_else(|| Degrees { sources: vec![0; n], targets: vec![0; n] });
+    for other in all {
+        merge(work, &mut sum.sources, &other.sources)?;
+        merge(work, &mut sum.targets, &other.targets)?;
+    }
+    Ok(sum)
+}
+
+#[inline(always)]
+fn add(counter: &AtomicU32, alone: bool) {
+    if alone {
+        counter.store(counter.load(Ordering::Relaxed).saturating_add(1), Ordering::Relaxed);
+    } else if counter.fetch_add(1, Ordering::Relaxed) == u32::MAX {
+        counter.store(u32::MAX, Ordering::Relaxed);
+    }
+}
+
+fn merge(work: &Work, sum: &mut [u32], other: &[u32]) -> Result<()> {
+    work.check()?;
+    for (a, b) in sum.iter_mut().zip(other) {
+        *a = a.saturating_add(*b);
+    }
+    Ok(())
+}
+
+/// Counts by cell: edges by source, and by target.
+pub(super) fn by_cell(work: &Work, edges: &Edges, cells: Cells, tracker: &Tracker) -> Result<[Vec<u64>; 2]> {
+    let counted = work.run.share(
+        edges.num_blocks(),
+        || (EdgeBuffer::default(), vec![0u64; cells.len()], vec![0u64; cells.len()]),
+        |(buffer, sources, targets), block| {
+            tracker.advance(edges.block_len(block) as u64, 0);
+            edges.for_each(block, buffer, |u, v| {
+                sources[cells.of(u)] += 1;
+                targets[cells.of(v)] += 1;
+                Ok(())
+            })?;
+            Ok::<(), Error>(())
+        },
+    )?;
+    let mut sums = [vec![0; cells.len()], vec![0; cells.len()]];
+    for (_, sources, targets) in counted {
+        for (sum, counts) in sums.iter_mut().zip([sources, targets]) {
+            sum.iter_mut().zip(counts).for_each(|(a, b)| *a += b);
+        }
+    }
+    Ok(sums)
+}
+
+/// Sums per-vertex counts by the cells of the renumbered vertices.
+pub(super) fn to_cells(counts: &[u32], renumbered: Option<&[VertexId]>, cells: Cells) -> Vec<u64> {
+    let mut sums = vec![0; cells.len()];
+    match renumbered {
+        Some(renumbered) => {
+            for (&count, &v) in counts.iter().zip(renumbered) {
+                sums[cells.of(v)] += u64::from(count);
+            }
+        }
+        None => {
+            for (v, &count) in counts.iter().enumerate() {
+                sums[cells.of(v as VertexId)] += u64::from(count);
+            }
+        }
+    }
+    sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_ascend_and_cover() {
+        for n in [0, 1, 2, 65_535, 65_536, 65_537, 100_000, 131_072, 131_073, 10_000_000] {
+            let cells = Cells::new(n);
+            assert_eq!(cells.start(0), 0);
+            assert_eq!(cells.start(cells.len()), n, "{n}");
+            for v in (0..n).step_by(997).chain(n.checked_sub(1)) {
+                let cell = cells.of(v as VertexId);
+                assert!(cells.start(cell) <= v && v < cells.start(cell + 1), "{n} {v}");
+            }
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! The edges of an import as pairs of vertices with words of properties beside them, block by block.
+
+use esker_graph::VertexId;
+
+use super::gather::{Gathered, RawEnds};
+use super::options::Duplicates;
+use super::scratch::Work;
+use super::source::Schema;
+use super::spool::Spool;
+use super::values::{Layout, ValueType};
+use crate::error::{Error, Result};
+
+/// All edges, to be read by any number of threads.
+pub(super) struct Edges {
+    gathered: Gathered,
+    /// Index of the first edge of each block.
+    starts: Vec<u64>,
+    /// What is subtracted from each id as the input has it.
+    base: u64,
+    /// Pairs that replace the ids of the input.
+    numbered: Option<Spool<[VertexId; 2]>>,
+    pub(super) num_vertices: u64,
+    pub(super) layouts: Vec<Layout>,
+    /// Words of 32 bits beside each edge.
+    pub(super) words: usize,
+    /// For each property, its texts in order of their codes.
+    pub(super) dictionaries: Vec<Vec<Box<[u8]>>>,
+}
+
+/// Room for the edges of a block.
+#[derive(Default)]
+pub(super) struct EdgeBuffer {
+    narrow: Vec<[u32; 2]>,
+    wide: Vec<[u64; 2]>,
+    pairs: Vec<[VertexId; 2]>,
+    /// The properties of the block after [`Edges::read_words`].
+    pub(super) words: Vec<u32>,
+}
+
+impl Edges {
+    /// Edges whose ids are `base..base + num_vertices`, or are replaced by `numbered`.
+    pub(super) fn new(
+        gathered: Gathered,
+        schema: &Schema,
+        duplicates: Duplicates,
+        base: u64,
+        num_vertices: u64,
+        numbered: Option<Spool<[VertexId; 2]>>,
+    ) -> Result<Self> {
+        if num_vertices > u64::from(esker_graph::NONE) {
+            return Err(Error::Invalid(format!(
+                "the graph has {num_vertices} vertices, and this build holds {} at most: use a build with 64-bit ids",
+                esker_graph::NONE
+            )));
+        }
+        let mut layouts = Vec::new();
+        let mut dictionaries = Vec::new();
+        let mut words = 0;
+        for (i, range) in gathered.ranges.iter().enumerate() {
+            let (dictionary, ranks) = gathered.texts[i].ranked();
+            let narrowest = range.value_type(&schema.properties[i], dictionary.len())?;
+            let summed = duplicates == Duplicates::Sum && schema.weight == Some(i);
+            let carried =
+                if summed { for_sums(narrowest, range.i64, &schema.properties[i])? } else { narrowest };
+            layouts.push(Layout { carried, word: words, ranks });
+            words += carried.words();
+            dictionaries.push(dictionary);
+        }
+        let mut starts = vec![0];
+        starts.extend(gathered.blocks.iter().scan(0, |sum, block| {
+            *sum += block.len as u64;
+            Some(*sum)
+        }));
+        Ok(Self { gathered, starts, base, numbered, num_vertices, layouts, words, dictionaries })
+    }
+
+    pub(super) fn num_blocks(&self) -> usize {
+        self.gathered.blocks.len()
+    }
+
+    pub(super) fn num_edges(&self) -> u64 {
+        self.starts.last().copied().unwrap_or(0)
+    }
+
+    /// Index of the first edge of block `index`.
+    pub(super) fn block_start(&self, index: usize) -> u64 {
+        self.starts[index]
+    }
+
+    /// Number of edges of block `index`.
+    pub(super) fn block_len(&self, index: usize) -> usize {
+        self.gathered.blocks[index].len
+    }
+
+    /// The longest block.
+    pub(super) fn block_len_max(&self) -> usize {
+        self.gathered.blocks.iter().map(|block| block.len).max().unwrap_or(0)
+    }
+
+    /// Puts other pairs in place of the ids that the edges had.
+    pub(super) fn renumber(&mut self, numbered: Spool<[VertexId; 2]>) {
+        self.numbered = Some(numbered);
+        for block in &mut self.gathered.blocks {
+            block.ends = RawEnds::Elsewhere;
+        }
+    }
+
+    /// Calls `visit` with the two ends of each edge of block `index`, in order.
+    #[inline(always)]
+    pub(super) fn for_each(
+        &self,
+        index: usize,
+        buffer: &mut EdgeBuffer,
+        mut visit: impl FnMut(VertexId, VertexId) -> Result<()>,
+    ) -> Result<()> {
+        let block = &self.gathered.blocks[index];
+        let base = self.base;
+        match (&self.numbered, &block.ends) {
+            (Some(numbered), _) => {
+                numbered.read_range(self.starts[index], block.len, &mut buffer.pairs)?;
+                buffer.pairs.iter().try_for_each(|&[u, v]| visit(u, v))
+            }
+            (None, RawEnds::Narrow(chunk)) => {
+                let base = base as u32;
+                let pairs = self.gathered.shelf.get(chunk, &mut buffer.narrow)?;
+                pairs.iter().try_for_each(|&[u, v]| visit(VertexId::from(u - base), VertexId::from(v - base)))
+            }
+            (None, RawEnds::Wide(chunk)) => {
+                let pairs = self.gathered.shelf.get(chunk, &mut buffer.wide)?;
+                pairs.iter().try_for_each(|&[u, v]| visit((u - base) as VertexId, (v - base) as VertexId))
+            }
+            (None, RawEnds::Elsewhere) => {
+                Err(Error::Invalid("the edges of a block were not numbered".to_owned()))
+            }
+        }
+    }
+
+    /// The two ends of edge `at` of block `index`.
+    pub(super) fn pair(&self, index: usize, at: usize) -> Result<[VertexId; 2]> {
+        let shelf = &self.gathered.shelf;
+        let base = self.base;
+        match (&self.numbered, &self.gathered.blocks[index].ends) {
+            (Some(numbered), _) => {
+                let mut one = Vec::new();
+                numbered.read_range(self.starts[index] + at as u64, 1, &mut one)?;
+                Ok(one[0])
+            }
+            (None, RawEnds::Narrow(chunk)) => {
+                let mut one = Vec::new();
+                shelf.get_range(chunk, at, 1, &mut one)?;
+                Ok(one[0].map(|id| (u64::from(id) - base) as VertexId))
+            }
+            (None, RawEnds::Wide(chunk)) => {
+                let mut one = Vec::new();
+                shelf.get_range(chunk, at, 1, &mut one)?;
+                Ok(one[0].map(|id| (id - base) as VertexId))
+            }
+            (None, RawEnds::Elsewhere) => {
+                Err(Error::Invalid("the edges of a block were not numbered".to_owned()))
+            }
+        }
+    }
+
+    /// Fills `buffer.words` with the properties of block `index`.
+    pub(super) fn read_words(&self, index: usize, buffer: &mut EdgeBuffer) -> Result<()> {
+        let block = &self.gathered.blocks[index];
+        buffer.words.resize(block.len * self.words, 0);
+        for (layout, values) in self.layouts.iter().zip(&block.values) {
+            if block.len > 0 {
+                layout.fill(&self.gathered.shelf, values, &mut buffer.words, self.words)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Memory that one thread needs to read a block.
+    pub(super) fn buffer_bytes(&self) -> u64 {
+        (self.block_len_max() * (16 + 8 + 4 * self.words)) as u64
+    }
+
+    /// Frees what was read, once it will not be read again.
+    pub(super) fn into_rejected(self) -> (u64, Vec<super::source::Rejected>) {
+        (self.gathered.rejected, self.gathered.rejected_sample)
+    }
+}
+
+/// The type in which weights are added.
+fn for_sums(narrowest: ValueType, integers: bool, name: &str) -> Result<ValueType> {
+    match narrowest {
+        ValueType::Code8 | ValueType::Code16 => Err(Error::Invalid(format!(
+            "the weight {name:?} is a text, and texts cannot be added: choose another weight, or drop duplicates"
+        ))),
+        _ if integers => Ok(ValueType::I64),
+        _ => Ok(ValueType::F64),
+    }
+}
+
+/// Refuses [`Duplicates::Sum`] where there is nothing to add.
+pub(super) fn check_sum(schema: &Schema, duplicates: Duplicates) -> Result<()> {
+    if duplicates == Duplicates::Sum && schema.weight.is_none() {
+        return Err(Error::Invalid(
+            "duplicate edges cannot be added up because the input has no weights: name the weight, or drop duplicates"
+                .to_owned(),
+        ));
+    }
+    Ok(())
+}
+
+/// Pairs in order of the input from the ids that were set aside, for a numberer: see [`super::numbering`].
+pub(super) fn raw_pairs(
+    gathered: &Gathered,
+    index: usize,
+    work: &Work,
+) -> Result<(Vec<u64>, Vec<u64>, Option<Vec<u64>>)> {
+    work.check()?;
+    let block = &gathered.blocks[index];
+    let (source, target) = match &block.ends {
+        RawEnds::Narrow(chunk) => {
+            let mut buffer = Vec::new();
+            let pairs = gathered.shelf.get(chunk, &mut buffer)?;
+            pairs.iter().map(|&[u, v]| (u64::from(u), u64::from(v))).unzip()
+        }
+        RawEnds::Wide(chunk) => {
+            let mut buffer = Vec::new();
+            gathered.shelf.get(chunk, &mut buffer)?.iter().map(|&[u, v]| (u, v)).unzip()
+        }
+        RawEnds::Elsewhere => (Vec::new(), Vec::new()),
+    };
+    let vertices = match &block.vertices {
+        Some(chunk) => Some(gathered.shelf.get(chunk, &mut Vec::new())?.to_vec()),
+        None => None,
+    };
+    Ok((source, target, vertices))
+}

@@ -1,0 +1,396 @@
+//! The first step of an import: one thread cuts the input into blocks, the others parse them and set the edges aside.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+
+use super::distinct::DistinctSketch;
+use super::numbering::{Keys, Numberer};
+use super::options::{BadLines, Tracker};
+use super::scratch::{Chunk, Shelf, Work};
+use super::source::{Batch, Block, BlockParser, IdColumn, Reader, Rejected};
+use super::values::{Range, RawValues, TextCache, Texts, set_aside};
+use crate::error::{Error, Result};
+
+/// How many rejected rows are kept as a sample.
+pub(super) const REJECTED_SAMPLE: usize = 20;
+
+/// Memory that a worker needs for the block and the batch in its hands.
+pub(super) const WORKER_BYTES: u64 = 6 << 20;
+
+/// How often a waiting thread looks for cancellation.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+/// The two ends of the edges of a block, as the input has them.
+#[derive(Debug)]
+pub(super) enum RawEnds {
+    Narrow(Chunk<[u32; 2]>),
+    Wide(Chunk<[u64; 2]>),
+    /// They went to a [`Numberer`].
+    Elsewhere,
+}
+
+/// The edges of one block of input.
+#[derive(Debug)]
+pub(super) struct RawBlock {
+    pub(super) len: usize,
+    pub(super) ends: RawEnds,
+    pub(super) values: Vec<RawValues>,
+    pub(super) vertices: Option<Chunk<u64>>,
+}
+
+/// What the integer ids of an input are like.
+#[derive(Debug, Clone)]
+pub(super) struct IdStats {
+    pub(super) min: u64,
+    pub(super) max: u64,
+    pub(super) distinct: DistinctSketch,
+}
+
+impl Default for IdStats {
+    fn default() -> Self {
+        Self { min: u64::MAX, max: 0, distinct: DistinctSketch::default() }
+    }
+}
+
+impl IdStats {
+    fn merge(&mut self, other: &Self) {
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+        self.distinct.merge(&other.distinct);
+    }
+
+    /// Whether there were no ids.
+    pub(super) fn is_empty(&self) -> bool {
+        self.min > self.max
+    }
+}
+
+/// Everything that was read.
+pub(super) struct Gathered {
+    pub(super) blocks: Vec<RawBlock>,
+    pub(super) shelf: Shelf,
+    pub(super) ids: IdStats,
+    /// For each property.
+    pub(super) ranges: Vec<Range>,
+    pub(super) texts: Vec<Texts>,
+    pub(super) rejected: u64,
+    pub(super) rejected_sample: Vec<Rejected>,
+}
+
+impl Gathered {
+    pub(super) fn num_edges(&self) -> u64 {
+        self.blocks.iter().map(|block| block.len as u64).sum()
+    }
+}
+
+/// What the workers share.
+struct Shared<'a, N: Numberer> {
+    work: &'a Work,
+    parser: Arc<dyn BlockParser>,
+    shelf: Shelf,
+    texts: Vec<Texts>,
+    bad_lines: BadLines,
+    measure_ids: bool,
+    tracker: &'a Tracker,
+    stop: AtomicBool,
+    found: Mutex<Found>,
+    numberer: Option<InOrder<N>>,
+}
+
+#[derive(Default)]
+struct Found {
+    blocks: BTreeMap<u64, RawBlock>,
+    ids: IdStats,
+    ranges: Vec<Range>,
+    rejected: u64,
+    rejected_sample: BTreeMap<u64, Vec<Rejected>>,
+    /// The error of the earliest block that has one.
+    error: Option<(u64, Error)>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Reads everything. With a `numberer` the ids go there, in order; without, they are set aside as they are.
+pub(super) fn gather<N: Numberer>(
+    work: &Work,
+    mut reader: Box<dyn Reader>,
+    bad_lines: BadLines,
+    numberer: Option<N>,
+    keep_free_bytes: u64,
+    tracker: &Tracker,
+) -> Result<(Gathered, Option<N>)> {
+    let schema = reader.schema().clone();
+    let texts =
+        schema.properties.iter().map(|name| Texts::new(name, &work.budget)).collect::<Result<Vec<_>>>()?;
+    let threads = work.run.threads();
+    let shared = Shared {
+        work,
+        parser: reader.parser(),
+        shelf: Shelf::new(work, keep_free_bytes),
+        texts,
+        bad_lines,
+        measure_ids: matches!(schema.ids, super::source::IdKind::Int),
+        tracker,
+        stop: AtomicBool::new(false),
+        found: Mutex::new(Found {
+            ranges: vec![Range::default(); schema.properties.len()],
+            ..Found::default()
+        }),
+        numberer: numberer.map(InOrder::new),
+    };
+    let (sender, receiver) = bounded(threads + 1);
+    // Not scoped: a read from a terminal or a pipe may never return, and cancellation does not wait for it.
+    std::thread::Builder::new()
+        .name("esker-cut".to_owned())
+        .spawn(move || cut(&mut *reader, &sender))
+        .map_err(|e| Error::Stop(esker_graph::Stop::Threads(e.to_string())))?;
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(|| shared.parse_blocks(&receiver));
+        }
+        shared.parse_blocks(&receiver);
+    });
+    drop(receiver);
+    work.check()?;
+    shared.into_gathered()
+}
+
+type Cut = Result<(u64, Block)>;
+
+/// Cuts blocks until the end, an error, or nobody wants them.
+fn cut(reader: &mut dyn Reader, sender: &Sender<Cut>) {
+    let mut sequence = 0;
+    loop {
+        let block = match reader.next_block() {
+            Ok(Some(block)) => Ok((sequence, block)),
+            Ok(None) => return,
+            Err(error) => Err(error),
+        };
+        let last = block.is_err();
+        if sender.send(block).is_err() || last {
+            return;
+        }
+        sequence += 1;
+    }
+}
+
+impl<N: Numberer> Shared<'_, N> {
+    fn parse_blocks(&self, receiver: &Receiver<Cut>) {
+        let mut worker = Worker::default();
+        worker.caches.resize_with(self.texts.len(), TextCache::default);
+        worker.ranges.resize_with(self.texts.len(), Range::default);
+        loop {
+            if self.work.run.check().is_err() {
+                break;
+            }
+            match receiver.recv_timeout(PATIENCE) {
+                Ok(Ok((sequence, block))) => {
+                    // After an error only blocks before it matter, and those were cut before it was found.
+                    if let Err(error) = self.parse(&mut worker, sequence, block) {
+                        self.fail(sequence, error);
+                    }
+                }
+                Ok(Err(error)) => self.fail(u64::MAX, error),
+                Err(crossbeam_channel::RecvTimeoutError::Timeout) => {}
+                Err(crossbeam_channel::RecvTimeoutError::Disconnected) => break,
+            }
+            if self.stop.load(Ordering::Relaxed) && receiver.is_empty() {
+                break;
+            }
+        }
+        let mut found = lock(&self.found);
+        found.ids.merge(&worker.ids);
+        for (range, own) in found.ranges.iter_mut().zip(&worker.ranges) {
+            range.merge(*own);
+        }
+    }
+
+    fn fail(&self, sequence: u64, error: Error) {
+        let mut found = lock(&self.found);
+        if found.error.as_ref().is_none_or(|&(first, _)| sequence < first) {
+            found.error = Some((sequence, error));
+        }
+        drop(found);
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(numberer) = &self.numberer {
+            numberer.give_up();
+        }
+    }
+
+    fn parse(&self, worker: &mut Worker, sequence: u64, block: Block) -> Result<()> {
+        let mut batch = self.parser.parse(block)?;
+        self.take_rejected(sequence, &mut batch)?;
+        let len = batch.source_len();
+        let mut values = Vec::with_capacity(batch.properties.len());
+        for (i, column) in std::mem::take(&mut batch.properties).into_iter().enumerate() {
+            let (raw, range) = set_aside(&self.shelf, column, &self.texts[i], &mut worker.caches[i])?;
+            worker.ranges[i].merge(range);
+            values.push(raw);
+        }
+        let keys = Keys { source: batch.source, target: batch.target, vertices: batch.vertices };
+        let raw = match &self.numberer {
+            Some(numberer) => {
+                numberer.push(sequence, N::prepare(keys))?;
+                RawBlock { len, ends: RawEnds::Elsewhere, values, vertices: None }
+            }
+            None => self.set_ids_aside(worker, len, values, &keys)?,
+        };
+        lock(&self.found).blocks.insert(sequence, raw);
+        self.tracker.advance(batch.input_bytes, len as u64);
+        Ok(())
+    }
+
+    fn take_rejected(&self, sequence: u64, batch: &mut Batch) -> Result<()> {
+        let rejected = std::mem::take(&mut batch.rejected);
+        let Some(first) = rejected.first() else { return Ok(()) };
+        if self.bad_lines == BadLines::Stop {
+            return Err(Error::Input {
+                path: first.path.to_path_buf(),
+                line: Some(first.line),
+                text: first.text.clone(),
+                reason: first.reason.clone(),
+            });
+        }
+        let mut found = lock(&self.found);
+        found.rejected += rejected.len() as u64;
+        found.rejected_sample.insert(sequence, rejected.into_iter().take(REJECTED_SAMPLE).collect());
+        // Only the earliest blocks that fill the sample are needed.
+        let mut before = 0;
+        let surplus = found.rejected_sample.iter().find_map(|(&at, sample)| {
+            before += sample.len();
+            (before >= REJECTED_SAMPLE).then_some(at + 1)
+        });
+        if let Some(from) = surplus {
+            found.rejected_sample.split_off(&from);
+        }
+        Ok(())
+    }
+
+    fn set_ids_aside(
+        &self,
+        worker: &mut Worker,
+        len: usize,
+        values: Vec<RawValues>,
+        keys: &Keys,
+    ) -> Result<RawBlock> {
+        let (IdColumn::Int(source), IdColumn::Int(target)) = (&keys.source, &keys.target) else {
+            return Err(Error::Invalid("a reader gave texts where its schema promises integers".to_owned()));
+        };
+        let vertices = match &keys.vertices {
+            Some(IdColumn::Int(vertices)) => Some(self.shelf.put_slice(vertices)?),
+            _ => None,
+        };
+        let (mut min, mut max) = (u64::MAX, 0);
+        let named: &[u64] = match &keys.vertices {
+            Some(IdColumn::Int(vertices)) => vertices,
+            _ => &[],
+        };
+        for &id in source.iter().chain(target).chain(named) {
+            min = min.min(id);
+            max = max.max(id);
+        }
+        worker.ids.min = worker.ids.min.min(min);
+        worker.ids.max = worker.ids.max.max(max);
+        if self.measure_ids {
+            source.iter().chain(target).chain(named).for_each(|&id| worker.ids.distinct.insert(id));
+        }
+        let ends = if max <= u64::from(u32::MAX) {
+            let pairs = source.iter().zip(target).map(|(&u, &v)| [u as u32, v as u32]).collect();
+            RawEnds::Narrow(self.shelf.put(pairs)?)
+        } else {
+            RawEnds::Wide(self.shelf.put(source.iter().zip(target).map(|(&u, &v)| [u, v]).collect())?)
+        };
+        Ok(RawBlock { len, ends, values, vertices })
+    }
+
+    fn into_gathered(self) -> Result<(Gathered, Option<N>)> {
+        let found = self.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, error)) = found.error {
+            return Err(error);
+        }
+        let sample = found.rejected_sample.into_values().flatten().take(REJECTED_SAMPLE).collect();
+        let gathered = Gathered {
+            blocks: found.blocks.into_values().collect(),
+            shelf: self.shelf,
+            ids: found.ids,
+            ranges: found.ranges,
+            texts: self.texts,
+            rejected: found.rejected,
+            rejected_sample: sample,
+        };
+        Ok((gathered, self.numberer.map(InOrder::into_inner)))
+    }
+}
+
+impl Batch {
+    /// Number of edges.
+    fn source_len(&self) -> usize {
+        match &self.source {
+            IdColumn::Int(ids) => ids.len(),
+            IdColumn::Text(texts) => texts.len(),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Worker {
+    ids: IdStats,
+    ranges: Vec<Range>,
+    caches: Vec<TextCache>,
+}
+
+/// Hands batches to a numberer in the order of their blocks, whoever brings them.
+pub(super) struct InOrder<N: Numberer> {
+    queue: Mutex<Queue<N>>,
+    moved: Condvar,
+    next: AtomicU64,
+}
+
+struct Queue<N: Numberer> {
+    numberer: N,
+    next: u64,
+    given_up: bool,
+    waiting: BTreeMap<u64, N::Prepared>,
+}
+
+impl<N: Numberer> InOrder<N> {
+    /// How far ahead of its turn a batch may wait.
+    const AHEAD_MAX: u64 = 4;
+
+    pub(super) fn new(numberer: N) -> Self {
+        let queue = Queue { numberer, next: 0, given_up: false, waiting: BTreeMap::new() };
+        Self { queue: Mutex::new(queue), moved: Condvar::new(), next: AtomicU64::new(0) }
+    }
+
+    pub(super) fn push(&self, sequence: u64, batch: N::Prepared) -> Result<()> {
+        let mut queue = lock(&self.queue);
+        // The worker with the earliest batch never waits, so the others do not wait for ever.
+        while sequence > queue.next + Self::AHEAD_MAX && !queue.given_up {
+            queue = self.moved.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+        queue.waiting.insert(sequence, batch);
+        loop {
+            let next = queue.next;
+            let Some(batch) = queue.waiting.remove(&next) else { return Ok(()) };
+            queue.numberer.push(batch)?;
+            queue.next += 1;
+            self.next.store(queue.next, Ordering::Relaxed);
+            self.moved.notify_all();
+        }
+    }
+
+    pub(super) fn give_up(&self) {
+        lock(&self.queue).given_up = true;
+        self.moved.notify_all();
+    }
+
+    pub(super) fn into_inner(self) -> N {
+        self.queue.into_inner().unwrap_or_else(PoisonError::into_inner).numberer
+    }
+}

@@ -1,0 +1,136 @@
+//! From sorted arcs to neighbour lists: what becomes of duplicates, and the arrays that are handed on.
+
+use esker_graph::VertexId;
+
+use super::options::Duplicates;
+use super::scatter::Ranges;
+use super::values::{Layout, ValueType, put_wide, wide};
+use crate::error::{Error, Result};
+
+/// Neighbour lists of some vertices, ascending.
+#[derive(Debug, Default)]
+pub(super) struct Lists {
+    /// Vertices that have a list, and its length.
+    pub(super) lengths: Vec<(u64, u64)>,
+    /// The lists, one after another.
+    pub(super) targets: Vec<VertexId>,
+    /// The properties beside them.
+    pub(super) words: Vec<u32>,
+    /// Arcs that were left out or added to the one before.
+    pub(super) duplicates: u64,
+    /// Duplicates among the self-loops.
+    pub(super) duplicate_loops: u64,
+    /// Arcs from a vertex to itself that stayed.
+    pub(super) loops: u64,
+}
+
+/// What happens to arcs of equal ends.
+pub(super) struct Policy<'a> {
+    pub(super) duplicates: Duplicates,
+    pub(super) ranges: &'a Ranges,
+    /// Words beside each arc.
+    pub(super) words: usize,
+    /// The layout of the weight, if weights are added.
+    pub(super) summed: Option<&'a Layout>,
+}
+
+impl Policy<'_> {
+    /// Whether equal arcs become one.
+    fn unites(&self) -> bool {
+        self.duplicates != Duplicates::Keep
+    }
+
+    /// Appends sorted arcs without properties. `last` is the key before the first of them, if it is of this bucket.
+    pub(super) fn append_keys(&self, lists: &mut Lists, bucket: usize, keys: &[u64], mut last: Option<u64>) {
+        let bits = self.ranges.target_bits();
+        let unites = self.unites();
+        let mut rest = keys;
+        while let Some(&first) = rest.first() {
+            let row = first >> bits;
+            let source = self.ranges.unpack(bucket, first).0;
+            let before = lists.targets.len();
+            let mut taken = 0;
+            for &key in rest {
+                if key >> bits != row {
+                    break;
+                }
+                taken += 1;
+                let target = self.ranges.unpack(bucket, key).1;
+                let is_loop = u64::from(target as u64 == source);
+                if unites && last == Some(key) {
+                    lists.duplicates += 1;
+                    lists.duplicate_loops += is_loop;
+                    continue;
+                }
+                last = Some(key);
+                lists.loops += is_loop;
+                lists.targets.push(target);
+            }
+            lists.lengths.push((source, (lists.targets.len() - before) as u64));
+            rest = &rest[taken..];
+        }
+    }
+
+    /// Appends sorted arcs with properties: `records` gives key and place in `words`.
+    pub(super) fn append_records(
+        &self,
+        lists: &mut Lists,
+        bucket: usize,
+        records: &[[u64; 2]],
+        words: &[u32],
+    ) -> Result<()> {
+        let mut last = None;
+        for &[key, at] in records {
+            let beside = &words[at as usize * self.words..][..self.words];
+            self.append_one(lists, bucket, key, beside, &mut last)?;
+        }
+        Ok(())
+    }
+
+    /// Appends one arc; `last` is the key before it.
+    pub(super) fn append_one(
+        &self,
+        lists: &mut Lists,
+        bucket: usize,
+        key: u64,
+        beside: &[u32],
+        last: &mut Option<u64>,
+    ) -> Result<()> {
+        let (source, target) = self.ranges.unpack(bucket, key);
+        let is_loop = u64::from(target as u64 == source);
+        if self.unites() && *last == Some(key) {
+            lists.duplicates += 1;
+            lists.duplicate_loops += is_loop;
+            let kept = lists.words.len().saturating_sub(self.words);
+            return self.unite(&mut lists.words[kept..], beside);
+        }
+        *last = Some(key);
+        lists.loops += is_loop;
+        lists.targets.push(target);
+        lists.words.extend_from_slice(beside);
+        match lists.lengths.last_mut() {
+            Some((vertex, length)) if *vertex == source => *length += 1,
+            _ => lists.lengths.push((source, 1)),
+        }
+        Ok(())
+    }
+
+    /// Adds the weight in `other` to that in `kept`.
+    pub(super) fn unite(&self, kept: &mut [u32], other: &[u32]) -> Result<()> {
+        let Some(layout) = self.summed else { return Ok(()) };
+        let (kept, other) = (&mut kept[layout.word..], wide(&other[layout.word..]));
+        let sum = if layout.carried == ValueType::I64 {
+            let sum = (wide(kept) as i64).checked_add(other as i64).ok_or_else(|| {
+                Error::Invalid(
+                    "the weights of duplicate edges add up to more than 64 bits hold: drop duplicates"
+                        .to_owned(),
+                )
+            })?;
+            sum as u64
+        } else {
+            (f64::from_bits(wide(kept)) + f64::from_bits(other)).to_bits()
+        };
+        put_wide(kept, sum);
+        Ok(())
+    }
+}

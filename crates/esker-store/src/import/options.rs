@@ -1,0 +1,247 @@
+//! What can be chosen about an import, what it reports, and how its progress is told.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use esker_graph::Cancel;
+
+use super::source::Rejected;
+
+/// How the vertices are numbered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum VertexOrder {
+    /// As they come: integers as they are, others by first appearance.
+    Keep,
+    /// By descending degree.
+    Degree,
+    /// Whichever of the two gives neighbour accesses the better locality, as measured on a sample.
+    #[default]
+    Auto,
+}
+
+/// What becomes of edges that the input has several times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Duplicates {
+    /// The first in the order of the input stays.
+    #[default]
+    Drop,
+    /// All stay, as parallel edges.
+    Keep,
+    /// One stays, with the sum of the weights; of other properties the first.
+    Sum,
+}
+
+/// What becomes of edges from a vertex to itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SelfLoops {
+    /// They stay.
+    #[default]
+    Keep,
+    /// They are left out.
+    Drop,
+}
+
+/// What a line that cannot be understood does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum BadLines {
+    /// It ends the import with an error that shows it.
+    #[default]
+    Stop,
+    /// It is left out and reported.
+    Skip,
+}
+
+/// Progress of an import.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ImportProgress {
+    /// What is being done.
+    pub stage: &'static str,
+    /// How much of the stage is done, 0 to 1, if that can be known.
+    pub fraction: Option<f64>,
+    /// Edges read so far.
+    pub edges: u64,
+}
+
+/// A callback for progress; called on any thread of the import, some ten times a second.
+pub type OnImportProgress = Arc<dyn Fn(ImportProgress) + Send + Sync>;
+
+/// The smallest memory limit of an import.
+pub const MEMORY_BYTES_MIN: u64 = 16 << 20;
+
+/// The settings of an import.
+#[derive(Clone)]
+pub struct ImportOptions {
+    /// Whether edges are directed. `None` (default): as the format says, else directed.
+    pub directed: Option<bool>,
+    /// Whether a directed graph also gets lists of incoming edges. Default: yes.
+    pub in_edges: bool,
+    /// How vertices are numbered. Default: [`VertexOrder::Auto`].
+    pub order: VertexOrder,
+    /// Default: [`Duplicates::Drop`].
+    pub duplicates: Duplicates,
+    /// Default: [`SelfLoops::Keep`].
+    pub self_loops: SelfLoops,
+    /// Default: [`BadLines::Stop`].
+    pub bad_lines: BadLines,
+    /// Worker threads; 0 (default) takes as many as the machine has processors.
+    pub threads: usize,
+    /// The most memory that the import takes. Its process stays below this plus 64 MiB. At least
+    /// [`MEMORY_BYTES_MIN`]. Default: 4 GiB.
+    pub memory_bytes: u64,
+    /// The token that stops the import within 100 ms.
+    pub cancel: Cancel,
+    /// Told of progress.
+    pub on_progress: Option<OnImportProgress>,
+}
+
+impl std::fmt::Debug for ImportOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ImportOptions")
+            .field("directed", &self.directed)
+            .field("in_edges", &self.in_edges)
+            .field("order", &self.order)
+            .field("duplicates", &self.duplicates)
+            .field("self_loops", &self.self_loops)
+            .field("bad_lines", &self.bad_lines)
+            .field("threads", &self.threads)
+            .field("memory_bytes", &self.memory_bytes)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Default for ImportOptions {
+    fn default() -> Self {
+        Self {
+            directed: None,
+            in_edges: true,
+            order: VertexOrder::default(),
+            duplicates: Duplicates::default(),
+            self_loops: SelfLoops::default(),
+            bad_lines: BadLines::default(),
+            threads: 0,
+            memory_bytes: 4 << 30,
+            cancel: Cancel::default(),
+            on_progress: None,
+        }
+    }
+}
+
+/// Which order an import chose, and why.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OrderChoice {
+    /// [`VertexOrder::Keep`] or [`VertexOrder::Degree`].
+    pub order: VertexOrder,
+    /// For people.
+    pub reason: String,
+}
+
+/// What an import did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ImportReport {
+    /// Edges read, before any policy.
+    pub rows: u64,
+    /// Number of vertices.
+    pub vertices: u64,
+    /// Edges stored. An undirected edge counts once.
+    pub edges: u64,
+    /// Entries of all out-lists: an undirected edge counts twice, a self-loop once.
+    pub arcs: u64,
+    /// Whether the graph is directed.
+    pub directed: bool,
+    /// Edges left out because the input has them before, or added to those.
+    pub duplicates: u64,
+    /// Self-loops left out.
+    pub self_loops: u64,
+    /// Lines or rows left out because they could not be understood.
+    pub rejected: u64,
+    /// The first of them.
+    pub rejected_sample: Vec<Rejected>,
+    /// How vertices are numbered.
+    pub order: OrderChoice,
+    /// Seconds that each stage took.
+    pub stages: Vec<(&'static str, f64)>,
+    /// The most memory that was reserved at one time.
+    pub reserved_bytes: u64,
+}
+
+/// Tells progress and takes the time of stages.
+pub(super) struct Tracker {
+    on_progress: Option<OnImportProgress>,
+    start: Instant,
+    stage: std::sync::Mutex<Stage>,
+    done: AtomicU64,
+    total: AtomicU64,
+    edges: AtomicU64,
+    /// Milliseconds since `start` at which the callback was last called.
+    told_ms: AtomicU64,
+}
+
+struct Stage {
+    name: &'static str,
+    since: Instant,
+    finished: Vec<(&'static str, f64)>,
+}
+
+/// The callback is called no more often than this.
+const TELL_EVERY_MS: u64 = 100;
+
+impl Tracker {
+    pub(super) fn new(on_progress: Option<OnImportProgress>) -> Self {
+        let now = Instant::now();
+        Self {
+            on_progress,
+            start: now,
+            stage: std::sync::Mutex::new(Stage { name: "", since: now, finished: Vec::new() }),
+            done: AtomicU64::new(0),
+            total: AtomicU64::new(0),
+            edges: AtomicU64::new(0),
+            told_ms: AtomicU64::new(0),
+        }
+    }
+
+    /// Begins a stage of `total` units, 0 if unknown.
+    pub(super) fn stage(&self, name: &'static str, total: u64) {
+        let mut stage = self.stage.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let now = Instant::now();
+        if !stage.name.is_empty() {
+            let last = (stage.name, (now - stage.since).as_secs_f64());
+            stage.finished.push(last);
+        }
+        (stage.name, stage.since) = (name, now);
+        drop(stage);
+        self.done.store(0, Ordering::Relaxed);
+        self.total.store(total, Ordering::Relaxed);
+        self.tell(name);
+    }
+
+    /// Counts units of the stage, and edges read.
+    pub(super) fn advance(&self, units: u64, edges: u64) {
+        self.done.fetch_add(units, Ordering::Relaxed);
+        self.edges.fetch_add(edges, Ordering::Relaxed);
+        if self.on_progress.is_none() {
+            return;
+        }
+        let now_ms = self.start.elapsed().as_millis() as u64;
+        let told_ms = self.told_ms.load(Ordering::Relaxed);
+        let due = now_ms >= told_ms + TELL_EVERY_MS;
+        if due && self.told_ms.compare_exchange(told_ms, now_ms, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        {
+            let name = self.stage.lock().unwrap_or_else(std::sync::PoisonError::into_inner).name;
+            self.tell(name);
+        }
+    }
+
+    fn tell(&self, stage: &'static str) {
+        let Some(on_progress) = &self.on_progress else { return };
+        let (done, total) = (self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed));
+        let fraction = (total > 0).then(|| (done as f64 / total as f64).min(1.0));
+        on_progress(ImportProgress { stage, fraction, edges: self.edges.load(Ordering::Relaxed) });
+    }
+
+    /// Ends the last stage; seconds of each.
+    pub(super) fn finish(self) -> Vec<(&'static str, f64)> {
+        self.stage("", 0);
+        self.stage.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).finished
+    }
+}

@@ -1,0 +1,385 @@
+//! The steps of an import, one after another.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use esker_graph::{Direction, Run, RunOptions, VertexId};
+
+use super::budget::Reservation;
+use super::build::{Build, check_symmetric};
+use super::count::{Cells, by_cell, degrees, degrees_bytes, to_cells};
+use super::edges::{Edges, check_sum, raw_pairs};
+use super::gather::{Gathered, InOrder, WORKER_BYTES, gather};
+use super::numbering::{IdMap, Keys, Numbered, Numberer};
+use super::options::{Duplicates, ImportOptions, ImportReport, OrderChoice, Tracker, VertexOrder};
+use super::order::{DEGREE_CLASSES, by_degree, choose, hot_degree, renumbering_bytes, sample};
+use super::output::{Output, Written};
+use super::scatter::Arcs;
+use super::scratch::Work;
+use super::sink::LayerSink;
+use super::source::{IdColumn, IdKind, Reader, Schema};
+use super::spool::Spool;
+use super::values::ValueType;
+use crate::error::{Error, Result};
+
+/// How the user's ids relate to vertices.
+pub enum BuiltIds {
+    /// Vertex `v` is the integer `base + v`.
+    Identity {
+        /// The least id: 0 or 1.
+        base: u64,
+    },
+    /// Vertex `renumbered[i]` is the integer `base + i`.
+    Permuted {
+        /// The least id: 0 or 1.
+        base: u64,
+        /// A permutation of the vertices.
+        renumbered: Spool<VertexId>,
+    },
+    /// A map of sparse integers or texts, still to be written.
+    Mapped {
+        /// The keys by number of first appearance.
+        map: Box<dyn IdMap>,
+        /// The vertex of each number, if it is not the number itself.
+        renumbered: Option<Spool<VertexId>>,
+    },
+}
+
+/// A property of the edges as it was stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BuiltProperty {
+    /// Its name.
+    pub name: String,
+    /// The type of its values.
+    pub value_type: ValueType,
+    /// Its texts in order of their codes, if it is of texts.
+    pub dictionary: Vec<Box<[u8]>>,
+}
+
+/// A base layer that was handed to a sink, and what else belongs to it.
+pub struct Built {
+    /// What was done.
+    pub report: ImportReport,
+    /// Whether the layer has lists of incoming edges.
+    pub in_edges: bool,
+    /// The ids.
+    pub ids: BuiltIds,
+    /// The properties of the edges, in the order of the schema.
+    pub properties: Vec<BuiltProperty>,
+    /// Which of them is the weight.
+    pub weight: Option<usize>,
+    /// Memory and threads for what remains to be done.
+    pub work: Work,
+}
+
+/// Makes the numberer for an import whose ids are of the given kind.
+pub type NewNumberer<'a, N> = &'a dyn Fn(&Work, IdKind) -> Result<N>;
+
+/// Reads everything and hands the base layer to `sink`, with temporary files in `scratch`, an existing directory.
+///
+/// The memory limit may be any that suffices; [`super::options::MEMORY_BYTES_MIN`] always suffices to begin.
+///
+/// # Errors
+/// Bad input or options, a full disk, too little memory; cancellation within 100 ms.
+pub fn build_layer<N: Numberer>(
+    reader: Box<dyn Reader>,
+    options: &ImportOptions,
+    scratch: &Path,
+    sink: &dyn LayerSink,
+    new_numberer: NewNumberer<'_, N>,
+) -> Result<Built> {
+    let schema = reader.schema().clone();
+    check_sum(&schema, options.duplicates)?;
+    let run = Run::new(RunOptions {
+        threads: options.threads,
+        cancel: options.cancel.clone(),
+        ..RunOptions::default()
+    })?;
+    let work = Work::new(Arc::new(run), options.memory_bytes, scratch);
+    let tracker = Tracker::new(options.on_progress.clone());
+    let numbered = read_and_number(&work, reader, &schema, options, &tracker, new_numberer)?;
+    let NumberedInput { gathered, base, num_vertices, pairs, map } = numbered;
+    let mut edges = Edges::new(gathered, &schema, options.duplicates, base, num_vertices, pairs)?;
+    let directed = options.directed.or(schema.directed).unwrap_or(true);
+    let order = order(&work, &mut edges, options.order, &tracker)?;
+    let plan = Directions {
+        work: &work,
+        edges: &edges,
+        order: &order,
+        schema: &schema,
+        options,
+        sink,
+        tracker: &tracker,
+    };
+    let (written, types, loops_dropped) = plan.build(directed)?;
+
+    let dictionaries = std::mem::take(&mut edges.dictionaries);
+    let rows = edges.num_edges();
+    let (rejected, rejected_sample) = edges.into_rejected();
+    let (arcs, loops) = (written.arcs, written.loops);
+    let both = |count: u64, loops: u64| if directed { count } else { (count - loops) / 2 + loops };
+    let report = ImportReport {
+        rows,
+        vertices: num_vertices,
+        edges: both(arcs, loops),
+        arcs,
+        directed,
+        duplicates: both(written.duplicates, written.duplicate_loops),
+        self_loops: loops_dropped,
+        rejected,
+        rejected_sample,
+        order: order.choice,
+        stages: tracker.finish(),
+        reserved_bytes: work.budget.peak_bytes(),
+    };
+    let properties = schema.properties.iter().zip(types).zip(dictionaries);
+    let properties = properties.map(|((name, value_type), dictionary)| BuiltProperty {
+        name: name.clone(),
+        value_type,
+        dictionary,
+    });
+    let ids = match (map, order.renumbered) {
+        (Some(map), renumbered) => BuiltIds::Mapped { map, renumbered: into_spool(&work, renumbered)? },
+        (None, Renumbered::No) => BuiltIds::Identity { base },
+        (None, renumbered) => match into_spool(&work, renumbered)? {
+            Some(renumbered) => BuiltIds::Permuted { base, renumbered },
+            None => BuiltIds::Identity { base },
+        },
+    };
+    let in_edges = directed && options.in_edges;
+    Ok(Built { report, in_edges, ids, properties: properties.collect(), weight: schema.weight, work })
+}
+
+/// Edges whose ends are known as numbers.
+struct NumberedInput {
+    gathered: Gathered,
+    base: u64,
+    num_vertices: u64,
+    pairs: Option<Spool<[VertexId; 2]>>,
+    map: Option<Box<dyn IdMap>>,
+}
+
+/// Ids up to this many times the number of distinct ones (plus [`DENSE_SLACK`]) are taken as dense.
+const DENSE_FACTOR: f64 = 4.0;
+const DENSE_SLACK: f64 = 1024.0;
+
+fn read_and_number<N: Numberer>(
+    work: &Work,
+    reader: Box<dyn Reader>,
+    schema: &Schema,
+    options: &ImportOptions,
+    tracker: &Tracker,
+    new_numberer: NewNumberer<'_, N>,
+) -> Result<NumberedInput> {
+    tracker.stage("read", schema.input_bytes.unwrap_or(0));
+    let parsing_bytes = (WORKER_BYTES * work.run.threads() as u64).min(work.budget.limit_bytes() / 4);
+    let parsing = work.budget.reserve("reading", parsing_bytes)?;
+    let keep_free_bytes = work.budget.limit_bytes() / 4;
+    let numberer = match schema.ids {
+        IdKind::Text => Some(new_numberer(work, schema.ids)?),
+        _ => None,
+    };
+    let (gathered, numberer) = gather(work, reader, options.bad_lines, numberer, keep_free_bytes, tracker)?;
+    drop(parsing);
+    if let Some(numberer) = numberer {
+        tracker.stage("number", 0);
+        return Ok(numbered(gathered, numberer.finish()?));
+    }
+    let ids = &gathered.ids;
+    let (base, num_vertices) = match schema.ids {
+        IdKind::Numbered { first, num_vertices } => (first, num_vertices),
+        _ if ids.is_empty() => (0, 0),
+        _ => (ids.min.min(1), ids.max - ids.min.min(1) + 1),
+    };
+    let numbered_by_format = matches!(schema.ids, IdKind::Numbered { .. });
+    if numbered_by_format {
+        check_numbered(ids.is_empty(), ids.min, ids.max, base, num_vertices, schema.format)?;
+    }
+    let dense = ids.is_empty() || (ids.max as f64) < DENSE_FACTOR * ids.distinct.estimate() + DENSE_SLACK;
+    if numbered_by_format || dense {
+        return Ok(NumberedInput { gathered, base, num_vertices, pairs: None, map: None });
+    }
+    tracker.stage("number", gathered.num_edges());
+    let numberer = number_integers(work, &gathered, new_numberer(work, schema.ids)?, tracker)?;
+    Ok(numbered(gathered, numberer.finish()?))
+}
+
+fn numbered(gathered: Gathered, numbered: Numbered) -> NumberedInput {
+    let Numbered { num_vertices, edges, map } = numbered;
+    NumberedInput { gathered, base: 0, num_vertices, pairs: Some(edges), map: Some(map) }
+}
+
+fn check_numbered(empty: bool, min: u64, max: u64, first: u64, count: u64, format: &str) -> Result<()> {
+    if empty || (min >= first && max - first < count) {
+        return Ok(());
+    }
+    Err(Error::Invalid(format!(
+        "the input names vertices {min} to {max}, but its {format} header promises {count} from {first} on: mend the header"
+    )))
+}
+
+/// Hands all integer ids to `numberer`, in order.
+fn number_integers<N: Numberer>(
+    work: &Work,
+    gathered: &Gathered,
+    numberer: N,
+    tracker: &Tracker,
+) -> Result<N> {
+    let line = InOrder::new(numberer);
+    work.run.share(
+        gathered.blocks.len(),
+        || (),
+        |(), block| {
+            let (source, target, vertices) = raw_pairs(gathered, block, work)?;
+            let len = source.len() as u64;
+            let vertices = vertices.map(IdColumn::Int);
+            let keys = Keys { source: IdColumn::Int(source), target: IdColumn::Int(target), vertices };
+            let pushed = line.push(block as u64, N::prepare(keys));
+            if pushed.is_err() {
+                line.give_up();
+            }
+            tracker.advance(len, 0);
+            pushed
+        },
+    )?;
+    Ok(line.into_inner())
+}
+
+/// New numbers of the vertices.
+enum Renumbered {
+    No,
+    /// In memory: applied as edges are divided.
+    Memory(Vec<VertexId>, Reservation),
+    /// Too many for that: applied to the edges already.
+    Disk(Spool<VertexId>),
+}
+
+fn into_spool(work: &Work, renumbered: Renumbered) -> Result<Option<Spool<VertexId>>> {
+    match renumbered {
+        Renumbered::No => Ok(None),
+        Renumbered::Disk(spool) => Ok(Some(spool)),
+        Renumbered::Memory(vertices, room) => {
+            drop(room);
+            let mut spool = Spool::new(work, 0);
+            spool.push_block(vertices)?;
+            Ok(Some(spool))
+        }
+    }
+}
+
+/// The order of the vertices, and how many arcs each range of them has.
+struct Order {
+    choice: OrderChoice,
+    renumbered: Renumbered,
+    cells: Cells,
+    /// Edges by cell of their source, and of their target.
+    counts: [Vec<u64>; 2],
+}
+
+fn order(work: &Work, edges: &mut Edges, wanted: VertexOrder, tracker: &Tracker) -> Result<Order> {
+    tracker.stage("order", edges.num_edges());
+    let cells = Cells::new(edges.num_vertices);
+    let n = edges.num_vertices;
+    if wanted == VertexOrder::Keep {
+        let counts = by_cell(work, edges, cells, tracker)?;
+        let choice = OrderChoice { order: VertexOrder::Keep, reason: "as asked for".to_owned() };
+        return Ok(Order { choice, renumbered: Renumbered::No, cells, counts });
+    }
+    let needed = degrees_bytes(n) + 4 * n + renumbering_bytes(n);
+    if needed > work.budget.free_bytes() / 2 {
+        return super::disk_order::order_on_disk(work, edges, wanted, tracker).and_then(
+            |(choice, renumbered)| {
+                let counts = by_cell(work, edges, cells, tracker)?;
+                let renumbered = renumbered.map_or(Renumbered::No, Renumbered::Disk);
+                Ok(Order { choice, renumbered, cells, counts })
+            },
+        );
+    }
+    let room = work.budget.reserve("ordering the vertices", needed)?;
+    let degrees = degrees(work, edges, tracker)?;
+    let mut sums = degrees.sources.clone();
+    sums.iter_mut().zip(&degrees.targets).for_each(|(sum, &more)| *sum = sum.saturating_add(more));
+    let choice = if wanted == VertexOrder::Auto {
+        let mut classes = vec![0u64; DEGREE_CLASSES];
+        sums.iter().for_each(|&degree| classes[(degree as usize).min(DEGREE_CLASSES - 1)] += 1);
+        choose(&sample(work, edges)?, n, hot_degree(&classes, n), |v| sums[v as usize])
+    } else {
+        OrderChoice { order: VertexOrder::Degree, reason: "as asked for".to_owned() }
+    };
+    let renumbered = match choice.order {
+        VertexOrder::Degree => Some(by_degree(work, &sums)?),
+        _ => None,
+    };
+    let counts = [&degrees.sources, &degrees.targets].map(|d| to_cells(d, renumbered.as_deref(), cells));
+    let renumbered = match renumbered {
+        Some(renumbered) => {
+            let mut room = room;
+            room.shrink_to(n * size_of::<VertexId>() as u64);
+            Renumbered::Memory(renumbered, room)
+        }
+        None => Renumbered::No,
+    };
+    Ok(Order { choice, renumbered, cells, counts })
+}
+
+/// What the directions of a layer are built from.
+struct Directions<'a> {
+    work: &'a Work,
+    edges: &'a Edges,
+    order: &'a Order,
+    schema: &'a Schema,
+    options: &'a ImportOptions,
+    sink: &'a dyn LayerSink,
+    tracker: &'a Tracker,
+}
+
+impl Directions<'_> {
+    /// Builds what the options ask for; returns what was written outwards, the types of the properties, and the number
+    /// of self-loops dropped.
+    fn build(&self, directed: bool) -> Result<(Written, Vec<ValueType>, u64)> {
+        let [sources, targets] = &self.order.counts;
+        if !directed {
+            let both: Vec<u64> = sources.iter().zip(targets).map(|(a, b)| a + b).collect();
+            let arcs = if self.schema.both_ends { Arcs::BothOfHalf } else { Arcs::Both };
+            return self.direction(Direction::Out, arcs, &both, ["divide", "sort"]);
+        }
+        let out =
+            self.direction(Direction::Out, Arcs::Forward, sources, ["divide out-edges", "sort out-edges"])?;
+        if self.options.in_edges {
+            self.direction(Direction::In, Arcs::Backward, targets, ["divide in-edges", "sort in-edges"])?;
+        }
+        Ok(out)
+    }
+
+    fn direction(
+        &self,
+        direction: Direction,
+        arcs: Arcs,
+        counts: &[u64],
+        stages: [&'static str; 2],
+    ) -> Result<(Written, Vec<ValueType>, u64)> {
+        let summed = self.schema.weight.filter(|_| self.options.duplicates == Duplicates::Sum);
+        let edges = self.edges;
+        let output =
+            Output::new(self.work, self.sink, direction, edges.num_vertices, &edges.layouts, summed)?;
+        let build = Build {
+            work: self.work,
+            edges,
+            arcs,
+            counts,
+            cells: self.order.cells,
+            self_loops: self.options.self_loops,
+            renumbered: match &self.order.renumbered {
+                Renumbered::Memory(renumbered, _) => Some(renumbered),
+                _ => None,
+            },
+            tracker: self.tracker,
+            duplicates: self.options.duplicates,
+            summed,
+        };
+        let (output, scattered) = build.run(stages, output)?;
+        check_symmetric(scattered, self.schema.format)?;
+        let (written, types) = output.finish(self.work, &self.schema.properties)?;
+        Ok((written, types, scattered.loops_dropped))
+    }
+}

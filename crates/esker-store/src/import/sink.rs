@@ -1,0 +1,48 @@
+//! Where the finished arrays of a layer go, column by column.
+
+use esker_graph::Direction;
+
+use super::values::ValueType;
+use crate::error::Result;
+
+/// One array of a base layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnKind {
+    /// Where the list of each vertex begins, and the number of arcs: u64, one more than there are vertices.
+    Offsets(Direction),
+    /// The lists, one after another: [`esker_graph::VertexId`] each.
+    Targets(Direction),
+    /// A property beside the lists.
+    Property {
+        /// Index among the properties of the schema.
+        property: usize,
+        /// Beside which lists.
+        direction: Direction,
+        /// The type of each value.
+        value_type: ValueType,
+    },
+}
+
+/// Takes the columns of a layer.
+pub trait LayerSink: Sync {
+    /// Begins a column.
+    ///
+    /// # Errors
+    /// If its file cannot be made.
+    fn column(&self, kind: ColumnKind) -> Result<Box<dyn ColumnSink>>;
+}
+
+/// Takes one column, in order.
+pub trait ColumnSink: Send {
+    /// Appends values, little-endian. Whole values only.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    fn append(&mut self, values: &[u8]) -> Result<()>;
+
+    /// Ends the column and makes it durable.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    fn finish(self: Box<Self>) -> Result<()>;
+}

@@ -1,0 +1,370 @@
+//! Property values on their way through an import: what each column turns out to hold, and the type that it gets.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use super::budget::{Budget, Reservation};
+use super::scratch::{Chunk, Shelf};
+use super::source::{TextColumn, ValueColumn};
+use crate::error::{Error, Result};
+
+/// The type of a stored property.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ValueType {
+    /// 32-bit integers.
+    I32,
+    /// 64-bit integers.
+    I64,
+    /// 32-bit floating point.
+    F32,
+    /// 64-bit floating point.
+    F64,
+    /// 8-bit codes into a dictionary.
+    Code8,
+    /// 16-bit codes into a dictionary.
+    Code16,
+}
+
+impl ValueType {
+    /// Words of 32 bits that a value takes beside its edge during an import.
+    pub(super) fn words(self) -> usize {
+        match self {
+            Self::I64 | Self::F64 => 2,
+            Self::I32 | Self::F32 | Self::Code8 | Self::Code16 => 1,
+        }
+    }
+
+    /// Bytes of a stored value.
+    pub fn bytes(self) -> usize {
+        match self {
+            Self::I64 | Self::F64 => 8,
+            Self::I32 | Self::F32 => 4,
+            Self::Code16 => 2,
+            Self::Code8 => 1,
+        }
+    }
+}
+
+/// Most different texts of one property.
+pub const TEXTS_MAX: usize = 1 << 16;
+
+/// What is known of the values of one property.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Range {
+    /// Every value is an integer of 32 bits.
+    pub(super) i32: bool,
+    /// Every value is an integer of 64 bits.
+    pub(super) i64: bool,
+    /// Every value is a 32-bit floating-point number.
+    pub(super) f32: bool,
+    /// Every value is a 64-bit floating-point number.
+    pub(super) f64: bool,
+    /// Some values are numbers.
+    pub(super) numbers: bool,
+    /// Some values are texts.
+    pub(super) texts: bool,
+}
+
+impl Default for Range {
+    fn default() -> Self {
+        Self { i32: true, i64: true, f32: true, f64: true, numbers: false, texts: false }
+    }
+}
+
+impl Range {
+    pub(super) fn of_integers(values: &[i64]) -> Self {
+        let mut range = Self { numbers: !values.is_empty(), ..Self::default() };
+        for &x in values {
+            range.i32 &= i64::from(x as i32) == x;
+            // Beyond 2^53 the float must be converted back with care: i64::MAX as f64 is 2^63.
+            range.f32 &= i128::from(x) == f64::from(x as f32) as i128;
+            range.f64 &= i128::from(x) == (x as f64) as i128;
+        }
+        range
+    }
+
+    pub(super) fn of_floats(values: &[f64]) -> Self {
+        let mut range = Self { numbers: !values.is_empty(), ..Self::default() };
+        for &x in values {
+            let negative_zero = x == 0.0 && x.is_sign_negative();
+            range.i32 &= f64::from(x as i32) == x && !negative_zero;
+            range.i64 &= (x as i64) as f64 == x && x < 9_223_372_036_854_775_808.0 && !negative_zero;
+            range.f32 &= f64::from(x as f32) == x;
+        }
+        range
+    }
+
+    pub(super) fn merge(&mut self, other: Self) {
+        self.i32 &= other.i32;
+        self.i64 &= other.i64;
+        self.f32 &= other.f32;
+        self.f64 &= other.f64;
+        self.numbers |= other.numbers;
+        self.texts |= other.texts;
+    }
+
+    /// The narrowest type that holds every value.
+    pub(super) fn value_type(self, name: &str, texts: usize) -> Result<ValueType> {
+        if self.texts && self.numbers {
+            return Err(Error::Invalid(format!(
+                "property {name:?} has numbers in some rows and texts in others: name its type, or clean the input"
+            )));
+        }
+        match self {
+            Self { texts: true, .. } if texts <= 256 => Ok(ValueType::Code8),
+            Self { texts: true, .. } => Ok(ValueType::Code16),
+            Self { i32: true, .. } => Ok(ValueType::I32),
+            Self { i64: true, .. } => Ok(ValueType::I64),
+            Self { f32: true, .. } => Ok(ValueType::F32),
+            Self { f64: true, .. } => Ok(ValueType::F64),
+            _ => Err(Error::Invalid(format!(
+                "property {name:?} has fractions and also integers beyond 2^53, and no number type holds both exactly: \
+                 leave the property out, or split it in two"
+            ))),
+        }
+    }
+}
+
+/// The values of one property in one block, set aside in the narrowest form that is exact for this block.
+#[derive(Debug)]
+pub(super) enum RawValues {
+    I32(Chunk<i32>),
+    I64(Chunk<i64>),
+    F32(Chunk<f32>),
+    F64(Chunk<f64>),
+    Code(Chunk<u32>),
+}
+
+/// The texts of one property, in the order in which threads met them; codes become ranks at the end.
+#[derive(Debug)]
+pub(super) struct Texts {
+    inner: Mutex<TextTable>,
+    name: String,
+}
+
+#[derive(Debug)]
+struct TextTable {
+    codes: HashMap<Box<[u8]>, u32>,
+    memory: Reservation,
+}
+
+impl Texts {
+    pub(super) fn new(name: &str, budget: &Budget) -> Result<Self> {
+        let memory = budget.reserve("the texts of a property", 0)?;
+        Ok(Self { inner: Mutex::new(TextTable { codes: HashMap::new(), memory }), name: name.to_owned() })
+    }
+
+    /// The code of `text`, new if it is.
+    fn code(&self, text: &[u8]) -> Result<u32> {
+        let mut table = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&code) = table.codes.get(text) {
+            return Ok(code);
+        }
+        if table.codes.len() == TEXTS_MAX {
+            return Err(Error::Invalid(format!(
+                "property {:?} has more than {TEXTS_MAX} different texts, so it is no category: leave it out, or give \
+                 it as a number",
+                self.name
+            )));
+        }
+        if !table.memory.try_grow(text.len() as u64 + 64) {
+            return Err(Error::Invalid(format!(
+                "the different texts of property {:?} do not fit the memory limit: raise it, or leave the property out",
+                self.name
+            )));
+        }
+        let code = table.codes.len() as u32;
+        table.codes.insert(text.into(), code);
+        Ok(code)
+    }
+
+    /// All texts in order of their bytes, and the rank of each code.
+    pub(super) fn ranked(&self) -> (Vec<Box<[u8]>>, Vec<u32>) {
+        let table = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut entries: Vec<(&[u8], u32)> = table.codes.iter().map(|(t, &code)| (&**t, code)).collect();
+        entries.sort_unstable();
+        let mut ranks = vec![0; entries.len()];
+        for (rank, &(_, code)) in entries.iter().enumerate() {
+            ranks[code as usize] = rank as u32;
+        }
+        (entries.into_iter().map(|(text, _)| text.into()).collect(), ranks)
+    }
+}
+
+/// What one worker remembers of the texts of one property, to spare the shared table.
+#[derive(Debug, Default)]
+pub(super) struct TextCache(HashMap<Box<[u8]>, u32>);
+
+impl TextCache {
+    /// A worker forgets beyond this many texts: most columns have few.
+    const LEN_MAX: usize = 4096;
+
+    fn codes(&mut self, texts: &Texts, column: &TextColumn) -> Result<Vec<u32>> {
+        let mut codes = Vec::with_capacity(column.len());
+        for text in column.iter() {
+            let code = match self.0.get(text) {
+                Some(&code) => code,
+                None => {
+                    let code = texts.code(text)?;
+                    if self.0.len() < Self::LEN_MAX {
+                        self.0.insert(text.into(), code);
+                    }
+                    code
+                }
+            };
+            codes.push(code);
+        }
+        Ok(codes)
+    }
+}
+
+/// Sets a column of a batch aside; also says what it holds.
+pub(super) fn set_aside(
+    shelf: &Shelf,
+    column: ValueColumn,
+    texts: &Texts,
+    cache: &mut TextCache,
+) -> Result<(RawValues, Range)> {
+    Ok(match column {
+        ValueColumn::Int(values) => {
+            let range = Range::of_integers(&values);
+            let raw = if range.i32 {
+                RawValues::I32(shelf.put(values.iter().map(|&x| x as i32).collect())?)
+            } else {
+                RawValues::I64(shelf.put_slice(&values)?)
+            };
+            (raw, range)
+        }
+        ValueColumn::Float(values) => {
+            let range = Range::of_floats(&values);
+            let raw = if range.i32 {
+                RawValues::I32(shelf.put(values.iter().map(|&x| x as i32).collect())?)
+            } else if range.f32 {
+                RawValues::F32(shelf.put(values.iter().map(|&x| x as f32).collect())?)
+            } else {
+                RawValues::F64(shelf.put_slice(&values)?)
+            };
+            (raw, range)
+        }
+        ValueColumn::Text(column) => {
+            let codes = cache.codes(texts, &column)?;
+            let range = Range { texts: !codes.is_empty(), ..Range::default() };
+            (RawValues::Code(shelf.put(codes)?), range)
+        }
+    })
+}
+
+/// How the values of one property are laid out in the words beside an edge.
+#[derive(Debug)]
+pub(super) struct Layout {
+    /// The type in the words.
+    pub(super) carried: ValueType,
+    /// Index of the first word.
+    pub(super) word: usize,
+    /// Rank of each code, for texts.
+    pub(super) ranks: Vec<u32>,
+}
+
+impl Layout {
+    /// Puts the values of a block in their words of each record of `stride` words.
+    pub(super) fn fill(
+        &self,
+        shelf: &Shelf,
+        values: &RawValues,
+        words: &mut [u32],
+        stride: usize,
+    ) -> Result<()> {
+        let records = words[self.word..].chunks_mut(stride);
+        match values {
+            RawValues::I32(chunk) => {
+                for (record, &x) in records.zip(shelf.get(chunk, &mut Vec::new())?) {
+                    self.put_integer(record, i64::from(x));
+                }
+            }
+            RawValues::I64(chunk) => {
+                for (record, &x) in records.zip(shelf.get(chunk, &mut Vec::new())?) {
+                    self.put_integer(record, x);
+                }
+            }
+            RawValues::F32(chunk) => {
+                for (record, &x) in records.zip(shelf.get(chunk, &mut Vec::new())?) {
+                    self.put_float(record, f64::from(x));
+                }
+            }
+            RawValues::F64(chunk) => {
+                for (record, &x) in records.zip(shelf.get(chunk, &mut Vec::new())?) {
+                    self.put_float(record, x);
+                }
+            }
+            RawValues::Code(chunk) => {
+                for (record, &code) in records.zip(shelf.get(chunk, &mut Vec::new())?) {
+                    record[0] = self.ranks[code as usize];
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn put_integer(&self, record: &mut [u32], x: i64) {
+        match self.carried {
+            ValueType::I32 => record[0] = x as u32,
+            ValueType::F32 => record[0] = (x as f32).to_bits(),
+            ValueType::F64 => put_wide(record, (x as f64).to_bits()),
+            _ => put_wide(record, x as u64),
+        }
+    }
+
+    #[inline(always)]
+    fn put_float(&self, record: &mut [u32], x: f64) {
+        match self.carried {
+            ValueType::I32 => record[0] = x as i32 as u32,
+            ValueType::F32 => record[0] = (x as f32).to_bits(),
+            ValueType::F64 => put_wide(record, x.to_bits()),
+            _ => put_wide(record, x as i64 as u64),
+        }
+    }
+}
+
+/// The 64 bits that begin at word 0 of `record`.
+#[inline(always)]
+pub(super) fn wide(record: &[u32]) -> u64 {
+    u64::from(record[0]) | u64::from(record[1]) << 32
+}
+
+/// Sets the 64 bits that begin at word 0 of `record`.
+#[inline(always)]
+pub(super) fn put_wide(record: &mut [u32], bits: u64) {
+    record[0] = bits as u32;
+    record[1] = (bits >> 32) as u32;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(integers: &[i64], floats: &[f64], expected: Option<ValueType>) {
+        let mut range = Range::of_integers(integers);
+        range.merge(Range::of_floats(floats));
+        assert_eq!(range.value_type("w", 0).ok(), expected);
+    }
+
+    #[test]
+    fn the_narrowest_exact_type() {
+        check(&[1, -5], &[], Some(ValueType::I32));
+        check(&[1], &[2.0], Some(ValueType::I32));
+        check(&[], &[-0.0], Some(ValueType::F32));
+        check(&[1 << 31], &[], Some(ValueType::I64));
+        check(&[i64::MAX, i64::MIN], &[], Some(ValueType::I64));
+        check(&[1], &[0.5], Some(ValueType::F32));
+        check(&[1], &[0.1], Some(ValueType::F64));
+        check(&[(1 << 24) + 1], &[0.5], Some(ValueType::F64));
+        check(&[1], &[1e300], Some(ValueType::F64));
+        check(&[1], &[f64::INFINITY], Some(ValueType::F32));
+        check(&[(1 << 53) + 1], &[0.5], None);
+        check(&[i64::MAX], &[0.5], None);
+        check(&[i64::MAX], &[9_223_372_036_854_775_808.0], None);
+        check(&[], &[], Some(ValueType::I32));
+    }
+}
