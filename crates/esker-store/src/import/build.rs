@@ -4,6 +4,8 @@
 //! Work: one scatter, and per bucket a radix sort in cache when memory is ample. A bucket that does not fit its share of
 //! memory is divided again by ranges of its keys, on disk, until the parts fit or all keys of a part are equal.
 
+use esker_graph::Stop;
+
 use super::budget::Reservation;
 use super::count::Cells;
 use super::edges::Edges;
@@ -20,6 +22,9 @@ const BUCKET_LEN: u64 = 1 << 17;
 
 /// Most buckets, so that the open end of each stays in cache and in the reach of the TLB.
 const BUCKETS_MAX: u64 = 2048;
+
+/// With memory for fewer arcs than this in each thread an import is refused.
+const SORT_LEN_MIN: u64 = 1 << 9;
 
 /// Parts into which a bucket that is too long is divided.
 const PARTS: u64 = 64;
@@ -47,8 +52,12 @@ impl Plan {
         let arc_bytes = arc_bytes(edges.words);
         // Each worker holds one bucket, and as many again may wait for their turn.
         let sort_len_max = (share / (2 * workers)) / arc_bytes;
-        if sort_len_max < 1 << 10 {
-            drop(work.budget.reserve("sorting the edges", readers + ((4 * workers * arc_bytes) << 10))?);
+        if sort_len_max < SORT_LEN_MIN {
+            // Steps before this one leave at least an eighth of the limit.
+            let needed_bytes = 8 * (readers + 4 * workers * arc_bytes * (SORT_LEN_MIN + 1));
+            let what = "sorting the edges".to_owned();
+            let budget_bytes = work.budget.limit_bytes();
+            return Err(Error::Stop(Stop::OverBudget { what, needed_bytes, budget_bytes }));
         }
         Ok(Self {
             sort_len_max,

@@ -28,5 +28,6 @@ mod lists;
 mod output;
 mod build;
 pub mod pipeline;
+pub mod install;
 #[cfg(test)]
 mod tests;

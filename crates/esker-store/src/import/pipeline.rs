@@ -21,6 +21,7 @@ use super::source::{IdColumn, IdKind, Reader, Schema};
 use super::spool::Spool;
 use super::values::ValueType;
 use crate::error::{Error, Result};
+use crate::io::Disk;
 
 /// How the user's ids relate to vertices.
 pub enum BuiltIds {
@@ -60,6 +61,8 @@ pub struct BuiltProperty {
 pub struct Built {
     /// What was done.
     pub report: ImportReport,
+    /// Self-loops that were stored.
+    pub loops: u64,
     /// Whether the layer has lists of incoming edges.
     pub in_edges: bool,
     /// The ids.
@@ -75,7 +78,16 @@ pub struct Built {
 /// Makes the numberer for an import whose ids are of the given kind.
 pub type NewNumberer<'a, N> = &'a dyn Fn(&Work, IdKind) -> Result<N>;
 
-/// Reads everything and hands the base layer to `sink`, with temporary files in `scratch`, an existing directory.
+/// Where temporary files are made.
+#[derive(Debug, Clone)]
+pub struct Place<'a> {
+    /// The disk.
+    pub disk: Arc<dyn Disk>,
+    /// An existing directory.
+    pub directory: &'a Path,
+}
+
+/// Reads everything and hands the base layer to `sink`, with temporary files in `place`.
 ///
 /// The memory limit may be any that suffices; [`super::options::MEMORY_BYTES_MIN`] always suffices to begin.
 ///
@@ -84,7 +96,7 @@ pub type NewNumberer<'a, N> = &'a dyn Fn(&Work, IdKind) -> Result<N>;
 pub fn build_layer<N: Numberer>(
     reader: Box<dyn Reader>,
     options: &ImportOptions,
-    scratch: &Path,
+    place: Place<'_>,
     sink: &dyn LayerSink,
     new_numberer: NewNumberer<'_, N>,
 ) -> Result<Built> {
@@ -95,7 +107,7 @@ pub fn build_layer<N: Numberer>(
         cancel: options.cancel.clone(),
         ..RunOptions::default()
     })?;
-    let work = Work::new(Arc::new(run), options.memory_bytes, scratch);
+    let work = Work::on(place.disk, Arc::new(run), options.memory_bytes, place.directory);
     let tracker = Tracker::new(options.on_progress.clone());
     let numbered = read_and_number(&work, reader, &schema, options, &tracker, new_numberer)?;
     let NumberedInput { gathered, base, num_vertices, pairs, map } = numbered;
@@ -147,7 +159,7 @@ pub fn build_layer<N: Numberer>(
         },
     };
     let in_edges = directed && options.in_edges;
-    Ok(Built { report, in_edges, ids, properties: properties.collect(), weight: schema.weight, work })
+    Ok(Built { report, loops, in_edges, ids, properties: properties.collect(), weight: schema.weight, work })
 }
 
 /// Edges whose ends are known as numbers.

@@ -1,17 +1,15 @@
 //! Memory, disk, threads and cancellation that the steps of an import share, and the chunks they set aside.
-#![allow(clippy::disallowed_types, clippy::disallowed_methods)] // Temporary files, until they too go through `io`.
 
-use std::fs::File;
-use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use bytemuck::Pod;
 use esker_graph::Run;
 
 use super::budget::{Budget, Reservation};
 use crate::error::{Error, Result};
+use crate::io::{Disk, File, RealDisk};
 
 /// What the steps of an operation in bounded memory share.
 #[derive(Clone)]
@@ -20,6 +18,8 @@ pub struct Work {
     pub run: Arc<Run>,
     /// Memory.
     pub budget: Budget,
+    /// Where temporary files are made.
+    pub disk: Arc<dyn Disk>,
     /// Directory for temporary files. They vanish when what they hold is dropped, and with the directory after a crash.
     pub dir: Arc<PathBuf>,
 }
@@ -27,7 +27,12 @@ pub struct Work {
 impl Work {
     /// Work on the threads of `run`, in `limit_bytes` of memory, with temporary files in `dir`, which must exist.
     pub fn new(run: Arc<Run>, limit_bytes: u64, dir: impl Into<PathBuf>) -> Self {
-        Self { run, budget: Budget::new(limit_bytes), dir: Arc::new(dir.into()) }
+        Self::on(Arc::new(RealDisk), run, limit_bytes, dir)
+    }
+
+    /// As [`Work::new`], on a disk of the caller's choice.
+    pub fn on(disk: Arc<dyn Disk>, run: Arc<Run>, limit_bytes: u64, dir: impl Into<PathBuf>) -> Self {
+        Self { run, budget: Budget::new(limit_bytes), disk, dir: Arc::new(dir.into()) }
     }
 
     /// An error if the run was cancelled.
@@ -48,49 +53,55 @@ static NEXT_NAME: AtomicU64 = AtomicU64::new(0);
 /// A temporary file: chunks are appended by any thread and read by any thread. Made when first written to.
 #[derive(Debug)]
 struct ScratchFile {
+    disk: Arc<dyn Disk>,
     path: PathBuf,
-    file: std::sync::OnceLock<File>,
-    making: std::sync::Mutex<()>,
+    file: OnceLock<Arc<dyn File>>,
+    making: Mutex<()>,
     end: AtomicU64,
 }
 
 impl ScratchFile {
-    fn new(dir: &Path) -> Self {
+    fn new(work: &Work) -> Self {
         let name = NEXT_NAME.fetch_add(1, Ordering::Relaxed);
         Self {
-            path: dir.join(format!("{TEMPORARY_PREFIX}{}-{name}", std::process::id())),
-            file: std::sync::OnceLock::new(),
-            making: std::sync::Mutex::new(()),
+            disk: Arc::clone(&work.disk),
+            path: work.dir.join(format!("{TEMPORARY_PREFIX}{}-{name}", std::process::id())),
+            file: OnceLock::new(),
+            making: Mutex::new(()),
             end: AtomicU64::new(0),
         }
     }
 
-    fn file(&self) -> Result<&File> {
-        let _making = self.making.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    fn file(&self) -> Result<&dyn File> {
         if self.file.get().is_none() {
-            let made = File::options().read(true).write(true).create_new(true).open(&self.path);
-            let _ = self.file.set(made.map_err(Error::io("create", &self.path))?);
+            let _making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+            if self.file.get().is_none() {
+                // Nobody else sets it while `making` is held.
+                let _ = self.file.set(self.disk.create(&self.path)?);
+            }
         }
-        self.file.get().ok_or_else(|| Error::Invalid("temporary file vanished".to_owned()))
+        let file = self.file.get().ok_or_else(|| Error::Invalid("a temporary file vanished".to_owned()))?;
+        Ok(file.as_ref())
     }
 
     /// Writes `bytes` at the end; returns where they begin.
     fn append(&self, bytes: &[u8]) -> Result<u64> {
         let file = self.file()?;
         let offset = self.end.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        file.write_all_at(bytes, offset).map_err(Error::io("write", &self.path))?;
+        file.write_at(bytes, offset)?;
         Ok(offset)
     }
 
     fn read(&self, bytes: &mut [u8], offset: u64) -> Result<()> {
-        self.file()?.read_exact_at(bytes, offset).map_err(Error::io("read", &self.path))
+        self.file()?.read_exact_at(bytes, offset)
     }
 }
 
 impl Drop for ScratchFile {
     fn drop(&mut self) {
         if self.file.get().is_some() {
-            let _ = std::fs::remove_file(&self.path);
+            // What cannot be removed goes with the directory.
+            let _ = self.disk.remove_file(&self.path);
         }
     }
 }
@@ -137,7 +148,7 @@ pub struct Shelf {
 impl Shelf {
     /// An empty shelf that leaves `keep_free_bytes` of the budget to others.
     pub fn new(work: &Work, keep_free_bytes: u64) -> Self {
-        Self { budget: work.budget.clone(), keep_free_bytes, file: ScratchFile::new(&work.dir) }
+        Self { budget: work.budget.clone(), keep_free_bytes, file: ScratchFile::new(work) }
     }
 
     /// Sets `records` aside. The vector is kept as it is when memory allows; otherwise it is written and freed.
