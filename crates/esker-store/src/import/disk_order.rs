@@ -36,8 +36,8 @@ pub(super) fn order_on_disk(
         work.check()?;
         let mut at = 2 * edges.block_start(block);
         edges.for_each(block, &mut buffer, |u, v| {
-            ends.push(End { vertex: u as u64, at })?;
-            ends.push(End { vertex: v as u64, at: at + 1 })?;
+            ends.push(End { vertex: u64::from(u), at })?;
+            ends.push(End { vertex: u64::from(v), at: at + 1 })?;
             at += 2;
             Ok(())
         })?;
@@ -65,7 +65,7 @@ pub(super) fn order_on_disk(
             number = numbers.next_record()?;
             vertex += 1;
         }
-        back.push(End { vertex: number.unwrap_or_default() as u64, at: end.at })
+        back.push(End { vertex: u64::from(number.unwrap_or_default()), at: end.at })
     })?;
     drop(ends);
     let back = back.finish()?;
@@ -119,7 +119,7 @@ fn choose_on_disk(work: &Work, edges: &Edges, degrees: &Spool<u32>) -> Result<Or
     let mut known = Vec::with_capacity(vertices.len());
     let mut vertex = 0;
     degrees.for_each(|degree| {
-        if vertices.get(known.len()).is_some_and(|&v| v as u64 == vertex) {
+        if vertices.get(known.len()).is_some_and(|&v| u64::from(v) == vertex) {
             known.push(degree);
         }
         vertex += 1;

@@ -3,9 +3,9 @@
 use esker_graph::VertexId;
 
 use super::gather::{Gathered, RawEnds};
+use super::numbering::Keys;
 use super::options::Duplicates;
-use super::scratch::Work;
-use super::source::Schema;
+use super::source::{IdColumn, Schema};
 use super::spool::Spool;
 use super::values::{Layout, ValueType};
 use crate::error::{Error, Result};
@@ -206,29 +206,24 @@ pub(super) fn check_sum(schema: &Schema, duplicates: Duplicates) -> Result<()> {
     Ok(())
 }
 
-/// Pairs in order of the input from the ids that were set aside, for a numberer: see [`super::numbering`].
-pub(super) fn raw_pairs(
-    gathered: &Gathered,
-    index: usize,
-    work: &Work,
-) -> Result<(Vec<u64>, Vec<u64>, Option<Vec<u64>>)> {
-    work.check()?;
+/// The ids of block `index` as the input has them, for a numberer.
+pub(super) fn raw_keys(gathered: &Gathered, index: usize) -> Result<Keys> {
     let block = &gathered.blocks[index];
-    let (source, target) = match &block.ends {
+    let shelf = &gathered.shelf;
+    let (source, target): (Vec<u64>, Vec<u64>) = match &block.ends {
         RawEnds::Narrow(chunk) => {
             let mut buffer = Vec::new();
-            let pairs = gathered.shelf.get(chunk, &mut buffer)?;
-            pairs.iter().map(|&[u, v]| (u64::from(u), u64::from(v))).unzip()
+            shelf.get(chunk, &mut buffer)?.iter().map(|&[u, v]| (u64::from(u), u64::from(v))).unzip()
         }
         RawEnds::Wide(chunk) => {
             let mut buffer = Vec::new();
-            gathered.shelf.get(chunk, &mut buffer)?.iter().map(|&[u, v]| (u, v)).unzip()
+            shelf.get(chunk, &mut buffer)?.iter().map(|&[u, v]| (u, v)).unzip()
         }
         RawEnds::Elsewhere => (Vec::new(), Vec::new()),
     };
     let vertices = match &block.vertices {
-        Some(chunk) => Some(gathered.shelf.get(chunk, &mut Vec::new())?.to_vec()),
+        Some(chunk) => Some(IdColumn::Int(shelf.get(chunk, &mut Vec::new())?.to_vec())),
         None => None,
     };
-    Ok((source, target, vertices))
+    Ok(Keys { source: IdColumn::Int(source), target: IdColumn::Int(target), vertices })
 }

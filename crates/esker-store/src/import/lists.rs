@@ -56,7 +56,7 @@ impl Policy<'_> {
                 }
                 taken += 1;
                 let target = self.ranges.unpack(bucket, key).1;
-                let is_loop = u64::from(target as u64 == source);
+                let is_loop = u64::from(u64::from(target) == source);
                 if unites && last == Some(key) {
                     lists.duplicates += 1;
                     lists.duplicate_loops += is_loop;
@@ -97,7 +97,7 @@ impl Policy<'_> {
         last: &mut Option<u64>,
     ) -> Result<()> {
         let (source, target) = self.ranges.unpack(bucket, key);
-        let is_loop = u64::from(target as u64 == source);
+        let is_loop = u64::from(u64::from(target) == source);
         if self.unites() && *last == Some(key) {
             lists.duplicates += 1;
             lists.duplicate_loops += is_loop;

@@ -122,7 +122,7 @@ impl<'a> Output<'a> {
     /// Ends all columns; also returns the types of the properties.
     pub(super) fn finish(mut self, work: &Work, names: &[String]) -> Result<(Written, Vec<ValueType>)> {
         while self.next_vertex <= self.num_vertices {
-            if self.next_vertex % (1 << 16) == 0 {
+            if self.next_vertex.is_multiple_of(1 << 16) {
                 work.check()?;
             }
             self.push_offset()?;

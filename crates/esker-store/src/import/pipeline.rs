@@ -8,16 +8,16 @@ use esker_graph::{Direction, Run, RunOptions, VertexId};
 use super::budget::Reservation;
 use super::build::{Build, check_symmetric};
 use super::count::{Cells, by_cell, degrees, degrees_bytes, to_cells};
-use super::edges::{Edges, check_sum, raw_pairs};
+use super::edges::{Edges, check_sum, raw_keys};
 use super::gather::{Gathered, InOrder, WORKER_BYTES, gather};
-use super::numbering::{IdMap, Keys, Numbered, Numberer};
+use super::numbering::{IdMap, Numbered, Numberer};
 use super::options::{Duplicates, ImportOptions, ImportReport, OrderChoice, Tracker, VertexOrder};
 use super::order::{DEGREE_CLASSES, by_degree, choose, hot_degree, renumbering_bytes, sample};
 use super::output::{Output, Written};
 use super::scatter::Arcs;
 use super::scratch::Work;
 use super::sink::LayerSink;
-use super::source::{IdColumn, IdKind, Reader, Schema};
+use super::source::{IdKind, Reader, Schema};
 use super::spool::Spool;
 use super::values::ValueType;
 use crate::error::{Error, Result};
@@ -242,11 +242,8 @@ fn number_integers<N: Numberer>(
         gathered.blocks.len(),
         || (),
         |(), block| {
-            let (source, target, vertices) = raw_pairs(gathered, block, work)?;
-            let len = source.len() as u64;
-            let vertices = vertices.map(IdColumn::Int);
-            let keys = Keys { source: IdColumn::Int(source), target: IdColumn::Int(target), vertices };
-            let pushed = line.push(block as u64, N::prepare(keys));
+            let len = gathered.blocks[block].len as u64;
+            let pushed = line.push(block as u64, N::prepare(raw_keys(gathered, block)?));
             if pushed.is_err() {
                 line.give_up();
             }

@@ -130,10 +130,8 @@ impl Scatter<'_> {
         // each thread takes one stretch of the input.
         let blocks = self.edges.num_blocks();
         let stretches = if self.edges.words == 0 { blocks } else { blocks.min(self.work.run.threads()) };
-        let mut taken = self.work.run.share(
-            stretches,
-            || Vec::<(usize, Filling<'_>)>::new(),
-            |taken, stretch| {
+        let mut taken =
+            self.work.run.share(stretches, Vec::<(usize, Filling<'_>)>::new, |taken, stretch| {
                 if self.edges.words > 0 || taken.is_empty() {
                     taken.push((stretch, Filling::new(self, &shelf)));
                 }
@@ -145,8 +143,7 @@ impl Scatter<'_> {
                     self.tracker.advance(self.edges.block_len(block) as u64, 0);
                 }
                 if self.edges.words > 0 { filling.finish() } else { Ok(()) }
-            },
-        )?;
+            })?;
         let mut fillings: Vec<_> = taken.drain(..).flatten().collect();
         fillings.sort_by_key(|&(stretch, _)| stretch);
         let mut pieces: Vec<Vec<Piece>> = (0..self.ranges.len()).map(|_| Vec::new()).collect();
@@ -234,7 +231,7 @@ impl<'a> Filling<'a> {
         }
         let beside = words.iter().fold(0, |hash, &word| mix(hash ^ u64::from(word)));
         let (low, high) = (u.min(v), u.max(v));
-        let hash = mix(mix(mix(low as u64) ^ high as u64) ^ beside);
+        let hash = mix(mix(mix(u64::from(low)) ^ u64::from(high)) ^ beside);
         if u > v {
             self.asymmetry = self.asymmetry.wrapping_sub(hash);
             return Ok(());
@@ -248,7 +245,7 @@ impl<'a> Filling<'a> {
     fn push(&mut self, source: VertexId, target: VertexId, words: &[u32]) -> Result<()> {
         let ranges = self.scatter.ranges;
         let bucket = usize::from(ranges.bucket_of[ranges.cells.of(source)]);
-        let key = (source as u64 - ranges.starts[bucket]) << ranges.target_bits | target as u64;
+        let key = (u64::from(source) - ranges.starts[bucket]) << ranges.target_bits | u64::from(target);
         if self.keys[bucket].len() == self.keys[bucket].capacity() {
             self.set_aside(bucket)?;
         }

@@ -334,7 +334,7 @@ fn skewed(count: u64, n: u64) -> Vec<(u64, u64, i64)> {
     (0..count)
         .map(|i| {
             let (a, b) = (noise(3 * i), noise(3 * i + 1));
-            let hub = |x: u64| if x % 3 == 0 { n / 2 + x / 3 % 5 } else { x / 3 % n };
+            let hub = |x: u64| if x.is_multiple_of(3) { n / 2 + x / 3 % 5 } else { x / 3 % n };
             (hub(a), hub(b), (noise(3 * i + 2) % 100) as i64)
         })
         .collect()
@@ -369,7 +369,7 @@ fn layers_are_the_same_whatever_the_limit_and_the_threads() {
                     match &first {
                         None => first = Some(columns),
                         Some(first) => {
-                            assert!(*first == columns, "{options:?}", options = (threads, memory_bytes))
+                            assert!(*first == columns, "{threads} {memory_bytes}");
                         }
                     }
                 }
@@ -404,7 +404,9 @@ fn one_vertex_or_one_edge_may_exceed_the_memory() {
                     let columns = sink.columns();
                     match &first {
                         None => first = Some(columns),
-                        Some(first) => assert!(*first == columns, "{weighted} {duplicates:?}"),
+                        Some(first) => {
+                            assert!(*first == columns, "{weighted} {duplicates:?}");
+                        }
                     }
                 }
             }
