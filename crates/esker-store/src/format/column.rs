@@ -147,7 +147,7 @@ impl<T: Element> Column<T> {
             || (),
             |(), unit| {
                 let range = unit * UNIT_BLOCKS..((unit + 1) * UNIT_BLOCKS).min(blocks);
-                self.map.populate(self.block_bytes(range.start).start..self.block_bytes(range.end - 1).end);
+                self.map.will_need(self.block_bytes(range.start).start..self.block_bytes(range.end - 1).end);
                 for block in range {
                     self.verify_blocks(block..block + 1)?;
                     look(self.unverified(), block * per_block..((block + 1) * per_block).min(self.count))?;

@@ -37,12 +37,9 @@ impl Map {
         Self(Bytes::Copied(words, bytes.len()))
     }
 
-    /// Brings a range of bytes into memory at once, rather than page by page as they are touched. A hint.
-    pub fn populate(&self, range: Range<usize>) {
+    /// Says that a range of bytes is about to be read, so that the system fetches it in few large pieces. A hint.
+    pub fn will_need(&self, range: Range<usize>) {
         if let Bytes::Mapped(map) = &self.0 {
-            #[cfg(target_os = "linux")]
-            let _ = map.advise_range(memmap2::Advice::PopulateRead, range.start, range.len());
-            #[cfg(not(target_os = "linux"))]
             let _ = map.advise_range(memmap2::Advice::WillNeed, range.start, range.len());
         }
     }
