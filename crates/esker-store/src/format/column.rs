@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use esker_graph::Run;
 
-use super::header::{COLUMN_MAGIC, ColumnHeader, read_header_page};
-use super::{BLOCK_BYTES, ColumnSpec, Element, PAGE_BYTES};
+use super::header::{COLUMN_MAGIC, ColumnHeader, ColumnSpec, Element, read_header_page};
+use super::size::{BLOCK_BYTES, PAGE_BYTES};
 use crate::error::{Error, Result};
 use crate::io::{Disk, Map};
 

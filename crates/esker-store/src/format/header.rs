@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
 
 use super::field::{Input, Value, codes, layout};
-use super::{FORMAT_VERSION, PAGE_BYTES};
+use super::size::{FORMAT_VERSION, PAGE_BYTES};
 use crate::error::{Error, Result};
 
 pub(super) const COLUMN_MAGIC: [u8; 8] = *b"ESKERcol";

@@ -1,7 +1,7 @@
 //! Tables of the manifest. What they mean together is told in `version/README.md`.
 
 use super::field::{Input, Value, codes, layout};
-use super::{DatabaseId, ElementType};
+use super::header::{DatabaseId, ElementType};
 use crate::error::Result;
 
 /// MANIFEST begins with it.

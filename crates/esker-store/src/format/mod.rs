@@ -9,6 +9,7 @@ compile_error!(
     "arrays are mapped as they lie on disk, in little-endian order: big-endian machines are not supported"
 );
 
+mod size;
 mod field;
 mod header;
 mod writer;
@@ -26,12 +27,6 @@ pub use manifest::{
     Edit, EditKind, Encoding, IdMapKind, IdMapRecord, LayerRecord, MANIFEST_MAGIC, ManifestHeader, Owner,
     PropertyRecord, RecordHeader, VersionRecord, VertexOrder,
 };
+pub use size::{BLOCK_BYTES, FORMAT_VERSION, PAGE_BYTES};
 pub use values::Values;
 pub use writer::{ColumnSummary, ColumnWriter, Region};
-
-/// The version of the format that this code writes, and the newest that it reads.
-pub const FORMAT_VERSION: u32 = 1;
-/// Data of a column begins after a header of this size, so that maps are aligned to pages.
-pub const PAGE_BYTES: usize = 4096;
-/// Data under one checksum.
-pub const BLOCK_BYTES: usize = 64 << 10;

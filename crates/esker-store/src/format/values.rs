@@ -4,8 +4,8 @@ use std::path::Path;
 
 use esker_graph::Run;
 
-use super::header::{COLUMN_MAGIC, ColumnHeader, read_header_page};
-use super::{Column, ColumnSpec, DatabaseId, ElementType};
+use super::column::Column;
+use super::header::{COLUMN_MAGIC, ColumnHeader, ColumnSpec, DatabaseId, ElementType, read_header_page};
 use crate::error::Result;
 use crate::io::Disk;
 

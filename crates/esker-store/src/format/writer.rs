@@ -8,8 +8,8 @@ use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::header::{COLUMN_MAGIC, ColumnHeader, header_page};
-use super::{BLOCK_BYTES, ColumnSpec, Element, FORMAT_VERSION, PAGE_BYTES};
+use super::header::{COLUMN_MAGIC, ColumnHeader, ColumnSpec, Element, header_page};
+use super::size::{BLOCK_BYTES, FORMAT_VERSION, PAGE_BYTES};
 use crate::error::{Error, Result};
 use crate::io::{Disk, File};
 

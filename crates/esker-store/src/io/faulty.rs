@@ -22,7 +22,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{Disk, Entry, File, Lock, Map, parent};
+use super::disk::{Disk, Entry, File, Lock, parent};
+use super::map::Map;
 use crate::error::{Error, Result};
 
 const SECTOR_BYTES: usize = 512;

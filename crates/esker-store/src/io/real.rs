@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use rustix::fs::{CWD, FlockOperation, RenameFlags};
 
-use super::{Disk, Entry, File, Lock, Map};
+use super::disk::{Disk, Entry, File, Lock};
+use super::map::Map;
 use crate::error::{Error, Result};
 
 /// The disk of the machine.

@@ -162,6 +162,21 @@ impl PlainLayer {
         }
     }
 
+    /// The out-lists.
+    pub fn out(&self) -> &Section {
+        &self.out
+    }
+
+    /// The in-lists, if the layer is directed and they are kept.
+    pub fn incoming(&self) -> Option<&Section> {
+        self.incoming.as_ref()
+    }
+
+    /// Whether out-lists and in-lists differ.
+    pub fn is_directed(&self) -> bool {
+        self.directed
+    }
+
     /// Where its files are.
     pub fn directory(&self) -> &Path {
         &self.directory

@@ -5,10 +5,10 @@ use std::sync::OnceLock;
 
 use esker_graph::{CsrGraph, Direction, Graph, Lists, Rows, Run, Select, Stop, VertexId, Visitor};
 
-use super::{Snapshot, StoredWeight};
+use super::weight::StoredWeight;
 use crate::error::{Error, Result};
 use crate::format::PropertyRecord;
-use crate::layer::Section;
+use crate::layer::{PlainLayer, Section};
 
 /// A graph in a database, with weights of type `W`. Memory: none of its own.
 ///
@@ -36,7 +36,7 @@ struct Side<'a, W> {
 
 impl<'a, W: StoredWeight> StoredGraph<'a, W> {
     /// With the given property as the weight.
-    pub(super) fn new(snapshot: &'a Snapshot, weight: Option<&PropertyRecord>, run: &Run) -> Result<Self> {
+    pub(super) fn new(layer: &'a PlainLayer, weight: Option<&PropertyRecord>, run: &Run) -> Result<Self> {
         let property = weight.map_or(0, |record| record.number);
         if let (Some(record), Some(wanted)) = (weight, W::ELEMENT)
             && (record.texts || record.element != wanted)
@@ -48,13 +48,11 @@ impl<'a, W: StoredWeight> StoredGraph<'a, W> {
         let side = |section: &'a Section| -> Result<Side<'a, W>> {
             Ok(Side { section, offsets: section.offsets(run)?, property, rows: OnceLock::new() })
         };
-        let directed = snapshot.is_directed();
-        let keeps_incoming = directed && snapshot.has(Direction::In);
         Ok(Self {
-            num_arcs: snapshot.num_arcs(),
-            directed,
-            out: side(snapshot.section(Direction::Out)?)?,
-            incoming: if keeps_incoming { Some(side(snapshot.section(Direction::In)?)?) } else { None },
+            num_arcs: layer.out().num_arcs() as u64,
+            directed: layer.is_directed(),
+            out: side(layer.out())?,
+            incoming: layer.incoming().map(side).transpose()?,
         })
     }
 

@@ -1,7 +1,7 @@
 //! A version of a graph, for reading: lists and properties of single vertices, and whole graphs to compute on.
 
-mod graph;
 mod weight;
+mod graph;
 #[cfg(test)]
 mod tests;
 
@@ -97,7 +97,7 @@ impl Snapshot {
 
     /// Number of vertices.
     pub fn num_vertices(&self) -> usize {
-        self.0.layer.section(Direction::Out).map_or(0, Section::num_vertices)
+        self.0.layer.out().num_vertices()
     }
 
     /// Number of edges; an undirected one counts once.
@@ -225,7 +225,7 @@ impl Snapshot {
                 ))
             })?)
         };
-        StoredGraph::new(self, property, run)
+        StoredGraph::new(&self.0.layer, property, run)
     }
 
     /// As [`Snapshot::graph`], with any numeric edge property as the weight.
@@ -233,6 +233,6 @@ impl Snapshot {
     /// # Errors
     /// As [`Snapshot::graph`]; [`Error::Invalid`] if there is no such property.
     pub fn graph_by<W: StoredWeight>(&self, property: &str, run: &Run) -> Result<StoredGraph<'_, W>> {
-        StoredGraph::new(self, Some(self.edge_property(property)?), run)
+        StoredGraph::new(&self.0.layer, Some(self.edge_property(property)?), run)
     }
 }

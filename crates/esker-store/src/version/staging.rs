@@ -15,11 +15,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
+use super::manifest::Manifest;
 use crate::error::{Error, Result};
 use crate::format::{DatabaseId, Edit};
 use crate::io::{Disk, Lock, parent};
 use crate::layer::PlainWriter;
-use crate::version::Manifest;
 
 /// Name of the manifest in the directory of a database.
 pub const MANIFEST_NAME: &str = "MANIFEST";

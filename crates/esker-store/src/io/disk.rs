@@ -1,0 +1,131 @@
+//! What is asked of a disk.
+
+use std::fmt::Debug;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::map::Map;
+use crate::error::{Error, Result};
+
+/// What stands under a name in a directory.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Entry {
+    /// The name, without the directory.
+    pub name: String,
+    /// Whether it is itself a directory.
+    pub is_directory: bool,
+    /// Length of a file; 0 for a directory.
+    pub bytes: u64,
+}
+
+/// A place where files live. Paths are the caller's; relative ones are relative to the working directory.
+///
+/// Every method fails with [`Error::Io`], naming the path.
+pub trait Disk: Debug + Send + Sync {
+    /// Makes a new file for reading and writing. Its name is durable after [`Disk::sync_directory`] of its parent.
+    fn create(&self, path: &Path) -> Result<Arc<dyn File>>;
+
+    /// Opens an existing file for reading.
+    fn open(&self, path: &Path) -> Result<Arc<dyn File>>;
+
+    /// Makes a directory; its parent exists.
+    fn create_directory(&self, path: &Path) -> Result<()>;
+
+    /// Renames a file or directory. Fails if `to` exists.
+    fn rename(&self, from: &Path, to: &Path) -> Result<()>;
+
+    /// Swaps two names that both exist, in one step: neither is missing at any moment.
+    fn exchange(&self, a: &Path, b: &Path) -> Result<()>;
+
+    /// Removes a file.
+    fn remove_file(&self, path: &Path) -> Result<()>;
+
+    /// Removes a directory with everything in it.
+    fn remove_directory(&self, path: &Path) -> Result<()>;
+
+    /// What is in a directory, sorted by name. Names that are not UTF-8 are left out: no file of ours has one.
+    fn list(&self, path: &Path) -> Result<Vec<Entry>>;
+
+    /// What stands at `path`, or `None` if nothing does.
+    fn look(&self, path: &Path) -> Result<Option<Entry>>;
+
+    /// Makes the names in a directory durable.
+    fn sync_directory(&self, path: &Path) -> Result<()>;
+
+    /// Takes the exclusive lock on a file, which is made if it does not exist; `None` if another holder has it, in
+    /// this process or another. Dropping the lock, or the death of the process, releases it. Renaming does not.
+    fn try_lock(&self, path: &Path) -> Result<Option<Box<dyn Lock>>>;
+
+    /// Bytes that can still be written on the file system of `path`.
+    fn free_bytes(&self, path: &Path) -> Result<u64>;
+
+    /// Reads a whole small file.
+    fn read(&self, path: &Path) -> Result<Vec<u8>> {
+        let file = self.open(path)?;
+        let bytes = usize::try_from(file.len()?)
+            .map_err(|_| Error::Invalid(format!("{} is too large to read at once", path.display())))?;
+        let mut content = vec![0; bytes];
+        file.read_exact_at(&mut content, 0)?;
+        Ok(content)
+    }
+
+    /// Writes a new file and syncs it.
+    fn write(&self, path: &Path, content: &[u8]) -> Result<()> {
+        let file = self.create(path)?;
+        file.write_at(content, 0)?;
+        file.sync()
+    }
+}
+
+/// An open file. Positions are given with each call, so threads share one file without a lock.
+pub trait File: Debug + Send + Sync {
+    /// Its path when it was opened.
+    fn path(&self) -> &Path;
+
+    /// Its length now.
+    fn len(&self) -> Result<u64>;
+
+    /// Whether its length is zero.
+    fn is_empty(&self) -> Result<bool> {
+        Ok(self.len()? == 0)
+    }
+
+    /// Reads at most `buffer.len()` bytes at `offset`; 0 only at the end of the file or for an empty buffer.
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize>;
+
+    /// Writes all of `bytes` at `offset`, growing the file if necessary.
+    fn write_at(&self, bytes: &[u8], offset: u64) -> Result<()>;
+
+    /// Makes contents and length durable. After a failure the file must not be relied on, nor synced again.
+    fn sync(&self) -> Result<()>;
+
+    /// Maps the whole file for reading. The file must not change as long as the map lives.
+    fn map(&self) -> Result<Map>;
+
+    /// Fills `buffer` from `offset` on; [`Error::Corrupt`] if the file ends before.
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> Result<()> {
+        let mut done = 0;
+        while done < buffer.len() {
+            match self.read_at(&mut buffer[done..], offset + done as u64)? {
+                0 => {
+                    let reason = format!("the file ends where {} more bytes belong", buffer.len() - done);
+                    return Err(Error::corrupt(self.path(), offset + done as u64, reason));
+                }
+                bytes => done += bytes,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An exclusive lock, released when dropped.
+pub trait Lock: Debug + Send + Sync {}
+
+/// The directory that holds the name `path`: `.` for a bare name.
+pub fn parent(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+        Some(_) => PathBuf::from("."),
+        None => path.to_owned(),
+    }
+}
