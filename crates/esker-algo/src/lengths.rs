@@ -70,7 +70,7 @@ macro_rules! integer_reach {
                 ((self - start) / step) as usize
             }
             fn near(number: f64) -> Self {
-                (number as Self).clamp(1, $far - 1)
+                (number.round() as Self).clamp(1, $far - 1)
             }
             #[inline(always)]
             fn give(self) -> i64 {

@@ -25,6 +25,8 @@ use esker_graph::{
     Bitmap, Direction, Flow, Graph, NONE, Piece, Run, Select, Stop, VertexId, Visitor, vertex,
 };
 
+use rayon::prelude::*;
+
 use super::bfs::{BfsOptions, bfs};
 use crate::estimate::{Estimate, Shape};
 use crate::lengths::{Length, Reach};
@@ -97,13 +99,13 @@ where
     };
     let narrow = Search::<G::Weight, <G::Weight as Length>::Narrow>::new(run, n, delta);
     let distances = match narrow.find(graph, run, source)? {
-        Fault::None => narrow.answer(),
+        Fault::None => narrow.answer(run),
         Fault::Negative => return Err(negative().into()),
         Fault::Overflow => {
             drop(narrow);
             let wide = Search::<G::Weight, <G::Weight as Length>::Wide>::new(run, n, delta);
             match wide.find(graph, run, source)? {
-                Fault::None => wide.answer(),
+                Fault::None => wide.answer(run),
                 Fault::Negative => return Err(negative().into()),
                 Fault::Overflow => {
                     return Err(Stop::Unsuitable("a distance does not fit in 63 bits".to_owned()).into());
@@ -156,17 +158,17 @@ where
     let count = n.min(1000);
     let places = (0..count).map(|i| vertex((i as u128 * n as u128 / count as u128) as usize));
     let list: Vec<_> = places.filter(|&v| graph.degree(Direction::Out, v) > 0).collect();
-    let arcs: usize = list.iter().map(|&v| graph.degree(Direction::Out, v)).sum();
+    let with_edges = n as f64 * list.len() as f64 / count as f64;
+    let degree = graph.num_arcs() as f64 / with_edges.max(1.0);
     let lengths = graph.scan(run, Direction::Out, Select::List(&list), &SampleLengths)?;
     let lengths = lengths.concat();
     let mean = lengths.iter().sum::<f64>() / lengths.len().max(1) as f64;
-    let degree = arcs as f64 / list.len().max(1) as f64;
     let window = 2.0 * mean * (LIGHT_EDGES / degree.max(1.0)).min(1.0);
     Ok(if window > 0.0 { window / BINS as f64 } else { 1.0 })
 }
 
 /// Edges of a vertex of average degree that are to be light.
-const LIGHT_EDGES: f64 = 6.0;
+const LIGHT_EDGES: f64 = 8.0;
 
 struct SampleLengths;
 
@@ -203,8 +205,8 @@ struct Search<W, D: crate::primitive::Value> {
     waiting: Bitmap,
     /// Vertices settled in this window.
     settled: Bitmap,
-    /// Vertices in the frontier; empty but while that is made.
-    listed: Bitmap,
+    /// Vertices that came into the bucket at hand while it is being settled.
+    pending: Bitmap,
     /// The bins of each worker that there was, between rounds.
     bins: Mutex<Vec<Bins>>,
     weight: std::marker::PhantomData<fn() -> W>,
@@ -217,16 +219,12 @@ struct Bins {
     window: [Vec<VertexId>; BINS],
     /// Vertices whose distance came to lie beyond it.
     beyond: Vec<VertexId>,
+    /// Vertices settled in the window, and the arcs that leave them.
+    settled: Vec<VertexId>,
+    settled_arcs: u64,
     /// Whether a heavy edge was met.
     heavy: bool,
     fault: Fault,
-}
-
-/// The vertices settled in a window.
-#[derive(Debug, Default)]
-struct Settled {
-    list: Vec<VertexId>,
-    arcs: u64,
 }
 
 impl<W: Length, D: Reach<W>> Search<W, D> {
@@ -241,14 +239,15 @@ impl<W: Length, D: Reach<W>> Search<W, D> {
             }),
             waiting: Bitmap::new(n),
             settled: Bitmap::new(n),
-            listed: Bitmap::new(n),
+            pending: Bitmap::new(n),
             bins: Mutex::default(),
             weight: std::marker::PhantomData,
         }
     }
 
-    fn answer(self) -> Vec<W::Distance> {
-        self.distances.into_vec().into_iter().map(D::give).collect()
+    fn answer(self, run: &Run) -> Vec<W::Distance> {
+        let distances = self.distances.into_vec();
+        run.install(|| distances.into_par_iter().map(D::give).collect())
     }
 
     /// Computes the distances, unless a fault shows.
@@ -256,42 +255,36 @@ impl<W: Length, D: Reach<W>> Search<W, D> {
         self.distances.set(source, D::ZERO);
         let mut remaining_arcs = graph.num_arcs();
         let mut beyond = vec![source];
-        while let Some(start) =
-            beyond.iter().map(|&v| self.distances.get(v)).reduce(|a, b| if b < a { b } else { a })
-        {
+        let mut start = D::ZERO;
+        while !beyond.is_empty() {
             let window = Window { search: self, start, end: start.beyond(self.span), bin: 0 };
             let mut bins = self.take_bins();
             window.fill(&mut bins, beyond);
             self.put_bins([bins]);
-            let settled = window.settle(graph, run)?;
-            remaining_arcs -= settled.arcs.min(remaining_arcs);
-            if self.heavy_was_met() {
-                window.relax_heavy(graph, run, &settled, remaining_arcs)?;
-            }
-            for &v in &settled.list {
-                self.settled.set_word(v as usize / 64, 0);
-            }
+            window.settle(graph, run)?;
+            window.relax_heavy(graph, run, &mut remaining_arcs)?;
             let mut all = self.bins.lock().expect("no worker panicked");
             let fault = all.iter().map(|bins| bins.fault).max().unwrap_or_default();
             if fault != Fault::None {
                 return Ok(fault);
             }
-            beyond = all.iter_mut().flat_map(|bins| std::mem::take(&mut bins.beyond)).collect();
-            beyond.retain(|&v| {
-                let stays = self.distances.get(v) >= window.end;
-                if !stays {
-                    remove(&self.waiting, v);
-                }
-                stays
-            });
+            beyond = Vec::new();
+            start = D::FAR;
+            for bins in &mut *all {
+                start = window.keep_beyond(&mut bins.beyond, start);
+                beyond.append(&mut bins.beyond);
+            }
         }
         Ok(Fault::None)
     }
 
-    /// Whether any worker met a heavy edge since this was last asked.
-    fn heavy_was_met(&self) -> bool {
-        let mut all = self.bins.lock().expect("no worker panicked");
-        all.iter_mut().fold(false, |met, bins| met | std::mem::take(&mut bins.heavy))
+    /// Moves what all workers have in a bin to `frontier`. Each vertex is there once; some have since moved on to an
+    /// earlier bin.
+    fn take_bucket(&self, bin: usize, frontier: &mut Vec<VertexId>) {
+        frontier.clear();
+        for bins in &mut *self.bins.lock().expect("no worker panicked") {
+            frontier.append(&mut bins.window[bin]);
+        }
     }
 
     fn take_bins(&self) -> Bins {
@@ -300,6 +293,15 @@ impl<W: Length, D: Reach<W>> Search<W, D> {
 
     fn put_bins(&self, bins: impl IntoIterator<Item = Bins>) {
         self.bins.lock().expect("no worker panicked").extend(bins);
+    }
+}
+
+/// Empties a set that has no members but `members`.
+fn clear(set: &Bitmap, members: &[VertexId]) {
+    if members.len() < set.num_words() {
+        members.iter().for_each(|&v| set.set_word(v as usize / 64, 0));
+    } else {
+        (0..set.num_words()).for_each(|word| set.set_word(word, 0));
     }
 }
 
@@ -336,70 +338,62 @@ impl<W: Length, D: Reach<W>> Window<'_, W, D> {
         }
     }
 
+    /// Leaves in `vertices` those that still lie beyond the window. The least of their distances and `least`.
+    fn keep_beyond(&self, vertices: &mut Vec<VertexId>, mut least: D) -> D {
+        vertices.retain(|&v| {
+            let distance = self.search.distances.get(v);
+            let stays = distance >= self.end;
+            if !stays {
+                remove(&self.search.waiting, v);
+            } else if distance < least {
+                least = distance;
+            }
+            stays
+        });
+        least
+    }
+
     /// Settles the buckets of the window one after another, by light edges alone.
-    fn settle<G: Graph<Weight = W>>(&self, graph: &G, run: &Run) -> Result<Settled, G::Error> {
-        let mut settled = Settled::default();
+    fn settle<G: Graph<Weight = W>>(&self, graph: &G, run: &Run) -> Result<(), G::Error> {
         let mut frontier = Vec::new();
         for bin in 0..BINS {
-            loop {
-                self.take_bucket(graph, bin, &mut frontier, &mut settled);
-                if frontier.is_empty() {
-                    break;
-                }
+            self.search.take_bucket(bin, &mut frontier);
+            while !frontier.is_empty() {
                 run.round(frontier.len())?;
-                let window = Window { bin, ..*self };
-                let states = graph.scan(run, Direction::Out, Select::List(&frontier), &Light(window))?;
+                let light = Light { graph, window: Window { bin, ..*self } };
+                let states = graph.scan(run, Direction::Out, Select::List(&frontier), &light)?;
                 self.search.put_bins(states);
+                self.search.take_bucket(bin, &mut frontier);
+                clear(&self.search.pending, &frontier);
             }
         }
-        Ok(settled)
+        Ok(())
     }
 
-    /// Moves what all workers have in a bin to `frontier`: each vertex once, and only those not settled in an earlier one.
-    fn take_bucket<G: Graph<Weight = W>>(
-        &self,
-        graph: &G,
-        bin: usize,
-        frontier: &mut Vec<VertexId>,
-        settled: &mut Settled,
-    ) {
-        frontier.clear();
-        for bins in &mut *self.search.bins.lock().expect("no worker panicked") {
-            frontier.append(&mut bins.window[bin]);
-        }
-        let listed = &self.search.listed;
-        frontier.retain(|&v| {
-            let new = !listed.get(v) && self.bin_of(self.search.distances.get(v)) == bin;
-            if new {
-                listed.insert_alone(v);
-            }
-            new
-        });
-        for &v in &*frontier {
-            remove(listed, v);
-            if !self.search.settled.get(v) {
-                self.search.settled.insert_alone(v);
-                settled.list.push(v);
-                settled.arcs += graph.degree(Direction::Out, v) as u64;
-            }
-        }
-    }
-
-    /// Relaxes the heavy edges of all vertices settled in the window.
+    /// Relaxes the heavy edges of all vertices settled in the window, if there are any.
     fn relax_heavy<G: Graph<Weight = W>>(
         &self,
         graph: &G,
         run: &Run,
-        settled: &Settled,
-        remaining_arcs: u64,
+        remaining_arcs: &mut u64,
     ) -> Result<(), G::Error> {
-        let window = Window { ..*self };
-        let states = if graph.has(Direction::In) && settled.arcs > remaining_arcs {
-            graph.scan(run, Direction::In, Select::All, &HeavyPull(window))?
-        } else {
-            graph.scan(run, Direction::Out, Select::List(&settled.list), &HeavyPush(window))?
-        };
-        self.search.put_bins(states);
+        let (mut settled, mut arcs, mut heavy) = (Vec::new(), 0, false);
+        for bins in &mut *self.search.bins.lock().expect("no worker panicked") {
+            settled.append(&mut bins.settled);
+            arcs += std::mem::take(&mut bins.settled_arcs);
+            heavy |= std::mem::take(&mut bins.heavy);
+        }
+        clear(&self.search.settled, &settled);
+        *remaining_arcs -= arcs.min(*remaining_arcs);
+        if heavy {
+            let window = Window { ..*self };
+            let states = if graph.has(Direction::In) && arcs > *remaining_arcs {
+                graph.scan(run, Direction::In, Select::All, &HeavyPull(window))?
+            } else {
+                graph.scan(run, Direction::Out, Select::List(&settled), &HeavyPush(window))?
+            };
+            self.search.put_bins(states);
+        }
         Ok(())
     }
 
@@ -418,7 +412,12 @@ impl<W: Length, D: Reach<W>> Window<'_, W, D> {
             return;
         }
         let bin = self.bin_of(distance);
-        if old >= self.end || bin == self.bin || bin != self.bin_of(old) {
+        let new = if bin == self.bin {
+            self.search.pending.insert(dst)
+        } else {
+            old >= self.end || bin != self.bin_of(old)
+        };
+        if new {
             bins.window[bin].push(dst);
         }
     }
@@ -430,28 +429,51 @@ fn fault_of<W: Length>(edge: W) -> Fault {
 }
 
 /// Relaxes the light edges of a bucket.
-struct Light<'a, W, D: crate::primitive::Value>(Window<'a, W, D>);
+struct Light<'a, W, D: crate::primitive::Value, G> {
+    graph: &'a G,
+    window: Window<'a, W, D>,
+}
 
-impl<W: Length, D: Reach<W>> Visitor<W> for Light<'_, W, D> {
+impl<W: Length, D: Reach<W>, G: Graph> Visitor<W> for Light<'_, W, D, G> {
     type State = Bins;
 
     fn new_state(&self) -> Bins {
-        self.0.search.take_bins()
+        self.window.search.take_bins()
+    }
+
+    /// Whether `v` still lies in the bucket.
+    #[inline(always)]
+    fn wants(&self, v: VertexId) -> bool {
+        self.window.bin_of(self.window.search.distances.get(v)) == self.window.bin
     }
 
     #[inline(always)]
     fn visit(&self, bins: &mut Bins, v: VertexId, piece: Piece<'_, W>) -> Flow {
-        let from = self.0.search.distances.get(v);
-        for (&dst, &edge) in piece.targets.iter().zip(piece.weights) {
-            if self.0.search.span.is_shorter_than(edge) {
-                bins.heavy = true;
-            } else {
-                self.0.relax(bins, from, dst, edge);
+        let search = self.window.search;
+        if search.settled.insert(v) {
+            bins.settled.push(v);
+            bins.settled_arcs += self.graph.degree(Direction::Out, v) as u64;
+        }
+        let from = search.distances.get(v);
+        for (targets, edges) in piece.targets.chunks(CHUNK).zip(piece.weights.chunks(CHUNK)) {
+            // Which edges are light cannot be predicted, so they are picked without branches.
+            let mut light = [0u8; CHUNK];
+            let mut count = 0;
+            for (i, &edge) in edges.iter().enumerate() {
+                light[count % CHUNK] = i as u8;
+                count += usize::from(!search.span.is_shorter_than(edge));
+            }
+            bins.heavy |= count < edges.len();
+            for &i in &light[..count] {
+                self.window.relax(bins, from, targets[usize::from(i)], edges[usize::from(i)]);
             }
         }
         Flow::More
     }
 }
+
+/// Edges that are sorted into light and heavy at a time.
+const CHUNK: usize = 64;
 
 /// Relaxes the heavy edges of settled vertices.
 struct HeavyPush<'a, W, D: crate::primitive::Value>(Window<'a, W, D>);
