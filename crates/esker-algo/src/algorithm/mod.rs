@@ -5,6 +5,7 @@ pub mod bfs;
 pub mod cdlp;
 pub mod pagerank;
 pub mod scc;
+mod delta_stepping;
 pub mod sssp;
 pub mod wcc;
 pub mod triangles;

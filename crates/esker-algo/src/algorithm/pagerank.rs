@@ -60,7 +60,7 @@ pub fn estimate(shape: Shape, options: &PageRankOptions) -> Estimate {
     let vertex_bytes = 16 + 2 * share_bytes + 8 * u64::from(options.teleport.is_some());
     Estimate {
         memory_bytes: shape.num_vertices * vertex_bytes + shape.num_vertices.div_ceil(64) * 8,
-        read_bytes: shape.list_bytes() * options.rounds_max as u64,
+        read_bytes: shape.list_bytes().saturating_mul(options.rounds_max as u64),
     }
 }
 

@@ -1,0 +1,118 @@
+//! Budgets and cancellation, for every algorithm over [`Graph`].
+
+mod common;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use esker_algo::algorithm::betweenness::{self, BetweennessOptions, betweenness};
+use esker_algo::algorithm::bfs::{self, BfsOptions, bfs};
+use esker_algo::algorithm::pagerank::{self, PageRankOptions, pagerank};
+use esker_algo::algorithm::sssp::{self, SsspOptions, sssp};
+use esker_algo::algorithm::wcc::{self, WccOptions, wcc};
+use esker_algo::{Estimate, Shape};
+use esker_graph::{Cancel, Csr, CsrGraph, Run, RunOptions, Stop, VertexId};
+
+type Algorithm = (&'static str, fn(&CsrGraph<'_, i32>, &Run) -> Result<(), Stop>, fn(Shape) -> Estimate);
+
+const ALGORITHMS: [Algorithm; 5] = [
+    (
+        "bfs",
+        |g, r| bfs(g, r, &[0], &BfsOptions::default()).map(drop),
+        |s| bfs::estimate(s, &BfsOptions::default(), false),
+    ),
+    (
+        "sssp",
+        |g, r| sssp(g, r, 0, &SsspOptions::default()).map(drop),
+        |s| sssp::estimate(s, &SsspOptions::default()),
+    ),
+    ("pagerank", |g, r| pagerank(g, r, &endless()).map(drop), |s| pagerank::estimate(s, &endless())),
+    ("wcc", |g, r| wcc(g, r, &WccOptions::default()).map(drop), wcc::estimate),
+    (
+        "betweenness",
+        |g, r| betweenness(g, r, &BetweennessOptions::default()).map(drop),
+        |s| betweenness::estimate(s, &BetweennessOptions::default()),
+    ),
+];
+
+fn endless() -> PageRankOptions {
+    PageRankOptions { tolerance: 0.0, rounds_max: usize::MAX, ..PageRankOptions::default() }
+}
+
+/// A path with chords: many rounds, and many arcs.
+fn graph() -> Csr<i32> {
+    let n = 20_000u32;
+    let edges: Vec<_> = (1..n)
+        .flat_map(|v| (1..=4).map(move |i| (v.saturating_sub(i), v)))
+        .map(|(u, v)| (u as VertexId, v as VertexId, 1 + (u ^ v) as i32 % 7))
+        .collect();
+    Csr::undirected(n as usize, &edges).unwrap()
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_the_number_that_would_do() {
+    let csr = graph();
+    let graph = csr.graph();
+    for (name, algorithm, estimate) in ALGORITHMS {
+        let needed = estimate(Shape::of(&graph)).memory_bytes;
+        let cancel = Cancel::default();
+        cancel.cancel();
+        for (limit, fits) in [(needed - 1, false), (needed, true)] {
+            let options = RunOptions {
+                threads: 2,
+                memory_bytes: Some(limit),
+                cancel: cancel.clone(),
+                ..RunOptions::default()
+            };
+            let stop = algorithm(&graph, &Run::new(options).unwrap()).expect_err(name);
+            match stop {
+                Stop::OverBudget { needed_bytes, budget_bytes, .. } => {
+                    assert_eq!((needed_bytes, budget_bytes, fits), (needed, limit, false), "{name}");
+                }
+                other => assert_eq!((other, fits), (Stop::Cancelled, true), "{name}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn cancelling_in_any_round_stops_it_soon() {
+    let csr = graph();
+    let graph = csr.graph();
+    for (name, algorithm, _) in ALGORITHMS {
+        for threads in [1, 2] {
+            for last in [1, 2] {
+                let cancel = Cancel::default();
+                let (token, start) = (cancel.clone(), Arc::new(std::sync::Mutex::new(None)));
+                let cancelled_at = start.clone();
+                let on_progress = Arc::new(move |progress: esker_graph::Progress| {
+                    if progress.round == last {
+                        token.cancel();
+                        *cancelled_at.lock().unwrap() = Some(Instant::now());
+                    }
+                });
+                let options =
+                    RunOptions { threads, cancel, on_progress: Some(on_progress), ..RunOptions::default() };
+                let stop = algorithm(&graph, &Run::new(options).unwrap()).expect_err(name);
+                let took = start.lock().unwrap().expect("the round began").elapsed();
+                assert_eq!(stop, Stop::Cancelled, "{name}");
+                // A tenth of a second is promised; a busy machine may take some more.
+                assert!(took < Duration::from_millis(500), "{name} took {took:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn cancelling_from_another_thread_stops_an_endless_run() {
+    let csr = graph();
+    let cancel = Cancel::default();
+    let options = RunOptions { threads: 2, cancel: cancel.clone(), ..RunOptions::default() };
+    let run = Run::new(options).unwrap();
+    std::thread::scope(|scope| {
+        let running = scope.spawn(|| pagerank(&csr.graph(), &run, &endless()));
+        std::thread::sleep(Duration::from_millis(30));
+        cancel.cancel();
+        assert_eq!(running.join().unwrap().unwrap_err(), Stop::Cancelled);
+    });
+}
