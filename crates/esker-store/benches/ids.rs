@@ -4,12 +4,12 @@
 //!
 //! Edges are those of an R-MAT graph, 16 for each of 2^scale vertices, made anew in every worker; the time that this
 //! takes is measured by itself and told. Without arguments: once, small.
-#![allow(clippy::print_stdout)]
+#![allow(clippy::print_stdout, clippy::disallowed_methods)]
 
 use std::error::Error;
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use esker_graph::{Run, VertexId};
 use esker_store::format::DatabaseId;
@@ -88,8 +88,7 @@ fn batch(settings: &Settings, index: u64) -> Keys {
 }
 
 /// Makes all batches on all threads and, with a numberer, pushes them in order.
-fn feed(settings: &Settings, numberer: &mut Option<PartitionNumberer>) -> Outcome<Duration> {
-    let start = Instant::now();
+fn feed(settings: &Settings, numberer: &mut Option<PartitionNumberer>) -> Outcome<()> {
     let batches = (16u64 << settings.scale).div_ceil(BATCH_EDGES);
     let next = std::sync::atomic::AtomicU64::new(0);
     let turn = Mutex::new((0u64, numberer));
@@ -119,18 +118,44 @@ fn feed(settings: &Settings, numberer: &mut Option<PartitionNumberer>) -> Outcom
             .collect();
         workers.into_iter().try_for_each(|worker| worker.join().map_err(|_| "a worker failed".to_owned())?)
     })?;
-    Ok(start.elapsed())
+    Ok(())
 }
 
+/// The most memory so far, in MiB.
 fn peak_mib() -> u64 {
-    let status = RealDisk.read(Path::new("/proc/self/status")).unwrap_or_default();
-    let status = String::from_utf8_lossy(&status).into_owned();
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("0");
     line.trim().trim_end_matches(" kB").parse::<u64>().unwrap_or(0) >> 10
 }
 
-fn look_up(settings: &Settings, map: &IdMap, count: u64) -> Outcome<Duration> {
-    let start = Instant::now();
+/// Seconds of processor time so far, of all threads; on a busy machine they tell more than the clock.
+fn cpu_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
+}
+
+/// Times and tells one step after another.
+struct Clock {
+    wall: Instant,
+    cpu: f64,
+}
+
+impl Clock {
+    fn start() -> Self {
+        Self { wall: Instant::now(), cpu: cpu_seconds() }
+    }
+
+    fn tell(&mut self, what: &str, count: f64, unit: &str) {
+        let wall = self.wall.elapsed().as_secs_f64();
+        let cpu = cpu_seconds() - self.cpu;
+        let rate = count / wall / 1e6;
+        println!("{what:22} {wall:8.3} s, cpu {cpu:7.2} s, {rate:7.2} M {unit}/s, peak {} MiB", peak_mib());
+        *self = Self::start();
+    }
+}
+
+fn look_up(settings: &Settings, map: &IdMap, count: u64) -> Outcome<()> {
     let mut column = TextColumn::default();
     let mut found = 0u64;
     for i in 0..count {
@@ -146,7 +171,7 @@ fn look_up(settings: &Settings, map: &IdMap, count: u64) -> Outcome<Duration> {
         found += u64::from(vertex.is_some());
     }
     assert!(found * 4 > count, "half of all numbers occur");
-    Ok(start.elapsed())
+    Ok(())
 }
 
 fn main() -> Outcome<()> {
@@ -156,23 +181,14 @@ fn main() -> Outcome<()> {
     let work =
         Work::new(Arc::new(Run::with_threads(settings.threads)?), settings.memory_bytes, directory.path());
     let edges = (16u64 << settings.scale) as f64;
-    let tell = |what: &str, time: Duration, count: f64, unit: &str| {
-        let seconds = time.as_secs_f64();
-        println!(
-            "{what:24} {seconds:8.3} s {:8.2} M {unit}/s   peak {} MiB",
-            count / seconds / 1e6,
-            peak_mib()
-        );
-    };
-    tell("make edges and cut", feed(&settings, &mut None)?, edges, "edges");
-
+    let mut clock = Clock::start();
+    feed(&settings, &mut None)?;
+    clock.tell("make edges and cut", edges, "edges");
     let mut numberer = Some(PartitionNumberer::new(&work));
-    let fed = feed(&settings, &mut numberer)?;
-    tell("... and push", fed, edges, "edges");
-    let start = Instant::now();
+    feed(&settings, &mut numberer)?;
+    clock.tell("the same and push", edges, "edges");
     let numbered = numberer.take().ok_or("no numberer")?.finish()?;
-    tell("finish", start.elapsed(), edges, "edges");
-    tell("all of the numbering", fed + start.elapsed(), edges, "edges");
+    clock.tell("finish", edges, "edges");
     let count = numbered.num_vertices as usize;
 
     let mut vertices: Vec<VertexId> = (0..count).map(esker_graph::vertex).collect();
@@ -186,17 +202,19 @@ fn main() -> Outcome<()> {
     RealDisk.create_directory(&ids)?;
     let files = IdFiles { disk: &RealDisk, directory: &ids, database: DatabaseId::random() };
     let kind = numbered.map.kind();
-    let start = Instant::now();
+    let mut clock = Clock::start();
     numbered.map.write(&files, Some(&renumbered))?;
-    tell("write the map", start.elapsed(), count as f64, "ids");
+    clock.tell("write the map", count as f64, "ids");
     let bytes: u64 = RealDisk.list(&ids)?.iter().map(|entry| entry.bytes).sum();
     println!("{count} vertices, {:.2} bytes of map each", bytes as f64 / count as f64);
 
     let map = IdMap::open(&files, kind, 0, count)?;
     let lookups = 1u64 << settings.scale.min(21);
-    tell("look-ups, first", look_up(&settings, &map, lookups)?, lookups as f64, "ids");
-    tell("look-ups, again", look_up(&settings, &map, lookups)?, lookups as f64, "ids");
-    let start = Instant::now();
+    let mut clock = Clock::start();
+    for what in ["look-ups, first", "look-ups, again"] {
+        look_up(&settings, &map, lookups)?;
+        clock.tell(what, lookups as f64, "ids");
+    }
     let mut bytes = 0;
     for id in map.externals(0..count) {
         bytes += match id? {
@@ -205,6 +223,6 @@ fn main() -> Outcome<()> {
         };
     }
     assert!(bytes > 0);
-    tell("ids of all vertices", start.elapsed(), count as f64, "ids");
+    clock.tell("ids of all vertices", count as f64, "ids");
     Ok(())
 }
