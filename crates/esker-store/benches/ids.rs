@@ -7,7 +7,6 @@
 #![allow(clippy::print_stdout, clippy::disallowed_methods)]
 
 use std::error::Error;
-use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Instant;
 

@@ -5,12 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use esker_graph::Stop;
 
+use super::heap::give_back;
 use crate::error::{Error, Result};
 
 /// An amount of memory that several parts of an operation share. Clones share the amount.
 ///
 /// It counts; it does not allocate. Whoever is about to allocate something large reserves its bytes and keeps the
-/// [`Reservation`] beside it.
+/// [`Reservation`] beside it. Once much has been released, the next reservation first makes the allocator give its free
+/// memory back to the system, so that the process takes what is reserved and not what was.
 #[derive(Debug, Clone)]
 pub struct Budget(Arc<Inner>);
 
@@ -19,12 +21,22 @@ struct Inner {
     limit_bytes: u64,
     used_bytes: AtomicU64,
     peak_bytes: AtomicU64,
+    /// What was released since the allocator gave memory back.
+    released_bytes: AtomicU64,
 }
+
+/// No memory is given back for less than this, nor for less than an eighth of the limit.
+const GIVE_BACK_BYTES_MIN: u64 = 8 << 20;
 
 impl Budget {
     /// A budget of `limit_bytes`, all of it free.
     pub fn new(limit_bytes: u64) -> Self {
-        Self(Arc::new(Inner { limit_bytes, used_bytes: AtomicU64::new(0), peak_bytes: AtomicU64::new(0) }))
+        Self(Arc::new(Inner {
+            limit_bytes,
+            used_bytes: AtomicU64::new(0),
+            peak_bytes: AtomicU64::new(0),
+            released_bytes: AtomicU64::new(0),
+        }))
     }
 
     /// The amount given to [`Budget::new`].
@@ -68,7 +80,16 @@ impl Budget {
         let fits = |used: u64| used.checked_add(bytes).filter(|&sum| sum <= self.0.limit_bytes);
         let used = self.0.used_bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits)?;
         self.0.peak_bytes.fetch_max(used + bytes, Ordering::Relaxed);
+        if self.0.released_bytes.load(Ordering::Relaxed) >= GIVE_BACK_BYTES_MIN.max(self.0.limit_bytes / 8) {
+            self.0.released_bytes.store(0, Ordering::Relaxed);
+            give_back();
+        }
         Ok(())
+    }
+
+    fn release(&self, bytes: u64) {
+        self.0.used_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        self.0.released_bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 }
 
@@ -97,7 +118,7 @@ impl Reservation {
     /// Gives back all but `bytes`.
     pub fn shrink_to(&mut self, bytes: u64) {
         let surplus = self.bytes.saturating_sub(bytes);
-        self.budget.0.used_bytes.fetch_sub(surplus, Ordering::Relaxed);
+        self.budget.release(surplus);
         self.bytes -= surplus;
     }
 
@@ -110,7 +131,7 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        self.budget.0.used_bytes.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.budget.release(self.bytes);
     }
 }
 

@@ -1,6 +1,7 @@
 //! From a file that somebody has to a base layer, in bounded memory.
 
 pub mod source;
+mod heap;
 pub mod budget;
 pub mod scratch;
 pub mod spool;

@@ -181,8 +181,8 @@ impl Shelf {
 
     /// Room for a chunk in memory, if there is any.
     pub(super) fn room_for(&self, bytes: u64) -> Option<Reservation> {
-        let room = self.budget.try_reserve(bytes)?;
-        (self.budget.free_bytes() >= self.keep_free_bytes).then_some(room)
+        let wanted = self.keep_free_bytes.saturating_add(bytes);
+        if self.budget.free_bytes() < wanted { None } else { self.budget.try_reserve(bytes) }
     }
 
     /// Sets a copy of `records` aside in the file, whatever memory is free.
