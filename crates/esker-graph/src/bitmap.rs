@@ -81,11 +81,13 @@ impl Bitmap {
         self.words.iter().map(|w| w.load(Ordering::Relaxed).count_ones() as usize).sum()
     }
 
-    /// Members in `range`, ascending. The range begins at a multiple of 64.
+    /// Members in `range`, ascending. The range begins at a multiple of 64 or is empty.
     pub fn iter_range(&self, range: Range<usize>) -> impl Iterator<Item = VertexId> + '_ {
-        debug_assert_eq!(range.start % 64, 0);
         let end = range.end.min(self.len);
-        (range.start / 64..end.div_ceil(64)).flat_map(move |index| {
+        debug_assert!(range.start.is_multiple_of(64) || range.start >= end);
+        // An empty range may lie within the last word, whose members it must not give.
+        let words = if range.start < end { range.start / 64..end.div_ceil(64) } else { 0..0 };
+        words.flat_map(move |index| {
             let mut bits = self.word(index);
             if (index + 1) * 64 > end {
                 bits &= u64::MAX >> (64 - (end - index * 64));
