@@ -1,2 +1,74 @@
-//! The command `esker`.
-fn main() {}
+//! The command `esker`. One file for each verb; what they do is the libraries' matter.
+
+mod size;
+mod interrupt;
+mod failure;
+mod progress;
+mod resources;
+mod reading;
+mod importing;
+mod opening;
+mod text;
+mod import;
+mod generate;
+mod info;
+mod algorithm;
+mod run;
+mod estimate;
+mod export;
+mod check;
+mod completions;
+
+use clap::{Parser, Subcommand};
+
+use failure::Failure;
+
+/// Keeps graphs on disk and computes on them.
+#[derive(Debug, Parser)]
+#[command(name = "esker", version, about, max_term_width = 110, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Read edges from files into a new database
+    Import(import::ImportCommand),
+    /// Make a graph from a seed, into a database or a file
+    Generate(generate::GenerateCommand),
+    /// Say what is in a database
+    Info(info::InfoCommand),
+    /// Compute on a database, or straight on a file of edges
+    Run(run::RunCommand),
+    /// Say what memory and reading a computation will need
+    Estimate(estimate::EstimateCommand),
+    /// Write the graph of a database in another format
+    Export(export::ExportCommand),
+    /// Verify every byte of a database
+    Check(check::CheckCommand),
+    /// Print a completion script for a shell
+    Completions(completions::CompletionsCommand),
+}
+
+#[allow(clippy::print_stderr)]
+fn main() {
+    let outcome = match Cli::parse().verb {
+        Verb::Import(command) => command.carry_out(),
+        Verb::Generate(command) => command.carry_out(),
+        Verb::Info(command) => command.carry_out(),
+        Verb::Run(command) => command.carry_out(),
+        Verb::Estimate(command) => command.carry_out(),
+        Verb::Export(command) => command.carry_out(),
+        Verb::Check(command) => command.carry_out(),
+        Verb::Completions(command) => command.carry_out(),
+    };
+    if let Err(failure) = outcome {
+        match &failure {
+            Failure::Usage(message) | Failure::Failed(message) => eprintln!("esker: {message}"),
+            Failure::Interrupted => eprintln!("esker: interrupted"),
+            Failure::PipeClosed => {}
+        }
+        std::process::exit(failure.exit_code());
+    }
+}

@@ -27,7 +27,8 @@ impl Bar {
 
     fn styled(quiet: bool, length: Option<u64>, template: &str) -> Self {
         let shown = !quiet && std::io::stderr().is_terminal();
-        let target = if shown { ProgressDrawTarget::stderr_with_hz(10) } else { ProgressDrawTarget::hidden() };
+        let target =
+            if shown { ProgressDrawTarget::stderr_with_hz(10) } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(length, target);
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("=> "));

@@ -4,8 +4,6 @@ use clap::{Args, ValueEnum};
 use esker::store::Error;
 use esker::store::import::format::{Format, Pick, PickIds, PickProperties, ReadOptions};
 
-use crate::size::parse_bytes;
-
 /// What ids are taken for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum Ids {
@@ -109,24 +107,5 @@ fn delimiter(text: &str) -> Result<u8, Error> {
         "space" => Ok(b' '),
         _ if text.len() == 1 => Ok(text.as_bytes()[0]),
         _ => Err(Error::Invalid(format!("{text:?} is not a delimiter: give one character, or tab or space"))),
-    }
-}
-
-/// Threads, memory and seed: what every piece of work takes.
-#[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Resources")]
-pub(crate) struct ResourceArgs {
-    /// Worker threads [default: one a processor]
-    #[arg(long, short = 'j', value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
-    pub(crate) threads: Option<u16>,
-    /// Most memory to use, such as 256MiB or 2G [default: half of what is available]
-    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
-    pub(crate) memory: Option<u64>,
-}
-
-impl ResourceArgs {
-    /// Threads as the libraries take them: 0 means one a processor.
-    pub(crate) fn threads(&self) -> usize {
-        self.threads.map_or(0, usize::from)
     }
 }

@@ -65,9 +65,14 @@ mod tests {
 
     #[test]
     fn amounts_of_memory() {
-        for (text, expected) in
-            [("0", 0), ("1500", 1500), ("256MiB", 256 << 20), ("2G", 2 << 30), ("1.5 KiB", 1536), ("2MB", 2_000_000)]
-        {
+        for (text, expected) in [
+            ("0", 0),
+            ("1500", 1500),
+            ("256MiB", 256 << 20),
+            ("2G", 2 << 30),
+            ("1.5 KiB", 1536),
+            ("2MB", 2_000_000),
+        ] {
             assert_eq!(parse_bytes(text), Ok(expected), "{text}");
         }
         for text in ["", "MiB", "12 parsecs", "-1", "1..2"] {

@@ -55,7 +55,7 @@ impl Values {
     pub fn get(&self, index: usize) -> Value {
         match self {
             Self::Vertex(values) if values[index] != NONE => Value::Vertex(values[index]),
-            Self::Index(values) if values[index] != NONE => Value::Count(u64::from(values[index])),
+            Self::Index(values) if values[index] != NONE => Value::Count(values[index] as u64),
             Self::Integer(values) if values[index] != Self::NO_INTEGER => Value::Integer(values[index]),
             Self::Count(values) if values[index] != u64::MAX => Value::Count(values[index]),
             Self::Float(values) if values[index].is_finite() => Value::Float(values[index]),
@@ -71,6 +71,17 @@ pub struct Column {
     pub name: &'static str,
     /// The values.
     pub values: Values,
+    /// What the head of it is.
+    pub ranking: Ranking,
+}
+
+/// What people look at first in a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ranking {
+    /// The largest values.
+    Largest,
+    /// The values are labels: the largest groups of vertices that share one.
+    Groups,
 }
 
 /// A fact about the whole graph, or about how it was found.

@@ -4,6 +4,7 @@
 
 mod error;
 pub mod answer;
+pub mod top;
 pub mod catalogue;
 pub mod output;
 

@@ -13,6 +13,7 @@ pub mod numbering;
 pub mod number;
 pub mod binary;
 pub(crate) mod text;
+pub mod generated;
 mod sniff;
 pub mod open;
 mod distinct;

@@ -8,7 +8,6 @@ mod rows;
 mod csv;
 mod table;
 mod npy;
-mod top;
 
 use std::path::{Path, PathBuf};
 
@@ -17,8 +16,6 @@ use esker_store::ids::IdMap;
 
 use crate::answer::Column;
 use crate::error::{Error, Result};
-
-pub use top::{Order, top};
 
 /// A format of answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

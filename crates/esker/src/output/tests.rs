@@ -12,15 +12,23 @@ use esker_store::io::{Disk, RealDisk};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use super::*;
-use crate::answer::Values;
+use crate::answer::{Ranking, Values};
 
 fn columns() -> Vec<Column> {
     vec![
-        Column { name: "depth", values: Values::Index(vec![0, NONE, 2]) },
-        Column { name: "parent", values: Values::Vertex(vec![0, NONE, 1]) },
-        Column { name: "score", values: Values::Float(vec![0.1, f64::INFINITY, 1e-300]) },
-        Column { name: "distance", values: Values::Integer(vec![-5, Values::NO_INTEGER, 7]) },
-        Column { name: "count", values: Values::Count(vec![1, u64::MAX, 3]) },
+        Column { name: "depth", values: Values::Index(vec![0, NONE, 2]), ranking: Ranking::Largest },
+        Column { name: "parent", values: Values::Vertex(vec![0, NONE, 1]), ranking: Ranking::Largest },
+        Column {
+            name: "score",
+            values: Values::Float(vec![0.1, f64::INFINITY, 1e-300]),
+            ranking: Ranking::Largest,
+        },
+        Column {
+            name: "distance",
+            values: Values::Integer(vec![-5, Values::NO_INTEGER, 7]),
+            ranking: Ranking::Largest,
+        },
+        Column { name: "count", values: Values::Count(vec![1, u64::MAX, 3]), ranking: Ranking::Largest },
     ]
 }
 
@@ -153,20 +161,8 @@ fn what_cannot_be_written_is_said() {
     };
     assert!(error("a.txt", &columns()).contains("use .csv, .parquet, .arrow or .npy"));
     assert!(error("a.csv", &[]).contains("no value for each vertex"));
-    let short = [Column { name: "x", values: Values::Count(vec![1]) }];
+    let short = [Column { name: "x", values: Values::Count(vec![1]), ranking: Ranking::Largest }];
     assert!(error("a.csv", &short).contains("numbers of vertices differ"));
     write(&place.path().join("a.csv"), &ids, &columns(), &options).unwrap();
     assert!(error("a.csv", &columns()).contains("exists already"));
-}
-
-#[test]
-fn top_values() {
-    let all = |values: &Values, count, order| top(values, count, order);
-    let scores = Values::Float(vec![0.5, f64::NAN, 2.0, 0.5, -1.0]);
-    let expected: [VertexId; 3] = [2, 0, 3];
-    assert_eq!(all(&scores, 3, Order::Largest), expected);
-    assert_eq!(all(&scores, 2, Order::Smallest), [4, 0]);
-    assert_eq!(all(&scores, 9, Order::Largest).len(), 4);
-    assert_eq!(all(&scores, 0, Order::Largest), [] as [VertexId; 0]);
-    assert_eq!(all(&Values::Index(vec![NONE, 3, 1]), 5, Order::Smallest), [2, 1]);
 }

@@ -5,7 +5,7 @@ use esker_algo::algorithm::triangles::{self, TrianglesOptions, triangles};
 use esker_algo::check;
 use esker_graph::Graph;
 
-use crate::answer::{Answer, Column, Fact, Values};
+use crate::answer::{Answer, Column, Fact, Ranking, Values};
 use crate::catalogue::entry::Entry;
 use crate::catalogue::job::{Job, timed};
 use crate::error::Result;
@@ -50,7 +50,11 @@ fn run_lcc(job: &Job<'_>) -> Result<Answer> {
     let found = found?;
     job.verify("lcc", &graph, |out, _| check::lcc(out, &found.coefficients))?;
     Ok(Answer {
-        columns: vec![Column { name: "coefficient", values: Values::Float(found.coefficients) }],
+        columns: vec![Column {
+            name: "coefficient",
+            values: Values::Float(found.coefficients),
+            ranking: Ranking::Largest,
+        }],
         facts: vec![("average", Fact::Float(found.average)), ("triangles", Fact::Count(found.triangles))],
         rounds: job.run.rounds(),
         arcs: graph.num_arcs(),

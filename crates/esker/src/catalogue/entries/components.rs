@@ -1,11 +1,12 @@
 //! Which vertices belong together.
 
 use esker_algo::algorithm::cdlp::{self, CdlpOptions, cdlp};
+use esker_algo::algorithm::scc::{self, scc};
 use esker_algo::algorithm::wcc::{self, WccOptions, wcc};
 use esker_algo::check;
 use esker_graph::{Graph, vertex};
 
-use crate::answer::{Answer, Column, Fact, Values};
+use crate::answer::{Answer, Column, Fact, Ranking, Values};
 use crate::catalogue::entry::Entry;
 use crate::catalogue::job::{Job, timed};
 use crate::catalogue::params::{OptionSpec, Params};
@@ -26,7 +27,11 @@ fn run_wcc(job: &Job<'_>) -> Result<Answer> {
     let found = found?;
     job.verify("wcc", &graph, |out, _| check::wcc(out, &found.labels))?;
     Ok(Answer {
-        columns: vec![Column { name: "component", values: Values::Vertex(found.labels) }],
+        columns: vec![Column {
+            name: "component",
+            values: Values::Vertex(found.labels),
+            ranking: Ranking::Groups,
+        }],
         facts: vec![("components", Fact::Count(found.components as u64))],
         rounds: job.run.rounds(),
         arcs: graph.num_arcs(),
@@ -66,13 +71,43 @@ fn run_cdlp(job: &Job<'_>) -> Result<Answer> {
         None => Values::Vertex(found.labels.into_iter().map(|label| vertex(label as usize)).collect()),
     };
     Ok(Answer {
-        columns: vec![Column { name: "community", values }],
+        columns: vec![Column { name: "community", values, ranking: Ranking::Groups }],
         facts: vec![
             ("communities", Fact::Count(found.communities as u64)),
             ("converged", Fact::Flag(found.converged)),
         ],
         rounds: found.rounds,
         arcs: graph.num_arcs() * found.rounds as u64,
+        seconds,
+    })
+}
+
+pub(super) const SCC: Entry = Entry {
+    name: "scc",
+    summary: "Strongly connected components: which vertices reach each other",
+    options: &[],
+    weighted: false,
+    run: run_scc,
+    estimate: |shape, _, _| Ok(scc::estimate(shape)),
+};
+
+fn run_scc(job: &Job<'_>) -> Result<Answer> {
+    let graph = job.graph::<()>()?;
+    let (found, seconds) = timed(|| scc(&graph, job.run));
+    let found = found?;
+    job.verify("scc", &graph, |out, _| check::scc(out, &found.components))?;
+    Ok(Answer {
+        columns: vec![Column {
+            name: "component",
+            values: Values::Vertex(found.components),
+            ranking: Ranking::Groups,
+        }],
+        facts: vec![
+            ("components", Fact::Count(found.count as u64)),
+            ("largest", Fact::Count(found.largest as u64)),
+        ],
+        rounds: job.run.rounds(),
+        arcs: graph.num_arcs(),
         seconds,
     })
 }

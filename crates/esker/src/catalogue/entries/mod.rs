@@ -13,6 +13,7 @@ pub(super) const ALL: &[Entry] = &[
     rank::PAGERANK,
     rank::BETWEENNESS,
     components::WCC,
+    components::SCC,
     components::CDLP,
     clustering::TRIANGLES,
     clustering::LCC,

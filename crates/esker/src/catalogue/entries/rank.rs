@@ -5,7 +5,7 @@ use esker_algo::algorithm::pagerank::{self, PageRankOptions, pagerank};
 use esker_algo::check;
 use esker_graph::Graph;
 
-use crate::answer::{Answer, Column, Fact, Values};
+use crate::answer::{Answer, Column, Fact, Ranking, Values};
 use crate::catalogue::entry::Entry;
 use crate::catalogue::job::{Job, timed};
 use crate::catalogue::params::{OptionSpec, Params};
@@ -62,7 +62,11 @@ fn run_pagerank(job: &Job<'_>) -> Result<Answer> {
         check::pagerank(out, options.damping, options.teleport.as_deref(), &found.scores, tolerance)
     })?;
     Ok(Answer {
-        columns: vec![Column { name: "rank", values: Values::Float(found.scores) }],
+        columns: vec![Column {
+            name: "rank",
+            values: Values::Float(found.scores),
+            ranking: Ranking::Largest,
+        }],
         facts: vec![("residual", Fact::Float(found.residual)), ("converged", Fact::Flag(found.converged))],
         rounds: found.rounds,
         arcs: graph.num_arcs() * found.rounds as u64,
@@ -134,7 +138,11 @@ fn run_betweenness(job: &Job<'_>) -> Result<Answer> {
     })?;
     Ok(Answer {
         arcs: graph.num_arcs() * found.sources.len() as u64,
-        columns: vec![Column { name: "betweenness", values: Values::Float(found.scores) }],
+        columns: vec![Column {
+            name: "betweenness",
+            values: Values::Float(found.scores),
+            ranking: Ranking::Largest,
+        }],
         facts: vec![("sources", Fact::Count(found.sources.len() as u64))],
         rounds: found.rounds,
         seconds,

@@ -8,7 +8,7 @@ use esker_graph::Graph;
 use esker_store::StoredWeight;
 use esker_store::format::ElementType;
 
-use crate::answer::{Answer, Column, Fact, Values};
+use crate::answer::{Answer, Column, Fact, Ranking, Values};
 use crate::catalogue::entry::Entry;
 use crate::catalogue::job::{Job, timed};
 use crate::catalogue::params::{OptionSpec, Params};
@@ -36,9 +36,14 @@ fn run_bfs(job: &Job<'_>) -> Result<Answer> {
     let found = found?;
     job.verify("bfs", &graph, |out, _| check::bfs(out, &sources, &found.parents, found.depths.as_deref()))?;
     let depths = found.depths.unwrap_or_default();
-    let mut columns = vec![Column { name: "depth", values: Values::Index(depths) }];
+    let mut columns =
+        vec![Column { name: "depth", values: Values::Index(depths), ranking: Ranking::Largest }];
     if job.params.flag("parents") {
-        columns.push(Column { name: "parent", values: Values::Vertex(found.parents) });
+        columns.push(Column {
+            name: "parent",
+            values: Values::Vertex(found.parents),
+            ranking: Ranking::Groups,
+        });
     }
     Ok(Answer {
         columns,
@@ -100,9 +105,10 @@ fn sssp_by<W: StoredWeight + Length>(
     job.verify("sssp", &graph, |out, _| {
         check::sssp(out, source, &found.distances, found.parents.as_deref())
     })?;
-    let mut columns = vec![Column { name: "distance", values: values(found.distances) }];
+    let mut columns =
+        vec![Column { name: "distance", values: values(found.distances), ranking: Ranking::Largest }];
     if let Some(parents) = found.parents {
-        columns.push(Column { name: "parent", values: Values::Vertex(parents) });
+        columns.push(Column { name: "parent", values: Values::Vertex(parents), ranking: Ranking::Groups });
     }
     Ok(Answer {
         columns,

@@ -1,0 +1,90 @@
+//! `esker estimate`: what a computation will need.
+
+use clap::Args;
+use esker::algo::Shape;
+use esker::catalogue::{Resources, find};
+use esker::graph::{Direction, VertexId};
+use esker::store::{Snapshot, Store};
+use serde_json::json;
+
+use crate::algorithm::{AlgorithmArgs, list};
+use crate::failure::Outcome;
+use crate::resources::ResourceArgs;
+use crate::size::bytes;
+use crate::text;
+
+/// Memory of the algorithm's own arrays and bytes of lists that it reads, without running it.
+#[derive(Debug, Args)]
+#[command(after_help = list())]
+pub(crate) struct EstimateCommand {
+    /// The algorithm
+    algorithm: String,
+    /// The database
+    database: String,
+    #[command(flatten)]
+    options: AlgorithmArgs,
+    /// For a deterministic run
+    #[arg(long)]
+    deterministic: bool,
+    #[command(flatten)]
+    resources: ResourceArgs,
+    /// Report as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What estimates depend on.
+pub(crate) fn shape_of(snapshot: &Snapshot, weighted: bool) -> Shape {
+    Shape {
+        num_vertices: snapshot.num_vertices() as u64,
+        num_arcs: snapshot.num_arcs(),
+        directed: snapshot.is_directed(),
+        in_edges: snapshot.has(Direction::In),
+        weight_bytes: match snapshot.weight_type() {
+            Some(element) if weighted => element.bytes() as u64,
+            _ => 0,
+        },
+    }
+}
+
+impl EstimateCommand {
+    pub(crate) fn carry_out(&self) -> Outcome {
+        let entry = find(&self.algorithm)?;
+        let snapshot = Store::open(&self.database)?.snapshot();
+        let threads = match self.resources.threads() {
+            0 => std::thread::available_parallelism().map_or(1, Into::into),
+            threads => threads,
+        };
+        let resources = Resources { threads, deterministic: self.deterministic };
+        let shape = shape_of(&snapshot, entry.weighted);
+        let estimate = entry.estimate(shape, &self.options.0, resources)?;
+        let lists = shape.weighted_list_bytes() * if shape.directed && shape.in_edges { 2 } else { 1 };
+        let limit = self.resources.memory_bytes();
+        if self.json {
+            return text::json(&json!({
+                "algorithm": entry.name,
+                "memory_bytes": estimate.memory_bytes,
+                "read_bytes": estimate.read_bytes,
+                "graph_bytes": lists,
+                "fits": estimate.memory_bytes <= limit,
+                "memory_limit_bytes": limit,
+                "vertex_id_bytes": size_of::<VertexId>(),
+            }));
+        }
+        let verdict = if estimate.memory_bytes <= limit { "fits" } else { "does NOT fit" };
+        text::facts(&[
+            (
+                "memory".to_owned(),
+                format!("{} ({verdict} the limit of {})", bytes(estimate.memory_bytes), bytes(limit)),
+            ),
+            (
+                "reads".to_owned(),
+                format!(
+                    "{} of lists at most, from the page cache where they fit",
+                    bytes(estimate.read_bytes)
+                ),
+            ),
+            ("graph".to_owned(), format!("{} of lists on disk, mapped", bytes(lists))),
+        ])
+    }
+}

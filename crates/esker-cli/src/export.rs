@@ -1,0 +1,92 @@
+//! `esker export`: the graph of a database in another format.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use esker::store::Store;
+use esker::store::export::{ExportOptions, StoredExport, WriteIds, export};
+use esker::store::import::format::Format;
+use serde_json::json;
+
+use crate::failure::Outcome;
+use crate::interrupt::cancel_on_signals;
+use crate::progress::Bar;
+use crate::size::count;
+use crate::text;
+
+/// What stands for a vertex in the output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+enum OutputIds {
+    /// Your ids.
+    #[default]
+    External,
+    /// The vertices' numbers, from 0.
+    Numbers,
+}
+
+/// The format follows from the ending: .el .wel .csv .tsv .txt (SNAP) .mtx .graph (METIS) .gr .adj .sg .wsg .graph500
+/// .parquet .arrow, each with .gz, .zst or .bz2 where it is text.
+#[derive(Debug, Args)]
+pub(crate) struct ExportCommand {
+    /// The database
+    database: PathBuf,
+    /// The file to write; `-` is standard output
+    output: PathBuf,
+    /// Format, if the ending does not tell
+    #[arg(long, value_name = "NAME")]
+    format: Option<String>,
+    /// What stands for a vertex
+    #[arg(long, value_enum, default_value_t)]
+    ids: OutputIds,
+    /// Leave weights and other properties out
+    #[arg(long)]
+    no_properties: bool,
+    /// Write an undirected edge at both of its ends
+    #[arg(long)]
+    both_ends: bool,
+    /// Replace a file that stands there
+    #[arg(long)]
+    force: bool,
+    /// Report as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl ExportCommand {
+    pub(crate) fn carry_out(&self) -> Outcome {
+        let cancel = cancel_on_signals()?;
+        let snapshot = Store::open(&self.database)?.snapshot();
+        let options = ExportOptions {
+            format: self.format.as_deref().map(str::parse::<Format>).transpose()?,
+            ids: match self.ids {
+                OutputIds::External => WriteIds::External,
+                OutputIds::Numbers => WriteIds::Numbers,
+            },
+            properties: !self.no_properties,
+            both_ends: self.both_ends.then_some(true),
+            overwrite: self.force,
+            cancel,
+            ..ExportOptions::default()
+        };
+        let bar = Bar::spinner(false);
+        let report = export(&StoredExport::new(&snapshot), &self.output, &options);
+        bar.finish();
+        let report = report?;
+        let files: Vec<String> = report.files.iter().map(|file| file.display().to_string()).collect();
+        if self.json {
+            return text::json(&json!({
+                "format": report.format.name(),
+                "files": files,
+                "vertices": report.vertices,
+                "edges": report.edges,
+            }));
+        }
+        text::remark(&format!(
+            "{}: {} edges as {}",
+            files.join(", "),
+            count(report.edges),
+            report.format.title()
+        ));
+        Ok(())
+    }
+}

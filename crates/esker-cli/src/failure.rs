@@ -1,0 +1,73 @@
+//! Why a command failed, and the exit code that tells it.
+
+use esker::Error;
+use esker::graph::Stop;
+use esker::store;
+
+use crate::interrupt::EXIT_INTERRUPTED;
+
+/// Why a command failed.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The request makes no sense: exit code 2.
+    Usage(String),
+    /// It could not be carried out: exit code 1.
+    Failed(String),
+    /// The user stopped it: exit code 130.
+    Interrupted,
+    /// Whoever read the output went away, as `head` does: no message, exit code 0.
+    PipeClosed,
+}
+
+impl Failure {
+    /// The code that the process ends with.
+    pub(crate) fn exit_code(&self) -> i32 {
+        match self {
+            Self::Usage(_) => 2,
+            Self::Failed(_) => 1,
+            Self::Interrupted => EXIT_INTERRUPTED,
+            Self::PipeClosed => 0,
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Usage(message) => Self::Usage(message),
+            Error::Store(error) => error.into(),
+            other => Self::Failed(other.to_string()),
+        }
+    }
+}
+
+impl From<store::Error> for Failure {
+    fn from(error: store::Error) -> Self {
+        match error {
+            store::Error::Stop(Stop::Cancelled) => Self::Interrupted,
+            store::Error::Io { source, .. } if source.kind() == std::io::ErrorKind::BrokenPipe => {
+                Self::PipeClosed
+            }
+            other => Self::Failed(other.to_string()),
+        }
+    }
+}
+
+impl From<Stop> for Failure {
+    fn from(stop: Stop) -> Self {
+        store::Error::from(stop).into()
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        if error.kind() == std::io::ErrorKind::BrokenPipe {
+            Self::PipeClosed
+        } else {
+            Self::Failed(error.to_string())
+        }
+    }
+}
+
+/// The result of a command.
+pub(crate) type Outcome = Result<(), Failure>;

@@ -1,0 +1,123 @@
+//! `esker import`: from files of edges to a database.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use esker::store::import::format::Format;
+use serde_json::json;
+
+use crate::failure::{Failure, Outcome};
+use crate::importing::{Imported, PolicyArgs, import_files};
+use crate::interrupt::cancel_on_signals;
+use crate::reading::ReadArgs;
+use crate::resources::{ResourceArgs, peak_memory_bytes};
+use crate::size::{bytes, count, rate, seconds};
+use crate::text;
+
+/// Formats and compression (.gz, .zst, .bz2) are recognised by content. `-` is standard input; patterns such as
+/// 'part-*.csv' are expanded.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  esker import edges.csv web.esker --src from --dst to --weight w
+  esker import 'part-*.parquet' web.esker --undirected
+  zcat edges.txt.gz | esker import - web.esker")]
+pub(crate) struct ImportCommand {
+    /// Files of edges, and last the database to make
+    #[arg(required = true, num_args = 2.., value_names = ["INPUT", "DATABASE"])]
+    paths: Vec<String>,
+    #[command(flatten)]
+    read: ReadArgs,
+    #[command(flatten)]
+    policy: PolicyArgs,
+    #[command(flatten)]
+    resources: ResourceArgs,
+    /// Replace a database that stands there
+    #[arg(long)]
+    force: bool,
+    /// Report as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl ImportCommand {
+    pub(crate) fn carry_out(&self) -> Outcome {
+        let Some((target, inputs)) = self.paths.split_last() else {
+            return Err(Failure::Usage("name the input and the database".to_owned()));
+        };
+        let target = PathBuf::from(target);
+        let cancel = cancel_on_signals()?;
+        let imported =
+            import_files(inputs, &target, &self.read, &self.policy, &self.resources, &cancel, self.force)?;
+        if self.json { print_json(&target, &imported) } else { print(&target, &imported) }
+    }
+}
+
+fn print(target: &Path, imported: &Imported) -> Outcome {
+    let report = &imported.report;
+    for note in &imported.notes {
+        text::remark(note);
+    }
+    let kind = if report.directed { "directed" } else { "undirected" };
+    text::line(&format!(
+        "{}: {} vertices, {} {kind} edges",
+        target.display(),
+        count(report.vertices),
+        count(report.edges)
+    ))?;
+    let mut dropped = Vec::new();
+    for (number, what) in
+        [(report.duplicates, "duplicates"), (report.self_loops, "self-loops"), (report.rejected, "bad lines")]
+    {
+        if number > 0 {
+            dropped.push(format!("{} {what}", count(number)));
+        }
+    }
+    if !dropped.is_empty() {
+        text::line(&format!("left out: {}", dropped.join(", ")))?;
+    }
+    for bad in &report.rejected_sample {
+        text::remark(&format!("{}:{}: {}: {:?}", bad.path.display(), bad.line, bad.reason, bad.text));
+    }
+    text::remark(&format!(
+        "{} in {}, {}, peak memory {}; {}",
+        count(report.rows),
+        seconds(imported.seconds),
+        rate(report.rows as f64, imported.seconds),
+        peak_memory_bytes().map_or_else(|| "unknown".to_owned(), bytes),
+        report.order.reason
+    ));
+    Ok(())
+}
+
+fn print_json(target: &Path, imported: &Imported) -> Outcome {
+    let report = &imported.report;
+    let rejected: Vec<_> = report
+        .rejected_sample
+        .iter()
+        .map(|bad| {
+            json!({ "path": bad.path.display().to_string(), "line": bad.line, "text": bad.text, "reason": bad.reason })
+        })
+        .collect();
+    let stages: serde_json::Map<_, _> =
+        report.stages.iter().map(|(name, seconds)| ((*name).to_owned(), json!(seconds))).collect();
+    text::json(&json!({
+        "database": target.display().to_string(),
+        "format": imported.format.map(Format::name),
+        "notes": imported.notes,
+        "rows": report.rows,
+        "vertices": report.vertices,
+        "edges": report.edges,
+        "arcs": report.arcs,
+        "directed": report.directed,
+        "duplicates": report.duplicates,
+        "self_loops_dropped": report.self_loops,
+        "rejected": report.rejected,
+        "rejected_sample": rejected,
+        "order": format!("{:?}", report.order.order).to_lowercase(),
+        "order_reason": report.order.reason,
+        "seconds": imported.seconds,
+        "edges_per_second": report.rows as f64 / imported.seconds,
+        "stages": stages,
+        "peak_memory_bytes": peak_memory_bytes(),
+    }))
+}

@@ -1,0 +1,68 @@
+//! Threads, memory, seed: what every piece of work takes.
+
+use clap::Args;
+use esker::graph::{Cancel, OnProgress, Run, RunOptions};
+
+use crate::failure::Failure;
+use crate::size::parse_bytes;
+
+/// The resources of a command.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Resources")]
+pub(crate) struct ResourceArgs {
+    /// Worker threads [default: one a processor]
+    #[arg(long, short = 'j', value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+    /// Most memory to use, such as 256MiB or 2G [default: half of what is available]
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    pub(crate) memory: Option<u64>,
+}
+
+impl ResourceArgs {
+    /// Threads as the libraries take them: 0 means one a processor.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads.map_or(0, usize::from)
+    }
+
+    /// The memory limit.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        self.memory.unwrap_or_else(|| available_bytes() / 2)
+    }
+
+    /// A run with these resources.
+    pub(crate) fn run(
+        &self,
+        cancel: &Cancel,
+        seed: u64,
+        deterministic: bool,
+        on_progress: Option<OnProgress>,
+    ) -> Result<Run, Failure> {
+        Ok(Run::new(RunOptions {
+            threads: self.threads(),
+            seed,
+            memory_bytes: Some(self.memory_bytes()),
+            deterministic,
+            cancel: cancel.clone(),
+            on_progress,
+        })?)
+    }
+}
+
+/// Memory that could be allocated now without swapping, as the system estimates it.
+#[allow(clippy::disallowed_methods)]
+fn available_bytes() -> u64 {
+    let free = rustix::system::sysinfo();
+    let fallback = free.freeram * u64::from(free.mem_unit);
+    let Ok(text) = std::fs::read_to_string("/proc/meminfo") else { return fallback };
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    line.and_then(|rest| rest.trim().strip_suffix("kB")?.trim().parse::<u64>().ok())
+        .map_or(fallback, |kibibytes| kibibytes << 10)
+}
+
+/// The most memory that this process has had at one time.
+#[allow(clippy::disallowed_methods)]
+pub(crate) fn peak_memory_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
+}

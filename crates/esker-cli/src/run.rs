@@ -1,0 +1,208 @@
+//! `esker run`: computes on a database, or straight on a file of edges.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use esker::answer::{Answer, Fact, Value};
+use esker::catalogue::{Entry, Job, find};
+use esker::graph::Run;
+use esker::output::write;
+use esker::store::Snapshot;
+use esker::store::export::ExportOptions;
+use esker::top::top;
+use serde_json::json;
+
+use crate::algorithm::{AlgorithmArgs, list};
+use crate::failure::{Failure, Outcome};
+use crate::importing::PolicyArgs;
+use crate::interrupt::cancel_on_signals;
+use crate::opening::{Opened, open_graph};
+use crate::progress::Bar;
+use crate::reading::ReadArgs;
+use crate::resources::{ResourceArgs, peak_memory_bytes};
+use crate::size::{bytes, count, rate, seconds};
+use crate::text;
+
+/// Lines shown when neither --top nor --output asks for anything else.
+const SHOWN: usize = 10;
+
+/// Results go to standard output, time and memory to standard error.
+#[derive(Debug, Args)]
+#[command(after_help = format!("{}
+
+Examples:
+  esker run pagerank web.esker --top 10
+  esker run bfs web.esker --source alice --output depths.parquet
+  esker run wcc edges.txt.gz --output - | head", list()))]
+pub(crate) struct RunCommand {
+    /// The algorithm
+    algorithm: String,
+    /// A database, or files of edges, which are imported to a temporary one
+    #[arg(required = true)]
+    inputs: Vec<String>,
+    /// Show the N vertices with the largest values, or the N largest groups
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
+    /// Write all values: .csv, .parquet, .arrow or .npy; `-` is CSV on standard output
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Replace a file that stands there
+    #[arg(long)]
+    force: bool,
+    /// Report as JSON
+    #[arg(long)]
+    json: bool,
+    /// Check the answer with a serial verifier
+    #[arg(long)]
+    verify: bool,
+    /// Seed of everything random
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// The same answer for any number of threads
+    #[arg(long)]
+    deterministic: bool,
+    /// Repeat the computation and report the median time
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    trials: u16,
+    #[command(flatten)]
+    options: AlgorithmArgs,
+    #[command(flatten)]
+    resources: ResourceArgs,
+    #[command(flatten)]
+    read: ReadArgs,
+    #[command(flatten)]
+    policy: PolicyArgs,
+}
+
+impl RunCommand {
+    pub(crate) fn carry_out(&self) -> Outcome {
+        let entry = find(&self.algorithm)?;
+        let cancel = cancel_on_signals()?;
+        let Opened { snapshot, .. } =
+            &open_graph(&self.inputs, &self.read, &self.policy, &self.resources, &cancel)?;
+        let bar = Bar::spinner(false);
+        let run =
+            self.resources.run(&cancel, self.seed, self.deterministic, Some(bar.on_round(entry.name)))?;
+        let answer = self.compute(entry, snapshot, &run);
+        bar.finish();
+        let answer = answer?;
+        if let Some(path) = &self.output {
+            let options = ExportOptions { overwrite: self.force, cancel, ..ExportOptions::default() };
+            write(path, snapshot.ids(), &answer.columns, &options)?;
+        }
+        if self.json {
+            self.print_json(entry, snapshot, &answer)
+        } else {
+            self.print(entry, snapshot, &answer)
+        }
+    }
+
+    /// The answer of the last trial, with the median of all times.
+    fn compute(&self, entry: &Entry, snapshot: &Snapshot, run: &Run) -> Result<Answer, Failure> {
+        let job = Job { snapshot, run, params: &self.options.0, verify: self.verify };
+        let mut answer = entry.run(&job)?;
+        let mut times = vec![answer.seconds];
+        for _ in 1..self.trials {
+            answer = entry.run(&job)?;
+            times.push(answer.seconds);
+        }
+        times.sort_by(f64::total_cmp);
+        answer.seconds = times[times.len() / 2];
+        Ok(answer)
+    }
+
+    fn print(&self, entry: &Entry, snapshot: &Snapshot, answer: &Answer) -> Outcome {
+        let to_stdout = self.output.as_deref().is_some_and(|path| path.as_os_str() == "-");
+        if !to_stdout {
+            let facts = answer.facts.iter().map(|(name, fact)| ((*name).to_owned(), describe(fact)));
+            text::facts(&facts.collect::<Vec<_>>())?;
+            if let (Some(column), true) =
+                (answer.columns.first(), self.top.is_some() || self.output.is_none())
+            {
+                for ranked in top(column, self.top.unwrap_or(SHOWN)) {
+                    let (key, value) = (show(snapshot, ranked.key)?, show(snapshot, ranked.value)?);
+                    text::line(&format!("{key}\t{value}"))?;
+                }
+            }
+        }
+        let verified = if self.verify { ", verified" } else { "" };
+        text::remark(&format!(
+            "{}: {}, {} rounds, {} edges, peak memory {}{verified}",
+            entry.name,
+            seconds(answer.seconds),
+            count(answer.rounds as u64),
+            rate(answer.arcs as f64, answer.seconds),
+            peak_memory_bytes().map_or_else(|| "unknown".to_owned(), bytes),
+        ));
+        Ok(())
+    }
+
+    fn print_json(&self, entry: &Entry, snapshot: &Snapshot, answer: &Answer) -> Outcome {
+        let facts: serde_json::Map<_, _> =
+            answer.facts.iter().map(|(name, fact)| ((*name).to_owned(), fact_json(fact))).collect();
+        let mut rows = Vec::new();
+        if let (Some(column), Some(count)) = (answer.columns.first(), self.top) {
+            for ranked in top(column, count) {
+                let key = if matches!(ranked.key, Value::Vertex(_)) { "vertex" } else { "group" };
+                rows.push(json!({ key: value_json(snapshot, ranked.key)?, "value": value_json(snapshot, ranked.value)? }));
+            }
+        }
+        let report = json!({
+            "algorithm": entry.name,
+            "version": snapshot.version().number,
+            "vertices": snapshot.num_vertices(),
+            "edges": snapshot.num_edges(),
+            "seconds": answer.seconds,
+            "rounds": answer.rounds,
+            "edges_per_second": if answer.seconds > 0.0 { answer.arcs as f64 / answer.seconds } else { 0.0 },
+            "peak_memory_bytes": peak_memory_bytes(),
+            "verified": self.verify,
+            "answers": facts,
+            "top": rows,
+        });
+        if self.output.as_deref().is_some_and(|path| path.as_os_str() == "-") {
+            text::remark(&report.to_string());
+            return Ok(());
+        }
+        text::json(&report)
+    }
+}
+
+fn describe(fact: &Fact) -> String {
+    match fact {
+        Fact::Count(value) => value.to_string(),
+        Fact::Float(value) => format!("{value}"),
+        Fact::Flag(value) => if *value { "yes" } else { "no" }.to_owned(),
+    }
+}
+
+fn fact_json(fact: &Fact) -> serde_json::Value {
+    match fact {
+        Fact::Count(value) => json!(value),
+        Fact::Float(value) => json!(value),
+        Fact::Flag(value) => json!(value),
+    }
+}
+
+fn show(snapshot: &Snapshot, value: Value) -> Result<String, Failure> {
+    Ok(match value {
+        Value::Missing => String::new(),
+        Value::Vertex(v) => snapshot.ids().external_of(v)?.to_string(),
+        Value::Integer(value) => value.to_string(),
+        Value::Count(value) => value.to_string(),
+        Value::Float(value) => format!("{value}"),
+    })
+}
+
+fn value_json(snapshot: &Snapshot, value: Value) -> Result<serde_json::Value, Failure> {
+    Ok(match value {
+        Value::Missing => serde_json::Value::Null,
+        Value::Vertex(v) => match snapshot.ids().external_of(v)? {
+            esker::store::ids::ExternalId::Int(id) => json!(id),
+            text => json!(text.to_string()),
+        },
+        Value::Integer(value) => json!(value),
+        Value::Count(value) => json!(value),
+        Value::Float(value) => json!(value),
+    })
+}

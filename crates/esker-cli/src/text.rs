@@ -1,0 +1,28 @@
+//! Text on standard output. A closed pipe ends a command quietly.
+
+use std::io::Write;
+
+use crate::failure::{Failure, Outcome};
+
+/// Prints a line.
+pub(crate) fn line(text: &str) -> Outcome {
+    writeln!(std::io::stdout().lock(), "{text}").map_err(Failure::from)
+}
+
+/// Prints a JSON value, indented.
+pub(crate) fn json(value: &serde_json::Value) -> Outcome {
+    let text = serde_json::to_string_pretty(value).map_err(|error| Failure::Failed(error.to_string()))?;
+    line(&text)
+}
+
+/// Prints rows of a name and a value, values aligned.
+pub(crate) fn facts(rows: &[(String, String)]) -> Outcome {
+    let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    rows.iter().try_for_each(|(name, value)| line(&format!("{name:<width$}  {value}")))
+}
+
+/// A remark on standard error.
+#[allow(clippy::print_stderr)]
+pub(crate) fn remark(text: &str) {
+    eprintln!("{text}");
+}

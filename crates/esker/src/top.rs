@@ -1,0 +1,145 @@
+//! The head of an answer: the vertices with the largest values, or the largest groups.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::collections::HashMap;
+
+use esker_graph::vertex;
+
+use crate::answer::{Column, Ranking, Value};
+
+/// One line of a ranking.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ranked {
+    /// The vertex, or the label of the group.
+    pub key: Value,
+    /// Its value, or the number of vertices in the group.
+    pub value: Value,
+}
+
+/// The `count` first of a column: by descending value, ties by ascending vertex; or the groups by descending size,
+/// ties by ascending label. Vertices without a value are left out. Time O(n log count); memory O(count), for groups
+/// O(number of groups).
+pub fn top(column: &Column, count: usize) -> Vec<Ranked> {
+    match column.ranking {
+        Ranking::Largest => {
+            let values = (0..column.values.len()).map(|i| (column.values.get(i), i));
+            let found = values.filter(|(value, _)| *value != Value::Missing);
+            first(found.map(|(value, i)| Item { value, tie: i as u64, key: Value::Vertex(vertex(i)) }), count)
+        }
+        Ranking::Groups => {
+            let mut sizes: HashMap<u64, (Value, u64)> = HashMap::new();
+            for i in 0..column.values.len() {
+                let label = column.values.get(i);
+                if let Some(bits) = label_bits(label) {
+                    sizes.entry(bits).or_insert((label, 0)).1 += 1;
+                }
+            }
+            let groups = sizes.into_iter();
+            first(groups.map(|(tie, (key, size))| Item { value: Value::Count(size), tie, key }), count)
+        }
+    }
+}
+
+/// An integer that tells labels apart and orders them.
+fn label_bits(label: Value) -> Option<u64> {
+    match label {
+        Value::Missing => None,
+        #[allow(clippy::useless_conversion)] // vertex ids may be 64 bits wide
+        Value::Vertex(v) => Some(u64::from(v)),
+        Value::Count(count) => Some(count),
+        Value::Integer(integer) => Some(integer as u64),
+        Value::Float(number) => Some(number.to_bits()),
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Item {
+    value: Value,
+    tie: u64,
+    key: Value,
+}
+
+impl Item {
+    fn rank(&self, other: &Self) -> Ordering {
+        compare(self.value, other.value).then(other.tie.cmp(&self.tie))
+    }
+}
+
+/// Orders values of one column.
+fn compare(a: Value, b: Value) -> Ordering {
+    match (a, b) {
+        (Value::Integer(a), Value::Integer(b)) => a.cmp(&b),
+        (Value::Count(a), Value::Count(b)) => a.cmp(&b),
+        (Value::Float(a), Value::Float(b)) => a.total_cmp(&b),
+        (Value::Vertex(a), Value::Vertex(b)) => a.cmp(&b),
+        _ => Ordering::Equal,
+    }
+}
+
+/// Ordered so that the heap's greatest is the one to drop first.
+struct Worst(Item);
+
+impl PartialEq for Worst {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Worst {}
+
+impl PartialOrd for Worst {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Worst {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.0.rank(&self.0)
+    }
+}
+
+fn first(items: impl Iterator<Item = Item>, count: usize) -> Vec<Ranked> {
+    let mut heap = BinaryHeap::new();
+    for item in items {
+        if heap.len() < count {
+            heap.push(Worst(item));
+        } else if heap.peek().is_some_and(|worst: &Worst| item.rank(&worst.0) == Ordering::Greater) {
+            heap.pop();
+            heap.push(Worst(item));
+        }
+    }
+    heap.into_sorted_vec()
+        .into_iter()
+        .map(|Worst(item)| Ranked { key: item.key, value: item.value })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Ranked, top};
+    use crate::answer::{Column, Ranking, Value, Values};
+
+    #[test]
+    fn largest_values_first_and_ties_by_vertex() {
+        let values = Values::Float(vec![0.5, f64::INFINITY, 2.0, 0.5, 1.0]);
+        let column = Column { name: "rank", values, ranking: Ranking::Largest };
+        let found: Vec<_> = top(&column, 4).into_iter().map(|ranked| (ranked.key, ranked.value)).collect();
+        let expected = [(2, 2.0), (4, 1.0), (0, 0.5), (3, 0.5)];
+        assert_eq!(found, expected.map(|(v, value)| (Value::Vertex(v), Value::Float(value))));
+        assert!(top(&column, 0).is_empty());
+    }
+
+    #[test]
+    fn largest_groups_first_and_ties_by_label() {
+        let column = Column {
+            name: "component",
+            values: Values::Vertex(vec![0, 0, 2, 2, 4]),
+            ranking: Ranking::Groups,
+        };
+        let expected = [(0, 2), (2, 2)]
+            .map(|(label, size)| Ranked { key: Value::Vertex(label), value: Value::Count(size) });
+        assert_eq!(top(&column, 2), expected);
+    }
+}
