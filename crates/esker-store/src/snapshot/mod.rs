@@ -4,6 +4,8 @@ mod weight;
 mod graph;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod forged;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};

@@ -24,7 +24,7 @@ fn open(disk: &FaultyDisk) -> Result<Snapshot> {
 }
 
 /// Collects every arc that a scan hands over.
-struct Collect;
+pub(super) struct Collect;
 
 impl Visitor<i32> for Collect {
     type State = Vec<(VertexId, VertexId, i32)>;
@@ -259,6 +259,18 @@ fn reads_that_fail_or_are_damaged_on_the_way_are_errors() {
         disk.set_faults(Faults { fail_at: Some(k), ..Faults::default() });
         assert!(matches!(outcome(&disk, &sample, &run), Err(Error::Io { .. })), "operation {k}");
     }
+    disk.set_faults(Faults::default());
+    read_all(&open(&disk).unwrap(), &sample, &run).unwrap();
+    let mut noticed = 0;
+    for k in 1..=disk.operations() {
+        disk.set_faults(Faults { flip_read_at: Some(k), ..Faults::default() });
+        match open(&disk).and_then(|snapshot| read_all(&snapshot, &sample, &run)) {
+            Ok(()) => {}
+            Err(Error::Corrupt { .. }) => noticed += 1,
+            Err(other) => panic!("operation {k}: {other}"),
+        }
+    }
+    assert!(noticed >= 11, "each file is read or mapped: {noticed}");
 }
 
 /// A writer with a mistake: checksums match, but the arrays do not fit together. `check` says what is wrong.

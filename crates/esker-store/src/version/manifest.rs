@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use esker_graph::VertexId;
+use esker_graph::{NONE, VertexId};
 
 use crate::error::{Error, Result};
 use crate::format::{
-    DatabaseId, Edit, FORMAT_VERSION, IdMapRecord, Input, LayerRecord, MANIFEST_MAGIC, ManifestHeader,
-    PAGE_BYTES, PropertyRecord, RecordHeader, Value, VersionRecord, header_page, read_header_page,
+    DatabaseId, Edit, ElementType, FORMAT_VERSION, IdMapRecord, Input, LayerRecord, MANIFEST_MAGIC,
+    ManifestHeader, PAGE_BYTES, PropertyRecord, RecordHeader, Value, VersionRecord, header_page,
+    read_header_page,
 };
 use crate::io::Disk;
 
@@ -57,9 +58,42 @@ impl Manifest {
             edits.push(record);
             start = end;
         }
-        Self::assemble(&header, edits.into_iter().flatten()).ok_or_else(|| {
+        let manifest = Self::assemble(&header, edits.into_iter().flatten()).ok_or_else(|| {
             Error::corrupt(path, file.len() as u64, "it ends without describing a whole database")
-        })
+        })?;
+        match manifest.contradiction() {
+            Some(reason) => Err(Error::corrupt(path, PAGE_BYTES as u64, reason)),
+            None => Ok(manifest),
+        }
+    }
+
+    /// What cannot be, if anything.
+    fn contradiction(&self) -> Option<&'static str> {
+        use ElementType::{F32, F64, I32, I64, U8, U16, U32};
+        let mut next_numbers = [0; 2];
+        for property in &self.properties {
+            let next = &mut next_numbers[property.owner as usize - 1];
+            if property.number != *next {
+                return Some("properties are not numbered from 0");
+            }
+            *next += 1;
+            let fits = match (property.texts, property.weight) {
+                (true, weight) => !weight && matches!(property.element, U8 | U16 | U32),
+                (false, true) => matches!(property.element, I32 | I64 | F32 | F64),
+                (false, false) => true,
+            };
+            if !fits {
+                return Some("the type of a property does not fit its use");
+            }
+        }
+        let impossible = |layer: &LayerRecord| {
+            layer.num_vertices > NONE as usize as u64
+                || layer.first_version > layer.last_version
+                || (layer.in_edges && !layer.directed)
+                || layer.num_edges > layer.num_arcs
+                || layer.num_loops > layer.num_edges
+        };
+        self.layers.iter().any(impossible).then_some("the numbers of a layer contradict each other")
     }
 
     /// The bytes of a manifest with one record.

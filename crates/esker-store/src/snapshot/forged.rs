@@ -1,0 +1,92 @@
+//! Files that are wrong under right checksums: a reader may say anything of them, but neither panics nor hangs.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use esker_graph::{Direction, Graph, Lists, Run, Select, vertex};
+use proptest::prelude::*;
+
+use super::Snapshot;
+use super::tests::Collect;
+use crate::check::check;
+use crate::error::Result;
+use crate::format::IdMapKind;
+use crate::io::{Disk, FaultyDisk};
+use crate::sample::Sample;
+
+const DB: &str = "web.esker";
+const PAGE: usize = 4096;
+
+/// Computes the checksums of a small file anew.
+fn seal(name: &str, content: &mut [u8]) {
+    let sum = crc32c::crc32c(&content[..PAGE - 4]);
+    content[PAGE - 4..PAGE].copy_from_slice(&sum.to_le_bytes());
+    let end = content.len();
+    if name == "MANIFEST" {
+        let length: [u8; 4] = content[PAGE..PAGE + 4].try_into().unwrap();
+        let end = (PAGE + u32::from_le_bytes(length) as usize).min(end).max(PAGE + 8);
+        let sum = crc32c::crc32c_append(crc32c::crc32c(&content[PAGE..PAGE + 4]), &content[PAGE + 8..end]);
+        content[PAGE + 4..PAGE + 8].copy_from_slice(&sum.to_le_bytes());
+    } else if end > PAGE {
+        let sum = crc32c::crc32c(&content[PAGE..end - 4]);
+        content[end - 4..].copy_from_slice(&sum.to_le_bytes());
+    }
+}
+
+/// Reads everything in every way, whatever it may be.
+fn peruse(disk: &FaultyDisk, run: &Run) -> Result<()> {
+    let snapshot = Snapshot::open(disk, Path::new(DB))?;
+    for direction in [Direction::Out, Direction::In] {
+        for v in (0..snapshot.num_vertices().min(100)).map(vertex) {
+            let _ = snapshot.neighbors(direction, v);
+            if let (Ok(range), Some(dictionary)) = (snapshot.edge_range(direction, v), snapshot.dictionary(1))
+            {
+                for index in range {
+                    let code = snapshot.edge_values(direction, 1).and_then(|values| values.bits_at(index));
+                    let _ = code.and_then(|code| dictionary.text(code as usize).map(<[u8]>::len));
+                }
+            }
+            let _ = snapshot.ids().external_of(v).and_then(|id| snapshot.ids().vertex_of(id));
+        }
+        if let Ok(graph) = snapshot.graph::<i32>(run)
+            && graph.has(direction)
+        {
+            for v in (0..graph.num_vertices()).map(vertex) {
+                let _ = graph.degree(direction, v);
+                let _ = graph.with_list(direction, v, |targets, _| targets.len());
+            }
+            let _ = graph.scan(run, direction, Select::All, &Collect);
+        }
+        let _ = snapshot.graph::<()>(run).and_then(|graph| graph.csr(run).map(|csr| csr.num_arcs()));
+    }
+    check(disk, &snapshot, run).map(|_| ())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #[test]
+    fn forged_files_neither_panic_nor_hang(
+        file in 0_usize..16,
+        ids in prop::sample::select(vec![IdMapKind::Permuted, IdMapKind::Integers, IdMapKind::Texts]),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), prop::sample::select(vec![0, 1, 2, 127, 128, 255])), 1..4),
+        within_header: bool,
+    ) {
+        let disk = FaultyDisk::new(0);
+        let sample = Sample { ids, ..Sample::random(9, 20, true, 11) };
+        sample.write(&(Arc::new(disk.clone()) as Arc<dyn Disk>), Path::new(DB), false).unwrap();
+        let mut files = vec![Path::new(DB).join("MANIFEST")];
+        for directory in ["layers/1", "ids"].map(|name| Path::new(DB).join(name)) {
+            files.extend(disk.list(&directory).unwrap().into_iter().map(|entry| directory.join(entry.name)));
+        }
+        let path = &files[file % files.len()];
+        let mut content = disk.read(path).unwrap();
+        for (place, value) in changes {
+            let place = if within_header { place.index(64) } else { PAGE + place.index(content.len() - PAGE) };
+            content[place] = value;
+        }
+        seal(path.file_name().unwrap().to_str().unwrap(), &mut content);
+        disk.remove_file(path).unwrap();
+        disk.write(path, &content).unwrap();
+        let _ = peruse(&disk, &Run::with_threads(1).unwrap());
+    }
+}
