@@ -10,6 +10,7 @@ use super::*;
 use crate::import::binary::{open_arrow, open_gap, open_graph500, open_parquet};
 use crate::import::format::{PickProperties, ReadOptions};
 use crate::import::input::Input;
+use crate::import::open::open_reader;
 use crate::import::source::{Batch, IdColumn, Reader, TextColumn, ValueColumn};
 
 /// A graph in memory: an arc is source, target, weight and a code of the dictionary `x`, `y z`.
@@ -395,6 +396,117 @@ fn random_graphs_read_back_from_binary_formats() {
             }
         }
     }
+}
+
+/// What a reader gives of a graph: its edges as text, an undirected one from its smaller number or name.
+fn read_file(path: &Path, directed: bool) -> Vec<String> {
+    // Only tables have properties to choose from.
+    let name = path.file_name().unwrap().to_string_lossy();
+    let is_table = name.contains("csv") || name.contains("tsv");
+    let properties = if is_table { PickProperties::All } else { PickProperties::None };
+    let options = ReadOptions { properties, ..ReadOptions::default() };
+    let mut reader = open_reader(&[path.to_str().unwrap()], &options).unwrap();
+    let said = reader.schema().directed;
+    assert!(said.is_none_or(|said| said == directed), "{}: {said:?}", path.display());
+    let lines = read_back(reader.as_mut());
+    if directed { lines } else { lines.iter().map(|line| smaller_first(line)).collect() }
+}
+
+fn smaller_first(line: &str) -> String {
+    let mut words: Vec<&str> = line.split(' ').collect();
+    if words[0] > words[1] {
+        words.swap(0, 1);
+    }
+    words.join(" ")
+}
+
+/// How a format is expected to give a graph back.
+struct Expected {
+    name: &'static str,
+    /// First number, if the format has numbers instead of ids.
+    numbers_from: Option<u64>,
+    both_ends: bool,
+    weights: bool,
+    kinds: bool,
+}
+
+#[test]
+fn random_graphs_read_back_from_text_formats() {
+    let place = Place::new();
+    let format = |name, numbers_from, both_ends, weights, kinds| Expected {
+        name,
+        numbers_from,
+        both_ends,
+        weights,
+        kinds,
+    };
+    let formats = [
+        format("g.el", None, false, false, false),
+        format("g.txt.gz", None, false, false, false),
+        format("g.wel", None, false, true, false),
+        format("g.csv", None, false, true, true),
+        format("g.tsv.zst", None, false, true, true),
+        format("g.mtx", Some(1), false, true, false),
+        format("g.gr.bz2", Some(1), true, true, false),
+        format("g.graph", Some(1), true, true, false),
+        format("g.adj", Some(0), true, true, false),
+        format("g.properties", None, false, true, false),
+    ];
+    let overwrite = ExportOptions { overwrite: true, ..ExportOptions::default() };
+    let mut compared = [0; 10];
+    for seed in 0..40 {
+        let kind = [None, Some(PropertyKind::I32), Some(PropertyKind::F64)][seed as usize % 3];
+        let mut graph = random_graph(seed, seed % 5 == 0, kind);
+        if graph.arcs.is_empty() {
+            continue;
+        }
+        if graph.has_text_ids() {
+            graph.ids.iter_mut().for_each(|id| *id = id.replace(", ", "-"));
+        }
+        for (index, format) in formats.iter().enumerate() {
+            if index == 7 && seed % 4 != 2 {
+                graph.arcs.retain(|arc| arc.0 != arc.1);
+            }
+            let report = match export(&graph, &place.path(format.name), &overwrite) {
+                Ok(report) => report,
+                Err(Error::Invalid(_)) => continue,
+                Err(error) => panic!("{} {seed}: {error}", format.name),
+            };
+            compared[index] += 1;
+            let base = graph.dense_base();
+            let name = |v: usize| match (format.numbers_from, base) {
+                (None, _) => graph.ids[v].clone(),
+                (Some(first), None) => (v as u64 + first).to_string(),
+                (Some(first), Some(base)) => (graph.int_id(vertex(v)).unwrap() - base + first).to_string(),
+            };
+            let mut expected = Vec::new();
+            for &(u, v, weight, code) in &graph.arcs {
+                if !(graph.directed || format.both_ends || u <= v) {
+                    continue;
+                }
+                let mut line = format!("{} {}", name(u), name(v));
+                match graph.weight {
+                    Some(_) if format.weights => line += &format!(" {weight}"),
+                    None if format.name == "g.gr.bz2" => line += " 1",
+                    _ => {}
+                }
+                if format.kinds && graph.weight.is_some() {
+                    line += [" x", " y z"][code as usize];
+                }
+                expected.push(if graph.directed { line } else { smaller_first(&line) });
+            }
+            expected.sort();
+            // DIMACS-9 has arcs only, which says nothing of what they were.
+            let directed = graph.directed || format.name == "g.gr.bz2";
+            let mut found = read_file(&report.files[report.files.len() - 1], directed);
+            if !graph.directed {
+                found = found.iter().map(|line| smaller_first(line)).collect();
+            }
+            found.sort();
+            assert_eq!(found, expected, "{} {seed}", format.name);
+        }
+    }
+    assert!(compared.iter().all(|&count| count >= 3), "{compared:?}");
 }
 
 #[test]
