@@ -95,6 +95,8 @@ enum Kind {
     Half,
     /// An integer to be divided by this power of ten.
     Decimal(u32),
+    /// The same in big-endian bytes of two's complement.
+    WideDecimal(u32),
     Text,
     /// A text from bytes of a fixed length.
     FixedText,
@@ -108,14 +110,21 @@ impl Kind {
         if column.max_rep_level() > 0 || column.max_def_level() > 1 || column.path().parts().len() != 1 {
             return Self::Other;
         }
+        // A column of nothing but nulls has this type.
+        if matches!(column.logical_type_ref(), Some(LogicalType::Unknown)) {
+            return Self::Other;
+        }
         let unsigned = matches!(
             column.converted_type(),
             ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64
         );
-        let scale = (column.converted_type() == ConvertedType::DECIMAL).then(|| column.type_scale());
+        let is_decimal = column.converted_type() == ConvertedType::DECIMAL;
+        let scale = is_decimal.then(|| u32::try_from(column.type_scale()).ok().filter(|s| *s <= 38));
+        let Some(scale) = scale.map_or(Some(None), |scale| scale.map(Some)) else { return Self::Other };
         match (column.physical_type(), scale) {
-            (Physical::INT32 | Physical::INT64, Some(scale)) if scale != 0 => {
-                u32::try_from(scale).ok().filter(|s| *s <= 18).map_or(Self::Other, Self::Decimal)
+            (Physical::INT32 | Physical::INT64, Some(scale)) if scale != 0 => Self::Decimal(scale),
+            (Physical::FIXED_LEN_BYTE_ARRAY, Some(scale)) if column.type_length() <= 16 => {
+                Self::WideDecimal(scale)
             }
             (Physical::INT32, _) if unsigned => Self::Unsigned32,
             (Physical::INT32, _) => Self::Int32,
@@ -356,6 +365,10 @@ impl Leaf {
                     let (values, valid) = read_all(r, rows, optional)?;
                     (Data::Float(values.iter().map(half).collect()), valid)
                 }
+                Kind::WideDecimal(scale) => {
+                    let (values, valid) = read_all(r, rows, optional)?;
+                    (Data::Float(values.iter().map(|value| wide_decimal(value, scale)).collect()), valid)
+                }
                 Kind::Uuid => read_texts(r, rows, optional, |text: &FixedLenByteArray, out| {
                     out.push(uuid(text.data()).as_bytes());
                 })?,
@@ -467,6 +480,13 @@ fn nanoseconds(value: &Int96) -> i64 {
 fn half(value: &FixedLenByteArray) -> f64 {
     let bits = value.data().try_into().map(u16::from_le_bytes).unwrap_or_default();
     <Float16Type as ArrowPrimitiveType>::Native::from_bits(bits).to_f64()
+}
+
+fn wide_decimal(value: &FixedLenByteArray, scale: u32) -> f64 {
+    let negative = value.data().first().is_some_and(|&byte| byte >= 0x80);
+    let start = if negative { -1_i128 } else { 0 };
+    let integer = value.data().iter().fold(start, |all, &byte| all << 8 | i128::from(byte));
+    integer as f64 / 10_f64.powi(scale.cast_signed())
 }
 
 /// The usual form of a UUID: lower-case hexadecimal digits in groups of 8, 4, 4, 4 and 12.

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, DictionaryArray, Float32Array, Int8Array, Int32Array, Int64Array,
-    LargeStringArray, RecordBatch, StringArray, StringViewArray, StructArray, TimestampMicrosecondArray,
-    UInt16Array, UInt64Array, types::Int8Type,
+    Array, ArrayRef, BooleanArray, Decimal128Array, DictionaryArray, Float32Array, Int8Array, Int32Array,
+    Int64Array, LargeStringArray, NullArray, RecordBatch, StringArray, StringViewArray, StructArray,
+    TimestampMicrosecondArray, UInt16Array, UInt64Array, types::Int8Type,
 };
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
@@ -252,6 +252,29 @@ fn columns_are_chosen_by_name_and_values_checked() {
         ] {
             let error = open(format, vec![bytes.clone()], &options).err().unwrap().to_string();
             assert!(error.starts_with("edges: ") && error.contains(expected), "{name}: {error}");
+        }
+    }
+}
+
+#[test]
+fn decimals_are_numbers_and_columns_of_nulls_are_none() {
+    let decimal = |precision, scale| {
+        Decimal128Array::from(vec![125, -250, 1]).with_precision_and_scale(precision, scale).unwrap()
+    };
+    for weight in [decimal(5, 2), decimal(15, 2), decimal(30, 2)] {
+        let batch = table(vec![
+            ("u", Arc::new(Int8Array::from(vec![1, 2, 3])) as ArrayRef),
+            ("v", Arc::new(Int8Array::from(vec![4, 5, 6]))),
+            ("nothing", Arc::new(NullArray::new(3))),
+            ("w", Arc::new(weight)),
+        ]);
+        for (name, format, bytes) in forms(&batch) {
+            let options = ReadOptions { properties: PickProperties::All, ..ReadOptions::default() };
+            let mut reader = open(format, vec![bytes], &options).unwrap();
+            assert_eq!(reader.schema().properties, ["w"], "{name}");
+            let all = batches(reader.as_mut()).unwrap();
+            let weights: Vec<f64> = all.iter().flat_map(|b| floats(&b.properties[0])).collect();
+            assert_eq!(weights, [1.25, -2.5, 0.01], "{name}");
         }
     }
 }

@@ -50,6 +50,14 @@ pub(super) fn read_column(body: &Body<'_>, field: &Field, start: u64, rows: u64)
             Data::Float(fixed(body, first + 1, start, rows, |b| f64::from(f32::from_le_bytes(b)))?)
         }
         Kind::Double => Data::Float(fixed(body, first + 1, start, rows, f64::from_le_bytes)?),
+        Kind::Decimal(width, scale) => {
+            let divisor = 10_f64.powi(scale);
+            Data::Float(match width {
+                4 => fixed(body, first + 1, start, rows, |b| f64::from(i32::from_le_bytes(b)) / divisor)?,
+                8 => fixed(body, first + 1, start, rows, |b| i64::from_le_bytes(b) as f64 / divisor)?,
+                _ => fixed(body, first + 1, start, rows, |b| i128::from_le_bytes(b) as f64 / divisor)?,
+            })
+        }
         Kind::Boolean => {
             let bits = read_bits(body, first + 1, start, rows)?;
             Data::Int(bits.into_iter().map(i64::from).collect())
@@ -76,7 +84,7 @@ fn empty(kind: Kind) -> Data {
     match kind {
         Kind::Signed(_) | Kind::Boolean | Kind::Other => Data::Int(Vec::new()),
         Kind::Unsigned(_) => Data::Unsigned(Vec::new()),
-        Kind::Half | Kind::Single | Kind::Double => Data::Float(Vec::new()),
+        Kind::Half | Kind::Single | Kind::Double | Kind::Decimal(..) => Data::Float(Vec::new()),
         Kind::Text | Kind::LargeText | Kind::TextView => Data::Text(TextColumn::default()),
     }
 }

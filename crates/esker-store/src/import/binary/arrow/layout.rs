@@ -24,6 +24,8 @@ pub(super) enum Kind {
     Single,
     Double,
     Boolean,
+    /// Integers of so many bytes, to be divided by this power of ten.
+    Decimal(usize, i32),
     /// Offsets of 4 bytes.
     Text,
     /// Offsets of 8 bytes.
@@ -125,6 +127,10 @@ fn kind(field: &arrow_ipc::Field<'_>) -> Kind {
             _ => Kind::Other,
         },
         Type::Bool => Kind::Boolean,
+        Type::Decimal => match field.type_as_decimal().map(|d| (d.bitWidth(), d.scale())) {
+            Some((bits @ (32 | 64 | 128), scale @ -38..=38)) => Kind::Decimal(bits as usize / 8, scale),
+            _ => Kind::Other,
+        },
         Type::Date => match field.type_as_date().map(|d| d.unit()) {
             Some(DateUnit::DAY) => Kind::Signed(4),
             _ => Kind::Signed(8),
