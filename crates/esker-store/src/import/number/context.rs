@@ -8,6 +8,9 @@ use crate::import::scratch::{Shelf, Work};
 /// Bits of the hash by which a partition that is too large is cut again.
 pub(super) const CUT_BITS: u32 = 6;
 
+/// Most bytes of a block of a lane, but for a record that is larger.
+pub(super) const BLOCK_BYTES_MAX: usize = 1 << 15;
+
 /// What the steps of the numbering share.
 #[derive(Clone)]
 pub(super) struct Context {
@@ -28,7 +31,7 @@ impl Context {
             keep_free_bytes: limit / 4,
             allowance_bytes: (limit / 256).clamp(1 << 9, 1 << 20),
             // 256 open blocks are at most a sixteenth of the limit, but for the smallest.
-            block_bytes: (limit as usize / 4096).clamp(1 << 12, 1 << 15),
+            block_bytes: (limit as usize / 4096).clamp(1 << 12, BLOCK_BYTES_MAX),
         }
     }
 

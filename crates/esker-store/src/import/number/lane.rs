@@ -156,6 +156,23 @@ impl<T: Pod> LaneReader<T> {
         Ok(true)
     }
 
+    /// Length of the next block; 0 at the end.
+    pub(super) fn next_block_len(&self) -> usize {
+        self.blocks.as_slice().first().map_or(0, |block| block.len())
+    }
+
+    /// Moves on to the next block, but reads it into `buffer`: for a block too large for each lane to keep one.
+    ///
+    /// # Errors
+    /// If a temporary file cannot be read.
+    pub(super) fn next_block_into(&mut self, buffer: &mut Vec<T>) -> Result<()> {
+        buffer.clear();
+        match self.blocks.next() {
+            Some(block) => self.shelf.get_range(&block, 0, block.len(), buffer),
+            None => Ok(()),
+        }
+    }
+
     /// What is left of the block.
     #[inline(always)]
     pub(super) fn rest(&self) -> &[T] {

@@ -6,7 +6,7 @@
 use esker_graph::{NONE, VertexId, vertex};
 
 use super::bits::BitReader;
-use super::context::Context;
+use super::context::{BLOCK_BYTES_MAX, Context};
 use super::key::{Kind, garbled};
 use super::lane::{Lane, LaneReader, LaneWriter};
 use crate::error::{Error, Result};
@@ -133,16 +133,19 @@ impl<T: bytemuck::Pod> Gather<T> {
 }
 
 /// The ids of many lanes, merged along a route.
+///
+/// Memory: a block of each lane. An id that is larger than that lies alone in its block, and is read when its turn comes.
 pub(super) struct KeyGather<K> {
     route: LaneReader<u8>,
     lanes: Vec<LaneReader<u8>>,
+    large: Vec<u8>,
     kind: std::marker::PhantomData<K>,
 }
 
 impl<K: Kind> KeyGather<K> {
     pub(super) fn new(route: LaneReader<u8>, lanes: Vec<Lane<u8>>) -> Self {
         let lanes = lanes.into_iter().map(Lane::into_reader).collect();
-        Self { route, lanes, kind: std::marker::PhantomData }
+        Self { route, lanes, large: Vec::new(), kind: std::marker::PhantomData }
     }
 
     /// The next id as it is encoded, or `None` at the end of the route.
@@ -153,6 +156,10 @@ impl<K: Kind> KeyGather<K> {
         let Some(part) = self.route.next()? else { return Ok(None) };
         let lane = &mut self.lanes[usize::from(part)];
         if lane.rest().is_empty() {
+            if lane.next_block_len() > BLOCK_BYTES_MAX {
+                lane.next_block_into(&mut self.large)?;
+                return Ok(Some(&self.large));
+            }
             lane.next_block()?;
         }
         let rest = lane.rest();
