@@ -135,6 +135,9 @@ impl Run {
     }
 
     /// Calls `f` on a thread of the run's pool. Everything parallel inside uses that pool.
+    ///
+    /// A computation of many short rounds should run inside as a whole: a parallel step that begins on a thread of the pool
+    /// never waits for another thread to wake up, but does the work itself if none comes.
     pub fn install<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
         self.pool.install(f)
     }

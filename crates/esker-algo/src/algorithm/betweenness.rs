@@ -96,6 +96,16 @@ pub fn betweenness<G: Graph>(
     let n = graph.num_vertices();
     run.begin("betweenness", estimate(Shape::of(graph), options).memory_bytes)?;
     let sources = pick(n, run.seed(), &options.sources)?;
+    run.install(|| add_up(graph, run, sources, options.scale))
+}
+
+fn add_up<G: Graph>(
+    graph: &G,
+    run: &Run,
+    sources: Vec<VertexId>,
+    scale: Scale,
+) -> Result<Betweenness, G::Error> {
+    let n = graph.num_vertices();
     let mut brandes = Brandes {
         paths: VertexValues::filled(run, n, 0.0),
         passed: VertexValues::filled(run, n, 0.0),
@@ -108,7 +118,7 @@ pub fn betweenness<G: Graph>(
         brandes.backward(graph, run, &levels)?;
         brandes.forget(run, &levels)?;
     }
-    let factor = factor(n, graph.is_directed(), sources.len(), options.scale);
+    let factor = factor(n, graph.is_directed(), sources.len(), scale);
     each_vertex(run, n, |v| brandes.scores.set(v, brandes.scores.get(v) * factor))?;
     Ok(Betweenness { scores: brandes.scores.into_vec(), sources, rounds: run.rounds() })
 }

@@ -66,8 +66,17 @@ pub fn bfs<G: Graph>(
     sources: &[VertexId],
     options: &BfsOptions,
 ) -> Result<Bfs, G::Error> {
-    let n = graph.num_vertices();
     run.begin("breadth-first search", estimate(Shape::of(graph), options, run.deterministic()).memory_bytes)?;
+    run.install(|| search(graph, run, sources, options))
+}
+
+fn search<G: Graph>(
+    graph: &G,
+    run: &Run,
+    sources: &[VertexId],
+    options: &BfsOptions,
+) -> Result<Bfs, G::Error> {
+    let n = graph.num_vertices();
     let parents = VertexArray::filled(run, n, NONE);
     let depths = (options.depths || run.deterministic()).then(|| VertexArray::filled(run, n, NONE));
     let mut frontier = Frontier::from_list(graph, start(n, sources, &parents, depths.as_ref())?);

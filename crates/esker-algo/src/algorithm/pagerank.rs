@@ -73,9 +73,9 @@ pub fn pagerank<G: Graph>(graph: &G, run: &Run, options: &PageRankOptions) -> Re
     run.begin("PageRank", estimate(Shape::of(graph), options).memory_bytes)?;
     let teleport = Teleport::new(n, options)?;
     if options.tolerance >= SINGLE_TOLERANCE_MIN {
-        iterate::<f32, G>(graph, run, options, &teleport)
+        run.install(|| iterate::<f32, G>(graph, run, options, &teleport))
     } else {
-        iterate::<f64, G>(graph, run, options, &teleport)
+        run.install(|| iterate::<f64, G>(graph, run, options, &teleport))
     }
 }
 

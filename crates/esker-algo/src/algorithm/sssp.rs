@@ -76,6 +76,19 @@ where
     if <G::Weight as Length>::UNIT {
         return hops(graph, run, source, options);
     }
+    run.install(|| search(graph, run, source, options))
+}
+
+fn search<G: Graph>(
+    graph: &G,
+    run: &Run,
+    source: VertexId,
+    options: &SsspOptions,
+) -> Result<Sssp<G::Weight>, G::Error>
+where
+    G::Weight: Length,
+{
+    let n = graph.num_vertices();
     let delta = match options.delta {
         Some(delta) if delta > 0.0 && delta.is_finite() => delta,
         Some(delta) => return Err(Stop::Unsuitable(format!("a bucket cannot be {delta} wide")).into()),

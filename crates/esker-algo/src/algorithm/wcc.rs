@@ -56,8 +56,12 @@ pub fn estimate(shape: Shape) -> Estimate {
 /// # Errors
 /// [`esker_graph::Stop::OverBudget`]; the first list that cannot be read; cancellation.
 pub fn wcc<G: Graph>(graph: &G, run: &Run, options: &WccOptions) -> Result<Wcc, G::Error> {
-    let n = graph.num_vertices();
     run.begin("weakly connected components", estimate(Shape::of(graph)).memory_bytes)?;
+    run.install(|| unite(graph, run, options))
+}
+
+fn unite<G: Graph>(graph: &G, run: &Run, options: &WccOptions) -> Result<Wcc, G::Error> {
+    let n = graph.num_vertices();
     let forest = Forest(VertexArray::from_fn(run, n, vertex));
     run.round(n)?;
     let sample = Link { forest: &forest, skip: NONE, head: options.sampled_neighbours };

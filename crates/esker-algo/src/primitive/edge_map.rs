@@ -18,7 +18,8 @@ use esker_graph::{Bitmap, Direction, Flow, Graph, Piece, Run, Select, VertexId, 
 use super::frontier::Frontier;
 use super::vertex_map::Found;
 
-/// A round pulls if the frontier and the arcs that leave it are more than this fraction of all arcs.
+/// A round pulls if the frontier and the arcs that leave it are more than this fraction of the arcs before it and of all
+/// vertices, each of which a pull looks at.
 const PULL_FRACTION: u64 = 20;
 /// A push that follows fewer arcs than one in this many vertices removes repeats by sorting; one that follows more, by
 /// a bitmap over all vertices.
@@ -57,15 +58,12 @@ pub enum Way {
 }
 
 impl Way {
-    /// The cheaper way for a frontier that has `remaining_arcs` arcs of the graph before it: pull if more than
-    /// one in twenty of those leaves it and in-edges are kept.
+    /// The cheaper way for a frontier that has `remaining_arcs` arcs of the graph before it: pull if those that leave it
+    /// are more than one in twenty of them and of the vertices, and in-edges are kept.
     pub fn choose<G: Graph>(graph: &G, frontier: &Frontier, remaining_arcs: u64) -> Self {
         let load = frontier.arcs() + frontier.len() as u64;
-        if load > remaining_arcs / PULL_FRACTION && graph.has(Direction::In) {
-            Self::Pull
-        } else {
-            Self::Push
-        }
+        let pull_load = remaining_arcs + graph.num_vertices() as u64;
+        if load > pull_load / PULL_FRACTION && graph.has(Direction::In) { Self::Pull } else { Self::Push }
     }
 }
 
