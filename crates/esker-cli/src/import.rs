@@ -23,7 +23,7 @@ use crate::text;
   zcat edges.txt.gz | esker import - web.esker")]
 pub(crate) struct ImportCommand {
     /// Files of edges, and last the database to make
-    #[arg(required = true, num_args = 2.., value_names = ["INPUT", "DATABASE"])]
+    #[arg(required = true, num_args = 1.., value_name = "INPUT... DATABASE")]
     paths: Vec<String>,
     #[command(flatten)]
     read: ReadArgs,
@@ -41,8 +41,10 @@ pub(crate) struct ImportCommand {
 
 impl ImportCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
-        let Some((target, inputs)) = self.paths.split_last() else {
-            return Err(Failure::Usage("name the input and the database".to_owned()));
+        let Some((target, inputs)) = self.paths.split_last().filter(|(_, inputs)| !inputs.is_empty()) else {
+            return Err(Failure::Usage(
+                "name the input and the database to make, as in: esker import edges.csv web.esker".to_owned(),
+            ));
         };
         let target = PathBuf::from(target);
         let cancel = cancel_on_signals()?;

@@ -172,7 +172,7 @@ fn may_stand_at(disk: &dyn Disk, target: &Path, replace: bool) -> Result<Option<
     }
     if !replace {
         return Err(Error::Invalid(format!(
-            "{name} exists: choose another name, or ask for it to be replaced"
+            "{name} exists: choose another name, or replace it with --force"
         )));
     }
     lock_writer(disk, target).map(Some)

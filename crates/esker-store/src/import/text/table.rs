@@ -13,7 +13,7 @@ use super::line::Dialect;
 use super::shape::{Shape, shape};
 use super::table_parser::{Layout, TableParser};
 use crate::error::Result;
-use crate::import::format::{Format, ReadOptions};
+use crate::import::format::{Format, Pick, ReadOptions};
 use crate::import::input::{Input, Stream};
 use crate::import::source::{Block, BlockParser, IdKind, Reader, Schema};
 
@@ -139,7 +139,14 @@ fn sniff(input: &Input, head: &mut Head, format: Format, options: &ReadOptions) 
             None => return Err(failed(format!("the first {HEAD_BYTES_MAX} bytes hold no line of edges"))),
         }
     };
-    let columns = columns(&shape, options).map_err(failed)?;
+    // The format itself says that the third column is a weight, whatever stands there.
+    let weighted = format == Format::WeightedEdgeList && options.weight == Pick::Auto && shape.columns >= 3;
+    let columns = if weighted && shape.header.is_none() {
+        columns(&shape, &ReadOptions { weight: Pick::Column("3".to_owned()), ..options.clone() })
+    } else {
+        columns(&shape, options)
+    };
+    let columns = columns.map_err(failed)?;
     let is_text = ids_are_texts(&shape, &columns, options);
     Ok(Sniffed { shape, columns, is_text })
 }

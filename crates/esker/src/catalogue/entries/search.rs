@@ -4,7 +4,7 @@ use esker_algo::algorithm::bfs::{self, BfsOptions, bfs};
 use esker_algo::algorithm::sssp::{self, SsspOptions, sssp};
 use esker_algo::check;
 use esker_algo::lengths::Length;
-use esker_graph::Graph;
+use esker_graph::{Direction, Graph, vertex};
 use esker_store::StoredWeight;
 use esker_store::format::ElementType;
 
@@ -105,6 +105,8 @@ fn sssp_by<W: StoredWeight + Length>(
     job.verify("sssp", &graph, |out, _| {
         check::sssp(out, source, &found.distances, found.parents.as_deref())
     })?;
+    let reached = (0..graph.num_vertices()).filter(|&v| found.distances[v] != W::UNREACHED);
+    let arcs = reached.map(|v| graph.degree(Direction::Out, vertex(v)) as u64).sum();
     let mut columns =
         vec![Column { name: "distance", values: values(found.distances), ranking: Ranking::Largest }];
     if let Some(parents) = found.parents {
@@ -114,7 +116,7 @@ fn sssp_by<W: StoredWeight + Length>(
         columns,
         facts: vec![("reached", Fact::Count(found.reached as u64)), ("delta", Fact::Float(found.delta))],
         rounds: found.rounds,
-        arcs: graph.num_arcs(),
+        arcs,
         seconds,
     })
 }
