@@ -9,9 +9,9 @@ use esker_graph::{Direction, VertexId, vertex};
 
 use super::digits::{push_f64, push_i64, push_u64};
 use super::graph::{EdgeBlock, EdgeValues, ExportGraph, PropertyKind, num_loops};
+use super::options::{ExportOptions, WriteIds};
 use super::sink::OutputFile;
 use super::writer::Names;
-use super::{ExportOptions, WriteIds};
 use crate::error::{Error, Result};
 use crate::import::format::Format;
 

@@ -4,9 +4,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::graph::EdgeStream;
+use super::lines;
+use super::options::ExportOptions;
 use super::sink::OutputFile;
 use super::writer::{Names, Shape, pump};
-use super::{ExportOptions, lines};
 use crate::error::{Error, Result};
 use crate::import::format::Format;
 

@@ -4,37 +4,11 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::ExportOptions;
+use super::options::{ExportOptions, OutputCompression};
 use crate::error::{Error, Result};
 use crate::io::{Cursor, Disk, File, parent};
 
 const BUFFER_BYTES: usize = 1 << 20;
-
-/// How an output is compressed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum OutputCompression {
-    /// Not at all.
-    #[default]
-    None,
-    /// gzip.
-    Gzip,
-    /// Zstandard.
-    Zstd,
-    /// bzip2.
-    Bzip2,
-}
-
-impl OutputCompression {
-    /// What the ending of a name asks for.
-    pub fn from_name(name: &str) -> Self {
-        match name.rsplit_once('.').map(|(_, end)| end) {
-            Some("gz") => Self::Gzip,
-            Some("zst") => Self::Zstd,
-            Some("bz2") => Self::Bzip2,
-            _ => Self::None,
-        }
-    }
-}
 
 enum Encoder {
     Plain(BufWriter<Box<dyn Write + Send>>),

@@ -2,8 +2,9 @@
 
 use esker_graph::{VertexId, vertex};
 
+use super::digits;
 use super::graph::{EdgeBlock, EdgeStream, ExportGraph, PropertyInfo, PropertyKind};
-use super::{ExportOptions, WriteIds, digits};
+use super::options::{ExportOptions, WriteIds};
 use crate::error::{Error, Result};
 use crate::import::format::Format;
 use crate::import::source::TextColumn;
