@@ -18,6 +18,7 @@ from graphs import large, samples
 from references import REFERENCES, Views, difference
 
 ROUNDS = 5
+THREADS = [1, 2, 3, 8]
 
 
 def library_answers(program, all_samples):
@@ -26,7 +27,7 @@ def library_answers(program, all_samples):
     for i, s in enumerate(all_samples):
         kind = "directed" if s.directed else "undirected"
         rounds = i % (2 * ROUNDS)
-        text.append(f"graph {kind} {s.n} {len(s.edges)} {s.source} {1 + i % 3} {rounds}\n")
+        text.append(f"graph {kind} {s.n} {len(s.edges)} {s.source} {THREADS[i % len(THREADS)]} {rounds}\n")
         text += [f"{u} {v} {w!r}\n" for u, v, w in s.edges]
     done = subprocess.run([program], input="".join(text), capture_output=True, text=True)
     if done.returncode != 0:

@@ -1,0 +1,73 @@
+//! Graphs large enough that every loop is cut into units for several threads, with hubs, with ends that are no multiple of
+//! 64, on more threads than processors. The graphs of the other tests are scanned by one thread.
+
+mod common;
+
+use esker_algo::algorithm::betweenness::{BetweennessOptions, Scale, Sources, betweenness};
+use esker_algo::algorithm::bfs::{BfsOptions, bfs};
+use esker_algo::algorithm::cdlp::{CdlpOptions, cdlp};
+use esker_algo::algorithm::pagerank::{PageRankOptions, pagerank};
+use esker_algo::algorithm::scc::scc;
+use esker_algo::algorithm::sssp::{SsspOptions, sssp};
+use esker_algo::algorithm::wcc::{WccOptions, wcc};
+use esker_algo::check;
+use esker_graph::{Csr, Direction, Graph, Run, VertexId, vertex};
+
+/// Weighted graphs of three shapes, directed and not: hubs first, hubs anywhere, a long path with a dense end.
+fn graphs(seed: u64) -> Vec<Csr<f64>> {
+    let mut graphs = Vec::new();
+    for directed in [false, true] {
+        for shape in 0..3 {
+            let n = 1400 + 37 * shape + seed as usize % 64;
+            let skewed = common::skewed(n, 12_000, true, seed);
+            let view = skewed.graph();
+            let out = view.rows(Direction::Out).expect("out-lists");
+            let name = |v: VertexId| if shape == 1 { vertex((v as usize * 611 + 5) % n) } else { v };
+            let arcs = (0..n).map(vertex).flat_map(|u| out.list(u).0.iter().map(move |&v| (u, v)));
+            let mut edges: Vec<_> =
+                arcs.enumerate().map(|(i, (u, v))| (name(u), name(v), (i % 255 + 1) as f64)).collect();
+            let mut total = n;
+            if shape == 2 {
+                total += 2000;
+                edges.extend((n..total).map(|v| (vertex(v - 1), vertex(v), 0.5)));
+            }
+            let made = if directed { Csr::directed } else { Csr::undirected };
+            graphs.push(made(total, &edges).expect("the ends are below the number of vertices"));
+        }
+    }
+    graphs
+}
+
+fn checked(csr: &Csr<f64>, run: &Run, source: VertexId) {
+    let graph = csr.graph();
+    let out = graph.rows(Direction::Out).expect("out-lists");
+    let incoming = graph.rows(Direction::In).filter(|_| graph.is_directed());
+    let found = bfs(&graph, run, &[source], &BfsOptions { depths: true }).unwrap();
+    check::bfs(out, &[source], &found.parents, found.depths.as_deref()).unwrap();
+    let found = sssp(&graph, run, source, &SsspOptions { delta: None, parents: true }).unwrap();
+    check::sssp(out, source, &found.distances, found.parents.as_deref()).unwrap();
+    let found =
+        pagerank(&graph, run, &PageRankOptions { tolerance: 1e-9, ..PageRankOptions::default() }).unwrap();
+    check::pagerank(out, 0.85, None, &found.scores, 1e-9).unwrap();
+    check::wcc(out, &wcc(&graph, run, &WccOptions::default()).unwrap().labels).unwrap();
+    let sources = vec![source, 0, vertex(graph.num_vertices() - 1)];
+    let options = BetweennessOptions { sources: Sources::These(sources.clone()), scale: Scale::Sum };
+    let found = betweenness(&graph, run, &options).unwrap();
+    check::betweenness(out, &sources, 1.0, &found.scores, 1e-9).unwrap();
+    check::scc(out, &scc(&graph, run).unwrap().components).unwrap();
+    let numbers: Vec<u64> = (0..graph.num_vertices() as u64).collect();
+    let found = cdlp(&graph, run, None, &CdlpOptions { iterations: 4 }).unwrap();
+    check::cdlp(out, incoming, &numbers, 4, &found.labels).unwrap();
+}
+
+#[test]
+fn right_on_any_number_of_threads() {
+    for seed in [1, 40] {
+        for (i, csr) in graphs(seed).iter().enumerate() {
+            for threads in [3, 8] {
+                let run = common::run(threads, (i + threads).is_multiple_of(2));
+                checked(csr, &run, vertex(i * 13 + seed as usize));
+            }
+        }
+    }
+}
