@@ -21,22 +21,27 @@ pub(super) struct Context {
     pub(super) allowance_bytes: u64,
     /// Bytes of a block of a lane.
     pub(super) block_bytes: usize,
+    /// Where the lanes of a phase are kept. Its file goes with the last of them.
+    pub(super) shelf: Arc<Shelf>,
 }
 
 impl Context {
     pub(super) fn new(work: &Work) -> Self {
         let limit = work.budget.limit_bytes();
+        let keep_free_bytes = limit / 4;
         Self {
             work: work.clone(),
-            keep_free_bytes: limit / 4,
+            keep_free_bytes,
             allowance_bytes: (limit / 256).clamp(1 << 9, 1 << 20),
             // 256 open blocks are at most a sixteenth of the limit, but for the smallest.
             block_bytes: (limit as usize / 4096).clamp(1 << 12, BLOCK_BYTES_MAX),
+            shelf: Arc::new(Shelf::new(work, keep_free_bytes)),
         }
     }
 
-    pub(super) fn shelf(&self) -> Arc<Shelf> {
-        Arc::new(Shelf::new(&self.work, self.keep_free_bytes))
+    /// The same with a new shelf, for another phase.
+    pub(super) fn next_phase(&self) -> Self {
+        Self { shelf: Arc::new(Shelf::new(&self.work, self.keep_free_bytes)), ..self.clone() }
     }
 }
 

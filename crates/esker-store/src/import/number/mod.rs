@@ -61,11 +61,12 @@ impl PartitionNumberer {
     /// For an import that shares `work`.
     pub fn new(work: &Work) -> Self {
         let context = Context::new(work);
-        let shelf = context.shelf();
         Self {
             key_type: None,
-            route: LaneWriter::new(&shelf, context.block_bytes),
-            parts: (0..FIRST.num_parts()).map(|_| LaneWriter::new(&shelf, context.block_bytes)).collect(),
+            route: LaneWriter::new(&context.shelf, context.block_bytes),
+            parts: (0..FIRST.num_parts())
+                .map(|_| LaneWriter::new(&context.shelf, context.block_bytes))
+                .collect(),
             stretches: vec![Stretch::default()],
             context,
         }
@@ -82,9 +83,10 @@ impl PartitionNumberer {
     }
 
     fn finish_kind<K: Kind>(self) -> Result<Numbered> {
-        let context = self.context;
         let route = self.route.finish()?;
         let parts = self.parts.into_iter().map(LaneWriter::finish).collect::<Result<Vec<_>>>()?;
+        let mut context = self.context;
+        context = context.next_phase();
         let resolved = on_each(&context, parts, |keys| resolve::<K>(&context, &keys, FIRST))?;
         let (mut numbers, mut firsts, mut keys) = (Vec::new(), Vec::new(), Vec::new());
         for part in resolved {
@@ -92,14 +94,19 @@ impl PartitionNumberer {
             firsts.push(part.firsts);
             keys.push(part.keys);
         }
+        context = context.next_phase();
         let Ranked { route: route_of_keys, ranks } = rank(&context, &route, &firsts)?;
         drop(firsts);
         let pairs = numbers.into_iter().zip(ranks).collect();
         let numbers = on_each(&context, pairs, |(numbers, ranks)| translate(&context, &numbers, &ranks))?;
         let edges = gather_edges(&context, route, numbers, &self.stretches)?;
         let num_vertices = route_of_keys.len();
-        let map =
-            Box::new(Names::<K> { context, route: route_of_keys, keys, kind: std::marker::PhantomData });
+        let map = Box::new(Names::<K> {
+            context: context.next_phase(),
+            route: route_of_keys,
+            keys,
+            kind: std::marker::PhantomData,
+        });
         Ok(Numbered { num_vertices, edges, map })
     }
 }

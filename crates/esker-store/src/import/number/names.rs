@@ -66,9 +66,9 @@ impl<K: Kind> Names<K> {
     /// The ids in the order of their vertices: the lanes one after another.
     fn arranged(&self, renumbered: &Spool<VertexId>) -> Result<Vec<Lane<u8>>> {
         let context = &self.context;
-        let shelf = context.shelf();
         let stretch = place::stretch(self.route.len());
-        let mut places: Vec<_> = (0..PLACES).map(|_| LaneWriter::new(&shelf, context.block_bytes)).collect();
+        let mut places: Vec<_> =
+            (0..PLACES).map(|_| LaneWriter::new(&context.shelf, context.block_bytes)).collect();
         let mut vertices = renumbered.cursor();
         let mut record = Vec::new();
         self.for_each(|encoded| {
@@ -89,7 +89,7 @@ impl<K: Kind> Names<K> {
         let parts = self.keys.iter().zip(self.vertices_of_parts(renumbered)?).collect();
         let sorted = on_each(context, parts, |(keys, vertices)| {
             let pairs = self.pairs(keys, vertices)?;
-            let mut sorted = LaneWriter::new(&context.shelf(), context.block_bytes);
+            let mut sorted = LaneWriter::new(&context.shelf, context.block_bytes);
             sort_pairs(context, pairs, FIRST, &mut sorted)?;
             sorted.finish()
         })?;
@@ -104,8 +104,7 @@ impl<K: Kind> Names<K> {
 
     /// For each partition, the vertices of its ids.
     fn vertices_of_parts(&self, renumbered: Option<&Spool<VertexId>>) -> Result<Vec<Lane<VertexId>>> {
-        let shelf = self.context.shelf();
-        let writer = |_| LaneWriter::new(&shelf, self.context.block_bytes);
+        let writer = |_| LaneWriter::new(&self.context.shelf, self.context.block_bytes);
         let mut parts: Vec<_> = (0..self.keys.len()).map(writer).collect();
         let mut vertices = renumbered.map(Spool::cursor);
         let mut route = self.route.reader();
@@ -123,7 +122,7 @@ impl<K: Kind> Names<K> {
 
     /// Hash and vertex of each id of a partition.
     fn pairs(&self, keys: &Lane<u8>, vertices: Lane<VertexId>) -> Result<Lane<[u64; 2]>> {
-        let mut pairs = LaneWriter::new(&self.context.shelf(), self.context.block_bytes);
+        let mut pairs = LaneWriter::new(&self.context.shelf, self.context.block_bytes);
         let mut vertices = vertices.into_reader();
         keys.for_each_block(|mut rest| {
             self.context.work.check()?;
@@ -158,9 +157,8 @@ fn sort_pairs(
         all.sort_unstable();
         return all.into_iter().try_for_each(|pair| sorted.push(pair));
     };
-    let shelf = context.shelf();
     let mut parts: Vec<_> =
-        (0..next.num_parts()).map(|_| LaneWriter::new(&shelf, context.block_bytes)).collect();
+        (0..next.num_parts()).map(|_| LaneWriter::new(&context.shelf, context.block_bytes)).collect();
     let mut reader = pairs.into_reader();
     while let Some(pair) = reader.next()? {
         parts[usize::from(next.part_of(pair[0]))].push(pair)?;

@@ -42,7 +42,7 @@ pub(super) fn arrange<K: Kind>(
     start: u64,
     len: u64,
 ) -> Result<Lane<u8>> {
-    let mut arranged = LaneWriter::new(&context.shelf(), context.block_bytes);
+    let mut arranged = LaneWriter::new(&context.shelf, context.block_bytes);
     arrange_into::<K>(context, records, start, len, &mut arranged)?;
     arranged.finish()
 }
@@ -60,9 +60,9 @@ fn arrange_into<K: Kind>(
         return arrange_in_memory::<K>(context, records, start, len, arranged);
     }
     let part_len = stretch(len);
-    let shelf = context.shelf();
-    let mut parts: Vec<_> =
-        (0..len.div_ceil(part_len)).map(|_| LaneWriter::new(&shelf, context.block_bytes / 4)).collect();
+    let mut parts: Vec<_> = (0..len.div_ceil(part_len))
+        .map(|_| LaneWriter::new(&context.shelf, context.block_bytes / 4))
+        .collect();
     records.for_each_block(|mut rest| {
         context.work.check()?;
         while !rest.is_empty() {

@@ -24,10 +24,10 @@ pub(super) struct Ranked {
 /// # Errors
 /// If there are more ids than [`VertexId`] can number; if temporary files cannot be written or read; cancellation.
 pub(super) fn rank(context: &Context, route: &Lane<u8>, firsts: &[Lane<u64>]) -> Result<Ranked> {
-    let shelf = context.shelf();
     let mut readers: Vec<_> = firsts.iter().map(|lane| BitReader::new(lane.reader())).collect();
-    let mut ranks: Vec<_> = firsts.iter().map(|_| LaneWriter::new(&shelf, context.block_bytes)).collect();
-    let mut route_of_firsts = LaneWriter::new(&shelf, context.block_bytes);
+    let mut ranks: Vec<_> =
+        firsts.iter().map(|_| LaneWriter::new(&context.shelf, context.block_bytes)).collect();
+    let mut route_of_firsts = LaneWriter::new(&context.shelf, context.block_bytes);
     let mut count = 0usize;
     let mut route = route.reader();
     while route.next_block()? {
@@ -92,7 +92,7 @@ fn translate_window(
     start: usize,
     ranks: &[VertexId],
 ) -> Result<Lane<VertexId>> {
-    let mut writer = LaneWriter::new(&context.shelf(), context.block_bytes);
+    let mut writer = LaneWriter::new(&context.shelf, context.block_bytes);
     let mut partly = partly.reader();
     let mut block = Vec::new();
     numbers.for_each_block(|numbers| {

@@ -34,9 +34,8 @@ pub(super) fn resolve<K: Kind>(context: &Context, keys: &Lane<u8>, spread: Sprea
 
 /// `None` if the table does not fit and need not.
 fn resolve_in_memory<K: Kind>(context: &Context, keys: &Lane<u8>, must: bool) -> Result<Option<Resolved>> {
-    let shelf = context.shelf();
-    let mut numbers = LaneWriter::new(&shelf, context.block_bytes);
-    let mut firsts = BitWriter::new(&shelf, context.block_bytes / 8);
+    let mut numbers = LaneWriter::new(&context.shelf, context.block_bytes);
+    let mut firsts = BitWriter::new(&context.shelf, context.block_bytes / 8);
     let mut table = Table::<K>::new();
     let mut held = context.work.budget.reserve("a table of ids", 0)?;
     let mut fits = |table: &Table<K>, key: K::Key<'_>| {
@@ -65,7 +64,7 @@ fn resolve_in_memory<K: Kind>(context: &Context, keys: &Lane<u8>, must: bool) ->
             firsts.push(is_first)?;
         }
     }
-    let mut distinct = LaneWriter::new(&shelf, context.block_bytes);
+    let mut distinct = LaneWriter::new(&context.shelf, context.block_bytes);
     let mut encoded = Vec::new();
     for key in table.keys() {
         encoded.resize(K::encoded_len(key), 0);
@@ -89,9 +88,8 @@ fn resolve_in_parts<K: Kind>(context: &Context, keys: &Lane<u8>, spread: Spread)
     for (numbers, ranks) in numbers.iter_mut().zip(&ranked.ranks) {
         *numbers = translate(context, numbers, ranks)?;
     }
-    let shelf = context.shelf();
-    let mut all_numbers = LaneWriter::new(&shelf, context.block_bytes);
-    let mut all_firsts = BitWriter::new(&shelf, context.block_bytes / 8);
+    let mut all_numbers = LaneWriter::new(&context.shelf, context.block_bytes);
+    let mut all_firsts = BitWriter::new(&context.shelf, context.block_bytes / 8);
     let mut gather = Gather::new(route.into_reader(), numbers);
     let mut next_new = 0;
     while let Some(number) = gather.next()? {
@@ -100,7 +98,7 @@ fn resolve_in_parts<K: Kind>(context: &Context, keys: &Lane<u8>, spread: Spread)
         all_firsts.push(is_first)?;
         next_new += usize::from(is_first);
     }
-    let mut all_keys = LaneWriter::new(&shelf, context.block_bytes);
+    let mut all_keys = LaneWriter::new(&context.shelf, context.block_bytes);
     let mut gather = KeyGather::<K>::new(ranked.route.into_reader(), distinct);
     while let Some(encoded) = gather.next_encoded()? {
         all_keys.extend(encoded)?;
@@ -114,8 +112,7 @@ fn cut_lane<K: Kind>(
     keys: &Lane<u8>,
     spread: Spread,
 ) -> Result<(Lane<u8>, Vec<Lane<u8>>)> {
-    let shelf = context.shelf();
-    let writer = |_| LaneWriter::new(&shelf, context.block_bytes);
+    let writer = |_| LaneWriter::new(&context.shelf, context.block_bytes);
     let mut route = writer(0);
     let mut parts: Vec<_> = (0..spread.num_parts()).map(writer).collect();
     let mut reader = keys.reader();
