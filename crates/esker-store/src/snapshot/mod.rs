@@ -159,9 +159,9 @@ impl Snapshot {
         })
     }
 
-    /// The edge property that is the weight.
+    /// The edge property that is the weight. A column of texts is none, whatever its name.
     pub fn weight_property(&self) -> Option<&PropertyRecord> {
-        self.edge_properties().find(|property| property.weight)
+        self.edge_properties().find(|property| property.weight && !property.texts)
     }
 
     /// The type of the weights: one of i32, i64, f32, f64; `None` if edges have none.

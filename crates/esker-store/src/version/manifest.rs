@@ -78,7 +78,7 @@ impl Manifest {
             }
             *next += 1;
             let fits = match (property.texts, property.weight) {
-                (true, weight) => !weight && matches!(property.element, U8 | U16 | U32),
+                (true, _) => matches!(property.element, U8 | U16 | U32),
                 (false, true) => matches!(property.element, I32 | I64 | F32 | F64),
                 (false, false) => true,
             };
