@@ -280,3 +280,102 @@ impl Read for Stream {
         self.inner.read(buffer)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn read(bytes: Vec<u8>) -> std::result::Result<Vec<u8>, String> {
+        let mut stream = Input::memory("web.el", bytes).open().map_err(|error| error.to_string())?;
+        let mut all = vec![0; 1 << 20];
+        let filled = stream.fill(&mut all, 0).map_err(|error| error.to_string())?;
+        all.truncate(filled);
+        Ok(all)
+    }
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn bzip2(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn zstd(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = zstd::stream::Encoder::new(Vec::new(), 1).unwrap();
+        encoder.include_checksum(true).unwrap();
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    #[test]
+    fn compression_is_told_by_magic_and_may_come_in_pieces() {
+        let text: Vec<u8> = (0..40_000u32).flat_map(|i| format!("{i} {}\n", i * 7).into_bytes()).collect();
+        let (first, second) = text.split_at(text.len() / 3);
+        for pack in [gzip, bzip2, zstd] {
+            assert_eq!(read(pack(&text)).unwrap(), text);
+            assert_eq!(read([pack(first), pack(second)].concat()).unwrap(), text);
+            let packed = pack(&text);
+            for cut in [20, packed.len() / 2, packed.len() - 3] {
+                let error = read(packed[..cut].to_vec()).map(|bytes| bytes.len()).unwrap_err();
+                assert!(
+                    error.contains("data ends too early: the file is cut short; copy or download it again"),
+                    "{error}"
+                );
+            }
+            let mut damaged = packed.clone();
+            let middle = damaged.len() / 2;
+            damaged[middle..middle + 40].fill(0x55);
+            let error = read(damaged).map(|bytes| bytes.len()).unwrap_err();
+            assert!(
+                error.starts_with("web.el: the ") && error.ends_with("copy or download it again"),
+                "{error}"
+            );
+            assert_eq!(read(pack(b"")).unwrap(), b"");
+        }
+        assert_eq!(read(text.clone()).unwrap(), text);
+        assert_eq!(read(b"\x1f\x8b".to_vec()).unwrap(), b"\x1f\x8b", "too short to be gzip");
+    }
+
+    #[test]
+    fn progress_counts_stored_bytes() {
+        let packed = gzip(&[b'7'; 100_000]);
+        let mut stream = Input::memory("a", packed.clone()).open().unwrap();
+        let mut buffer = vec![0; 200_000];
+        assert_eq!(stream.fill(&mut buffer, 0).unwrap(), 100_000);
+        assert_eq!((stream.take_stored_bytes(), stream.take_stored_bytes()), (packed.len() as u64, 0));
+    }
+
+    #[test]
+    fn names_and_patterns() {
+        let directory = tempfile::tempdir().unwrap();
+        let place = directory.path();
+        for name in ["b.csv", "a.csv", "c.txt", "odd[1].csv"] {
+            RealDisk.write(&place.join(name), b"1,2\n").unwrap();
+        }
+        let names = |pattern: &str| -> std::result::Result<Vec<String>, String> {
+            let inputs =
+                expand(&[place.join(pattern).to_str().unwrap()]).map_err(|error| error.to_string())?;
+            let name = |input: &Input| input.path().file_name().unwrap().to_string_lossy().into_owned();
+            Ok(inputs.iter().map(name).collect())
+        };
+        assert_eq!(names("?.csv").unwrap(), ["a.csv", "b.csv"]);
+        assert_eq!(names("odd[1].csv").unwrap(), ["odd[1].csv"], "a file of that very name is no pattern");
+        assert!(names("*.mtx").unwrap_err().starts_with("no file matches the pattern "));
+        assert!(names("***").unwrap_err().contains("is not a pattern"));
+        let failed = |names: &[&str]| expand(names).unwrap_err().to_string();
+        assert_eq!(failed(&["-", "-"]), "standard input (-) is named twice; it can be read only once");
+        assert!(failed(&[]).starts_with("no input is named"));
+        let open = |name: &str| {
+            expand(&[place.join(name).to_str().unwrap()]).unwrap()[0].open().err().unwrap().to_string()
+        };
+        assert!(open("").contains("is a directory; name its files, for example"), "{}", open(""));
+        assert!(open("none.csv").starts_with("cannot open "), "{}", open("none.csv"));
+    }
+}

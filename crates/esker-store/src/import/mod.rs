@@ -16,6 +16,7 @@ pub(crate) mod text;
 pub mod generated;
 mod sniff;
 pub mod open;
+pub mod drive;
 mod distinct;
 pub mod values;
 pub mod sink;

@@ -69,7 +69,7 @@ impl AdjacencyReader {
                 return Err(input_error(&path, None, b"", reason));
             }
             let mut weights = Words::new(Head::read(input)?);
-            weights.skip(num_vertices.saturating_add(num_edges).saturating_add(3))?;
+            weights.skip(num_vertices.saturating_add(num_edges).saturating_add(3), "targets")?;
             Some(weights)
         } else {
             None
@@ -134,13 +134,14 @@ impl Reader for AdjacencyReader {
             return Ok(None);
         }
         let mut bytes = vec![0; PREFIX_BYTES];
-        self.targets.take(count, "targets", &mut bytes)?;
+        let later = self.num_edges - self.next_edge - count;
+        self.targets.take(count, later, "targets", &mut bytes)?;
         bytes[..8].copy_from_slice(&self.next_edge.to_le_bytes());
         let length = (bytes.len() - PREFIX_BYTES) as u64;
         bytes[8..PREFIX_BYTES].copy_from_slice(&length.to_le_bytes());
         let mut input_bytes = self.targets.take_stored_bytes();
         if let Some(weights) = &mut self.weights {
-            weights.take(count, "weights", &mut bytes)?;
+            weights.take(count, later, "weights", &mut bytes)?;
             // What the second look reads beyond the first counts; what both read counts once.
             input_bytes = input_bytes.max(weights.take_stored_bytes());
         }

@@ -168,7 +168,7 @@ fn both_ways(batch: Batch) -> Batch {
             ValueColumn::Int(pairs().flat_map(|(i, _)| [values[i], values[i].saturating_neg()]).collect())
         }
         ValueColumn::Float(values) => {
-            ValueColumn::Float(pairs().flat_map(|(i, _)| [values[i], -values[i]]).collect())
+            ValueColumn::Float(pairs().flat_map(|(i, _)| [values[i], 0.0 - values[i]]).collect())
         }
         ValueColumn::Text(texts) => ValueColumn::Text(texts.clone()),
     };

@@ -20,8 +20,10 @@ pub(crate) mod vertices;
 pub(crate) mod graphalytics;
 
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 #[cfg(test)]
 mod table_tests;
 #[cfg(test)]
 mod format_tests;
+#[cfg(test)]
+mod round_trip_tests;

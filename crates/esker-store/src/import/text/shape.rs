@@ -150,20 +150,24 @@ fn score(head: &[u8], lines: &[Span], separator: Separator, options: &ReadOption
     (best * 1000).checked_div(total).unwrap_or(0)
 }
 
-/// Commas, semicolons and bars come with quotes; between blanks a quote counts as one if fields begin and end so.
+/// Commas, semicolons and bars come with quotes; between blanks a quote counts as one if all fields that begin with
+/// one also end with one.
 fn quotes_by_default(head: &[u8], lines: &[Span], separator: Separator) -> bool {
-    let mut fields = Vec::new();
-    let dialect = Dialect { separator, quotes: true, comments: Comments::Marked };
-    match separator {
-        Separator::Byte(b'\t') | Separator::Blank => {
-            let quoted = |line: &[u8]| memchr::memchr(b'"', line).is_some();
-            let mut with_quotes =
-                lines.iter().map(|&(start, end)| &head[start..end]).filter(|line| quoted(line)).peekable();
-            with_quotes.peek().is_some()
-                && with_quotes.all(|line| split(line, 0, &dialect, 0, &mut fields).is_ok())
-        }
-        Separator::Byte(_) => true,
+    if !matches!(separator, Separator::Byte(b'\t') | Separator::Blank) {
+        return true;
     }
+    let (Some(&(start, _)), Some(&(_, end))) = (lines.first(), lines.last()) else { return false };
+    let sample = &head[..end];
+    let dialect = Dialect { separator, quotes: true, comments: Comments::None };
+    let mut fields = Vec::new();
+    let mut at = start;
+    while at < end {
+        at = match split(sample, at, &dialect, 0, &mut fields) {
+            Ok(line) => line.next,
+            Err(_) => return false,
+        };
+    }
+    memchr::memchr(b'"', sample).is_some()
 }
 
 /// A row of the sample.

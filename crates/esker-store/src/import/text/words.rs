@@ -112,21 +112,25 @@ impl Words {
         }
     }
 
-    /// Passes over `count` words.
-    pub(crate) fn skip(&mut self, count: u64) -> Result<()> {
-        self.pass(count, |_| ()).map(|_| ())
+    /// Passes over `count` words, the last of which are `what`.
+    pub(crate) fn skip(&mut self, count: u64, what: &str) -> Result<()> {
+        let missing = self.pass(count, |_| ())?;
+        self.check_missing(missing, what)
     }
 
-    /// Appends the next `count` words to `out`, with what stands between them.
-    pub(crate) fn take(&mut self, count: u64, what: &str, out: &mut Vec<u8>) -> Result<()> {
+    /// Appends the next `count` words to `out`, with what stands between them; `later` more must follow.
+    pub(crate) fn take(&mut self, count: u64, later: u64, what: &str, out: &mut Vec<u8>) -> Result<()> {
         let missing = self.pass(count, |bytes| out.extend_from_slice(bytes))?;
-        if missing > 0 {
-            let reason = format!(
-                "the file ends {missing} {what} too early: it is cut short; copy or download it again"
-            );
-            return Err(input_error(self.path(), None, b"", reason));
+        self.check_missing(if missing > 0 { missing + later } else { 0 }, what)
+    }
+
+    fn check_missing(&self, missing: u64, what: &str) -> Result<()> {
+        if missing == 0 {
+            return Ok(());
         }
-        Ok(())
+        let reason =
+            format!("the file ends {missing} {what} too early: it is cut short; copy or download it again");
+        Err(input_error(self.path(), None, b"", reason))
     }
 
     /// Hands the bytes of `count` words to `sink`; returns how many words were missing.
