@@ -72,7 +72,7 @@ pub struct Rejected {
     pub path: Arc<PathBuf>,
     /// Line number from 1, or row number from 1 where the format has no lines.
     pub line: u64,
-    /// The offending text, at most some 80 bytes of it.
+    /// The offending text, at most some 80 bytes of it. It and the reason may be empty behind the first 256 of a block.
     pub text: String,
     /// What is wrong with it and what to do.
     pub reason: String,

@@ -1,6 +1,6 @@
 //! What the first bytes of a table say: what separates columns, whether a header names them, what is a comment.
 
-use super::line::{Comments, Dialect, Field, Separator, split};
+use super::line::{BadQuote, Comments, Dialect, Field, Separator, split};
 use super::names::is_usual_header;
 use crate::import::format::{Format, ReadOptions};
 
@@ -158,16 +158,26 @@ fn quotes_by_default(head: &[u8], lines: &[Span], separator: Separator) -> bool 
     }
     let (Some(&(start, _)), Some(&(_, end))) = (lines.first(), lines.last()) else { return false };
     let sample = &head[..end];
-    let dialect = Dialect { separator, quotes: true, comments: Comments::None };
+    let dialect = Dialect { separator, quotes: true, comments: Comments::Marked };
     let mut fields = Vec::new();
-    let mut at = start;
+    let (mut at, mut quoted) = (start, false);
     while at < end {
-        at = match split(sample, at, &dialect, 0, &mut fields) {
-            Ok(line) => line.next,
-            Err(_) => return false,
-        };
+        let (line_end, next_line) = super::line::line_end(sample, at);
+        if dialect.is_comment(&sample[at..line_end]) {
+            at = next_line;
+            continue;
+        }
+        match split(sample, at, &dialect, 0, &mut fields) {
+            Ok(line) => {
+                quoted |= memchr::memchr(b'"', &sample[at..line.end]).is_some();
+                at = line.next;
+            }
+            // The sample may end within a field, which tells nothing new.
+            Err((BadQuote::Unclosed, _)) => return quoted,
+            Err((BadQuote::Followed, _)) => return false,
+        }
     }
-    memchr::memchr(b'"', sample).is_some()
+    quoted
 }
 
 /// A row of the sample.
