@@ -37,7 +37,7 @@ const KINDS: [(&str, &str, Line); 9] = [
     ("integers.csv", "src,dst,weight\n", |out, u, v, w| writeln!(out, "{u},{v},{w}").unwrap()),
     ("texts.csv", "src,dst\n", |out, u, v, _| writeln!(out, "user-{u},user-{v}").unwrap()),
     ("quoted.csv", "src,dst,weight\n", |out, u, v, w| {
-        writeln!(out, "\"user, {u}\",\"user, {v}\",{w}").unwrap()
+        writeln!(out, "\"user, {u}\",\"user, {v}\",{w}").unwrap();
     }),
     ("roads.gr", "", |out, u, v, w| writeln!(out, "a {} {} {}", u + 1, v + 1, w % 10_000).unwrap()),
     ("lists.graph", "", |out, u, v, w| write!(out, "{} {} {} ", u + 1, v + 1, w % VERTICES + 1).unwrap()),

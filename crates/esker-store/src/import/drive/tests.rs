@@ -74,10 +74,10 @@ fn damaged_inputs_never_surprise() {
             let small = drive(name, format, &bytes, &ReadOptions { block_bytes, ..whole.clone() });
             match (large, small) {
                 (Ok(large), Ok(small)) => {
-                    assert_eq!(large, small, "{name} {block_bytes} {}", bytes.escape_ascii())
+                    assert_eq!(large, small, "{name} {block_bytes} {}", bytes.escape_ascii());
                 }
                 (Err(large), Err(small)) => {
-                    assert_eq!(large.to_string(), small.to_string(), "{}", bytes.escape_ascii())
+                    assert_eq!(large.to_string(), small.to_string(), "{}", bytes.escape_ascii());
                 }
                 (large, small) => {
                     panic!("{name} {block_bytes} {}: {large:?} but {small:?}", bytes.escape_ascii())
