@@ -11,7 +11,7 @@ use crate::run::{Run, Stop};
 /// Lists longer than this are handed over in several pieces, so that cancellation is never late.
 const PIECE_LEN_MAX: usize = 1 << 20;
 /// Entries (edges plus vertices) below which a scan stays on the calling thread: a few tens of microseconds.
-const SERIAL_ENTRIES_MAX: usize = 1 << 14;
+const SERIAL_ENTRIES_MAX: usize = 1 << 13;
 /// Entries that one unit of shared work holds at most, when there is enough work.
 const UNIT_ENTRIES: usize = 1 << 16;
 /// Units per worker when there is less, so that uneven units even out.

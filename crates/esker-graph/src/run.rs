@@ -88,8 +88,10 @@ pub struct RunOptions {
 /// rayon is never used.
 pub struct Run {
     options: RunOptions,
-    pool: rayon::ThreadPool,
+    pool: Arc<rayon::ThreadPool>,
     rounds: AtomicUsize,
+    /// The same run on the calling thread alone; `None` in that one itself.
+    alone: Option<Box<Run>>,
 }
 
 impl Run {
@@ -103,7 +105,10 @@ impl Run {
             .thread_name(|i| format!("esker-{i}"))
             .build()
             .map_err(|e| Stop::Threads(e.to_string()))?;
-        Ok(Self { options, pool, rounds: AtomicUsize::new(0) })
+        let pool = Arc::new(pool);
+        let alone =
+            Self { options: options.clone(), pool: pool.clone(), rounds: AtomicUsize::new(0), alone: None };
+        Ok(Self { options, pool, rounds: AtomicUsize::new(0), alone: Some(Box::new(alone)) })
     }
 
     /// A run with `threads` threads and defaults for the rest.
@@ -116,7 +121,13 @@ impl Run {
 
     /// Number of worker threads, at least 1.
     pub fn threads(&self) -> usize {
-        self.pool.current_num_threads()
+        if self.alone.is_some() { self.pool.current_num_threads() } else { 1 }
+    }
+
+    /// This run with one thread, the caller's, whichever that is: for steps too small to share. A scan with it hands over
+    /// everything on the calling thread, so visitors need no atomic updates.
+    pub fn alone(&self) -> &Self {
+        self.alone.as_deref().unwrap_or(self)
     }
 
     /// Seed of everything random in this run.
@@ -139,7 +150,7 @@ impl Run {
     /// A computation of many short rounds should run inside as a whole: a parallel step that begins on a thread of the pool
     /// never waits for another thread to wake up, but does the work itself if none comes.
     pub fn install<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
-        self.pool.install(f)
+        if self.alone.is_some() { self.pool.install(f) } else { f() }
     }
 
     /// Begins a computation: counts its rounds from zero and refuses it if `needed_bytes` of arrays do not fit.

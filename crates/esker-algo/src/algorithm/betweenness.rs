@@ -277,6 +277,13 @@ impl<W: Weight> EdgeOp<W> for Count<'_> {
     }
 
     #[inline(always)]
+    fn push_alone(&self, src: VertexId, dst: VertexId, _: W) -> bool {
+        let before = self.0.paths.get(dst);
+        self.0.paths.set(dst, before + self.0.passed.get(src));
+        before == 0.0
+    }
+
+    #[inline(always)]
     fn pull(&self, dst: VertexId, src: VertexId, _: W) -> bool {
         self.0.paths.add_alone(dst, self.0.passed.get(src));
         true

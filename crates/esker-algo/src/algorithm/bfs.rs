@@ -146,6 +146,11 @@ impl<W: Weight> EdgeOp<W> for Adopt<'_> {
     }
 
     #[inline(always)]
+    fn push_alone(&self, src: VertexId, dst: VertexId, weight: W) -> bool {
+        self.pull(dst, src, weight)
+    }
+
+    #[inline(always)]
     fn pull(&self, dst: VertexId, src: VertexId, _: W) -> bool {
         self.parents.set(dst, src);
         if let Some(depths) = self.depths {

@@ -202,8 +202,14 @@ impl<W: Length, D: Reach<W>> Window<'_, W, D> {
             self.search.take_bucket(bin, &mut frontier);
             while !frontier.is_empty() {
                 run.round(frontier.len())?;
-                let light = Light { graph, window: Window { bin, ..*self } };
-                let states = graph.scan(run, Direction::Out, Select::List(&frontier), &light)?;
+                let window = Window { bin, ..*self };
+                let select = Select::List(&frontier);
+                let states = if run.threads() == 1 || is_small(graph, &frontier) {
+                    let light = Light::<W, D, G, true> { graph, window };
+                    graph.scan(run.alone(), Direction::Out, select, &light)?
+                } else {
+                    graph.scan(run, Direction::Out, select, &Light::<W, D, G, false> { graph, window })?
+                };
                 self.search.put_bins(states);
                 self.search.take_bucket(bin, &mut frontier);
                 clear(&self.search.pending, &frontier);
@@ -241,12 +247,14 @@ impl<W: Length, D: Reach<W>> Window<'_, W, D> {
 
     /// Lowers the distance of `dst` to that over an edge from a vertex at `from`, and puts it where it then belongs.
     #[inline(always)]
-    fn relax(&self, bins: &mut Bins, from: D, dst: VertexId, edge: W) {
+    fn relax<const ALONE: bool>(&self, bins: &mut Bins, from: D, dst: VertexId, edge: W) {
         let Some(distance) = from.after(edge) else {
             bins.fault = bins.fault.max(fault_of(edge));
             return;
         };
-        let Some(old) = self.search.distances.lower(dst, distance) else { return };
+        let distances = &self.search.distances;
+        let old = if ALONE { distances.lower_alone(dst, distance) } else { distances.lower(dst, distance) };
+        let Some(old) = old else { return };
         if distance >= self.end {
             if self.search.waiting.insert(dst) {
                 bins.beyond.push(dst);
@@ -271,12 +279,12 @@ fn fault_of<W: Length>(edge: W) -> Fault {
 }
 
 /// Relaxes the light edges of a bucket.
-struct Light<'a, W, D: Value, G> {
+struct Light<'a, W, D: Value, G, const ALONE: bool> {
     graph: &'a G,
     window: Window<'a, W, D>,
 }
 
-impl<W: Length, D: Reach<W>, G: Graph> Visitor<W> for Light<'_, W, D, G> {
+impl<W: Length, D: Reach<W>, G: Graph, const ALONE: bool> Visitor<W> for Light<'_, W, D, G, ALONE> {
     type State = Bins;
 
     fn new_state(&self) -> Bins {
@@ -307,11 +315,23 @@ impl<W: Length, D: Reach<W>, G: Graph> Visitor<W> for Light<'_, W, D, G> {
             }
             bins.heavy |= count < edges.len();
             for &i in &light[..count] {
-                self.window.relax(bins, from, targets[usize::from(i)], edges[usize::from(i)]);
+                let (dst, edge) = (targets[usize::from(i)], edges[usize::from(i)]);
+                self.window.relax::<ALONE>(bins, from, dst, edge);
             }
         }
         Flow::More
     }
+}
+
+/// Whether a bucket is so small that it is settled on the calling thread: by its vertices and the arcs that leave them.
+fn is_small<G: Graph>(graph: &G, bucket: &[VertexId]) -> bool {
+    const ENTRIES_MAX: usize = 1 << 12;
+    let mut entries = bucket.len();
+    entries <= ENTRIES_MAX
+        && bucket.iter().all(|&v| {
+            entries += graph.degree(Direction::Out, v);
+            entries <= ENTRIES_MAX
+        })
 }
 
 /// Edges that are sorted into light and heavy at a time.
@@ -332,7 +352,7 @@ impl<W: Length, D: Reach<W>> Visitor<W> for HeavyPush<'_, W, D> {
         let from = self.0.search.distances.get(v);
         for (&dst, &edge) in piece.targets.iter().zip(piece.weights) {
             if self.0.search.span.is_shorter_than(edge) {
-                self.0.relax(bins, from, dst, edge);
+                self.0.relax::<false>(bins, from, dst, edge);
             }
         }
         Flow::More

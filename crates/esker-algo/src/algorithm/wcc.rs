@@ -99,6 +99,16 @@ impl Forest {
         }
     }
 
+    /// Makes `v`, unless it is a root, point at the vertex above the one that it points at: the next links find short ways.
+    #[inline(always)]
+    fn shorten(&self, v: VertexId) {
+        let above = self.0.get(v);
+        // A root must be left alone: another thread may be about to link it.
+        if above != v {
+            self.0.set(v, self.0.get(above));
+        }
+    }
+
     /// Makes every vertex point at its root.
     fn flatten(&self, run: &Run) -> Result<(), esker_graph::Stop> {
         each_vertex(run, self.0.len(), |v| {
@@ -152,6 +162,7 @@ impl<W: Weight> Visitor<W> for Link<'_> {
         let head = piece.targets.len().min(self.head);
         for &other in &piece.targets[..head] {
             self.forest.link(v, other);
+            self.forest.shorten(v);
         }
         if self.head == usize::MAX { Flow::More } else { Flow::Enough }
     }

@@ -165,14 +165,14 @@ impl<T: Value> VertexValues<T> {
         None
     }
 
-    /// Lowers the value of `v` by plain accesses; whether it was higher. Only where no other thread writes to `v`.
+    /// As [`VertexValues::lower`], by plain accesses. Only where no other thread writes to `v`.
     #[inline(always)]
-    pub fn lower_alone(&self, v: VertexId, value: T) -> bool {
-        let lower = value < self.get(v);
-        if lower {
+    pub fn lower_alone(&self, v: VertexId, value: T) -> Option<T> {
+        let current = self.get(v);
+        (value < current).then(|| {
             self.set(v, value);
-        }
-        lower
+            current
+        })
     }
 
     /// Atomically adds to the value of `v`; what it was before.

@@ -24,6 +24,8 @@ const PULL_FRACTION: u64 = 20;
 /// A push that follows fewer arcs than one in this many vertices removes repeats by sorting; one that follows more, by
 /// a bitmap over all vertices.
 const SORT_FRACTION: u64 = 64;
+/// A push that follows fewer arcs stays on the calling thread: a few tens of microseconds.
+const ALONE_ARCS_MAX: u64 = 1 << 13;
 
 /// What is done at each edge, and which vertices enter the next frontier.
 pub trait EdgeOp<W: Weight>: Sync {
@@ -39,6 +41,13 @@ pub trait EdgeOp<W: Weight>: Sync {
     /// Handles an edge while other threads may handle edges to `dst`, so updates atomically. Whether `dst` enters the
     /// next frontier by this.
     fn push(&self, src: VertexId, dst: VertexId, weight: W) -> bool;
+
+    /// As [`EdgeOp::push`], while no other thread handles any edge, so may update by plain stores. Asked only if `dst` is
+    /// wanted.
+    #[inline(always)]
+    fn push_alone(&self, src: VertexId, dst: VertexId, weight: W) -> bool {
+        self.push(src, dst, weight)
+    }
 
     /// Handles an edge while this thread alone handles edges to `dst`, so may update by plain stores. Whether `dst`
     /// enters the next frontier by this; true for any number of edges.
@@ -107,8 +116,14 @@ fn push<G: Graph, O: EdgeOp<G::Weight>>(
     let n = graph.num_vertices();
     let few = frontier.arcs() < n as u64 / SORT_FRACTION;
     let seen = (O::REPEATS && !few).then(|| Bitmap::new(n));
-    let visitor = Push { graph, op, seen: seen.as_ref() };
-    let found = graph.scan(run, Direction::Out, frontier.select(), &visitor)?;
+    let seen = seen.as_ref();
+    let found = if run.threads() == 1 || frontier.arcs() + frontier.len() as u64 <= ALONE_ARCS_MAX {
+        let visitor = Push::<G, O, true> { graph, op, seen };
+        graph.scan(run.alone(), Direction::Out, frontier.select(), &visitor)?
+    } else {
+        let visitor = Push::<G, O, false> { graph, op, seen };
+        graph.scan(run, Direction::Out, frontier.select(), &visitor)?
+    };
     let mut next = Found::join(n, found);
     if O::REPEATS && few {
         let mut list = next.list().into_owned();
@@ -119,13 +134,13 @@ fn push<G: Graph, O: EdgeOp<G::Weight>>(
     Ok(next)
 }
 
-struct Push<'a, G, O> {
+struct Push<'a, G, O, const ALONE: bool> {
     graph: &'a G,
     op: &'a O,
     seen: Option<&'a Bitmap>,
 }
 
-impl<G: Graph, O: EdgeOp<G::Weight>> Visitor<G::Weight> for Push<'_, G, O> {
+impl<G: Graph, O: EdgeOp<G::Weight>, const ALONE: bool> Visitor<G::Weight> for Push<'_, G, O, ALONE> {
     type State = Found;
 
     fn new_state(&self) -> Found {
@@ -135,10 +150,12 @@ impl<G: Graph, O: EdgeOp<G::Weight>> Visitor<G::Weight> for Push<'_, G, O> {
     #[inline(always)]
     fn visit(&self, found: &mut Found, src: VertexId, piece: Piece<'_, G::Weight>) -> Flow {
         for (&dst, &weight) in piece.targets.iter().zip(piece.weights) {
-            if self.op.wants(dst)
-                && self.op.push(src, dst, weight)
-                && self.seen.is_none_or(|seen| seen.insert(dst))
-            {
+            if !self.op.wants(dst) {
+                continue;
+            }
+            let joins =
+                if ALONE { self.op.push_alone(src, dst, weight) } else { self.op.push(src, dst, weight) };
+            if joins && self.seen.is_none_or(|seen| seen.insert(dst)) {
                 found.push(dst, self.graph.degree(Direction::Out, dst));
             }
         }
