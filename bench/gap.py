@@ -115,10 +115,11 @@ def kronecker(arguments, scale, folder):
 def grid(arguments, side, folder):
     graph, weighted = folder / f"grid{side}.sg", folder / f"grid{side}.wsg"
     common = [arguments.esker, "generate", "grid", "--rows", str(side), "--columns", str(side)]
-    if not graph.exists():
-        output([*common, graph], arguments.threads)
-    if not weighted.exists():
-        output([*common, "--weights", "255", weighted], arguments.threads)
+    for file, options in ((graph, []), (weighted, ["--weights", "255"])):
+        if not file.exists():
+            database = folder / f"{file.name}.esker"
+            output([*common, *options, database], arguments.threads)
+            output([arguments.esker, "export", database, file], arguments.threads)
     return graph, weighted
 
 

@@ -22,6 +22,8 @@ pub(crate) struct Module {
 #[derive(Debug)]
 pub(crate) struct Tree {
     pub(crate) modules: BTreeMap<Vec<String>, Module>,
+    /// Files of modules that only tests have. No rule of order holds for them.
+    test_files: Vec<PathBuf>,
     folder: PathBuf,
 }
 
@@ -29,22 +31,27 @@ impl Tree {
     /// Follows the `mod` lines from the root file of a crate.
     pub(crate) fn read(root: &Path, file: &Path, findings: &mut Findings) -> std::io::Result<Self> {
         let folder = file.parent().expect("a crate's root lies in a folder").to_owned();
-        let mut tree = Self { modules: BTreeMap::new(), folder: folder.clone() };
-        let mut open = vec![(Vec::new(), file.to_owned(), folder)];
-        while let Some((path, file, folder)) = open.pop() {
-            let code = code_only(&std::fs::read_to_string(root.join(&file))?);
+        let mut tree = Self { modules: BTreeMap::new(), test_files: Vec::new(), folder: folder.clone() };
+        let mut open = vec![(Vec::new(), file.to_owned(), folder, false)];
+        while let Some((path, file, folder, in_tests)) = open.pop() {
+            let all = code_only(&std::fs::read_to_string(root.join(&file))?);
+            let code = without_tests(&all);
             let declared = declared_modules(&code);
-            let code = without_tests(&code);
-            for name in &declared {
-                let inner = folder.join(name);
+            for name in declared_modules(&all) {
+                let inner = folder.join(&name);
                 let candidates = [folder.join(format!("{name}.rs")), inner.join("mod.rs")];
+                let tests = in_tests || !declared.contains(&name);
                 let child = [path.clone(), vec![name.clone()]].concat();
                 match candidates.into_iter().find(|candidate| root.join(candidate).exists()) {
-                    Some(found) => open.push((child, found, inner)),
+                    Some(found) => open.push((child, found, inner, tests)),
                     None => findings.errors.push(format!("{}: no file for `mod {name}`", file.display())),
                 }
             }
-            tree.modules.insert(path, Module { file, code, children: declared });
+            if in_tests {
+                tree.test_files.push(file);
+            } else {
+                tree.modules.insert(path, Module { file, code, children: declared });
+            }
         }
         Ok(tree)
     }
@@ -59,7 +66,8 @@ impl Tree {
                 && !path.ends_with("lib.rs")
         };
         for path in tracked.iter().filter(in_crate) {
-            if !self.modules.values().any(|module| module.file == **path) {
+            let is_module = self.modules.values().any(|module| module.file == **path);
+            if !is_module && !self.test_files.contains(path) {
                 findings.errors.push(format!("{}: no `mod` line reaches this file", path.display()));
             }
         }
@@ -139,11 +147,10 @@ fn parent(path: &[String]) -> Vec<String> {
     path[..path.len().saturating_sub(1)].to_vec()
 }
 
-/// Names after `mod` in lines such as `pub(crate) mod name;`, tests excepted.
+/// Names after `mod` in lines such as `pub(crate) mod name;`.
 fn declared_modules(code: &str) -> Vec<String> {
-    let is_declaration = |line: &&str| line.ends_with(';') && !line.starts_with("#[cfg(test)]");
-    without_tests(code)
-        .lines()
+    let is_declaration = |line: &&str| line.ends_with(';');
+    code.lines()
         .map(str::trim)
         .filter(is_declaration)
         .filter_map(|line| {

@@ -1,6 +1,6 @@
 //! `esker completions`: scripts for shells.
 
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::{Shell, generate};
 
 use crate::failure::Outcome;
@@ -14,9 +14,10 @@ pub(crate) struct CompletionsCommand {
 }
 
 impl CompletionsCommand {
-    pub(crate) fn carry_out(&self) -> Outcome {
+    /// Prints the script of `command`.
+    pub(crate) fn carry_out(&self, command: &mut Command) -> Outcome {
         let mut script = Vec::new();
-        generate(self.shell, &mut crate::Cli::command(), "esker", &mut script);
+        generate(self.shell, command, "esker", &mut script);
         std::io::Write::write_all(&mut std::io::stdout().lock(), &script)?;
         Ok(())
     }

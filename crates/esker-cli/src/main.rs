@@ -19,7 +19,7 @@ mod export;
 mod check;
 mod completions;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use failure::Failure;
 
@@ -61,7 +61,7 @@ fn main() {
         Verb::Estimate(command) => command.carry_out(),
         Verb::Export(command) => command.carry_out(),
         Verb::Check(command) => command.carry_out(),
-        Verb::Completions(command) => command.carry_out(),
+        Verb::Completions(command) => command.carry_out(&mut Cli::command()),
     };
     if let Err(failure) = outcome {
         match &failure {

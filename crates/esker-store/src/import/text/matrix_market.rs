@@ -16,9 +16,7 @@ pub(crate) fn parse(head: &[u8], whole: bool) -> Result<Option<Header>, String> 
     // The banner begins with the comment mark, so no line is a comment yet.
     let Some((banner, at)) = content_line(head, whole, 0, 0) else { return Ok(None) };
     let banner: Vec<String> = banner.iter().map(|word| word.to_ascii_lowercase()).collect();
-    let [mark, object, layout, field, symmetry] = &banner[..] else {
-        return Err(no_banner());
-    };
+    let [mark, object, layout, field, symmetry] = &banner[..] else { return Err(no_banner()) };
     if mark != "%%matrixmarket" {
         return Err(no_banner());
     }
