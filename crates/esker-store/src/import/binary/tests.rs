@@ -451,6 +451,26 @@ fn mutate(bytes: &[u8], seed: u64) -> Vec<u8> {
     bytes
 }
 
+/// A count of view buffers was once believed as it stood, and a table of 200 GB allocated for it.
+#[test]
+fn a_damaged_count_of_view_buffers_is_an_error() {
+    let texts = Arc::new(StringViewArray::from(vec!["a long text outside of the view"]));
+    let batch = table(vec![("src", Arc::clone(&texts) as ArrayRef), ("dst", texts)]);
+    let good = arrow_stream(std::slice::from_ref(&batch));
+    // The counts are a vector of two ones; the view has the text's buffer, 0, in its third word.
+    let counts: Vec<u8> = [1_i64, 1].into_iter().flat_map(i64::to_le_bytes).collect();
+    let places: Vec<usize> = (0..good.len() - 16).filter(|&at| good[at..at + 16] == counts).collect();
+    let view = |at: usize| good[at..at + 8] == *b"\x1f\0\0\0a lo";
+    let views: Vec<usize> = (0..good.len() - 8).filter(|&at| view(at)).collect();
+    assert!(!places.is_empty() && views.len() == 2);
+    let mut bad = good;
+    places.iter().for_each(|at| bad[at + 4] = 1);
+    views.iter().for_each(|at| bad[at + 11] = 0x7f);
+    let read = open(Format::Arrow, vec![bad], &ReadOptions::default()).and_then(|mut r| batches(r.as_mut()));
+    let error = read.unwrap_err().to_string();
+    assert!(error.contains("view buffers"), "{error}");
+}
+
 #[test]
 fn damaged_files_never_panic() {
     let batch = table(vec![

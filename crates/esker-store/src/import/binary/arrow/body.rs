@@ -89,6 +89,7 @@ impl<'a> Body<'a> {
     /// How many data buffers the column of views at `place` has.
     pub(super) fn view_buffers(&self, place: Place) -> Result<usize> {
         let count = self.variadic.get(place.views).and_then(|&count| usize::try_from(count).ok());
+        let count = count.filter(|count| *count <= self.buffers.len());
         count.ok_or_else(|| self.damaged("the counts of its view buffers are missing"))
     }
 
