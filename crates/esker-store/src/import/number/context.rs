@@ -23,6 +23,11 @@ pub(super) struct Context {
     pub(super) block_bytes: usize,
     /// Where the lanes of a phase are kept. Its file goes with the last of them.
     pub(super) shelf: Arc<Shelf>,
+    /// Where the ids are kept until the order of the vertices is known.
+    pub(super) lasting: Arc<Shelf>,
+    /// What is left free of the budget by that which lasts beyond the numbering. Much, for the steps in between are
+    /// far faster in memory, and what lasts is read in order.
+    pub(super) keep_free_after_bytes: u64,
 }
 
 impl Context {
@@ -36,6 +41,8 @@ impl Context {
             // 256 open blocks are at most a sixteenth of the limit, but for the smallest.
             block_bytes: (limit as usize / 4096).clamp(1 << 12, BLOCK_BYTES_MAX),
             shelf: Arc::new(Shelf::new(work, keep_free_bytes)),
+            lasting: Arc::new(Shelf::new(work, limit - keep_free_bytes)),
+            keep_free_after_bytes: limit - keep_free_bytes,
         }
     }
 

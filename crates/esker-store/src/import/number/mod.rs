@@ -151,7 +151,7 @@ fn gather_edges(
     stretches: &[Stretch],
 ) -> Result<Spool<[VertexId; 2]>> {
     let block_len = SPOOL_BLOCK_BYTES / size_of::<[VertexId; 2]>();
-    let mut edges = Spool::new(&context.work, context.keep_free_bytes);
+    let mut edges = Spool::new(&context.work, context.keep_free_after_bytes);
     let mut gather = Gather::new(route.into_reader(), numbers);
     let mut next = || gather.next()?.ok_or_else(garbled);
     for stretch in stretches {

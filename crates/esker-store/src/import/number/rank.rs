@@ -27,7 +27,7 @@ pub(super) fn rank(context: &Context, route: &Lane<u8>, firsts: &[Lane<u64>]) ->
     let mut readers: Vec<_> = firsts.iter().map(|lane| BitReader::new(lane.reader())).collect();
     let mut ranks: Vec<_> =
         firsts.iter().map(|_| LaneWriter::new(&context.shelf, context.block_bytes)).collect();
-    let mut route_of_firsts = LaneWriter::new(&context.shelf, context.block_bytes);
+    let mut route_of_firsts = LaneWriter::new(&context.lasting, context.block_bytes);
     let mut count = 0usize;
     let mut route = route.reader();
     while route.next_block()? {

@@ -64,7 +64,7 @@ fn resolve_in_memory<K: Kind>(context: &Context, keys: &Lane<u8>, must: bool) ->
             firsts.push(is_first)?;
         }
     }
-    let mut distinct = LaneWriter::new(&context.shelf, context.block_bytes);
+    let mut distinct = LaneWriter::new(&context.lasting, context.block_bytes);
     let mut encoded = Vec::new();
     for key in table.keys() {
         encoded.resize(K::encoded_len(key), 0);
@@ -98,7 +98,7 @@ fn resolve_in_parts<K: Kind>(context: &Context, keys: &Lane<u8>, spread: Spread)
         all_firsts.push(is_first)?;
         next_new += usize::from(is_first);
     }
-    let mut all_keys = LaneWriter::new(&context.shelf, context.block_bytes);
+    let mut all_keys = LaneWriter::new(&context.lasting, context.block_bytes);
     let mut gather = KeyGather::<K>::new(ranked.route.into_reader(), distinct);
     while let Some(encoded) = gather.next_encoded()? {
         all_keys.extend(encoded)?;
