@@ -12,3 +12,8 @@ pub use error::{Error, Result};
 pub use esker_algo as algo;
 pub use esker_graph as graph;
 pub use esker_store as store;
+
+/// The examples of README.md, compiled with the documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -49,7 +49,12 @@ pub fn estimate(shape: Shape, options: &LccOptions, threads: usize) -> Estimate 
     let copied = by_degree || shape.directed;
     let lists = if shape.directed { 2 } else { 1 };
     Estimate {
-        memory_bytes: memory_bytes(shape, by_degree, threads),
+        memory_bytes: match options.order {
+            // Whichever the sample says: in place, the longest list may be longer.
+            VertexOrder::Auto => memory_bytes(shape, true, threads).max(memory_bytes(shape, false, threads)),
+            VertexOrder::Given => memory_bytes(shape, false, threads),
+            VertexOrder::Degree => memory_bytes(shape, true, threads),
+        },
         read_bytes: shape.list_bytes() * lists * if copied { 3 } else { 2 },
     }
 }

@@ -1,0 +1,193 @@
+//! The command as a person meets it: what it prints, where, and how it ends.
+
+#![allow(clippy::disallowed_methods)] // the tests read and write files of their own
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn file(&self, name: &str, content: &str) {
+        std::fs::write(self.path().join(name), content).unwrap();
+    }
+
+    fn command(&self, line: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_esker"));
+        command.args(line.split_whitespace()).current_dir(self.path()).stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, line: &str) -> Output {
+        self.command(line).output().unwrap()
+    }
+
+    /// What a command that succeeds prints.
+    fn ok(&self, line: &str) -> String {
+        let output = self.run(line);
+        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn json(&self, line: &str) -> Value {
+        serde_json::from_str(&self.ok(line)).unwrap()
+    }
+}
+
+const FRIENDS: &str =
+    "from,to,kind,since\nalice,bob,friend,3\nbob,carol,friend,5\ncarol,alice,rival,1\ndan,eve,friend,2\n";
+
+#[test]
+fn from_a_file_to_answers() {
+    let place = Place::new();
+    place.file("friends.csv", FRIENDS);
+    let report = place.json("import friends.csv friends.esker --weight since --property kind --json");
+    assert_eq!((&report["vertices"], &report["edges"]), (&5.into(), &4.into()));
+    let info = place.json("info friends.esker --json");
+    assert_eq!(info["edge_properties"][0]["name"], "since");
+    assert_eq!(info["edge_properties"][1]["type"], "text");
+
+    let depths = place.ok("run bfs friends.esker --source alice --output -");
+    assert_eq!(depths, "vertex,value\nalice,0\nbob,1\ncarol,2\ndan,\neve,\n");
+    let distances = place.ok("run sssp friends.esker --source alice --output - --verify");
+    assert_eq!(distances, "vertex,value\nalice,0\nbob,3\ncarol,8\ndan,\neve,\n");
+    let components = place.json("run wcc friends.esker --json --top 1");
+    assert_eq!(components["answers"]["components"], 2);
+    assert_eq!(components["top"][0]["value"], 3);
+    let report = place.json("check friends.esker --json");
+    assert_eq!(report["sound"], true);
+
+    place.ok("export friends.esker again.csv");
+    place.ok("import again.csv again.esker --weight since --property kind");
+    let again = place.ok("run pagerank again.esker --output -");
+    assert_eq!(again, place.ok("run pagerank friends.esker --output -"));
+}
+
+#[test]
+fn every_algorithm_runs_verified_straight_on_a_file() {
+    let place = Place::new();
+    place.ok("generate rmat --scale 8 --degree 4 --directed g.el");
+    for algorithm in ["pagerank", "wcc", "scc", "cdlp", "triangles", "lcc", "betweenness"] {
+        let report = place.json(&format!("run {algorithm} g.el --verify --json"));
+        assert_eq!(report["verified"], true, "{algorithm}");
+        assert!(
+            report["seconds"].as_f64().unwrap() > 0.0 && report["peak_memory_bytes"].as_u64().unwrap() > 0
+        );
+    }
+    for algorithm in ["bfs", "sssp"] {
+        let report = place.json(&format!("run {algorithm} g.el --source 1 --parents --verify --json"));
+        assert!(report["answers"]["reached"].as_u64().unwrap() >= 1);
+    }
+}
+
+#[test]
+fn standard_input_and_results_in_files() {
+    let place = Place::new();
+    let mut child = place
+        .command("import - piped.esker --undirected")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(b"0 1\n1 2\n").unwrap();
+    assert!(child.wait().unwrap().success());
+    for name in ["out.csv", "out.parquet", "out.arrow", "out.npy"] {
+        place.ok(&format!("run pagerank piped.esker --output {name}"));
+        assert!(std::fs::metadata(place.path().join(name)).unwrap().len() > 0, "{name}");
+    }
+    let text = std::fs::read_to_string(place.path().join("out.csv")).unwrap();
+    assert_eq!(text.lines().count(), 4);
+    let again = place.run("run pagerank piped.esker --output out.csv");
+    assert_eq!(again.status.code(), Some(1), "a file that exists is not replaced unasked");
+}
+
+#[test]
+fn estimates_tell_whether_a_run_fits_and_runs_keep_to_it() {
+    let place = Place::new();
+    place.ok("generate grid --rows 50 --columns 50 g.esker");
+    let estimate = place.json("estimate pagerank g.esker --json --memory 1KiB");
+    assert_eq!(estimate["fits"], false);
+    let needed = estimate["memory_bytes"].as_u64().unwrap();
+    let refused = place.run("run pagerank g.esker --memory 1KiB");
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains(&needed.to_string()));
+    place.ok(&format!("run pagerank g.esker --memory {needed}"));
+}
+
+#[test]
+fn bad_requests_end_with_a_message_and_the_right_code() {
+    let place = Place::new();
+    place.file("friends.csv", FRIENDS);
+    place.ok("import friends.csv friends.esker");
+    place.file("number.wel", "1 2 3\n2 3 x\n");
+    place.file("ids.el", &("1 2\n".repeat(3000) + "x 1\n"));
+    place.file("wide.txt", "1 2\n1 2 3\n");
+    place.file("rect.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 3 1\n1 3\n");
+    place.file("short.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 3\n");
+    place.file("junk", "\0\u{1}\u{2}\u{3}");
+    let cases = [
+        (2, "frobnicate", "unrecognized subcommand"),
+        (2, "import friends.csv", "the database to make"),
+        (1, "import missing.csv x.esker", "missing.csv"),
+        (1, "import friends.csv friends.esker", "exists"),
+        (1, "import friends.csv x.esker --src nobody", "nobody"),
+        (1, "import friends.csv x.esker --format xml", "no format is called"),
+        (1, "import friends.csv x.esker --delimiter ab", "delimiter"),
+        (1, "import friends.csv x.esker --memory 1KiB", "memory"),
+        (2, "import friends.csv x.esker --memory lots", "256MiB"),
+        (1, "import number.wel x.esker", "number.wel:2"),
+        (1, "import ids.el x.esker", "--ids text"),
+        (1, "import wide.txt x.esker", "wide.txt:2"),
+        (1, "import rect.mtx x.esker", "2 rows and 3 columns"),
+        (1, "import short.mtx x.esker", "short.mtx"),
+        (1, "import junk x.esker", "binary"),
+        (1, "info friends.csv", "not a database"),
+        (1, "info nowhere.esker", "does not exist"),
+        (2, "run walk friends.esker", "no algorithm is called"),
+        (2, "run bfs friends.esker", "--source"),
+        (1, "run bfs friends.esker --source alicia", "no vertex has the id \"alicia\""),
+        (2, "run wcc friends.esker --damping 0.5", "no option --damping"),
+        (2, "run pagerank friends.esker --damping high", "takes a number"),
+        (2, "run pagerank friends.esker --output ranks.doc", ".parquet"),
+        (2, "run pagerank friends.esker --threads 0", "--threads"),
+        (2, "generate kron --scale 60 x.esker", "vertices"),
+        (1, "export friends.esker x.xyz", "--format"),
+    ];
+    for (code, line, fragment) in cases {
+        let output = place.run(line);
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{line}: {message}");
+        assert!(message.contains(fragment), "{line}: {message}");
+        assert!(!place.path().join("x.esker").exists(), "{line} left a database");
+    }
+}
+
+#[test]
+fn bad_lines_are_skipped_and_reported_when_asked() {
+    let place = Place::new();
+    place.file("some.wel", "1 2 3\n2 3 x\n3 1 5\n");
+    let report = place.json("import some.wel g.esker --bad-lines skip --json");
+    assert_eq!((&report["edges"], &report["rejected"]), (&2.into(), &1.into()));
+    assert_eq!(report["rejected_sample"][0]["line"], 2);
+}
+
+#[test]
+fn completions_name_the_verbs() {
+    let place = Place::new();
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(place.ok(&format!("completions {shell}")).contains("estimate"), "{shell}");
+    }
+}
