@@ -12,7 +12,7 @@ use esker_store::import::format::ReadOptions;
 use esker_store::import::install::import;
 use esker_store::import::open::open_reader;
 use esker_store::import::options::{ImportOptions, ImportReport, VertexOrder};
-use esker_store::io::{Disk, FaultyDisk, Faults, RealDisk};
+use esker_store::io::{Disk, Faults, FaultyDisk, RealDisk};
 use esker_store::version::StagingOptions;
 use esker_store::{Result, Store};
 
@@ -49,11 +49,12 @@ fn what_was_imported_is_read_back() {
     let (input, target) = (dir.path().join("in.wel"), dir.path().join("out.esker"));
     std::fs::write(&input, "0 1 5\n1 2 7\n2 0 -1\n0 1 9\n3 3 2\n").unwrap();
     for order in [VertexOrder::Keep, VertexOrder::Degree] {
-        let report = import_file(&input, &target, &ImportOptions { order, ..ImportOptions::default() }).unwrap();
+        let report =
+            import_file(&input, &target, &ImportOptions { order, ..ImportOptions::default() }).unwrap();
         assert_eq!((report.rows, report.edges, report.duplicates, report.vertices), (5, 4, 1, 4));
         let snapshot = Store::open(&target).unwrap().snapshot();
         assert_eq!((snapshot.num_vertices(), snapshot.num_edges(), snapshot.num_arcs()), (4, 4, 4));
-        assert_eq!(snapshot.weight_property().map(|p| p.name.as_str()).is_some(), true);
+        assert!(snapshot.weight_property().is_some());
         // By degree: 0 and 1 have three ends each, 2 and 3 two.
         assert_eq!(snapshot.neighbors(Direction::Out, 0).unwrap(), [1]);
         assert_eq!(snapshot.neighbors(Direction::Out, 3).unwrap(), [3]);
@@ -67,7 +68,7 @@ fn what_was_imported_is_read_back() {
 fn failing_and_cancelled_imports_leave_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let (input, target) = (dir.path().join("in.el"), dir.path().join("out.esker"));
-    std::fs::write(&input, "0 1\n1 x\n").unwrap();
+    std::fs::write(&input, "0 1\n1\n").unwrap();
     let error = import_file(&input, &target, &ImportOptions::default()).unwrap_err().to_string();
     assert!(error.contains("in.el:2"), "{error}");
     assert_eq!(names(dir.path()), ["in.el"]);
@@ -111,13 +112,15 @@ fn a_disk_that_fails_at_any_operation_leaves_nothing_or_the_whole() {
     let mut whole = 0;
     for at in (1..=operations).step_by(1 + operations as usize / 60) {
         let (disk, done) = run(Faults { die_at: Some(at), ..Faults::default() });
-        assert!(!done, "operation {at}");
         disk.crash();
         let shared: Arc<dyn Disk> = Arc::new(disk.clone());
         if shared.look(&target).unwrap().is_some() {
             let snapshot = Store::open_on(shared, &target).unwrap().snapshot();
             assert!(snapshot.num_arcs() > 2900);
             whole += 1;
+        } else {
+            // Only what tidies up afterwards may fail unnoticed.
+            assert!(!done, "operation {at}");
         }
     }
     assert!(whole <= 2, "{whole} of the failures came after the last step");

@@ -4,7 +4,7 @@
 //! Work: one scatter, and per bucket a radix sort in cache when memory is ample. A bucket that does not fit its share of
 //! memory is divided again by ranges of its keys, on disk, until the parts fit or all keys of a part are equal.
 
-use esker_graph::Stop;
+use esker_graph::{Stop, VertexId};
 
 use super::budget::Reservation;
 use super::count::Cells;
@@ -25,6 +25,9 @@ const BUCKETS_MAX: u64 = 2048;
 
 /// With memory for fewer arcs than this in each thread an import is refused.
 const SORT_LEN_MIN: u64 = 1 << 9;
+
+/// A thread sets the arcs of a bucket aside when it has this many bytes of them: enough for sequential writes.
+const CHUNK_BYTES_MAX: u64 = 1 << 16;
 
 /// Parts into which a bucket that is too long is divided.
 const PARTS: u64 = 64;
@@ -51,7 +54,8 @@ impl Plan {
         let share = free / 2;
         let arc_bytes = arc_bytes(edges.words);
         // Each worker holds one bucket, and as many again may wait for their turn.
-        let sort_len_max = (share / (2 * workers)) / arc_bytes;
+        // Lengths of lists are counted in 32 bits.
+        let sort_len_max = ((share / (2 * workers)) / arc_bytes).min(1 << 31);
         if sort_len_max < SORT_LEN_MIN {
             // Steps before this one leave at least an eighth of the limit.
             let needed_bytes = 8 * (readers + 4 * workers * arc_bytes * (SORT_LEN_MIN + 1));
@@ -77,7 +81,7 @@ impl Plan {
     /// Arcs that a thread collects for each of `buckets`.
     fn chunk_len(&self, buckets: usize, words: usize) -> usize {
         let bytes = self.scatter_bytes / 2 / (self.workers * buckets) as u64;
-        (bytes.clamp(2048, 1 << 18) / (8 + 4 * words as u64)) as usize
+        (bytes.clamp(2048, CHUNK_BYTES_MAX) / (8 + 4 * words as u64)) as usize
     }
 }
 
@@ -85,7 +89,7 @@ impl Plan {
 /// handed on.
 fn arc_bytes(words: usize) -> u64 {
     let sort = if words == 0 { 8 + 8 } else { 8 + 16 + 16 };
-    (sort + 8 + 16 + 2 * 4 * words) as u64
+    (sort + size_of::<VertexId>() + size_of::<(VertexId, u32)>() + 2 * 4 * words) as u64
 }
 
 /// What one direction is built from.
@@ -97,7 +101,7 @@ pub(super) struct Build<'a> {
     pub(super) counts: &'a [u64],
     pub(super) cells: Cells,
     pub(super) self_loops: SelfLoops,
-    pub(super) renumbered: Option<&'a [esker_graph::VertexId]>,
+    pub(super) renumbered: Option<&'a [VertexId]>,
     pub(super) tracker: &'a Tracker,
     pub(super) duplicates: super::options::Duplicates,
     /// The property whose values are added up.

@@ -49,56 +49,81 @@ impl Cells {
     }
 }
 
-/// How many edges leave each vertex, and how many arrive, as the input has them. Saturating.
+/// How many edges each vertex has, as the input has them. Saturating.
 pub(super) struct Degrees {
+    /// Edges that leave it; of undirected graphs, all.
     pub(super) sources: Vec<u32>,
+    /// Edges that arrive; empty for undirected graphs.
     pub(super) targets: Vec<u32>,
 }
 
+impl Degrees {
+    /// All edges of `v`.
+    #[inline(always)]
+    pub(super) fn of(&self, v: usize) -> u32 {
+        self.sources[v].saturating_add(self.targets.get(v).copied().unwrap_or(0))
+    }
+}
+
 /// What [`degrees`] needs when its threads share their counters.
-pub(super) fn degrees_bytes(num_vertices: u64) -> u64 {
-    8 * num_vertices
+pub(super) fn degrees_bytes(num_vertices: u64, directed: bool) -> u64 {
+    num_vertices * if directed { 8 } else { 4 }
 }
 
 /// Counts for every vertex. Threads have counters of their own if the budget allows.
-pub(super) fn degrees(work: &Work, edges: &Edges, tracker: &Tracker) -> Result<Degrees> {
+pub(super) fn degrees(work: &Work, edges: &Edges, directed: bool, tracker: &Tracker) -> Result<Degrees> {
     let n = edges.num_vertices as usize;
-    let own_bytes = degrees_bytes(edges.num_vertices) * (work.run.threads() as u64 - 1);
-    let own = work.budget.try_reserve(4 * own_bytes).map(|room| (room, own_bytes));
-    let new = || -> Vec<AtomicU32> { (0..n).map(|_| AtomicU32::new(0)).collect() };
-    let count =
-        |sources: &[AtomicU32], targets: &[AtomicU32], buffer: &mut EdgeBuffer, block: usize, alone: bool| {
-            let len = edges.block_len(block) as u64;
-            tracker.advance(len, 0);
-            edges.for_each(block, buffer, |u, v| {
-                add(&sources[u as usize], alone);
-                add(&targets[v as usize], alone);
-                Ok(())
-            })
-        };
-    let unwrap = |counts: Vec<AtomicU32>| counts.into_iter().map(AtomicU32::into_inner).collect::<Vec<u32>>();
-    if own.is_none() || work.run.threads() == 1 {
-        let alone = work.run.threads() == 1;
-        let (sources, targets) = (new(), new());
+    let threads = work.run.threads() as u64;
+    // What the threads' own counters take is little of what is free, else they share: an atomic addition costs more.
+    let own_bytes = degrees_bytes(edges.num_vertices, directed) * (threads - 1);
+    let own =
+        if own_bytes <= work.budget.free_bytes() / 4 { work.budget.try_reserve(own_bytes) } else { None };
+    let new = || Counters::new(n, directed);
+    let count = |counters: &Counters, buffer: &mut EdgeBuffer, block: usize, alone: bool| {
+        tracker.advance(edges.block_len(block) as u64, 0);
+        let targets = if directed { &counters.targets } else { &counters.sources };
+        edges.for_each(block, buffer, |u, v| {
+            add(&counters.sources[u as usize], alone);
+            add(&targets[v as usize], alone);
+            Ok(())
+        })
+    };
+    if own.is_none() || threads == 1 {
+        let counters = new();
         work.run.share(edges.num_blocks(), EdgeBuffer::default, |buffer, block| {
-            count(&sources, &targets, buffer, block, alone)
+            count(&counters, buffer, block, threads == 1)
         })?;
-        return Ok(Degrees { sources: unwrap(sources), targets: unwrap(targets) });
+        return Ok(counters.into_degrees());
     }
     let counted = work.run.share(
         edges.num_blocks(),
-        || (EdgeBuffer::default(), new(), new()),
-        |(buffer, sources, targets), block| count(sources, targets, buffer, block, true),
+        || (EdgeBuffer::default(), new()),
+        |(buffer, counters), block| count(counters, buffer, block, true),
     )?;
-    let mut all = counted
-        .into_iter()
-        .map(|(_, sources, targets)| Degrees { sources: unwrap(sources), targets: unwrap(targets) });
-    let mut sum = all.next().unwrap_or_else(|| Degrees { sources: vec![0; n], targets: vec![0; n] });
+    let mut all = counted.into_iter().map(|(_, counters)| counters.into_degrees());
+    let mut sum = all.next().unwrap_or_else(|| new().into_degrees());
     for other in all {
         merge(work, &mut sum.sources, &other.sources)?;
         merge(work, &mut sum.targets, &other.targets)?;
     }
     Ok(sum)
+}
+
+struct Counters {
+    sources: Vec<AtomicU32>,
+    targets: Vec<AtomicU32>,
+}
+
+impl Counters {
+    fn new(n: usize, directed: bool) -> Self {
+        let zeros = |len| (0..len).map(|_| AtomicU32::new(0)).collect();
+        Self { sources: zeros(n), targets: zeros(if directed { n } else { 0 }) }
+    }
+
+    fn into_degrees(self) -> Degrees {
+        let plain = |counts: Vec<AtomicU32>| counts.into_iter().map(AtomicU32::into_inner).collect();
+        Degrees { sources: plain(self.sources), targets: plain(self.targets) }
+    }
 }
 
 #[inline(always)]

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 #[derive(Debug, Default)]
 pub(super) struct Lists {
     /// Vertices that have a list, and its length.
-    pub(super) lengths: Vec<(u64, u64)>,
+    pub(super) lengths: Vec<(VertexId, u32)>,
     /// The lists, one after another.
     pub(super) targets: Vec<VertexId>,
     /// The properties beside them.
@@ -66,7 +66,7 @@ impl Policy<'_> {
                 lists.loops += is_loop;
                 lists.targets.push(target);
             }
-            lists.lengths.push((source, (lists.targets.len() - before) as u64));
+            lists.lengths.push((source as VertexId, (lists.targets.len() - before) as u32));
             rest = &rest[taken..];
         }
     }
@@ -109,8 +109,8 @@ impl Policy<'_> {
         lists.targets.push(target);
         lists.words.extend_from_slice(beside);
         match lists.lengths.last_mut() {
-            Some((vertex, length)) if *vertex == source => *length += 1,
-            _ => lists.lengths.push((source, 1)),
+            Some((vertex, length)) if u64::from(*vertex) == source => *length += 1,
+            _ => lists.lengths.push((source as VertexId, 1)),
         }
         Ok(())
     }

@@ -11,9 +11,8 @@ use esker_graph::VertexId;
 use super::distinct::mix;
 use super::edges::Edges;
 use super::options::{OrderChoice, VertexOrder};
-use super::radix::sort_parallel;
 use super::scratch::Work;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// Neighbours closer than this (and than 1/64 of the vertices) count as near.
 const NEAR_MAX: u64 = 1 << 16;
@@ -89,25 +88,47 @@ pub(super) fn hot_degree(counts: &[u64], num_vertices: u64) -> u32 {
     0
 }
 
-/// Numbers of vertices by descending degree, ties by the number that they had.
-/// Memory while it runs: 16 bytes a vertex; see [`renumbering_bytes`].
-pub(super) fn by_degree(work: &Work, degrees: &[u32]) -> Result<Vec<VertexId>> {
-    let mut ranked: Vec<[u32; 2]> = Vec::new();
-    if degrees.len() as u64 > 1 << 32 {
-        return Err(Error::Invalid("too many vertices to be ordered in memory".to_owned()));
+/// Numbers of vertices by descending degree, ties by the number that they had: a counting sort, and for the few degrees
+/// of [`DEGREE_CLASSES`] and more a sort by comparison. Memory: the result, and 16 bytes for each of those few.
+pub(super) fn by_degree(num_vertices: u64, degree_of: impl Fn(usize) -> u32) -> Vec<VertexId> {
+    let n = num_vertices as usize;
+    let class_of = |v: usize| (degree_of(v) as usize).min(DEGREE_CLASSES - 1);
+    let mut next = vec![0 as VertexId; DEGREE_CLASSES];
+    (0..n).for_each(|v| next[class_of(v)] += 1);
+    let mut first = 0;
+    for count in next.iter_mut().rev() {
+        (*count, first) = (first, first + *count);
     }
-    ranked.extend(degrees.iter().enumerate().map(|(v, &degree)| [u32::MAX - degree, v as u32]));
-    let mut spare = ranked.clone();
-    sort_parallel(&work.run, &mut ranked, &mut spare, |r| r[0])?;
-    drop(spare);
-    let mut renumbered = vec![0; degrees.len()];
-    for (new, &[_, old]) in ranked.iter().enumerate() {
-        renumbered[old as usize] = new as VertexId;
+    let mut renumbered = vec![0; n];
+    let mut large = Vec::new();
+    for (v, number) in renumbered.iter_mut().enumerate() {
+        let class = class_of(v);
+        *number = next[class];
+        next[class] += 1;
+        if class == DEGREE_CLASSES - 1 {
+            large.push((std::cmp::Reverse(degree_of(v)), v));
+        }
     }
-    Ok(renumbered)
+    large.sort_unstable();
+    for (number, &(_, v)) in large.iter().enumerate() {
+        renumbered[v] = number as VertexId;
+    }
+    renumbered
 }
 
-/// What [`by_degree`] needs, its result included.
-pub(super) fn renumbering_bytes(num_vertices: u64) -> u64 {
-    num_vertices * (16 + size_of::<VertexId>() as u64)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn degrees_of_every_size_are_in_order() {
+        let degrees: Vec<u32> = (0..5000).map(|i| (mix(i) >> (mix(i + 7) % 33 + 31)) as u32).collect();
+        let renumbered = by_degree(5000, |v| degrees[v]);
+        let mut expected: Vec<usize> = (0..5000).collect();
+        expected.sort_by_key(|&v| (std::cmp::Reverse(degrees[v]), v));
+        assert!(degrees.iter().filter(|&&degree| degree >= 1 << 16).count() > 10);
+        for (number, &v) in expected.iter().enumerate() {
+            assert_eq!(renumbered[v] as usize, number);
+        }
+    }
 }

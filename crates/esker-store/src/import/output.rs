@@ -93,10 +93,10 @@ impl<'a> Output<'a> {
     /// Appends the lists of the next vertices. The list of a vertex may come in several pieces.
     pub(super) fn append(&mut self, lists: &Lists) -> Result<()> {
         for &(vertex, length) in &lists.lengths {
-            while self.next_vertex <= vertex {
+            while self.next_vertex <= u64::from(vertex) {
                 self.push_offset()?;
             }
-            self.written.arcs += length;
+            self.written.arcs += u64::from(length);
         }
         self.written.loops += lists.loops;
         self.written.duplicates += lists.duplicates;

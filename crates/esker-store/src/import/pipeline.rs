@@ -12,7 +12,7 @@ use super::edges::{Edges, check_sum, raw_keys};
 use super::gather::{Gathered, InOrder, WORKER_BYTES, gather};
 use super::numbering::{IdMap, Numbered, Numberer};
 use super::options::{Duplicates, ImportOptions, ImportReport, OrderChoice, Tracker, VertexOrder};
-use super::order::{DEGREE_CLASSES, by_degree, choose, hot_degree, renumbering_bytes, sample};
+use super::order::{DEGREE_CLASSES, by_degree, choose, hot_degree, sample};
 use super::output::{Output, Written};
 use super::scatter::Arcs;
 use super::scratch::Work;
@@ -113,7 +113,7 @@ pub fn build_layer<N: Numberer>(
     let NumberedInput { gathered, base, num_vertices, pairs, map } = numbered;
     let mut edges = Edges::new(gathered, &schema, options.duplicates, base, num_vertices, pairs)?;
     let directed = options.directed.or(schema.directed).unwrap_or(true);
-    let order = order(&work, &mut edges, options.order, &tracker)?;
+    let order = order(&work, &mut edges, options.order, directed, &tracker)?;
     let plan = Directions {
         work: &work,
         edges: &edges,
@@ -186,7 +186,7 @@ fn read_and_number<N: Numberer>(
     tracker.stage("read", schema.input_bytes.unwrap_or(0));
     let parsing_bytes = (WORKER_BYTES * work.run.threads() as u64).min(work.budget.limit_bytes() / 4);
     let parsing = work.budget.reserve("reading", parsing_bytes)?;
-    let keep_free_bytes = work.budget.limit_bytes() / 4;
+    let keep_free_bytes = work.budget.limit_bytes() / 2;
     let numberer = match schema.ids {
         IdKind::Text => Some(new_numberer(work, schema.ids)?),
         _ => None,
@@ -281,11 +281,17 @@ struct Order {
     choice: OrderChoice,
     renumbered: Renumbered,
     cells: Cells,
-    /// Edges by cell of their source, and of their target.
+    /// Edges by cell of their source, and of their target; their sum matters for undirected graphs.
     counts: [Vec<u64>; 2],
 }
 
-fn order(work: &Work, edges: &mut Edges, wanted: VertexOrder, tracker: &Tracker) -> Result<Order> {
+fn order(
+    work: &Work,
+    edges: &mut Edges,
+    wanted: VertexOrder,
+    directed: bool,
+    tracker: &Tracker,
+) -> Result<Order> {
     tracker.stage("order", edges.num_edges());
     let cells = Cells::new(edges.num_vertices);
     let n = edges.num_vertices;
@@ -294,8 +300,8 @@ fn order(work: &Work, edges: &mut Edges, wanted: VertexOrder, tracker: &Tracker)
         let choice = OrderChoice { order: VertexOrder::Keep, reason: "as asked for".to_owned() };
         return Ok(Order { choice, renumbered: Renumbered::No, cells, counts });
     }
-    let needed = degrees_bytes(n) + 4 * n + renumbering_bytes(n);
-    if needed > work.budget.free_bytes() / 2 {
+    let needed = degrees_bytes(n, directed) + n * size_of::<VertexId>() as u64;
+    if needed > work.budget.free_bytes() / 4 * 3 {
         return super::disk_order::order_on_disk(work, edges, wanted, tracker).and_then(
             |(choice, renumbered)| {
                 let counts = by_cell(work, edges, cells, tracker)?;
@@ -305,18 +311,17 @@ fn order(work: &Work, edges: &mut Edges, wanted: VertexOrder, tracker: &Tracker)
         );
     }
     let room = work.budget.reserve("ordering the vertices", needed)?;
-    let degrees = degrees(work, edges, tracker)?;
-    let mut sums = degrees.sources.clone();
-    sums.iter_mut().zip(&degrees.targets).for_each(|(sum, &more)| *sum = sum.saturating_add(more));
+    let degrees = degrees(work, edges, directed, tracker)?;
     let choice = if wanted == VertexOrder::Auto {
         let mut classes = vec![0u64; DEGREE_CLASSES];
-        sums.iter().for_each(|&degree| classes[(degree as usize).min(DEGREE_CLASSES - 1)] += 1);
-        choose(&sample(work, edges)?, n, hot_degree(&classes, n), |v| sums[v as usize])
+        (0..n as usize).for_each(|v| classes[(degrees.of(v) as usize).min(DEGREE_CLASSES - 1)] += 1);
+        choose(&sample(work, edges)?, n, hot_degree(&classes, n), |v| degrees.of(v as usize))
     } else {
         OrderChoice { order: VertexOrder::Degree, reason: "as asked for".to_owned() }
     };
+    work.check()?;
     let renumbered = match choice.order {
-        VertexOrder::Degree => Some(by_degree(work, &sums)?),
+        VertexOrder::Degree => Some(by_degree(n, |v| degrees.of(v))),
         _ => None,
     };
     let counts = [&degrees.sources, &degrees.targets].map(|d| to_cells(d, renumbered.as_deref(), cells));
