@@ -81,7 +81,7 @@ impl Plan {
     /// Arcs that a thread collects for each of `buckets`.
     fn chunk_len(&self, buckets: usize, words: usize) -> usize {
         let bytes = self.scatter_bytes / 2 / (self.workers * buckets) as u64;
-        (bytes.clamp(2048, CHUNK_BYTES_MAX) / (8 + 4 * words as u64)) as usize
+        ((bytes.clamp(2048, CHUNK_BYTES_MAX) / (8 + 4 * words as u64)) as usize).next_multiple_of(8)
     }
 }
 

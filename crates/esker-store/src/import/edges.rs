@@ -129,10 +129,52 @@ impl Edges {
                 let pairs = self.gathered.shelf.get(chunk, &mut buffer.wide)?;
                 pairs.iter().try_for_each(|&[u, v]| visit((u - base) as VertexId, (v - base) as VertexId))
             }
-            (None, RawEnds::Elsewhere) => {
-                Err(Error::Invalid("the edges of a block were not numbered".to_owned()))
-            }
+            (None, RawEnds::Elsewhere) => Err(not_numbered()),
         }
+    }
+
+    /// The ends of all edges of block `index`, as `renumbered` has them.
+    pub(super) fn pairs<'a>(
+        &'a self,
+        index: usize,
+        buffer: &'a mut EdgeBuffer,
+        renumbered: Option<&[VertexId]>,
+    ) -> Result<&'a [[VertexId; 2]]> {
+        let block = &self.gathered.blocks[index];
+        let shelf = &self.gathered.shelf;
+        let EdgeBuffer { narrow, wide, pairs, .. } = buffer;
+        // A loop of its own, so that many of the random accesses are under way at the same time.
+        let last = |v: VertexId| match renumbered {
+            Some(renumbered) => renumbered[v as usize],
+            None => v,
+        };
+        match (&self.numbered, &block.ends) {
+            (Some(numbered), _) => {
+                numbered.read_range(self.starts[index], block.len, pairs)?;
+                pairs.iter_mut().for_each(|pair| *pair = pair.map(last));
+            }
+            (None, RawEnds::Narrow(chunk)) => {
+                let base = self.base as u32;
+                pairs.clear();
+                pairs.extend(
+                    shelf
+                        .get(chunk, narrow)?
+                        .iter()
+                        .map(|pair| pair.map(|id| last(VertexId::from(id - base)))),
+                );
+            }
+            (None, RawEnds::Wide(chunk)) => {
+                pairs.clear();
+                pairs.extend(
+                    shelf
+                        .get(chunk, wide)?
+                        .iter()
+                        .map(|pair| pair.map(|id| last((id - self.base) as VertexId))),
+                );
+            }
+            (None, RawEnds::Elsewhere) => return Err(not_numbered()),
+        }
+        Ok(pairs)
     }
 
     /// The two ends of edge `at` of block `index`.
@@ -155,9 +197,7 @@ impl Edges {
                 shelf.get_range(chunk, at, 1, &mut one)?;
                 Ok(one[0].map(|id| (id - base) as VertexId))
             }
-            (None, RawEnds::Elsewhere) => {
-                Err(Error::Invalid("the edges of a block were not numbered".to_owned()))
-            }
+            (None, RawEnds::Elsewhere) => Err(not_numbered()),
         }
     }
 
@@ -182,6 +222,10 @@ impl Edges {
     pub(super) fn into_rejected(self) -> (u64, Vec<super::source::Rejected>) {
         (self.gathered.rejected, self.gathered.rejected_sample)
     }
+}
+
+fn not_numbered() -> Error {
+    Error::Invalid("the edges of a block were not numbered".to_owned())
 }
 
 /// The type in which weights are added.

@@ -160,10 +160,24 @@ impl Scatter<'_> {
     }
 }
 
+/// Keys that are collected in one place for each bucket: a cache line. The chunks of all buckets lie in far more pages
+/// than the processor has translations at hand for; with this, one key in eight goes there.
+const LINE: usize = 8;
+
+/// A cache line of keys.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Line([u64; LINE]);
+
 /// The buckets of one thread.
 struct Filling<'a> {
     scatter: &'a Scatter<'a>,
     shelf: &'a Shelf,
+    lines: Vec<Line>,
+    /// The words beside each line.
+    line_words: Vec<u32>,
+    /// Keys in each line.
+    line_lens: Vec<u8>,
     keys: Vec<Vec<u64>>,
     words: Vec<Vec<u32>>,
     pieces: Vec<Vec<Piece>>,
@@ -175,13 +189,15 @@ struct Filling<'a> {
 impl<'a> Filling<'a> {
     fn new(scatter: &'a Scatter<'a>, shelf: &'a Shelf) -> Self {
         let buckets = scatter.ranges.len();
+        let words = scatter.edges.words;
         Self {
             scatter,
             shelf,
+            lines: vec![Line([0; LINE]); buckets],
+            line_words: vec![0; buckets * LINE * words],
+            line_lens: vec![0; buckets],
             keys: (0..buckets).map(|_| Vec::with_capacity(scatter.chunk_len)).collect(),
-            words: (0..buckets)
-                .map(|_| Vec::with_capacity(scatter.chunk_len * scatter.edges.words))
-                .collect(),
+            words: (0..buckets).map(|_| Vec::with_capacity(scatter.chunk_len * words)).collect(),
             pieces: (0..buckets).map(|_| Vec::new()).collect(),
             buffer: EdgeBuffer::default(),
             loops_dropped: 0,
@@ -196,33 +212,45 @@ impl<'a> Filling<'a> {
             self.scatter.edges.read_words(block, &mut buffer)?;
         }
         let properties = std::mem::take(&mut buffer.words);
-        let keep_loops = self.scatter.self_loops == SelfLoops::Keep;
-        let mut at = 0;
-        self.scatter.edges.for_each(block, &mut buffer, |u, v| {
-            let beside = &properties[at..at + words];
-            at += words;
-            let (u, v) = match self.scatter.renumbered {
-                Some(renumbered) => (renumbered[u as usize], renumbered[v as usize]),
-                None => (u, v),
-            };
-            if u == v && !keep_loops {
-                self.loops_dropped += 1;
-                return Ok(());
+        let pairs = self.scatter.edges.pairs(block, &mut buffer, self.scatter.renumbered)?;
+        match self.scatter.arcs {
+            Arcs::Forward => {
+                self.take_pairs(pairs, &properties, |this, u, v, beside| this.push(u, v, beside))?
             }
-            match self.scatter.arcs {
-                Arcs::Forward => self.push(u, v, beside),
-                Arcs::Backward => self.push(v, u, beside),
-                Arcs::Both if u == v => self.push(u, v, beside),
-                Arcs::Both => {
-                    self.push(u, v, beside)?;
-                    self.push(v, u, beside)
-                }
-                Arcs::BothOfHalf => self.push_half(u, v, beside),
+            Arcs::Backward => {
+                self.take_pairs(pairs, &properties, |this, u, v, beside| this.push(v, u, beside))?
             }
-        })?;
+            Arcs::Both => self.take_pairs(pairs, &properties, Self::push_both)?,
+            Arcs::BothOfHalf => self.take_pairs(pairs, &properties, Self::push_half)?,
+        }
         buffer.words = properties;
         self.buffer = buffer;
         Ok(())
+    }
+
+    #[inline(always)]
+    fn take_pairs(
+        &mut self,
+        pairs: &[[VertexId; 2]],
+        properties: &[u32],
+        take: impl Fn(&mut Self, VertexId, VertexId, &[u32]) -> Result<()>,
+    ) -> Result<()> {
+        let words = self.scatter.edges.words;
+        let drop_loops = self.scatter.self_loops == SelfLoops::Drop;
+        for (at, &[u, v]) in pairs.iter().enumerate() {
+            if u == v && drop_loops {
+                self.loops_dropped += 1;
+                continue;
+            }
+            take(self, u, v, &properties[at * words..(at + 1) * words])?;
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn push_both(&mut self, u: VertexId, v: VertexId, words: &[u32]) -> Result<()> {
+        self.push(u, v, words)?;
+        if u == v { Ok(()) } else { self.push(v, u, words) }
     }
 
     fn push_half(&mut self, u: VertexId, v: VertexId, words: &[u32]) -> Result<()> {
@@ -237,8 +265,7 @@ impl<'a> Filling<'a> {
             return Ok(());
         }
         self.asymmetry = self.asymmetry.wrapping_add(hash);
-        self.push(u, v, words)?;
-        self.push(v, u, words)
+        self.push_both(u, v, words)
     }
 
     #[inline(always)]
@@ -246,12 +273,25 @@ impl<'a> Filling<'a> {
         let ranges = self.scatter.ranges;
         let bucket = usize::from(ranges.bucket_of[ranges.cells.of(source)]);
         let key = (u64::from(source) - ranges.starts[bucket]) << ranges.target_bits | u64::from(target);
-        if self.keys[bucket].len() == self.keys[bucket].capacity() {
+        let at = usize::from(self.line_lens[bucket]) % LINE;
+        self.lines[bucket].0[at] = key;
+        if !words.is_empty() {
+            self.line_words[(bucket * LINE + at) * words.len()..][..words.len()].copy_from_slice(words);
+        }
+        self.line_lens[bucket] = at as u8 + 1;
+        if at + 1 == LINE { self.empty_line(bucket) } else { Ok(()) }
+    }
+
+    /// Moves the line of a bucket to its chunk.
+    fn empty_line(&mut self, bucket: usize) -> Result<()> {
+        let len = usize::from(std::mem::take(&mut self.line_lens[bucket]));
+        let words = self.scatter.edges.words;
+        if self.keys[bucket].len() + len > self.scatter.chunk_len {
             self.set_aside(bucket)?;
         }
-        self.keys[bucket].push(key);
-        if !words.is_empty() {
-            self.words[bucket].extend_from_slice(words);
+        self.keys[bucket].extend_from_slice(&self.lines[bucket].0[..len]);
+        if words > 0 {
+            self.words[bucket].extend_from_slice(&self.line_words[bucket * LINE * words..][..len * words]);
         }
         Ok(())
     }
@@ -272,6 +312,7 @@ impl<'a> Filling<'a> {
     /// Sets everything aside and frees the buffers.
     fn finish(&mut self) -> Result<()> {
         for bucket in 0..self.keys.len() {
+            self.empty_line(bucket)?;
             let (keys, words) =
                 (std::mem::take(&mut self.keys[bucket]), std::mem::take(&mut self.words[bucket]));
             if keys.is_empty() {
