@@ -40,5 +40,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let seconds = start.elapsed().as_secs_f64();
     println!("{report:#?}");
     println!("{seconds:.2} s, {:.2} M edges/s", report.rows as f64 / seconds / 1e6);
+    if let Some(kibibytes) = peak_kibibytes() {
+        println!("peak {} MiB", kibibytes >> 10);
+    }
     Ok(())
+}
+
+/// The most memory that the process ever had, as Linux tells it.
+#[allow(clippy::disallowed_methods)]
+fn peak_kibibytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix(" kB")?.trim().parse().ok()
 }

@@ -1,7 +1,7 @@
 //! The first step of an import: one thread cuts the input into blocks, the others parse them and set the edges aside.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -142,7 +142,7 @@ pub(super) fn gather<N: Numberer>(
             ranges: vec![Range::default(); schema.properties.len()],
             ..Found::default()
         }),
-        numberer: numberer.map(InOrder::new),
+        numberer: numberer.map(|numberer| InOrder::new(work, numberer)),
     };
     let (sender, receiver) = bounded(threads + 1);
     // Not scoped: a read from a terminal or a pipe may never return, and cancellation does not wait for it.
@@ -347,9 +347,9 @@ struct Worker {
 
 /// Hands batches to a numberer in the order of their blocks, whoever brings them.
 pub(super) struct InOrder<N: Numberer> {
+    work: Work,
     queue: Mutex<Queue<N>>,
     moved: Condvar,
-    next: AtomicU64,
 }
 
 struct Queue<N: Numberer> {
@@ -363,16 +363,17 @@ impl<N: Numberer> InOrder<N> {
     /// How far ahead of its turn a batch may wait.
     const AHEAD_MAX: u64 = 4;
 
-    pub(super) fn new(numberer: N) -> Self {
+    pub(super) fn new(work: &Work, numberer: N) -> Self {
         let queue = Queue { numberer, next: 0, given_up: false, waiting: BTreeMap::new() };
-        Self { queue: Mutex::new(queue), moved: Condvar::new(), next: AtomicU64::new(0) }
+        Self { work: work.clone(), queue: Mutex::new(queue), moved: Condvar::new() }
     }
 
     pub(super) fn push(&self, sequence: u64, batch: N::Prepared) -> Result<()> {
         let mut queue = lock(&self.queue);
-        // The worker with the earliest batch never waits, so the others do not wait for ever.
+        // The worker with the earliest batch never waits, so the others do not wait for ever; unless it was cancelled.
         while sequence > queue.next + Self::AHEAD_MAX && !queue.given_up {
-            queue = self.moved.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            self.work.check()?;
+            queue = self.moved.wait_timeout(queue, PATIENCE).unwrap_or_else(PoisonError::into_inner).0;
         }
         queue.waiting.insert(sequence, batch);
         loop {
@@ -380,7 +381,6 @@ impl<N: Numberer> InOrder<N> {
             let Some(batch) = queue.waiting.remove(&next) else { return Ok(()) };
             queue.numberer.push(batch)?;
             queue.next += 1;
-            self.next.store(queue.next, Ordering::Relaxed);
             self.moved.notify_all();
         }
     }

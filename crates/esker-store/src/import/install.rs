@@ -142,11 +142,13 @@ fn write_permutation(work: &Work, files: &IdFiles<'_>, renumbered: &Spool<Vertex
         let mut integer = 0;
         for block in 0..renumbered.num_blocks() {
             work.check()?;
-            let vertices = renumbered.block(block, &mut buffer)?;
-            writer.vertices(vertices)?;
-            for &vertex in vertices {
-                inverse[vertex as usize] = integer;
-                integer += 1;
+            for vertices in renumbered.block(block, &mut buffer)?.chunks(1 << 20) {
+                work.check()?;
+                writer.vertices(vertices)?;
+                for &vertex in vertices {
+                    inverse[vertex as usize] = integer;
+                    integer += 1;
+                }
             }
         }
         for part in inverse.chunks(1 << 20) {

@@ -88,13 +88,25 @@ pub(super) fn hot_degree(counts: &[u64], num_vertices: u64) -> u32 {
     0
 }
 
+/// Vertices between two looks for cancellation.
+const CHECK_EVERY: usize = 1 << 20;
+
 /// Numbers of vertices by descending degree, ties by the number that they had: a counting sort, and for the few degrees
 /// of [`DEGREE_CLASSES`] and more a sort by comparison. Memory: the result, and 16 bytes for each of those few.
-pub(super) fn by_degree(num_vertices: u64, degree_of: impl Fn(usize) -> u32) -> Vec<VertexId> {
+pub(super) fn by_degree(
+    work: &Work,
+    num_vertices: u64,
+    degree_of: impl Fn(usize) -> u32,
+) -> Result<Vec<VertexId>> {
     let n = num_vertices as usize;
     let class_of = |v: usize| (degree_of(v) as usize).min(DEGREE_CLASSES - 1);
     let mut next = vec![0 as VertexId; DEGREE_CLASSES];
-    (0..n).for_each(|v| next[class_of(v)] += 1);
+    for v in 0..n {
+        if v % CHECK_EVERY == 0 {
+            work.check()?;
+        }
+        next[class_of(v)] += 1;
+    }
     let mut first = 0;
     for count in next.iter_mut().rev() {
         (*count, first) = (first, first + *count);
@@ -102,6 +114,9 @@ pub(super) fn by_degree(num_vertices: u64, degree_of: impl Fn(usize) -> u32) -> 
     let mut renumbered = vec![0; n];
     let mut large = Vec::new();
     for (v, number) in renumbered.iter_mut().enumerate() {
+        if v % CHECK_EVERY == 0 {
+            work.check()?;
+        }
         let class = class_of(v);
         *number = next[class];
         next[class] += 1;
@@ -113,7 +128,7 @@ pub(super) fn by_degree(num_vertices: u64, degree_of: impl Fn(usize) -> u32) -> 
     for (number, &(_, v)) in large.iter().enumerate() {
         renumbered[v] = number as VertexId;
     }
-    renumbered
+    Ok(renumbered)
 }
 
 #[cfg(test)]
@@ -123,7 +138,9 @@ mod tests {
     #[test]
     fn degrees_of_every_size_are_in_order() {
         let degrees: Vec<u32> = (0..5000).map(|i| (mix(i) >> (mix(i + 7) % 33 + 31)) as u32).collect();
-        let renumbered = by_degree(5000, |v| degrees[v]);
+        let run = std::sync::Arc::new(esker_graph::Run::with_threads(1).unwrap());
+        let work = Work::new(run, 0, std::env::temp_dir());
+        let renumbered = by_degree(&work, 5000, |v| degrees[v]).unwrap();
         let mut expected: Vec<usize> = (0..5000).collect();
         expected.sort_by_key(|&v| (std::cmp::Reverse(degrees[v]), v));
         assert!(degrees.iter().filter(|&&degree| degree >= 1 << 16).count() > 10);

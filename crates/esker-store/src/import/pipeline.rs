@@ -237,13 +237,13 @@ fn number_integers<N: Numberer>(
     numberer: N,
     tracker: &Tracker,
 ) -> Result<N> {
-    let line = InOrder::new(numberer);
+    let line = InOrder::new(work, numberer);
     work.run.share(
         gathered.blocks.len(),
         || (),
         |(), block| {
             let len = gathered.blocks[block].len as u64;
-            let pushed = line.push(block as u64, N::prepare(raw_keys(gathered, block)?));
+            let pushed = raw_keys(gathered, block).and_then(|keys| line.push(block as u64, N::prepare(keys)));
             if pushed.is_err() {
                 line.give_up();
             }
@@ -319,9 +319,8 @@ fn order(
     } else {
         OrderChoice { order: VertexOrder::Degree, reason: "as asked for".to_owned() }
     };
-    work.check()?;
     let renumbered = match choice.order {
-        VertexOrder::Degree => Some(by_degree(n, |v| degrees.of(v))),
+        VertexOrder::Degree => Some(by_degree(work, n, |v| degrees.of(v))?),
         _ => None,
     };
     let counts = [&degrees.sources, &degrees.targets].map(|d| to_cells(d, renumbered.as_deref(), cells));
