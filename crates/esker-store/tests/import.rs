@@ -68,9 +68,9 @@ fn what_was_imported_is_read_back() {
 fn failing_and_cancelled_imports_leave_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let (input, target) = (dir.path().join("in.el"), dir.path().join("out.esker"));
-    std::fs::write(&input, "0 1\n1\n").unwrap();
+    std::fs::write(&input, "0 1\n".repeat(100) + "7\n").unwrap();
     let error = import_file(&input, &target, &ImportOptions::default()).unwrap_err().to_string();
-    assert!(error.contains("in.el:2"), "{error}");
+    assert!(error.contains("in.el:101"), "{error}");
     assert_eq!(names(dir.path()), ["in.el"]);
 
     write_edges(&input, 300_000, 10_000);

@@ -213,16 +213,15 @@ impl<'a> Filling<'a> {
         }
         let properties = std::mem::take(&mut buffer.words);
         let pairs = self.scatter.edges.pairs(block, &mut buffer, self.scatter.renumbered)?;
-        match self.scatter.arcs {
-            Arcs::Forward => {
-                self.take_pairs(pairs, &properties, |this, u, v, beside| this.push(u, v, beside))?
-            }
+        let done = match self.scatter.arcs {
+            Arcs::Forward => self.take_pairs(pairs, &properties, Self::push),
             Arcs::Backward => {
-                self.take_pairs(pairs, &properties, |this, u, v, beside| this.push(v, u, beside))?
+                self.take_pairs(pairs, &properties, |this, u, v, beside| this.push(v, u, beside))
             }
-            Arcs::Both => self.take_pairs(pairs, &properties, Self::push_both)?,
-            Arcs::BothOfHalf => self.take_pairs(pairs, &properties, Self::push_half)?,
-        }
+            Arcs::Both => self.take_pairs(pairs, &properties, Self::push_both),
+            Arcs::BothOfHalf => self.take_pairs(pairs, &properties, Self::push_half),
+        };
+        done?;
         buffer.words = properties;
         self.buffer = buffer;
         Ok(())
