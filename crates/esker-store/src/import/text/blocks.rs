@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use memchr::memchr_iter;
 
-use super::line::{Separator, last_line_end};
+use super::line::{Dialect, last_line_end};
 use crate::error::{Error, Result};
 use crate::import::format::ReadOptions;
 use crate::import::input::{Input, Stream};
@@ -19,8 +19,8 @@ pub(crate) struct Part {
     pub(crate) skip_bytes: usize,
     /// Lines in those bytes.
     pub(crate) skip_lines: u64,
-    /// If quotes may hold line ends: what separates fields.
-    pub(crate) quoted: Option<Separator>,
+    /// If quotes may hold line ends: how lines are read.
+    pub(crate) quoted: Option<Dialect>,
     /// The stream and what was read from it, of an input that cannot be opened twice.
     pub(crate) opened: Option<(Stream, Vec<u8>)>,
 }
@@ -40,7 +40,7 @@ struct OpenPart {
     rest: Vec<u8>,
     /// Number of the line with which `rest` begins.
     line: u64,
-    quoted: Option<Separator>,
+    quoted: Option<Dialect>,
 }
 
 impl LineBlocks {
@@ -107,7 +107,7 @@ impl OpenPart {
             if at_end {
                 return Ok((bytes, true));
             }
-            if let Some(end) = last_line_end(&bytes, self.quoted) {
+            if let Some(end) = last_line_end(&bytes, self.quoted.as_ref()) {
                 self.rest = bytes.split_off(end);
                 return Ok((bytes, false));
             }

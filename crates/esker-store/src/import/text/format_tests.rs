@@ -166,7 +166,7 @@ fn metis_of_every_kind() {
 fn metis_blocks_end_anywhere() {
     let weighted =
         "5 6 011 2\n7 7 2 1 3 2 4 3 5 4\n% one\n1 1 1 1\n7 7 1 2 4 5 5 6\n0 0 1 3 3 5\n1 1 1 4 3 6\n";
-    let plain = "% c\n7 7\n3 4 5 6 x\n\n1\n%\n1 5 6\n%%\n1 4\n1 4\n9\n";
+    let plain = "% c\n7 7\n3 4 5 6 x\n\n1\n \t% x\n%\n1 5 6\n%%\n1 4\n1 4\n9\n";
     for text in [weighted, plain] {
         let whole = read_text("a.graph", text, &default()).unwrap();
         assert!(whole.edges.len() >= 12);

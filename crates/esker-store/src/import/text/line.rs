@@ -193,26 +193,22 @@ fn split_quoted(
     fields: &mut Vec<Field>,
 ) -> Result<Line, (BadQuote, Line)> {
     let mut columns = 0;
-    let fault = |what, at, columns| {
-        let (end, next) = line_end(bytes, at);
-        Err((what, Line { end, next, columns }))
-    };
+    let mut is_followed = false;
     loop {
         at = skip_padding(bytes, at, separator);
         if separator == Separator::Blank && ends_line(bytes, at) {
-            return Ok(line_at(bytes, at, columns));
+            break;
         }
         let field = if bytes.get(at) == Some(&b'"') {
             let Some((end, doubled)) = close(bytes, at + 1) else {
-                return fault(BadQuote::Unclosed, at, columns);
+                let (end, next) = line_end(bytes, at);
+                return Err((BadQuote::Unclosed, Line { end, next, columns }));
             };
             let start = std::mem::replace(&mut at, end + 1) + 1;
             Field { start, end, doubled }
         } else {
             let start = at;
-            while !ends_line(bytes, at) && !separator.is(bytes[at]) {
-                at += 1;
-            }
+            at = field_end(bytes, at, separator);
             trimmed(bytes, start, at)
         };
         if columns < limit {
@@ -220,14 +216,25 @@ fn split_quoted(
         }
         columns += 1;
         at = if separator == Separator::Blank { at } else { skip_padding(bytes, at, separator) };
+        // The line goes on behind a fault as the cutter of blocks sees it, so both agree where the next one begins.
+        let end = field_end(bytes, at, separator);
+        is_followed |= end > at;
+        at = end;
         if ends_line(bytes, at) {
-            return Ok(line_at(bytes, at, columns));
-        }
-        if !separator.is(bytes[at]) {
-            return fault(BadQuote::Followed, at, columns);
+            break;
         }
         at += 1;
     }
+    let line = line_at(bytes, at, columns);
+    if is_followed { Err((BadQuote::Followed, line)) } else { Ok(line) }
+}
+
+/// Where the bytes that belong to no quoted field end: at a separator or the end of the line.
+fn field_end(bytes: &[u8], mut at: usize, separator: Separator) -> usize {
+    while !ends_line(bytes, at) && !separator.is(bytes[at]) {
+        at += 1;
+    }
+    at
 }
 
 /// Skips blanks that do not separate fields alone.
@@ -261,9 +268,10 @@ fn close(bytes: &[u8], mut at: usize) -> Option<(usize, bool)> {
     }
 }
 
-/// Where the last whole line of `bytes` ends, which begin with a line: behind its line feed.
-pub(crate) fn last_line_end(bytes: &[u8], quoted: Option<Separator>) -> Option<usize> {
-    let Some(separator) = quoted else {
+/// Where the last whole line of `bytes` ends, which begin with a line: behind its line feed. `quoted` says how lines
+/// are read if quotes quote.
+pub(crate) fn last_line_end(bytes: &[u8], quoted: Option<&Dialect>) -> Option<usize> {
+    let Some(dialect) = quoted else {
         return memrchr(b'\n', bytes).map(|at| at + 1);
     };
     let mut at = 0;
@@ -271,7 +279,15 @@ pub(crate) fn last_line_end(bytes: &[u8], quoted: Option<Separator>) -> Option<u
     while let Some(quote) = memchr(b'"', &bytes[at..]).map(|more| at + more) {
         last = memrchr(b'\n', &bytes[at..quote]).map(|more| at + more + 1).or(last);
         at = quote + 1;
-        if opens(bytes, quote, separator) {
+        if !opens(bytes, quote, dialect.separator) {
+            continue;
+        }
+        if dialect.is_comment(&bytes[last.unwrap_or(0)..quote]) {
+            match memchr(b'\n', &bytes[quote..]) {
+                Some(more) => at = quote + more,
+                None => return last,
+            }
+        } else {
             match close(bytes, quote + 1) {
                 Some((end, _)) => at = end + 1,
                 None => return last,
@@ -338,23 +354,31 @@ mod tests {
     }
 
     #[test]
+    fn quotes_of_comments_open_nothing() {
+        let blank = Dialect { separator: Separator::Blank, comments: Comments::Marked, ..COMMA };
+        assert_eq!(last_line_end(b"\"a\" b\n# the \"web\nc d\ne", Some(&blank)), Some(21));
+        assert_eq!(last_line_end(b"# the \"web", Some(&blank)), None);
+    }
+
+    #[test]
     fn blocks_end_where_the_splitter_ends_lines() {
         let texts = [
             "a,\"b\nc\",d\ne,f\n\"g\",\"h\"\n",
             "a,b\"c\nd,\"e\"\"\n\",f\n  \"x\ny\" , z\n5\",6\n",
             "\"\n\",\"\"\n\"\"\"\n\",1\n,\n",
+            "a\",\"b\"c,\"d\ne\"\nf,\"g\" \"h\ni,j\n",
         ];
         for text in texts {
             let bytes = text.as_bytes();
             let (mut ends, mut at, mut fields) = (vec![], 0, Vec::new());
             while at < bytes.len() {
-                at = split(bytes, at, &COMMA, 9, &mut fields).unwrap().next;
+                at = split(bytes, at, &COMMA, 9, &mut fields).unwrap_or_else(|(_, line)| line).next;
                 ends.push(at);
             }
-            assert_eq!(last_line_end(bytes, Some(COMMA.separator)), ends.last().copied(), "{text:?}");
+            assert_eq!(last_line_end(bytes, Some(&COMMA)), ends.last().copied(), "{text:?}");
             for cut in 0..bytes.len() {
                 let expected = ends.iter().rev().find(|end| **end <= cut).copied();
-                let got = last_line_end(&bytes[..cut], Some(COMMA.separator));
+                let got = last_line_end(&bytes[..cut], Some(&COMMA));
                 // A cut right behind the first of two quotes looks like a closing quote, but no line ends there.
                 assert_eq!(got, expected, "{text:?} cut at {cut}");
             }

@@ -163,7 +163,9 @@ impl MetisReader {
         let before = if lines == 0 { words } else { 0 };
         let words =
             before + tail.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count() as u64;
-        let is_start = |at: usize| if at == 0 { self.place.words == 0 } else { bytes[at - 1] == b'\n' };
+        let before_it =
+            |at: usize| bytes[..at].iter().rfind(|byte| **byte == b'\n' || !byte.is_ascii_whitespace());
+        let is_start = |at: usize| before_it(at).map_or(self.place.words == 0, |byte| *byte == b'\n');
         let comments =
             memchr::memchr_iter(b'%', bytes).filter(|&at| at < last && is_start(at)).count() as u64;
         Place { line: line + lines, vertex: vertex + lines - comments, words }
@@ -278,7 +280,7 @@ impl Sink<'_> {
                     self.end_line();
                     at + 1
                 }
-                b' ' | b'\t' | b'\r' => at + 1,
+                byte if byte.is_ascii_whitespace() => at + 1,
                 b'%' if self.place.words == 0 => self.skip_comment(at),
                 _ => self.word(at),
             };

@@ -167,9 +167,9 @@ fn quotes_by_default(head: &[u8], lines: &[Span], separator: Separator) -> bool 
             at = next_line;
             continue;
         }
-        match split(sample, at, &dialect, 0, &mut fields) {
+        match split(sample, at, &dialect, usize::MAX, &mut fields) {
             Ok(line) => {
-                quoted |= memchr::memchr(b'"', &sample[at..line.end]).is_some();
+                quoted |= fields.iter().any(|field| field.start > 0 && sample[field.start - 1] == b'"');
                 at = line.next;
             }
             // The sample may end within a field, which tells nothing new.

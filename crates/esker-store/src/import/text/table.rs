@@ -88,7 +88,7 @@ impl TableReader {
                 input: input.clone(),
                 skip_bytes: table.shape.skip_bytes,
                 skip_lines: table.shape.skip_lines,
-                quoted: dialect.quotes.then_some(dialect.separator),
+                quoted: dialect.quotes.then_some(dialect),
                 opened: (!input.is_repeatable()).then_some((head.stream, head.bytes)),
             });
             tables.push(table);

@@ -272,3 +272,26 @@ fn named_choices_override_the_sample() {
     let options = ReadOptions { format: Some(Format::Tsv), ..default() };
     assert_eq!(good("a.csv", "a,b\tc\n", &options).lines(), ["a,b c"]);
 }
+
+#[test]
+fn quotes_between_tabs_are_told_from_the_sample() {
+    let lines = |text: &str| good("a.tsv", text, &default()).lines();
+    assert_eq!(lines("\"a\"\"b\"\t\"two\nlines\"\n\"x\"\ty\n"), ["a\"b two\nlines", "x y"]);
+    assert_eq!(lines("\"a\tb\nc\td\n"), ["\"a b", "c d"]);
+    assert_eq!(lines("5\"\tb\nc\td\n"), ["5\" b", "c d"]);
+    assert_eq!(lines("# the \"web\n\"a\"\tb\n"), ["a b"]);
+}
+
+#[test]
+fn a_field_that_goes_on_behind_its_quote_is_one_bad_line_in_blocks_of_any_size() {
+    let text = "src,dst\na\",\"\"c\",1\n\"d\"x,\"e\nf\"\ng,h\n";
+    for block_bytes in 1..text.len() + 2 {
+        let read = read_text("a.csv", text, &ReadOptions { block_bytes, ..default() }).unwrap();
+        assert_eq!(
+            (read.lines(), read.rejected.len()),
+            (vec!["g h".to_owned()], 2),
+            "{block_bytes} {:?}",
+            read.rejected
+        );
+    }
+}
