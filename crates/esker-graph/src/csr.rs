@@ -14,6 +14,8 @@ const PIECE_LEN_MAX: usize = 1 << 20;
 const SERIAL_ENTRIES_MAX: usize = 1 << 13;
 /// Entries that one unit of shared work holds at most, when there is enough work.
 const UNIT_ENTRIES: usize = 1 << 16;
+/// Vertices of a list whose first entries are read side by side.
+const BATCH: usize = 16;
 /// Units per worker when there is less, so that uneven units even out.
 const UNITS_PER_WORKER: usize = 16;
 
@@ -153,9 +155,7 @@ impl<'a, W: Weight> Rows<'a, W> {
         if run.threads() == 1 || self.is_handful(list) {
             let mut state = visitor.new_state();
             run.check()?;
-            for &v in list {
-                self.offer(run, visitor, &mut state, v)?;
-            }
+            self.offer_list(run, visitor, &mut state, list)?;
             return Ok(vec![state]);
         }
         let unit = (list.len() / (run.threads() * UNITS_PER_WORKER)).clamp(1, 1 << 10);
@@ -164,9 +164,36 @@ impl<'a, W: Weight> Rows<'a, W> {
             || visitor.new_state(),
             |state, i| {
                 let end = ((i + 1) * unit).min(list.len());
-                list[i * unit..end].iter().try_for_each(|&v| self.offer(run, visitor, state, v))
+                self.offer_list(run, visitor, state, &list[i * unit..end])
             },
         )
+    }
+
+    fn offer_list<V: Visitor<W>>(
+        &self,
+        run: &Run,
+        visitor: &V,
+        state: &mut V::State,
+        list: &[VertexId],
+    ) -> Result<(), Stop> {
+        for batch in list.chunks(BATCH) {
+            self.touch(batch);
+            batch.iter().try_for_each(|&v| self.offer(run, visitor, state, v))?;
+        }
+        Ok(())
+    }
+
+    /// Reads where the lists of a batch begin, and then their first entries. Listed vertices lie anywhere, so each of these
+    /// reads may miss all caches; here the misses of a batch pass side by side, in a visit one would wait for the other.
+    #[inline(always)]
+    fn touch(&self, batch: &[VertexId]) {
+        let mut starts = [0; BATCH];
+        for (start, &v) in starts.iter_mut().zip(batch) {
+            *start = self.offsets[v as usize] as usize;
+        }
+        for &start in &starts[..batch.len()] {
+            std::hint::black_box((self.targets.get(start).copied(), self.weights.get(start).copied()));
+        }
     }
 
     fn is_handful(&self, list: &[VertexId]) -> bool {

@@ -40,7 +40,7 @@ pub(super) struct Search<W, D: Value> {
     span: D,
     /// Vertices that stand in a list of those beyond the window.
     waiting: Bitmap,
-    /// Vertices settled in this window.
+    /// Vertices settled in this window, or most of them: bits of threads that meet in a word may be lost.
     settled: Bitmap,
     /// Vertices that came into the bucket at hand while it is being settled.
     pending: Bitmap,
@@ -118,6 +118,16 @@ impl<W: Length, D: Reach<W>> Search<W, D> {
             }
         }
         Ok(Fault::None)
+    }
+
+    /// Removes what stands in `vertices` more than once. Borrows the set of settled ones, which is empty between windows.
+    fn remove_repeats(&self, vertices: &mut Vec<VertexId>) {
+        vertices.retain(|&v| {
+            let first = !self.settled.get(v);
+            self.settled.insert_alone(v);
+            first
+        });
+        clear(&self.settled, vertices);
     }
 
     /// Moves what all workers have in a bin to `frontier`. Each vertex is there once; some have since moved on to an
@@ -238,6 +248,7 @@ impl<W: Length, D: Reach<W>> Window<'_, W, D> {
             let states = if graph.has(Direction::In) && arcs > *remaining_arcs {
                 graph.scan(run, Direction::In, Select::All, &HeavyPull(window))?
             } else {
+                self.search.remove_repeats(&mut settled);
                 graph.scan(run, Direction::Out, Select::List(&settled), &HeavyPush(window))?
             };
             self.search.put_bins(states);
@@ -300,7 +311,9 @@ impl<W: Length, D: Reach<W>, G: Graph, const ALONE: bool> Visitor<W> for Light<'
     #[inline(always)]
     fn visit(&self, bins: &mut Bins, v: VertexId, piece: Piece<'_, W>) -> Flow {
         let search = self.window.search;
-        if search.settled.insert(v) {
+        // By plain accesses: if a bit of another thread is lost, a vertex is listed twice, which costs less than waiting here.
+        if !search.settled.get(v) {
+            search.settled.insert_alone(v);
             bins.settled.push(v);
             bins.settled_arcs += self.graph.degree(Direction::Out, v) as u64;
         }
