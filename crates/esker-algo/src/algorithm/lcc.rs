@@ -15,7 +15,7 @@
 
 use esker_graph::{Direction, Lists, NONE, Run, VertexId, vertex};
 
-use super::triangles::{VertexOrder, begin, hub_bytes_max, num_hubs};
+use super::triangles::{VertexOrder, begin, bound, hub_bytes_max, num_hubs};
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{
     Earlier, Hubs, InPlace, Kernel, LINE_BITS, Line, Orientation, Oriented, VertexValues, bit, clear_word,
@@ -49,12 +49,7 @@ pub fn estimate(shape: Shape, options: &LccOptions, threads: usize) -> Estimate 
     let copied = by_degree || shape.directed;
     let lists = if shape.directed { 2 } else { 1 };
     Estimate {
-        memory_bytes: match options.order {
-            // Whichever the sample says: in place, the longest list may be longer.
-            VertexOrder::Auto => memory_bytes(shape, true, threads).max(memory_bytes(shape, false, threads)),
-            VertexOrder::Given => memory_bytes(shape, false, threads),
-            VertexOrder::Degree => memory_bytes(shape, true, threads),
-        },
+        memory_bytes: bound(options.order, |by_degree| memory_bytes(shape, by_degree, threads)),
         read_bytes: shape.list_bytes() * lists * if copied { 3 } else { 2 },
     }
 }

@@ -61,13 +61,17 @@ pub fn estimate(shape: Shape, options: &TrianglesOptions, threads: usize) -> Est
     let copied = by_degree || shape.directed;
     let lists = if shape.directed { 2 } else { 1 };
     Estimate {
-        memory_bytes: match options.order {
-            // Whichever the sample says: in place, the longest list may be longer.
-            VertexOrder::Auto => memory_bytes(shape, true, threads).max(memory_bytes(shape, false, threads)),
-            VertexOrder::Given => memory_bytes(shape, false, threads),
-            VertexOrder::Degree => memory_bytes(shape, true, threads),
-        },
+        memory_bytes: bound(options.order, |by_degree| memory_bytes(shape, by_degree, threads)),
         read_bytes: shape.list_bytes() * lists * if copied { 2 } else { 1 },
+    }
+}
+
+/// The most that a run takes whichever order it ends up with: in place, the longest list may be longer.
+pub(super) fn bound(order: VertexOrder, memory_bytes: impl Fn(bool) -> u64) -> u64 {
+    match order {
+        VertexOrder::Auto => memory_bytes(true).max(memory_bytes(false)),
+        VertexOrder::Given => memory_bytes(false),
+        VertexOrder::Degree => memory_bytes(true),
     }
 }
 
