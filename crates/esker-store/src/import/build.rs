@@ -40,6 +40,8 @@ pub(super) struct Plan {
     buckets_max: u64,
     /// Bytes of keys that a thread collects for a bucket before it sets them aside, as a function of the buckets.
     scatter_bytes: u64,
+    /// What chunks may take while they are collected.
+    keep_bytes: u64,
     /// Left free of set-aside chunks, for sorting.
     sort_bytes: u64,
     workers: usize,
@@ -67,13 +69,18 @@ impl Plan {
             sort_len_max,
             buckets_max: (share / (workers * 4096)).clamp(16, BUCKETS_MAX),
             scatter_bytes: share,
+            keep_bytes: free - share - share / 2,
             sort_bytes: share,
             workers: workers as usize,
         })
     }
 
-    /// Arcs that a bucket should have.
-    fn bucket_len(&self) -> u64 {
+    /// Arcs that a bucket should have, of `arcs` in all. Where they go through the disk, few long buckets: each is
+    /// then written and read in few long chunks.
+    fn bucket_len(&self, arcs: u64, words: usize) -> u64 {
+        if arcs * (8 + 4 * words as u64) > self.keep_bytes {
+            return self.sort_len_max;
+        }
         // Half of what fits, since the division is not exact.
         BUCKET_LEN.min(self.sort_len_max / 2).max(1)
     }
@@ -127,7 +134,7 @@ impl Build<'_> {
             self.cells,
             self.counts,
             self.edges.num_vertices,
-            plan.bucket_len(),
+            plan.bucket_len(self.counts.iter().sum(), self.edges.words),
             plan.buckets_max as usize,
         )?;
         self.tracker.stage(stages[0], self.edges.num_edges());
