@@ -1,5 +1,6 @@
 //! Which column of a table is what.
 
+use super::blocks::excerpt;
 use super::digits;
 use super::names::{SOURCES, TARGETS, TIMES, WEIGHTS, position};
 use super::shape::Shape;
@@ -66,6 +67,11 @@ pub(crate) fn columns(shape: &Shape, options: &ReadOptions) -> Result<Columns, S
     Ok(Columns { source, target, properties, weight: weight.map(|_| 0) })
 }
 
+/// The names of columns for a message: as much as fits a line.
+fn listed(header: &[String]) -> String {
+    excerpt(header.join(", ").as_bytes())
+}
+
 fn ends(shape: &Shape, options: &ReadOptions) -> Result<(usize, usize), String> {
     let header = shape.header.as_deref().unwrap_or_default();
     let (mut source, mut target) = (position(header, SOURCES), position(header, TARGETS));
@@ -74,7 +80,7 @@ fn ends(shape: &Shape, options: &ReadOptions) -> Result<(usize, usize), String> 
             if source.is_some() { ("source", "target", "--dst") } else { ("target", "source", "--src") };
         return Err(format!(
             "the header names a {known} but no {unknown}: its columns are {}; name the {unknown} with {flag}",
-            header.join(", ")
+            listed(header)
         ));
     }
     if let Some(name) = &options.source {
@@ -173,7 +179,7 @@ fn find(shape: &Shape, name: &str) -> Result<usize, String> {
         // An empty input has no columns, and asks for none.
         Ok(number) if number >= 1 && (number <= shape.columns || shape.columns == 0) => Ok(number - 1),
         _ if shape.header.is_some() => {
-            Err(format!("there is no column {name:?}; the columns are {}", header.join(", ")))
+            Err(format!("there is no column {name:?}; the columns are {}", listed(header)))
         }
         Ok(_) => {
             Err(format!("there is no column {name}; there are {} columns, numbered from 1", shape.columns))

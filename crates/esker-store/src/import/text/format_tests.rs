@@ -180,6 +180,12 @@ fn metis_blocks_end_anywhere() {
     }
 }
 
+/// A form feed ends a word but began none, so the parser stood before it for ever.
+#[test]
+fn metis_form_feeds_are_blanks() {
+    assert_eq!(good("a.graph", "2 1\n\x0c2\n1 \x0c\n", &default()).lines(), ["1 2", "2 1"]);
+}
+
 #[test]
 fn metis_that_is_wrong() {
     let table = [

@@ -8,11 +8,12 @@
 mod access;
 mod footer;
 mod leaf;
+mod pages;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use parquet::column::reader::ColumnReader;
+use parquet::column::reader::{ColumnReader, get_column_reader};
 use parquet::errors::{ParquetError, Result as Decoded};
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -20,6 +21,7 @@ use parquet::schema::types::ColumnDescriptor;
 
 use footer::check_footer;
 use leaf::{Kind, Leaf, skip};
+use pages::CheckedPages;
 
 use super::region::Region;
 use super::runs::{RowRun, Section, SectionReader};
@@ -135,7 +137,12 @@ impl ParquetFile {
             .filter(|group| *group < self.reader.num_row_groups())
             .ok_or_else(|| damaged(&self.path, "there is no such row group"))?;
         let group = self.reader.get_row_group(group).map_err(|e| translate(&self.path, &e))?;
-        let column = |leaf: &Leaf| group.get_column_reader(leaf.index);
+        let column = |leaf: &Leaf| {
+            let pages =
+                CheckedPages { inner: group.get_column_page_reader(leaf.index)?, optional: leaf.optional };
+            let descriptor = group.metadata().column(leaf.index).column_descr_ptr();
+            Ok(get_column_reader(descriptor, Box::new(pages)))
+        };
         self.leaves.iter().map(column).collect::<Decoded<_>>().map_err(|e| translate(&self.path, &e))
     }
 }
