@@ -1,0 +1,231 @@
+//! The files of databases under test: one is damaged, then all that can be read is read.
+//!
+//! An input is the name of a file (`1/layers/1/out.targets`), a line feed, the first bytes of its header page, and what follows
+//! that page. Without repair, everything read must be as in the sound database, or an error must name the file. With
+//! checksums put right again, as a hostile writer would, answers may differ, but nothing may panic or hang.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use esker_graph::{Direction, Run, VertexId, vertex};
+use esker_store::check::check;
+use esker_store::import::format::{PickProperties, ReadOptions};
+use esker_store::import::input::Input;
+use esker_store::import::install::import;
+use esker_store::import::open::open_inputs;
+use esker_store::import::options::{ImportOptions, VertexOrder};
+use esker_store::io::{Disk, FaultyDisk};
+use esker_store::version::StagingOptions;
+use esker_store::{Error, Snapshot};
+
+use crate::outcome::Outcome;
+
+const PAGE_BYTES: usize = 4096;
+/// Bytes of a header page that an input has; zeros and the checksum follow.
+const FIELDS_BYTES: usize = 64;
+const ROOT: &str = "web.esker";
+
+/// A sound database: its files, and all that can be read.
+struct Sound {
+    files: Vec<(PathBuf, Vec<u8>)>,
+    content: String,
+}
+
+/// Small databases of every kind of ids, with and without weights, texts and in-lists.
+fn sound() -> &'static [Sound] {
+    static SOUND: OnceLock<Vec<Sound>> = OnceLock::new();
+    SOUND.get_or_init(|| {
+        let texts = "source,target,weight,kind\na,b,0.5,x\nb,c,1,y\nc,a,2,x\nd,d,3,z\na,c,4,x\n";
+        let ints = "0 1\n1 2\n2 0\n3 1\n3 3\n4 1\n";
+        let sparse = "7 9000000000 5\n9000000000 12 -6\n12 7 7\n12 12 8\n";
+        let keep = ImportOptions { order: VertexOrder::Keep, threads: 1, ..ImportOptions::default() };
+        let degree = ImportOptions { order: VertexOrder::Degree, ..keep.clone() };
+        let inputs = [
+            ("web.csv", texts, keep.clone()),
+            ("web.el", ints, ImportOptions { directed: Some(false), ..keep }),
+            ("web.el", ints, ImportOptions { in_edges: false, ..degree.clone() }),
+            ("web.wel", sparse, degree),
+        ];
+        // What is made here comes from this file alone, so failing is a mistake in it, or in the import.
+        inputs.into_iter().map(|(name, text, options)| make(name, text, &options).expect("sound")).collect()
+    })
+}
+
+fn make(name: &str, text: &str, options: &ImportOptions) -> Result<Sound, Error> {
+    let disk: Arc<dyn Disk> = Arc::new(FaultyDisk::new(1));
+    let read = ReadOptions { properties: PickProperties::All, ..ReadOptions::default() };
+    let reader = open_inputs(&[Input::memory(name, text.as_bytes())], &read)?.reader;
+    let staging = StagingOptions { created_ms: Some(1), ..StagingOptions::default() };
+    import(&disk, reader, Path::new(ROOT), options, staging)?;
+    let mut files = Vec::new();
+    gather(disk.as_ref(), Path::new(ROOT), &mut files)?;
+    let content = with_run(|run| read_all(disk.as_ref(), run, false))?;
+    Ok(Sound { files, content })
+}
+
+fn gather(disk: &dyn Disk, directory: &Path, files: &mut Vec<(PathBuf, Vec<u8>)>) -> Result<(), Error> {
+    for entry in disk.list(directory)? {
+        let path = directory.join(&entry.name);
+        if entry.is_directory {
+            gather(disk, &path, files)?;
+        } else {
+            files.push((path.clone(), disk.read(&path)?));
+        }
+    }
+    Ok(())
+}
+
+fn with_run<R>(f: impl FnOnce(&Run) -> R) -> R {
+    thread_local! {
+        static RUN: Run = Run::with_threads(1).expect("one thread");
+    }
+    RUN.with(f)
+}
+
+/// All files of all databases, in the form of an input.
+pub(crate) fn seeds() -> Vec<Vec<u8>> {
+    let mut seeds = Vec::new();
+    for (number, sound) in sound().iter().enumerate() {
+        for (path, content) in sound.files.iter().filter(|(_, content)| content.len() >= PAGE_BYTES) {
+            let name = path.strip_prefix(ROOT).unwrap_or(path).display();
+            let mut seed = format!("{number}/{name}\n").into_bytes();
+            seed.extend(&content[..FIELDS_BYTES]);
+            seed.extend(&content[PAGE_BYTES..]);
+            seeds.push(seed);
+        }
+    }
+    seeds
+}
+
+/// Reads a database one of whose files is replaced by the input.
+pub(crate) fn examine(bytes: &[u8], way: usize) -> Result<Outcome, String> {
+    let unknown = || Ok(Outcome::Refused("the input names no file of a database".to_owned()));
+    let Some(end) = bytes.iter().position(|&byte| byte == b'\n') else { return unknown() };
+    let name = String::from_utf8_lossy(&bytes[..end]);
+    let Some((number, name)) = name.split_once('/') else { return unknown() };
+    let Some(sound) = number.parse::<usize>().ok().and_then(|number| sound().get(number)) else {
+        return unknown();
+    };
+    let path = Path::new(ROOT).join(name);
+    let Some((_, original)) = sound.files.iter().find(|(file, _)| *file == path) else { return unknown() };
+    let content = damaged(original, &bytes[end + 1..], way != 0);
+    let disk = disk_with(sound, &path, &content).map_err(|error| format!("no disk: {error}"))?;
+    match with_run(|run| read_all(&disk, run, way != 0)) {
+        Ok(read) if way == 0 && read != sound.content => Err(format!("{name}: a wrong answer: {read}")),
+        Ok(read) => Ok(Outcome::Read { edges: read.len() as u64, rejected: None }),
+        Err(error) => refusal(&error, name, way),
+    }
+}
+
+/// An error must say where the damage is.
+fn refusal(error: &Error, name: &str, way: usize) -> Result<Outcome, String> {
+    let message = error.to_string();
+    let file = Path::new(name).file_name().and_then(|name| name.to_str()).unwrap_or(name);
+    let names_it = message.contains(file) || way != 0;
+    match error {
+        Error::Corrupt { .. } | Error::Invalid(_) if names_it => Ok(Outcome::Refused(message)),
+        // A mended manifest can name files that are not there, and sizes that no memory suffices for.
+        Error::Stop(_) | Error::Io { .. } if way != 0 => Ok(Outcome::Refused(message)),
+        _ => Err(format!("{name}: an error that does not say where: {message}")),
+    }
+}
+
+/// The damaged file.
+fn damaged(original: &[u8], input: &[u8], repair: bool) -> Vec<u8> {
+    let mut content = input[..input.len().min(FIELDS_BYTES)].to_vec();
+    if content.len() == FIELDS_BYTES {
+        content.extend(&original[FIELDS_BYTES..PAGE_BYTES]);
+        content.extend(&input[FIELDS_BYTES..]);
+        if repair {
+            put_checksum(&mut content, 0..PAGE_BYTES - 4, PAGE_BYTES - 4);
+            if original.starts_with(b"ESKERman") {
+                repair_records(&mut content);
+            } else if content.len() >= PAGE_BYTES + 4 {
+                let end = content.len() - 4;
+                put_checksum(&mut content, PAGE_BYTES..end, end);
+            }
+        }
+    }
+    content
+}
+
+fn put_checksum(content: &mut [u8], covered: std::ops::Range<usize>, at: usize) {
+    let checksum = crc32c::crc32c(&content[covered]);
+    content[at..at + 4].copy_from_slice(&checksum.to_le_bytes());
+}
+
+/// Puts the checksums of the manifest's records right, as far as they follow one another.
+fn repair_records(content: &mut [u8]) {
+    let mut start = PAGE_BYTES;
+    while let Some(bytes) = content.get(start..start + 4) {
+        let bytes = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) as usize;
+        let Some(record) =
+            content.get_mut(start..start.saturating_add(bytes)).filter(|record| record.len() >= 20)
+        else {
+            return;
+        };
+        let checksum = crc32c::crc32c_append(crc32c::crc32c(&record[..4]), &record[8..]);
+        record[4..8].copy_from_slice(&checksum.to_le_bytes());
+        start += bytes;
+    }
+}
+
+fn disk_with(sound: &Sound, damaged: &Path, content: &[u8]) -> Result<FaultyDisk, Error> {
+    let disk = FaultyDisk::new(1);
+    let mut directories: Vec<&Path> =
+        sound.files.iter().flat_map(|(path, _)| path.ancestors().skip(1)).collect();
+    directories.retain(|directory| !directory.as_os_str().is_empty());
+    directories.sort_unstable();
+    directories.dedup();
+    directories.into_iter().try_for_each(|directory| disk.create_directory(directory))?;
+    for (path, original) in &sound.files {
+        let content = if path == damaged { content } else { original };
+        disk.create(path)?.write_at(content, 0)?;
+    }
+    Ok(disk)
+}
+
+/// Everything that a database can be asked. `lenient`: what `check` finds is read past.
+fn read_all(disk: &dyn Disk, run: &Run, lenient: bool) -> Result<String, Error> {
+    let snapshot = Snapshot::open(disk, Path::new(ROOT))?;
+    let report = check(disk, &snapshot, run)?;
+    if !lenient && let Some(problem) = report.problems.into_iter().next() {
+        return Err(problem);
+    }
+    let mut content = format!("{:?}\n", snapshot.layer());
+    for direction in [Direction::Out, Direction::In] {
+        if snapshot.has(direction) {
+            read_lists(&snapshot, direction, &mut content)?;
+        }
+    }
+    let graph = snapshot.graph::<()>(run)?;
+    graph.csr(run)?;
+    if snapshot.weight_type().is_some() {
+        let problem = [
+            snapshot.graph::<i32>(run).and_then(|graph| graph.csr(run).map(drop)).err(),
+            snapshot.graph::<f32>(run).and_then(|graph| graph.csr(run).map(drop)).err(),
+        ];
+        content.push_str(&format!("{:?}\n", problem.map(|problem| problem.map(|error| error.to_string()))));
+    }
+    Ok(content)
+}
+
+fn read_lists(snapshot: &Snapshot, direction: Direction, content: &mut String) -> Result<(), Error> {
+    // Mended headers may promise more vertices than are worth reading.
+    for v in (0..snapshot.num_vertices().min(100)).map(vertex) {
+        let list: &[VertexId] = snapshot.neighbors(direction, v)?;
+        let id = snapshot.ids().external_of(v)?;
+        content.push_str(&format!("{v} {id:?} {:?} {list:?}", snapshot.ids().vertex_of(id)?));
+        let range = snapshot.edge_range(direction, v)?;
+        for property in snapshot.edge_properties() {
+            content.push_str(&format!(" {}", property.name));
+            if let Some(dictionary) = snapshot.dictionary(property.number) {
+                let texts =
+                    (0..dictionary.len().min(10)).map(|code| dictionary.text(code).map(<[u8]>::to_vec));
+                content.push_str(&format!(" {:?}", texts.collect::<Result<Vec<_>, _>>()?));
+            }
+        }
+        content.push_str(&format!(" {range:?}\n"));
+    }
+    Ok(())
+}

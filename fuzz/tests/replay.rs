@@ -1,0 +1,62 @@
+//! The corpus, and a few fresh cases, as tests.
+
+use std::sync::Arc;
+
+use esker_fuzz::outcome::Outcome;
+use esker_fuzz::run::{Plan, attempt, corpus, run};
+use esker_fuzz::target::{TARGETS, WAYS};
+
+#[test]
+fn every_input_of_the_corpus_is_read_or_refused_in_every_way() {
+    let mut inputs = 0;
+    for target in &TARGETS {
+        let folder = corpus(target.name);
+        let mut files: Vec<_> = std::fs::read_dir(&folder)
+            .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+            .map(|entry| entry.unwrap().path())
+            .collect();
+        files.sort();
+        for file in files {
+            let bytes: Arc<[u8]> = std::fs::read(&file).unwrap().into();
+            for way in 0..WAYS {
+                let outcome = attempt(target, &bytes, way);
+                assert!(outcome.is_ok(), "{}, way {way}: {outcome:?}", file.display());
+            }
+            inputs += 1;
+        }
+    }
+    assert!(inputs > 100, "only {inputs} inputs: is the corpus there?");
+}
+
+#[test]
+fn every_seed_is_well_formed() {
+    for target in &TARGETS {
+        let seeds = (target.seeds)();
+        assert!(!seeds.is_empty(), "{} has no seeds", target.name);
+        for (number, bytes) in seeds.into_iter().enumerate() {
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            let outcome = attempt(target, &bytes.into(), 0).unwrap();
+            assert!(
+                matches!(outcome, Outcome::Read { .. }),
+                "{} seed {number}: {outcome:?}: {text}",
+                target.name
+            );
+        }
+    }
+}
+
+#[test]
+fn two_thousand_fresh_cases_of_each_reader_pass() {
+    let plan = Plan { inputs: 2000, seed: 7, threads: 2 };
+    for target in &TARGETS {
+        let report = run(target, &plan, |case| panic!("{}: case {case} hangs", target.name), |_| ());
+        assert_eq!(report.inputs, 2000);
+        assert!(report.failures.is_empty(), "{}: {:?}", target.name, report.failures.values());
+        assert!(
+            report.read > 0 && report.kinds.len() > 1,
+            "{} reaches little: {:?}",
+            target.name,
+            report.kinds.keys()
+        );
+    }
+}
