@@ -135,7 +135,7 @@ mod tests {
 
     /// The data pages of a column of texts, some of them null, in the given encoding.
     fn pages(count: usize, nulls: bool, encoding: Encoding, version: WriterVersion) -> Vec<Page> {
-        let text = |i: usize| (!nulls || i % 3 != 0).then(|| format!("text {}", i * i % 977));
+        let text = |i: usize| (!nulls || !i.is_multiple_of(3)).then(|| format!("text {}", i * i % 977));
         let texts: ArrayRef = Arc::new((0..count).map(text).collect::<StringArray>());
         let table = RecordBatch::try_from_iter_with_nullable([("text", texts, nulls)]).unwrap();
         let properties = WriterProperties::builder()
