@@ -40,12 +40,15 @@ fn main() -> ExitCode {
 fn tidy(root: &Path) -> std::io::Result<Findings> {
     let mut findings = Findings::default();
     let tracked = files::tracked(root)?;
+    let mut trees = Vec::new();
     for krate in crate_roots(&tracked) {
-        let tree = modules::Tree::read(root, &krate, &mut findings)?;
-        tree.check_dead_files(&tracked, &mut findings);
-        tree.check_order(&mut findings);
-        lengths::check(root, &tree, &mut findings)?;
+        trees.push(modules::Tree::read(root, &krate, &mut findings)?);
     }
+    for tree in &trees {
+        tree.check_order(&mut findings);
+        lengths::check(root, tree, &mut findings)?;
+    }
+    modules::check_dead_files(&trees, &tracked, &mut findings);
     files::check(root, &tracked, &mut findings)?;
     Ok(findings)
 }

@@ -56,23 +56,6 @@ impl Tree {
         Ok(tree)
     }
 
-    /// Reports source files that no `mod` line reaches.
-    pub(crate) fn check_dead_files(&self, tracked: &[PathBuf], findings: &mut Findings) {
-        let in_crate = |path: &&PathBuf| {
-            path.starts_with(&self.folder)
-                && path.extension().is_some_and(|extension| extension == "rs")
-                && !path.starts_with(self.folder.join("bin"))
-                && !path.ends_with("main.rs")
-                && !path.ends_with("lib.rs")
-        };
-        for path in tracked.iter().filter(in_crate) {
-            let is_module = self.modules.values().any(|module| module.file == **path);
-            if !is_module && !self.test_files.contains(path) {
-                findings.errors.push(format!("{}: no `mod` line reaches this file", path.display()));
-            }
-        }
-    }
-
     /// Reports imports of modules that are declared at or below the importing one.
     pub(crate) fn check_order(&self, findings: &mut Findings) {
         for (path, module) in &self.modules {
@@ -140,6 +123,24 @@ impl Tree {
         let place = |name: &String| siblings.iter().position(|sibling| sibling == name);
         (place(&target[shared]) >= place(&from[shared]))
             .then(|| format!("{} imports {}, which is declared below it", from[shared], target[shared]))
+    }
+}
+
+/// Reports source files that no `mod` line of any crate reaches. A package may have a library and a program.
+pub(crate) fn check_dead_files(trees: &[Tree], tracked: &[PathBuf], findings: &mut Findings) {
+    let in_crate = |path: &&PathBuf| {
+        trees.iter().any(|tree| path.starts_with(&tree.folder) && !path.starts_with(tree.folder.join("bin")))
+            && path.extension().is_some_and(|extension| extension == "rs")
+            && !path.ends_with("main.rs")
+            && !path.ends_with("lib.rs")
+    };
+    let reaches = |tree: &Tree, path: &PathBuf| {
+        tree.modules.values().any(|module| module.file == *path) || tree.test_files.contains(path)
+    };
+    for path in tracked.iter().filter(in_crate) {
+        if !trees.iter().any(|tree| reaches(tree, path)) {
+            findings.errors.push(format!("{}: no `mod` line reaches this file", path.display()));
+        }
     }
 }
 
