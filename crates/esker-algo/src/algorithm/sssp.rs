@@ -1,12 +1,12 @@
 //! Shortest paths from one source, over edges with lengths.
 //!
-//! [Delta-stepping](super::delta_stepping), by which distances are least fixed points: they do not depend on threads or
+//! Delta-stepping (file `delta_stepping.rs`), by which distances are least fixed points: they do not depend on threads or
 //! timing, and integers are exact. Lengths of 32-bit integers are added in 32 bits and, if that overflows, again in 64;
 //! beyond 2^63 the run stops with an error. Parents, if asked for, are the least among those that are the fewest edges
 //! from the source.
 //!
 //! Work O(n + m) on random lengths. Memory: 4 to 8 bytes a vertex for distances, 8 for the answer, about five ids for
-//! buckets (a vertex stands in at most [`BINS`] of them, commonly in two). Reads: the list of each reached vertex once or
+//! buckets (a vertex stands in at most `BINS` of them, commonly in two). Reads: the list of each reached vertex once or
 //! a few times; in-lists when pulling.
 
 use esker_graph::{

@@ -2,7 +2,7 @@
 //!
 //! Four kinds. *Identity*: dense integers from 0 or 1 in the order of the vertices; no files. *Permuted*: dense
 //! integers in another order; for each vertex its integer, for each integer its vertex. *Integers* and *texts*: for
-//! each vertex its id, and an index by hash ([`index`]).
+//! each vertex its id, and an index by hash (`index`).
 
 mod hash;
 mod external;

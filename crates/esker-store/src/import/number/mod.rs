@@ -1,11 +1,11 @@
 //! Turns sparse integers and texts into dense vertices, numbered by first appearance, in bounded memory.
 //!
-//! 1. *Cut* ([`part`]): each batch is cut into 256 partitions by the leading bits of the hash of its ids. The ids of a
-//!    partition lie in one *lane* ([`lane`]), in input order; the *route* says for each id of the input, in order, its
+//! 1. *Cut* (`part`): each batch is cut into 256 partitions by the leading bits of the hash of its ids. The ids of a
+//!    partition lie in one *lane* (`lane`), in input order; the *route* says for each id of the input, in order, its
 //!    partition (one byte).
-//! 2. *Resolve* ([`resolve`]): each partition by itself, on all threads: a table in the cache numbers its ids by first
+//! 2. *Resolve* (`resolve`): each partition by itself, on all threads: a table in the cache numbers its ids by first
 //!    appearance in the partition. A table that does not fit the budget is cut again by the next bits.
-//! 3. *Rank* ([`rank`]): a walk along the route meets the first appearances of all partitions in input order, and so
+//! 3. *Rank* (`rank`): a walk along the route meets the first appearances of all partitions in input order, and so
 //!    gives each id its final number.
 //! 4. *Translate*, per partition: numbers become final numbers.
 //! 5. *Gather*: a second walk along the route merges the partitions into edges in input order.
