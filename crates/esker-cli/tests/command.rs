@@ -163,7 +163,7 @@ fn bad_requests_end_with_a_message_and_the_right_code() {
         (2, "run pagerank friends.esker --damping high", "takes a number"),
         (2, "run pagerank friends.esker --output ranks.doc", ".parquet"),
         (2, "run pagerank friends.esker --threads 0", "--threads"),
-        (2, "generate kron --scale 60 x.esker", "vertices"),
+        (2, "generate kron --scale 60 x.esker", "too many"),
         (1, "export friends.esker x.xyz", "--format"),
     ];
     for (code, line, fragment) in cases {
