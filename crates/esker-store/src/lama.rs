@@ -1,0 +1,337 @@
+//! LAMA, the large multiversioned array: pages of elements behind an indirection table, shared between clones and copied
+//! when one of them writes.
+//!
+//! A clone copies the indirection table (16 bytes a page) and counts one more reference of each page; the first write of
+//! a clone to a page that it shares copies the page. Growing adds entries that all lead to one page of defaults, so a
+//! large capacity costs its table alone. Reading an element takes one load more than a flat array.
+//!
+//! Pages hold 2^m elements, m the largest such that they fit 8 KiB: the thesis found 4 and 8 KiB to work well, and the
+//! larger keeps the table, which every clone copies, small (of 10^8 entries of 16 bytes: 3 MiB).
+//!
+//! Source: P. Macko, "LLAMA" (thesis), section 4.2.1.
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use esker_graph::{Run, Stop};
+
+/// A page is the largest power of two of elements that fits.
+const PAGE_BYTES_MAX: usize = 8 << 10;
+/// Pages that a worker takes at a time: half a megabyte.
+const UNIT_PAGES: usize = 64;
+
+/// An array with cheap clones. Elements that were never written have the default value.
+///
+/// Memory: the pages that differ from those of other clones, and the table. No locks: a clone belongs to its holder.
+#[derive(Debug)]
+pub struct Lama<T> {
+    pages: Vec<Arc<[T]>>,
+    /// The page of defaults that growing adds; made when first needed.
+    blank: Option<Arc<[T]>>,
+    len: usize,
+}
+
+impl<T> Clone for Lama<T> {
+    fn clone(&self) -> Self {
+        Self { pages: self.pages.clone(), blank: self.blank.clone(), len: self.len }
+    }
+}
+
+impl<T> Default for Lama<T> {
+    fn default() -> Self {
+        Self { pages: Vec::new(), blank: None, len: 0 }
+    }
+}
+
+impl<T: Copy + Default> Lama<T> {
+    const BITS: u32 = {
+        assert!(
+            size_of::<T>() > 0 && size_of::<T>() <= PAGE_BYTES_MAX,
+            "elements fit a page and have a size"
+        );
+        (PAGE_BYTES_MAX / size_of::<T>()).ilog2()
+    };
+    /// Elements of a page: a power of two.
+    pub const PAGE_LEN: usize = 1 << Self::BITS;
+
+    /// `len` elements of the default value. Memory: the table, and one page.
+    pub fn with_len(len: usize) -> Self {
+        let mut array = Self::default();
+        array.grow(len);
+        array
+    }
+
+    /// Number of elements.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The element at `index`, which is below [`Lama::len`]: else a default or a panic, as pages end.
+    #[inline(always)]
+    pub fn get(&self, index: usize) -> T {
+        self.pages[index >> Self::BITS][index & (Self::PAGE_LEN - 1)]
+    }
+
+    /// All elements in order.
+    pub fn iter(&self) -> impl Iterator<Item = T> {
+        (0..self.num_pages()).flat_map(|page| self.page(page).iter().copied())
+    }
+
+    /// Writes one element; copies its page if another clone has it too.
+    ///
+    /// # Panics
+    /// If `index` is not below [`Lama::len`].
+    #[inline]
+    pub fn set(&mut self, index: usize, value: T) {
+        assert!(index < self.len, "element {index} of {}", self.len);
+        Arc::make_mut(&mut self.pages[index >> Self::BITS])[index & (Self::PAGE_LEN - 1)] = value;
+    }
+
+    /// Makes the array at least `len` long; what is new has the default value.
+    pub fn grow(&mut self, len: usize) {
+        self.len = self.len.max(len);
+        let pages = self.len.div_ceil(Self::PAGE_LEN);
+        if pages > self.pages.len() {
+            let blank =
+                self.blank.get_or_insert_with(|| std::iter::repeat_n(T::default(), Self::PAGE_LEN).collect());
+            self.pages.resize(pages, Arc::clone(blank));
+        }
+    }
+
+    /// Number of pages. Page `p` holds the elements from `p * PAGE_LEN` on.
+    pub fn num_pages(&self) -> usize {
+        self.pages.len()
+    }
+
+    /// The elements of a page: `PAGE_LEN`, or fewer in the last.
+    #[inline]
+    pub fn page(&self, page: usize) -> &[T] {
+        &self.pages[page][..Self::range(page, self.len).len()]
+    }
+
+    /// The elements of a page, to be written; copied before if another clone has the page too.
+    #[inline]
+    pub fn page_mut(&mut self, page: usize) -> &mut [T] {
+        let len = Self::range(page, self.len).len();
+        &mut Arc::make_mut(&mut self.pages[page])[..len]
+    }
+
+    /// The elements that a page holds.
+    fn range(page: usize, len: usize) -> Range<usize> {
+        let first = page << Self::BITS;
+        first..len.min(first + Self::PAGE_LEN)
+    }
+
+    /// Memory of the table and of the pages that no other clone holds.
+    pub fn owned_bytes(&self) -> usize {
+        let own = self.pages.iter().filter(|page| Arc::strong_count(page) == 1).count();
+        self.table_bytes() + own * Self::PAGE_LEN * size_of::<T>()
+    }
+
+    /// Memory of the indirection table: what a clone costs.
+    pub fn table_bytes(&self) -> usize {
+        self.pages.capacity() * size_of::<Arc<[T]>>()
+    }
+}
+
+impl<T: Copy + Default + Send + Sync> Lama<T> {
+    /// An array of `len` elements on the threads of `run`: `fill` is called once a page, with the index of its first
+    /// element and its elements, which have the default value before.
+    ///
+    /// # Errors
+    /// The first error of `fill`; cancellation.
+    pub fn build<E: From<Stop> + Send>(
+        run: &Run,
+        len: usize,
+        fill: impl Fn(usize, &mut [T]) -> Result<(), E> + Sync,
+    ) -> Result<Self, E> {
+        let mut array = Self::with_len(len);
+        array.edit(run, |_| true, fill)?;
+        Ok(array)
+    }
+
+    /// Changes pages on the threads of `run`: those for whose elements (their range of indexes) `wants` holds are copied
+    /// if shared, and handed to `edit` with the index of their first element.
+    ///
+    /// # Errors
+    /// The first error of `edit`; cancellation. Some pages are then changed and others not.
+    pub fn edit<E: From<Stop> + Send>(
+        &mut self,
+        run: &Run,
+        wants: impl Fn(Range<usize>) -> bool + Sync,
+        edit: impl Fn(usize, &mut [T]) -> Result<(), E> + Sync,
+    ) -> Result<(), E> {
+        let len = self.len;
+        let units: Vec<_> = self.pages.chunks_mut(UNIT_PAGES).map(Mutex::new).collect();
+        run.share(
+            units.len(),
+            || (),
+            |(), unit| {
+                let mut pages = units[unit].lock().unwrap_or_else(PoisonError::into_inner);
+                for (page, values) in (unit * UNIT_PAGES..).zip(pages.iter_mut()) {
+                    let range = Self::range(page, len);
+                    if wants(range.clone()) {
+                        edit(range.start, &mut Arc::make_mut(values)[..range.len()])?;
+                    }
+                }
+                Ok::<(), E>(())
+            },
+        )?;
+        Ok(())
+    }
+}
+
+impl<T: Copy + Default> FromIterator<T> for Lama<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
+        let mut array = Self::default();
+        let mut values = values.into_iter();
+        let mut open = Vec::with_capacity(Self::PAGE_LEN);
+        loop {
+            open.extend(values.by_ref().take(Self::PAGE_LEN));
+            array.len += open.len();
+            let complete = open.len() == Self::PAGE_LEN;
+            if !open.is_empty() {
+                open.resize(Self::PAGE_LEN, T::default());
+                array.pages.push(Arc::from(&open[..]));
+                open.clear();
+            }
+            if !complete {
+                return array;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// An entry of a vertex table, say.
+    type Entry = (u64, u32);
+
+    const PAGE: usize = Lama::<Entry>::PAGE_LEN;
+
+    #[test]
+    fn pages_fill_four_to_eight_kilobytes() {
+        assert_eq!(Lama::<u8>::PAGE_LEN, 8192);
+        assert_eq!(Lama::<u64>::PAGE_LEN, 1024);
+        assert_eq!(PAGE, 512);
+        assert_eq!(Lama::<[u32; 3]>::PAGE_LEN, 512);
+        assert_eq!(Lama::<[u64; 9]>::PAGE_LEN, 64);
+    }
+
+    #[test]
+    fn a_large_capacity_costs_its_table() {
+        let array = Lama::<u64>::with_len(1_000_000);
+        assert_eq!(array.num_pages(), 977);
+        assert_eq!(array.owned_bytes(), array.table_bytes());
+        assert!(array.owned_bytes() < 32 << 10);
+        assert_eq!(array.iter().count(), 1_000_000);
+        assert_eq!(array.get(999_999), 0);
+    }
+
+    #[test]
+    fn a_write_copies_its_page_alone() {
+        let run = Run::with_threads(2).unwrap();
+        let old = Lama::<u64>::build::<Stop>(&run, 5000, |first, page| {
+            (first as u64..).zip(page).for_each(|(i, value)| *value = i);
+            Ok(())
+        })
+        .unwrap();
+        let mut new = old.clone();
+        new.set(2000, 7);
+        assert_eq!((old.get(2000), new.get(2000), new.get(2001)), (2000, 7, 2001));
+        assert_eq!(new.owned_bytes() - new.table_bytes(), 8 << 10);
+        drop(new);
+        assert_eq!(old.owned_bytes() - old.table_bytes(), 5 * (8 << 10));
+    }
+
+    #[test]
+    #[should_panic(expected = "element 5 of 5")]
+    fn nothing_is_written_behind_the_end() {
+        Lama::<u32>::with_len(5).set(5, 1);
+    }
+
+    #[derive(Debug, Clone)]
+    enum Step {
+        Set(usize, Entry),
+        Grow(usize),
+        Fill { every: usize, value: Entry },
+        Clone(usize),
+        Drop(usize),
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            8 => (any::<usize>(), any::<Entry>()).prop_map(|(i, value)| Step::Set(i, value)),
+            1 => (0..6 * PAGE).prop_map(Step::Grow),
+            1 => (1..4_usize, any::<Entry>()).prop_map(|(every, value)| Step::Fill { every, value }),
+            2 => any::<usize>().prop_map(Step::Clone),
+            1 => any::<usize>().prop_map(Step::Drop),
+        ]
+    }
+
+    /// Writes to one of some clones; each is a vector of its own.
+    fn apply(step: &Step, run: &Run, clones: &mut Vec<(Lama<Entry>, Vec<Entry>)>, at: usize) {
+        let count = clones.len();
+        let (array, model) = &mut clones[at % count];
+        match *step {
+            Step::Set(index, value) if !model.is_empty() => {
+                let index = index % model.len();
+                array.set(index, value);
+                model[index] = value;
+            }
+            Step::Set(..) => {}
+            Step::Grow(len) => {
+                array.grow(len);
+                model.resize(len.max(model.len()), Entry::default());
+            }
+            Step::Fill { every, value } => {
+                let wants = |range: Range<usize>| (range.start / PAGE).is_multiple_of(every);
+                let fill = |first: usize, page: &mut [Entry]| {
+                    page.iter_mut().enumerate().for_each(|(i, entry)| *entry = (value.0, (first + i) as u32));
+                    Ok::<(), Stop>(())
+                };
+                array.edit(run, wants, fill).unwrap();
+                for (i, entry) in model.iter_mut().enumerate() {
+                    if (i / PAGE).is_multiple_of(every) {
+                        *entry = (value.0, i as u32);
+                    }
+                }
+            }
+            Step::Clone(of) => {
+                let copy = clones[of % count].clone();
+                clones.push(copy);
+            }
+            Step::Drop(of) if count > 1 => drop(clones.swap_remove(of % count)),
+            Step::Drop(_) => {}
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(60))]
+        #[test]
+        fn every_clone_is_a_vector_of_its_own(
+            first in prop::collection::vec(any::<Entry>(), 0..3 * PAGE), steps in prop::collection::vec((step(), any::<usize>()), 0..60),
+        ) {
+            let run = Run::with_threads(2).unwrap();
+            let mut clones = vec![(first.iter().copied().collect::<Lama<Entry>>(), first)];
+            for (step, at) in &steps {
+                apply(step, &run, &mut clones, *at);
+            }
+            for (array, model) in &clones {
+                prop_assert_eq!(array.len(), model.len());
+                prop_assert!(array.iter().eq(model.iter().copied()));
+                prop_assert!((0..model.len()).all(|i| array.get(i) == model[i]));
+            }
+        }
+    }
+}
