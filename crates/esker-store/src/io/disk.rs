@@ -28,6 +28,9 @@ pub trait Disk: Debug + Send + Sync {
     /// Opens an existing file for reading.
     fn open(&self, path: &Path) -> Result<Arc<dyn File>>;
 
+    /// Opens an existing file for reading and writing.
+    fn open_for_writing(&self, path: &Path) -> Result<Arc<dyn File>>;
+
     /// Makes a directory; its parent exists.
     fn create_directory(&self, path: &Path) -> Result<()>;
 
@@ -95,6 +98,9 @@ pub trait File: Debug + Send + Sync {
 
     /// Writes all of `bytes` at `offset`, growing the file if necessary.
     fn write_at(&self, bytes: &[u8], offset: u64) -> Result<()>;
+
+    /// Cuts the file to `bytes`, or fills it up to there with zeros. Nobody may have mapped what is cut off.
+    fn set_length(&self, bytes: u64) -> Result<()>;
 
     /// Makes contents and length durable. After a failure the file must not be relied on, nor synced again.
     fn sync(&self) -> Result<()>;

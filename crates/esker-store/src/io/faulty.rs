@@ -5,12 +5,14 @@
 //! * **Lost power.** [`FaultyDisk::crash`] leaves what a machine finds after it lost power. Each write since the last
 //!   sync of its file survives or not, independently of the others; one that survives may be torn: only a prefix of its
 //!   512-byte sectors is there. A file whose length was not synced may be shorter, with zeros where a lost write lay
-//!   before a surviving one.
+//!   before a surviving one. [`File::set_length`] counts as a write that is never torn: if it is lost and a later write
+//!   survives, then what it cut off is there again behind that write.
 //! * **Lost names.** Makings, renamings and removals take effect on the disk in their order, as in a journal; a crash
 //!   keeps those up to the last sync of a directory that one of them touches, and any number of those that follow.
 //! * **Failing operations.** [`Faults::fail_at`] makes one operation fail with an I/O error; [`Faults::die_at`] makes
 //!   that one and all that follow fail, as seen by a process while its machine goes down. A write that fails may
-//!   have been done in part; a sync that fails leaves its file's writes unsynced, and forgets that they were not.
+//!   have been done in part. A sync that fails does with the writes since the last one what a loss of power would, and
+//!   no later sync mends it; but until the crash all processes see them, as they see a page cache that was not written.
 //! * **No space.** Writes past [`Faults::space_bytes`] fail, after what fits was written.
 //! * **Read-only media.** With [`Faults::read_only`], every operation that changes anything fails, locking included.
 //! * **Short reads.** With [`Faults::short_reads`], `read_at` gives any number of bytes from 1 to what was asked.
@@ -24,6 +26,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::disk::{Disk, Entry, File, Lock, parent};
 use super::map::Map;
+use super::names::{check_exchange, check_rename, is_root, last, list, refused, rename_all};
 use crate::error::{Error, Result};
 
 const SECTOR_BYTES: usize = 512;
@@ -69,7 +72,14 @@ struct Node {
     locked: bool,
     content: Vec<u8>,
     durable: Vec<u8>,
-    pending: Vec<(u64, Vec<u8>)>,
+    pending: Vec<Pending>,
+}
+
+/// What a file was asked to since its last sync.
+#[derive(Debug, Clone)]
+enum Pending {
+    Write(u64, Vec<u8>),
+    Length(u64),
 }
 
 #[derive(Debug, Clone)]
@@ -100,17 +110,20 @@ impl Change {
     }
 }
 
-fn rename_all(names: &mut BTreeMap<PathBuf, usize>, renames: &[(&PathBuf, &PathBuf)]) {
-    *names = std::mem::take(names)
-        .into_iter()
-        .map(|(name, node)| {
-            let renamed = renames.iter().find_map(|(from, to)| {
-                let rest = name.strip_prefix(from).ok()?;
-                Some(if rest.as_os_str().is_empty() { (*to).clone() } else { to.join(rest) })
-            });
-            (renamed.unwrap_or(name), node)
-        })
-        .collect();
+impl Pending {
+    fn apply(&self, content: &mut Vec<u8>) {
+        match self {
+            Self::Write(_, bytes) if bytes.is_empty() => {}
+            Self::Write(offset, bytes) => {
+                let range = *offset as usize..*offset as usize + bytes.len();
+                if content.len() < range.end {
+                    content.resize(range.end, 0);
+                }
+                content[range].copy_from_slice(bytes);
+            }
+            Self::Length(bytes) => content.resize(*bytes as usize, 0),
+        }
+    }
 }
 
 impl FaultyDisk {
@@ -144,7 +157,10 @@ impl FaultyDisk {
         }
         state.names = state.durable_names.clone();
         for node in 0..state.nodes.len() {
-            state.lose_writes(node);
+            state.settle(node);
+            let node = &mut state.nodes[node];
+            node.content = node.durable.clone();
+            node.locked = false;
         }
     }
 
@@ -170,6 +186,7 @@ impl FaultyDisk {
         change(&mut state.nodes[node].content)
             .ok_or_else(|| Error::Invalid(format!("{} has no such byte", path.display())))?;
         state.nodes[node].durable = state.nodes[node].content.clone();
+        state.nodes[node].pending.clear();
         Ok(())
     }
 
@@ -202,10 +219,6 @@ fn failure(action: &'static str, path: &Path) -> Error {
     Error::io(action, path)(std::io::Error::other("input/output error (injected)"))
 }
 
-fn refused(action: &'static str, path: &Path, kind: std::io::ErrorKind) -> Error {
-    Error::io(action, path)(kind.into())
-}
-
 impl State {
     fn is_due(&self) -> bool {
         self.faults.fail_at == Some(self.operations)
@@ -230,9 +243,7 @@ impl State {
     }
 
     fn is_directory(&self, path: &Path) -> bool {
-        // The roots of both kinds of paths are always there.
-        matches!(path.to_str(), Some("/" | "." | ""))
-            || self.names.get(path).is_some_and(|&node| self.nodes[node].is_directory)
+        is_root(path) || self.names.get(path).is_some_and(|&node| self.nodes[node].is_directory)
     }
 
     fn add(&mut self, path: &Path, is_directory: bool) -> Result<usize> {
@@ -259,24 +270,27 @@ impl State {
     }
 
     fn write(&mut self, node: usize, bytes: &[u8], offset: u64) {
-        self.nodes[node].pending.push((offset, bytes.to_vec()));
-        put(&mut self.nodes[node].content, bytes, offset);
+        self.edit(node, Pending::Write(offset, bytes.to_vec()));
     }
 
-    fn lose_writes(&mut self, node: usize) {
-        for (offset, mut bytes) in std::mem::take(&mut self.nodes[node].pending) {
-            match self.below(3) {
-                0 => continue,
-                1 => {
+    fn edit(&mut self, node: usize, edit: Pending) {
+        edit.apply(&mut self.nodes[node].content);
+        self.nodes[node].pending.push(edit);
+    }
+
+    /// Decides what became of the writes since the last sync.
+    fn settle(&mut self, node: usize) {
+        for mut edit in std::mem::take(&mut self.nodes[node].pending) {
+            match (self.below(3), &mut edit) {
+                (0, _) => continue,
+                (1, Pending::Write(_, bytes)) => {
                     let sectors = self.below(bytes.len().div_ceil(SECTOR_BYTES) as u64 + 1) as usize;
                     bytes.truncate(sectors * SECTOR_BYTES);
                 }
                 _ => {}
             }
-            put(&mut self.nodes[node].durable, &bytes, offset);
+            edit.apply(&mut self.nodes[node].durable);
         }
-        self.nodes[node].content = self.nodes[node].durable.clone();
-        self.nodes[node].locked = false;
     }
 
     /// Flips a bit of data on its way if this operation's turn has come.
@@ -286,17 +300,6 @@ impl State {
             data[(bit / 8) as usize] ^= 1 << (bit % 8);
         }
     }
-}
-
-fn put(content: &mut Vec<u8>, bytes: &[u8], offset: u64) {
-    if bytes.is_empty() {
-        return;
-    }
-    let range = offset as usize..offset as usize + bytes.len();
-    if content.len() < range.end {
-        content.resize(range.end, 0);
-    }
-    content[range].copy_from_slice(bytes);
 }
 
 impl Disk for FaultyDisk {
@@ -310,27 +313,25 @@ impl Disk for FaultyDisk {
         Ok(self.handle(path, node))
     }
 
+    fn open_for_writing(&self, path: &Path) -> Result<Arc<dyn File>> {
+        let node = self.change("open for writing", path)?.file(path, "open for writing")?;
+        Ok(self.handle(path, node))
+    }
+
     fn create_directory(&self, path: &Path) -> Result<()> {
         self.change("create", path)?.add(path, true).map(|_| ())
     }
 
     fn rename(&self, from: &Path, to: &Path) -> Result<()> {
         let mut state = self.change("rename to", to)?;
-        if !state.names.contains_key(from) {
-            return Err(refused("rename", from, std::io::ErrorKind::NotFound));
-        }
-        if state.names.contains_key(to) {
-            return Err(refused("rename to", to, std::io::ErrorKind::AlreadyExists));
-        }
+        check_rename(&state.names, from, to)?;
         state.change(Change::Rename(from.to_owned(), to.to_owned()));
         Ok(())
     }
 
     fn exchange(&self, a: &Path, b: &Path) -> Result<()> {
         let mut state = self.change("replace", b)?;
-        if let Some(missing) = [a, b].into_iter().find(|path| !state.names.contains_key(*path)) {
-            return Err(refused("replace", missing, std::io::ErrorKind::NotFound));
-        }
+        check_exchange(&state.names, a, b)?;
         state.change(Change::Exchange(a.to_owned(), b.to_owned()));
         Ok(())
     }
@@ -356,8 +357,7 @@ impl Disk for FaultyDisk {
         if !state.is_directory(path) {
             return Err(refused("list", path, std::io::ErrorKind::NotFound));
         }
-        let inside = state.names.iter().filter(|(name, _)| parent(name) == path && name.as_path() != path);
-        Ok(inside.map(|(name, &node)| describe(name, &state.nodes[node])).collect())
+        Ok(list(&state.names, path, |name, &node| describe(name, &state.nodes[node])))
     }
 
     fn look(&self, path: &Path) -> Result<Option<Entry>> {
@@ -394,8 +394,7 @@ impl Disk for FaultyDisk {
 }
 
 fn describe(path: &Path, node: &Node) -> Entry {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    Entry { name, is_directory: node.is_directory, bytes: node.content.len() as u64 }
+    Entry { name: last(path), is_directory: node.is_directory, bytes: node.content.len() as u64 }
 }
 
 #[derive(Debug)]
@@ -449,11 +448,38 @@ impl File for FaultyFile {
         Ok(())
     }
 
+    fn set_length(&self, bytes: u64) -> Result<()> {
+        let mut state = self.disk.state();
+        state.operations += 1;
+        let refused = |kind| Err(refused("set the length of", &self.path, kind));
+        if state.faults.read_only {
+            return refused(std::io::ErrorKind::ReadOnlyFilesystem);
+        }
+        if state.is_due() {
+            if state.below(2) == 1 {
+                state.edit(self.node, Pending::Length(bytes));
+            }
+            return Err(failure("set the length of", &self.path));
+        }
+        let old_bytes = state.nodes[self.node].content.len() as u64;
+        if bytes.saturating_sub(old_bytes) > state.free_bytes() {
+            return refused(std::io::ErrorKind::StorageFull);
+        }
+        state.edit(self.node, Pending::Length(bytes));
+        Ok(())
+    }
+
     fn sync(&self) -> Result<()> {
-        let mut state = self.disk.operate("sync", &self.path)?;
+        let mut state = self.disk.state();
+        state.operations += 1;
+        if state.is_due() {
+            state.settle(self.node);
+            return Err(failure("sync", &self.path));
+        }
         let node = &mut state.nodes[self.node];
-        node.durable = node.content.clone();
-        node.pending.clear();
+        for edit in std::mem::take(&mut node.pending) {
+            edit.apply(&mut node.durable);
+        }
         Ok(())
     }
 
@@ -506,6 +532,46 @@ mod tests {
         }
         assert!(lengths_seen.contains(&(1000, false)) && lengths_seen.contains(&(3000, true)));
         assert!(lengths_seen.iter().any(|&(bytes, _)| bytes > 1000 && bytes < 3000), "torn writes occur");
+    }
+
+    #[test]
+    fn an_unsynced_truncation_survives_or_not() {
+        let mut seen = std::collections::BTreeSet::new();
+        for seed in 0..100 {
+            let disk = FaultyDisk::new(seed);
+            disk.write(path("a"), &[1; 10]).unwrap();
+            disk.sync_directory(path(".")).unwrap();
+            let file = disk.open_for_writing(path("a")).unwrap();
+            file.set_length(4).unwrap();
+            file.write_at(&[2; 2], 4).unwrap();
+            assert_eq!(disk.read(path("a")).unwrap(), [1, 1, 1, 1, 2, 2]);
+            disk.crash();
+            seen.insert(disk.read(path("a")).unwrap());
+        }
+        let old_tail = vec![1, 1, 1, 1, 2, 2, 1, 1, 1, 1];
+        let expected = [vec![1; 4], vec![1; 10], vec![1, 1, 1, 1, 2, 2], old_tail];
+        assert!(seen == expected.into(), "{seen:?}");
+    }
+
+    #[test]
+    fn no_later_sync_mends_a_failed_one() {
+        let mut lost = 0;
+        for seed in 0..20 {
+            let disk = FaultyDisk::new(seed);
+            let file = disk.create(path("a")).unwrap();
+            disk.sync_directory(path(".")).unwrap();
+            file.write_at(b"old", 0).unwrap();
+            disk.set_faults(Faults { fail_at: Some(1), ..Faults::default() });
+            assert!(file.sync().is_err());
+            file.write_at(b"new", 3).unwrap();
+            file.sync().unwrap();
+            assert_eq!(disk.read(path("a")).unwrap(), b"oldnew");
+            disk.crash();
+            let content = disk.read(path("a")).unwrap();
+            assert_eq!(&content[3..], b"new");
+            lost += usize::from(&content[..3] != b"old");
+        }
+        assert!(lost > 0);
     }
 
     #[test]

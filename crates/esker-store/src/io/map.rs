@@ -1,7 +1,8 @@
-//! Bytes of a file in memory: mapped, or (for a disk that is not real) copied.
+//! Bytes of a file in memory: mapped, or (for a disk that is not real) shared with it or copied.
 #![allow(unsafe_code)] // Mapping a file is unsafe in Rust because another process may change it; see `Map::of_file`.
 
 use std::ops::{Deref, Range};
+use std::sync::Arc;
 
 /// Read-only bytes of a whole file, aligned to at least 8 bytes at their start (to a page when mapped).
 #[derive(Debug)]
@@ -10,8 +11,59 @@ pub struct Map(Bytes);
 #[derive(Debug)]
 enum Bytes {
     Mapped(memmap2::Mmap),
-    /// Words for the alignment, and the number of bytes that count.
-    Copied(Vec<u64>, usize),
+    InMemory(Arc<Words>),
+}
+
+/// Bytes in memory; words for the alignment. Bytes of the last word that do not count are zero.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Words {
+    words: Vec<u64>,
+    bytes: usize,
+}
+
+impl Words {
+    /// Writes at `offset`, after zeros where there was nothing. The end is in memory's range.
+    pub(super) fn put(&mut self, bytes: &[u8], offset: usize) {
+        let end = offset + bytes.len();
+        if bytes.is_empty() {
+            return;
+        }
+        self.set_len(self.bytes.max(offset));
+        let capacity = self.words.len() * 8;
+        let now = bytes.len().min(capacity.saturating_sub(offset));
+        bytemuck::cast_slice_mut::<u64, u8>(&mut self.words)[offset.min(capacity)..][..now]
+            .copy_from_slice(&bytes[..now]);
+        // What is appended to whole words is written once, not zeroed before.
+        let words = bytes[now..].chunks_exact(8);
+        let mut last = [0; 8];
+        last[..words.remainder().len()].copy_from_slice(words.remainder());
+        let has_last = !words.remainder().is_empty();
+        self.words.extend(words.map(|word| u64::from_ne_bytes(word.try_into().unwrap_or_default())));
+        self.words.extend(has_last.then_some(u64::from_ne_bytes(last)));
+        self.bytes = self.bytes.max(end);
+    }
+
+    /// Cuts, or fills up with zeros.
+    pub(super) fn set_len(&mut self, bytes: usize) {
+        self.words.resize(bytes.div_ceil(8), 0);
+        if bytes < self.bytes {
+            bytemuck::cast_slice_mut::<u64, u8>(&mut self.words)[bytes..].fill(0);
+        }
+        self.bytes = bytes;
+    }
+
+    /// Gives back memory that was kept for growth.
+    pub(super) fn shrink(&mut self) {
+        self.words.shrink_to_fit();
+    }
+}
+
+impl Deref for Words {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &bytemuck::cast_slice(&self.words)[..self.bytes]
+    }
 }
 
 impl Map {
@@ -32,9 +84,14 @@ impl Map {
 
     /// Copies bytes that are not in a mappable file.
     pub fn copy_of(bytes: &[u8]) -> Self {
-        let mut words = vec![0_u64; bytes.len().div_ceil(8)];
-        bytemuck::cast_slice_mut(&mut words)[..bytes.len()].copy_from_slice(bytes);
-        Self(Bytes::Copied(words, bytes.len()))
+        let mut words = Words::default();
+        words.put(bytes, 0);
+        Self::of_words(Arc::new(words))
+    }
+
+    /// Shares bytes that are in memory.
+    pub(super) fn of_words(words: Arc<Words>) -> Self {
+        Self(Bytes::InMemory(words))
     }
 
     /// Says that a range of bytes is about to be read, so that the system fetches it in few large pieces. A hint.
@@ -51,7 +108,7 @@ impl Deref for Map {
     fn deref(&self) -> &[u8] {
         match &self.0 {
             Bytes::Mapped(map) => map,
-            Bytes::Copied(words, bytes) => &bytemuck::cast_slice(words)[..*bytes],
+            Bytes::InMemory(words) => words,
         }
     }
 }

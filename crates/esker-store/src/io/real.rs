@@ -27,6 +27,14 @@ impl Disk for RealDisk {
         Ok(Arc::new(RealFile { file, path: path.to_owned() }))
     }
 
+    fn open_for_writing(&self, path: &Path) -> Result<Arc<dyn File>> {
+        let file = fs::OpenOptions::new().read(true).write(true).open(path);
+        Ok(Arc::new(RealFile {
+            file: file.map_err(Error::io("open for writing", path))?,
+            path: path.to_owned(),
+        }))
+    }
+
     fn create_directory(&self, path: &Path) -> Result<()> {
         fs::create_dir(path).map_err(Error::io("create", path))
     }
@@ -150,8 +158,13 @@ impl File for RealFile {
         self.file.write_all_at(bytes, offset).map_err(Error::io("write to", &self.path))
     }
 
+    fn set_length(&self, bytes: u64) -> Result<()> {
+        self.file.set_len(bytes).map_err(Error::io("set the length of", &self.path))
+    }
+
     fn sync(&self) -> Result<()> {
-        self.file.sync_all().map_err(Error::io("sync", &self.path))
+        // As `fdatasync`: with the length, without the times, which would cost a second write.
+        self.file.sync_data().map_err(Error::io("sync", &self.path))
     }
 
     fn map(&self) -> Result<Map> {

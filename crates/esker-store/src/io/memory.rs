@@ -1,0 +1,320 @@
+//! A disk in memory, for what is built like a file and never outlives the process.
+//!
+//! Contents take their own size while they grow (up to twice that for a moment) and are handed over, not copied, to
+//! the first [`Map`]. Nothing here survives, so syncs do nothing. For tests of what does, see
+//! [`super::FaultyDisk`].
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use super::disk::{Disk, Entry, File, Lock, parent};
+use super::map::{Map, Words};
+use super::names::{Names, check_exchange, check_rename, is_root, last, list, refused, rename_all};
+use crate::error::{Error, Result};
+
+/// A disk in memory. Clones share it; its contents go with the last clone, open file and map.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryDisk(Arc<RwLock<Names<Node>>>);
+
+#[derive(Debug, Clone)]
+enum Node {
+    Directory,
+    File(Arc<Content>),
+}
+
+/// A file.
+#[derive(Debug, Default)]
+struct Content {
+    words: RwLock<Arc<Words>>,
+    is_locked: AtomicBool,
+}
+
+impl MemoryDisk {
+    /// An empty disk.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Bytes that all files together hold.
+    pub fn used_bytes(&self) -> u64 {
+        let files = |node: &Node| match node {
+            Node::Directory => 0,
+            Node::File(content) => content.read().len() as u64,
+        };
+        self.names().values().map(files).sum()
+    }
+
+    fn names(&self) -> RwLockReadGuard<'_, Names<Node>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn names_to_change(&self) -> RwLockWriteGuard<'_, Names<Node>> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn find(&self, path: &Path, action: &'static str) -> Result<Arc<dyn File>> {
+        match self.names().get(path) {
+            Some(Node::File(content)) => Ok(handle(path, content)),
+            Some(Node::Directory) => Err(refused(action, path, ErrorKind::IsADirectory)),
+            None => Err(refused(action, path, ErrorKind::NotFound)),
+        }
+    }
+}
+
+fn handle(path: &Path, content: &Arc<Content>) -> Arc<dyn File> {
+    Arc::new(MemoryFile { path: path.to_owned(), content: Arc::clone(content) })
+}
+
+fn is_directory(names: &Names<Node>, path: &Path) -> bool {
+    is_root(path) || matches!(names.get(path), Some(Node::Directory))
+}
+
+fn add(names: &mut Names<Node>, path: &Path, node: Node) -> Result<()> {
+    if names.contains_key(path) {
+        return Err(refused("create", path, ErrorKind::AlreadyExists));
+    }
+    if !is_directory(names, &parent(path)) {
+        return Err(refused("create", path, ErrorKind::NotFound));
+    }
+    names.insert(path.to_owned(), node);
+    Ok(())
+}
+
+fn describe(path: &Path, node: &Node) -> Entry {
+    let (is_directory, bytes) = match node {
+        Node::Directory => (true, 0),
+        Node::File(content) => (false, content.read().len() as u64),
+    };
+    Entry { name: last(path), is_directory, bytes }
+}
+
+impl Disk for MemoryDisk {
+    fn create(&self, path: &Path) -> Result<Arc<dyn File>> {
+        let content = Arc::new(Content::default());
+        let file = handle(path, &content);
+        add(&mut self.names_to_change(), path, Node::File(content))?;
+        Ok(file)
+    }
+
+    fn open(&self, path: &Path) -> Result<Arc<dyn File>> {
+        self.find(path, "open")
+    }
+
+    fn open_for_writing(&self, path: &Path) -> Result<Arc<dyn File>> {
+        self.find(path, "open for writing")
+    }
+
+    fn create_directory(&self, path: &Path) -> Result<()> {
+        add(&mut self.names_to_change(), path, Node::Directory)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> Result<()> {
+        let mut names = self.names_to_change();
+        check_rename(&names, from, to)?;
+        rename_all(&mut names, &[(from, to)]);
+        Ok(())
+    }
+
+    fn exchange(&self, a: &Path, b: &Path) -> Result<()> {
+        let mut names = self.names_to_change();
+        check_exchange(&names, a, b)?;
+        rename_all(&mut names, &[(a, b), (b, a)]);
+        Ok(())
+    }
+
+    fn remove_file(&self, path: &Path) -> Result<()> {
+        self.find(path, "remove")?;
+        self.names_to_change().remove(path);
+        Ok(())
+    }
+
+    fn remove_directory(&self, path: &Path) -> Result<()> {
+        let mut names = self.names_to_change();
+        if !is_directory(&names, path) {
+            return Err(refused("remove", path, ErrorKind::NotFound));
+        }
+        names.retain(|name, _| !name.starts_with(path));
+        Ok(())
+    }
+
+    fn list(&self, path: &Path) -> Result<Vec<Entry>> {
+        let names = self.names();
+        if !is_directory(&names, path) {
+            return Err(refused("list", path, ErrorKind::NotFound));
+        }
+        Ok(list(&names, path, describe))
+    }
+
+    fn look(&self, path: &Path) -> Result<Option<Entry>> {
+        Ok(self.names().get(path).map(|node| describe(path, node)))
+    }
+
+    fn sync_directory(&self, _path: &Path) -> Result<()> {
+        Ok(())
+    }
+
+    fn try_lock(&self, path: &Path) -> Result<Option<Box<dyn Lock>>> {
+        let mut names = self.names_to_change();
+        if !names.contains_key(path) {
+            add(&mut names, path, Node::File(Arc::default()))?;
+        }
+        match names.get(path) {
+            Some(Node::File(content)) if !content.is_locked.swap(true, Ordering::AcqRel) => {
+                Ok(Some(Box::new(MemoryLock(Arc::clone(content)))))
+            }
+            Some(Node::File(_)) => Ok(None),
+            _ => Err(refused("lock", path, ErrorKind::IsADirectory)),
+        }
+    }
+
+    fn free_bytes(&self, _path: &Path) -> Result<u64> {
+        Ok(u64::MAX)
+    }
+}
+
+impl Content {
+    fn read(&self) -> RwLockReadGuard<'_, Arc<Words>> {
+        self.words.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the bytes; a map of them keeps the old ones.
+    fn change(&self, change: impl FnOnce(&mut Words)) {
+        change(Arc::make_mut(&mut self.words.write().unwrap_or_else(PoisonError::into_inner)));
+    }
+}
+
+#[derive(Debug)]
+struct MemoryFile {
+    path: PathBuf,
+    content: Arc<Content>,
+}
+
+impl MemoryFile {
+    /// Where `bytes` bytes from `offset` on end, if that can be in memory at all.
+    fn end(&self, offset: u64, bytes: usize) -> Result<usize> {
+        let end = offset.checked_add(bytes as u64).and_then(|end| usize::try_from(end).ok());
+        end.filter(|&end| end <= isize::MAX as usize)
+            .ok_or_else(|| Error::io("write to", &self.path)(ErrorKind::FileTooLarge.into()))
+    }
+}
+
+impl File for MemoryFile {
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn len(&self) -> Result<u64> {
+        Ok(self.content.read().len() as u64)
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize> {
+        let content = self.content.read();
+        let start = usize::try_from(offset).unwrap_or(usize::MAX).min(content.len());
+        let bytes = buffer.len().min(content.len() - start);
+        buffer[..bytes].copy_from_slice(&content[start..start + bytes]);
+        Ok(bytes)
+    }
+
+    fn write_at(&self, bytes: &[u8], offset: u64) -> Result<()> {
+        self.end(offset, bytes.len())?;
+        self.content.change(|words| words.put(bytes, offset as usize));
+        Ok(())
+    }
+
+    fn set_length(&self, bytes: u64) -> Result<()> {
+        let bytes = self.end(bytes, 0)?;
+        self.content.change(|words| words.set_len(bytes));
+        Ok(())
+    }
+
+    fn sync(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn map(&self) -> Result<Map> {
+        let mut content = self.content.words.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(words) = Arc::get_mut(&mut content) {
+            words.shrink();
+        }
+        Ok(Map::of_words(Arc::clone(&content)))
+    }
+}
+
+#[derive(Debug)]
+struct MemoryLock(Arc<Content>);
+
+impl Lock for MemoryLock {}
+
+impl Drop for MemoryLock {
+    fn drop(&mut self) {
+        self.0.is_locked.store(false, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(name: &str) -> &Path {
+        Path::new(name)
+    }
+
+    #[test]
+    fn maps_share_the_bytes_and_outlive_changes() {
+        let disk = MemoryDisk::new();
+        let file = disk.create(path("a")).unwrap();
+        file.write_at(b"tail", 4093).unwrap();
+        file.write_at(b"head", 0).unwrap();
+        let (one, two) = (file.map().unwrap(), disk.open(path("a")).unwrap().map().unwrap());
+        assert_eq!(one.as_ptr(), two.as_ptr(), "no copy");
+        assert_eq!((one.len(), &one[..5], &one[4093..]), (4097, &b"head\0"[..], &b"tail"[..]));
+        file.write_at(b"H", 0).unwrap();
+        disk.remove_file(path("a")).unwrap();
+        assert_eq!(&one[..4], b"head");
+        assert_eq!(&file.map().unwrap()[..4], b"Head");
+        assert_eq!(disk.used_bytes(), 0);
+    }
+
+    #[test]
+    fn bytes_are_where_they_were_put_whatever_the_order() {
+        let (disk, mut expected) = (MemoryDisk::new(), vec![0_u8; 1000]);
+        let file = disk.create(path("a")).unwrap();
+        for k in 0..200_usize {
+            let (start, bytes) = (k * 37 % 900, k % 23);
+            let piece = vec![k as u8; bytes];
+            expected[start..start + bytes].copy_from_slice(&piece);
+            file.write_at(&piece, start as u64).unwrap();
+        }
+        file.set_length(1000).unwrap();
+        assert_eq!(disk.read(path("a")).unwrap(), expected);
+        file.set_length(501).unwrap();
+        file.set_length(1000).unwrap();
+        expected[501..].fill(0);
+        assert_eq!(disk.read(path("a")).unwrap(), expected, "what was cut off does not come back");
+        assert!(file.write_at(b"x", u64::MAX).is_err());
+    }
+
+    #[test]
+    fn names_behave_as_on_other_disks() {
+        let disk = MemoryDisk::new();
+        assert!(disk.create(path("d/x")).is_err(), "no such directory");
+        disk.create_directory(path("d")).unwrap();
+        disk.write(path("d/x"), b"x").unwrap();
+        disk.write(path("y"), b"yy").unwrap();
+        assert!(disk.create(path("y")).is_err() && disk.rename(path("d"), path("y")).is_err());
+        disk.rename(path("d"), path("e")).unwrap();
+        disk.exchange(path("e/x"), path("y")).unwrap();
+        assert_eq!(disk.read(path("e/x")).unwrap(), b"yy");
+        let names = |at: &str| disk.list(path(at)).unwrap().into_iter().map(|e| (e.name, e.bytes));
+        assert!(names(".").eq([("e".to_owned(), 0), ("y".to_owned(), 1)]));
+        assert!(names("e").eq([("x".to_owned(), 2)]));
+        let lock = disk.try_lock(path("LOCK")).unwrap();
+        assert!(lock.is_some() && disk.try_lock(path("LOCK")).unwrap().is_none());
+        drop(lock);
+        assert!(disk.try_lock(path("LOCK")).unwrap().is_some());
+        disk.remove_directory(path("e")).unwrap();
+        assert!(disk.look(path("e/x")).unwrap().is_none() && disk.open(path("e/x")).is_err());
+    }
+}

@@ -1,0 +1,69 @@
+//! Names of files and directories, for the disks in memory.
+
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use super::disk::{Entry, parent};
+use crate::error::{Error, Result};
+
+/// What stands under each name.
+pub(super) type Names<N> = BTreeMap<PathBuf, N>;
+
+/// What an operating system answers.
+pub(super) fn refused(action: &'static str, path: &Path, kind: ErrorKind) -> Error {
+    Error::io(action, path)(kind.into())
+}
+
+/// Whether the name can only be that of a directory: the roots of both kinds of paths are always there.
+pub(super) fn is_root(path: &Path) -> bool {
+    matches!(path.to_str(), Some("/" | "." | ""))
+}
+
+/// Gives all files and directories below the first of each pair the name of the second.
+pub(super) fn rename_all<N>(names: &mut Names<N>, renames: &[(&Path, &Path)]) {
+    *names = std::mem::take(names)
+        .into_iter()
+        .map(|(name, node)| {
+            let renamed = renames.iter().find_map(|(from, to)| {
+                let rest = name.strip_prefix(from).ok()?;
+                Some(if rest.as_os_str().is_empty() { to.to_path_buf() } else { to.join(rest) })
+            });
+            (renamed.unwrap_or(name), node)
+        })
+        .collect();
+}
+
+/// Whether a rename may take place.
+pub(super) fn check_rename<N>(names: &Names<N>, from: &Path, to: &Path) -> Result<()> {
+    if !names.contains_key(from) {
+        return Err(refused("rename", from, ErrorKind::NotFound));
+    }
+    if names.contains_key(to) {
+        return Err(refused("rename to", to, ErrorKind::AlreadyExists));
+    }
+    Ok(())
+}
+
+/// Whether two names may be swapped.
+pub(super) fn check_exchange<N>(names: &Names<N>, a: &Path, b: &Path) -> Result<()> {
+    match [a, b].into_iter().find(|path| !names.contains_key(*path)) {
+        Some(missing) => Err(refused("replace", missing, ErrorKind::NotFound)),
+        None => Ok(()),
+    }
+}
+
+/// What a directory holds, sorted by name.
+pub(super) fn list<N>(
+    names: &Names<N>,
+    directory: &Path,
+    describe: impl Fn(&Path, &N) -> Entry,
+) -> Vec<Entry> {
+    let inside = names.iter().filter(|(name, _)| parent(name) == directory && name.as_path() != directory);
+    inside.map(|(name, node)| describe(name, node)).collect()
+}
+
+/// The last part of a name.
+pub(super) fn last(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
