@@ -7,7 +7,7 @@ use esker_graph::{Csr, Direction, Rows, VertexId, vertex};
 
 use crate::error::Result;
 use crate::format::{
-    DatabaseId, Edit, ElementType, Encoding, IdMapKind, IdMapRecord, LayerRecord, Owner, PropertyRecord,
+    DatabaseId, Edit, ElementType, GraphShape, IdMapKind, IdMapRecord, LayerRecord, Owner, PropertyRecord,
     VersionRecord, VertexOrder,
 };
 use crate::ids::{IdFiles, IndexWriter, IntegersWriter, PermutationWriter, TextsWriter, hash_int, hash_text};
@@ -139,23 +139,21 @@ impl Sample {
             })
         };
         let model = self.model();
+        let record = LayerRecord::first(&GraphShape {
+            directed: self.directed,
+            multigraph: true,
+            in_edges: self.in_edges,
+            num_vertices: self.num_vertices as u64,
+            num_edges: self.edges.len() as u64,
+            num_arcs: model.graph().rows(Direction::Out).unwrap().targets().len() as u64,
+            num_loops: self.edges.iter().filter(|edge| edge.0 == edge.1).count() as u64,
+        });
         vec![
-            Edit::AddLayer(LayerRecord {
-                number: 1,
-                first_version: 1,
-                last_version: 1,
-                encoding: Encoding::Plain,
-                directed: self.directed,
-                in_edges: self.in_edges,
-                num_vertices: self.num_vertices as u64,
-                num_edges: self.edges.len() as u64,
-                num_arcs: model.graph().rows(Direction::Out).unwrap().targets().len() as u64,
-                num_loops: self.edges.iter().filter(|edge| edge.0 == edge.1).count() as u64,
-            }),
+            Edit::AddLayer(record.clone()),
             Edit::SetIdMap(IdMapRecord { kind: self.ids, base: 0, order: VertexOrder::Keep }),
             property(0, "weight", ElementType::I32, false),
             property(1, "kind", ElementType::U8, true),
-            Edit::AddVersion(VersionRecord { number: 1, time_ms: 1_000, message: "a sample".to_owned() }),
+            Edit::AddVersion(VersionRecord::at_end_of(&record, 1_000, "a sample".to_owned())),
         ]
     }
 }

@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use esker_graph::{Direction, VertexId};
 use esker_store::Store;
-use esker_store::format::{Edit, Encoding, IdMapKind, IdMapRecord, LayerRecord, VersionRecord, VertexOrder};
+use esker_store::format::{
+    Edit, GraphShape, IdMapKind, IdMapRecord, LayerRecord, VersionRecord, VertexOrder,
+};
 use esker_store::io::RealDisk;
 use esker_store::version::{Staging, StagingOptions, lock_writer};
 
@@ -26,21 +28,17 @@ fn write_circle(path: &Path, n: u64, replace: bool) -> esker_store::Result<u64> 
     let mut targets = layer.targets(Direction::Out)?;
     targets.append(&(0..n).map(|v| ((v + 1) % n) as VertexId).collect::<Vec<_>>())?;
     targets.finish()?;
+    let record = LayerRecord::first(&GraphShape {
+        directed: true,
+        num_vertices: n,
+        num_edges: n,
+        num_arcs: n,
+        ..GraphShape::default()
+    });
     staging.install(&[
-        Edit::AddLayer(LayerRecord {
-            number: 1,
-            first_version: 1,
-            last_version: 1,
-            encoding: Encoding::Plain,
-            directed: true,
-            in_edges: false,
-            num_vertices: n,
-            num_edges: n,
-            num_arcs: n,
-            num_loops: 0,
-        }),
+        Edit::AddLayer(record.clone()),
         Edit::SetIdMap(IdMapRecord { kind: IdMapKind::Identity, base: 0, order: VertexOrder::Keep }),
-        Edit::AddVersion(VersionRecord { number: 1, time_ms: 0, message: String::new() }),
+        Edit::AddVersion(VersionRecord::at_end_of(&record, 0, String::new())),
     ])
 }
 

@@ -6,8 +6,8 @@ use std::fmt::Write;
 use super::field::Documented;
 use super::header::ColumnHeader;
 use super::manifest::{
-    EditKind, Encoding, IdMapKind, IdMapRecord, LayerRecord, ManifestHeader, Owner, PropertyRecord,
-    RecordHeader, VersionRecord, VertexOrder,
+    DictionaryRecord, EditKind, Encoding, IdMapKind, IdMapRecord, LayerRecord, ManifestHeader, Owner,
+    PropertyRecord, RecordHeader, SectionRecord, VersionRecord, VertexOrder,
 };
 use super::{BLOCK_BYTES, ColumnKind, ElementType, FORMAT_VERSION, PAGE_BYTES};
 
@@ -19,8 +19,12 @@ web.esker/
   MANIFEST            what the database holds
   LOCK                empty; the process that writes holds an exclusive flock(2) on it
   layers/<number>/    the files of each layer
-    out.offsets  out.targets  out.property.<number>
-    in.offsets   in.targets   in.property.<number>
+    out.offsets  out.targets  out.property.<number>  out.born
+    out.vertices  out.degrees  out.previous
+    out.dead.vertices  out.dead.offsets  out.dead.targets  out.dead.codes
+    out.past.vertices  out.past.offsets  out.past.targets  out.past.born  out.past.died  out.past.property.<number>
+    in.<the same>
+    versions
     dictionary.<number>.texts  dictionary.<number>.ends
   ids/                how external ids and vertices are related; absent if the ids are dense integers as they came
     integers           permuted dense integers and sparse integers: the integer of each vertex
@@ -88,6 +92,8 @@ fn render() -> String {
     chapter::<RecordHeader>(&mut out);
     chapter::<EditKind>(&mut out);
     chapter::<LayerRecord>(&mut out);
+    chapter::<SectionRecord>(&mut out);
+    chapter::<DictionaryRecord>(&mut out);
     chapter::<Encoding>(&mut out);
     chapter::<IdMapRecord>(&mut out);
     chapter::<IdMapKind>(&mut out);

@@ -164,6 +164,22 @@ impl<T: Value> Value for Option<T> {
     }
 }
 
+impl<T: Value> Value for Vec<T> {
+    fn type_name() -> String {
+        format!("list: u32 count, then each {}", T::type_name())
+    }
+
+    fn put(&self, out: &mut Vec<u8>) {
+        (self.len() as u32).put(out);
+        self.iter().for_each(|value| value.put(out));
+    }
+
+    fn take(input: &mut Input<'_>) -> Result<Self> {
+        // Values are pushed one by one: a count that is wrong ends at the end of the input, not in a huge allocation.
+        (0..u32::take(input)?).map(|_| T::take(input)).collect()
+    }
+}
+
 /// For `docs/format.md`.
 #[cfg(test)]
 pub(super) trait Documented {
@@ -173,9 +189,9 @@ pub(super) trait Documented {
 
 /// Declares a struct whose fields lie one after another, without gaps, in the order given.
 macro_rules! layout {
-    ($(#[doc = $doc:literal])* pub struct $name:ident { $($(#[doc = $field_doc:literal])* $field:ident: $type:ty,)* }) => {
+    ($(#[doc = $doc:literal])* $(#[derive($($derive:ident),*)])? pub struct $name:ident { $($(#[doc = $field_doc:literal])* $field:ident: $type:ty,)* }) => {
         $(#[doc = $doc])*
-        #[derive(Debug, Clone, PartialEq, Eq)]
+        #[derive(Debug, Clone, PartialEq, Eq $(, $($derive),*)?)]
         pub struct $name { $($(#[doc = $field_doc])* pub $field: $type,)* }
 
         impl $crate::format::field::Value for $name {
@@ -274,6 +290,7 @@ mod tests {
         round_trip(&"Grüße".to_owned());
         round_trip(&Some("x".to_owned()));
         round_trip(&None::<u16>);
+        round_trip(&vec![1_u32, 2, 3]);
     }
 
     #[test]

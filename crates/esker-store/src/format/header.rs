@@ -155,6 +155,64 @@ codes! {
         IdIndexTags = 20,
         /// The vertices of the index; where the integers are dense, for each integer its vertex.
         IdIndexVertices = 21,
+        /// The versions that a layer tells apart, ascending; the code of a version is its position plus 1.
+        LayerVersions = 31,
+        /// The vertices with fragments of out-lists in a layer that is not complete, ascending; its offsets are parallel to it.
+        OutVertices = 32,
+        /// For each fragment, the length of the whole list at the end of the range.
+        OutDegrees = 33,
+        /// For each fragment, where the list goes on: 24 bits of layer number, 40 bits of position in that layer's column of vertices; 0: the fragment is the whole list.
+        OutPrevious = 34,
+        /// For each arc, the code of the version that it was added by.
+        OutBorn = 35,
+        /// The vertices with tombstones, ascending.
+        OutDeadVertices = 36,
+        /// For each of them, where its tombstones begin; then the end of the last.
+        OutDeadOffsets = 37,
+        /// Tombstones, ascending for each vertex: arcs to these targets in older layers are dead.
+        OutDeadTargets = 38,
+        /// For each tombstone, the code of the version that it was added by.
+        OutDeadCodes = 39,
+        /// The vertices with arcs that lived and died within the range, ascending.
+        OutPastVertices = 40,
+        /// For each of them, where these arcs begin; then the end of the last.
+        OutPastOffsets = 41,
+        /// Such arcs, ascending for each vertex.
+        OutPastTargets = 42,
+        /// For each such arc, the code of the version that it was added by.
+        OutPastBorn = 43,
+        /// For each such arc, the code of the version that it was removed by.
+        OutPastDied = 44,
+        /// An edge property of such arcs.
+        OutPastProperty = 45,
+        /// The vertices with fragments of in-lists in a layer that is not complete, ascending; its offsets are parallel to it.
+        InVertices = 48,
+        /// As 33, for in-lists.
+        InDegrees = 49,
+        /// As 34, for in-lists.
+        InPrevious = 50,
+        /// As 35, for in-lists.
+        InBorn = 51,
+        /// As 36, for in-lists.
+        InDeadVertices = 52,
+        /// As 37, for in-lists.
+        InDeadOffsets = 53,
+        /// As 38, for in-lists.
+        InDeadTargets = 54,
+        /// As 39, for in-lists.
+        InDeadCodes = 55,
+        /// As 40, for in-lists.
+        InPastVertices = 56,
+        /// As 41, for in-lists.
+        InPastOffsets = 57,
+        /// As 42, for in-lists.
+        InPastTargets = 58,
+        /// As 43, for in-lists.
+        InPastBorn = 59,
+        /// As 44, for in-lists.
+        InPastDied = 60,
+        /// As 45, for in-lists.
+        InPastProperty = 61,
     }
 }
 
@@ -212,8 +270,10 @@ pub(crate) fn read_header_page<T: Value>(path: &Path, file: &[u8], magic: [u8; 8
     input.bytes(8)?;
     let version = u32::take(&mut input)?;
     if version != FORMAT_VERSION {
+        // Version 1 was never released.
+        let remedy = if version < FORMAT_VERSION { "import the graph again" } else { "use a newer Esker" };
         return Err(Error::Invalid(format!(
-            "{} has format version {version}, and this Esker reads version {FORMAT_VERSION}: use a newer Esker",
+            "{} has format version {version}, and this Esker reads version {FORMAT_VERSION}: {remedy}",
             path.display()
         )));
     }

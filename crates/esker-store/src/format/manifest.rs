@@ -1,5 +1,7 @@
 //! Tables of the manifest. What they mean together is told in `version/README.md`.
 
+use esker_graph::Direction;
+
 use super::field::{Input, Value, codes, layout};
 use super::header::{DatabaseId, ElementType};
 use crate::error::Result;
@@ -60,29 +62,135 @@ codes! {
 }
 
 layout! {
+    /// Sizes of the lists of one direction of a layer; all 0 if it is not kept.
+    #[derive(Copy, Default)]
+    pub struct SectionRecord {
+        /// Vertices with a list (a complete layer: all) or a fragment of one.
+        lists: u64,
+        /// Arcs of these lists: those alive at the end of the range.
+        arcs: u64,
+        /// Vertices with tombstones.
+        dead_lists: u64,
+        /// Tombstones: pairs of ends whose arcs in older layers are dead.
+        dead_arcs: u64,
+        /// Vertices with arcs that lived and died within the range.
+        past_lists: u64,
+        /// Such arcs.
+        past_arcs: u64,
+    }
+}
+
+layout! {
+    /// Texts that a layer adds to the dictionary of an edge property.
+    pub struct DictionaryRecord {
+        /// Number of the property.
+        property: u32,
+        /// Code of the first text.
+        first: u64,
+        /// Number of texts.
+        count: u64,
+    }
+}
+
+layout! {
     /// A layer. Its files lie in `layers/<number>/`.
     pub struct LayerRecord {
-        /// Number of the layer.
+        /// Number of the layer: 24 bits, never used twice.
         number: u32,
         /// The first version that it holds changes of.
         first_version: u64,
         /// The last one.
         last_version: u64,
+        /// How many versions it tells apart. If more than one, the column `versions` names them and columns of codes stand
+        /// beside the arcs.
+        num_versions: u32,
         /// How it keeps lists.
         encoding: Encoding,
+        /// Whether it holds all lists, so that no older layer matters; else fragments of the lists that changed.
+        complete: bool,
         /// Whether out-lists and in-lists differ.
         directed: bool,
+        /// Whether there may be several edges between the same two vertices.
+        multigraph: bool,
         /// Whether in-lists are kept. Never for an undirected graph: they are its out-lists.
         in_edges: bool,
-        /// Number of vertices.
+        /// Number of vertices of the graph at the end of the range.
         num_vertices: u64,
-        /// Number of edges; an undirected one counts once.
+        /// Number of edges of the graph then; an undirected one counts once.
         num_edges: u64,
-        /// Entries of all out-lists: an undirected edge counts twice, a self-loop once.
+        /// Entries of all out-lists then: an undirected edge counts twice, a self-loop once.
         num_arcs: u64,
-        /// Number of edges from a vertex to itself.
+        /// Number of edges from a vertex to itself then.
         num_loops: u64,
+        /// Its out-lists.
+        out: SectionRecord,
+        /// Its in-lists.
+        incoming: SectionRecord,
+        /// Vertices whose external ids it adds to the id map: the last ones of its `num_vertices`.
+        num_new_ids: u64,
+        /// What it adds to the dictionaries of edge properties.
+        dictionaries: Vec<DictionaryRecord>,
+        /// Numbers of the vertex properties that it holds values of.
+        vertex_properties: Vec<u32>,
     }
+}
+
+impl LayerRecord {
+    /// The first layer of a database: complete, version 1 alone, lists as `shape` says.
+    pub fn first(shape: &GraphShape) -> Self {
+        let lists = |kept: bool| SectionRecord {
+            lists: if kept { shape.num_vertices } else { 0 },
+            arcs: if kept { shape.num_arcs } else { 0 },
+            ..SectionRecord::default()
+        };
+        Self {
+            number: 1,
+            first_version: 1,
+            last_version: 1,
+            num_versions: 1,
+            encoding: Encoding::Plain,
+            complete: true,
+            directed: shape.directed,
+            multigraph: shape.multigraph,
+            in_edges: shape.in_edges,
+            num_vertices: shape.num_vertices,
+            num_edges: shape.num_edges,
+            num_arcs: shape.num_arcs,
+            num_loops: shape.num_loops,
+            out: lists(true),
+            incoming: lists(shape.in_edges),
+            num_new_ids: 0,
+            dictionaries: Vec::new(),
+            vertex_properties: Vec::new(),
+        }
+    }
+
+    /// The sizes of the lists of a direction.
+    pub fn section(&self, direction: Direction) -> &SectionRecord {
+        match direction {
+            Direction::Out => &self.out,
+            Direction::In => &self.incoming,
+        }
+    }
+}
+
+/// What kind of graph it is, and its numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct GraphShape {
+    /// Whether out-lists and in-lists differ.
+    pub directed: bool,
+    /// Whether there may be several edges between the same two vertices.
+    pub multigraph: bool,
+    /// Whether in-lists of a directed graph are kept.
+    pub in_edges: bool,
+    /// Number of vertices.
+    pub num_vertices: u64,
+    /// Number of edges; an undirected one counts once.
+    pub num_edges: u64,
+    /// Entries of all out-lists.
+    pub num_arcs: u64,
+    /// Number of edges from a vertex to itself.
+    pub num_loops: u64,
 }
 
 codes! {
@@ -158,6 +266,22 @@ layout! {
         time_ms: u64,
         /// What its author says of it.
         message: String,
+        /// Number of vertices, those that were removed included.
+        num_vertices: u64,
+        /// Number of edges; an undirected one counts once.
+        num_edges: u64,
+        /// Entries of all out-lists.
+        num_arcs: u64,
+        /// Number of edges from a vertex to itself.
+        num_loops: u64,
+    }
+}
+
+impl VersionRecord {
+    /// The version at the end of the range of a layer.
+    pub fn at_end_of(layer: &LayerRecord, time_ms: u64, message: String) -> Self {
+        let LayerRecord { last_version: number, num_vertices, num_edges, num_arcs, num_loops, .. } = *layer;
+        Self { number, time_ms, message, num_vertices, num_edges, num_arcs, num_loops }
     }
 }
 

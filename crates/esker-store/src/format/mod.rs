@@ -24,8 +24,9 @@ pub use field::{Input, Value};
 pub use header::{ColumnHeader, ColumnKind, ColumnSpec, DatabaseId, Element, ElementType};
 pub(crate) use header::{header_page, read_header_page};
 pub use manifest::{
-    Edit, EditKind, Encoding, IdMapKind, IdMapRecord, LayerRecord, MANIFEST_MAGIC, ManifestHeader, Owner,
-    PropertyRecord, RecordHeader, VersionRecord, VertexOrder,
+    DictionaryRecord, Edit, EditKind, Encoding, GraphShape, IdMapKind, IdMapRecord, LayerRecord,
+    MANIFEST_MAGIC, ManifestHeader, Owner, PropertyRecord, RecordHeader, SectionRecord, VersionRecord,
+    VertexOrder,
 };
 pub use size::{BLOCK_BYTES, FORMAT_VERSION, PAGE_BYTES};
 pub use values::Values;

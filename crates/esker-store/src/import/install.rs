@@ -7,7 +7,7 @@ use std::time::UNIX_EPOCH;
 use esker_graph::{Direction, Stop, VertexId};
 
 use super::number::PartitionNumberer;
-use super::options::{ImportOptions, ImportReport, MEMORY_BYTES_MIN, VertexOrder};
+use super::options::{Duplicates, ImportOptions, ImportReport, MEMORY_BYTES_MIN, VertexOrder};
 use super::pipeline::{Built, BuiltIds, BuiltProperty, Place, build_layer};
 use super::scratch::Work;
 use super::sink::{ColumnKind, ColumnSink, LayerSink};
@@ -17,7 +17,7 @@ use super::spool::Spool;
 use super::values::ValueType;
 use crate::error::{Error, Result};
 use crate::format::{
-    ColumnWriter, Edit, Element, ElementType, Encoding, IdMapKind, IdMapRecord, LayerRecord, Owner,
+    ColumnWriter, Edit, Element, ElementType, GraphShape, IdMapKind, IdMapRecord, LayerRecord, Owner,
     PropertyRecord, VersionRecord, VertexOrder as StoredOrder,
 };
 use crate::ids::{IdFiles, PermutationWriter};
@@ -68,27 +68,20 @@ pub fn import(
     work.check()?;
     drop(work);
     disk.remove_directory(&scratch)?;
-    let mut edits = vec![
-        Edit::AddLayer(LayerRecord {
-            number: 1,
-            first_version: 1,
-            last_version: 1,
-            encoding: Encoding::Plain,
-            directed: report.directed,
-            in_edges,
-            num_vertices: report.vertices,
-            num_edges: report.edges,
-            num_arcs: report.arcs,
-            num_loops: loops,
-        }),
-        Edit::SetIdMap(id_map),
-    ];
+    let record = LayerRecord::first(&GraphShape {
+        directed: report.directed,
+        multigraph: options.duplicates == Duplicates::Keep,
+        in_edges,
+        num_vertices: report.vertices,
+        num_edges: report.edges,
+        num_arcs: report.arcs,
+        num_loops: loops,
+    });
+    let mut edits = vec![Edit::AddLayer(record.clone()), Edit::SetIdMap(id_map)];
     edits.extend(property_records(properties, weight).map(Edit::AddProperty));
-    edits.push(Edit::AddVersion(VersionRecord {
-        number: 1,
-        time_ms: UNIX_EPOCH.elapsed().map_or(0, |age| age.as_millis() as u64),
-        message: format!("import of {format}"),
-    }));
+    let time_ms = UNIX_EPOCH.elapsed().map_or(0, |age| age.as_millis() as u64);
+    let message = format!("import of {format}");
+    edits.push(Edit::AddVersion(VersionRecord::at_end_of(&record, time_ms, message)));
     staging.install(&edits)?;
     Ok(report)
 }

@@ -89,6 +89,10 @@ impl Manifest {
         let impossible = |layer: &LayerRecord| {
             layer.num_vertices > NONE as usize as u64
                 || layer.first_version > layer.last_version
+                || layer.number == 0
+                || layer.number >= 1 << 24
+                || layer.num_versions == 0
+                || u64::from(layer.num_versions) > layer.last_version - layer.first_version + 1
                 || (layer.in_edges && !layer.directed)
                 || layer.num_edges > layer.num_arcs
                 || layer.num_loops > layer.num_edges
