@@ -13,18 +13,19 @@ imported whole (and LLAMA); then `compact`, and the newest version again. Some o
 after, each against a database into which just its edges were imported.
 
 The same as in the thesis: the split, K (1, 5, 10, 50, 100, 200), the root, ten iterations, all threads; only additions.
-Different: (1) LLAMA's snapshots are made by its bulk loader, one file each; here every part goes through log, delta and
-freeze, and is a durable version of its own, and `load` holds one process for each part. (2) The thesis compares with
-LLAMA in one snapshot or a bare CSR in the same program; here `whole` is a database of one layer. (3) The thesis has a
-plain queue BFS and PageRank in float; Esker's BFS turns direction, its PageRank has doubles. LLAMA's programs pull over
-in-edges, which are a second copy of the graph even if it is symmetric: both of its sizes are given. (4) LLAMA numbers
-vertices as the file does; Esker as `import` decides, and vertices that the base lacks come last. (5) Figures are
-medians of runs in turn instead of means of five; times of algorithms are those that the programs report.
+Different: (1) LLAMA's snapshots are made by its bulk loader, one file each, in one process, each synced; here every part
+goes through log, delta and freeze, is a durable version of its own, and `load` holds one process for each part. (2) The
+thesis compares with LLAMA in one snapshot or a bare CSR in the same program; here `whole` is a database of one layer.
+(3) The thesis has a plain queue BFS and PageRank in float; Esker's BFS turns direction, its PageRank has doubles.
+LLAMA's programs pull over in-edges, a second copy of the graph even if it is symmetric: both of its sizes are given.
+(4) LLAMA numbers vertices as the file does; Esker as `import` decides, and vertices that the base lacks come last.
+(5) Figures are medians of runs in turn instead of means of five; times of algorithms are those that the programs report.
 
 --llama names a folder of LLAMA's benchmark programs, one a task: bfs_count-persistent and pagerank-persistent (its
 defaults: explicit linking, copy-on-write vertex table). They load the same parts: X-Stream binaries if files that end
 in .dat, both ends of an undirected edge written, lie beside the text (--splits), else the text.
---splits names a folder that holds the splits already: full.el, base.el, k10/001.el ... and info.txt with `root=`.
+--splits names a folder that holds the splits already: full.el, base.el, k10/001.el ... and info.txt with `root=`;
+--suffix names another ending of these that Esker is to read, such as `packed` (Graph500's binary) beside LLAMA's .dat.
 """
 
 import argparse
@@ -127,7 +128,7 @@ class Llama:
         for file in files:
             links.append(file.with_suffix(".snap"))
             if not links[-1].exists():
-                links[-1].symlink_to(file.name)
+                links[-1].symlink_to(file.with_suffix(".el").name)
         return links, [] if self.directed else ["-U"]
 
     def call(self, task, words):
@@ -167,13 +168,13 @@ def seconds_of(text):
 class Splits:
     """Files of a graph: `full`, `base`, and the parts of each K."""
 
-    def __init__(self, folder):
-        self.folder = Path(folder)
-        self.full, self.base = self.folder / "full.el", self.folder / "base.el"
+    def __init__(self, folder, suffix):
+        self.folder, self.suffix = Path(folder), suffix
+        self.full, self.base = self.folder / f"full.{suffix}", self.folder / f"base.{suffix}"
         self.info = self.folder / "info.txt"
 
     def parts(self, count):
-        return [self.folder / f"k{count}" / f"{part:03}.el" for part in range(1, count + 1)]
+        return [self.folder / f"k{count}" / f"{part:03}.{self.suffix}" for part in range(1, count + 1)]
 
     def root(self):
         return re.search(r"^root=(.*)$", self.info.read_text(), re.MULTILINE)[1]
@@ -183,7 +184,7 @@ class Splits:
         self.folder.mkdir(parents=True, exist_ok=True)
         if edges != self.full:
             shutil.copyfile(edges, self.full)
-        rest = self.folder / "rest.el"
+        rest = self.folder / "rest"
         draw, degree = random.Random(seed).random, defaultdict(int)
         with open(self.full, "rb") as lines, open(self.base, "wb") as base, open(rest, "wb") as others:
             for line in lines:
@@ -261,8 +262,8 @@ class Comparison:
         print("  ".join(cell for cell in cells if cell), flush=True)
         if llama:
             out, both = llama["out"], llama["both"]
-            print(f"       LLAMA: load {out[0]:.2f} s, with in-edges {both[0]:.2f} s; size {out[1]:.1f}, {both[1]:.1f} MiB; "
-                  f"bfs {kernels['bfs']['llama']:.4f} s, pagerank {kernels['pagerank']['llama']:.4f} s", flush=True)
+            print(f"       LLAMA: load {out[0]:.2f} s, with in-edges {both[0]:.2f} s; "
+                  f"size {out[1]:.1f}, {both[1]:.1f} MiB; bfs {kernels['bfs']['llama']:.4f} s, pagerank {kernels['pagerank']['llama']:.4f} s", flush=True)
 
     def load_llama(self, files):
         if self.llama is None:
@@ -287,7 +288,8 @@ class Comparison:
         if len(versions) != count + 1:
             sys.exit(f"{database} has {len(versions)} versions, not {count + 1}")
         llama = self.load_llama([self.splits.base, *parts])
-        self.record(count + 1, "unmerged", load_s, mebibytes(database), self.kernels(database, llama=llama), llama=llama)
+        kernels = self.kernels(database, llama=llama)
+        self.record(count + 1, "unmerged", load_s, mebibytes(database), kernels, llama=llama)
         if self.llama:
             self.llama.clean()
         self.older(database, count, versions, "unmerged")
@@ -316,8 +318,8 @@ def table(rows, directed):
     LLAMA's load and size are those with in-edges if the graph is directed, as Esker keeps these too, else without.
     """
     whole = rows[0]
-    lines = ["| layers | state | load s | size MiB | BFS s | PageRank s | load | size | BFS | PageRank | to LLAMA: load, size, "
-             "BFS, PageRank |", "|---" * 11 + "|"]
+    lines = ["| layers | state | load s | size MiB | BFS s | PageRank s | load | size | BFS | PageRank "
+             "| to LLAMA: load, size, BFS, PageRank |", "|---" * 11 + "|"]
     for row in rows:
         bfs, rank, peer = row["bfs"], row["pagerank"], ""
         if "llama" in row:
@@ -354,9 +356,10 @@ def parsed():
     source.add_argument("--input", type=Path, help="file of edges")
     source.add_argument("--generate", choices=["kron", "rmat"])
     source.add_argument("--splits", help="folder of splits that are there already")
+    parser.add_argument("--suffix", default="el", help="ending of the files in --splits that Esker reads")
     parser.add_argument("--scale", type=int, default=20, help="of --generate")
     parser.add_argument("--directed", action="store_true")
-    parser.add_argument("--layers", type=int, nargs="+", default=[1, 5, 10, 50, 100, 200], help="K, the number of parts")
+    parser.add_argument("--layers", type=int, nargs="+", default=[1, 5, 10, 50, 100, 200], help="K, number of parts")
     parser.add_argument("--older", type=int, default=3, help="how many older versions to read")
     parser.add_argument("--work", required=True, help="folder for splits and databases")
     parser.add_argument("--seed", type=int, default=1)
@@ -374,8 +377,9 @@ def main():
     work = Path(arguments.work)
     work.mkdir(parents=True, exist_ok=True)
     esker = Esker(arguments.esker, arguments.threads, arguments.directed)
-    splits = Splits(arguments.splits or work / "splits")
-    if not arguments.splits and not (splits.info.exists() and all(splits.parts(k)[-1].exists() for k in arguments.layers)):
+    splits = Splits(arguments.splits or work / "splits", arguments.suffix if arguments.splits else "el")
+    ready = splits.info.exists() and all(splits.parts(count)[-1].exists() for count in arguments.layers)
+    if not arguments.splits and not ready:
         splits.make(edges_once(arguments, esker, work), arguments.directed, arguments.layers, arguments.seed)
     llama = arguments.llama and Llama(arguments.llama, arguments.threads, arguments.directed, work, arguments.limit)
     comparison = Comparison(arguments, splits, esker, llama)
