@@ -112,8 +112,8 @@ impl ExportGraph for StoredExport<'_> {
     }
 
     fn dense_base(&self) -> Option<u64> {
-        let record = &self.snapshot.manifest().ids;
-        (record.kind == IdMapKind::Permuted).then_some(record.base)
+        let permuted = self.snapshot.manifest().ids.kind == IdMapKind::Permuted;
+        self.snapshot.ids().dense_base().filter(|_| permuted)
     }
 
     fn int_id(&self, v: VertexId) -> Result<u64> {

@@ -26,6 +26,8 @@ web.esker/
     in.<the same>
     versions
     dictionary.<number>.texts  dictionary.<number>.ends
+    ids.integers  or  ids.texts  ids.texts.ends    the ids of the vertices that the layer adds
+    ids.index         the index of these ids
   ids/                how external ids and vertices are related; absent if the ids are dense integers as they came
     integers           permuted dense integers and sparse integers: the integer of each vertex
     texts  texts.ends  texts: the text of each vertex
@@ -58,6 +60,12 @@ The hash of a text: with K0 = 9e3779b97f4a7c15, K1 = d1b54a32d192ed03, K2 = 8cb9
 bits of the 128-bit product a * b, let h = K0 + K1 * (length in bytes). The bytes are read as little-endian words of eight, the last
 filled up with zeros; for each word w, h = fold(h xor w, K1). The hash is fold(h xor K2, K0). Of the text `alice` it is 75a3b093327983f6,
 of the empty text cbb54a56c2143120.
+
+The ids of vertices that were added after the import lie in the directory of the layer that adds them, in the order of the vertices,
+as texts or as integers (dense or not). Their index is one column of 64-bit words. Of c ids, w = c / 6 rounded up, at least 1, words are
+a filter: an id with hash h belongs to word (h mod 2^32) * w / 2^32 and sets the bits there whose numbers are bits 32 to 37, 38 to 43,
+44 to 49 and 50 to 55 of h. Then follow c entries, ascending: with the least k such that c <= 2^k, the low k bits are the position of an id,
+the bits above them the leading 64 - k bits of its hash.
 
 ## MANIFEST
 

@@ -155,6 +155,8 @@ codes! {
         IdIndexTags = 20,
         /// The vertices of the index; where the integers are dense, for each integer its vertex.
         IdIndexVertices = 21,
+        /// Of the vertices that a layer adds: a filter, then the index of their external ids.
+        IdSegmentIndex = 22,
         /// The versions that a layer tells apart, ascending; the code of a version is its position plus 1.
         LayerVersions = 31,
         /// The vertices with fragments of out-lists in a layer that is not complete, ascending; its offsets are parallel to it.

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::hash::{hash_int, hash_text};
+
 /// The id of a vertex outside of the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ExternalId<'a> {
@@ -12,6 +14,23 @@ pub enum ExternalId<'a> {
 }
 
 impl ExternalId<'_> {
+    /// The hash by which indexes are sorted.
+    #[inline]
+    pub fn hash(&self) -> u64 {
+        match self {
+            Self::Int(id) => hash_int(*id),
+            Self::Text(text) => hash_text(text),
+        }
+    }
+
+    /// What it is, in a word.
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Self::Int(_) => "an integer",
+            Self::Text(_) => "a text",
+        }
+    }
+
     /// Writes the id as it stood in the input: an integer in decimal digits, a text as its bytes.
     ///
     /// # Errors

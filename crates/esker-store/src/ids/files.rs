@@ -11,7 +11,7 @@ use crate::io::Disk;
 pub struct IdFiles<'a> {
     /// The disk.
     pub disk: &'a dyn Disk,
-    /// The directory `ids` of a database. It exists when files are written.
+    /// The directory `ids` of a database; of a segment, that of its layer. It exists when files are written.
     pub directory: &'a Path,
     /// The database.
     pub database: DatabaseId,
@@ -32,6 +32,14 @@ pub(super) enum IdColumnFile {
     Tags,
     /// The vertices of the index.
     Vertices,
+    /// Of a segment: the integer of each vertex.
+    SegmentIntegers,
+    /// Of a segment: the texts of its vertices.
+    SegmentTexts,
+    /// Of a segment: where the text of each vertex ends.
+    SegmentTextEnds,
+    /// Of a segment: the filter and the vertices by hash.
+    SegmentIndex,
 }
 
 impl IdFiles<'_> {
@@ -51,17 +59,22 @@ impl IdFiles<'_> {
             IdColumnFile::Buckets => "index.buckets",
             IdColumnFile::Tags => "index.tags",
             IdColumnFile::Vertices => "index.vertices",
+            IdColumnFile::SegmentIntegers => "ids.integers",
+            IdColumnFile::SegmentTexts => "ids.texts",
+            IdColumnFile::SegmentTextEnds => "ids.texts.ends",
+            IdColumnFile::SegmentIndex => "ids.index",
         })
     }
 
     fn spec(&self, file: IdColumnFile) -> ColumnSpec {
         let kind = match file {
-            IdColumnFile::Integers => ColumnKind::IdIntegers,
-            IdColumnFile::Texts => ColumnKind::IdTexts,
-            IdColumnFile::TextEnds => ColumnKind::IdTextEnds,
+            IdColumnFile::Integers | IdColumnFile::SegmentIntegers => ColumnKind::IdIntegers,
+            IdColumnFile::Texts | IdColumnFile::SegmentTexts => ColumnKind::IdTexts,
+            IdColumnFile::TextEnds | IdColumnFile::SegmentTextEnds => ColumnKind::IdTextEnds,
             IdColumnFile::Buckets => ColumnKind::IdIndexBuckets,
             IdColumnFile::Tags => ColumnKind::IdIndexTags,
             IdColumnFile::Vertices => ColumnKind::IdIndexVertices,
+            IdColumnFile::SegmentIndex => ColumnKind::IdSegmentIndex,
         };
         ColumnSpec { database: self.database, kind }
     }

@@ -1,80 +1,70 @@
 //! Reading an id map.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use esker_graph::{VertexId, vertex};
 
+use super::base::BaseMap;
 use super::external::{ExternalId, parse_int};
-use super::files::{IdColumnFile, IdFiles};
-use super::hash::{hash_int, hash_text};
-use super::index::{Index, check_len};
+use super::files::IdFiles;
+use super::segment::{IdSegment, check_adjacent};
 use super::suggest::suggest;
 use crate::error::{Error, Result};
-use crate::format::{Column, IdMapKind};
+use crate::format::IdMapKind;
 
-/// The map between external ids and vertices. Nothing of it is loaded: files are mapped, and a look-up verifies the
-/// blocks that it touches.
-#[derive(Debug)]
+/// The map between external ids and vertices: what the import made, and a segment for each layer that added vertices.
+/// Nothing of it is loaded: files are mapped, and a look-up verifies the blocks that it touches.
+///
+/// A map knows the vertices of its version; those that later versions added do not exist for it. Clones share files.
+#[derive(Debug, Clone)]
 pub struct IdMap {
     num_vertices: usize,
-    form: Form,
-}
-
-#[derive(Debug)]
-enum Form {
-    Identity {
-        base: u64,
-    },
-    Permuted {
-        base: u64,
-        /// For each vertex, its integer less the base.
-        integers: Column<VertexId>,
-        /// For each integer less the base, its vertex.
-        vertices: Column<VertexId>,
-    },
-    Integers {
-        integers: Column<u64>,
-        index: Index,
-    },
-    Texts {
-        texts: Column<u8>,
-        ends: Column<u64>,
-        index: Index,
-    },
+    base: Arc<BaseMap>,
+    /// Those that have vertices of this map, in their order.
+    segments: Arc<[Arc<IdSegment>]>,
 }
 
 impl IdMap {
     /// The ids `base..base + num_vertices` in the order of the vertices. It has no files.
     pub fn identity(base: u64, num_vertices: usize) -> Self {
-        Self { num_vertices, form: Form::Identity { base } }
+        Self::of(BaseMap::identity(base, num_vertices))
     }
 
-    /// Opens the map that the manifest describes. `base` counts for dense integers only.
+    /// Opens the map that the manifest describes, of the vertices that were imported. `base` counts for dense integers
+    /// only.
     ///
     /// # Errors
     /// If a file is missing, damaged in its header, or not of `num_vertices`.
     pub fn open(files: &IdFiles<'_>, kind: IdMapKind, base: u64, num_vertices: usize) -> Result<Self> {
-        let form = match kind {
-            IdMapKind::Identity => Form::Identity { base },
-            IdMapKind::Permuted => {
-                let integers = files.open(IdColumnFile::Integers)?;
-                let vertices = files.open(IdColumnFile::Vertices)?;
-                check_len(&integers, num_vertices)?;
-                check_len(&vertices, num_vertices)?;
-                Form::Permuted { base, integers, vertices }
-            }
-            IdMapKind::Integers => {
-                let integers = files.open(IdColumnFile::Integers)?;
-                check_len(&integers, num_vertices)?;
-                Form::Integers { integers, index: Index::open(files, num_vertices)? }
-            }
-            IdMapKind::Texts => {
-                let (texts, ends) = (files.open(IdColumnFile::Texts)?, files.open(IdColumnFile::TextEnds)?);
-                check_len(&ends, num_vertices)?;
-                Form::Texts { texts, ends, index: Index::open(files, num_vertices)? }
-            }
-        };
-        Ok(Self { num_vertices, form })
+        Ok(Self::of(BaseMap::open(files, kind, base, num_vertices)?))
+    }
+
+    fn of(base: BaseMap) -> Self {
+        Self { num_vertices: base.num_vertices, base: Arc::new(base), segments: Arc::new([]) }
+    }
+
+    /// The same import with these segments, oldest first, as a version with `num_vertices` sees them.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if segments are not adjacent, not of the kind of the base, or end before `num_vertices`.
+    pub fn with_segments(
+        &self,
+        segments: impl IntoIterator<Item = Arc<IdSegment>>,
+        num_vertices: usize,
+    ) -> Result<Self> {
+        let has_any = |segment: &Arc<IdSegment>| !segment.is_empty() && segment.first() < num_vertices;
+        let segments: Vec<_> = segments.into_iter().filter(has_any).collect();
+        check_adjacent(&segments, self.base.is_text())?;
+        let first = segments.first().map_or(self.base.num_vertices, |segment| segment.first());
+        let end = segments.last().map_or(first, |segment| segment.first() + segment.len());
+        if first != self.base.num_vertices || end < num_vertices {
+            return Err(Error::Invalid(format!(
+                "there are ids for {} imported vertices and those from {first} to {end}, not for {num_vertices}",
+                self.base.num_vertices
+            )));
+        }
+        Ok(Self { num_vertices, base: Arc::clone(&self.base), segments: segments.into() })
     }
 
     /// Number of vertices.
@@ -84,63 +74,55 @@ impl IdMap {
 
     /// Whether the ids are texts; else they are integers.
     pub fn is_text(&self) -> bool {
-        matches!(self.form, Form::Texts { .. })
+        self.base.is_text()
     }
 
-    /// If the ids are exactly the integers `base..base + n`, in whatever order the vertices are, the base.
+    /// If the ids are exactly the integers `base..base + n`, in whatever order the vertices are, the base. Ids that
+    /// were added after the import count as sparse, whatever they are.
     pub fn dense_base(&self) -> Option<u64> {
-        match self.form {
-            Form::Identity { base } | Form::Permuted { base, .. } => Some(base),
-            _ => None,
-        }
+        self.base.dense_base().filter(|_| self.num_vertices == self.base.num_vertices)
     }
 
     /// The vertex with an id, if there is one. An integer is never the id of a vertex whose id is a text, nor the
     /// other way round; [`IdMap::parse`] makes the right kind of what a user typed.
     ///
-    /// Expected cost: at most four blocks of 64 KiB, less what was touched before.
+    /// Expected cost: at most four blocks of 64 KiB, less what was touched before; where the id is not that of an imported
+    /// vertex, also one word of each segment.
     ///
     /// # Errors
     /// [`Error::Corrupt`] if a touched block is damaged.
     pub fn vertex_of(&self, id: ExternalId<'_>) -> Result<Option<VertexId>> {
-        match (&self.form, id) {
-            (Form::Identity { base }, ExternalId::Int(id)) => Ok(self.dense(id, *base).map(vertex)),
-            (Form::Permuted { base, vertices, .. }, ExternalId::Int(id)) => {
-                self.dense(id, *base).map(|index| vertices.at(index)).transpose()
-            }
-            (Form::Integers { integers, index }, ExternalId::Int(id)) => {
-                index.find(hash_int(id), |v| Ok(integers.at(v as usize)? == id))
-            }
-            (Form::Texts { texts, ends, index }, ExternalId::Text(id)) => {
-                index.find(hash_text(id), |v| Ok(text_of(texts, ends, v)? == id))
-            }
-            _ => Ok(None),
+        if self.is_text() != matches!(id, ExternalId::Text(_)) {
+            return Ok(None);
         }
-    }
-
-    /// Position of a dense integer.
-    fn dense(&self, id: u64, base: u64) -> Option<usize> {
-        let index = usize::try_from(id.checked_sub(base)?).ok()?;
-        (index < self.num_vertices).then_some(index)
+        let mut found = self.base.vertex_of(id)?;
+        if found.is_none() && !self.segments.is_empty() {
+            let hash = id.hash();
+            for segment in self.segments.iter().rev() {
+                found = segment.vertex_of(id, hash)?;
+                if found.is_some() {
+                    break;
+                }
+            }
+        }
+        Ok(found.filter(|&v| (v as usize) < self.num_vertices))
     }
 
     /// The id of a vertex.
     ///
     /// # Errors
     /// [`Error::Corrupt`] if a touched block is damaged; [`Error::Invalid`] if there is no such vertex.
+    #[inline]
     pub fn external_of(&self, v: VertexId) -> Result<ExternalId<'_>> {
-        if v as usize >= self.num_vertices {
+        let index = v as usize;
+        if index >= self.num_vertices {
             return Err(Error::Invalid(format!("there is no vertex {v}: there are {}", self.num_vertices)));
         }
-        match &self.form {
-            Form::Identity { base } => Ok(ExternalId::Int((v as usize as u64).wrapping_add(*base))),
-            Form::Permuted { base, integers, .. } => {
-                let integer = integers.at(v as usize)? as usize as u64;
-                Ok(ExternalId::Int(integer.wrapping_add(*base)))
-            }
-            Form::Integers { integers, .. } => Ok(ExternalId::Int(integers.at(v as usize)?)),
-            Form::Texts { texts, ends, .. } => Ok(ExternalId::Text(text_of(texts, ends, v)?)),
+        if index < self.base.num_vertices {
+            return self.base.external_of(v);
         }
+        let next = self.segments.partition_point(|segment| segment.first() <= index);
+        self.segments[next - 1].external_of(v)
     }
 
     /// The ids of a range of vertices, in their order.
@@ -187,8 +169,8 @@ impl IdMap {
             return "this graph has no vertices".to_owned();
         };
         let form = if self.is_text() { "texts" } else { "integers" };
-        match (&self.form, self.external_of(0)) {
-            (Form::Identity { base } | Form::Permuted { base, .. }, _) => {
+        match (self.dense_base(), self.external_of(0)) {
+            (Some(base), _) => {
                 format!(
                     "the ids of this graph are the integers {base} to {}",
                     base.saturating_add(last as u64)
@@ -198,17 +180,4 @@ impl IdMap {
             (_, Err(_)) => format!("the ids of this graph are {form}"),
         }
     }
-}
-
-/// The text of a vertex.
-fn text_of<'a>(texts: &'a Column<u8>, ends: &Column<u64>, v: VertexId) -> Result<&'a [u8]> {
-    let v = v as usize;
-    let (start, end) = match v.checked_sub(1) {
-        None => (0, ends.at(0)?),
-        Some(before) => match ends.get(before..v.saturating_add(1))? {
-            &[start, end] => (start, end),
-            _ => return Ok(&[]),
-        },
-    };
-    texts.get(start as usize..end as usize)
 }

@@ -10,9 +10,9 @@ use crate::error::{Error, Result};
 use crate::format::{DatabaseId, IdMapKind, PAGE_BYTES};
 use crate::io::{Disk, FaultyDisk};
 
-const DATABASE: DatabaseId = DatabaseId([9; 16]);
+pub(super) const DATABASE: DatabaseId = DatabaseId([9; 16]);
 
-fn files(disk: &FaultyDisk) -> IdFiles<'_> {
+pub(super) fn files(disk: &FaultyDisk) -> IdFiles<'_> {
     IdFiles { disk, directory: Path::new("ids"), database: DATABASE }
 }
 
@@ -24,7 +24,7 @@ fn write_index(files: &IdFiles<'_>, hashes: impl Iterator<Item = u64>) {
     writer.finish().unwrap();
 }
 
-fn disk_of_texts(texts: &[Vec<u8>]) -> FaultyDisk {
+pub(super) fn disk_of_texts(texts: &[Vec<u8>]) -> FaultyDisk {
     let disk = FaultyDisk::new(0);
     disk.create_directory(Path::new("ids")).unwrap();
     let mut writer = TextsWriter::create(&files(&disk)).unwrap();
@@ -34,7 +34,7 @@ fn disk_of_texts(texts: &[Vec<u8>]) -> FaultyDisk {
     disk
 }
 
-fn disk_of_integers(integers: &[u64]) -> FaultyDisk {
+pub(super) fn disk_of_integers(integers: &[u64]) -> FaultyDisk {
     let disk = FaultyDisk::new(0);
     disk.create_directory(Path::new("ids")).unwrap();
     let mut writer = IntegersWriter::create(&files(&disk)).unwrap();
@@ -45,7 +45,7 @@ fn disk_of_integers(integers: &[u64]) -> FaultyDisk {
 }
 
 /// `vertices[i]` is the vertex of the integer `base + i`.
-fn disk_of_permutation(vertices: &[VertexId]) -> FaultyDisk {
+pub(super) fn disk_of_permutation(vertices: &[VertexId]) -> FaultyDisk {
     let disk = FaultyDisk::new(0);
     disk.create_directory(Path::new("ids")).unwrap();
     let mut integers = vec![0; vertices.len()];
@@ -158,7 +158,7 @@ fn interrogate(disk: &FaultyDisk, kind: IdMapKind, ids: &[ExternalId<'_>]) -> Re
     Ok(())
 }
 
-fn expect_damage(told: Result<()>, path: &Path, place: &str) {
+pub(super) fn expect_damage(told: Result<()>, path: &Path, place: &str) {
     match told.unwrap_err() {
         Error::Corrupt { path: named, .. } => assert_eq!(named, path, "{place}"),
         other => panic!("{place}: {other}"),

@@ -21,7 +21,11 @@ impl IntegersWriter {
     /// # Errors
     /// If it cannot be made.
     pub fn create(files: &IdFiles<'_>) -> Result<Self> {
-        Ok(Self { integers: files.create(IdColumnFile::Integers)?, open: Vec::with_capacity(OPEN_LEN) })
+        Self::create_as(files, IdColumnFile::Integers)
+    }
+
+    pub(super) fn create_as(files: &IdFiles<'_>, file: IdColumnFile) -> Result<Self> {
+        Ok(Self { integers: files.create(file)?, open: Vec::with_capacity(OPEN_LEN) })
     }
 
     /// The integer of the next vertex.
@@ -61,8 +65,11 @@ impl TextsWriter {
     /// # Errors
     /// If they cannot be made.
     pub fn create(files: &IdFiles<'_>) -> Result<Self> {
-        let texts = files.create(IdColumnFile::Texts)?;
-        let ends = files.create(IdColumnFile::TextEnds)?;
+        Self::create_as(files, IdColumnFile::Texts, IdColumnFile::TextEnds)
+    }
+
+    pub(super) fn create_as(files: &IdFiles<'_>, texts: IdColumnFile, ends: IdColumnFile) -> Result<Self> {
+        let (texts, ends) = (files.create(texts)?, files.create(ends)?);
         Ok(Self { texts, ends, end: 0, open: Vec::with_capacity(OPEN_LEN) })
     }
 

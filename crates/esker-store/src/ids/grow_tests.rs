@@ -1,0 +1,301 @@
+//! Ids that are added after the import: tail, segments, merged segments, at any number of vertices.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use esker_graph::{Run, VertexId, vertex};
+use proptest::prelude::*;
+
+use super::tests::{DATABASE, disk_of_integers, disk_of_permutation, disk_of_texts, expect_damage, files};
+use super::*;
+use crate::format::{IdMapKind, PAGE_BYTES};
+use crate::io::{Disk, FaultyDisk};
+
+const KINDS: [IdMapKind; 4] =
+    [IdMapKind::Identity, IdMapKind::Permuted, IdMapKind::Integers, IdMapKind::Texts];
+
+/// An id that owns its text.
+#[derive(Debug, Clone, PartialEq)]
+enum Name {
+    Int(u64),
+    Text(Vec<u8>),
+}
+
+impl Name {
+    fn id(&self) -> ExternalId<'_> {
+        match self {
+            Self::Int(id) => ExternalId::Int(*id),
+            Self::Text(text) => ExternalId::Text(text),
+        }
+    }
+
+    /// The id of the vertex `v` of a graph of this kind, of which `imported` came first.
+    fn of(kind: IdMapKind, v: usize, imported: usize) -> Self {
+        match kind {
+            IdMapKind::Permuted if v < imported => Self::Int((imported - 1 - v) as u64),
+            // Some go on where the import ended, others do not.
+            IdMapKind::Identity | IdMapKind::Permuted if v % 3 != 1 || v < imported => Self::Int(v as u64),
+            IdMapKind::Texts => Self::Text(format!("{}{}", "long ".repeat(v % 7), v).into_bytes()),
+            _ => Self::Int(hash_int(v as u64) | 1 << 40),
+        }
+    }
+}
+
+/// A growing map, and what it should know.
+struct Grown {
+    kind: IdMapKind,
+    disk: FaultyDisk,
+    base: IdMap,
+    segments: Vec<Arc<IdSegment>>,
+    tail: IdTail,
+    names: Vec<Name>,
+    /// Directories made so far.
+    directories: usize,
+}
+
+impl Grown {
+    fn new(kind: IdMapKind, imported: usize) -> Self {
+        let names: Vec<_> = (0..imported).map(|v| Name::of(kind, v, imported)).collect();
+        let integers: Vec<u64> =
+            names.iter().map(|name| if let Name::Int(id) = name { *id } else { 0 }).collect();
+        let disk = match kind {
+            IdMapKind::Identity => FaultyDisk::new(0),
+            IdMapKind::Permuted => {
+                let reversed: Vec<VertexId> = (0..imported).rev().map(vertex).collect();
+                disk_of_permutation(&reversed)
+            }
+            IdMapKind::Integers => disk_of_integers(&integers),
+            IdMapKind::Texts => {
+                let text = |name: &Name| if let Name::Text(text) = name { text.clone() } else { Vec::new() };
+                disk_of_texts(&names.iter().map(text).collect::<Vec<_>>())
+            }
+        };
+        let base = IdMap::open(&files(&disk), kind, 0, imported).unwrap();
+        let tail = IdTail::new(imported, base.is_text());
+        Self { kind, disk, base, segments: Vec::new(), tail, names, directories: 0 }
+    }
+
+    fn add(&mut self, count: usize) {
+        for _ in 0..count {
+            let v = self.names.len();
+            let name = Name::of(self.kind, v, self.base.num_vertices());
+            for _ in 0..2 {
+                assert_eq!(self.tail.add(name.id()).unwrap(), vertex(v), "the second time it is there");
+            }
+            self.names.push(name);
+        }
+    }
+
+    /// Adds and takes back.
+    fn fail(&mut self, count: usize) {
+        let (len, known) = (self.tail.len(), self.names.len());
+        self.add(count);
+        self.tail.truncate(len);
+        self.names.truncate(known);
+    }
+
+    fn directory(&mut self) -> PathBuf {
+        self.directories += 1;
+        let directory = PathBuf::from(format!("layer{}", self.directories));
+        self.disk.create_directory(&directory).unwrap();
+        directory
+    }
+
+    fn open(&self, directory: &PathBuf, first: usize, count: usize) -> Arc<IdSegment> {
+        let files = IdFiles { disk: &self.disk, directory, database: DATABASE };
+        let segment = IdSegment::open(&files, self.base.is_text(), first, count).unwrap();
+        segment.verify(&Run::with_threads(1).unwrap()).unwrap();
+        Arc::new(segment)
+    }
+
+    fn freeze(&mut self, count: usize) {
+        let (first, count) = (self.tail.first(), count.min(self.tail.len()));
+        let directory = self.directory();
+        let files = IdFiles { disk: &self.disk, directory: &directory, database: DATABASE };
+        self.tail.write_segment(&files, count).unwrap();
+        self.segments.push(self.open(&directory, first, count));
+        self.tail.release(count);
+    }
+
+    fn merge(&mut self, from: usize, count: usize) {
+        let from = from % (self.segments.len() + 1);
+        let range = from..(from + count).min(self.segments.len());
+        if range.is_empty() {
+            return;
+        }
+        let directory = self.directory();
+        let files = IdFiles { disk: &self.disk, directory: &directory, database: DATABASE };
+        merge_segments(&files, &self.segments[range.clone()]).unwrap();
+        let len = self.segments[range.clone()].iter().map(|segment| segment.len()).sum();
+        let united = self.open(&directory, self.segments[from].first(), len);
+        self.segments.splice(range, [united]);
+    }
+
+    /// Every id both ways, as a version with `seen` vertices knows it.
+    fn check(&self, seen: usize) {
+        let frozen = self.tail.first();
+        let (imported, seen) = (self.base.num_vertices(), seen.clamp(self.base.num_vertices(), frozen));
+        let map = self.base.with_segments(self.segments.iter().cloned(), seen).unwrap();
+        assert_eq!(map.num_vertices(), seen);
+        assert_eq!(map.dense_base().is_some(), seen == imported && self.base.dense_base().is_some());
+        let listed: Vec<_> = map.externals(0..seen).map(Result::unwrap).collect();
+        for (v, name) in self.names.iter().enumerate() {
+            let known = (v < seen).then(|| vertex(v));
+            assert_eq!(map.vertex_of(name.id()).unwrap(), known, "{name:?} of {seen}");
+            assert_eq!(map.external_of(vertex(v)).ok(), known.map(|_| name.id()));
+            assert_eq!(listed.get(v).copied(), known.map(|_| name.id()));
+            let in_tail = (v >= frozen).then(|| vertex(v));
+            assert_eq!(self.tail.vertex_of(name.id()), in_tail);
+            assert_eq!(self.tail.external_of(vertex(v)), in_tail.map(|_| name.id()));
+        }
+        let unknown = Name::of(self.kind, self.names.len() + 1, imported);
+        assert_eq!(map.vertex_of(unknown.id()).unwrap(), None);
+        assert_eq!(self.tail.vertex_of(unknown.id()), None);
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Add(usize),
+    Fail(usize),
+    Freeze(usize),
+    Merge(usize, usize),
+    Check(usize),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        3 => (0..40_usize).prop_map(Step::Add),
+        1 => (0..400_usize).prop_map(Step::Add),
+        1 => (0..40_usize).prop_map(Step::Fail),
+        3 => (0..60_usize).prop_map(Step::Freeze),
+        2 => (any::<usize>(), 1..5_usize).prop_map(|(from, count)| Step::Merge(from, count)),
+        2 => (0..1000_usize).prop_map(Step::Check),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+    #[test]
+    fn ids_grow(kind in 0..4_usize, imported in 0..50_usize, steps in prop::collection::vec(step(), 0..25)) {
+        let mut grown = Grown::new(KINDS[kind], imported);
+        for step in steps {
+            match step {
+                Step::Add(count) => grown.add(count),
+                Step::Fail(count) => grown.fail(count),
+                Step::Freeze(count) => grown.freeze(count),
+                Step::Merge(from, count) => grown.merge(from, count),
+                Step::Check(seen) => grown.check(seen),
+            }
+        }
+        grown.check(usize::MAX);
+        grown.freeze(usize::MAX);
+        grown.check(usize::MAX);
+    }
+}
+
+#[test]
+fn a_large_segment_finds_its_ids_and_few_others() {
+    let count = 100_000;
+    let mut tail = IdTail::new(5, false);
+    (0..count).for_each(|i| assert_eq!(tail.add(ExternalId::Int(3 * i)).unwrap() as u64, 5 + i));
+    let disk = FaultyDisk::new(0);
+    disk.create_directory(std::path::Path::new("ids")).unwrap();
+    tail.write_segment(&files(&disk), tail.len()).unwrap();
+    let segment = Arc::new(IdSegment::open(&files(&disk), false, 5, count as usize).unwrap());
+    let map = IdMap::identity(u64::MAX - 5, 5).with_segments([Arc::clone(&segment)], tail.len() + 5).unwrap();
+    for i in 0..count {
+        assert_eq!(map.vertex_of(ExternalId::Int(3 * i)).unwrap(), Some((5 + i) as VertexId));
+        assert_eq!(map.vertex_of(ExternalId::Int(3 * i + 1)).unwrap(), None);
+    }
+    // 9 1/3 bytes a vertex beyond its id, two headers, two tables of checksums.
+    assert!(segment.file_bytes() <= count * 8 + count * 28 / 3 + 8 + 2 * PAGE_BYTES as u64 + 4 * (13 + 15));
+}
+
+#[test]
+fn ids_of_the_other_kind_are_refused_and_unknown() {
+    let mut tail = IdTail::new(3, true);
+    let told = tail.add(ExternalId::Int(7)).unwrap_err().to_string();
+    assert_eq!(told, r#""7" is an integer, but the ids of this graph are texts"#);
+    assert_eq!(tail.vertex_of(ExternalId::Int(7)), None);
+    assert_eq!((tail.add("seven".into()).unwrap(), tail.len()), (3, 1));
+    let told = IdTail::new(3, false).add("seven".into()).unwrap_err().to_string();
+    assert_eq!(told, r#""seven" is a text, but the ids of this graph are integers"#);
+    let told = IdTail::new(VertexId::MAX as usize, false).add(ExternalId::Int(1)).unwrap_err().to_string();
+    assert!(told.contains("no number is left"), "{told}");
+}
+
+#[test]
+fn segments_must_lead_on() {
+    let mut grown = Grown::new(IdMapKind::Identity, 4);
+    for count in [2, 3, 4] {
+        grown.add(count);
+        grown.freeze(count);
+    }
+    let told = |segments: &[usize], n| {
+        let chosen = segments.iter().map(|&segment| Arc::clone(&grown.segments[segment]));
+        grown.base.with_segments(chosen, n).unwrap_err().to_string()
+    };
+    assert_eq!(
+        told(&[0, 2], 10),
+        "the ids of vertices from 6 on are missing: the next that there are begin at 9"
+    );
+    assert_eq!(told(&[1, 2], 13), "there are ids for 4 imported vertices and those from 6 to 13, not for 13");
+    assert_eq!(told(&[0], 7), "there are ids for 4 imported vertices and those from 4 to 6, not for 7");
+    let texts = Grown::new(IdMapKind::Texts, 4);
+    let told = texts.base.with_segments(grown.segments.iter().cloned(), 10).unwrap_err().to_string();
+    assert_eq!(told, "some ids are integers and others texts");
+}
+
+/// Everything that can be asked of a segment of `names`; the first error ends it.
+fn interrogate(disk: &FaultyDisk, names: &[Name]) -> crate::Result<()> {
+    let texts = matches!(names[0], Name::Text(_));
+    let segment = IdSegment::open(&files(disk), texts, 9, names.len())?;
+    for (v, name) in (9..).zip(names) {
+        assert_eq!(segment.external_of(v)?, name.id());
+        assert_eq!(segment.vertex_of(name.id(), name.id().hash())?, Some(v));
+    }
+    segment.verify(&Run::with_threads(1)?)
+}
+
+#[test]
+fn every_damage_of_a_segment_is_an_error_that_names_the_file() {
+    for kind in [IdMapKind::Integers, IdMapKind::Texts] {
+        let names: Vec<_> = (0..40).map(|v| Name::of(kind, v, 0)).collect();
+        let disk = FaultyDisk::new(0);
+        let directory = std::path::Path::new("ids");
+        disk.create_directory(directory).unwrap();
+        let ids = names.iter().map(|name| Ok(name.id()));
+        write_segment(&files(&disk), kind == IdMapKind::Texts, ids).unwrap();
+        interrogate(&disk, &names).unwrap();
+        for entry in disk.list(directory).unwrap() {
+            let path = directory.join(&entry.name);
+            for offset in (0..PAGE_BYTES as u64).step_by(61).chain(PAGE_BYTES as u64..entry.bytes) {
+                disk.flip(&path, offset, (offset % 8) as u8).unwrap();
+                expect_damage(interrogate(&disk, &names), &path, &format!("flipped at {offset}"));
+                disk.flip(&path, offset, (offset % 8) as u8).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn an_index_of_other_ids_is_noticed() {
+    let disk = FaultyDisk::new(0);
+    let directory = std::path::Path::new("ids");
+    disk.create_directory(directory).unwrap();
+    write_segment(&files(&disk), false, (0..50).map(|id| Ok(ExternalId::Int(id)))).unwrap();
+    let index = disk.read(&directory.join("ids.index")).unwrap();
+    for entry in disk.list(directory).unwrap() {
+        disk.remove_file(&directory.join(entry.name)).unwrap();
+    }
+    write_segment(&files(&disk), false, (1..51).map(|id| Ok(ExternalId::Int(id)))).unwrap();
+    disk.remove_file(&directory.join("ids.index")).unwrap();
+    disk.write(&directory.join("ids.index"), &index).unwrap();
+    let segment = IdSegment::open(&files(&disk), false, 0, 50).unwrap();
+    expect_damage(
+        segment.verify(&Run::with_threads(1).unwrap()),
+        &directory.join("ids.index"),
+        "another index",
+    );
+}

@@ -1,0 +1,62 @@
+//! The ids of consecutive vertices, as integers or as texts.
+
+use super::external::ExternalId;
+use super::files::{IdColumnFile, IdFiles};
+use super::index::check_len;
+use crate::error::Result;
+use crate::format::Column;
+
+/// One id a position, mapped.
+#[derive(Debug)]
+pub(super) enum Names {
+    Integers(Column<u64>),
+    Texts { texts: Column<u8>, ends: Column<u64> },
+}
+
+impl Names {
+    /// `count` integers.
+    pub(super) fn integers(files: &IdFiles<'_>, file: IdColumnFile, count: usize) -> Result<Self> {
+        let integers = files.open(file)?;
+        check_len(&integers, count)?;
+        Ok(Self::Integers(integers))
+    }
+
+    /// `count` texts.
+    pub(super) fn texts(
+        files: &IdFiles<'_>,
+        texts: IdColumnFile,
+        ends: IdColumnFile,
+        count: usize,
+    ) -> Result<Self> {
+        let (texts, ends) = (files.open(texts)?, files.open(ends)?);
+        check_len(&ends, count)?;
+        Ok(Self::Texts { texts, ends })
+    }
+
+    pub(super) fn is_text(&self) -> bool {
+        matches!(self, Self::Texts { .. })
+    }
+
+    /// Size of the files.
+    pub(super) fn file_bytes(&self) -> u64 {
+        match self {
+            Self::Integers(integers) => integers.file_bytes(),
+            Self::Texts { texts, ends } => texts.file_bytes() + ends.file_bytes(),
+        }
+    }
+
+    /// The id at a position, which there is.
+    #[inline]
+    pub(super) fn get(&self, at: usize) -> Result<ExternalId<'_>> {
+        match self {
+            Self::Integers(integers) => integers.at(at).map(ExternalId::Int),
+            Self::Texts { texts, ends } => {
+                let (start, end) = match at.checked_sub(1) {
+                    None => (0, ends.at(0)?),
+                    Some(before) => (ends.at(before)?, ends.at(at)?),
+                };
+                texts.get(start as usize..end as usize).map(ExternalId::Text)
+            }
+        }
+    }
+}

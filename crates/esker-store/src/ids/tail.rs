@@ -1,0 +1,212 @@
+//! The ids of vertices that commits have added since the last freeze: in memory, growing.
+
+use esker_graph::{VertexId, vertex};
+
+use super::external::ExternalId;
+use super::files::IdFiles;
+use super::segment::{write_segment, wrong_kind};
+use crate::error::{Error, Result};
+
+/// Bits of a slot that are a position; the others are leading bits of the hash.
+const POSITION_BITS: u32 = 40;
+const POSITION_MASK: u64 = (1 << POSITION_BITS) - 1;
+
+/// Ids of the vertices from `first` on, both ways.
+///
+/// Memory: 8 bytes an integer, or the text and 8 bytes; and for the look-up 11 to 22 bytes each.
+#[derive(Debug, Clone)]
+pub struct IdTail {
+    first: usize,
+    ids: Ids,
+    /// Linear probing from the low bits of the hash on: 0, or one more than a position with 24 bits of its hash above.
+    slots: Vec<u64>,
+}
+
+#[derive(Debug, Clone)]
+enum Ids {
+    Integers(Vec<u64>),
+    Texts { texts: Vec<u8>, ends: Vec<usize> },
+}
+
+impl IdTail {
+    /// No ids yet; the first vertex to come is `first`.
+    pub fn new(first: usize, texts: bool) -> Self {
+        let ids = if texts {
+            Ids::Texts { texts: Vec::new(), ends: Vec::new() }
+        } else {
+            Ids::Integers(Vec::new())
+        };
+        Self { first, ids, slots: vec![0; 16] }
+    }
+
+    /// Its first vertex.
+    pub fn first(&self) -> usize {
+        self.first
+    }
+
+    /// Number of vertices.
+    pub fn len(&self) -> usize {
+        match &self.ids {
+            Ids::Integers(integers) => integers.len(),
+            Ids::Texts { ends, .. } => ends.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether ids are texts; else they are integers.
+    pub fn is_text(&self) -> bool {
+        matches!(self.ids, Ids::Texts { .. })
+    }
+
+    /// Memory that it holds.
+    pub fn bytes(&self) -> usize {
+        let ids = match &self.ids {
+            Ids::Integers(integers) => integers.capacity() * 8,
+            Ids::Texts { texts, ends } => texts.capacity() + ends.capacity() * 8,
+        };
+        ids + self.slots.capacity() * 8
+    }
+
+    /// The vertex with an id, if it is one of these.
+    #[inline]
+    pub fn vertex_of(&self, id: ExternalId<'_>) -> Option<VertexId> {
+        self.probe(id, id.hash()).ok().map(|position| vertex(self.first + position))
+    }
+
+    /// The id of a vertex, if it is one of these.
+    #[inline]
+    pub fn external_of(&self, v: VertexId) -> Option<ExternalId<'_>> {
+        let position = (v as usize).checked_sub(self.first)?;
+        (position < self.len()).then(|| self.id(position))
+    }
+
+    /// The ids in the order of the vertices.
+    pub fn externals(&self) -> impl Iterator<Item = ExternalId<'_>> {
+        (0..self.len()).map(|position| self.id(position))
+    }
+
+    /// The vertex with this id: one of these, or the next, which it then is. That no older vertex has the id is for the
+    /// caller to know.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the id is not of this tail's kind, or no more vertices have a number.
+    pub fn add(&mut self, id: ExternalId<'_>) -> Result<VertexId> {
+        let hash = id.hash();
+        let slot = match self.probe(id, hash) {
+            Ok(position) => return Ok(vertex(self.first + position)),
+            Err(slot) => slot,
+        };
+        let position = self.len();
+        let number = self.first as u64 + position as u64;
+        if number >= u64::from(VertexId::MAX) || position as u64 >= POSITION_MASK {
+            return Err(Error::Invalid(format!(
+                "there are {number} vertices already, and no number is left for another: \
+                 use a build with 64-bit vertex ids"
+            )));
+        }
+        match (&mut self.ids, id) {
+            (Ids::Integers(integers), ExternalId::Int(id)) => integers.push(id),
+            (Ids::Texts { texts, ends }, ExternalId::Text(id)) => {
+                texts.extend_from_slice(id);
+                ends.push(texts.len());
+            }
+            (_, id) => return Err(wrong_kind(id)),
+        }
+        self.slots[slot] = slot_of(hash, position);
+        // At most 3/4 of the slots are taken.
+        if 4 * (position + 1) > 3 * self.slots.len() {
+            self.index(2 * self.slots.len());
+        }
+        Ok(vertex(number as usize))
+    }
+
+    /// Forgets the newest ids, so that `len` are left: those of a commit that failed.
+    pub fn truncate(&mut self, len: usize) {
+        if len < self.len() {
+            match &mut self.ids {
+                Ids::Integers(integers) => integers.truncate(len),
+                Ids::Texts { texts, ends } => {
+                    ends.truncate(len);
+                    texts.truncate(ends.last().copied().unwrap_or(0));
+                }
+            }
+            self.index(self.slots.len());
+        }
+    }
+
+    /// Forgets the oldest `count` ids, which a segment has now.
+    pub fn release(&mut self, count: usize) {
+        let count = count.min(self.len());
+        match &mut self.ids {
+            Ids::Integers(integers) => *integers = integers[count..].to_vec(),
+            Ids::Texts { texts, ends } => {
+                let start = count.checked_sub(1).map_or(0, |last| ends[last]);
+                *texts = texts[start..].to_vec();
+                *ends = ends[count..].iter().map(|end| end - start).collect();
+            }
+        }
+        self.first += count;
+        self.index((self.len() * 2).next_power_of_two().max(16));
+    }
+
+    /// Writes the oldest `count` ids as a segment into the directory of a layer.
+    ///
+    /// # Errors
+    /// As [`write_segment`].
+    pub fn write_segment(&self, files: &IdFiles<'_>, count: usize) -> Result<()> {
+        write_segment(files, self.is_text(), self.externals().take(count).map(Ok))
+    }
+
+    fn id(&self, position: usize) -> ExternalId<'_> {
+        match &self.ids {
+            Ids::Integers(integers) => ExternalId::Int(integers[position]),
+            Ids::Texts { texts, ends } => {
+                let start = position.checked_sub(1).map_or(0, |before| ends[before]);
+                ExternalId::Text(&texts[start..ends[position]])
+            }
+        }
+    }
+
+    /// The position of an id, or the free slot where it belongs.
+    #[inline]
+    fn probe(&self, id: ExternalId<'_>, hash: u64) -> std::result::Result<usize, usize> {
+        let mask = self.slots.len() - 1;
+        let mut at = hash as usize & mask;
+        loop {
+            let slot = self.slots[at];
+            if slot == 0 {
+                return Err(at);
+            }
+            if (slot ^ hash) >> POSITION_BITS == 0 {
+                let position = (slot & POSITION_MASK) as usize - 1;
+                if self.id(position) == id {
+                    return Ok(position);
+                }
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    /// Makes the slots anew.
+    fn index(&mut self, slots: usize) {
+        let mut fresh = vec![0; slots];
+        for position in 0..self.len() {
+            let hash = self.id(position).hash();
+            let mut at = hash as usize & (slots - 1);
+            while fresh[at] != 0 {
+                at = (at + 1) & (slots - 1);
+            }
+            fresh[at] = slot_of(hash, position);
+        }
+        self.slots = fresh;
+    }
+}
+
+/// A taken slot.
+fn slot_of(hash: u64, position: usize) -> u64 {
+    (hash & !POSITION_MASK) | (position as u64 + 1)
+}
