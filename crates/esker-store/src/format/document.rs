@@ -26,6 +26,9 @@ web.esker/
     in.<the same>
     versions
     dictionary.<number>.texts  dictionary.<number>.ends
+    property.<number>.vertices  property.<number>.codes    a vertex property: what changed when
+    property.<number>.values  or  property.<number>.texts  property.<number>.ends
+    removed.vertices  removed.codes  removed.values        the vertices that were removed (1) or came back (0), in the same form
     ids.integers  or  ids.texts  ids.texts.ends    the ids of the vertices that the layer adds
     ids.index         the index of these ids
   ids/                how external ids and vertices are related; absent if the ids are dense integers as they came
@@ -33,7 +36,6 @@ web.esker/
     texts  texts.ends  texts: the text of each vertex
     index.buckets  index.tags    sparse integers and texts: the index
     index.vertices     the index; permuted dense integers: the vertex of each integer
-  vertices/           vertex properties
 ```
 
 All integers are little-endian. Fields lie one after another, without gaps. Checksums are CRC-32C (Castagnoli).
@@ -44,6 +46,12 @@ One array a file: a header page, the elements, and a table with the checksum of 
 The last block may be shorter; the file ends with the table. Every byte of the file is thus under a checksum, or is one that
 must match. Vertex ids have 4 bytes, or 8 in a database made by a build with 64-bit ids. A dictionary holds distinct texts in ascending
 order of their bytes; the code of a text is its position.
+
+## Vertex properties
+
+What the versions of a layer changed of a property: entries by vertex, those of one vertex by code, so at most one for each vertex and
+code. The value of a vertex at a version of which k entries of the column `versions` are not newer is that of its last entry
+with a code of at most k; if there is none, that in the next older layer with the property (at its last version).
 
 ## External ids
 

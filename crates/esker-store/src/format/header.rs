@@ -107,7 +107,7 @@ impl ElementType {
 }
 
 /// What a column can hold.
-pub trait Element: bytemuck::Pod + Send + Sync {
+pub trait Element: bytemuck::Pod + Default + Send + Sync {
     /// Its code on disk.
     const TYPE: ElementType;
 }
@@ -141,8 +141,16 @@ codes! {
         DictionaryTexts = 7,
         /// Where each text of a dictionary ends.
         DictionaryEnds = 8,
-        /// A vertex property.
+        /// Of a vertex property, the values; 0 where one was taken away.
         VertexProperty = 9,
+        /// Of a vertex property, the vertices that were given a value or lost it, ascending; those of one vertex by version.
+        VertexPropertyVertices = 10,
+        /// Parallel to 10, the code of the version; the highest bit is set where the value was taken away.
+        VertexPropertyCodes = 11,
+        /// Of a vertex property of texts, the texts in the order of 10.
+        VertexPropertyTexts = 12,
+        /// Parallel to 10, where each text ends.
+        VertexPropertyEnds = 13,
         /// For each vertex, its external integer; where the integers are dense, less their base and as wide as a vertex id.
         IdIntegers = 16,
         /// The external texts of all vertices, concatenated, in the order of the vertices.

@@ -250,7 +250,7 @@ layout! {
         name: String,
         /// Type of its values; of the codes, if they are texts.
         element: ElementType,
-        /// Whether values are codes: positions in a dictionary of texts.
+        /// Whether values are texts: of edges, codes, which are positions in a dictionary; of vertices, the texts themselves.
         texts: bool,
         /// Whether it is the weight of the edges.
         weight: bool,

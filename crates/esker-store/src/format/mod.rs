@@ -14,6 +14,7 @@ mod field;
 mod header;
 mod writer;
 mod column;
+mod search;
 mod values;
 mod manifest;
 #[cfg(test)]
@@ -28,6 +29,7 @@ pub use manifest::{
     MANIFEST_MAGIC, ManifestHeader, Owner, PropertyRecord, RecordHeader, SectionRecord, VersionRecord,
     VertexOrder,
 };
+pub(crate) use search::lower_bound;
 pub use size::{BLOCK_BYTES, FORMAT_VERSION, PAGE_BYTES};
 pub use values::Values;
 pub use writer::{ColumnSummary, ColumnWriter, Region};

@@ -1,11 +1,14 @@
 //! A column whose element type is known only when it is opened.
 
+use std::any::Any;
 use std::path::Path;
 
 use esker_graph::Run;
 
 use super::column::Column;
-use super::header::{COLUMN_MAGIC, ColumnHeader, ColumnSpec, DatabaseId, ElementType, read_header_page};
+use super::header::{
+    COLUMN_MAGIC, ColumnHeader, ColumnSpec, DatabaseId, Element, ElementType, read_header_page,
+};
 use crate::error::Result;
 use crate::io::Disk;
 
@@ -41,6 +44,13 @@ macro_rules! values {
             pub fn element(&self) -> ElementType {
                 match self {
                     $(Self::$code(_) => ElementType::$code,)*
+                }
+            }
+
+            /// The column, if its elements are of this type.
+            pub fn typed<T: Element>(&self) -> Option<&Column<T>> {
+                match self {
+                    $(Self::$code(column) => (column as &dyn Any).downcast_ref(),)*
                 }
             }
 

@@ -21,7 +21,7 @@ use super::index::check_len;
 use super::names::Names;
 use super::write::{IntegersWriter, TextsWriter};
 use crate::error::{Error, Result};
-use crate::format::Column;
+use crate::format::{Column, lower_bound};
 
 /// Ids for each word of the filter: 10.7 bits an id.
 const IDS_PER_WORD: usize = 6;
@@ -129,29 +129,8 @@ impl IdSegment {
     /// The first entry whose hash is not less than `hash`, as far as entries tell.
     fn lower_bound(&self, hash: u64) -> Result<usize> {
         let wanted = self.prefix(hash);
-        let less = |at: usize| Ok::<_, Error>(self.prefix(self.entry(at)?) < wanted);
         let guess = ((u128::from(hash) * self.count as u128) >> 64) as usize;
-        let (mut low, mut high, mut step) = (guess, guess, 1);
-        while low > 0 && !less(low - 1)? {
-            high = low - 1;
-            low = low.saturating_sub(step);
-            step *= 2;
-        }
-        step = 1;
-        while high < self.count && less(high)? {
-            low = high + 1;
-            high = (high + step).min(self.count);
-            step *= 2;
-        }
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if less(middle)? {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        Ok(low)
+        lower_bound(self.count, guess, |at| Ok(self.prefix(self.entry(at)?) < wanted))
     }
 
     /// The part of a hash, or of an entry, that entries keep of hashes.

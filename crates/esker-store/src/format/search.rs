@@ -1,0 +1,66 @@
+//! Searching sorted columns.
+
+use crate::error::Result;
+
+/// The first of `0..len` for which `less` does not hold; it holds for all before and for none after. Looks near `guess`
+/// first and in doubling steps from there, so a good guess touches few blocks.
+///
+/// # Errors
+/// Those of `less`.
+pub(crate) fn lower_bound(
+    len: usize,
+    guess: usize,
+    mut less: impl FnMut(usize) -> Result<bool>,
+) -> Result<usize> {
+    let guess = guess.min(len);
+    let (mut low, mut high, mut step) = (guess, guess, 1);
+    while low > 0 && !less(low - 1)? {
+        high = low - 1;
+        low = high.saturating_sub(step);
+        step *= 2;
+    }
+    if high == guess {
+        step = 1;
+        while high < len && less(high)? {
+            low = high + 1;
+            high = (low + step).min(len);
+            step *= 2;
+        }
+    }
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if less(middle)? {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    Ok(low)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_guess_leads_to_the_bound() {
+        for len in 0..40 {
+            for bound in 0..=len {
+                for guess in 0..45 {
+                    let mut asked = 0;
+                    let found = lower_bound(len, guess, |at| {
+                        asked += 1;
+                        assert!(at < len);
+                        Ok(at < bound)
+                    });
+                    assert_eq!(found.unwrap(), bound);
+                    let distance = guess.min(len).abs_diff(bound) + 2;
+                    assert!(
+                        asked <= 2 * distance.ilog2() + 4,
+                        "{asked} questions for a distance of {distance}"
+                    );
+                }
+            }
+        }
+    }
+}

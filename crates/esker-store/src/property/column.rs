@@ -1,0 +1,204 @@
+//! What one layer knows of a vertex property: its changes, sorted by vertex, those of one vertex by version.
+//!
+//! Size: 8 bytes an entry (12 with `id64`) and the value, or 8 bytes and the text.
+
+use std::cmp::Ordering;
+use std::path::Path;
+
+use esker_graph::{Run, VertexId};
+
+use super::files::{Part, PropertyFiles};
+use super::value::PropertyValue;
+use crate::error::{Error, Result};
+use crate::format::{Column, Element, Values, lower_bound};
+
+/// In a code: the value was taken away.
+pub(super) const UNSET: u32 = 1 << 31;
+
+/// A vertex got a value, or lost it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Change<'a> {
+    /// The vertex.
+    pub vertex: VertexId,
+    /// The code, in the layer, of the version that changed it.
+    pub code: u32,
+    /// The value from then on.
+    pub value: Option<PropertyValue<'a>>,
+}
+
+/// The changes of a property in one layer, mapped.
+#[derive(Debug)]
+pub struct PropertyColumn {
+    vertices: Column<VertexId>,
+    codes: Column<u32>,
+    stored: Stored,
+}
+
+#[derive(Debug)]
+enum Stored {
+    Fixed(Values),
+    Texts { texts: Column<u8>, ends: Column<u64> },
+}
+
+impl PropertyColumn {
+    /// Maps the files of a property.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Corrupt`] if they are not what is expected.
+    pub fn open(files: &PropertyFiles<'_>) -> Result<Self> {
+        let vertices: Column<VertexId> = files.open(Part::Vertices)?;
+        let codes = files.open(Part::Codes)?;
+        expect_len(codes.path(), codes.len(), vertices.len())?;
+        let stored = if files.record.texts {
+            let (texts, ends) = (files.open(Part::Texts)?, files.open::<u64>(Part::Ends)?);
+            expect_len(ends.path(), ends.len(), vertices.len())?;
+            Stored::Texts { texts, ends }
+        } else {
+            let values = files.open_values()?;
+            expect_len(values.path(), values.len(), vertices.len())?;
+            Stored::Fixed(values)
+        };
+        Ok(Self { vertices, codes, stored })
+    }
+
+    /// Number of changes.
+    pub fn len(&self) -> usize {
+        self.vertices.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.vertices.is_empty()
+    }
+
+    /// Size of the files.
+    pub fn file_bytes(&self) -> u64 {
+        let stored = match &self.stored {
+            Stored::Fixed(values) => values.file_bytes(),
+            Stored::Texts { texts, ends } => texts.file_bytes() + ends.file_bytes(),
+        };
+        self.vertices.file_bytes() + self.codes.file_bytes() + stored
+    }
+
+    /// The last change of `v` with a code of at most `rank`. `None`: the layer says nothing, ask the next older one.
+    ///
+    /// Cost: where changes are spread evenly over vertices, or every vertex has one, a handful of reads.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`].
+    pub fn change_of(&self, v: VertexId, rank: u32) -> Result<Option<Change<'_>>> {
+        let Some(guess) = self.guess(v)? else { return Ok(None) };
+        let after = lower_bound(self.len(), guess, |at| {
+            Ok(match self.vertices.at(at)?.cmp(&v) {
+                Ordering::Less => true,
+                Ordering::Greater => false,
+                Ordering::Equal => self.codes.at(at)? & !UNSET <= rank,
+            })
+        })?;
+        let Some(last) = after.checked_sub(1) else { return Ok(None) };
+        if self.vertices.at(last)? != v {
+            return Ok(None);
+        }
+        self.change(last).map(Some)
+    }
+
+    /// About where the changes of `v` are; `None` if there cannot be any.
+    fn guess(&self, v: VertexId) -> Result<Option<usize>> {
+        let Some(end) = self.len().checked_sub(1) else { return Ok(None) };
+        let (first, last) = (self.vertices.at(0)?, self.vertices.at(end)?);
+        if v < first || v > last {
+            return Ok(None);
+        }
+        let (place, span) = ((v - first) as usize as u128, ((last - first) as usize as u128).max(1));
+        // The change sought precedes the place that a search finds.
+        Ok(Some((place * end as u128 / span) as usize + 1))
+    }
+
+    /// The change at a position.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`].
+    pub fn change(&self, at: usize) -> Result<Change<'_>> {
+        let code = self.codes.at(at)?;
+        let value = if code & UNSET == 0 { Some(self.value(at)?) } else { None };
+        Ok(Change { vertex: self.vertices.at(at)?, code: code & !UNSET, value })
+    }
+
+    /// All changes in order.
+    pub fn changes(&self) -> impl Iterator<Item = Result<Change<'_>>> {
+        (0..self.len()).map(|at| self.change(at))
+    }
+
+    pub(super) fn value(&self, at: usize) -> Result<PropertyValue<'_>> {
+        match &self.stored {
+            Stored::Fixed(values) => Ok(PropertyValue::from_bits(values.element(), values.bits_at(at)?)),
+            Stored::Texts { texts, ends } => {
+                let end = ends.at(at)?;
+                let start = at.checked_sub(1).map_or(Ok(0), |before| ends.at(before))?;
+                texts.get(start as usize..end as usize).map(PropertyValue::Text)
+            }
+        }
+    }
+
+    /// All vertices and codes (with the mark), verified.
+    pub(super) fn places(&self, run: &Run) -> Result<(&[VertexId], &[u32])> {
+        Ok((self.vertices.all(run)?, self.codes.all(run)?))
+    }
+
+    /// All values, verified.
+    pub(super) fn values<T: Element>(&self, run: &Run) -> Result<&[T]> {
+        let Stored::Fixed(values) = &self.stored else {
+            return Err(Error::Invalid(format!("the property holds texts, not {}", T::TYPE.name())));
+        };
+        let wrong = || {
+            let found = values.element().name();
+            Error::Invalid(format!("the property holds {found}, not {}", T::TYPE.name()))
+        };
+        values.typed::<T>().ok_or_else(wrong)?.all(run)
+    }
+
+    /// An error about the order of the change at `at`.
+    #[cold]
+    pub(super) fn out_of_order(&self, at: usize) -> Error {
+        self.vertices.corrupt(at, "changes do not ascend by vertex and version")
+    }
+
+    /// Verifies checksums, that changes ascend, that they are of the vertices `0..num_vertices`, and that no code is
+    /// beyond `last_code`.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; cancellation.
+    pub fn verify(&self, num_vertices: usize, last_code: u32, run: &Run) -> Result<()> {
+        let (vertices, codes) = self.places(run)?;
+        let key = |at: usize| (vertices[at], codes[at] & !UNSET);
+        if let Some(at) = (1..self.len()).find(|&at| key(at - 1) >= key(at)) {
+            return Err(self.out_of_order(at));
+        }
+        if let Some(at) = codes.iter().position(|code| code & !UNSET > last_code) {
+            let reason = format!("code {} in a layer of {last_code} versions", codes[at] & !UNSET);
+            return Err(self.codes.corrupt(at, reason));
+        }
+        if let Some(&last) = vertices.last().filter(|&&last| last as usize >= num_vertices) {
+            let reason = format!("vertex {last} in a graph of {num_vertices} vertices");
+            return Err(self.vertices.corrupt(self.len() - 1, reason));
+        }
+        match &self.stored {
+            Stored::Fixed(values) => values.verify(run),
+            Stored::Texts { texts, ends } => {
+                let (texts, all) = (texts.all(run)?, ends.all(run)?);
+                let total = all.last().copied().unwrap_or(0);
+                if all.is_sorted() && total == texts.len() as u64 {
+                    return Ok(());
+                }
+                Err(ends.corrupt(0, format!("the ends of texts do not ascend to {}", texts.len())))
+            }
+        }
+    }
+}
+
+fn expect_len(path: &Path, found: usize, expected: usize) -> Result<()> {
+    if found == expected {
+        return Ok(());
+    }
+    Err(Error::corrupt(path, 0, format!("it has {found} elements where {expected} belong")))
+}

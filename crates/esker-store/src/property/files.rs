@@ -1,0 +1,87 @@
+//! The files of a vertex property in a layer.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::Result;
+use crate::format::{
+    Column, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element, ElementType, Owner, PropertyRecord,
+    Values,
+};
+use crate::io::Disk;
+
+/// Number of the hidden property that says which vertices are removed.
+pub const REMOVED_NUMBER: u32 = u32::MAX;
+
+/// The hidden property that says which vertices are removed (1) or came back (0). The manifest does not name it.
+pub fn removed_record() -> PropertyRecord {
+    PropertyRecord {
+        number: REMOVED_NUMBER,
+        owner: Owner::Vertices,
+        name: "removed".to_owned(),
+        element: ElementType::U8,
+        texts: false,
+        weight: false,
+    }
+}
+
+/// Where the columns of a vertex property lie, or are to be written.
+#[derive(Debug, Clone, Copy)]
+pub struct PropertyFiles<'a> {
+    /// The disk.
+    pub disk: &'a dyn Disk,
+    /// The directory of a layer. It exists when files are written.
+    pub directory: &'a Path,
+    /// The database.
+    pub database: DatabaseId,
+    /// The property.
+    pub record: &'a PropertyRecord,
+}
+
+/// The columns of a vertex property.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    Vertices,
+    Codes,
+    Values,
+    Texts,
+    Ends,
+}
+
+impl PropertyFiles<'_> {
+    pub(super) fn create<T: Element>(&self, part: Part) -> Result<ColumnWriter<T>> {
+        ColumnWriter::create(self.disk, &self.path(part), self.spec(part))
+    }
+
+    pub(super) fn open<T: Element>(&self, part: Part) -> Result<Column<T>> {
+        Column::open(self.disk, &self.path(part), self.spec(part))
+    }
+
+    pub(super) fn open_values(&self) -> Result<Values> {
+        Values::open(self.disk, &self.path(Part::Values), self.spec(Part::Values), self.record.element)
+    }
+
+    fn path(&self, part: Part) -> PathBuf {
+        let part = match part {
+            Part::Vertices => "vertices",
+            Part::Codes => "codes",
+            Part::Values => "values",
+            Part::Texts => "texts",
+            Part::Ends => "ends",
+        };
+        self.directory.join(match self.record.number {
+            REMOVED_NUMBER => format!("removed.{part}"),
+            number => format!("property.{number}.{part}"),
+        })
+    }
+
+    fn spec(&self, part: Part) -> ColumnSpec {
+        let kind = match part {
+            Part::Vertices => ColumnKind::VertexPropertyVertices,
+            Part::Codes => ColumnKind::VertexPropertyCodes,
+            Part::Values => ColumnKind::VertexProperty,
+            Part::Texts => ColumnKind::VertexPropertyTexts,
+            Part::Ends => ColumnKind::VertexPropertyEnds,
+        };
+        ColumnSpec { database: self.database, kind }
+    }
+}

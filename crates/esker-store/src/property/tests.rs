@@ -1,0 +1,448 @@
+//! Vertex properties through layers, merged or not, against a history in memory; and what damage does.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use esker_graph::{Run, VertexId, vertex};
+use proptest::prelude::*;
+
+use super::*;
+use crate::error::Error;
+use crate::format::{DatabaseId, ElementType, Owner, PAGE_BYTES, PropertyRecord};
+use crate::io::{Disk, FaultyDisk};
+
+const DATABASE: DatabaseId = DatabaseId([3; 16]);
+/// Vertices of the last version. More than a page of the widest values.
+const NUM_VERTICES: usize = 1500;
+
+/// What a property holds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kind {
+    I32,
+    F64,
+    U8,
+    Texts,
+}
+
+const KINDS: [Kind; 4] = [Kind::I32, Kind::F64, Kind::U8, Kind::Texts];
+
+impl Kind {
+    fn record(self) -> PropertyRecord {
+        let element = match self {
+            Self::I32 => ElementType::I32,
+            Self::F64 => ElementType::F64,
+            Self::U8 | Self::Texts => ElementType::U8,
+        };
+        let (owner, name) = (Owner::Vertices, "age".to_owned());
+        PropertyRecord { number: 7, owner, name, element, texts: self == Self::Texts, weight: false }
+    }
+
+    /// Calls `with` with the value that stands for a number.
+    fn value<R>(self, seed: u16, with: impl FnOnce(PropertyValue<'_>) -> R) -> R {
+        match self {
+            Self::I32 => with(PropertyValue::I32(-1000 + i32::from(seed))),
+            Self::F64 => with(PropertyValue::F64(f64::from(seed) / 8.0)),
+            Self::U8 => with(PropertyValue::U8(seed as u8)),
+            Self::Texts => with(text(seed).as_str().into()),
+        }
+    }
+
+    fn optional<R>(self, seed: Option<u16>, with: impl FnOnce(Option<PropertyValue<'_>>) -> R) -> R {
+        match seed {
+            Some(seed) => self.value(seed, |value| with(Some(value))),
+            None => with(None),
+        }
+    }
+}
+
+fn text(seed: u16) -> String {
+    if seed.is_multiple_of(5) {
+        String::new()
+    } else {
+        format!("{seed}{}", "-".repeat(usize::from(seed % 7)))
+    }
+}
+
+/// A layer and the versions that it tells apart.
+#[derive(Debug)]
+struct Layer {
+    column: Arc<PropertyColumn>,
+    versions: Vec<u64>,
+}
+
+/// Layers of a property, and the history that they tell.
+struct Store {
+    kind: Kind,
+    disk: FaultyDisk,
+    run: Run,
+    layers: Vec<Layer>,
+    /// For each vertex, its changes in the order of versions.
+    history: BTreeMap<VertexId, Vec<(u64, Option<u16>)>>,
+    directories: usize,
+}
+
+/// Number of vertices at a version.
+fn num_vertices(version: u64) -> usize {
+    NUM_VERTICES.min(40 + 100 * version as usize)
+}
+
+impl Store {
+    fn new(kind: Kind) -> Self {
+        let (disk, run) = (FaultyDisk::new(0), Run::with_threads(2).unwrap());
+        Self { kind, disk, run, layers: Vec::new(), history: BTreeMap::new(), directories: 0 }
+    }
+
+    fn directory(&mut self) -> PathBuf {
+        self.directories += 1;
+        let directory = PathBuf::from(format!("layer{}", self.directories));
+        self.disk.create_directory(&directory).unwrap();
+        directory
+    }
+
+    fn last_version(&self) -> u64 {
+        self.layers.last().map_or(0, |layer| layer.versions[layer.versions.len() - 1])
+    }
+
+    /// Writes a layer of some versions; each is a list of changes.
+    fn freeze(&mut self, versions: &[Vec<(usize, Option<u16>)>]) {
+        let first = self.last_version() + 1;
+        let mut sorted = BTreeMap::new();
+        for ((code, version), changes) in (1..).zip(first..).zip(versions) {
+            for &(v, value) in changes {
+                sorted.insert((vertex(v % num_vertices(version)), code), value);
+            }
+        }
+        let (directory, record) = (self.directory(), self.kind.record());
+        let files =
+            PropertyFiles { disk: &self.disk, directory: &directory, database: DATABASE, record: &record };
+        let mut writer = PropertyWriter::create(&files).unwrap();
+        for (&(v, code), &value) in &sorted {
+            self.kind.optional(value, |value| writer.push(v, code, value)).unwrap();
+            self.history.entry(v).or_default().push((first + u64::from(code) - 1, value));
+        }
+        assert_eq!(writer.finish().unwrap(), sorted.len() as u64);
+        let column = Arc::new(PropertyColumn::open(&files).unwrap());
+        let versions: Vec<u64> = (first..).take(versions.len()).collect();
+        column
+            .verify(num_vertices(self.last_version().max(first + 4)), versions.len() as u32, &self.run)
+            .unwrap();
+        self.layers.push(Layer { column, versions });
+    }
+
+    /// Unites adjacent layers; of their versions, `keep` and the last are still told apart.
+    fn merge(&mut self, from: usize, count: usize, keep: impl Fn(u64) -> bool) {
+        let from = from % (self.layers.len() + 1);
+        let range = from..(from + count).min(self.layers.len());
+        if range.is_empty() {
+            return;
+        }
+        let (directory, record) = (self.directory(), self.kind.record());
+        let files =
+            PropertyFiles { disk: &self.disk, directory: &directory, database: DATABASE, record: &record };
+        let old = &self.layers[range.clone()];
+        let all: Vec<u64> = old.iter().flat_map(|layer| layer.versions.iter().copied()).collect();
+        let last = all[all.len() - 1];
+        let versions: Vec<u64> =
+            all.into_iter().filter(|&version| version == last || keep(version)).collect();
+        let recode = |layer: usize, code: u32| {
+            let version = old[layer].versions[code as usize - 1];
+            versions.partition_point(|&kept| kept < version) as u32 + 1
+        };
+        let columns: Vec<_> = old.iter().map(|layer| Arc::clone(&layer.column)).collect();
+        let changes = merge_columns(&files, &columns, recode, from == 0, &self.run).unwrap();
+        let column = Arc::new(PropertyColumn::open(&files).unwrap());
+        assert_eq!(column.len() as u64, changes);
+        column.verify(NUM_VERTICES, versions.len() as u32, &self.run).unwrap();
+        if from == 0 {
+            let changes: Vec<_> = column.changes().map(Result::unwrap).collect();
+            let mut first = changes.chunk_by(|a, b| a.vertex == b.vertex).map(|of_one| of_one[0]);
+            assert!(first.all(|change| change.value.is_some()), "nothing is taken from nothing");
+        }
+        self.layers.splice(range, [Layer { column, versions }]);
+    }
+
+    fn expected(&self, v: VertexId, version: u64) -> Option<u16> {
+        let changes = self.history.get(&v)?;
+        let seen = changes.partition_point(|change| change.0 <= version);
+        changes[seen.checked_sub(1)?].1
+    }
+
+    /// The property at a version, as its newest layer and a rank in it.
+    fn view(&self, version: u64, layer: usize, rank: u32) -> VertexProperty {
+        let layers = self.layers[..=layer].iter().enumerate().map(|(i, older)| PropertyLayer {
+            column: Arc::clone(&older.column),
+            rank: if i == layer { rank } else { u32::MAX },
+        });
+        VertexProperty::new(self.kind.record(), num_vertices(version), layers)
+    }
+
+    fn check(&self) {
+        let mut before = 0;
+        for (i, layer) in self.layers.iter().enumerate() {
+            for (rank, version) in (0..).zip([before].into_iter().chain(layer.versions.iter().copied())) {
+                self.check_view(&self.view(version, i, rank), version);
+            }
+            before = layer.versions[layer.versions.len() - 1];
+        }
+    }
+
+    fn check_view(&self, view: &VertexProperty, version: u64) {
+        let all: Vec<Option<u16>> =
+            (0..num_vertices(version)).map(|v| self.expected(vertex(v), version)).collect();
+        for (v, &expected) in all.iter().enumerate() {
+            let found = view.get(vertex(v)).unwrap();
+            self.kind.optional(expected, |value| assert_eq!(found, value, "vertex {v}, version {version}"));
+        }
+        assert!(view.get(vertex(all.len())).is_err());
+        let run = &self.run;
+        match self.kind {
+            Kind::I32 => compare(&view.array::<i32>(run).unwrap(), &all, |seed| -1000 + i32::from(seed)),
+            Kind::F64 => compare(&view.array::<f64>(run).unwrap(), &all, |seed| f64::from(seed) / 8.0),
+            Kind::U8 => compare(&view.array::<u8>(run).unwrap(), &all, |seed| seed as u8),
+            Kind::Texts => {
+                let array = view.texts(run).unwrap();
+                assert_eq!(array.len(), all.len());
+                for (v, expected) in all.iter().enumerate() {
+                    let expected = expected.map(text);
+                    assert_eq!(array.get(vertex(v)).unwrap(), expected.as_ref().map(String::as_bytes));
+                }
+            }
+        }
+        if self.kind == Kind::U8 {
+            let removed = RemovedVertices::default().with(view.layers(), run).unwrap();
+            let expected: Vec<VertexId> =
+                (0..all.len()).filter(|&v| all[v].is_some_and(|seed| seed as u8 != 0)).map(vertex).collect();
+            assert_eq!((removed.list(), removed.count()), (&expected[..], expected.len()));
+            assert!((0..all.len()).all(|v| removed.is_removed(vertex(v)) == expected.contains(&vertex(v))));
+            let (older, newest) = view.layers().split_at(view.layers().len() - 1);
+            let step = RemovedVertices::default().with(older, run).unwrap().with(newest, run).unwrap();
+            assert_eq!(step.list(), removed.list());
+        }
+    }
+}
+
+fn compare<T: crate::format::Element + PartialEq + std::fmt::Debug>(
+    array: &PropertyArray<T>,
+    expected: &[Option<u16>],
+    value: impl Fn(u16) -> T,
+) {
+    assert_eq!(array.len(), expected.len());
+    assert!(array.iter().eq(expected.iter().map(|seed| seed.map(&value))));
+    assert!((0..array.len()).all(|v| array.get(vertex(v)) == expected[v].map(&value)));
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Freeze(Vec<Vec<(usize, Option<u16>)>>),
+    Merge { from: usize, count: usize, keep: u64 },
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    // Few vertices are changed often, the others seldom.
+    let v = prop_oneof![0..8_usize, 0..NUM_VERTICES];
+    let change = (v, prop::option::weighted(0.7, any::<u16>()));
+    let version = prop::collection::vec(change, 0..20);
+    prop_oneof![
+        3 => prop::collection::vec(version, 1..5).prop_map(Step::Freeze),
+        1 => (any::<usize>(), 1..5_usize, 1..4_u64).prop_map(|(from, count, keep)| Step::Merge { from, count, keep }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+    #[test]
+    fn every_version_reads_as_its_history(
+        kind in 0..4_usize, dense: bool, steps in prop::collection::vec(step(), 1..12),
+    ) {
+        let mut store = Store::new(KINDS[kind]);
+        if dense {
+            let all = (0..num_vertices(1)).map(|v| (v, Some(v as u16))).collect();
+            store.freeze(&[all]);
+        }
+        for step in steps {
+            match step {
+                Step::Freeze(versions) => store.freeze(&versions),
+                Step::Merge { from, count, keep } => {
+                    store.merge(from, count, |version| version.is_multiple_of(keep));
+                }
+            }
+        }
+        store.check();
+        store.merge(0, usize::MAX / 2, |version| version.is_multiple_of(2));
+        store.check();
+    }
+}
+
+#[test]
+fn an_array_of_a_version_shares_pages_with_the_one_before() {
+    let mut store = Store::new(Kind::F64);
+    store.freeze(&[(0..num_vertices(1)).map(|v| (v, Some(1))).collect()]);
+    store.freeze(&[vec![(3, Some(2)), (4, None), (200, Some(9))]]);
+    let run = &store.run;
+    let layer = |at: usize| PropertyLayer { column: Arc::clone(&store.layers[at].column), rank: u32::MAX };
+    let mut first = PropertyArray::<f64>::new(3000);
+    first.apply(&layer(0), 3000, run).unwrap();
+    let mut second = first.clone();
+    second.apply(&layer(1), 3001, run).unwrap();
+    assert_eq!((first.get(3), second.get(3)), (Some(0.125), Some(0.25)));
+    assert_eq!((first.get(4), second.get(4)), (Some(0.125), None));
+    assert_eq!((first.len(), second.len(), second.get(3000)), (3000, 3001, None));
+    let own = second.values().owned_bytes() - second.values().table_bytes();
+    assert_eq!(own, 8 << 10, "of three pages, the one that changed");
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let disk = FaultyDisk::new(0);
+    let directory = Path::new("l");
+    disk.create_directory(directory).unwrap();
+    let record = Kind::I32.record();
+    let files = PropertyFiles { disk: &disk, directory, database: DATABASE, record: &record };
+    let mut writer = PropertyWriter::create(&files).unwrap();
+    let mut told = |v, code, value| writer.push(v, code, Some(value)).unwrap_err().to_string();
+    assert_eq!(told(0, 1, PropertyValue::F32(1.0)), "values of \"age\" are not f32");
+    assert_eq!(told(1, 1, "seven".into()), "values of \"age\" are not texts");
+    writer.push(5, 2, Some(7.into())).unwrap();
+    for (v, code) in [(5, 2), (5, 1), (4, 9), (6, 1 << 31)] {
+        let told = writer.push(v, code, None).unwrap_err().to_string();
+        assert_eq!(told, format!("changes of \"age\" are out of order at vertex {v}, code {code}"));
+    }
+    writer.push(6, 0, None).unwrap();
+    writer.finish().unwrap();
+    let column = Arc::new(PropertyColumn::open(&files).unwrap());
+    let run = Run::with_threads(1).unwrap();
+    let view =
+        VertexProperty::new(record, 9, [PropertyLayer { column: Arc::clone(&column), rank: u32::MAX }]);
+    let told = view.array::<f32>(&run).unwrap_err().to_string();
+    assert_eq!(told, "the property holds i32, not f32");
+    assert_eq!(
+        view.texts(&run).unwrap().get(5).unwrap_err().to_string(),
+        "the property holds i32, not texts"
+    );
+    assert_eq!(view.get(5).unwrap(), Some(PropertyValue::I32(7)));
+    let told = |n, last| column.verify(n, last, &run).unwrap_err().to_string();
+    assert!(told(6, 2).contains("vertex 6 in a graph of 6 vertices"));
+    assert!(told(7, 1).contains("code 2 in a layer of 1 versions"));
+    column.verify(7, 2, &run).unwrap();
+}
+
+#[test]
+fn descending_codes_stop_a_merge() {
+    let mut store = Store::new(Kind::U8);
+    store.freeze(&[vec![(1, Some(1))], vec![(1, Some(2))]]);
+    let (directory, record) = (store.directory(), store.kind.record());
+    let files =
+        PropertyFiles { disk: &store.disk, directory: &directory, database: DATABASE, record: &record };
+    let columns = [Arc::clone(&store.layers[0].column)];
+    let merged = merge_columns(&files, &columns, |_, code| 9 - code, true, &store.run);
+    assert_eq!(merged.unwrap_err().to_string(), "codes descend from 8 to 7 in a merge, at vertex 1");
+}
+
+#[test]
+fn numbers_are_read_as_users_write_them() {
+    assert_eq!(PropertyValue::parse(ElementType::I64, " -7 "), Some(PropertyValue::I64(-7)));
+    assert_eq!(PropertyValue::parse(ElementType::F32, "1.5"), Some(PropertyValue::F32(1.5)));
+    assert_eq!(PropertyValue::parse(ElementType::U8, "256"), None);
+    for value in [PropertyValue::U16(65_000), PropertyValue::F64(-0.125), PropertyValue::I32(-3)] {
+        assert_eq!(PropertyValue::parse(value.element().unwrap(), &value.to_string()), Some(value));
+    }
+    assert_eq!(PropertyValue::from("a text").to_string(), "a text");
+}
+
+/// Reads everything in every way; the first error ends it.
+fn interrogate(disk: &FaultyDisk, kind: Kind) -> crate::Result<()> {
+    let (record, run) = (kind.record(), Run::with_threads(1)?);
+    let files = PropertyFiles { disk, directory: Path::new("l"), database: DATABASE, record: &record };
+    let points = PropertyLayer { column: Arc::new(PropertyColumn::open(&files)?), rank: 1 };
+    let view = VertexProperty::new(kind.record(), 50, [points]);
+    for v in 0..50 {
+        let found = view.get(v)?;
+        let expected = (v % 3 == 0).then_some(v as u16);
+        kind.optional(expected, |value| assert_eq!(found, value));
+    }
+    let whole = PropertyLayer { column: Arc::new(PropertyColumn::open(&files)?), rank: 1 };
+    let view = VertexProperty::new(kind.record(), 50, [whole]);
+    if kind == Kind::Texts {
+        let texts = view.texts(&run)?;
+        (0..50).try_for_each(|v| texts.get(v).map(drop))?;
+    } else {
+        view.array::<i32>(&run)?;
+    }
+    PropertyColumn::open(&files)?.verify(50, 1, &run)
+}
+
+#[test]
+fn every_damage_is_an_error_that_names_the_file() {
+    for kind in [Kind::I32, Kind::Texts] {
+        let (disk, directory, record) = (FaultyDisk::new(0), Path::new("l"), kind.record());
+        disk.create_directory(directory).unwrap();
+        let files = PropertyFiles { disk: &disk, directory, database: DATABASE, record: &record };
+        let mut writer = PropertyWriter::create(&files).unwrap();
+        for v in 0..50 {
+            kind.optional((v % 3 == 0).then_some(v as u16), |value| writer.push(v, 1, value)).unwrap();
+        }
+        writer.finish().unwrap();
+        interrogate(&disk, kind).unwrap();
+        for entry in disk.list(directory).unwrap() {
+            let path = directory.join(&entry.name);
+            for offset in (0..PAGE_BYTES as u64).step_by(61).chain(PAGE_BYTES as u64..entry.bytes) {
+                disk.flip(&path, offset, (offset % 8) as u8).unwrap();
+                match interrogate(&disk, kind).unwrap_err() {
+                    Error::Corrupt { path: named, .. } => assert_eq!(named, path, "flipped at {offset}"),
+                    other => panic!("{} flipped at {offset}: {other}", entry.name),
+                }
+                disk.flip(&path, offset, (offset % 8) as u8).unwrap();
+            }
+        }
+    }
+}
+
+/// Files whose checksums are right, but which do not say what a writer would have written.
+#[test]
+fn forged_columns_are_errors_not_panics() {
+    use crate::format::{ColumnKind, ColumnSpec, ColumnWriter};
+    let (disk, directory, record) = (FaultyDisk::new(0), Path::new("l"), Kind::Texts.record());
+    disk.create_directory(directory).unwrap();
+    let spec = |kind| ColumnSpec { database: DATABASE, kind };
+    let path = |part: &str| directory.join(format!("property.7.{part}"));
+    let vertices: Vec<VertexId> = vec![1, 900_000, 3, 4, 2, 900_001];
+    let mut writer =
+        ColumnWriter::create(&disk, &path("vertices"), spec(ColumnKind::VertexPropertyVertices)).unwrap();
+    writer.append(&vertices).unwrap();
+    writer.finish().unwrap();
+    let mut writer =
+        ColumnWriter::create(&disk, &path("codes"), spec(ColumnKind::VertexPropertyCodes)).unwrap();
+    writer.append(&[1_u32; 6]).unwrap();
+    writer.finish().unwrap();
+    let mut writer =
+        ColumnWriter::create(&disk, &path("ends"), spec(ColumnKind::VertexPropertyEnds)).unwrap();
+    writer.append(&[3_u64, 2, 900, u64::MAX, 5, 6]).unwrap();
+    writer.finish().unwrap();
+    let mut writer =
+        ColumnWriter::create(&disk, &path("texts"), spec(ColumnKind::VertexPropertyTexts)).unwrap();
+    writer.append(b"abcdef").unwrap();
+    writer.finish().unwrap();
+    let files = PropertyFiles { disk: &disk, directory, database: DATABASE, record: &record };
+    let column = Arc::new(PropertyColumn::open(&files).unwrap());
+    let run = Run::with_threads(1).unwrap();
+    let view = VertexProperty::new(
+        record.clone(),
+        1_000_000,
+        [PropertyLayer { column: Arc::clone(&column), rank: u32::MAX }],
+    );
+    for v in 0..6 {
+        let _ = view.get(v);
+    }
+    assert!((0..6).any(|at| column.change(at).is_err()));
+    let told = column.verify(1_000_000, 1, &run).unwrap_err().to_string();
+    assert!(told.contains("changes do not ascend"), "{told}");
+    if let Ok(texts) = view.texts(&run) {
+        let _ = texts.get(1);
+    }
+    let merged = Path::new("m");
+    disk.create_directory(merged).unwrap();
+    let output = PropertyFiles { directory: merged, ..files };
+    let told = merge_columns(&output, &[column], |_, code| code, true, &run).unwrap_err().to_string();
+    assert!(told.contains("is damaged"), "{told}");
+}

@@ -1,0 +1,90 @@
+//! A vertex property as a version sees it.
+
+use std::sync::Arc;
+
+use esker_graph::{Run, VertexId};
+
+use super::array::{PropertyArray, TextArray};
+use super::column::PropertyColumn;
+use super::value::PropertyValue;
+use crate::error::{Error, Result};
+use crate::format::{Element, PropertyRecord};
+
+/// The changes of a property in a layer, and how many of them a version sees.
+#[derive(Debug, Clone)]
+pub struct PropertyLayer {
+    /// The changes.
+    pub column: Arc<PropertyColumn>,
+    /// Changes with a code of at most this are seen. `u32::MAX`: all.
+    pub rank: u32,
+}
+
+/// A vertex property at one version. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct VertexProperty {
+    record: Arc<PropertyRecord>,
+    num_vertices: usize,
+    /// Oldest first.
+    layers: Arc<[PropertyLayer]>,
+}
+
+impl VertexProperty {
+    /// The property through these layers, oldest first: those that have changes of it.
+    pub fn new(
+        record: PropertyRecord,
+        num_vertices: usize,
+        layers: impl IntoIterator<Item = PropertyLayer>,
+    ) -> Self {
+        Self { record: Arc::new(record), num_vertices, layers: layers.into_iter().collect() }
+    }
+
+    /// What the property is.
+    pub fn record(&self) -> &PropertyRecord {
+        &self.record
+    }
+
+    /// The layers, oldest first.
+    pub fn layers(&self) -> &[PropertyLayer] {
+        &self.layers
+    }
+
+    /// The value of a vertex.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; [`Error::Invalid`] if there is no such vertex.
+    pub fn get(&self, v: VertexId) -> Result<Option<PropertyValue<'_>>> {
+        if v as usize >= self.num_vertices {
+            return Err(Error::Invalid(format!("there is no vertex {v}: there are {}", self.num_vertices)));
+        }
+        for layer in self.layers.iter().rev() {
+            if let Some(change) = layer.column.change_of(v, layer.rank)? {
+                return Ok(change.value);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The values of all vertices, on the threads of `run`.
+    ///
+    /// # Errors
+    /// As [`PropertyArray::apply`].
+    pub fn array<T: Element>(&self, run: &Run) -> Result<PropertyArray<T>> {
+        let mut array = PropertyArray::new(self.num_vertices);
+        for layer in self.layers.iter() {
+            array.apply(layer, self.num_vertices, run)?;
+        }
+        Ok(array)
+    }
+
+    /// The texts of all vertices, on the threads of `run`.
+    ///
+    /// # Errors
+    /// As [`TextArray::apply`].
+    pub fn texts(&self, run: &Run) -> Result<TextArray> {
+        let mut array = TextArray::new(self.num_vertices);
+        for layer in self.layers.iter() {
+            array.apply(layer, self.num_vertices, run)?;
+        }
+        Ok(array)
+    }
+}
