@@ -3,6 +3,7 @@
 mod error;
 pub mod io;
 pub mod format;
+pub mod log;
 pub mod lama;
 pub mod layer;
 pub mod version;

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use super::field::Documented;
 use super::header::ColumnHeader;
+use super::log::{LogRecordHeader, LogRecordKind, SegmentHeader};
 use super::manifest::{
     DictionaryRecord, EditKind, Encoding, IdMapKind, IdMapRecord, LayerRecord, ManifestHeader, Owner,
     PropertyRecord, RecordHeader, SectionRecord, VersionRecord, VertexOrder,
@@ -18,6 +19,7 @@ A database is a directory:
 web.esker/
   MANIFEST            what the database holds
   LOCK                empty; the process that writes holds an exclusive flock(2) on it
+  log/<number>        commits that are in no layer yet
   layers/<number>/    the files of each layer
     out.offsets  out.targets  out.property.<number>  out.born
     out.vertices  out.degrees  out.previous
@@ -79,6 +81,11 @@ the bits above them the leading 64 - k bits of its hash.
 
 A header page, then records. Each record is a header and its edits, one after another. The state of the database is what all
 edits in order lead to.
+
+## Log
+
+Segments, numbered consecutively; each a header page, then records, at multiples of eight bytes. Versions are consecutive. The last
+segment may end with a record that is not whole: it is not part of the log.
 ";
 
 fn chapter<T: Documented>(out: &mut String) {
@@ -117,6 +124,9 @@ fn render() -> String {
     chapter::<PropertyRecord>(&mut out);
     chapter::<Owner>(&mut out);
     chapter::<VersionRecord>(&mut out);
+    chapter::<SegmentHeader>(&mut out);
+    chapter::<LogRecordHeader>(&mut out);
+    chapter::<LogRecordKind>(&mut out);
     out
 }
 

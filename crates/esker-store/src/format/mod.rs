@@ -17,6 +17,7 @@ mod column;
 mod search;
 mod values;
 mod manifest;
+mod log;
 #[cfg(test)]
 mod document;
 
@@ -24,6 +25,7 @@ pub use column::Column;
 pub use field::{Input, Value};
 pub use header::{ColumnHeader, ColumnKind, ColumnSpec, DatabaseId, Element, ElementType};
 pub(crate) use header::{header_page, read_header_page};
+pub use log::{LOG_MAGIC, LogRecordHeader, LogRecordKind, SegmentHeader};
 pub use manifest::{
     DictionaryRecord, Edit, EditKind, Encoding, GraphShape, IdMapKind, IdMapRecord, LayerRecord,
     MANIFEST_MAGIC, ManifestHeader, Owner, PropertyRecord, RecordHeader, SectionRecord, VersionRecord,

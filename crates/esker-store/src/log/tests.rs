@@ -1,0 +1,508 @@
+//! What a log holds after anything that may happen to it.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use super::record::{Place, commit_header};
+use super::{Log, LogOptions, LogReader, LogStart, Record, Sync};
+use crate::error::{Error, Result};
+use crate::format::{DatabaseId, LogRecordHeader};
+use crate::io::{Disk, Faults, FaultyDisk, RealDisk};
+
+const DB: &str = "web.esker";
+/// How often each fault is tried, with other outcomes.
+const SEEDS: std::ops::Range<u64> = 0..2;
+const OPTIONS: LogOptions = LogOptions { sync: Sync::Always, segment_bytes: 4096 + 1500 };
+
+fn start(first_version: u64) -> LogStart {
+    LogStart { database: DatabaseId([7; 16]), first_version, manifest_records: 3 }
+}
+
+fn shared(disk: &FaultyDisk) -> Arc<dyn Disk> {
+    Arc::new(disk.clone())
+}
+
+fn new_disk(seed: u64) -> FaultyDisk {
+    let disk = FaultyDisk::new(seed);
+    disk.create_directory(Path::new(DB)).unwrap();
+    disk.sync_directory(Path::new(".")).unwrap();
+    disk
+}
+
+fn segment(number: u64) -> PathBuf {
+    Path::new(DB).join("log").join(number.to_string())
+}
+
+fn segments(disk: &FaultyDisk) -> Vec<u64> {
+    let entries = disk.list(&Path::new(DB).join("log")).unwrap();
+    let mut numbers: Vec<u64> = entries.iter().map(|entry| entry.name.parse().unwrap()).collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+/// What the commit of a version holds: 0 to 700 bytes.
+fn payload(version: u64) -> Vec<u8> {
+    (0..version * version * 37 % 701).map(|k| (k ^ version) as u8).collect()
+}
+
+fn open(disk: &FaultyDisk, first_version: u64, options: LogOptions) -> Result<(Log, Vec<u64>)> {
+    let mut versions = Vec::new();
+    let replay = |record: Record<'_>| {
+        assert_eq!(record.payload, payload(record.version));
+        assert_eq!(u64::from(record.flags), record.version % 5);
+        versions.push(record.version);
+        Ok(())
+    };
+    let log = Log::open(shared(disk), Path::new(DB), start(first_version), options, replay)?;
+    assert_eq!(log.next_version(), versions.last().map_or(first_version, |last| last + 1));
+    Ok((log, versions))
+}
+
+fn read_only(disk: &FaultyDisk, first_version: u64) -> Result<Vec<u64>> {
+    let mut reader = LogReader::open(shared(disk), Path::new(DB), start(first_version))?;
+    let mut versions = Vec::new();
+    while let Some(record) = reader.read_next()? {
+        assert_eq!(record.payload, payload(record.version));
+        versions.push(record.version);
+    }
+    Ok(versions)
+}
+
+fn append(log: &Log, version: u64) -> Result<()> {
+    log.append(version, (version % 5) as u16, &payload(version))
+}
+
+/// What a process knows of its log when it dies.
+#[derive(Debug, Default, Clone, Copy)]
+struct Known {
+    tried: u64,
+    acknowledged: u64,
+    /// What a synced manifest would say.
+    frozen: u64,
+}
+
+/// Batches, some of several commits; now and then a freeze; rotations happen by themselves.
+fn work(log: &Log, known: &mut Known, rounds: u64) -> Result<()> {
+    for round in 0..rounds {
+        for _ in 0..=(known.tried + round) % 3 {
+            known.tried += 1;
+            append(log, known.tried)?;
+        }
+        log.wait(known.tried)?;
+        known.acknowledged = known.tried;
+        if round % 6 == 4 {
+            known.frozen = known.acknowledged - round % 4;
+            log.remove_through(known.frozen)?;
+        }
+    }
+    Ok(())
+}
+
+fn run(disk: &FaultyDisk, known: &mut Known, rounds: u64) -> Result<()> {
+    let (log, versions) = open(disk, known.frozen + 1, OPTIONS)?;
+    let last = versions.last().copied().unwrap_or(known.frozen);
+    *known = Known { tried: last, acknowledged: last, frozen: known.frozen };
+    work(&log, known, rounds)?;
+    log.close()
+}
+
+/// Whether these are the versions after `frozen`, with all that were acknowledged, and none that were never tried.
+fn check(versions: &[u64], known: Known, context: &str) -> u64 {
+    let last = versions.last().copied().unwrap_or(known.frozen);
+    assert!(versions.iter().copied().eq(known.frozen + 1..=last), "{context}: {versions:?}");
+    assert!((known.acknowledged..=known.tried).contains(&last), "{context}: {last} of {known:?}");
+    last
+}
+
+/// Recovers with a fault at each operation in turn, from the same state each time.
+fn recover_again_and_again(prepare: &dyn Fn() -> (FaultyDisk, Known), power_is_lost: bool) {
+    for k in 1.. {
+        let (disk, mut known) = prepare();
+        disk.set_faults(fault(k, power_is_lost));
+        let opened = open(&disk, known.frozen + 1, OPTIONS);
+        if let Ok((_, versions)) = &opened {
+            known.acknowledged = check(versions, known, "recovery");
+        }
+        let (is_done, reached) = (opened.is_ok(), disk.operations());
+        drop(opened);
+        disk.set_faults(Faults::default());
+        if power_is_lost {
+            disk.crash();
+        }
+        let (log, versions) = open(&disk, known.frozen + 1, OPTIONS).unwrap();
+        known.acknowledged = check(&versions, known, "second recovery");
+        drop(log);
+        disk.crash();
+        let found = read_only(&disk, known.frozen + 1).unwrap();
+        assert_eq!(check(&found, known, "third"), known.acknowledged, "what was seen stays");
+        if is_done && reached < k {
+            return;
+        }
+    }
+}
+
+fn fault(at: u64, power_is_lost: bool) -> Faults {
+    let at = Some(at);
+    if power_is_lost {
+        Faults { die_at: at, ..Faults::default() }
+    } else {
+        Faults { fail_at: at, ..Faults::default() }
+    }
+}
+
+/// Each operation, with each seed.
+fn cases(operations: std::ops::RangeInclusive<u64>) -> impl Iterator<Item = (u64, u64)> {
+    operations.flat_map(|k| SEEDS.map(move |seed| (k, seed)))
+}
+
+/// The disk of a process that died, or whose disk failed, at the k-th operation.
+fn die(k: u64, seed: u64, power_is_lost: bool) -> (FaultyDisk, Known) {
+    let (disk, mut known) = (new_disk(seed << 32 | k), Known { tried: 1, acknowledged: 1, frozen: 1 });
+    run(&disk, &mut known, 3).unwrap();
+    disk.set_faults(fault(k, power_is_lost));
+    let done = run(&disk, &mut known, 14);
+    assert!(done.is_err() || disk.operations() < k || !power_is_lost);
+    disk.set_faults(Faults::default());
+    if power_is_lost {
+        disk.crash();
+    }
+    (disk, known)
+}
+
+fn operations() -> u64 {
+    let (disk, mut known) = (new_disk(0), Known { tried: 1, acknowledged: 1, frozen: 1 });
+    run(&disk, &mut known, 3).unwrap();
+    disk.set_faults(Faults::default());
+    run(&disk, &mut known, 14).unwrap();
+    assert!(segments(&disk)[0] > 2 && segments(&disk).len() > 1, "rotation and removal occur");
+    disk.operations()
+}
+
+#[test]
+fn a_log_holds_what_was_acknowledged_after_a_crash_at_any_operation() {
+    let (mut unacknowledged, last) = (0, operations());
+    for (k, seed) in cases(1..=last + 1) {
+        let (disk, mut known) = die(k, seed, true);
+        disk.set_faults(Faults { read_only: true, ..Faults::default() });
+        let found = read_only(&disk, known.frozen + 1).unwrap();
+        let end = check(&found, known, &format!("crash at {k}"));
+        unacknowledged += end - known.acknowledged;
+        disk.set_faults(Faults { short_reads: true, ..Faults::default() });
+        let (log, versions) = open(&disk, known.frozen + 1, OPTIONS).unwrap();
+        assert_eq!(versions, found, "crash at {k}: readers and writers see the same");
+        (known.tried, known.acknowledged) = (end, end);
+        work(&log, &mut known, 5).unwrap();
+        // Without closing: the process dies.
+        disk.set_faults(fault(1, true));
+        drop(log);
+        disk.crash();
+        let found = read_only(&disk, known.frozen + 1).unwrap();
+        assert_eq!(check(&found, known, "work after recovery"), known.acknowledged);
+    }
+    assert!(unacknowledged > 0, "whole records that nobody waited for may survive");
+}
+
+#[test]
+fn a_crash_during_recovery_changes_nothing() {
+    for (k, seed) in cases(1..=operations()) {
+        recover_again_and_again(&|| die(k, seed, true), true);
+    }
+}
+
+#[test]
+fn a_failure_at_any_operation_is_final_for_the_log_and_loses_nothing() {
+    let last = operations();
+    for (k, seed) in cases(1..=last) {
+        let (disk, known) = die(k, seed, false);
+        let (log, versions) = open(&disk, known.frozen + 1, OPTIONS).unwrap();
+        let end = check(&versions, known, &format!("failure at {k}"));
+        // What the second opening saw was perhaps never synced: the first one's sync may have failed.
+        disk.set_faults(fault(1, true));
+        drop(log);
+        disk.crash();
+        assert_eq!(read_only(&disk, known.frozen + 1).unwrap().last().copied().unwrap_or(known.frozen), end);
+    }
+    for (k, seed) in cases(1..=last) {
+        recover_again_and_again(&|| die(k, seed, false), false);
+    }
+}
+
+#[test]
+fn after_a_failure_everything_is_refused_by_the_name_of_the_first() {
+    let disk = new_disk(1);
+    let (log, _) = open(&disk, 2, OPTIONS).unwrap();
+    append(&log, 2).unwrap();
+    log.wait(2).unwrap();
+    append(&log, 3).unwrap();
+    disk.set_faults(Faults { fail_at: Some(1), ..Faults::default() });
+    assert!(matches!(log.wait(3), Err(Error::Io { action: "sync", .. })));
+    let told = "the log web.esker/log takes nothing more since this failed: cannot sync web.esker/log/1: \
+                input/output error (injected); open the database again";
+    for refused in [log.wait(3), append(&log, 4), log.sync(), log.remove_through(2)] {
+        assert_eq!(refused.unwrap_err().to_string(), told);
+    }
+    log.wait(2).unwrap();
+    assert!(log.wait(4).unwrap_err().to_string().contains("version 4 was not appended"));
+}
+
+#[test]
+fn a_full_disk_is_said_and_loses_nothing() {
+    for space_bytes in (9_000..14_000).step_by(97) {
+        let (disk, mut known) = (new_disk(space_bytes), Known { tried: 1, acknowledged: 1, frozen: 1 });
+        disk.set_faults(Faults { space_bytes: Some(space_bytes), ..Faults::default() });
+        let (log, _) = open(&disk, 2, OPTIONS).unwrap();
+        let error = (2..100).find_map(|version| {
+            known.tried = version;
+            let done = append(&log, version).and_then(|()| log.wait(version));
+            known.acknowledged = if done.is_ok() { version } else { known.acknowledged };
+            done.err()
+        });
+        let Some(Error::Io { source, .. }) = error else { panic!("{error:?}") };
+        assert_eq!(source.kind(), std::io::ErrorKind::StorageFull);
+        assert!(append(&log, known.tried).unwrap_err().to_string().contains("takes nothing more"));
+        drop(log);
+        check(&read_only(&disk, 2).unwrap(), known, "as it is");
+        disk.set_faults(Faults::default());
+        check(&open(&disk, 2, OPTIONS).unwrap().1, known, "with room again");
+    }
+}
+
+/// A log of some segments that was closed, and the last version in it.
+fn closed() -> (FaultyDisk, u64) {
+    let disk = new_disk(5);
+    let (log, _) = open(&disk, 2, OPTIONS).unwrap();
+    for version in 2..=12 {
+        append(&log, version).unwrap();
+    }
+    log.close().unwrap();
+    assert_eq!(segments(&disk), [1, 2, 3]);
+    (disk, 12)
+}
+
+#[test]
+fn no_flipped_bit_of_a_closed_log_goes_unnoticed() {
+    let (disk, last) = closed();
+    let whole: Vec<u64> = (2..=last).collect();
+    let close_record = disk.open(&segment(3)).unwrap().len().unwrap() - 40;
+    for number in segments(&disk) {
+        let path = segment(number);
+        for offset in (0..disk.open(&path).unwrap().len().unwrap()).step_by(3) {
+            disk.flip(&path, offset, (offset % 8) as u8).unwrap();
+            match read_only(&disk, 2) {
+                Ok(versions) => {
+                    assert_eq!(versions, whole);
+                    assert!(number == 3 && offset >= close_record, "{number}: {offset}");
+                }
+                Err(Error::Corrupt { path: told, offset: at, .. }) => assert!(told == path && at <= offset),
+                Err(Error::Invalid(told)) => assert!(told.contains("format version"), "{told}"),
+                Err(error) => panic!("{error}"),
+            }
+            disk.flip(&path, offset, (offset % 8) as u8).unwrap();
+        }
+    }
+    assert_eq!(read_only(&disk, 2).unwrap(), whole);
+}
+
+#[test]
+fn a_bit_that_flips_on_its_way_is_read_again() {
+    let (disk, last) = closed();
+    let mut errors = 0;
+    disk.set_faults(Faults::default());
+    let whole: Vec<u64> = (2..=last).collect();
+    read_only(&disk, 2).unwrap();
+    for k in 1..=disk.operations() {
+        disk.set_faults(Faults { flip_read_at: Some(k), ..Faults::default() });
+        // An error is allowed where nothing can be lost by it; a shorter log is not.
+        match read_only(&disk, 2) {
+            Ok(versions) => assert_eq!(versions, whole),
+            Err(error) => errors += usize::from(error.to_string().contains("web.esker/log/")),
+        }
+    }
+    assert!(errors > 0);
+}
+
+#[test]
+fn what_no_crash_explains_is_an_error() {
+    let told = |disk: &FaultyDisk, first_version| read_only(disk, first_version).unwrap_err().to_string();
+    let (disk, last) = closed();
+    disk.truncate(&segment(2), 4096 + 300).unwrap();
+    assert!(told(&disk, 2).starts_with("web.esker/log/2 is damaged at byte "));
+    let (disk, _) = closed();
+    disk.remove_file(&segment(2)).unwrap();
+    assert!(
+        told(&disk, 2).contains("web.esker/log/2 is damaged at byte 0: this segment of the log is missing")
+    );
+    assert!(Log::open(shared(&disk), Path::new(DB), start(2), OPTIONS, |_| Ok(())).is_err());
+    assert_eq!(segments(&disk), [1, 3], "nothing was changed");
+    let (disk, _) = closed();
+    disk.remove_file(&segment(1)).unwrap();
+    assert!(told(&disk, 2).contains("web.esker/log/2 is damaged at byte 0: the log begins with version"));
+    let (disk, _) = closed();
+    disk.rename(&segment(3), &segment(4)).unwrap();
+    assert!(told(&disk, 2).contains("it is segment 3 of the log, by another name"));
+    let (disk, _) = closed();
+    let mut other = start(2);
+    other.database = DatabaseId([8; 16]);
+    let stray = LogReader::open(shared(&disk), Path::new(DB), other).unwrap_err().to_string();
+    assert!(
+        stray.contains("web.esker/log/3 is damaged at byte 0: it is of the log of another database"),
+        "{stray}"
+    );
+    let mut lost = start(2);
+    lost.manifest_records = 2;
+    let lost = LogReader::open(shared(&disk), Path::new(DB), lost).unwrap_err().to_string();
+    assert!(lost.contains("made when MANIFEST had 3 records, and now there are 2"), "{lost}");
+    let elsewhere = disk.read(&segment(2)).unwrap()[4096..].to_vec();
+    let file = disk.open_for_writing(&segment(3)).unwrap();
+    file.set_length(4096).unwrap();
+    file.write_at(&elsewhere, 4096).unwrap();
+    assert!(read_only(&disk, 2).unwrap().last() < Some(&last), "records of another segment are none");
+}
+
+#[test]
+fn a_length_that_lies_allocates_nothing() {
+    let (disk, last) = closed();
+    let place = Place { database: start(2).database, segment: 3, offset: 0 };
+    let end = disk.open(&segment(3)).unwrap().len().unwrap();
+    for payload_bytes in [1, 1 << 40, u64::MAX - 3, u64::MAX] {
+        let header = LogRecordHeader { payload_bytes, ..commit_header(last + 1, 0, 4096, &[]) };
+        let file = disk.open_for_writing(&segment(3)).unwrap();
+        file.write_at(&place.at(end).encode(header), end).unwrap();
+        assert_eq!(read_only(&disk, 2).unwrap().last(), Some(&last));
+    }
+    let wrong_version = commit_header(last + 2, 0, 4096, &[]);
+    disk.open_for_writing(&segment(3)).unwrap().write_at(&place.at(end).encode(wrong_version), end).unwrap();
+    let told = read_only(&disk, 2).unwrap_err().to_string();
+    assert!(told.contains(&format!("damaged at byte {end}: version 13 belongs here, not 14")), "{told}");
+}
+
+#[test]
+fn a_log_that_is_in_layers_wholly_begins_anew() {
+    let (disk, last) = closed();
+    let (log, versions) = open(&disk, last + 1, OPTIONS).unwrap();
+    assert_eq!((versions.len(), segments(&disk)), (0, vec![4]));
+    append(&log, last + 1).unwrap();
+    log.wait(last + 1).unwrap();
+    log.remove_through(last + 1).unwrap();
+    log.remove_through(last + 1).unwrap();
+    assert_eq!((segments(&disk), log.num_segments()), (vec![5], 1));
+    drop(log);
+    // Commits that were in a layer, but had not been synced to the log, are lost from it: no gap.
+    let (log, _) = open(&disk, 40, OPTIONS).unwrap();
+    assert_eq!((segments(&disk), log.next_version()), (vec![6], 40));
+    assert!(log.append(41, 0, b"").unwrap_err().to_string().contains("takes version 40 next, not 41"));
+}
+
+#[test]
+fn one_sync_serves_all_who_wait() {
+    let disk = new_disk(2);
+    let (log, _) = open(&disk, 2, LogOptions::default()).unwrap();
+    for version in 2..=50 {
+        append(&log, version).unwrap();
+    }
+    disk.set_faults(Faults::default());
+    for version in [30, 2, 50] {
+        log.wait(version).unwrap();
+    }
+    assert_eq!((disk.operations(), log.durable_version()), (1, 50));
+}
+
+#[test]
+fn threads_append_and_wait_together() {
+    let disk = new_disk(3);
+    let (log, _) = open(&disk, 2, OPTIONS).unwrap();
+    let turn = Mutex::new(());
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..50 {
+                    let version = {
+                        let _turn = turn.lock().unwrap();
+                        let version = log.next_version();
+                        append(&log, version).unwrap();
+                        version
+                    };
+                    log.wait(version).unwrap();
+                    assert!(log.durable_version() >= version);
+                }
+            });
+        }
+    });
+    disk.set_faults(fault(1, true));
+    drop(log);
+    disk.crash();
+    assert_eq!(read_only(&disk, 2).unwrap().len(), 200);
+}
+
+#[test]
+fn a_reader_follows_a_writer() {
+    let directory = tempfile::tempdir().unwrap();
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+    let options = LogOptions { sync: Sync::Never, segment_bytes: 20_000 };
+    let last = 3000;
+    std::thread::scope(|scope| {
+        let log = Log::open(Arc::clone(&disk), directory.path(), start(2), options, |_| Ok(())).unwrap();
+        scope.spawn(move || (2..=last).try_for_each(|version| append(&log, version)).unwrap());
+        let mut reader = LogReader::open(disk, directory.path(), start(2)).unwrap();
+        let mut expected = 2;
+        let begun = Instant::now();
+        while expected <= last {
+            assert!(begun.elapsed() < Duration::from_secs(60), "at {expected}");
+            if let Some(record) = reader.read_next().unwrap() {
+                assert_eq!((record.version, record.payload), (expected, &payload(expected)[..]));
+                expected += 1;
+            }
+        }
+        assert_eq!(reader.next_version(), last + 1);
+    });
+}
+
+#[test]
+fn intervals_sync_by_themselves_and_never_is_left_to_the_system() {
+    let disk = new_disk(4);
+    let never = LogOptions { sync: Sync::Never, ..OPTIONS };
+    let (log, _) = open(&disk, 2, never).unwrap();
+    disk.set_faults(Faults::default());
+    append(&log, 2).unwrap();
+    log.wait(2).unwrap();
+    assert_eq!((disk.operations(), log.durable_version()), (1, 1));
+    log.close().unwrap();
+    let often = LogOptions { sync: Sync::Interval(Duration::from_millis(2)), ..OPTIONS };
+    let (log, versions) = open(&disk, 2, often).unwrap();
+    assert_eq!(versions, [2]);
+    append(&log, 3).unwrap();
+    log.wait(3).unwrap();
+    let begun = Instant::now();
+    while log.durable_version() < 3 {
+        assert!(begun.elapsed() < Duration::from_secs(30));
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    disk.set_faults(Faults { die_at: Some(1), ..Faults::default() });
+    append(&log, 4).unwrap_err();
+    while !matches!(log.wait(3), Ok(())) || log.sync().is_ok() {
+        assert!(begun.elapsed() < Duration::from_secs(30));
+    }
+}
+
+#[test]
+fn unsynced_commits_may_be_lost_but_leave_no_gap() {
+    let mut ends = BTreeSet::new();
+    for seed in 0..60 {
+        let disk = new_disk(seed);
+        let (log, _) = open(&disk, 2, LogOptions { sync: Sync::Never, segment_bytes: 1 << 20 }).unwrap();
+        for version in 2..=20 {
+            append(&log, version).unwrap();
+            log.wait(version).unwrap();
+        }
+        disk.set_faults(fault(1, true));
+        drop(log);
+        disk.crash();
+        let found = read_only(&disk, 2).unwrap();
+        let known = Known { tried: 20, acknowledged: 1, frozen: 1 };
+        ends.insert(check(&found, known, "unsynced"));
+        assert_eq!(open(&disk, 2, OPTIONS).unwrap().1, found);
+    }
+    assert!(ends.len() > 3, "{ends:?}");
+}
