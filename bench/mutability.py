@@ -13,13 +13,13 @@ imported whole (and LLAMA); then `compact`, and the newest version again. Some o
 after, each against a database into which just its edges were imported.
 
 The same as in the thesis: the split, K (1, 5, 10, 50, 100, 200), the root, ten iterations, all threads; only additions.
-Different: (1) LLAMA's snapshots are made by its bulk loader, one file each, in one process, each synced; here every part
+Different: (1) LLAMA's snapshots are made by its bulk loader, one file each, in one process, each synced; here each part
 goes through log, delta and freeze, is a durable version of its own, and `load` holds one process for each part. (2) The
 thesis compares with LLAMA in one snapshot or a bare CSR in the same program; here `whole` is a database of one layer.
 (3) The thesis has a plain queue BFS and PageRank in float; Esker's BFS turns direction, its PageRank has doubles.
 LLAMA's programs pull over in-edges, a second copy of the graph even if it is symmetric: both of its sizes are given.
 (4) LLAMA numbers vertices as the file does; Esker as `import` decides, and vertices that the base lacks come last.
-(5) Figures are medians of runs in turn instead of means of five; times of algorithms are those that the programs report.
+(5) Figures are medians of runs in turn, not means of five; times of algorithms are those that the programs report.
 
 --llama names a folder of LLAMA's benchmark programs, one a task: bfs_count-persistent and pagerank-persistent (its
 defaults: explicit linking, copy-on-write vertex table). They load the same parts: X-Stream binaries if files that end
@@ -263,7 +263,8 @@ class Comparison:
         if llama:
             out, both = llama["out"], llama["both"]
             print(f"       LLAMA: load {out[0]:.2f} s, with in-edges {both[0]:.2f} s; "
-                  f"size {out[1]:.1f}, {both[1]:.1f} MiB; bfs {kernels['bfs']['llama']:.4f} s, pagerank {kernels['pagerank']['llama']:.4f} s", flush=True)
+                  f"size {out[1]:.1f}, {both[1]:.1f} MiB; bfs {kernels['bfs']['llama']:.4f} s, "
+                  f"pagerank {kernels['pagerank']['llama']:.4f} s", flush=True)
 
     def load_llama(self, files):
         if self.llama is None:
