@@ -360,7 +360,8 @@ def parsed():
     parser.add_argument("--suffix", default="el", help="ending of the files in --splits that Esker reads")
     parser.add_argument("--scale", type=int, default=20, help="of --generate")
     parser.add_argument("--directed", action="store_true")
-    parser.add_argument("--layers", type=int, nargs="+", default=[1, 5, 10, 50, 100, 200], help="K, number of parts")
+    parser.add_argument("--layers", type=int, nargs="*", default=[1, 5, 10, 50, 100, 200],
+                        help="numbers of parts, K; none: only the whole graph")
     parser.add_argument("--older", type=int, default=3, help="how many older versions to read")
     parser.add_argument("--work", required=True, help="folder for splits and databases")
     parser.add_argument("--seed", type=int, default=1)
