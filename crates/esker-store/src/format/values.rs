@@ -31,6 +31,15 @@ macro_rules! values {
                 })
             }
 
+            /// As [`Column::open`], for elements of whatever type the file says.
+            ///
+            /// # Errors
+            /// As [`Column::open`].
+            pub fn open_of_kind(disk: &dyn Disk, path: &Path, spec: ColumnSpec) -> Result<Self> {
+                let header: ColumnHeader = read_header_page(path, &disk.open(path)?.map()?, COLUMN_MAGIC)?;
+                Self::open(disk, path, spec, header.element)
+            }
+
             /// Opens a column of any kind and type of a database.
             ///
             /// # Errors

@@ -1,23 +1,23 @@
 //! The `plain` encoding: arrays of ids, fastest to compute on.
 //!
-//! For each direction, `offsets` (u64, n + 1) says where the list of each vertex begins in `targets` (vertex ids, each list
-//! ascending); one column a property lies parallel to `targets`. So a stored arc takes 4 bytes (8 with 64-bit ids) plus its
-//! properties, and a vertex 8 bytes, in each direction that is kept; checksums add 1/16384.
+//! A *complete* layer has, for each direction, `offsets` (u64, n + 1), which say where the list of each vertex begins in
+//! `targets` (vertex ids, each list ascending); one column a property lies parallel to `targets`. So a stored arc takes 4 bytes
+//! (8 with 64-bit ids) plus its properties, and a vertex 8 bytes, in each direction that is kept; checksums add 1/16384.
 //!
-//! Nothing read from disk is used as a position before it was checked: [`Section::offsets`] and
-//! [`Section::targets`] verify all of a column once, and the numbers in it during the same pass; [`Section::list`]
-//! verifies the blocks that it touches.
+//! Other layers hold fragments of those lists that changed in their range of versions (LLAMA, thesis, 4.4.2: explicit linking):
+//! a directory of vertices, and for each its fragment, the degree, and a link to the next older fragment; 24 bytes a fragment.
+//! Tombstones lie apart, and so do arcs that lived and died within the range: readers at its end touch neither more than they must.
 
-use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use esker_graph::{Direction, Run, VertexId};
 
+use super::columns::SectionColumn;
+use super::lists::expect_count;
+use super::section::Section;
 use crate::error::{Error, Result};
 use crate::format::{
-    Column, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element, LayerRecord, Owner, PropertyRecord,
-    Values,
+    Column, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element, LayerRecord, PropertyRecord,
 };
 use crate::io::Disk;
 
@@ -40,20 +40,8 @@ impl DictionaryFiles {
     }
 }
 
-fn column_path(layer: &Path, direction: Direction, what: &str) -> PathBuf {
-    let side = match direction {
-        Direction::Out => "out",
-        Direction::In => "in",
-    };
-    layer.join(format!("{side}.{what}"))
-}
-
-/// The kinds of the columns of a direction: offsets, targets, property.
-const fn kinds(direction: Direction) -> [ColumnKind; 3] {
-    match direction {
-        Direction::Out => [ColumnKind::OutOffsets, ColumnKind::OutTargets, ColumnKind::OutProperty],
-        Direction::In => [ColumnKind::InOffsets, ColumnKind::InTargets, ColumnKind::InProperty],
-    }
+fn versions_path(layer: &Path) -> PathBuf {
+    layer.join("versions")
 }
 
 /// Makes the files of a plain layer. Each method makes one; its columns are written in any order, by any threads, and
@@ -71,12 +59,20 @@ impl<'a> PlainWriter<'a> {
         Self { disk, directory: directory.to_owned(), database }
     }
 
+    /// A column of a direction.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn section<T: Element>(&self, direction: Direction, column: SectionColumn) -> Result<ColumnWriter<T>> {
+        self.column(&column.path(&self.directory, direction), column.kind(direction))
+    }
+
     /// The offsets of a direction: n + 1, ascending from 0 to the number of arcs.
     ///
     /// # Errors
     /// [`Error::Io`].
     pub fn offsets(&self, direction: Direction) -> Result<ColumnWriter<u64>> {
-        self.column(&column_path(&self.directory, direction, "offsets"), kinds(direction)[0])
+        self.section(direction, SectionColumn::Offsets)
     }
 
     /// The targets of a direction: all lists, each ascending.
@@ -84,7 +80,7 @@ impl<'a> PlainWriter<'a> {
     /// # Errors
     /// [`Error::Io`].
     pub fn targets(&self, direction: Direction) -> Result<ColumnWriter<VertexId>> {
-        self.column(&column_path(&self.directory, direction, "targets"), kinds(direction)[1])
+        self.section(direction, SectionColumn::Targets)
     }
 
     /// The values of an edge property, parallel to the targets.
@@ -92,11 +88,20 @@ impl<'a> PlainWriter<'a> {
     /// # Errors
     /// [`Error::Io`].
     pub fn property<T: Element>(&self, direction: Direction, number: u32) -> Result<ColumnWriter<T>> {
-        let path = column_path(&self.directory, direction, &format!("property.{number}"));
-        self.column(&path, kinds(direction)[2])
+        self.section(direction, SectionColumn::Property(number))
     }
 
-    /// The dictionary of an edge property: distinct texts, ascending by their bytes.
+    /// The versions that the layer tells apart, ascending; only if there are several.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn versions(&self, versions: &[u64]) -> Result<()> {
+        let mut column = self.column::<u64>(&versions_path(&self.directory), ColumnKind::LayerVersions)?;
+        column.append(versions)?;
+        column.finish().map(|_| ())
+    }
+
+    /// The dictionary of an edge property, or what the layer adds to it: distinct texts, in the order of their codes.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -124,14 +129,16 @@ impl<'a> PlainWriter<'a> {
 #[derive(Debug)]
 pub struct PlainLayer {
     directory: PathBuf,
+    record: LayerRecord,
     out: Section,
     /// `None`: not kept, or (undirected) the same as `out`.
     incoming: Option<Section>,
-    directed: bool,
+    /// The versions that it tells apart; `None`: only the last of its range.
+    versions: Option<Column<u64>>,
 }
 
 impl PlainLayer {
-    /// Maps the files of a layer and checks their headers and lengths. `properties` are those of edges, by number.
+    /// Maps the files of a layer and checks their headers and lengths. `properties` are those of edges and vertices.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Corrupt`] if a file is not what the manifest says.
@@ -142,21 +149,27 @@ impl PlainLayer {
         record: &LayerRecord,
         properties: &[PropertyRecord],
     ) -> Result<Self> {
-        let edge_properties: Vec<_> =
-            properties.iter().filter(|property| property.owner == Owner::Edges).collect();
-        let section =
-            |direction| Section::open(disk, directory, direction, database, record, &edge_properties);
-        Ok(Self {
-            directory: directory.to_owned(),
-            out: section(Direction::Out)?,
-            incoming: if record.in_edges { Some(section(Direction::In)?) } else { None },
-            directed: record.directed,
-        })
+        let section = |direction| Section::open(disk, directory, direction, database, record, properties);
+        let out = section(Direction::Out)?;
+        let incoming = if record.in_edges { Some(section(Direction::In)?) } else { None };
+        let mut versions = None;
+        if record.num_versions > 1 {
+            let spec = ColumnSpec { database, kind: ColumnKind::LayerVersions };
+            let column = Column::open(disk, &versions_path(directory), spec)?;
+            expect_count(column.path(), column.len(), u64::from(record.num_versions))?;
+            versions = Some(column);
+        }
+        Ok(Self { directory: directory.to_owned(), record: record.clone(), out, incoming, versions })
+    }
+
+    /// What the manifest says of it.
+    pub fn record(&self) -> &LayerRecord {
+        &self.record
     }
 
     /// The lists of a direction, if kept. In an undirected graph both directions are the same section.
     pub fn section(&self, direction: Direction) -> Option<&Section> {
-        match (direction, self.directed) {
+        match (direction, self.record.directed) {
             (Direction::In, true) => self.incoming.as_ref(),
             _ => Some(&self.out),
         }
@@ -174,181 +187,47 @@ impl PlainLayer {
 
     /// Whether out-lists and in-lists differ.
     pub fn is_directed(&self) -> bool {
-        self.directed
+        self.record.directed
     }
 
     /// Where its files are.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
-}
 
-/// The lists of one direction of a plain layer.
-#[derive(Debug)]
-pub struct Section {
-    offsets: Column<u64>,
-    targets: Column<VertexId>,
-    properties: Vec<Values>,
-    /// A weight of no size for each arc.
-    units: Vec<()>,
-    offsets_sound: AtomicBool,
-    targets_sound: AtomicBool,
-}
-
-impl Section {
-    fn open(
-        disk: &dyn Disk,
-        directory: &Path,
-        direction: Direction,
-        database: DatabaseId,
-        record: &LayerRecord,
-        properties: &[&PropertyRecord],
-    ) -> Result<Self> {
-        let [offsets, targets, property] = kinds(direction).map(|kind| ColumnSpec { database, kind });
-        let offsets = Column::open(disk, &column_path(directory, direction, "offsets"), offsets)?;
-        let targets = Column::open(disk, &column_path(directory, direction, "targets"), targets)?;
-        let properties = properties.iter().map(|record| {
-            let path = column_path(directory, direction, &format!("property.{}", record.number));
-            Values::open(disk, &path, property, record.element)
-        });
-        let properties = properties.collect::<Result<Vec<_>>>()?;
-        expect_count(offsets.path(), offsets.len(), record.num_vertices.saturating_add(1))?;
-        expect_count(targets.path(), targets.len(), record.num_arcs)?;
-        for values in &properties {
-            expect_count(values.path(), values.len(), record.num_arcs)?;
+    /// The versions that it tells apart, ascending, verified; the last is the last of its range.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`].
+    pub fn versions(&self) -> Result<&[u64]> {
+        let last = std::slice::from_ref(&self.record.last_version);
+        let Some(column) = &self.versions else { return Ok(last) };
+        let versions = column.get(0..column.len())?;
+        let in_range = versions.first().is_some_and(|&first| first >= self.record.first_version);
+        if !in_range || versions.last() != last.first() || !versions.is_sorted_by(|a, b| a < b) {
+            return Err(column.corrupt(0, "versions do not ascend to the last of the layer"));
         }
-        let units = vec![(); targets.len()];
-        let (offsets_sound, targets_sound) = (AtomicBool::new(false), AtomicBool::new(false));
-        Ok(Self { offsets, targets, properties, units, offsets_sound, targets_sound })
+        Ok(versions)
     }
 
-    /// Number of vertices.
-    pub fn num_vertices(&self) -> usize {
-        self.offsets.len() - 1
+    /// The rank of a version in the range of the layer, or `None` if all that the layer holds counts at it.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; [`Error::Invalid`] if the version is not one that the layer tells apart.
+    pub fn rank_of(&self, version: u64) -> Result<Option<u32>> {
+        if version >= self.record.last_version {
+            return Ok(None);
+        }
+        let place = self.versions()?.binary_search(&version);
+        let rank = place.map_err(|_| Error::Invalid(format!("version {version} was forgotten")))?;
+        Ok(Some(rank as u32 + 1))
     }
 
-    /// Number of arcs.
-    pub fn num_arcs(&self) -> usize {
-        self.targets.len()
-    }
-
-    /// The values of an edge property.
-    pub fn property(&self, number: usize) -> Option<&Values> {
-        self.properties.get(number)
-    }
-
-    /// As many weights of no size as there are arcs.
-    pub fn units(&self) -> &[()] {
-        &self.units
-    }
-
-    /// The column of offsets.
-    pub fn offsets_column(&self) -> &Column<u64> {
-        &self.offsets
-    }
-
-    /// The column of targets.
-    pub fn targets_column(&self) -> &Column<VertexId> {
-        &self.targets
-    }
-
-    /// All offsets. The first call verifies their checksums, and that they ascend from 0 to the number of arcs.
+    /// Verifies what scans of a direction use, on the threads of `run`.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.
-    pub fn offsets(&self, run: &Run) -> Result<&[u64]> {
-        if !self.offsets_sound.load(Ordering::Acquire) {
-            self.offsets.inspect(run, |offsets, range| self.inspect_offsets(offsets, range))?;
-            self.offsets_sound.store(true, Ordering::Release);
-        }
-        self.offsets.all(run)
+    pub fn verify_directory(&self, direction: Direction, run: &Run) -> Result<Option<&[VertexId]>> {
+        self.section(direction).map_or(Ok(None), |section| section.main().vertices(run))
     }
-
-    /// All targets. The first call verifies their checksums, and that each is a vertex.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`]; cancellation.
-    pub fn targets(&self, run: &Run) -> Result<&[VertexId]> {
-        if !self.targets_sound.load(Ordering::Acquire) {
-            self.targets.inspect(run, |targets, range| self.inspect_targets(targets, range))?;
-            self.targets_sound.store(true, Ordering::Release);
-        }
-        self.targets.all(run)
-    }
-
-    /// Where the list of `v` lies in the targets and properties; verifies the offsets that it reads.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`]; [`Error::Invalid`] if there is no such vertex.
-    #[inline]
-    pub fn range(&self, v: VertexId) -> Result<Range<usize>> {
-        let index = v as usize;
-        if index >= self.num_vertices() {
-            return Err(Error::Invalid(format!(
-                "there is no vertex {v}: the graph has {}",
-                self.num_vertices()
-            )));
-        }
-        let bounds = self.offsets.get(index..index + 2)?;
-        if bounds[0] > bounds[1] || bounds[1] > self.targets.len() as u64 {
-            return Err(self.bad_offset(index + 1));
-        }
-        Ok(bounds[0] as usize..bounds[1] as usize)
-    }
-
-    /// The list of `v`; verifies the blocks that hold it, and that its entries are vertices.
-    ///
-    /// # Errors
-    /// As [`Section::range`].
-    #[inline]
-    pub fn list(&self, v: VertexId) -> Result<&[VertexId]> {
-        let range = self.range(v)?;
-        let list = self.targets.get(range.clone())?;
-        if !self.targets_sound.load(Ordering::Acquire) {
-            self.check_targets(list, range.start)?;
-        }
-        Ok(list)
-    }
-
-    fn inspect_offsets(&self, offsets: &[u64], range: Range<usize>) -> Result<()> {
-        let first = range.start.saturating_sub(1);
-        let checked = &offsets[first..range.end];
-        if !checked.is_sorted() {
-            let wrong = checked.windows(2).position(|pair| pair[0] > pair[1]).unwrap_or(0);
-            return Err(self.bad_offset(first + wrong + 1));
-        }
-        if range.start == 0 && offsets[0] != 0 {
-            return Err(self.bad_offset(0));
-        }
-        if range.end == offsets.len() && offsets[range.end - 1] != self.targets.len() as u64 {
-            return Err(self.bad_offset(range.end - 1));
-        }
-        Ok(())
-    }
-
-    fn inspect_targets(&self, targets: &[VertexId], range: Range<usize>) -> Result<()> {
-        self.check_targets(&targets[range.clone()], range.start)
-    }
-
-    fn check_targets(&self, targets: &[VertexId], first: usize) -> Result<()> {
-        let n = self.num_vertices() as u64;
-        // A maximum is a loop without branches, which the compiler vectorises.
-        let largest = targets.iter().fold(0, |largest, &target| largest.max(target));
-        if targets.is_empty() || u64::from(largest) < n {
-            return Ok(());
-        }
-        let wrong = targets.iter().position(|&target| u64::from(target) >= n).unwrap_or(0);
-        Err(self.targets.corrupt(first + wrong, format!("vertex {largest} in a graph of {n} vertices")))
-    }
-
-    fn bad_offset(&self, index: usize) -> Error {
-        self.offsets.corrupt(index, format!("offsets do not ascend from 0 to {}", self.targets.len()))
-    }
-}
-
-fn expect_count(path: &Path, found: usize, expected: u64) -> Result<()> {
-    if found as u64 == expected {
-        return Ok(());
-    }
-    Err(Error::corrupt(path, 0, format!("it has {found} elements where the manifest says {expected}")))
 }

@@ -1,0 +1,100 @@
+//! Codes of versions: positions in the list of those versions that a layer tells apart.
+//!
+//! Code c > 0 is the version `versions[c - 1]`, code 0 one before the range of the layer. The *rank* of a version is the number of
+//! entries of `versions` that are not after it; so what bears code c is of that version, or older, if c is at most its rank.
+
+use std::ops::Range;
+
+use esker_graph::Run;
+
+use crate::error::{Error, Result};
+use crate::format::{ElementType, Values};
+
+/// The narrowest type for the codes of a layer that tells `num_versions` versions apart.
+pub fn code_type(num_versions: u32) -> ElementType {
+    match num_versions {
+        0..=0xFF => ElementType::U8,
+        0x100..=0xFFFF => ElementType::U16,
+        _ => ElementType::U32,
+    }
+}
+
+/// A column of codes.
+#[derive(Debug)]
+pub struct Codes(Values);
+
+/// Some codes of a column.
+#[derive(Debug, Clone, Copy)]
+pub enum CodeSlice<'a> {
+    /// One byte each.
+    U8(&'a [u8]),
+    /// Two bytes each.
+    U16(&'a [u16]),
+    /// Four bytes each.
+    U32(&'a [u32]),
+}
+
+impl CodeSlice<'_> {
+    /// The code at a position. Panics if there is none.
+    #[inline(always)]
+    pub fn at(&self, index: usize) -> u32 {
+        match self {
+            Self::U8(codes) => u32::from(codes[index]),
+            Self::U16(codes) => u32::from(codes[index]),
+            Self::U32(codes) => codes[index],
+        }
+    }
+
+    /// How many codes are at most `rank`.
+    pub fn count_up_to(&self, rank: u32) -> usize {
+        match self {
+            Self::U8(codes) => codes.iter().filter(|&&code| u32::from(code) <= rank).count(),
+            Self::U16(codes) => codes.iter().filter(|&&code| u32::from(code) <= rank).count(),
+            Self::U32(codes) => codes.iter().filter(|&&code| code <= rank).count(),
+        }
+    }
+}
+
+impl Codes {
+    /// A column that is one of codes.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if its type is none for codes.
+    pub(super) fn new(values: Values) -> Result<Self> {
+        match values {
+            Values::U8(_) | Values::U16(_) | Values::U32(_) => Ok(Self(values)),
+            other => {
+                let reason = format!("codes of versions cannot be {}", other.element().name());
+                Err(Error::corrupt(other.path(), 0, reason))
+            }
+        }
+    }
+
+    /// The column.
+    pub fn column(&self) -> &Values {
+        &self.0
+    }
+
+    /// Codes of a range, verified.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`].
+    #[inline]
+    pub fn get(&self, range: Range<usize>) -> Result<CodeSlice<'_>> {
+        match &self.0 {
+            Values::U8(column) => column.get(range).map(CodeSlice::U8),
+            Values::U16(column) => column.get(range).map(CodeSlice::U16),
+            Values::U32(column) => column.get(range).map(CodeSlice::U32),
+            _ => unreachable!("checked when it was opened"),
+        }
+    }
+
+    /// All codes, verified.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; cancellation.
+    pub fn all(&self, run: &Run) -> Result<CodeSlice<'_>> {
+        self.0.verify(run)?;
+        self.get(0..self.0.len())
+    }
+}

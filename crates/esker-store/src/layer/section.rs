@@ -1,0 +1,323 @@
+//! The lists of one direction of a layer: alive, dead and past.
+
+use std::ops::Range;
+use std::path::Path;
+
+use esker_graph::{Direction, Run, VertexId};
+
+use super::codes::{CodeSlice, Codes};
+use super::columns::SectionColumn;
+use super::lists::{Columns, ListColumns, expect_count};
+use crate::error::{Error, Result};
+use crate::format::{
+    Column, ColumnSpec, DatabaseId, Element, LayerRecord, Owner, PropertyRecord, SectionRecord, Values,
+};
+use crate::io::Disk;
+
+/// A place in a stack of layers: 24 bits of layer number, 40 bits of the slot of a list in its directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Address(pub u64);
+
+impl Address {
+    /// No place.
+    pub const NONE: Self = Self(0);
+    const SLOT_BITS: u32 = 40;
+
+    /// The list in `slot` of the layer of a number, which is not 0.
+    pub fn new(layer: u32, slot: usize) -> Self {
+        Self(u64::from(layer) << Self::SLOT_BITS | slot as u64)
+    }
+
+    /// Number of the layer.
+    #[inline(always)]
+    pub fn layer(self) -> u32 {
+        (self.0 >> Self::SLOT_BITS) as u32
+    }
+
+    /// The slot.
+    #[inline(always)]
+    pub fn slot(self) -> usize {
+        (self.0 & ((1 << Self::SLOT_BITS) - 1)) as usize
+    }
+}
+
+/// Tombstones: pairs whose arcs in older layers are dead.
+#[derive(Debug)]
+pub struct Dead {
+    /// The pairs.
+    pub lists: ListColumns,
+    /// Since which version, if the layer tells several apart.
+    pub codes: Option<Codes>,
+}
+
+/// Arcs that lived and died within the range of a layer.
+#[derive(Debug)]
+pub struct Past {
+    /// The arcs.
+    pub lists: ListColumns,
+    /// The versions that they were born in.
+    pub born: Codes,
+    /// The versions that they died in.
+    pub died: Codes,
+}
+
+/// The lists of one direction of a layer.
+#[derive(Debug)]
+pub struct Section {
+    main: ListColumns,
+    /// The code of the version that each arc of the main lists was born in; `None` if the layer tells no versions apart.
+    born: Option<Codes>,
+    /// For each fragment: length of the whole list. `None` in a complete layer.
+    degrees: Option<Column<VertexId>>,
+    previous: Option<Column<u64>>,
+    dead: Option<Dead>,
+    past: Option<Past>,
+    /// A weight of no size for each arc.
+    units: Vec<()>,
+}
+
+/// What is needed to open the files of a section.
+struct Opener<'a> {
+    disk: &'a dyn Disk,
+    layer: &'a Path,
+    direction: Direction,
+    database: DatabaseId,
+    record: &'a LayerRecord,
+    properties: Vec<&'a PropertyRecord>,
+}
+
+impl Opener<'_> {
+    fn spec(&self, column: SectionColumn) -> ColumnSpec {
+        ColumnSpec { database: self.database, kind: column.kind(self.direction) }
+    }
+
+    fn column<T: Element>(&self, column: SectionColumn) -> Result<Column<T>> {
+        Column::open(self.disk, &column.path(self.layer, self.direction), self.spec(column))
+    }
+
+    fn codes(&self, column: SectionColumn) -> Result<Codes> {
+        Codes::new(Values::open_of_kind(
+            self.disk,
+            &column.path(self.layer, self.direction),
+            self.spec(column),
+        )?)
+    }
+
+    fn properties(&self, column: impl Fn(u32) -> SectionColumn) -> Result<Vec<Values>> {
+        let open = |record: &&PropertyRecord| {
+            let column = column(record.number);
+            let (path, spec) = (column.path(self.layer, self.direction), self.spec(column));
+            // Codes of texts grow wider with their dictionary.
+            match record.texts {
+                true => Values::open_of_kind(self.disk, &path, spec),
+                false => Values::open(self.disk, &path, spec, record.element),
+            }
+        };
+        self.properties.iter().map(open).collect()
+    }
+
+    fn sizes(&self) -> &SectionRecord {
+        self.record.section(self.direction)
+    }
+
+    fn main(&self) -> Result<ListColumns> {
+        let vertices =
+            if self.record.complete { None } else { Some(self.column(SectionColumn::Vertices)?) };
+        let columns = Columns {
+            vertices,
+            offsets: self.column(SectionColumn::Offsets)?,
+            targets: self.column(SectionColumn::Targets)?,
+            properties: self.properties(SectionColumn::Property)?,
+        };
+        ListColumns::new(columns, self.record.num_vertices, self.sizes().lists, self.sizes().arcs)
+    }
+
+    fn dead(&self) -> Result<Option<Dead>> {
+        let sizes = self.sizes();
+        if sizes.dead_lists == 0 {
+            return Ok(None);
+        }
+        let columns = Columns {
+            vertices: Some(self.column(SectionColumn::DeadVertices)?),
+            offsets: self.column(SectionColumn::DeadOffsets)?,
+            targets: self.column(SectionColumn::DeadTargets)?,
+            properties: Vec::new(),
+        };
+        let lists = ListColumns::new(columns, self.record.num_vertices, sizes.dead_lists, sizes.dead_arcs)?;
+        let codes = (self.record.num_versions > 1).then(|| self.codes(SectionColumn::DeadCodes)).transpose()?;
+        if let Some(codes) = &codes {
+            expect_count(codes.column().path(), codes.column().len(), sizes.dead_arcs)?;
+        }
+        Ok(Some(Dead { lists, codes }))
+    }
+
+    fn past(&self) -> Result<Option<Past>> {
+        let sizes = self.sizes();
+        if sizes.past_lists == 0 {
+            return Ok(None);
+        }
+        let columns = Columns {
+            vertices: Some(self.column(SectionColumn::PastVertices)?),
+            offsets: self.column(SectionColumn::PastOffsets)?,
+            targets: self.column(SectionColumn::PastTargets)?,
+            properties: self.properties(SectionColumn::PastProperty)?,
+        };
+        let lists = ListColumns::new(columns, self.record.num_vertices, sizes.past_lists, sizes.past_arcs)?;
+        let (born, died) = (self.codes(SectionColumn::PastBorn)?, self.codes(SectionColumn::PastDied)?);
+        for codes in [&born, &died] {
+            expect_count(codes.column().path(), codes.column().len(), sizes.past_arcs)?;
+        }
+        Ok(Some(Past { lists, born, died }))
+    }
+}
+
+impl Section {
+    pub(super) fn open(
+        disk: &dyn Disk,
+        layer: &Path,
+        direction: Direction,
+        database: DatabaseId,
+        record: &LayerRecord,
+        properties: &[PropertyRecord],
+    ) -> Result<Self> {
+        let properties = properties.iter().filter(|property| property.owner == Owner::Edges).collect();
+        let opener = Opener { disk, layer, direction, database, record, properties };
+        let main = opener.main()?;
+        let born = (record.num_versions > 1).then(|| opener.codes(SectionColumn::Born)).transpose()?;
+        if let Some(born) = &born {
+            expect_count(born.column().path(), born.column().len(), main.num_arcs() as u64)?;
+        }
+        let (mut degrees, mut previous) = (None, None);
+        if !record.complete {
+            let (lengths, links) =
+                (opener.column(SectionColumn::Degrees)?, opener.column(SectionColumn::Previous)?);
+            expect_count(lengths.path(), lengths.len(), main.num_lists() as u64)?;
+            expect_count(links.path(), links.len(), main.num_lists() as u64)?;
+            (degrees, previous) = (Some(lengths), Some(links));
+        } else if main.num_lists() as u64 != record.num_vertices {
+            let path = SectionColumn::Offsets.path(layer, direction);
+            return Err(Error::corrupt(path, 0, "a complete layer has a list for each vertex"));
+        }
+        let units = vec![(); main.num_arcs()];
+        Ok(Self { main, born, degrees, previous, dead: opener.dead()?, past: opener.past()?, units })
+    }
+
+    /// The lists, or fragments of lists, as they are at the end of the range.
+    pub fn main(&self) -> &ListColumns {
+        &self.main
+    }
+
+    /// When the arcs of the main lists were born, if the layer tells several versions apart.
+    pub fn born(&self) -> Option<&Codes> {
+        self.born.as_ref()
+    }
+
+    /// Tombstones, if any.
+    pub fn dead(&self) -> Option<&Dead> {
+        self.dead.as_ref()
+    }
+
+    /// Arcs that lived and died within the range, if any.
+    pub fn past(&self) -> Option<&Past> {
+        self.past.as_ref()
+    }
+
+    /// As many weights of no size as there are arcs.
+    pub fn units(&self) -> &[()] {
+        &self.units
+    }
+
+    /// Length of the whole list, of which a fragment is part, at the end of the range.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`], also if there is no such slot.
+    pub fn degree_at(&self, slot: usize) -> Result<usize> {
+        match &self.degrees {
+            Some(degrees) => degrees.at(slot).map(|degree| degree as usize),
+            None => self.main.range(slot).map(|range| range.len()),
+        }
+    }
+
+    /// Where the list goes on behind a fragment; `None`: the fragment is the whole list.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`], also if there is no such slot.
+    #[inline]
+    pub fn previous_at(&self, slot: usize) -> Result<Option<Address>> {
+        match &self.previous {
+            Some(previous) => previous.at(slot).map(|address| (address != 0).then_some(Address(address))),
+            None => Ok(None),
+        }
+    }
+
+    /// All lengths of whole lists and all links, verified; `None` in a complete layer.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; cancellation.
+    pub fn links(&self, run: &Run) -> Result<Option<(&[VertexId], &[u64])>> {
+        match (&self.degrees, &self.previous) {
+            (Some(degrees), Some(previous)) => Ok(Some((degrees.all(run)?, previous.all(run)?))),
+            _ => Ok(None),
+        }
+    }
+
+    /// The tombstones of a vertex that count at `rank` (`None`: at the end of the range), ascending, appended to `out`.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`].
+    pub fn dead_targets(&self, v: VertexId, rank: Option<u32>, out: &mut Vec<VertexId>) -> Result<()> {
+        let Some(dead) = &self.dead else { return Ok(()) };
+        let Some(slot) = dead.lists.slot_of(v)? else { return Ok(()) };
+        let range = dead.lists.range(slot)?;
+        let targets = dead.lists.some_targets(range.clone())?;
+        match (&dead.codes, rank) {
+            (Some(codes), Some(rank)) => {
+                let codes = codes.get(range)?;
+                let counts = targets.iter().enumerate().filter(|(i, _)| codes.at(*i) <= rank);
+                out.extend(counts.map(|(_, &target)| target));
+            }
+            _ => out.extend_from_slice(targets),
+        }
+        Ok(())
+    }
+
+    /// The past arcs of a vertex that are alive at `rank`: calls `take` with each stretch of them.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; what `take` returns.
+    pub fn past_runs(
+        &self,
+        v: VertexId,
+        rank: u32,
+        mut take: impl FnMut(&Past, Range<usize>) -> Result<()>,
+    ) -> Result<()> {
+        let Some(past) = &self.past else { return Ok(()) };
+        let Some(slot) = past.lists.slot_of(v)? else { return Ok(()) };
+        let range = past.lists.range(slot)?;
+        let (born, died): (CodeSlice<'_>, CodeSlice<'_>) =
+            (past.born.get(range.clone())?, past.died.get(range.clone())?);
+        let alive = |i: usize| born.at(i) <= rank && died.at(i) > rank;
+        for_runs(range, alive, |run| take(past, run))
+    }
+}
+
+/// Calls `take` with each maximal stretch of `range` whose positions, counted from its start, are `wanted`.
+pub(crate) fn for_runs(
+    range: Range<usize>,
+    wanted: impl Fn(usize) -> bool,
+    mut take: impl FnMut(Range<usize>) -> Result<()>,
+) -> Result<()> {
+    let mut i = 0;
+    while i < range.len() {
+        if !wanted(i) {
+            i += 1;
+            continue;
+        }
+        let first = i;
+        while i < range.len() && wanted(i) {
+            i += 1;
+        }
+        take(range.start + first..range.start + i)?;
+    }
+    Ok(())
+}
