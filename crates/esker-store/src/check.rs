@@ -5,14 +5,13 @@
 //! out-lists, and the lists of an undirected graph symmetric, but for a chance of 2^-64 of not noticing.
 
 use std::ops::Range;
-use std::path::PathBuf;
 
-use esker_graph::{Direction, Run, VertexId, vertex};
+use esker_graph::{Direction, Flow, Run, VertexId, vertex};
 
 use crate::error::{Error, Result};
 use crate::format::{IdMapKind, Values};
 use crate::io::Disk;
-use crate::layer::Section;
+use crate::layer::{ListColumns, PlainLayer, Section};
 use crate::snapshot::Snapshot;
 use crate::version::ids_directory;
 
@@ -82,13 +81,13 @@ pub fn check(disk: &dyn Disk, snapshot: &Snapshot, run: &Run) -> Result<Report> 
     let Some(out) = out else {
         return Ok(report);
     };
-    let record = snapshot.layer();
-    let path = || snapshot.section(Direction::Out).map_or_else(|_| PathBuf::new(), targets_path);
+    let record = snapshot.version();
+    let path = || snapshot.path().to_owned();
     let wrong = |reason: String| Error::corrupt(path(), 0, reason);
     report.expect(out.loops == record.num_loops, "the number of self-loops is as recorded", || {
         wrong(format!("it has {} self-loops where the manifest says {}", out.loops, record.num_loops))
     });
-    let edges = if record.directed {
+    let edges = if snapshot.is_directed() {
         record.num_arcs
     } else {
         out.loops + record.num_arcs.saturating_sub(out.loops) / 2
@@ -96,7 +95,7 @@ pub fn check(disk: &dyn Disk, snapshot: &Snapshot, run: &Run) -> Result<Report> 
     report.expect(edges == record.num_edges, "the number of edges is as recorded", || {
         wrong(format!("it has {edges} edges where the manifest says {}", record.num_edges))
     });
-    if !record.directed {
+    if !snapshot.is_directed() {
         report.expect(
             out.forward == out.backward,
             "each edge stands in the lists of both ends, with its properties",
@@ -106,9 +105,7 @@ pub fn check(disk: &dyn Disk, snapshot: &Snapshot, run: &Run) -> Result<Report> 
     if let Some(incoming) = incoming {
         let same = out.forward.wrapping_add(out.backward) == incoming.forward.wrapping_add(incoming.backward);
         report.expect(same, "the in-lists hold the edges of the out-lists, with their properties", || {
-            let section = snapshot.section(Direction::In);
-            let reason = "the in-lists are not the transpose of the out-lists";
-            Error::corrupt(section.map_or_else(|_| PathBuf::new(), targets_path), 0, reason)
+            wrong("the in-lists are not the transpose of the out-lists".to_owned())
         });
     }
     Ok(report)
@@ -147,14 +144,10 @@ fn check_ids(disk: &dyn Disk, snapshot: &Snapshot, run: &Run, report: &mut Repor
     Ok(())
 }
 
-fn targets_path(section: &Section) -> PathBuf {
-    section.targets_column().path().to_owned()
-}
-
 fn check_dictionaries(snapshot: &Snapshot, report: &mut Report) -> Result<()> {
     for property in snapshot.edge_properties() {
         if let Some(dictionary) = snapshot.dictionary(property.number) {
-            report.files += 1;
+            report.files += dictionary.num_files() - 1;
             report.file(dictionary.file_bytes(), dictionary.verify())?;
         }
     }
@@ -178,23 +171,16 @@ fn check_direction(
     run: &Run,
     report: &mut Report,
 ) -> Result<Option<Sums>> {
-    let section = snapshot.section(direction)?;
-    let mut readable =
-        report.file(section.offsets_column().file_bytes(), section.offsets(run).map(|_| ()))?;
-    readable &= report.file(section.targets_column().file_bytes(), section.targets(run).map(|_| ()))?;
-    for property in snapshot.edge_properties() {
-        let values = snapshot.edge_values(direction, property.number)?;
-        let intact = report.file(values.file_bytes(), values.verify(run))?;
-        readable &= intact;
-        if let Some(dictionary) = snapshot.dictionary(property.number).filter(|_| intact) {
-            report.note(check_codes(snapshot, direction, property.number, dictionary.len() as u64, run))?;
-        }
+    let mut readable = true;
+    for (position, layer) in snapshot.stack().layers().iter().enumerate() {
+        let section = snapshot.stack().section(position, direction)?;
+        readable &= check_section(snapshot, layer, section, run, report)?;
     }
     if !readable {
         return Ok(None);
     }
-    let lists = Lists { snapshot, section, direction };
-    let sums = run.share_ranges(section.num_vertices(), UNIT_VERTICES, Sums::default, |sums, range| {
+    let lists = VersionLists { snapshot, direction };
+    let sums = run.share_ranges(snapshot.num_vertices(), UNIT_VERTICES, Sums::default, |sums, range| {
         lists.add(sums, range)
     });
     match sums {
@@ -206,14 +192,59 @@ fn check_direction(
     }
 }
 
-fn check_codes(
+/// Verifies the files of one direction of a layer.
+fn check_section(
     snapshot: &Snapshot,
-    direction: Direction,
-    property: u32,
-    codes: u64,
+    layer: &PlainLayer,
+    section: &Section,
     run: &Run,
-) -> Result<()> {
-    let values = snapshot.edge_values(direction, property)?;
+    report: &mut Report,
+) -> Result<bool> {
+    let mut readable = check_lists(snapshot, section.main(), run, report)?;
+    let (dead, past) = (section.dead(), section.past());
+    let more = dead.map(|dead| &dead.lists).into_iter().chain(past.map(|past| &past.lists));
+    for lists in more {
+        readable &= check_lists(snapshot, lists, run, report)?;
+    }
+    let codes = section.born().into_iter().chain(dead.and_then(|dead| dead.codes.as_ref()));
+    let codes = codes.chain(past.into_iter().flat_map(|past| [&past.born, &past.died]));
+    let versions = u64::from(layer.record().num_versions) + 1;
+    for codes in codes {
+        let intact = report.file(codes.column().file_bytes(), codes.column().verify(run))?;
+        readable &= intact;
+        if intact {
+            readable &= report.note(check_codes(codes.column(), versions, "a code of versions", run))?;
+        }
+    }
+    if !layer.record().complete {
+        let links = section.links(run).map(|_| ());
+        report.files += 1;
+        readable &= report.file(section.links_bytes(), links)?;
+    }
+    if layer.record().num_versions > 1 {
+        readable &= report.file(layer.versions_bytes(), layer.versions().map(|_| ()))?;
+    }
+    Ok(readable)
+}
+
+/// Verifies the files of some lists.
+fn check_lists(snapshot: &Snapshot, lists: &ListColumns, run: &Run, report: &mut Report) -> Result<bool> {
+    let mut readable = report.file(lists.offsets_column().file_bytes(), lists.offsets(run).map(|_| ()))?;
+    readable &= report.file(lists.targets_column().file_bytes(), lists.targets(run).map(|_| ()))?;
+    if let Some(column) = lists.vertices_column() {
+        readable &= report.file(column.file_bytes(), lists.vertices(run).map(|_| ()))?;
+    }
+    for (property, values) in snapshot.edge_properties().zip(lists.properties()) {
+        let intact = report.file(values.file_bytes(), values.verify(run))?;
+        readable &= intact;
+        if let Some(dictionary) = snapshot.dictionary(property.number).filter(|_| intact) {
+            report.note(check_codes(values, dictionary.len() as u64, "a text of the dictionary", run))?;
+        }
+    }
+    Ok(readable)
+}
+
+fn check_codes(values: &Values, codes: u64, what: &str, run: &Run) -> Result<()> {
     run.share_ranges(
         values.len(),
         UNIT_VERTICES,
@@ -222,7 +253,8 @@ fn check_codes(
             for index in range {
                 let code = values.bits_at(index)?;
                 if code >= codes {
-                    let reason = format!("value {index} is code {code} of a dictionary of {codes} texts");
+                    let reason =
+                        format!("value {index} is code {code}, which is not {what}: there are {codes}");
                     return Err(Error::corrupt(values.path(), 0, reason));
                 }
             }
@@ -232,27 +264,35 @@ fn check_codes(
     .map(|_| ())
 }
 
-/// The lists of one direction, all verified.
-struct Lists<'a> {
+/// The lists of one direction of the version, all files verified.
+struct VersionLists<'a> {
     snapshot: &'a Snapshot,
-    section: &'a Section,
     direction: Direction,
 }
 
-impl Lists<'_> {
+impl VersionLists<'_> {
     fn add(&self, sums: &mut Sums, vertices: Range<usize>) -> Result<()> {
+        let stack = self.snapshot.stack();
         for v in vertices.map(vertex) {
-            let range = self.section.range(v)?;
-            let list = self.section.list(v)?;
-            if let Some(wrong) = list.windows(2).position(|pair| pair[0] > pair[1]) {
-                let reason = format!("the list of vertex {v} does not ascend");
-                return Err(self.section.targets_column().corrupt(range.start + wrong + 1, reason));
-            }
-            for (index, &w) in range.zip(list) {
-                let properties = self.hash_properties(index)?;
-                sums.loops += u64::from(v == w);
-                let (from, to) = if self.direction == Direction::Out { (v, w) } else { (w, v) };
-                self.add_edge(sums, from, to, properties);
+            let mut count = 0;
+            stack.visit(self.direction, v, |stretch| {
+                if let Some(wrong) = stretch.targets.windows(2).position(|pair| pair[0] > pair[1]) {
+                    let reason = format!("the list of vertex {v} does not ascend");
+                    return Err(stretch.lists.targets_column().corrupt(stretch.start + wrong + 1, reason));
+                }
+                count += stretch.targets.len();
+                for (index, &w) in (stretch.start..).zip(stretch.targets) {
+                    let properties = hash_properties(stretch.lists, index)?;
+                    sums.loops += u64::from(v == w);
+                    let (from, to) = if self.direction == Direction::Out { (v, w) } else { (w, v) };
+                    self.add_edge(sums, from, to, properties);
+                }
+                Ok(Flow::More)
+            })?;
+            let recorded = stack.degree(self.direction, v)?;
+            if recorded != count {
+                let reason = format!("vertex {v} has {count} neighbours where {recorded} are recorded");
+                return Err(Error::corrupt(self.snapshot.path(), 0, reason));
             }
         }
         Ok(())
@@ -272,16 +312,10 @@ impl Lists<'_> {
             std::cmp::Ordering::Equal => {}
         }
     }
+}
 
-    fn hash_properties(&self, index: usize) -> Result<u64> {
-        let mut hash = 0;
-        for property in self.snapshot.edge_properties() {
-            if let Some(values) = self.section.property(property.number as usize) {
-                hash = mix(hash ^ values.bits_at(index)?);
-            }
-        }
-        Ok(hash)
-    }
+fn hash_properties(lists: &ListColumns, index: usize) -> Result<u64> {
+    lists.properties().iter().try_fold(0, |hash, values| Ok(mix(hash ^ values.bits_at(index)?)))
 }
 
 impl Sums {

@@ -11,6 +11,7 @@ pub mod ids;
 #[cfg(test)]
 mod sample;
 pub mod property;
+pub mod stack;
 pub mod snapshot;
 pub mod check;
 pub mod import;

@@ -56,9 +56,9 @@ fn what_was_imported_is_read_back() {
         assert_eq!((snapshot.num_vertices(), snapshot.num_edges(), snapshot.num_arcs()), (4, 4, 4));
         assert!(snapshot.weight_property().is_some());
         // By degree: 0 and 1 have three ends each, 2 and 3 two.
-        assert_eq!(snapshot.neighbors(Direction::Out, 0).unwrap(), [1]);
-        assert_eq!(snapshot.neighbors(Direction::Out, 3).unwrap(), [3]);
-        assert_eq!(snapshot.neighbors(Direction::In, 0).unwrap(), [2]);
+        assert_eq!(*snapshot.neighbors(Direction::Out, 0).unwrap(), [1]);
+        assert_eq!(*snapshot.neighbors(Direction::Out, 3).unwrap(), [3]);
+        assert_eq!(*snapshot.neighbors(Direction::In, 0).unwrap(), [2]);
         assert_eq!(names(dir.path()).len(), 2, "{:?}", names(dir.path()));
         assert!(!target.join("scratch").exists());
     }

@@ -109,7 +109,7 @@ fn a_replaced_database_stays_readable_to_those_who_have_it_open() {
     write_circle(&path, 10, false).unwrap();
     let old = Store::open(&path).unwrap().snapshot();
     write_circle(&path, 30_000, true).unwrap();
-    assert_eq!(old.neighbors(Direction::Out, 9).unwrap(), [0]);
+    assert_eq!(*old.neighbors(Direction::Out, 9).unwrap(), [0]);
     assert_eq!(next_of(&path, 9), 10);
     let names: Vec<_> =
         std::fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();

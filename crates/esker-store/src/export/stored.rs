@@ -92,17 +92,16 @@ impl ExportGraph for StoredExport<'_> {
         properties: &mut [EdgeValues],
     ) -> Result<()> {
         let (from, end) = (range.start as usize, range.end as usize);
-        let list = self.snapshot.neighbors(direction, v)?;
-        let part = list
+        let edges = self.snapshot.edges(direction, v)?;
+        let part = edges
+            .targets()
             .get(from..end)
-            .ok_or_else(|| Error::Invalid(format!("vertex {v} has {} neighbours, not {end}", list.len())))?;
+            .ok_or_else(|| Error::Invalid(format!("vertex {v} has {} neighbours, not {end}", edges.len())))?;
         targets.extend(part.iter().map(|&target| target as usize as u64));
-        if properties.is_empty() {
-            return Ok(());
-        }
-        let start = self.snapshot.edge_range(direction, v)?.start;
         for (values, &number) in properties.iter_mut().zip(&self.numbers) {
-            append(values, self.snapshot.edge_values(direction, number)?, start + from..start + end)?;
+            for (stored, range) in edges.values(number, from..end)? {
+                append(values, stored, range)?;
+            }
         }
         Ok(())
     }

@@ -21,6 +21,8 @@ pub struct ListColumns {
     offsets: Column<u64>,
     targets: Column<VertexId>,
     properties: Vec<Values>,
+    /// A weight of no size for each arc.
+    units: Vec<()>,
     /// All vertices are below.
     num_vertices: u64,
     vertices_sound: AtomicBool,
@@ -50,11 +52,13 @@ impl ListColumns {
             expect_count(values.path(), values.len(), num_arcs)?;
         }
         let [vertices_sound, offsets_sound, targets_sound] = [(); 3].map(|()| AtomicBool::new(false));
+        let units = vec![(); targets.len()];
         Ok(Self {
             vertices,
             offsets,
             targets,
             properties,
+            units,
             num_vertices,
             vertices_sound,
             offsets_sound,
@@ -87,6 +91,11 @@ impl ListColumns {
         &self.properties
     }
 
+    /// As many weights of no size as there are arcs.
+    pub fn units(&self) -> &[()] {
+        &self.units
+    }
+
     /// The column of the directory, if there is one.
     pub fn vertices_column(&self) -> Option<&Column<VertexId>> {
         self.vertices.as_ref()
@@ -115,7 +124,8 @@ impl ListColumns {
                 let too_large = checked.last().is_some_and(|&v| u64::from(v) >= self.num_vertices);
                 if wrong.is_some() || too_large {
                     let index = range.start + wrong.unwrap_or(checked.len() - 1);
-                    return Err(column.corrupt(index.min(vertices.len() - 1), "vertices do not ascend as they should"));
+                    return Err(column
+                        .corrupt(index.min(vertices.len() - 1), "vertices do not ascend as they should"));
                 }
                 Ok(())
             })?;
@@ -142,7 +152,8 @@ impl ListColumns {
     /// [`Error::Corrupt`]; cancellation.
     pub fn targets(&self, run: &Run) -> Result<&[VertexId]> {
         if !self.targets_sound.load(Ordering::Acquire) {
-            self.targets.inspect(run, |targets, range| self.check_targets(&targets[range.clone()], range.start))?;
+            self.targets
+                .inspect(run, |targets, range| self.check_targets(&targets[range.clone()], range.start))?;
             self.targets_sound.store(true, Ordering::Release);
         }
         self.targets.all(run)

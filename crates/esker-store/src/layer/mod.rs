@@ -10,5 +10,5 @@ pub use codes::{CodeSlice, Codes, code_type};
 pub use columns::SectionColumn;
 pub use lists::ListColumns;
 pub use plain::{DictionaryFiles, PlainLayer, PlainWriter};
-pub use section::{Address, Dead, Past, Section};
 pub(crate) use section::for_runs;
+pub use section::{Address, Dead, Past, Section};

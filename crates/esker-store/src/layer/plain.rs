@@ -10,7 +10,7 @@
 
 use std::path::{Path, PathBuf};
 
-use esker_graph::{Direction, Run, VertexId};
+use esker_graph::{Direction, VertexId};
 
 use super::columns::SectionColumn;
 use super::lists::expect_count;
@@ -63,7 +63,11 @@ impl<'a> PlainWriter<'a> {
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn section<T: Element>(&self, direction: Direction, column: SectionColumn) -> Result<ColumnWriter<T>> {
+    pub fn section<T: Element>(
+        &self,
+        direction: Direction,
+        column: SectionColumn,
+    ) -> Result<ColumnWriter<T>> {
         self.column(&column.path(&self.directory, direction), column.kind(direction))
     }
 
@@ -210,6 +214,11 @@ impl PlainLayer {
         Ok(versions)
     }
 
+    /// Size of the file of versions; 0 without one.
+    pub fn versions_bytes(&self) -> u64 {
+        self.versions.as_ref().map_or(0, Column::file_bytes)
+    }
+
     /// The rank of a version in the range of the layer, or `None` if all that the layer holds counts at it.
     ///
     /// # Errors
@@ -221,13 +230,5 @@ impl PlainLayer {
         let place = self.versions()?.binary_search(&version);
         let rank = place.map_err(|_| Error::Invalid(format!("version {version} was forgotten")))?;
         Ok(Some(rank as u32 + 1))
-    }
-
-    /// Verifies what scans of a direction use, on the threads of `run`.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`]; cancellation.
-    pub fn verify_directory(&self, direction: Direction, run: &Run) -> Result<Option<&[VertexId]>> {
-        self.section(direction).map_or(Ok(None), |section| section.main().vertices(run))
     }
 }

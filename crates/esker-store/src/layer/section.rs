@@ -72,8 +72,6 @@ pub struct Section {
     previous: Option<Column<u64>>,
     dead: Option<Dead>,
     past: Option<Past>,
-    /// A weight of no size for each arc.
-    units: Vec<()>,
 }
 
 /// What is needed to open the files of a section.
@@ -121,8 +119,7 @@ impl Opener<'_> {
     }
 
     fn main(&self) -> Result<ListColumns> {
-        let vertices =
-            if self.record.complete { None } else { Some(self.column(SectionColumn::Vertices)?) };
+        let vertices = if self.record.complete { None } else { Some(self.column(SectionColumn::Vertices)?) };
         let columns = Columns {
             vertices,
             offsets: self.column(SectionColumn::Offsets)?,
@@ -144,7 +141,8 @@ impl Opener<'_> {
             properties: Vec::new(),
         };
         let lists = ListColumns::new(columns, self.record.num_vertices, sizes.dead_lists, sizes.dead_arcs)?;
-        let codes = (self.record.num_versions > 1).then(|| self.codes(SectionColumn::DeadCodes)).transpose()?;
+        let codes =
+            (self.record.num_versions > 1).then(|| self.codes(SectionColumn::DeadCodes)).transpose()?;
         if let Some(codes) = &codes {
             expect_count(codes.column().path(), codes.column().len(), sizes.dead_arcs)?;
         }
@@ -198,8 +196,7 @@ impl Section {
             let path = SectionColumn::Offsets.path(layer, direction);
             return Err(Error::corrupt(path, 0, "a complete layer has a list for each vertex"));
         }
-        let units = vec![(); main.num_arcs()];
-        Ok(Self { main, born, degrees, previous, dead: opener.dead()?, past: opener.past()?, units })
+        Ok(Self { main, born, degrees, previous, dead: opener.dead()?, past: opener.past()? })
     }
 
     /// The lists, or fragments of lists, as they are at the end of the range.
@@ -220,11 +217,6 @@ impl Section {
     /// Arcs that lived and died within the range, if any.
     pub fn past(&self) -> Option<&Past> {
         self.past.as_ref()
-    }
-
-    /// As many weights of no size as there are arcs.
-    pub fn units(&self) -> &[()] {
-        &self.units
     }
 
     /// Length of the whole list, of which a fragment is part, at the end of the range.
@@ -248,6 +240,12 @@ impl Section {
             Some(previous) => previous.at(slot).map(|address| (address != 0).then_some(Address(address))),
             None => Ok(None),
         }
+    }
+
+    /// Size of the files of lengths and links.
+    pub fn links_bytes(&self) -> u64 {
+        self.degrees.as_ref().map_or(0, Column::file_bytes)
+            + self.previous.as_ref().map_or(0, Column::file_bytes)
     }
 
     /// All lengths of whole lists and all links, verified; `None` in a complete layer.
@@ -285,11 +283,11 @@ impl Section {
     ///
     /// # Errors
     /// [`Error::Corrupt`]; what `take` returns.
-    pub fn past_runs(
-        &self,
+    pub fn past_runs<'a>(
+        &'a self,
         v: VertexId,
         rank: u32,
-        mut take: impl FnMut(&Past, Range<usize>) -> Result<()>,
+        mut take: impl FnMut(&'a Past, Range<usize>) -> Result<()>,
     ) -> Result<()> {
         let Some(past) = &self.past else { return Ok(()) };
         let Some(slot) = past.lists.slot_of(v)? else { return Ok(()) };

@@ -5,40 +5,57 @@ use crate::format::{Column, ColumnKind, ColumnSpec, DatabaseId};
 use crate::io::Disk;
 use crate::layer::DictionaryFiles;
 
-/// Distinct texts in ascending order of their bytes; the code of each is its position. Mapped, verified at first use.
+/// Distinct texts, each with a code: those of the first layer in ascending order of their bytes, then what later layers
+/// added, in order of appearance. Mapped, verified at first use.
 #[derive(Debug)]
-pub struct Dictionary {
+pub struct Dictionary(Vec<Segment>);
+
+/// The texts that one layer added.
+#[derive(Debug)]
+struct Segment {
+    /// Code of the first text.
+    first: usize,
     texts: Column<u8>,
     ends: Column<u64>,
 }
 
 impl Dictionary {
-    /// Maps the two files.
+    /// Maps the files of the layers that hold a part of it, oldest first; all layers since an older one agree on the codes.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Corrupt`] if they are not what is expected.
-    pub fn open(disk: &dyn Disk, files: &DictionaryFiles, database: DatabaseId) -> Result<Self> {
+    pub fn open(disk: &dyn Disk, parts: &[DictionaryFiles], database: DatabaseId) -> Result<Self> {
         let texts = ColumnSpec { database, kind: ColumnKind::DictionaryTexts };
         let ends = ColumnSpec { database, kind: ColumnKind::DictionaryEnds };
-        Ok(Self {
-            texts: Column::open(disk, &files.texts, texts)?,
-            ends: Column::open(disk, &files.ends, ends)?,
-        })
+        let mut first = 0;
+        let segments = parts.iter().map(|files| {
+            let (texts, ends) =
+                (Column::open(disk, &files.texts, texts)?, Column::open(disk, &files.ends, ends)?);
+            let segment = Segment { first, texts, ends };
+            first += segment.ends.len();
+            Ok(segment)
+        });
+        segments.collect::<Result<_>>().map(Self)
     }
 
     /// Number of texts.
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.0.last().map_or(0, |segment| segment.first + segment.ends.len())
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.len() == 0
+    }
+
+    /// Number of files.
+    pub fn num_files(&self) -> usize {
+        2 * self.0.len()
     }
 
     /// Size of the files.
     pub fn file_bytes(&self) -> u64 {
-        self.texts.file_bytes() + self.ends.file_bytes()
+        self.0.iter().map(|segment| segment.texts.file_bytes() + segment.ends.file_bytes()).sum()
     }
 
     /// The text of a code.
@@ -46,47 +63,44 @@ impl Dictionary {
     /// # Errors
     /// [`Error::Corrupt`] if there is no such code, or the files are damaged.
     pub fn text(&self, code: usize) -> Result<&[u8]> {
-        let end = self.ends.at(code)?;
-        let start = if code == 0 { 0 } else { self.ends.at(code - 1)? };
-        if start > end || end > self.texts.len() as u64 {
-            return Err(self.ends.corrupt(code, "the ends of texts do not ascend"));
+        let at = self.0.partition_point(|segment| segment.first <= code);
+        match at.checked_sub(1) {
+            Some(at) => self.0[at].text(code - self.0[at].first),
+            None => Err(Error::Invalid("there is no dictionary".to_owned())),
         }
-        self.texts.get(start as usize..end as usize)
     }
 
-    /// The code of a text, if it occurs.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`].
-    pub fn code(&self, text: &[u8]) -> Result<Option<usize>> {
-        let (mut low, mut high) = (0, self.len());
-        while low < high {
-            let middle = low + (high - low) / 2;
-            match self.text(middle)?.cmp(text) {
-                std::cmp::Ordering::Equal => return Ok(Some(middle)),
-                std::cmp::Ordering::Less => low = middle + 1,
-                std::cmp::Ordering::Greater => high = middle,
-            }
-        }
-        Ok(None)
-    }
-
-    /// Verifies both files: checksums, and that the texts are distinct and ascend.
+    /// Verifies all files: checksums, and that the texts of the first layer are distinct and ascend.
     ///
     /// # Errors
     /// [`Error::Corrupt`].
     pub fn verify(&self) -> Result<()> {
+        self.0.iter().try_for_each(Segment::verify)
+    }
+}
+
+impl Segment {
+    fn text(&self, index: usize) -> Result<&[u8]> {
+        let end = self.ends.at(index)?;
+        let start = if index == 0 { 0 } else { self.ends.at(index - 1)? };
+        if start > end || end > self.texts.len() as u64 {
+            return Err(self.ends.corrupt(index, "the ends of texts do not ascend"));
+        }
+        self.texts.get(start as usize..end as usize)
+    }
+
+    fn verify(&self) -> Result<()> {
         self.texts.get(0..self.texts.len())?;
         self.ends.get(0..self.ends.len())?;
         let mut previous: Option<&[u8]> = None;
-        for code in 0..self.len() {
-            let text = self.text(code)?;
-            if previous.is_some_and(|previous| previous >= text) {
-                return Err(self.ends.corrupt(code, "the texts of the dictionary do not ascend"));
+        for index in 0..self.ends.len() {
+            let text = self.text(index)?;
+            if self.first == 0 && previous.is_some_and(|previous| previous >= text) {
+                return Err(self.ends.corrupt(index, "the texts of the dictionary do not ascend"));
             }
             previous = Some(text);
         }
-        let total = if self.is_empty() { 0 } else { self.ends.at(self.len() - 1)? };
+        let total = if self.ends.is_empty() { 0 } else { self.ends.at(self.ends.len() - 1)? };
         if total == self.texts.len() as u64 {
             return Ok(());
         }

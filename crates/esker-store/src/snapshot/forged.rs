@@ -39,11 +39,10 @@ fn peruse(disk: &FaultyDisk, run: &Run) -> Result<()> {
     for direction in [Direction::Out, Direction::In] {
         for v in (0..snapshot.num_vertices().min(100)).map(vertex) {
             let _ = snapshot.neighbors(direction, v);
-            if let (Ok(range), Some(dictionary)) = (snapshot.edge_range(direction, v), snapshot.dictionary(1))
-            {
-                for index in range {
-                    let code = snapshot.edge_values(direction, 1).and_then(|values| values.bits_at(index));
-                    let _ = code.and_then(|code| dictionary.text(code as usize).map(<[u8]>::len));
+            if let (Ok(edges), Some(dictionary)) = (snapshot.edges(direction, v), snapshot.dictionary(1)) {
+                for index in 0..edges.len() {
+                    let _ =
+                        edges.bits(1, index).and_then(|code| dictionary.text(code as usize).map(<[u8]>::len));
                 }
             }
             let _ = snapshot.ids().external_of(v).and_then(|id| snapshot.ids().vertex_of(id));
@@ -57,7 +56,7 @@ fn peruse(disk: &FaultyDisk, run: &Run) -> Result<()> {
             }
             let _ = graph.scan(run, direction, Select::All, &Collect);
         }
-        let _ = snapshot.graph::<()>(run).and_then(|graph| graph.csr(run).map(|csr| csr.num_arcs()));
+        let _ = snapshot.graph::<()>(run).and_then(|graph| graph.prepare(run, Direction::Out));
     }
     check(disk, &snapshot, run).map(|_| ())
 }

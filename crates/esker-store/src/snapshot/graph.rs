@@ -1,20 +1,24 @@
-//! A stored graph as the algorithms see it: mapped arrays behind the trait, scanned by the code that scans arrays in
-//! memory.
+//! A stored graph as the algorithms see it: mapped arrays behind the trait. One complete layer is scanned by the code that scans
+//! arrays in memory; several layers, or a version in the middle of one, by `layered`.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
-use esker_graph::{CsrGraph, Direction, Graph, Lists, Rows, Run, Select, Stop, VertexId, Visitor};
+use esker_graph::{Direction, Graph, Lists, Rows, Run, Select, Stop, VertexId, Visitor};
 
+use super::layered::Layered;
 use super::weight::StoredWeight;
 use crate::error::{Error, Result};
 use crate::format::PropertyRecord;
-use crate::layer::{PlainLayer, Section};
+use crate::layer::Section;
+use crate::stack::{Stack, Table};
 
-/// A graph in a database, with weights of type `W`. Memory: none of its own.
+/// A version of the graph in a database, with weights of type `W`. Memory: none of its own if the version is one layer; else
+/// the vertex table, see [`Table`].
 ///
 /// The first scan of a direction verifies all of its lists; [`StoredGraph::prepare`] does the same ahead of time.
 #[derive(Debug)]
 pub struct StoredGraph<'a, W> {
+    num_vertices: usize,
     num_arcs: u64,
     directed: bool,
     out: Side<'a, W>,
@@ -24,7 +28,15 @@ pub struct StoredGraph<'a, W> {
 
 /// The lists of one direction.
 #[derive(Debug)]
-struct Side<'a, W> {
+enum Side<'a, W> {
+    /// One complete layer, read as a whole.
+    Plain(PlainSide<'a, W>),
+    /// Anything else.
+    Layered(LayeredSide<'a, W>),
+}
+
+#[derive(Debug)]
+struct PlainSide<'a, W> {
     section: &'a Section,
     /// Verified, ascending from 0 to the number of arcs.
     offsets: &'a [u64],
@@ -34,9 +46,24 @@ struct Side<'a, W> {
     rows: OnceLock<Rows<'a, W>>,
 }
 
+#[derive(Debug)]
+struct LayeredSide<'a, W> {
+    stack: &'a Stack,
+    direction: Direction,
+    table: Arc<Table>,
+    property: u32,
+    /// Set once all is verified.
+    lists: OnceLock<Layered<'a, W>>,
+}
+
 impl<'a, W: StoredWeight> StoredGraph<'a, W> {
     /// With the given property as the weight.
-    pub(super) fn new(layer: &'a PlainLayer, weight: Option<&PropertyRecord>, run: &Run) -> Result<Self> {
+    pub(super) fn new(
+        stack: &'a Stack,
+        num_arcs: u64,
+        weight: Option<&PropertyRecord>,
+        run: &Run,
+    ) -> Result<Self> {
         let property = weight.map_or(0, |record| record.number);
         if let (Some(record), Some(wanted)) = (weight, W::ELEMENT)
             && (record.texts || record.element != wanted)
@@ -45,14 +72,14 @@ impl<'a, W: StoredWeight> StoredGraph<'a, W> {
             let message = format!("the edge property {:?} holds {found}, not {}", record.name, wanted.name());
             return Err(Error::Invalid(message));
         }
-        let side = |section: &'a Section| -> Result<Side<'a, W>> {
-            Ok(Side { section, offsets: section.offsets(run)?, property, rows: OnceLock::new() })
-        };
+        let directed = stack.layers()[0].is_directed();
+        let two = directed && stack.has(Direction::In);
         Ok(Self {
-            num_arcs: layer.out().num_arcs() as u64,
-            directed: layer.is_directed(),
-            out: side(layer.out())?,
-            incoming: layer.incoming().map(side).transpose()?,
+            num_vertices: stack.num_vertices(),
+            num_arcs,
+            directed,
+            out: Side::new(stack, Direction::Out, property, run)?,
+            incoming: two.then(|| Side::new(stack, Direction::In, property, run)).transpose()?,
         })
     }
 
@@ -62,20 +89,10 @@ impl<'a, W: StoredWeight> StoredGraph<'a, W> {
     /// # Errors
     /// [`Error::Corrupt`]; cancellation; [`Stop::Unsuitable`] if the direction is not kept.
     pub fn prepare(&self, run: &Run, direction: Direction) -> Result<()> {
-        self.side(direction)?.rows(run).map(|_| ())
-    }
-
-    /// The same graph over plain slices, after verifying all of it.
-    ///
-    /// # Errors
-    /// As [`StoredGraph::prepare`].
-    pub fn csr(&self, run: &Run) -> Result<CsrGraph<'a, W>> {
-        let out = *self.out.rows(run)?;
-        if !self.directed {
-            return Ok(CsrGraph::undirected(out));
+        match self.side(direction)? {
+            Side::Plain(side) => side.rows(run).map(|_| ()),
+            Side::Layered(side) => side.lists(run).map(|_| ()),
         }
-        let incoming = self.incoming.as_ref().map(|side| side.rows(run).copied()).transpose()?;
-        Ok(CsrGraph::directed(out, incoming))
     }
 
     #[inline(always)]
@@ -94,12 +111,24 @@ impl<'a, W: StoredWeight> StoredGraph<'a, W> {
 }
 
 impl<'a, W: StoredWeight> Side<'a, W> {
+    fn new(stack: &'a Stack, direction: Direction, property: u32, run: &Run) -> Result<Self> {
+        if stack.is_plain() {
+            let section = stack.section(0, direction)?;
+            let offsets = section.main().offsets(run)?;
+            return Ok(Self::Plain(PlainSide { section, offsets, property, rows: OnceLock::new() }));
+        }
+        let table = stack.table(direction, run)?;
+        Ok(Self::Layered(LayeredSide { stack, direction, table, property, lists: OnceLock::new() }))
+    }
+}
+
+impl<'a, W: StoredWeight> PlainSide<'a, W> {
     fn rows(&self, run: &Run) -> Result<&Rows<'a, W>> {
         if let Some(rows) = self.rows.get() {
             return Ok(rows);
         }
-        let targets = self.section.targets(run)?;
-        let weights = W::all(self.section, self.property, run)?;
+        let targets = self.section.main().targets(run)?;
+        let weights = W::all(self.section.main(), self.property, run)?;
         let rows = Rows::new(self.offsets, targets, weights)?;
         Ok(self.rows.get_or_init(|| rows))
     }
@@ -107,8 +136,19 @@ impl<'a, W: StoredWeight> Side<'a, W> {
     /// A list before everything was verified.
     #[cold]
     fn list(&self, v: VertexId) -> Result<(&'a [VertexId], &'a [W])> {
-        let range = self.section.range(v)?;
-        Ok((self.section.list(v)?, W::some(self.section, self.property, range)?))
+        let lists = self.section.main();
+        let range = lists.range(v as usize)?;
+        Ok((lists.some_targets(range.clone())?, W::some(lists, self.property, range)?))
+    }
+}
+
+impl<'a, W: StoredWeight> LayeredSide<'a, W> {
+    fn lists(&self, run: &Run) -> Result<&Layered<'a, W>> {
+        if let Some(lists) = self.lists.get() {
+            return Ok(lists);
+        }
+        let lists = Layered::new(self.stack, self.direction, Arc::clone(&self.table), self.property, run)?;
+        Ok(self.lists.get_or_init(|| lists))
     }
 }
 
@@ -117,7 +157,7 @@ impl<W: StoredWeight> Graph for StoredGraph<'_, W> {
     type Error = Error;
 
     fn num_vertices(&self) -> usize {
-        self.out.offsets.len() - 1
+        self.num_vertices
     }
 
     fn num_arcs(&self) -> u64 {
@@ -134,8 +174,12 @@ impl<W: StoredWeight> Graph for StoredGraph<'_, W> {
 
     #[inline(always)]
     fn degree(&self, direction: Direction, v: VertexId) -> usize {
-        let offsets = self.kept(direction).expect("the direction is kept").offsets;
-        (offsets[v as usize + 1] - offsets[v as usize]) as usize
+        match self.kept(direction).expect("the direction is kept") {
+            Side::Plain(PlainSide { offsets, .. }) => {
+                (offsets[v as usize + 1] - offsets[v as usize]) as usize
+            }
+            Side::Layered(side) => side.table.degree(v),
+        }
     }
 
     fn scan<V: Visitor<W>>(
@@ -145,7 +189,10 @@ impl<W: StoredWeight> Graph for StoredGraph<'_, W> {
         select: Select<'_>,
         visitor: &V,
     ) -> Result<Vec<V::State>> {
-        Ok(self.side(direction)?.rows(run)?.scan(run, select, visitor)?)
+        match self.side(direction)? {
+            Side::Plain(side) => Ok(side.rows(run)?.scan(run, select, visitor)?),
+            Side::Layered(side) => side.lists(run)?.scan(run, select, visitor),
+        }
     }
 }
 
@@ -157,11 +204,19 @@ impl<W: StoredWeight> Lists for StoredGraph<'_, W> {
         v: VertexId,
         f: impl FnOnce(&[VertexId], &[W]) -> R,
     ) -> Result<R> {
-        let side = self.side(direction)?;
-        let (targets, weights) = match side.rows.get() {
-            Some(rows) => rows.list(v),
-            None => side.list(v)?,
-        };
-        Ok(f(targets, weights))
+        match self.side(direction)? {
+            Side::Plain(side) => {
+                let (targets, weights) = match side.rows.get() {
+                    Some(rows) => rows.list(v),
+                    None => side.list(v)?,
+                };
+                Ok(f(targets, weights))
+            }
+            // Verifying all is what one thread can do here without a pool of its own.
+            Side::Layered(side) => match side.lists.get() {
+                Some(lists) => lists.with_list(v, f),
+                None => side.lists(&Run::with_threads(1)?)?.with_list(v, f),
+            },
+        }
     }
 }

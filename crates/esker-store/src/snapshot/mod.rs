@@ -1,26 +1,30 @@
 //! A version of a graph, for reading: lists and properties of single vertices, and whole graphs to compute on.
 
 mod weight;
+mod edges;
+mod layered;
 mod graph;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod forged;
 
-use std::ops::Range;
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use esker_graph::{Direction, Run, VertexId};
 
 use crate::error::{Error, Result};
-use crate::format::{ElementType, LayerRecord, Owner, PropertyRecord, Values, VersionRecord};
+use crate::format::{ElementType, LayerRecord, Owner, PropertyRecord, VersionRecord};
 use crate::ids::{IdFiles, IdMap};
 use crate::io::Disk;
-use crate::layer::{DictionaryFiles, PlainLayer, Section};
+use crate::layer::{DictionaryFiles, PlainLayer};
 use crate::property::Dictionary;
+use crate::stack::Stack;
 use crate::version::{MANIFEST_NAME, Manifest, ids_directory, layer_directory};
 
+pub use edges::Edges;
 pub use graph::StoredGraph;
 pub use weight::StoredWeight;
 
@@ -35,7 +39,8 @@ pub struct Snapshot(Arc<Contents>);
 struct Contents {
     path: PathBuf,
     manifest: Manifest,
-    layer: PlainLayer,
+    version: VersionRecord,
+    stack: Stack,
     /// For each edge property, its dictionary if it is text.
     dictionaries: Vec<Option<Dictionary>>,
     ids: IdMap,
@@ -48,28 +53,48 @@ impl Snapshot {
     /// [`Error::Io`]; [`Error::Corrupt`]; [`Error::Invalid`] if a newer Esker, or one with another width of vertex
     /// ids, wrote it.
     pub fn open(disk: &dyn Disk, path: &Path) -> Result<Self> {
-        let manifest_path = path.join(MANIFEST_NAME);
-        let manifest = Manifest::read(disk, &manifest_path)?;
-        if manifest.layers.len() != 1 {
-            return Err(Error::corrupt(
-                manifest_path,
-                0,
-                format!("it has {} layers, not 1", manifest.layers.len()),
-            ));
-        }
-        let record = &manifest.layers[0];
-        let directory = layer_directory(path, record.number);
-        let layer = PlainLayer::open(disk, &directory, manifest.database, record, &manifest.properties)?;
+        let manifest = Manifest::read(disk, &path.join(MANIFEST_NAME))?;
+        let layers = manifest.layers.iter().map(|record| {
+            let directory = layer_directory(path, record.number);
+            PlainLayer::open(disk, &directory, manifest.database, record, &manifest.properties).map(Arc::new)
+        });
+        let layers = layers.collect::<Result<Vec<_>>>()?;
+        let newest = manifest.versions.last().map_or(0, |version| version.number);
+        Self::at(disk, path, manifest, &layers, newest)
+    }
+
+    /// The version of a number in a database whose manifest and layers are given.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there is no such version; as [`Snapshot::open`].
+    pub fn at(
+        disk: &dyn Disk,
+        path: &Path,
+        manifest: Manifest,
+        layers: &[Arc<PlainLayer>],
+        number: u64,
+    ) -> Result<Self> {
+        let version = manifest.versions.iter().find(|version| version.number == number).cloned();
+        let version = version.ok_or_else(|| {
+            Error::Invalid(format!("{} has no version {number}: see `esker log`", path.display()))
+        })?;
+        let stack = Stack::new(layers, number, version.num_vertices)?;
         let dictionary = |property: &PropertyRecord| {
-            let files = DictionaryFiles::of(&directory, property.number);
-            property.texts.then(|| Dictionary::open(disk, &files, manifest.database)).transpose()
+            let parts = stack.layers().iter().filter(|layer| {
+                let added = &layer.record().dictionaries;
+                layer.record().number == 1 || added.iter().any(|added| added.property == property.number)
+            });
+            let parts: Vec<_> =
+                parts.map(|layer| DictionaryFiles::of(layer.directory(), property.number)).collect();
+            property.texts.then(|| Dictionary::open(disk, &parts, manifest.database)).transpose()
         };
         let edges = manifest.properties.iter().filter(|property| property.owner == Owner::Edges);
         let dictionaries = edges.map(dictionary).collect::<Result<_>>()?;
         let directory = ids_directory(path);
         let files = IdFiles { disk, directory: &directory, database: manifest.database };
-        let ids = IdMap::open(&files, manifest.ids.kind, manifest.ids.base, record.num_vertices as usize)?;
-        Ok(Self(Arc::new(Contents { path: path.to_owned(), manifest, layer, dictionaries, ids })))
+        let num_ids = stack.layers()[0].record().num_vertices as usize;
+        let ids = IdMap::open(&files, manifest.ids.kind, manifest.ids.base, num_ids)?;
+        Ok(Self(Arc::new(Contents { path: path.to_owned(), manifest, version, stack, dictionaries, ids })))
     }
 
     /// The directory of the database.
@@ -82,14 +107,19 @@ impl Snapshot {
         &self.0.manifest
     }
 
-    /// The layer that it reads.
+    /// Its newest layer.
     pub fn layer(&self) -> &LayerRecord {
-        &self.0.manifest.layers[0]
+        self.0.stack.layers().last().unwrap_or_else(|| unreachable!("a stack has a layer")).record()
+    }
+
+    /// The layers that it reads.
+    pub fn stack(&self) -> &Stack {
+        &self.0.stack
     }
 
     /// The version that it shows.
     pub fn version(&self) -> &VersionRecord {
-        self.0.manifest.versions.last().unwrap_or_else(|| unreachable!("a manifest has a version"))
+        &self.0.version
     }
 
     /// The map between external ids and vertices.
@@ -99,17 +129,17 @@ impl Snapshot {
 
     /// Number of vertices.
     pub fn num_vertices(&self) -> usize {
-        self.0.layer.out().num_vertices()
+        self.0.stack.num_vertices()
     }
 
     /// Number of edges; an undirected one counts once.
     pub fn num_edges(&self) -> u64 {
-        self.layer().num_edges
+        self.0.version.num_edges
     }
 
     /// Entries of all out-lists; an undirected edge counts twice, a self-loop once.
     pub fn num_arcs(&self) -> u64 {
-        self.layer().num_arcs
+        self.0.version.num_arcs
     }
 
     /// Whether out-lists and in-lists differ.
@@ -119,20 +149,7 @@ impl Snapshot {
 
     /// Whether lists of this direction are kept.
     pub fn has(&self, direction: Direction) -> bool {
-        self.0.layer.section(direction).is_some()
-    }
-
-    /// The lists of a direction.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] if they are not kept.
-    pub fn section(&self, direction: Direction) -> Result<&Section> {
-        self.0.layer.section(direction).ok_or_else(|| {
-            Error::Invalid(format!(
-                "{} is stored without its in-edges: import it again with them",
-                self.path().display()
-            ))
-        })
+        self.0.stack.has(direction)
     }
 
     /// The edge properties, by number.
@@ -169,16 +186,6 @@ impl Snapshot {
         self.weight_property().map(|property| property.element)
     }
 
-    /// The values of an edge property in the order of the lists of a direction: those of `v` are at [`Snapshot::edge_range`].
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] if the direction or the property is not kept.
-    pub fn edge_values(&self, direction: Direction, property: u32) -> Result<&Values> {
-        self.section(direction)?
-            .property(property as usize)
-            .ok_or_else(|| Error::Invalid(format!("there is no edge property number {property}")))
-    }
-
     /// The dictionary of an edge property, if its values are texts.
     pub fn dictionary(&self, property: u32) -> Option<&Dictionary> {
         self.0.dictionaries.get(property as usize)?.as_ref()
@@ -189,23 +196,23 @@ impl Snapshot {
     /// # Errors
     /// [`Error::Corrupt`]; [`Error::Invalid`] if there is no such vertex or the direction is not kept.
     pub fn degree(&self, direction: Direction, v: VertexId) -> Result<usize> {
-        self.edge_range(direction, v).map(|range| range.len())
+        self.0.stack.degree(direction, v)
     }
 
-    /// Where the list of `v` lies among all lists of the direction.
+    /// The edges of `v`, ascending by neighbour, with their properties.
     ///
     /// # Errors
     /// As [`Snapshot::degree`].
-    pub fn edge_range(&self, direction: Direction, v: VertexId) -> Result<Range<usize>> {
-        self.section(direction)?.range(v)
+    pub fn edges(&self, direction: Direction, v: VertexId) -> Result<Edges<'_>> {
+        Edges::read(&self.0.stack, direction, v)
     }
 
     /// The list of `v`, ascending.
     ///
     /// # Errors
     /// As [`Snapshot::degree`].
-    pub fn neighbors(&self, direction: Direction, v: VertexId) -> Result<&[VertexId]> {
-        self.section(direction)?.list(v)
+    pub fn neighbors(&self, direction: Direction, v: VertexId) -> Result<Cow<'_, [VertexId]>> {
+        self.edges(direction, v).map(Edges::into_targets)
     }
 
     /// The graph to compute on, with the weights that it was imported with, or without weights (`W = ()`).
@@ -227,7 +234,7 @@ impl Snapshot {
                 ))
             })?)
         };
-        StoredGraph::new(&self.0.layer, property, run)
+        StoredGraph::new(&self.0.stack, self.num_arcs(), property, run)
     }
 
     /// As [`Snapshot::graph`], with any numeric edge property as the weight.
@@ -235,6 +242,6 @@ impl Snapshot {
     /// # Errors
     /// As [`Snapshot::graph`]; [`Error::Invalid`] if there is no such property.
     pub fn graph_by<W: StoredWeight>(&self, property: &str, run: &Run) -> Result<StoredGraph<'_, W>> {
-        StoredGraph::new(&self.0.layer, Some(self.edge_property(property)?), run)
+        StoredGraph::new(&self.0.stack, self.num_arcs(), Some(self.edge_property(property)?), run)
     }
 }

@@ -6,35 +6,35 @@ use esker_graph::{Run, Weight};
 
 use crate::error::{Error, Result};
 use crate::format::{ElementType, Values};
-use crate::layer::Section;
+use crate::layer::ListColumns;
 
 /// A weight that the store can hand out: a column of exactly this type, or `()` for none.
 pub trait StoredWeight: Weight {
     /// Type of the column; `None` for `()`.
     const ELEMENT: Option<ElementType>;
 
-    /// The weights of all arcs of a section, verified.
+    /// The weights of all arcs of some lists, verified.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; [`Error::Invalid`] if there is no such property of this type; cancellation.
-    fn all<'a>(section: &'a Section, property: u32, run: &Run) -> Result<&'a [Self]>;
+    fn all<'a>(lists: &'a ListColumns, property: u32, run: &Run) -> Result<&'a [Self]>;
 
     /// The weights of some arcs, verified.
     ///
     /// # Errors
     /// As [`StoredWeight::all`].
-    fn some(section: &Section, property: u32, range: Range<usize>) -> Result<&[Self]>;
+    fn some(lists: &ListColumns, property: u32, range: Range<usize>) -> Result<&[Self]>;
 }
 
 impl StoredWeight for () {
     const ELEMENT: Option<ElementType> = None;
 
-    fn all<'a>(section: &'a Section, _property: u32, _run: &Run) -> Result<&'a [Self]> {
-        Ok(section.units())
+    fn all<'a>(lists: &'a ListColumns, _property: u32, _run: &Run) -> Result<&'a [Self]> {
+        Ok(lists.units())
     }
 
-    fn some(section: &Section, _property: u32, range: Range<usize>) -> Result<&[Self]> {
-        Ok(&section.units()[..range.len()])
+    fn some(lists: &ListColumns, _property: u32, range: Range<usize>) -> Result<&[Self]> {
+        Ok(&lists.units()[..range.len()])
     }
 }
 
@@ -43,15 +43,15 @@ macro_rules! stored_weights {
         impl StoredWeight for $type {
             const ELEMENT: Option<ElementType> = Some(ElementType::$code);
 
-            fn all<'a>(section: &'a Section, property: u32, run: &Run) -> Result<&'a [Self]> {
-                match section.property(property as usize) {
+            fn all<'a>(lists: &'a ListColumns, property: u32, run: &Run) -> Result<&'a [Self]> {
+                match lists.property(property as usize) {
                     Some(Values::$code(column)) => column.all(run),
                     _ => Err(no_such(property, Self::ELEMENT)),
                 }
             }
 
-            fn some(section: &Section, property: u32, range: Range<usize>) -> Result<&[Self]> {
-                match section.property(property as usize) {
+            fn some(lists: &ListColumns, property: u32, range: Range<usize>) -> Result<&[Self]> {
+                match lists.property(property as usize) {
                     Some(Values::$code(column)) => column.get(range),
                     _ => Err(no_such(property, Self::ELEMENT)),
                 }

@@ -1,0 +1,98 @@
+//! The edges of one vertex: neighbours, and where their properties lie.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use esker_graph::{Direction, Flow, VertexId};
+
+use crate::error::{Error, Result};
+use crate::format::Values;
+use crate::layer::ListColumns;
+use crate::stack::Stack;
+
+/// The list of a vertex, ascending.
+///
+/// Memory: none of its own if the list lies in one piece; else 24 bytes an arc.
+#[derive(Debug)]
+pub struct Edges<'a> {
+    targets: Cow<'a, [VertexId]>,
+    places: Places<'a>,
+}
+
+#[derive(Debug)]
+enum Places<'a> {
+    Run(&'a ListColumns, usize),
+    Each(Vec<(&'a ListColumns, usize)>),
+}
+
+impl<'a> Edges<'a> {
+    pub(super) fn read(stack: &'a Stack, direction: Direction, v: VertexId) -> Result<Self> {
+        let mut stretches = Vec::new();
+        stack.visit(direction, v, |stretch| {
+            stretches.push(stretch);
+            Ok(Flow::More)
+        })?;
+        if let [stretch] = stretches[..] {
+            let places = Places::Run(stretch.lists, stretch.start);
+            return Ok(Self { targets: Cow::Borrowed(stretch.targets), places });
+        }
+        let arcs = stretches.iter().flat_map(|stretch| {
+            (stretch.start..).zip(stretch.targets).map(|(index, &target)| (target, stretch.lists, index))
+        });
+        let mut arcs: Vec<(VertexId, &ListColumns, usize)> = arcs.collect();
+        // Stable: copies of an edge in several layers stand newest first.
+        arcs.sort_by_key(|arc| arc.0);
+        Ok(Self {
+            targets: arcs.iter().map(|arc| arc.0).collect(),
+            places: Places::Each(arcs.into_iter().map(|arc| (arc.1, arc.2)).collect()),
+        })
+    }
+
+    /// The neighbours, ascending.
+    pub fn targets(&self) -> &[VertexId] {
+        &self.targets
+    }
+
+    /// The neighbours, ascending.
+    pub fn into_targets(self) -> Cow<'a, [VertexId]> {
+        self.targets
+    }
+
+    /// Number of edges.
+    pub fn len(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.targets.is_empty()
+    }
+
+    /// Where the values of a property of the edges of a range lie: stretches of columns, in the order of the edges.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there is no such property. Panics if the range is not within the list.
+    pub fn values(&self, property: u32, range: Range<usize>) -> Result<Vec<(&'a Values, Range<usize>)>> {
+        let column = |lists: &'a ListColumns| {
+            lists
+                .property(property as usize)
+                .ok_or_else(|| Error::Invalid(format!("there is no edge property number {property}")))
+        };
+        match &self.places {
+            Places::Run(lists, start) => Ok(vec![(column(lists)?, start + range.start..start + range.end)]),
+            Places::Each(places) => {
+                places[range].iter().map(|&(lists, index)| Ok((column(lists)?, index..index + 1))).collect()
+            }
+        }
+    }
+
+    /// The bits of the value of a property of one edge: see [`Values::bits_at`].
+    ///
+    /// # Errors
+    /// As [`Edges::values`]; [`Error::Corrupt`].
+    pub fn bits(&self, property: u32, index: usize) -> Result<u64> {
+        let places = self.values(property, index..index + 1)?;
+        let (values, range) = &places[0];
+        values.bits_at(range.start)
+    }
+}

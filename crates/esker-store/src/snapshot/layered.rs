@@ -1,0 +1,447 @@
+//! Scans over several layers, or over a version in the middle of one.
+//!
+//! Lists come in pieces in any order, so a scan of all vertices does not follow chains: for each stretch of vertices it sweeps
+//! the layers one after another, each sequentially. Only vertices with tombstones on their chains, and those of a partial layer, are
+//! assembled along their chains; the table says which, and which fragments the sweeps leave out.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use esker_graph::{Bitmap, Direction, Flow, Piece, Run, Select, VertexId, Visitor, vertex};
+
+use super::weight::StoredWeight;
+use crate::error::Result;
+use crate::layer::{CodeSlice, ListColumns, for_runs};
+use crate::stack::{Area, Stack, Stretch, Table};
+
+/// Entries (arcs plus vertices) below which a scan stays on the calling thread.
+const SERIAL_ENTRIES_MAX: usize = 1 << 13;
+/// Entries of a unit of shared work. With many layers, more: each layer is located once a unit.
+const UNIT_ENTRIES: usize = 1 << 16;
+/// Units per worker when there is less, so that uneven units even out.
+const UNITS_PER_WORKER: usize = 16;
+/// Arcs that are handed over at once, so that cancellation is never late.
+const PIECE_LEN_MAX: usize = 1 << 20;
+/// Arcs of a list that are first filtered; each next time four times as many, for visitors that soon have enough.
+const FILTER_FIRST: usize = 16;
+const FILTER_MAX: usize = 1 << 14;
+
+/// Some lists, verified.
+#[derive(Debug, Clone, Copy)]
+struct Arcs<'a, W> {
+    vertices: Option<&'a [VertexId]>,
+    offsets: &'a [u64],
+    targets: &'a [VertexId],
+    weights: &'a [W],
+}
+
+impl<'a, W: StoredWeight> Arcs<'a, W> {
+    fn new(lists: &'a ListColumns, property: u32, run: &Run) -> Result<Self> {
+        Ok(Self {
+            vertices: lists.vertices(run)?,
+            offsets: lists.offsets(run)?,
+            targets: lists.targets(run)?,
+            weights: W::all(lists, property, run)?,
+        })
+    }
+
+    fn none() -> Self {
+        Self { vertices: Some(&[]), offsets: &[0], targets: &[], weights: &[] }
+    }
+
+    #[inline(always)]
+    fn range(&self, slot: usize) -> Range<usize> {
+        self.offsets[slot] as usize..self.offsets[slot + 1] as usize
+    }
+}
+
+/// What a partial layer needs besides: the rank, when its arcs were born, and its past.
+#[derive(Debug)]
+struct Filter<'a, W> {
+    rank: u32,
+    born: CodeSlice<'a>,
+    past: Arcs<'a, W>,
+    past_born: CodeSlice<'a>,
+    past_died: CodeSlice<'a>,
+}
+
+/// One direction of a stack, verified.
+#[derive(Debug)]
+pub(super) struct Layered<'a, W> {
+    stack: &'a Stack,
+    direction: Direction,
+    table: Arc<Table>,
+    /// Oldest first.
+    layers: Vec<Arcs<'a, W>>,
+    /// Of the newest layer, if it is partial.
+    filter: Option<Filter<'a, W>>,
+}
+
+/// What a worker carries: the visitor's state, how far it got in each layer (and in the past of the newest), and buffers.
+struct Worker<S, W> {
+    state: S,
+    cursors: Vec<usize>,
+    targets: Vec<VertexId>,
+    weights: Vec<W>,
+}
+
+impl<'a, W: StoredWeight> Layered<'a, W> {
+    pub(super) fn new(
+        stack: &'a Stack,
+        direction: Direction,
+        table: Arc<Table>,
+        property: u32,
+        run: &Run,
+    ) -> Result<Self> {
+        let sections = (0..stack.layers().len()).map(|layer| stack.section(layer, direction));
+        let layers =
+            sections.map(|section| Arcs::new(section?.main(), property, run)).collect::<Result<_>>()?;
+        let newest = stack.section(stack.layers().len() - 1, direction)?;
+        let filter = match (stack.rank(), newest.born()) {
+            (Some(rank), Some(born)) => {
+                let (past, [past_born, past_died]) = match newest.past() {
+                    Some(past) => {
+                        (Arcs::new(&past.lists, property, run)?, [past.born.all(run)?, past.died.all(run)?])
+                    }
+                    None => (Arcs::none(), [CodeSlice::U8(&[]); 2]),
+                };
+                Some(Filter { rank, born: born.all(run)?, past, past_born, past_died })
+            }
+            _ => None,
+        };
+        for layer in 0..stack.layers().len() {
+            if let Some(dead) = stack.section(layer, direction)?.dead() {
+                dead.lists.targets(run)?;
+            }
+        }
+        Ok(Self { stack, direction, table, layers, filter })
+    }
+
+    pub(super) fn scan<V: Visitor<W>>(
+        &self,
+        run: &Run,
+        select: Select<'_>,
+        visitor: &V,
+    ) -> Result<Vec<V::State>> {
+        match select {
+            Select::All => self.scan_ranges(run, visitor, None),
+            Select::Bits(bits) => self.scan_ranges(run, visitor, Some(bits)),
+            Select::List(list) => self.scan_list(run, visitor, list),
+        }
+    }
+
+    fn scan_ranges<V: Visitor<W>>(
+        &self,
+        run: &Run,
+        visitor: &V,
+        bits: Option<&Bitmap>,
+    ) -> Result<Vec<V::State>> {
+        let n = self.stack.num_vertices();
+        let entries = self.entries_before(n);
+        let unit_entries = UNIT_ENTRIES * (self.layers.len() / 8).clamp(1, 16);
+        let mut units = entries.div_ceil(unit_entries);
+        if entries > SERIAL_ENTRIES_MAX && run.threads() > 1 {
+            units = units.max(run.threads() * UNITS_PER_WORKER);
+        }
+        let bound = |unit: usize| {
+            let entry = (entries as u128 * unit as u128 / units.max(1) as u128) as usize;
+            self.vertex_at_entry(entry).next_multiple_of(64).min(n)
+        };
+        let workers = run.share(
+            units,
+            || self.worker(visitor),
+            |worker, unit| self.sweep(visitor, worker, bits, bound(unit), bound(unit + 1)),
+        )?;
+        Ok(workers.into_iter().map(|worker| worker.state).collect())
+    }
+
+    fn worker<V: Visitor<W>>(&self, visitor: &V) -> Worker<V::State, W> {
+        let cursors = vec![0; self.layers.len() + 1];
+        Worker { state: visitor.new_state(), cursors, targets: Vec::new(), weights: Vec::new() }
+    }
+
+    /// Vertices, and arcs of the oldest layer, before a vertex.
+    fn entries_before(&self, v: usize) -> usize {
+        let offsets = self.layers[0].offsets;
+        v + offsets[v.min(offsets.len() - 1)] as usize
+    }
+
+    /// The first vertex before which at least `entry` entries lie.
+    fn vertex_at_entry(&self, entry: usize) -> usize {
+        let (mut low, mut high) = (0, self.stack.num_vertices());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.entries_before(middle) < entry {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    /// Hands over the lists of the vertices from `first` to `end`.
+    fn sweep<V: Visitor<W>>(
+        &self,
+        visitor: &V,
+        worker: &mut Worker<V::State, W>,
+        bits: Option<&Bitmap>,
+        first: usize,
+        end: usize,
+    ) -> Result<()> {
+        let selected = |v: VertexId| bits.is_none_or(|bits| bits.get(v));
+        if self.layers.len() > 1 && self.table.special().near(first, end) {
+            for v in self.table.special().iter_range(first, end).map(vertex).filter(|&v| selected(v)) {
+                self.offer_chain(visitor, worker, v)?;
+            }
+        }
+        self.sweep_complete(visitor, worker, bits, first, end);
+        for layer in 1..self.layers.len() {
+            let arcs = &self.layers[layer];
+            let vertices = arcs.vertices.unwrap_or(&[]);
+            let skipped = self.table.skipped(layer);
+            let mut slot = seek(vertices, worker.cursors[layer], first);
+            while let Some(&v) = vertices.get(slot).filter(|&&v| (v as usize) < end) {
+                if !skipped.has(slot) && selected(v) && visitor.wants(v) {
+                    offer(visitor, &mut worker.state, v, arcs, arcs.range(slot));
+                }
+                slot += 1;
+            }
+            worker.cursors[layer] = slot;
+        }
+        Ok(())
+    }
+
+    /// The part of [`Layered::sweep`] in the oldest layer.
+    fn sweep_complete<V: Visitor<W>>(
+        &self,
+        visitor: &V,
+        worker: &mut Worker<V::State, W>,
+        bits: Option<&Bitmap>,
+        first: usize,
+        end: usize,
+    ) {
+        let arcs = &self.layers[0];
+        let end = end.min(arcs.offsets.len() - 1);
+        if let Some(filter) = self.filter.as_ref().filter(|_| self.layers.len() == 1) {
+            let selected = |v: VertexId| bits.is_none_or(|bits| bits.get(v)) && visitor.wants(v);
+            for v in (first..end).map(vertex).filter(|&v| selected(v)) {
+                self.offer_born(visitor, worker, v, filter);
+            }
+            return self.sweep_past(visitor, worker, filter, selected, first, end);
+        }
+        let skipped = self.table.skipped(0);
+        let all = !skipped.near(first, end);
+        let mut offer_one = |v: VertexId| {
+            if (all || !skipped.has(v as usize)) && visitor.wants(v) {
+                offer(visitor, &mut worker.state, v, arcs, arcs.range(v as usize));
+            }
+        };
+        match bits {
+            None => (first..end).map(vertex).for_each(&mut offer_one),
+            Some(bits) => bits.iter_range(first..end).for_each(&mut offer_one),
+        }
+    }
+
+    /// Hands over those arcs of a vertex in a complete layer that were born by the rank.
+    #[inline]
+    fn offer_born<V: Visitor<W>>(
+        &self,
+        visitor: &V,
+        worker: &mut Worker<V::State, W>,
+        v: VertexId,
+        filter: &Filter<'_, W>,
+    ) {
+        let arcs = &self.layers[0];
+        let mut rest = arcs.range(v as usize);
+        let mut chunk = FILTER_FIRST;
+        while !rest.is_empty() {
+            let now = rest.start..rest.end.min(rest.start + chunk);
+            rest.start = now.end;
+            chunk = (chunk * 4).min(FILTER_MAX);
+            match filter.born {
+                CodeSlice::U8(born) => keep_born(arcs, born, filter.rank, now, worker),
+                CodeSlice::U16(born) => keep_born(arcs, born, filter.rank, now, worker),
+                CodeSlice::U32(born) => keep_born(arcs, born, filter.rank, now, worker),
+            }
+            let piece = Piece { targets: &worker.targets, weights: &worker.weights, exclusive: true };
+            if !piece.targets.is_empty() && visitor.visit(&mut worker.state, v, piece) == Flow::Enough {
+                return;
+            }
+        }
+    }
+
+    fn sweep_past<V: Visitor<W>>(
+        &self,
+        visitor: &V,
+        worker: &mut Worker<V::State, W>,
+        filter: &Filter<'_, W>,
+        selected: impl Fn(VertexId) -> bool,
+        first: usize,
+        end: usize,
+    ) {
+        let cursor = self.layers.len();
+        let vertices = filter.past.vertices.unwrap_or(&[]);
+        let mut slot = seek(vertices, worker.cursors[cursor], first);
+        while let Some(&v) = vertices.get(slot).filter(|&&v| (v as usize) < end) {
+            if selected(v) {
+                let range = filter.past.range(slot);
+                let start = range.start;
+                let alive = |i: usize| {
+                    filter.past_born.at(start + i) <= filter.rank
+                        && filter.past_died.at(start + i) > filter.rank
+                };
+                let done = for_runs(range, alive, |run| {
+                    offer(visitor, &mut worker.state, v, &filter.past, run);
+                    Ok(())
+                });
+                debug_assert!(done.is_ok(), "nothing in it fails");
+            }
+            slot += 1;
+        }
+        worker.cursors[cursor] = slot;
+    }
+
+    /// Hands over the list of one vertex along its chain.
+    fn offer_chain<V: Visitor<W>>(
+        &self,
+        visitor: &V,
+        worker: &mut Worker<V::State, W>,
+        v: VertexId,
+    ) -> Result<()> {
+        if !visitor.wants(v) {
+            return Ok(());
+        }
+        self.visit_chain(v, |stretch, weights| {
+            for (targets, weights) in stretch.targets.chunks(PIECE_LEN_MAX).zip(weights.chunks(PIECE_LEN_MAX))
+            {
+                let piece = Piece { targets, weights, exclusive: true };
+                if visitor.visit(&mut worker.state, v, piece) == Flow::Enough {
+                    return Ok(Flow::Enough);
+                }
+            }
+            Ok(Flow::More)
+        })
+    }
+
+    fn visit_chain(
+        &self,
+        v: VertexId,
+        mut take: impl FnMut(Stretch<'a>, &'a [W]) -> Result<Flow>,
+    ) -> Result<()> {
+        let Some(head) = self.table.head(v) else { return Ok(()) };
+        let place = self.stack.place(self.layers.len(), head, self.direction, v)?;
+        self.stack.visit_from(place, self.direction, v, |stretch| {
+            let range = stretch.start..stretch.start + stretch.targets.len();
+            let weights = match (stretch.area, &self.filter) {
+                (Area::Past, Some(filter)) => &filter.past.weights[range],
+                _ => &self.layers[stretch.layer].weights[range],
+            };
+            take(stretch, weights)
+        })
+    }
+
+    fn scan_list<V: Visitor<W>>(&self, run: &Run, visitor: &V, list: &[VertexId]) -> Result<Vec<V::State>> {
+        let offer = |worker: &mut Worker<V::State, W>, list: &[VertexId]| {
+            list.iter().try_for_each(|&v| self.offer_chain(visitor, worker, v))
+        };
+        if run.threads() == 1 || self.is_handful(list) {
+            run.check()?;
+            let mut worker = self.worker(visitor);
+            offer(&mut worker, list)?;
+            return Ok(vec![worker.state]);
+        }
+        let unit = (list.len() / (run.threads() * UNITS_PER_WORKER)).clamp(1, 1 << 10);
+        let workers = run.share(
+            list.len().div_ceil(unit),
+            || self.worker(visitor),
+            |worker, i| offer(worker, &list[i * unit..((i + 1) * unit).min(list.len())]),
+        )?;
+        Ok(workers.into_iter().map(|worker| worker.state).collect())
+    }
+
+    fn is_handful(&self, list: &[VertexId]) -> bool {
+        let mut entries = list.len();
+        entries <= SERIAL_ENTRIES_MAX
+            && list.iter().all(|&v| {
+                entries += self.table.degree(v);
+                entries <= SERIAL_ENTRIES_MAX
+            })
+    }
+
+    /// Calls `f` with the whole list of `v`, sorted.
+    pub(super) fn with_list<R>(&self, v: VertexId, f: impl FnOnce(&[VertexId], &[W]) -> R) -> Result<R> {
+        let mut stretches: Vec<(&[VertexId], &[W])> = Vec::new();
+        self.visit_chain(v, |stretch, weights| {
+            stretches.push((stretch.targets, weights));
+            Ok(Flow::More)
+        })?;
+        if let [] | [_] = stretches[..] {
+            let (targets, weights) = stretches.first().copied().unwrap_or_default();
+            return Ok(f(targets, weights));
+        }
+        let arcs = stretches
+            .iter()
+            .flat_map(|(targets, weights)| targets.iter().copied().zip(weights.iter().copied()));
+        let mut arcs: Vec<(VertexId, W)> = arcs.collect();
+        // Stable, and fast where runs are sorted already.
+        arcs.sort_by_key(|arc| arc.0);
+        let (targets, weights): (Vec<VertexId>, Vec<W>) = arcs.into_iter().unzip();
+        Ok(f(&targets, &weights))
+    }
+}
+
+/// Where in `vertices` the first that is at least `first` stands, searched from `from` on if that is not behind it.
+#[inline]
+fn seek(vertices: &[VertexId], from: usize, first: usize) -> usize {
+    let below = |slot: usize| vertices.get(slot).is_some_and(|&v| (v as usize) < first);
+    let mut low = from;
+    if low > 0 && !below(low - 1) {
+        low = 0; // The worker went back, which it does at the beginning of a scan only.
+    }
+    let mut step = 1;
+    while below(low + step) {
+        low += step;
+        step *= 2;
+    }
+    let high = (low + step).min(vertices.len());
+    low + vertices[low.min(high)..high].partition_point(|&v| (v as usize) < first)
+}
+
+#[inline(always)]
+fn offer<W: StoredWeight, V: Visitor<W>>(
+    visitor: &V,
+    state: &mut V::State,
+    v: VertexId,
+    arcs: &Arcs<'_, W>,
+    range: Range<usize>,
+) {
+    if !range.is_empty() {
+        let piece =
+            Piece { targets: &arcs.targets[range.clone()], weights: &arcs.weights[range], exclusive: true };
+        visitor.visit(state, v, piece);
+    }
+}
+
+/// Puts the arcs of a range that were born by `rank` into the worker's buffers.
+#[inline(always)]
+fn keep_born<W: StoredWeight, S, C: Copy + Into<u32>>(
+    arcs: &Arcs<'_, W>,
+    born: &[C],
+    rank: u32,
+    range: Range<usize>,
+    worker: &mut Worker<S, W>,
+) {
+    let (targets, weights, born) = (&arcs.targets[range.clone()], &arcs.weights[range.clone()], &born[range]);
+    worker.targets.resize(targets.len(), 0);
+    worker.weights.resize(targets.len(), W::default());
+    let mut kept = 0;
+    // Without a branch that depends on the data: it would be mispredicted at every other arc.
+    for ((&target, &weight), &born) in targets.iter().zip(weights).zip(born) {
+        worker.targets[kept] = target;
+        worker.weights[kept] = weight;
+        kept += usize::from(born.into() <= rank);
+    }
+    worker.targets.truncate(kept);
+    worker.weights.truncate(kept);
+}

@@ -1,0 +1,62 @@
+//! Sets of slots or vertices, one bit each.
+
+/// A set over `0..len`, which its holder alone changes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Marks(Vec<u64>);
+
+impl Marks {
+    /// An empty set over `0..len`.
+    pub fn new(len: usize) -> Self {
+        Self(vec![0; len.div_ceil(64)])
+    }
+
+    /// Whether `index` is in the set; what lies beyond the set is not.
+    #[inline(always)]
+    pub fn has(&self, index: usize) -> bool {
+        self.0.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 == 1)
+    }
+
+    /// Puts `index` in.
+    pub fn insert(&mut self, index: usize) {
+        self.0[index / 64] |= 1 << (index % 64);
+    }
+
+    /// Takes `index` out.
+    pub fn remove(&mut self, index: usize) {
+        if let Some(word) = self.0.get_mut(index / 64) {
+            *word &= !(1 << (index % 64));
+        }
+    }
+
+    /// Makes room for `len`.
+    pub fn grow(&mut self, len: usize) {
+        self.0.resize(len.div_ceil(64).max(self.0.len()), 0);
+    }
+
+    /// Whether some word that overlaps a range has a member: then one may be in the range.
+    pub fn near(&self, start: usize, end: usize) -> bool {
+        let last = end.div_ceil(64).min(self.0.len());
+        self.0.get(start / 64..last).is_some_and(|words| words.iter().any(|&word| word != 0))
+    }
+
+    /// The members of a range, ascending.
+    pub fn iter_range(&self, start: usize, end: usize) -> impl Iterator<Item = usize> + '_ {
+        let last = end.div_ceil(64).min(self.0.len());
+        (start / 64..last).flat_map(move |index| {
+            let mut word = self.0[index];
+            std::iter::from_fn(move || {
+                (word != 0).then(|| {
+                    let bit = word.trailing_zeros() as usize;
+                    word &= word - 1;
+                    index * 64 + bit
+                })
+            })
+            .filter(move |&member| member >= start && member < end)
+        })
+    }
+
+    /// Bytes of memory.
+    pub fn bytes(&self) -> usize {
+        self.0.len() * 8
+    }
+}

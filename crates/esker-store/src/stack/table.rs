@@ -1,0 +1,187 @@
+//! The vertex table of a version: for each vertex its newest fragment and its degree, and what scans must know.
+//!
+//! Both arrays are LAMAs: the table of a version with one more layer shares all pages that the layer does not touch. On disk only
+//! the directories of the layers are kept: the table of any version follows from them, so old versions cost next to nothing.
+
+use std::sync::Arc;
+
+use esker_graph::{Direction, Run, VertexId};
+
+use super::Stack;
+use super::marks::Marks;
+use crate::error::{Error, Result};
+use crate::lama::Lama;
+use crate::layer::{Address, Section};
+
+/// The vertex table of one direction of a stack.
+///
+/// Memory: 8 bytes and a vertex id for each vertex, less what is shared with other versions, and two bits; a bit for
+/// each fragment.
+#[derive(Debug, Clone)]
+pub struct Table {
+    heads: Lama<u64>,
+    degrees: Lama<VertexId>,
+    /// Vertices whose lists must be assembled along their chains: some of it is dead, or not yet born.
+    special: Arc<Marks>,
+    /// By layer: slots that scans of the layer skip, because a newer fragment replaced them or their vertex is special.
+    skipped: Vec<Arc<Marks>>,
+}
+
+impl Table {
+    /// From nothing.
+    pub(super) fn new(stack: &Stack, direction: Direction, run: &Run) -> Result<Self> {
+        let first = stack.section(0, direction)?;
+        let offsets = first.main().offsets(run)?;
+        let number = stack.layers()[0].record().number;
+        let n = stack.num_vertices();
+        let listed = n.min(offsets.len() - 1);
+        let heads = Lama::build(run, n, |first, heads: &mut [u64]| -> Result<()> {
+            for (v, head) in (first..).zip(heads) {
+                *head = if v < listed && offsets[v] < offsets[v + 1] { Address::new(number, v).0 } else { 0 };
+            }
+            Ok(())
+        })?;
+        let counted = if stack.layers().len() == 1 { stack.rank().zip(first.born()) } else { None };
+        let mut degrees = Lama::build(run, n, |first, degrees: &mut [VertexId]| -> Result<()> {
+            for (v, degree) in (first..).zip(degrees) {
+                *degree = match counted {
+                    _ if v >= listed => 0,
+                    None => (offsets[v + 1] - offsets[v]) as VertexId,
+                    Some((rank, born)) => {
+                        let codes = born.get(offsets[v] as usize..offsets[v + 1] as usize)?;
+                        codes.count_up_to(rank) as VertexId
+                    }
+                };
+            }
+            Ok(())
+        })?;
+        if let (Some((rank, _)), Some(past)) = (counted, first.past()) {
+            for &v in past.lists.vertices(run)?.unwrap_or(&[]) {
+                first.past_runs(v, rank, |_, alive| {
+                    let index = v as usize;
+                    if index < n {
+                        degrees.set(index, degrees.get(index) + alive.len() as VertexId);
+                    }
+                    Ok(())
+                })?;
+            }
+        }
+        let skipped = vec![Arc::new(Marks::new(listed))];
+        let table = Self { heads, degrees, special: Arc::new(Marks::new(n)), skipped };
+        table.extended(stack, 1, direction, run)
+    }
+
+    /// This table of the first `from` layers, with the others of the stack.
+    pub(super) fn extended(
+        &self,
+        stack: &Stack,
+        from: usize,
+        direction: Direction,
+        run: &Run,
+    ) -> Result<Self> {
+        let mut table = self.clone();
+        let n = stack.num_vertices();
+        table.heads.grow(n);
+        table.degrees.grow(n);
+        Arc::make_mut(&mut table.special).grow(n);
+        for layer in from..stack.layers().len() {
+            run.check()?;
+            table.apply(stack, layer, direction, run)?;
+        }
+        Ok(table)
+    }
+
+    fn apply(&mut self, stack: &Stack, layer: usize, direction: Direction, run: &Run) -> Result<()> {
+        let section = stack.section(layer, direction)?;
+        let partial = stack.rank().is_some() && layer + 1 == stack.layers().len();
+        let lists = section.main();
+        let wrong = || {
+            let path = stack.layers()[layer].directory();
+            Error::corrupt(path, 0, "a layer over another must have a directory")
+        };
+        let vertices = lists.vertices(run)?.ok_or_else(wrong)?;
+        let (degrees, previous) = section.links(run)?.ok_or_else(wrong)?;
+        let number = stack.layers()[layer].record().number;
+        self.skipped.push(Arc::new(Marks::new(vertices.len())));
+        let special = dead_vertices(section, run)?;
+        let mut special = special.iter().copied().peekable();
+        for (slot, &v) in vertices.iter().enumerate() {
+            let index = v as usize;
+            if index >= self.heads.len() {
+                break; // Vertices of later versions in the range of a partial layer.
+            }
+            while special.next_if(|&dead| dead < v).is_some() {}
+            let buried = special.next_if_eq(&v).is_some();
+            let whole = previous[slot] == 0;
+            if whole || buried || partial {
+                self.skip_chain(stack, direction, v)?;
+            }
+            self.heads.set(index, Address::new(number, slot).0);
+            let marks = Arc::make_mut(&mut self.special);
+            if whole && !partial {
+                marks.remove(index);
+            } else if buried || partial || marks.has(index) {
+                marks.insert(index);
+                Arc::make_mut(&mut self.skipped[layer]).insert(slot);
+            }
+            let degree = if partial {
+                stack.count(Some((layer, slot)), direction, v)? as VertexId
+            } else {
+                degrees[slot]
+            };
+            self.degrees.set(index, degree);
+        }
+        Ok(())
+    }
+
+    /// Marks all fragments of a vertex so far.
+    fn skip_chain(&mut self, stack: &Stack, direction: Direction, v: VertexId) -> Result<()> {
+        let mut above = self.skipped.len();
+        let mut next = self.head(v);
+        while let Some(address) = next {
+            let Some((layer, slot)) = stack.place(above, address, direction, v)? else { break };
+            let section = stack.section(layer, direction)?;
+            // Adding an end to the marks of the oldest layer may be wanted of a vertex that it does not list.
+            let marks = Arc::make_mut(&mut self.skipped[layer]);
+            marks.grow(slot + 1);
+            marks.insert(slot);
+            next = section.previous_at(slot)?;
+            above = layer;
+        }
+        Ok(())
+    }
+
+    /// Where the list of `v` begins, if it is not empty.
+    #[inline(always)]
+    pub fn head(&self, v: VertexId) -> Option<Address> {
+        let head = self.heads.get(v as usize);
+        (head != 0).then_some(Address(head))
+    }
+
+    /// Length of the list of `v`.
+    #[inline(always)]
+    pub fn degree(&self, v: VertexId) -> usize {
+        self.degrees.get(v as usize) as usize
+    }
+
+    /// The vertices whose lists must be assembled along their chains.
+    pub fn special(&self) -> &Marks {
+        &self.special
+    }
+
+    /// The slots of a layer that scans of the layer skip.
+    pub fn skipped(&self, layer: usize) -> &Marks {
+        &self.skipped[layer]
+    }
+
+    /// Bytes of memory, those included that other versions share.
+    pub fn bytes(&self) -> usize {
+        let arrays = self.heads.owned_bytes() + self.degrees.owned_bytes();
+        arrays + self.special.bytes() + self.skipped.iter().map(|marks| marks.bytes()).sum::<usize>()
+    }
+}
+
+fn dead_vertices<'a>(section: &'a Section, run: &Run) -> Result<&'a [VertexId]> {
+    let Some(dead) = section.dead() else { return Ok(&[]) };
+    Ok(dead.lists.vertices(run)?.unwrap_or(&[]))
+}
