@@ -5,6 +5,7 @@ mod codes;
 mod lists;
 mod section;
 mod plain;
+mod write;
 
 pub use codes::{CodeSlice, Codes, code_type};
 pub use columns::SectionColumn;
@@ -12,3 +13,4 @@ pub use lists::ListColumns;
 pub use plain::{DictionaryFiles, PlainLayer, PlainWriter};
 pub(crate) use section::for_runs;
 pub use section::{Address, Dead, Past, Section};
+pub use write::{ArcChunk, SectionChunk, SectionShape, SectionWriter};

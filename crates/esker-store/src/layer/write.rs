@@ -1,0 +1,342 @@
+//! Writing the lists of one direction of a layer, in chunks of vertices that threads make side by side.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use esker_graph::{Direction, Run, Stop, VertexId};
+
+use super::columns::SectionColumn;
+use super::plain::PlainWriter;
+use crate::error::{Error, Result};
+use crate::format::{ColumnWriter, Element, ElementType, SectionRecord};
+
+/// Lists of arcs of some vertices.
+#[derive(Debug, Default)]
+pub struct ArcChunk {
+    /// For each list, where it ends among the targets of the chunk.
+    pub ends: Vec<u64>,
+    /// All lists, each ascending.
+    pub targets: Vec<VertexId>,
+    /// The code that each arc was born with; empty if the layer tells no versions apart.
+    pub born: Vec<u32>,
+    /// The code that each arc died with; likewise, and only of tombstones and past arcs.
+    pub died: Vec<u32>,
+    /// For each edge property, the bits of its values: see [`crate::format::Values::bits_at`].
+    pub properties: Vec<Vec<u64>>,
+}
+
+impl ArcChunk {
+    /// Ends a list.
+    pub fn end_list(&mut self) {
+        self.ends.push(self.targets.len() as u64);
+    }
+
+    /// Where the list that is being made begins.
+    pub fn list_start(&self) -> usize {
+        self.ends.last().map_or(0, |&end| end as usize)
+    }
+}
+
+/// Fragments of some vertices, ascending, or the lists of all vertices of a range.
+#[derive(Debug, Default)]
+pub struct SectionChunk {
+    /// The vertices.
+    pub vertices: Vec<VertexId>,
+    /// Length of the whole list of each; not used in a complete layer.
+    pub degrees: Vec<VertexId>,
+    /// Where the list of each goes on: see [`super::Address`]; not used in a complete layer.
+    pub previous: Vec<u64>,
+    /// The arcs of each that are alive at the end.
+    pub main: ArcChunk,
+    /// The vertices with tombstones, ascending.
+    pub dead_vertices: Vec<VertexId>,
+    /// Their tombstones.
+    pub dead: ArcChunk,
+    /// The vertices with past arcs, ascending.
+    pub past_vertices: Vec<VertexId>,
+    /// Their past arcs.
+    pub past: ArcChunk,
+}
+
+/// What the columns of a section are like.
+#[derive(Debug, Clone)]
+pub struct SectionShape {
+    /// Whether every vertex has a list.
+    pub complete: bool,
+    /// The type of codes, if the layer tells several versions apart: see [`super::code_type`].
+    pub codes: Option<ElementType>,
+    /// The types of the edge properties, by number.
+    pub properties: Vec<ElementType>,
+}
+
+macro_rules! any_writer {
+    ($($code:ident($type:ty)),*) => {
+        /// Writes a column whose type is known only at run time, from bits.
+        #[derive(Debug)]
+        enum AnyWriter {
+            $($code(ColumnWriter<$type>, Vec<$type>),)*
+        }
+
+        impl AnyWriter {
+            fn create(writer: &PlainWriter<'_>, direction: Direction, column: SectionColumn, element: ElementType) -> Result<Self> {
+                Ok(match element {
+                    $(ElementType::$code => Self::$code(writer.section(direction, column)?, Vec::new()),)*
+                })
+            }
+
+            fn append(&mut self, bits: impl Iterator<Item = u64>) -> Result<()> {
+                match self {
+                    $(Self::$code(column, buffer) => {
+                        buffer.clear();
+                        buffer.extend(bits.map(|bits| {
+                            let mut bytes = [0; size_of::<$type>()];
+                            bytes.copy_from_slice(&bits.to_le_bytes()[..size_of::<$type>()]);
+                            <$type>::from_le_bytes(bytes)
+                        }));
+                        column.append(buffer)
+                    })*
+                }
+            }
+
+            fn finish(self) -> Result<()> {
+                match self {
+                    $(Self::$code(column, _) => column.finish().map(|_| ()),)*
+                }
+            }
+        }
+    };
+}
+
+any_writer!(U8(u8), U16(u16), U32(u32), U64(u64), I32(i32), I64(i64), F32(f32), F64(f64));
+
+/// The columns of lists of arcs.
+#[derive(Debug)]
+struct ArcsWriter {
+    vertices: Option<ColumnWriter<VertexId>>,
+    offsets: ColumnWriter<u64>,
+    targets: ColumnWriter<VertexId>,
+    born: Option<AnyWriter>,
+    died: Option<AnyWriter>,
+    properties: Vec<AnyWriter>,
+    num_lists: u64,
+    num_arcs: u64,
+}
+
+/// Where the columns of lists of arcs go.
+struct ArcsColumns<'a> {
+    vertices: Option<SectionColumn>,
+    offsets: SectionColumn,
+    targets: SectionColumn,
+    born: Option<SectionColumn>,
+    died: Option<SectionColumn>,
+    property: Option<&'a dyn Fn(u32) -> SectionColumn>,
+}
+
+impl ArcsWriter {
+    fn create(
+        writer: &PlainWriter<'_>,
+        direction: Direction,
+        shape: &SectionShape,
+        columns: &ArcsColumns<'_>,
+    ) -> Result<Self> {
+        let codes = |column: Option<SectionColumn>| {
+            let wanted = column.zip(shape.codes);
+            wanted.map(|(column, element)| AnyWriter::create(writer, direction, column, element)).transpose()
+        };
+        let mut offsets = writer.section(direction, columns.offsets)?;
+        offsets.append(&[0])?;
+        let properties = columns.property.map(|column| {
+            let numbered = (0..).zip(&shape.properties);
+            numbered
+                .map(|(number, &element)| AnyWriter::create(writer, direction, column(number), element))
+                .collect()
+        });
+        Ok(Self {
+            vertices: columns.vertices.map(|column| writer.section(direction, column)).transpose()?,
+            offsets,
+            targets: writer.section(direction, columns.targets)?,
+            born: codes(columns.born)?,
+            died: codes(columns.died)?,
+            properties: properties.transpose()?.unwrap_or_default(),
+            num_lists: 0,
+            num_arcs: 0,
+        })
+    }
+
+    fn append(&mut self, vertices: &[VertexId], chunk: &ArcChunk) -> Result<()> {
+        if let Some(column) = &mut self.vertices {
+            column.append(vertices)?;
+        }
+        let ends: Vec<u64> = chunk.ends.iter().map(|end| self.num_arcs + end).collect();
+        self.offsets.append(&ends)?;
+        self.targets.append(&chunk.targets)?;
+        for (column, codes) in [(&mut self.born, &chunk.born), (&mut self.died, &chunk.died)] {
+            if let Some(column) = column {
+                column.append(codes.iter().map(|&code| u64::from(code)))?;
+            }
+        }
+        for (column, bits) in self.properties.iter_mut().zip(&chunk.properties) {
+            column.append(bits.iter().copied())?;
+        }
+        self.num_lists += chunk.ends.len() as u64;
+        self.num_arcs += chunk.targets.len() as u64;
+        Ok(())
+    }
+
+    /// Number of lists and of arcs.
+    fn finish(self) -> Result<(u64, u64)> {
+        finish(self.vertices)?;
+        self.offsets.finish()?;
+        self.targets.finish()?;
+        self.born.into_iter().chain(self.died).chain(self.properties).try_for_each(AnyWriter::finish)?;
+        Ok((self.num_lists, self.num_arcs))
+    }
+}
+
+fn finish<T: Element>(column: Option<ColumnWriter<T>>) -> Result<()> {
+    column.map_or(Ok(()), |column| column.finish().map(|_| ()))
+}
+
+/// Writes the lists of one direction of a layer: append chunks in the order of their vertices, then finish.
+#[derive(Debug)]
+pub struct SectionWriter<'a> {
+    writer: &'a PlainWriter<'a>,
+    direction: Direction,
+    shape: SectionShape,
+    main: ArcsWriter,
+    degrees: Option<ColumnWriter<VertexId>>,
+    previous: Option<ColumnWriter<u64>>,
+    /// Made when there are any.
+    dead: Option<ArcsWriter>,
+    past: Option<ArcsWriter>,
+}
+
+impl<'a> SectionWriter<'a> {
+    /// Makes the files.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn create(writer: &'a PlainWriter<'a>, direction: Direction, shape: SectionShape) -> Result<Self> {
+        let sparse = !shape.complete;
+        let columns = ArcsColumns {
+            vertices: sparse.then_some(SectionColumn::Vertices),
+            offsets: SectionColumn::Offsets,
+            targets: SectionColumn::Targets,
+            born: Some(SectionColumn::Born),
+            died: None,
+            property: Some(&SectionColumn::Property),
+        };
+        let main = ArcsWriter::create(writer, direction, &shape, &columns)?;
+        let degrees = sparse.then(|| writer.section(direction, SectionColumn::Degrees)).transpose()?;
+        let previous = sparse.then(|| writer.section(direction, SectionColumn::Previous)).transpose()?;
+        Ok(Self { writer, direction, shape, main, degrees, previous, dead: None, past: None })
+    }
+
+    /// Appends the lists of vertices behind all those before.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn append(&mut self, chunk: &SectionChunk) -> Result<()> {
+        self.main.append(&chunk.vertices, &chunk.main)?;
+        if let Some(column) = &mut self.degrees {
+            column.append(&chunk.degrees)?;
+        }
+        if let Some(column) = &mut self.previous {
+            column.append(&chunk.previous)?;
+        }
+        if !chunk.dead_vertices.is_empty() {
+            let columns = ArcsColumns {
+                vertices: Some(SectionColumn::DeadVertices),
+                offsets: SectionColumn::DeadOffsets,
+                targets: SectionColumn::DeadTargets,
+                born: None,
+                died: Some(SectionColumn::DeadCodes),
+                property: None,
+            };
+            self.made(Self::dead_mut, &columns)?.append(&chunk.dead_vertices, &chunk.dead)?;
+        }
+        if !chunk.past_vertices.is_empty() {
+            let columns = ArcsColumns {
+                vertices: Some(SectionColumn::PastVertices),
+                offsets: SectionColumn::PastOffsets,
+                targets: SectionColumn::PastTargets,
+                born: Some(SectionColumn::PastBorn),
+                died: Some(SectionColumn::PastDied),
+                property: Some(&SectionColumn::PastProperty),
+            };
+            self.made(Self::past_mut, &columns)?.append(&chunk.past_vertices, &chunk.past)?;
+        }
+        Ok(())
+    }
+
+    fn dead_mut(&mut self) -> &mut Option<ArcsWriter> {
+        &mut self.dead
+    }
+
+    fn past_mut(&mut self) -> &mut Option<ArcsWriter> {
+        &mut self.past
+    }
+
+    fn made(
+        &mut self,
+        which: impl Fn(&mut Self) -> &mut Option<ArcsWriter>,
+        columns: &ArcsColumns<'_>,
+    ) -> Result<&mut ArcsWriter> {
+        if which(self).is_none() {
+            *which(self) = Some(ArcsWriter::create(self.writer, self.direction, &self.shape, columns)?);
+        }
+        Ok(which(self).as_mut().unwrap_or_else(|| unreachable!("it was just made")))
+    }
+
+    /// Completes and syncs the files; what the manifest must say of them.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn finish(self) -> Result<SectionRecord> {
+        let (lists, arcs) = self.main.finish()?;
+        finish(self.degrees)?;
+        finish(self.previous)?;
+        let (dead_lists, dead_arcs) = self.dead.map_or(Ok((0, 0)), ArcsWriter::finish)?;
+        let (past_lists, past_arcs) = self.past.map_or(Ok((0, 0)), ArcsWriter::finish)?;
+        Ok(SectionRecord { lists, arcs, dead_lists, dead_arcs, past_lists, past_arcs })
+    }
+
+    /// Makes chunks `0..count` on the threads of `run` and appends them in order, while further ones are made.
+    ///
+    /// # Errors
+    /// The first error of `make` or of writing; cancellation.
+    pub fn append_all(
+        &mut self,
+        run: &Run,
+        count: usize,
+        make: impl Fn(usize) -> Result<SectionChunk> + Sync,
+    ) -> Result<()> {
+        let ready: Mutex<BTreeMap<usize, SectionChunk>> = Mutex::default();
+        let turn = Mutex::new((0_usize, self));
+        let drain = || -> Result<()> {
+            // Whoever finds the writer free appends all that is due; others go on making.
+            let Ok(mut turn) = turn.try_lock() else { return Ok(()) };
+            loop {
+                let next = turn.0;
+                let chunk = ready.lock().unwrap_or_else(PoisonError::into_inner).remove(&next);
+                let Some(chunk) = chunk else { return Ok(()) };
+                turn.1.append(&chunk)?;
+                turn.0 += 1;
+            }
+        };
+        run.share(
+            count,
+            || (),
+            |(), index| {
+                let chunk = make(index)?;
+                ready.lock().unwrap_or_else(PoisonError::into_inner).insert(index, chunk);
+                drain()
+            },
+        )?;
+        drain()?;
+        match turn.into_inner().unwrap_or_else(PoisonError::into_inner).0 {
+            done if done == count => Ok(()),
+            _ => Err(Error::Stop(Stop::Unsuitable("a chunk of a layer was not written".to_owned()))),
+        }
+    }
+}
