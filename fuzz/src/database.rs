@@ -213,19 +213,20 @@ fn read_all(disk: &dyn Disk, run: &Run, lenient: bool) -> Result<String, Error> 
 fn read_lists(snapshot: &Snapshot, direction: Direction, content: &mut String) -> Result<(), Error> {
     // Mended headers may promise more vertices than are worth reading.
     for v in (0..snapshot.num_vertices().min(100)).map(vertex) {
-        let list: &[VertexId] = snapshot.neighbors(direction, v)?;
+        let edges = snapshot.edges(direction, v)?;
+        let list: &[VertexId] = edges.targets();
         let id = snapshot.ids().external_of(v)?;
         content.push_str(&format!("{v} {id:?} {:?} {list:?}", snapshot.ids().vertex_of(id)?));
-        let range = snapshot.edge_range(direction, v)?;
         for property in snapshot.edge_properties() {
-            content.push_str(&format!(" {}", property.name));
+            let values = (0..list.len()).map(|index| edges.bits(property.number, index));
+            content.push_str(&format!(" {} {:?}", property.name, values.collect::<Result<Vec<_>, _>>()?));
             if let Some(dictionary) = snapshot.dictionary(property.number) {
                 let texts =
                     (0..dictionary.len().min(10)).map(|code| dictionary.text(code).map(<[u8]>::to_vec));
                 content.push_str(&format!(" {:?}", texts.collect::<Result<Vec<_>, _>>()?));
             }
         }
-        content.push_str(&format!(" {range:?}\n"));
+        content.push('\n');
     }
     Ok(())
 }

@@ -366,10 +366,33 @@ impl<W: Weight> OwnedRows<W> {
 #[derive(Debug, Clone)]
 pub struct Csr<W = ()> {
     out: OwnedRows<W>,
+    directed: bool,
+    /// `None`: not kept, or (undirected) the same as `out`.
     incoming: Option<OwnedRows<W>>,
 }
 
 impl<W: Weight> Csr<W> {
+    /// A copy of any graph: lists as they are, in-lists if they are kept and differ.
+    ///
+    /// # Errors
+    /// The first list that cannot be read.
+    pub fn copy_of<G: Lists<Weight = W>>(graph: &G) -> Result<Self, G::Error> {
+        let copy = |direction| -> Result<OwnedRows<W>, G::Error> {
+            let mut rows = OwnedRows { offsets: vec![0], targets: Vec::new(), weights: Vec::new() };
+            for v in (0..graph.num_vertices()).map(vertex) {
+                graph.with_list(direction, v, |targets, weights| {
+                    rows.targets.extend_from_slice(targets);
+                    rows.weights.extend_from_slice(weights);
+                })?;
+                rows.offsets.push(rows.targets.len() as u64);
+            }
+            Ok(rows)
+        };
+        let two = graph.is_directed() && graph.has(Direction::In);
+        let incoming = if two { Some(copy(Direction::In)?) } else { None };
+        Ok(Self { out: copy(Direction::Out)?, directed: graph.is_directed(), incoming })
+    }
+
     /// A directed graph with its in-lists, exactly the given edges: duplicates and self-loops stay.
     ///
     /// # Errors
@@ -379,6 +402,7 @@ impl<W: Weight> Csr<W> {
         let reversed: Vec<_> = edges.iter().map(|&(u, v, w)| (v, u, w)).collect();
         Ok(Self {
             out: OwnedRows::from_edges(num_vertices, edges),
+            directed: true,
             incoming: Some(OwnedRows::from_edges(num_vertices, &reversed)),
         })
     }
@@ -393,14 +417,15 @@ impl<W: Weight> Csr<W> {
             .iter()
             .flat_map(|&(u, v, w)| std::iter::once((u, v, w)).chain((u != v).then_some((v, u, w))))
             .collect();
-        Ok(Self { out: OwnedRows::from_edges(num_vertices, &both), incoming: None })
+        Ok(Self { out: OwnedRows::from_edges(num_vertices, &both), directed: false, incoming: None })
     }
 
     /// The same graph over borrowed rows: what the algorithms take.
     pub fn graph(&self) -> CsrGraph<'_, W> {
-        match &self.incoming {
-            Some(incoming) => CsrGraph::directed(self.out.borrow(), Some(incoming.borrow())),
-            None => CsrGraph::undirected(self.out.borrow()),
+        if self.directed {
+            CsrGraph::directed(self.out.borrow(), self.incoming.as_ref().map(OwnedRows::borrow))
+        } else {
+            CsrGraph::undirected(self.out.borrow())
         }
     }
 }

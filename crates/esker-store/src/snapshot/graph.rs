@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use esker_graph::{Direction, Graph, Lists, Rows, Run, Select, Stop, VertexId, Visitor};
+use esker_graph::{CsrGraph, Direction, Graph, Lists, Rows, Run, Select, Stop, VertexId, Visitor};
 
 use super::layered::Layered;
 use super::weight::StoredWeight;
@@ -93,6 +93,23 @@ impl<'a, W: StoredWeight> StoredGraph<'a, W> {
             Side::Plain(side) => side.rows(run).map(|_| ()),
             Side::Layered(side) => side.lists(run).map(|_| ()),
         }
+    }
+
+    /// The same graph over plain slices, after verifying all of it; `None` if its lists do not lie in one piece each.
+    ///
+    /// # Errors
+    /// As [`StoredGraph::prepare`].
+    pub fn csr(&self, run: &Run) -> Result<Option<CsrGraph<'a, W>>> {
+        let rows = |side: &Side<'a, W>| match side {
+            Side::Plain(side) => side.rows(run).map(|rows| Some(*rows)),
+            Side::Layered(_) => Ok(None),
+        };
+        let Some(out) = rows(&self.out)? else { return Ok(None) };
+        if !self.directed {
+            return Ok(Some(CsrGraph::undirected(out)));
+        }
+        let incoming = self.incoming.as_ref().map(rows).transpose()?;
+        Ok(Some(CsrGraph::directed(out, incoming.flatten())))
     }
 
     #[inline(always)]

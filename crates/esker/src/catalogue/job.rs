@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use esker_algo::check::Wrong;
-use esker_graph::{CsrGraph, Direction, Graph, Rows, Run, VertexId};
+use esker_graph::{Csr, Direction, Graph, Rows, Run, VertexId};
 use esker_store::ids::ExternalId;
 use esker_store::{Snapshot, StoredGraph, StoredWeight};
 
@@ -66,17 +66,24 @@ impl<'a> Job<'a> {
     }
 
     /// Hands the out-lists, and the in-lists if they are kept, to a verifier, if verification is asked for, and turns what
-    /// it finds into an error.
+    /// it finds into an error. A version of several layers is copied to memory for that.
     pub(super) fn verify<W: StoredWeight>(
         &self,
         algorithm: &'static str,
         graph: &StoredGraph<'a, W>,
-        check: impl FnOnce(&Rows<'a, W>, Option<&Rows<'a, W>>) -> std::result::Result<(), Wrong>,
+        check: impl for<'r> FnOnce(&Rows<'r, W>, Option<&Rows<'r, W>>) -> std::result::Result<(), Wrong>,
     ) -> Result<()> {
         if !self.verify {
             return Ok(());
         }
-        let csr: CsrGraph<'a, W> = graph.csr(self.run)?;
+        let copy;
+        let csr = match graph.csr(self.run)? {
+            Some(csr) => csr,
+            None => {
+                copy = Csr::copy_of(graph)?;
+                copy.graph()
+            }
+        };
         let Some(rows) = csr.rows(Direction::Out) else { return Ok(()) };
         check(rows, csr.rows(Direction::In))
             .map_err(|wrong| Error::Wrong { algorithm, reason: wrong.to_string() })
