@@ -5,6 +5,7 @@ pub mod io;
 pub mod format;
 pub mod log;
 pub mod lama;
+pub mod delta;
 pub mod layer;
 pub mod version;
 pub mod ids;
@@ -18,6 +19,7 @@ pub mod import;
 pub mod export;
 pub mod store;
 
+pub use delta::DynamicGraph;
 pub use error::{Error, Result};
 pub use snapshot::{Snapshot, StoredGraph, StoredWeight};
 pub use store::Store;

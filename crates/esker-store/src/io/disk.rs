@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::map::Map;
+use super::scratch::Scratch;
 use crate::error::{Error, Result};
 
 /// What stands under a name in a directory.
@@ -61,6 +62,12 @@ pub trait Disk: Debug + Send + Sync {
 
     /// Bytes that can still be written on the file system of `path`.
     fn free_bytes(&self, path: &Path) -> Result<u64>;
+
+    /// Memory that the system may page out to a file in `directory`, which has no name and goes with the process. A disk that
+    /// is itself in memory gives memory.
+    fn scratch(&self, _directory: &Path) -> Result<Scratch> {
+        Ok(Scratch::heap())
+    }
 
     /// Reads a whole small file.
     fn read(&self, path: &Path) -> Result<Vec<u8>> {

@@ -6,6 +6,7 @@
 //! Dispatch is dynamic: a call moves at least a block, and mapped bytes are read without any call.
 
 mod map;
+mod scratch;
 mod disk;
 mod cursor;
 mod real;
@@ -19,3 +20,4 @@ pub use faulty::{Faults, FaultyDisk};
 pub use map::Map;
 pub use memory::MemoryDisk;
 pub use real::{RealDisk, input_bytes, open_input};
+pub use scratch::{Memory, Scratch};

@@ -10,6 +10,7 @@ use rustix::fs::{CWD, FlockOperation, RenameFlags};
 
 use super::disk::{Disk, Entry, File, Lock};
 use super::map::Map;
+use super::scratch::Scratch;
 use crate::error::{Error, Result};
 
 /// The disk of the machine.
@@ -103,6 +104,10 @@ impl Disk for RealDisk {
             Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
             Err(errno) => Err(Error::io("lock", path)(errno.into())),
         }
+    }
+
+    fn scratch(&self, directory: &Path) -> Result<Scratch> {
+        Scratch::in_file(directory)
     }
 
     fn free_bytes(&self, path: &Path) -> Result<u64> {

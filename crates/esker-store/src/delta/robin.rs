@@ -1,0 +1,283 @@
+//! Robin Hood hashing over borrowed slots: open addressing, linear probing, one control byte a slot.
+//!
+//! Of two keys that want a slot, the one farther from home gets it [1], so all probe distances stay close to their mean. The
+//! control byte holds that distance, counted from 1, in 7 bits, and whether the slot is dead (a tombstone) in the eighth;
+//! 0 is an empty slot. Distances from [`FAR`] on are not told apart.
+//!
+//! Invariant: from the home of every live key to its slot, no slot is empty and none has a smaller distance than the key would have
+//! there. So a search ends at the first such slot. A dead slot keeps its distance, and is filled only by a key at least as far
+//! from home [2, section 4.2.2]. At least one slot is empty, so every search ends.
+//!
+//! [1] P. Celis, "Robin Hood Hashing", 1986.
+//! [2] K. Iwabuchi, "NETALX and DegAwareRHH", chapter 4.
+
+use bytemuck::Pod;
+
+use super::hash::{hash, slot};
+
+/// The bit of a dead slot.
+const DEAD: u8 = 0x80;
+/// The largest distance that a control byte tells.
+const FAR: u8 = 0x7f;
+
+/// What a slot keeps as its key.
+pub(super) trait Record: Pod + Send + Sync {
+    /// What is searched for.
+    type Key: Copy;
+
+    /// What it was entered under.
+    fn key(self) -> Self::Key;
+
+    /// Whether it was entered under `key`.
+    fn is(&self, key: Self::Key) -> bool;
+
+    /// What of a key decides where it belongs.
+    fn place(key: Self::Key) -> u64;
+}
+
+/// Slots to read: three arrays of equal length.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Slots<'a, R, P> {
+    pub(super) control: &'a [u8],
+    pub(super) records: &'a [R],
+    pub(super) payloads: &'a [P],
+    pub(super) seed: u32,
+}
+
+/// Slots to change.
+#[derive(Debug)]
+pub(super) struct SlotsMut<'a, R, P> {
+    pub(super) control: &'a mut [u8],
+    pub(super) records: &'a mut [R],
+    pub(super) payloads: &'a mut [P],
+    pub(super) seed: u32,
+}
+
+/// Where a search ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Probe {
+    /// At the slot that holds the key.
+    At(usize),
+    /// The key is absent, and would enter here.
+    Gap(Gap),
+}
+
+/// A slot for a key that is absent, and the distance it would have there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Gap {
+    at: usize,
+    distance: u8,
+}
+
+/// What became of the slots when a key entered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Filled {
+    /// Whether a dead slot was filled rather than an empty one.
+    pub(super) reused: bool,
+    /// Whether a key is now too far from home for its control byte to tell.
+    pub(super) far: bool,
+}
+
+/// Whether a slot with this control byte holds a key.
+#[inline(always)]
+pub(super) fn is_live(control: u8) -> bool {
+    control.wrapping_sub(1) < FAR
+}
+
+#[inline(always)]
+fn next(at: usize, capacity: usize) -> usize {
+    if at + 1 == capacity { 0 } else { at + 1 }
+}
+
+#[inline(always)]
+fn farther(distance: u8) -> u8 {
+    if distance == FAR { FAR } else { distance + 1 }
+}
+
+impl<R: Record, P: Copy> Slots<'_, R, P> {
+    #[inline(always)]
+    fn home(&self, key: R::Key) -> usize {
+        slot(hash(R::place(key), self.seed), self.control.len())
+    }
+
+    /// The slot of `key`.
+    #[inline(always)]
+    pub(super) fn find(&self, key: R::Key) -> Option<usize> {
+        let (mut at, mut distance) = (self.home(key), 1);
+        loop {
+            let control = self.control[at];
+            if control & FAR < distance {
+                return None;
+            }
+            if control == distance && self.records[at].is(key) {
+                return Some(at);
+            }
+            (at, distance) = (next(at, self.control.len()), farther(distance));
+        }
+    }
+
+    /// Calls `f` with each live slot of the keys that belong where `key` does, until it returns false. The caller tells
+    /// those that are meant.
+    #[inline(always)]
+    pub(super) fn neighbours(&self, key: R::Key, mut f: impl FnMut(usize) -> bool) {
+        let (mut at, mut distance) = (self.home(key), 1);
+        loop {
+            let control = self.control[at];
+            if control & FAR < distance || (control == distance && !f(at)) {
+                return;
+            }
+            (at, distance) = (next(at, self.control.len()), farther(distance));
+        }
+    }
+
+    /// Reads what a search for `key` will read first, so that the misses of several searches pass side by side.
+    #[inline(always)]
+    pub(super) fn touch(&self, key: R::Key) {
+        let home = self.home(key);
+        std::hint::black_box(self.control[home]);
+        std::hint::black_box(self.records[home]);
+        std::hint::black_box(self.payloads[home]);
+    }
+
+    /// The live slots, in order.
+    pub(super) fn live(&self) -> impl Iterator<Item = usize> + use<'_, R, P> {
+        self.control.iter().enumerate().filter(|&(_, &control)| is_live(control)).map(|(at, _)| at)
+    }
+}
+
+impl<R: Record, P: Copy> SlotsMut<'_, R, P> {
+    /// The same slots to read.
+    #[inline(always)]
+    pub(super) fn read(&self) -> Slots<'_, R, P> {
+        Slots { control: self.control, records: self.records, payloads: self.payloads, seed: self.seed }
+    }
+
+    /// Searches for `key`, which may enter where the search ends.
+    #[inline(always)]
+    pub(super) fn probe(&self, key: R::Key) -> Probe {
+        let (mut at, mut distance) = (self.read().home(key), 1);
+        let mut dead: Option<usize> = None;
+        loop {
+            let control = self.control[at];
+            if control & FAR < distance {
+                return Probe::Gap(match dead {
+                    // A dead slot of the very same home: distances there and in between allow it.
+                    Some(at) => Gap { at, distance: self.control[at] & FAR },
+                    None => Gap { at, distance },
+                });
+            }
+            if control & FAR == distance {
+                if control & DEAD != 0 {
+                    dead = dead.or(Some(at));
+                } else if self.records[at].is(key) {
+                    return Probe::At(at);
+                }
+            }
+            (at, distance) = (next(at, self.control.len()), farther(distance));
+        }
+    }
+
+    /// Enters a key that is absent at the gap that its search ended at. Those nearer to home move on.
+    #[inline(always)]
+    pub(super) fn fill(&mut self, gap: Gap, mut record: R, mut payload: P) -> Filled {
+        let Gap { mut at, mut distance } = gap;
+        let mut far = distance == FAR;
+        loop {
+            let control = self.control[at];
+            let stored = control & FAR;
+            if stored <= distance && !is_live(control) {
+                self.control[at] = distance;
+                self.records[at] = record;
+                self.payloads[at] = payload;
+                return Filled { reused: control != 0, far };
+            }
+            if stored < distance {
+                self.control[at] = distance;
+                std::mem::swap(&mut self.records[at], &mut record);
+                std::mem::swap(&mut self.payloads[at], &mut payload);
+                distance = stored;
+            }
+            (at, distance) = (next(at, self.control.len()), farther(distance));
+            far |= distance == FAR;
+        }
+    }
+
+    /// Enters a key that is known to be absent.
+    #[inline(always)]
+    pub(super) fn enter(&mut self, record: R, payload: P) -> Filled {
+        let at = self.read().home(record.key());
+        self.fill(Gap { at, distance: 1 }, record, payload)
+    }
+
+    /// Marks a live slot as dead.
+    #[inline(always)]
+    pub(super) fn kill(&mut self, at: usize) {
+        self.control[at] |= DEAD;
+    }
+
+    /// Enters all live slots of other slots, none of whose keys is here; whether a key is far from home then.
+    pub(super) fn pour(&mut self, from: Slots<'_, R, P>) -> bool {
+        let mut far = false;
+        for (at, &control) in from.control.iter().enumerate() {
+            if is_live(control) {
+                far |= self.enter(from.records[at], from.payloads[at]).far;
+            }
+        }
+        far
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+    #[repr(transparent)]
+    struct Number(u64);
+
+    impl Record for Number {
+        type Key = u64;
+
+        fn key(self) -> u64 {
+            self.0
+        }
+
+        fn is(&self, key: u64) -> bool {
+            self.0 == key
+        }
+
+        /// One place for many keys.
+        fn place(key: u64) -> u64 {
+            key / 1000
+        }
+    }
+
+    #[test]
+    fn keys_of_one_home_are_found_beyond_the_distance_that_a_byte_tells() {
+        let (mut control, mut records, mut payloads) = (vec![0; 1001], vec![Number(0); 1001], vec![0; 1001]);
+        let mut slots =
+            SlotsMut { control: &mut control, records: &mut records, payloads: &mut payloads, seed: 0 };
+        for key in 0..900_u64 {
+            let Probe::Gap(gap) = slots.probe(key) else { panic!("{key} is absent") };
+            let filled = slots.fill(gap, Number(key), key * 3);
+            assert_eq!((filled.reused, filled.far), (false, key >= 126));
+        }
+        for key in (0..900).step_by(3) {
+            let at = slots.read().find(key).unwrap();
+            slots.kill(at);
+        }
+        for key in 0..1000 {
+            let found = slots.read().find(key).map(|at| slots.payloads[at]);
+            assert_eq!(found, (key < 900 && key % 3 != 0).then_some(key * 3));
+        }
+        let Probe::Gap(gap) = slots.probe(300) else { panic!("300 is absent") };
+        assert!(slots.fill(gap, Number(300), 1).reused);
+        let mut met = 0;
+        slots.read().neighbours(5, |_| {
+            met += 1;
+            true
+        });
+        assert_eq!(met, 601);
+        assert_eq!(slots.read().live().count(), 601);
+    }
+}

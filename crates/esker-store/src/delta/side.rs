@@ -1,0 +1,119 @@
+//! One direction of a dynamic graph: its shards, of either kind.
+
+use esker_graph::VertexId;
+
+use crate::error::Result;
+use crate::io::Scratch;
+
+use super::chunk::Copied;
+use super::hash::shard;
+use super::layout::Payload;
+use super::shard::Shard;
+
+/// The lists of all vertices, over `1 << bits` shards.
+#[derive(Debug)]
+pub(super) struct Side<P> {
+    pub(super) shards: Shards<P>,
+    pub(super) bits: u32,
+}
+
+/// Shards that keep a target once, or every copy of it.
+#[derive(Debug)]
+pub(super) enum Shards<P> {
+    Unique(Vec<Shard<VertexId, P>>),
+    Multi(Vec<Shard<Copied, P>>),
+}
+
+/// Evaluates an expression with the shards of a side, of whichever kind.
+macro_rules! with_shards {
+    ($side:expr, $shards:ident => $value:expr) => {
+        match $side {
+            $crate::delta::side::Shards::Unique($shards) => $value,
+            $crate::delta::side::Shards::Multi($shards) => $value,
+        }
+    };
+}
+pub(super) use with_shards;
+
+impl<P: Payload> Side<P> {
+    pub(super) fn new(scratch: &Scratch, bits: u32, threshold: usize, multi: bool) -> Result<Self> {
+        let count = 1 << bits;
+        let shards = if multi {
+            Shards::Multi((0..count).map(|_| Shard::new(scratch, threshold)).collect::<Result<_>>()?)
+        } else {
+            Shards::Unique((0..count).map(|_| Shard::new(scratch, threshold)).collect::<Result<_>>()?)
+        };
+        Ok(Self { shards, bits })
+    }
+
+    /// The shard of a vertex, of `1 << bits`.
+    #[inline(always)]
+    #[allow(clippy::useless_conversion)] // Ids may be 64 bits wide already.
+    pub(super) fn place(v: VertexId, bits: u32) -> usize {
+        shard(u64::from(v), bits)
+    }
+
+    #[inline(always)]
+    pub(super) fn insert(&mut self, source: VertexId, target: VertexId, payload: P) -> Result<Option<P>> {
+        let at = Self::place(source, self.bits);
+        with_shards!(&mut self.shards, shards => shards[at].insert(source, target, payload))
+    }
+
+    #[inline(always)]
+    pub(super) fn remove(&mut self, source: VertexId, target: VertexId) -> usize {
+        let at = Self::place(source, self.bits);
+        with_shards!(&mut self.shards, shards => shards[at].remove(source, target))
+    }
+
+    pub(super) fn get(&self, source: VertexId, target: VertexId) -> Option<&P> {
+        let at = Self::place(source, self.bits);
+        with_shards!(&self.shards, shards => shards[at].get(source, target))
+    }
+
+    pub(super) fn each_copy_mut(
+        &mut self,
+        source: VertexId,
+        target: VertexId,
+        f: impl FnMut(&mut P),
+    ) -> usize {
+        let at = Self::place(source, self.bits);
+        with_shards!(&mut self.shards, shards => shards[at].each_copy_mut(source, target, f))
+    }
+
+    #[cold]
+    pub(super) fn remove_last(&mut self, source: VertexId, target: VertexId) {
+        let at = Self::place(source, self.bits);
+        with_shards!(&mut self.shards, shards => shards[at].remove_last(source, target));
+    }
+
+    #[inline(always)]
+    pub(super) fn degree(&self, v: VertexId) -> usize {
+        let at = Self::place(v, self.bits);
+        with_shards!(&self.shards, shards => shards[at].degree(v))
+    }
+
+    pub(super) fn each_edge(&self, source: VertexId, f: impl FnMut(VertexId, &P)) {
+        let at = Self::place(source, self.bits);
+        with_shards!(&self.shards, shards => shards[at].each_edge(source, f));
+    }
+
+    pub(super) fn edges(&self) -> u64 {
+        with_shards!(&self.shards, shards => shards.iter().map(|shard| shard.edges()).sum())
+    }
+
+    pub(super) fn sources(&self) -> usize {
+        with_shards!(&self.shards, shards => shards.iter().map(|shard| shard.sources()).sum())
+    }
+
+    pub(super) fn vertices(&self) -> usize {
+        with_shards!(&self.shards, shards => shards.iter().map(|shard| shard.vertices()).max().unwrap_or(0))
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        with_shards!(&self.shards, shards => shards.iter().map(|shard| shard.bytes()).sum())
+    }
+
+    pub(super) fn clear(&mut self, scratch: &Scratch) {
+        with_shards!(&mut self.shards, shards => shards.iter_mut().for_each(|shard| shard.clear(scratch)));
+    }
+}

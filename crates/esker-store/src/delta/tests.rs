@@ -1,0 +1,473 @@
+//! Against a plain map, operation by operation; keys that collide; memory that runs out.
+
+use std::collections::BTreeMap;
+
+use esker_graph::{Csr, Direction, Flow, Graph as _, Lists, Piece, Run, Select, VertexId, Visitor, vertex};
+use proptest::prelude::*;
+
+use super::{Applied, DynamicGraph, DynamicGraphOptions, Edges, Update};
+use crate::io::{Disk, RealDisk, Scratch};
+
+/// What a graph should hold: for each pair, the payloads of its edges in the order they were entered.
+#[derive(Debug, Default)]
+struct Model {
+    pairs: BTreeMap<(VertexId, VertexId), Vec<u64>>,
+    multigraph: bool,
+}
+
+impl Model {
+    fn insert(&mut self, u: VertexId, v: VertexId, payload: u64) -> Option<u64> {
+        let copies = self.pairs.entry((u, v)).or_default();
+        if self.multigraph || copies.is_empty() {
+            copies.push(payload);
+            return None;
+        }
+        Some(std::mem::replace(&mut copies[0], payload))
+    }
+
+    /// Payloads by (source, target), each copy by itself, sorted.
+    fn arcs(&self, undirected: bool) -> Vec<(VertexId, VertexId, u64)> {
+        let mut arcs = Vec::new();
+        for (&(u, v), copies) in &self.pairs {
+            for &payload in copies {
+                arcs.push((u, v, payload));
+                if undirected && u != v {
+                    arcs.push((v, u, payload));
+                }
+            }
+        }
+        arcs.sort_unstable();
+        arcs
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Insert(VertexId, VertexId, u64),
+    Remove(VertexId, VertexId),
+    Update(VertexId, VertexId, u64),
+    RemoveAllOf(VertexId),
+    Clear,
+}
+
+/// Many edges of a few sources, so that lists grow and shrink past every threshold.
+fn step(vertices: VertexId) -> impl Strategy<Value = Step> {
+    let vertex = move || prop_oneof![2 => 0..vertices, 1 => 0..3.min(vertices)];
+    prop_oneof![
+        300 => (vertex(), vertex(), any::<u64>()).prop_map(|(u, v, p)| Step::Insert(u, v, p)),
+        150 => (vertex(), vertex()).prop_map(|(u, v)| Step::Remove(u, v)),
+        30 => (vertex(), vertex(), any::<u64>()).prop_map(|(u, v, p)| Step::Update(u, v, p)),
+        10 => vertex().prop_map(Step::RemoveAllOf),
+        1 => Just(Step::Clear),
+    ]
+}
+
+fn options() -> impl Strategy<Value = (DynamicGraphOptions, bool)> {
+    let edges = prop_oneof![Just(Edges::Out), Just(Edges::OutAndIn), Just(Edges::Undirected)];
+    (edges, any::<bool>(), 1..5_usize, 1..9_usize, any::<bool>()).prop_map(
+        |(edges, multigraph, shards, threshold, mapped)| {
+            (DynamicGraphOptions { edges, multigraph, shards, threshold, scratch: Scratch::heap() }, mapped)
+        },
+    )
+}
+
+type Graph = DynamicGraph<u64, u32>;
+
+fn make((options, mapped): (DynamicGraphOptions, bool)) -> Graph {
+    let scratch =
+        if mapped { RealDisk.scratch(&std::env::temp_dir()).unwrap() } else { options.scratch.clone() };
+    DynamicGraph::new(DynamicGraphOptions { scratch, ..options }).unwrap()
+}
+
+/// The undirected edge that a pair names.
+fn named(graph: &Graph, u: VertexId, v: VertexId) -> (VertexId, VertexId) {
+    if graph.options().edges == Edges::Undirected { (u.min(v), u.max(v)) } else { (u, v) }
+}
+
+fn take(graph: &mut Graph, model: &mut Model, step: &Step) {
+    match *step {
+        Step::Insert(u, v, payload) => {
+            let (a, b) = named(graph, u, v);
+            assert_eq!(graph.insert(u, v, payload).unwrap(), model.insert(a, b, payload));
+        }
+        Step::Remove(u, v) => {
+            let removed = model.pairs.remove(&named(graph, u, v)).map_or(0, |copies| copies.len());
+            assert_eq!(graph.remove(u, v), removed);
+        }
+        Step::Update(u, v, payload) => {
+            let copies = model.pairs.get_mut(&named(graph, u, v));
+            let count = copies.map_or(0, |copies| {
+                copies.iter_mut().for_each(|copy| *copy ^= payload);
+                copies.len()
+            });
+            assert_eq!(graph.update(u, v, |copy| *copy ^= payload), count);
+        }
+        Step::RemoveAllOf(u) => {
+            for (v, _) in graph.neighbours(u) {
+                graph.remove(u, v);
+            }
+            let undirected = graph.options().edges == Edges::Undirected;
+            model.pairs.retain(|&(a, b), _| a != u && !(undirected && b == u));
+        }
+        Step::Clear => {
+            graph.clear();
+            model.pairs.clear();
+        }
+    }
+}
+
+/// Everything that a graph holds, sorted, out-lists and (reversed) in-lists.
+fn held(graph: &Graph) -> [Vec<(VertexId, VertexId, u64)>; 2] {
+    let mut held = [Vec::new(), Vec::new()];
+    for u in 0..graph.num_vertices() as VertexId {
+        graph.for_each_neighbour(u, |v, &payload| held[0].push((u, v, payload)));
+        if let Some(incoming) = &graph.incoming {
+            incoming.each_edge(u, |v, &payload| held[1].push((v, u, payload)));
+        }
+    }
+    held.iter_mut().for_each(|arcs| arcs.sort_unstable());
+    held
+}
+
+fn compare(graph: &Graph, model: &Model) {
+    let undirected = graph.options().edges == Edges::Undirected;
+    let arcs = model.arcs(undirected);
+    let [out, incoming] = held(graph);
+    assert_eq!(out, arcs);
+    if graph.options().edges == Edges::OutAndIn {
+        assert_eq!(incoming, arcs);
+    }
+    assert_eq!(graph.num_entries(), arcs.len() as u64);
+    let mut sources: Vec<_> = arcs.iter().map(|arc| arc.0).collect();
+    sources.dedup();
+    assert_eq!(graph.num_sources(), sources.len());
+    for u in 0..graph.num_vertices() as VertexId {
+        assert_eq!(graph.out_degree(u), arcs.iter().filter(|arc| arc.0 == u).count());
+    }
+    for (&(u, v), copies) in &model.pairs {
+        let payload = graph.get(u, v).expect("an edge of the model");
+        assert!(copies.contains(payload) && (!undirected || graph.has_edge(v, u)));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    #[test]
+    fn holds_what_a_map_holds(
+        options in options(),
+        vertices in prop_oneof![Just(3 as VertexId), Just(20), Just(300)],
+        steps in prop::collection::vec(step(300), 1..1500),
+    ) {
+        let mut graph = make(options);
+        let mut model = Model { multigraph: graph.options().multigraph, ..Model::default() };
+        for (i, step) in steps.iter().enumerate() {
+            let step = match *step {
+                Step::Insert(u, v, p) => Step::Insert(u % vertices, v % vertices, p),
+                Step::Remove(u, v) => Step::Remove(u % vertices, v % vertices),
+                Step::Update(u, v, p) => Step::Update(u % vertices, v % vertices, p),
+                Step::RemoveAllOf(u) => Step::RemoveAllOf(u % vertices),
+                Step::Clear => Step::Clear,
+            };
+            take(&mut graph, &mut model, &step);
+            if i % 250 == 0 {
+                compare(&graph, &model);
+            }
+        }
+        compare(&graph, &model);
+    }
+
+    #[test]
+    fn batches_do_what_single_updates_do(
+        options in options(),
+        vertices in prop_oneof![Just(20 as VertexId), Just(3000)],
+        updates in prop::collection::vec((0..3000 as VertexId, 0..3000 as VertexId, 0..3_u64), 1..2000),
+        batch in 1..700_usize,
+        threads in 1..4_usize,
+    ) {
+        let mut graph = make(options);
+        let mut model = Model { multigraph: graph.options().multigraph, ..Model::default() };
+        let run = Run::with_threads(threads).unwrap();
+        let updates: Vec<_> = updates
+            .iter()
+            .enumerate()
+            .map(|(i, &(u, v, kind))| {
+                let (source, target) = (u % vertices, v % vertices);
+                match kind {
+                    0 => Update::Remove { source, target },
+                    _ => Update::Insert { source, target, payload: i as u64 },
+                }
+            })
+            .collect();
+        for batch in updates.chunks(batch) {
+            let applied = graph.apply(batch, &run).unwrap();
+            assert_eq!(applied, apply(&graph, &mut model, batch));
+        }
+        compare(&graph, &model);
+        lists_agree(&graph, &model, &run);
+    }
+}
+
+/// Applies updates to the model one by one.
+fn apply(graph: &Graph, model: &mut Model, updates: &[Update<u64>]) -> Applied {
+    let mut applied = Applied::default();
+    for update in updates {
+        match *update {
+            Update::Insert { source, target, payload } => {
+                let (a, b) = named(graph, source, target);
+                match model.insert(a, b, payload) {
+                    None => applied.inserted += 1,
+                    Some(_) => applied.replaced += 1,
+                }
+            }
+            Update::Remove { source, target } => match model.pairs.remove(&named(graph, source, target)) {
+                Some(copies) => applied.removed += copies.len() as u64,
+                None => applied.missing += 1,
+            },
+        }
+    }
+    applied
+}
+
+/// What a scan hands over, sorted.
+struct Collect;
+
+impl Visitor<()> for Collect {
+    type State = Vec<(VertexId, VertexId)>;
+
+    fn new_state(&self) -> Self::State {
+        Vec::new()
+    }
+
+    fn wants(&self, v: VertexId) -> bool {
+        v % 7 != 3
+    }
+
+    fn visit(&self, state: &mut Self::State, v: VertexId, piece: Piece<'_, ()>) -> Flow {
+        assert!(piece.exclusive && !piece.targets.is_empty());
+        state.extend(piece.targets.iter().map(|&target| (v, target)));
+        Flow::More
+    }
+}
+
+/// Lists, scans and degrees against the model.
+fn lists_agree(graph: &Graph, model: &Model, run: &Run) {
+    let arcs = model.arcs(graph.options().edges == Edges::Undirected);
+    let sorted = graph.sorted_lists(Direction::Out, run).unwrap();
+    let mut flat = Vec::new();
+    for (i, &source) in sorted.sources.iter().enumerate() {
+        assert!(i == 0 || sorted.sources[i - 1] < source);
+        let range = sorted.list(i);
+        assert!(sorted.targets[range.clone()].is_sorted());
+        flat.extend(range.map(|at| (source, sorted.targets[at], sorted.payloads[at])));
+    }
+    flat.sort_unstable();
+    assert_eq!(flat, arcs);
+    let visited = graph
+        .for_each_list(Direction::Out, run, Vec::new, |state, v, targets, payloads| {
+            state.extend(targets.iter().zip(payloads.iter()).map(|(&target, &payload)| (v, target, payload)));
+            targets.sort_unstable();
+            Ok(())
+        })
+        .unwrap();
+    let mut visited = visited.concat();
+    visited.sort_unstable();
+    assert_eq!(visited, arcs);
+    let waist = graph.unweighted();
+    let selected: Vec<VertexId> = (0..graph.num_vertices()).rev().step_by(3).map(vertex).collect();
+    let bits = esker_graph::Bitmap::new(graph.num_vertices());
+    selected.iter().for_each(|&v| assert!(bits.insert(v)));
+    for direction in [Direction::Out, Direction::In].into_iter().filter(|&direction| waist.has(direction)) {
+        for select in [Select::All, Select::List(&selected), Select::Bits(&bits)] {
+            let mut scanned = waist.scan(run, direction, select, &Collect).unwrap().concat();
+            scanned.sort_unstable();
+            let all = matches!(select, Select::All);
+            let mut wanted: Vec<_> = arcs
+                .iter()
+                .map(|&(u, v, _)| if direction == Direction::Out { (u, v) } else { (v, u) })
+                .filter(|&(u, _)| u % 7 != 3 && (all || bits.get(u)))
+                .collect();
+            wanted.sort_unstable();
+            assert_eq!(scanned, wanted);
+        }
+    }
+    for v in (0..graph.num_vertices()).map(vertex) {
+        assert_eq!(waist.degree(Direction::Out, v), graph.out_degree(v));
+    }
+}
+
+/// A list longer than a piece comes in several, of which enough may be had.
+#[test]
+fn a_long_list_comes_in_pieces_that_can_be_enough() {
+    struct First;
+    impl Visitor<f64> for First {
+        type State = usize;
+        fn new_state(&self) -> usize {
+            0
+        }
+        fn visit(&self, state: &mut usize, _: VertexId, piece: Piece<'_, f64>) -> Flow {
+            *state += piece.targets.len();
+            Flow::Enough
+        }
+    }
+    let mut graph: DynamicGraph<f64> = DynamicGraph::new(plain(Edges::Out, false)).unwrap();
+    for v in 0..200_000_u32 {
+        graph.insert(1, vertex(v as usize), f64::from(v)).unwrap();
+    }
+    let run = Run::with_threads(2).unwrap();
+    let met: usize = graph.scan(&run, Direction::Out, Select::All, &First).unwrap().into_iter().sum();
+    assert!(met > 10_000 && met < 70_000, "{met} of 200000");
+    let (first, last) = graph
+        .with_list(Direction::Out, 1, |targets, weights| {
+            assert!(targets.is_sorted() && targets.len() == 200_000);
+            (weights[0], weights[199_999])
+        })
+        .unwrap();
+    assert_eq!((first, last), (0.0, 199_999.0));
+    let error = graph.scan(&run, Direction::In, Select::All, &First).unwrap_err().to_string();
+    assert!(error.contains("without its in-edges"), "{error}");
+    let cancelled = Run::with_threads(2).unwrap();
+    cancelled.cancel().cancel();
+    assert!(graph.scan(&cancelled, Direction::Out, Select::All, &First).is_err());
+}
+
+/// An edge that comes after an index was made is seen.
+#[test]
+fn a_change_makes_a_new_index() {
+    let mut graph: DynamicGraph = DynamicGraph::new(plain(Edges::Undirected, false)).unwrap();
+    let run = Run::with_threads(2).unwrap();
+    let mut edges = Vec::new();
+    for round in 0..4 {
+        for i in 0..50 {
+            let edge = (i, (i * 7 + round * 13) % 61 + round);
+            if graph.insert(edge.0, edge.1, ()).unwrap().is_none() {
+                edges.push((edge.0, edge.1, ()));
+            }
+        }
+        graph.prepare(&run).unwrap();
+        let csr = Csr::undirected(graph.num_vertices(), &edges).unwrap();
+        for v in (0..graph.num_vertices()).map(vertex) {
+            let list = csr.graph().with_list(Direction::In, v, |targets, _| targets.to_vec()).unwrap();
+            assert_eq!(graph.with_list(Direction::In, v, |targets, _| targets.to_vec()).unwrap(), list);
+            assert_eq!(graph.degree(Direction::In, v), list.len());
+        }
+    }
+}
+
+fn plain(edges: Edges, multigraph: bool) -> DynamicGraphOptions {
+    DynamicGraphOptions { edges, multigraph, shards: 2, ..DynamicGraphOptions::default() }
+}
+
+#[test]
+fn a_hub_of_many_edges_is_emptied_and_filled_again() {
+    let mut graph: DynamicGraph<u64> = DynamicGraph::new(plain(Edges::Out, false)).unwrap();
+    let mut most = 0;
+    for round in 0..3 {
+        for v in 0..200_000_u32 {
+            assert_eq!(graph.insert(7, vertex(v as usize), u64::from(v) ^ round).unwrap(), None);
+        }
+        assert_eq!((graph.out_degree(7), graph.num_entries()), (200_000, 200_000));
+        assert_eq!(graph.get(7, 123_456), Some(&(123_456 ^ round)));
+        if round == 0 {
+            most = graph.bytes();
+        }
+        assert!(
+            graph.bytes() < most * 3 / 2,
+            "{} bytes in round {round}, {most} in the first",
+            graph.bytes()
+        );
+        for v in 0..200_000_u32 {
+            assert_eq!(graph.remove(7, vertex(v as usize)), 1);
+        }
+        assert_eq!((graph.out_degree(7), graph.num_entries(), graph.num_sources()), (0, 0, 0));
+        assert_eq!(graph.remove(7, 3), 0);
+    }
+    graph.clear();
+    assert_eq!((graph.bytes(), graph.num_vertices()), (0, 0));
+}
+
+#[test]
+fn copies_by_the_thousand_make_no_long_probes() {
+    let mut graph: DynamicGraph<u64> = DynamicGraph::new(plain(Edges::OutAndIn, true)).unwrap();
+    for payload in 0..100_000 {
+        assert_eq!(graph.insert(1, 2, payload).unwrap(), None);
+        graph.insert(1, payload as VertexId, payload).unwrap();
+    }
+    let mut seen = vec![0; 100_000];
+    graph.for_each_neighbour(1, |v, &payload| seen[payload as usize] += usize::from(v == 2));
+    assert_eq!(seen.iter().filter(|&&count| count == 1).count(), 99_999);
+    assert_eq!(seen[2], 2);
+    assert_eq!(graph.remove(1, 2), 100_001);
+    assert_eq!((graph.out_degree(1), graph.num_entries()), (99_999, 99_999));
+    assert_eq!(graph.get(1, 2), None);
+}
+
+/// Targets that all belong in one slot of a table of 64 slots and of its doublings.
+#[test]
+fn keys_that_collide_on_purpose_change_the_hashes() {
+    let collide = |key: VertexId| super::hash::hash(key as usize as u64, 0) >> 50 == 5;
+    let keys: Vec<VertexId> = (0..).filter(|&key| collide(key)).take(2000).collect();
+    let mut graph: DynamicGraph<u64> = DynamicGraph::new(plain(Edges::OutAndIn, false)).unwrap();
+    for round in 0..2 {
+        for &key in &keys {
+            // As targets of one source, and as sources.
+            graph.insert(0, key, round).unwrap();
+            graph.insert(key, 0, round).unwrap();
+        }
+    }
+    assert_eq!(graph.num_entries(), 4000);
+    assert!(keys.iter().all(|&key| graph.get(0, key) == Some(&1) && graph.get(key, 0) == Some(&1)));
+    assert!(keys.iter().all(|&key| graph.remove(0, key) == 1));
+    assert_eq!(graph.num_entries(), 2000);
+}
+
+#[test]
+fn memory_that_runs_out_changes_nothing() {
+    for multigraph in [false, true] {
+        let mut refused = 0;
+        for limit in (0..150_000).step_by(997) {
+            let scratch = Scratch::heap().limited(limit).unwrap();
+            let options = DynamicGraphOptions { scratch, ..plain(Edges::OutAndIn, multigraph) };
+            let mut graph: Graph = DynamicGraph::new(options).unwrap();
+            let mut model = Model { multigraph, ..Model::default() };
+            for i in 0..1500_u32 {
+                let (u, v) = ((i * i % 37) as VertexId, (i * 7 % 211) as VertexId);
+                match graph.insert(u, v, u64::from(i)) {
+                    Ok(before) => assert_eq!(before, model.insert(u, v, u64::from(i))),
+                    Err(error) => {
+                        refused += 1;
+                        assert!(error.to_string().contains("raise the limit"), "{error}");
+                    }
+                }
+                if i % 5 == 0 {
+                    let (u, v) = ((i % 37) as VertexId, (i % 211) as VertexId);
+                    let removed = model.pairs.remove(&(u, v)).map_or(0, |copies| copies.len());
+                    assert_eq!(graph.remove(u, v), removed);
+                }
+            }
+            compare(&graph, &model);
+        }
+        assert!(refused > 1000, "{refused}");
+    }
+}
+
+#[test]
+fn payloads_of_vertices_are_theirs_alone() {
+    let mut graph: DynamicGraph<(), f64> = DynamicGraph::new(plain(Edges::Out, false)).unwrap();
+    for v in 0..1000 {
+        assert_eq!(graph.set_vertex(v * 3, v as f64).unwrap(), None);
+    }
+    assert_eq!(graph.set_vertex(30, 0.5).unwrap(), Some(10.0));
+    assert_eq!((graph.vertex(30), graph.vertex(31), graph.num_vertices()), (Some(&0.5), None, 2998));
+    assert_eq!((graph.remove_vertex(30), graph.remove_vertex(30), graph.vertex(30)), (Some(0.5), None, None));
+    assert_eq!(graph.num_entries(), 0);
+}
+
+#[test]
+fn options_out_of_range_are_refused() {
+    for (shards, threshold) in [(0, 2), (1 << 20, 2), (1, 0), (1, 65)] {
+        let options = DynamicGraphOptions { shards, threshold, ..DynamicGraphOptions::default() };
+        let error = DynamicGraph::<()>::new(options).unwrap_err().to_string();
+        assert!(error.contains("1 to 65536 shards and a threshold of 1 to 64"), "{error}");
+    }
+}

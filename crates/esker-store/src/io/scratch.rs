@@ -1,0 +1,246 @@
+//! Memory for tables that may outgrow the machine: from the heap, or from a scratch file that the system pages.
+//!
+//! What lies in a scratch file is never read after a restart: the file loses its name as soon as it is made, and its room
+//! with the process. Room on the disk is taken before a part is mapped, so a full disk is an error here and not a signal later.
+#![allow(unsafe_code)] // Mapping a file is unsafe in Rust because others may change it; see `ScratchFile::map`.
+#![allow(clippy::disallowed_types, clippy::disallowed_methods)] // Part of the one door to the disk.
+
+use std::ops::{Deref, DerefMut};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use esker_graph::Stop;
+use rustix::fs::FallocateFlags;
+
+use crate::error::{Error, Result};
+
+/// Heap memory up to this size comes from the allocator; more, from the system by itself, in huge pages if it has them.
+const WORDS_BYTES_MAX: usize = 1 << 16;
+/// Parts of a file begin and end at multiples of this: a page.
+const PART_BYTES: u64 = 4096;
+
+/// Where memory comes from. Clones share the source and its limit.
+#[derive(Debug, Clone)]
+pub struct Scratch(Arc<Source>);
+
+#[derive(Debug)]
+struct Source {
+    file: Option<ScratchFile>,
+    used_bytes: AtomicU64,
+    bytes_max: u64,
+}
+
+#[derive(Debug)]
+struct ScratchFile {
+    file: std::fs::File,
+    path: PathBuf,
+    end: AtomicU64,
+}
+
+impl Scratch {
+    /// Memory of the process.
+    pub fn heap() -> Self {
+        Self::of(None)
+    }
+
+    /// Memory in a new file without a name in `directory`.
+    pub(super) fn in_file(directory: &Path) -> Result<Self> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = directory.join(format!("scratch-{}-{number}", std::process::id()));
+        let file = std::fs::OpenOptions::new().read(true).write(true).create_new(true).open(&path);
+        let file = file.map_err(Error::io("create", &path))?;
+        std::fs::remove_file(&path).map_err(Error::io("remove", &path))?;
+        Ok(Self::of(Some(ScratchFile { file, path, end: AtomicU64::new(0) })))
+    }
+
+    fn of(file: Option<ScratchFile>) -> Self {
+        Self(Arc::new(Source { file, used_bytes: AtomicU64::new(0), bytes_max: u64::MAX }))
+    }
+
+    /// The same kind of source with a limit of its own: more than `bytes_max` at a time is refused. Only for a source of which
+    /// nothing was taken yet.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if it is in use.
+    pub fn limited(self, bytes_max: u64) -> Result<Self> {
+        let source = Arc::try_unwrap(self.0).map_err(|_| {
+            Error::Invalid("the scratch memory is in use: limit it when it is made".to_owned())
+        })?;
+        Ok(Self(Arc::new(Source { bytes_max, ..source })))
+    }
+
+    /// Whether the memory lies in a file.
+    pub fn is_file(&self) -> bool {
+        self.0.file.is_some()
+    }
+
+    /// Bytes taken and not given back.
+    pub fn used_bytes(&self) -> u64 {
+        self.0.used_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Takes `bytes` of zeros, given back when dropped.
+    ///
+    /// # Errors
+    /// [`Stop::OverBudget`] beyond the limit; [`Error::Io`] if the disk has no room; [`Error::Invalid`] if the system has no memory.
+    pub fn allocate(&self, bytes: usize) -> Result<Memory> {
+        let taken = self.0.used_bytes.fetch_add(bytes as u64, Ordering::Relaxed).saturating_add(bytes as u64);
+        // From here on the bytes are given back by the drop, whatever happens.
+        let mut memory = Memory { room: Room::Words(Vec::new()), bytes, source: self.clone() };
+        if taken > self.0.bytes_max {
+            return Err(Error::Stop(Stop::OverBudget {
+                what: "the hash tables of a dynamic graph".to_owned(),
+                needed_bytes: taken,
+                budget_bytes: self.0.bytes_max,
+            }));
+        }
+        memory.room = match &self.0.file {
+            _ if bytes == 0 => Room::Words(Vec::new()),
+            Some(file) => file.map(bytes)?,
+            None => heap(bytes).map_err(|reason| {
+                Error::Invalid(format!(
+                    "the system has no {bytes} bytes of memory left ({reason}): free some, or use a scratch file"
+                ))
+            })?,
+        };
+        Ok(memory)
+    }
+}
+
+fn heap(bytes: usize) -> std::result::Result<Room, String> {
+    if bytes <= WORDS_BYTES_MAX {
+        let mut words = Vec::new();
+        words.try_reserve_exact(bytes.div_ceil(8)).map_err(|e| e.to_string())?;
+        words.resize(bytes.div_ceil(8), 0);
+        return Ok(Room::Words(words));
+    }
+    let map = memmap2::MmapMut::map_anon(bytes).map_err(|e| e.to_string())?;
+    #[cfg(target_os = "linux")]
+    let _ = map.advise(memmap2::Advice::HugePage); // A wish: tables are read at random, and large pages spare look-ups.
+    Ok(Room::Map { map, offset: 0 })
+}
+
+impl ScratchFile {
+    fn map(&self, bytes: usize) -> Result<Room> {
+        let length = (bytes as u64).next_multiple_of(PART_BYTES);
+        let offset = self.end.fetch_add(length, Ordering::Relaxed);
+        self.take_room(offset, length).map_err(Error::io("make room in", &self.path))?;
+        // SAFETY: the part was given to nobody before (`end` only grows) and lies within the file, which has no name, so no
+        // other program opens it. All bit patterns are valid bytes. Room on the disk was taken, so writing through the map
+        // finds some.
+        let map = unsafe { memmap2::MmapOptions::new().offset(offset).len(bytes).map_mut(&self.file) };
+        let map = map.map_err(Error::io("map", &self.path))?;
+        #[cfg(unix)]
+        let _ = map.advise(memmap2::Advice::Random); // A wish: neighbouring pages have nothing to do with one another.
+        Ok(Room::Map { map, offset })
+    }
+
+    fn take_room(&self, offset: u64, length: u64) -> std::io::Result<()> {
+        use rustix::io::Errno;
+        match rustix::fs::fallocate(&self.file, FallocateFlags::empty(), offset, length) {
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => {
+                use std::os::unix::fs::FileExt;
+                let zeros = vec![0; PART_BYTES as usize];
+                (0..length / PART_BYTES)
+                    .try_for_each(|part| self.file.write_all_at(&zeros, offset + part * PART_BYTES))
+            }
+            done => done.map_err(Into::into),
+        }
+    }
+
+    /// Gives room on the disk back. A wish: what fails is lost until the process ends.
+    fn give_back(&self, offset: u64, bytes: usize) {
+        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        let length = (bytes as u64).next_multiple_of(PART_BYTES);
+        let _ = rustix::fs::fallocate(&self.file, flags, offset, length);
+    }
+}
+
+/// Bytes of a [`Scratch`], aligned to at least 8.
+#[derive(Debug)]
+pub struct Memory {
+    room: Room,
+    bytes: usize,
+    source: Scratch,
+}
+
+#[derive(Debug)]
+enum Room {
+    Words(Vec<u64>),
+    Map { map: memmap2::MmapMut, offset: u64 },
+}
+
+impl Deref for Memory {
+    type Target = [u8];
+
+    #[inline(always)]
+    fn deref(&self) -> &[u8] {
+        match &self.room {
+            Room::Map { map, .. } => map,
+            Room::Words(words) => bytemuck::cast_slice(words),
+        }
+    }
+}
+
+impl DerefMut for Memory {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [u8] {
+        match &mut self.room {
+            Room::Map { map, .. } => map,
+            Room::Words(words) => bytemuck::cast_slice_mut(words),
+        }
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if let (Room::Map { offset, .. }, Some(file)) = (&self.room, &self.source.0.file) {
+            file.give_back(*offset, self.bytes);
+        }
+        self.source.0.used_bytes.fetch_sub(self.bytes as u64, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exercise(scratch: &Scratch) {
+        let mut small = scratch.allocate(100).unwrap();
+        let mut large = scratch.allocate(300_000).unwrap();
+        assert!(small.len() >= 100 && large.len() >= 300_000);
+        assert!(small.iter().chain(large.iter()).all(|&byte| byte == 0));
+        small[99] = 7;
+        large[299_999] = 9;
+        assert_eq!(scratch.used_bytes(), 300_100);
+        drop(large);
+        let again = scratch.allocate(300_000).unwrap();
+        assert!(again.iter().all(|&byte| byte == 0));
+        assert_eq!(small[99], 7);
+        drop((small, again));
+        assert_eq!(scratch.used_bytes(), 0);
+    }
+
+    #[test]
+    fn memory_comes_zeroed_and_is_counted() {
+        exercise(&Scratch::heap());
+        let directory = tempfile::tempdir().unwrap();
+        let scratch = Scratch::in_file(directory.path()).unwrap();
+        exercise(&scratch);
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "the file has no name");
+    }
+
+    #[test]
+    fn beyond_the_limit_is_refused_and_what_is_given_back_counts_no_more() {
+        let scratch = Scratch::heap().limited(1000).unwrap();
+        let first = scratch.allocate(600).unwrap();
+        let error = scratch.allocate(600).unwrap_err().to_string();
+        assert!(error.contains("1200") && error.contains("1000"), "{error}");
+        drop(first);
+        assert_eq!(scratch.allocate(1000).unwrap().len(), 1000);
+        let error = Scratch::in_file(Path::new("/nowhere/at/all")).unwrap_err().to_string();
+        assert!(error.contains("cannot create /nowhere"), "{error}");
+    }
+}
