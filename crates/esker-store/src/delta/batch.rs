@@ -21,8 +21,8 @@ const BLOCK: usize = 1 << 15;
 const WAVE: usize = 1 << 22;
 /// Batches up to this are applied one by one on the calling thread.
 const FEW: usize = 64;
-/// Updates whose probes are read side by side.
-const GROUP: usize = 16;
+/// How many updates ahead the chunk of an edge is asked for; its vertex, twice as many.
+const AHEAD: usize = 8;
 
 /// A change of one edge.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -249,17 +249,15 @@ fn apply_blocks<E: Edge, P: Payload>(
 impl<E: Edge, P: Payload> Shard<E, P> {
     fn apply(&mut self, updates: &[Update<P>], entries: Entries) -> Result<Applied> {
         let mut applied = Applied::default();
-        for group in updates.chunks(GROUP) {
-            for update in group {
-                self.touch_head(update.ends().0);
+        for (at, update) in updates.iter().enumerate() {
+            if let Some(later) = updates.get(at + 2 * AHEAD) {
+                self.touch_head(later.ends().0);
             }
-            for update in group {
-                let (source, target) = update.ends();
+            if let Some(later) = updates.get(at + AHEAD) {
+                let (source, target) = later.ends();
                 self.touch_edge(source, target);
             }
-            for update in group {
-                self.take(update, counts(update, entries), &mut applied)?;
-            }
+            self.take(update, counts(update, entries), &mut applied)?;
         }
         Ok(applied)
     }

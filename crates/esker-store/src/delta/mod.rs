@@ -18,6 +18,7 @@
 //! [1] K. Iwabuchi, "NETALX and DegAwareRHH", thesis, chapter 4.
 
 mod hash;
+mod prefetch;
 mod robin;
 mod layout;
 mod table;

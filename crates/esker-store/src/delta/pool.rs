@@ -191,6 +191,7 @@ fn offset_of(chunk: u32) -> usize {
 }
 
 /// An allocation of the heap that failed.
+#[allow(clippy::needless_pass_by_value)] // For `map_err`.
 pub(super) fn no_memory(reason: std::collections::TryReserveError) -> Error {
     Error::Invalid(format!("there is no memory left for a dynamic graph ({reason}): free some"))
 }

@@ -14,6 +14,7 @@
 use bytemuck::Pod;
 
 use super::hash::{hash, slot};
+use super::prefetch::ask_for;
 
 /// The bit of a dead slot.
 const DEAD: u8 = 0x80;
@@ -130,13 +131,15 @@ impl<R: Record, P: Copy> Slots<'_, R, P> {
         }
     }
 
-    /// Reads what a search for `key` will read first, so that the misses of several searches pass side by side.
+    /// Asks for what a search for `key` will read first, so that the misses of several searches pass side by side.
     #[inline(always)]
     pub(super) fn touch(&self, key: R::Key) {
         let home = self.home(key);
-        std::hint::black_box(self.control[home]);
-        std::hint::black_box(self.records[home]);
-        std::hint::black_box(self.payloads[home]);
+        ask_for(self.control, home);
+        ask_for(self.records, home);
+        if size_of::<P>() > 0 {
+            ask_for(self.payloads, home);
+        }
     }
 
     /// The live slots, in order.

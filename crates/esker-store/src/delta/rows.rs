@@ -129,7 +129,7 @@ fn sorted_lists<E: Edge, P: Payload>(shards: &[Shard<E, P>], bits: u32, run: &Ru
     let work = units(&lists, &mut sorted.targets, &mut sorted.payloads)?;
     let fill = |unit: Unit<'_, P>| -> Result<()> {
         run.check()?;
-        fill(shards, bits, unit)
+        fill(shards, bits, unit.lists, unit.targets, unit.payloads)
     };
     if run.threads() == 1 {
         work.into_iter().try_for_each(fill)?;
@@ -190,10 +190,16 @@ fn units<'a, P>(
 }
 
 /// Gathers and sorts the lists of a unit.
-fn fill<E: Edge, P: Payload>(shards: &[Shard<E, P>], bits: u32, unit: Unit<'_, P>) -> Result<()> {
+fn fill<E: Edge, P: Payload>(
+    shards: &[Shard<E, P>],
+    bits: u32,
+    lists: &[Listed],
+    targets: &mut [VertexId],
+    payloads: &mut [P],
+) -> Result<()> {
     let mut at = 0;
     let mut list: Vec<(VertexId, P)> = Vec::new();
-    for batch in unit.lists.chunks(BATCH) {
+    for batch in lists.chunks(BATCH) {
         for listed in batch {
             if let Place::Chunk(chunk, class) = listed.place {
                 shards[Side::<P>::place(listed.source, bits)].touch_chunk(chunk, class);
@@ -206,8 +212,8 @@ fn fill<E: Edge, P: Payload>(shards: &[Shard<E, P>], bits: u32, unit: Unit<'_, P
             shard.each_entry(listed.source, listed.place, |target, payload| list.push((target, payload)));
             list.sort_unstable_by_key(|&(target, _)| target);
             for &(target, payload) in &list {
-                unit.targets[at] = target;
-                unit.payloads[at] = payload;
+                targets[at] = target;
+                payloads[at] = payload;
                 at += 1;
             }
         }

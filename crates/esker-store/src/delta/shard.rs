@@ -15,6 +15,7 @@ use crate::io::Scratch;
 use super::chunk::{Chunks, Edge, Head};
 use super::layout::Payload;
 use super::pool::no_memory;
+use super::prefetch::ask_for;
 use super::robin::{Record, Slots};
 use super::table::Table;
 
@@ -129,7 +130,7 @@ impl<E: Edge, P: Payload> Shard<E, P> {
         Ok(before)
     }
 
-    /// Reads what a search for `source` reads first.
+    /// Asks for what a search for `source` reads first.
     #[inline(always)]
     pub(super) fn touch_head(&self, source: VertexId) {
         if let Some(heads) = self.heads.slots() {
@@ -137,7 +138,7 @@ impl<E: Edge, P: Payload> Shard<E, P> {
         }
     }
 
-    /// Reads what a search for an edge reads next.
+    /// Asks for what a search for an edge reads next.
     #[inline(always)]
     pub(super) fn touch_edge(&self, source: VertexId, target: VertexId) {
         match self.head(source) {
@@ -397,11 +398,12 @@ impl<E: Edge, P: Payload> Shard<E, P> {
         }
     }
 
-    /// Reads the first slots of a chunk.
+    /// Asks for the first slots of a chunk.
     #[inline(always)]
     pub(super) fn touch_chunk(&self, chunk: u32, class: usize) {
         let slots = self.slots_at(chunk, class);
-        std::hint::black_box((slots.control[0], slots.records[0]));
+        ask_for(slots.control, 0);
+        ask_for(slots.records, 0);
     }
 
     /// The slots of a chunk of this handle and class, to go over.

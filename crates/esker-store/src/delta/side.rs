@@ -98,19 +98,19 @@ impl<P: Payload> Side<P> {
     }
 
     pub(super) fn edges(&self) -> u64 {
-        with_shards!(&self.shards, shards => shards.iter().map(|shard| shard.edges()).sum())
+        with_shards!(&self.shards, shards => shards.iter().map(Shard::edges).sum())
     }
 
     pub(super) fn sources(&self) -> usize {
-        with_shards!(&self.shards, shards => shards.iter().map(|shard| shard.sources()).sum())
+        with_shards!(&self.shards, shards => shards.iter().map(Shard::sources).sum())
     }
 
     pub(super) fn vertices(&self) -> usize {
-        with_shards!(&self.shards, shards => shards.iter().map(|shard| shard.vertices()).max().unwrap_or(0))
+        with_shards!(&self.shards, shards => shards.iter().map(Shard::vertices).max().unwrap_or(0))
     }
 
     pub(super) fn bytes(&self) -> usize {
-        with_shards!(&self.shards, shards => shards.iter().map(|shard| shard.bytes()).sum())
+        with_shards!(&self.shards, shards => shards.iter().map(Shard::bytes).sum())
     }
 
     pub(super) fn clear(&mut self, scratch: &Scratch) {
