@@ -1,15 +1,17 @@
 //! LAMA, the large multiversioned array: pages of elements behind an indirection table, shared between clones and copied
 //! when one of them writes.
 //!
-//! A clone copies the indirection table (16 bytes a page) and counts one more reference of each page; the first write of
+//! A clone copies the indirection table (8 bytes a page) and counts one more reference of each page; the first write of
 //! a clone to a page that it shares copies the page. Growing adds entries that all lead to one page of defaults, so a
 //! large capacity costs its table alone. Reading an element takes one load more than a flat array.
 //!
 //! Pages hold 2^m elements, m the largest such that they fit 8 KiB: the thesis found 4 and 8 KiB to work well, and the
-//! larger keeps the table, which every clone copies, small (of 10^8 entries of 16 bytes: 3 MiB).
+//! larger keeps the table, which every clone copies, small (of 10^8 entries of 8 bytes: 0.8 MB). Pages are arrays whose length
+//! the compiler knows, so that their pointers are thin and reading needs no check of the length.
 //!
 //! Source: P. Macko, "LLAMA" (thesis), section 4.2.1.
 
+use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,39 +22,67 @@ const PAGE_BYTES_MAX: usize = 8 << 10;
 /// Pages that a worker takes at a time: half a megabyte.
 const UNIT_PAGES: usize = 64;
 
+/// What a [`Lama`] can hold.
+pub trait Paged: Copy + Default + Send + Sync {
+    /// An array of [`Paged::PAGE_LEN`] elements.
+    type Page: AsRef<[Self]> + AsMut<[Self]> + Clone + Send + Sync;
+    /// Elements of a page: a power of two.
+    const PAGE_LEN: usize;
+
+    /// A page of defaults.
+    fn blank() -> Arc<Self::Page>;
+}
+
+macro_rules! paged {
+    ($($type:ty),*) => {$(
+        impl Paged for $type {
+            type Page = [$type; <$type as Paged>::PAGE_LEN];
+            const PAGE_LEN: usize = 1 << (PAGE_BYTES_MAX / size_of::<$type>()).ilog2();
+
+            fn blank() -> Arc<Self::Page> {
+                Arc::new([<$type>::default(); <$type as Paged>::PAGE_LEN])
+            }
+        }
+    )*};
+}
+
+paged!(u8, u16, u32, u64, i32, i64, f32, f64, (u64, u32));
+
 /// An array with cheap clones. Elements that were never written have the default value.
 ///
 /// Memory: the pages that differ from those of other clones, and the table. No locks: a clone belongs to its holder.
-#[derive(Debug)]
-pub struct Lama<T> {
-    pages: Vec<Arc<[T]>>,
+pub struct Lama<T: Paged> {
+    pages: Vec<Arc<T::Page>>,
     /// The page of defaults that growing adds; made when first needed.
-    blank: Option<Arc<[T]>>,
+    blank: Option<Arc<T::Page>>,
     len: usize,
 }
 
-impl<T> Clone for Lama<T> {
+impl<T: Paged> fmt::Debug for Lama<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lama")
+            .field("len", &self.len)
+            .field("pages", &self.pages.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T: Paged> Clone for Lama<T> {
     fn clone(&self) -> Self {
         Self { pages: self.pages.clone(), blank: self.blank.clone(), len: self.len }
     }
 }
 
-impl<T> Default for Lama<T> {
+impl<T: Paged> Default for Lama<T> {
     fn default() -> Self {
         Self { pages: Vec::new(), blank: None, len: 0 }
     }
 }
 
-impl<T: Copy + Default> Lama<T> {
-    const BITS: u32 = {
-        assert!(
-            size_of::<T>() > 0 && size_of::<T>() <= PAGE_BYTES_MAX,
-            "elements fit a page and have a size"
-        );
-        (PAGE_BYTES_MAX / size_of::<T>()).ilog2()
-    };
+impl<T: Paged> Lama<T> {
     /// Elements of a page: a power of two.
-    pub const PAGE_LEN: usize = 1 << Self::BITS;
+    pub const PAGE_LEN: usize = T::PAGE_LEN;
+    const BITS: u32 = T::PAGE_LEN.trailing_zeros();
 
     /// `len` elements of the default value. Memory: the table, and one page.
     pub fn with_len(len: usize) -> Self {
@@ -75,7 +105,7 @@ impl<T: Copy + Default> Lama<T> {
     /// The element at `index`, which is below [`Lama::len`]: else a default or a panic, as pages end.
     #[inline(always)]
     pub fn get(&self, index: usize) -> T {
-        self.pages[index >> Self::BITS][index & (Self::PAGE_LEN - 1)]
+        T::Page::as_ref(&self.pages[index >> Self::BITS])[index & (Self::PAGE_LEN - 1)]
     }
 
     /// All elements in order.
@@ -90,7 +120,8 @@ impl<T: Copy + Default> Lama<T> {
     #[inline]
     pub fn set(&mut self, index: usize, value: T) {
         assert!(index < self.len, "element {index} of {}", self.len);
-        Arc::make_mut(&mut self.pages[index >> Self::BITS])[index & (Self::PAGE_LEN - 1)] = value;
+        let page = Arc::make_mut(&mut self.pages[index >> Self::BITS]);
+        page.as_mut()[index & (Self::PAGE_LEN - 1)] = value;
     }
 
     /// Makes the array at least `len` long; what is new has the default value.
@@ -98,8 +129,7 @@ impl<T: Copy + Default> Lama<T> {
         self.len = self.len.max(len);
         let pages = self.len.div_ceil(Self::PAGE_LEN);
         if pages > self.pages.len() {
-            let blank =
-                self.blank.get_or_insert_with(|| std::iter::repeat_n(T::default(), Self::PAGE_LEN).collect());
+            let blank = self.blank.get_or_insert_with(T::blank);
             self.pages.resize(pages, Arc::clone(blank));
         }
     }
@@ -112,14 +142,14 @@ impl<T: Copy + Default> Lama<T> {
     /// The elements of a page: `PAGE_LEN`, or fewer in the last.
     #[inline]
     pub fn page(&self, page: usize) -> &[T] {
-        &self.pages[page][..Self::range(page, self.len).len()]
+        &T::Page::as_ref(&self.pages[page])[..Self::range(page, self.len).len()]
     }
 
     /// The elements of a page, to be written; copied before if another clone has the page too.
     #[inline]
     pub fn page_mut(&mut self, page: usize) -> &mut [T] {
         let len = Self::range(page, self.len).len();
-        &mut Arc::make_mut(&mut self.pages[page])[..len]
+        &mut Arc::make_mut(&mut self.pages[page]).as_mut()[..len]
     }
 
     /// The elements that a page holds.
@@ -136,11 +166,9 @@ impl<T: Copy + Default> Lama<T> {
 
     /// Memory of the indirection table: what a clone costs.
     pub fn table_bytes(&self) -> usize {
-        self.pages.capacity() * size_of::<Arc<[T]>>()
+        self.pages.capacity() * size_of::<Arc<T::Page>>()
     }
-}
 
-impl<T: Copy + Default + Send + Sync> Lama<T> {
     /// An array of `len` elements on the threads of `run`: `fill` is called once a page, with the index of its first
     /// element and its elements, which have the default value before.
     ///
@@ -177,7 +205,7 @@ impl<T: Copy + Default + Send + Sync> Lama<T> {
                 for (page, values) in (unit * UNIT_PAGES..).zip(pages.iter_mut()) {
                     let range = Self::range(page, len);
                     if wants(range.clone()) {
-                        edit(range.start, &mut Arc::make_mut(values)[..range.len()])?;
+                        edit(range.start, &mut Arc::make_mut(values).as_mut()[..range.len()])?;
                     }
                 }
                 Ok::<(), E>(())
@@ -187,7 +215,7 @@ impl<T: Copy + Default + Send + Sync> Lama<T> {
     }
 }
 
-impl<T: Copy + Default> FromIterator<T> for Lama<T> {
+impl<T: Paged> FromIterator<T> for Lama<T> {
     fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
         let mut array = Self::default();
         let mut values = values.into_iter();
@@ -197,8 +225,9 @@ impl<T: Copy + Default> FromIterator<T> for Lama<T> {
             array.len += open.len();
             let complete = open.len() == Self::PAGE_LEN;
             if !open.is_empty() {
-                open.resize(Self::PAGE_LEN, T::default());
-                array.pages.push(Arc::from(&open[..]));
+                let mut page = T::blank();
+                Arc::make_mut(&mut page).as_mut()[..open.len()].copy_from_slice(&open);
+                array.pages.push(page);
                 open.clear();
             }
             if !complete {
@@ -224,8 +253,7 @@ mod tests {
         assert_eq!(Lama::<u8>::PAGE_LEN, 8192);
         assert_eq!(Lama::<u64>::PAGE_LEN, 1024);
         assert_eq!(PAGE, 512);
-        assert_eq!(Lama::<[u32; 3]>::PAGE_LEN, 512);
-        assert_eq!(Lama::<[u64; 9]>::PAGE_LEN, 64);
+        assert_eq!(Lama::<u16>::PAGE_LEN, 4096);
     }
 
     #[test]
@@ -233,7 +261,7 @@ mod tests {
         let array = Lama::<u64>::with_len(1_000_000);
         assert_eq!(array.num_pages(), 977);
         assert_eq!(array.owned_bytes(), array.table_bytes());
-        assert!(array.owned_bytes() < 32 << 10);
+        assert!(array.owned_bytes() < 16 << 10);
         assert_eq!(array.iter().count(), 1_000_000);
         assert_eq!(array.get(999_999), 0);
     }

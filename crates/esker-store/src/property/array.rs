@@ -10,20 +10,20 @@ use super::value::PropertyValue;
 use super::view::PropertyLayer;
 use crate::error::{Error, Result};
 use crate::format::Element;
-use crate::lama::Lama;
+use crate::lama::{Lama, Paged};
 
 /// The value of each vertex, or none. Clones share pages; a clone to which newer layers are applied copies those pages
 /// that they change.
 ///
 /// Memory: 1 byte and the width of a value for each vertex of the pages that hold any.
 #[derive(Debug, Clone, Default)]
-pub struct PropertyArray<T> {
+pub struct PropertyArray<T: Paged> {
     values: Lama<T>,
     /// 1: the vertex has a value.
     present: Lama<u8>,
 }
 
-impl<T: Element> PropertyArray<T> {
+impl<T: Element + Paged> PropertyArray<T> {
     /// No values, for `num_vertices` vertices.
     pub fn new(num_vertices: usize) -> Self {
         Self { values: Lama::with_len(num_vertices), present: Lama::with_len(num_vertices) }
@@ -140,7 +140,7 @@ impl TextArray {
 }
 
 /// Writes `value(position, whether set)` for the last change of each vertex that the layer's rank shows.
-fn apply<T: Copy + Default + Send + Sync>(
+fn apply<T: Paged>(
     array: &mut Lama<T>,
     layer: &PropertyLayer,
     run: &Run,

@@ -222,7 +222,7 @@ impl Store {
     }
 }
 
-fn compare<T: crate::format::Element + PartialEq + std::fmt::Debug>(
+fn compare<T: crate::format::Element + crate::lama::Paged + PartialEq + std::fmt::Debug>(
     array: &PropertyArray<T>,
     expected: &[Option<u16>],
     value: impl Fn(u16) -> T,

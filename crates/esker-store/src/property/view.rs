@@ -9,6 +9,7 @@ use super::column::PropertyColumn;
 use super::value::PropertyValue;
 use crate::error::{Error, Result};
 use crate::format::{Element, PropertyRecord};
+use crate::lama::Paged;
 
 /// The changes of a property in a layer, and how many of them a version sees.
 #[derive(Debug, Clone)]
@@ -68,7 +69,7 @@ impl VertexProperty {
     ///
     /// # Errors
     /// As [`PropertyArray::apply`].
-    pub fn array<T: Element>(&self, run: &Run) -> Result<PropertyArray<T>> {
+    pub fn array<T: Element + Paged>(&self, run: &Run) -> Result<PropertyArray<T>> {
         let mut array = PropertyArray::new(self.num_vertices);
         for layer in self.layers.iter() {
             array.apply(layer, self.num_vertices, run)?;
