@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use esker_graph::{Run, VertexId};
 
-use super::column::{PropertyColumn, UNSET};
+use super::column::{PropertyColumn, PropertyLayer, UNSET};
 use super::value::PropertyValue;
-use super::view::PropertyLayer;
 use crate::error::{Error, Result};
 use crate::format::Element;
 use crate::lama::{Lama, Paged};

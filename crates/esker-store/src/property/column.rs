@@ -4,6 +4,7 @@
 
 use std::cmp::Ordering;
 use std::path::Path;
+use std::sync::Arc;
 
 use esker_graph::{Run, VertexId};
 
@@ -32,6 +33,15 @@ pub struct PropertyColumn {
     vertices: Column<VertexId>,
     codes: Column<u32>,
     stored: Stored,
+}
+
+/// The changes of a property in a layer, and how many of them a version sees.
+#[derive(Debug, Clone)]
+pub struct PropertyLayer {
+    /// The changes.
+    pub column: Arc<PropertyColumn>,
+    /// Changes with a code of at most this are seen. `u32::MAX`: all.
+    pub rank: u32,
 }
 
 #[derive(Debug)]

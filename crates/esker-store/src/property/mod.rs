@@ -19,13 +19,13 @@ mod view;
 mod removed;
 
 pub use array::{PropertyArray, TextArray};
-pub use column::{Change, PropertyColumn};
+pub use column::{Change, PropertyColumn, PropertyLayer};
 pub use dictionary::Dictionary;
 pub use files::{PropertyFiles, REMOVED_NUMBER, removed_record};
 pub use merge::merge_columns;
 pub use removed::RemovedVertices;
 pub use value::PropertyValue;
-pub use view::{PropertyLayer, VertexProperty};
+pub use view::VertexProperty;
 pub use write::PropertyWriter;
 
 #[cfg(test)]

@@ -7,8 +7,7 @@ use std::sync::Arc;
 
 use esker_graph::{Run, VertexId};
 
-use super::column::UNSET;
-use super::view::PropertyLayer;
+use super::column::{PropertyLayer, UNSET};
 use crate::error::Result;
 
 /// The removed vertices of a version. Memory: 4 bytes each (8 with `id64`). Cheap to clone.

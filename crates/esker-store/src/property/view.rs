@@ -5,20 +5,11 @@ use std::sync::Arc;
 use esker_graph::{Run, VertexId};
 
 use super::array::{PropertyArray, TextArray};
-use super::column::PropertyColumn;
+use super::column::PropertyLayer;
 use super::value::PropertyValue;
 use crate::error::{Error, Result};
 use crate::format::{Element, PropertyRecord};
 use crate::lama::Paged;
-
-/// The changes of a property in a layer, and how many of them a version sees.
-#[derive(Debug, Clone)]
-pub struct PropertyLayer {
-    /// The changes.
-    pub column: Arc<PropertyColumn>,
-    /// Changes with a code of at most this are seen. `u32::MAX`: all.
-    pub rank: u32,
-}
 
 /// A vertex property at one version. Cheap to clone.
 #[derive(Debug, Clone)]
