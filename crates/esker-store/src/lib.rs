@@ -13,6 +13,7 @@ pub mod ids;
 mod sample;
 pub mod property;
 pub mod stack;
+pub mod freeze;
 pub mod snapshot;
 pub mod check;
 pub mod import;

@@ -1,0 +1,284 @@
+//! The changes of one vertex against its list.
+
+use esker_graph::{Direction, Flow, VertexId};
+
+use super::{Changes, CopyPolicy, EdgeChange, Growth, REMOVAL, Tally};
+use crate::error::Result;
+use crate::layer::{Address, ArcChunk, ListColumns, SectionChunk};
+use crate::stack::{Stretch, Table};
+
+/// Lists of at most so many arcs are copied instead of being continued.
+const COPIED_LEN_MAX: usize = 4;
+/// A list of at most so many arcs is copied instead of getting tombstones: scans then need no check.
+const BURIED_LEN_MIN: usize = 32;
+
+/// What resolving needs to know.
+pub(super) struct Resolver<'a> {
+    changes: &'a Changes<'a>,
+    direction: Direction,
+    table: Option<&'a Table>,
+    /// Vertices that are copied whatever their degree, ascending.
+    largest: &'a [VertexId],
+    /// Whether the layer tells several versions apart.
+    tells: bool,
+    multigraph: bool,
+    /// Whether this direction decides what the outcome is.
+    directed: bool,
+}
+
+/// Where the values of the properties of an arc stand.
+#[derive(Clone, Copy)]
+enum Source<'a> {
+    Row(u32),
+    Old(&'a ListColumns, usize),
+}
+
+/// An arc that is written.
+#[derive(Clone, Copy)]
+struct NewArc<'a> {
+    target: VertexId,
+    born: u32,
+    died: u32,
+    source: Source<'a>,
+}
+
+/// What becomes of one vertex.
+#[derive(Default)]
+struct Scratch<'a> {
+    old: Vec<Stretch<'a>>,
+    alive: Vec<NewArc<'a>>,
+    past: Vec<NewArc<'a>>,
+    /// Target, code, number of copies.
+    dead: Vec<(VertexId, u32, usize)>,
+    /// Old copies of the edge in hand.
+    copies: Vec<(&'a ListColumns, usize)>,
+}
+
+impl<'a> Resolver<'a> {
+    pub(super) fn new(
+        changes: &'a Changes<'a>,
+        direction: Direction,
+        table: Option<&'a Table>,
+        largest: &'a [VertexId],
+    ) -> Self {
+        let below = changes.stack.layers()[0].record();
+        Self {
+            changes,
+            direction,
+            table,
+            largest,
+            tells: changes.versions.0 < changes.versions.1,
+            multigraph: below.multigraph,
+            directed: below.directed,
+        }
+    }
+
+    /// The fragments of the vertices of some arcs, which are sorted.
+    pub(super) fn resolve(&self, arcs: &[EdgeChange], tally: &mut Tally) -> Result<SectionChunk> {
+        let mut chunk = SectionChunk::default();
+        for part in [&mut chunk.main, &mut chunk.past] {
+            part.properties = vec![Vec::new(); self.changes.elements.len()];
+        }
+        let mut scratch = Scratch::default();
+        for arcs in arcs.chunk_by(|a, b| a.source == b.source) {
+            self.vertex(arcs[0].source, arcs, &mut scratch, &mut chunk, tally)?;
+        }
+        Ok(chunk)
+    }
+
+    fn vertex(
+        &self,
+        v: VertexId,
+        arcs: &[EdgeChange],
+        scratch: &mut Scratch<'a>,
+        chunk: &mut SectionChunk,
+        tally: &mut Tally,
+    ) -> Result<()> {
+        let Scratch { old, alive, past, dead, .. } = scratch;
+        (old.clear(), alive.clear(), past.clear(), dead.clear());
+        let place = self.read_old(v, old)?;
+        for arcs in arcs.chunk_by(|a, b| a.target == b.target) {
+            self.edge(arcs, scratch, tally)?;
+        }
+        let Scratch { old, alive, past, dead, .. } = scratch;
+        if alive.is_empty() && past.is_empty() && dead.is_empty() {
+            return Ok(());
+        }
+        let old_len: usize = old.iter().map(|stretch| stretch.targets.len()).sum();
+        let died: usize = dead.iter().map(|&(_, _, copies)| copies).sum();
+        let copied = match self.changes.policy {
+            _ if old_len == 0 => true,
+            CopyPolicy::Copy => true,
+            CopyPolicy::Chain => false,
+            CopyPolicy::Mixed => {
+                old_len <= if died > 0 { BURIED_LEN_MIN } else { COPIED_LEN_MAX }
+                    || self.largest.binary_search(&v).is_ok()
+            }
+        };
+        chunk.vertices.push(v);
+        chunk.degrees.push((old_len - died + alive.len()) as VertexId);
+        chunk.previous.push(if copied { 0 } else { place.map_or(0, |address| address.0) });
+        if copied {
+            self.copy_old(old, dead, alive, past);
+        } else if !dead.is_empty() {
+            chunk.dead_vertices.push(v);
+            for &(target, code, _) in &*dead {
+                chunk.dead.targets.push(target);
+                if self.tells {
+                    chunk.dead.died.push(code);
+                }
+            }
+            chunk.dead.end_list();
+        }
+        self.put(&mut chunk.main, alive, false)?;
+        if self.tells && !past.is_empty() {
+            chunk.past_vertices.push(v);
+            past.sort_by_key(|arc| arc.target);
+            self.put(&mut chunk.past, past, true)?;
+        }
+        Ok(())
+    }
+
+    /// The old list, and where its newest fragment is.
+    fn read_old(&self, v: VertexId, old: &mut Vec<Stretch<'a>>) -> Result<Option<Address>> {
+        let stack = self.changes.stack;
+        if v as usize >= stack.num_vertices() {
+            return Ok(None);
+        }
+        let place = match self.table {
+            Some(table) => match table.head(v) {
+                Some(address) => stack.place(stack.layers().len(), address, self.direction, v)?,
+                None => None,
+            },
+            None => stack.newest_fragment(self.direction, v)?,
+        };
+        stack.visit_from(place, self.direction, v, |stretch| {
+            old.push(stretch);
+            Ok(Flow::More)
+        })?;
+        let number = |layer: usize| stack.layers()[layer].record().number;
+        Ok(place.map(|(layer, slot)| Address::new(number(layer), slot)))
+    }
+
+    /// All that happened to one edge.
+    fn edge(&self, arcs: &[EdgeChange], scratch: &mut Scratch<'a>, tally: &mut Tally) -> Result<()> {
+        let target = arcs[0].target;
+        let Scratch { old, alive, past, dead, copies } = scratch;
+        copies.clear();
+        for stretch in &*old {
+            let first = stretch.targets.partition_point(|&other| other < target);
+            let same = stretch.targets[first..].iter().take_while(|&&other| other == target).count();
+            copies.extend((0..same).map(|i| (stretch.lists, stretch.start + first + i)));
+        }
+        // In an undirected graph each edge passes twice.
+        let counts = self.direction == Direction::Out && (self.directed || arcs[0].source <= target);
+        let is_loop = i64::from(arcs[0].source == target);
+        let first_alive = alive.len();
+        let mut old_alive = copies.len();
+        let mut grow = |code: u32, by: i64| {
+            let growth: &mut Growth = &mut tally.growth[code as usize];
+            growth.arcs += by;
+            growth.loops += by * is_loop;
+        };
+        let outcome = &mut tally.outcome;
+        for change in arcs {
+            let there = old_alive + alive.len() - first_alive;
+            let set = change.row != REMOVAL;
+            if set && there > 0 && !self.multigraph {
+                let last = alive[first_alive..]
+                    .last()
+                    .map_or_else(|| Source::Old(copies[0].0, copies[0].1), |arc| arc.source);
+                if self.same(last, change.row)? {
+                    outcome.unchanged += u64::from(counts);
+                    continue;
+                }
+            }
+            // Whatever is there goes, unless a copy is added to others.
+            if !(set && self.multigraph) {
+                if old_alive > 0 {
+                    dead.push((target, change.code, old_alive));
+                    grow(change.code, -(old_alive as i64));
+                    old_alive = 0;
+                }
+                for arc in alive.drain(first_alive..) {
+                    grow(change.code, -1);
+                    if arc.born < change.code {
+                        past.push(NewArc { died: change.code, ..arc });
+                    }
+                }
+            }
+            if set {
+                let source = Source::Row(change.row);
+                alive.push(NewArc { target, born: change.code, died: 0, source });
+                grow(change.code, 1);
+            }
+            let there = there as u64;
+            *match (set, there) {
+                (true, 0) => &mut outcome.added,
+                (true, _) if self.multigraph => &mut outcome.added,
+                (true, _) => &mut outcome.updated,
+                (false, 0) => &mut outcome.missing,
+                (false, _) => &mut outcome.removed,
+            } += u64::from(counts) * if set || there == 0 { 1 } else { there };
+        }
+        Ok(())
+    }
+
+    /// Whether an arc has the values of a row.
+    fn same(&self, arc: Source<'_>, row: u32) -> Result<bool> {
+        for (number, column) in self.changes.rows.iter().enumerate() {
+            if self.bits(arc, number)? != column[row as usize] {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn bits(&self, arc: Source<'_>, property: usize) -> Result<u64> {
+        match arc {
+            Source::Row(row) => Ok(self.changes.rows[property][row as usize]),
+            // A layer from before the property was defined has no column of it.
+            Source::Old(lists, index) => {
+                lists.property(property).map_or(Ok(0), |values| values.bits_at(index))
+            }
+        }
+    }
+
+    /// Adds the old arcs to the new ones: those that died to the past.
+    fn copy_old(
+        &self,
+        old: &[Stretch<'a>],
+        dead: &[(VertexId, u32, usize)],
+        alive: &mut Vec<NewArc<'a>>,
+        past: &mut Vec<NewArc<'a>>,
+    ) {
+        for stretch in old {
+            for (index, &target) in (stretch.start..).zip(stretch.targets) {
+                let source = Source::Old(stretch.lists, index);
+                match dead.binary_search_by_key(&target, |&(target, _, _)| target) {
+                    Ok(at) => past.push(NewArc { target, born: 0, died: dead[at].1, source }),
+                    Err(_) => alive.push(NewArc { target, born: 0, died: 0, source }),
+                }
+            }
+        }
+        alive.sort_by_key(|arc| arc.target);
+    }
+
+    fn put(&self, chunk: &mut ArcChunk, arcs: &[NewArc<'a>], past: bool) -> Result<()> {
+        for arc in arcs {
+            chunk.targets.push(arc.target);
+            if self.tells {
+                chunk.born.push(arc.born);
+                if past {
+                    chunk.died.push(arc.died);
+                }
+            }
+            for property in 0..chunk.properties.len() {
+                let bits = self.bits(arc.source, property)?;
+                chunk.properties[property].push(bits);
+            }
+        }
+        chunk.end_list();
+        Ok(())
+    }
+}
