@@ -8,6 +8,8 @@ mod graph;
 mod tests;
 #[cfg(test)]
 mod forged;
+#[cfg(test)]
+mod layered_tests;
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};

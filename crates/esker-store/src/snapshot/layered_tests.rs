@@ -1,0 +1,249 @@
+//! Versions over random layers against a model: every way of reading gives the edges of the version.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use esker_graph::{Bitmap, Direction, Graph, Lists, Run, Select, VertexId, vertex};
+use proptest::prelude::*;
+
+use super::Snapshot;
+use super::tests::Collect;
+use crate::check::check;
+use crate::format::{ElementType, IdMapKind, VersionRecord};
+use crate::freeze::{Changes, CopyPolicy, EdgeChange, Growth, REMOVAL, freeze};
+use crate::io::{Disk, FaultyDisk};
+use crate::layer::{PlainLayer, PlainWriter};
+use crate::sample::{Sample, kind_of};
+use crate::stack::Stack;
+use crate::version::{MANIFEST_NAME, Manifest, layer_directory};
+
+const DB: &str = "web.esker";
+
+/// The edges of a version, each with its weights; an undirected one from the lesser end.
+type Edges = BTreeMap<(VertexId, VertexId), Vec<i32>>;
+
+/// What a commit does to an edge: set to a weight, or removed.
+type Op = (VertexId, VertexId, Option<i32>);
+
+struct History {
+    disk: FaultyDisk,
+    sample: Sample,
+    multigraph: bool,
+    manifest: Manifest,
+    layers: Vec<Arc<PlainLayer>>,
+    /// By version, from 1.
+    versions: Vec<Edges>,
+}
+
+impl History {
+    fn new(n: usize, edges: usize, directed: bool, multigraph: bool, seed: u32) -> Self {
+        let mut sample = Sample::random(n, edges, directed, seed);
+        sample.ids = IdMapKind::Identity;
+        if !directed {
+            sample.edges.iter_mut().for_each(|edge| *edge = (edge.0.min(edge.1), edge.0.max(edge.1), edge.2));
+        }
+        if !multigraph {
+            sample.edges.sort_unstable();
+            sample.edges.dedup_by_key(|edge| (edge.0, edge.1));
+        }
+        let disk = FaultyDisk::new(1);
+        sample.write(&(Arc::new(disk.clone()) as Arc<dyn Disk>), Path::new(DB), false).unwrap();
+        let mut manifest = Manifest::read(&disk, &Path::new(DB).join(MANIFEST_NAME)).unwrap();
+        manifest.layers[0].multigraph = multigraph;
+        let mut first = Edges::new();
+        for &(u, v, weight) in &sample.edges {
+            first.entry((u, v)).or_default().push(weight);
+        }
+        let mut history =
+            Self { disk, sample, multigraph, manifest, layers: Vec::new(), versions: vec![first] };
+        history.open_layer(0);
+        history
+    }
+
+    fn open_layer(&mut self, index: usize) {
+        let record = &self.manifest.layers[index];
+        let directory = layer_directory(Path::new(DB), record.number);
+        let properties = &self.manifest.properties;
+        let layer =
+            PlainLayer::open(&self.disk, &directory, self.manifest.database, record, properties).unwrap();
+        self.layers.push(Arc::new(layer));
+    }
+
+    /// Applies a commit to the model.
+    fn commit(&mut self, ops: &[Op]) {
+        let mut edges = self.versions.last().unwrap().clone();
+        for &(u, v, weight) in ops {
+            match weight {
+                Some(weight) if self.multigraph => edges.entry((u, v)).or_default().push(weight),
+                Some(weight) => {
+                    edges.insert((u, v), vec![weight]);
+                }
+                None => {
+                    edges.remove(&(u, v));
+                }
+            }
+        }
+        self.versions.push(edges);
+    }
+
+    /// Commits and freezes several versions into a layer.
+    fn freeze(&mut self, commits: &[Vec<Op>], policy: CopyPolicy, run: &Run) {
+        let first = self.versions.len() as u64 + 1;
+        let (mut edges, mut rows) = (Vec::new(), vec![Vec::new(), Vec::new()]);
+        for (ops, code) in commits.iter().zip(1..) {
+            let directed = self.sample.directed;
+            let ops: Vec<Op> = ops
+                .iter()
+                .map(|&(u, v, weight)| if directed || u <= v { (u, v, weight) } else { (v, u, weight) })
+                .collect();
+            self.commit(&ops);
+            for (source, target, weight) in ops {
+                let row = weight.map_or(REMOVAL, |weight: i32| {
+                    rows[0].push(u64::from(weight.cast_unsigned()));
+                    rows[1].push(u64::from(kind_of(weight)));
+                    rows[0].len() as u32 - 1
+                });
+                edges.push(EdgeChange { source, target, code, row });
+            }
+        }
+        let number = self.layers.len() as u32 + 1;
+        let directory = layer_directory(Path::new(DB), number);
+        self.disk.create_directory(&directory).unwrap();
+        let newest = self.manifest.versions.last().unwrap().clone();
+        let stack = Stack::new(&self.layers, newest.number, newest.num_vertices).unwrap();
+        let changes = Changes {
+            stack: &stack,
+            edges: &edges,
+            rows: &rows,
+            elements: &[ElementType::I32, ElementType::U8],
+            versions: (first, self.versions.len() as u64),
+            num_vertices: newest.num_vertices,
+            policy,
+        };
+        let writer = PlainWriter::new(&self.disk, &directory, self.manifest.database);
+        let frozen = freeze(&changes, number, &writer, run).unwrap();
+        for (version, &Growth { arcs, loops }) in (first..).zip(&frozen.growth) {
+            let num_arcs = newest.num_arcs.saturating_add_signed(arcs);
+            let num_loops = newest.num_loops.saturating_add_signed(loops);
+            self.manifest.versions.push(VersionRecord {
+                number: version,
+                time_ms: 0,
+                message: String::new(),
+                num_vertices: newest.num_vertices,
+                num_edges: crate::freeze::num_edges(self.sample.directed, num_arcs, num_loops),
+                num_arcs,
+                num_loops,
+            });
+        }
+        self.manifest.layers.push(frozen.record);
+        self.open_layer(self.layers.len());
+    }
+
+    /// The lists of a version by the model: neighbour and weight, sorted.
+    fn lists(&self, version: usize, direction: Direction) -> Vec<Vec<(VertexId, i32)>> {
+        let mut lists = vec![Vec::new(); self.sample.num_vertices];
+        for (&(u, v), weights) in &self.versions[version - 1] {
+            for &weight in weights {
+                if direction == Direction::Out || !self.sample.directed {
+                    lists[u as usize].push((v, weight));
+                }
+                if (self.sample.directed && direction == Direction::In) || (!self.sample.directed && u != v) {
+                    lists[v as usize].push((u, weight));
+                }
+            }
+        }
+        lists.iter_mut().for_each(|list| list.sort_unstable());
+        lists
+    }
+
+    fn verify(&self, run: &Run) {
+        for version in 1..=self.versions.len() {
+            let manifest = self.manifest.clone();
+            let snapshot =
+                Snapshot::at(&self.disk, Path::new(DB), manifest, &self.layers, version as u64).unwrap();
+            for direction in [Direction::Out, Direction::In] {
+                self.verify_points(&snapshot, version, direction);
+                self.verify_scans(&snapshot, version, direction, run);
+                // Now with a table.
+                self.verify_points(&snapshot, version, direction);
+            }
+            let edges: usize = self.versions[version - 1].values().map(Vec::len).sum();
+            assert_eq!(snapshot.num_edges(), edges as u64, "edges of version {version}");
+            let report = check(&self.disk, &snapshot, run).unwrap();
+            assert!(report.is_sound(), "version {version}: {:?}", report.problems);
+        }
+    }
+
+    fn verify_points(&self, snapshot: &Snapshot, version: usize, direction: Direction) {
+        for (v, list) in self.lists(version, direction).iter().enumerate() {
+            let edges = snapshot.edges(direction, vertex(v)).unwrap();
+            let weight = |index: usize| edges.bits(0, index).unwrap() as u32;
+            let mut found: Vec<(VertexId, i32)> =
+                edges.targets().iter().zip(0..).map(|(&w, i)| (w, weight(i).cast_signed())).collect();
+            assert!(found.is_sorted_by_key(|arc| arc.0));
+            found.sort_unstable();
+            assert_eq!(&found, list, "list {v} of version {version}, {direction:?}");
+            assert_eq!(snapshot.degree(direction, vertex(v)).unwrap(), list.len());
+        }
+    }
+
+    fn verify_scans(&self, snapshot: &Snapshot, version: usize, direction: Direction, run: &Run) {
+        let lists = self.lists(version, direction);
+        let graph = snapshot.graph::<i32>(run).unwrap();
+        let n = lists.len();
+        let odd = Bitmap::new(n);
+        let chosen: Vec<VertexId> = (0..n).filter(|v| v % 2 == 1).map(vertex).rev().collect();
+        chosen.iter().for_each(|&v| odd.insert_alone(v));
+        for (name, select) in
+            [("all", Select::All), ("bits", Select::Bits(&odd)), ("list", Select::List(&chosen))]
+        {
+            let mut arcs = graph.scan(run, direction, select, &Collect).unwrap().concat();
+            arcs.sort_unstable();
+            let wanted = |v: usize| matches!(select, Select::All) || v % 2 == 1;
+            let expected = lists.iter().enumerate().filter(|(v, _)| wanted(*v));
+            let expected: Vec<_> = expected
+                .flat_map(|(v, list)| list.iter().map(move |&(w, weight)| (vertex(v), w, weight)))
+                .collect();
+            assert_eq!(arcs, expected, "{name} of version {version}, {direction:?}");
+        }
+        for (v, list) in lists.iter().enumerate() {
+            assert_eq!(graph.degree(direction, vertex(v)), list.len());
+            let mut found = graph
+                .with_list(direction, vertex(v), |targets, weights| {
+                    assert!(targets.is_sorted());
+                    targets.iter().copied().zip(weights.iter().copied()).collect::<Vec<_>>()
+                })
+                .unwrap();
+            found.sort_unstable();
+            assert_eq!(&found, list);
+        }
+    }
+}
+
+fn ops(n: usize, largest: usize) -> impl Strategy<Value = Vec<Op>> {
+    let end = move || (0..n).prop_map(move |v| vertex(v * v / n));
+    let weight = prop_oneof![1 => Just(None), 2 => (0..4_i32).prop_map(Some)];
+    prop::collection::vec((end(), end(), weight), 0..largest)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(120))]
+    #[test]
+    fn every_version_is_what_its_commits_made(
+        (n, layers) in (1_usize..40).prop_flat_map(|n| (
+            Just(n), prop::collection::vec(prop::collection::vec(ops(n, 30), 1..4), 1..7),
+        )),
+        edges in 0_usize..200, directed: bool, multigraph: bool, seed: u32,
+        policies in prop::collection::vec(
+            prop::sample::select(vec![CopyPolicy::Chain, CopyPolicy::Copy, CopyPolicy::Mixed]), 7,
+        ),
+    ) {
+        let run = Run::with_threads(2).unwrap();
+        let mut history = History::new(n, edges, directed, multigraph, seed);
+        for (commits, policy) in layers.iter().zip(policies) {
+            history.freeze(commits, policy, &run);
+        }
+        history.verify(&run);
+    }
+}
