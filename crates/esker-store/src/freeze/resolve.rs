@@ -95,7 +95,10 @@ impl<'a> Resolver<'a> {
         tally: &mut Tally,
     ) -> Result<()> {
         let Scratch { old, alive, past, dead, .. } = scratch;
-        (old.clear(), alive.clear(), past.clear(), dead.clear());
+        old.clear();
+        alive.clear();
+        past.clear();
+        dead.clear();
         let place = self.read_old(v, old)?;
         for arcs in arcs.chunk_by(|a, b| a.target == b.target) {
             self.edge(arcs, scratch, tally)?;
