@@ -8,7 +8,8 @@ use super::header::ColumnHeader;
 use super::log::{LogRecordHeader, LogRecordKind, SegmentHeader};
 use super::manifest::{
     DictionaryRecord, EditKind, Encoding, IdMapKind, IdMapRecord, LayerRecord, ManifestHeader, Owner,
-    PropertyRecord, RecordHeader, SectionRecord, VersionRecord, VertexOrder,
+    PropertyRecord, RecordHeader, RetentionKind, RetentionRecord, SectionRecord, TagRecord, VersionRecord,
+    VertexOrder,
 };
 use super::{BLOCK_BYTES, ColumnKind, ElementType, FORMAT_VERSION, PAGE_BYTES};
 
@@ -80,7 +81,8 @@ the bits above them the leading 64 - k bits of its hash.
 ## MANIFEST
 
 A header page, then records. Each record is a header and its edits, one after another. The state of the database is what all
-edits in order lead to.
+edits in order lead to. The last record may not be whole: it is not part of the manifest then. MANIFEST.new, if there is one, means
+nothing.
 
 ## Log
 
@@ -124,6 +126,9 @@ fn render() -> String {
     chapter::<PropertyRecord>(&mut out);
     chapter::<Owner>(&mut out);
     chapter::<VersionRecord>(&mut out);
+    chapter::<TagRecord>(&mut out);
+    chapter::<RetentionRecord>(&mut out);
+    chapter::<RetentionKind>(&mut out);
     chapter::<SegmentHeader>(&mut out);
     chapter::<LogRecordHeader>(&mut out);
     chapter::<LogRecordKind>(&mut out);

@@ -22,6 +22,8 @@ layout! {
         vertex_bytes: u8,
         /// When the database was made: milliseconds since 1970, UTC.
         created_ms: u64,
+        /// Number of the first record: 1, or that of the last one before MANIFEST was written anew.
+        first_record: u64,
     }
 }
 
@@ -32,7 +34,8 @@ layout! {
         bytes: u32,
         /// CRC-32C of the record but for these four bytes.
         checksum: u32,
-        /// Number of the record, from 1.
+        /// Number of the record: one more than that of the record before. A last one without edits has the number of the record
+        /// before it instead, and says that this one was synced; the next record takes its place.
         number: u64,
         /// Number of edits.
         edits: u32,
@@ -50,6 +53,16 @@ codes! {
         AddProperty = 3,
         /// A `VersionRecord`: a version is published.
         AddVersion = 4,
+        /// A number, u32: the layer is no more.
+        RemoveLayer = 5,
+        /// A `TagRecord`: a version gets a name, which no other has any more.
+        SetTag = 6,
+        /// A text: the name is nobody's any more.
+        RemoveTag = 7,
+        /// A number, u64: the version is no more.
+        RemoveVersion = 8,
+        /// A `RetentionRecord`: which versions are kept.
+        SetRetention = 9,
     }
 }
 
@@ -285,6 +298,74 @@ impl VersionRecord {
     }
 }
 
+layout! {
+    /// A name for a version.
+    pub struct TagRecord {
+        /// The name.
+        name: String,
+        /// The version.
+        version: u64,
+    }
+}
+
+codes! {
+    /// A rule by which versions are kept. Those with tags are, by any.
+    pub enum RetentionKind: u8 {
+        /// All.
+        All = 1,
+        /// The newest ones, so many.
+        Last = 2,
+        /// Those that were the newest at a time or later: milliseconds since 1970, UTC.
+        Since = 3,
+    }
+}
+
+layout! {
+    /// Which versions are kept.
+    pub struct RetentionRecord {
+        /// The rule.
+        kind: RetentionKind,
+        /// Its number; 0 if it has none.
+        amount: u64,
+    }
+}
+
+/// Which versions are kept. Those with tags are, by any rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Retention {
+    /// All.
+    #[default]
+    All,
+    /// The newest ones, so many.
+    Last(u64),
+    /// Those that were the newest at a time or later: milliseconds since 1970, UTC.
+    Since(u64),
+}
+
+impl Value for Retention {
+    fn type_name() -> String {
+        RetentionRecord::type_name()
+    }
+
+    fn put(&self, out: &mut Vec<u8>) {
+        let (kind, amount) = match *self {
+            Self::All => (RetentionKind::All, 0),
+            Self::Last(count) => (RetentionKind::Last, count),
+            Self::Since(time_ms) => (RetentionKind::Since, time_ms),
+        };
+        RetentionRecord { kind, amount }.put(out);
+    }
+
+    fn take(input: &mut Input<'_>) -> Result<Self> {
+        let record = RetentionRecord::take(input)?;
+        Ok(match record.kind {
+            RetentionKind::All => Self::All,
+            RetentionKind::Last => Self::Last(record.amount),
+            RetentionKind::Since => Self::Since(record.amount),
+        })
+    }
+}
+
 /// A change to what the manifest says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Edit {
@@ -296,6 +377,25 @@ pub enum Edit {
     AddProperty(PropertyRecord),
     /// See [`EditKind::AddVersion`].
     AddVersion(VersionRecord),
+    /// See [`EditKind::RemoveLayer`].
+    RemoveLayer {
+        /// Its number.
+        number: u32,
+    },
+    /// See [`EditKind::SetTag`].
+    SetTag(TagRecord),
+    /// See [`EditKind::RemoveTag`].
+    RemoveTag {
+        /// The tag.
+        name: String,
+    },
+    /// See [`EditKind::RemoveVersion`].
+    RemoveVersion {
+        /// Its number.
+        number: u64,
+    },
+    /// See [`EditKind::SetRetention`].
+    SetRetention(Retention),
 }
 
 impl Value for Edit {
@@ -313,6 +413,11 @@ impl Value for Edit {
             Self::SetIdMap(record) => put(EditKind::SetIdMap, &|out| record.put(out)),
             Self::AddProperty(record) => put(EditKind::AddProperty, &|out| record.put(out)),
             Self::AddVersion(record) => put(EditKind::AddVersion, &|out| record.put(out)),
+            Self::RemoveLayer { number } => put(EditKind::RemoveLayer, &|out| number.put(out)),
+            Self::SetTag(record) => put(EditKind::SetTag, &|out| record.put(out)),
+            Self::RemoveTag { name } => put(EditKind::RemoveTag, &|out| name.put(out)),
+            Self::RemoveVersion { number } => put(EditKind::RemoveVersion, &|out| number.put(out)),
+            Self::SetRetention(retention) => put(EditKind::SetRetention, &|out| retention.put(out)),
         }
     }
 
@@ -322,6 +427,11 @@ impl Value for Edit {
             EditKind::SetIdMap => Self::SetIdMap(Value::take(input)?),
             EditKind::AddProperty => Self::AddProperty(Value::take(input)?),
             EditKind::AddVersion => Self::AddVersion(Value::take(input)?),
+            EditKind::RemoveLayer => Self::RemoveLayer { number: Value::take(input)? },
+            EditKind::SetTag => Self::SetTag(Value::take(input)?),
+            EditKind::RemoveTag => Self::RemoveTag { name: Value::take(input)? },
+            EditKind::RemoveVersion => Self::RemoveVersion { number: Value::take(input)? },
+            EditKind::SetRetention => Self::SetRetention(Value::take(input)?),
         })
     }
 }

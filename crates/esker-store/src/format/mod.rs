@@ -28,8 +28,8 @@ pub(crate) use header::{header_page, read_header_page};
 pub use log::{LOG_MAGIC, LogRecordHeader, LogRecordKind, SegmentHeader};
 pub use manifest::{
     DictionaryRecord, Edit, EditKind, Encoding, GraphShape, IdMapKind, IdMapRecord, LayerRecord,
-    MANIFEST_MAGIC, ManifestHeader, Owner, PropertyRecord, RecordHeader, SectionRecord, VersionRecord,
-    VertexOrder,
+    MANIFEST_MAGIC, ManifestHeader, Owner, PropertyRecord, RecordHeader, Retention, RetentionKind,
+    RetentionRecord, SectionRecord, TagRecord, VersionRecord, VertexOrder,
 };
 pub(crate) use search::lower_bound;
 pub use size::{BLOCK_BYTES, FORMAT_VERSION, PAGE_BYTES};

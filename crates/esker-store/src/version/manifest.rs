@@ -1,18 +1,22 @@
-//! Reading and writing MANIFEST.
+//! What a database holds, by its manifest.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use esker_graph::{NONE, VertexId};
+use esker_graph::NONE;
 
+use super::names::MANIFEST_NAME;
+use super::records::{Contents, header_bytes, put_record, read};
 use crate::error::{Error, Result};
 use crate::format::{
-    DatabaseId, Edit, ElementType, FORMAT_VERSION, IdMapRecord, Input, LayerRecord, MANIFEST_MAGIC,
-    ManifestHeader, PAGE_BYTES, PropertyRecord, RecordHeader, Value, VersionRecord, header_page,
-    read_header_page,
+    DatabaseId, Edit, ElementType, FORMAT_VERSION, IdMapRecord, LayerRecord, MANIFEST_MAGIC, ManifestHeader,
+    PAGE_BYTES, PropertyRecord, Retention, TagRecord, VersionRecord,
 };
 use crate::io::Disk;
+use crate::log::LogStart;
 
-const RECORD_HEADER_BYTES: usize = 20;
+/// How often a reader starts over behind a busy writer.
+const ATTEMPTS_MAX: u32 = 100;
 
 /// The state of a database: what all edits of its manifest lead to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,45 +25,42 @@ pub struct Manifest {
     pub database: DatabaseId,
     /// When it was made: milliseconds since 1970, UTC.
     pub created_ms: u64,
-    /// Its layers, oldest first; at least one.
+    /// Its layers, by the versions that they cover, oldest first and without gaps; at least one.
     pub layers: Vec<LayerRecord>,
     /// How its external ids and vertices are related.
     pub ids: IdMapRecord,
     /// Properties of edges and of vertices, each by number.
     pub properties: Vec<PropertyRecord>,
-    /// Its versions, oldest first; at least one.
+    /// The versions in its layers that are not forgotten, oldest first; at least one.
     pub versions: Vec<VersionRecord>,
+    /// Names of versions.
+    pub tags: BTreeMap<String, u64>,
+    /// Which versions are kept.
+    pub retention: Retention,
+    /// Number of the last record: how many there were, ever.
+    pub records: u64,
 }
 
 impl Manifest {
-    /// Reads the manifest at `path`. Any damage is an error: no writer of this format version leaves a torn record.
+    /// Reads the manifest at `path`. A last record that is not whole is none: a writer died, or is still at it. Any other
+    /// damage is an error.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Corrupt`]; [`Error::Invalid`] if the format is newer, or the vertex ids have another
-    /// width than this build's.
+    /// [`Error::Io`]; [`Error::Corrupt`], also if edits contradict each other; [`Error::Invalid`] if the format is newer, or the
+    /// vertex ids have another width than this build's.
     pub fn read(disk: &dyn Disk, path: &Path) -> Result<Self> {
-        let file = disk.read(path)?;
-        let header: ManifestHeader = read_header_page(path, &file, MANIFEST_MAGIC)?;
-        if usize::from(header.vertex_bytes) != size_of::<VertexId>() {
-            return Err(Error::Invalid(format!(
-                "{} is of a database with vertex ids of {} bytes, and this build of Esker has {}: use a build {} the \
-                 feature `id64`",
-                path.display(),
-                header.vertex_bytes,
-                size_of::<VertexId>(),
-                if header.vertex_bytes == 8 { "with" } else { "without" },
-            )));
+        Self::assemble(path, read(disk, path)?)
+    }
+
+    /// What the records at `path` say.
+    pub(super) fn assemble(path: &Path, contents: Contents) -> Result<Self> {
+        let mut parts = Parts::new(&contents.header);
+        for edit in contents.edits {
+            parts.apply(edit).map_err(|reason| Error::corrupt(path, PAGE_BYTES as u64, reason))?;
         }
-        let mut edits = Vec::new();
-        let mut start = PAGE_BYTES;
-        while start < file.len() {
-            let number = edits.len() as u64 + 1;
-            let (record, end) = read_record(path, &file, start, number)?;
-            edits.push(record);
-            start = end;
-        }
-        let manifest = Self::assemble(&header, edits.into_iter().flatten()).ok_or_else(|| {
-            Error::corrupt(path, file.len() as u64, "it ends without describing a whole database")
+        let manifest = parts.finish(contents.last_record).ok_or_else(|| {
+            let reason = "it ends without describing a whole database";
+            Error::corrupt(path, contents.end, contents.torn.unwrap_or(reason))
         })?;
         match manifest.contradiction() {
             Some(reason) => Err(Error::corrupt(path, PAGE_BYTES as u64, reason)),
@@ -67,8 +68,109 @@ impl Manifest {
         }
     }
 
-    /// What cannot be, if anything.
+    /// Reads the manifest of the database at `database` and, with what it says, whatever else belongs to it, while another process
+    /// may be writing: if `load` fails and the manifest has changed since, its files may be gone for good reason, and
+    /// all begins anew.
+    ///
+    /// # Errors
+    /// As [`Manifest::read`] and `load`.
+    pub fn read_with<T>(
+        disk: &dyn Disk,
+        database: &Path,
+        mut load: impl FnMut(&Self) -> Result<T>,
+    ) -> Result<(Self, T)> {
+        let path = database.join(MANIFEST_NAME);
+        let mut manifest = Self::read(disk, &path)?;
+        for _ in 1..ATTEMPTS_MAX {
+            let failed = match load(&manifest) {
+                Ok(loaded) => return Ok((manifest, loaded)),
+                Err(error) => error,
+            };
+            let now = Self::read(disk, &path)?;
+            if now.records == manifest.records {
+                return Err(failed);
+            }
+            manifest = now;
+        }
+        let loaded = load(&manifest)?;
+        Ok((manifest, loaded))
+    }
+
+    /// The bytes of a manifest with one record.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the edits have more than 4 GiB.
+    pub fn encode(database: DatabaseId, created_ms: u64, edits: &[Edit]) -> Result<Vec<u8>> {
+        Self::encode_as(database, created_ms, 1, edits)
+    }
+
+    /// The bytes of a manifest with one record of any number.
+    pub(super) fn encode_as(
+        database: DatabaseId,
+        created_ms: u64,
+        number: u64,
+        edits: &[Edit],
+    ) -> Result<Vec<u8>> {
+        let mut file = header_bytes(&ManifestHeader {
+            magic: MANIFEST_MAGIC,
+            format_version: FORMAT_VERSION,
+            database,
+            vertex_bytes: 0,
+            created_ms,
+            first_record: number,
+        });
+        put_record(&mut file, number, edits)?;
+        Ok(file)
+    }
+
+    /// What the log has to know of it.
+    pub fn log_start(&self) -> LogStart {
+        let first_version = self.layers.last().map_or(1, |layer| layer.last_version + 1);
+        LogStart { database: self.database, first_version, manifest_records: self.records }
+    }
+
+    /// A version, unless it is forgotten or not in a layer yet. Time: O(log versions).
+    pub fn version(&self, number: u64) -> Option<&VersionRecord> {
+        let found = self.versions.binary_search_by_key(&number, |version| version.number);
+        found.ok().map(|index| &self.versions[index])
+    }
+
+    /// What it says after some more edits, all together.
+    ///
+    /// # Errors
+    /// What contradicts what.
+    pub fn with(&self, edits: &[Edit]) -> std::result::Result<Self, String> {
+        let mut parts = Parts::of(self);
+        for edit in edits {
+            parts.apply(edit.clone())?;
+        }
+        let next = parts.finish(self.records + 1).ok_or("a database has a layer and a version")?;
+        next.contradiction().map_or(Ok(next), |reason| Err(reason.to_owned()))
+    }
+
+    /// The fewest edits that lead to this state, by number and in themselves.
+    pub(super) fn num_edits(&self) -> usize {
+        2 + self.properties.len() + self.layers.len() + self.versions.len() + self.tags.len()
+    }
+
+    pub(super) fn to_edits(&self) -> Vec<Edit> {
+        let mut edits = vec![Edit::SetIdMap(self.ids.clone())];
+        edits.extend(self.properties.iter().cloned().map(Edit::AddProperty));
+        edits.extend(self.layers.iter().cloned().map(Edit::AddLayer));
+        edits.extend(self.versions.iter().cloned().map(Edit::AddVersion));
+        edits.extend(
+            self.tags.iter().map(|(name, &version)| Edit::SetTag(TagRecord { name: name.clone(), version })),
+        );
+        edits.push(Edit::SetRetention(self.retention));
+        edits
+    }
+
+    /// What cannot be, if anything. Time: O(layers + versions + tags * log versions).
     fn contradiction(&self) -> Option<&'static str> {
+        self.wrong_property().or_else(|| self.wrong_layer()).or_else(|| self.wrong_version())
+    }
+
+    fn wrong_property(&self) -> Option<&'static str> {
         use ElementType::{F32, F64, I32, I64, U8, U16, U32};
         let mut next_numbers = [0; 2];
         for property in &self.properties {
@@ -86,9 +188,15 @@ impl Manifest {
                 return Some("the type of a property does not fit its use");
             }
         }
+        None
+    }
+
+    fn wrong_layer(&self) -> Option<&'static str> {
         let impossible = |layer: &LayerRecord| {
             layer.num_vertices > NONE as usize as u64
+                || layer.first_version == 0
                 || layer.first_version > layer.last_version
+                || layer.last_version == u64::MAX
                 || layer.number == 0
                 || layer.number >= 1 << 24
                 || layer.num_versions == 0
@@ -97,75 +205,119 @@ impl Manifest {
                 || layer.num_edges > layer.num_arcs
                 || layer.num_loops > layer.num_edges
         };
-        self.layers.iter().any(impossible).then_some("the numbers of a layer contradict each other")
+        if self.layers.iter().any(impossible) {
+            return Some("the numbers of a layer contradict each other");
+        }
+        if self.layers.windows(2).any(|pair| pair[0].last_version >= pair[1].first_version) {
+            return Some("a version is in two layers");
+        }
+        if self.layers.windows(2).any(|pair| pair[0].last_version + 1 < pair[1].first_version) {
+            return Some("a version between two layers is in none");
+        }
+        (!self.layers[0].complete).then_some("the oldest layer is not complete")
     }
 
-    /// The bytes of a manifest with one record.
-    pub fn encode(database: DatabaseId, created_ms: u64, edits: &[Edit]) -> Vec<u8> {
-        let mut file = header_page(&ManifestHeader {
-            magic: MANIFEST_MAGIC,
-            format_version: FORMAT_VERSION,
-            database,
-            vertex_bytes: size_of::<VertexId>() as u8,
-            created_ms,
-        });
-        put_record(&mut file, 1, edits);
-        file
+    fn wrong_version(&self) -> Option<&'static str> {
+        let covered = self.layers[0].first_version..self.log_start().first_version;
+        if self.versions.iter().any(|version| !covered.contains(&version.number)) {
+            return Some("a version is in no layer");
+        }
+        let is_unknown = |&version: &u64| self.version(version).is_none();
+        self.tags.values().any(is_unknown).then_some("a tag names a version that does not exist")
+    }
+}
+
+/// A manifest while edits are applied, each in O(log n).
+struct Parts {
+    database: DatabaseId,
+    created_ms: u64,
+    layers: BTreeMap<u32, LayerRecord>,
+    ids: Option<IdMapRecord>,
+    properties: Vec<PropertyRecord>,
+    versions: BTreeMap<u64, VersionRecord>,
+    tags: BTreeMap<String, u64>,
+    retention: Retention,
+}
+
+impl Parts {
+    fn new(header: &ManifestHeader) -> Self {
+        Self {
+            database: header.database,
+            created_ms: header.created_ms,
+            layers: BTreeMap::new(),
+            ids: None,
+            properties: Vec::new(),
+            versions: BTreeMap::new(),
+            tags: BTreeMap::new(),
+            retention: Retention::All,
+        }
     }
 
-    fn assemble(header: &ManifestHeader, edits: impl Iterator<Item = Edit>) -> Option<Self> {
-        let (mut layers, mut ids, mut properties, mut versions) = (Vec::new(), None, Vec::new(), Vec::new());
-        for edit in edits {
-            match edit {
-                Edit::AddLayer(layer) => layers.push(layer),
-                Edit::SetIdMap(map) => ids = Some(map),
-                Edit::AddProperty(property) => properties.push(property),
-                Edit::AddVersion(version) => versions.push(version),
+    fn of(manifest: &Manifest) -> Self {
+        Self {
+            database: manifest.database,
+            created_ms: manifest.created_ms,
+            layers: manifest.layers.iter().map(|layer| (layer.number, layer.clone())).collect(),
+            ids: Some(manifest.ids.clone()),
+            properties: manifest.properties.clone(),
+            versions: manifest.versions.iter().map(|version| (version.number, version.clone())).collect(),
+            tags: manifest.tags.clone(),
+            retention: manifest.retention,
+        }
+    }
+
+    fn apply(&mut self, edit: Edit) -> std::result::Result<(), String> {
+        let missing = |is_there: bool, what: String| if is_there { Ok(()) } else { Err(what) };
+        match edit {
+            Edit::AddLayer(layer) => {
+                let number = layer.number;
+                let is_new = self.layers.insert(number, layer).is_none();
+                missing(is_new, format!("layer {number} is added twice"))
+            }
+            Edit::SetIdMap(map) => {
+                self.ids = Some(map);
+                Ok(())
+            }
+            Edit::AddProperty(property) => {
+                self.properties.push(property);
+                Ok(())
+            }
+            Edit::AddVersion(version) => {
+                let number = version.number;
+                let is_new = self.versions.insert(number, version).is_none();
+                missing(is_new, format!("version {number} is added twice"))
+            }
+            Edit::RemoveLayer { number } => {
+                let was_there = self.layers.remove(&number).is_some();
+                missing(was_there, format!("layer {number} is removed, but it is not there"))
+            }
+            Edit::SetTag(TagRecord { name, version }) => {
+                self.tags.insert(name, version);
+                Ok(())
+            }
+            Edit::RemoveTag { name } => {
+                let was_there = self.tags.remove(&name).is_some();
+                missing(was_there, format!("tag {name:?} is removed, but it is not there"))
+            }
+            Edit::RemoveVersion { number } => {
+                let was_there = self.versions.remove(&number).is_some();
+                missing(was_there, format!("version {number} is removed, but it is not there"))
+            }
+            Edit::SetRetention(retention) => {
+                self.retention = retention;
+                Ok(())
             }
         }
-        properties.sort_by_key(|property: &PropertyRecord| (property.owner as u8, property.number));
-        let whole = !layers.is_empty() && !versions.is_empty();
-        let (database, created_ms) = (header.database, header.created_ms);
-        ids.filter(|_| whole).map(|ids| Self { database, created_ms, layers, ids, properties, versions })
     }
-}
 
-fn put_record(file: &mut Vec<u8>, number: u64, edits: &[Edit]) {
-    let mut body = Vec::new();
-    for edit in edits {
-        edit.put(&mut body);
+    /// `None` if there is no whole database.
+    fn finish(self, records: u64) -> Option<Manifest> {
+        let Self { database, created_ms, tags, retention, mut properties, .. } = self;
+        let mut layers: Vec<LayerRecord> = self.layers.into_values().collect();
+        layers.sort_by_key(|layer| layer.first_version);
+        properties.sort_by_key(|property| (property.owner as u8, property.number));
+        let versions: Vec<VersionRecord> = self.versions.into_values().collect();
+        let ids = self.ids.filter(|_| !layers.is_empty() && !versions.is_empty())?;
+        Some(Manifest { database, created_ms, layers, ids, properties, versions, tags, retention, records })
     }
-    let bytes = (RECORD_HEADER_BYTES + body.len()) as u32;
-    let mut header = RecordHeader { bytes, checksum: 0, number, edits: edits.len() as u32 };
-    header.checksum = checksum(&header, &body);
-    header.put(file);
-    file.extend_from_slice(&body);
-}
-
-/// The edits of the record at `start`, and where it ends.
-fn read_record(path: &Path, file: &[u8], start: usize, number: u64) -> Result<(Vec<Edit>, usize)> {
-    let header = RecordHeader::take(&mut Input::new(path, &file[start..], start as u64))?;
-    let wrong = |reason: &str| Error::corrupt(path, start as u64, reason);
-    let end = start.saturating_add(header.bytes as usize);
-    let Some(body) = file.get(start + RECORD_HEADER_BYTES..end) else {
-        return Err(wrong("the record that begins here does not end within the file"));
-    };
-    if checksum(&header, body) != header.checksum {
-        return Err(wrong("the checksum of the record that begins here does not match"));
-    }
-    if header.number != number {
-        return Err(wrong("the record that begins here is not the next"));
-    }
-    let mut input = Input::new(path, body, (start + RECORD_HEADER_BYTES) as u64);
-    let edits = (0..header.edits).map(|_| Edit::take(&mut input)).collect::<Result<Vec<_>>>()?;
-    input.finish()?;
-    Ok((edits, end))
-}
-
-fn checksum(header: &RecordHeader, body: &[u8]) -> u32 {
-    let mut covered = Vec::new();
-    header.bytes.put(&mut covered);
-    header.number.put(&mut covered);
-    header.edits.put(&mut covered);
-    crc32c::crc32c_append(crc32c::crc32c(&covered), body)
 }

@@ -1,10 +1,17 @@
 //! What a database holds, by its manifest; and how a database comes to be, whole or not at all. See `README.md` in
 //! this directory.
 
+mod names;
+mod records;
 mod manifest;
+mod writer;
 mod staging;
+#[cfg(test)]
+mod manifest_tests;
 #[cfg(test)]
 mod tests;
 
 pub use manifest::Manifest;
-pub use staging::{MANIFEST_NAME, Staging, StagingOptions, ids_directory, layer_directory, lock_writer};
+pub use names::{MANIFEST_NAME, ids_directory, layer_directory};
+pub use staging::{Staging, StagingOptions, lock_writer};
+pub use writer::ManifestWriter;

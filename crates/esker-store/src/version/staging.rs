@@ -16,24 +16,13 @@ use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use super::manifest::Manifest;
+use super::names::{MANIFEST_NAME, layer_directory};
 use crate::error::{Error, Result};
 use crate::format::{DatabaseId, Edit};
 use crate::io::{Disk, Lock, parent};
 use crate::layer::PlainWriter;
 
-/// Name of the manifest in the directory of a database.
-pub const MANIFEST_NAME: &str = "MANIFEST";
 const LOCK_NAME: &str = "LOCK";
-
-/// The directory of the id map of the database at `path`.
-pub fn ids_directory(path: &Path) -> PathBuf {
-    path.join("ids")
-}
-
-/// The directory of a layer.
-pub fn layer_directory(database: &Path, number: u32) -> PathBuf {
-    database.join("layers").join(number.to_string())
-}
 
 /// Makes this process the one that writes to the database at `path`, until the lock is dropped.
 ///
@@ -138,7 +127,8 @@ impl Staging {
     pub fn install(self, edits: &[Edit]) -> Result<u64> {
         let disk = self.disk.as_ref();
         let now_ms = || UNIX_EPOCH.elapsed().map_or(0, |age| age.as_millis() as u64);
-        let manifest = Manifest::encode(self.database, self.options.created_ms.unwrap_or_else(now_ms), edits);
+        let created_ms = self.options.created_ms.unwrap_or_else(now_ms);
+        let manifest = Manifest::encode(self.database, created_ms, edits)?;
         disk.write(&self.directory.join(MANIFEST_NAME), &manifest)?;
         let bytes = sync_tree(disk, &self.directory)?;
         if self.replaced.is_some() {

@@ -166,7 +166,7 @@ fn a_manifest_that_describes_too_little_is_damaged() {
     let ids = IdMapRecord { kind: IdMapKind::Identity, base: 0, order: VertexOrder::Keep };
     for edits in [vec![], vec![Edit::SetIdMap(ids)]] {
         let path = Path::new("m");
-        disk.write(path, &Manifest::encode(DatabaseId([1; 16]), 0, &edits)).unwrap();
+        disk.write(path, &Manifest::encode(DatabaseId([1; 16]), 0, &edits).unwrap()).unwrap();
         let told = Manifest::read(&disk, path).unwrap_err().to_string();
         assert!(told.contains("it ends without describing a whole database"), "{told}");
         disk.remove_file(path).unwrap();

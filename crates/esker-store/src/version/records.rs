@@ -1,0 +1,186 @@
+//! The records of MANIFEST as bytes: which are whole, which is torn, and what is damage.
+
+use std::path::Path;
+
+use esker_graph::VertexId;
+
+use crate::error::{Error, Result};
+use crate::format::{
+    Edit, FORMAT_VERSION, Input, MANIFEST_MAGIC, ManifestHeader, PAGE_BYTES, RecordHeader, Value,
+    header_page, read_header_page,
+};
+use crate::io::{Disk, File};
+
+const RECORD_HEADER_BYTES: usize = 20;
+
+/// What a file holds.
+#[derive(Debug)]
+pub(super) struct Contents {
+    pub(super) header: ManifestHeader,
+    /// The edits of all whole records, in order.
+    pub(super) edits: Vec<Edit>,
+    /// Number of the last record.
+    pub(super) last_record: u64,
+    /// Where the last record begins and ends, without the one that says that it was synced.
+    pub(super) last_start: u64,
+    pub(super) end: u64,
+    /// What is amiss at `end`, if anything is there.
+    pub(super) torn: Option<&'static str>,
+}
+
+/// The header page of a manifest.
+pub(super) fn header_bytes(header: &ManifestHeader) -> Vec<u8> {
+    let constant = ManifestHeader {
+        magic: MANIFEST_MAGIC,
+        format_version: FORMAT_VERSION,
+        vertex_bytes: size_of::<VertexId>() as u8,
+        ..header.clone()
+    };
+    header_page(&constant)
+}
+
+/// Appends the bytes of a record.
+///
+/// # Errors
+/// [`Error::Invalid`] if there are too many.
+pub(super) fn put_record(out: &mut Vec<u8>, number: u64, edits: &[Edit]) -> Result<()> {
+    let mut body = Vec::new();
+    for edit in edits {
+        edit.put(&mut body);
+    }
+    let bytes = u32::try_from(RECORD_HEADER_BYTES + body.len());
+    let bytes = bytes.map_err(|_| {
+        Error::Invalid("a record of the manifest would exceed 4 GiB: commit less at once".to_owned())
+    })?;
+    let mut header = RecordHeader { bytes, checksum: 0, number, edits: edits.len() as u32 };
+    header.checksum = checksum(&header, &body);
+    header.put(out);
+    out.extend_from_slice(&body);
+    Ok(())
+}
+
+/// Reads the manifest at `path`, which another process may be appending to.
+///
+/// # Errors
+/// As [`super::Manifest::read`].
+pub(super) fn read(disk: &dyn Disk, path: &Path) -> Result<Contents> {
+    let file = disk.open(path)?;
+    let mut amiss = None;
+    loop {
+        // What is amiss may be in the midst of being written, or have flipped on its way: then it is not when read again.
+        match parse(path, &read_all(file.as_ref())?)? {
+            Parsed::Whole(contents) if contents.torn.is_none() || amiss == Some((contents.end, false)) => {
+                return Ok(contents);
+            }
+            Parsed::Whole(contents) => amiss = Some((contents.end, false)),
+            Parsed::Damaged(offset, reason) if amiss == Some((offset, true)) => {
+                return Err(Error::corrupt(path, offset, reason));
+            }
+            Parsed::Damaged(offset, _) => amiss = Some((offset, true)),
+        }
+    }
+}
+
+/// What there is of a file, whose length may change meanwhile.
+fn read_all(file: &dyn File) -> Result<Vec<u8>> {
+    let too_large = |_| Error::Invalid(format!("{} is too large for memory", file.path().display()));
+    let bytes = usize::try_from(file.len()?).unwrap_or(usize::MAX);
+    let (mut content, mut done) = (Vec::new(), 0);
+    content.try_reserve_exact(bytes).map_err(too_large)?;
+    content.resize(bytes, 0);
+    while done < content.len() {
+        match file.read_at(&mut content[done..], done as u64)? {
+            0 => content.truncate(done),
+            bytes => done += bytes,
+        }
+    }
+    Ok(content)
+}
+
+enum Parsed {
+    Whole(Contents),
+    /// A bad record, at the offset and for the reason, though a good one lies behind it.
+    Damaged(u64, &'static str),
+}
+
+fn parse(path: &Path, file: &[u8]) -> Result<Parsed> {
+    let header: ManifestHeader = read_header_page(path, file, MANIFEST_MAGIC)?;
+    if usize::from(header.vertex_bytes) != size_of::<VertexId>() {
+        return Err(Error::Invalid(format!(
+            "{} is of a database with vertex ids of {} bytes, and this build of Esker has {}: use a build {} the \
+             feature `id64`",
+            path.display(),
+            header.vertex_bytes,
+            size_of::<VertexId>(),
+            if header.vertex_bytes == 8 { "with" } else { "without" },
+        )));
+    }
+    let Some(before_first) = header.first_record.checked_sub(1) else {
+        return Err(Error::corrupt(path, 0, "its first record has number 0"));
+    };
+    let (mut edits, mut last_record) = (Vec::new(), before_first);
+    let (mut start, mut last_start, mut torn, mut seal_start) = (PAGE_BYTES, PAGE_BYTES, None, None);
+    while start < file.len() {
+        let (record, body) = match take_record(path, file, start) {
+            Ok(found) => found,
+            Err(reason) if is_followed(path, file, start, last_record) => {
+                return Ok(Parsed::Damaged(start as u64, reason));
+            }
+            Err(reason) => {
+                torn = Some(reason);
+                break;
+            }
+        };
+        let is_seal = record.edits == 0 && record.number == last_record && last_record > before_first;
+        if is_seal && seal_start.is_none() {
+            seal_start = Some(start);
+        } else if seal_start.is_none() && Some(record.number) == last_record.checked_add(1) {
+            (last_record, last_start) = (record.number, start);
+        } else {
+            return Err(Error::corrupt(path, start as u64, "the record that begins here is not the next"));
+        }
+        let mut input = Input::new(path, body, (start + RECORD_HEADER_BYTES) as u64);
+        for _ in 0..record.edits {
+            edits.push(Edit::take(&mut input)?);
+        }
+        input.finish()?;
+        start += record.bytes as usize;
+    }
+    let (last_start, end) = (last_start as u64, seal_start.unwrap_or(start) as u64);
+    Ok(Parsed::Whole(Contents { header, edits, last_record, last_start, end, torn }))
+}
+
+/// The header and the body of the record that begins at `start`; or why there is none.
+fn take_record<'a>(
+    path: &Path,
+    file: &'a [u8],
+    start: usize,
+) -> std::result::Result<(RecordHeader, &'a [u8]), &'static str> {
+    let header = RecordHeader::take(&mut Input::new(path, &file[start..], start as u64));
+    let header = header.map_err(|_| "the file ends within a record that begins here")?;
+    let end = start.saturating_add(header.bytes as usize);
+    let body = file.get(start + RECORD_HEADER_BYTES..end);
+    let body = body.ok_or("the record that begins here does not end within the file")?;
+    if checksum(&header, body) != header.checksum {
+        return Err("the checksum of the record that begins here does not match");
+    }
+    Ok((header, body))
+}
+
+/// Whether a record lies behind the bad one at `start`. Each is only written once the one before was synced, so that a
+/// writer that died leaves nothing behind a bad one.
+fn is_followed(path: &Path, file: &[u8], start: usize, last_record: u64) -> bool {
+    let most = last_record.saturating_add(2 + (file.len() - start) as u64 / RECORD_HEADER_BYTES as u64);
+    (start + 1..file.len().saturating_sub(RECORD_HEADER_BYTES - 1)).any(|start| {
+        let number = u64::from_le_bytes(file[start + 8..start + 16].try_into().unwrap_or_default());
+        number > last_record && number <= most && take_record(path, file, start).is_ok()
+    })
+}
+
+fn checksum(header: &RecordHeader, body: &[u8]) -> u32 {
+    let mut covered = Vec::new();
+    header.bytes.put(&mut covered);
+    header.number.put(&mut covered);
+    header.edits.put(&mut covered);
+    crc32c::crc32c_append(crc32c::crc32c(&covered), body)
+}
