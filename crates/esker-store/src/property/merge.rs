@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use esker_graph::Run;
+use esker_graph::{Run, VertexId};
 
 use super::column::{Change, PropertyColumn, UNSET};
 use super::files::PropertyFiles;
@@ -34,7 +34,7 @@ pub fn merge_columns(
     run: &Run,
 ) -> Result<u64> {
     let places = columns.iter().map(|column| column.places(run)).collect::<Result<Vec<_>>>()?;
-    let mut output = Output { writer: PropertyWriter::create(files)?, open: None, oldest, begun: None };
+    let mut output = Output::new(PropertyWriter::create(files)?, oldest);
     let mut next = vec![0; columns.len()];
     let mut heap: BinaryHeap<_> = places
         .iter()
@@ -65,16 +65,21 @@ pub fn merge_columns(
 }
 
 /// Holds each change back until it is known to be the last of its vertex and code.
-struct Output<'a> {
+pub(super) struct Output<'a> {
     writer: PropertyWriter,
     open: Option<Change<'a>>,
     oldest: bool,
     /// The vertex of the change that was written last.
-    begun: Option<esker_graph::VertexId>,
+    begun: Option<VertexId>,
 }
 
 impl<'a> Output<'a> {
-    fn push(&mut self, change: Change<'a>) -> Result<()> {
+    /// `oldest`: a change that takes a value away is not the first of a vertex.
+    pub(super) fn new(writer: PropertyWriter, oldest: bool) -> Self {
+        Self { writer, open: None, oldest, begun: None }
+    }
+
+    pub(super) fn push(&mut self, change: Change<'a>) -> Result<()> {
         match self.open {
             Some(open) if open.vertex == change.vertex && open.code > change.code => {
                 return Err(Error::Invalid(format!(
@@ -98,7 +103,7 @@ impl<'a> Output<'a> {
         self.writer.push(vertex, code, value)
     }
 
-    fn finish(mut self) -> Result<u64> {
+    pub(super) fn finish(mut self) -> Result<u64> {
         self.write()?;
         self.writer.finish()
     }

@@ -107,27 +107,57 @@ impl Store {
     /// Writes a layer of some versions; each is a list of changes.
     fn freeze(&mut self, versions: &[Vec<(usize, Option<u16>)>]) {
         let first = self.last_version() + 1;
+        let record = self.kind.record();
+        let mut tail = PropertyTail::new(&record);
         let mut sorted = BTreeMap::new();
-        for ((code, version), changes) in (1..).zip(first..).zip(versions) {
+        for (version, changes) in (first..).zip(versions) {
             for &(v, value) in changes {
-                sorted.insert((vertex(v % num_vertices(version)), code), value);
+                let v = vertex(v % num_vertices(version));
+                self.kind.optional(value, |value| tail.set(v, version, value)).unwrap();
+                sorted.insert((v, version), value);
             }
         }
-        let (directory, record) = (self.directory(), self.kind.record());
+        for (&(v, version), &value) in &sorted {
+            self.history.entry(v).or_default().push((version, value));
+        }
+        let versions: Vec<u64> = (first..).take(versions.len()).collect();
+        self.check_tail(&mut tail, versions[versions.len() - 1]);
+        let directory = self.directory();
         let files =
             PropertyFiles { disk: &self.disk, directory: &directory, database: DATABASE, record: &record };
-        let mut writer = PropertyWriter::create(&files).unwrap();
-        for (&(v, code), &value) in &sorted {
-            self.kind.optional(value, |value| writer.push(v, code, value)).unwrap();
-            self.history.entry(v).or_default().push((first + u64::from(code) - 1, value));
+        let written = tail.write(&files, &versions).unwrap();
+        assert_eq!(written, sorted.len() as u64);
+        tail.release(versions[versions.len() - 1]);
+        assert!(tail.is_empty());
+        if written == 0 {
+            assert!(self.disk.list(&directory).unwrap().is_empty());
+            PropertyWriter::create(&files).unwrap().finish().unwrap();
         }
-        assert_eq!(writer.finish().unwrap(), sorted.len() as u64);
         let column = Arc::new(PropertyColumn::open(&files).unwrap());
         let versions: Vec<u64> = (first..).take(versions.len()).collect();
         column
             .verify(num_vertices(self.last_version().max(first + 4)), versions.len() as u32, &self.run)
             .unwrap();
         self.layers.push(Layer { column, versions });
+    }
+
+    /// The tail of the versions up to `last` against the history, also after a commit that failed.
+    fn check_tail(&self, tail: &mut PropertyTail, last: u64) {
+        let first = self.last_version() + 1;
+        let len = tail.len();
+        for v in 0..40 {
+            self.kind.value(v as u16, |value| tail.set(v, last + 1, Some(value))).unwrap();
+        }
+        tail.forget_from(last + 1);
+        assert_eq!(tail.len(), len);
+        for version in first..=last + 1 {
+            for (&v, changes) in &self.history {
+                let changed = changes.iter().any(|change| (first..=version).contains(&change.0));
+                self.kind.optional(self.expected(v, version), |value| {
+                    assert_eq!(tail.get(v, version), changed.then_some(value));
+                });
+            }
+        }
     }
 
     /// Unites adjacent layers; of their versions, `keep` and the last are still told apart.
@@ -325,6 +355,27 @@ fn what_does_not_fit_is_refused() {
     assert!(told(6, 2).contains("vertex 6 in a graph of 6 vertices"));
     assert!(told(7, 1).contains("code 2 in a layer of 1 versions"));
     column.verify(7, 2, &run).unwrap();
+}
+
+#[test]
+fn a_tail_writes_the_versions_that_a_layer_tells_apart() {
+    let record = Kind::I32.record();
+    let mut tail = PropertyTail::new(&record);
+    for (version, value) in [(4, Some(40)), (5, Some(50)), (6, None), (7, Some(70)), (9, Some(90))] {
+        tail.set(1, version, value.map(PropertyValue::I32)).unwrap();
+    }
+    let told = tail.set(1, 9, Some("nine".into())).unwrap_err().to_string();
+    assert_eq!(told, "values of \"age\" are not texts");
+    let (disk, directory) = (FaultyDisk::new(0), Path::new("l"));
+    disk.create_directory(directory).unwrap();
+    let files = PropertyFiles { disk: &disk, directory, database: DATABASE, record: &record };
+    assert_eq!(tail.write(&files, &[5, 8]).unwrap(), 2);
+    let column = PropertyColumn::open(&files).unwrap();
+    let changes: Vec<_> = column.changes().map(Result::unwrap).collect();
+    let change = |code, value| Change { vertex: 1, code, value: Some(PropertyValue::I32(value)) };
+    assert_eq!(changes, [change(1, 50), change(2, 70)]);
+    tail.release(8);
+    assert_eq!((tail.len(), tail.get(1, 8), tail.get(1, 9)), (1, None, Some(Some(PropertyValue::I32(90)))));
 }
 
 #[test]

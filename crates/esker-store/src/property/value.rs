@@ -25,6 +25,18 @@ macro_rules! property_values {
                 }
             }
 
+            /// The bits of a number, widened to 64; `None`: a text.
+            pub fn bits(&self) -> Option<u64> {
+                match self {
+                    $(Self::$code(value) => {
+                        let mut bytes = [0; 8];
+                        bytes[..size_of::<$type>()].copy_from_slice(&value.to_le_bytes());
+                        Some(u64::from_le_bytes(bytes))
+                    })*
+                    Self::Text(_) => None,
+                }
+            }
+
             /// Its type; `None`: a text.
             pub fn element(&self) -> Option<ElementType> {
                 match self {

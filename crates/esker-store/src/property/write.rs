@@ -127,8 +127,7 @@ impl PropertyWriter {
         }
         self.last = Some((vertex, code));
         if !self.values.push(value)? {
-            let found = value.as_ref().map_or("none", PropertyValue::kind);
-            return Err(Error::Invalid(format!("values of {:?} are not {found}", self.name)));
+            return Err(wrong_kind(&self.name, value));
         }
         self.vertices.push(vertex)?;
         self.codes.push(if value.is_none() { code | UNSET } else { code })
@@ -143,4 +142,10 @@ impl PropertyWriter {
         self.codes.finish()?;
         self.vertices.finish()
     }
+}
+
+/// An error about a value that is not of the type of its property.
+pub(super) fn wrong_kind(name: &str, value: Option<PropertyValue<'_>>) -> Error {
+    let found = value.as_ref().map_or("none", PropertyValue::kind);
+    Error::Invalid(format!("values of {name:?} are not {found}"))
 }
