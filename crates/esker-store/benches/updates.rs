@@ -1,7 +1,7 @@
 //! Changing a dynamic graph edge by edge, and computing on it.
 //!
 //! `cargo bench -p esker-store --bench updates -- [--scale 22] [--degree 16] [--batch 1048576] [--threshold 2] [--shards 64]
-//! [--only updates,map,scan,freeze,mapped] [--directory DIR] [--threads 1,2] [--wave N]`
+//! [--only updates,payloads,map,scan,bfs,pagerank,freeze,mapped] [--directory DIR] [--threads 1,2] [--trials N]`
 //!
 //! The graph is R-MAT with the probabilities of Graph500, permuted. To every twenty insertions comes a removal of an edge that
 //! was inserted before, drawn at random. Updates come in batches that are made outside the clock, as in the thesis. Without
@@ -286,24 +286,43 @@ fn scan(settings: &Settings) {
         prepared[0]
     );
 
+    if settings.wants("scan") || settings.wants("bfs") {
+        search(settings, &run, &graph, &csr, &lists.sources);
+    }
+    if settings.wants("scan") || settings.wants("pagerank") {
+        rank(settings, &run, &graph, &csr);
+    }
+}
+
+/// Searches from a hub and from others.
+fn search(
+    settings: &Settings,
+    run: &Run,
+    graph: &DynamicGraph,
+    csr: &CsrGraph<'_, ()>,
+    sources: &[VertexId],
+) {
+    let n = graph.num_vertices();
     let hub = (0..n).map(vertex).max_by_key(|&v| csr.degree(Direction::Out, v)).expect("a vertex");
     let (mut on_csr, mut on_graph) = (Vec::new(), Vec::new());
     for trial in 0..settings.trials * 3 {
-        let source = lists.sources[(trial * 7919) % lists.sources.len()];
+        let source = sources[(trial * 7919) % sources.len()];
         let source = if trial % 3 == 0 { hub } else { source };
         let options = bfs::BfsOptions::default();
-        let a = timed(&mut on_csr, || bfs::bfs(&csr, &run, &[source], &options).expect("a search"));
-        let b = timed(&mut on_graph, || bfs::bfs(&graph, &run, &[source], &options).expect("a search"));
+        let a = timed(&mut on_csr, || bfs::bfs(csr, run, &[source], &options).expect("a search"));
+        let b = timed(&mut on_graph, || bfs::bfs(graph, run, &[source], &options).expect("a search"));
         assert_eq!(a.reached, b.reached);
     }
     let ratio = median(on_graph.iter().zip(&on_csr).map(|(a, b)| a / b).collect());
     println!("BFS: CSR {:.4} s, dynamic {:.4} s, ratio {ratio:.2}", median(on_csr), median(on_graph));
+}
 
+fn rank(settings: &Settings, run: &Run, graph: &DynamicGraph, csr: &CsrGraph<'_, ()>) {
     let (mut on_csr, mut on_graph) = (Vec::new(), Vec::new());
     for _ in 0..settings.trials {
         let options = pagerank::PageRankOptions { rounds_max: 5, ..pagerank::PageRankOptions::default() };
-        let a = timed(&mut on_csr, || pagerank::pagerank(&csr, &run, &options).expect("scores"));
-        let b = timed(&mut on_graph, || pagerank::pagerank(&graph, &run, &options).expect("scores"));
+        let a = timed(&mut on_csr, || pagerank::pagerank(csr, run, &options).expect("scores"));
+        let b = timed(&mut on_graph, || pagerank::pagerank(graph, run, &options).expect("scores"));
         assert!((a.residual - b.residual).abs() < 1e-6);
     }
     let ratio = median(on_graph.iter().zip(&on_csr).map(|(a, b)| a / b).collect());
@@ -351,7 +370,7 @@ fn main() {
             println!("one thread against the hash map of vectors: {:.1} times as fast", single / rate);
         }
     }
-    if settings.wants("scan") {
+    if ["scan", "bfs", "pagerank"].iter().any(|what| settings.wants(what)) {
         scan(&settings);
     }
     if settings.wants("freeze") {

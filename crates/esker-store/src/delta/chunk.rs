@@ -6,8 +6,10 @@ use esker_graph::VertexId;
 use crate::error::{Error, Result};
 use crate::io::Scratch;
 
+use super::compact::{compact, compact_by};
 use super::layout::{Layout, Payload};
 use super::pool::{CLASSES, Pool, class_bytes};
+use super::prefetch::ask_for;
 use super::robin::{Probe, Record, Slots, SlotsMut};
 
 const CLASS_BITS: u32 = 6;
@@ -18,6 +20,9 @@ const DEAD_MAX: usize = (1 << (32 - DEAD_SHIFT)) - 1;
 
 /// The most edges of a vertex, one to spare for [`Chunks::roomy`].
 const EDGES_MAX: usize = u32::MAX as usize - 1;
+
+/// The most of a chunk that [`Chunks::touch`] asks for.
+const TOUCHED_BYTES: usize = 1 << 10;
 
 /// What the vertex table keeps of a vertex.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
@@ -84,6 +89,9 @@ pub(super) trait Edge: Record {
 
     /// The target.
     fn target(self) -> VertexId;
+
+    /// Copies the targets of live slots to the front of `to`; see [`compact`].
+    fn gather(control: &[u8], records: &[Self], to: &mut [VertexId]) -> usize;
 }
 
 impl Record for VertexId {
@@ -122,6 +130,11 @@ impl Edge for VertexId {
     #[inline(always)]
     fn target(self) -> VertexId {
         self
+    }
+
+    #[inline(always)]
+    fn gather(control: &[u8], records: &[Self], to: &mut [VertexId]) -> usize {
+        compact(control, records, to)
     }
 }
 
@@ -167,6 +180,10 @@ impl Edge for Copied {
     fn target(self) -> VertexId {
         self.target
     }
+
+    fn gather(control: &[u8], records: &[Self], to: &mut [VertexId]) -> usize {
+        compact_by(control, records, to, |record| record.target)
+    }
 }
 
 /// All edge chunks of a shard.
@@ -202,6 +219,15 @@ impl<E: Edge, P: Payload> Chunks<E, P> {
     #[inline(always)]
     pub(super) fn slots_mut(&mut self, head: &Head) -> SlotsMut<'_, E, P> {
         self.layouts[head.class()].slots_mut(self.pool.bytes_mut(head.chunk), head.seed())
+    }
+
+    /// Asks for the first lines of a chunk that is about to be gone over; beyond, the processor follows by itself.
+    #[inline(always)]
+    pub(super) fn touch(&self, chunk: u32, class: usize) {
+        let bytes = self.pool.bytes_of(chunk);
+        for at in (0..self.layouts[class].bytes().min(TOUCHED_BYTES)).step_by(64) {
+            ask_for(bytes, at);
+        }
     }
 
     /// The least class with room for `edges`.

@@ -8,12 +8,14 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use esker_graph::{Run, Stop, VertexId};
 
 use super::layout::Payload;
+use super::prefetch::ask_for;
 use super::shard::Place;
 use super::side::{Side, with_shards};
 
 /// The bit of a place that is a chunk.
 const CHUNK: u64 = 1 << 63;
 const CLASS_SHIFT: u32 = 32;
+const SHARD_SHIFT: u32 = 40;
 
 /// Degrees and places of one side. Atomic only so that shards can fill them in side by side; they do not change afterwards.
 #[derive(Debug)]
@@ -36,12 +38,15 @@ impl Indexes {
 }
 
 /// Where an indexed list lies.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Indexed {
-    /// In the low-degree table.
-    Low,
-    /// In a chunk: its handle and class.
-    Chunk(u32, usize),
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Indexed {
+    pub(super) shard: u16,
+    /// Class of the chunk.
+    pub(super) class: u8,
+    /// Handle of the chunk.
+    pub(super) chunk: u32,
+    /// Whether it lies in the low-degree table and not in a chunk.
+    pub(super) low: bool,
 }
 
 impl Index {
@@ -56,20 +61,20 @@ impl Index {
         index.places.resize_with(num_vertices, AtomicU64::default);
         with_shards!(&side.shards, shards => {
             run.share::<_, Stop>(shards.len(), || (), |(), number| {
-                shards[number].each_source(|v, degree, place| index.set(v, degree, place));
+                shards[number].each_source(|v, degree, place| index.set(v, degree, number, place));
                 Ok(())
             })?
         });
         Ok(index)
     }
 
-    fn set(&self, v: VertexId, degree: usize, place: Place) {
+    fn set(&self, v: VertexId, degree: usize, shard: usize, place: Place) {
         self.degrees[v as usize].store(degree as u32, Ordering::Relaxed);
         let place = match place {
             Place::Low => 0,
             Place::Chunk(chunk, class) => CHUNK | (class as u64) << CLASS_SHIFT | u64::from(chunk),
         };
-        self.places[v as usize].store(place, Ordering::Relaxed);
+        self.places[v as usize].store(place | (shard as u64) << SHARD_SHIFT, Ordering::Relaxed);
     }
 
     #[inline(always)]
@@ -80,17 +85,20 @@ impl Index {
     /// Where the list of a vertex lies that has one.
     #[inline(always)]
     pub(super) fn place(&self, v: VertexId) -> Indexed {
-        match self.places[v as usize].load(Ordering::Relaxed) {
-            0 => Indexed::Low,
-            place => Indexed::Chunk(place as u32, (place >> CLASS_SHIFT) as usize & 0x3f),
+        let place = self.places[v as usize].load(Ordering::Relaxed);
+        Indexed {
+            shard: (place >> SHARD_SHIFT) as u16,
+            class: (place >> CLASS_SHIFT) as u8,
+            chunk: place as u32,
+            low: place & CHUNK == 0,
         }
     }
 
-    /// Reads what a look-up of `v` reads.
+    /// Asks for what a look-up of `v` reads.
     #[inline(always)]
     pub(super) fn touch(&self, v: VertexId) {
-        std::hint::black_box(self.degrees[v as usize].load(Ordering::Relaxed));
-        std::hint::black_box(self.places[v as usize].load(Ordering::Relaxed));
+        ask_for(&self.degrees, v as usize);
+        ask_for(&self.places, v as usize);
     }
 
     pub(super) fn bytes(&self) -> usize {

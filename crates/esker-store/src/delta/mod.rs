@@ -20,6 +20,7 @@
 mod hash;
 mod prefetch;
 mod robin;
+mod compact;
 mod layout;
 mod table;
 mod pool;

@@ -80,29 +80,45 @@ impl Pool {
             return Ok(self.segment(bytes)? << GRANULE_BITS);
         }
         if self.open_from + bytes > self.open_end {
+            if let Some(chunk) = self.carve(class) {
+                return Ok(chunk);
+            }
             self.open_segment(bytes)?;
         }
-        let chunk = self.handle(self.open_from);
+        let chunk = self.open << GRANULE_BITS | granules(self.open_from);
         self.open_from += bytes;
         Ok(chunk)
     }
 
-    fn handle(&self, at: usize) -> u32 {
-        self.open << GRANULE_BITS | (at / GRANULE_BYTES) as u32
+    /// A chunk of `class` out of a larger free one.
+    #[cold]
+    fn carve(&mut self, class: usize) -> Option<u32> {
+        let larger = (class + 1..CLASSES).find(|&larger| self.free[larger] != NO_CHUNK)?;
+        let chunk = self.free[larger];
+        self.free[larger] = self.next_free(chunk);
+        let bytes = class_bytes(class);
+        self.free_range(chunk + granules(bytes), class_bytes(larger) - bytes);
+        Some(chunk)
+    }
+
+    /// Makes free chunks of a range of a segment, the largest first.
+    fn free_range(&mut self, mut from: u32, mut bytes: usize) {
+        for class in (0..CLASSES).rev().filter(|&class| class_bytes(class) <= SHARED_BYTES_MAX) {
+            while class_bytes(class) <= bytes {
+                self.free(from, class);
+                from += granules(class_bytes(class));
+                bytes -= class_bytes(class);
+            }
+        }
     }
 
     /// Opens a segment for chunks of `bytes` and less; what is left of the one before becomes free chunks.
     #[cold]
     fn open_segment(&mut self, bytes: usize) -> Result<()> {
-        let wanted = self.bytes.next_power_of_two().clamp(SEGMENT_BYTES_MIN, SEGMENT_BYTES_MAX);
+        let wanted = (self.bytes / 8).next_power_of_two().clamp(SEGMENT_BYTES_MIN, SEGMENT_BYTES_MAX);
         let length = wanted.max(bytes.next_power_of_two());
         let opened = self.segment(length)?;
-        for class in (0..CLASSES).rev().filter(|&class| class_bytes(class) <= SHARED_BYTES_MAX) {
-            while self.open_from + class_bytes(class) <= self.open_end {
-                self.free(self.handle(self.open_from), class);
-                self.open_from += class_bytes(class);
-            }
-        }
+        self.free_range(self.open << GRANULE_BITS | granules(self.open_from), self.open_end - self.open_from);
         (self.open, self.open_from, self.open_end) = (opened, 0, length);
         Ok(())
     }
@@ -178,6 +194,11 @@ impl Pool {
             _ => unreachable!("two chunks in use"),
         }
     }
+}
+
+/// Bytes in granules.
+fn granules(bytes: usize) -> u32 {
+    (bytes / GRANULE_BYTES) as u32
 }
 
 #[inline(always)]

@@ -1,26 +1,30 @@
 //! The waist over a dynamic graph: live slots of a chunk are gathered into a buffer of the worker and handed over as a slice.
 //!
-//! Vertices come in the order of their ids, so what an algorithm keeps per vertex is read in order; the chunks of the next sixteen
-//! are read ahead. A list of at most [`PIECE_SLOTS`] slots comes in one piece.
+//! Vertices come in the order of their ids, so what an algorithm keeps per vertex is read in order; the chunks of the next few
+//! are asked for ahead. A list of at most [`FIRST_SLOTS`] slots comes in one piece.
 
 use esker_graph::{
     Direction, Flow, Graph, Lists, Piece, Run, Select, Stop, VertexId, Visitor, Weight, vertex,
 };
 
 use super::chunk::Edge;
+use super::compact::{SLACK, compact};
 use super::graph::{DynamicGraph, Edges};
 use super::index::{Index, Indexed, Indexes};
 use super::layout::Payload;
-use super::robin::{Slots, is_live};
+use super::robin::Slots;
 use super::shard::Shard;
 use super::side::{Side, with_shards};
 
-/// Slots that are gathered at a time.
-const PIECE_SLOTS: usize = 1 << 16;
+/// Slots that are gathered at first: searches have often had enough after a few neighbours.
+const FIRST_SLOTS: usize = 1 << 8;
+/// Slots that are gathered at a time after that.
+const PIECE_SLOTS: usize = 1 << 12;
 /// Vertices and entries below which a scan stays on the calling thread.
 const SERIAL_ENTRIES_MAX: usize = 1 << 13;
-/// Vertices whose chunks are read side by side.
-const BATCH: usize = 16;
+/// How many lists ahead a chunk is asked for; and how many, where a list begins.
+const AHEAD: usize = 8;
+const FAR_AHEAD: usize = 32;
 /// Units of shared work per worker, so that uneven units even out, and their size.
 const UNITS_PER_WORKER: usize = 64;
 const UNIT_VERTICES_MAX: usize = 1024;
@@ -33,14 +37,14 @@ struct Buffer<W> {
 
 impl<W: Weight> Buffer<W> {
     fn new() -> Self {
-        Self { targets: vec![0; BATCH], weights: vec![W::default(); BATCH] }
+        Self { targets: vec![0; SLACK], weights: vec![W::default(); SLACK] }
     }
 
     fn make_room(&mut self, entries: usize) {
-        if self.targets.len() < entries {
-            let entries = entries.next_power_of_two();
-            self.targets.resize(entries, 0);
-            self.weights.resize(entries, W::default());
+        if self.targets.len() < entries + SLACK {
+            let room = (entries + SLACK).next_power_of_two();
+            self.targets.resize(room, 0);
+            self.weights.resize(room, W::default());
         }
     }
 
@@ -50,37 +54,65 @@ impl<W: Weight> Buffer<W> {
         &mut self,
         slots: &Slots<'_, E, P>,
         range: std::ops::Range<usize>,
-        weight: impl Fn(&P) -> W,
+        weigh: impl Weigh<P, W>,
     ) -> usize {
         self.make_room(range.len());
-        let targets = &mut self.targets[..range.len()];
-        let weights = &mut self.weights[..range.len()];
         let control = &slots.control[range.clone()];
-        let records = &slots.records[range.clone()];
-        let payloads = &slots.payloads[range];
-        let mut count = 0;
-        // Every slot is written, and kept by counting it only if it is live: no branch that would be guessed wrong.
-        for ((&control, &record), payload) in control.iter().zip(records).zip(payloads) {
-            targets[count] = record.target();
-            weights[count] = weight(payload);
-            count += usize::from(is_live(control));
-        }
-        count
+        weigh.gather(control, &slots.payloads[range.clone()], &mut self.weights);
+        E::gather(control, &slots.records[range], &mut self.targets)
     }
+}
+
+/// How weights come from payloads.
+trait Weigh<P, W>: Copy + Sync {
+    /// The weight of one edge.
+    fn weight(self, payload: &P) -> W;
+
+    /// Those of live slots to the front of `to`.
+    fn gather(self, control: &[u8], payloads: &[P], to: &mut [W]);
+}
+
+/// A payload is the weight.
+#[derive(Clone, Copy)]
+struct Itself;
+
+impl<P: Payload> Weigh<P, P> for Itself {
+    #[inline(always)]
+    fn weight(self, payload: &P) -> P {
+        *payload
+    }
+
+    #[inline(always)]
+    fn gather(self, control: &[u8], payloads: &[P], to: &mut [P]) {
+        if size_of::<P>() > 0 {
+            compact(control, payloads, to);
+        }
+    }
+}
+
+/// There are no weights.
+#[derive(Clone, Copy)]
+struct Nothing;
+
+impl<P> Weigh<P, ()> for Nothing {
+    #[inline(always)]
+    fn weight(self, _: &P) {}
+
+    #[inline(always)]
+    fn gather(self, _: &[u8], _: &[P], _: &mut [()]) {}
 }
 
 /// A scan of the lists of one side.
 struct Scan<'a, E, P, W, V, F> {
     shards: &'a [Shard<E, P>],
-    bits: u32,
     index: &'a Index,
     run: &'a Run,
     visitor: &'a V,
-    weight: F,
+    weigh: F,
     kind: std::marker::PhantomData<fn() -> W>,
 }
 
-impl<E: Edge, P: Payload, W: Weight, V: Visitor<W>, F: Fn(&P) -> W + Sync> Scan<'_, E, P, W, V, F> {
+impl<E: Edge, P: Payload, W: Weight, V: Visitor<W>, F: Weigh<P, W>> Scan<'_, E, P, W, V, F> {
     fn all(&self, select: Select<'_>, num_vertices: usize, entries: usize) -> Result<Vec<V::State>, Stop> {
         let units = self.run.threads() * UNITS_PER_WORKER;
         let unit = (num_vertices / units).next_multiple_of(64).clamp(64, UNIT_VERTICES_MAX);
@@ -97,7 +129,14 @@ impl<E: Edge, P: Payload, W: Weight, V: Visitor<W>, F: Fn(&P) -> W + Sync> Scan<
                 let few = self.run.threads() == 1 || self.is_handful(list);
                 let unit = if few { list.len() } else { (list.len() / units).clamp(1, UNIT_VERTICES_MAX) };
                 self.run.share(list.len().div_ceil(unit.max(1)), new_state, |state, i| {
-                    self.offer(state, list[i * unit..((i + 1) * unit).min(list.len())].iter().copied())
+                    let part = &list[i * unit..((i + 1) * unit).min(list.len())];
+                    let vertices = part.iter().enumerate().map(|(at, &v)| {
+                        if let Some(&later) = part.get(at + FAR_AHEAD) {
+                            self.index.touch(later);
+                        }
+                        v
+                    });
+                    self.offer(state, vertices)
                 })
             }
         };
@@ -113,57 +152,54 @@ impl<E: Edge, P: Payload, W: Weight, V: Visitor<W>, F: Fn(&P) -> W + Sync> Scan<
             })
     }
 
-    /// Hands over the lists of some vertices, a batch at a time.
+    /// Hands over the lists of some vertices, each a little after its chunk was asked for.
     #[inline(always)]
     fn offer(
         &self,
         state: &mut (V::State, Buffer<W>),
-        mut vertices: impl Iterator<Item = VertexId>,
+        vertices: impl Iterator<Item = VertexId>,
     ) -> Result<(), Stop> {
-        loop {
-            let (mut batch, mut count) = ([0; BATCH], 0);
-            for v in vertices.by_ref() {
-                batch[count] = v;
-                count += 1;
-                if count == BATCH {
-                    break;
-                }
+        let (mut asked, mut count) = ([(0, Indexed::default()); AHEAD], 0_usize);
+        for v in vertices {
+            if self.index.degree(v) == 0 || !self.visitor.wants(v) {
+                continue;
             }
-            if count == 0 {
-                return Ok(());
+            let place = self.index.place(v);
+            self.touch(v, place);
+            if count.is_multiple_of(64) {
+                self.run.check()?;
             }
-            self.run.check()?;
-            self.offer_batch(state, &batch[..count])?;
-        }
-    }
-
-    #[inline(always)]
-    fn offer_batch(&self, state: &mut (V::State, Buffer<W>), batch: &[VertexId]) -> Result<(), Stop> {
-        let (mut wanted, mut count) = ([0; BATCH], 0);
-        for &v in batch {
-            self.index.touch(v);
-        }
-        for &v in batch {
-            wanted[count] = v;
-            count += usize::from(self.index.degree(v) > 0 && self.visitor.wants(v));
-        }
-        for &v in &wanted[..count] {
-            if let Indexed::Chunk(chunk, class) = self.index.place(v) {
-                self.shard(v).touch_chunk(chunk, class);
+            let (before, place) = std::mem::replace(&mut asked[count % AHEAD], (v, place));
+            if count >= AHEAD {
+                self.hand_over(state, before, place)?;
             }
+            count += 1;
         }
-        for &v in &wanted[..count] {
-            match self.index.place(v) {
-                Indexed::Chunk(chunk, class) => self.offer_chunk(state, v, chunk, class)?,
-                Indexed::Low => self.offer_low(state, v),
-            }
+        for i in count.saturating_sub(AHEAD)..count {
+            let (v, place) = asked[i % AHEAD];
+            self.hand_over(state, v, place)?;
         }
         Ok(())
     }
 
     #[inline(always)]
-    fn shard(&self, v: VertexId) -> &Shard<E, P> {
-        &self.shards[Side::<P>::place(v, self.bits)]
+    fn touch(&self, v: VertexId, place: Indexed) {
+        let shard = &self.shards[usize::from(place.shard)];
+        if place.low {
+            shard.touch_low(v);
+        } else {
+            shard.touch_chunk(place.chunk, usize::from(place.class));
+        }
+    }
+
+    #[inline(always)]
+    fn hand_over(&self, state: &mut (V::State, Buffer<W>), v: VertexId, place: Indexed) -> Result<(), Stop> {
+        if place.low {
+            self.offer_low(state, v, place);
+            return Ok(());
+        }
+        let slots = self.shards[usize::from(place.shard)].slots_at(place.chunk, usize::from(place.class));
+        self.offer_chunk(state, v, &slots)
     }
 
     #[inline(always)]
@@ -171,22 +207,19 @@ impl<E: Edge, P: Payload, W: Weight, V: Visitor<W>, F: Fn(&P) -> W + Sync> Scan<
         &self,
         (state, buffer): &mut (V::State, Buffer<W>),
         v: VertexId,
-        chunk: u32,
-        class: usize,
+        slots: &Slots<'_, E, P>,
     ) -> Result<(), Stop> {
-        let slots = self.shard(v).slots_at(chunk, class);
         let capacity = slots.control.len();
-        let mut from = 0;
+        let (mut from, mut end) = (0, FIRST_SLOTS.min(capacity));
         while from < capacity {
-            let end = (from + PIECE_SLOTS).min(capacity);
-            let count = buffer.gather(&slots, from..end, &self.weight);
+            let count = buffer.gather(slots, from..end, self.weigh);
             let (targets, weights) = (&buffer.targets[..count], &buffer.weights[..count]);
             if count > 0
                 && self.visitor.visit(state, v, Piece { targets, weights, exclusive: true }) == Flow::Enough
             {
                 break;
             }
-            from = end;
+            (from, end) = (end, (end + PIECE_SLOTS).min(capacity));
             if from < capacity {
                 self.run.check()?;
             }
@@ -194,12 +227,12 @@ impl<E: Edge, P: Payload, W: Weight, V: Visitor<W>, F: Fn(&P) -> W + Sync> Scan<
         Ok(())
     }
 
-    fn offer_low(&self, (state, buffer): &mut (V::State, Buffer<W>), v: VertexId) {
+    fn offer_low(&self, (state, buffer): &mut (V::State, Buffer<W>), v: VertexId, place: Indexed) {
         let mut count = 0;
         buffer.make_room(self.index.degree(v));
-        self.shard(v).each_low(v, |slots, at| {
+        self.shards[usize::from(place.shard)].each_low(v, |slots, at| {
             buffer.targets[count] = slots.records[at].target;
-            buffer.weights[count] = (self.weight)(&slots.payloads[at]);
+            buffer.weights[count] = self.weigh.weight(&slots.payloads[at]);
             count += 1;
         });
         let (targets, weights) = (&buffer.targets[..count], &buffer.weights[..count]);
@@ -257,7 +290,7 @@ impl<P: Payload, V: Payload> DynamicGraph<P, V> {
         direction: Direction,
         select: Select<'_>,
         visitor: &Vis,
-        weight: impl Fn(&P) -> W + Sync,
+        weigh: impl Weigh<P, W>,
     ) -> Result<Vec<Vis::State>, Stop> {
         let side = self.kept(direction)?;
         let indexes = self.indexes(run)?;
@@ -265,9 +298,9 @@ impl<P: Payload, V: Payload> DynamicGraph<P, V> {
             (Some(incoming), Direction::In) => incoming,
             _ => &indexes.out,
         };
-        let (bits, kind) = (side.bits, std::marker::PhantomData);
+        let kind = std::marker::PhantomData;
         with_shards!(&side.shards, shards => {
-            let scan = Scan { shards, bits, index, run, visitor, weight, kind };
+            let scan = Scan { shards, index, run, visitor, weigh, kind };
             scan.all(select, self.num_vertices(), side.edges() as usize)
         })
     }
@@ -276,11 +309,11 @@ impl<P: Payload, V: Payload> DynamicGraph<P, V> {
         &self,
         direction: Direction,
         v: VertexId,
-        weight: impl Fn(&P) -> W,
+        weigh: impl Weigh<P, W>,
         f: impl FnOnce(&[VertexId], &[W]) -> R,
     ) -> Result<R, Stop> {
         let mut list = Vec::new();
-        self.kept(direction)?.each_edge(v, |target, payload| list.push((target, weight(payload))));
+        self.kept(direction)?.each_edge(v, |target, payload| list.push((target, weigh.weight(payload))));
         list.sort_unstable_by_key(|&(target, _)| target);
         let (targets, weights): (Vec<_>, Vec<_>) = list.into_iter().unzip();
         Ok(f(&targets, &weights))
@@ -351,5 +384,5 @@ macro_rules! waist {
     };
 }
 
-waist!([P: Payload + Weight, V: Payload], DynamicGraph<P, V>, P, self => self, |&payload: &P| payload);
-waist!([P: Payload, V: Payload], Unweighted<'_, P, V>, (), self => self.0, |_: &P| ());
+waist!([P: Payload + Weight, V: Payload], DynamicGraph<P, V>, P, self => self, Itself);
+waist!([P: Payload, V: Payload], Unweighted<'_, P, V>, (), self => self.0, Nothing);

@@ -15,7 +15,6 @@ use crate::io::Scratch;
 use super::chunk::{Chunks, Edge, Head};
 use super::layout::Payload;
 use super::pool::no_memory;
-use super::prefetch::ask_for;
 use super::robin::{Record, Slots};
 use super::table::Table;
 
@@ -143,11 +142,15 @@ impl<E: Edge, P: Payload> Shard<E, P> {
     pub(super) fn touch_edge(&self, source: VertexId, target: VertexId) {
         match self.head(source) {
             Some(head) => self.chunks.slots(&head).touch(E::copy(target, 0)),
-            None => {
-                if let Some(low) = self.low.slots() {
-                    low.touch(Pair { source, target });
-                }
-            }
+            None => self.touch_low(source),
+        }
+    }
+
+    /// Asks for what a search in the low-degree table reads first.
+    #[inline(always)]
+    pub(super) fn touch_low(&self, source: VertexId) {
+        if let Some(low) = self.low.slots() {
+            low.touch(Pair { source, target: 0 });
         }
     }
 
@@ -398,12 +401,10 @@ impl<E: Edge, P: Payload> Shard<E, P> {
         }
     }
 
-    /// Asks for the first slots of a chunk.
+    /// Asks for the first lines of a chunk.
     #[inline(always)]
     pub(super) fn touch_chunk(&self, chunk: u32, class: usize) {
-        let slots = self.slots_at(chunk, class);
-        ask_for(slots.control, 0);
-        ask_for(slots.records, 0);
+        self.chunks.touch(chunk, class);
     }
 
     /// The slots of a chunk of this handle and class, to go over.

@@ -316,7 +316,7 @@ fn a_long_list_comes_in_pieces_that_can_be_enough() {
     }
     let run = Run::with_threads(2).unwrap();
     let met: usize = graph.scan(&run, Direction::Out, Select::All, &First).unwrap().into_iter().sum();
-    assert!(met > 10_000 && met < 70_000, "{met} of 200000");
+    assert!(met > 100 && met < 10_000, "{met} of 200000");
     let (first, last) = graph
         .with_list(Direction::Out, 1, |targets, weights| {
             assert!(targets.is_sorted() && targets.len() == 200_000);
