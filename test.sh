@@ -8,4 +8,5 @@ step() { printf '\n== %s\n' "$*"; "$@"; }
 
 step cargo test --workspace
 step cargo test --workspace --features id64
+step cargo test --manifest-path tests/interleave/Cargo.toml
 step python3 -m unittest discover --start-directory examples/debian

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::options::{LogStart, log_directory};
 use super::record::{Found, Record, find_proof, read};
 use super::segment::{FIRST_RECORD, Opened, Segment, numbers, path_of};
-use super::{LogStart, log_directory};
 use crate::error::{Error, Result};
 use crate::format::{LogRecordHeader, LogRecordKind};
 use crate::io::Disk;

@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::options::{LogOptions, LogStart, log_directory};
 use super::reader::LogReader;
 use super::record::{RECORD_HEADER_BYTES, Record};
 use super::segment::{FIRST_RECORD, Opened, Segment, numbers, path_of};
 use super::writer::{Log, Tail};
-use super::{LogOptions, LogStart, log_directory};
 use crate::error::{Error, Result};
 use crate::io::{Disk, File};
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::LogStart;
+use super::options::LogStart;
 use super::record::{Place, fill};
 use crate::error::{Error, Result};
 use crate::format::{FORMAT_VERSION, LOG_MAGIC, PAGE_BYTES, SegmentHeader, header_page, read_header_page};

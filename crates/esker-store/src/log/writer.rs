@@ -10,9 +10,9 @@ use std::time::Duration;
 use esker_graph::Stop;
 
 use super::durable::{Durability, Reach};
+use super::options::{LogOptions, LogStart, Sync};
 use super::record::{RECORD_HEADER_BYTES, commit_header, padding};
 use super::segment::{FIRST_RECORD, Segment, path_of};
-use super::{LogOptions, LogStart, Sync};
 use crate::error::{Error, Result};
 use crate::format::{DatabaseId, LogRecordHeader, LogRecordKind};
 use crate::io::Disk;

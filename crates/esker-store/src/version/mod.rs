@@ -1,6 +1,8 @@
 //! What a database holds, by its manifest; and how a database comes to be, whole or not at all. See `README.md` in
 //! this directory.
 
+mod sync;
+mod pins;
 mod names;
 mod records;
 mod manifest;
@@ -9,9 +11,12 @@ mod staging;
 #[cfg(test)]
 mod manifest_tests;
 #[cfg(test)]
+mod pins_tests;
+#[cfg(test)]
 mod tests;
 
 pub use manifest::Manifest;
 pub use names::{MANIFEST_NAME, ids_directory, layer_directory};
+pub use pins::{Pinned, Published, Reclaim, Resource};
 pub use staging::{Staging, StagingOptions, lock_writer};
 pub use writer::ManifestWriter;
