@@ -13,6 +13,8 @@ pub mod ids;
 mod sample;
 pub mod property;
 pub mod stack;
+#[cfg(test)]
+mod history;
 pub mod freeze;
 pub mod snapshot;
 pub mod check;

@@ -35,7 +35,7 @@ impl Table {
         let number = stack.layers()[0].record().number;
         let n = stack.num_vertices();
         let listed = n.min(offsets.len() - 1);
-        let heads = Lama::build(run, n, |first, heads: &mut [u64]| -> Result<()> {
+        let mut heads = Lama::build(run, n, |first, heads: &mut [u64]| -> Result<()> {
             for (v, head) in (first..).zip(heads) {
                 *head = if v < listed && offsets[v] < offsets[v + 1] { Address::new(number, v).0 } else { 0 };
             }
@@ -60,6 +60,7 @@ impl Table {
                 first.past_runs(v, rank, |_, alive| {
                     let index = v as usize;
                     if index < n {
+                        heads.set(index, Address::new(number, index).0); // All that is left may be in the past.
                         degrees.set(index, degrees.get(index) + alive.len() as VertexId);
                     }
                     Ok(())

@@ -1,0 +1,488 @@
+//! Random histories of small graphs, and layers made of them by hand, for tests.
+//!
+//! A [`History`] is the model: every copy of every edge with the versions that it was born and died in. [`History::layers`]
+//! cuts it into layers as one likes, and [`check_version`] compares what a stack of layers says with the model.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use esker_graph::{Direction, Flow, Run, VertexId, vertex};
+
+use crate::format::{DatabaseId, ElementType, Encoding, LayerRecord, Owner, PropertyRecord, SectionRecord};
+use crate::io::{Disk, MemoryDisk};
+use crate::layer::{
+    Address, ArcChunk, PlainLayer, PlainWriter, SectionChunk, SectionShape, SectionWriter, code_type,
+};
+use crate::stack::Stack;
+
+pub(crate) const DATABASE: DatabaseId = DatabaseId([6; 16]);
+
+/// A small generator of numbers that look random (splitmix64).
+#[derive(Debug, Clone)]
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut x = self.0;
+        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((x ^ (x >> 31)) % bound as u64) as usize
+    }
+
+    pub(crate) fn chance(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
+
+    /// Some of `items`, each with a chance of `percent`.
+    pub(crate) fn some(&mut self, items: impl IntoIterator<Item = u64>, percent: usize) -> Vec<u64> {
+        items.into_iter().filter(|_| self.chance(percent)).collect()
+    }
+}
+
+/// What kind of graph it is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Kind {
+    pub(crate) directed: bool,
+    pub(crate) multigraph: bool,
+    pub(crate) in_edges: bool,
+}
+
+impl Kind {
+    pub(crate) fn random(random: &mut Random) -> Self {
+        let directed = random.chance(60);
+        Self { directed, multigraph: random.chance(40), in_edges: directed && random.chance(70) }
+    }
+
+    pub(crate) fn directions(self) -> &'static [Direction] {
+        if self.in_edges { &[Direction::Out, Direction::In] } else { &[Direction::Out] }
+    }
+}
+
+/// A change to the edges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// Adds an edge with a weight; in a unique graph, replaces it.
+    Add(VertexId, VertexId, i32),
+    /// Deletes all copies of an edge, if there are any.
+    Delete(VertexId, VertexId),
+}
+
+/// An edge in `born..died` of the versions.
+#[derive(Debug, Clone, Copy)]
+struct Life {
+    from: VertexId,
+    to: VertexId,
+    weight: i32,
+    born: u64,
+    died: u64,
+}
+
+impl Life {
+    fn at(&self, version: u64) -> bool {
+        self.born <= version && self.died > version
+    }
+}
+
+/// An arc of a list: its target, and the life of its edge.
+type Lived = (VertexId, Life);
+
+/// All versions of a small graph. Version 1 is what is imported.
+#[derive(Debug, Clone)]
+pub(crate) struct History {
+    pub(crate) kind: Kind,
+    /// By version, from 1 on: the changes that made it.
+    pub(crate) changes: Vec<Vec<Change>>,
+    num_vertices: Vec<usize>,
+    lives: Vec<Life>,
+}
+
+impl History {
+    /// Without any version.
+    pub(crate) fn new(kind: Kind) -> Self {
+        Self { kind, changes: Vec::new(), num_vertices: Vec::new(), lives: Vec::new() }
+    }
+
+    /// One of `versions` versions.
+    pub(crate) fn random(kind: Kind, random: &mut Random, versions: usize) -> Self {
+        let mut history = Self::new(kind);
+        let mut n = 1 + random.below(8);
+        let size = 1 + random.below(12);
+        for version in 0..versions {
+            let count = if version == 0 { random.below(3 * n) } else { random.below(size) };
+            let changes = (0..count).map(|_| {
+                let (from, to) = (vertex(random.below(n)), vertex(random.below(n)));
+                if random.chance(35) {
+                    Change::Delete(from, to)
+                } else {
+                    Change::Add(from, to, random.below(3) as i32)
+                }
+            });
+            history.commit(n, changes.collect());
+            n += usize::from(random.chance(20)) * random.below(3);
+        }
+        history
+    }
+
+    /// Adds a version.
+    pub(crate) fn commit(&mut self, num_vertices: usize, changes: Vec<Change>) {
+        let version = self.last() + 1;
+        for &change in &changes {
+            let (Change::Add(from, to, _) | Change::Delete(from, to)) = change;
+            let directed = self.kind.directed;
+            let is_pair = |life: &&mut Life| {
+                let reversed = !directed && (life.from, life.to) == (to, from);
+                life.died == u64::MAX && ((life.from, life.to) == (from, to) || reversed)
+            };
+            if !(self.kind.multigraph && matches!(change, Change::Add(..))) {
+                self.lives.iter_mut().filter(is_pair).for_each(|life| life.died = version);
+            }
+            if let Change::Add(from, to, weight) = change {
+                self.lives.push(Life { from, to, weight, born: version, died: u64::MAX });
+            }
+        }
+        // What never was in a version never was.
+        self.lives.retain(|life| life.born < life.died);
+        self.num_vertices.push(num_vertices);
+        self.changes.push(changes);
+    }
+
+    /// The newest version.
+    pub(crate) fn last(&self) -> u64 {
+        self.changes.len() as u64
+    }
+
+    pub(crate) fn num_vertices(&self, version: u64) -> usize {
+        self.num_vertices[version as usize - 1]
+    }
+
+    /// Number of edges, arcs and loops.
+    pub(crate) fn counts(&self, version: u64) -> (u64, u64, u64) {
+        let edges = || self.lives.iter().filter(|life| life.at(version));
+        let (num_edges, num_loops) =
+            (edges().count() as u64, edges().filter(|e| e.from == e.to).count() as u64);
+        let num_arcs = if self.kind.directed { num_edges } else { 2 * num_edges - num_loops };
+        (num_edges, num_arcs, num_loops)
+    }
+
+    /// The list of each vertex that ever had an arc, ascending by target.
+    fn lists(&self, direction: Direction) -> BTreeMap<VertexId, Vec<Lived>> {
+        let mut lists: BTreeMap<VertexId, Vec<Lived>> = BTreeMap::new();
+        for life in &self.lives {
+            let both = !self.kind.directed && life.from != life.to;
+            if direction == Direction::Out || both {
+                lists.entry(life.from).or_default().push((life.to, *life));
+            }
+            if direction == Direction::In || both {
+                lists.entry(life.to).or_default().push((life.from, *life));
+            }
+        }
+        lists.values_mut().for_each(|list| list.sort_by_key(|lived| (lived.0, lived.1.born)));
+        lists
+    }
+
+    /// The lists of a version: targets and weights, sorted.
+    pub(crate) fn lists_at(&self, direction: Direction, version: u64) -> Vec<Vec<(VertexId, i32)>> {
+        let mut lists = vec![Vec::new(); self.num_vertices(version)];
+        for (v, list) in self.lists(direction) {
+            let alive = list.iter().filter(|(_, life)| life.at(version));
+            let alive: Vec<_> = alive.map(|(target, life)| (*target, life.weight)).collect();
+            if !alive.is_empty() {
+                lists[v as usize] = alive;
+                lists[v as usize].sort_unstable();
+            }
+        }
+        lists
+    }
+
+    /// Layers of the whole history, that end at `cuts` (ascending, the last is the newest version) and tell the versions
+    /// `told` apart. Which fragments are whole is up to `random`.
+    pub(crate) fn layers(&self, random: &mut Random, cuts: &[u64], told: &[u64]) -> Layers {
+        let mut layers = Layers { disk: MemoryDisk::new(), layers: Vec::new(), told: told.to_vec() };
+        layers.told.extend(cuts);
+        layers.told.sort_unstable();
+        layers.told.dedup();
+        let mut heads = [HashMap::new(), HashMap::new()];
+        let mut first = 1;
+        for (number, &last) in (1..).zip(cuts) {
+            let versions: Vec<u64> =
+                layers.told.iter().copied().filter(|version| (first..=last).contains(version)).collect();
+            let range = Cut { number, first, last, versions, sloppy: random.chance(30) };
+            let mut record = self.record(&range);
+            let directory = layer_directory(number);
+            layers.disk.create_directory(&directory).unwrap();
+            let writer = PlainWriter::new(&layers.disk, &directory, DATABASE);
+            for &direction in self.kind.directions() {
+                let section =
+                    self.section(&writer, direction, &range, &mut heads[direction as usize], random);
+                match direction {
+                    Direction::Out => record.out = section,
+                    Direction::In => record.incoming = section,
+                }
+            }
+            if range.versions.len() > 1 {
+                writer.versions(&range.versions).unwrap();
+            }
+            layers.layers.push(layers.open(&record));
+            first = last + 1;
+        }
+        layers
+    }
+
+    fn record(&self, cut: &Cut) -> LayerRecord {
+        let (num_edges, num_arcs, num_loops) = self.counts(cut.last);
+        LayerRecord {
+            number: cut.number,
+            first_version: cut.first,
+            last_version: cut.last,
+            num_versions: cut.versions.len() as u32,
+            encoding: Encoding::Plain,
+            complete: cut.number == 1,
+            directed: self.kind.directed,
+            multigraph: self.kind.multigraph,
+            in_edges: self.kind.in_edges,
+            num_vertices: self.num_vertices(cut.last) as u64,
+            num_edges,
+            num_arcs,
+            num_loops,
+            out: SectionRecord::default(),
+            incoming: SectionRecord::default(),
+            num_new_ids: 0,
+            dictionaries: Vec::new(),
+            vertex_properties: Vec::new(),
+        }
+    }
+
+    fn section(
+        &self,
+        writer: &PlainWriter<'_>,
+        direction: Direction,
+        cut: &Cut,
+        heads: &mut HashMap<VertexId, Address>,
+        random: &mut Random,
+    ) -> SectionRecord {
+        let complete = cut.number == 1;
+        let codes = (cut.versions.len() > 1).then(|| code_type(cut.versions.len() as u32));
+        // The codes of texts grow wider.
+        let texts = if cut.number < 3 { ElementType::U8 } else { ElementType::U16 };
+        let shape = SectionShape { complete, codes, properties: vec![ElementType::I32, texts] };
+        let mut section = SectionWriter::create(writer, direction, shape).unwrap();
+        let lists = self.lists(direction);
+        let touched: Vec<VertexId> = if complete {
+            (0..self.num_vertices(cut.last)).map(vertex).collect()
+        } else {
+            let in_range = |version| (cut.first..=cut.last).contains(&version);
+            let is_touched = |list: &[Lived]| list.iter().any(|(_, l)| in_range(l.born) || in_range(l.died));
+            lists.iter().filter(|(_, list)| is_touched(list)).map(|(&v, _)| v).collect()
+        };
+        let mut chunk = SectionChunk::default();
+        for (slot, v) in touched.into_iter().enumerate() {
+            let list = lists.get(&v).map_or(&[][..], Vec::as_slice);
+            let previous = heads.insert(v, Address::new(cut.number, slot));
+            let whole = complete || previous.is_none() || random.chance(30);
+            cut.fragment(&mut chunk, v, list, if whole { Address::NONE } else { previous.unwrap() }, random);
+            if random.chance(20) {
+                section.append(&std::mem::take(&mut chunk)).unwrap();
+            }
+        }
+        section.append(&chunk).unwrap();
+        section.finish().unwrap()
+    }
+}
+
+/// The range of a layer.
+struct Cut {
+    number: u32,
+    first: u64,
+    last: u64,
+    versions: Vec<u64>,
+    /// Whether to write what tells readers nothing: tombstones for what is not there, arcs that no version saw.
+    sloppy: bool,
+}
+
+impl Cut {
+    fn code(&self, version: u64) -> u32 {
+        if version < self.first || (self.number == 1 && version == 1) {
+            return 0;
+        }
+        self.versions.partition_point(|&told| told < version) as u32 + 1
+    }
+
+    /// Adds the fragment of a vertex, whose list throughout its history is given.
+    fn fragment(
+        &self,
+        chunk: &mut SectionChunk,
+        v: VertexId,
+        list: &[Lived],
+        previous: Address,
+        random: &mut Random,
+    ) {
+        let whole = previous == Address::NONE;
+        let first = self.versions.first().copied().unwrap_or(self.last);
+        let (mut degree, mut dead, mut has_past) = (0, BTreeMap::new(), false);
+        for &(target, life) in
+            list.iter().filter(|(_, life)| life.born <= self.last && life.died >= self.first)
+        {
+            let old = life.born < self.first;
+            degree += usize::from(life.at(self.last));
+            let (born, died) = (self.code(life.born), self.code(life.died));
+            if life.at(self.last) && (whole || !old) {
+                push(&mut chunk.main, target, life.weight, born, None);
+            } else if life.died <= self.last && old && !whole {
+                dead.insert(target, died);
+            } else if life.died <= self.last && self.versions.len() > 1 {
+                let seen = born.max(1) < died || (self.sloppy && born < died && first > 1);
+                if seen {
+                    push(&mut chunk.past, target, life.weight, born, Some(died));
+                    has_past = true;
+                }
+            } else if self.sloppy && !whole && life.died <= self.last && random.chance(50) {
+                dead.entry(target).or_insert(died);
+            }
+        }
+        chunk.main.end_list();
+        if self.number > 1 {
+            chunk.vertices.push(v);
+            chunk.degrees.push(vertex(degree));
+            chunk.previous.push(previous.0);
+        }
+        if has_past {
+            chunk.past_vertices.push(v);
+            chunk.past.end_list();
+        }
+        if !dead.is_empty() {
+            chunk.dead_vertices.push(v);
+            for (target, died) in dead {
+                chunk.dead.targets.push(target);
+                chunk.dead.died.push(died);
+            }
+            chunk.dead.end_list();
+        }
+    }
+}
+
+fn push(chunk: &mut ArcChunk, target: VertexId, weight: i32, born: u32, died: Option<u32>) {
+    chunk.targets.push(target);
+    chunk.born.push(born);
+    chunk.died.extend(died);
+    chunk.properties.resize(2, Vec::new());
+    chunk.properties[0].push(u64::from(weight.cast_unsigned()));
+    chunk.properties[1].push(text_of(weight));
+}
+
+/// The code of the text of an edge.
+fn text_of(weight: i32) -> u64 {
+    u64::from(weight.unsigned_abs()) * 50
+}
+
+/// Layers on a disk in memory.
+#[derive(Debug)]
+pub(crate) struct Layers {
+    pub(crate) disk: MemoryDisk,
+    /// Oldest first.
+    pub(crate) layers: Vec<Arc<PlainLayer>>,
+    /// The versions that they tell apart.
+    pub(crate) told: Vec<u64>,
+}
+
+impl Layers {
+    /// Opens the layer of a record in the directory of its number.
+    pub(crate) fn open(&self, record: &LayerRecord) -> Arc<PlainLayer> {
+        let directory = layer_directory(record.number);
+        Arc::new(PlainLayer::open(&self.disk, &directory, DATABASE, record, &properties()).unwrap())
+    }
+}
+
+pub(crate) fn layer_directory(number: u32) -> PathBuf {
+    Path::new("layers").with_extension(number.to_string())
+}
+
+/// The properties of the edges: a weight, and a text that follows from it.
+pub(crate) fn properties() -> Vec<PropertyRecord> {
+    let property = |number, name: &str, element, texts: bool| PropertyRecord {
+        number,
+        owner: Owner::Edges,
+        name: name.to_owned(),
+        element,
+        texts,
+        weight: !texts,
+    };
+    vec![property(0, "weight", ElementType::I32, false), property(1, "kind", ElementType::U8, true)]
+}
+
+/// Compares a version in layers with the model: every list and degree, without and with a vertex table.
+pub(crate) fn check_version(layers: &[Arc<PlainLayer>], history: &History, version: u64, run: &Run) {
+    let n = history.num_vertices(version);
+    let stack = Stack::new(layers, version, n as u64).unwrap();
+    for &direction in history.kind.directions() {
+        let expected = history.lists_at(direction, version);
+        for with_table in [false, true] {
+            if with_table {
+                stack.table(direction, run).unwrap();
+            }
+            for (v, expected) in expected.iter().enumerate() {
+                let mut found = Vec::new();
+                let visited = stack.visit(direction, vertex(v), |stretch| {
+                    for (position, &target) in (stretch.start..).zip(stretch.targets) {
+                        let bits = |number| stretch.lists.property(number).unwrap().bits_at(position);
+                        let weight = (bits(0)? as u32).cast_signed();
+                        assert_eq!(bits(1)?, text_of(weight));
+                        found.push((target, weight));
+                    }
+                    Ok(Flow::More)
+                });
+                visited.unwrap();
+                found.sort_unstable();
+                let place = || format!("{direction:?}-list of {v} in version {version}, table: {with_table}");
+                assert_eq!(&found, expected, "{}", place());
+                assert_eq!(stack.degree(direction, vertex(v)).unwrap(), expected.len(), "{}", place());
+            }
+        }
+    }
+    let record = stack.layers().last().unwrap().record();
+    if record.last_version == version {
+        assert_eq!((record.num_edges, record.num_arcs, record.num_loops), history.counts(version));
+    }
+}
+
+/// Some ascending versions up to `last`, which is among them.
+pub(crate) fn random_cuts(random: &mut Random, last: u64, percent: usize) -> Vec<u64> {
+    let mut cuts = random.some(1..last, percent);
+    cuts.push(last);
+    cuts
+}
+
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The vertex table once took a list whose arcs are all past for one that never was.
+    #[test]
+    fn a_list_that_is_all_past_is_found_by_the_table() {
+        let mut history = History::new(Kind { directed: true, multigraph: false, in_edges: true });
+        history.commit(2, vec![Change::Add(0, 1, 2)]);
+        history.commit(2, vec![Change::Delete(0, 1)]);
+        let layers = history.layers(&mut Random(0), &[2], &[1]);
+        let run = Run::with_threads(1).unwrap();
+        [1, 2].map(|version| check_version(&layers.layers, &history, version, &run));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+        #[test]
+        fn layers_say_what_happened(seed: u64) {
+            let mut random = Random(seed);
+            let kind = Kind::random(&mut random);
+            let versions = 1 + random.below(14);
+            let history = History::random(kind, &mut random, versions);
+            let cuts = random_cuts(&mut random, history.last(), 40);
+            let told = random.some(1..=history.last(), 50);
+            let layers = history.layers(&mut random, &cuts, &told);
+            let run = Run::with_threads(1).unwrap();
+            for &version in &layers.told {
+                check_version(&layers.layers, &history, version, &run);
+            }
+        }
+    }
+}
