@@ -96,12 +96,14 @@ pub(crate) struct History {
     pub(crate) changes: Vec<Vec<Change>>,
     num_vertices: Vec<usize>,
     lives: Vec<Life>,
+    /// Positions of the edges of a pair that are alive.
+    alive: HashMap<(VertexId, VertexId), Vec<usize>>,
 }
 
 impl History {
     /// Without any version.
     pub(crate) fn new(kind: Kind) -> Self {
-        Self { kind, changes: Vec::new(), num_vertices: Vec::new(), lives: Vec::new() }
+        Self { kind, changes: Vec::new(), num_vertices: Vec::new(), lives: Vec::new(), alive: HashMap::new() }
     }
 
     /// One of `versions` versions.
@@ -130,20 +132,16 @@ impl History {
         let version = self.last() + 1;
         for &change in &changes {
             let (Change::Add(from, to, _) | Change::Delete(from, to)) = change;
-            let directed = self.kind.directed;
-            let is_pair = |life: &&mut Life| {
-                let reversed = !directed && (life.from, life.to) == (to, from);
-                life.died == u64::MAX && ((life.from, life.to) == (from, to) || reversed)
-            };
+            let pair = if self.kind.directed { (from, to) } else { (from.min(to), from.max(to)) };
+            let alive = self.alive.entry(pair).or_default();
             if !(self.kind.multigraph && matches!(change, Change::Add(..))) {
-                self.lives.iter_mut().filter(is_pair).for_each(|life| life.died = version);
+                alive.drain(..).for_each(|index| self.lives[index].died = version);
             }
             if let Change::Add(from, to, weight) = change {
+                alive.push(self.lives.len());
                 self.lives.push(Life { from, to, weight, born: version, died: u64::MAX });
             }
         }
-        // What never was in a version never was.
-        self.lives.retain(|life| life.born < life.died);
         self.num_vertices.push(num_vertices);
         self.changes.push(changes);
     }
@@ -169,7 +167,7 @@ impl History {
     /// The list of each vertex that ever had an arc, ascending by target.
     fn lists(&self, direction: Direction) -> BTreeMap<VertexId, Vec<Lived>> {
         let mut lists: BTreeMap<VertexId, Vec<Lived>> = BTreeMap::new();
-        for life in &self.lives {
+        for life in self.lives.iter().filter(|life| life.born < life.died) {
             let both = !self.kind.directed && life.from != life.to;
             if direction == Direction::Out || both {
                 lists.entry(life.from).or_default().push((life.to, *life));
@@ -465,7 +463,7 @@ mod tests {
         history.commit(2, vec![Change::Delete(0, 1)]);
         let layers = history.layers(&mut Random(0), &[2], &[1]);
         let run = Run::with_threads(1).unwrap();
-        [1, 2].map(|version| check_version(&layers.layers, &history, version, &run));
+        [1, 2].iter().for_each(|&version| check_version(&layers.layers, &history, version, &run));
     }
 
     proptest! {
