@@ -20,13 +20,13 @@
 //!
 //! Not modelled: lost syncs that report success, misdirected writes, damage to names.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::disk::{Disk, Entry, File, Lock, parent};
 use super::map::Map;
-use super::names::{check_exchange, check_rename, is_root, last, list, refused, rename_all};
+use super::names::{Names, check_exchange, check_rename, is_root, last, list, refused};
+use super::pending::{Change, Pending};
 use crate::error::{Error, Result};
 
 const SECTOR_BYTES: usize = 512;
@@ -60,9 +60,9 @@ struct State {
     operations: u64,
     nodes: Vec<Node>,
     /// Names as a process sees them.
-    names: BTreeMap<PathBuf, usize>,
+    names: Names<usize>,
     /// Names as they stand on the disk, and the changes that did not get there yet.
-    durable_names: BTreeMap<PathBuf, usize>,
+    durable_names: Names<usize>,
     pending_names: Vec<Change>,
 }
 
@@ -73,57 +73,6 @@ struct Node {
     content: Vec<u8>,
     durable: Vec<u8>,
     pending: Vec<Pending>,
-}
-
-/// What a file was asked to since its last sync.
-#[derive(Debug, Clone)]
-enum Pending {
-    Write(u64, Vec<u8>),
-    Length(u64),
-}
-
-#[derive(Debug, Clone)]
-enum Change {
-    Add(PathBuf, usize),
-    Remove(PathBuf),
-    Rename(PathBuf, PathBuf),
-    Exchange(PathBuf, PathBuf),
-}
-
-impl Change {
-    fn touches(&self, directory: &Path) -> bool {
-        match self {
-            Self::Add(path, _) | Self::Remove(path) => parent(path) == directory,
-            Self::Rename(a, b) | Self::Exchange(a, b) => parent(a) == directory || parent(b) == directory,
-        }
-    }
-
-    fn apply(&self, names: &mut BTreeMap<PathBuf, usize>) {
-        match self {
-            Self::Add(path, node) => {
-                names.insert(path.clone(), *node);
-            }
-            Self::Remove(path) => names.retain(|name, _| !name.starts_with(path)),
-            Self::Rename(from, to) => rename_all(names, &[(from, to)]),
-            Self::Exchange(a, b) => rename_all(names, &[(a, b), (b, a)]),
-        }
-    }
-}
-
-impl Pending {
-    fn apply(&self, content: &mut Vec<u8>) {
-        match self {
-            Self::Write(_, bytes) if bytes.is_empty() => {}
-            Self::Write(offset, bytes) => {
-                let range = *offset as usize..*offset as usize + bytes.len();
-                if content.len() < range.end {
-                    content.resize(range.end, 0);
-                }
-                content[range].copy_from_slice(bytes);
-            }
-            Self::Length(bytes) => content.resize(*bytes as usize, 0),
-        }
-    }
 }
 
 impl FaultyDisk {

@@ -12,6 +12,7 @@ mod cursor;
 mod real;
 mod names;
 mod memory;
+mod pending;
 mod faulty;
 
 pub use cursor::Cursor;

@@ -69,6 +69,11 @@ impl Durability {
         state.durable = state.written;
     }
 
+    /// What was written, durable or not.
+    pub(super) fn written(&self) -> Reach {
+        self.state().written
+    }
+
     /// What is known to be durable.
     pub(super) fn durable(&self) -> Reach {
         self.state().durable

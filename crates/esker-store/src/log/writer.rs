@@ -125,11 +125,10 @@ impl Log {
     /// # Errors
     /// [`Error::Io`] if the sync fails, to one caller; [`Error::Invalid`] to all others who wait and ever after.
     pub fn wait(&self, version: u64) -> Result<()> {
-        let due = self.next_version();
-        if version >= due {
-            return Err(Error::Invalid(format!(
-                "version {version} was not appended to the log: {due} is next"
-            )));
+        let last = self.core.durability.written().version;
+        if version > last {
+            let reason = format!("version {version} was not appended to the log, which ends with {last}");
+            return Err(Error::Invalid(reason));
         }
         match self.core.options.sync {
             Sync::Always => self.core.durability.sync_to(version),

@@ -87,7 +87,7 @@ impl Manifest {
                 Err(error) => error,
             };
             let now = Self::read(disk, &path)?;
-            if now.records == manifest.records {
+            if (now.database, now.records) == (manifest.database, manifest.records) {
                 return Err(failed);
             }
             manifest = now;
