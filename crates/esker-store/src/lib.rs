@@ -17,6 +17,7 @@ pub mod stack;
 mod history;
 pub mod freeze;
 pub mod snapshot;
+pub mod diff;
 pub mod check;
 pub mod import;
 pub mod export;

@@ -68,6 +68,14 @@ impl<'a> Edges<'a> {
         self.targets.is_empty()
     }
 
+    /// Where an edge lies: the lists and its place in them.
+    pub(crate) fn place(&self, index: usize) -> (&'a ListColumns, usize) {
+        match &self.places {
+            Places::Run(lists, start) => (lists, start + index),
+            Places::Each(places) => places[index],
+        }
+    }
+
     /// Where the values of a property of the edges of a range lie: stretches of columns, in the order of the edges.
     ///
     /// # Errors

@@ -21,23 +21,23 @@ use crate::version::{MANIFEST_NAME, Manifest, layer_directory};
 const DB: &str = "web.esker";
 
 /// The edges of a version, each with its weights; an undirected one from the lesser end.
-type Edges = BTreeMap<(VertexId, VertexId), Vec<i32>>;
+pub(crate) type Edges = BTreeMap<(VertexId, VertexId), Vec<i32>>;
 
 /// What a commit does to an edge: set to a weight, or removed.
-type Op = (VertexId, VertexId, Option<i32>);
+pub(crate) type Op = (VertexId, VertexId, Option<i32>);
 
-struct History {
+pub(crate) struct History {
     disk: FaultyDisk,
     sample: Sample,
     multigraph: bool,
     manifest: Manifest,
     layers: Vec<Arc<PlainLayer>>,
     /// By version, from 1.
-    versions: Vec<Edges>,
+    pub(crate) versions: Vec<Edges>,
 }
 
 impl History {
-    fn new(n: usize, edges: usize, directed: bool, multigraph: bool, seed: u32) -> Self {
+    pub(crate) fn new(n: usize, edges: usize, directed: bool, multigraph: bool, seed: u32) -> Self {
         let mut sample = Sample::random(n, edges, directed, seed);
         sample.ids = IdMapKind::Identity;
         if !directed {
@@ -88,7 +88,7 @@ impl History {
     }
 
     /// Commits and freezes several versions into a layer.
-    fn freeze(&mut self, commits: &[Vec<Op>], policy: CopyPolicy, run: &Run) {
+    pub(crate) fn freeze(&mut self, commits: &[Vec<Op>], policy: CopyPolicy, run: &Run) {
         let first = self.versions.len() as u64 + 1;
         let (mut edges, mut rows) = (Vec::new(), vec![Vec::new(), Vec::new()]);
         for (ops, code) in commits.iter().zip(1..) {
@@ -157,11 +157,14 @@ impl History {
         lists
     }
 
+    pub(crate) fn snapshot(&self, version: u64) -> Snapshot {
+        let manifest = self.manifest.clone();
+        Snapshot::at(&self.disk, Path::new(DB), manifest, &self.layers, version).unwrap()
+    }
+
     fn verify(&self, run: &Run) {
         for version in 1..=self.versions.len() {
-            let manifest = self.manifest.clone();
-            let snapshot =
-                Snapshot::at(&self.disk, Path::new(DB), manifest, &self.layers, version as u64).unwrap();
+            let snapshot = self.snapshot(version as u64);
             for direction in [Direction::Out, Direction::In] {
                 self.verify_points(&snapshot, version, direction);
                 self.verify_scans(&snapshot, version, direction, run);
@@ -221,7 +224,7 @@ impl History {
     }
 }
 
-fn ops(n: usize, largest: usize) -> impl Strategy<Value = Vec<Op>> {
+pub(crate) fn ops(n: usize, largest: usize) -> impl Strategy<Value = Vec<Op>> {
     let end = move || (0..n).prop_map(move |v| vertex(v * v / n));
     let weight = prop_oneof![1 => Just(None), 2 => (0..4_i32).prop_map(Some)];
     prop::collection::vec((end(), end(), weight), 0..largest)

@@ -9,7 +9,7 @@ mod tests;
 #[cfg(test)]
 mod forged;
 #[cfg(test)]
-mod layered_tests;
+pub(crate) mod layered_tests;
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};

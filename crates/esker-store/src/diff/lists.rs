@@ -1,0 +1,160 @@
+//! What is different in the list of one vertex.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use esker_graph::{Direction, VertexId};
+
+use super::{Difference, EdgeOf};
+use crate::error::{Error, Result};
+use crate::snapshot::{Edges, Snapshot};
+
+/// The list of a vertex in one version.
+struct Side<'s> {
+    snapshot: &'s Snapshot,
+    source: VertexId,
+    edges: Edges<'s>,
+    /// The edges before it are reported at their other end.
+    start: usize,
+    num_properties: u32,
+}
+
+impl<'s> Side<'s> {
+    /// `None` if the version has no such vertex.
+    fn read(snapshot: &'s Snapshot, source: VertexId) -> Result<Option<Self>> {
+        if source as usize >= snapshot.num_vertices() {
+            return Ok(None);
+        }
+        let edges = snapshot.edges(Direction::Out, source)?;
+        let start = match snapshot.is_directed() {
+            true => 0,
+            false => edges.targets().partition_point(|&target| target < source),
+        };
+        let num_properties = snapshot.edge_properties().count() as u32;
+        Ok(Some(Self { snapshot, source, edges, start, num_properties }))
+    }
+
+    fn edge(&self, index: usize) -> EdgeOf<'_> {
+        let target = self.edges.targets()[index];
+        EdgeOf { source: self.source, target, snapshot: self.snapshot, edges: &self.edges, index }
+    }
+
+    /// The copies of an edge that begin at `start`.
+    fn copies(&self, start: usize) -> Range<usize> {
+        let targets = &self.edges.targets()[start..];
+        let count = targets.iter().take_while(|&target| target == &targets[0]).count();
+        start..start + count
+    }
+
+    fn bits(&self, index: usize, property: u32) -> Result<u64> {
+        let (lists, at) = self.edges.place(index);
+        let missing = || Error::Invalid(format!("there is no edge property number {property}"));
+        lists.property(property as usize).ok_or_else(missing)?.bits_at(at)
+    }
+
+    /// The values of all properties of some copies, each with the copy, ascending.
+    fn sorted_values(&self, copies: Range<usize>) -> Result<Vec<(Vec<u64>, usize)>> {
+        let values = |index| (0..self.num_properties).map(|property| self.bits(index, property)).collect::<Result<Vec<u64>>>();
+        let mut rows =
+            copies.map(|index| Ok((values(index)?, index))).collect::<Result<Vec<(Vec<u64>, usize)>>>()?;
+        rows.sort_unstable();
+        Ok(rows)
+    }
+}
+
+/// Hands the differences between the out-lists of `v` in `a` and `b` to `visit`. Memory: both lists.
+pub(super) fn compare<F>(a: &Snapshot, b: &Snapshot, v: VertexId, visit: &mut F) -> Result<()>
+where
+    F: FnMut(Difference<'_>) -> Result<()>,
+{
+    match (Side::read(a, v)?, Side::read(b, v)?) {
+        (Some(a), Some(b)) => compare_sides(&a, &b, visit),
+        (Some(a), None) => {
+            (a.start..a.edges.len()).try_for_each(|at| visit(Difference::EdgeRemoved(a.edge(at))))
+        }
+        (None, Some(b)) => {
+            (b.start..b.edges.len()).try_for_each(|at| visit(Difference::EdgeAdded(b.edge(at))))
+        }
+        (None, None) => Ok(()),
+    }
+}
+
+fn compare_sides<F>(a: &Side<'_>, b: &Side<'_>, visit: &mut F) -> Result<()>
+where
+    F: FnMut(Difference<'_>) -> Result<()>,
+{
+    let (old, new) = (a.edges.targets(), b.edges.targets());
+    let (mut i, mut j) = (a.start, b.start);
+    loop {
+        let order = match (old.get(i), new.get(j)) {
+            (None, None) => return Ok(()),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (Some(old), Some(new)) => old.cmp(new),
+        };
+        match order {
+            Ordering::Less => {
+                visit(Difference::EdgeRemoved(a.edge(i)))?;
+                i += 1;
+            }
+            Ordering::Greater => {
+                visit(Difference::EdgeAdded(b.edge(j)))?;
+                j += 1;
+            }
+            Ordering::Equal => {
+                let (copies, others) = (a.copies(i), b.copies(j));
+                (i, j) = (copies.end, others.end);
+                if copies.len() == 1 && others.len() == 1 {
+                    if !is_same(a, copies.start, b, others.start)? {
+                        visit(Difference::EdgeChanged(a.edge(copies.start), b.edge(others.start)))?;
+                    }
+                } else {
+                    compare_copies(a, copies, b, others, visit)?;
+                }
+            }
+        }
+    }
+}
+
+fn is_same(a: &Side<'_>, i: usize, b: &Side<'_>, j: usize) -> Result<bool> {
+    let ((lists, at), (other_lists, other_at)) = (a.edges.place(i), b.edges.place(j));
+    if std::ptr::eq(lists, other_lists) && at == other_at {
+        return Ok(true);
+    }
+    for property in 0..a.num_properties {
+        if a.bits(i, property)? != b.bits(j, property)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Parallel edges have no identity: what one side has more often than the other was added or removed.
+fn compare_copies<F>(
+    a: &Side<'_>,
+    copies: Range<usize>,
+    b: &Side<'_>,
+    others: Range<usize>,
+    visit: &mut F,
+) -> Result<()>
+where
+    F: FnMut(Difference<'_>) -> Result<()>,
+{
+    let (old, new) = (a.sorted_values(copies)?, b.sorted_values(others)?);
+    let (mut i, mut j) = (0, 0);
+    while i < old.len() || j < new.len() {
+        let order = match (old.get(i), new.get(j)) {
+            (Some(old), Some(new)) => old.0.cmp(&new.0),
+            (Some(_), None) => Ordering::Less,
+            _ => Ordering::Greater,
+        };
+        if order == Ordering::Less {
+            visit(Difference::EdgeRemoved(a.edge(old[i].1)))?;
+        } else if order == Ordering::Greater {
+            visit(Difference::EdgeAdded(b.edge(new[j].1)))?;
+        }
+        i += usize::from(order != Ordering::Greater);
+        j += usize::from(order != Ordering::Less);
+    }
+    Ok(())
+}
