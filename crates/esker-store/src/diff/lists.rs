@@ -54,7 +54,9 @@ impl<'s> Side<'s> {
 
     /// The values of all properties of some copies, each with the copy, ascending.
     fn sorted_values(&self, copies: Range<usize>) -> Result<Vec<(Vec<u64>, usize)>> {
-        let values = |index| (0..self.num_properties).map(|property| self.bits(index, property)).collect::<Result<Vec<u64>>>();
+        let values = |index| {
+            (0..self.num_properties).map(|property| self.bits(index, property)).collect::<Result<Vec<u64>>>()
+        };
         let mut rows =
             copies.map(|index| Ok((values(index)?, index))).collect::<Result<Vec<(Vec<u64>, usize)>>>()?;
         rows.sort_unstable();

@@ -73,7 +73,10 @@ impl VersionSelector {
             Self::Number(number) => {
                 let newest = versions.last().map_or(0, |version| version.number);
                 let forgotten = if *number > 0 && *number < newest { " any more" } else { "" };
-                none(format!("there is no version {number}{forgotten}: there {}", describe_versions(versions)))
+                none(format!(
+                    "there is no version {number}{forgotten}: there {}",
+                    describe_versions(versions)
+                ))
             }
             Self::Tag(name) => match tags.get(name) {
                 Some(&number) => Ok(number),
@@ -89,7 +92,11 @@ impl VersionSelector {
                     format_time(*ms),
                     versions.first().map_or_else(
                         || "there are none".to_owned(),
-                        |oldest| format!("the oldest is {}, of {}", oldest.number, format_time(oldest.time_ms))
+                        |oldest| format!(
+                            "the oldest is {}, of {}",
+                            oldest.number,
+                            format_time(oldest.time_ms)
+                        )
                     )
                 )),
             },
@@ -207,7 +214,8 @@ mod tests {
             assert!(told.contains(message), "{text}: {told}");
         }
         let early = VersionSelector::Time(5).resolve(&[version(7, 1000)], &BTreeMap::new()).unwrap_err();
-        let expected = "no version is as old as 1970-01-01T00:00:00.005Z: the oldest is 7, of 1970-01-01T00:00:01Z";
+        let expected =
+            "no version is as old as 1970-01-01T00:00:00.005Z: the oldest is 7, of 1970-01-01T00:00:01Z";
         assert_eq!(early.to_string(), expected);
         let many: Vec<VersionRecord> = (1..100).map(|number| version(number * 2, 0)).collect();
         let told = VersionSelector::Number(7).resolve(&many, &BTreeMap::new()).unwrap_err().to_string();
@@ -216,7 +224,9 @@ mod tests {
 
     #[test]
     fn tags_cannot_be_taken_for_something_else() {
-        for name in ["", "latest", "17", "2026-11-21", "2026-1x", "@home", "-x", "two words", &"x".repeat(201)] {
+        for name in
+            ["", "latest", "17", "2026-11-21", "2026-1x", "@home", "-x", "two words", &"x".repeat(201)]
+        {
             assert!(check_tag(name).is_err(), "{name}");
         }
         for name in ["monday", "v1.0", "2026", "before-the-move", "été", "1st", "2026-release"] {

@@ -12,7 +12,9 @@ const DAY_MS: i64 = 86_400_000;
 /// What is wrong, and how times are written.
 pub fn parse_time(text: &str) -> Result<RangeInclusive<u64>, String> {
     let wrong = || {
-        format!("{text:?} is no time: write 2026-11-21, 2026-11-21T10:00:00Z, or @ and milliseconds since 1970")
+        format!(
+            "{text:?} is no time: write 2026-11-21, 2026-11-21T10:00:00Z, or @ and milliseconds since 1970"
+        )
     };
     if let Some(milliseconds) = text.strip_prefix('@') {
         return milliseconds.parse().map(|ms| ms..=ms).map_err(|_| wrong());
@@ -163,10 +165,29 @@ mod tests {
             assert_eq!(parse_time(text), Ok(range), "{text}");
         }
         for text in [
-            "2026", "2026-11", "2026-13-01", "2026-00-01", "2026-11-31", "2026-02-29", "2026-11-00", "2026-11-21T",
-            "2026-11-21T24:00", "2026-11-21T10:60", "2026-11-21T10:00:60", "2026-11-21T10", "2026-11-21T10:00:",
-            "2026-11-21T10:00:00.", "2026-11-21T10:00:00+1", "2026-11-21T10:00:00 CET", "+026-11-21", "@", "@-1",
-            "@now", "1969-12-31", "2026-11-21é", "",
+            "2026",
+            "2026-11",
+            "2026-13-01",
+            "2026-00-01",
+            "2026-11-31",
+            "2026-02-29",
+            "2026-11-00",
+            "2026-11-21T",
+            "2026-11-21T24:00",
+            "2026-11-21T10:60",
+            "2026-11-21T10:00:60",
+            "2026-11-21T10",
+            "2026-11-21T10:00:",
+            "2026-11-21T10:00:00.",
+            "2026-11-21T10:00:00+1",
+            "2026-11-21T10:00:00 CET",
+            "+026-11-21",
+            "@",
+            "@-1",
+            "@now",
+            "1969-12-31",
+            "2026-11-21é",
+            "",
         ] {
             assert!(parse_time(text).is_err(), "{text}");
         }
