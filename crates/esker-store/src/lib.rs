@@ -16,6 +16,7 @@ pub mod stack;
 #[cfg(test)]
 mod history;
 pub mod freeze;
+pub mod merge;
 pub mod snapshot;
 pub mod diff;
 pub mod check;

@@ -1,6 +1,7 @@
 //! A column whose element type is known only when it is opened.
 
 use std::any::Any;
+use std::ops::Range;
 use std::path::Path;
 
 use esker_graph::Run;
@@ -111,6 +112,21 @@ macro_rules! values {
                         u64::from_le_bytes(bytes)
                     }),)*
                 }
+            }
+
+            /// Appends the bits of a range of elements, as [`Values::bits_at`] gives them.
+            ///
+            /// # Errors
+            /// As [`Column::get`].
+            pub fn append_bits(&self, range: Range<usize>, out: &mut Vec<u64>) -> Result<()> {
+                match self {
+                    $(Self::$code(column) => out.extend(column.get(range)?.iter().map(|value| {
+                        let mut bytes = [0; 8];
+                        bytes[..size_of::<$type>()].copy_from_slice(&value.to_le_bytes());
+                        u64::from_le_bytes(bytes)
+                    })),)*
+                }
+                Ok(())
             }
         }
     };

@@ -1,0 +1,169 @@
+//! One direction of a layer that is merged: its columns, verified, and where a pass over its vertices stands.
+
+use std::ops::Range;
+
+use esker_graph::{Run, VertexId};
+
+use super::told::Told;
+use crate::error::{Error, Result};
+use crate::layer::{CodeSlice, ListColumns, PlainLayer, Section};
+
+/// Lists, verified.
+#[derive(Debug)]
+pub(super) struct Lists<'a> {
+    pub(super) columns: &'a ListColumns,
+    /// The directory; empty if there is a list for each vertex.
+    pub(super) vertices: &'a [VertexId],
+    pub(super) offsets: &'a [u64],
+    pub(super) targets: &'a [VertexId],
+}
+
+impl<'a> Lists<'a> {
+    fn new(columns: &'a ListColumns, run: &Run) -> Result<Self> {
+        let (vertices, offsets) = (columns.vertices(run)?.unwrap_or(&[]), columns.offsets(run)?);
+        Ok(Self { columns, vertices, offsets, targets: columns.targets(run)? })
+    }
+
+    #[inline]
+    pub(super) fn range(&self, slot: usize) -> Range<usize> {
+        self.offsets[slot] as usize..self.offsets[slot + 1] as usize
+    }
+
+    /// The first slot whose vertex is not below `v`.
+    pub(super) fn slot_from(&self, v: usize) -> usize {
+        if self.columns.is_dense() {
+            v.min(self.offsets.len() - 1)
+        } else {
+            self.vertices.partition_point(|&listed| (listed as usize) < v)
+        }
+    }
+
+    /// Lists, and arcs in them, of vertices below `v`.
+    fn entries_before(&self, v: usize) -> usize {
+        let slot = self.slot_from(v);
+        slot + self.offsets[slot] as usize
+    }
+
+    /// The list of `v`, if it has one; `slot` stands at or before it, and moves on to it.
+    #[inline]
+    fn seek(&self, slot: &mut usize, v: VertexId) -> Option<Range<usize>> {
+        while self.vertices.get(*slot).is_some_and(|&listed| listed < v) {
+            *slot += 1;
+        }
+        (self.vertices.get(*slot) == Some(&v)).then(|| self.range(*slot))
+    }
+}
+
+/// Tombstones.
+#[derive(Debug)]
+pub(super) struct Dead<'a> {
+    pub(super) lists: Lists<'a>,
+    pub(super) died: Option<CodeSlice<'a>>,
+}
+
+/// Arcs that lived and died within the range.
+#[derive(Debug)]
+pub(super) struct Past<'a> {
+    pub(super) lists: Lists<'a>,
+    pub(super) born: CodeSlice<'a>,
+    pub(super) died: CodeSlice<'a>,
+}
+
+/// One direction of a layer.
+#[derive(Debug)]
+pub(super) struct Input<'a> {
+    layer: &'a PlainLayer,
+    pub(super) main: Lists<'a>,
+    pub(super) born: Option<CodeSlice<'a>>,
+    /// Lengths of whole lists, and links; empty in a complete layer.
+    pub(super) degrees: &'a [VertexId],
+    pub(super) previous: &'a [u64],
+    pub(super) dead: Option<Dead<'a>>,
+    pub(super) past: Option<Past<'a>>,
+    /// What becomes of its codes.
+    codes: Vec<u32>,
+    /// Whether the merged layer tells a version apart that is before the range of this one.
+    pub(super) has_before: bool,
+}
+
+/// How far a pass over the vertices of an input got.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Cursor {
+    dead: usize,
+    past: usize,
+}
+
+impl<'a> Input<'a> {
+    pub(super) fn new(layer: &'a PlainLayer, section: &'a Section, told: &Told, run: &Run) -> Result<Self> {
+        let (degrees, previous) = section.links(run)?.unwrap_or((&[], &[]));
+        let dead = section.dead().map(|dead| {
+            let died = dead.codes.as_ref().map(|codes| codes.all(run)).transpose()?;
+            Ok::<_, Error>(Dead { lists: Lists::new(&dead.lists, run)?, died })
+        });
+        let past = section.past().map(|past| {
+            let (born, died) = (past.born.all(run)?, past.died.all(run)?);
+            Ok::<_, Error>(Past { lists: Lists::new(&past.lists, run)?, born, died })
+        });
+        Ok(Self {
+            layer,
+            main: Lists::new(section.main(), run)?,
+            born: section.born().map(|born| born.all(run)).transpose()?,
+            degrees,
+            previous,
+            dead: dead.transpose()?,
+            past: past.transpose()?,
+            codes: told.codes_of(layer)?,
+            has_before: told.is_any_before(layer.record().first_version),
+        })
+    }
+
+    pub(super) fn is_complete(&self) -> bool {
+        self.main.columns.is_dense()
+    }
+
+    /// Whether a fragment stands for the whole list.
+    pub(super) fn is_whole(&self, slot: usize) -> bool {
+        self.previous.get(slot).is_none_or(|&previous| previous == 0)
+    }
+
+    /// What becomes of a code.
+    #[inline]
+    pub(super) fn code(&self, code: u32) -> Result<u32> {
+        self.codes.get(code as usize).copied().ok_or_else(|| {
+            let reason = format!("a code {code} where {} versions are told apart", self.codes.len() - 1);
+            Error::corrupt(self.layer.directory(), 0, reason)
+        })
+    }
+
+    /// What becomes of the code of the first version that the layer tells apart.
+    pub(super) fn first_code(&self) -> u32 {
+        self.codes[1]
+    }
+
+    /// Lists and entries of all kinds of vertices below `v`.
+    pub(super) fn entries_before(&self, v: usize) -> usize {
+        let dead = self.dead.as_ref().map_or(0, |dead| dead.lists.entries_before(v));
+        let past = self.past.as_ref().map_or(0, |past| past.lists.entries_before(v));
+        self.main.entries_before(v) + dead + past
+    }
+
+    /// At the first vertex that is not below `v`.
+    pub(super) fn cursor(&self, v: usize) -> Cursor {
+        Cursor {
+            dead: self.dead.as_ref().map_or(0, |dead| dead.lists.slot_from(v)),
+            past: self.past.as_ref().map_or(0, |past| past.lists.slot_from(v)),
+        }
+    }
+
+    /// The tombstones of `v`.
+    pub(super) fn dead_of(&self, cursor: &mut Cursor, v: VertexId) -> Option<(&Dead<'a>, Range<usize>)> {
+        let dead = self.dead.as_ref()?;
+        dead.lists.seek(&mut cursor.dead, v).map(|range| (dead, range))
+    }
+
+    /// The past arcs of `v`.
+    pub(super) fn past_of(&self, cursor: &mut Cursor, v: VertexId) -> Option<(&Past<'a>, Range<usize>)> {
+        let past = self.past.as_ref()?;
+        past.lists.seek(&mut cursor.past, v).map(|range| (past, range))
+    }
+}

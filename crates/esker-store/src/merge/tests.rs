@@ -1,0 +1,139 @@
+use std::ops::Range;
+
+use esker_graph::Run;
+use proptest::prelude::*;
+
+use super::{MergeOptions, merge_layers};
+use crate::format::{SectionRecord, VersionRecord};
+use crate::history::{
+    Change, DATABASE, History, Kind, Layers, Random, check_version, layer_directory, random_cuts,
+};
+use crate::io::Disk;
+use crate::layer::PlainWriter;
+
+/// Merges some layers; only `retained`, and the last version of the new layer, are told apart afterwards.
+fn merge(
+    layers: &mut Layers,
+    which: Range<usize>,
+    retained: &[u64],
+    until: Option<&VersionRecord>,
+    number: u32,
+    run: &Run,
+) {
+    let directory = layer_directory(number);
+    layers.disk.create_directory(&directory).unwrap();
+    let writer = PlainWriter::new(&layers.disk, &directory, DATABASE);
+    let options = MergeOptions { number, retained, until };
+    let record = merge_layers(&layers.layers, which.clone(), &options, &writer, run).unwrap();
+    let merged = layers.open(&record);
+    let range = record.first_version..=layers.layers[which.end - 1].record().last_version;
+    let told = merged.versions().unwrap().to_vec();
+    layers.told.retain(|version| !range.contains(version) || told.contains(version));
+    layers.layers.splice(which, [merged]);
+}
+
+fn version_record(history: &History, number: u64) -> VersionRecord {
+    let (num_edges, num_arcs, num_loops) = history.counts(number);
+    let num_vertices = history.num_vertices(number) as u64;
+    VersionRecord { number, time_ms: 0, message: String::new(), num_vertices, num_edges, num_arcs, num_loops }
+}
+
+fn random_layers(random: &mut Random) -> (History, Layers) {
+    let kind = Kind::random(random);
+    let versions = 1 + random.below(16);
+    let history = History::random(kind, random, versions);
+    let percent = [20, 50, 90][random.below(3)];
+    let cuts = random_cuts(random, history.last(), percent);
+    let percent = [20, 60, 100][random.below(3)];
+    let told = random.some(1..=history.last(), percent);
+    let layers = history.layers(random, &cuts, &told);
+    (history, layers)
+}
+
+fn check_all(layers: &Layers, history: &History, run: &Run) {
+    for &version in &layers.told {
+        check_version(&layers.layers, history, version, run);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+    /// Any runs of layers, merged again and again while versions are forgotten: those retained stay what they are.
+    #[test]
+    fn what_is_retained_is_not_forgotten(seed: u64) {
+        let mut random = Random(seed);
+        let run = Run::with_threads(1).unwrap();
+        let (history, mut layers) = random_layers(&mut random);
+        for number in 100..106 {
+            let first = random.below(layers.layers.len());
+            let end = first + 1 + random.below(layers.layers.len() - first);
+            let retained = random.some(layers.told.clone(), 80);
+            merge(&mut layers, first..end, &retained, None, number, &run);
+            check_all(&layers, &history, &run);
+        }
+        let newest = layers.layers.len();
+        merge(&mut layers, 0..newest, &[], None, 200, &run);
+        prop_assert_eq!(&layers.told, &[history.last()]);
+        check_all(&layers, &history, &run);
+        let SectionRecord { dead_arcs, past_arcs, .. } = layers.layers[0].record().out;
+        prop_assert_eq!((dead_arcs, past_arcs), (0, 0));
+    }
+
+    /// The newest versions are undone, and the rest goes on.
+    #[test]
+    fn the_newest_versions_can_be_undone(seed: u64) {
+        let mut random = Random(seed);
+        let run = Run::with_threads(1).unwrap();
+        let (history, mut layers) = random_layers(&mut random);
+        for number in 100..104 {
+            let newest = layers.layers.last().unwrap().versions().unwrap().to_vec();
+            let until = version_record(&history, newest[random.below(newest.len())]);
+            let first = random.below(layers.layers.len());
+            let (retained, all) = (random.some(layers.told.clone(), 80), layers.layers.len());
+            merge(&mut layers, first..all, &retained, Some(&until), number, &run);
+            prop_assert_eq!(layers.told.last(), Some(&until.number));
+            check_all(&layers, &history, &run);
+        }
+    }
+}
+
+/// A whole fragment replaces a list below the inputs. A version of the range before it still sees that list, of which one arc died
+/// unseen: it must be read from below.
+#[test]
+fn a_whole_fragment_does_not_hide_what_an_older_version_sees() {
+    let run = Run::with_threads(1).unwrap();
+    let mut history = History::new(Kind { directed: true, multigraph: false, in_edges: true });
+    history.commit(4, vec![Change::Add(0, 1, 1), Change::Add(0, 2, 2)]);
+    history.commit(4, vec![Change::Add(3, 0, 1)]);
+    history.commit(4, vec![Change::Delete(0, 2), Change::Add(0, 3, 0)]);
+    // Which fragments are whole follows from the seed.
+    for seed in 0..40 {
+        let mut layers = history.layers(&mut Random(seed), &[1, 2, 3], &[]);
+        merge(&mut layers, 1..3, &[2], None, 100, &run);
+        assert_eq!(layers.told, [1, 2, 3]);
+        check_all(&layers, &history, &run);
+    }
+}
+
+/// Threads share the work: many chunks, the same answer.
+#[test]
+fn many_vertices_are_merged_in_chunks() {
+    let mut random = Random(3);
+    let mut history = History::new(Kind { directed: true, multigraph: false, in_edges: true });
+    let n = 150_000;
+    for _ in 0..6 {
+        let change = |random: &mut Random| {
+            let (from, to) = (random.below(n) as _, random.below(n) as _);
+            Change::Add(from, to, random.below(5) as i32)
+        };
+        history.commit(n, (0..20_000).map(|_| change(&mut random)).collect());
+    }
+    let run = Run::with_threads(3).unwrap();
+    let mut layers = history.layers(&mut random, &[1, 3, 4, 6], &[1, 2, 3, 4, 5, 6]);
+    merge(&mut layers, 1..4, &[2, 4], None, 100, &run);
+    merge(&mut layers, 0..2, &[1, 4], None, 101, &run);
+    assert_eq!(layers.layers[0].versions().unwrap(), [1, 4, 6]);
+    for version in [1, 4, 6] {
+        check_version(&layers.layers, &history, version, &run);
+    }
+}

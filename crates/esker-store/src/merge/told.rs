@@ -1,0 +1,56 @@
+//! The versions that a merged layer tells apart, and what becomes of the codes of its inputs.
+
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::layer::PlainLayer;
+
+/// The versions that a merged layer tells apart.
+#[derive(Debug)]
+pub(super) struct Told {
+    /// Ascending; the last is the last of the range.
+    versions: Vec<u64>,
+}
+
+impl Told {
+    /// Those of `retained` that the layers tell apart, up to `last`, which is always among them.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`].
+    pub(super) fn new(layers: &[Arc<PlainLayer>], retained: &[u64], last: u64) -> Result<Self> {
+        let mut versions = Vec::new();
+        for layer in layers {
+            let told = layer.versions()?.iter().copied().filter(|&version| version <= last);
+            versions
+                .extend(told.filter(|version| *version == last || retained.binary_search(version).is_ok()));
+        }
+        if versions.last() != Some(&last) {
+            return Err(Error::Invalid(format!("version {last} was forgotten")));
+        }
+        Ok(Self { versions })
+    }
+
+    pub(super) fn versions(&self) -> &[u64] {
+        &self.versions
+    }
+
+    /// The largest code.
+    pub(super) fn newest(&self) -> u32 {
+        self.versions.len() as u32
+    }
+
+    /// Whether one of them is before `version`.
+    pub(super) fn is_any_before(&self, version: u64) -> bool {
+        self.versions[0] < version
+    }
+
+    /// For each code of a layer, the code of the first version here that is not before it. What is after all of them, because the
+    /// merge undoes it, gets a code above [`Told::newest`].
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`].
+    pub(super) fn codes_of(&self, layer: &PlainLayer) -> Result<Vec<u32>> {
+        let code = |&version: &u64| self.versions.partition_point(|&told| told < version) as u32 + 1;
+        Ok([0].into_iter().chain(layer.versions()?.iter().map(code)).collect())
+    }
+}
