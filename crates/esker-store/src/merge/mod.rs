@@ -18,6 +18,7 @@ mod told;
 mod input;
 mod list;
 mod weave;
+pub mod policy;
 #[cfg(test)]
 mod tests;
 
@@ -148,10 +149,10 @@ impl Merge<'_> {
             inputs.push(Input::new(layer, section, self.told, self.run)?);
             lists.extend([section.main(), section.past().map_or(section.main(), |past| &past.lists)]);
         }
-        for layer in 0..self.below.map_or(0, |below| below.layers().len()) {
-            lists.extend(
-                self.below.map(|below| below.section(layer, direction)).transpose()?.map(|s| s.main()),
-            );
+        if let Some(below) = self.below {
+            for layer in 0..below.layers().len() {
+                lists.push(below.section(layer, direction)?.main());
+            }
         }
         let properties = property_types(&lists);
         let direct = Direct {

@@ -8,7 +8,7 @@ use super::input::{Cursor, Input};
 use super::list::{Copied, Entry, Kind, OLDER, Source, Target, Whole};
 use super::told::Told;
 use crate::error::Result;
-use crate::layer::{ArcChunk, ListColumns, SectionChunk};
+use crate::layer::{ListColumns, SectionChunk};
 use crate::stack::Stack;
 
 /// One direction of the layers that are merged.
