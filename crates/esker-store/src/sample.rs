@@ -7,8 +7,8 @@ use esker_graph::{Csr, Direction, Rows, VertexId, vertex};
 
 use crate::error::Result;
 use crate::format::{
-    DatabaseId, Edit, ElementType, GraphShape, IdMapKind, IdMapRecord, LayerRecord, Owner, PropertyRecord,
-    VersionRecord, VertexOrder,
+    DatabaseId, DictionaryRecord, Edit, ElementType, GraphShape, IdMapKind, IdMapRecord, LayerRecord, Owner,
+    PropertyRecord, VersionRecord, VertexOrder,
 };
 use crate::ids::{IdFiles, IndexWriter, IntegersWriter, PermutationWriter, TextsWriter, hash_int, hash_text};
 use crate::io::Disk;
@@ -139,7 +139,7 @@ impl Sample {
             })
         };
         let model = self.model();
-        let record = LayerRecord::first(&GraphShape {
+        let mut record = LayerRecord::first(&GraphShape {
             directed: self.directed,
             multigraph: true,
             in_edges: self.in_edges,
@@ -148,6 +148,7 @@ impl Sample {
             num_arcs: model.graph().rows(Direction::Out).unwrap().targets().len() as u64,
             num_loops: self.edges.iter().filter(|edge| edge.0 == edge.1).count() as u64,
         });
+        record.dictionaries = vec![DictionaryRecord { property: 1, first: 0, count: KINDS.len() as u64 }];
         vec![
             Edit::AddLayer(record.clone()),
             Edit::SetIdMap(IdMapRecord { kind: self.ids, base: 0, order: VertexOrder::Keep }),

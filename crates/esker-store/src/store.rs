@@ -49,7 +49,7 @@ impl Store {
         if disk.look(&path.join(MANIFEST_NAME))?.is_none() {
             return Err(Error::Invalid(format!("{name} is not a database: it has no file {MANIFEST_NAME}")));
         }
-        let latest = Snapshot::open(disk.as_ref(), path)?;
+        let latest = Snapshot::open(&disk, path)?;
         Ok(Self { disk, latest })
     }
 

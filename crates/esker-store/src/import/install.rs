@@ -17,8 +17,8 @@ use super::spool::Spool;
 use super::values::ValueType;
 use crate::error::{Error, Result};
 use crate::format::{
-    ColumnWriter, Edit, Element, ElementType, GraphShape, IdMapKind, IdMapRecord, LayerRecord, Owner,
-    PropertyRecord, VersionRecord, VertexOrder as StoredOrder,
+    ColumnWriter, DictionaryRecord, Edit, Element, ElementType, GraphShape, IdMapKind, IdMapRecord,
+    LayerRecord, Owner, PropertyRecord, VersionRecord, VertexOrder as StoredOrder,
 };
 use crate::ids::{IdFiles, PermutationWriter};
 use crate::io::Disk;
@@ -56,9 +56,12 @@ pub fn import(
     let sink = PlainSink(&layer);
     let built = build_layer(reader, options, place, &sink, &|work, _| Ok(PartitionNumberer::new(work)))?;
 
+    let mut dictionaries = Vec::new();
     for (property, number) in built.properties.iter().zip(0..) {
         if matches!(property.value_type, ValueType::Code8 | ValueType::Code16) {
             layer.dictionary(number, property.dictionary.iter().map(|text| &**text))?;
+            let count = property.dictionary.len() as u64;
+            dictionaries.push(DictionaryRecord { property: number, first: 0, count });
         }
     }
     let Built { report, loops, in_edges, ids, properties, weight, work } = built;
@@ -68,7 +71,7 @@ pub fn import(
     work.check()?;
     drop(work);
     disk.remove_directory(&scratch)?;
-    let record = LayerRecord::first(&GraphShape {
+    let mut record = LayerRecord::first(&GraphShape {
         directed: report.directed,
         multigraph: options.duplicates == Duplicates::Keep,
         in_edges,
@@ -77,6 +80,7 @@ pub fn import(
         num_arcs: report.arcs,
         num_loops: loops,
     });
+    record.dictionaries = dictionaries;
     let mut edits = vec![Edit::AddLayer(record.clone()), Edit::SetIdMap(id_map)];
     edits.extend(property_records(properties, weight).map(Edit::AddProperty));
     let time_ms = UNIX_EPOCH.elapsed().map_or(0, |age| age.as_millis() as u64);

@@ -1,18 +1,20 @@
 //! Edge properties that are texts: codes in a column, and a dictionary from code to text.
 
+use std::sync::Arc;
+
 use crate::error::{Error, Result};
-use crate::format::{Column, ColumnKind, ColumnSpec, DatabaseId};
+use crate::format::{Column, ColumnKind, ColumnSpec, DatabaseId, DictionaryRecord};
 use crate::io::Disk;
 use crate::layer::DictionaryFiles;
 
 /// Distinct texts, each with a code: those of the first layer in ascending order of their bytes, then what later layers
 /// added, in order of appearance. Mapped, verified at first use.
-#[derive(Debug)]
-pub struct Dictionary(Vec<Segment>);
+#[derive(Debug, Default)]
+pub struct Dictionary(Vec<Arc<DictionarySegment>>);
 
-/// The texts that one layer added.
+/// The texts that one layer adds to a dictionary.
 #[derive(Debug)]
-struct Segment {
+pub struct DictionarySegment {
     /// Code of the first text.
     first: usize,
     texts: Column<u8>,
@@ -20,22 +22,19 @@ struct Segment {
 }
 
 impl Dictionary {
-    /// Maps the files of the layers that hold a part of it, oldest first; all layers since an older one agree on the codes.
+    /// The parts of all layers, oldest first.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Corrupt`] if they are not what is expected.
-    pub fn open(disk: &dyn Disk, parts: &[DictionaryFiles], database: DatabaseId) -> Result<Self> {
-        let texts = ColumnSpec { database, kind: ColumnKind::DictionaryTexts };
-        let ends = ColumnSpec { database, kind: ColumnKind::DictionaryEnds };
-        let mut first = 0;
-        let segments = parts.iter().map(|files| {
-            let (texts, ends) =
-                (Column::open(disk, &files.texts, texts)?, Column::open(disk, &files.ends, ends)?);
-            let segment = Segment { first, texts, ends };
-            first += segment.ends.len();
-            Ok(segment)
-        });
-        segments.collect::<Result<_>>().map(Self)
+    /// [`Error::Corrupt`] if they do not follow one another.
+    pub fn new(parts: Vec<Arc<DictionarySegment>>) -> Result<Self> {
+        let mut next = 0;
+        for part in &parts {
+            if part.first != next {
+                return Err(part.ends.corrupt(0, format!("its first code is {}, not {next}", part.first)));
+            }
+            next += part.len();
+        }
+        Ok(Self(parts))
     }
 
     /// Number of texts.
@@ -75,12 +74,47 @@ impl Dictionary {
     /// # Errors
     /// [`Error::Corrupt`].
     pub fn verify(&self) -> Result<()> {
-        self.0.iter().try_for_each(Segment::verify)
+        self.0.iter().try_for_each(|segment| segment.verify())
     }
 }
 
-impl Segment {
-    fn text(&self, index: usize) -> Result<&[u8]> {
+impl DictionarySegment {
+    /// Maps the two files of what a layer adds.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Corrupt`] if they are not what is expected.
+    pub fn open(
+        disk: &dyn Disk,
+        files: &DictionaryFiles,
+        record: &DictionaryRecord,
+        database: DatabaseId,
+    ) -> Result<Self> {
+        let texts = ColumnSpec { database, kind: ColumnKind::DictionaryTexts };
+        let ends = ColumnSpec { database, kind: ColumnKind::DictionaryEnds };
+        let (texts, ends) =
+            (Column::open(disk, &files.texts, texts)?, Column::open(disk, &files.ends, ends)?);
+        if ends.len() as u64 != record.count {
+            let reason = format!("it has {} texts where the manifest says {}", ends.len(), record.count);
+            return Err(Error::corrupt(ends.path(), 0, reason));
+        }
+        Ok(Self { first: record.first as usize, texts, ends })
+    }
+
+    /// Number of texts.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// A text by its place among those that the layer adds.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`].
+    pub fn text(&self, index: usize) -> Result<&[u8]> {
         let end = self.ends.at(index)?;
         let start = if index == 0 { 0 } else { self.ends.at(index - 1)? };
         if start > end || end > self.texts.len() as u64 {

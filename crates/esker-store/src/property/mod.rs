@@ -22,7 +22,7 @@ mod removed;
 
 pub use array::{PropertyArray, TextArray};
 pub use column::{Change, PropertyColumn, PropertyLayer};
-pub use dictionary::Dictionary;
+pub use dictionary::{Dictionary, DictionarySegment};
 pub use files::{PropertyFiles, REMOVED_NUMBER, removed_record};
 pub use merge::merge_columns;
 pub use removed::RemovedVertices;

@@ -35,7 +35,7 @@ fn seal(name: &str, content: &mut [u8]) {
 
 /// Reads everything in every way, whatever it may be.
 fn peruse(disk: &FaultyDisk, run: &Run) -> Result<()> {
-    let snapshot = Snapshot::open(disk, Path::new(DB))?;
+    let snapshot = Snapshot::open(&(Arc::new(disk.clone()) as Arc<dyn Disk>), Path::new(DB))?;
     for direction in [Direction::Out, Direction::In] {
         for v in (0..snapshot.num_vertices().min(100)).map(vertex) {
             let _ = snapshot.neighbors(direction, v);

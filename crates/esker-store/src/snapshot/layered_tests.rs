@@ -7,16 +7,16 @@ use std::sync::Arc;
 use esker_graph::{Bitmap, Direction, Graph, Lists, Run, Select, VertexId, vertex};
 use proptest::prelude::*;
 
-use super::Snapshot;
 use super::tests::Collect;
+use super::{Layer, Snapshot, State};
 use crate::check::check;
 use crate::format::{ElementType, IdMapKind, VersionRecord};
 use crate::freeze::{Changes, CopyPolicy, EdgeChange, Growth, REMOVAL, freeze};
 use crate::io::{Disk, FaultyDisk};
-use crate::layer::{PlainLayer, PlainWriter};
+use crate::layer::PlainWriter;
 use crate::sample::{Sample, kind_of};
 use crate::stack::Stack;
-use crate::version::{MANIFEST_NAME, Manifest, layer_directory};
+use crate::version::{Manifest, layer_directory};
 
 const DB: &str = "web.esker";
 
@@ -31,7 +31,8 @@ pub(crate) struct History {
     sample: Sample,
     multigraph: bool,
     manifest: Manifest,
-    layers: Vec<Arc<PlainLayer>>,
+    layers: Vec<Arc<Layer>>,
+    first: State,
     /// By version, from 1.
     pub(crate) versions: Vec<Edges>,
 }
@@ -49,14 +50,22 @@ impl History {
         }
         let disk = FaultyDisk::new(1);
         sample.write(&(Arc::new(disk.clone()) as Arc<dyn Disk>), Path::new(DB), false).unwrap();
-        let mut manifest = Manifest::read(&disk, &Path::new(DB).join(MANIFEST_NAME)).unwrap();
+        let state = State::read(&(Arc::new(disk.clone()) as Arc<dyn Disk>), Path::new(DB)).unwrap();
+        let mut manifest = Manifest::clone(state.manifest());
         manifest.layers[0].multigraph = multigraph;
         let mut first = Edges::new();
         for &(u, v, weight) in &sample.edges {
             first.entry((u, v)).or_default().push(weight);
         }
-        let mut history =
-            Self { disk, sample, multigraph, manifest, layers: Vec::new(), versions: vec![first] };
+        let mut history = Self {
+            disk,
+            sample,
+            multigraph,
+            manifest,
+            layers: Vec::new(),
+            first: state,
+            versions: vec![first],
+        };
         history.open_layer(0);
         history
     }
@@ -65,8 +74,9 @@ impl History {
         let record = &self.manifest.layers[index];
         let directory = layer_directory(Path::new(DB), record.number);
         let properties = &self.manifest.properties;
+        let disk = Arc::new(self.disk.clone()) as Arc<dyn Disk>;
         let layer =
-            PlainLayer::open(&self.disk, &directory, self.manifest.database, record, properties).unwrap();
+            Layer::open(&disk, &directory, self.manifest.database, record, properties, false).unwrap();
         self.layers.push(Arc::new(layer));
     }
 
@@ -111,7 +121,8 @@ impl History {
         let directory = layer_directory(Path::new(DB), number);
         self.disk.create_directory(&directory).unwrap();
         let newest = self.manifest.versions.last().unwrap().clone();
-        let stack = Stack::new(&self.layers, newest.number, newest.num_vertices).unwrap();
+        let lists: Vec<_> = self.layers.iter().map(|layer| Arc::clone(layer.lists())).collect();
+        let stack = Stack::new(&lists, newest.number, newest.num_vertices).unwrap();
         let changes = Changes {
             stack: &stack,
             edges: &edges,
@@ -158,8 +169,8 @@ impl History {
     }
 
     pub(crate) fn snapshot(&self, version: u64) -> Snapshot {
-        let manifest = self.manifest.clone();
-        Snapshot::at(&self.disk, Path::new(DB), manifest, &self.layers, version).unwrap()
+        let state = Arc::new(self.first.with(self.manifest.clone(), self.layers.clone()));
+        state.snapshot(version).unwrap()
     }
 
     fn verify(&self, run: &Run) {

@@ -1,9 +1,11 @@
 //! A version of a graph, for reading: lists and properties of single vertices, and whole graphs to compute on.
 
+mod layer;
 mod weight;
 mod edges;
 mod layered;
 mod graph;
+mod state;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -12,22 +14,24 @@ mod forged;
 pub(crate) mod layered_tests;
 
 use std::borrow::Cow;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
 
 use esker_graph::{Direction, Run, VertexId};
 
 use crate::error::{Error, Result};
 use crate::format::{ElementType, LayerRecord, Owner, PropertyRecord, VersionRecord};
-use crate::ids::{IdFiles, IdMap};
+use crate::ids::IdMap;
 use crate::io::Disk;
-use crate::layer::{DictionaryFiles, PlainLayer};
-use crate::property::Dictionary;
+use crate::property::{Dictionary, PropertyLayer, REMOVED_NUMBER, RemovedVertices, VertexProperty};
 use crate::stack::Stack;
-use crate::version::{MANIFEST_NAME, Manifest, ids_directory, layer_directory};
+use crate::version::Manifest;
 
 pub use edges::Edges;
 pub use graph::StoredGraph;
+pub use layer::Layer;
+pub(crate) use layer::vertex_property;
+pub use state::State;
 pub use weight::StoredWeight;
 
 /// A version of the graph in a database. Cheap to clone; clones, and all graphs made from them, share maps and
@@ -39,74 +43,73 @@ pub struct Snapshot(Arc<Contents>);
 
 #[derive(Debug)]
 struct Contents {
-    path: PathBuf,
-    manifest: Manifest,
+    /// Keeps the layers open.
+    state: Arc<State>,
     version: VersionRecord,
     stack: Stack,
     /// For each edge property, its dictionary if it is text.
     dictionaries: Vec<Option<Dictionary>>,
     ids: IdMap,
+    removed: OnceLock<RemovedVertices>,
 }
 
 impl Snapshot {
-    /// Maps the newest version of the database at `path`. Reads the manifest and the headers of all files, nothing else.
+    /// Maps the newest version in the layers of the database at `path`; commits that are only in the log are not in it. Reads the
+    /// manifest and the headers of all files, nothing else.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Corrupt`]; [`Error::Invalid`] if a newer Esker, or one with another width of vertex
-    /// ids, wrote it.
-    pub fn open(disk: &dyn Disk, path: &Path) -> Result<Self> {
-        let manifest = Manifest::read(disk, &path.join(MANIFEST_NAME))?;
-        let layers = manifest.layers.iter().map(|record| {
-            let directory = layer_directory(path, record.number);
-            PlainLayer::open(disk, &directory, manifest.database, record, &manifest.properties).map(Arc::new)
-        });
-        let layers = layers.collect::<Result<Vec<_>>>()?;
-        let newest = manifest.versions.last().map_or(0, |version| version.number);
-        Self::at(disk, path, manifest, &layers, newest)
+    /// As [`State::read`].
+    pub fn open(disk: &Arc<dyn Disk>, path: &Path) -> Result<Self> {
+        let state = Arc::new(State::read(disk, path)?);
+        state.snapshot(state.newest())
     }
 
-    /// The version of a number in a database whose manifest and layers are given.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] if there is no such version; as [`Snapshot::open`].
-    pub fn at(
-        disk: &dyn Disk,
-        path: &Path,
-        manifest: Manifest,
-        layers: &[Arc<PlainLayer>],
-        number: u64,
-    ) -> Result<Self> {
+    /// A version of a state. What was made for `older` is used again where it still holds.
+    fn at(state: &Arc<State>, number: u64, older: Option<&Self>) -> Result<Self> {
+        let manifest = &state.manifest;
         let version = manifest.versions.iter().find(|version| version.number == number).cloned();
         let version = version.ok_or_else(|| {
-            Error::Invalid(format!("{} has no version {number}: see `esker log`", path.display()))
+            Error::Invalid(format!(
+                "{} has no version {number}: `esker log` lists them",
+                state.path.display()
+            ))
         })?;
-        let stack = Stack::new(layers, number, version.num_vertices)?;
+        let lists: Vec<_> = state.layers.iter().map(|layer| Arc::clone(layer.lists())).collect();
+        let stack = Stack::new(&lists, number, version.num_vertices)?;
+        if let Some(older) = older {
+            stack.inherit(&older.0.stack);
+        }
+        let layers = &state.layers[..stack.layers().len()];
         let dictionary = |property: &PropertyRecord| {
-            let parts = stack.layers().iter().filter(|layer| {
-                let added = &layer.record().dictionaries;
-                layer.record().number == 1 || added.iter().any(|added| added.property == property.number)
-            });
-            let parts: Vec<_> =
-                parts.map(|layer| DictionaryFiles::of(layer.directory(), property.number)).collect();
-            property.texts.then(|| Dictionary::open(disk, &parts, manifest.database)).transpose()
+            let parts =
+                layers.iter().filter_map(|layer| layer.dictionary(property.number).cloned()).collect();
+            property.texts.then(|| Dictionary::new(parts)).transpose()
         };
         let edges = manifest.properties.iter().filter(|property| property.owner == Owner::Edges);
         let dictionaries = edges.map(dictionary).collect::<Result<_>>()?;
-        let directory = ids_directory(path);
-        let files = IdFiles { disk, directory: &directory, database: manifest.database };
-        let num_ids = stack.layers()[0].record().num_vertices as usize;
-        let ids = IdMap::open(&files, manifest.ids.kind, manifest.ids.base, num_ids)?;
-        Ok(Self(Arc::new(Contents { path: path.to_owned(), manifest, version, stack, dictionaries, ids })))
+        let segments = layers.iter().filter_map(|layer| layer.ids().cloned());
+        let ids = state.base_ids.with_segments(segments, stack.num_vertices())?;
+        let (state, removed) = (Arc::clone(state), OnceLock::new());
+        Ok(Self(Arc::new(Contents { state, version, stack, dictionaries, ids, removed })))
+    }
+
+    fn is_of(&self, state: &Arc<State>) -> bool {
+        Arc::ptr_eq(&self.0.state, state)
+    }
+
+    /// The state of the database that it is a version of.
+    pub fn state(&self) -> &Arc<State> {
+        &self.0.state
     }
 
     /// The directory of the database.
     pub fn path(&self) -> &Path {
-        &self.0.path
+        &self.0.state.path
     }
 
     /// What the manifest says.
     pub fn manifest(&self) -> &Manifest {
-        &self.0.manifest
+        &self.0.state.manifest
     }
 
     /// Its newest layer.
@@ -156,7 +159,7 @@ impl Snapshot {
 
     /// The edge properties, by number.
     pub fn edge_properties(&self) -> impl Iterator<Item = &PropertyRecord> {
-        self.0.manifest.properties.iter().filter(|property| property.owner == Owner::Edges)
+        self.0.state.manifest.properties.iter().filter(|property| property.owner == Owner::Edges)
     }
 
     /// The edge property of a name.
@@ -186,6 +189,52 @@ impl Snapshot {
     /// The type of the weights: one of i32, i64, f32, f64; `None` if edges have none.
     pub fn weight_type(&self) -> Option<ElementType> {
         self.weight_property().map(|property| property.element)
+    }
+
+    /// The vertex properties, by number.
+    pub fn vertex_properties(&self) -> impl Iterator<Item = &PropertyRecord> {
+        self.0.state.manifest.properties.iter().filter(|property| property.owner == Owner::Vertices)
+    }
+
+    /// The vertex property of a name, at this version.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there is none; the message lists those that there are.
+    pub fn vertex_property(&self, name: &str) -> Result<VertexProperty> {
+        let found = self.vertex_properties().find(|property| property.name == name);
+        let record = found.cloned().ok_or_else(|| {
+            let names: Vec<_> = self.vertex_properties().map(|property| property.name.as_str()).collect();
+            let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+            Error::Invalid(format!(
+                "the vertices of {} have no property {name:?}: they have {known}",
+                self.path().display()
+            ))
+        })?;
+        let layers = self.property_layers(record.number);
+        Ok(VertexProperty::new(record, self.num_vertices(), layers))
+    }
+
+    fn property_layers(&self, number: u32) -> Vec<PropertyLayer> {
+        let count = self.0.stack.layers().len();
+        let layers = self.0.state.layers[..count].iter().enumerate();
+        let found = layers.filter_map(|(position, layer)| {
+            let column = Arc::clone(layer.vertex_property(number)?);
+            let rank = self.0.stack.rank().filter(|_| position + 1 == count).unwrap_or(u32::MAX);
+            Some(PropertyLayer { column, rank })
+        });
+        found.collect()
+    }
+
+    /// The vertices that are removed in this version. They have no edges, and no number of a later vertex is theirs.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; cancellation.
+    pub fn removed(&self, run: &Run) -> Result<&RemovedVertices> {
+        if let Some(removed) = self.0.removed.get() {
+            return Ok(removed);
+        }
+        let removed = RemovedVertices::default().with(&self.property_layers(REMOVED_NUMBER), run)?;
+        Ok(self.0.removed.get_or_init(|| removed))
     }
 
     /// The dictionary of an edge property, if its values are texts.

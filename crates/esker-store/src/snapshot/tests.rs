@@ -20,7 +20,7 @@ fn stored(sample: &Sample) -> FaultyDisk {
 }
 
 fn open(disk: &FaultyDisk) -> Result<Snapshot> {
-    Snapshot::open(disk, Path::new(DB))
+    Snapshot::open(&(Arc::new(disk.clone()) as Arc<dyn Disk>), Path::new(DB))
 }
 
 /// Collects every arc that a scan hands over.

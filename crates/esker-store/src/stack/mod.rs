@@ -9,7 +9,7 @@ mod table;
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use esker_graph::{Direction, Flow, Run, Stop, VertexId};
 
@@ -53,7 +53,15 @@ pub struct Stack {
     rank: Option<u32>,
     num_vertices: usize,
     /// By direction: made when first needed.
-    tables: [Mutex<Option<Arc<Table>>>; 2],
+    tables: [Mutex<TableSlot>; 2],
+}
+
+/// A table that was made, or what to make it from.
+#[derive(Debug, Default)]
+struct TableSlot {
+    made: Option<Arc<Table>>,
+    /// The table of so many of the layers.
+    base: Option<(usize, Arc<Table>)>,
 }
 
 impl Stack {
@@ -78,7 +86,7 @@ impl Stack {
         let rank = newest.rank_of(version)?;
         let positions =
             layers.iter().enumerate().map(|(position, layer)| (layer.record().number, position)).collect();
-        let tables = [Mutex::new(None), Mutex::new(None)];
+        let tables = Default::default();
         Ok(Self { layers, positions, rank, num_vertices: num_vertices as usize, tables })
     }
 
@@ -237,35 +245,31 @@ impl Stack {
 
     /// The table of a direction, if it was made already.
     fn table_if_made(&self, direction: Direction) -> Option<Arc<Table>> {
-        self.slot(direction).clone()
+        self.slot(direction).made.clone()
     }
 
-    fn slot(&self, direction: Direction) -> std::sync::MutexGuard<'_, Option<Arc<Table>>> {
+    fn slot(&self, direction: Direction) -> MutexGuard<'_, TableSlot> {
         let directed = self.layers[0].is_directed();
         let index = usize::from(directed && direction == Direction::In);
         self.tables[index].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes over the tables of another stack, if this one is the same with layers added; so only what the added layers
-    /// changed is made anew.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`]; cancellation.
-    pub fn inherit(&self, older: &Self, run: &Run) -> Result<()> {
+    /// Remembers the tables of another stack: if this one is the same with layers added, only what these changed is made anew.
+    pub fn inherit(&self, older: &Self) {
         let numbers =
             |stack: &Self| stack.layers.iter().map(|layer| layer.record().number).collect::<Vec<_>>();
-        if older.rank.is_some() || self.rank.is_some() || !numbers(self).starts_with(&numbers(older)) {
-            return Ok(());
+        if older.rank.is_some() || !numbers(self).starts_with(&numbers(older)) {
+            return;
+        }
+        // A partial newest layer that was read as a whole before is another matter.
+        if self.rank.is_some() && self.layers.len() == older.layers.len() {
+            return;
         }
         for direction in [Direction::Out, Direction::In] {
-            if self.table_if_made(direction).is_none()
-                && let Some(table) = older.table_if_made(direction)
-            {
-                let table = table.extended(self, older.layers.len(), direction, run)?;
-                *self.slot(direction) = Some(Arc::new(table));
+            if let Some(table) = older.table_if_made(direction) {
+                self.slot(direction).base = Some((older.layers.len(), table));
             }
         }
-        Ok(())
     }
 
     /// The table of a direction, made if necessary: in time by the number of vertices and fragments.
@@ -276,8 +280,12 @@ impl Stack {
         if let Some(table) = self.table_if_made(direction) {
             return Ok(table);
         }
-        let table = Arc::new(Table::new(self, direction, run)?);
-        *self.slot(direction) = Some(Arc::clone(&table));
+        let base = self.slot(direction).base.take();
+        let table = Arc::new(match base {
+            Some((layers, table)) => table.extended(self, layers, direction, run)?,
+            None => Table::new(self, direction, run)?,
+        });
+        self.slot(direction).made = Some(Arc::clone(&table));
         Ok(table)
     }
 }

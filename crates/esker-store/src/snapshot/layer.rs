@@ -1,0 +1,122 @@
+//! All that a layer holds: lists, texts, ids of new vertices, and changes of vertex properties.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::error::{Error, Result};
+use crate::format::{DatabaseId, LayerRecord, Owner, PropertyRecord};
+use crate::ids::{IdFiles, IdSegment};
+use crate::io::Disk;
+use crate::layer::{DictionaryFiles, PlainLayer};
+use crate::property::{DictionarySegment, PropertyColumn, PropertyFiles, REMOVED_NUMBER, removed_record};
+
+/// A layer with everything in it, mapped. A layer that was made [obsolete](Layer::make_obsolete) removes its files when the last
+/// snapshot that reads it is gone.
+#[derive(Debug)]
+pub struct Layer {
+    disk: Arc<dyn Disk>,
+    lists: Arc<PlainLayer>,
+    dictionaries: Vec<(u32, Arc<DictionarySegment>)>,
+    ids: Option<Arc<IdSegment>>,
+    vertex_properties: Vec<(u32, Arc<PropertyColumn>)>,
+    is_obsolete: AtomicBool,
+}
+
+impl Layer {
+    /// Maps the files of a layer and checks their headers and lengths. `texts` says what external ids are.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Corrupt`] if a file is not what the manifest says.
+    pub fn open(
+        disk: &Arc<dyn Disk>,
+        directory: &Path,
+        database: DatabaseId,
+        record: &LayerRecord,
+        properties: &[PropertyRecord],
+        texts: bool,
+    ) -> Result<Self> {
+        let lists = Arc::new(PlainLayer::open(disk.as_ref(), directory, database, record, properties)?);
+        let dictionaries = record.dictionaries.iter().map(|added| {
+            let files = DictionaryFiles::of(directory, added.property);
+            let segment = DictionarySegment::open(disk.as_ref(), &files, added, database)?;
+            Ok((added.property, Arc::new(segment)))
+        });
+        let dictionaries = dictionaries.collect::<Result<_>>()?;
+        let mut ids = None;
+        if record.num_new_ids > 0 {
+            let files = IdFiles { disk: disk.as_ref(), directory, database };
+            let (first, count) = first_new_id(record, directory)?;
+            ids = Some(Arc::new(IdSegment::open(&files, texts, first, count)?));
+        }
+        let vertex_properties = record.vertex_properties.iter().map(|&number| {
+            let record = vertex_property(properties, number, directory)?;
+            let files = PropertyFiles { disk: disk.as_ref(), directory, database, record: &record };
+            Ok((number, Arc::new(PropertyColumn::open(&files)?)))
+        });
+        let vertex_properties = vertex_properties.collect::<Result<_>>()?;
+        let (disk, is_obsolete) = (Arc::clone(disk), AtomicBool::new(false));
+        Ok(Self { disk, lists, dictionaries, ids, vertex_properties, is_obsolete })
+    }
+
+    /// What the manifest says of it.
+    pub fn record(&self) -> &LayerRecord {
+        self.lists.record()
+    }
+
+    /// Its lists.
+    pub fn lists(&self) -> &Arc<PlainLayer> {
+        &self.lists
+    }
+
+    /// What it adds to the dictionary of an edge property.
+    pub fn dictionary(&self, property: u32) -> Option<&Arc<DictionarySegment>> {
+        self.dictionaries.iter().find(|(number, _)| *number == property).map(|(_, segment)| segment)
+    }
+
+    /// The external ids of the vertices that it adds.
+    pub fn ids(&self) -> Option<&Arc<IdSegment>> {
+        self.ids.as_ref()
+    }
+
+    /// The changes of a vertex property.
+    pub fn vertex_property(&self, number: u32) -> Option<&Arc<PropertyColumn>> {
+        self.vertex_properties.iter().find(|(other, _)| *other == number).map(|(_, column)| column)
+    }
+
+    /// Has the files removed once nobody reads them any more: the manifest does not name the layer any longer.
+    pub fn make_obsolete(&self) {
+        self.is_obsolete.store(true, Ordering::Release);
+    }
+}
+
+impl Drop for Layer {
+    fn drop(&mut self) {
+        if self.is_obsolete.load(Ordering::Acquire) {
+            // What cannot be removed now is removed when the database is opened for writing the next time.
+            let _ = self.disk.remove_directory(self.lists.directory());
+        }
+    }
+}
+
+fn first_new_id(record: &LayerRecord, directory: &Path) -> Result<(usize, usize)> {
+    let first = record.num_vertices.checked_sub(record.num_new_ids);
+    let first = first.ok_or_else(|| Error::corrupt(directory, 0, "it adds more vertices than there are"))?;
+    Ok((first as usize, record.num_new_ids as usize))
+}
+
+/// The vertex property of a number.
+pub(crate) fn vertex_property(
+    properties: &[PropertyRecord],
+    number: u32,
+    place: &Path,
+) -> Result<PropertyRecord> {
+    if number == REMOVED_NUMBER {
+        return Ok(removed_record());
+    }
+    let found =
+        properties.iter().find(|property| property.owner == Owner::Vertices && property.number == number);
+    found.cloned().ok_or_else(|| {
+        Error::corrupt(place, 0, format!("it has values of an unknown vertex property {number}"))
+    })
+}
