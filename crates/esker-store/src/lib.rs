@@ -19,11 +19,15 @@ pub mod freeze;
 pub mod merge;
 pub mod snapshot;
 pub mod diff;
+pub mod commit;
+pub mod database;
 pub mod check;
 pub mod import;
 pub mod export;
 pub mod store;
 
+pub use commit::Batch;
+pub use database::{Database, DatabaseOptions};
 pub use delta::DynamicGraph;
 pub use error::{Error, Result};
 pub use snapshot::{Snapshot, StoredGraph, StoredWeight};

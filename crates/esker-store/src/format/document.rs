@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 
+use super::commit::{CommitHeader, CommitText, VertexChange, VertexValue};
 use super::field::Documented;
 use super::header::ColumnHeader;
 use super::log::{LogRecordHeader, LogRecordKind, SegmentHeader};
@@ -132,6 +133,10 @@ fn render() -> String {
     chapter::<SegmentHeader>(&mut out);
     chapter::<LogRecordHeader>(&mut out);
     chapter::<LogRecordKind>(&mut out);
+    chapter::<CommitHeader>(&mut out);
+    chapter::<CommitText>(&mut out);
+    chapter::<VertexChange>(&mut out);
+    chapter::<VertexValue>(&mut out);
     out
 }
 

@@ -17,11 +17,13 @@ mod column;
 mod search;
 mod values;
 mod manifest;
+mod commit;
 mod log;
 #[cfg(test)]
 mod document;
 
 pub use column::Column;
+pub use commit::{CommitHeader, CommitText, VertexChange, VertexValue};
 pub use field::{Input, Value};
 pub use header::{ColumnHeader, ColumnKind, ColumnSpec, DatabaseId, Element, ElementType};
 pub(crate) use header::{header_page, read_header_page};

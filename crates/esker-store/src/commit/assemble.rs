@@ -1,0 +1,204 @@
+//! From commits to a layer with everything in it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use esker_graph::{Run, VertexId, vertex};
+
+use crate::error::{Error, Result};
+use crate::format::{
+    DictionaryRecord, ElementType, LayerRecord, PropertyRecord, VersionRecord, VertexChange,
+};
+use crate::freeze::{Changes, CopyPolicy, EdgeChange, Frozen, Outcome, REMOVAL, freeze, num_edges};
+use crate::ids::{IdFiles, write_segment};
+use crate::io::Disk;
+use crate::layer::PlainWriter;
+use crate::property::{PropertyFiles, PropertyValue, PropertyWriter};
+use crate::snapshot::{Snapshot, State, vertex_property};
+
+use super::content::Commit;
+
+/// A layer that was written, and what the manifest must say besides.
+#[derive(Debug)]
+pub(crate) struct Assembled {
+    pub(crate) record: LayerRecord,
+    pub(crate) versions: Vec<VersionRecord>,
+    pub(crate) properties: Vec<PropertyRecord>,
+    pub(crate) outcome: Outcome,
+}
+
+/// Where a layer goes.
+#[derive(Clone, Copy)]
+pub(crate) struct Target<'a> {
+    pub(crate) disk: &'a Arc<dyn Disk>,
+    /// Exists, and is empty.
+    pub(crate) directory: &'a Path,
+    pub(crate) number: u32,
+}
+
+/// Writes the layer of `commits`, which follow the newest version of `state`; at least one. All files are synced then.
+pub(crate) fn assemble(
+    state: &Arc<State>,
+    commits: &[Arc<Commit>],
+    target: Target<'_>,
+    policy: CopyPolicy,
+    run: &Run,
+) -> Result<Assembled> {
+    let (first, last) = (&commits[0], &commits[commits.len() - 1]);
+    let below = state.snapshot(state.newest())?;
+    let texts = new_texts(commits, below.edge_properties().count());
+    let elements: Vec<ElementType> = below
+        .edge_properties()
+        .map(|property| {
+            let known = below.dictionary(property.number).map(|texts| texts.len());
+            known.map_or(property.element, |known| code_width(known + texts[property.number as usize].len()))
+        })
+        .collect();
+    let (edges, rows) = flatten(commits, elements.len());
+    let changes = Changes {
+        stack: below.stack(),
+        edges: &edges,
+        rows: &rows,
+        elements: &elements,
+        versions: (first.version, last.version),
+        num_vertices: last.num_vertices,
+        policy,
+    };
+    let database = state.manifest().database;
+    let writer = PlainWriter::new(target.disk.as_ref(), target.directory, database);
+    let Frozen { mut record, growth, outcome } = freeze(&changes, target.number, &writer, run)?;
+    drop((edges, rows));
+    record.dictionaries = write_dictionaries(&writer, &below, &texts)?;
+    record.num_new_ids = commits.iter().map(|commit| commit.new_ids.len() as u64).sum();
+    if record.num_new_ids > 0 {
+        let files = IdFiles { disk: target.disk.as_ref(), directory: target.directory, database };
+        let ids = commits.iter().flat_map(|commit| commit.new_ids.iter().map(Ok));
+        write_segment(&files, state.has_text_ids(), ids)?;
+    }
+    let properties: Vec<PropertyRecord> =
+        commits.iter().flat_map(|commit| commit.new_properties.iter().cloned()).collect();
+    record.vertex_properties = write_vertices(state, commits, &properties, target, run)?;
+    let versions = commits.iter().zip(&growth).map(|(commit, growth)| {
+        let num_arcs = below.num_arcs().saturating_add_signed(growth.arcs);
+        let num_loops = below.version().num_loops.saturating_add_signed(growth.loops);
+        VersionRecord {
+            number: commit.version,
+            time_ms: commit.time_ms,
+            message: commit.message.clone(),
+            num_vertices: commit.num_vertices,
+            num_edges: num_edges(record.directed, num_arcs, num_loops),
+            num_arcs,
+            num_loops,
+        }
+    });
+    Ok(Assembled { versions: versions.collect(), record, properties, outcome })
+}
+
+/// The narrowest type for so many codes of texts.
+fn code_width(texts: usize) -> ElementType {
+    match texts {
+        0..=0x100 => ElementType::U8,
+        0x101..=0x1_0000 => ElementType::U16,
+        _ => ElementType::U32,
+    }
+}
+
+/// By edge property, the texts that the commits add.
+fn new_texts(commits: &[Arc<Commit>], properties: usize) -> Vec<Vec<&[u8]>> {
+    let mut texts = vec![Vec::new(); properties];
+    for text in commits.iter().flat_map(|commit| &commit.new_texts) {
+        if let Some(list) = texts.get_mut(text.property as usize) {
+            list.push(&text.text[..]);
+        }
+    }
+    texts
+}
+
+/// The edges of all commits with their codes, and all rows.
+fn flatten(commits: &[Arc<Commit>], properties: usize) -> (Vec<EdgeChange>, Vec<Vec<u64>>) {
+    let mut edges = Vec::with_capacity(commits.iter().map(|commit| commit.edges.len()).sum());
+    let mut rows = vec![Vec::new(); properties];
+    let mut first_row = 0;
+    for (commit, code) in commits.iter().zip(1..) {
+        edges.extend(commit.edges.iter().map(|op| EdgeChange {
+            source: op.source,
+            target: op.target,
+            code,
+            row: if op.row == REMOVAL { REMOVAL } else { first_row + op.row },
+        }));
+        first_row += commit.num_rows() as u32;
+        for (all, own) in rows.iter_mut().zip(&commit.rows) {
+            all.extend_from_slice(own);
+        }
+    }
+    (edges, rows)
+}
+
+fn write_dictionaries(
+    writer: &PlainWriter<'_>,
+    below: &Snapshot,
+    texts: &[Vec<&[u8]>],
+) -> Result<Vec<DictionaryRecord>> {
+    let mut records = Vec::new();
+    for (texts, property) in texts.iter().zip(0..).filter(|(texts, _)| !texts.is_empty()) {
+        writer.dictionary(property, texts.iter().copied())?;
+        let first = below.dictionary(property).map_or(0, |texts| texts.len()) as u64;
+        records.push(DictionaryRecord { property, first, count: texts.len() as u64 });
+    }
+    Ok(records)
+}
+
+/// Writes the changes of vertex properties; the numbers of those that have any.
+fn write_vertices(
+    state: &State,
+    commits: &[Arc<Commit>],
+    new_properties: &[PropertyRecord],
+    target: Target<'_>,
+    run: &Run,
+) -> Result<Vec<u32>> {
+    let mut changes: Vec<(u32, VertexId, u32, &VertexChange)> = Vec::new();
+    for (commit, code) in commits.iter().zip(1..) {
+        let own = commit.vertices.iter();
+        changes.extend(own.map(|change| (change.property, vertex(change.vertex as usize), code, change)));
+    }
+    run.check()?;
+    // Stable: of several changes of one commit, the last counts.
+    changes.sort_by_key(|&(property, v, code, _)| (property, v, code));
+    let known: Vec<PropertyRecord> =
+        state.manifest().properties.iter().chain(new_properties).cloned().collect();
+    let mut numbers = Vec::new();
+    for changes in changes.chunk_by(|a, b| a.0 == b.0) {
+        let number = changes[0].0;
+        let record = vertex_property(&known, number, state.path())?;
+        let files = PropertyFiles {
+            disk: target.disk.as_ref(),
+            directory: target.directory,
+            database: state.manifest().database,
+            record: &record,
+        };
+        let mut writer = PropertyWriter::create(&files)?;
+        for same in changes.chunk_by(|a, b| (a.1, a.2) == (b.1, b.2)) {
+            let (_, v, code, change) = same[same.len() - 1];
+            writer.push(v, code, value_of(change, &record)?)?;
+        }
+        writer.finish()?;
+        numbers.push(number);
+    }
+    Ok(numbers)
+}
+
+/// The value of a change.
+pub(crate) fn value_of<'c>(
+    change: &'c VertexChange,
+    record: &PropertyRecord,
+) -> Result<Option<PropertyValue<'c>>> {
+    let Some(value) = &change.value else { return Ok(None) };
+    match (&value.text, record.texts) {
+        (Some(text), true) => Ok(Some(PropertyValue::Text(text))),
+        (None, false) => Ok(Some(PropertyValue::from_bits(record.element, value.bits))),
+        _ => Err(Error::Invalid(format!(
+            "a value of the vertex property {:?} is of another type",
+            record.name
+        ))),
+    }
+}

@@ -1,0 +1,279 @@
+//! Changes that become one version together.
+
+use std::collections::HashMap;
+
+use crate::error::{Error, Result};
+use crate::format::{ElementType, PropertyRecord};
+use crate::freeze::REMOVAL;
+use crate::ids::ExternalId;
+use crate::property::PropertyValue;
+
+use super::content::NewIds;
+
+/// A change in a batch; external ids stand apart, in order.
+#[derive(Debug, Clone)]
+pub(crate) enum BatchOp {
+    /// Two ids: an edge is added or set with the values of a row, or removed.
+    Edge(u32),
+    /// One id.
+    AddVertex,
+    /// One id.
+    RemoveVertex,
+    /// One id: a property, by its place among the names of the batch.
+    SetVertex(u32, Option<BatchValue>),
+}
+
+/// A value of a vertex property.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum BatchValue {
+    Number(PropertyValue<'static>),
+    Text(Vec<u8>),
+}
+
+/// Changes that are collected, to be committed together by [`crate::Database::commit`].
+///
+/// They take effect in the order given: an edge that is added and then removed is not there. Memory: 40 bytes an edge of integers.
+#[derive(Debug, Clone)]
+pub struct Batch {
+    /// What the edges of the database have, by number.
+    edge_properties: Vec<PropertyRecord>,
+    pub(crate) ids: NewIds,
+    pub(crate) ops: Vec<BatchOp>,
+    pub(crate) rows: Vec<Vec<u64>>,
+    num_rows: u32,
+    /// For each edge property that is text, the texts of the batch; the bits in its row are their places.
+    pub(crate) texts: Vec<Texts>,
+    /// Names of the vertex properties that are set.
+    pub(crate) names: Vec<String>,
+    /// Vertex properties to be defined: name, type or `None` for texts.
+    pub(crate) defined: Vec<(String, Option<ElementType>)>,
+}
+
+/// Distinct texts, numbered.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Texts {
+    pub(crate) list: Vec<Vec<u8>>,
+    places: HashMap<Vec<u8>, u32>,
+}
+
+impl Texts {
+    fn place(&mut self, text: &[u8]) -> u32 {
+        if let Some(&place) = self.places.get(text) {
+            return place;
+        }
+        let place = self.list.len() as u32;
+        self.list.push(text.to_vec());
+        self.places.insert(text.to_vec(), place);
+        place
+    }
+}
+
+impl Batch {
+    /// An empty one for a database with these edge properties.
+    pub(crate) fn new(edge_properties: Vec<PropertyRecord>, text_ids: bool) -> Self {
+        let count = edge_properties.len();
+        Self {
+            edge_properties,
+            ids: NewIds::new(text_ids),
+            ops: Vec::new(),
+            rows: vec![Vec::new(); count],
+            num_rows: 0,
+            texts: vec![Texts::default(); count],
+            names: Vec::new(),
+            defined: Vec::new(),
+        }
+    }
+
+    /// Number of changes.
+    pub fn len(&self) -> usize {
+        self.ops.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ops.is_empty() && self.defined.is_empty()
+    }
+
+    /// Whether it removes vertices.
+    pub(crate) fn removes_vertices(&self) -> bool {
+        self.ops.iter().any(|op| matches!(op, BatchOp::RemoveVertex))
+    }
+
+    /// The edge properties, in the order in which [`Batch::add_edge`] takes values.
+    pub fn edge_properties(&self) -> &[PropertyRecord] {
+        &self.edge_properties
+    }
+
+    /// Adds an edge, or sets the properties of the one that is there (in a multigraph: adds another). Ends that are not there
+    /// yet become vertices. `values` are those of all edge properties, by number; numbers may be of another type if the
+    /// property's type holds them exactly.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if an id is not of the database's kind, or the values are not those that edges have.
+    pub fn add_edge<'i>(
+        &mut self,
+        source: impl Into<ExternalId<'i>>,
+        target: impl Into<ExternalId<'i>>,
+        values: &[PropertyValue<'_>],
+    ) -> Result<()> {
+        let (source, target) = (self.expect_kind(source.into())?, self.expect_kind(target.into())?);
+        if values.len() != self.edge_properties.len() {
+            let names: Vec<_> = self.edge_properties.iter().map(|property| property.name.as_str()).collect();
+            return Err(Error::Invalid(format!(
+                "{} values for an edge where there are {} properties: {}",
+                values.len(),
+                names.len(),
+                if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+            )));
+        }
+        let row = self.next_row()?;
+        for (number, value) in values.iter().enumerate() {
+            match self.bits_of(number, *value) {
+                Ok(bits) => self.rows[number].push(bits),
+                Err(error) => {
+                    self.rows.iter_mut().for_each(|column| column.truncate(row as usize));
+                    return Err(error);
+                }
+            }
+        }
+        self.num_rows += 1;
+        self.push_edge(source, target, row);
+        Ok(())
+    }
+
+    /// Removes an edge; in a multigraph, all edges between the two. If there is none, nothing happens.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if an id is not of the database's kind.
+    pub fn remove_edge<'i>(
+        &mut self,
+        source: impl Into<ExternalId<'i>>,
+        target: impl Into<ExternalId<'i>>,
+    ) -> Result<()> {
+        let (source, target) = (self.expect_kind(source.into())?, self.expect_kind(target.into())?);
+        self.push_edge(source, target, REMOVAL);
+        Ok(())
+    }
+
+    /// Adds a vertex, unless it is there.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the id is not of the database's kind.
+    pub fn add_vertex<'i>(&mut self, id: impl Into<ExternalId<'i>>) -> Result<()> {
+        self.push(id.into(), BatchOp::AddVertex)
+    }
+
+    /// Removes a vertex with its edges. Its properties stay, and are there again if it is added again.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the id is not of the database's kind.
+    pub fn remove_vertex<'i>(&mut self, id: impl Into<ExternalId<'i>>) -> Result<()> {
+        self.push(id.into(), BatchOp::RemoveVertex)
+    }
+
+    /// Sets a property of a vertex, which is added if it is not there, or takes its value away.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the id is not of the database's kind. That the property exists is checked when the batch is committed.
+    pub fn set_vertex<'i>(
+        &mut self,
+        id: impl Into<ExternalId<'i>>,
+        property: &str,
+        value: Option<PropertyValue<'_>>,
+    ) -> Result<()> {
+        let name = match self.names.iter().position(|name| name == property) {
+            Some(name) => name,
+            None => {
+                self.names.push(property.to_owned());
+                self.names.len() - 1
+            }
+        };
+        let value = value.map(|value| match value {
+            PropertyValue::Text(text) => BatchValue::Text(text.to_vec()),
+            number => {
+                let element = number.element().unwrap_or(ElementType::U64);
+                BatchValue::Number(PropertyValue::from_bits(element, number.bits().unwrap_or(0)))
+            }
+        });
+        self.push(id.into(), BatchOp::SetVertex(name as u32, value))
+    }
+
+    /// Defines a vertex property, with values of a type, or texts. If it is there with that type, nothing happens.
+    pub fn define_vertex_property(&mut self, name: &str, element: Option<ElementType>) {
+        self.defined.push((name.to_owned(), element));
+    }
+
+    fn push(&mut self, id: ExternalId<'_>, op: BatchOp) -> Result<()> {
+        let id = self.expect_kind(id)?;
+        self.ids.push(id);
+        self.ops.push(op);
+        Ok(())
+    }
+
+    fn push_edge(&mut self, source: ExternalId<'_>, target: ExternalId<'_>, row: u32) {
+        self.ids.push(source);
+        self.ids.push(target);
+        self.ops.push(BatchOp::Edge(row));
+    }
+
+    /// The number of the next row.
+    fn next_row(&self) -> Result<u32> {
+        if self.num_rows + 1 < REMOVAL {
+            return Ok(self.num_rows);
+        }
+        Err(Error::Invalid("a batch takes at most 2^32 - 2 edges: commit it in parts".to_owned()))
+    }
+
+    fn bits_of(&mut self, number: usize, value: PropertyValue<'_>) -> Result<u64> {
+        let property = &self.edge_properties[number];
+        let wrong = || {
+            let wanted = if property.texts { "texts" } else { property.element.name() };
+            Error::Invalid(format!("the edge property {:?} takes {wanted}, not {value}", property.name))
+        };
+        match value {
+            PropertyValue::Text(text) if property.texts => Ok(u64::from(self.texts[number].place(text))),
+            value => exact_bits(property.element, value).filter(|_| !property.texts).ok_or_else(wrong),
+        }
+    }
+
+    fn expect_kind<'i>(&self, id: ExternalId<'i>) -> Result<ExternalId<'i>> {
+        match (&self.ids, id) {
+            (NewIds::Integers(_), ExternalId::Int(_)) | (NewIds::Texts(..), ExternalId::Text(_)) => Ok(id),
+            (NewIds::Integers(_), id) => {
+                Err(Error::Invalid(format!("{id} is no id of a vertex: this database has integers")))
+            }
+            (NewIds::Texts(..), id) => {
+                Err(Error::Invalid(format!("the number {id} is no id of a vertex: this database has texts")))
+            }
+        }
+    }
+}
+
+/// The bits of a number as one of a type, if that holds it exactly.
+pub(crate) fn exact_bits(element: ElementType, value: PropertyValue<'_>) -> Option<u64> {
+    if value.element() == Some(element) {
+        return value.bits();
+    }
+    PropertyValue::parse(element, &value.to_string())
+        .filter(|_| !matches!(value, PropertyValue::Text(_)))
+        .filter(|converted| {
+            // Of floats, those only that mean the same: 0.1 as f32 is another number than 0.1 as f64.
+            let wide = |value: &PropertyValue<'_>| match value {
+                PropertyValue::F32(x) => Some(f64::from(*x)),
+                PropertyValue::F64(x) => Some(*x),
+                other => other.to_string().parse::<f64>().ok(),
+            };
+            let is_float = |element| matches!(element, ElementType::F32 | ElementType::F64);
+            !is_float(element) || wide(converted) == wide(&value) && exact_integer(&value)
+        })
+        .and_then(|converted| converted.bits())
+}
+
+/// Whether an integer has an exact float.
+fn exact_integer(value: &PropertyValue<'_>) -> bool {
+    match value {
+        PropertyValue::I64(x) => x.unsigned_abs() <= 1 << 53,
+        PropertyValue::U64(x) => *x <= 1 << 53,
+        _ => true,
+    }
+}

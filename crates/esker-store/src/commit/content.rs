@@ -1,0 +1,221 @@
+//! What a commit did, in memory and as a record of the log.
+
+use std::path::Path;
+
+use esker_graph::VertexId;
+
+use crate::error::Result;
+use crate::format::{CommitHeader, CommitText, Input, PropertyRecord, Value, VertexChange};
+use crate::freeze::REMOVAL;
+use crate::ids::ExternalId;
+
+/// External ids of new vertices, in the order of the vertices.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NewIds {
+    /// Integers.
+    Integers(Vec<u64>),
+    /// Texts, concatenated, and where each ends.
+    Texts(Vec<u8>, Vec<usize>),
+}
+
+impl NewIds {
+    /// None yet.
+    pub fn new(texts: bool) -> Self {
+        if texts { Self::Texts(Vec::new(), Vec::new()) } else { Self::Integers(Vec::new()) }
+    }
+
+    /// Number of ids.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Integers(ids) => ids.len(),
+            Self::Texts(_, ends) => ends.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Adds one, which must be of the kind.
+    pub fn push(&mut self, id: ExternalId<'_>) {
+        match (self, id) {
+            (Self::Integers(ids), ExternalId::Int(id)) => ids.push(id),
+            (Self::Texts(texts, ends), ExternalId::Text(text)) => {
+                texts.extend_from_slice(text);
+                ends.push(texts.len());
+            }
+            _ => unreachable!("ids of a batch are of the kind of the database"),
+        }
+    }
+
+    /// The id at a place. Panics if there is none.
+    pub fn get(&self, index: usize) -> ExternalId<'_> {
+        match self {
+            Self::Integers(ids) => ExternalId::Int(ids[index]),
+            Self::Texts(texts, ends) => {
+                let start = if index == 0 { 0 } else { ends[index - 1] };
+                ExternalId::Text(&texts[start..ends[index]])
+            }
+        }
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = ExternalId<'_>> {
+        (0..self.len()).map(|index| self.get(index))
+    }
+}
+
+/// An edge is added or set, or removed ([`REMOVAL`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EdgeOp {
+    /// Where it begins.
+    pub source: VertexId,
+    /// Where it ends.
+    pub target: VertexId,
+    /// The row of its properties in the commit, or [`REMOVAL`].
+    pub row: u32,
+}
+
+/// What a commit did, in terms of vertices.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Commit {
+    /// Its version.
+    pub version: u64,
+    /// When: milliseconds since 1970, UTC.
+    pub time_ms: u64,
+    /// What its author says of it.
+    pub message: String,
+    /// Number of vertices after it.
+    pub num_vertices: u64,
+    /// External ids of the vertices that it adds, the last ones.
+    pub new_ids: NewIds,
+    /// Vertex properties that it defines.
+    pub new_properties: Vec<PropertyRecord>,
+    /// Texts that it adds to the dictionaries of edge properties, in the order of their codes.
+    pub new_texts: Vec<CommitText>,
+    /// What it does to edges, in order; an undirected edge once.
+    pub edges: Vec<EdgeOp>,
+    /// For each edge property, the bits of the values of all rows.
+    pub rows: Vec<Vec<u64>>,
+    /// What it does to properties of vertices, in order; and which vertices it removes and brings back.
+    pub vertices: Vec<VertexChange>,
+}
+
+impl Commit {
+    /// Number of rows of edge properties.
+    pub fn num_rows(&self) -> usize {
+        self.edges.iter().filter(|edge| edge.row != REMOVAL).count()
+    }
+
+    /// Bytes of memory, more or less.
+    pub fn bytes(&self) -> usize {
+        let ids = match &self.new_ids {
+            NewIds::Integers(ids) => 8 * ids.len(),
+            NewIds::Texts(texts, ends) => texts.len() + 8 * ends.len(),
+        };
+        ids + self.edges.len() * size_of::<EdgeOp>()
+            + self.rows.iter().map(|row| 8 * row.len()).sum::<usize>()
+            + self.vertices.len() * 64
+            + 256
+    }
+
+    /// The payload of its record in the log.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(64 + self.bytes());
+        CommitHeader {
+            time_ms: self.time_ms,
+            message: self.message.clone(),
+            num_vertices: self.num_vertices,
+            text_ids: matches!(self.new_ids, NewIds::Texts(..)),
+            num_new_ids: self.new_ids.len() as u64,
+            new_properties: self.new_properties.clone(),
+            new_texts: self.new_texts.clone(),
+            vertices: self.vertices.clone(),
+            num_edges: self.edges.len() as u64,
+            num_rows: self.num_rows() as u64,
+            num_edge_properties: self.rows.len() as u32,
+        }
+        .put(&mut out);
+        for id in self.new_ids.iter() {
+            match id {
+                ExternalId::Int(id) => id.put(&mut out),
+                ExternalId::Text(text) => {
+                    (text.len() as u32).put(&mut out);
+                    out.extend_from_slice(text);
+                }
+            }
+        }
+        for end in [|edge: &EdgeOp| edge.source, |edge: &EdgeOp| edge.target] {
+            self.edges.iter().for_each(|edge| out.extend_from_slice(&end(edge).to_le_bytes()));
+        }
+        self.edges.iter().for_each(|edge| edge.row.put(&mut out));
+        for bits in self.rows.iter().flatten() {
+            bits.put(&mut out);
+        }
+        out
+    }
+
+    /// What [`Commit::encode`] wrote, found in the log at `path`.
+    ///
+    /// # Errors
+    /// [`crate::Error::Corrupt`] if it is not such a payload, or contradicts itself.
+    pub fn decode(version: u64, payload: &[u8], path: &Path) -> Result<Self> {
+        let mut input = Input::new(path, payload, 0);
+        let header = CommitHeader::take(&mut input)?;
+        let new_ids = take_ids(&header, &mut input)?;
+        let count = header.num_edges;
+        let sources: Vec<VertexId> = take_all(&mut input, count)?;
+        let targets: Vec<VertexId> = take_all(&mut input, count)?;
+        let rows: Vec<u32> = take_all(&mut input, count)?;
+        let ends = sources.into_iter().zip(targets);
+        let edges: Vec<EdgeOp> =
+            ends.zip(rows).map(|((source, target), row)| EdgeOp { source, target, row }).collect();
+        let rows = (0..header.num_edge_properties).map(|_| take_all(&mut input, header.num_rows));
+        let rows = rows.collect::<Result<Vec<Vec<u64>>>>()?;
+        let end = input.corrupt("an edge of the commit leads beyond its vertices or its rows");
+        input.finish()?;
+        let unknown_vertex = |v: VertexId| u64::from(v) >= header.num_vertices;
+        let wrong = edges.iter().any(|edge| {
+            unknown_vertex(edge.source)
+                || unknown_vertex(edge.target)
+                || (edge.row != REMOVAL && u64::from(edge.row) >= header.num_rows)
+        });
+        if wrong || header.vertices.iter().any(|change| change.vertex >= header.num_vertices) {
+            return Err(end);
+        }
+        let CommitHeader { time_ms, message, num_vertices, new_properties, new_texts, vertices, .. } = header;
+        Ok(Self {
+            version,
+            time_ms,
+            message,
+            num_vertices,
+            new_ids,
+            new_properties,
+            new_texts,
+            edges,
+            rows,
+            vertices,
+        })
+    }
+}
+
+fn take_ids(header: &CommitHeader, input: &mut Input<'_>) -> Result<NewIds> {
+    if !header.text_ids {
+        return take_all(input, header.num_new_ids).map(NewIds::Integers);
+    }
+    let mut ids = NewIds::new(true);
+    for _ in 0..header.num_new_ids {
+        let bytes = u32::take(input)? as usize;
+        ids.push(ExternalId::Text(input.bytes(bytes)?));
+    }
+    Ok(ids)
+}
+
+/// So many values, one after another; if they are not there, nothing is allocated.
+fn take_all<T: bytemuck::Pod>(input: &mut Input<'_>, count: u64) -> Result<Vec<T>> {
+    let bytes = usize::try_from(count).ok().and_then(|count| count.checked_mul(size_of::<T>()));
+    let bytes = bytes.filter(|&bytes| bytes <= input.remaining());
+    let bytes = bytes.ok_or_else(|| input.corrupt(format!("{count} values do not end within the commit")))?;
+    Ok(input.bytes(bytes)?.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect())
+}

@@ -1,0 +1,169 @@
+//! The commits that are in no layer yet, as they are read and frozen.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use bytemuck::{Pod, Zeroable};
+use esker_graph::{Direction, Run, VertexId};
+
+use crate::commit::{Commit, EdgeOp};
+use crate::delta::{DynamicGraph, DynamicGraphOptions, Edges, Update};
+use crate::error::Result;
+use crate::format::LayerRecord;
+use crate::freeze::REMOVAL;
+
+/// Which change of which commit: the commit counted from the first since the database was opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct OpRef {
+    commit: u32,
+    op: u32,
+}
+
+/// Durable commits that are in no layer yet, with a dynamic graph of what they do to edges.
+///
+/// The graph holds, for each edge that was touched, its last change (in a multigraph, all of them): what an edge is
+/// follows from that and from the layers.
+#[derive(Debug)]
+pub(super) struct Live {
+    /// The version of the first commit since the database was opened.
+    origin: u64,
+    pub(super) commits: Vec<Arc<Commit>>,
+    out: DynamicGraph<OpRef>,
+    /// In-lists of a directed graph.
+    incoming: Option<DynamicGraph<OpRef>>,
+    /// The last change of each vertex property: commit and place.
+    vertices: HashMap<(u32, u64), OpRef>,
+    bytes: usize,
+    multigraph: bool,
+}
+
+impl Live {
+    /// Nothing over a graph like that of a layer, whose next version is `origin`.
+    pub(super) fn new(layer: &LayerRecord, origin: u64) -> Result<Self> {
+        let graph = |edges| {
+            let multigraph = layer.multigraph;
+            DynamicGraph::new(DynamicGraphOptions { edges, multigraph, ..DynamicGraphOptions::default() })
+        };
+        let out = graph(if layer.directed { Edges::Out } else { Edges::Undirected })?;
+        let incoming = layer.in_edges.then(|| graph(Edges::Out)).transpose()?;
+        Ok(Self {
+            origin,
+            commits: Vec::new(),
+            out,
+            incoming,
+            vertices: HashMap::new(),
+            bytes: 0,
+            multigraph: layer.multigraph,
+        })
+    }
+
+    /// Bytes of memory of the commits and the graph.
+    pub(super) fn bytes(&self) -> usize {
+        let incoming = self.incoming.as_ref().map_or(0, DynamicGraph::bytes);
+        self.bytes + self.out.bytes() + incoming
+    }
+
+    /// Takes the next commit in.
+    pub(super) fn apply(&mut self, commit: &Arc<Commit>, run: &Run) -> Result<()> {
+        let number = (commit.version - self.origin) as u32;
+        let updates: Vec<Update<OpRef>> = commit
+            .edges
+            .iter()
+            .zip(0..)
+            .map(|(edge, op)| Update::Insert {
+                source: edge.source,
+                target: edge.target,
+                payload: OpRef { commit: number, op },
+            })
+            .collect();
+        self.out.apply(&updates, run)?;
+        if let Some(incoming) = &mut self.incoming {
+            let turned: Vec<Update<OpRef>> = updates
+                .into_iter()
+                .map(|update| match update {
+                    Update::Insert { source, target, payload } => {
+                        Update::Insert { source: target, target: source, payload }
+                    }
+                    other @ Update::Remove { .. } => other,
+                })
+                .collect();
+            incoming.apply(&turned, run)?;
+        }
+        for (change, op) in commit.vertices.iter().zip(0..) {
+            self.vertices.insert((change.property, change.vertex), OpRef { commit: number, op });
+        }
+        self.bytes += commit.bytes();
+        self.commits.push(Arc::clone(commit));
+        Ok(())
+    }
+
+    /// Forgets the commits up to a version: they are in a layer now.
+    pub(super) fn release(&mut self, version: u64, run: &Run) -> Result<()> {
+        let kept = self.commits.iter().filter(|commit| commit.version > version).cloned().collect::<Vec<_>>();
+        self.out.clear();
+        if let Some(incoming) = &mut self.incoming {
+            incoming.clear();
+        }
+        self.vertices.clear();
+        self.commits.clear();
+        self.bytes = 0;
+        kept.iter().try_for_each(|commit| self.apply(commit, run))
+    }
+
+    fn commit(&self, op: OpRef) -> &Commit {
+        let first = self.commits.first().map_or(0, |commit| (commit.version - self.origin) as u32);
+        &self.commits[(op.commit - first) as usize]
+    }
+
+    fn edge(&self, op: OpRef) -> &EdgeOp {
+        &self.commit(op).edges[op.op as usize]
+    }
+
+    /// The bits of the properties of an edge that a change set.
+    pub(super) fn bits(&self, op: OpRef) -> Vec<u64> {
+        let row = self.edge(op).row as usize;
+        self.commit(op).rows.iter().map(|column| column[row]).collect()
+    }
+
+    /// What the commits make of a list: neighbours, each with the change that set it, or `None` if it is from the layers.
+    pub(super) fn list(
+        &self,
+        direction: Direction,
+        v: VertexId,
+        below: &[VertexId],
+    ) -> Vec<(VertexId, Option<OpRef>)> {
+        let graph = match (direction, &self.incoming) {
+            (Direction::In, Some(incoming)) => incoming,
+            _ => &self.out,
+        };
+        let mut list: Vec<(VertexId, Option<OpRef>)> = below.iter().map(|&target| (target, None)).collect();
+        let mut changes = graph.neighbours(v);
+        if changes.is_empty() {
+            return list;
+        }
+        changes.sort_unstable();
+        // All that was there of an edge goes with its first change that removes or sets it.
+        let replaced = |target: &VertexId| {
+            let first = changes.partition_point(|change| change.0 < *target);
+            changes[first..]
+                .iter()
+                .take_while(|change| change.0 == *target)
+                .any(|&(_, op)| !self.multigraph || self.edge(op).row == REMOVAL)
+        };
+        list.retain(|(target, _)| !replaced(target));
+        for same in changes.chunk_by(|a, b| a.0 == b.0) {
+            let after_removal = same.iter().rposition(|&(_, op)| self.edge(op).row == REMOVAL);
+            let alive = &same[after_removal.map_or(0, |at| at + 1)..];
+            list.extend(alive.iter().map(|&(target, op)| (target, Some(op))));
+        }
+        list.sort_by_key(|entry| entry.0);
+        list
+    }
+
+    /// The last change of a property of a vertex: the commit, and its place there.
+    pub(super) fn vertex_change(&self, property: u32, v: VertexId) -> Option<(&Commit, usize)> {
+        let op = self.vertices.get(&(property, u64::from(v)))?;
+        Some((self.commit(*op), op.op as usize))
+    }
+}

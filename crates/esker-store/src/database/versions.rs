@@ -1,0 +1,110 @@
+//! Names and numbers of versions, and which are kept.
+
+use std::sync::Arc;
+
+use super::{Database, locked};
+use crate::error::{Error, Result};
+use crate::format::{Edit, Retention, TagRecord, VersionRecord};
+use crate::version::Manifest;
+
+impl Database {
+    /// What the manifest says; commits that are in no layer are not in it.
+    pub fn manifest(&self) -> Arc<Manifest> {
+        Arc::clone(self.core.read().state.manifest())
+    }
+
+    /// All versions, oldest first. Of commits that are in no layer yet, the numbers of edges are not known, and 0.
+    pub fn versions(&self) -> Vec<VersionRecord> {
+        let view = self.core.read();
+        let frozen = view.state.manifest().versions.iter().cloned();
+        let others = view.live.commits.iter().map(|commit| VersionRecord {
+            number: commit.version,
+            time_ms: commit.time_ms,
+            message: commit.message.clone(),
+            num_vertices: commit.num_vertices,
+            num_edges: 0,
+            num_arcs: 0,
+            num_loops: 0,
+        });
+        frozen.chain(others).collect()
+    }
+
+    /// Gives a version a name, under which it is kept whatever the retention. A name that is in use moves.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there is no such version; [`Error::Io`].
+    pub fn tag(&self, name: &str, version: u64) -> Result<()> {
+        if version > self.manifest().versions.last().map_or(0, |newest| newest.number) {
+            // A name in the manifest must not outlive a version that is in the log alone.
+            self.freeze(&self.core.run)?;
+        }
+        self.edit(&[Edit::SetTag(TagRecord { name: name.to_owned(), version })])
+    }
+
+    /// Takes a name away.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there is none; [`Error::Io`].
+    pub fn untag(&self, name: &str) -> Result<()> {
+        self.edit(&[Edit::RemoveTag { name: name.to_owned() }])
+    }
+
+    /// Forgets a version. Others stay as they are; the space of what only this one needed comes back when its layer is merged.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there is no such version, it is the newest one, or it has a tag; [`Error::Io`].
+    pub fn forget(&self, version: u64) -> Result<()> {
+        let manifest = self.manifest();
+        if self.versions().last().is_some_and(|newest| newest.number == version) {
+            return Err(Error::Invalid(format!(
+                "version {version} is the newest, which every later one builds on: commit what undoes it instead"
+            )));
+        }
+        if let Some((name, _)) = manifest.tags.iter().find(|(_, tagged)| **tagged == version) {
+            return Err(Error::Invalid(format!(
+                "version {version} has the tag {name:?}: take that away first"
+            )));
+        }
+        if version > manifest.versions.last().map_or(0, |newest| newest.number) {
+            self.freeze(&self.core.run)?;
+        }
+        self.edit(&[Edit::RemoveVersion { number: version }])
+    }
+
+    /// Says which versions are kept from now on; others are forgotten now, and after each freezing. Versions with a tag and the
+    /// newest one always stay.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn retain(&self, retention: Retention) -> Result<()> {
+        self.edit(&[Edit::SetRetention(retention)])?;
+        let manifest = self.manifest();
+        self.edit(&forgotten(&manifest))
+    }
+
+    fn edit(&self, edits: &[Edit]) -> Result<()> {
+        let mut maintenance = locked(&self.core.maintenance);
+        let manifest = Manifest::clone(maintenance.manifest.append(edits)?);
+        self.core.log.set_manifest_records(manifest.records);
+        let state = Arc::clone(&self.core.read().state);
+        let layers = state.layers().to_vec();
+        self.core.publish(&Arc::new(state.with(manifest, layers)), None)
+    }
+}
+
+/// The versions that the retention of a manifest does not keep.
+pub(super) fn forgotten(manifest: &Manifest) -> Vec<Edit> {
+    let versions = &manifest.versions;
+    let first_kept = match manifest.retention {
+        Retention::All => 0,
+        Retention::Last(count) => versions.len().saturating_sub(count.max(1) as usize),
+        // The newest version at that time is the last one that is not after it.
+        Retention::Since(time_ms) => {
+            versions.partition_point(|version| version.time_ms <= time_ms).saturating_sub(1)
+        }
+    };
+    let first_kept = first_kept.min(versions.len().saturating_sub(1));
+    let tagged = |number: u64| manifest.tags.values().any(|tagged| *tagged == number);
+    let gone = versions[..first_kept].iter().filter(|version| !tagged(version.number));
+    gone.map(|version| Edit::RemoveVersion { number: version.number }).collect()
+}

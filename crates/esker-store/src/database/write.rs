@@ -1,0 +1,317 @@
+//! From a batch to a commit: ids become vertices, texts become codes, removed vertices lose their edges.
+
+use std::collections::{HashMap, HashSet};
+use std::time::UNIX_EPOCH;
+
+use esker_graph::VertexId;
+
+use crate::commit::{Batch, BatchOp, BatchValue, Commit, EdgeOp, NewIds, exact_bits};
+use crate::error::{Error, Result};
+use crate::format::{CommitText, ElementType, Owner, PropertyRecord, VertexChange, VertexValue};
+use crate::freeze::REMOVAL;
+use crate::ids::{ExternalId, IdMap, IdTail};
+use crate::property::{PropertyValue, REMOVED_NUMBER};
+
+/// What is known to whoever commits next, commits included that are not durable yet.
+#[derive(Debug)]
+pub(super) struct Writer {
+    /// Ids of the vertices in layers.
+    pub(super) ids: IdMap,
+    /// Ids of the others.
+    pub(super) tail: IdTail,
+    pub(super) removed: HashSet<VertexId>,
+    /// For each edge property that is text, the codes of all texts.
+    pub(super) texts: Vec<Option<HashMap<Vec<u8>, u32>>>,
+    pub(super) vertex_properties: Vec<PropertyRecord>,
+    pub(super) next_version: u64,
+    pub(super) last_time_ms: u64,
+    /// What failed first; then nothing more is taken.
+    pub(super) failure: Option<String>,
+}
+
+/// Gives all neighbours of a vertex, in and out, as of all commits before.
+pub(super) type Neighbours<'a> = &'a dyn Fn(VertexId) -> Result<Vec<(VertexId, VertexId)>>;
+
+/// A commit in the making.
+struct Making<'a> {
+    writer: &'a mut Writer,
+    commit: Commit,
+    /// Vertices whose removal changed, for undoing.
+    turned: Vec<VertexId>,
+    /// By vertex, the changes of this commit that touch it; made with the first removal of a vertex.
+    touching: Option<HashMap<VertexId, Vec<usize>>>,
+}
+
+impl Writer {
+    /// Number of vertices after all commits.
+    pub(super) fn num_vertices(&self) -> u64 {
+        (self.tail.first() + self.tail.len()) as u64
+    }
+
+    /// What a batch does. If it fails, everything is as before.
+    pub(super) fn resolve(
+        &mut self,
+        batch: Batch,
+        message: &str,
+        neighbours: Neighbours<'_>,
+    ) -> Result<Commit> {
+        let now_ms = UNIX_EPOCH.elapsed().map_or(0, |age| age.as_millis() as u64);
+        let (ids_before, properties_before) = (self.tail.len(), self.vertex_properties.len());
+        let commit = Commit {
+            version: self.next_version,
+            // Versions are in the order of their times, whatever the clock does.
+            time_ms: now_ms.max(self.last_time_ms),
+            message: message.to_owned(),
+            num_vertices: 0,
+            new_ids: NewIds::new(self.tail.is_text()),
+            new_properties: Vec::new(),
+            new_texts: Vec::new(),
+            edges: Vec::with_capacity(batch.ops.len()),
+            rows: Vec::new(),
+            vertices: Vec::new(),
+        };
+        let mut making = Making { writer: self, commit, turned: Vec::new(), touching: None };
+        let outcome = making.take(batch, neighbours);
+        let Making { mut commit, turned, .. } = making;
+        if let Err(error) = outcome {
+            self.tail.truncate(ids_before);
+            self.vertex_properties.truncate(properties_before);
+            for v in turned {
+                if !self.removed.remove(&v) {
+                    self.removed.insert(v);
+                }
+            }
+            for text in &commit.new_texts {
+                if let Some(Some(codes)) = self.texts.get_mut(text.property as usize) {
+                    codes.remove(&text.text);
+                }
+            }
+            return Err(error);
+        }
+        commit.num_vertices = self.num_vertices();
+        self.accept(&commit);
+        Ok(commit)
+    }
+
+    fn accept(&mut self, commit: &Commit) {
+        self.next_version = commit.version + 1;
+        self.last_time_ms = commit.time_ms;
+    }
+
+    /// Takes over a commit from the log.
+    pub(super) fn replay(&mut self, commit: &Commit) -> Result<()> {
+        for id in commit.new_ids.iter() {
+            self.tail.add(id)?;
+        }
+        if self.num_vertices() != commit.num_vertices {
+            return Err(Error::Invalid(format!(
+                "version {} in the log has {} vertices, not {}",
+                commit.version,
+                commit.num_vertices,
+                self.num_vertices()
+            )));
+        }
+        for text in &commit.new_texts {
+            if let Some(Some(codes)) = self.texts.get_mut(text.property as usize) {
+                codes.insert(text.text.clone(), codes.len() as u32);
+            }
+        }
+        self.vertex_properties.extend(commit.new_properties.iter().cloned());
+        for change in commit.vertices.iter().filter(|change| change.property == REMOVED_NUMBER) {
+            let is_removed = change.value.as_ref().is_some_and(|value| value.bits == 1);
+            let v = change.vertex as VertexId;
+            if is_removed {
+                self.removed.insert(v)
+            } else {
+                self.removed.remove(&v)
+            };
+        }
+        self.accept(commit);
+        Ok(())
+    }
+
+    fn find(&self, id: ExternalId<'_>) -> Result<Option<VertexId>> {
+        match self.ids.vertex_of(id)? {
+            Some(v) => Ok(Some(v)),
+            None => Ok(self.tail.vertex_of(id)),
+        }
+    }
+}
+
+impl Making<'_> {
+    fn take(&mut self, batch: Batch, neighbours: Neighbours<'_>) -> Result<()> {
+        for (name, element) in &batch.defined {
+            self.define(name, *element)?;
+        }
+        let names: Vec<PropertyRecord> =
+            batch.names.iter().map(|name| self.property(name)).collect::<Result<_>>()?;
+        self.take_rows(&batch);
+        let mut next_id = 0;
+        let mut id = || {
+            next_id += 1;
+            batch.ids.get(next_id - 1)
+        };
+        for op in &batch.ops {
+            match op {
+                BatchOp::Edge(REMOVAL) => {
+                    let (source, target) = (self.writer.find(id())?, self.writer.find(id())?);
+                    if let (Some(source), Some(target)) = (source, target) {
+                        self.push_edge(EdgeOp { source, target, row: REMOVAL });
+                    }
+                }
+                BatchOp::Edge(row) => {
+                    let (source, target) = (self.vertex(id())?, self.vertex(id())?);
+                    self.push_edge(EdgeOp { source, target, row: *row });
+                }
+                BatchOp::AddVertex => {
+                    self.vertex(id())?;
+                }
+                BatchOp::RemoveVertex => {
+                    if let Some(v) = self.writer.find(id())? {
+                        self.remove_vertex(v, neighbours)?;
+                    }
+                }
+                BatchOp::SetVertex(name, value) => {
+                    let v = self.vertex(id())?;
+                    let value =
+                        value.as_ref().map(|value| stored(value, &names[*name as usize])).transpose()?;
+                    let property = names[*name as usize].number;
+                    self.commit.vertices.push(VertexChange { property, vertex: u64::from(v), value });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn define(&mut self, name: &str, element: Option<ElementType>) -> Result<()> {
+        if let Some(known) = self.writer.vertex_properties.iter().find(|property| property.name == name) {
+            let same =
+                known.texts == element.is_none() && element.is_none_or(|element| element == known.element);
+            let what = if known.texts { "texts" } else { known.element.name() };
+            return if same {
+                Ok(())
+            } else {
+                Err(Error::Invalid(format!("the vertex property {name:?} exists, and holds {what}")))
+            };
+        }
+        if name.is_empty() {
+            return Err(Error::Invalid("a vertex property needs a name".to_owned()));
+        }
+        let record = PropertyRecord {
+            number: self.writer.vertex_properties.len() as u32,
+            owner: Owner::Vertices,
+            name: name.to_owned(),
+            element: element.unwrap_or(ElementType::U32),
+            texts: element.is_none(),
+            weight: false,
+        };
+        self.writer.vertex_properties.push(record.clone());
+        self.commit.new_properties.push(record);
+        Ok(())
+    }
+
+    fn property(&self, name: &str) -> Result<PropertyRecord> {
+        let properties = &self.writer.vertex_properties;
+        properties
+            .iter()
+            .find(|property| property.name == name)
+            .cloned()
+            .ok_or_else(|| Error::Invalid(format!("vertices have no property {name:?}: define it first")))
+    }
+
+    /// Rows of edge properties: texts become codes.
+    fn take_rows(&mut self, batch: &Batch) {
+        let rows = batch.rows.iter().zip(&batch.texts).zip(0..);
+        self.commit.rows = rows
+            .map(|((bits, texts), property)| {
+                let Some(Some(codes)) = self.writer.texts.get_mut(property as usize) else {
+                    return bits.clone();
+                };
+                let code_of = |text: &Vec<u8>| match codes.get(text) {
+                    Some(&code) => u64::from(code),
+                    None => {
+                        let code = codes.len() as u32;
+                        codes.insert(text.clone(), code);
+                        self.commit.new_texts.push(CommitText { property, text: text.clone() });
+                        u64::from(code)
+                    }
+                };
+                let by_place: Vec<u64> = texts.list.iter().map(code_of).collect();
+                bits.iter().map(|&place| by_place[place as usize]).collect()
+            })
+            .collect();
+    }
+
+    /// The vertex of an id, made or brought back if necessary.
+    fn vertex(&mut self, id: ExternalId<'_>) -> Result<VertexId> {
+        let Some(v) = self.writer.find(id)? else {
+            let v = self.writer.tail.add(id)?;
+            self.commit.new_ids.push(id);
+            return Ok(v);
+        };
+        if !self.writer.removed.is_empty() && self.writer.removed.remove(&v) {
+            self.turn(v, 0);
+        }
+        Ok(v)
+    }
+
+    fn turn(&mut self, v: VertexId, removed: u64) {
+        self.turned.push(v);
+        let value = Some(VertexValue { bits: removed, text: None });
+        self.commit.vertices.push(VertexChange { property: REMOVED_NUMBER, vertex: u64::from(v), value });
+    }
+
+    fn push_edge(&mut self, edge: EdgeOp) {
+        let index = self.commit.edges.len();
+        if let Some(touching) = &mut self.touching {
+            touching.entry(edge.source).or_default().push(index);
+            touching.entry(edge.target).or_default().push(index);
+        }
+        self.commit.edges.push(edge);
+    }
+
+    fn remove_vertex(&mut self, v: VertexId, neighbours: Neighbours<'_>) -> Result<()> {
+        if !self.writer.removed.insert(v) {
+            return Ok(());
+        }
+        self.turn(v, 1);
+        let edges = &self.commit.edges;
+        let touching = self.touching.get_or_insert_with(|| {
+            let mut touching: HashMap<VertexId, Vec<usize>> = HashMap::new();
+            for (index, edge) in edges.iter().enumerate() {
+                touching.entry(edge.source).or_default().push(index);
+                touching.entry(edge.target).or_default().push(index);
+            }
+            touching
+        });
+        let own = touching.get(&v).into_iter().flatten().map(|&index| &edges[index]);
+        let mut pairs: Vec<(VertexId, VertexId)> = own.map(|edge| (edge.source, edge.target)).collect();
+        // A vertex of this very commit has no edges from before.
+        if u64::from(v) < self.writer.num_vertices() - self.commit.new_ids.len() as u64 {
+            pairs.extend(neighbours(v)?);
+        }
+        pairs.sort_unstable();
+        pairs.dedup();
+        for (source, target) in pairs {
+            self.push_edge(EdgeOp { source, target, row: REMOVAL });
+        }
+        Ok(())
+    }
+}
+
+/// The value of a vertex property as it is kept.
+fn stored(value: &BatchValue, property: &PropertyRecord) -> Result<VertexValue> {
+    let wrong = |shown: &dyn std::fmt::Display| {
+        let wanted = if property.texts { "texts" } else { property.element.name() };
+        Error::Invalid(format!("the vertex property {:?} takes {wanted}, not {shown}", property.name))
+    };
+    match value {
+        BatchValue::Text(text) if property.texts => Ok(VertexValue { bits: 0, text: Some(text.clone()) }),
+        BatchValue::Text(text) => Err(wrong(&PropertyValue::Text(text))),
+        BatchValue::Number(number) if property.texts => Err(wrong(number)),
+        BatchValue::Number(number) => {
+            let bits = exact_bits(property.element, *number).ok_or_else(|| wrong(number))?;
+            Ok(VertexValue { bits, text: None })
+        }
+    }
+}
