@@ -13,7 +13,7 @@ use crate::freeze::{Changes, CopyPolicy, EdgeChange, Frozen, Outcome, REMOVAL, f
 use crate::ids::{IdFiles, write_segment};
 use crate::io::Disk;
 use crate::layer::PlainWriter;
-use crate::property::{PropertyFiles, PropertyValue, PropertyWriter};
+use crate::property::{Dictionary, PropertyFiles, PropertyValue, PropertyWriter};
 use crate::snapshot::{Snapshot, State, vertex_property};
 
 use super::content::Commit;
@@ -50,7 +50,7 @@ pub(crate) fn assemble(
     let elements: Vec<ElementType> = below
         .edge_properties()
         .map(|property| {
-            let known = below.dictionary(property.number).map(|texts| texts.len());
+            let known = below.dictionary(property.number).map(Dictionary::len);
             known.map_or(property.element, |known| code_width(known + texts[property.number as usize].len()))
         })
         .collect();
@@ -142,7 +142,7 @@ fn write_dictionaries(
     let mut records = Vec::new();
     for (texts, property) in texts.iter().zip(0..).filter(|(texts, _)| !texts.is_empty()) {
         writer.dictionary(property, texts.iter().copied())?;
-        let first = below.dictionary(property).map_or(0, |texts| texts.len()) as u64;
+        let first = below.dictionary(property).map_or(0, Dictionary::len) as u64;
         records.push(DictionaryRecord { property, first, count: texts.len() as u64 });
     }
     Ok(records)

@@ -125,7 +125,7 @@ impl Database {
         if worker.as_ref().is_some_and(|worker| !worker.is_finished()) {
             return;
         }
-        let finished = worker.take().map(|worker| worker.join());
+        let finished = worker.take().map(std::thread::JoinHandle::join);
         if let Some(Ok(Err(error))) = finished {
             locked(&core.writer).fail(error);
             return;

@@ -8,7 +8,7 @@ mod point;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -25,7 +25,7 @@ use crate::version::{MANIFEST_NAME, ManifestWriter, lock_writer};
 
 use live::Live;
 use maintain::Maintenance;
-use write::Writer;
+use write::{TextCodes, Writer};
 
 pub use maintain::CompactReport;
 pub use point::OwnedValue;
@@ -218,7 +218,8 @@ impl Database {
                 core.settle(before).map_err(|error| writer.fail(error))?;
             }
             let neighbours = |v: VertexId| core.all_edges(v);
-            let commit = Arc::new(writer.resolve(batch, message, &neighbours)?);
+            let commit = Arc::new(writer.resolve(&batch, message, &neighbours)?);
+            drop(batch);
             let version = commit.version;
             let payload = commit.encode();
             core.log.append(version, 0, &payload).map_err(|error| writer.fail(error))?;
@@ -276,7 +277,8 @@ impl Core {
             return Ok(());
         }
         let mut view = self.change();
-        while let Some(commit) = pending.pop_front_if(|commit| commit.version <= version) {
+        while pending.front().is_some_and(|commit| commit.version <= version) {
+            let Some(commit) = pending.pop_front() else { break };
             view.live.apply(&commit, &self.run)?;
         }
         Ok(())
@@ -333,11 +335,11 @@ impl Drop for Database {
 }
 
 /// For each edge property that is text, the codes of all texts.
-fn known_texts(snapshot: &Snapshot) -> Result<Vec<Option<HashMap<Vec<u8>, u32>>>> {
+fn known_texts(snapshot: &Snapshot) -> Result<Vec<Option<TextCodes>>> {
     let codes = |property: &crate::format::PropertyRecord| {
         let Some(dictionary) = snapshot.dictionary(property.number) else { return Ok(None) };
         let texts = (0..dictionary.len()).map(|code| Ok((dictionary.text(code)?.to_vec(), code as u32)));
-        texts.collect::<Result<HashMap<_, _>>>().map(Some)
+        texts.collect::<Result<TextCodes>>().map(Some)
     };
     snapshot.edge_properties().map(codes).collect()
 }

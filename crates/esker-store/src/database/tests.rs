@@ -38,11 +38,14 @@ enum Step {
     Tag,
 }
 
+/// Weight and kind of an edge.
+type Properties = (i32, Vec<u8>);
+
 /// A version in the words of a user.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Version {
     vertices: BTreeSet<u64>,
-    edges: BTreeMap<(u64, u64), Vec<(i32, Vec<u8>)>>,
+    edges: BTreeMap<(u64, u64), Vec<Properties>>,
     ages: BTreeMap<u64, i64>,
     names: BTreeMap<u64, String>,
 }
@@ -241,8 +244,8 @@ fn change(n: u64) -> impl Strategy<Value = Change> {
     prop_oneof![
         6 => (id(), id(), 0..4_i32, 0..6_u8).prop_map(|(u, v, weight, kind)| Change::Add(u, v, weight, kind)),
         3 => (id(), id()).prop_map(|(u, v)| Change::Remove(u, v)),
-        1 => (0..n * 2).prop_map(|v| Change::AddVertex(v)),
-        1 => id().prop_map(|v| Change::RemoveVertex(v)),
+        1 => (0..n * 2).prop_map(Change::AddVertex),
+        1 => id().prop_map(Change::RemoveVertex),
         1 => (id(), prop::option::of(-3..3_i64)).prop_map(|(v, age)| Change::Age(v, age)),
         1 => (id(), prop::option::of("[a-c]{0,2}")).prop_map(|(v, name)| Change::Name(v, name)),
     ]

@@ -21,13 +21,16 @@ pub(super) struct Writer {
     pub(super) tail: IdTail,
     pub(super) removed: HashSet<VertexId>,
     /// For each edge property that is text, the codes of all texts.
-    pub(super) texts: Vec<Option<HashMap<Vec<u8>, u32>>>,
+    pub(super) texts: Vec<Option<TextCodes>>,
     pub(super) vertex_properties: Vec<PropertyRecord>,
     pub(super) next_version: u64,
     pub(super) last_time_ms: u64,
     /// What failed first; then nothing more is taken.
     pub(super) failure: Option<String>,
 }
+
+/// The code of each text.
+pub(super) type TextCodes = HashMap<Vec<u8>, u32>;
 
 /// Gives all neighbours of a vertex, in and out, as of all commits before.
 pub(super) type Neighbours<'a> = &'a dyn Fn(VertexId) -> Result<Vec<(VertexId, VertexId)>>;
@@ -51,7 +54,7 @@ impl Writer {
     /// What a batch does. If it fails, everything is as before.
     pub(super) fn resolve(
         &mut self,
-        batch: Batch,
+        batch: &Batch,
         message: &str,
         neighbours: Neighbours<'_>,
     ) -> Result<Commit> {
@@ -139,13 +142,13 @@ impl Writer {
 }
 
 impl Making<'_> {
-    fn take(&mut self, batch: Batch, neighbours: Neighbours<'_>) -> Result<()> {
+    fn take(&mut self, batch: &Batch, neighbours: Neighbours<'_>) -> Result<()> {
         for (name, element) in &batch.defined {
             self.define(name, *element)?;
         }
         let names: Vec<PropertyRecord> =
             batch.names.iter().map(|name| self.property(name)).collect::<Result<_>>()?;
-        self.take_rows(&batch);
+        self.take_rows(batch);
         let mut next_id = 0;
         let mut id = || {
             next_id += 1;
