@@ -59,7 +59,7 @@ fn make(name: &str, text: &str, options: &ImportOptions) -> Result<Sound, Error>
     import(&disk, reader, Path::new(ROOT), options, staging)?;
     let mut files = Vec::new();
     gather(disk.as_ref(), Path::new(ROOT), &mut files)?;
-    let content = with_run(|run| read_all(disk.as_ref(), run, false))?;
+    let content = with_run(|run| read_all(&disk, run, false))?;
     Ok(Sound { files, content })
 }
 
@@ -110,6 +110,7 @@ pub(crate) fn examine(bytes: &[u8], way: usize) -> Result<Outcome, String> {
     let Some((_, original)) = sound.files.iter().find(|(file, _)| *file == path) else { return unknown() };
     let content = damaged(original, &bytes[end + 1..], way != 0);
     let disk = disk_with(sound, &path, &content).map_err(|error| format!("no disk: {error}"))?;
+    let disk: Arc<dyn Disk> = Arc::new(disk);
     match with_run(|run| read_all(&disk, run, way != 0)) {
         Ok(read) if way == 0 && read != sound.content => Err(format!("{name}: a wrong answer: {read}")),
         Ok(read) => Ok(Outcome::Read { edges: read.len() as u64, rejected: None }),
@@ -186,9 +187,9 @@ fn disk_with(sound: &Sound, damaged: &Path, content: &[u8]) -> Result<FaultyDisk
 }
 
 /// Everything that a database can be asked. `lenient`: what `check` finds is read past.
-fn read_all(disk: &dyn Disk, run: &Run, lenient: bool) -> Result<String, Error> {
+fn read_all(disk: &Arc<dyn Disk>, run: &Run, lenient: bool) -> Result<String, Error> {
     let snapshot = Snapshot::open(disk, Path::new(ROOT))?;
-    let report = check(disk, &snapshot, run)?;
+    let report = check(disk.as_ref(), &snapshot, run)?;
     if !lenient && let Some(problem) = report.problems.into_iter().next() {
         return Err(problem);
     }
