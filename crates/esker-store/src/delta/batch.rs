@@ -232,6 +232,7 @@ fn apply_blocks<E: Edge, P: Payload>(
     run: &Run,
 ) -> Result<Applied> {
     let each = |(number, shard): (usize, &mut Shard<E, P>)| {
+        shard.will_change(blocks.iter().map(|block| block.part(number).len()).sum());
         blocks.iter().try_fold(Applied::default(), |sum, block| {
             Ok(sum.join(shard.apply(block.part(number), entries)?))
         })

@@ -205,6 +205,13 @@ impl<E: Edge, P: Payload> Chunks<E, P> {
         self.pool.bytes()
     }
 
+    /// See [`Memory::will_need`].
+    ///
+    /// [`Memory::will_need`]: crate::io::Memory::will_need
+    pub(super) fn will_need(&self) {
+        self.pool.will_need();
+    }
+
     /// The slots of a chunk of this handle, class and seed.
     #[inline(always)]
     pub(super) fn slots_at(&self, chunk: u32, class: usize, seed: u32) -> Slots<'_, E, P> {
@@ -316,9 +323,10 @@ impl<E: Edge, P: Payload> Chunks<E, P> {
         self.lay_out(head, class, head.seed()).map(|_| ())
     }
 
-    /// How many edges a new chunk for `edges` has room for.
+    /// How many edges a new chunk for `edges` has room for. Twice as many: chunks that are outgrown have the sizes that smaller lists
+    /// grow to, so they are used again; half as many more took more memory in all, and more time.
     fn roomy(edges: usize) -> usize {
-        (edges + edges / 2).min(EDGES_MAX).max(edges) + 1
+        (edges * 2).min(EDGES_MAX).max(edges) + 1
     }
 
     /// Moves a chunk to one of another class, or with another seed; whether a key is far from home then.

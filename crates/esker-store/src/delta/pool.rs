@@ -65,6 +65,11 @@ impl Pool {
         self.bytes
     }
 
+    /// Says that chunks will be read all over.
+    pub(super) fn will_need(&self) {
+        self.segments.iter().flatten().for_each(Memory::will_need);
+    }
+
     /// A chunk of `class`, with anything in it.
     ///
     /// # Errors

@@ -18,6 +18,9 @@ use super::pool::no_memory;
 use super::robin::{Record, Slots};
 use super::table::Table;
 
+/// What the system pages in at a time.
+const PAGE_BYTES: usize = 4096;
+
 /// The largest threshold.
 pub(super) const THRESHOLD_MAX: usize = 64;
 
@@ -107,6 +110,16 @@ impl<E: Edge, P: Payload> Shard<E, P> {
     /// Bytes of the tables and chunks.
     pub(super) fn bytes(&self) -> usize {
         self.low.bytes() + self.heads.bytes() + self.chunks.bytes()
+    }
+
+    /// Says that `updates` updates are about to come. If they are so many that most pages of the shard will be touched, those that
+    /// the system paged out are fetched in a few large pieces instead of one by one.
+    pub(super) fn will_change(&self, updates: usize) {
+        if updates * PAGE_BYTES >= self.bytes() {
+            self.low.will_need();
+            self.heads.will_need();
+            self.chunks.will_need();
+        }
     }
 
     /// Enters an edge, or replaces its payload if there can be one only. The payload that it had.

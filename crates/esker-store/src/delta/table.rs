@@ -49,6 +49,13 @@ impl<R: Record, P: Payload> Table<R, P> {
         self.memory.as_ref().map_or(0, |memory| memory.len())
     }
 
+    /// Says that the table will be read all over.
+    pub(super) fn will_need(&self) {
+        if let Some(memory) = &self.memory {
+            memory.will_need();
+        }
+    }
+
     /// The slots; none if the table never held anything.
     #[inline(always)]
     pub(super) fn slots(&self) -> Option<Slots<'_, R, P>> {

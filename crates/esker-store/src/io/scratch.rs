@@ -166,6 +166,15 @@ pub struct Memory {
     source: Scratch,
 }
 
+impl Memory {
+    /// Says that most of it is about to be read: what the system paged out to a file comes back in large pieces. A wish.
+    pub fn will_need(&self) {
+        if let (Room::Map { map, .. }, true) = (&self.room, self.source.is_file()) {
+            let _ = map.advise(memmap2::Advice::WillNeed);
+        }
+    }
+}
+
 #[derive(Debug)]
 enum Room {
     Words(Vec<u64>),
