@@ -32,7 +32,7 @@ impl CheckCommand {
         let bar = Bar::spinner(false);
         let run = self.resources.run(&cancel, 0, false, Some(bar.on_round("check")))?;
         let store = Store::open(&self.database)?;
-        let report = check(store.disk().as_ref(), &store.snapshot(), &run);
+        let report = check(store.disk().as_ref(), &store.snapshot()?, &run);
         bar.finish();
         let report = report?;
         let problems: Vec<String> = report.problems.iter().map(ToString::to_string).collect();

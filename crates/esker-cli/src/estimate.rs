@@ -50,7 +50,7 @@ pub(crate) fn shape_of(snapshot: &Snapshot, weighted: bool) -> Shape {
 impl EstimateCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
         let entry = find(&self.algorithm)?;
-        let snapshot = Store::open(&self.database)?.snapshot();
+        let snapshot = Store::open(&self.database)?.snapshot()?;
         let threads = match self.resources.threads() {
             0 => std::thread::available_parallelism().map_or(1, Into::into),
             threads => threads,

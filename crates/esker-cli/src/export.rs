@@ -55,7 +55,7 @@ pub(crate) struct ExportCommand {
 impl ExportCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
         let cancel = cancel_on_signals()?;
-        let snapshot = Store::open(&self.database)?.snapshot();
+        let snapshot = Store::open(&self.database)?.snapshot()?;
         let options = ExportOptions {
             format: self.format.as_deref().map(str::parse::<Format>).transpose()?,
             ids: match self.ids {

@@ -30,7 +30,7 @@ impl InfoCommand {
         let opened = begin.elapsed().as_secs_f64();
         let files: Vec<(PathBuf, u64)> = store.files()?;
         let total: u64 = files.iter().map(|(_, bytes)| bytes).sum();
-        let snapshot = store.snapshot();
+        let snapshot = store.snapshot()?;
         if self.json {
             self.print_json(&snapshot, &files, total, opened)
         } else {

@@ -29,7 +29,7 @@ pub(crate) fn open_graph(
     if let [path] = inputs
         && Path::new(path).is_dir()
     {
-        return Ok(Opened { snapshot: Store::open(path)?.snapshot(), _temporary: None });
+        return Ok(Opened { snapshot: Store::open(path)?.snapshot()?, _temporary: None });
     }
     if let Some(database) = inputs.iter().find(|path| Path::new(path).is_dir()) {
         return Err(Failure::Usage(format!(
@@ -39,5 +39,5 @@ pub(crate) fn open_graph(
     let temporary = TempDir::with_prefix("esker-")?;
     let target = temporary.path().join("graph.esker");
     import_files(inputs, &target, read, policy, resources, cancel, false)?;
-    Ok(Opened { snapshot: Store::open(&target)?.snapshot(), _temporary: Some(temporary) })
+    Ok(Opened { snapshot: Store::open(&target)?.snapshot()?, _temporary: Some(temporary) })
 }

@@ -1,22 +1,39 @@
-//! The handle on a database.
+//! The handle on a database that is only read.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use esker_graph::Run;
 
 use crate::check::{Report, check};
+use crate::commit::Commit;
+use crate::database::with_commits_in_memory;
 use crate::error::{Error, Result};
-use crate::io::{Disk, RealDisk};
-use crate::snapshot::Snapshot;
+use crate::format::VersionRecord;
+use crate::freeze::CopyPolicy;
+use crate::io::{Disk, MemoryDisk, RealDisk};
+use crate::log::{LogReader, log_directory};
+use crate::snapshot::{Snapshot, State};
 use crate::version::{MANIFEST_NAME, Manifest};
 
 /// A database, open for reading. Any number of threads and processes may read at the same time, from read-only media
 /// too, also while another process writes.
+///
+/// It shows the database as it was when it was opened, and the commits that were in its log by the time of the first call that
+/// needs them. Those are made a layer in memory then, in time and memory by their number.
 #[derive(Debug, Clone)]
 pub struct Store {
-    disk: Arc<dyn Disk>,
-    latest: Snapshot,
+    state: Arc<State>,
+    commits: Arc<Mutex<Option<Tail>>>,
+}
+
+/// The commits that are in no layer.
+#[derive(Debug, Default)]
+struct Tail {
+    state: Option<Arc<State>>,
+    commits: Vec<Arc<Commit>>,
+    /// With the commits as a layer.
+    whole: Option<Arc<State>>,
 }
 
 impl Store {
@@ -49,8 +66,8 @@ impl Store {
         if disk.look(&path.join(MANIFEST_NAME))?.is_none() {
             return Err(Error::Invalid(format!("{name} is not a database: it has no file {MANIFEST_NAME}")));
         }
-        let latest = Snapshot::open(&disk, path)?;
-        Ok(Self { disk, latest })
+        let state = Arc::new(State::read(disk, path)?);
+        Ok(Self { state, commits: Arc::default() })
     }
 
     /// Whether a database seems to stand at `path`: a directory with a manifest.
@@ -63,22 +80,51 @@ impl Store {
 
     /// The directory.
     pub fn path(&self) -> &Path {
-        self.latest.path()
+        self.state.path()
     }
 
     /// The disk that it is on.
     pub fn disk(&self) -> &Arc<dyn Disk> {
-        &self.disk
+        self.state.disk()
     }
 
-    /// What the manifest says.
+    /// What the manifest says; commits that are in no layer are not in it.
     pub fn manifest(&self) -> &Manifest {
-        self.latest.manifest()
+        self.state.manifest()
     }
 
     /// The newest version.
-    pub fn snapshot(&self) -> Snapshot {
-        self.latest.clone()
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; [`Error::Io`].
+    pub fn snapshot(&self) -> Result<Snapshot> {
+        self.with_tail(|store, tail| {
+            let state = tail.whole(store)?;
+            state.snapshot(state.newest())
+        })
+    }
+
+    /// The version of a number.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there is no such version, or it was forgotten; [`Error::Corrupt`]; [`Error::Io`].
+    pub fn at(&self, version: u64) -> Result<Snapshot> {
+        if version <= self.state.newest() {
+            return self.state.snapshot(version);
+        }
+        self.with_tail(|store, tail| tail.whole(store)?.snapshot(version))
+    }
+
+    /// All versions, oldest first. Of commits that are in no layer yet, the numbers of edges are not known, and 0.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; [`Error::Io`].
+    pub fn versions(&self) -> Result<Vec<VersionRecord>> {
+        self.with_tail(|_, tail| {
+            let state = tail.state.as_ref().unwrap_or(&self.state);
+            let frozen = state.manifest().versions.iter().cloned();
+            Ok(frozen.chain(tail.commits.iter().map(|commit| commit.record())).collect())
+        })
     }
 
     /// Checks everything in the newest version: see [`crate::check`].
@@ -86,7 +132,39 @@ impl Store {
     /// # Errors
     /// As [`check`]; what is wrong with the database is in the report.
     pub fn check(&self, run: &Run) -> Result<Report> {
-        check(self.disk.as_ref(), &self.latest, run)
+        check(self.disk().as_ref(), &self.snapshot()?, run)
+    }
+
+    /// Calls `f` with the commits of the log, which are read before if they were not yet.
+    fn with_tail<R>(&self, f: impl FnOnce(&Self, &mut Tail) -> Result<R>) -> Result<R> {
+        let mut tail = self.commits.lock().unwrap_or_else(PoisonError::into_inner);
+        if tail.is_none() {
+            *tail = Some(self.read_log()?);
+        }
+        f(self, tail.get_or_insert_default())
+    }
+
+    /// Reads the log. If a writer has frozen its commits meanwhile, the layers are opened anew.
+    fn read_log(&self) -> Result<Tail> {
+        let disk = self.disk();
+        if disk.look(&log_directory(self.path()))?.is_none() {
+            return Ok(Tail::default());
+        }
+        let mut reopened = None;
+        let (_, commits) = Manifest::read_with(disk.as_ref(), self.path(), |manifest| {
+            if manifest.records != reopened.as_ref().unwrap_or(&self.state).manifest().records {
+                reopened = Some(Arc::new(State::read(Arc::clone(disk), self.path())?));
+            }
+            let start = reopened.as_ref().unwrap_or(&self.state).manifest().log_start();
+            let mut reader = LogReader::open(Arc::clone(disk), self.path(), start)?;
+            let mut commits = Vec::new();
+            while let Some(record) = reader.read_next()? {
+                let commit = Commit::decode(record.version, record.payload, &log_directory(self.path()))?;
+                commits.push(Arc::new(commit));
+            }
+            Ok(commits)
+        })?;
+        Ok(Tail { state: reopened, commits, whole: None })
     }
 
     /// All files of the database with their sizes in bytes, by path.
@@ -95,8 +173,27 @@ impl Store {
     /// [`Error::Io`].
     pub fn files(&self) -> Result<Vec<(PathBuf, u64)>> {
         let mut files = Vec::new();
-        list_files(self.disk.as_ref(), self.path(), &mut files)?;
+        list_files(self.disk().as_ref(), self.path(), &mut files)?;
         Ok(files)
+    }
+}
+
+impl Tail {
+    /// The layers, and one in memory for the commits over them.
+    fn whole(&mut self, store: &Store) -> Result<Arc<State>> {
+        if let Some(whole) = &self.whole {
+            return Ok(Arc::clone(whole));
+        }
+        let state = self.state.as_ref().unwrap_or(&store.state);
+        let whole = if self.commits.is_empty() {
+            Arc::clone(state)
+        } else {
+            let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
+            let run = Run::with_threads(0)?;
+            with_commits_in_memory(state, &self.commits, &disk, CopyPolicy::default(), &run)?
+        };
+        self.whole = Some(Arc::clone(&whole));
+        Ok(whole)
     }
 }
 

@@ -52,7 +52,7 @@ fn what_was_imported_is_read_back() {
         let report =
             import_file(&input, &target, &ImportOptions { order, ..ImportOptions::default() }).unwrap();
         assert_eq!((report.rows, report.edges, report.duplicates, report.vertices), (5, 4, 1, 4));
-        let snapshot = Store::open(&target).unwrap().snapshot();
+        let snapshot = Store::open(&target).unwrap().snapshot().unwrap();
         assert_eq!((snapshot.num_vertices(), snapshot.num_edges(), snapshot.num_arcs()), (4, 4, 4));
         assert!(snapshot.weight_property().is_some());
         // By degree: 0 and 1 have three ends each, 2 and 3 two.
@@ -115,7 +115,7 @@ fn a_disk_that_fails_at_any_operation_leaves_nothing_or_the_whole() {
         disk.crash();
         let shared: Arc<dyn Disk> = Arc::new(disk.clone());
         if shared.look(&target).unwrap().is_some() {
-            let snapshot = Store::open_on(shared, &target).unwrap().snapshot();
+            let snapshot = Store::open_on(shared, &target).unwrap().snapshot().unwrap();
             assert!(snapshot.num_arcs() > 2900);
             whole += 1;
         } else {
@@ -161,7 +161,7 @@ fn killed_at_random_moments_there_is_no_database_or_the_whole_one() {
         child.kill().unwrap();
         child.wait().unwrap();
         if target.exists() {
-            let snapshot = Store::open(&target).unwrap().snapshot();
+            let snapshot = Store::open(&target).unwrap().snapshot().unwrap();
             assert_eq!(snapshot.num_arcs(), expected.arcs, "round {round}");
             std::fs::remove_dir_all(&target).unwrap();
         }

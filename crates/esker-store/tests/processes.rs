@@ -43,7 +43,7 @@ fn write_circle(path: &Path, n: u64, replace: bool) -> esker_store::Result<u64> 
 }
 
 fn next_of(path: &Path, v: VertexId) -> VertexId {
-    Store::open(path).unwrap().snapshot().neighbors(Direction::Out, v).unwrap()[0]
+    Store::open(path).unwrap().snapshot().unwrap().neighbors(Direction::Out, v).unwrap()[0]
 }
 
 /// Run in a process of its own by the test below: holds the lock until its input ends.
@@ -107,7 +107,7 @@ fn a_replaced_database_stays_readable_to_those_who_have_it_open() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("web.esker");
     write_circle(&path, 10, false).unwrap();
-    let old = Store::open(&path).unwrap().snapshot();
+    let old = Store::open(&path).unwrap().snapshot().unwrap();
     write_circle(&path, 30_000, true).unwrap();
     assert_eq!(*old.neighbors(Direction::Out, 9).unwrap(), [0]);
     assert_eq!(next_of(&path, 9), 10);

@@ -44,7 +44,7 @@ fn every_algorithm_is_verified_on_every_kind_of_graph() {
     for (name, model, weighting) in models() {
         for order in [VertexOrder::Keep, VertexOrder::Degree] {
             let database = format!("{name}-{order:?}.esker");
-            let snapshot = store(directory.path(), &database, &model, weighting, order).snapshot();
+            let snapshot = store(directory.path(), &database, &model, weighting, order).snapshot().unwrap();
             for entry in CATALOGUE {
                 let takes_source = entry.options.iter().any(|option| option.name == "source");
                 let params =
@@ -65,7 +65,7 @@ fn a_run_that_is_given_its_estimate_fits() {
     let directory = tempfile::tempdir().unwrap();
     let model = Model::RMat(RMat { directed: true, ..RMat::kronecker(9, 4) });
     let store = store(directory.path(), "g.esker", &model, Weighting::None, VertexOrder::Auto);
-    let snapshot = store.snapshot();
+    let snapshot = store.snapshot().unwrap();
     let shape = Shape {
         num_vertices: snapshot.num_vertices() as u64,
         num_arcs: snapshot.num_arcs(),
@@ -103,7 +103,7 @@ fn unknown_names_and_options_are_refused_with_what_there_is() {
     assert!(unknown.contains("pagerank") && unknown.contains("wcc"), "{unknown}");
     let directory = tempfile::tempdir().unwrap();
     let store = store(directory.path(), "p.esker", &Model::Path(3), Weighting::None, VertexOrder::Keep);
-    let snapshot = store.snapshot();
+    let snapshot = store.snapshot().unwrap();
     let run = Run::with_threads(1).unwrap();
     let params = Params::default().with("damping", "0.5");
     let job = Job { snapshot: &snapshot, run: &run, params: &params, verify: false };

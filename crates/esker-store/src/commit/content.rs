@@ -5,7 +5,7 @@ use std::path::Path;
 use esker_graph::VertexId;
 
 use crate::error::Result;
-use crate::format::{CommitHeader, CommitText, Input, PropertyRecord, Value, VertexChange};
+use crate::format::{CommitHeader, CommitText, Input, PropertyRecord, Value, VersionRecord, VertexChange};
 use crate::freeze::REMOVAL;
 use crate::ids::ExternalId;
 
@@ -106,6 +106,19 @@ impl Commit {
     /// Number of rows of edge properties.
     pub fn num_rows(&self) -> usize {
         self.edges.iter().filter(|edge| edge.row != REMOVAL).count()
+    }
+
+    /// The version that it makes; of its edges nothing is known before it is resolved against the layers.
+    pub fn record(&self) -> VersionRecord {
+        VersionRecord {
+            number: self.version,
+            time_ms: self.time_ms,
+            message: self.message.clone(),
+            num_vertices: self.num_vertices,
+            num_edges: 0,
+            num_arcs: 0,
+            num_loops: 0,
+        }
     }
 
     /// Bytes of memory, more or less.

@@ -28,6 +28,7 @@ use maintain::Maintenance;
 use write::{TextCodes, Writer};
 
 pub use maintain::CompactReport;
+pub(crate) use maintain::with_commits_in_memory;
 pub use point::OwnedValue;
 
 /// How a database is written.
@@ -148,7 +149,7 @@ impl Database {
         }
         let lock = lock_writer(disk.as_ref(), path)?;
         let manifest = ManifestWriter::open(Arc::clone(&disk), path)?;
-        let state = Arc::new(State::read(&disk, path)?);
+        let state = Arc::new(State::read(Arc::clone(&disk), path)?);
         maintain::remove_strays(disk.as_ref(), path, state.manifest())?;
         let run = Run::with_threads(options.threads)?;
         let snapshot = state.snapshot(state.newest())?;

@@ -17,15 +17,7 @@ impl Database {
     pub fn versions(&self) -> Vec<VersionRecord> {
         let view = self.core.read();
         let frozen = view.state.manifest().versions.iter().cloned();
-        let others = view.live.commits.iter().map(|commit| VersionRecord {
-            number: commit.version,
-            time_ms: commit.time_ms,
-            message: commit.message.clone(),
-            num_vertices: commit.num_vertices,
-            num_edges: 0,
-            num_arcs: 0,
-            num_loops: 0,
-        });
+        let others = view.live.commits.iter().map(|commit| commit.record());
         frozen.chain(others).collect()
     }
 

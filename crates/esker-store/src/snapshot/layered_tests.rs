@@ -50,7 +50,7 @@ impl History {
         }
         let disk = FaultyDisk::new(1);
         sample.write(&(Arc::new(disk.clone()) as Arc<dyn Disk>), Path::new(DB), false).unwrap();
-        let state = State::read(&(Arc::new(disk.clone()) as Arc<dyn Disk>), Path::new(DB)).unwrap();
+        let state = State::read(Arc::new(disk.clone()), Path::new(DB)).unwrap();
         let mut manifest = Manifest::clone(state.manifest());
         manifest.layers[0].multigraph = multigraph;
         let mut first = Edges::new();

@@ -60,7 +60,7 @@ impl Snapshot {
     /// # Errors
     /// As [`State::read`].
     pub fn open(disk: &Arc<dyn Disk>, path: &Path) -> Result<Self> {
-        let state = Arc::new(State::read(disk, path)?);
+        let state = Arc::new(State::read(Arc::clone(disk), path)?);
         state.snapshot(state.newest())
     }
 

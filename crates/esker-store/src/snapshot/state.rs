@@ -4,14 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Layer, Snapshot};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::format::IdMapKind;
 use crate::ids::{IdFiles, IdMap};
 use crate::io::Disk;
-use crate::version::{MANIFEST_NAME, Manifest, ids_directory, layer_directory};
-
-/// How often a manifest is read again if a layer that it names is gone: a writer merged it meanwhile.
-const ATTEMPTS: usize = 10;
+use crate::version::{Manifest, ids_directory, layer_directory};
 
 /// The manifest and the open layers of a database. Immutable; snapshots share it.
 #[derive(Debug)]
@@ -27,28 +24,14 @@ pub struct State {
     last: Mutex<Option<Snapshot>>,
 }
 
-impl State {
-    /// Reads the manifest and the headers of all files.
-    ///
-    /// # Errors
-    /// [`Error::Io`]; [`Error::Corrupt`]; [`Error::Invalid`] if a newer Esker, or one with another width of vertex
-    /// ids, wrote it.
-    pub fn read(disk: &Arc<dyn Disk>, path: &Path) -> Result<Self> {
-        let manifest_path = path.join(MANIFEST_NAME);
-        let mut manifest = Manifest::read(disk.as_ref(), &manifest_path)?;
-        for _ in 0..ATTEMPTS {
-            let outcome = Self::open(disk, path, manifest.clone());
-            let Err(Error::Io { .. }) = &outcome else { return outcome };
-            let again = Manifest::read(disk.as_ref(), &manifest_path)?;
-            if again == manifest {
-                return outcome;
-            }
-            manifest = again;
-        }
-        Self::open(disk, path, manifest)
-    }
+/// What opening a manifest's layers gives.
+struct Layers {
+    layers: Vec<Arc<Layer>>,
+    base_ids: IdMap,
+}
 
-    fn open(disk: &Arc<dyn Disk>, path: &Path, manifest: Manifest) -> Result<Self> {
+impl Layers {
+    fn open(disk: &Arc<dyn Disk>, path: &Path, manifest: &Manifest) -> Result<Self> {
         let texts = manifest.ids.kind == IdMapKind::Texts;
         let layers = manifest.layers.iter().map(|record| {
             let directory = layer_directory(path, record.number);
@@ -62,7 +45,20 @@ impl State {
             .first()
             .map_or(0, |layer| layer.record().num_vertices.saturating_sub(layer.record().num_new_ids));
         let base_ids = IdMap::open(&files, manifest.ids.kind, manifest.ids.base, imported as usize)?;
-        let (disk, path, manifest) = (Arc::clone(disk), path.to_owned(), Arc::new(manifest));
+        Ok(Self { layers, base_ids })
+    }
+}
+
+impl State {
+    /// Reads the manifest and the headers of all files.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Corrupt`]; [`Error::Invalid`] if a newer Esker, or one with another width of vertex
+    /// ids, wrote it.
+    pub fn read(disk: Arc<dyn Disk>, path: &Path) -> Result<Self> {
+        let opened = Manifest::read_with(disk.as_ref(), path, |manifest| Layers::open(&disk, path, manifest));
+        let (manifest, Layers { layers, base_ids }) = opened?;
+        let (path, manifest) = (path.to_owned(), Arc::new(manifest));
         Ok(Self { disk, path, manifest, layers, base_ids, last: Mutex::new(None) })
     }
 
