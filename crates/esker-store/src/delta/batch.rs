@@ -132,7 +132,7 @@ impl<P: Payload> Side<P> {
         let mut applied = Applied::default();
         let mut each = |update: Update<P>| {
             let at = Side::<P>::place(update.ends().0, bits);
-            with_shards!(&mut self.shards, shards => shards[at].take(&update, counts(&update, entries), &mut applied))
+            with_shards!(&mut self.shards, shards => shards[at].take(&update, None, counts(&update, entries), &mut applied))
         };
         for &update in updates {
             if entries != Entries::Reversed {
@@ -191,17 +191,22 @@ impl<P: Payload> Block<P> {
         let mut starts: Vec<u32> = Vec::new();
         starts.try_reserve_exact((1 << bits) + 1).map_err(no_memory)?;
         starts.resize((1 << bits) + 1, 0);
-        let mut count = |update: Update<P>| starts[Side::<P>::place(update.ends().0, bits) + 1] += 1;
-        each_entry(updates, kind, &mut count);
+        let mut shards: Vec<u16> = Vec::new();
+        shards.try_reserve_exact(updates.len() * 2).map_err(no_memory)?;
+        each_entry(updates, kind, |update| {
+            let shard = Side::<P>::place(update.ends().0, bits);
+            shards.push(shard as u16);
+            starts[shard + 1] += 1;
+        });
         for s in 0..1 << bits {
             starts[s + 1] += starts[s];
         }
         let mut entries = Vec::new();
         entries.try_reserve_exact(starts[1 << bits] as usize).map_err(no_memory)?;
         entries.resize(starts[1 << bits] as usize, updates[0]);
-        let mut ends = starts.clone();
-        each_entry(updates, kind, &mut |update| {
-            let end = &mut ends[Side::<P>::place(update.ends().0, bits)];
+        let (mut ends, mut shards) = (starts.clone(), shards.into_iter());
+        each_entry(updates, kind, |update| {
+            let end = &mut ends[usize::from(shards.next().unwrap_or(0))];
             entries[*end as usize] = update;
             *end += 1;
         });
@@ -214,7 +219,7 @@ impl<P: Payload> Block<P> {
 }
 
 #[inline(always)]
-fn each_entry<P: Copy>(updates: &[Update<P>], entries: Entries, f: &mut impl FnMut(Update<P>)) {
+fn each_entry<P: Copy>(updates: &[Update<P>], entries: Entries, mut f: impl FnMut(Update<P>)) {
     for &update in updates {
         if entries != Entries::Reversed {
             f(update);
@@ -250,27 +255,37 @@ fn apply_blocks<E: Edge, P: Payload>(
 impl<E: Edge, P: Payload> Shard<E, P> {
     fn apply(&mut self, updates: &[Update<P>], entries: Entries) -> Result<Applied> {
         let mut applied = Applied::default();
+        let mut hints = [None; AHEAD];
         for (at, update) in updates.iter().enumerate() {
             if let Some(later) = updates.get(at + 2 * AHEAD) {
                 self.touch_head(later.ends().0);
             }
+            let hint = hints[at % AHEAD].take();
             if let Some(later) = updates.get(at + AHEAD) {
                 let (source, target) = later.ends();
-                self.touch_edge(source, target);
+                hints[at % AHEAD] = self.touch_edge(source, target);
             }
-            self.take(update, counts(update, entries), &mut applied)?;
+            self.take(update, hint, counts(update, entries), &mut applied)?;
         }
         Ok(applied)
     }
 
     #[inline(always)]
-    fn take(&mut self, update: &Update<P>, count: bool, applied: &mut Applied) -> Result<()> {
+    fn take(
+        &mut self,
+        update: &Update<P>,
+        hint: Option<usize>,
+        count: bool,
+        applied: &mut Applied,
+    ) -> Result<()> {
         let count = u64::from(count);
         match *update {
-            Update::Insert { source, target, payload } => match self.insert(source, target, payload)? {
-                None => applied.inserted += count,
-                Some(_) => applied.replaced += count,
-            },
+            Update::Insert { source, target, payload } => {
+                match self.insert_at(hint, source, target, payload)? {
+                    None => applied.inserted += count,
+                    Some(_) => applied.replaced += count,
+                }
+            }
             Update::Remove { source, target } => match self.remove(source, target) {
                 0 => applied.missing += count,
                 removed => applied.removed += count * removed as u64,

@@ -239,7 +239,7 @@ impl<E: Edge, P: Payload> Chunks<E, P> {
 
     /// The least class with room for `edges`.
     fn class_for(&self, edges: usize) -> Result<usize> {
-        let fits = self.layouts.iter().position(|layout| layout.used_max() >= edges);
+        let fits = self.layouts.iter().position(|layout| layout.used_max >= edges);
         fits.filter(|_| edges <= EDGES_MAX + 1).ok_or_else(|| {
             Error::Invalid("a vertex of a dynamic graph has at most 4294967295 edges".to_owned())
         })
@@ -299,7 +299,7 @@ impl<E: Edge, P: Payload> Chunks<E, P> {
             Probe::At(at) => return Ok(Some(std::mem::replace(&mut slots.payloads[at], payload))),
             Probe::Gap(gap) => gap,
         };
-        let filled = if head.degree as usize + head.dead() < layout.used_max() && head.dead() < DEAD_MAX {
+        let filled = if head.degree as usize + head.dead() < layout.used_max && head.dead() < DEAD_MAX {
             slots.fill(gap, E::of(key), payload)
         } else {
             self.make_room(head)?;

@@ -16,6 +16,8 @@ impl<T: Pod + Send + Sync> Payload for T {}
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) capacity: usize,
+    /// The most slots that may be in use: 90 %, and never all.
+    pub(super) used_max: usize,
     records_at: usize,
     control_at: usize,
 }
@@ -25,7 +27,8 @@ impl Layout {
     pub(super) fn with_capacity<R: Pod, P: Pod>(capacity: usize) -> Self {
         const { assert!(align_of::<P>() <= 8 && align_of::<R>() <= 8, "at most 8-byte alignment") };
         let records_at = (capacity * size_of::<P>()).next_multiple_of(align_of::<R>());
-        Self { capacity, records_at, control_at: records_at + capacity * size_of::<R>() }
+        let used_max = (capacity - capacity / 10).min(capacity.saturating_sub(1));
+        Self { capacity, used_max, records_at, control_at: records_at + capacity * size_of::<R>() }
     }
 
     /// The layout of as many slots as fit `bytes`.
@@ -40,11 +43,6 @@ impl Layout {
     /// Bytes of the arrays together.
     pub(super) fn bytes(&self) -> usize {
         self.control_at + self.capacity
-    }
-
-    /// The most slots that may be in use: 90 %, and never all.
-    pub(super) fn used_max(&self) -> usize {
-        (self.capacity - self.capacity / 10).min(self.capacity.saturating_sub(1))
     }
 
     /// The slots in `bytes`, which are as long as [`Layout::bytes`] or longer.

@@ -5,8 +5,8 @@
 //! 0 is an empty slot. Distances from [`FAR`] on are not told apart.
 //!
 //! Invariant: from the home of every live key to its slot, no slot is empty and none has a smaller distance than the key would have
-//! there. So a search ends at the first such slot. A dead slot keeps its distance, and is filled only by a key at least as far
-//! from home [2, section 4.2.2]. At least one slot is empty, so every search ends.
+//! there; in other words, keys lie in the order of their homes. So a search ends at the first such slot. A dead slot keeps its
+//! distance, and is filled only by a key at least as far from home [2, section 4.2.2]. At least one slot is empty, so every search ends.
 //!
 //! [1] P. Celis, "Robin Hood Hashing", 1986.
 //! [2] K. Iwabuchi, "NETALX and DegAwareRHH", chapter 4.
@@ -117,6 +117,12 @@ impl<R: Record, P: Copy> Slots<'_, R, P> {
         }
     }
 
+    /// Whether a slot holds `key`.
+    #[inline(always)]
+    pub(super) fn holds(&self, at: usize, key: R::Key) -> bool {
+        at < self.control.len() && is_live(self.control[at]) && self.records[at].is(key)
+    }
+
     /// Calls `f` with each live slot of the keys that belong where `key` does, until it returns false. The caller tells
     /// those that are meant.
     #[inline(always)]
@@ -164,7 +170,7 @@ impl<R: Record, P: Copy> SlotsMut<'_, R, P> {
             let control = self.control[at];
             if control & FAR < distance {
                 return Probe::Gap(match dead {
-                    // A dead slot of the very same home: distances there and in between allow it.
+                    // A dead slot of the very same home.
                     Some(at) => Gap { at, distance: self.control[at] & FAR },
                     None => Gap { at, distance },
                 });
@@ -180,36 +186,59 @@ impl<R: Record, P: Copy> SlotsMut<'_, R, P> {
         }
     }
 
-    /// Enters a key that is absent at the gap that its search ended at. Those nearer to home move on.
+    /// Enters a key that is absent at the gap that its search ended at. Those behind, up to the next slot that is not live, move on
+    /// by one: they are in the order of their homes, so it is the same as if each took the place of one nearer to home.
     #[inline(always)]
-    pub(super) fn fill(&mut self, gap: Gap, mut record: R, mut payload: P) -> Filled {
-        let Gap { mut at, mut distance } = gap;
+    pub(super) fn fill(&mut self, gap: Gap, record: R, payload: P) -> Filled {
+        let Gap { at, distance } = gap;
         let mut far = distance == FAR;
-        loop {
-            let control = self.control[at];
-            let stored = control & FAR;
-            if stored <= distance && !is_live(control) {
-                self.control[at] = distance;
-                self.records[at] = record;
-                self.payloads[at] = payload;
-                return Filled { reused: control != 0, far };
-            }
-            if stored < distance {
-                self.control[at] = distance;
-                std::mem::swap(&mut self.records[at], &mut record);
-                std::mem::swap(&mut self.payloads[at], &mut payload);
-                distance = stored;
-            }
-            (at, distance) = (next(at, self.control.len()), farther(distance));
-            far |= distance == FAR;
+        let mut end = at;
+        while is_live(self.control[end]) {
+            end = next(end, self.control.len());
         }
+        let reused = self.control[end] != 0;
+        if end < at {
+            far |= self.move_on(0, end);
+            let last = self.control.len() - 1;
+            self.control[0] = farther(self.control[last]);
+            self.records[0] = self.records[last];
+            self.payloads[0] = self.payloads[last];
+            far |= self.control[0] == FAR;
+            end = last;
+        }
+        far |= self.move_on(at, end);
+        self.control[at] = distance;
+        self.records[at] = record;
+        self.payloads[at] = payload;
+        Filled { reused, far }
+    }
+
+    /// Moves the slots `at..end` on by one; whether a key is far from home then.
+    #[inline(always)]
+    fn move_on(&mut self, at: usize, end: usize) -> bool {
+        self.records.copy_within(at..end, at + 1);
+        self.payloads.copy_within(at..end, at + 1);
+        let mut greatest = 0;
+        for i in (at..end).rev() {
+            let control = farther(self.control[i]);
+            self.control[i + 1] = control;
+            greatest = greatest.max(control);
+        }
+        greatest == FAR
     }
 
     /// Enters a key that is known to be absent.
     #[inline(always)]
     pub(super) fn enter(&mut self, record: R, payload: P) -> Filled {
-        let at = self.read().home(record.key());
-        self.fill(Gap { at, distance: 1 }, record, payload)
+        let (mut at, mut distance) = (self.read().home(record.key()), 1);
+        loop {
+            let control = self.control[at];
+            let stored = control & FAR;
+            if stored < distance || (stored == distance && control & DEAD != 0) {
+                return self.fill(Gap { at, distance }, record, payload);
+            }
+            (at, distance) = (next(at, self.control.len()), farther(distance));
+        }
     }
 
     /// Marks a live slot as dead.

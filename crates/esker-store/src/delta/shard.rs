@@ -128,7 +128,19 @@ impl<E: Edge, P: Payload> Shard<E, P> {
     /// If there is no memory; then nothing is changed.
     #[inline(always)]
     pub(super) fn insert(&mut self, source: VertexId, target: VertexId, payload: P) -> Result<Option<P>> {
-        let before = match self.heads.find(source) {
+        self.insert_at(None, source, target, payload)
+    }
+
+    /// As [`Shard::insert`], with the slot of the vertex table that [`Shard::touch_edge`] said, if it still is the one.
+    #[inline(always)]
+    pub(super) fn insert_at(
+        &mut self,
+        hint: Option<usize>,
+        source: VertexId,
+        target: VertexId,
+        payload: P,
+    ) -> Result<Option<P>> {
+        let before = match self.heads.find_near(hint, source) {
             Some(at) => {
                 let Some(heads) = self.heads.slots_mut() else { unreachable!("a slot was found") };
                 self.chunks.insert(&mut heads.records[at], target, payload)?
@@ -150,13 +162,15 @@ impl<E: Edge, P: Payload> Shard<E, P> {
         }
     }
 
-    /// Asks for what a search for an edge reads next.
+    /// Asks for what a search for an edge reads next; the slot of its source in the vertex table.
     #[inline(always)]
-    pub(super) fn touch_edge(&self, source: VertexId, target: VertexId) {
-        match self.head(source) {
-            Some(head) => self.chunks.slots(&head).touch(E::copy(target, 0)),
-            None => self.touch_low(source),
+    pub(super) fn touch_edge(&self, source: VertexId, target: VertexId) -> Option<usize> {
+        let at = self.heads.find(source);
+        match (at, self.heads.slots()) {
+            (Some(at), Some(heads)) => self.chunks.slots(&heads.records[at]).touch(E::copy(target, 0)),
+            _ => self.touch_low(source),
         }
+        at
     }
 
     /// Asks for what a search in the low-degree table reads first.

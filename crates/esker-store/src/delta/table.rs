@@ -73,13 +73,23 @@ impl<R: Record, P: Payload> Table<R, P> {
         self.slots()?.find(key)
     }
 
+    /// As [`Table::find`], looking first at a slot where the key was.
+    #[inline(always)]
+    pub(super) fn find_near(&self, hint: Option<usize>, key: R::Key) -> Option<usize> {
+        let slots = self.slots()?;
+        match hint {
+            Some(at) if slots.holds(at, key) => Some(at),
+            _ => slots.find(key),
+        }
+    }
+
     /// Makes room for `more` keys, so that entering them cannot fail.
     ///
     /// # Errors
     /// If there is no memory.
     #[inline(always)]
     pub(super) fn reserve(&mut self, more: usize) -> Result<()> {
-        if self.live + self.dead + more <= self.layout.used_max() { Ok(()) } else { self.grow(more) }
+        if self.live + self.dead + more <= self.layout.used_max { Ok(()) } else { self.grow(more) }
     }
 
     /// Twice the capacity, or the same if most of what was used is dead.
