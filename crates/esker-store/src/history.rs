@@ -370,7 +370,7 @@ fn push(chunk: &mut ArcChunk, target: VertexId, weight: i32, born: u32, died: Op
 }
 
 /// The code of the text of an edge.
-fn text_of(weight: i32) -> u64 {
+pub(crate) fn text_of(weight: i32) -> u64 {
     u64::from(weight.unsigned_abs()) * 50
 }
 

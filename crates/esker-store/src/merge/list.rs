@@ -70,6 +70,8 @@ pub(super) struct Target<'a> {
     pub(super) multigraph: bool,
     /// Births and places of the copies alive.
     pub(super) alive: Vec<(u32, Source)>,
+    /// The copies that were alive before a fragment, while it is looked at.
+    pub(super) before: Vec<(u32, Source)>,
     /// Births, deaths and places of those that are not.
     pub(super) past: Vec<(u32, u32, Source)>,
     /// Since when arcs in older layers are dead.
@@ -110,7 +112,8 @@ impl Target<'_> {
         if self.is_chained && older_live {
             self.died.get_or_insert(died);
         }
-        for (born, source) in std::mem::take(&mut self.alive) {
+        self.lay_aside();
+        while let Some((born, source)) = self.before.pop() {
             self.bury(born, died, source);
         }
     }
@@ -124,12 +127,17 @@ impl Target<'_> {
         }
     }
 
+    /// Moves all copies alive to `before`, which is empty.
+    fn lay_aside(&mut self) {
+        std::mem::swap(&mut self.before, &mut self.alive);
+    }
+
     /// Replaces all that is alive by what a whole fragment says.
     fn replace(&mut self, whole: Whole, own: &[Entry]) -> Result<()> {
-        let mut before = std::mem::take(&mut self.alive);
+        self.lay_aside();
         for entry in own {
             let born = match entry.born {
-                OLDER => self.birth(&mut before, entry.source)?.unwrap_or(whole.unmatched),
+                OLDER => self.birth(entry.source)?.unwrap_or(whole.unmatched),
                 born => born,
             };
             match entry.kind {
@@ -138,15 +146,17 @@ impl Target<'_> {
                 Kind::Dead => {}
             }
         }
-        before.into_iter().for_each(|(born, source)| self.bury(born, whole.first_code, source));
+        while let Some((born, source)) = self.before.pop() {
+            self.bury(born, whole.first_code, source);
+        }
         Ok(())
     }
 
     /// Takes a copy with the same properties as `source` out of `before`.
-    fn birth(&self, before: &mut Vec<(u32, Source)>, source: Source) -> Result<Option<u32>> {
-        for index in 0..before.len() {
-            if self.is_same(before[index].1, source)? {
-                return Ok(Some(before.remove(index).0));
+    fn birth(&mut self, source: Source) -> Result<Option<u32>> {
+        for index in 0..self.before.len() {
+            if self.is_same(self.before[index].1, source)? {
+                return Ok(Some(self.before.swap_remove(index).0));
             }
         }
         Ok(None)

@@ -30,7 +30,7 @@ use esker_graph::{Direction, Run};
 use crate::error::{Error, Result};
 use crate::format::{ElementType, LayerRecord, SectionRecord, VersionRecord};
 use crate::layer::{ListColumns, PlainLayer, PlainWriter, SectionShape, SectionWriter, code_type};
-use crate::stack::Stack;
+use crate::stack::{Stack, Table};
 
 use input::Input;
 use told::Told;
@@ -155,18 +155,19 @@ impl Merge<'_> {
             }
         }
         let properties = property_types(&lists);
-        let direct = Direct {
+        let mut direct = Direct {
             direction,
             inputs,
             told: self.told,
             below: self.below,
+            table: None,
             lists,
             is_cut: self.is_cut,
             multigraph: record.multigraph,
             num_vertices: record.num_vertices as usize,
             num_properties: properties.len(),
         };
-        self.make_table(&direct)?;
+        direct.table = self.table(&direct)?;
         let codes = (record.num_versions > 1).then(|| code_type(record.num_versions));
         let shape = SectionShape { complete: record.complete, codes, properties };
         let mut section = SectionWriter::create(writer, direction, shape)?;
@@ -184,16 +185,14 @@ impl Merge<'_> {
         section.finish()
     }
 
-    /// Makes the vertex table of the layers below, if many of their lists are read.
-    fn make_table(&self, direct: &Direct<'_>) -> Result<()> {
-        let Some(below) = self.below else { return Ok(()) };
-        let read = direct.inputs.iter().filter(|input| input.has_before || self.is_cut);
-        let read =
-            read.map(|input| input.previous.iter().filter(|&&previous| previous == 0 || self.is_cut).count());
-        if read.sum::<usize>() > below.num_vertices() / TABLE_VERTICES_PER_READ {
-            below.table(direct.direction, self.run)?;
-        }
-        Ok(())
+    /// The vertex table of the layers below, if many of their lists are read.
+    fn table(&self, direct: &Direct<'_>) -> Result<Option<Arc<Table>>> {
+        let Some(below) = self.below else { return Ok(None) };
+        let is_read = |&&previous: &&u64| previous == 0 || self.is_cut;
+        let inputs = direct.inputs.iter().filter(|input| input.has_before || self.is_cut);
+        let reads: usize = inputs.map(|input| input.previous.iter().filter(is_read).count()).sum();
+        let worth = reads > below.num_vertices() / TABLE_VERTICES_PER_READ;
+        worth.then(|| below.table(direct.direction, self.run)).transpose()
     }
 }
 

@@ -4,12 +4,14 @@ use esker_graph::Run;
 use proptest::prelude::*;
 
 use super::{MergeOptions, merge_layers};
-use crate::format::{SectionRecord, VersionRecord};
+use crate::format::{ElementType, SectionRecord, VersionRecord};
+use crate::freeze::{Changes, CopyPolicy, EdgeChange, REMOVAL, freeze};
 use crate::history::{
-    Change, DATABASE, History, Kind, Layers, Random, check_version, layer_directory, random_cuts,
+    Change, DATABASE, History, Kind, Layers, Random, check_version, layer_directory, random_cuts, text_of,
 };
 use crate::io::Disk;
 use crate::layer::PlainWriter;
+use crate::stack::Stack;
 
 /// Merges some layers; only `retained`, and the last version of the new layer, are told apart afterwards.
 fn merge(
@@ -50,6 +52,68 @@ fn random_layers(random: &mut Random) -> (History, Layers) {
     (history, layers)
 }
 
+/// The same, but for the first layer made by freezing.
+fn frozen_layers(random: &mut Random, run: &Run) -> (History, Layers) {
+    let kind = Kind::random(random);
+    let versions = 1 + random.below(16);
+    let history = History::random(kind, random, versions);
+    let cuts = random_cuts(random, history.last(), 50);
+    let mut layers = history.layers(random, &cuts[..1], &[1]);
+    for (number, pair) in (2..).zip(cuts.windows(2)) {
+        let (mut edges, mut rows) = (Vec::new(), vec![Vec::new(), Vec::new()]);
+        for (version, code) in (pair[0] + 1..=pair[1]).zip(1..) {
+            for &change in &history.changes[version as usize - 1] {
+                let (Change::Add(from, to, _) | Change::Delete(from, to)) = change;
+                let is_forward = kind.directed || from <= to;
+                let (source, target) = if is_forward { (from, to) } else { (to, from) };
+                let mut row = REMOVAL;
+                if let Change::Add(_, _, weight) = change {
+                    row = rows[0].len() as u32;
+                    rows[0].push(u64::from(weight.cast_unsigned()));
+                    rows[1].push(text_of(weight));
+                }
+                edges.push(EdgeChange { source, target, code, row });
+            }
+        }
+        let below = layers.layers[layers.layers.len() - 1].record();
+        let stack = Stack::new(&layers.layers, below.last_version, below.num_vertices).unwrap();
+        let changes = Changes {
+            stack: &stack,
+            edges: &edges,
+            rows: &rows,
+            elements: &[ElementType::I32, ElementType::U16],
+            versions: (pair[0] + 1, pair[1]),
+            num_vertices: history.num_vertices(pair[1]) as u64,
+            policy: [CopyPolicy::Chain, CopyPolicy::Copy, CopyPolicy::Mixed][random.below(3)],
+        };
+        let directory = layer_directory(number);
+        layers.disk.create_directory(&directory).unwrap();
+        let writer = PlainWriter::new(&layers.disk, &directory, DATABASE);
+        let frozen = freeze(&changes, number, &writer, run).unwrap();
+        layers.told.extend(pair[0] + 1..=pair[1]);
+        layers.layers.push(layers.open(&frozen.record));
+    }
+    (history, layers)
+}
+
+/// Merges runs of layers again and again, and in the end everything.
+fn merge_and_check(history: &History, mut layers: Layers, random: &mut Random, run: &Run) {
+    check_all(&layers, history, run);
+    for number in 100..106 {
+        let first = random.below(layers.layers.len());
+        let end = first + 1 + random.below(layers.layers.len() - first);
+        let retained = random.some(layers.told.clone(), 80);
+        merge(&mut layers, first..end, &retained, None, number, run);
+        check_all(&layers, history, run);
+    }
+    let newest = layers.layers.len();
+    merge(&mut layers, 0..newest, &[], None, 200, run);
+    assert_eq!(layers.told, [history.last()]);
+    check_all(&layers, history, run);
+    let SectionRecord { dead_arcs, past_arcs, .. } = layers.layers[0].record().out;
+    assert_eq!((dead_arcs, past_arcs), (0, 0));
+}
+
 fn check_all(layers: &Layers, history: &History, run: &Run) {
     for &version in &layers.told {
         check_version(&layers.layers, history, version, run);
@@ -63,20 +127,16 @@ proptest! {
     fn what_is_retained_is_not_forgotten(seed: u64) {
         let mut random = Random(seed);
         let run = Run::with_threads(1).unwrap();
-        let (history, mut layers) = random_layers(&mut random);
-        for number in 100..106 {
-            let first = random.below(layers.layers.len());
-            let end = first + 1 + random.below(layers.layers.len() - first);
-            let retained = random.some(layers.told.clone(), 80);
-            merge(&mut layers, first..end, &retained, None, number, &run);
-            check_all(&layers, &history, &run);
-        }
-        let newest = layers.layers.len();
-        merge(&mut layers, 0..newest, &[], None, 200, &run);
-        prop_assert_eq!(&layers.told, &[history.last()]);
-        check_all(&layers, &history, &run);
-        let SectionRecord { dead_arcs, past_arcs, .. } = layers.layers[0].record().out;
-        prop_assert_eq!((dead_arcs, past_arcs), (0, 0));
+        let (history, layers) = random_layers(&mut random);
+        merge_and_check(&history, layers, &mut random, &run);
+    }
+
+    #[test]
+    fn frozen_layers_are_merged(seed: u64) {
+        let mut random = Random(seed);
+        let run = Run::with_threads(1).unwrap();
+        let (history, layers) = frozen_layers(&mut random, &run);
+        merge_and_check(&history, layers, &mut random, &run);
     }
 
     /// The newest versions are undone, and the rest goes on.

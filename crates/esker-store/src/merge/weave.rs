@@ -1,6 +1,7 @@
 //! Merging the fragments of a range of vertices.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use esker_graph::{Direction, Flow, VertexId, vertex};
 
@@ -9,7 +10,7 @@ use super::list::{Copied, Entry, Kind, OLDER, Source, Target, Whole};
 use super::told::Told;
 use crate::error::Result;
 use crate::layer::{ListColumns, SectionChunk};
-use crate::stack::Stack;
+use crate::stack::{Stack, Table};
 
 /// One direction of the layers that are merged.
 #[derive(Debug)]
@@ -20,6 +21,8 @@ pub(super) struct Direct<'a> {
     pub(super) told: &'a Told,
     /// The layers below the inputs; none if the oldest input is complete.
     pub(super) below: Option<&'a Stack>,
+    /// Their vertex table, if it was worth making.
+    pub(super) table: Option<Arc<Table>>,
     /// For each input its main and its past lists, then the main lists of each layer below.
     pub(super) lists: Vec<&'a ListColumns>,
     /// Whether versions after the last one told apart are undone.
@@ -78,7 +81,10 @@ impl<'a> Direct<'a> {
         for places in places.chunk_by(|a, b| a.0 == b.0) {
             let v = places[0].0;
             weave.copy_untouched(next..v as usize)?;
-            weave.vertex(v, places)?;
+            match places {
+                [place] if weave.is_simple(place) => weave.copy_fragment(*place)?,
+                _ => weave.vertex(v, places)?,
+            }
             next = v as usize + 1;
         }
         weave.copy_untouched(next..range.end)?;
@@ -99,6 +105,7 @@ impl<'m, 'a> Weave<'m, 'a> {
             is_chained: false,
             multigraph: direct.multigraph,
             alive: Vec::new(),
+            before: Vec::new(),
             past: Vec::new(),
             died: None,
         };
@@ -154,6 +161,44 @@ impl<'m, 'a> Weave<'m, 'a> {
         }
         self.main.note(0, arcs);
         Ok(())
+    }
+
+    /// Whether a vertex with this fragment alone keeps it as it is, but for codes.
+    fn is_simple(&self, place: &Place) -> bool {
+        let input = &self.direct.inputs[place.1 as usize];
+        !self.direct.is_complete() && !self.direct.is_cut && !(input.has_before && input.is_whole(place.2))
+    }
+
+    /// Copies the only fragment of a vertex.
+    fn copy_fragment(&mut self, place: Place) -> Result<()> {
+        let (v, position, slot) = place;
+        let input = &self.direct.inputs[position as usize];
+        self.target.wholes.clear();
+        self.target.is_chained = !input.is_whole(slot);
+        let arcs = input.main.range(slot);
+        let tells = self.tells();
+        let main = &mut self.chunk.main;
+        main.targets.extend_from_slice(&input.main.targets[arcs.clone()]);
+        match input.born {
+            _ if !tells => {}
+            Some(born) => {
+                for at in arcs.clone() {
+                    main.born.push(input.code(born.at(at))?);
+                }
+            }
+            None => {
+                let born = if self.target.is_chained { input.first_code() } else { 0 };
+                main.born.resize(main.born.len() + arcs.len(), born);
+            }
+        }
+        self.main.note(2 * position, arcs);
+        self.entries.clear();
+        self.gather_past(position, v, false, 1)?;
+        if self.target.is_chained {
+            self.gather_dead(position, v, 1)?;
+        }
+        self.tell(v, 0..0)?;
+        self.end(v, &[place])
     }
 
     /// Merges the fragments of one vertex.
@@ -322,7 +367,15 @@ impl<'m, 'a> Weave<'m, 'a> {
         let Some(below) = self.direct.below.filter(|below| (v as usize) < below.num_vertices()) else {
             return Ok(());
         };
-        below.visit(self.direct.direction, v, |stretch| {
+        let direction = self.direct.direction;
+        let place = match &self.direct.table {
+            Some(table) => {
+                let place = table.head(v).map(|head| below.place(below.layers().len(), head, direction, v));
+                place.transpose()?.flatten()
+            }
+            None => below.newest_fragment(direction, v)?,
+        };
+        below.visit_from(place, direction, v, |stretch| {
             take(stretch.layer, stretch.start, stretch.targets);
             Ok(Flow::More)
         })
