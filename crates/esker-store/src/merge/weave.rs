@@ -166,7 +166,8 @@ impl<'m, 'a> Weave<'m, 'a> {
     /// Whether a vertex with this fragment alone keeps it as it is, but for codes.
     fn is_simple(&self, place: &Place) -> bool {
         let input = &self.direct.inputs[place.1 as usize];
-        !self.direct.is_complete() && !self.direct.is_cut && !(input.has_before && input.is_whole(place.2))
+        let hides = input.has_before && input.is_whole(place.2);
+        !(self.direct.is_complete() || self.direct.is_cut || hides)
     }
 
     /// Copies the only fragment of a vertex.
