@@ -22,19 +22,6 @@ pub(super) struct Maintenance {
     pub(super) manifest: ManifestWriter,
 }
 
-/// What compacting did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CompactReport {
-    /// Layers before.
-    pub layers_before: usize,
-    /// Layers now.
-    pub layers: usize,
-    /// Bytes of the layers before.
-    pub bytes_before: u64,
-    /// Bytes of the layers now.
-    pub bytes: u64,
-}
-
 impl Maintenance {
     pub(super) fn new(manifest: ManifestWriter) -> Self {
         Self { manifest }
@@ -150,6 +137,9 @@ impl Core {
     fn maintain(&self) -> Result<()> {
         let mut maintenance = locked(&self.maintenance);
         self.freeze(&mut maintenance, &self.run)?;
+        if self.options.auto_merge {
+            self.merge(&mut maintenance, &self.run)?;
+        }
         Ok(())
     }
 
@@ -197,8 +187,8 @@ impl Core {
             drop(view);
             let added = snapshot.ids().num_vertices().saturating_sub(writer.tail.first());
             writer.tail.release(added);
-            writer.ids = snapshot.ids().clone();
         }
+        writer.ids = snapshot.ids().clone();
         Ok(())
     }
 }

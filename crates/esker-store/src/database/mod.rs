@@ -4,6 +4,7 @@ mod live;
 mod write;
 mod versions;
 mod maintain;
+mod merging;
 mod point;
 #[cfg(test)]
 mod tests;
@@ -27,8 +28,8 @@ use live::Live;
 use maintain::Maintenance;
 use write::{TextCodes, Writer};
 
-pub use maintain::CompactReport;
 pub(crate) use maintain::with_commits_in_memory;
+pub use merging::CompactReport;
 pub use point::OwnedValue;
 
 /// How a database is written.
@@ -52,7 +53,7 @@ impl Default for DatabaseOptions {
     fn default() -> Self {
         let LogOptions { sync, segment_bytes } = LogOptions::default();
         let policy = CopyPolicy::default();
-        Self { sync, delta_bytes: 256 << 20, auto_merge: true, policy, threads: 0, segment_bytes }
+        Self { sync, delta_bytes: 64 << 20, auto_merge: true, policy, threads: 0, segment_bytes }
     }
 }
 

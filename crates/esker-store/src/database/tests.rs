@@ -34,6 +34,8 @@ enum Change {
 enum Step {
     Commit(Vec<Change>),
     Freeze,
+    Merge,
+    Compact,
     Reopen,
     Tag,
 }
@@ -254,7 +256,9 @@ fn change(n: u64) -> impl Strategy<Value = Change> {
 fn step(n: u64) -> impl Strategy<Value = Step> {
     prop_oneof![
         6 => prop::collection::vec(change(n), 0..20).prop_map(Step::Commit),
-        2 => Just(Step::Freeze),
+        3 => Just(Step::Freeze),
+        1 => Just(Step::Merge),
+        1 => Just(Step::Compact),
         1 => Just(Step::Reopen),
         1 => Just(Step::Tag),
     ]
@@ -287,6 +291,8 @@ proptest! {
                     prop_assert_eq!(version, model.versions.len() as u64);
                 }
                 Step::Freeze => drop(db.freeze(&run).unwrap()),
+                Step::Merge => drop(db.merge(&run).unwrap()),
+                Step::Compact => drop(db.compact(&run).unwrap()),
                 Step::Reopen => {
                     db.close().unwrap();
                     db = Database::open_on(Arc::clone(&shared), Path::new(DB), options()).unwrap();
@@ -297,6 +303,11 @@ proptest! {
         }
         verify(&db, &model, &disk, &run);
         db.freeze(&run).unwrap();
+        verify(&db, &model, &disk, &run);
+        let pinned = db.at(1).unwrap();
+        db.compact(&run).unwrap();
+        prop_assert_eq!(db.manifest().layers.len(), 1);
+        prop_assert_eq!(normal(&read(&pinned, &run).unwrap()), normal(&model.versions[0]));
         verify(&db, &model, &disk, &run);
         db.close().unwrap();
         let db = Database::open_on(shared, Path::new(DB), options()).unwrap();

@@ -48,8 +48,8 @@ All integers are little-endian. Fields lie one after another, without gaps. Chec
 
 One array a file: a header page, the elements, and a table with the checksum of each block of elements, four bytes each.
 The last block may be shorter; the file ends with the table. Every byte of the file is thus under a checksum, or is one that
-must match. Vertex ids have 4 bytes, or 8 in a database made by a build with 64-bit ids. A dictionary holds distinct texts in ascending
-order of their bytes; the code of a text is its position.
+must match. Vertex ids have 4 bytes, or 8 in a database made by a build with 64-bit ids. The dictionary of an
+edge property is what all layers hold of it, oldest first: distinct texts, whose codes are their positions in the whole.
 
 ## Vertex properties
 

@@ -1,5 +1,6 @@
 //! Edge properties that are texts: codes in a column, and a dictionary from code to text.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
@@ -69,7 +70,7 @@ impl Dictionary {
         }
     }
 
-    /// Verifies all files: checksums, and that the texts of the first layer are distinct and ascend.
+    /// Verifies all files: checksums, and that the texts of each layer are distinct.
     ///
     /// # Errors
     /// [`Error::Corrupt`].
@@ -100,6 +101,11 @@ impl DictionarySegment {
         Ok(Self { first: record.first as usize, texts, ends })
     }
 
+    /// Code of its first text.
+    pub fn first(&self) -> u64 {
+        self.first as u64
+    }
+
     /// Number of texts.
     pub fn len(&self) -> usize {
         self.ends.len()
@@ -126,13 +132,11 @@ impl DictionarySegment {
     fn verify(&self) -> Result<()> {
         self.texts.get(0..self.texts.len())?;
         self.ends.get(0..self.ends.len())?;
-        let mut previous: Option<&[u8]> = None;
+        let mut seen = HashSet::with_capacity(self.ends.len());
         for index in 0..self.ends.len() {
-            let text = self.text(index)?;
-            if self.first == 0 && previous.is_some_and(|previous| previous >= text) {
-                return Err(self.ends.corrupt(index, "the texts of the dictionary do not ascend"));
+            if !seen.insert(self.text(index)?) {
+                return Err(self.ends.corrupt(index, "the texts of the dictionary are not distinct"));
             }
-            previous = Some(text);
         }
         let total = if self.ends.is_empty() { 0 } else { self.ends.at(self.ends.len() - 1)? };
         if total == self.texts.len() as u64 {

@@ -1,0 +1,223 @@
+//! Merging: several layers become one, and what is forgotten goes.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use esker_graph::Run;
+
+use super::maintain::Maintenance;
+use super::{Core, Database, locked};
+use crate::error::{Error, Result};
+use crate::format::{DatabaseId, DictionaryRecord, Edit, LayerRecord};
+use crate::ids::{IdFiles, merge_segments};
+use crate::io::Disk;
+use crate::layer::{PlainLayer, PlainWriter};
+use crate::merge::{MergeOptions, merge_layers, policy};
+use crate::property::{PropertyFiles, merge_columns};
+use crate::snapshot::{Layer, State, vertex_property};
+use crate::version::layer_directory;
+
+/// What compacting did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CompactReport {
+    /// Layers before.
+    pub layers_before: usize,
+    /// Layers now.
+    pub layers: usize,
+    /// Bytes of the layers before.
+    pub bytes_before: u64,
+    /// Bytes of the layers now.
+    pub bytes: u64,
+}
+
+impl Database {
+    /// Merges the layers that the policy says are due ([`policy::due`]); the number of merges. Readers and commits go on meanwhile;
+    /// every version that is kept stays readable.
+    ///
+    /// # Errors
+    /// As [`Database::freeze`].
+    pub fn merge(&self, run: &Run) -> Result<usize> {
+        let mut maintenance = locked(&self.core.maintenance);
+        self.core.merge(&mut maintenance, run)
+    }
+
+    /// Freezes, and merges all layers into one. Then the newest version is read like a graph that was imported whole, and what
+    /// only forgotten versions needed is gone.
+    ///
+    /// # Errors
+    /// As [`Database::freeze`].
+    pub fn compact(&self, run: &Run) -> Result<CompactReport> {
+        let mut maintenance = locked(&self.core.maintenance);
+        let core = &self.core;
+        core.freeze(&mut maintenance, run)?;
+        let before = Arc::clone(&core.read().state);
+        let bytes_before = core.layer_bytes(&before)?;
+        let layers_before = before.layers().len();
+        if layers_before > 1 || forgets(&before) {
+            core.merge_range(&mut maintenance, 0..layers_before, run)?;
+        }
+        let after = Arc::clone(&core.read().state);
+        let bytes = core.layer_bytes(&after)?;
+        Ok(CompactReport { layers_before, layers: after.layers().len(), bytes_before, bytes })
+    }
+}
+
+/// Whether the only layer tells versions apart that are forgotten.
+fn forgets(state: &State) -> bool {
+    state.layers().iter().any(|layer| {
+        let record = layer.record();
+        let range = record.first_version..=record.last_version;
+        let kept = state.manifest().versions.iter().filter(|version| range.contains(&version.number)).count();
+        (record.num_versions as usize) > kept.max(1)
+    })
+}
+
+impl Core {
+    pub(super) fn merge(&self, maintenance: &mut Maintenance, run: &Run) -> Result<usize> {
+        let state = Arc::clone(&self.read().state);
+        let sizes: Vec<u64> = state.layers().iter().map(|layer| policy::size_of(layer.record())).collect();
+        let due = policy::due(&sizes);
+        // Newest first: the places of those before stay.
+        for which in due.iter().rev() {
+            self.merge_range(maintenance, which.clone(), run)?;
+        }
+        Ok(due.len())
+    }
+
+    /// Merges some layers of the newest state into one.
+    fn merge_range(&self, maintenance: &mut Maintenance, which: Range<usize>, run: &Run) -> Result<()> {
+        let state = Arc::clone(&self.read().state);
+        let number = maintenance.next_layer()?;
+        let directory = layer_directory(&self.path, number);
+        self.disk.create_directory(&directory)?;
+        let merging =
+            Merging { state: &state, which: which.clone(), disk: &self.disk, directory: &directory };
+        let merged = merging.write(number, run).and_then(|record| {
+            self.disk.sync_directory(&directory)?;
+            self.disk.sync_directory(&self.path.join("layers"))?;
+            Ok(record)
+        });
+        let record = merged.inspect_err(|_| {
+            // What stays is removed when the database is opened the next time.
+            let _ = self.disk.remove_directory(&directory);
+        })?;
+        let inputs = &state.layers()[which.clone()];
+        let mut edits: Vec<Edit> =
+            inputs.iter().map(|layer| Edit::RemoveLayer { number: layer.record().number }).collect();
+        edits.push(Edit::AddLayer(record.clone()));
+        let next = maintenance.manifest.manifest().with(&edits).map_err(Error::Invalid)?;
+        let (database, texts) = (next.database, state.has_text_ids());
+        let layer = Layer::open(&self.disk, &directory, database, &record, &next.properties, texts)?;
+        let mut layers = state.layers().to_vec();
+        layers.splice(which.clone(), [Arc::new(layer)]);
+        let records = maintenance.manifest.append(&edits)?.records;
+        self.log.set_manifest_records(records);
+        self.publish(&Arc::new(state.with(next, layers)), None)?;
+        inputs.iter().for_each(|layer| layer.make_obsolete());
+        Ok(())
+    }
+
+    /// Size of the files of all layers.
+    fn layer_bytes(&self, state: &State) -> Result<u64> {
+        let mut bytes = 0;
+        for layer in state.layers() {
+            let entries = self.disk.list(&layer_directory(&self.path, layer.record().number))?;
+            bytes += entries.iter().map(|entry| entry.bytes).sum::<u64>();
+        }
+        Ok(bytes)
+    }
+}
+
+/// A merge in progress.
+struct Merging<'a> {
+    state: &'a State,
+    which: Range<usize>,
+    disk: &'a Arc<dyn Disk>,
+    directory: &'a Path,
+}
+
+impl Merging<'_> {
+    fn inputs(&self) -> &[Arc<Layer>] {
+        &self.state.layers()[self.which.clone()]
+    }
+
+    fn database(&self) -> DatabaseId {
+        self.state.manifest().database
+    }
+
+    fn write(&self, number: u32, run: &Run) -> Result<LayerRecord> {
+        let lists: Vec<Arc<PlainLayer>> =
+            self.state.layers().iter().map(|layer| Arc::clone(layer.lists())).collect();
+        let retained: Vec<u64> =
+            self.state.manifest().versions.iter().map(|version| version.number).collect();
+        let writer = PlainWriter::new(self.disk.as_ref(), self.directory, self.database());
+        let options = MergeOptions { number, retained: &retained, until: None };
+        let mut record = merge_layers(&lists, self.which.clone(), &options, &writer, run)?;
+        record.dictionaries = self.write_dictionaries(&writer)?;
+        let segments: Vec<_> = self.inputs().iter().filter_map(|layer| layer.ids().cloned()).collect();
+        record.num_new_ids = segments.iter().map(|segment| segment.len() as u64).sum();
+        if record.num_new_ids > 0 {
+            let files =
+                IdFiles { disk: self.disk.as_ref(), directory: self.directory, database: self.database() };
+            merge_segments(&files, &segments)?;
+        }
+        let properties = &self.state.manifest().properties;
+        // Without vertex properties yet: what it says of versions is needed to write these.
+        let bare = LayerRecord { vertex_properties: Vec::new(), ..record.clone() };
+        let told = PlainLayer::open(self.disk.as_ref(), self.directory, self.database(), &bare, properties)?;
+        record.vertex_properties = self.write_vertices(told.versions()?, run)?;
+        Ok(record)
+    }
+
+    fn write_dictionaries(&self, writer: &PlainWriter<'_>) -> Result<Vec<DictionaryRecord>> {
+        let numbers: BTreeSet<u32> = self
+            .inputs()
+            .iter()
+            .flat_map(|layer| layer.record().dictionaries.iter().map(|added| added.property))
+            .collect();
+        let mut records = Vec::new();
+        for property in numbers {
+            let parts: Vec<_> = self.inputs().iter().filter_map(|layer| layer.dictionary(property)).collect();
+            let texts = parts.iter().flat_map(|part| (0..part.len()).map(|index| part.text(index)));
+            let texts = texts.collect::<Result<Vec<&[u8]>>>()?;
+            writer.dictionary(property, texts.iter().copied())?;
+            records.push(DictionaryRecord {
+                property,
+                first: parts.first().map_or(0, |part| part.first()),
+                count: texts.len() as u64,
+            });
+        }
+        Ok(records)
+    }
+
+    /// Writes the changes of vertex properties; `told` are the versions that the new layer tells apart.
+    fn write_vertices(&self, told: &[u64], run: &Run) -> Result<Vec<u32>> {
+        let numbers: BTreeSet<u32> =
+            self.inputs().iter().flat_map(|layer| layer.record().vertex_properties.iter().copied()).collect();
+        for &number in &numbers {
+            let record = vertex_property(&self.state.manifest().properties, number, self.directory)?;
+            let files = PropertyFiles {
+                disk: self.disk.as_ref(),
+                directory: self.directory,
+                database: self.database(),
+                record: &record,
+            };
+            let (mut columns, mut versions) = (Vec::new(), Vec::new());
+            for layer in self.inputs() {
+                if let Some(column) = layer.vertex_property(number) {
+                    columns.push(Arc::clone(column));
+                    versions.push(layer.lists().versions()?);
+                }
+            }
+            // A code counts from 1. What a version did counts from the first one on that is told apart and not before it.
+            let recode = |layer: usize, code: u32| {
+                let version = versions[layer].get((code as usize).wrapping_sub(1)).copied().unwrap_or(0);
+                told.partition_point(|&other| other < version) as u32 + 1
+            };
+            merge_columns(&files, &columns, recode, self.which.start == 0, run)?;
+        }
+        Ok(numbers.into_iter().collect())
+    }
+}
