@@ -8,6 +8,7 @@
 
 mod touched;
 mod lists;
+mod vertices;
 #[cfg(test)]
 mod tests;
 
@@ -19,6 +20,7 @@ use crate::property::PropertyValue;
 use crate::snapshot::{Edges, Snapshot};
 
 use touched::Touched;
+use vertices::Vertices;
 
 /// With at least one touched vertex for so many, vertex tables are worth making.
 const TABLE_VERTICES_PER_TOUCHED: usize = 64;
@@ -60,6 +62,8 @@ pub enum Difference<'d> {
     VertexAdded(VertexId),
     /// A vertex went.
     VertexRemoved(VertexId),
+    /// A property of a vertex that both versions have: the vertex, the property, old and new value.
+    ValueChanged(VertexId, &'d PropertyRecord, Option<PropertyValue<'d>>, Option<PropertyValue<'d>>),
     /// An edge that the first version has not.
     EdgeAdded(EdgeOf<'d>),
     /// An edge that the second version has not.
@@ -75,6 +79,8 @@ pub struct DiffSummary {
     pub vertices_added: u64,
     /// Vertices that went.
     pub vertices_removed: u64,
+    /// Values of vertices that are different.
+    pub values_changed: u64,
     /// Edges that came.
     pub edges_added: u64,
     /// Edges that went.
@@ -88,6 +94,7 @@ impl DiffSummary {
         *match difference {
             Difference::VertexAdded(_) => &mut self.vertices_added,
             Difference::VertexRemoved(_) => &mut self.vertices_removed,
+            Difference::ValueChanged(..) => &mut self.values_changed,
             Difference::EdgeAdded(_) => &mut self.edges_added,
             Difference::EdgeRemoved(_) => &mut self.edges_removed,
             Difference::EdgeChanged(..) => &mut self.edges_changed,
@@ -96,7 +103,8 @@ impl DiffSummary {
 }
 
 /// Hands every difference on the way from version `a` to version `b` to `visit`, in the order of vertices: first of the vertex
-/// itself, then of the edges that leave it, ascending by target. Either version may be the newer one.
+/// itself, then of its properties, then of the edges that leave it, ascending by target. Either version may be the newer one. A vertex
+/// that came brings its properties as changes; one that goes takes them along silently.
 ///
 /// # Errors
 /// [`Error::Invalid`] if they are not versions of one database; [`Error::Corrupt`]; cancellation; what `visit` returns.
@@ -125,13 +133,20 @@ where
             side.stack().table(Direction::Out, run)?;
         }
     }
+    let mut vertices = Vertices::new(a, b, newer, since, run)?;
     let mut looked_at = 0;
-    while let Some(v) = touched.next()? {
+    loop {
         if looked_at % CHECK_VERTICES == 0 {
             run.check()?;
         }
         looked_at += 1;
-        lists::compare(a, b, v, &mut visit)?;
+        let Some(v) = [vertices.peek(), touched.peek()].into_iter().flatten().min() else { return Ok(summary) };
+        if vertices.peek() == Some(v) {
+            vertices.next(v, &mut visit)?;
+        }
+        if touched.peek() == Some(v) {
+            touched.next()?;
+            lists::compare(a, b, v, &mut visit)?;
+        }
     }
-    Ok(summary)
 }
