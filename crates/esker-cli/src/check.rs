@@ -7,6 +7,7 @@ use esker::store::Store;
 use esker::store::check::check;
 use serde_json::json;
 
+use crate::at::{AtArgs, number_of};
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
 use crate::progress::Bar;
@@ -20,6 +21,8 @@ pub(crate) struct CheckCommand {
     /// The database
     database: PathBuf,
     #[command(flatten)]
+    at: AtArgs,
+    #[command(flatten)]
     resources: ResourceArgs,
     /// Report as JSON
     #[arg(long)]
@@ -32,13 +35,19 @@ impl CheckCommand {
         let bar = Bar::spinner(false);
         let run = self.resources.run(&cancel, 0, false, Some(bar.on_round("check")))?;
         let store = Store::open(&self.database)?;
-        let report = check(store.disk().as_ref(), &store.snapshot()?, &run);
+        let frozen = store.manifest().versions.last().map_or(0, |version| version.number);
+        let wanted = self.at.at.as_ref().map_or(Ok(frozen), |selector| number_of(&store, selector))?;
+        // Commits in the log were checked when it was read.
+        let unfrozen = store.versions()?.iter().filter(|version| version.number > frozen).count();
+        let report = check(store.disk().as_ref(), &store.at(wanted.min(frozen))?, &run);
         bar.finish();
         let report = report?;
         let problems: Vec<String> = report.problems.iter().map(ToString::to_string).collect();
         if self.json {
             text::json(&json!({
                 "database": self.database.display().to_string(),
+                "version": wanted.min(frozen),
+                "commits_in_log": unfrozen,
                 "sound": report.is_sound(),
                 "files": report.files,
                 "bytes": report.bytes,
@@ -47,6 +56,9 @@ impl CheckCommand {
             }))?;
         } else {
             text::line(&format!("{} files, {} verified", report.files, bytes(report.bytes)))?;
+            if unfrozen > 0 {
+                text::line(&format!("holds: {unfrozen} commits in the log are whole"))?;
+            }
             for sound in &report.sound {
                 text::line(&format!("holds: {sound}"))?;
             }

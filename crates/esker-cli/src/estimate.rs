@@ -8,6 +8,7 @@ use esker::store::{Snapshot, Store};
 use serde_json::json;
 
 use crate::algorithm::{AlgorithmArgs, list};
+use crate::at::AtArgs;
 use crate::failure::Outcome;
 use crate::resources::ResourceArgs;
 use crate::size::bytes;
@@ -21,6 +22,8 @@ pub(crate) struct EstimateCommand {
     algorithm: String,
     /// The database
     database: String,
+    #[command(flatten)]
+    at: AtArgs,
     #[command(flatten)]
     options: AlgorithmArgs,
     /// For a deterministic run
@@ -50,7 +53,7 @@ pub(crate) fn shape_of(snapshot: &Snapshot, weighted: bool) -> Shape {
 impl EstimateCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
         let entry = find(&self.algorithm)?;
-        let snapshot = Store::open(&self.database)?.snapshot()?;
+        let snapshot = self.at.snapshot(&Store::open(&self.database)?)?;
         let threads = match self.resources.threads() {
             0 => std::thread::available_parallelism().map_or(1, Into::into),
             threads => threads,

@@ -8,6 +8,7 @@ use esker::store::export::{ExportOptions, StoredExport, WriteIds, export};
 use esker::store::import::format::Format;
 use serde_json::json;
 
+use crate::at::AtArgs;
 use crate::failure::Outcome;
 use crate::interrupt::cancel_on_signals;
 use crate::progress::Bar;
@@ -32,6 +33,8 @@ pub(crate) struct ExportCommand {
     database: PathBuf,
     /// The file to write; `-` is standard output
     output: PathBuf,
+    #[command(flatten)]
+    at: AtArgs,
     /// Format, if the ending does not tell
     #[arg(long, value_name = "NAME")]
     format: Option<String>,
@@ -55,7 +58,7 @@ pub(crate) struct ExportCommand {
 impl ExportCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
         let cancel = cancel_on_signals()?;
-        let snapshot = Store::open(&self.database)?.snapshot()?;
+        let snapshot = self.at.snapshot(&Store::open(&self.database)?)?;
         let options = ExportOptions {
             format: self.format.as_deref().map(str::parse::<Format>).transpose()?,
             ids: match self.ids {

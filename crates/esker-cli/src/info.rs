@@ -5,10 +5,13 @@ use std::time::Instant;
 
 use clap::Args;
 use esker::graph::{Direction, VertexId};
+use esker::store::format::PropertyRecord;
 use esker::store::property::Dictionary;
+use esker::store::version::format_time;
 use esker::store::{Snapshot, Store};
 use serde_json::json;
 
+use crate::at::AtArgs;
 use crate::failure::Outcome;
 use crate::size::{bytes, count, seconds};
 use crate::text;
@@ -18,6 +21,8 @@ use crate::text;
 pub(crate) struct InfoCommand {
     /// The database
     database: PathBuf,
+    #[command(flatten)]
+    at: AtArgs,
     /// Report as JSON
     #[arg(long)]
     json: bool,
@@ -30,15 +35,15 @@ impl InfoCommand {
         let opened = begin.elapsed().as_secs_f64();
         let files: Vec<(PathBuf, u64)> = store.files()?;
         let total: u64 = files.iter().map(|(_, bytes)| bytes).sum();
-        let snapshot = store.snapshot()?;
+        let snapshot = self.at.snapshot(&store)?;
         if self.json {
-            self.print_json(&snapshot, &files, total, opened)
+            self.print_json(&store, &snapshot, &files, total, opened)
         } else {
-            self.print(&snapshot, total, opened)
+            self.print(&store, &snapshot, total, opened)
         }
     }
 
-    fn print(&self, snapshot: &Snapshot, total: u64, opened: f64) -> Outcome {
+    fn print(&self, store: &Store, snapshot: &Snapshot, total: u64, opened: f64) -> Outcome {
         let kind = if snapshot.is_directed() { "directed" } else { "undirected" };
         let in_edges = match (snapshot.is_directed(), snapshot.has(Direction::In)) {
             (false, _) => String::new(),
@@ -49,8 +54,9 @@ impl InfoCommand {
         let mut rows = vec![
             ("vertices".to_owned(), count(snapshot.num_vertices() as u64)),
             ("edges".to_owned(), format!("{} {kind}{in_edges}", count(snapshot.num_edges()))),
-            ("self-loops".to_owned(), count(snapshot.layer().num_loops)),
-            ("version".to_owned(), format!("{} ({})", snapshot.version().number, snapshot.version().message)),
+            ("self-loops".to_owned(), count(snapshot.version().num_loops)),
+            ("version".to_owned(), describe_version(snapshot)),
+            ("versions".to_owned(), describe_kept(store, snapshot)),
             ("ids".to_owned(), describe_ids(snapshot)),
         ];
         for property in snapshot.edge_properties() {
@@ -62,6 +68,9 @@ impl InfoCommand {
             let role = if property.weight { ", the weight" } else { "" };
             rows.push(("edge property".to_owned(), format!("{} ({kind}{role})", property.name)));
         }
+        for property in snapshot.vertex_properties() {
+            rows.push(("vertex property".to_owned(), format!("{} ({})", property.name, kind_of(property))));
+        }
         rows.push((
             "on disk".to_owned(),
             format!("{}, {:.2} bytes an arc", bytes(total), total as f64 / arcs as f64),
@@ -70,7 +79,14 @@ impl InfoCommand {
         text::facts(&rows)
     }
 
-    fn print_json(&self, snapshot: &Snapshot, files: &[(PathBuf, u64)], total: u64, opened: f64) -> Outcome {
+    fn print_json(
+        &self,
+        store: &Store,
+        snapshot: &Snapshot,
+        files: &[(PathBuf, u64)],
+        total: u64,
+        opened: f64,
+    ) -> Outcome {
         let properties: Vec<_> = snapshot
             .edge_properties()
             .map(|property| {
@@ -80,6 +96,10 @@ impl InfoCommand {
                     "weight": property.weight,
                 })
             })
+            .collect();
+        let vertex_properties: Vec<_> = snapshot
+            .vertex_properties()
+            .map(|property| json!({ "name": property.name, "type": kind_of(property) }))
             .collect();
         let files: Vec<_> = files
             .iter()
@@ -95,18 +115,51 @@ impl InfoCommand {
             "vertices": snapshot.num_vertices(),
             "edges": snapshot.num_edges(),
             "arcs": snapshot.num_arcs(),
-            "self_loops": snapshot.layer().num_loops,
+            "self_loops": snapshot.version().num_loops,
             "directed": snapshot.is_directed(),
             "in_edges": snapshot.has(Direction::In),
             "vertex_order": format!("{:?}", snapshot.manifest().ids.order).to_lowercase(),
             "ids": format!("{:?}", snapshot.manifest().ids.kind).to_lowercase(),
             "vertex_id_bytes": size_of::<VertexId>(),
             "edge_properties": properties,
+            "vertex_properties": vertex_properties,
+            "time": format_time(snapshot.version().time_ms),
+            "versions": snapshot.manifest().versions.len(),
+            "commits_in_log": unfrozen(store, snapshot),
+            "layers": store.manifest().layers.len(),
+            "multigraph": snapshot.layer().multigraph,
             "bytes": total,
             "files": files,
             "open_seconds": opened,
         }))
     }
+}
+
+/// What a property holds.
+fn kind_of(property: &PropertyRecord) -> String {
+    if property.texts { "text".to_owned() } else { property.element.name().to_owned() }
+}
+
+fn describe_version(snapshot: &Snapshot) -> String {
+    let version = snapshot.version();
+    let tags = snapshot.manifest().tags.iter().filter(|(_, number)| **number == version.number);
+    let tags: String = tags.map(|(name, _)| format!(" [{name}]")).collect();
+    format!("{}{tags} of {} ({})", version.number, format_time(version.time_ms), version.message)
+}
+
+/// Commits that are in no layer.
+fn unfrozen(store: &Store, snapshot: &Snapshot) -> usize {
+    let frozen = store.manifest().versions.last().map_or(0, |version| version.number);
+    snapshot.manifest().versions.iter().filter(|version| version.number > frozen).count()
+}
+
+fn describe_kept(store: &Store, snapshot: &Snapshot) -> String {
+    let (versions, layers) = (snapshot.manifest().versions.len(), store.manifest().layers.len());
+    let in_log = match unfrozen(store, snapshot) {
+        0 => String::new(),
+        commits => format!(", {commits} commits in the log"),
+    };
+    format!("{versions} in {layers} {}{in_log}", if layers == 1 { "layer" } else { "layers" })
 }
 
 fn describe_ids(snapshot: &Snapshot) -> String {

@@ -6,9 +6,12 @@ mod failure;
 mod progress;
 mod resources;
 mod reading;
+mod at;
 mod importing;
 mod opening;
 mod text;
+mod writing;
+mod feeding;
 mod import;
 mod generate;
 mod info;
@@ -17,6 +20,15 @@ mod run;
 mod estimate;
 mod export;
 mod check;
+mod add;
+mod delete;
+mod set;
+mod commit;
+mod log;
+mod diff;
+mod tag;
+mod forget;
+mod retain;
 mod completions;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -47,6 +59,24 @@ enum Verb {
     Export(export::ExportCommand),
     /// Verify every byte of a database
     Check(check::CheckCommand),
+    /// Add edges of files to a database, as a version
+    Add(add::AddCommand),
+    /// Delete edges, or vertices, from a database
+    Delete(delete::DeleteCommand),
+    /// Set properties of vertices
+    Set(set::SetCommand),
+    /// Make changes written by hand a version
+    Commit(commit::CommitCommand),
+    /// List the versions of a database
+    Log(log::LogCommand),
+    /// Say what is different between two versions
+    Diff(diff::DiffCommand),
+    /// Give versions names
+    Tag(tag::TagCommand),
+    /// Forget versions
+    Forget(forget::ForgetCommand),
+    /// Say which versions are kept
+    Retain(retain::RetainCommand),
     /// Print a completion script for a shell
     Completions(completions::CompletionsCommand),
 }
@@ -61,6 +91,15 @@ fn main() {
         Verb::Estimate(command) => command.carry_out(),
         Verb::Export(command) => command.carry_out(),
         Verb::Check(command) => command.carry_out(),
+        Verb::Add(command) => command.carry_out(),
+        Verb::Delete(command) => command.carry_out(),
+        Verb::Set(command) => command.carry_out(),
+        Verb::Commit(command) => command.carry_out(),
+        Verb::Log(command) => command.carry_out(),
+        Verb::Diff(command) => command.carry_out(),
+        Verb::Tag(command) => command.carry_out(),
+        Verb::Forget(command) => command.carry_out(),
+        Verb::Retain(command) => command.carry_out(),
         Verb::Completions(command) => command.carry_out(&mut Cli::command()),
     };
     if let Err(failure) = outcome {

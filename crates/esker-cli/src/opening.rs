@@ -6,6 +6,7 @@ use esker::graph::Cancel;
 use esker::store::{Snapshot, Store};
 use tempfile::TempDir;
 
+use crate::at::AtArgs;
 use crate::failure::Failure;
 use crate::importing::{PolicyArgs, import_files};
 use crate::reading::ReadArgs;
@@ -13,7 +14,7 @@ use crate::resources::ResourceArgs;
 
 /// An opened graph. A temporary database vanishes with it.
 pub(crate) struct Opened {
-    /// Its newest version.
+    /// The version that is looked at.
     pub(crate) snapshot: Snapshot,
     _temporary: Option<TempDir>,
 }
@@ -21,6 +22,7 @@ pub(crate) struct Opened {
 /// Opens a database as it is, and anything else by importing it to a temporary one.
 pub(crate) fn open_graph(
     inputs: &[String],
+    at: &AtArgs,
     read: &ReadArgs,
     policy: &PolicyArgs,
     resources: &ResourceArgs,
@@ -29,12 +31,17 @@ pub(crate) fn open_graph(
     if let [path] = inputs
         && Path::new(path).is_dir()
     {
-        return Ok(Opened { snapshot: Store::open(path)?.snapshot()?, _temporary: None });
+        return Ok(Opened { snapshot: at.snapshot(&Store::open(path)?)?, _temporary: None });
     }
     if let Some(database) = inputs.iter().find(|path| Path::new(path).is_dir()) {
         return Err(Failure::Usage(format!(
             "{database} is a directory: give one database, or files of edges"
         )));
+    }
+    if at.at.is_some() {
+        return Err(Failure::Usage(
+            "--at names a version of a database, and files of edges have none".to_owned(),
+        ));
     }
     let temporary = TempDir::with_prefix("esker-")?;
     let target = temporary.path().join("graph.esker");

@@ -101,6 +101,16 @@ impl ReadArgs {
     }
 }
 
+impl ReadArgs {
+    /// The options of reading a table of which only the delimiter can be chosen.
+    ///
+    /// # Errors
+    /// A delimiter of more than one byte.
+    pub(crate) fn of_table(character: Option<&str>) -> Result<ReadOptions, Error> {
+        Ok(ReadOptions { delimiter: character.map(delimiter).transpose()?, ..ReadOptions::default() })
+    }
+}
+
 fn delimiter(text: &str) -> Result<u8, Error> {
     match text {
         "tab" | "\\t" => Ok(b'\t'),

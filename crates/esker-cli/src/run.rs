@@ -13,6 +13,7 @@ use esker::top::top;
 use serde_json::json;
 
 use crate::algorithm::{AlgorithmArgs, list};
+use crate::at::AtArgs;
 use crate::failure::{Failure, Outcome};
 use crate::importing::PolicyArgs;
 use crate::interrupt::cancel_on_signals;
@@ -40,6 +41,8 @@ pub(crate) struct RunCommand {
     /// A database, or files of edges, which are imported to a temporary one
     #[arg(required = true)]
     inputs: Vec<String>,
+    #[command(flatten)]
+    at: AtArgs,
     /// Show the N vertices with the largest values, or the N largest groups
     #[arg(long, value_name = "N")]
     top: Option<usize>,
@@ -79,7 +82,7 @@ impl RunCommand {
         let entry = find(&self.algorithm)?;
         let cancel = cancel_on_signals()?;
         let Opened { snapshot, .. } =
-            &open_graph(&self.inputs, &self.read, &self.policy, &self.resources, &cancel)?;
+            &open_graph(&self.inputs, &self.at, &self.read, &self.policy, &self.resources, &cancel)?;
         let bar = Bar::spinner(false);
         let run =
             self.resources.run(&cancel, self.seed, self.deterministic, Some(bar.on_round(entry.name)))?;

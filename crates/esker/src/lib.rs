@@ -7,6 +7,8 @@ pub mod answer;
 pub mod top;
 pub mod catalogue;
 pub mod output;
+pub mod change;
+pub mod differences;
 
 pub use error::{Error, Result};
 pub use esker_algo as algo;

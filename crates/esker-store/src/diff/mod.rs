@@ -140,7 +140,9 @@ where
             run.check()?;
         }
         looked_at += 1;
-        let Some(v) = [vertices.peek(), touched.peek()].into_iter().flatten().min() else { return Ok(summary) };
+        let Some(v) = [vertices.peek(), touched.peek()].into_iter().flatten().min() else {
+            return Ok(summary);
+        };
         if vertices.peek() == Some(v) {
             vertices.next(v, &mut visit)?;
         }

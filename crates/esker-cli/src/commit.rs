@@ -1,0 +1,84 @@
+//! `esker commit`: changes written by hand, as one version.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use esker::change::commit_script;
+use esker::store::import::input::{Input, expand};
+use serde_json::json;
+
+use crate::failure::{Failure, Outcome};
+use crate::feeding::remark_rounded;
+use crate::interrupt::cancel_on_signals;
+use crate::text;
+use crate::writing::WriteArgs;
+
+/// Reads changes, one a line, and commits them together:
+///
+///   + u v name=value ...      add an edge, or set the properties of the one that is there
+///   - u v                     delete an edge
+///   + u                       add a vertex
+///   - u                       delete a vertex with its edges
+///   u name=value ...          set properties of a vertex; `name=` takes a value away
+///   # remark
+///
+/// What has spaces, quotes or = in it stands in double quotes, with \" and \\ inside. The output of `esker diff` is such a
+/// script: `esker diff a.esker 3 4 | esker commit b.esker` repeats the changes elsewhere.
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "Examples:
+  printf '+ alice bob weight=3\\n- bob carol\\n' | esker commit friends.esker -m 'bob moved'
+  esker commit friends.esker changes.txt"
+)]
+pub(crate) struct CommitCommand {
+    /// The database
+    database: PathBuf,
+    /// The changes
+    #[arg(default_value = "-")]
+    script: String,
+    #[command(flatten)]
+    write: WriteArgs,
+    /// Report as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl CommitCommand {
+    pub(crate) fn carry_out(&self) -> Outcome {
+        let cancel = cancel_on_signals()?;
+        let writing = self.write.open(&self.database, &cancel)?;
+        let inputs = expand(&[&self.script])?;
+        let [input] = &inputs[..] else {
+            return Err(Failure::Usage(format!("{} names several files: give one", self.script)));
+        };
+        let mut script: Box<dyn BufRead> = match input {
+            Input::Stdin => Box::new(BufReader::new(std::io::stdin())),
+            input => Box::new(BufReader::new(input.open()?)),
+        };
+        let message = self.write.message(|| match input {
+            Input::Stdin => "commit".to_owned(),
+            input => format!("commit {}", input.name()),
+        });
+        let path = input.path();
+        let report =
+            commit_script(&writing.database, &writing.target, &mut script, Path::new(&*path), &message)?;
+        let written = self.write.finish(writing, report.changes)?;
+        if self.json {
+            return text::json(&json!({
+                "database": self.database.display().to_string(),
+                "version": report.version,
+                "lines": report.changes,
+                "rounded": report.rounded,
+                "changes": written.json(),
+            }));
+        }
+        let name = self.database.display();
+        remark_rounded(report.rounded);
+        match report.version {
+            Some(version) => text::line(&format!("{name}: version {version}: {}", written.describe())),
+            None => text::line(&format!("{name}: there is nothing to commit")),
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! `esker diff`: what is different between two versions.
+
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use esker::differences::{Differences, Style};
+use esker::store::Store;
+use esker::store::diff::diff;
+use esker::store::version::VersionSelector;
+use serde_json::json;
+
+use crate::at::{number_of, parse_version};
+use crate::failure::{Failure, Outcome};
+use crate::interrupt::cancel_on_signals;
+use crate::resources::ResourceArgs;
+use crate::size::count;
+use crate::text;
+use crate::writing::summary_json;
+
+/// What happened from version A to version B, one difference a line: `+ u v weight=3` an edge came, `- u v weight=3` went,
+/// `~ u v weight=3 -> 5` has other properties; `+ u`, `- u` and `~ u name=old -> new` are about vertices. An undirected edge stands once.
+/// `esker commit` understands these lines. It takes time by what changed in between, not by the size of the graph.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  esker diff web.esker 3                      from version 3 to the latest
+  esker diff web.esker monday 2026-11-21 --summary")]
+pub(crate) struct DiffCommand {
+    /// The database
+    database: PathBuf,
+    /// The version to start from: a number, a tag, a time, or latest
+    #[arg(value_name = "A", value_parser = parse_version)]
+    from: VersionSelector,
+    /// The version to get to; it may be the older one
+    #[arg(value_name = "B", default_value = "latest", value_parser = parse_version)]
+    to: VersionSelector,
+    /// Only count
+    #[arg(long)]
+    summary: bool,
+    #[command(flatten)]
+    resources: ResourceArgs,
+    /// Report as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl DiffCommand {
+    pub(crate) fn carry_out(&self) -> Outcome {
+        let cancel = cancel_on_signals()?;
+        let run = self.resources.run(&cancel, 0, false, None)?;
+        let store = Store::open(&self.database)?;
+        let (from, to) = (number_of(&store, &self.from)?, number_of(&store, &self.to)?);
+        let (a, b) = (store.at(from)?, store.at(to)?);
+        let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
+        if self.json {
+            write!(out, "{{\"from\":{from},\"to\":{to},\"differences\":[")?;
+        }
+        let style = if self.json { Style::Json } else { Style::Script };
+        let mut differences = Differences::new(&a, &b, style, &mut out);
+        let summary = diff(&a, &b, &run, |difference| match self.summary {
+            true => Ok(()),
+            false => differences.write(&difference),
+        })?;
+        if self.json {
+            writeln!(out, "],\"summary\":{}}}", json!(summary_json(&summary)))?;
+        }
+        out.flush()?;
+        drop(out);
+        if self.json || !self.summary {
+            return Ok(());
+        }
+        let rows = [
+            ("edges added", summary.edges_added),
+            ("edges removed", summary.edges_removed),
+            ("edges changed", summary.edges_changed),
+            ("vertices added", summary.vertices_added),
+            ("vertices removed", summary.vertices_removed),
+            ("values of vertices changed", summary.values_changed),
+        ];
+        let rows: Vec<_> = rows.iter().map(|(name, number)| ((*name).to_owned(), count(*number))).collect();
+        text::facts(&rows).map_err(Failure::from)
+    }
+}

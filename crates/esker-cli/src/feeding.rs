@@ -1,0 +1,169 @@
+//! Adding and deleting the edges of files: what both verbs share.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use clap::Args;
+use esker::change::{FeedOptions, FeedReport, Purpose, feed, open_edges};
+use esker::graph::Cancel;
+use esker::store::import::input::expand;
+use esker::store::import::options::BadLines;
+use serde_json::json;
+
+use crate::failure::{Failure, Outcome};
+use crate::importing::Lines;
+use crate::interrupt::cancel_on_signals;
+use crate::progress::Bar;
+use crate::reading::ReadArgs;
+use crate::size::{count, rate, seconds};
+use crate::text;
+use crate::writing::{WriteArgs, Writing, Written, describe_versions};
+
+/// Files, and how they are committed.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct FeedArgs {
+    /// Files of edges, in any format that `esker import` reads; `-` is standard input
+    #[arg(value_name = "FILE", required_unless_present = "vertices")]
+    inputs: Vec<String>,
+    /// Make each file a version of its own
+    #[arg(long)]
+    each_file: bool,
+    /// Make a version of every N edges, so that big files take little memory
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    batch: Option<u64>,
+    /// Lines that cannot be understood
+    #[arg(long, value_enum, default_value_t)]
+    bad_lines: Lines,
+    #[command(flatten)]
+    read: ReadArgs,
+    #[command(flatten)]
+    write: WriteArgs,
+    /// Report as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl FeedArgs {
+    pub(crate) fn carry_out(&self, path: &Path, purpose: Purpose) -> Outcome {
+        let begin = Instant::now();
+        let cancel = cancel_on_signals()?;
+        let writing = self.write.open(path, &cancel)?;
+        let mut report = FeedReport::default();
+        let bar = Bar::percent(false);
+        let fed = self.feed_all(&writing, purpose, &cancel, &bar, &mut report);
+        bar.finish();
+        if let Err(failure) = fed {
+            if !report.versions.is_empty() {
+                let made = describe_versions(&report.versions);
+                text::remark(&format!("{}: {made} with {} edges stay", path.display(), count(report.edges)));
+            }
+            return Err(failure);
+        }
+        let written = self.write.finish(writing, report.edges + report.vertices)?;
+        let taken = begin.elapsed().as_secs_f64();
+        if self.json {
+            return print_json(path, &report, &written, taken);
+        }
+        print(path, &report, &written, taken)
+    }
+
+    fn feed_all(
+        &self,
+        writing: &Writing,
+        purpose: Purpose,
+        cancel: &Cancel,
+        bar: &Bar,
+        report: &mut FeedReport,
+    ) -> Outcome {
+        let groups: Vec<Vec<String>> = match self.each_file {
+            true => expand(&self.inputs)?.iter().map(|input| vec![input.name()]).collect(),
+            false => vec![self.inputs.clone()],
+        };
+        let read = self.read.options()?;
+        for group in &groups {
+            let input = open_edges(&writing.target, group, &read, purpose)?;
+            if !self.json {
+                input.notes.iter().for_each(|note| text::remark(note));
+            }
+            let (verb, stage) = match purpose {
+                Purpose::Add => ("add", "adding"),
+                Purpose::Remove => ("delete", "deleting"),
+            };
+            let names = if group.is_empty() {
+                self.read.vertices.clone().unwrap_or_default()
+            } else {
+                group.join(" ")
+            };
+            let (shown, begin) = (bar.clone(), Instant::now());
+            let options = FeedOptions {
+                message: self.write.message(|| format!("{verb} {names}")),
+                batch_edges: self.batch,
+                bad_lines: match self.bad_lines {
+                    Lines::Stop => BadLines::Stop,
+                    Lines::Skip => BadLines::Skip,
+                },
+                cancel: cancel.clone(),
+                on_progress: Some(Arc::new(move |fraction, edges| {
+                    let remark = format!("{} edges", rate(edges as f64, begin.elapsed().as_secs_f64()));
+                    shown.set(stage, fraction.unwrap_or(0.0), remark);
+                })),
+            };
+            feed(&writing.database, &writing.target, input, &options, report)?;
+        }
+        Ok(())
+    }
+}
+
+fn print(path: &Path, report: &FeedReport, written: &Written, taken: f64) -> Outcome {
+    if report.versions.is_empty() {
+        return text::line(&format!("{}: there is nothing to commit", path.display()));
+    }
+    text::line(&format!(
+        "{}: {}: {}",
+        path.display(),
+        describe_versions(&report.versions),
+        written.describe()
+    ))?;
+    if report.rejected > 0 {
+        text::line(&format!("left out: {} bad lines", count(report.rejected)))?;
+    }
+    for bad in &report.rejected_sample {
+        text::remark(&format!("{}:{}: {}: {:?}", bad.path.display(), bad.line, bad.reason, bad.text));
+    }
+    remark_rounded(report.rounded);
+    let edges = count(report.edges);
+    text::remark(&format!("{edges} edges in {}, {}", seconds(taken), rate(report.edges as f64, taken)));
+    Ok(())
+}
+
+/// Tells of values that lost precision.
+pub(crate) fn remark_rounded(rounded: u64) {
+    if rounded > 0 {
+        text::remark(&format!(
+            "{} values were rounded to the precision of their property, as `esker info` lists it",
+            count(rounded)
+        ));
+    }
+}
+
+fn print_json(path: &Path, report: &FeedReport, written: &Written, taken: f64) -> Result<(), Failure> {
+    let rejected: Vec<_> = report
+        .rejected_sample
+        .iter()
+        .map(|bad| {
+            json!({ "path": bad.path.display().to_string(), "line": bad.line, "text": bad.text, "reason": bad.reason })
+        })
+        .collect();
+    text::json(&json!({
+        "database": path.display().to_string(),
+        "versions": report.versions,
+        "rows": report.edges,
+        "vertices": report.vertices,
+        "rejected": report.rejected,
+        "rejected_sample": rejected,
+        "rounded": report.rounded,
+        "changes": written.json(),
+        "seconds": taken,
+    }))
+}

@@ -1,0 +1,56 @@
+//! `esker forget`: versions that nobody needs any more.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use esker::store::version::VersionSelector;
+use esker::store::{Database, DatabaseOptions, Store};
+use serde_json::json;
+
+use crate::at::{number_of, parse_version};
+use crate::failure::Outcome;
+use crate::text;
+use crate::writing::describe_versions;
+
+/// The graph of all other versions stays as it is. The space of what only these needed comes back with `esker compact`. The newest
+/// version, and those with tags, cannot be forgotten. `esker retain` forgets by a rule.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: esker forget web.esker 3 4 2026-11-01")]
+pub(crate) struct ForgetCommand {
+    /// The database
+    database: PathBuf,
+    /// Versions: numbers, or times
+    #[arg(required = true, value_parser = parse_version, value_name = "VERSION")]
+    versions: Vec<VersionSelector>,
+    /// Report as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl ForgetCommand {
+    pub(crate) fn carry_out(&self) -> Outcome {
+        let store = Store::open(&self.database)?;
+        let mut numbers = Vec::new();
+        for version in &self.versions {
+            numbers.push(number_of(&store, version)?);
+        }
+        drop(store);
+        numbers.sort_unstable();
+        numbers.dedup();
+        let database = Database::open(&self.database, DatabaseOptions::default())?;
+        for &number in &numbers {
+            database.forget(number)?;
+        }
+        let left = database.versions().len();
+        database.close()?;
+        if self.json {
+            return text::json(&json!({ "forgotten": numbers, "versions": left }));
+        }
+        let what = if numbers.len() < 3 && numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]) {
+            describe_versions(&numbers)
+        } else {
+            format!("{} versions", numbers.len())
+        };
+        text::line(&format!("{}: {what} forgotten, {left} left", self.database.display()))
+    }
+}

@@ -1,0 +1,93 @@
+//! `esker log`: the versions of a database.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use clap::Args;
+use esker::store::Store;
+use esker::store::format::VersionRecord;
+use esker::store::version::format_time;
+use serde_json::json;
+
+use crate::at::{AtArgs, number_of};
+use crate::failure::Outcome;
+use crate::size::count;
+use crate::text;
+
+/// Newest first: number, time, edges, vertices, tags, message.
+#[derive(Debug, Args)]
+pub(crate) struct LogCommand {
+    /// The database
+    database: PathBuf,
+    /// Show so many versions
+    #[arg(long, short = 'n', value_name = "N")]
+    limit: Option<usize>,
+    #[command(flatten)]
+    at: AtArgs,
+    /// Report as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl LogCommand {
+    pub(crate) fn carry_out(&self) -> Outcome {
+        let store = Store::open(&self.database)?;
+        let last = self.at.at.as_ref().map(|selector| number_of(&store, selector)).transpose()?;
+        // Those of commits in the log, too, with their numbers of edges.
+        let newest = store.snapshot()?;
+        let versions = &newest.manifest().versions;
+        let mut tags: BTreeMap<u64, Vec<&str>> = BTreeMap::new();
+        for (name, &version) in &store.manifest().tags {
+            tags.entry(version).or_default().push(name);
+        }
+        let shown = versions.iter().rev().filter(|version| last.is_none_or(|last| version.number <= last));
+        let shown: Vec<&VersionRecord> = shown.take(self.limit.unwrap_or(usize::MAX)).collect();
+        let tags_of = |version: &VersionRecord| tags.get(&version.number).cloned().unwrap_or_default();
+        if self.json {
+            let versions: Vec<_> = shown
+                .iter()
+                .map(|version| {
+                    json!({
+                        "version": version.number,
+                        "time": format_time(version.time_ms),
+                        "time_ms": version.time_ms,
+                        "message": version.message,
+                        "tags": tags_of(version),
+                        "vertices": version.num_vertices,
+                        "edges": version.num_edges,
+                    })
+                })
+                .collect();
+            return text::json(
+                &json!({ "database": self.database.display().to_string(), "versions": versions }),
+            );
+        }
+        let rows: Vec<[String; 4]> = shown
+            .iter()
+            .map(|version| {
+                [
+                    version.number.to_string(),
+                    format_time(version.time_ms),
+                    format!("{} edges", count(version.num_edges)),
+                    format!("{} vertices", count(version.num_vertices)),
+                ]
+            })
+            .collect();
+        let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
+        let widths = [width(0), width(1), width(2), width(3)];
+        for (row, version) in rows.iter().zip(shown) {
+            let [number, time, edges, vertices] = row;
+            let names: String = tags_of(version).iter().map(|name| format!("[{name}] ")).collect();
+            let message = version.message.lines().next().unwrap_or_default();
+            let line = format!(
+                "{number:>a$}  {time:<b$}  {edges:>c$}  {vertices:>d$}  {names}{message}",
+                a = widths[0],
+                b = widths[1],
+                c = widths[2],
+                d = widths[3]
+            );
+            text::line(line.trim_end())?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,78 @@
+//! `esker retain`: which versions are kept.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use esker::store::format::Retention;
+use esker::store::version::{format_time, parse_time};
+use esker::store::{Database, DatabaseOptions, Store};
+use serde_json::json;
+
+use crate::failure::{Failure, Outcome};
+use crate::text;
+
+/// From now on, and for the versions that there are. Versions with tags, and the newest, always stay. Without a rule, tells which one
+/// holds.
+#[derive(Debug, Args)]
+#[command(after_help = "Rules:
+  all                    every version
+  last N                 the newest N
+  since TIME             those since a time (2026-11-01, or 2026-11-01T08:00:00Z), and the one that was the newest then
+
+Example: esker retain web.esker last 30")]
+pub(crate) struct RetainCommand {
+    /// The database
+    database: PathBuf,
+    /// The rule: all, last N, or since TIME
+    #[arg(num_args = 0..=2, value_name = "RULE")]
+    rule: Vec<String>,
+    /// Report as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl RetainCommand {
+    pub(crate) fn carry_out(&self) -> Outcome {
+        let rule: Vec<&str> = self.rule.iter().map(String::as_str).collect();
+        let retention = match rule[..] {
+            [] => {
+                let store = Store::open(&self.database)?;
+                return self.report(store.manifest().retention, store.versions()?.len(), 0);
+            }
+            ["all"] => Retention::All,
+            ["last", number] => match number.parse() {
+                Ok(number) if number > 0 => Retention::Last(number),
+                _ => {
+                    return Err(Failure::Usage(format!(
+                        "{number:?} is no number of versions: give 1 or more"
+                    )));
+                }
+            },
+            ["since", time] => Retention::Since(*parse_time(time).map_err(Failure::Usage)?.start()),
+            _ => {
+                return Err(Failure::Usage(
+                    "a rule is all, or last and a number, or since and a time".to_owned(),
+                ));
+            }
+        };
+        let database = Database::open(&self.database, DatabaseOptions::default())?;
+        let before = database.versions().len();
+        database.retain(retention)?;
+        let left = database.versions().len();
+        database.close()?;
+        self.report(retention, left, before - left)
+    }
+
+    fn report(&self, retention: Retention, left: usize, forgotten: usize) -> Outcome {
+        let rule = match retention {
+            Retention::All => "all".to_owned(),
+            Retention::Last(number) => format!("last {number}"),
+            Retention::Since(ms) => format!("since {}", format_time(ms)),
+        };
+        if self.json {
+            return text::json(&json!({ "rule": rule, "versions": left, "forgotten": forgotten }));
+        }
+        let gone = if forgotten > 0 { format!(", {forgotten} forgotten") } else { String::new() };
+        text::line(&format!("{}: keeps {rule}: {left} versions{gone}", self.database.display()))
+    }
+}

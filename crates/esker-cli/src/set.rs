@@ -1,0 +1,112 @@
+//! `esker set`: properties of vertices.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use esker::change::{SetReport, set_from_table, set_vertex};
+use serde_json::json;
+
+use crate::failure::{Failure, Outcome};
+use crate::feeding::remark_rounded;
+use crate::interrupt::cancel_on_signals;
+use crate::reading::ReadArgs;
+use crate::size::count;
+use crate::text;
+use crate::writing::WriteArgs;
+
+/// A table (CSV or TSV, with a header) has the id of a vertex in its first column and a property in each other one. An empty field
+/// takes the value away. A new property holds integers, numbers or texts, whichever all its values are. All is one version.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  esker set web.esker people.csv
+  esker set web.esker --vertex alice age=40 city='New York' phone=")]
+pub(crate) struct SetCommand {
+    /// The database
+    database: PathBuf,
+    /// The table; `-` is standard input. With --vertex: NAME=VALUE, any number
+    #[arg(required = true, value_name = "TABLE | NAME=VALUE")]
+    values: Vec<String>,
+    /// Set properties of this one vertex
+    #[arg(long, value_name = "ID")]
+    vertex: Option<String>,
+    /// Add vertices that are not there
+    #[arg(long)]
+    new: bool,
+    /// Character between columns; `\t` or `tab` for a tab
+    #[arg(long, value_name = "CHAR")]
+    delimiter: Option<String>,
+    #[command(flatten)]
+    write: WriteArgs,
+    /// Report as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl SetCommand {
+    pub(crate) fn carry_out(&self) -> Outcome {
+        let cancel = cancel_on_signals()?;
+        let values = self.pairs()?;
+        let writing = self.write.open(&self.database, &cancel)?;
+        let report = match &self.vertex {
+            Some(id) => {
+                let message = self.write.message(|| format!("set {id}"));
+                set_vertex(&writing.database, &writing.target, id, &values, self.new, &message)?
+            }
+            None => {
+                let file = &self.values[0];
+                let message = self.write.message(|| format!("set {file}"));
+                let options = ReadArgs::of_table(self.delimiter.as_deref())?;
+                set_from_table(&writing.database, &writing.target, file, &options, self.new, &message)?
+            }
+        };
+        let written = self.write.finish(writing, report.set + report.unset)?;
+        if self.json {
+            return text::json(&json!({
+                "database": self.database.display().to_string(),
+                "version": report.version,
+                "vertices": report.vertices,
+                "set": report.set,
+                "unset": report.unset,
+                "rounded": report.rounded,
+                "new_properties": report.defined.iter().map(|(name, _)| name).collect::<Vec<_>>(),
+                "changes": written.json(),
+            }));
+        }
+        self.print(&report)
+    }
+
+    /// Names and values of the one vertex.
+    fn pairs(&self) -> Result<Vec<(String, String)>, Failure> {
+        if self.vertex.is_none() {
+            return match &self.values[..] {
+                [_] => Ok(Vec::new()),
+                _ => Err(Failure::Usage(
+                    "give one table, or with --vertex ID any number of NAME=VALUE".to_owned(),
+                )),
+            };
+        }
+        let pair = |text: &String| match text.split_once('=') {
+            Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+            _ => Err(Failure::Usage(format!("{text:?} is not NAME=VALUE, as in age=40"))),
+        };
+        self.values.iter().map(pair).collect()
+    }
+
+    fn print(&self, report: &SetReport) -> Outcome {
+        let name = self.database.display();
+        let Some(version) = report.version else {
+            return text::line(&format!("{name}: there is nothing to commit"));
+        };
+        for (property, kind) in &report.defined {
+            text::line(&format!("{name}: new vertex property {property} ({kind})"))?;
+        }
+        let unset =
+            if report.unset > 0 { format!(", {} taken away", count(report.unset)) } else { String::new() };
+        remark_rounded(report.rounded);
+        text::line(&format!(
+            "{name}: version {version}: {} values set{unset} on {} vertices",
+            count(report.set),
+            count(report.vertices)
+        ))
+    }
+}

@@ -1,0 +1,77 @@
+//! `esker tag`: names for versions.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use esker::store::version::{VersionSelector, check_tag};
+use esker::store::{Database, DatabaseOptions, Store};
+use serde_json::json;
+
+use crate::at::{number_of, parse_version};
+use crate::failure::{Failure, Outcome};
+use crate::text;
+
+/// A version with a tag is kept whatever the retention. A tag that is in use moves.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  esker tag web.esker                         list them
+  esker tag web.esker 7 monday
+  esker tag web.esker latest release-2
+  esker tag web.esker --delete monday")]
+pub(crate) struct TagCommand {
+    /// The database
+    database: PathBuf,
+    /// The version: a number, another tag, a time, or latest
+    #[arg(value_parser = parse_version, requires = "name")]
+    version: Option<VersionSelector>,
+    /// The tag
+    name: Option<String>,
+    /// Take a tag away
+    #[arg(long, value_name = "NAME", conflicts_with = "version")]
+    delete: Option<String>,
+    /// Report as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl TagCommand {
+    pub(crate) fn carry_out(&self) -> Outcome {
+        match (&self.version, &self.name, &self.delete) {
+            (Some(version), Some(name), _) => self.set(version, name),
+            (_, _, Some(name)) => {
+                let database = Database::open(&self.database, DatabaseOptions::default())?;
+                database.untag(name)?;
+                Ok(database.close()?)
+            }
+            _ => self.list(),
+        }
+    }
+
+    fn set(&self, version: &VersionSelector, name: &str) -> Outcome {
+        check_tag(name).map_err(|error| Failure::Usage(error.to_string()))?;
+        let store = Store::open(&self.database)?;
+        let number = number_of(&store, version)?;
+        let before = store.manifest().tags.get(name).copied();
+        drop(store);
+        let database = Database::open(&self.database, DatabaseOptions::default())?;
+        database.tag(name, number)?;
+        database.close()?;
+        if self.json {
+            return text::json(&json!({ "tag": name, "version": number, "before": before }));
+        }
+        let moved = match before {
+            Some(before) if before != number => format!(" (it was {before})"),
+            _ => String::new(),
+        };
+        text::line(&format!("{name}: version {number}{moved}"))
+    }
+
+    fn list(&self) -> Outcome {
+        let store = Store::open(&self.database)?;
+        if self.json {
+            return text::json(&json!({ "tags": store.manifest().tags }));
+        }
+        let rows = store.manifest().tags.iter().map(|(name, version)| (name.clone(), version.to_string()));
+        text::facts(&rows.collect::<Vec<_>>())
+    }
+}

@@ -1,0 +1,274 @@
+//! Edges of a file, committed.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, sync_channel};
+
+use esker_graph::Cancel;
+use esker_store::ids::ExternalId;
+use esker_store::import::options::BadLines;
+use esker_store::import::source::{Batch as Rows, IdColumn, IdKind, Reader, Rejected, ValueColumn};
+use esker_store::{Database, Error, Result};
+
+use super::columns::{EdgeInput, Purpose};
+use super::target::Target;
+use super::value::{Given, convert};
+
+/// Parsed blocks that wait to be taken.
+const BLOCKS_AHEAD: usize = 4;
+/// Rejected lines that a report shows.
+const SAMPLE_MAX: usize = 10;
+
+/// Told how much of the input is read (0 to 1, if known), and how many edges.
+pub type OnFeed = Arc<dyn Fn(Option<f64>, u64) + Send + Sync>;
+
+/// How edges are committed.
+#[derive(Clone, Default)]
+pub struct FeedOptions {
+    /// What is said of the versions.
+    pub message: String,
+    /// Edges of a commit; `None`: all of them.
+    pub batch_edges: Option<u64>,
+    /// What a line that cannot be understood does.
+    pub bad_lines: BadLines,
+    /// Stops it; what is committed stays.
+    pub cancel: Cancel,
+    /// Told of progress.
+    pub on_progress: Option<OnFeed>,
+}
+
+impl std::fmt::Debug for FeedOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { message, batch_edges, bad_lines, .. } = self;
+        let mut out = f.debug_struct("FeedOptions");
+        out.field("message", message).field("batch_edges", batch_edges).field("bad_lines", bad_lines);
+        out.finish_non_exhaustive()
+    }
+}
+
+/// What was committed.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct FeedReport {
+    /// The versions, in order.
+    pub versions: Vec<u64>,
+    /// Edges in them.
+    pub edges: u64,
+    /// Vertices named without an edge.
+    pub vertices: u64,
+    /// Values that were rounded to the precision of their property.
+    pub rounded: u64,
+    /// Lines left out.
+    pub rejected: u64,
+    /// The first of them.
+    pub rejected_sample: Vec<Rejected>,
+}
+
+/// Commits the edges of an input, and the vertices that it names. If it fails or is cancelled half-way, `report` tells what
+/// was committed: whole commits only.
+///
+/// Time: that of reading; a thread parses ahead. Memory: that of a commit, see [`esker_store::Batch`].
+///
+/// # Errors
+/// Those of the reader; [`Error::Input`] for a line that cannot be understood; [`Error::Invalid`] if a value is not of the
+/// type of its property; those of [`Database::commit`]; cancellation.
+pub fn feed(
+    database: &Database,
+    target: &Target,
+    input: EdgeInput,
+    options: &FeedOptions,
+    report: &mut FeedReport,
+) -> Result<()> {
+    let EdgeInput { mut reader, purpose, places, .. } = input;
+    let (total, reverse, once) = directions(target, reader.as_ref());
+    let (sender, receiver) = sync_channel(BLOCKS_AHEAD);
+    let mut feeder = Feeder {
+        database,
+        target,
+        purpose,
+        places,
+        reverse,
+        once,
+        options,
+        batch: database.batch(),
+        pending: FeedReport::default(),
+        report,
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let parser = reader.parser();
+            loop {
+                let rows = match reader.next_block() {
+                    Ok(Some(block)) => parser.parse(block),
+                    Ok(None) => return,
+                    Err(error) => Err(error),
+                };
+                let failed = rows.is_err();
+                // Nobody receives any more if taking failed.
+                if sender.send(rows).is_err() || failed {
+                    return;
+                }
+            }
+        });
+        feeder.take_all(&receiver, total)
+    })
+}
+
+/// The size of the input; whether each edge also leads back; whether only one of both is taken.
+fn directions(target: &Target, reader: &dyn Reader) -> (Option<u64>, bool, bool) {
+    let schema = reader.schema();
+    let undirected = schema.directed == Some(false);
+    let numbered = matches!(schema.ids, IdKind::Numbered { .. } | IdKind::Int);
+    let reverse = undirected && !schema.both_ends && target.directed;
+    let once = undirected && schema.both_ends && !target.directed && target.multigraph && numbered;
+    (schema.input_bytes, reverse, once)
+}
+
+struct Feeder<'a> {
+    database: &'a Database,
+    target: &'a Target,
+    purpose: Purpose,
+    places: Vec<usize>,
+    /// The edges of the input have no direction, and those of the database have.
+    reverse: bool,
+    /// The input has each edge at both ends, and the database would keep both.
+    once: bool,
+    options: &'a FeedOptions,
+    batch: esker_store::Batch,
+    /// What is in the batch.
+    pending: FeedReport,
+    report: &'a mut FeedReport,
+}
+
+impl Feeder<'_> {
+    fn take_all(&mut self, blocks: &Receiver<Result<Rows>>, total: Option<u64>) -> Result<()> {
+        let mut read = 0;
+        for rows in blocks {
+            self.options.cancel.check()?;
+            let rows = rows?;
+            read += rows.input_bytes;
+            self.take(&rows)?;
+            if let Some(tell) = &self.options.on_progress {
+                let fraction = total.filter(|&total| total > 0).map(|total| read as f64 / total as f64);
+                tell(fraction, self.report.edges + self.pending.edges);
+            }
+        }
+        self.options.cancel.check()?;
+        self.commit()
+    }
+
+    fn take(&mut self, rows: &Rows) -> Result<()> {
+        self.take_rejected(&rows.rejected)?;
+        if let Some(vertices) = &rows.vertices {
+            let mut text = String::new();
+            for index in 0..length(vertices) {
+                let id = id_at(vertices, index, self.target.text_ids, &mut text);
+                match self.purpose {
+                    Purpose::Add => self.batch.add_vertex(id)?,
+                    Purpose::Remove => self.batch.remove_vertex(id)?,
+                }
+                self.pending.vertices += 1;
+            }
+        }
+        let limit = self.options.batch_edges.unwrap_or(u64::MAX);
+        for index in 0..rows.len() {
+            self.take_edge(rows, index)?;
+            if self.pending.edges >= limit {
+                self.commit()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn take_rejected(&mut self, rejected: &[Rejected]) -> Result<()> {
+        if let (BadLines::Stop, Some(bad)) = (self.options.bad_lines, rejected.first()) {
+            return Err(Error::Input {
+                path: bad.path.to_path_buf(),
+                line: Some(bad.line),
+                text: bad.text.clone(),
+                reason: format!("{}; --bad-lines skip leaves such lines out", bad.reason),
+            });
+        }
+        self.report.rejected += rejected.len() as u64;
+        let room = SAMPLE_MAX.saturating_sub(self.report.rejected_sample.len());
+        self.report.rejected_sample.extend(rejected.iter().take(room).cloned());
+        Ok(())
+    }
+
+    fn take_edge(&mut self, rows: &Rows, index: usize) -> Result<()> {
+        let (mut from, mut to) = (String::new(), String::new());
+        let source = id_at(&rows.source, index, self.target.text_ids, &mut from);
+        let end = id_at(&rows.target, index, self.target.text_ids, &mut to);
+        if self.once && source > end {
+            return Ok(());
+        }
+        match self.purpose {
+            Purpose::Remove => {
+                self.batch.remove_edge(source, end)?;
+                if self.reverse {
+                    self.batch.remove_edge(end, source)?;
+                }
+            }
+            Purpose::Add => {
+                let mut values = Vec::with_capacity(self.places.len());
+                for (property, &place) in self.target.edge_properties.iter().zip(&self.places) {
+                    let given = match &rows.properties[place] {
+                        ValueColumn::Int(values) => Given::Int(values[index]),
+                        ValueColumn::Float(values) => Given::Float(values[index]),
+                        ValueColumn::Text(texts) => Given::Text(texts.get(index)),
+                    };
+                    let (value, rounded) = convert(property, given).map_err(|error| {
+                        Error::Invalid(format!(
+                            "the edge from {source} to {end}: {error}; a database of other types can be made by importing \
+                             all edges together"
+                        ))
+                    })?;
+                    self.pending.rounded += u64::from(rounded);
+                    values.push(value);
+                }
+                self.batch.add_edge(source, end, &values)?;
+                if self.reverse && source != end {
+                    self.batch.add_edge(end, source, &values)?;
+                }
+            }
+        }
+        self.pending.edges += 1;
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        if self.batch.is_empty() {
+            return Ok(());
+        }
+        let batch = std::mem::replace(&mut self.batch, self.database.batch());
+        let part = self.report.versions.len() + 1;
+        let message = match self.options.batch_edges {
+            Some(_) => format!("{}, part {part}", self.options.message),
+            None => self.options.message.clone(),
+        };
+        let version = self.database.commit(batch, &message)?;
+        let pending = std::mem::take(&mut self.pending);
+        self.report.versions.push(version);
+        self.report.edges += pending.edges;
+        self.report.vertices += pending.vertices;
+        self.report.rounded += pending.rounded;
+        Ok(())
+    }
+}
+
+fn length(ids: &IdColumn) -> usize {
+    match ids {
+        IdColumn::Int(ids) => ids.len(),
+        IdColumn::Text(ids) => ids.len(),
+    }
+}
+
+/// An id as one of the kind that the database has; a number becomes a text in `buffer`.
+fn id_at<'a>(ids: &'a IdColumn, index: usize, texts: bool, buffer: &'a mut String) -> ExternalId<'a> {
+    match ids {
+        IdColumn::Text(ids) => ExternalId::Text(ids.get(index)),
+        IdColumn::Int(ids) if texts => {
+            *buffer = ids[index].to_string();
+            ExternalId::Text(buffer.as_bytes())
+        }
+        IdColumn::Int(ids) => ExternalId::Int(ids[index]),
+    }
+}

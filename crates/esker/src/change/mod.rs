@@ -1,0 +1,14 @@
+//! Changes to a database as people write them down: files of edges, tables of vertices, scripts.
+
+mod target;
+mod value;
+mod columns;
+mod feed;
+mod vertices;
+mod script;
+
+pub use columns::{EdgeInput, Purpose, open_edges};
+pub use feed::{FeedOptions, FeedReport, OnFeed, feed};
+pub use script::{ScriptReport, commit_script, quoted};
+pub use target::Target;
+pub use vertices::{SetReport, set_from_table, set_vertex};

@@ -1,0 +1,76 @@
+//! What changes must fit.
+
+use esker_store::format::PropertyRecord;
+use esker_store::ids::ExternalId;
+use esker_store::{Database, Error, Result, Snapshot};
+
+/// What a database asks of changes to it.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// The database, for messages.
+    pub name: String,
+    /// Whether ids are texts; else integers.
+    pub text_ids: bool,
+    /// Whether edges have a direction.
+    pub directed: bool,
+    /// Whether there may be several edges between the same two vertices.
+    pub multigraph: bool,
+    /// The edge properties, by number.
+    pub edge_properties: Vec<PropertyRecord>,
+    /// The vertex properties, by number.
+    pub vertex_properties: Vec<PropertyRecord>,
+    /// The newest version.
+    pub newest: Snapshot,
+}
+
+impl Target {
+    /// What `database` asks now.
+    ///
+    /// # Errors
+    /// Those of [`Database::snapshot`].
+    pub fn of(database: &Database) -> Result<Self> {
+        let newest = database.snapshot()?;
+        Ok(Self {
+            name: database.path().display().to_string(),
+            text_ids: newest.ids().is_text(),
+            directed: newest.is_directed(),
+            multigraph: newest.layer().multigraph,
+            edge_properties: newest.edge_properties().cloned().collect(),
+            vertex_properties: newest.vertex_properties().cloned().collect(),
+            newest,
+        })
+    }
+
+    /// What a user wrote, as an id.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if ids are integers and it is none.
+    pub fn id<'t>(&self, text: &'t str) -> Result<ExternalId<'t>> {
+        if self.text_ids {
+            return Ok(ExternalId::Text(text.as_bytes()));
+        }
+        let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+        let id = text.parse().ok().filter(|_| digits).map(ExternalId::Int);
+        id.ok_or_else(|| {
+            Error::Invalid(format!(
+                "{text:?} is no id: those of {} are integers from 0 to 2^64 - 1",
+                self.name
+            ))
+        })
+    }
+
+    /// The edge properties in words.
+    pub(super) fn describe_edges(&self) -> String {
+        let names: Vec<&str> = self.edge_properties.iter().map(|property| property.name.as_str()).collect();
+        match names.len() {
+            0 => format!("the edges of {} have no properties", self.name),
+            1 => format!("the edges of {} have the property {}", self.name, names[0]),
+            _ => format!("the edges of {} have the properties {}", self.name, names.join(", ")),
+        }
+    }
+
+    /// The vertex property of a name.
+    pub(super) fn vertex_property(&self, name: &str) -> Option<&PropertyRecord> {
+        self.vertex_properties.iter().find(|property| property.name == name)
+    }
+}

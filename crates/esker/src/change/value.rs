@@ -1,0 +1,163 @@
+//! Values as they are given, made values of the type that a property has.
+
+use esker_store::format::{ElementType, PropertyRecord};
+use esker_store::property::PropertyValue;
+use esker_store::{Error, Result};
+
+/// A value as it is given.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Given<'a> {
+    Int(i64),
+    Float(f64),
+    Text(&'a [u8]),
+}
+
+/// A value of the type of a property, and whether it had to be rounded to the precision of that type.
+pub(super) fn convert<'a>(property: &PropertyRecord, given: Given<'a>) -> Result<(PropertyValue<'a>, bool)> {
+    let converted = match given {
+        Given::Text(text) if property.texts => Some((PropertyValue::Text(text), false)),
+        _ if property.texts => None,
+        Given::Int(value) => from_int(property.element, value),
+        Given::Float(value) => from_float(property.element, value),
+        Given::Text(text) => match number(text) {
+            Some(Given::Int(value)) => from_int(property.element, value),
+            Some(Given::Float(value)) => from_float(property.element, value),
+            _ => None,
+        },
+    };
+    converted.ok_or_else(|| {
+        let given = match given {
+            Given::Int(value) => value.to_string(),
+            Given::Float(value) => value.to_string(),
+            Given::Text(text) => format!("{:?}", String::from_utf8_lossy(text)),
+        };
+        let kind = describe(property.element, property.texts);
+        Error::Invalid(format!("the property {:?} holds {kind}, and {given} is none of those", property.name))
+    })
+}
+
+/// What a property holds, in words.
+pub(super) fn describe(element: ElementType, texts: bool) -> &'static str {
+    use ElementType::{F32, F64, I32, I64, U8, U16, U32, U64};
+    match element {
+        _ if texts => "texts",
+        U8 => "integers from 0 to 255",
+        U16 => "integers from 0 to 65 535",
+        U32 => "integers from 0 to 2^32 - 1",
+        U64 => "integers from 0 to 2^64 - 1",
+        I32 => "integers of 32 bits",
+        I64 => "integers of 64 bits",
+        F32 | F64 => "numbers",
+    }
+}
+
+fn from_int(element: ElementType, value: i64) -> Option<(PropertyValue<'static>, bool)> {
+    let exact = match element {
+        ElementType::U8 => PropertyValue::U8(value.try_into().ok()?),
+        ElementType::U16 => PropertyValue::U16(value.try_into().ok()?),
+        ElementType::U32 => PropertyValue::U32(value.try_into().ok()?),
+        ElementType::U64 => PropertyValue::U64(value.try_into().ok()?),
+        ElementType::I32 => PropertyValue::I32(value.try_into().ok()?),
+        ElementType::I64 => PropertyValue::I64(value),
+        ElementType::F32 => {
+            return Some((PropertyValue::F32(value as f32), (value as f32) as i128 != i128::from(value)));
+        }
+        ElementType::F64 => {
+            return Some((PropertyValue::F64(value as f64), (value as f64) as i128 != i128::from(value)));
+        }
+    };
+    Some((exact, false))
+}
+
+fn from_float(element: ElementType, value: f64) -> Option<(PropertyValue<'static>, bool)> {
+    match element {
+        ElementType::F64 => Some((PropertyValue::F64(value), false)),
+        ElementType::F32 => {
+            let near = value as f32;
+            // What is finite stays so.
+            let fits = near.is_finite() || !value.is_finite();
+            fits.then_some((PropertyValue::F32(near), f64::from(near) != value))
+        }
+        _ => {
+            let whole = value as i64;
+            let exact = whole as f64 == value && whole.unsigned_abs() <= 1 << 53;
+            exact.then(|| from_int(element, whole)).flatten()
+        }
+    }
+}
+
+/// A text as a number, if it is one; with zeros in front it is not, for they would be lost.
+pub(super) fn number(text: &[u8]) -> Option<Given<'static>> {
+    let text = std::str::from_utf8(text).ok()?.trim();
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let padded = digits.len() > 1 && digits.starts_with('0') && !digits.starts_with("0.");
+    if padded || !digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+        return None;
+    }
+    if let Ok(value) = text.parse() {
+        return Some(Given::Int(value));
+    }
+    text.parse().ok().filter(|value: &f64| value.is_finite()).map(Given::Float)
+}
+
+/// The type that a new property gets for values like these; `None`: texts. Empty ones count for nothing.
+pub(super) fn sniff<'v>(values: impl IntoIterator<Item = &'v [u8]>) -> Option<ElementType> {
+    let mut element = None;
+    for value in values.into_iter().filter(|value| !value.is_empty()) {
+        element = match number(value)? {
+            Given::Int(_) => element.or(Some(ElementType::I64)),
+            _ => Some(ElementType::F64),
+        };
+    }
+    element
+}
+
+#[cfg(test)]
+mod tests {
+    use esker_store::format::Owner;
+
+    use super::*;
+
+    fn property(element: ElementType, texts: bool) -> PropertyRecord {
+        PropertyRecord { number: 0, owner: Owner::Edges, name: "p".to_owned(), element, texts, weight: false }
+    }
+
+    #[test]
+    fn values_take_the_type_of_their_property_or_are_refused() {
+        use ElementType::{F32, F64, I32, I64, U8, U64};
+        let check = |element, given, expected: Option<(PropertyValue<'static>, bool)>| {
+            assert_eq!(convert(&property(element, false), given).ok(), expected, "{element:?} {given:?}");
+        };
+        check(I32, Given::Int(7), Some((PropertyValue::I32(7), false)));
+        check(I32, Given::Int(1 << 31), None);
+        check(I32, Given::Float(7.0), Some((PropertyValue::I32(7), false)));
+        check(I32, Given::Float(7.5), None);
+        check(I64, Given::Float(1e300), None);
+        check(U8, Given::Int(-1), None);
+        check(U64, Given::Text(b"12"), Some((PropertyValue::U64(12), false)));
+        check(F32, Given::Float(0.5), Some((PropertyValue::F32(0.5), false)));
+        check(F32, Given::Float(0.1), Some((PropertyValue::F32(0.1), true)));
+        check(F32, Given::Float(1e300), None);
+        check(F32, Given::Int((1 << 24) + 1), Some((PropertyValue::F32(16_777_216.0), true)));
+        check(F64, Given::Int(i64::MAX), Some((PropertyValue::F64(9.223_372_036_854_776e18), true)));
+        check(F64, Given::Text(b"many"), None);
+        let told = convert(&property(I32, false), Given::Float(2.5)).unwrap_err().to_string();
+        assert_eq!(told, "the property \"p\" holds integers of 32 bits, and 2.5 is none of those");
+        let text = convert(&property(U8, true), Given::Text(b"x")).unwrap();
+        assert_eq!(text, (PropertyValue::Text(b"x"), false));
+        assert!(convert(&property(U8, true), Given::Int(3)).is_err());
+    }
+
+    #[test]
+    fn types_of_new_properties() {
+        let sniff = |values: &[&str]| sniff(values.iter().map(|value| value.as_bytes()));
+        assert_eq!(sniff(&["1", "", "-5"]), Some(ElementType::I64));
+        assert_eq!(sniff(&["1", "0.5"]), Some(ElementType::F64));
+        assert_eq!(sniff(&["0.5", "1"]), Some(ElementType::F64));
+        assert_eq!(sniff(&["1", "one"]), None);
+        assert_eq!(sniff(&["007", "1"]), None);
+        assert_eq!(sniff(&["inf"]), None);
+        assert_eq!(sniff(&["99999999999999999999"]), Some(ElementType::F64));
+        assert_eq!(sniff(&[]), None);
+    }
+}

@@ -1,0 +1,280 @@
+//! Properties of vertices: from a table, or one by one.
+
+use std::collections::HashMap;
+use std::io::Read;
+
+use esker_store::format::{ElementType, Owner, PropertyRecord};
+use esker_store::import::format::ReadOptions;
+use esker_store::import::input::{Input, expand};
+use esker_store::{Batch, Database, Error, Result};
+
+use super::target::Target;
+use super::value::{Given, convert, describe, number, sniff};
+
+/// What was set.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SetReport {
+    /// The version; `None`: there was nothing to set.
+    pub version: Option<u64>,
+    /// Vertices.
+    pub vertices: u64,
+    /// Values set.
+    pub set: u64,
+    /// Values taken away.
+    pub unset: u64,
+    /// Values that were rounded to the precision of their property.
+    pub rounded: u64,
+    /// Properties that are new, with what they hold.
+    pub defined: Vec<(String, &'static str)>,
+}
+
+/// Vertex properties, those included that a batch defines.
+pub(super) struct Definitions<'a> {
+    target: &'a Target,
+    new: HashMap<String, PropertyRecord>,
+}
+
+impl<'a> Definitions<'a> {
+    pub(super) fn new(target: &'a Target) -> Self {
+        Self { target, new: HashMap::new() }
+    }
+
+    fn find(&self, name: &str) -> Option<&PropertyRecord> {
+        self.target.vertex_property(name).or_else(|| self.new.get(name))
+    }
+
+    /// An error if there is no such property.
+    pub(super) fn expect(&self, name: &str) -> Result<()> {
+        if self.find(name).is_some() {
+            return Ok(());
+        }
+        let names: Vec<&str> =
+            self.target.vertex_properties.iter().map(|property| property.name.as_str()).collect();
+        Err(Error::Invalid(format!(
+            "no value of {name:?} can be taken away: the vertices of {} have {}",
+            self.target.name,
+            if names.is_empty() { "no properties".to_owned() } else { names.join(", ") }
+        )))
+    }
+
+    /// The property of a name; if it is new, with this type (`None`: texts).
+    pub(super) fn define(
+        &mut self,
+        batch: &mut Batch,
+        name: &str,
+        element: Option<ElementType>,
+    ) -> PropertyRecord {
+        if let Some(known) = self.find(name) {
+            return known.clone();
+        }
+        batch.define_vertex_property(name, element);
+        let record = PropertyRecord {
+            number: 0,
+            owner: Owner::Vertices,
+            name: name.to_owned(),
+            element: element.unwrap_or(ElementType::U8),
+            texts: element.is_none(),
+            weight: false,
+        };
+        self.new.insert(name.to_owned(), record.clone());
+        record
+    }
+}
+
+/// An error if the newest version has no vertex of this id.
+pub(super) fn expect_vertex(target: &Target, text: &str) -> Result<()> {
+    target.newest.ids().find(text).map(|_| ())
+}
+
+/// Sets properties of the vertices in a table: the first column is the id, the others are properties, named by the header. An
+/// empty field takes the value away. New properties get the type that all their values have: integers of 64 bits, numbers, or texts.
+/// All is one version. Memory: the table.
+///
+/// # Errors
+/// [`Error::Input`] with the line that is wrong; [`Error::Invalid`] if a vertex is not there and `add_missing` is not set.
+/// Then nothing is committed.
+pub fn set_from_table(
+    database: &Database,
+    target: &Target,
+    file: &str,
+    options: &ReadOptions,
+    add_missing: bool,
+    message: &str,
+) -> Result<SetReport> {
+    let input = match &expand(&[file])?[..] {
+        [input] => input.clone(),
+        several => {
+            return Err(Error::Invalid(format!("{file} names {} files: give one at a time", several.len())));
+        }
+    };
+    let table = Table::read(&input, options)?;
+    let mut setter = Setter::new(database, target, add_missing);
+    let properties: Vec<PropertyRecord> = (1..table.header.len())
+        .map(|column| {
+            let values = table.rows.iter().filter_map(|row| row.1.get(column));
+            setter.define(&table.header[column], sniff(values))
+        })
+        .collect();
+    for (line, row) in &table.rows {
+        setter
+            .set_row(row, &properties)
+            .map_err(|reason| input_error(&input, Some(*line), reason.to_string()))?;
+    }
+    setter.commit(message)
+}
+
+/// Sets properties of one vertex; an empty value takes it away.
+///
+/// # Errors
+/// [`Error::Invalid`] if there is no such vertex and `add_missing` is not set, or a value is not of the type of its property.
+pub fn set_vertex(
+    database: &Database,
+    target: &Target,
+    id: &str,
+    values: &[(String, String)],
+    add_missing: bool,
+    message: &str,
+) -> Result<SetReport> {
+    let mut setter = Setter::new(database, target, add_missing);
+    let element = |value: &str| match number(value.as_bytes()) {
+        Some(Given::Int(_)) => Some(ElementType::I64),
+        Some(_) => Some(ElementType::F64),
+        None => None,
+    };
+    let mut properties = Vec::with_capacity(values.len());
+    for (name, value) in values {
+        if value.is_empty() {
+            setter.definitions.expect(name)?;
+        }
+        properties.push(setter.define(name, element(value)));
+    }
+    let mut row = csv::ByteRecord::new();
+    row.push_field(id.as_bytes());
+    values.iter().for_each(|(_, value)| row.push_field(value.as_bytes()));
+    setter.set_row(&row, &properties)?;
+    setter.commit(message)
+}
+
+struct Setter<'a> {
+    database: &'a Database,
+    target: &'a Target,
+    add_missing: bool,
+    batch: Batch,
+    definitions: Definitions<'a>,
+    report: SetReport,
+}
+
+impl<'a> Setter<'a> {
+    fn new(database: &'a Database, target: &'a Target, add_missing: bool) -> Self {
+        let (definitions, report) = (Definitions::new(target), SetReport::default());
+        Self { database, target, add_missing, batch: database.batch(), definitions, report }
+    }
+
+    fn define(&mut self, name: &str, element: Option<ElementType>) -> PropertyRecord {
+        let is_new = self.definitions.find(name).is_none();
+        let record = self.definitions.define(&mut self.batch, name, element);
+        if is_new {
+            self.report.defined.push((name.to_owned(), describe(record.element, record.texts)));
+        }
+        record
+    }
+
+    fn set_row(&mut self, row: &csv::ByteRecord, properties: &[PropertyRecord]) -> Result<()> {
+        let text = row.get(0).unwrap_or_default();
+        let text = std::str::from_utf8(text)
+            .map_err(|_| Error::Invalid("the id is not UTF-8: convert the file".to_owned()))?;
+        let text = if self.target.text_ids { text } else { text.trim() };
+        let id = self.target.id(text)?;
+        if self.target.newest.ids().vertex_of(id)?.is_none() && !self.add_missing {
+            expect_vertex(self.target, text).map_err(|error| {
+                Error::Invalid(format!("{error}; --new adds vertices that are not there"))
+            })?;
+        }
+        for (property, value) in properties.iter().zip(row.iter().skip(1)) {
+            let value = if property.texts { value } else { value.trim_ascii() };
+            if value.is_empty() {
+                self.batch.set_vertex(id, &property.name, None)?;
+                self.report.unset += 1;
+                continue;
+            }
+            let (value, rounded) = convert(property, Given::Text(value))?;
+            self.batch.set_vertex(id, &property.name, Some(value))?;
+            self.report.rounded += u64::from(rounded);
+            self.report.set += 1;
+        }
+        self.report.vertices += 1;
+        Ok(())
+    }
+
+    fn commit(mut self, message: &str) -> Result<SetReport> {
+        if self.report.vertices > 0 {
+            self.report.version = Some(self.database.commit(self.batch, message)?);
+        }
+        Ok(self.report)
+    }
+}
+
+/// A table with a header.
+struct Table {
+    header: Vec<String>,
+    /// Each with its line.
+    rows: Vec<(u64, csv::ByteRecord)>,
+}
+
+impl Table {
+    fn read(input: &Input, options: &ReadOptions) -> Result<Self> {
+        let mut bytes = Vec::new();
+        input.open()?.read_to_end(&mut bytes).map_err(Error::io("read", input.path().to_path_buf()))?;
+        let content = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+        if content.contains(&0) {
+            return Err(input_error(
+                input,
+                None,
+                "it is binary: a table of vertices is CSV or TSV".to_owned(),
+            ));
+        }
+        let first = content.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        let delimiter = options.delimiter.unwrap_or_else(|| usual_delimiter(first));
+        let mut reader = csv::ReaderBuilder::new();
+        reader.delimiter(delimiter).quoting(options.quotes != Some(false)).has_headers(true);
+        let mut reader = reader.from_reader(content);
+        let told = |error: csv::Error| {
+            let line = error.position().map(csv::Position::line);
+            let reason = match error.kind() {
+                csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+                    format!("the line has {len} fields, and the header has {expected_len}")
+                }
+                _ => error.to_string(),
+            };
+            input_error(input, line, reason)
+        };
+        let header: Vec<String> =
+            reader.headers().map_err(told)?.iter().map(|name| name.trim().to_owned()).collect();
+        if header.len() < 2 {
+            let reason = "the header must name at least two columns: the id, then properties; --delimiter says what \
+                          separates them";
+            return Err(input_error(input, Some(1), reason.to_owned()));
+        }
+        for (index, name) in header.iter().enumerate().skip(1) {
+            if name.is_empty() || header[1..index].contains(name) {
+                let reason = format!("the header has {name:?} where the name of another property belongs");
+                return Err(input_error(input, Some(1), reason));
+            }
+        }
+        let rows = reader.byte_records().map(|row| {
+            let row = row.map_err(told)?;
+            Ok((row.position().map_or(0, csv::Position::line), row))
+        });
+        Ok(Self { header, rows: rows.collect::<Result<_>>()? })
+    }
+}
+
+/// Whichever of the usual ones the header has most of.
+fn usual_delimiter(header: &[u8]) -> u8 {
+    let count = |delimiter: u8| header.iter().filter(|&&byte| byte == delimiter).count();
+    *b",\t;|".iter().rev().max_by_key(|&&delimiter| count(delimiter)).unwrap_or(&b',')
+}
+
+fn input_error(input: &Input, line: Option<u64>, reason: String) -> Error {
+    Error::Input { path: input.path().to_path_buf(), line, text: String::new(), reason }
+}

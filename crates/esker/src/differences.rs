@@ -1,0 +1,176 @@
+//! Differences between versions as text: lines that a change script takes, or JSON.
+
+use std::io::Write;
+
+use esker_graph::VertexId;
+use esker_store::diff::{Difference, EdgeOf};
+use esker_store::format::PropertyRecord;
+use esker_store::ids::ExternalId;
+use esker_store::property::PropertyValue;
+use esker_store::{Error, Result, Snapshot};
+use serde_json::{Map, Value, json};
+
+use crate::change::quoted;
+
+/// How differences are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// Lines of a change script, see [`crate::change`].
+    Script,
+    /// The elements of a JSON array.
+    Json,
+}
+
+/// Writes differences.
+pub struct Differences<'a, W> {
+    a: &'a Snapshot,
+    b: &'a Snapshot,
+    style: Style,
+    out: W,
+    properties: Vec<PropertyRecord>,
+    begun: bool,
+}
+
+impl<'a, W: Write> Differences<'a, W> {
+    /// Those on the way from `a` to `b`.
+    pub fn new(a: &'a Snapshot, b: &'a Snapshot, style: Style, out: W) -> Self {
+        let properties = a.edge_properties().cloned().collect();
+        Self { a, b, style, out, properties, begun: false }
+    }
+
+    /// Writes one.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Corrupt`].
+    pub fn write(&mut self, difference: &Difference<'_>) -> Result<()> {
+        let text = match self.style {
+            Style::Script => self.line(difference)? + "\n",
+            Style::Json if self.begun => format!(",\n{}", self.json(difference)?),
+            Style::Json => format!("\n{}", self.json(difference)?),
+        };
+        self.begun = true;
+        self.out.write_all(text.as_bytes()).map_err(Error::io("write", "-"))
+    }
+
+    /// The id of a vertex, from whichever version knows it.
+    fn id(&self, v: VertexId) -> Result<ExternalId<'a>> {
+        let known = (v as usize) < self.a.num_vertices();
+        if known { self.a.ids().external_of(v) } else { self.b.ids().external_of(v) }
+    }
+
+    fn name(&self, v: VertexId) -> Result<String> {
+        Ok(match self.id(v)? {
+            ExternalId::Int(id) => id.to_string(),
+            ExternalId::Text(text) => quoted(text),
+        })
+    }
+
+    fn line(&self, difference: &Difference<'_>) -> Result<String> {
+        Ok(match difference {
+            Difference::VertexAdded(v) => format!("+ {}", self.name(*v)?),
+            Difference::VertexRemoved(v) => format!("- {}", self.name(*v)?),
+            Difference::ValueChanged(v, property, old, new) => {
+                let show = |value: &Option<PropertyValue<'_>>| value.as_ref().map(show).unwrap_or_default();
+                let (name, property) = (self.name(*v)?, quoted(property.name.as_bytes()));
+                match (old, new) {
+                    (None, new) => format!("{name} {property}={}", show(new)),
+                    (old, None) => format!("~ {name} {property}={} -> ", show(old)).trim_end().to_owned(),
+                    (old, new) => format!("~ {name} {property}={} -> {}", show(old), show(new)),
+                }
+            }
+            Difference::EdgeAdded(edge) => format!("+ {}", self.edge(edge, None)?),
+            Difference::EdgeRemoved(edge) => format!("- {}", self.edge(edge, None)?),
+            Difference::EdgeChanged(old, new) => format!("~ {}", self.edge(old, Some(new))?),
+        })
+    }
+
+    fn edge(&self, edge: &EdgeOf<'_>, changed: Option<&EdgeOf<'_>>) -> Result<String> {
+        let mut text = format!("{} {}", self.name(edge.source)?, self.name(edge.target)?);
+        for property in &self.properties {
+            let value = edge.value(property)?;
+            text += &format!(" {}={}", quoted(property.name.as_bytes()), show(&value));
+            if let Some(new) = changed.map(|changed| changed.value(property)).transpose()?
+                && new != value
+            {
+                text += &format!(" -> {}", show(&new));
+            }
+        }
+        Ok(text)
+    }
+
+    fn json(&self, difference: &Difference<'_>) -> Result<Value> {
+        let id = |v: VertexId| self.id(v).map(|id| id_json(&id));
+        let ends = |edge: &EdgeOf<'_>| -> Result<(Value, Value)> { Ok((id(edge.source)?, id(edge.target)?)) };
+        Ok(match difference {
+            Difference::VertexAdded(v) => json!({ "kind": "vertex added", "vertex": id(*v)? }),
+            Difference::VertexRemoved(v) => json!({ "kind": "vertex removed", "vertex": id(*v)? }),
+            Difference::ValueChanged(v, property, old, new) => json!({
+                "kind": "value changed",
+                "vertex": id(*v)?,
+                "property": property.name,
+                "old": old.as_ref().map(value_json),
+                "new": new.as_ref().map(value_json),
+            }),
+            Difference::EdgeAdded(edge) | Difference::EdgeRemoved(edge) => {
+                let kind = match difference {
+                    Difference::EdgeAdded(_) => "edge added",
+                    _ => "edge removed",
+                };
+                let (source, target) = ends(edge)?;
+                json!({ "kind": kind, "source": source, "target": target, "values": self.values(edge)? })
+            }
+            Difference::EdgeChanged(old, new) => {
+                let (source, target) = ends(old)?;
+                json!({
+                    "kind": "edge changed",
+                    "source": source,
+                    "target": target,
+                    "old": self.values(old)?,
+                    "new": self.values(new)?,
+                })
+            }
+        })
+    }
+
+    fn values(&self, edge: &EdgeOf<'_>) -> Result<Value> {
+        let mut values = Map::new();
+        for property in &self.properties {
+            values.insert(property.name.clone(), value_json(&edge.value(property)?));
+        }
+        Ok(Value::Object(values))
+    }
+}
+
+fn id_json(id: &ExternalId<'_>) -> Value {
+    match id {
+        ExternalId::Int(id) => json!(id),
+        text @ ExternalId::Text(_) => json!(text.to_string()),
+    }
+}
+
+/// A value as it stands in a script; a text that would be taken for a number, or for none, in quotes.
+fn show(value: &PropertyValue<'_>) -> String {
+    match value {
+        PropertyValue::Text(text) => {
+            let text = quoted(text);
+            let ambiguous = text.parse::<f64>().is_ok();
+            if ambiguous { format!("\"{text}\"") } else { text }
+        }
+        number => number.to_string(),
+    }
+}
+
+/// A value as JSON; infinities, which it lacks, as texts.
+pub fn value_json(value: &PropertyValue<'_>) -> Value {
+    match value {
+        PropertyValue::U8(x) => json!(x),
+        PropertyValue::U16(x) => json!(x),
+        PropertyValue::U32(x) => json!(x),
+        PropertyValue::U64(x) => json!(x),
+        PropertyValue::I32(x) => json!(x),
+        PropertyValue::I64(x) => json!(x),
+        PropertyValue::F32(x) if x.is_finite() => json!(x),
+        PropertyValue::F64(x) if x.is_finite() => json!(x),
+        other => json!(other.to_string()),
+    }
+}
