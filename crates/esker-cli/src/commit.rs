@@ -14,24 +14,21 @@ use crate::interrupt::cancel_on_signals;
 use crate::text;
 use crate::writing::WriteArgs;
 
-/// Reads changes, one a line, and commits them together:
-///
-///   + u v name=value ...      add an edge, or set the properties of the one that is there
-///   - u v                     delete an edge
-///   + u                       add a vertex
-///   - u                       delete a vertex with its edges
-///   u name=value ...          set properties of a vertex; `name=` takes a value away
-///   # remark
-///
-/// What has spaces, quotes or = in it stands in double quotes, with \" and \\ inside. The output of `esker diff` is such a
-/// script: `esker diff a.esker 3 4 | esker commit b.esker` repeats the changes elsewhere.
+/// Reads changes, one a line, and commits them together. The output of `esker diff` is such a script: `esker diff a.esker 3 4 |
+/// esker commit b.esker` repeats the changes elsewhere.
 #[derive(Debug, Args)]
-#[command(
-    verbatim_doc_comment,
-    after_help = "Examples:
+#[command(after_help = "Changes:
+  + u v name=value ...      add an edge, or set the properties of the one that is there
+  - u v                     delete an edge
+  + u                       add a vertex
+  - u                       delete a vertex with its edges
+  u name=value ...          set properties of a vertex; `name=` takes a value away
+  # remark
+What has spaces, quotes or = in it stands in double quotes, with \\\" and \\\\ inside.
+
+Examples:
   printf '+ alice bob weight=3\\n- bob carol\\n' | esker commit friends.esker -m 'bob moved'
-  esker commit friends.esker changes.txt"
-)]
+  esker commit friends.esker changes.txt")]
 pub(crate) struct CommitCommand {
     /// The database
     database: PathBuf,

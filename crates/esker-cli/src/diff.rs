@@ -11,7 +11,7 @@ use esker::store::version::VersionSelector;
 use serde_json::json;
 
 use crate::at::{number_of, parse_version};
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::interrupt::cancel_on_signals;
 use crate::resources::ResourceArgs;
 use crate::size::count;
@@ -78,6 +78,6 @@ impl DiffCommand {
             ("values of vertices changed", summary.values_changed),
         ];
         let rows: Vec<_> = rows.iter().map(|(name, number)| ((*name).to_owned(), count(*number))).collect();
-        text::facts(&rows).map_err(Failure::from)
+        text::facts(&rows)
     }
 }

@@ -27,6 +27,7 @@ mod commit;
 mod log;
 mod diff;
 mod tag;
+mod compact;
 mod forget;
 mod retain;
 mod completions;
@@ -73,6 +74,8 @@ enum Verb {
     Diff(diff::DiffCommand),
     /// Give versions names
     Tag(tag::TagCommand),
+    /// Make the layers of a database one, and win back space
+    Compact(compact::CompactCommand),
     /// Forget versions
     Forget(forget::ForgetCommand),
     /// Say which versions are kept
@@ -98,6 +101,7 @@ fn main() {
         Verb::Log(command) => command.carry_out(),
         Verb::Diff(command) => command.carry_out(),
         Verb::Tag(command) => command.carry_out(),
+        Verb::Compact(command) => command.carry_out(),
         Verb::Forget(command) => command.carry_out(),
         Verb::Retain(command) => command.carry_out(),
         Verb::Completions(command) => command.carry_out(&mut Cli::command()),

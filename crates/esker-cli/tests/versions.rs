@@ -74,7 +74,9 @@ fn files_are_added_and_deleted_as_versions() {
             assert_eq!(bfs["answers"]["reached"], reached, "{at}");
             assert_eq!(place.json(&format!("check f.esker --json --at {at}"))["sound"], true, "{at}");
         }
+        place.ok("compact f.esker");
     }
+    assert_eq!(place.json("info f.esker --json")["layers"], 1);
     assert_eq!(place.diff("1", "4").len(), 6);
 }
 
@@ -172,6 +174,7 @@ fn vertices_have_properties() {
     place.file("one.csv", "id\nalice\n");
     place.fails(1, "set f.esker one.csv", "at least two columns");
     assert_eq!(place.json("log f.esker --json")["versions"].as_array().unwrap().len(), 4);
+    place.ok("compact f.esker");
     assert_eq!(place.diff("2", "3").len(), 3);
     place.file("gone.txt", "alice\n");
     place.ok("delete f.esker --vertices gone.txt");
@@ -216,6 +219,7 @@ fn versions_have_names_and_times_and_can_be_forgotten() {
     place.fails(2, "retain f.esker since yesterday", "no time");
     assert_eq!(place.ok("retain f.esker last 2"), "f.esker: keeps last 2: 3 versions, 3 forgotten\n");
     assert_eq!(place.ok("retain f.esker"), "f.esker: keeps last 2: 3 versions\n");
+    place.ok("compact f.esker");
     let kept: Vec<u64> = place.json("log f.esker --json")["versions"]
         .as_array()
         .unwrap()
