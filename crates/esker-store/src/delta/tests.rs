@@ -451,6 +451,28 @@ fn memory_that_runs_out_changes_nothing() {
     }
 }
 
+/// A batch that fails leaves a graph that can be cleared, and then does all again.
+#[test]
+fn a_batch_that_runs_out_of_memory_is_an_error() {
+    let run = Run::with_threads(2).unwrap();
+    let updates: Vec<Update<u64>> = (0..20_000)
+        .map(|i| Update::Insert { source: vertex(i * i % 701), target: vertex(i % 997), payload: i as u64 })
+        .collect();
+    let mut failed = 0;
+    for limit in (0..500_000).step_by(61_000) {
+        let scratch = Scratch::heap().limited(limit).unwrap();
+        let options = DynamicGraphOptions { scratch: scratch.clone(), ..plain(Edges::Undirected, false) };
+        let mut graph: Graph = DynamicGraph::new(options).unwrap();
+        failed += usize::from(graph.apply(&updates, &run).is_err());
+        graph.clear();
+        assert_eq!((graph.num_entries(), graph.bytes(), scratch.used_bytes()), (0, 0, 0));
+        if limit > 10_000 {
+            assert_eq!(graph.apply(&updates[..60], &run).unwrap().inserted, 60);
+        }
+    }
+    assert!(failed > 3, "{failed}");
+}
+
 #[test]
 fn payloads_of_vertices_are_theirs_alone() {
     let mut graph: DynamicGraph<(), f64> = DynamicGraph::new(plain(Edges::Out, false)).unwrap();

@@ -126,8 +126,13 @@ impl ScratchFile {
     fn map(&self, bytes: usize) -> Result<Room> {
         let length = (bytes as u64).next_multiple_of(PART_BYTES);
         let offset = self.end.fetch_add(length, Ordering::Relaxed);
-        self.take_room(offset, length).map_err(Error::io("make room in", &self.path))?;
-        // SAFETY: the part was given to nobody before (`end` only grows) and lies within the file, which has no name, so no
+        if let Err(error) = self.take_room(offset, length) {
+            // Some of the room may have been taken; and the next part may begin here, unless another was made meanwhile.
+            self.give_back(offset, bytes);
+            let _ = self.end.compare_exchange(offset + length, offset, Ordering::Relaxed, Ordering::Relaxed);
+            return Err(Error::io("make room in", &self.path)(error));
+        }
+        // SAFETY: the part was given to nobody before (`end` goes back only over what was not) and lies within the file, which has no name, so no
         // other program opens it. All bit patterns are valid bytes. Room on the disk was taken, so writing through the map
         // finds some.
         let map = unsafe { memmap2::MmapOptions::new().offset(offset).len(bytes).map_mut(&self.file) };
@@ -241,6 +246,21 @@ mod tests {
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "the file has no name");
     }
 
+    /// What neither a disk nor a memory has.
+    #[test]
+    fn what_the_system_refuses_is_an_error_and_not_counted() {
+        let directory = tempfile::tempdir().unwrap();
+        let scratch = Scratch::in_file(directory.path()).unwrap();
+        let error = scratch.allocate(1 << 55).unwrap_err().to_string();
+        assert!(error.starts_with("cannot make room in "), "{error}");
+        assert_eq!(scratch.used_bytes(), 0);
+        assert_eq!(scratch.allocate(5000).unwrap().len(), 5000);
+        let scratch = Scratch::heap();
+        let error = scratch.allocate(1 << 55).unwrap_err().to_string();
+        assert!(error.contains("use a scratch file"), "{error}");
+        assert_eq!(scratch.used_bytes(), 0);
+    }
+
     #[test]
     fn beyond_the_limit_is_refused_and_what_is_given_back_counts_no_more() {
         let scratch = Scratch::heap().limited(1000).unwrap();
@@ -249,6 +269,7 @@ mod tests {
         assert!(error.contains("1200") && error.contains("1000"), "{error}");
         drop(first);
         assert_eq!(scratch.allocate(1000).unwrap().len(), 1000);
+        assert_eq!(scratch.used_bytes(), 0);
         let error = Scratch::in_file(Path::new("/nowhere/at/all")).unwrap_err().to_string();
         assert!(error.contains("cannot create /nowhere"), "{error}");
     }
