@@ -39,11 +39,14 @@ proptest! {
     ) {
         let csr = sample.csr(|_| ());
         let graph = csr.graph();
+        let spaced = common::Spaced::new(&graph, sample.seed);
         let labels = &labels[..sample.num_vertices];
         for run in [common::run(1, false), common::run(3, true)] {
             checked(&graph, &csr, &run, None, iterations);
             checked(&graph, &csr, &run, Some(labels), iterations);
             checked(&common::fragmented(&graph, &sample), &csr, &run, Some(labels), iterations);
+            checked(&spaced.induced(&spaced.graph()), &csr, &run, Some(labels), iterations);
+            checked(&spaced.induced(&common::fragmented(&spaced.graph(), &sample)), &csr, &run, Some(labels), iterations);
         }
     }
 }

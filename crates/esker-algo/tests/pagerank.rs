@@ -27,6 +27,7 @@ proptest! {
     fn right_on_every_kind_of_graph(sample in common::samples(), personal in any::<bool>()) {
         let csr = sample.csr(|_| ());
         let graph = csr.graph();
+        let spaced = common::Spaced::new(&graph, sample.seed);
         let weights = (0..sample.num_vertices).map(|v| (v % 3) as f64).collect::<Vec<_>>();
         let options = PageRankOptions {
             tolerance: 1e-10,
@@ -38,6 +39,8 @@ proptest! {
         for run in common::runs(true) {
             scores.push(checked(&graph, &csr, &run, &options).scores);
             checked(&common::fragmented(&graph, &sample), &csr, &run, &options);
+            checked(&spaced.induced(&spaced.graph()), &csr, &run, &options);
+            checked(&spaced.induced(&common::fragmented(&spaced.graph(), &sample)), &csr, &run, &options);
             checked(&common::without_in_edges(&graph), &csr, &run, &options);
         }
         prop_assert_eq!(&scores[0], &scores[1]);

@@ -11,7 +11,7 @@ use esker_algo::algorithm::scc::scc;
 use esker_algo::algorithm::sssp::{SsspOptions, sssp};
 use esker_algo::algorithm::wcc::{WccOptions, wcc};
 use esker_algo::check;
-use esker_graph::{Csr, Direction, Graph, Run, VertexId, vertex};
+use esker_graph::{Csr, Direction, Graph, Lists, Run, Stop, VertexId, vertex};
 
 /// Weighted graphs of three shapes, directed and not: hubs first, hubs anywhere, a long path with a dense end.
 fn graphs(seed: u64) -> Vec<Csr<f64>> {
@@ -38,25 +38,29 @@ fn graphs(seed: u64) -> Vec<Csr<f64>> {
     graphs
 }
 
-fn checked(csr: &Csr<f64>, run: &Run, source: VertexId) {
-    let graph = csr.graph();
-    let out = graph.rows(Direction::Out).expect("out-lists");
-    let incoming = graph.rows(Direction::In).filter(|_| graph.is_directed());
-    let found = bfs(&graph, run, &[source], &BfsOptions { depths: true }).unwrap();
+/// Runs on any form of a graph.
+fn checked<G>(graph: &G, csr: &Csr<f64>, run: &Run, source: VertexId)
+where
+    G: Lists<Weight = f64, Error = Stop>,
+{
+    let plain = csr.graph();
+    let out = plain.rows(Direction::Out).expect("out-lists");
+    let incoming = plain.rows(Direction::In).filter(|_| plain.is_directed());
+    let found = bfs(graph, run, &[source], &BfsOptions { depths: true }).unwrap();
     check::bfs(out, &[source], &found.parents, found.depths.as_deref()).unwrap();
-    let found = sssp(&graph, run, source, &SsspOptions { delta: None, parents: true }).unwrap();
+    let found = sssp(graph, run, source, &SsspOptions { delta: None, parents: true }).unwrap();
     check::sssp(out, source, &found.distances, found.parents.as_deref()).unwrap();
     let found =
-        pagerank(&graph, run, &PageRankOptions { tolerance: 1e-9, ..PageRankOptions::default() }).unwrap();
+        pagerank(graph, run, &PageRankOptions { tolerance: 1e-9, ..PageRankOptions::default() }).unwrap();
     check::pagerank(out, 0.85, None, &found.scores, 1e-9).unwrap();
-    check::wcc(out, &wcc(&graph, run, &WccOptions::default()).unwrap().labels).unwrap();
+    check::wcc(out, &wcc(graph, run, &WccOptions::default()).unwrap().labels).unwrap();
     let sources = vec![source, 0, vertex(graph.num_vertices() - 1)];
     let options = BetweennessOptions { sources: Sources::These(sources.clone()), scale: Scale::Sum };
-    let found = betweenness(&graph, run, &options).unwrap();
+    let found = betweenness(graph, run, &options).unwrap();
     check::betweenness(out, &sources, 1.0, &found.scores, 1e-9).unwrap();
-    check::scc(out, &scc(&graph, run).unwrap().components).unwrap();
+    check::scc(out, &scc(graph, run).unwrap().components).unwrap();
     let numbers: Vec<u64> = (0..graph.num_vertices() as u64).collect();
-    let found = cdlp(&graph, run, None, &CdlpOptions { iterations: 4 }).unwrap();
+    let found = cdlp(graph, run, None, &CdlpOptions { iterations: 4 }).unwrap();
     check::cdlp(out, incoming, &numbers, 4, &found.labels).unwrap();
 }
 
@@ -66,7 +70,10 @@ fn right_on_any_number_of_threads() {
         for (i, csr) in graphs(seed).iter().enumerate() {
             for threads in [3, 8] {
                 let run = common::run(threads, (i + threads).is_multiple_of(2));
-                checked(csr, &run, vertex(i * 13 + seed as usize));
+                let source = vertex(i * 13 + seed as usize);
+                checked(&csr.graph(), csr, &run, source);
+                let spaced = common::Spaced::new(&csr.graph(), seed);
+                checked(&spaced.induced(&spaced.graph()), csr, &run, source);
             }
         }
     }

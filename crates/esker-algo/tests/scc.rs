@@ -24,9 +24,12 @@ proptest! {
     fn right_on_every_kind_of_graph(sample in common::samples()) {
         let csr = sample.csr(|_| ());
         let graph = csr.graph();
+        let spaced = common::Spaced::new(&graph, sample.seed);
         for run in [common::run(1, false), common::run(3, true)] {
             let first = checked(&graph, &csr, &run);
             checked(&common::fragmented(&graph, &sample), &csr, &run);
+            checked(&spaced.induced(&spaced.graph()), &csr, &run);
+            checked(&spaced.induced(&common::fragmented(&spaced.graph(), &sample)), &csr, &run);
             let serial = checked(&common::without_in_edges(&graph), &csr, &run);
             prop_assert_eq!(first.components, serial.components);
         }

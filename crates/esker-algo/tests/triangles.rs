@@ -22,10 +22,13 @@ proptest! {
     fn right_on_every_kind_of_graph(sample in common::samples()) {
         let csr = sample.csr(|_| ());
         let graph = csr.graph();
+        let spaced = common::Spaced::new(&graph, sample.seed);
         for run in [common::run(1, false), common::run(3, true)] {
             for order in ORDERS {
                 checked(&graph, &csr, &run, order);
                 checked(&common::fragmented(&graph, &sample), &csr, &run, order);
+                checked(&spaced.induced(&spaced.graph()), &csr, &run, order);
+                checked(&spaced.induced(&common::fragmented(&spaced.graph(), &sample)), &csr, &run, order);
             }
         }
     }

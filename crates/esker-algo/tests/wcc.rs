@@ -23,9 +23,12 @@ proptest! {
     fn right_on_every_kind_of_graph(sample in common::samples()) {
         let csr = sample.csr(|w| w as i32);
         let graph = csr.graph();
+        let spaced = common::Spaced::new(&graph, sample.seed);
         for run in common::runs(false) {
             checked(&graph, &csr, &run);
             checked(&common::fragmented(&graph, &sample), &csr, &run);
+            checked(&spaced.induced(&spaced.graph()), &csr, &run);
+            checked(&spaced.induced(&common::fragmented(&spaced.graph(), &sample)), &csr, &run);
             checked(&common::without_in_edges(&graph), &csr, &run);
         }
     }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use esker::graph::Run;
 use esker::store::Store;
 use esker::store::export::{ExportOptions, StoredExport, WriteIds, export};
 use esker::store::import::format::Format;
@@ -72,7 +73,8 @@ impl ExportCommand {
             ..ExportOptions::default()
         };
         let bar = Bar::spinner(false);
-        let report = export(&StoredExport::new(&snapshot), &self.output, &options);
+        let graph = StoredExport::new(&snapshot, &Run::with_threads(1)?)?;
+        let report = export(&graph, &self.output, &options);
         bar.finish();
         let report = report?;
         let files: Vec<String> = report.files.iter().map(|file| file.display().to_string()).collect();

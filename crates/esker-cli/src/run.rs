@@ -91,7 +91,7 @@ impl RunCommand {
         let answer = answer?;
         if let Some(path) = &self.output {
             let options = ExportOptions { overwrite: self.force, cancel, ..ExportOptions::default() };
-            write(path, snapshot.ids(), &answer.columns, &options)?;
+            write(path, snapshot.ids(), &answer, &options)?;
         }
         if self.json {
             self.print_json(entry, snapshot, &answer)
@@ -119,10 +119,8 @@ impl RunCommand {
         if !to_stdout {
             let facts = answer.facts.iter().map(|(name, fact)| ((*name).to_owned(), describe(fact)));
             text::facts(&facts.collect::<Vec<_>>())?;
-            if let (Some(column), true) =
-                (answer.columns.first(), self.top.is_some() || self.output.is_none())
-            {
-                for ranked in top(column, self.top.unwrap_or(SHOWN)) {
+            if self.top.is_some() || self.output.is_none() {
+                for ranked in top(answer, self.top.unwrap_or(SHOWN)) {
                     let (key, value) = (show(snapshot, ranked.key)?, show(snapshot, ranked.value)?);
                     text::line(&format!("{key}\t{value}"))?;
                 }
@@ -144,8 +142,8 @@ impl RunCommand {
         let facts: serde_json::Map<_, _> =
             answer.facts.iter().map(|(name, fact)| ((*name).to_owned(), fact_json(fact))).collect();
         let mut rows = Vec::new();
-        if let (Some(column), Some(count)) = (answer.columns.first(), self.top) {
-            for ranked in top(column, count) {
+        if let Some(count) = self.top {
+            for ranked in top(answer, count) {
                 let key = if matches!(ranked.key, Value::Vertex(_)) { "vertex" } else { "group" };
                 rows.push(json!({ key: value_json(snapshot, ranked.key)?, "value": value_json(snapshot, ranked.value)? }));
             }

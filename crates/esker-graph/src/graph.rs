@@ -46,7 +46,8 @@ pub struct Piece<'a, W> {
     /// Weight of the edge to each neighbour; as long as `targets`.
     pub weights: &'a [W],
     /// Whether no other thread is handed a piece of this vertex during the scan. If so, what is kept per
-    /// visited vertex may be updated by plain stores, one-bit-a-vertex sets included; if not, atomically.
+    /// visited vertex may be updated by plain stores; if not, atomically. Sets of one bit a vertex: see
+    /// [`Graph::WORDS_APART`].
     pub exclusive: bool,
 }
 
@@ -95,6 +96,10 @@ pub trait Graph: Sync {
     type Weight: Weight;
     /// What can go wrong while lists are read; in memory, only a [`Stop`].
     type Error: std::error::Error + From<Stop> + Send + Sync + 'static;
+
+    /// Whether, in a scan of all vertices or of a set, two threads are never at the same time handed exclusive pieces of two vertices
+    /// whose bits lie in one word of 64. If so, sets of one bit a vertex may be updated by plain stores too.
+    const WORDS_APART: bool = true;
 
     /// Number of vertices; their ids are `0..num_vertices`.
     fn num_vertices(&self) -> usize;

@@ -11,6 +11,8 @@ mod bitmap;
 mod graph;
 mod csr;
 mod fragmented;
+mod remaining;
+mod induced;
 pub mod generate;
 
 pub use bitmap::Bitmap;
@@ -18,4 +20,6 @@ pub use csr::{Csr, CsrGraph, Rows};
 pub use fragmented::Fragmented;
 pub use graph::{Direction, Flow, Graph, Lists, Piece, Select, Visitor, Weight};
 pub use id::{AtomicVertexId, NONE, VertexId, vertex};
+pub use induced::Induced;
+pub use remaining::Remaining;
 pub use run::{Cancel, OnProgress, Progress, Run, RunOptions, Stop};

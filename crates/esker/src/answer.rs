@@ -1,8 +1,10 @@
 //! What an algorithm answers, in one form for files, the command line and other languages.
 
-use esker_graph::{NONE, VertexId};
+use std::sync::Arc;
 
-/// One value for each vertex, in vertex order. Each kind has a mark for "no value", such as unreached.
+use esker_graph::{NONE, Remaining, VertexId, vertex};
+
+/// One value for each vertex of an answer (see [`Answer::vertices`]), in vertex order. Each kind has a mark for "no value", such as unreached.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
     /// Vertices, shown by their external ids; [`NONE`] is no value.
@@ -36,7 +38,7 @@ impl Values {
     /// The mark for "no value" among [`Values::Integer`].
     pub const NO_INTEGER: i64 = i64::MAX;
 
-    /// Number of values: that of the vertices.
+    /// Number of values: that of the vertices that are there.
     pub fn len(&self) -> usize {
         match self {
             Self::Vertex(values) | Self::Index(values) => values.len(),
@@ -51,7 +53,7 @@ impl Values {
         self.len() == 0
     }
 
-    /// The value of the vertex numbered `index`.
+    /// The value at a place: of the vertex numbered `index`, where none is removed.
     pub fn get(&self, index: usize) -> Value {
         match self {
             Self::Vertex(values) if values[index] != NONE => Value::Vertex(values[index]),
@@ -98,6 +100,9 @@ pub enum Fact {
 /// The answer of one algorithm.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Answer {
+    /// The vertex at each place of the columns, ascending, where some are removed. `None`: no vertex is removed, and the place of
+    /// each is its number.
+    pub vertices: Option<Arc<[VertexId]>>,
     /// Values by vertex, the principal column first. Empty where the answer is only facts (a triangle count).
     pub columns: Vec<Column>,
     /// Facts in the order in which to show them: rounds are not among them.
@@ -109,4 +114,22 @@ pub struct Answer {
     pub arcs: u64,
     /// Seconds of the algorithm alone, without opening and checking the graph.
     pub seconds: f64,
+}
+
+impl Answer {
+    /// The vertex at a place of the columns.
+    pub fn vertex(&self, place: usize) -> VertexId {
+        self.vertices.as_ref().map_or_else(|| vertex(place), |vertices| vertices[place])
+    }
+
+    /// An answer about the places of the vertices that are left, as one about these vertices.
+    pub(crate) fn put_back(mut self, remaining: &Remaining) -> Self {
+        for column in &mut self.columns {
+            if let Values::Vertex(values) = &mut column.values {
+                values.iter_mut().filter(|v| **v != NONE).for_each(|v| *v = remaining.origin(*v));
+            }
+        }
+        self.vertices = Some(Arc::clone(remaining.origins()));
+        self
+    }
 }

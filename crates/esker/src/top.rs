@@ -4,9 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::collections::HashMap;
 
-use esker_graph::vertex;
-
-use crate::answer::{Column, Ranking, Value};
+use crate::answer::{Answer, Ranking, Value};
 
 /// One line of a ranking.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,15 +15,17 @@ pub struct Ranked {
     pub value: Value,
 }
 
-/// The `count` first of a column: by descending value, ties by ascending vertex; or the groups by descending size,
+/// The `count` first of the principal column, none if there is no column: by descending value, ties by ascending vertex; or the groups by descending size,
 /// ties by ascending label. Vertices without a value are left out. Time O(n log count); memory O(count), for groups
 /// O(number of groups).
-pub fn top(column: &Column, count: usize) -> Vec<Ranked> {
+pub fn top(answer: &Answer, count: usize) -> Vec<Ranked> {
+    let Some(column) = answer.columns.first() else { return Vec::new() };
     match column.ranking {
         Ranking::Largest => {
             let values = (0..column.values.len()).map(|i| (column.values.get(i), i));
             let found = values.filter(|(value, _)| *value != Value::Missing);
-            first(found.map(|(value, i)| Item { value, tie: i as u64, key: Value::Vertex(vertex(i)) }), count)
+            let item = |(value, i)| Item { value, tie: i as u64, key: Value::Vertex(answer.vertex(i)) };
+            first(found.map(item), count)
         }
         Ranking::Groups => {
             let mut sizes: HashMap<u64, (Value, u64)> = HashMap::new();
@@ -119,16 +119,24 @@ fn first(items: impl Iterator<Item = Item>, count: usize) -> Vec<Ranked> {
 #[cfg(test)]
 mod tests {
     use super::{Ranked, top};
-    use crate::answer::{Column, Ranking, Value, Values};
+    use crate::answer::{Answer, Column, Ranking, Value, Values};
+
+    fn answer(column: Column) -> Answer {
+        Answer { columns: vec![column], ..Answer::default() }
+    }
 
     #[test]
     fn largest_values_first_and_ties_by_vertex() {
         let values = Values::Float(vec![0.5, f64::INFINITY, 2.0, 0.5, 1.0]);
         let column = Column { name: "rank", values, ranking: Ranking::Largest };
-        let found: Vec<_> = top(&column, 4).into_iter().map(|ranked| (ranked.key, ranked.value)).collect();
+        let answer = answer(column);
+        let found: Vec<_> = top(&answer, 4).into_iter().map(|ranked| (ranked.key, ranked.value)).collect();
         let expected = [(2, 2.0), (4, 1.0), (0, 0.5), (3, 0.5)];
         assert_eq!(found, expected.map(|(v, value)| (Value::Vertex(v), Value::Float(value))));
-        assert!(top(&column, 0).is_empty());
+        assert!(top(&answer, 0).is_empty());
+        assert!(top(&Answer::default(), 4).is_empty());
+        let gaps = Answer { vertices: Some([1, 5, 6, 7, 9].into()), ..answer };
+        assert_eq!(top(&gaps, 1)[0].key, Value::Vertex(6));
     }
 
     #[test]
@@ -140,6 +148,6 @@ mod tests {
         };
         let expected = [(0, 2), (2, 2)]
             .map(|(label, size)| Ranked { key: Value::Vertex(label), value: Value::Count(size) });
-        assert_eq!(top(&column, 2), expected);
+        assert_eq!(top(&answer(column), 2), expected);
     }
 }

@@ -221,7 +221,11 @@ impl<G: Graph, O: EdgeOp<G::Weight>> Visitor<G::Weight> for Pull<'_, G, O> {
             }
         }
         if joins && !self.next.get(dst) {
-            self.next.insert_alone(dst);
+            if G::WORDS_APART {
+                self.next.insert_alone(dst);
+            } else {
+                self.next.insert(dst);
+            }
             self.count(count, dst);
         }
         flow

@@ -1,7 +1,9 @@
 //! Random graphs of every kind, for the property tests of the algorithms.
 #![allow(dead_code)] // Each test binary uses part of it.
 
-use esker_graph::{Csr, CsrGraph, Direction, Fragmented, Run, RunOptions, VertexId, Weight};
+use esker_graph::{
+    Csr, CsrGraph, Direction, Fragmented, Induced, Remaining, Run, RunOptions, VertexId, Weight, vertex,
+};
 use proptest::prelude::*;
 
 /// A graph as its edges: loops, duplicates and isolated vertices occur.
@@ -57,6 +59,55 @@ fn is_directed<W: Weight>(graph: &CsrGraph<'_, W>) -> bool {
 /// The same graph in shuffled pieces.
 pub(crate) fn fragmented<'a, W: Weight>(graph: &CsrGraph<'a, W>, sample: &Sample) -> Fragmented<'a, W> {
     Fragmented::new(*graph, sample.seed)
+}
+
+/// A graph among vertices without edges, which count as removed.
+pub(crate) struct Spaced<W> {
+    csr: Csr<W>,
+    remaining: Remaining,
+}
+
+impl<W: Weight> Spaced<W> {
+    /// The same graph with up to four removed vertices before each of its own, and after the last. The seed says how many.
+    pub(crate) fn new(graph: &CsrGraph<'_, W>, seed: u64) -> Self {
+        let out = graph.rows(Direction::Out).expect("out-lists are always kept");
+        let mut state = seed | 1;
+        let mut gap = || {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            [0, 0, 0, 0, 0, 1, 2, 4][(state >> 61) as usize]
+        };
+        let (mut origins, mut removed, mut next) = (Vec::new(), Vec::new(), 0);
+        for v in 0..=out.num_vertices() {
+            let end = next + gap();
+            removed.extend((next..end).map(vertex));
+            next = end;
+            if v < out.num_vertices() {
+                origins.push(vertex(end));
+                next += 1;
+            }
+        }
+        let directed = is_directed(graph);
+        let mut edges = Vec::new();
+        for u in (0..out.num_vertices()).map(vertex) {
+            let (targets, weights) = out.list(u);
+            for (&v, &weight) in targets.iter().zip(weights).filter(|(v, _)| directed || u <= **v) {
+                edges.push((origins[u as usize], origins[v as usize], weight));
+            }
+        }
+        let made = if directed { Csr::directed } else { Csr::undirected };
+        let csr = made(next, &edges).expect("the ends are below the number of vertices");
+        Self { csr, remaining: Remaining::new(next, &removed).expect("ascending vertices") }
+    }
+
+    /// The graph with the removed vertices in it.
+    pub(crate) fn graph(&self) -> CsrGraph<'_, W> {
+        self.csr.graph()
+    }
+
+    /// A form of it, without the removed vertices.
+    pub(crate) fn induced<'g, G: esker_graph::Graph>(&'g self, graph: &'g G) -> Induced<'g, G> {
+        Induced::new(graph, &self.remaining)
+    }
 }
 
 /// A run of `threads` threads with the seed of nothing in particular.

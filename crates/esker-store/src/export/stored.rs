@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use esker_graph::{Direction, VertexId};
+use esker_graph::{Direction, Remaining, Run, VertexId};
 
 use super::graph::{EdgeValues, ExportGraph, PropertyInfo, PropertyKind};
 use crate::error::{Error, Result};
@@ -11,10 +11,12 @@ use crate::ids::ExternalId;
 use crate::import::source::TextColumn;
 use crate::snapshot::Snapshot;
 
-/// A snapshot. Lists are read as they are needed; blocks are verified as they are touched.
+/// A snapshot without its removed vertices. Lists are read as they are needed; blocks are verified as they are touched.
 #[derive(Debug)]
 pub struct StoredExport<'a> {
     snapshot: &'a Snapshot,
+    /// If some are removed, the vertices that are left: what the export numbers.
+    remaining: Option<&'a Remaining>,
     properties: Vec<PropertyInfo>,
     /// Numbers of the properties in the store.
     numbers: Vec<u32>,
@@ -23,7 +25,10 @@ pub struct StoredExport<'a> {
 
 impl<'a> StoredExport<'a> {
     /// The graph of `snapshot`.
-    pub fn new(snapshot: &'a Snapshot) -> Self {
+    ///
+    /// # Errors
+    /// If its removed vertices cannot be read, see [`Snapshot::remaining`].
+    pub fn new(snapshot: &'a Snapshot, run: &Run) -> Result<Self> {
         let records: Vec<_> = snapshot.edge_properties().collect();
         let info = |record: &&crate::format::PropertyRecord| PropertyInfo {
             name: record.name.clone(),
@@ -35,18 +40,26 @@ impl<'a> StoredExport<'a> {
                 _ => PropertyKind::I32,
             },
         };
-        Self {
+        Ok(Self {
             snapshot,
+            remaining: snapshot.remaining(run)?,
             properties: records.iter().map(info).collect(),
             numbers: records.iter().map(|record| record.number).collect(),
             weight: records.iter().position(|record| record.weight),
-        }
+        })
+    }
+
+    /// The vertex of the snapshot that the export calls `v`.
+    fn origin(&self, v: VertexId) -> Result<VertexId> {
+        let Some(remaining) = self.remaining else { return Ok(v) };
+        let origin = remaining.origins().get(v as usize).copied();
+        origin.ok_or_else(|| Error::Invalid(format!("there is no vertex {v}: {} are left", remaining.len())))
     }
 }
 
 impl ExportGraph for StoredExport<'_> {
     fn num_vertices(&self) -> u64 {
-        self.snapshot.num_vertices() as u64
+        self.remaining.map_or(self.snapshot.num_vertices(), Remaining::len) as u64
     }
 
     fn num_arcs(&self) -> u64 {
@@ -80,7 +93,7 @@ impl ExportGraph for StoredExport<'_> {
     }
 
     fn degree(&self, direction: Direction, v: VertexId) -> Result<u64> {
-        Ok(self.snapshot.degree(direction, v)? as u64)
+        Ok(self.snapshot.degree(direction, self.origin(v)?)? as u64)
     }
 
     fn list(
@@ -92,12 +105,17 @@ impl ExportGraph for StoredExport<'_> {
         properties: &mut [EdgeValues],
     ) -> Result<()> {
         let (from, end) = (range.start as usize, range.end as usize);
-        let edges = self.snapshot.edges(direction, v)?;
+        let edges = self.snapshot.edges(direction, self.origin(v)?)?;
         let part = edges
             .targets()
             .get(from..end)
             .ok_or_else(|| Error::Invalid(format!("vertex {v} has {} neighbours, not {end}", edges.len())))?;
-        targets.extend(part.iter().map(|&target| target as usize as u64));
+        match self.remaining {
+            None => targets.extend(part.iter().map(|&target| target as usize as u64)),
+            Some(remaining) => {
+                targets.extend(part.iter().map(|&target| remaining.rank(target) as usize as u64));
+            }
+        }
         for (values, &number) in properties.iter_mut().zip(&self.numbers) {
             for (stored, range) in edges.values(number, from..end)? {
                 append(values, stored, range)?;
@@ -112,18 +130,19 @@ impl ExportGraph for StoredExport<'_> {
 
     fn dense_base(&self) -> Option<u64> {
         let permuted = self.snapshot.manifest().ids.kind == IdMapKind::Permuted;
-        self.snapshot.ids().dense_base().filter(|_| permuted)
+        // Where vertices are removed, ids have gaps.
+        self.snapshot.ids().dense_base().filter(|_| permuted && self.remaining.is_none())
     }
 
     fn int_id(&self, v: VertexId) -> Result<u64> {
-        match self.snapshot.ids().external_of(v)? {
+        match self.snapshot.ids().external_of(self.origin(v)?)? {
             ExternalId::Int(id) => Ok(id),
             ExternalId::Text(_) => Err(Error::Invalid(format!("the id of vertex {v} is a text"))),
         }
     }
 
     fn write_id(&self, v: VertexId, out: &mut Vec<u8>) -> Result<()> {
-        self.snapshot.ids().external_of(v)?.write_to(out).map_err(Error::io("write", self.snapshot.path()))
+        self.snapshot.ids().external_of(self.origin(v)?)?.write_to(out).map_err(Error::io("write", self.snapshot.path()))
     }
 
     fn vertex_of_number(&self, number: u64) -> Result<VertexId> {

@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use esker_graph::{Direction, Run, VertexId};
+use esker_graph::{Direction, Remaining, Run, VertexId};
 
 use crate::error::{Error, Result};
 use crate::format::{ElementType, LayerRecord, Owner, PropertyRecord, VersionRecord};
@@ -51,6 +51,7 @@ struct Contents {
     dictionaries: Vec<Option<Dictionary>>,
     ids: IdMap,
     removed: OnceLock<RemovedVertices>,
+    remaining: OnceLock<Remaining>,
 }
 
 impl Snapshot {
@@ -89,8 +90,8 @@ impl Snapshot {
         let dictionaries = edges.map(dictionary).collect::<Result<_>>()?;
         let segments = layers.iter().filter_map(|layer| layer.ids().cloned());
         let ids = state.base_ids.with_segments(segments, stack.num_vertices())?;
-        let (state, removed) = (Arc::clone(state), OnceLock::new());
-        Ok(Self(Arc::new(Contents { state, version, stack, dictionaries, ids, removed })))
+        let (state, removed, remaining) = (Arc::clone(state), OnceLock::new(), OnceLock::new());
+        Ok(Self(Arc::new(Contents { state, version, stack, dictionaries, ids, removed, remaining })))
     }
 
     fn is_of(&self, state: &Arc<State>) -> bool {
@@ -132,7 +133,7 @@ impl Snapshot {
         &self.0.ids
     }
 
-    /// Number of vertices.
+    /// Vertices are numbered from 0 to this, the removed ones included: see [`Snapshot::num_present`].
     pub fn num_vertices(&self) -> usize {
         self.0.stack.num_vertices()
     }
@@ -235,6 +236,48 @@ impl Snapshot {
         }
         let removed = RemovedVertices::default().with(&self.property_layers(REMOVED_NUMBER), run)?;
         Ok(self.0.removed.get_or_init(|| removed))
+    }
+
+    /// Number of vertices that are there: those that are not removed.
+    ///
+    /// # Errors
+    /// As [`Snapshot::removed`].
+    pub fn num_present(&self, run: &Run) -> Result<usize> {
+        Ok(self.num_vertices() - self.removed(run)?.count())
+    }
+
+    /// The vertices that are there, numbered anew without gaps; `None` if none is removed. Made once, see [`Remaining`] for its
+    /// memory, and kept as long as the snapshot.
+    ///
+    /// # Errors
+    /// As [`Snapshot::removed`]; [`Error::Stop`] if the memory exceeds that of the run.
+    pub fn remaining(&self, run: &Run) -> Result<Option<&Remaining>> {
+        let removed = self.removed(run)?;
+        if removed.count() == 0 {
+            return Ok(None);
+        }
+        if let Some(remaining) = self.0.remaining.get() {
+            return Ok(Some(remaining));
+        }
+        let n = self.num_vertices();
+        run.begin("numbering the vertices that are left", Remaining::bytes(n as u64, removed.count() as u64))?;
+        let remaining = Remaining::new(n, removed.list())?;
+        Ok(Some(self.0.remaining.get_or_init(|| remaining)))
+    }
+
+    /// The vertex whose id a user typed, if it is there in this version.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there is none, with the nearest remedy, or it is removed; [`Error::Corrupt`]; cancellation.
+    pub fn find_vertex(&self, text: &str, run: &Run) -> Result<VertexId> {
+        let v = self.ids().find(text)?;
+        if self.removed(run)?.is_removed(v) {
+            return Err(Error::Invalid(format!(
+                "no vertex has the id {text:?} in version {}: it was removed; name one that is left, or an older version",
+                self.version().number
+            )));
+        }
+        Ok(v)
     }
 
     /// The dictionary of an edge property, if its values are texts.

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use esker_algo::check::Wrong;
-use esker_graph::{Csr, Direction, Graph, Rows, Run, VertexId};
+use esker_graph::{Csr, CsrGraph, Direction, Graph, Induced, Lists, Remaining, Rows, Run, VertexId};
 use esker_store::ids::ExternalId;
 use esker_store::{Snapshot, StoredGraph, StoredWeight};
 
@@ -35,22 +35,33 @@ impl<'a> Job<'a> {
         Ok(graph)
     }
 
-    /// The vertices that an option names by their external ids.
+    /// The vertices that are left, if some are removed.
+    pub(super) fn remaining(&self) -> Result<Option<&'a Remaining>> {
+        Ok(self.snapshot.remaining(self.run)?)
+    }
+
+    /// The vertices that an option names by their external ids. To an algorithm they are [`JobGraph::places`].
     pub(super) fn vertices(&self, option: &str) -> Result<Vec<VertexId>> {
-        let find = |text: &String| -> Result<VertexId> { Ok(self.snapshot.ids().find(text)?) };
+        let find = |text: &String| -> Result<VertexId> { Ok(self.snapshot.find_vertex(text, self.run)?) };
         self.params.all(option).iter().map(find).collect()
     }
 
-    /// The external ids of all vertices, if they are integers. Memory: 8 bytes a vertex.
+    /// The external ids of all vertices that are there, if they are integers. Memory: 8 bytes a vertex.
     pub(super) fn integer_ids(&self) -> Result<Option<Vec<u64>>> {
         let ids = self.snapshot.ids();
         if ids.is_text() {
             return Ok(None);
         }
-        let mut integers = Vec::with_capacity(ids.num_vertices());
-        for id in ids.externals(0..ids.num_vertices()) {
-            if let ExternalId::Int(id) = id? {
+        let mut integers = Vec::new();
+        let mut push = |id| {
+            if let ExternalId::Int(id) = id {
                 integers.push(id);
+            }
+        };
+        match self.remaining()? {
+            None => ids.externals(0..ids.num_vertices()).try_for_each(|id| id.map(&mut push))?,
+            Some(remaining) => {
+                remaining.origins().iter().try_for_each(|&v| ids.external_of(v).map(&mut push))?;
             }
         }
         Ok(Some(integers))
@@ -66,18 +77,21 @@ impl<'a> Job<'a> {
     }
 
     /// Hands the out-lists, and the in-lists if they are kept, to a verifier, if verification is asked for, and turns what
-    /// it finds into an error. A version of several layers is copied to memory for that.
-    pub(super) fn verify<W: StoredWeight>(
+    /// it finds into an error. A version of several layers, or with removed vertices, is copied to memory for that.
+    pub(super) fn verify<G: JobGraph>(
         &self,
         algorithm: &'static str,
-        graph: &StoredGraph<'a, W>,
-        check: impl for<'r> FnOnce(&Rows<'r, W>, Option<&Rows<'r, W>>) -> std::result::Result<(), Wrong>,
+        graph: &G,
+        check: impl for<'r> FnOnce(
+            &Rows<'r, G::Weight>,
+            Option<&Rows<'r, G::Weight>>,
+        ) -> std::result::Result<(), Wrong>,
     ) -> Result<()> {
         if !self.verify {
             return Ok(());
         }
         let copy;
-        let csr = match graph.csr(self.run)? {
+        let csr = match graph.plain(self.run)? {
             Some(csr) => csr,
             None => {
                 copy = Csr::copy_of(graph)?;
@@ -89,6 +103,52 @@ impl<'a> Job<'a> {
             .map_err(|wrong| Error::Wrong { algorithm, reason: wrong.to_string() })
     }
 }
+
+/// A graph that entries of the catalogue run on.
+pub(super) trait JobGraph: Lists<Error = esker_store::Error> {
+    /// The same graph over plain slices, if its lists lie in one piece each.
+    fn plain(&self, run: &Run) -> Result<Option<CsrGraph<'_, Self::Weight>>>;
+
+    /// What the graph calls these vertices of the snapshot, none of which is removed.
+    fn places(&self, vertices: &[VertexId]) -> Vec<VertexId>;
+}
+
+impl<W: StoredWeight> JobGraph for StoredGraph<'_, W> {
+    fn plain(&self, run: &Run) -> Result<Option<CsrGraph<'_, W>>> {
+        Ok(self.csr(run)?)
+    }
+
+    fn places(&self, vertices: &[VertexId]) -> Vec<VertexId> {
+        vertices.to_vec()
+    }
+}
+
+impl<G: JobGraph> JobGraph for Induced<'_, G> {
+    fn plain(&self, _: &Run) -> Result<Option<CsrGraph<'_, G::Weight>>> {
+        Ok(None)
+    }
+
+    fn places(&self, vertices: &[VertexId]) -> Vec<VertexId> {
+        vertices.iter().map(|&v| self.remaining().rank(v)).collect()
+    }
+}
+
+/// The answer that an expression computes on the graph of a job with weights of the given type. The expression is compiled
+/// twice: for a snapshot as it is, and for one with removed vertices, of which an algorithm sees and answers nothing.
+macro_rules! on_graph {
+    ($job:expr, $weight:ty, $graph:ident => $answer:expr) => {{
+        let $graph = &$job.graph::<$weight>()?;
+        match $job.remaining()? {
+            None => $answer,
+            Some(remaining) => {
+                let $graph = &esker_graph::Induced::new($graph, remaining);
+                let answer: crate::error::Result<crate::answer::Answer> = $answer;
+                answer.map(|answer| answer.put_back(remaining))
+            }
+        }
+    }};
+}
+pub(super) use on_graph;
 
 /// What `work` returns, and the seconds it took.
 pub(super) fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {

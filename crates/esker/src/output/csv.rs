@@ -15,11 +15,11 @@ pub(super) fn write(rows: &Rows<'_>, file: &mut OutputFile) -> Result<()> {
     let mut out = format!("vertex,{}\n", rows.names().join(",")).into_bytes();
     let error = file.error();
     for chunk in rows.chunks() {
-        for v in rows.vertices(chunk)? {
+        for (v, place) in rows.vertices(chunk)? {
             write_id(rows, v, &mut out)?;
             for column in rows.columns {
                 out.push(b',');
-                write_value(rows, column.values.get(v as usize), &mut out)?;
+                write_value(rows, column.values.get(place), &mut out)?;
             }
             out.push(b'\n');
         }

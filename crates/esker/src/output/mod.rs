@@ -1,7 +1,7 @@
 //! Answers as files: CSV, Parquet, Arrow IPC and NumPy arrays.
 //!
-//! One row for each vertex, with its external id first. Rows are in the order of the vertices, or of their ids where
-//! ids are dense integers that the store keeps in another order. A single column is called `value`, several have
+//! One row for each vertex that is there, with its external id first. Rows are in the order of the vertices, or of their ids
+//! where none is removed and ids are dense integers that the store keeps in another order. A single column is called `value`, several have
 //! their own names. Memory: that of 65 536 rows.
 
 mod rows;
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use esker_store::export::{ExportOptions, OutputFile};
 use esker_store::ids::IdMap;
 
-use crate::answer::Column;
+use crate::answer::Answer;
 use crate::error::{Error, Result};
 
 /// A format of answers.
@@ -50,24 +50,27 @@ impl OutputFormat {
     }
 }
 
-/// Writes columns of an answer to `path`; `-` is CSV on standard output. The file gets its name when it is complete,
+/// Writes the columns of an answer to `path`; `-` is CSV on standard output. The file gets its name when it is complete,
 /// and is compressed if its name ends in `.gz`, `.zst` or `.bz2`.
 ///
 /// # Errors
 /// If there are no columns, the name asks for no format, the file exists (unless `options.overwrite`), the format cannot
 /// hold the ids, or writing fails.
-pub fn write(path: &Path, ids: &IdMap, columns: &[Column], options: &ExportOptions) -> Result<PathBuf> {
-    if columns.is_empty() {
+pub fn write(path: &Path, ids: &IdMap, answer: &Answer, options: &ExportOptions) -> Result<PathBuf> {
+    if answer.columns.is_empty() {
         return Err(Error::Usage("the answer has no value for each vertex that could be written".to_owned()));
     }
-    if columns.iter().any(|column| column.values.len() != ids.num_vertices()) {
+    let rows = rows::Rows::new(ids, answer);
+    let last = answer.vertices.as_ref().and_then(|vertices| vertices.last());
+    if answer.columns.iter().any(|column| column.values.len() != rows.len())
+        || last.is_some_and(|&v| v as usize >= ids.num_vertices())
+    {
         return Err(Error::Usage(
             "the answer is not of this graph: the numbers of vertices differ".to_owned(),
         ));
     }
     let name = path.to_string_lossy();
     let format = if name == "-" { OutputFormat::Csv } else { OutputFormat::from_name(&name)? };
-    let rows = rows::Rows::new(ids, columns);
     if format == OutputFormat::Npy {
         npy::check(&rows)?;
     }

@@ -32,16 +32,16 @@ pub(super) fn check(rows: &Rows<'_>) -> Result<()> {
 }
 
 pub(super) fn write(rows: &Rows<'_>, file: &mut OutputFile) -> Result<()> {
-    let with_ids = rows.ids.dense_base().is_none();
+    let with_ids = rows.dense_base().is_none();
     let error = file.error();
     let mut out = header(rows, with_ids);
     for chunk in rows.chunks() {
-        for v in rows.vertices(chunk)? {
+        for (v, place) in rows.vertices(chunk)? {
             if with_ids {
                 out.extend_from_slice(&integer(rows.int_id(v)?)?.to_le_bytes());
             }
             for column in rows.columns {
-                let bytes = match column.values.get(v as usize) {
+                let bytes = match column.values.get(place) {
                     Value::Missing if matches!(column.values, Values::Float(_)) => f64::NAN.to_le_bytes(),
                     Value::Missing => (-1_i64).to_le_bytes(),
                     Value::Vertex(v) => integer(rows.int_id(v)?)?.to_le_bytes(),

@@ -5,7 +5,7 @@ use std::ops::Range;
 use esker_graph::{VertexId, vertex};
 use esker_store::ids::{ExternalId, IdMap};
 
-use crate::answer::Column;
+use crate::answer::{Answer, Column};
 use crate::error::{Error, Result};
 
 /// Rows that are made at a time.
@@ -15,15 +15,22 @@ pub(super) const CHUNK_ROWS: usize = 1 << 16;
 pub(super) struct Rows<'a> {
     pub(super) ids: &'a IdMap,
     pub(super) columns: &'a [Column],
+    /// The vertices that are there, if some are removed.
+    vertices: Option<&'a [VertexId]>,
 }
 
 impl<'a> Rows<'a> {
-    pub(super) fn new(ids: &'a IdMap, columns: &'a [Column]) -> Self {
-        Self { ids, columns }
+    pub(super) fn new(ids: &'a IdMap, answer: &'a Answer) -> Self {
+        Self { ids, columns: &answer.columns, vertices: answer.vertices.as_deref() }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.ids.num_vertices()
+        self.vertices.map_or(self.ids.num_vertices(), <[_]>::len)
+    }
+
+    /// If the ids of the rows are exactly the integers `base..base + len`, the base.
+    pub(super) fn dense_base(&self) -> Option<u64> {
+        self.ids.dense_base().filter(|_| self.vertices.is_none())
     }
 
     /// The names of the columns.
@@ -40,13 +47,18 @@ impl<'a> Rows<'a> {
         (0..rows.div_ceil(CHUNK_ROWS)).map(move |i| i * CHUNK_ROWS..rows.min((i + 1) * CHUNK_ROWS))
     }
 
-    /// The vertex of each of these rows.
-    pub(super) fn vertices(&self, rows: Range<usize>) -> Result<Vec<VertexId>> {
-        let Some(base) = self.ids.dense_base() else { return Ok(rows.map(vertex).collect()) };
-        let vertex_of = |row: usize| -> Result<VertexId> {
+    /// The vertex of each of these rows, and its place in the columns.
+    pub(super) fn vertices(&self, rows: Range<usize>) -> Result<Vec<(VertexId, usize)>> {
+        if let Some(vertices) = self.vertices {
+            return Ok(rows.map(|row| (vertices[row], row)).collect());
+        }
+        let Some(base) = self.dense_base() else { return Ok(rows.map(|row| (vertex(row), row)).collect()) };
+        let vertex_of = |row: usize| -> Result<(VertexId, usize)> {
             let id = base.wrapping_add(row as u64);
             let found = self.ids.vertex_of(ExternalId::Int(id))?;
-            found.ok_or_else(|| Error::Usage(format!("no vertex has the id {id}, though ids are dense")))
+            let v =
+                found.ok_or_else(|| Error::Usage(format!("no vertex has the id {id}, though ids are dense")))?;
+            Ok((v, v as usize))
         };
         rows.map(vertex_of).collect()
     }

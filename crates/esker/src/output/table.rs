@@ -58,10 +58,10 @@ fn schema(rows: &Rows<'_>) -> Arc<Schema> {
     Arc::new(Schema::new(fields))
 }
 
-fn batch(rows: &Rows<'_>, schema: &Arc<Schema>, vertices: &[VertexId]) -> Result<RecordBatch> {
-    let mut arrays = vec![ids(rows, &mut vertices.iter().copied().map(Some))?];
+fn batch(rows: &Rows<'_>, schema: &Arc<Schema>, vertices: &[(VertexId, usize)]) -> Result<RecordBatch> {
+    let mut arrays = vec![ids(rows, &mut vertices.iter().map(|&(v, _)| Some(v)))?];
     for column in rows.columns {
-        let mut values = vertices.iter().map(|&v| column.values.get(v as usize));
+        let mut values = vertices.iter().map(|&(_, place)| column.values.get(place));
         arrays.push(match column.values {
             Values::Vertex(_) => ids(
                 rows,

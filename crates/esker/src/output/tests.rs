@@ -12,7 +12,7 @@ use esker_store::io::{Disk, RealDisk};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use super::*;
-use crate::answer::{Ranking, Values};
+use crate::answer::{Column, Ranking, Values};
 
 fn columns() -> Vec<Column> {
     vec![
@@ -30,6 +30,10 @@ fn columns() -> Vec<Column> {
         },
         Column { name: "count", values: Values::Count(vec![1, u64::MAX, 3]), ranking: Ranking::Largest },
     ]
+}
+
+fn answer(columns: Vec<Column>) -> Answer {
+    Answer { columns, ..Answer::default() }
 }
 
 /// Maps of text ids and of sparse integers, in a directory.
@@ -66,7 +70,7 @@ fn csv_has_ids_and_empty_fields() {
     let path = place.path().join("a.csv");
     let text = |columns: &[Column], ids: &IdMap| {
         let options = ExportOptions { overwrite: true, ..ExportOptions::default() };
-        write(&path, ids, columns, &options).unwrap();
+        write(&path, ids, &answer(columns.to_vec()), &options).unwrap();
         String::from_utf8(RealDisk.read(&path).unwrap()).unwrap()
     };
     assert_eq!(
@@ -100,7 +104,7 @@ fn tables_read_back() {
     let ids = mapped(place.path(), IdMapKind::Texts);
     let write = |name: &str| {
         let path = place.path().join(name);
-        write(&path, &ids, &columns(), &ExportOptions::default()).unwrap();
+        write(&path, &ids, &answer(columns()), &ExportOptions::default()).unwrap();
         RealDisk.read(&path).unwrap()
     };
     let arrow = write("a.arrow");
@@ -120,7 +124,7 @@ fn npy_arrays() {
     let place = tempfile::tempdir().unwrap();
     let written = |name: &str, ids: &IdMap, columns: &[Column]| {
         let path = place.path().join(name);
-        write(&path, ids, columns, &ExportOptions::default()).map(|path| RealDisk.read(&path).unwrap())
+        write(&path, ids, &answer(columns.to_vec()), &ExportOptions::default()).map(|path| RealDisk.read(&path).unwrap())
     };
     let split = |bytes: Vec<u8>| {
         let length = usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
@@ -163,6 +167,6 @@ fn what_cannot_be_written_is_said() {
     assert!(error("a.csv", &[]).contains("no value for each vertex"));
     let short = [Column { name: "x", values: Values::Count(vec![1]), ranking: Ranking::Largest }];
     assert!(error("a.csv", &short).contains("numbers of vertices differ"));
-    write(&place.path().join("a.csv"), &ids, &columns(), &options).unwrap();
+    write(&place.path().join("a.csv"), &ids, &answer(columns()), &options).unwrap();
     assert!(error("a.csv", &columns()).contains("exists already"));
 }

@@ -4,11 +4,11 @@ use esker_algo::algorithm::cdlp::{self, CdlpOptions, cdlp};
 use esker_algo::algorithm::scc::{self, scc};
 use esker_algo::algorithm::wcc::{self, WccOptions, wcc};
 use esker_algo::check;
-use esker_graph::{Graph, vertex};
+use esker_graph::vertex;
 
 use crate::answer::{Answer, Column, Fact, Ranking, Values};
 use crate::catalogue::entry::Entry;
-use crate::catalogue::job::{Job, timed};
+use crate::catalogue::job::{Job, JobGraph, on_graph, timed};
 use crate::catalogue::params::{OptionSpec, Params};
 use crate::error::Result;
 
@@ -17,16 +17,16 @@ pub(super) const WCC: Entry = Entry {
     summary: "Weakly connected components: which vertices are joined, whatever the direction",
     options: &[],
     weighted: false,
-    run: run_wcc,
+    run: |job| on_graph!(job, (), graph => run_wcc(job, graph)),
     estimate: |shape, _, _| Ok(wcc::estimate(shape)),
 };
 
-fn run_wcc(job: &Job<'_>) -> Result<Answer> {
-    let graph = job.graph::<()>()?;
-    let (found, seconds) = timed(|| wcc(&graph, job.run, &WccOptions::default()));
+fn run_wcc(job: &Job<'_>, graph: &impl JobGraph) -> Result<Answer> {
+    let (found, seconds) = timed(|| wcc(graph, job.run, &WccOptions::default()));
     let found = found?;
-    job.verify("wcc", &graph, |out, _| check::wcc(out, &found.labels))?;
+    job.verify("wcc", graph, |out, _| check::wcc(out, &found.labels))?;
     Ok(Answer {
+        vertices: None,
         columns: vec![Column {
             name: "component",
             values: Values::Vertex(found.labels),
@@ -44,7 +44,10 @@ pub(super) const CDLP: Entry = Entry {
     summary: "Communities by label propagation, as Graphalytics defines it",
     options: &[OptionSpec { name: "iterations", value: "N", help: "Number of iterations [default: 10]" }],
     weighted: false,
-    run: run_cdlp,
+    run: |job| {
+        let options = cdlp_options(job.params)?;
+        on_graph!(job, (), graph => run_cdlp(job, graph, &options))
+    },
     estimate: |shape, params, resources| {
         Ok(cdlp::estimate(shape, &cdlp_options(params)?, true, resources.threads))
     },
@@ -54,14 +57,12 @@ fn cdlp_options(params: &Params) -> Result<CdlpOptions> {
     Ok(CdlpOptions { iterations: params.get_or("iterations", CdlpOptions::default().iterations)? })
 }
 
-fn run_cdlp(job: &Job<'_>) -> Result<Answer> {
-    let options = cdlp_options(job.params)?;
-    let graph = job.graph::<()>()?;
+fn run_cdlp(job: &Job<'_>, graph: &impl JobGraph, options: &CdlpOptions) -> Result<Answer> {
     // Labels begin as the external ids; where these are texts, as the vertices themselves.
     let initial = job.integer_ids()?;
-    let (found, seconds) = timed(|| cdlp(&graph, job.run, initial.as_deref(), &options));
+    let (found, seconds) = timed(|| cdlp(graph, job.run, initial.as_deref(), options));
     let found = found?;
-    job.verify("cdlp", &graph, |out, incoming| {
+    job.verify("cdlp", graph, |out, incoming| {
         let numbers: Vec<u64> = (0..graph.num_vertices() as u64).collect();
         let initial = initial.as_deref().unwrap_or(&numbers);
         check::cdlp(out, incoming.filter(|_| graph.is_directed()), initial, options.iterations, &found.labels)
@@ -71,6 +72,7 @@ fn run_cdlp(job: &Job<'_>) -> Result<Answer> {
         None => Values::Vertex(found.labels.into_iter().map(|label| vertex(label as usize)).collect()),
     };
     Ok(Answer {
+        vertices: None,
         columns: vec![Column { name: "community", values, ranking: Ranking::Groups }],
         facts: vec![
             ("communities", Fact::Count(found.communities as u64)),
@@ -87,16 +89,16 @@ pub(super) const SCC: Entry = Entry {
     summary: "Strongly connected components: which vertices reach each other",
     options: &[],
     weighted: false,
-    run: run_scc,
+    run: |job| on_graph!(job, (), graph => run_scc(job, graph)),
     estimate: |shape, _, _| Ok(scc::estimate(shape)),
 };
 
-fn run_scc(job: &Job<'_>) -> Result<Answer> {
-    let graph = job.graph::<()>()?;
-    let (found, seconds) = timed(|| scc(&graph, job.run));
+fn run_scc(job: &Job<'_>, graph: &impl JobGraph) -> Result<Answer> {
+    let (found, seconds) = timed(|| scc(graph, job.run));
     let found = found?;
-    job.verify("scc", &graph, |out, _| check::scc(out, &found.components))?;
+    job.verify("scc", graph, |out, _| check::scc(out, &found.components))?;
     Ok(Answer {
+        vertices: None,
         columns: vec![Column {
             name: "component",
             values: Values::Vertex(found.components),

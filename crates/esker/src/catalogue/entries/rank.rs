@@ -3,11 +3,11 @@
 use esker_algo::algorithm::betweenness::{self, BetweennessOptions, Scale, Sources, betweenness};
 use esker_algo::algorithm::pagerank::{self, PageRankOptions, pagerank};
 use esker_algo::check;
-use esker_graph::Graph;
+use esker_graph::VertexId;
 
 use crate::answer::{Answer, Column, Fact, Ranking, Values};
 use crate::catalogue::entry::Entry;
-use crate::catalogue::job::{Job, timed};
+use crate::catalogue::job::{Job, JobGraph, on_graph, timed};
 use crate::catalogue::params::{OptionSpec, Params};
 use crate::error::{Error, Result};
 
@@ -29,7 +29,10 @@ pub(super) const PAGERANK: Entry = Entry {
         },
     ],
     weighted: false,
-    run: run_pagerank,
+    run: |job| {
+        let (options, targets) = (pagerank_options(job.params)?, job.vertices("teleport-to")?);
+        on_graph!(job, (), graph => run_pagerank(job, graph, options, &targets))
+    },
     estimate: |shape, params, _| Ok(pagerank::estimate(shape, &pagerank_options(params)?)),
 };
 
@@ -44,24 +47,27 @@ fn pagerank_options(params: &Params) -> Result<PageRankOptions> {
     })
 }
 
-fn run_pagerank(job: &Job<'_>) -> Result<Answer> {
-    let mut options = pagerank_options(job.params)?;
-    let targets = job.vertices("teleport-to")?;
-    let graph = job.graph::<()>()?;
+fn run_pagerank(
+    job: &Job<'_>,
+    graph: &impl JobGraph,
+    mut options: PageRankOptions,
+    targets: &[VertexId],
+) -> Result<Answer> {
     if let Some(weights) = &mut options.teleport {
         weights.resize(graph.num_vertices(), 0.0);
-        for v in targets {
+        for v in graph.places(targets) {
             weights[v as usize] += 1.0;
         }
     }
-    let (found, seconds) = timed(|| pagerank(&graph, job.run, &options));
+    let (found, seconds) = timed(|| pagerank(graph, job.run, &options));
     let found = found?;
-    job.verify("pagerank", &graph, |out, _| {
+    job.verify("pagerank", graph, |out, _| {
         // A run that did not converge claims nothing but its residual.
         let tolerance = found.residual.max(options.tolerance);
         check::pagerank(out, options.damping, options.teleport.as_deref(), &found.scores, tolerance)
     })?;
     Ok(Answer {
+        vertices: None,
         columns: vec![Column {
             name: "rank",
             values: Values::Float(found.scores),
@@ -95,14 +101,18 @@ pub(super) const BETWEENNESS: Entry = Entry {
         },
     ],
     weighted: false,
-    run: run_betweenness,
+    run: |job| {
+        let sources = job.vertices("source")?;
+        betweenness_options(job.params, sources.clone())?;
+        on_graph!(job, (), graph => run_betweenness(job, graph, &sources))
+    },
     estimate: |shape, params, _| {
         let named = params.all("source").len();
         Ok(betweenness::estimate(shape, &betweenness_options(params, vec![0; named])?))
     },
 };
 
-fn betweenness_options(params: &Params, named: Vec<esker_graph::VertexId>) -> Result<BetweennessOptions> {
+fn betweenness_options(params: &Params, named: Vec<VertexId>) -> Result<BetweennessOptions> {
     let samples: Option<usize> = params.get("samples")?;
     if samples.is_some() && !named.is_empty() {
         return Err(Error::Usage("give either --source or --samples, not both".to_owned()));
@@ -122,12 +132,11 @@ fn betweenness_options(params: &Params, named: Vec<esker_graph::VertexId>) -> Re
     Ok(BetweennessOptions { sources, scale })
 }
 
-fn run_betweenness(job: &Job<'_>) -> Result<Answer> {
-    let options = betweenness_options(job.params, job.vertices("source")?)?;
-    let graph = job.graph::<()>()?;
-    let (found, seconds) = timed(|| betweenness(&graph, job.run, &options));
+fn run_betweenness(job: &Job<'_>, graph: &impl JobGraph, sources: &[VertexId]) -> Result<Answer> {
+    let options = betweenness_options(job.params, graph.places(sources))?;
+    let (found, seconds) = timed(|| betweenness(graph, job.run, &options));
     let found = found?;
-    job.verify("betweenness", &graph, |out, _| {
+    job.verify("betweenness", graph, |out, _| {
         let factor = betweenness::factor(
             graph.num_vertices(),
             graph.is_directed(),
@@ -137,6 +146,7 @@ fn run_betweenness(job: &Job<'_>) -> Result<Answer> {
         check::betweenness(out, &found.sources, factor, &found.scores, 1e-6)
     })?;
     Ok(Answer {
+        vertices: None,
         arcs: graph.num_arcs() * found.sources.len() as u64,
         columns: vec![Column {
             name: "betweenness",

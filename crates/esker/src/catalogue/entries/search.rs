@@ -4,13 +4,13 @@ use esker_algo::algorithm::bfs::{self, BfsOptions, bfs};
 use esker_algo::algorithm::sssp::{self, SsspOptions, sssp};
 use esker_algo::check;
 use esker_algo::lengths::Length;
-use esker_graph::{Direction, Graph, vertex};
+use esker_graph::{Direction, VertexId, vertex};
 use esker_store::StoredWeight;
 use esker_store::format::ElementType;
 
 use crate::answer::{Answer, Column, Fact, Ranking, Values};
 use crate::catalogue::entry::Entry;
-use crate::catalogue::job::{Job, timed};
+use crate::catalogue::job::{Job, JobGraph, on_graph, timed};
 use crate::catalogue::params::{OptionSpec, Params};
 use crate::error::{Error, Result};
 
@@ -25,16 +25,17 @@ pub(super) const BFS: Entry = Entry {
         PARENTS,
     ],
     weighted: false,
-    run: run_bfs,
+    run: |job| {
+        let sources = job.some_vertices("bfs", "source")?;
+        on_graph!(job, (), graph => run_bfs(job, graph, &graph.places(&sources)))
+    },
     estimate: |shape, _, resources| Ok(bfs::estimate(shape, &BfsOptions::default(), resources.deterministic)),
 };
 
-fn run_bfs(job: &Job<'_>) -> Result<Answer> {
-    let sources = job.some_vertices("bfs", "source")?;
-    let graph = job.graph::<()>()?;
-    let (found, seconds) = timed(|| bfs(&graph, job.run, &sources, &BfsOptions::default()));
+fn run_bfs(job: &Job<'_>, graph: &impl JobGraph, sources: &[VertexId]) -> Result<Answer> {
+    let (found, seconds) = timed(|| bfs(graph, job.run, sources, &BfsOptions::default()));
     let found = found?;
-    job.verify("bfs", &graph, |out, _| check::bfs(out, &sources, &found.parents, found.depths.as_deref()))?;
+    job.verify("bfs", graph, |out, _| check::bfs(out, sources, &found.parents, found.depths.as_deref()))?;
     let depths = found.depths.unwrap_or_default();
     let mut columns =
         vec![Column { name: "depth", values: Values::Index(depths), ranking: Ranking::Largest }];
@@ -46,6 +47,7 @@ fn run_bfs(job: &Job<'_>) -> Result<Answer> {
         });
     }
     Ok(Answer {
+        vertices: None,
         columns,
         facts: vec![("reached", Fact::Count(found.reached as u64))],
         rounds: found.rounds,
@@ -98,11 +100,20 @@ fn sssp_by<W: StoredWeight + Length>(
     let [source] = job.some_vertices("sssp", "source")?[..] else {
         return Err(Error::Usage("sssp takes one --source".to_owned()));
     };
-    let graph = job.graph::<W>()?;
     let options = sssp_options(job.params)?;
-    let (found, seconds) = timed(|| sssp(&graph, job.run, source, &options));
+    on_graph!(job, W, graph => sssp_on(job, graph, graph.places(&[source])[0], &options, values))
+}
+
+fn sssp_on<W: Length>(
+    job: &Job<'_>,
+    graph: &impl JobGraph<Weight = W>,
+    source: VertexId,
+    options: &SsspOptions,
+    values: fn(Vec<W::Distance>) -> Values,
+) -> Result<Answer> {
+    let (found, seconds) = timed(|| sssp(graph, job.run, source, options));
     let found = found?;
-    job.verify("sssp", &graph, |out, _| {
+    job.verify("sssp", graph, |out, _| {
         check::sssp(out, source, &found.distances, found.parents.as_deref())
     })?;
     let reached = (0..graph.num_vertices()).filter(|&v| found.distances[v] != W::UNREACHED);
@@ -113,6 +124,7 @@ fn sssp_by<W: StoredWeight + Length>(
         columns.push(Column { name: "parent", values: Values::Vertex(parents), ranking: Ranking::Groups });
     }
     Ok(Answer {
+        vertices: None,
         columns,
         facts: vec![("reached", Fact::Count(found.reached as u64)), ("delta", Fact::Float(found.delta))],
         rounds: found.rounds,
