@@ -3,7 +3,7 @@
 use clap::Args;
 use esker::algo::Shape;
 use esker::catalogue::{Resources, find};
-use esker::graph::{Direction, VertexId};
+use esker::graph::{Direction, Remaining, Run, VertexId};
 use esker::store::{Snapshot, Store};
 use serde_json::json;
 
@@ -59,8 +59,13 @@ impl EstimateCommand {
             threads => threads,
         };
         let resources = Resources { threads, deterministic: self.deterministic };
-        let shape = shape_of(&snapshot, entry.weighted);
-        let estimate = entry.estimate(shape, &self.options.0, resources)?;
+        let present = snapshot.num_present(&Run::with_threads(1)?)? as u64;
+        let shape = Shape { num_vertices: present, ..shape_of(&snapshot, entry.weighted) };
+        let mut estimate = entry.estimate(shape, &self.options.0, resources)?;
+        let numbers = snapshot.num_vertices() as u64;
+        if present < numbers {
+            estimate.memory_bytes += Remaining::bytes(numbers, numbers - present);
+        }
         let lists = shape.weighted_list_bytes() * if shape.directed && shape.in_edges { 2 } else { 1 };
         let limit = self.resources.memory_bytes();
         if self.json {

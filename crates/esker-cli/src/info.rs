@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
-use esker::graph::{Direction, VertexId};
+use esker::graph::{Direction, Run, VertexId};
 use esker::store::format::PropertyRecord;
 use esker::store::property::Dictionary;
 use esker::store::version::format_time;
@@ -12,7 +12,7 @@ use esker::store::{Snapshot, Store};
 use serde_json::json;
 
 use crate::at::AtArgs;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::size::{bytes, count, seconds};
 use crate::text;
 
@@ -52,7 +52,7 @@ impl InfoCommand {
         };
         let arcs = snapshot.num_arcs().max(1);
         let mut rows = vec![
-            ("vertices".to_owned(), count(snapshot.num_vertices() as u64)),
+            ("vertices".to_owned(), describe_vertices(snapshot)?),
             ("edges".to_owned(), format!("{} {kind}{in_edges}", count(snapshot.num_edges()))),
             ("self-loops".to_owned(), count(snapshot.version().num_loops)),
             ("version".to_owned(), describe_version(snapshot)),
@@ -112,7 +112,8 @@ impl InfoCommand {
             "database": self.database.display().to_string(),
             "version": snapshot.version().number,
             "message": snapshot.version().message,
-            "vertices": snapshot.num_vertices(),
+            "vertices": snapshot.num_present(&Run::with_threads(1)?)?,
+            "vertex_numbers": snapshot.num_vertices(),
             "edges": snapshot.num_edges(),
             "arcs": snapshot.num_arcs(),
             "self_loops": snapshot.version().num_loops,
@@ -160,6 +161,13 @@ fn describe_kept(store: &Store, snapshot: &Snapshot) -> String {
         commits => format!(", {commits} commits in the log"),
     };
     format!("{versions} in {layers} {}{in_log}", if layers == 1 { "layer" } else { "layers" })
+}
+
+fn describe_vertices(snapshot: &Snapshot) -> Result<String, Failure> {
+    let present = snapshot.num_present(&Run::with_threads(1)?)?;
+    let removed = snapshot.num_vertices() - present;
+    let there = count(present as u64);
+    Ok(if removed == 0 { there } else { format!("{there} ({} more are removed)", count(removed as u64)) })
 }
 
 fn describe_ids(snapshot: &Snapshot) -> String {

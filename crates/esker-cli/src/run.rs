@@ -151,7 +151,7 @@ impl RunCommand {
         let report = json!({
             "algorithm": entry.name,
             "version": snapshot.version().number,
-            "vertices": snapshot.num_vertices(),
+            "vertices": answer.vertices.as_ref().map_or(snapshot.num_vertices(), |vertices| vertices.len()),
             "edges": snapshot.num_edges(),
             "seconds": answer.seconds,
             "rounds": answer.rounds,

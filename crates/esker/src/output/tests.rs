@@ -161,7 +161,7 @@ fn what_cannot_be_written_is_said() {
     let options = ExportOptions { disk: Arc::new(RealDisk), ..ExportOptions::default() };
     let ids = IdMap::identity(0, 3);
     let error = |name: &str, columns: &[Column]| {
-        write(&place.path().join(name), &ids, columns, &options).unwrap_err().to_string()
+        write(&place.path().join(name), &ids, &answer(columns.to_vec()), &options).unwrap_err().to_string()
     };
     assert!(error("a.txt", &columns()).contains("use .csv, .parquet, .arrow or .npy"));
     assert!(error("a.csv", &[]).contains("no value for each vertex"));
