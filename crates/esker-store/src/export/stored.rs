@@ -142,7 +142,11 @@ impl ExportGraph for StoredExport<'_> {
     }
 
     fn write_id(&self, v: VertexId, out: &mut Vec<u8>) -> Result<()> {
-        self.snapshot.ids().external_of(self.origin(v)?)?.write_to(out).map_err(Error::io("write", self.snapshot.path()))
+        self.snapshot
+            .ids()
+            .external_of(self.origin(v)?)?
+            .write_to(out)
+            .map_err(Error::io("write", self.snapshot.path()))
     }
 
     fn vertex_of_number(&self, number: u64) -> Result<VertexId> {

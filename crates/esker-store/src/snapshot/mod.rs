@@ -260,7 +260,10 @@ impl Snapshot {
             return Ok(Some(remaining));
         }
         let n = self.num_vertices();
-        run.begin("numbering the vertices that are left", Remaining::bytes(n as u64, removed.count() as u64))?;
+        run.begin(
+            "numbering the vertices that are left",
+            Remaining::bytes(n as u64, removed.count() as u64),
+        )?;
         let remaining = Remaining::new(n, removed.list())?;
         Ok(Some(self.0.remaining.get_or_init(|| remaining)))
     }

@@ -56,8 +56,8 @@ impl<'a> Rows<'a> {
         let vertex_of = |row: usize| -> Result<(VertexId, usize)> {
             let id = base.wrapping_add(row as u64);
             let found = self.ids.vertex_of(ExternalId::Int(id))?;
-            let v =
-                found.ok_or_else(|| Error::Usage(format!("no vertex has the id {id}, though ids are dense")))?;
+            let v = found
+                .ok_or_else(|| Error::Usage(format!("no vertex has the id {id}, though ids are dense")))?;
             Ok((v, v as usize))
         };
         rows.map(vertex_of).collect()

@@ -124,7 +124,8 @@ fn npy_arrays() {
     let place = tempfile::tempdir().unwrap();
     let written = |name: &str, ids: &IdMap, columns: &[Column]| {
         let path = place.path().join(name);
-        write(&path, ids, &answer(columns.to_vec()), &ExportOptions::default()).map(|path| RealDisk.read(&path).unwrap())
+        write(&path, ids, &answer(columns.to_vec()), &ExportOptions::default())
+            .map(|path| RealDisk.read(&path).unwrap())
     };
     let split = |bytes: Vec<u8>| {
         let length = usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));

@@ -113,9 +113,7 @@ fn sssp_on<W: Length>(
 ) -> Result<Answer> {
     let (found, seconds) = timed(|| sssp(graph, job.run, source, options));
     let found = found?;
-    job.verify("sssp", graph, |out, _| {
-        check::sssp(out, source, &found.distances, found.parents.as_deref())
-    })?;
+    job.verify("sssp", graph, |out, _| check::sssp(out, source, &found.distances, found.parents.as_deref()))?;
     let reached = (0..graph.num_vertices()).filter(|&v| found.distances[v] != W::UNREACHED);
     let arcs = reached.map(|v| graph.degree(Direction::Out, vertex(v)) as u64).sum();
     let mut columns =
