@@ -1,95 +1,18 @@
 //! Freezing and merging: commits become layers, layers become fewer.
 
-use std::collections::HashSet;
-use std::path::Path;
 use std::sync::Arc;
 
 use esker_graph::Run;
 
+use super::handle::{Core, Database, locked};
+use super::layers::{Maintenance, edits_of, with_layer};
 use super::versions::forgotten;
-use super::{Core, Database, locked};
-use crate::commit::{Assembled, Commit, Target, assemble};
+use crate::commit::{Target, assemble};
 use crate::error::{Error, Result};
 use crate::format::Edit;
-use crate::freeze::{CopyPolicy, Outcome};
-use crate::io::Disk;
-use crate::snapshot::{Layer, State};
-use crate::version::{Manifest, ManifestWriter, layer_directory};
-
-/// What only one thread at a time may do.
-#[derive(Debug)]
-pub(super) struct Maintenance {
-    pub(super) manifest: ManifestWriter,
-}
-
-impl Maintenance {
-    pub(super) fn new(manifest: ManifestWriter) -> Self {
-        Self { manifest }
-    }
-
-    /// The number of the next layer.
-    pub(super) fn next_layer(&self) -> Result<u32> {
-        let last = self.manifest.manifest().layers.iter().map(|layer| layer.number).max().unwrap_or(0);
-        let next = last + 1;
-        if next < 1 << 24 {
-            Ok(next)
-        } else {
-            Err(Error::Invalid("all 2^24 numbers of layers are used".to_owned()))
-        }
-    }
-}
-
-/// Removes the directories of layers that the manifest does not name.
-pub(super) fn remove_strays(disk: &dyn Disk, path: &Path, manifest: &Manifest) -> Result<()> {
-    let named: HashSet<String> = manifest.layers.iter().map(|layer| layer.number.to_string()).collect();
-    let layers = path.join("layers");
-    for entry in disk.list(&layers)? {
-        if entry.is_directory && !named.contains(&entry.name) {
-            disk.remove_directory(&layers.join(&entry.name))?;
-        }
-    }
-    Ok(())
-}
-
-/// A state with one more layer, in memory, that holds `commits`.
-pub(crate) fn with_commits_in_memory(
-    state: &Arc<State>,
-    commits: &[Arc<Commit>],
-    disk: &Arc<dyn Disk>,
-    policy: CopyPolicy,
-    run: &Run,
-) -> Result<Arc<State>> {
-    let number = state.manifest().layers.iter().map(|layer| layer.number).max().unwrap_or(0) + 1;
-    let directory = Path::new("/layer");
-    disk.create_directory(directory)?;
-    let assembled = assemble(state, commits, Target { disk, directory, number }, policy, run)?;
-    let edits = edits_of(&assembled);
-    let manifest = state.manifest().with(&edits).map_err(Error::Invalid)?;
-    with_layer(state, manifest, disk, directory, &assembled)
-}
-
-/// What the manifest must be told of a new layer.
-fn edits_of(assembled: &Assembled) -> Vec<Edit> {
-    let mut edits: Vec<Edit> = assembled.properties.iter().cloned().map(Edit::AddProperty).collect();
-    edits.push(Edit::AddLayer(assembled.record.clone()));
-    edits.extend(assembled.versions.iter().cloned().map(Edit::AddVersion));
-    edits
-}
-
-fn with_layer(
-    state: &Arc<State>,
-    manifest: Manifest,
-    disk: &Arc<dyn Disk>,
-    directory: &Path,
-    assembled: &Assembled,
-) -> Result<Arc<State>> {
-    let record = &assembled.record;
-    let texts = state.has_text_ids();
-    let layer = Layer::open(disk, directory, manifest.database, record, &manifest.properties, texts)?;
-    let mut layers = state.layers().to_vec();
-    layers.push(Arc::new(layer));
-    Ok(Arc::new(state.with(manifest, layers)))
-}
+use crate::freeze::Outcome;
+use crate::snapshot::State;
+use crate::version::layer_directory;
 
 impl Database {
     /// Makes all commits so far a layer; what became of their edges, or `None` if there are none.

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use esker_graph::Run;
 
-use super::maintain::Maintenance;
-use super::{Core, Database, locked};
+use super::handle::{Core, Database, locked};
+use super::layers::Maintenance;
 use crate::error::{Error, Result};
 use crate::format::{DatabaseId, DictionaryRecord, Edit, LayerRecord};
 use crate::ids::{IdFiles, merge_segments};

@@ -2,8 +2,8 @@
 
 use esker_graph::{Direction, VertexId};
 
-use super::live::OpRef;
-use super::{Database, View};
+use super::handle::Database;
+use super::view::list;
 use crate::commit::value_of;
 use crate::error::{Error, Result};
 use crate::format::{Owner, PropertyRecord};
@@ -17,22 +17,6 @@ pub enum OwnedValue {
     Number(PropertyValue<'static>),
     /// A text.
     Text(Vec<u8>),
-}
-
-/// The list of a vertex, each neighbour with the change that set it.
-pub(super) fn list(view: &View, direction: Direction, v: VertexId) -> Result<Vec<(VertexId, Option<OpRef>)>> {
-    let below = view.state.snapshot(view.state.newest())?;
-    if !below.has(direction) {
-        return Err(Error::Invalid(format!(
-            "{} is stored without its in-edges: import it again with them",
-            below.path().display()
-        )));
-    }
-    let targets = match (v as usize) < below.num_vertices() {
-        true => below.neighbors(direction, v)?.into_owned(),
-        false => Vec::new(),
-    };
-    Ok(view.live.list(direction, v, &targets))
 }
 
 impl Database {

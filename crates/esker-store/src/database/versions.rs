@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Database, locked};
+use super::handle::{Database, locked};
 use crate::error::{Error, Result};
 use crate::format::{Edit, Retention, TagRecord, VersionRecord};
 use crate::version::Manifest;

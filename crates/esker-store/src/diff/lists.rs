@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use esker_graph::{Direction, VertexId};
 
-use super::{Difference, EdgeOf};
+use super::kinds::{Difference, EdgeOf};
 use crate::error::{Error, Result};
 use crate::snapshot::{Edges, Snapshot};
 

@@ -6,18 +6,19 @@
 //! Time: the lists, in both versions, of the vertices that changed in between. Memory: two lists, some words a layer; if more
 //! than one vertex in 64 may have changed and there are many layers, the vertex tables of both versions.
 
+mod kinds;
 mod touched;
 mod lists;
 mod vertices;
 #[cfg(test)]
 mod tests;
 
-use esker_graph::{Direction, Run, VertexId};
+use esker_graph::{Direction, Run};
 
 use crate::error::{Error, Result};
-use crate::format::PropertyRecord;
-use crate::property::PropertyValue;
-use crate::snapshot::{Edges, Snapshot};
+use crate::snapshot::Snapshot;
+
+pub use kinds::{Difference, EdgeOf};
 
 use touched::Touched;
 use vertices::Vertices;
@@ -28,49 +29,6 @@ const TABLE_VERTICES_PER_TOUCHED: usize = 64;
 const TABLE_LAYERS_MIN: usize = 8;
 /// Vertices between two looks at the token that cancels.
 const CHECK_VERTICES: usize = 64;
-
-/// An edge in one of the two versions.
-#[derive(Debug, Clone, Copy)]
-pub struct EdgeOf<'d> {
-    /// Where it begins; of an undirected one, the lesser end.
-    pub source: VertexId,
-    /// Where it ends.
-    pub target: VertexId,
-    snapshot: &'d Snapshot,
-    edges: &'d Edges<'d>,
-    index: usize,
-}
-
-impl<'d> EdgeOf<'d> {
-    /// The value of one of its properties.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`]; [`Error::Invalid`] if it is no edge property.
-    pub fn value(&self, property: &PropertyRecord) -> Result<PropertyValue<'d>> {
-        let bits = self.edges.bits(property.number, self.index)?;
-        match self.snapshot.dictionary(property.number) {
-            Some(dictionary) => dictionary.text(bits as usize).map(PropertyValue::Text),
-            None => Ok(PropertyValue::from_bits(property.element, bits)),
-        }
-    }
-}
-
-/// One difference, on the way from the first version to the second.
-#[derive(Debug, Clone, Copy)]
-pub enum Difference<'d> {
-    /// A vertex came, or came back.
-    VertexAdded(VertexId),
-    /// A vertex went.
-    VertexRemoved(VertexId),
-    /// A property of a vertex that both versions have: the vertex, the property, old and new value.
-    ValueChanged(VertexId, &'d PropertyRecord, Option<PropertyValue<'d>>, Option<PropertyValue<'d>>),
-    /// An edge that the first version has not.
-    EdgeAdded(EdgeOf<'d>),
-    /// An edge that the second version has not.
-    EdgeRemoved(EdgeOf<'d>),
-    /// The same edge with other properties: old and new. Of parallel edges none is the same as another, so they come and go.
-    EdgeChanged(EdgeOf<'d>, EdgeOf<'d>),
-}
 
 /// How many differences of each kind there are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

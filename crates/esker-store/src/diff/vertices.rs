@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use esker_graph::{Run, VertexId, vertex};
 
-use super::Difference;
+use super::kinds::Difference;
 use crate::error::Result;
 use crate::format::PropertyRecord;
 use crate::property::{PropertyColumn, RemovedVertices, VertexProperty};

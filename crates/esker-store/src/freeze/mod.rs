@@ -7,6 +7,7 @@
 //! Time: sorting, and a search in the old list for each changed edge. Memory: 16 bytes (24 with 64-bit ids) for each
 //! changed edge, twice that if undirected, and the vertex table if there are many changes.
 
+mod changes;
 mod resolve;
 
 use std::ops::Range;
@@ -16,11 +17,14 @@ use esker_graph::{Direction, Run, VertexId};
 use rayon::slice::ParallelSliceMut;
 
 use crate::error::Result;
-use crate::format::{ElementType, Encoding, LayerRecord};
+use crate::format::{Encoding, LayerRecord};
 use crate::layer::{PlainWriter, SectionShape, SectionWriter, code_type};
-use crate::stack::{Stack, Table};
+use crate::stack::Table;
 
+use changes::Tally;
 use resolve::Resolver;
+
+pub use changes::{Changes, CopyPolicy, EdgeChange, Growth, Outcome, REMOVAL};
 
 /// Changes that a thread resolves at a time, more or less.
 const CHUNK_CHANGES: usize = 1 << 14;
@@ -28,77 +32,6 @@ const CHUNK_CHANGES: usize = 1 << 14;
 const TABLE_VERTICES_PER_CHANGE: usize = 64;
 /// The lists of the largest degrees are copied as long as that adds at most this part of the changes to the layer.
 const LARGEST_SHARE: usize = 8;
-
-/// The row of a change that removes.
-pub const REMOVAL: u32 = u32::MAX;
-
-/// An edge is added or set, or removed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct EdgeChange {
-    /// Where it begins.
-    pub source: VertexId,
-    /// Where it ends.
-    pub target: VertexId,
-    /// Which commit did it: 1 for the first of the range.
-    pub code: u32,
-    /// Where the values of its properties stand, or [`REMOVAL`].
-    pub row: u32,
-}
-
-/// Which lists a layer holds whole, instead of what changed in them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum CopyPolicy {
-    /// None: smallest.
-    Chain,
-    /// All that changed: fastest to read.
-    Copy,
-    /// Those of at most 4 edges, and the few largest: the thesis found both to pay (4.5, 4.9.2).
-    #[default]
-    Mixed,
-}
-
-/// What is to be frozen, and over what.
-#[derive(Debug, Clone, Copy)]
-pub struct Changes<'a> {
-    /// The layers below.
-    pub stack: &'a Stack,
-    /// What happened, in the order of commits, and within a commit in its own. An undirected edge stands once.
-    pub edges: &'a [EdgeChange],
-    /// For each edge property, the bits of the values of all rows.
-    pub rows: &'a [Vec<u64>],
-    /// For each edge property, the type of its column.
-    pub elements: &'a [ElementType],
-    /// The first and the last version of the range; each is a commit.
-    pub versions: (u64, u64),
-    /// Number of vertices at the end.
-    pub num_vertices: u64,
-    /// Which lists are copied.
-    pub policy: CopyPolicy,
-}
-
-/// Numbers of a version relative to those before the range.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Growth {
-    /// Arcs more, or less.
-    pub arcs: i64,
-    /// Self-loops more, or less.
-    pub loops: i64,
-}
-
-/// What became of the changes; an undirected edge counts once.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Outcome {
-    /// Edges that were not there before.
-    pub added: u64,
-    /// Edges that were there with other properties.
-    pub updated: u64,
-    /// Edges that were there just so.
-    pub unchanged: u64,
-    /// Edges removed; in a multigraph, all copies of a pair count.
-    pub removed: u64,
-    /// Removals of edges that were not there.
-    pub missing: u64,
-}
 
 /// A frozen layer.
 #[derive(Debug)]
@@ -166,33 +99,6 @@ pub fn freeze(changes: &Changes<'_>, number: u32, writer: &PlainWriter<'_>, run:
 /// Number of edges of a graph of so many arcs and self-loops.
 pub fn num_edges(directed: bool, num_arcs: u64, num_loops: u64) -> u64 {
     if directed { num_arcs } else { num_loops + num_arcs.saturating_sub(num_loops) / 2 }
-}
-
-/// What is added up while vertices are resolved.
-#[derive(Debug, Default)]
-struct Tally {
-    /// By code; index 0 stays empty.
-    growth: Vec<Growth>,
-    outcome: Outcome,
-}
-
-impl Tally {
-    fn new(codes: usize) -> Self {
-        Self { growth: vec![Growth::default(); codes + 1], outcome: Outcome::default() }
-    }
-
-    fn add(&mut self, other: &Self) {
-        for (sum, step) in self.growth.iter_mut().zip(&other.growth) {
-            sum.arcs += step.arcs;
-            sum.loops += step.loops;
-        }
-        let (sum, step) = (&mut self.outcome, &other.outcome);
-        sum.added += step.added;
-        sum.updated += step.updated;
-        sum.unchanged += step.unchanged;
-        sum.removed += step.removed;
-        sum.missing += step.missing;
-    }
 }
 
 fn freeze_direction(

@@ -2,7 +2,7 @@
 
 use esker_graph::{Direction, Flow, VertexId};
 
-use super::{Changes, CopyPolicy, EdgeChange, Growth, REMOVAL, Tally};
+use super::changes::{Changes, CopyPolicy, EdgeChange, Growth, REMOVAL, Tally};
 use crate::error::Result;
 use crate::layer::{Address, ArcChunk, ListColumns, SectionChunk};
 use crate::stack::{Stretch, Table};

@@ -5,53 +5,25 @@
 //! newest layer can be *partial*: the version lies within its range, and codes of versions say what counts.
 
 mod marks;
+mod chain;
 mod table;
 
-use std::collections::HashMap;
-use std::ops::Range;
+use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use esker_graph::{Direction, Flow, Run, Stop, VertexId};
+use esker_graph::{Direction, Flow, Run, VertexId};
 
 use crate::error::{Error, Result};
-use crate::layer::{Address, ListColumns, PlainLayer, Section, for_runs};
+use crate::layer::PlainLayer;
 
+pub use chain::{Area, Chains, Stretch};
 pub use marks::Marks;
 pub use table::Table;
 
-/// Which of the lists of a section.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Area {
-    /// The arcs alive at the end of the range.
-    Main,
-    /// The arcs that lived and died within it.
-    Past,
-}
-
-/// A stretch of arcs of one vertex that are visible in a version.
-#[derive(Debug, Clone, Copy)]
-pub struct Stretch<'a> {
-    /// Position of the layer in the stack.
-    pub layer: usize,
-    /// Where in the layer.
-    pub area: Area,
-    /// The lists of the area.
-    pub lists: &'a ListColumns,
-    /// The first of its arcs among the targets and properties of the lists.
-    pub start: usize,
-    /// Its targets, ascending.
-    pub targets: &'a [VertexId],
-}
-
-/// The layers that a version is made of.
+/// The layers that a version is made of, with the vertex tables that were made of them.
 #[derive(Debug)]
 pub struct Stack {
-    /// Oldest first; the first is complete, the others are not.
-    layers: Vec<Arc<PlainLayer>>,
-    positions: HashMap<u32, usize>,
-    /// The rank of the version in the newest layer, if that is partial.
-    rank: Option<u32>,
-    num_vertices: usize,
+    chains: Chains,
     /// By direction: made when first needed.
     tables: [Mutex<TableSlot>; 2],
 }
@@ -62,6 +34,14 @@ struct TableSlot {
     made: Option<Arc<Table>>,
     /// The table of so many of the layers.
     base: Option<(usize, Arc<Table>)>,
+}
+
+impl Deref for Stack {
+    type Target = Chains;
+
+    fn deref(&self) -> &Chains {
+        &self.chains
+    }
 }
 
 impl Stack {
@@ -87,45 +67,8 @@ impl Stack {
         let positions =
             layers.iter().enumerate().map(|(position, layer)| (layer.record().number, position)).collect();
         let tables = Default::default();
-        Ok(Self { layers, positions, rank, num_vertices: num_vertices as usize, tables })
-    }
-
-    /// The layers, oldest first.
-    pub fn layers(&self) -> &[Arc<PlainLayer>] {
-        &self.layers
-    }
-
-    /// The rank of the version in the newest layer, if that is partial.
-    pub fn rank(&self) -> Option<u32> {
-        self.rank
-    }
-
-    /// Number of vertices of the version.
-    pub fn num_vertices(&self) -> usize {
-        self.num_vertices
-    }
-
-    /// Whether it is one complete layer, read as a whole: then lists are as they stand in it.
-    pub fn is_plain(&self) -> bool {
-        self.layers.len() == 1
-            && self.rank.is_none()
-            && self.num_vertices == self.layers[0].out().main().num_lists()
-    }
-
-    /// Whether lists of this direction are kept.
-    pub fn has(&self, direction: Direction) -> bool {
-        self.layers[0].section(direction).is_some()
-    }
-
-    /// The lists of a direction of a layer.
-    ///
-    /// # Errors
-    /// [`Stop::Unsuitable`] if they are not kept.
-    pub fn section(&self, layer: usize, direction: Direction) -> Result<&Section> {
-        self.layers[layer].section(direction).ok_or_else(|| {
-            Stop::Unsuitable("the graph is stored without its in-edges: import it again with them".to_owned())
-                .into()
-        })
+        let chains = Chains { layers, positions, rank, num_vertices: num_vertices as usize };
+        Ok(Self { chains, tables })
     }
 
     /// Calls `take` with the stretches of the list of `v`, those of newer layers first, until it has enough.
@@ -145,55 +88,7 @@ impl Stack {
             Some(table) => table.head(v).map(|address| self.place(self.layers.len(), address, direction, v)),
             None => Some(self.search(self.layers.len(), direction, v)),
         };
-        self.visit_from(head.transpose()?.flatten(), direction, v, take)
-    }
-
-    /// As [`Stack::visit`], with the newest fragment of `v` given.
-    pub(crate) fn visit_from<'a>(
-        &'a self,
-        mut place: Option<(usize, usize)>,
-        direction: Direction,
-        v: VertexId,
-        take: impl FnMut(Stretch<'a>) -> Result<Flow>,
-    ) -> Result<()> {
-        let mut walk = Walk { v, take, dead: Vec::new(), enough: false };
-        while let Some((layer, slot)) = place {
-            let section = self.section(layer, direction)?;
-            let rank = self.rank.filter(|_| layer + 1 == self.layers.len());
-            walk.fragment(section, layer, slot, rank)?;
-            let Some(previous) = section.previous_at(slot)? else { break };
-            if walk.enough {
-                break;
-            }
-            walk.bury(section, rank)?;
-            place = self.place(layer, previous, direction, v)?;
-        }
-        Ok(())
-    }
-
-    /// Layer and slot of an address found in layer `above`. If its layer was merged away, whatever holds the next
-    /// older fragment of `v` now.
-    pub(crate) fn place(
-        &self,
-        above: usize,
-        address: Address,
-        direction: Direction,
-        v: VertexId,
-    ) -> Result<Option<(usize, usize)>> {
-        match self.positions.get(&address.layer()) {
-            Some(&layer) if layer < above => Ok(Some((layer, address.slot()))),
-            _ => self.search(above, direction, v),
-        }
-    }
-
-    /// The newest fragment of `v` in layers below `above`.
-    fn search(&self, above: usize, direction: Direction, v: VertexId) -> Result<Option<(usize, usize)>> {
-        for layer in (0..above).rev() {
-            if let Some(slot) = self.section(layer, direction)?.main().slot_of(v)? {
-                return Ok(Some((layer, slot)));
-            }
-        }
-        Ok(None)
+        self.chains.visit_from(head.transpose()?.flatten(), direction, v, take)
     }
 
     /// The newest fragment of `v`: position of its layer and slot.
@@ -225,33 +120,6 @@ impl Stack {
             }
             place => self.count(place, direction, v),
         }
-    }
-
-    fn count(&self, place: Option<(usize, usize)>, direction: Direction, v: VertexId) -> Result<usize> {
-        let mut count = 0;
-        self.visit_from(place, direction, v, |stretch| {
-            count += stretch.targets.len();
-            Ok(Flow::More)
-        })?;
-        Ok(count)
-    }
-
-    fn expect_vertex(&self, v: VertexId) -> Result<()> {
-        if (v as usize) < self.num_vertices {
-            return Ok(());
-        }
-        Err(Error::Invalid(format!("there is no vertex {v}: the graph has {}", self.num_vertices)))
-    }
-
-    /// The table of a direction, if it was made already.
-    fn table_if_made(&self, direction: Direction) -> Option<Arc<Table>> {
-        self.slot(direction).made.clone()
-    }
-
-    fn slot(&self, direction: Direction) -> MutexGuard<'_, TableSlot> {
-        let directed = self.layers[0].is_directed();
-        let index = usize::from(directed && direction == Direction::In);
-        self.tables[index].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Remembers the tables of another stack: if this one is the same with layers added, only what these changed is made anew.
@@ -288,71 +156,15 @@ impl Stack {
         self.slot(direction).made = Some(Arc::clone(&table));
         Ok(table)
     }
-}
 
-/// The way along the chain of one vertex.
-struct Walk<F> {
-    v: VertexId,
-    take: F,
-    /// Targets that newer layers declared dead, ascending.
-    dead: Vec<VertexId>,
-    enough: bool,
-}
-
-impl<'a, F: FnMut(Stretch<'a>) -> Result<Flow>> Walk<F> {
-    fn fragment(&mut self, section: &'a Section, layer: usize, slot: usize, rank: Option<u32>) -> Result<()> {
-        let lists = section.main();
-        let range = lists.range(slot)?;
-        match (rank, section.born()) {
-            (Some(rank), Some(born)) => {
-                let codes = born.get(range.clone())?;
-                for_runs(range, |i| codes.at(i) <= rank, |run| self.stretch(layer, Area::Main, lists, run))?;
-                section.past_runs(self.v, rank, |past, run| self.stretch(layer, Area::Past, &past.lists, run))
-            }
-            _ => self.stretch(layer, Area::Main, lists, range),
-        }
+    /// The table of a direction, if it was made already.
+    fn table_if_made(&self, direction: Direction) -> Option<Arc<Table>> {
+        self.slot(direction).made.clone()
     }
 
-    /// Remembers the tombstones of a layer for those below.
-    fn bury(&mut self, section: &Section, rank: Option<u32>) -> Result<()> {
-        let before = self.dead.len();
-        section.dead_targets(self.v, rank, &mut self.dead)?;
-        if before > 0 && self.dead.len() > before {
-            self.dead.sort_unstable();
-        }
-        Ok(())
-    }
-
-    /// Hands over a range, less the dead.
-    fn stretch(
-        &mut self,
-        layer: usize,
-        area: Area,
-        lists: &'a ListColumns,
-        range: Range<usize>,
-    ) -> Result<()> {
-        let targets = lists.some_targets(range.clone())?;
-        let mut start = 0;
-        for at in 0..self.dead.len() {
-            let dead = self.dead[at];
-            let end = start + targets[start..].partition_point(|&target| target < dead);
-            self.give(layer, area, lists, range.start + start, &targets[start..end])?;
-            start = end + targets[end..].partition_point(|&target| target == dead);
-        }
-        self.give(layer, area, lists, range.start + start, &targets[start..])
-    }
-
-    fn give(
-        &mut self,
-        layer: usize,
-        area: Area,
-        lists: &'a ListColumns,
-        start: usize,
-        targets: &'a [VertexId],
-    ) -> Result<()> {
-        if !self.enough && !targets.is_empty() {
-            self.enough = (self.take)(Stretch { layer, area, lists, start, targets })? == Flow::Enough;
-        }
-        Ok(())
+    fn slot(&self, direction: Direction) -> MutexGuard<'_, TableSlot> {
+        let directed = self.layers[0].is_directed();
+        let index = usize::from(directed && direction == Direction::In);
+        self.tables[index].lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use esker_graph::{Direction, Run, VertexId};
 
-use super::Stack;
+use super::chain::Chains;
 use super::marks::Marks;
 use crate::error::{Error, Result};
 use crate::lama::Lama;
@@ -29,7 +29,7 @@ pub struct Table {
 
 impl Table {
     /// From nothing.
-    pub(super) fn new(stack: &Stack, direction: Direction, run: &Run) -> Result<Self> {
+    pub(super) fn new(stack: &Chains, direction: Direction, run: &Run) -> Result<Self> {
         let first = stack.section(0, direction)?;
         let offsets = first.main().offsets(run)?;
         let number = stack.layers()[0].record().number;
@@ -75,7 +75,7 @@ impl Table {
     /// This table of the first `from` layers, with the others of the stack.
     pub(super) fn extended(
         &self,
-        stack: &Stack,
+        stack: &Chains,
         from: usize,
         direction: Direction,
         run: &Run,
@@ -92,7 +92,7 @@ impl Table {
         Ok(table)
     }
 
-    fn apply(&mut self, stack: &Stack, layer: usize, direction: Direction, run: &Run) -> Result<()> {
+    fn apply(&mut self, stack: &Chains, layer: usize, direction: Direction, run: &Run) -> Result<()> {
         let section = stack.section(layer, direction)?;
         let partial = stack.rank().is_some() && layer + 1 == stack.layers().len();
         let lists = section.main();
@@ -136,7 +136,7 @@ impl Table {
     }
 
     /// Marks all fragments of a vertex so far.
-    fn skip_chain(&mut self, stack: &Stack, direction: Direction, v: VertexId) -> Result<()> {
+    fn skip_chain(&mut self, stack: &Chains, direction: Direction, v: VertexId) -> Result<()> {
         let mut above = self.skipped.len();
         let mut next = self.head(v);
         while let Some(address) = next {

@@ -1,0 +1,345 @@
+//! The handle: opening, committing, and what readers get.
+
+use std::collections::{HashSet, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use esker_graph::{Direction, Run, VertexId};
+
+use crate::commit::{Batch, Commit};
+use crate::error::{Error, Result};
+use crate::freeze::CopyPolicy;
+use crate::ids::IdTail;
+use crate::io::{Disk, Lock, MemoryDisk, RealDisk};
+use crate::log::{Log, LogOptions, Sync, log_directory};
+use crate::snapshot::{Snapshot, State};
+use crate::version::{MANIFEST_NAME, ManifestWriter, lock_writer};
+
+use super::layers::{Maintenance, remove_strays, with_commits_in_memory};
+use super::live::Live;
+use super::view::{View, list};
+use super::write::{TextCodes, Writer};
+
+/// How a database is written.
+#[derive(Debug, Clone)]
+pub struct DatabaseOptions {
+    /// When commits are made durable.
+    pub sync: Sync,
+    /// Commits become a layer by themselves once they take so much memory.
+    pub delta_bytes: u64,
+    /// Whether layers are merged by themselves after freezing.
+    pub auto_merge: bool,
+    /// Which lists a layer copies whole.
+    pub policy: CopyPolicy,
+    /// Threads for freezing and merging; 0: as many as the machine has.
+    pub threads: usize,
+    /// The log begins a new file at this size.
+    pub segment_bytes: u64,
+}
+
+impl Default for DatabaseOptions {
+    fn default() -> Self {
+        let LogOptions { sync, segment_bytes } = LogOptions::default();
+        let policy = CopyPolicy::default();
+        Self { sync, delta_bytes: 64 << 20, auto_merge: true, policy, threads: 0, segment_bytes }
+    }
+}
+
+/// A database, open for reading and writing. One process at a time writes; others read meanwhile ([`crate::Store`]).
+///
+/// All methods take `&self` and may be called from any thread. Snapshots are pinned: they stay as they are, whatever happens
+/// to the database, and readers of one never wait.
+///
+/// ```
+/// # use esker_store::{Database, DatabaseOptions};
+/// # fn add(path: &std::path::Path) -> esker_store::Result<()> {
+/// let db = Database::open(path, DatabaseOptions::default())?;
+/// let mut batch = db.batch();
+/// batch.add_edge(1_u64, 2_u64, &[])?;
+/// batch.remove_edge(1_u64, 3_u64)?;
+/// let version = db.commit(batch, "one more, one less")?;
+/// let snapshot = db.at(version)?;
+/// # let _ = snapshot;
+/// db.close()
+/// # }
+/// ```
+pub struct Database {
+    pub(super) core: Arc<Core>,
+}
+
+impl std::fmt::Debug for Database {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Database").field("path", &self.core.path).finish_non_exhaustive()
+    }
+}
+
+/// What threads share.
+pub(super) struct Core {
+    pub(super) disk: Arc<dyn Disk>,
+    pub(super) path: PathBuf,
+    pub(super) options: DatabaseOptions,
+    pub(super) run: Run,
+    pub(super) log: Log,
+    /// Taken first: freezing, merging and changes of versions, one at a time.
+    pub(super) maintenance: Mutex<Maintenance>,
+    /// Taken next: whoever makes a commit.
+    pub(super) writer: Mutex<Writer>,
+    /// Taken next: commits that are in the log, but perhaps not durable.
+    pub(super) pending: Mutex<VecDeque<Arc<Commit>>>,
+    /// Taken last: what readers see.
+    pub(super) live: RwLock<View>,
+    /// The thread that freezes and merges in the background.
+    pub(super) worker: Mutex<Option<std::thread::JoinHandle<Result<()>>>>,
+    pub(super) _lock: Box<dyn Lock>,
+}
+
+/// Takes a lock, whatever became of its last holder.
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Core {
+    /// What readers see.
+    pub(super) fn read(&self) -> RwLockReadGuard<'_, View> {
+        self.live.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What readers see, to be changed.
+    pub(super) fn change(&self) -> RwLockWriteGuard<'_, View> {
+        self.live.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Database {
+    /// Opens the database at `path` for writing, after finishing what a process that died left behind.
+    ///
+    /// Time: for the layers, as [`crate::Store::open`]; and for reading the log.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there is no database, or another process writes to it; [`Error::Corrupt`]; [`Error::Io`].
+    pub fn open(path: impl AsRef<Path>, options: DatabaseOptions) -> Result<Self> {
+        Self::open_on(Arc::new(RealDisk), path.as_ref(), options)
+    }
+
+    /// As [`Database::open`], on any disk.
+    ///
+    /// # Errors
+    /// As [`Database::open`].
+    pub fn open_on(disk: Arc<dyn Disk>, path: &Path, options: DatabaseOptions) -> Result<Self> {
+        if disk.look(&path.join(MANIFEST_NAME))?.is_none() {
+            let name = path.display();
+            return Err(Error::Invalid(format!("{name} is not a database: check the name, or import to it")));
+        }
+        let lock = lock_writer(disk.as_ref(), path)?;
+        let manifest = ManifestWriter::open(Arc::clone(&disk), path)?;
+        let state = Arc::new(State::read(Arc::clone(&disk), path)?);
+        remove_strays(disk.as_ref(), path, state.manifest())?;
+        let run = Run::with_threads(options.threads)?;
+        let snapshot = state.snapshot(state.newest())?;
+        let mut writer = Writer {
+            ids: snapshot.ids().clone(),
+            tail: IdTail::new(snapshot.ids().num_vertices(), state.has_text_ids()),
+            removed: snapshot.removed(&run)?.list().iter().copied().collect::<HashSet<_>>(),
+            texts: known_texts(&snapshot)?,
+            vertex_properties: snapshot.vertex_properties().cloned().collect(),
+            next_version: manifest.manifest().log_start().first_version,
+            last_time_ms: snapshot.version().time_ms,
+            failure: None,
+        };
+        let start = manifest.manifest().log_start();
+        let mut live = Live::new(snapshot.layer(), start.first_version)?;
+        let log_options = LogOptions { sync: options.sync, segment_bytes: options.segment_bytes };
+        let log_path = log_directory(path);
+        let log = Log::open(Arc::clone(&disk), path, start, log_options, |record| {
+            let commit = Commit::decode(record.version, record.payload, &log_path)?;
+            writer.replay(&commit)?;
+            live.apply(&Arc::new(commit), &run)
+        })?;
+        let core = Core {
+            disk,
+            path: path.to_owned(),
+            options,
+            run,
+            log,
+            maintenance: Mutex::new(Maintenance { manifest }),
+            writer: Mutex::new(writer),
+            pending: Mutex::default(),
+            live: RwLock::new(View { state, live, newest: None }),
+            worker: Mutex::default(),
+            _lock: lock,
+        };
+        Ok(Self { core: Arc::new(core) })
+    }
+
+    /// The directory.
+    pub fn path(&self) -> &Path {
+        &self.core.path
+    }
+
+    /// An empty batch of changes.
+    pub fn batch(&self) -> Batch {
+        let view = self.core.read();
+        let properties = &view.state.manifest().properties;
+        let edges = properties.iter().filter(|property| property.owner == crate::format::Owner::Edges);
+        Batch::new(edges.cloned().collect(), view.state.has_text_ids())
+    }
+
+    /// Makes the changes of a batch a version, durably (see [`DatabaseOptions::sync`]); its number. Several threads may commit at
+    /// the same time: their commits share syncs.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the batch asks for what cannot be: nothing happened then. [`Error::Io`] if the log cannot be
+    /// written: the commit is not seen, but may be there when the database is opened again, wholly; until then nothing more can
+    /// be committed.
+    pub fn commit(&self, batch: Batch, message: &str) -> Result<u64> {
+        let core = &self.core;
+        let version = {
+            let mut writer = locked(&core.writer);
+            writer.expect_sound()?;
+            if batch.removes_vertices() {
+                // What edges they have must be seen to be removed.
+                let before = writer.next_version - 1;
+                core.settle(before).map_err(|error| writer.fail(error))?;
+            }
+            let neighbours = |v: VertexId| core.all_edges(v);
+            let commit = Arc::new(writer.resolve(&batch, message, &neighbours)?);
+            drop(batch);
+            let version = commit.version;
+            let payload = commit.encode();
+            core.log.append(version, 0, &payload).map_err(|error| writer.fail(error))?;
+            locked(&core.pending).push_back(commit);
+            version
+        };
+        let settled = core.settle(version);
+        settled.map_err(|error| locked(&core.writer).fail(error))?;
+        self.perhaps_maintain();
+        Ok(version)
+    }
+
+    /// The newest version. If commits are in no layer yet, they are made one in memory first, which takes time and memory
+    /// by their number; [`Database::freeze`] does it once for all.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; [`Error::Io`].
+    pub fn snapshot(&self) -> Result<Snapshot> {
+        let state = self.core.whole_state()?;
+        state.snapshot(state.newest())
+    }
+
+    /// The version of a number. As [`Database::snapshot`], if it is in no layer yet.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there is no such version, or it was forgotten.
+    pub fn at(&self, version: u64) -> Result<Snapshot> {
+        let state = Arc::clone(&self.core.read().state);
+        if version <= state.newest() {
+            return state.snapshot(version);
+        }
+        self.core.whole_state()?.snapshot(version)
+    }
+
+    /// Waits for what is done in the background, and closes the log, so that the next opening is quick. Dropping the database
+    /// does the same, but cannot say what fails. Commits that are in no layer stay in the log.
+    ///
+    /// # Errors
+    /// What failed in the background; [`Error::Io`].
+    pub fn close(self) -> Result<()> {
+        self.join_worker()?;
+        // Dropping the log writes its last record; if that fails, no more than time is lost at the next opening.
+        self.core.log.sync()
+    }
+}
+
+impl Core {
+    /// Returns once all commits up to a version are durable and seen.
+    pub(super) fn settle(&self, version: u64) -> Result<()> {
+        if version < self.log.next_version() && version > self.log.durable_version() {
+            self.log.wait(version)?;
+        }
+        let mut pending = locked(&self.pending);
+        if pending.front().is_none_or(|commit| commit.version > version) {
+            return Ok(());
+        }
+        let mut view = self.change();
+        while pending.front().is_some_and(|commit| commit.version <= version) {
+            let Some(commit) = pending.pop_front() else { break };
+            view.live.apply(&commit, &self.run)?;
+        }
+        Ok(())
+    }
+
+    /// The layers, and one in memory for the commits over them.
+    pub(super) fn whole_state(&self) -> Result<Arc<State>> {
+        let (state, commits) = {
+            let view = self.read();
+            if let Some(newest) = view.live.commits.last().map(|commit| commit.version) {
+                if let Some((version, state)) = &view.newest
+                    && *version == newest
+                {
+                    return Ok(Arc::clone(state));
+                }
+            } else {
+                return Ok(Arc::clone(&view.state));
+            }
+            (Arc::clone(&view.state), view.live.commits.clone())
+        };
+        let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
+        let whole = with_commits_in_memory(&state, &commits, &disk, self.options.policy, &self.run)?;
+        let newest = whole.newest();
+        let mut view = self.change();
+        if Arc::ptr_eq(&view.state, &state) {
+            view.newest = Some((newest, Arc::clone(&whole)));
+        }
+        Ok(whole)
+    }
+
+    /// All edges of a vertex, as of what is seen.
+    pub(super) fn all_edges(&self, v: VertexId) -> Result<Vec<(VertexId, VertexId)>> {
+        let view = self.read();
+        let directed = view.state.layers()[0].record().directed;
+        let mut edges = Vec::new();
+        for (target, _) in list(&view, Direction::Out, v)? {
+            edges.push((v, target));
+        }
+        if directed {
+            for (source, _) in list(&view, Direction::In, v)? {
+                edges.push((source, v));
+            }
+        }
+        Ok(edges)
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        // What failed in the background is told by `close` alone.
+        let _ = self.join_worker();
+    }
+}
+
+/// For each edge property that is text, the codes of all texts.
+fn known_texts(snapshot: &Snapshot) -> Result<Vec<Option<TextCodes>>> {
+    let codes = |property: &crate::format::PropertyRecord| {
+        let Some(dictionary) = snapshot.dictionary(property.number) else { return Ok(None) };
+        let texts = (0..dictionary.len()).map(|code| Ok((dictionary.text(code)?.to_vec(), code as u32)));
+        texts.collect::<Result<TextCodes>>().map(Some)
+    };
+    snapshot.edge_properties().map(codes).collect()
+}
+
+impl Writer {
+    pub(super) fn expect_sound(&self) -> Result<()> {
+        match &self.failure {
+            Some(first) => Err(Error::Invalid(format!(
+                "nothing more can be committed since this failed: {first}; open the database again"
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// Remembers what failed, and refuses everything from now on.
+    pub(super) fn fail(&mut self, error: Error) -> Error {
+        self.failure.get_or_insert_with(|| error.to_string());
+        error
+    }
+}

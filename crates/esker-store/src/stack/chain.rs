@@ -1,0 +1,226 @@
+//! The chains of fragments of a version: where the list of a vertex goes on, and what of it is visible.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use esker_graph::{Direction, Flow, Stop, VertexId};
+
+use crate::error::{Error, Result};
+use crate::layer::{Address, ListColumns, PlainLayer, Section, for_runs};
+
+/// Which of the lists of a section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Area {
+    /// The arcs alive at the end of the range.
+    Main,
+    /// The arcs that lived and died within it.
+    Past,
+}
+
+/// A stretch of arcs of one vertex that are visible in a version.
+#[derive(Debug, Clone, Copy)]
+pub struct Stretch<'a> {
+    /// Position of the layer in the stack.
+    pub layer: usize,
+    /// Where in the layer.
+    pub area: Area,
+    /// The lists of the area.
+    pub lists: &'a ListColumns,
+    /// The first of its arcs among the targets and properties of the lists.
+    pub start: usize,
+    /// Its targets, ascending.
+    pub targets: &'a [VertexId],
+}
+
+/// The layers of a version, and the way through them.
+#[derive(Debug)]
+pub struct Chains {
+    /// Oldest first; the first is complete, the others are not.
+    pub(super) layers: Vec<Arc<PlainLayer>>,
+    pub(super) positions: HashMap<u32, usize>,
+    /// The rank of the version in the newest layer, if that is partial.
+    pub(super) rank: Option<u32>,
+    pub(super) num_vertices: usize,
+}
+
+impl Chains {
+    /// The layers, oldest first.
+    pub fn layers(&self) -> &[Arc<PlainLayer>] {
+        &self.layers
+    }
+
+    /// The rank of the version in the newest layer, if that is partial.
+    pub fn rank(&self) -> Option<u32> {
+        self.rank
+    }
+
+    /// Number of vertices of the version.
+    pub fn num_vertices(&self) -> usize {
+        self.num_vertices
+    }
+
+    /// Whether it is one complete layer, read as a whole: then lists are as they stand in it.
+    pub fn is_plain(&self) -> bool {
+        self.layers.len() == 1
+            && self.rank.is_none()
+            && self.num_vertices == self.layers[0].out().main().num_lists()
+    }
+
+    /// Whether lists of this direction are kept.
+    pub fn has(&self, direction: Direction) -> bool {
+        self.layers[0].section(direction).is_some()
+    }
+
+    /// The lists of a direction of a layer.
+    ///
+    /// # Errors
+    /// [`Stop::Unsuitable`] if they are not kept.
+    pub fn section(&self, layer: usize, direction: Direction) -> Result<&Section> {
+        self.layers[layer].section(direction).ok_or_else(|| {
+            Stop::Unsuitable("the graph is stored without its in-edges: import it again with them".to_owned())
+                .into()
+        })
+    }
+
+    /// Calls `take` with the stretches of the list of `v`, with the newest fragment of `v` given.
+    pub(crate) fn visit_from<'a>(
+        &'a self,
+        mut place: Option<(usize, usize)>,
+        direction: Direction,
+        v: VertexId,
+        take: impl FnMut(Stretch<'a>) -> Result<Flow>,
+    ) -> Result<()> {
+        let mut walk = Walk { v, take, dead: Vec::new(), enough: false };
+        while let Some((layer, slot)) = place {
+            let section = self.section(layer, direction)?;
+            let rank = self.rank.filter(|_| layer + 1 == self.layers.len());
+            walk.fragment(section, layer, slot, rank)?;
+            let Some(previous) = section.previous_at(slot)? else { break };
+            if walk.enough {
+                break;
+            }
+            walk.bury(section, rank)?;
+            place = self.place(layer, previous, direction, v)?;
+        }
+        Ok(())
+    }
+
+    /// Layer and slot of an address found in layer `above`. If its layer was merged away, whatever holds the next
+    /// older fragment of `v` now.
+    pub(crate) fn place(
+        &self,
+        above: usize,
+        address: Address,
+        direction: Direction,
+        v: VertexId,
+    ) -> Result<Option<(usize, usize)>> {
+        match self.positions.get(&address.layer()) {
+            Some(&layer) if layer < above => Ok(Some((layer, address.slot()))),
+            _ => self.search(above, direction, v),
+        }
+    }
+
+    /// The newest fragment of `v` in layers below `above`.
+    pub(super) fn search(
+        &self,
+        above: usize,
+        direction: Direction,
+        v: VertexId,
+    ) -> Result<Option<(usize, usize)>> {
+        for layer in (0..above).rev() {
+            if let Some(slot) = self.section(layer, direction)?.main().slot_of(v)? {
+                return Ok(Some((layer, slot)));
+            }
+        }
+        Ok(None)
+    }
+
+    pub(super) fn count(
+        &self,
+        place: Option<(usize, usize)>,
+        direction: Direction,
+        v: VertexId,
+    ) -> Result<usize> {
+        let mut count = 0;
+        self.visit_from(place, direction, v, |stretch| {
+            count += stretch.targets.len();
+            Ok(Flow::More)
+        })?;
+        Ok(count)
+    }
+
+    pub(super) fn expect_vertex(&self, v: VertexId) -> Result<()> {
+        if (v as usize) < self.num_vertices {
+            return Ok(());
+        }
+        Err(Error::Invalid(format!("there is no vertex {v}: the graph has {}", self.num_vertices)))
+    }
+}
+
+/// The way along the chain of one vertex.
+struct Walk<F> {
+    v: VertexId,
+    take: F,
+    /// Targets that newer layers declared dead, ascending.
+    dead: Vec<VertexId>,
+    enough: bool,
+}
+
+impl<'a, F: FnMut(Stretch<'a>) -> Result<Flow>> Walk<F> {
+    fn fragment(&mut self, section: &'a Section, layer: usize, slot: usize, rank: Option<u32>) -> Result<()> {
+        let lists = section.main();
+        let range = lists.range(slot)?;
+        match (rank, section.born()) {
+            (Some(rank), Some(born)) => {
+                let codes = born.get(range.clone())?;
+                for_runs(range, |i| codes.at(i) <= rank, |run| self.stretch(layer, Area::Main, lists, run))?;
+                section.past_runs(self.v, rank, |past, run| self.stretch(layer, Area::Past, &past.lists, run))
+            }
+            _ => self.stretch(layer, Area::Main, lists, range),
+        }
+    }
+
+    /// Remembers the tombstones of a layer for those below.
+    fn bury(&mut self, section: &Section, rank: Option<u32>) -> Result<()> {
+        let before = self.dead.len();
+        section.dead_targets(self.v, rank, &mut self.dead)?;
+        if before > 0 && self.dead.len() > before {
+            self.dead.sort_unstable();
+        }
+        Ok(())
+    }
+
+    /// Hands over a range, less the dead.
+    fn stretch(
+        &mut self,
+        layer: usize,
+        area: Area,
+        lists: &'a ListColumns,
+        range: Range<usize>,
+    ) -> Result<()> {
+        let targets = lists.some_targets(range.clone())?;
+        let mut start = 0;
+        for at in 0..self.dead.len() {
+            let dead = self.dead[at];
+            let end = start + targets[start..].partition_point(|&target| target < dead);
+            self.give(layer, area, lists, range.start + start, &targets[start..end])?;
+            start = end + targets[end..].partition_point(|&target| target == dead);
+        }
+        self.give(layer, area, lists, range.start + start, &targets[start..])
+    }
+
+    fn give(
+        &mut self,
+        layer: usize,
+        area: Area,
+        lists: &'a ListColumns,
+        start: usize,
+        targets: &'a [VertexId],
+    ) -> Result<()> {
+        if !self.enough && !targets.is_empty() {
+            self.enough = (self.take)(Stretch { layer, area, lists, start, targets })? == Flow::Enough;
+        }
+        Ok(())
+    }
+}
