@@ -10,7 +10,11 @@ mod maintain;
 mod merging;
 mod point;
 #[cfg(test)]
+mod model;
+#[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod crash_tests;
 
 pub use handle::{Database, DatabaseOptions};
 pub(crate) use layers::with_commits_in_memory;

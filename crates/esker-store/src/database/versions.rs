@@ -30,7 +30,7 @@ impl Database {
             // A name in the manifest must not outlive a version that is in the log alone.
             self.freeze(&self.core.run)?;
         }
-        self.edit(&[Edit::SetTag(TagRecord { name: name.to_owned(), version })])
+        self.edit(|_| vec![Edit::SetTag(TagRecord { name: name.to_owned(), version })])
     }
 
     /// Takes a name away.
@@ -38,7 +38,7 @@ impl Database {
     /// # Errors
     /// [`Error::Invalid`] if there is none; [`Error::Io`].
     pub fn untag(&self, name: &str) -> Result<()> {
-        self.edit(&[Edit::RemoveTag { name: name.to_owned() }])
+        self.edit(|_| vec![Edit::RemoveTag { name: name.to_owned() }])
     }
 
     /// Forgets a version. Others stay as they are; the space of what only this one needed comes back when its layer is merged.
@@ -46,21 +46,29 @@ impl Database {
     /// # Errors
     /// [`Error::Invalid`] if there is no such version, it is the newest one, or it has a tag; [`Error::Io`].
     pub fn forget(&self, version: u64) -> Result<()> {
-        let manifest = self.manifest();
-        if self.versions().last().is_some_and(|newest| newest.number == version) {
+        let versions = self.versions();
+        if versions.last().is_some_and(|newest| newest.number == version) {
             return Err(Error::Invalid(format!(
                 "version {version} is the newest, which every later one builds on: commit what undoes it instead"
             )));
         }
+        if versions.binary_search_by_key(&version, |known| known.number).is_err() {
+            return Err(Error::Invalid(format!("there is no version {version}")));
+        }
+        let manifest = self.manifest();
         if let Some((name, _)) = manifest.tags.iter().find(|(_, tagged)| **tagged == version) {
             return Err(Error::Invalid(format!(
                 "version {version} has the tag {name:?}: take that away first"
             )));
         }
-        if version > manifest.versions.last().map_or(0, |newest| newest.number) {
+        if version >= manifest.versions.last().map_or(0, |newest| newest.number) {
+            // The newest version in the layers is what the commits of the log build on.
             self.freeze(&self.core.run)?;
         }
-        self.edit(&[Edit::RemoveVersion { number: version }])
+        // Freezing forgets what the retention does not keep.
+        self.edit(|manifest| {
+            manifest.version(version).map(|_| Edit::RemoveVersion { number: version }).into_iter().collect()
+        })
     }
 
     /// Says which versions are kept from now on; others are forgotten now, and after each freezing. Versions with a tag and the
@@ -69,14 +77,18 @@ impl Database {
     /// # Errors
     /// [`Error::Io`].
     pub fn retain(&self, retention: Retention) -> Result<()> {
-        self.edit(&[Edit::SetRetention(retention)])?;
-        let manifest = self.manifest();
-        self.edit(&forgotten(&manifest))
+        self.edit(|manifest| {
+            let mut edits = vec![Edit::SetRetention(retention)];
+            edits.extend(forgotten(&Manifest { retention, ..manifest.clone() }));
+            edits
+        })
     }
 
-    fn edit(&self, edits: &[Edit]) -> Result<()> {
+    /// Appends the edits that follow from the manifest as one record, and shows what it says then.
+    fn edit(&self, edits: impl FnOnce(&Manifest) -> Vec<Edit>) -> Result<()> {
         let mut maintenance = locked(&self.core.maintenance);
-        let manifest = Manifest::clone(maintenance.manifest.append(edits)?);
+        let edits = edits(maintenance.manifest.manifest());
+        let manifest = Manifest::clone(maintenance.manifest.append(&edits)?);
         self.core.log.set_manifest_records(manifest.records);
         let state = Arc::clone(&self.core.read().state);
         let layers = state.layers().to_vec();

@@ -53,7 +53,7 @@ pub struct Faults {
 #[derive(Debug, Clone, Default)]
 pub struct FaultyDisk(Arc<Mutex<State>>);
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct State {
     faults: Faults,
     random: u64,
@@ -66,7 +66,7 @@ struct State {
     pending_names: Vec<Change>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Node {
     is_directory: bool,
     locked: bool,
@@ -79,6 +79,11 @@ impl FaultyDisk {
     /// An empty disk whose random choices follow from `seed`.
     pub fn new(seed: u64) -> Self {
         Self(Arc::new(Mutex::new(State { random: seed, ..State::default() })))
+    }
+
+    /// Another disk that is now in the same state, to be driven elsewhere from here.
+    pub fn fork(&self) -> Self {
+        Self(Arc::new(Mutex::new(self.state().clone())))
     }
 
     /// Sets the faults from now on, and counts operations from 1 again.

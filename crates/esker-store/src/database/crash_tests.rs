@@ -1,0 +1,485 @@
+//! What a database holds after anything that may happen to it: power lost, failing and refused operations, at each single
+//! operation of a random workload, and of the recovery after it.
+//!
+//! `ESKER_TEST_ROUNDS` tries so many workloads in each test.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use esker_graph::Run;
+
+use super::model::{Change, DB, Version, commit, verify_version};
+use super::{Database, DatabaseOptions};
+use crate::check::check;
+use crate::error::{Error, Result};
+use crate::format::{IdMapKind, Retention};
+use crate::history::Random;
+use crate::io::{Disk, Faults, FaultyDisk};
+use crate::sample::Sample;
+use crate::store::Store;
+
+const NUM_VERTICES: u64 = 8;
+
+/// How many workloads are tried.
+fn rounds() -> u64 {
+    std::env::var("ESKER_TEST_ROUNDS").map_or(1, |rounds| rounds.parse().unwrap())
+}
+
+/// What a user asks for. Numbers choose among what there is then.
+#[derive(Debug, Clone)]
+enum Step {
+    Commit(Vec<Change>),
+    Freeze,
+    Tag(usize, usize),
+    Untag(usize),
+    Forget(usize),
+    Retain(Retention),
+    Reopen,
+}
+
+/// A step, once it is known what there is.
+#[derive(Debug)]
+enum Task<'s> {
+    Commit(&'s [Change]),
+    Freeze,
+    Tag(String, u64),
+    Untag(String),
+    Forget(u64),
+    Retain(Retention),
+}
+
+/// What a database holds.
+#[derive(Debug, Clone, PartialEq)]
+struct Content {
+    directed: bool,
+    /// The newest version in a layer.
+    frozen: u64,
+    versions: BTreeMap<u64, Arc<Version>>,
+    tags: BTreeMap<String, u64>,
+    retention: Retention,
+}
+
+impl Content {
+    fn of(sample: &Sample) -> Self {
+        Self {
+            directed: sample.directed,
+            frozen: 1,
+            versions: [(1, Arc::new(Version::of(sample)))].into(),
+            tags: BTreeMap::new(),
+            retention: Retention::All,
+        }
+    }
+
+    fn newest(&self) -> u64 {
+        *self.versions.last_key_value().unwrap().0
+    }
+
+    /// A version that may be named; those that the next freeze forgets are not.
+    fn pick(&self, place: usize) -> u64 {
+        let newest = self.newest();
+        let safe =
+            |version: u64| version <= self.frozen || version == newest || self.retention == Retention::All;
+        let numbers: Vec<u64> = self.versions.keys().copied().filter(|&version| safe(version)).collect();
+        numbers[place % numbers.len()]
+    }
+
+    /// What a step comes down to, unless there is nothing that it could be done to.
+    fn task<'s>(&self, step: &'s Step) -> Option<Task<'s>> {
+        match step {
+            Step::Commit(changes) => Some(Task::Commit(changes)),
+            Step::Freeze => Some(Task::Freeze),
+            Step::Tag(name, place) => Some(Task::Tag(format!("tag {name}"), self.pick(*place))),
+            Step::Untag(place) => {
+                let name = self.tags.keys().nth(place % self.tags.len().max(1))?;
+                Some(Task::Untag(name.clone()))
+            }
+            Step::Forget(place) => {
+                let version = self.pick(*place);
+                let is_free =
+                    version != self.newest() && !self.tags.values().any(|tagged| *tagged == version);
+                is_free.then_some(Task::Forget(version))
+            }
+            Step::Retain(retention) => Some(Task::Retain(*retention)),
+            Step::Reopen => None,
+        }
+    }
+
+    /// All that is passed through while a task is done, from what is there before to what is there after.
+    fn through(&self, task: &Task<'_>) -> Vec<Self> {
+        let mut stages = vec![self.clone()];
+        let needs_freeze = match task {
+            Task::Freeze => true,
+            // What is named in the manifest must be in a layer.
+            Task::Tag(_, version) => *version > self.frozen,
+            Task::Forget(version) => *version >= self.frozen,
+            _ => false,
+        };
+        if needs_freeze && self.frozen < self.newest() {
+            stages.push(Self { frozen: self.newest(), ..self.clone() }.without_forgotten());
+        }
+        let mut next = stages[stages.len() - 1].clone();
+        match task {
+            Task::Commit(changes) => {
+                let version = next.versions.last_key_value().unwrap().1.with(changes, self.directed);
+                next.versions.insert(self.newest() + 1, Arc::new(version));
+            }
+            Task::Freeze => {}
+            Task::Tag(name, version) => drop(next.tags.insert(name.clone(), *version)),
+            Task::Untag(name) => drop(next.tags.remove(name)),
+            Task::Forget(version) => drop(next.versions.remove(version)),
+            Task::Retain(retention) => {
+                next = Self { retention: *retention, ..next }.without_forgotten();
+            }
+        }
+        stages.push(next);
+        stages
+    }
+
+    /// Without the versions that the retention does not keep.
+    fn without_forgotten(mut self) -> Self {
+        let Retention::Last(count) = self.retention else { return self };
+        let in_layers: Vec<u64> = self.versions.range(..=self.frozen).map(|version| *version.0).collect();
+        for version in &in_layers[..in_layers.len().saturating_sub(count as usize)] {
+            if !self.tags.values().any(|tagged| tagged == version) {
+                self.versions.remove(version);
+            }
+        }
+        self
+    }
+
+    /// Whether an open database says the same about its versions.
+    fn is_told_by(&self, db: &Database) -> bool {
+        let manifest = db.manifest();
+        let in_layers = manifest.log_start().first_version - 1;
+        (in_layers, &manifest.tags, manifest.retention) == (self.frozen, &self.tags, self.retention)
+            && db.versions().iter().map(|version| version.number).eq(self.versions.keys().copied())
+    }
+
+    /// Whether every version is what it should be.
+    fn verify(&self, db: &Database, run: &Run) {
+        for (&number, expected) in &self.versions {
+            verify_version(&db.at(number).unwrap(), expected, run);
+        }
+        for number in (1..=self.newest() + 1).filter(|number| !self.versions.contains_key(number)) {
+            let refused = db.at(number).map(drop).unwrap_err();
+            assert!(matches!(refused, Error::Invalid(_)), "version {number}: {refused}");
+        }
+    }
+}
+
+/// What may be there: several contents, if it is not known how far something came.
+#[derive(Debug, Clone)]
+struct Possible(Vec<Content>);
+
+impl Possible {
+    /// Does a step, and remembers what may be there then. The step may fail.
+    fn advance(&mut self, db: &Database, step: &Step, run: &Run) -> Result<()> {
+        let shown = self.told(db).clone();
+        let Some(task) = shown.task(step) else { return Ok(()) };
+        let stages: Vec<Vec<Content>> = self.0.iter().map(|content| content.through(&task)).collect();
+        let outcome = match &task {
+            Task::Commit(changes) => commit(db, changes).map(drop),
+            Task::Freeze => db.freeze(run).map(drop),
+            Task::Tag(name, version) => db.tag(name, *version),
+            Task::Untag(name) => db.untag(name),
+            Task::Forget(version) => db.forget(*version),
+            Task::Retain(retention) => db.retain(*retention),
+        };
+        // A commit that failed may be on the disk, but is not frozen.
+        let is_frozen = |stages: &[Content]| !matches!(task, Task::Freeze) || stages[0] == shown;
+        self.0 = match outcome {
+            Ok(()) => stages
+                .into_iter()
+                .map(|mut stages| stages.swap_remove(if is_frozen(&stages) { stages.len() - 1 } else { 0 }))
+                .collect(),
+            Err(_) => stages.into_iter().flatten().collect(),
+        };
+        outcome
+    }
+
+    /// Which of them an open database tells of.
+    fn told(&self, db: &Database) -> &Content {
+        let found = self.0.iter().find(|content| content.is_told_by(db));
+        found.unwrap_or_else(|| {
+            let numbers: Vec<u64> = db.versions().iter().map(|version| version.number).collect();
+            panic!("versions {numbers:?} and {:?} are none of {:#?}", db.manifest(), self.0)
+        })
+    }
+
+    /// Whether an open database holds one of them; which is certain then.
+    fn settle(&mut self, db: &Database, run: &Run) {
+        let found = self.told(db).clone();
+        found.verify(db, run);
+        self.0 = vec![found];
+    }
+}
+
+/// A workload on a sample of a database.
+struct Workload {
+    sample: Sample,
+    steps: Vec<Step>,
+    run: Run,
+}
+
+impl Workload {
+    fn random(seed: u64, steps: usize) -> Self {
+        let mut random = Random(seed);
+        let mut sample = Sample::random(NUM_VERTICES as usize, 12, random.chance(50), seed as u32);
+        sample.ids = IdMapKind::Identity;
+        let mut steps: Vec<Step> = (0..steps).map(|_| Step::random(&mut random)).collect();
+        // Commits that are in no layer at the end, too.
+        steps.push(Step::Commit(changes(&mut random)));
+        Self { sample, steps, run: Run::with_threads(1).unwrap() }
+    }
+
+    /// A disk with the sample.
+    fn prepare(&self, seed: u64) -> FaultyDisk {
+        let disk = FaultyDisk::new(seed);
+        let shared: Arc<dyn Disk> = Arc::new(disk.clone());
+        self.sample.write(&shared, Path::new(DB), false).unwrap();
+        disk
+    }
+
+    fn possible(&self) -> Possible {
+        Possible(vec![Content::of(&self.sample)])
+    }
+
+    /// All steps, up to the first that fails.
+    fn work(&self, disk: &FaultyDisk, possible: &mut Possible) -> Result<()> {
+        let mut db = open(disk)?;
+        for step in &self.steps {
+            if matches!(step, Step::Reopen) {
+                db.close()?;
+                db = open(disk)?;
+            }
+            possible.advance(&db, step, &self.run)?;
+        }
+        db.close()
+    }
+
+    /// Recovers, and goes on from there.
+    fn recover(&self, disk: &FaultyDisk, possible: &mut Possible, is_thorough: bool) {
+        let shared: Arc<dyn Disk> = Arc::new(disk.clone());
+        let store = Store::open_on(shared, Path::new(DB)).unwrap();
+        let seen: Vec<u64> = store.versions().unwrap().iter().map(|version| version.number).collect();
+        let db = open(disk).unwrap();
+        possible.settle(&db, &self.run);
+        assert!(possible.0[0].versions.keys().eq(&seen), "a reader saw {seen:?}");
+        for step in [Step::Commit(vec![Change::Add(1, 2, 3, 4)]), Step::Freeze] {
+            possible.advance(&db, &step, &self.run).unwrap();
+        }
+        possible.settle(&db, &self.run);
+        if is_thorough {
+            let report = check(disk, &db.snapshot().unwrap(), &self.run).unwrap();
+            assert!(report.is_sound(), "{:?}", report.problems);
+        }
+    }
+}
+
+impl Step {
+    fn random(random: &mut Random) -> Self {
+        match random.below(20) {
+            0..8 => Self::Commit(changes(random)),
+            8..12 => Self::Freeze,
+            12..14 => Self::Tag(random.below(2), random.below(100)),
+            14 => Self::Untag(random.below(100)),
+            15..17 => Self::Forget(random.below(100)),
+            17 => Self::Retain([Retention::All, Retention::Last(1), Retention::Last(3)][random.below(3)]),
+            _ => Self::Reopen,
+        }
+    }
+}
+
+fn changes(random: &mut Random) -> Vec<Change> {
+    (0..random.below(8)).map(|_| Change::random(NUM_VERTICES, random)).collect()
+}
+
+fn open(disk: &FaultyDisk) -> Result<Database> {
+    let options = DatabaseOptions { threads: 1, segment_bytes: 4096 + 1000, ..DatabaseOptions::default() };
+    Database::open_on(Arc::new(disk.clone()), Path::new(DB), options)
+}
+
+fn die_at(operation: u64) -> Faults {
+    Faults { die_at: Some(operation), ..Faults::default() }
+}
+
+fn fail_at(operation: u64) -> Faults {
+    Faults { fail_at: Some(operation), ..Faults::default() }
+}
+
+/// Calls `test` with a fresh disk for a fault at each operation of a workload, until there is none left. It returns
+/// how many operations there were.
+fn at_each_operation(steps: usize, mut test: impl FnMut(&Workload, FaultyDisk, u64) -> u64) {
+    for seed in 1..=rounds() {
+        let workload = Workload::random(seed, steps);
+        let fresh = workload.prepare(seed);
+        (1..).find(|&at| test(&workload, fresh.fork(), at) < at);
+    }
+}
+
+#[test]
+fn what_was_acknowledged_survives_a_loss_of_power_at_each_operation_and_another_one() {
+    let mut random = Random(1);
+    at_each_operation(40, |workload, disk, at| {
+        let mut possible = workload.possible();
+        disk.set_faults(die_at(at));
+        let outcome = workload.work(&disk, &mut possible);
+        let operations = disk.operations();
+        assert!(operations >= at || outcome.is_ok(), "{outcome:?}");
+        disk.crash();
+        let after_crash = disk.fork();
+        workload.recover(&disk, &mut possible.clone(), at % 8 == 0);
+        crash_again(workload, &after_crash, possible, &mut random);
+        operations
+    });
+}
+
+/// Dies at a random operation of recovery; what a recovery that came to its end said, stays.
+fn crash_again(workload: &Workload, disk: &FaultyDisk, mut possible: Possible, random: &mut Random) {
+    let rehearsal = disk.fork();
+    rehearsal.set_faults(Faults::default());
+    drop(open(&rehearsal).unwrap());
+    disk.set_faults(die_at(1 + random.below(rehearsal.operations() as usize) as u64));
+    if let Ok(db) = open(disk) {
+        possible = Possible(vec![possible.told(&db).clone()]);
+    }
+    disk.crash();
+    workload.recover(disk, &mut possible, false);
+}
+
+#[test]
+fn a_second_loss_of_power_at_each_operation_of_recovery_loses_nothing() {
+    for seed in 1..=rounds() {
+        let workload = Workload::random(seed, 20);
+        let (disk, mut possible) = (workload.prepare(seed), workload.possible());
+        let rehearsal = disk.fork();
+        rehearsal.set_faults(Faults::default());
+        workload.work(&rehearsal, &mut possible.clone()).unwrap();
+        // Somewhere in the last third.
+        let operations = rehearsal.operations();
+        disk.set_faults(die_at(operations - Random(seed).below(operations as usize / 3) as u64));
+        workload.work(&disk, &mut possible).unwrap_err();
+        disk.crash();
+        for at in 1.. {
+            let (disk, mut possible) = (disk.fork(), possible.clone());
+            disk.set_faults(die_at(at));
+            let db = open(&disk);
+            let is_over = disk.operations() < at;
+            if let Ok(db) = db {
+                possible = Possible(vec![possible.told(&db).clone()]);
+            }
+            disk.crash();
+            workload.recover(&disk, &mut possible, false);
+            if is_over {
+                break;
+            }
+        }
+    }
+}
+
+/// Goes on after a failure: whatever else fails or not, what is shown is what may be there.
+fn go_on(workload: &Workload, db: &Database, possible: &mut Possible) {
+    let shown = possible.told(db);
+    shown.verify(db, &workload.run);
+    let steps = [Step::Commit(vec![Change::Add(5, 6, 7, 1)]), Step::Tag(5, 0), Step::Freeze];
+    for step in steps {
+        // A second failure must be a clean one as well.
+        drop(possible.advance(db, &step, &workload.run));
+    }
+    possible.told(db).verify(db, &workload.run);
+}
+
+/// Works until something fails; then the open database must still show what it did, and so must one that is opened
+/// after the disk was mended. Returns the number of operations up to then.
+fn fail(workload: &Workload, disk: &FaultyDisk, power_is_lost: bool) -> u64 {
+    let mut possible = workload.possible();
+    let mut db = open(disk).ok();
+    for step in &workload.steps {
+        if matches!(step, Step::Reopen) {
+            // What fails on closing is no more than the mark of a log that was closed.
+            drop(db.take().map(Database::close));
+            db = open(disk).ok();
+        }
+        let Some(db) = &db else { break };
+        if possible.advance(db, step, &workload.run).is_err() {
+            go_on(workload, db, &mut possible);
+            break;
+        }
+    }
+    drop(db);
+    let operations = disk.operations();
+    disk.set_faults(Faults::default());
+    if power_is_lost {
+        disk.crash();
+    }
+    workload.recover(disk, &mut possible, false);
+    operations
+}
+
+#[test]
+fn any_operation_may_fail_once() {
+    at_each_operation(30, |workload, disk, at| {
+        disk.set_faults(fail_at(at));
+        fail(workload, &disk, at % 2 == 0)
+    });
+}
+
+#[test]
+fn a_full_disk_is_told_and_takes_nothing_away() {
+    for seed in 1..=rounds() {
+        let workload = Workload::random(seed, 20);
+        let fresh = workload.prepare(seed);
+        let used_bytes = |disk: &FaultyDisk| {
+            let store = Store::open_on(Arc::new(disk.clone()), Path::new(DB)).unwrap();
+            store.files().unwrap().iter().map(|file| file.1).sum::<u64>()
+        };
+        let whole = fresh.fork();
+        workload.work(&whole, &mut workload.possible()).unwrap();
+        let (first, last) = (used_bytes(&fresh), used_bytes(&whole));
+        for step in 0..200 {
+            let disk = fresh.fork();
+            let space_bytes = Some(first + (last - first) * step / 190);
+            disk.set_faults(Faults { space_bytes, ..Faults::default() });
+            fail(&workload, &disk, step % 2 == 0);
+        }
+    }
+}
+
+#[test]
+fn a_database_on_a_disk_that_becomes_read_only_stays_readable() {
+    let workload = Workload::random(3, 20);
+    let disk = workload.prepare(3);
+    let mut possible = workload.possible();
+    workload.work(&disk, &mut possible).unwrap();
+    let read_only = || disk.set_faults(Faults { read_only: true, ..Faults::default() });
+    let db = open(&disk).unwrap();
+    read_only();
+    let shown = possible.0[0].clone();
+    for step in [Step::Commit(vec![Change::AddVertex(3)]), Step::Freeze, Step::Tag(7, 0)] {
+        let refused = possible.advance(&db, &step, &workload.run).unwrap_err().to_string();
+        assert!(refused.contains("ead-only") || refused.contains("open the database again"), "{refused}");
+        shown.verify(&db, &workload.run);
+    }
+    drop(db);
+    assert!(matches!(open(&disk), Err(Error::Io { .. })));
+    let store = Store::open_on(Arc::new(disk.clone()), Path::new(DB)).unwrap();
+    for (&number, expected) in &shown.versions {
+        verify_version(&store.at(number).unwrap(), expected, &workload.run);
+    }
+}
+
+#[test]
+fn the_newest_version_in_a_layer_may_be_forgotten_while_the_log_builds_on_it() {
+    // Once the layers seemed to end with the version before, on which the commit in the log was then put.
+    let workload = Workload::random(1, 0);
+    let disk = workload.prepare(1);
+    let mut possible = workload.possible();
+    let db = open(&disk).unwrap();
+    let add = |v| Step::Commit(vec![Change::Add(v, v + 1, 1, 1)]);
+    for step in [add(1), Step::Freeze, add(2), Step::Forget(1), add(3)] {
+        possible.advance(&db, &step, &workload.run).unwrap();
+    }
+    possible.settle(&db, &workload.run);
+    assert!(possible.0[0].versions.keys().eq(&[1, 3, 4]));
+}

@@ -1,0 +1,264 @@
+//! What a database should hold, in the words of a user, and how tests compare the two.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use esker_graph::{Direction, Run};
+
+use super::{Database, OwnedValue};
+use crate::check::check;
+use crate::error::Result;
+use crate::format::ElementType;
+use crate::history::Random;
+use crate::ids::ExternalId;
+use crate::io::Disk;
+use crate::property::PropertyValue;
+use crate::sample::{KINDS, Sample, kind_of};
+use crate::snapshot::Snapshot;
+
+/// Where tests keep their database.
+pub(super) const DB: &str = "web.esker";
+
+/// A change, in the words of a user.
+#[derive(Debug, Clone)]
+pub(super) enum Change {
+    Add(u64, u64, i32, u8),
+    Remove(u64, u64),
+    AddVertex(u64),
+    RemoveVertex(u64),
+    Age(u64, Option<i64>),
+    Name(u64, Option<String>),
+}
+
+/// Weight and kind of an edge.
+pub(super) type Properties = (i32, Vec<u8>);
+
+/// A version in the words of a user.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Version {
+    pub(super) vertices: BTreeSet<u64>,
+    pub(super) edges: BTreeMap<(u64, u64), Vec<Properties>>,
+    pub(super) ages: BTreeMap<u64, i64>,
+    pub(super) names: BTreeMap<u64, String>,
+}
+
+pub(super) struct Model {
+    pub(super) directed: bool,
+    pub(super) versions: Vec<Version>,
+}
+
+pub(super) fn kind_text(kind: u8) -> Vec<u8> {
+    match KINDS.get(kind as usize) {
+        Some(text) => text.to_vec(),
+        None => format!("kind {kind}").into_bytes(),
+    }
+}
+
+impl Version {
+    /// The version that was imported.
+    pub(super) fn of(sample: &Sample) -> Self {
+        let mut first = Self { vertices: (0..sample.num_vertices as u64).collect(), ..Self::default() };
+        for &(u, v, weight) in &sample.edges {
+            let key = key(sample.directed, u64::from(u), u64::from(v));
+            first.edges.entry(key).or_default().push((weight, kind_text(kind_of(weight))));
+        }
+        first
+    }
+
+    /// The version that changes make of this one. The sample is a multigraph.
+    pub(super) fn with(&self, changes: &[Change], directed: bool) -> Self {
+        let mut version = self.clone();
+        changes.iter().for_each(|change| version.change(change, directed));
+        version
+    }
+
+    fn change(&mut self, change: &Change, directed: bool) {
+        match change {
+            Change::Add(u, v, weight, kind) => {
+                self.vertices.extend([u, v]);
+                let key = key(directed, *u, *v);
+                self.edges.entry(key).or_default().push((*weight, kind_text(*kind)));
+            }
+            Change::Remove(u, v) => {
+                self.edges.remove(&key(directed, *u, *v));
+            }
+            Change::AddVertex(v) => {
+                self.vertices.insert(*v);
+            }
+            Change::RemoveVertex(v) => {
+                self.vertices.remove(v);
+                self.edges.retain(|(a, b), _| a != v && b != v);
+            }
+            Change::Age(v, age) => {
+                self.vertices.insert(*v);
+                match age {
+                    Some(age) => self.ages.insert(*v, *age),
+                    None => self.ages.remove(v),
+                };
+            }
+            Change::Name(v, name) => {
+                self.vertices.insert(*v);
+                match name {
+                    Some(name) => self.names.insert(*v, name.clone()),
+                    None => self.names.remove(v),
+                };
+            }
+        }
+    }
+}
+
+fn key(directed: bool, u: u64, v: u64) -> (u64, u64) {
+    if directed { (u, v) } else { (u.min(v), u.max(v)) }
+}
+
+impl Change {
+    /// One to a graph of about `n` vertices; small ids, and so conflicts, are frequent.
+    pub(super) fn random(n: u64, random: &mut Random) -> Self {
+        let mut id =
+            |bound: u64| random.below(bound as usize) as u64 * random.below(bound as usize) as u64 / bound;
+        let (u, v) = (id(n * 3 / 2 + 2), id(n * 3 / 2 + 2));
+        match random.below(13) {
+            0..6 => Self::Add(u, v, random.below(4) as i32, random.below(6) as u8),
+            6..9 => Self::Remove(u, v),
+            9 => Self::AddVertex(random.below(2 * n as usize) as u64),
+            10 => Self::RemoveVertex(u),
+            11 => Self::Age(u, random.chance(60).then(|| random.below(6) as i64 - 3)),
+            _ => Self::Name(u, random.chance(60).then(|| "abc"[..random.below(3)].to_owned())),
+        }
+    }
+}
+
+impl Model {
+    pub(super) fn of(sample: &Sample) -> Self {
+        Self { directed: sample.directed, versions: vec![Version::of(sample)] }
+    }
+
+    pub(super) fn commit(&mut self, changes: &[Change]) {
+        let next = self.versions.last().unwrap().with(changes, self.directed);
+        self.versions.push(next);
+    }
+}
+
+pub(super) fn commit(db: &Database, changes: &[Change]) -> Result<u64> {
+    let mut batch = db.batch();
+    batch.define_vertex_property("age", Some(ElementType::I64));
+    batch.define_vertex_property("name", None);
+    for change in changes {
+        match change {
+            Change::Add(u, v, weight, kind) => {
+                let text = kind_text(*kind);
+                batch.add_edge(*u, *v, &[PropertyValue::I32(*weight), PropertyValue::Text(&text)])?;
+            }
+            Change::Remove(u, v) => batch.remove_edge(*u, *v)?,
+            Change::AddVertex(v) => batch.add_vertex(*v)?,
+            Change::RemoveVertex(v) => batch.remove_vertex(*v)?,
+            Change::Age(v, age) => batch.set_vertex(*v, "age", age.map(PropertyValue::I64))?,
+            Change::Name(v, name) => {
+                batch.set_vertex(
+                    *v,
+                    "name",
+                    name.as_ref().map(|name| PropertyValue::Text(name.as_bytes())),
+                )?;
+            }
+        }
+    }
+    db.commit(batch, &format!("{} changes", changes.len()))
+}
+
+/// A stored version in the words of a user.
+pub(super) fn read(snapshot: &Snapshot, run: &Run) -> Result<Version> {
+    let mut version = Version::default();
+    let removed = snapshot.removed(run)?;
+    let id_of = |v| -> Result<u64> {
+        match snapshot.ids().external_of(v)? {
+            ExternalId::Int(id) => Ok(id),
+            ExternalId::Text(_) => panic!("the ids of the sample are integers"),
+        }
+    };
+    let (age, name) = (snapshot.vertex_property("age").ok(), snapshot.vertex_property("name").ok());
+    for v in (0..snapshot.num_vertices()).map(esker_graph::vertex) {
+        let id = id_of(v)?;
+        assert_eq!(snapshot.ids().vertex_of(ExternalId::Int(id))?, Some(v));
+        let edges = snapshot.edges(Direction::Out, v)?;
+        if !removed.is_removed(v) {
+            version.vertices.insert(id);
+        }
+        for (index, &target) in edges.targets().iter().enumerate() {
+            let target = id_of(target)?;
+            let weight = (edges.bits(0, index)? as u32).cast_signed();
+            let kind = snapshot.dictionary(1).unwrap().text(edges.bits(1, index)? as usize)?.to_vec();
+            if snapshot.is_directed() || id <= target {
+                version.edges.entry((id, target)).or_default().push((weight, kind));
+            }
+        }
+        match age.as_ref().map(|age| age.get(v)).transpose()?.flatten() {
+            Some(PropertyValue::I64(age)) => drop(version.ages.insert(id, age)),
+            None => {}
+            other => panic!("{other:?}"),
+        }
+        match name.as_ref().map(|name| name.get(v)).transpose()?.flatten() {
+            Some(PropertyValue::Text(name)) => {
+                version.names.insert(id, String::from_utf8(name.to_vec()).unwrap());
+            }
+            None => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    Ok(version)
+}
+
+pub(super) fn normal(version: &Version) -> Version {
+    let mut version = version.clone();
+    version.edges.values_mut().for_each(|copies| copies.sort());
+    version.edges.retain(|_, copies| !copies.is_empty());
+    version
+}
+
+pub(super) fn verify(db: &Database, model: &Model, disk: &dyn Disk, run: &Run) {
+    for (number, expected) in (1..).zip(&model.versions) {
+        let snapshot = db.at(number).unwrap();
+        verify_version(&snapshot, expected, run);
+        let report = check(disk, &snapshot, run).unwrap();
+        assert!(report.is_sound(), "version {number}: {:?}", report.problems);
+    }
+    verify_points(db, model.versions.last().unwrap(), model.directed);
+}
+
+pub(super) fn verify_version(snapshot: &Snapshot, expected: &Version, run: &Run) {
+    let found = read(snapshot, run).unwrap();
+    assert_eq!(normal(&found), normal(expected), "version {}", snapshot.version().number);
+    let num_edges = expected.edges.values().map(|copies| copies.len() as u64).sum::<u64>();
+    assert_eq!(snapshot.num_edges(), num_edges);
+}
+
+/// Point reads of the newest version, without a layer for what is not frozen.
+pub(super) fn verify_points(db: &Database, expected: &Version, directed: bool) {
+    let vertex = |id: u64| db.vertex_of(ExternalId::Int(id)).unwrap().unwrap();
+    for &id in &expected.vertices {
+        let v = vertex(id);
+        let mut out: Vec<_> = Vec::new();
+        for (&(a, b), copies) in &expected.edges {
+            let other = if a == id { Some(b) } else { (b == id && !directed).then_some(a) };
+            out.extend(other.into_iter().flat_map(|other| std::iter::repeat_n(vertex(other), copies.len())));
+            if a == id {
+                assert!(db.has_edge(vertex(a), vertex(b)).unwrap());
+                let mut bits: Vec<_> = db
+                    .edge_bits(v, vertex(b))
+                    .unwrap()
+                    .iter()
+                    .map(|bits| (bits[0] as u32).cast_signed())
+                    .collect();
+                bits.sort_unstable();
+                let mut weights: Vec<_> = copies.iter().map(|copy| copy.0).collect();
+                weights.sort_unstable();
+                assert_eq!(bits, weights, "edge {a} {b}");
+            }
+        }
+        out.sort_unstable();
+        assert_eq!(db.neighbors(Direction::Out, v).unwrap(), out, "vertex {id}");
+        assert_eq!(db.degree(Direction::Out, v).unwrap(), out.len());
+        if !expected.ages.is_empty() {
+            let age = expected.ages.get(&id).map(|age| OwnedValue::Number(PropertyValue::I64(*age)));
+            assert_eq!(db.vertex_value(v, "age").unwrap(), age);
+        }
+    }
+}
