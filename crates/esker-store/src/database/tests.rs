@@ -6,7 +6,7 @@ use std::sync::Arc;
 use esker_graph::Run;
 use proptest::prelude::*;
 
-use super::model::{Change, DB, Model, commit, verify, verify_points};
+use super::model::{Change, DB, Model, commit, normal, read, verify, verify_points};
 use super::{Database, DatabaseOptions};
 use crate::format::IdMapKind;
 use crate::io::{Disk, FaultyDisk};

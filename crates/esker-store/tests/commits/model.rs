@@ -6,13 +6,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use esker_graph::Direction;
+use esker_store::ids::ExternalId;
 use esker_store::import::format::ReadOptions;
 use esker_store::import::install::import;
 use esker_store::import::open::open_reader;
 use esker_store::import::options::ImportOptions;
 use esker_store::io::Disk;
 use esker_store::property::PropertyValue;
-use esker_store::ids::ExternalId;
 use esker_store::version::StagingOptions;
 use esker_store::{Batch, Result, Snapshot};
 
@@ -113,9 +113,11 @@ pub(crate) fn fill(batch: &mut Batch, changes: &[Change]) -> Result<()> {
 /// As [`Edges::sum`], for all parts, of a version that is stored.
 pub(crate) fn sums_of(snapshot: &Snapshot, parts: u64) -> Result<Vec<u64>> {
     let mut sums = vec![0_u64; parts as usize];
-    let id = |v| match snapshot.ids().external_of(v)? {
-        ExternalId::Int(id) => Ok(id),
-        ExternalId::Text(text) => panic!("{text:?} is no integer"),
+    let id = |v| -> Result<u64> {
+        match snapshot.ids().external_of(v)? {
+            ExternalId::Int(id) => Ok(id),
+            ExternalId::Text(text) => panic!("{text:?} is no integer"),
+        }
     };
     let mut arcs = 0;
     for v in (0..snapshot.num_vertices()).map(esker_graph::vertex) {
