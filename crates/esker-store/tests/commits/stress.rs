@@ -24,10 +24,10 @@ const READERS: u64 = 2;
 struct Seen(Mutex<BTreeMap<u64, Vec<u64>>>);
 
 impl Seen {
-    fn note(&self, version: u64, sums: Vec<u64>) {
+    fn note(&self, version: u64, sums: &[u64]) {
         let mut seen = self.0.lock().unwrap();
-        let first = seen.entry(version).or_insert_with(|| sums.clone());
-        assert_eq!(*first, sums, "version {version} changed");
+        let first = seen.entry(version).or_insert_with(|| sums.to_vec());
+        assert_eq!(first, sums, "version {version} changed");
     }
 }
 
@@ -83,7 +83,7 @@ fn read(db: &Database, reader: u64, seen: &Seen, is_over: &AtomicBool) -> u64 {
             std::thread::sleep(Duration::from_millis(noise.below(30)));
             assert_eq!(sums_of(&pinned, COMMITTERS).unwrap(), sums, "version {number}");
         }
-        seen.note(number, sums);
+        seen.note(number, &sums);
         count += 1;
     }
     count
@@ -97,7 +97,7 @@ fn read_from_outside(path: &Path, seen: &Seen, is_over: &AtomicBool) {
         let versions = store.versions().unwrap();
         for _ in 0..3 {
             let number = versions[noise.below(versions.len() as u64) as usize].number;
-            seen.note(number, sums_of(&store.at(number).unwrap(), COMMITTERS).unwrap());
+            seen.note(number, &sums_of(&store.at(number).unwrap(), COMMITTERS).unwrap());
         }
     }
 }
