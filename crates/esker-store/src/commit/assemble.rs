@@ -46,6 +46,7 @@ pub(crate) fn assemble(
 ) -> Result<Assembled> {
     let (first, last) = (&commits[0], &commits[commits.len() - 1]);
     let below = state.snapshot(state.newest())?;
+    expect_consistent(&below, commits)?;
     let texts = new_texts(commits, below.edge_properties().count());
     let elements: Vec<ElementType> = below
         .edge_properties()
@@ -92,6 +93,22 @@ pub(crate) fn assemble(
         }
     });
     Ok(Assembled { versions: versions.collect(), record, properties, outcome })
+}
+
+/// Whether the commits fit onto the version below, which their checksums do not say.
+fn expect_consistent(below: &Snapshot, commits: &[Arc<Commit>]) -> Result<()> {
+    let (mut num_vertices, num_properties) = (below.num_vertices() as u64, below.edge_properties().count());
+    for commit in commits {
+        num_vertices += commit.new_ids.len() as u64;
+        if commit.num_vertices != num_vertices || commit.rows.len() != num_properties {
+            return Err(Error::Invalid(format!(
+                "version {} in the log of {} was made for another graph",
+                commit.version,
+                below.path().display()
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// The narrowest type for so many codes of texts.

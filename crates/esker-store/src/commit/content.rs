@@ -9,6 +9,9 @@ use crate::format::{CommitHeader, CommitText, Input, PropertyRecord, Value, Vers
 use crate::freeze::REMOVAL;
 use crate::ids::ExternalId;
 
+/// No database has so many edge properties.
+const EDGE_PROPERTIES_MAX: u32 = 1 << 16;
+
 /// External ids of new vertices, in the order of the vertices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NewIds {
@@ -184,9 +187,13 @@ impl Commit {
         let ends = sources.into_iter().zip(targets);
         let edges: Vec<EdgeOp> =
             ends.zip(rows).map(|((source, target), row)| EdgeOp { source, target, row }).collect();
+        if header.num_edge_properties > EDGE_PROPERTIES_MAX {
+            return Err(input.corrupt("the commit has more edge properties than there can be"));
+        }
         let rows = (0..header.num_edge_properties).map(|_| take_all(&mut input, header.num_rows));
         let rows = rows.collect::<Result<Vec<Vec<u64>>>>()?;
         let end = input.corrupt("an edge of the commit leads beyond its vertices or its rows");
+        let num_rows = edges.iter().filter(|edge| edge.row != REMOVAL).count() as u64;
         input.finish()?;
         let unknown_vertex = |v: VertexId| u64::from(v) >= header.num_vertices;
         let wrong = edges.iter().any(|edge| {
@@ -194,7 +201,10 @@ impl Commit {
                 || unknown_vertex(edge.target)
                 || (edge.row != REMOVAL && u64::from(edge.row) >= header.num_rows)
         });
-        if wrong || header.vertices.iter().any(|change| change.vertex >= header.num_vertices) {
+        if wrong
+            || num_rows != header.num_rows
+            || header.vertices.iter().any(|change| change.vertex >= header.num_vertices)
+        {
             return Err(end);
         }
         let CommitHeader { time_ms, message, num_vertices, new_properties, new_texts, vertices, .. } = header;

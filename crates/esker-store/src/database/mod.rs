@@ -15,6 +15,8 @@ mod model;
 mod tests;
 #[cfg(test)]
 mod crash_tests;
+#[cfg(test)]
+mod forged_tests;
 
 pub use handle::{Database, DatabaseOptions};
 pub(crate) use layers::with_commits_in_memory;

@@ -114,6 +114,14 @@ impl Writer {
                 self.num_vertices()
             )));
         }
+        if self.texts.len() != commit.rows.len() {
+            return Err(Error::Invalid(format!(
+                "version {} in the log has {} edge properties, not {}",
+                commit.version,
+                commit.rows.len(),
+                self.texts.len()
+            )));
+        }
         for text in &commit.new_texts {
             if let Some(Some(codes)) = self.texts.get_mut(text.property as usize) {
                 codes.insert(text.text.clone(), codes.len() as u32);
