@@ -1,6 +1,6 @@
 //! `esker commit`: changes written by hand, as one version.
 
-use std::io::{BufRead, BufReader};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -35,32 +35,31 @@ pub(crate) struct CommitCommand {
     /// The changes
     #[arg(default_value = "-")]
     script: String,
-    #[command(flatten)]
-    write: WriteArgs,
     /// Report as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    write: WriteArgs,
 }
 
 impl CommitCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
-        let cancel = cancel_on_signals()?;
-        let writing = self.write.open(&self.database, &cancel)?;
+        // Before signals are caught and the database is locked: somebody may be typing.
         let inputs = expand(&[&self.script])?;
         let [input] = &inputs[..] else {
             return Err(Failure::Usage(format!("{} names several files: give one", self.script)));
         };
-        let mut script: Box<dyn BufRead> = match input {
-            Input::Stdin => Box::new(BufReader::new(std::io::stdin())),
-            input => Box::new(BufReader::new(input.open()?)),
-        };
+        let mut script = Vec::new();
+        input.open()?.read_to_end(&mut script)?;
+        let cancel = cancel_on_signals()?;
+        let writing = self.write.open(&self.database, &cancel)?;
         let message = self.write.message(|| match input {
             Input::Stdin => "commit".to_owned(),
             input => format!("commit {}", input.name()),
         });
         let path = input.path();
         let report =
-            commit_script(&writing.database, &writing.target, &mut script, Path::new(&*path), &message)?;
+            commit_script(&writing.database, &writing.target, &mut &script[..], Path::new(&*path), &message)?;
         let written = self.write.finish(writing, report.changes)?;
         if self.json {
             return text::json(&json!({

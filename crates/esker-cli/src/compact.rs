@@ -11,7 +11,7 @@ use crate::failure::Outcome;
 use crate::interrupt::cancel_on_signals;
 use crate::progress::Bar;
 use crate::resources::ResourceArgs;
-use crate::size::{bytes, seconds};
+use crate::size::{bytes, counted, seconds};
 use crate::text;
 
 /// Makes all commits and layers one layer. Every version stays readable, the newest one at full speed; the space of forgotten
@@ -20,11 +20,11 @@ use crate::text;
 pub(crate) struct CompactCommand {
     /// The database
     database: PathBuf,
-    #[command(flatten)]
-    resources: ResourceArgs,
     /// Report as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    resources: ResourceArgs,
 }
 
 impl CompactCommand {
@@ -51,9 +51,9 @@ impl CompactCommand {
             }));
         }
         text::line(&format!(
-            "{}: {} layers of {} became {} of {}",
+            "{}: {} of {} became {} of {}",
             self.database.display(),
-            report.layers_before,
+            counted(report.layers_before as u64, "layer", "layers"),
             bytes(report.bytes_before),
             report.layers,
             bytes(report.bytes)

@@ -37,11 +37,11 @@ pub(crate) struct DiffCommand {
     /// Only count
     #[arg(long)]
     summary: bool,
-    #[command(flatten)]
-    resources: ResourceArgs,
     /// Report as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    resources: ResourceArgs,
 }
 
 impl DiffCommand {

@@ -35,13 +35,13 @@ pub(crate) struct FeedArgs {
     /// Lines that cannot be understood
     #[arg(long, value_enum, default_value_t)]
     bad_lines: Lines,
+    /// Report as JSON
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     read: ReadArgs,
     #[command(flatten)]
     write: WriteArgs,
-    /// Report as JSON
-    #[arg(long)]
-    json: bool,
 }
 
 impl FeedArgs {
@@ -56,7 +56,7 @@ impl FeedArgs {
         if let Err(failure) = fed {
             if !report.versions.is_empty() {
                 let made = describe_versions(&report.versions);
-                text::remark(&format!("{}: {made} with {} edges stay", path.display(), count(report.edges)));
+                text::remark(&format!("{}: {made}, {} edges, stay", path.display(), count(report.edges)));
             }
             return Err(failure);
         }

@@ -46,10 +46,9 @@ impl ForgetCommand {
         if self.json {
             return text::json(&json!({ "forgotten": numbers, "versions": left }));
         }
-        let what = if numbers.len() < 3 && numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]) {
-            describe_versions(&numbers)
-        } else {
-            format!("{} versions", numbers.len())
+        let what = match numbers.is_sorted_by(|a, b| a + 1 == *b) {
+            true => describe_versions(&numbers),
+            false => format!("{} versions", numbers.len()),
         };
         text::line(&format!("{}: {what} forgotten, {left} left", self.database.display()))
     }

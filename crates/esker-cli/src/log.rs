@@ -14,7 +14,7 @@ use crate::failure::Outcome;
 use crate::size::count;
 use crate::text;
 
-/// Newest first: number, time, edges, vertices, tags, message.
+/// Newest first: number, time, edges, vertices (those included that were removed), tags, message.
 #[derive(Debug, Args)]
 pub(crate) struct LogCommand {
     /// The database

@@ -10,7 +10,7 @@ use crate::failure::{Failure, Outcome};
 use crate::feeding::remark_rounded;
 use crate::interrupt::cancel_on_signals;
 use crate::reading::ReadArgs;
-use crate::size::count;
+use crate::size::{count, counted};
 use crate::text;
 use crate::writing::WriteArgs;
 
@@ -35,11 +35,11 @@ pub(crate) struct SetCommand {
     /// Character between columns; `\t` or `tab` for a tab
     #[arg(long, value_name = "CHAR")]
     delimiter: Option<String>,
-    #[command(flatten)]
-    write: WriteArgs,
     /// Report as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    write: WriteArgs,
 }
 
 impl SetCommand {
@@ -104,9 +104,9 @@ impl SetCommand {
             if report.unset > 0 { format!(", {} taken away", count(report.unset)) } else { String::new() };
         remark_rounded(report.rounded);
         text::line(&format!(
-            "{name}: version {version}: {} values set{unset} on {} vertices",
-            count(report.set),
-            count(report.vertices)
+            "{name}: version {version}: {} set{unset} on {}",
+            counted(report.set, "value", "values"),
+            counted(report.vertices, "vertex", "vertices")
         ))
     }
 }

@@ -48,6 +48,11 @@ pub(crate) fn count(amount: u64) -> String {
     grouped
 }
 
+/// `1 edge`, `1 234 edges`.
+pub(crate) fn counted(amount: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(amount), if amount == 1 { one } else { many })
+}
+
 /// A rate in millions or thousands a second.
 pub(crate) fn rate(items: f64, seconds: f64) -> String {
     let rate = if seconds > 0.0 { items / seconds } else { 0.0 };

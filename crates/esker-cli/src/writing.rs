@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::resources::ResourceArgs;
-use crate::size::count;
+use crate::size::{count, counted};
 
 /// With more changes than this, what became of them is told by freezing alone.
 const SUMMARY_CHANGES_MAX: u64 = 1 << 20;
@@ -95,7 +95,7 @@ impl Written {
         let parts: Vec<String> = parts
             .iter()
             .filter(|part| part.0 > 0)
-            .map(|&(number, one, many)| format!("{} {}", count(number), if number == 1 { one } else { many }))
+            .map(|&(number, one, many)| counted(number, one, many))
             .collect();
         if parts.is_empty() { "nothing is different".to_owned() } else { parts.join(", ") }
     }

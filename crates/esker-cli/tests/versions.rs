@@ -101,6 +101,41 @@ fn parts_and_files_are_versions_of_their_own_if_asked() {
 }
 
 #[test]
+fn a_bad_line_in_a_large_file_ends_the_command() {
+    let place = Place::new();
+    place.file("a.el", "0 1\n");
+    place.ok("import a.el f.esker");
+    place.file("b.el", &("1 2\n".repeat(20_000) + "x 1\n" + &"1 2\n".repeat(2_500_000)));
+    place.fails(1, "add f.esker b.el", "b.el:20001");
+}
+
+#[test]
+fn an_interrupted_addition_leaves_whole_commits() {
+    let place = Place::new();
+    place.file("a.el", "0 1\n");
+    place.ok("import a.el f.esker");
+    let mut command = place.command("add f.esker - --batch 1000");
+    let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let lines: String = (0..500_000).map(|i| format!("{i} {}\n", i + 1)).collect();
+    stdin.write_all(lines.as_bytes()).unwrap();
+    // It waits for more, which does not come.
+    let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let output = child.wait_with_output().unwrap();
+    drop(stdin);
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    let log = place.json("log f.esker --json");
+    for version in log["versions"].as_array().unwrap() {
+        let number = version["version"].as_u64().unwrap();
+        // The first edge of the first commit was there.
+        let expected = 1 + (number - 1) * 1000 - u64::from(number > 1);
+        assert_eq!(version["edges"].as_u64().unwrap(), expected, "version {number}");
+    }
+    assert_eq!(place.json("check f.esker --json")["sound"], true);
+}
+
+#[test]
 fn scripts_are_committed_wholly_or_not_at_all() {
     let place = friends();
     let output = place

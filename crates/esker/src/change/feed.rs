@@ -1,7 +1,8 @@
 //! Edges of a file, committed.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::time::Duration;
 
 use esker_graph::Cancel;
 use esker_store::ids::ExternalId;
@@ -15,6 +16,8 @@ use super::value::{Given, convert};
 
 /// Parsed blocks that wait to be taken.
 const BLOCKS_AHEAD: usize = 4;
+/// How often the token that cancels is looked at while nothing comes.
+const CANCEL_EVERY: Duration = Duration::from_millis(50);
 /// Rejected lines that a report shows.
 const SAMPLE_MAX: usize = 10;
 
@@ -92,8 +95,10 @@ pub fn feed(
         pending: FeedReport::default(),
         report,
     };
-    std::thread::scope(|scope| {
-        scope.spawn(move || {
+    // Not waited for: it may be reading from somebody who does not write. That nobody receives any more ends it.
+    std::thread::Builder::new()
+        .name("esker-read".to_owned())
+        .spawn(move || {
             let parser = reader.parser();
             loop {
                 let rows = match reader.next_block() {
@@ -102,14 +107,13 @@ pub fn feed(
                     Err(error) => Err(error),
                 };
                 let failed = rows.is_err();
-                // Nobody receives any more if taking failed.
                 if sender.send(rows).is_err() || failed {
                     return;
                 }
             }
-        });
-        feeder.take_all(&receiver, total)
-    })
+        })
+        .map_err(|error| Error::Invalid(format!("no thread can be started to read the input: {error}")))?;
+    feeder.take_all(&receiver, total)
 }
 
 /// The size of the input; whether each edge also leads back; whether only one of both is taken.
@@ -141,9 +145,13 @@ struct Feeder<'a> {
 impl Feeder<'_> {
     fn take_all(&mut self, blocks: &Receiver<Result<Rows>>, total: Option<u64>) -> Result<()> {
         let mut read = 0;
-        for rows in blocks {
+        loop {
             self.options.cancel.check()?;
-            let rows = rows?;
+            let rows = match blocks.recv_timeout(CANCEL_EVERY) {
+                Ok(rows) => rows?,
+                Err(RecvTimeoutError::Timeout) => continue,
+                Err(RecvTimeoutError::Disconnected) => return self.commit(),
+            };
             read += rows.input_bytes;
             self.take(&rows)?;
             if let Some(tell) = &self.options.on_progress {
@@ -151,8 +159,6 @@ impl Feeder<'_> {
                 tell(fraction, self.report.edges + self.pending.edges);
             }
         }
-        self.options.cancel.check()?;
-        self.commit()
     }
 
     fn take(&mut self, rows: &Rows) -> Result<()> {
@@ -172,6 +178,7 @@ impl Feeder<'_> {
         for index in 0..rows.len() {
             self.take_edge(rows, index)?;
             if self.pending.edges >= limit {
+                self.options.cancel.check()?;
                 self.commit()?;
             }
         }

@@ -12,6 +12,7 @@
 //!
 //! What has spaces, quotes or `=` in it, is empty, or is a single sign stands in double quotes, with `\"` and `\\` inside.
 
+use std::collections::HashSet;
 use std::io::BufRead;
 use std::path::Path;
 
@@ -67,6 +68,7 @@ pub fn commit_script(
         batch: database.batch(),
         definitions: Definitions::new(target),
         report: ScriptReport::default(),
+        added: HashSet::new(),
     };
     let mut line = Vec::new();
     for number in 1.. {
@@ -98,6 +100,8 @@ struct Maker<'a> {
     batch: Batch,
     definitions: Definitions<'a>,
     report: ScriptReport,
+    /// Ids that the script adds.
+    added: HashSet<String>,
 }
 
 type Told<T> = std::result::Result<T, String>;
@@ -113,6 +117,9 @@ impl Maker<'_> {
         let (ids, values) = rest.split_at(ids);
         let values = replaced(values)?;
         let told = |error: Error| error.to_string();
+        if sign.as_deref() != Some("-") {
+            self.added.extend(ids.iter().map(|word| word.text.clone()));
+        }
         match (sign.as_deref(), ids) {
             (Some("-"), [u, v]) => {
                 let (u, v) = (self.target.id(&u.text).map_err(told)?, self.target.id(&v.text).map_err(told)?);
@@ -124,7 +131,9 @@ impl Maker<'_> {
             }
             (Some("-"), [u]) if values.is_empty() => {
                 let id = self.target.id(&u.text).map_err(told)?;
-                expect_vertex(self.target, &u.text).map_err(told)?;
+                if !self.added.contains(&u.text) {
+                    expect_vertex(self.target, &u.text).map_err(told)?;
+                }
                 self.batch.remove_vertex(id).map_err(told)?;
             }
             (None | Some("~" | "+"), [u]) if !values.is_empty() => {
