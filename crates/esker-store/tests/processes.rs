@@ -12,7 +12,7 @@ use esker_store::Store;
 use esker_store::format::{
     Edit, GraphShape, IdMapKind, IdMapRecord, LayerRecord, VersionRecord, VertexOrder,
 };
-use esker_store::io::RealDisk;
+use esker_store::io::{Disk, RealDisk};
 use esker_store::version::{Staging, StagingOptions, lock_writer};
 
 const HOLD: &str = "ESKER_TEST_HOLDS_LOCK_OF";
@@ -167,4 +167,25 @@ fn a_million_edges_keep_to_the_budget_of_bytes() {
     let (edge, vertex) = if size_of::<VertexId>() == 4 { (4.3, 16.0) } else { (8.6, 16.0) };
     assert!((bytes as f64) < n as f64 * (edge + vertex));
     assert_eq!(bytes, Store::open(&path).unwrap().files().unwrap().iter().map(|file| file.1).sum::<u64>());
+}
+
+#[test]
+fn a_directory_may_be_listed_while_files_in_it_are_removed() {
+    // A reader once got an error for a segment of the log that went while the segments were listed.
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().to_owned();
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for number in 0..20_000 {
+                let file = path.join(number.to_string());
+                std::fs::write(&file, "").unwrap();
+                std::fs::remove_file(&file).unwrap();
+            }
+            is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
+        while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+            RealDisk.list(&path).unwrap();
+        }
+    });
 }

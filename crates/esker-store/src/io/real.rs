@@ -69,8 +69,12 @@ impl Disk for RealDisk {
         let mut entries = Vec::new();
         for entry in fs::read_dir(path).map_err(failed())? {
             let entry = entry.map_err(failed())?;
-            if let Ok(name) = entry.file_name().into_string() {
-                entries.push(describe(name, &entry.metadata().map_err(failed())?));
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            match entry.metadata() {
+                Ok(metadata) => entries.push(describe(name, &metadata)),
+                // Removed by another process or thread since it was read.
+                Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
+                Err(e) => return Err(failed()(e)),
             }
         }
         entries.sort();

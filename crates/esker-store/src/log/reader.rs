@@ -189,7 +189,20 @@ impl LogReader {
     /// Enters the newest segment that begins at or before the first version asked for. Those before it are left over
     /// from a removal that was cut short.
     fn find_first(&mut self) -> Result<bool> {
-        let numbers = numbers(self.disk.as_ref(), &self.directory)?;
+        let mut seen = numbers(self.disk.as_ref(), &self.directory)?;
+        loop {
+            let outcome = self.find_first_of(&seen);
+            let Err(Error::Io { .. }) = &outcome else { return outcome };
+            // A writer may have begun a segment since they were listed, and removed the one before.
+            let now = numbers(self.disk.as_ref(), &self.directory)?;
+            if now == seen {
+                return outcome;
+            }
+            seen = now;
+        }
+    }
+
+    fn find_first_of(&mut self, numbers: &[u64]) -> Result<bool> {
         let mut oldest = None;
         for &number in numbers.iter().rev() {
             let path = path_of(&self.directory, number);
