@@ -231,15 +231,15 @@ impl<'a, W: StoredWeight> Layered<'a, W> {
             return self.sweep_past(visitor, worker, filter, selected, first, end);
         }
         let skipped = self.table.skipped(0);
-        let all = !skipped.near(first, end);
-        let mut offer_one = |v: VertexId| {
-            if (all || !skipped.has(v as usize)) && visitor.wants(v) {
+        if bits.is_none() && !skipped.near(first, end) {
+            for v in (first..end).map(vertex).filter(|&v| visitor.wants(v)) {
                 offer(visitor, &mut worker.state, v, arcs, arcs.range(v as usize));
             }
-        };
-        match bits {
-            None => (first..end).map(vertex).for_each(&mut offer_one),
-            Some(bits) => bits.iter_range(first..end).for_each(&mut offer_one),
+            return;
+        }
+        let selected = |v: usize| !skipped.has(v) && bits.is_none_or(|bits| bits.get(vertex(v)));
+        for v in (first..end).filter(|&v| selected(v)).map(vertex).filter(|&v| visitor.wants(v)) {
+            offer(visitor, &mut worker.state, v, arcs, arcs.range(v as usize));
         }
     }
 
@@ -259,12 +259,13 @@ impl<'a, W: StoredWeight> Layered<'a, W> {
             let now = rest.start..rest.end.min(rest.start + chunk);
             rest.start = now.end;
             chunk = (chunk * 4).min(FILTER_MAX);
-            match filter.born {
+            let kept = match filter.born {
                 CodeSlice::U8(born) => keep_born(arcs, born, filter.rank, now, worker),
                 CodeSlice::U16(born) => keep_born(arcs, born, filter.rank, now, worker),
                 CodeSlice::U32(born) => keep_born(arcs, born, filter.rank, now, worker),
-            }
-            let piece = Piece { targets: &worker.targets, weights: &worker.weights, exclusive: true };
+            };
+            let (targets, weights) = (&worker.targets[..kept], &worker.weights[..kept]);
+            let piece = Piece { targets, weights, exclusive: true };
             if !piece.targets.is_empty() && visitor.visit(&mut worker.state, v, piece) == Flow::Enough {
                 return;
             }
@@ -423,7 +424,7 @@ fn offer<W: StoredWeight, V: Visitor<W>>(
     }
 }
 
-/// Puts the arcs of a range that were born by `rank` into the worker's buffers.
+/// Puts the arcs of a range that were born by `rank` at the start of the worker's buffers; how many they are.
 #[inline(always)]
 fn keep_born<W: StoredWeight, S, C: Copy + Into<u32>>(
     arcs: &Arcs<'_, W>,
@@ -431,10 +432,12 @@ fn keep_born<W: StoredWeight, S, C: Copy + Into<u32>>(
     rank: u32,
     range: Range<usize>,
     worker: &mut Worker<S, W>,
-) {
+) -> usize {
     let (targets, weights, born) = (&arcs.targets[range.clone()], &arcs.weights[range.clone()], &born[range]);
-    worker.targets.resize(targets.len(), 0);
-    worker.weights.resize(targets.len(), W::default());
+    if worker.targets.len() < targets.len() {
+        worker.targets.resize(targets.len(), 0);
+        worker.weights.resize(targets.len(), W::default());
+    }
     let mut kept = 0;
     // Without a branch that depends on the data: it would be mispredicted at every other arc.
     for ((&target, &weight), &born) in targets.iter().zip(weights).zip(born) {
@@ -442,6 +445,5 @@ fn keep_born<W: StoredWeight, S, C: Copy + Into<u32>>(
         worker.weights[kept] = weight;
         kept += usize::from(born.into() <= rank);
     }
-    worker.targets.truncate(kept);
-    worker.weights.truncate(kept);
+    kept
 }
