@@ -503,3 +503,24 @@ fn the_newest_version_in_a_layer_may_be_forgotten_while_the_log_builds_on_it() {
     possible.settle(&db, &workload.run);
     assert!(possible.0[0].versions.keys().eq(&[1, 3, 4]));
 }
+
+#[test]
+fn merged_layers_are_removed_once_nobody_reads_them() {
+    // Once a state held itself through the snapshot that it remembered, and with it all layers, until the process ended.
+    let workload = Workload::random(1, 0);
+    let disk = workload.prepare(1);
+    let mut possible = workload.possible();
+    let db = open(&disk).unwrap();
+    let mut do_steps = |steps: &[Step]| {
+        steps.iter().for_each(|step| possible.advance(&db, step, &workload.run).unwrap());
+    };
+    let num_layers = || disk.list(&Path::new(DB).join("layers")).unwrap().len();
+    let add = |v| Step::Commit(vec![Change::Add(v, v + 1, 1, 1)]);
+    do_steps(&[add(1), Step::Freeze, add(2), Step::Freeze]);
+    let pinned = db.at(2).unwrap();
+    do_steps(&[add(3), Step::Compact]);
+    assert_eq!(num_layers(), 4, "two that are pinned, the first one, and the merged one");
+    verify_version(&pinned, &possible.0[0].versions[&2], &workload.run);
+    drop(pinned);
+    assert_eq!(num_layers(), 1);
+}

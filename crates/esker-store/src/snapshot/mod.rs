@@ -66,7 +66,7 @@ impl Snapshot {
     /// A version of a state. What was made for `older` is used again where it still holds.
     fn at(state: &Arc<State>, number: u64, older: Option<&Self>) -> Result<Self> {
         let manifest = &state.manifest;
-        let version = manifest.versions.iter().find(|version| version.number == number).cloned();
+        let version = manifest.version(number).cloned();
         let version = version.ok_or_else(|| {
             Error::Invalid(format!(
                 "{} has no version {number}: `esker log` lists them",
@@ -92,8 +92,8 @@ impl Snapshot {
         Ok(Self(Arc::new(Contents { state, version, stack, dictionaries, ids, removed, remaining })))
     }
 
-    fn is_of(&self, state: &Arc<State>) -> bool {
-        Arc::ptr_eq(&self.0.state, state)
+    fn is_of(&self, state: &State) -> bool {
+        Arc::ptr_eq(&self.0.state.manifest, &state.manifest)
     }
 
     /// The state of the database that it is a version of.
@@ -396,13 +396,18 @@ impl State {
     /// The same database after a change of its manifest, with the layers that the new one names, oldest first.
     pub fn with(&self, manifest: Manifest, layers: Vec<Arc<Layer>>) -> Self {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Self { manifest: Arc::new(manifest), layers, last: Mutex::new(last), ..self.forgetful() }
+    }
+
+    /// The same, without a snapshot that was asked for.
+    fn forgetful(&self) -> Self {
         Self {
             disk: Arc::clone(&self.disk),
             path: self.path.clone(),
-            manifest: Arc::new(manifest),
-            layers,
+            manifest: Arc::clone(&self.manifest),
+            layers: self.layers.clone(),
             base_ids: self.base_ids.clone(),
-            last: Mutex::new(last),
+            last: Mutex::new(None),
         }
     }
 
@@ -447,7 +452,8 @@ impl State {
         {
             return Ok(snapshot.clone());
         }
-        let snapshot = Snapshot::at(self, number, last.as_ref())?;
+        // A state that held itself through its last snapshot would never be dropped, nor its layers.
+        let snapshot = Snapshot::at(&Arc::new(self.forgetful()), number, last.as_ref())?;
         *last = Some(snapshot.clone());
         Ok(snapshot)
     }
