@@ -114,7 +114,8 @@ fn one_commit(num_edges: u64) {
     let degree = db.degree(Direction::Out, v).unwrap();
     assert!((16..=17).contains(&degree), "{degree}");
     let run = Run::with_threads(2).unwrap();
-    db.freeze(&run).unwrap().unwrap();
+    // So many are perhaps frozen by themselves already.
+    let _ = db.freeze(&run).unwrap();
     db.close().unwrap();
     let snapshot = Store::open(&path).unwrap().at(version).unwrap();
     assert!((num_edges..=num_edges + NUM_IDS).contains(&snapshot.num_edges()), "{}", snapshot.num_edges());
