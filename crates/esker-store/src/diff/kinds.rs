@@ -23,7 +23,7 @@ impl<'d> EdgeOf<'d> {
     /// The value of one of its properties.
     ///
     /// # Errors
-    /// [`Error::Corrupt`]; [`Error::Invalid`] if it is no edge property.
+    /// [`crate::Error::Corrupt`]; [`crate::Error::Invalid`] if it is no edge property.
     pub fn value(&self, property: &PropertyRecord) -> Result<PropertyValue<'d>> {
         let bits = self.edges.bits(property.number, self.index)?;
         match self.snapshot.dictionary(property.number) {
