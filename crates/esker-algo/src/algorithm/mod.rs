@@ -10,3 +10,4 @@ pub mod sssp;
 pub mod wcc;
 pub mod triangles;
 pub mod lcc;
+pub mod ldd;

@@ -14,11 +14,13 @@ mod wcc;
 mod neighbourhood;
 mod triangles;
 mod lcc;
+mod ldd;
 
 pub use betweenness::betweenness;
 pub use bfs::bfs;
 pub use cdlp::cdlp;
 pub use lcc::lcc;
+pub use ldd::{ldd, ldd_trees};
 pub use pagerank::pagerank;
 pub use scc::scc;
 pub use sssp::sssp;

@@ -70,6 +70,16 @@ impl Frontier {
         Self { members, num_vertices, len, arcs }
     }
 
+    /// Adds the vertices of `list`, which are distinct and not yet members. O(its length), on the calling thread.
+    pub fn add<G: Graph>(&mut self, graph: &G, list: &[VertexId]) {
+        self.len += list.len();
+        self.arcs += list.iter().map(|&v| graph.degree(Direction::Out, v) as u64).sum::<u64>();
+        match &mut self.members {
+            Members::List(members) => members.extend_from_slice(list),
+            Members::Bits(bits) => list.iter().for_each(|&v| bits.insert_alone(v)),
+        }
+    }
+
     /// Number of members.
     pub fn len(&self) -> usize {
         self.len

@@ -9,13 +9,17 @@ mod vectors;
 mod tally;
 mod earlier;
 mod hubs;
+mod random;
+mod undirected;
 
 pub use array::{Real, Value, VertexArray, VertexValues};
 pub(crate) use earlier::{Earlier, InPlace, Orientation, Oriented, full_degree, renumbering_pays};
 pub use edge_map::{EdgeOp, Way, edge_map, edge_map_way};
 pub use frontier::Frontier;
 pub(crate) use hubs::{Hubs, LINE_BITS, Line, bit, clear_word, set_bit};
+pub(crate) use random::Draws;
 pub(crate) use reach::reach;
 pub(crate) use tally::Tally;
+pub(crate) use undirected::need_undirected;
 pub(crate) use vectors::{Kernel, with_vectors};
 pub use vertex_map::{each_vertex, vertex_count, vertex_filter, vertex_map};

@@ -1,0 +1,366 @@
+//! Low-diameter decomposition: cuts an undirected graph into clusters of small radius, between which few edges run.
+//!
+//! Exponential shifts [1]: each vertex draws a shift from the exponential distribution of rate `beta`. The one with the
+//! largest begins to search breadth first; each other begins when its shift falls behind the largest by the number of
+//! rounds gone by, unless a search has reached it by then. A vertex belongs to the centre whose search reached it
+//! first. In expectation at most 2 `beta` m edges run between clusters, whichever of the searches that meet at a vertex
+//! gets it [2], and the radius is O(log n / `beta`) with high probability.
+//!
+//! Searches that meet at a vertex race for it. In a `deterministic` run its parent is the least of the vertices that
+//! could be, for which the lists are read once more; who begins, and the round in which a vertex is reached, never
+//! vary.
+//!
+//! Work O(n + m). Memory: an id a vertex of clusters, at most two of frontiers and of vertices about to begin; two more
+//! if trees are kept or the run is deterministic. Reads, by round, as breadth-first search does: the lists of the
+//! frontier, or those of vertices not reached up to the first neighbour in it.
+//!
+//! [1] G. Miller, R. Peng, S. C. Xu, "Parallel Graph Decompositions Using Random Shifts", SPAA 2013.
+//! [2] J. Shun, L. Dhulipala, G. Blelloch, "A Simple and Practical Linear-Work Parallel Algorithm for Connectivity",
+//!     SPAA 2014.
+
+use esker_graph::{
+    Direction, Flow, Graph, NONE, Piece, Run, Select, Stop, VertexId, Visitor, Weight, vertex,
+};
+
+use crate::estimate::{Estimate, Shape};
+use crate::primitive::{
+    Draws, EdgeOp, Frontier, VertexArray, Way, each_vertex, edge_map_way, need_undirected, vertex_count,
+};
+
+/// How a graph is decomposed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LddOptions {
+    /// Rate of the exponential distribution of the shifts: about the share of edges that are cut. From 0.0001 to 20.
+    pub beta: f64,
+    /// Whether the search tree of each cluster is kept.
+    pub trees: bool,
+}
+
+impl Default for LddOptions {
+    fn default() -> Self {
+        Self { beta: 0.2, trees: false }
+    }
+}
+
+/// A decomposition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ldd {
+    /// For each vertex the centre of its cluster.
+    pub clusters: Vec<VertexId>,
+    /// The trees of the clusters, if asked for.
+    pub trees: Option<Trees>,
+    /// Number of clusters.
+    pub count: usize,
+    /// No vertex is more steps than this from its centre, within its cluster. Exact if trees were asked for, else the number
+    /// of rounds.
+    pub radius: usize,
+    /// Rounds of the searches.
+    pub rounds: usize,
+}
+
+/// For each vertex its place in the tree of its cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trees {
+    /// The vertex from which it was reached; a centre itself.
+    pub parents: Vec<VertexId>,
+    /// The number of steps from the centre.
+    pub depths: Vec<VertexId>,
+}
+
+/// What a decomposition will take; an upper bound of the reading.
+pub fn estimate(shape: Shape, options: &LddOptions, deterministic: bool) -> Estimate {
+    let id_bytes = size_of::<VertexId>() as u64;
+    let ids = if options.trees || deterministic { 5 } else { 3 };
+    Estimate {
+        memory_bytes: shape.num_vertices * ids * id_bytes + shape.num_vertices.div_ceil(64) * 8 * 2,
+        read_bytes: shape.list_bytes() * (1 + u64::from(deterministic)),
+    }
+}
+
+/// Decomposes an undirected graph.
+///
+/// # Errors
+/// [`Stop::Unsuitable`] for a directed graph or a rate out of range; [`Stop::OverBudget`]; the first list that cannot
+/// be read; cancellation.
+pub fn ldd<G: Graph>(graph: &G, run: &Run, options: &LddOptions) -> Result<Ldd, G::Error> {
+    let needed = estimate(Shape::of(graph), options, run.deterministic()).memory_bytes;
+    run.begin("low-diameter decomposition", needed)?;
+    need_undirected(graph, "low-diameter decomposition")?;
+    if !(1e-4..=20.0).contains(&options.beta) {
+        let beta = options.beta;
+        return Err(Stop::Unsuitable(format!("beta is {beta} but must be from 0.0001 to 20")).into());
+    }
+    run.install(|| decompose(graph, run, options, run.seed()))
+}
+
+/// As [`ldd`], within a run that has begun, with a seed of its own.
+pub(super) fn decompose<G: Graph>(
+    graph: &G,
+    run: &Run,
+    options: &LddOptions,
+    seed: u64,
+) -> Result<Ldd, G::Error> {
+    let n = graph.num_vertices();
+    // A vertex without neighbours is a cluster whenever it begins.
+    let clusters = VertexArray::from_fn(run, n, |v| {
+        if graph.degree(Direction::Out, vertex(v)) == 0 { vertex(v) } else { NONE }
+    });
+    let tree = (options.trees || run.deterministic()).then(|| Tree::new(run, n));
+    let mut begin = Beginners::new(run, &clusters, Draws::new(seed, SHIFTS), options.beta)?;
+    let mut frontier = Frontier::empty(graph);
+    let (mut round, mut rounds, mut arcs) = (0, 0, 0);
+    loop {
+        if frontier.is_empty() {
+            round += begin.rounds_until_next(run, &clusters)?;
+        }
+        let begun = begin.next(run, &clusters)?;
+        for &v in &begun {
+            clusters.set(v, v);
+            if let Some(tree) = &tree {
+                tree.rounds.set(v, round);
+            }
+        }
+        frontier.add(graph, &begun);
+        if frontier.is_empty() {
+            break;
+        }
+        run.round(frontier.len())?;
+        let way = Way::choose(graph, &frontier, graph.num_arcs().saturating_sub(arcs));
+        arcs += frontier.arcs();
+        round += 1;
+        rounds += 1;
+        let join = Join { clusters: &clusters, tree: tree.as_ref(), round };
+        frontier = edge_map_way(graph, run, way, &frontier, &join)?;
+    }
+    finish(graph, run, options, clusters, tree, rounds)
+}
+
+fn finish<G: Graph>(
+    graph: &G,
+    run: &Run,
+    options: &LddOptions,
+    clusters: VertexArray,
+    tree: Option<Tree>,
+    rounds: usize,
+) -> Result<Ldd, G::Error> {
+    let n = graph.num_vertices();
+    if let (true, Some(tree)) = (run.deterministic(), &tree) {
+        tree.take_least_parents(graph, run, &clusters)?;
+    }
+    let count = vertex_count(run, n, |v| clusters.get(v) == v)?;
+    let trees = match tree.filter(|_| options.trees) {
+        Some(tree) => Some(tree.into_trees(run, &clusters)?),
+        None => None,
+    };
+    let radius = match &trees {
+        Some(trees) => trees.depths.iter().copied().max().unwrap_or(0) as usize,
+        None => rounds,
+    };
+    Ok(Ldd { clusters: clusters.into_vec(), trees, count, radius, rounds })
+}
+
+/// Purpose of the random numbers.
+const SHIFTS: u64 = 0x6c64_6400;
+
+/// One vertex in so many is drawn ahead of the searches; the rest only once these have gone through most of the graph.
+const FIRST_SHARE: f64 = 16.0;
+
+/// The vertices in the order in which they begin: level by level, from the largest shift, rounded down, to 0.
+struct Beginners {
+    draws: Draws,
+    /// A vertex has a shift of at least `i + 1` if its draw is below `limits[i]`.
+    limits: Vec<u64>,
+    /// The vertices of each level at or above `drawn`.
+    levels: Vec<Vec<VertexId>>,
+    drawn: usize,
+    /// The level above the one that comes next.
+    above: usize,
+}
+
+impl Beginners {
+    fn new(run: &Run, clusters: &VertexArray, draws: Draws, beta: f64) -> Result<Self, Stop> {
+        let n = clusters.len() as f64;
+        // A shift this large occurs among n with a chance of 1/n.
+        let top = (2.0 * (n + 1.0).ln() / beta).ceil() as usize + 1;
+        let limits = (1..=top).map(|k| ((-beta * k as f64).exp() * (u64::MAX as f64)) as u64).collect();
+        let drawn = ((FIRST_SHARE.ln() / beta).ceil() as usize).min(top);
+        let mut beginners = Self { draws, limits, levels: Vec::new(), drawn: top + 1, above: top + 1 };
+        beginners.draw(run, clusters, drawn)?;
+        Ok(beginners)
+    }
+
+    /// Sorts the vertices without a cluster into the levels from `from` to those drawn before.
+    fn draw(&mut self, run: &Run, clusters: &VertexArray, from: usize) -> Result<(), Stop> {
+        let (draws, limits, count) = (self.draws, &self.limits[..self.drawn - 1], self.drawn - from);
+        let mut found = run.share_ranges(
+            clusters.len(),
+            1 << 14,
+            || vec![Vec::new(); count],
+            |levels: &mut Vec<Vec<VertexId>>, range| {
+                for v in range.map(vertex) {
+                    let draw = draws.at(u64::from(v));
+                    if (from == 0 || draw < limits[from - 1]) && clusters.get(v) == NONE {
+                        levels[limits[from..].partition_point(|&limit| draw < limit)].push(v);
+                    }
+                }
+                Ok::<(), Stop>(())
+            },
+        )?;
+        self.levels = (0..count)
+            .map(|level| {
+                let mut parts = found.iter_mut().map(|levels| std::mem::take(&mut levels[level]));
+                let mut all = parts.next().unwrap_or_default();
+                parts.for_each(|part| all.extend(part));
+                all
+            })
+            .collect();
+        self.drawn = from;
+        Ok(())
+    }
+
+    /// Number of rounds in which nobody begins, before the next in which somebody does or the end.
+    fn rounds_until_next(&mut self, run: &Run, clusters: &VertexArray) -> Result<VertexId, Stop> {
+        let mut rounds = 0;
+        while self.above > 0 {
+            if self.above == self.drawn {
+                self.draw(run, clusters, 0)?;
+            }
+            let level = &self.levels[self.above - 1 - self.drawn];
+            if level.iter().any(|&v| clusters.get(v) == NONE) {
+                break;
+            }
+            self.above -= 1;
+            rounds += 1;
+        }
+        Ok(rounds)
+    }
+
+    /// Those of the next level who are in no cluster yet.
+    fn next(&mut self, run: &Run, clusters: &VertexArray) -> Result<Vec<VertexId>, Stop> {
+        if self.above == 0 {
+            return Ok(Vec::new());
+        }
+        if self.above == self.drawn {
+            self.draw(run, clusters, 0)?;
+        }
+        self.above -= 1;
+        let mut level = std::mem::take(&mut self.levels[self.above - self.drawn]);
+        level.retain(|&v| clusters.get(v) == NONE);
+        Ok(level)
+    }
+}
+
+/// How each vertex was reached.
+struct Tree {
+    parents: VertexArray,
+    /// Rounds before it was reached or began.
+    rounds: VertexArray,
+}
+
+impl Tree {
+    fn new(run: &Run, n: usize) -> Self {
+        Self { parents: VertexArray::from_fn(run, n, vertex), rounds: VertexArray::filled(run, n, 0) }
+    }
+
+    /// Replaces each parent by the least vertex that could be it, and clusters by what follows from that.
+    fn take_least_parents<G: Graph>(
+        &self,
+        graph: &G,
+        run: &Run,
+        clusters: &VertexArray,
+    ) -> Result<(), G::Error> {
+        graph.scan(run, Direction::Out, Select::All, &Least { tree: self, clusters })?;
+        each_vertex(run, clusters.len(), |v| clusters.set(v, self.parents.get(v)))?;
+        each_vertex(run, clusters.len(), |v| {
+            let mut centre = clusters.get(v);
+            loop {
+                let above = clusters.get(centre);
+                if above == centre {
+                    break;
+                }
+                centre = above;
+            }
+            clusters.set(v, centre);
+        })?;
+        Ok(())
+    }
+
+    fn into_trees(self, run: &Run, clusters: &VertexArray) -> Result<Trees, Stop> {
+        let depths = VertexArray::from_fn(run, clusters.len(), |v| {
+            self.rounds.get(vertex(v)) - self.rounds.get(clusters.get(vertex(v)))
+        });
+        Ok(Trees { parents: self.parents.into_vec(), depths: depths.into_vec() })
+    }
+}
+
+struct Least<'a> {
+    tree: &'a Tree,
+    clusters: &'a VertexArray,
+}
+
+impl<W: Weight> Visitor<W> for Least<'_> {
+    type State = ();
+
+    fn new_state(&self) {}
+
+    #[inline(always)]
+    fn wants(&self, v: VertexId) -> bool {
+        self.clusters.get(v) != v
+    }
+
+    #[inline(always)]
+    fn visit(&self, (): &mut (), v: VertexId, piece: Piece<'_, W>) -> Flow {
+        let before = self.tree.rounds.get(v) - 1;
+        for &u in piece.targets {
+            if u < self.tree.parents.get(v) && self.tree.rounds.get(u) == before {
+                self.tree.parents.lower(v, u);
+            }
+        }
+        Flow::More
+    }
+}
+
+/// Takes a vertex that belongs to no cluster into that of the neighbour.
+struct Join<'a> {
+    clusters: &'a VertexArray,
+    tree: Option<&'a Tree>,
+    round: VertexId,
+}
+
+impl Join<'_> {
+    #[inline(always)]
+    fn keep(&self, src: VertexId, dst: VertexId) {
+        if let Some(tree) = self.tree {
+            tree.parents.set(dst, src);
+            tree.rounds.set(dst, self.round);
+        }
+    }
+}
+
+impl<W: Weight> EdgeOp<W> for Join<'_> {
+    #[inline(always)]
+    fn wants(&self, dst: VertexId) -> bool {
+        self.clusters.get(dst) == NONE
+    }
+
+    #[inline(always)]
+    fn push(&self, src: VertexId, dst: VertexId, _: W) -> bool {
+        let first = self.clusters.claim(dst, NONE, self.clusters.get(src));
+        if first {
+            self.keep(src, dst);
+        }
+        first
+    }
+
+    #[inline(always)]
+    fn push_alone(&self, src: VertexId, dst: VertexId, weight: W) -> bool {
+        self.pull(dst, src, weight)
+    }
+
+    #[inline(always)]
+    fn pull(&self, dst: VertexId, src: VertexId, _: W) -> bool {
+        self.clusters.set(dst, self.clusters.get(src));
+        self.keep(src, dst);
+        true
+    }
+}

@@ -1,0 +1,74 @@
+//! Checks a low-diameter decomposition.
+
+use esker_graph::{NONE, Rows, VertexId, Weight, vertex};
+
+use super::wrong::{Wrong, ensure};
+
+/// Checks that `clusters` cuts the undirected graph `out` into connected clusters, each named by its centre, and that no
+/// vertex is more than `radius` steps from its centre within its cluster. Returns the number of arcs between clusters.
+///
+/// # Errors
+/// The first breach.
+pub fn ldd<W: Weight>(out: &Rows<'_, W>, clusters: &[VertexId], radius: usize) -> Result<u64, Wrong> {
+    let depths = depths(out, clusters)?;
+    for (v, &depth) in depths.iter().enumerate() {
+        ensure(depth as usize <= radius, || {
+            format!("{v} is {depth} steps from its centre {}, more than {radius}", clusters[v])
+        })?;
+    }
+    let between = |v: &VertexId| {
+        let (own, list) = (clusters[*v as usize], out.list(*v).0);
+        list.iter().filter(|&&u| clusters[u as usize] != own).count() as u64
+    };
+    Ok((0..clusters.len()).map(vertex).map(|v| between(&v)).sum())
+}
+
+/// Checks the trees of a decomposition: a centre is its own parent at depth 0, any other vertex is one step below a
+/// neighbour in its cluster.
+///
+/// # Errors
+/// The first breach.
+pub fn ldd_trees<W: Weight>(
+    out: &Rows<'_, W>,
+    clusters: &[VertexId],
+    parents: &[VertexId],
+    depths: &[VertexId],
+) -> Result<(), Wrong> {
+    let n = out.num_vertices();
+    let fit = [clusters.len(), parents.len(), depths.len()] == [n; 3];
+    ensure(fit, || format!("the arrays are not of {n} vertices"))?;
+    for v in (0..n).map(vertex) {
+        let (cluster, parent, depth) = (clusters[v as usize], parents[v as usize], depths[v as usize]);
+        if cluster == v {
+            ensure(parent == v && depth == 0, || format!("centre {v} has parent {parent}, depth {depth}"))?;
+            continue;
+        }
+        ensure(out.list(v).0.contains(&parent), || format!("no edge from {v} to its parent {parent}"))?;
+        let above = (clusters[parent as usize], depths[parent as usize]);
+        ensure(depth > 0 && above == (cluster, depth - 1), || {
+            format!("{v} in {cluster} at {depth} is below {parent} in {} at {}", above.0, above.1)
+        })?;
+    }
+    Ok(())
+}
+
+/// Steps to each vertex from its centre, within its cluster.
+pub(super) fn depths<W: Weight>(out: &Rows<'_, W>, clusters: &[VertexId]) -> Result<Vec<VertexId>, Wrong> {
+    let n = out.num_vertices();
+    ensure(clusters.len() == n, || format!("{} clusters for {n} vertices", clusters.len()))?;
+    let centres: Vec<VertexId> = (0..n).map(vertex).filter(|&v| clusters[v as usize] == v).collect();
+    let mut depths = vec![NONE; n];
+    centres.iter().for_each(|&v| depths[v as usize] = 0);
+    let mut queue = std::collections::VecDeque::from(centres);
+    while let Some(v) = queue.pop_front() {
+        for &u in out.list(v).0 {
+            if clusters[u as usize] == clusters[v as usize] && depths[u as usize] == NONE {
+                depths[u as usize] = depths[v as usize] + 1;
+                queue.push_back(u);
+            }
+        }
+    }
+    let cut_off = depths.iter().position(|&depth| depth == NONE);
+    ensure(cut_off.is_none(), || format!("{cut_off:?} is not connected with its centre within its cluster"))?;
+    Ok(depths)
+}
