@@ -2,14 +2,15 @@
 
 mod common;
 
-use esker_algo::algorithm::wcc::{WccOptions, wcc};
+use common::shapes::{on_every_form, shapes, undirected};
+use esker_algo::algorithm::wcc::{WccMethod, WccOptions, wcc};
 use esker_algo::check;
 use esker_graph::{Csr, Direction, Graph, Run, Stop};
 use proptest::prelude::*;
 
 fn checked<G: Graph<Error = Stop>>(graph: &G, csr: &Csr<i32>, run: &Run) {
     for sampled_neighbours in [0, 1, 2] {
-        let options = WccOptions { sampled_neighbours, sampled_vertices: 10 };
+        let options = WccOptions { sampled_neighbours, sampled_vertices: 10, ..WccOptions::default() };
         let found = wcc(graph, run, &options).expect("components");
         check::wcc(csr.graph().rows(Direction::Out).unwrap(), &found.labels).expect("a right answer");
         let roots = found.labels.iter().enumerate().filter(|&(v, &label)| v == label as usize).count();
@@ -32,6 +33,42 @@ proptest! {
             checked(&common::without_in_edges(&graph), &csr, &run);
         }
     }
+}
+
+fn contracted<G: Graph<Error = Stop>, W: esker_graph::Weight>(graph: &G, csr: &Csr<W>, run: &Run, beta: f64) {
+    let options = WccOptions { method: WccMethod::Contraction { beta }, ..WccOptions::default() };
+    let found = wcc(graph, run, &options).expect("components");
+    check::wcc(csr.graph().rows(Direction::Out).unwrap(), &found.labels).expect("a right answer");
+    assert_eq!(found.components, wcc(graph, run, &WccOptions::default()).unwrap().components);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+    #[test]
+    fn contraction_is_right_on_every_kind_of_graph(
+        sample in undirected(), beta in prop_oneof![0.05..0.5f64, 0.5..20.0],
+    ) {
+        let csr = sample.csr(|_| ());
+        for run in common::runs(sample.seed.is_multiple_of(2)) {
+            on_every_form!(csr, sample.seed, |graph| contracted(graph, &csr, &run, beta));
+        }
+    }
+}
+
+#[test]
+fn contraction_of_large_graphs() {
+    for sample in shapes(&[5000], 1) {
+        let csr = sample.csr(|_| ());
+        for beta in [0.2, 20.0] {
+            contracted(&csr.graph(), &csr, &common::run(3, false), beta);
+        }
+    }
+    // So dense that clusters have more edges between them than fit: decomposed again, and linked at last.
+    let dense = common::skewed(500, 40_000, false, 3);
+    contracted(&dense.graph(), &dense, &common::run(2, false), 20.0);
+    let directed = Csr::<()>::directed(2, &[(0, 1, ())]).unwrap();
+    let options = WccOptions { method: WccMethod::Contraction { beta: 0.2 }, ..WccOptions::default() };
+    wcc(&directed.graph(), &common::run(1, false), &options).unwrap_err();
 }
 
 #[test]

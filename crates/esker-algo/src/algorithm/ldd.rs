@@ -86,26 +86,32 @@ pub fn ldd<G: Graph>(graph: &G, run: &Run, options: &LddOptions) -> Result<Ldd, 
     let needed = estimate(Shape::of(graph), options, run.deterministic()).memory_bytes;
     run.begin("low-diameter decomposition", needed)?;
     need_undirected(graph, "low-diameter decomposition")?;
-    if !(1e-4..=20.0).contains(&options.beta) {
-        let beta = options.beta;
-        return Err(Stop::Unsuitable(format!("beta is {beta} but must be from 0.0001 to 20")).into());
-    }
-    run.install(|| decompose(graph, run, options, run.seed()))
+    need_rate(options.beta)?;
+    run.install(|| decompose(graph, run, options, run.seed(), run.deterministic()))
 }
 
-/// As [`ldd`], within a run that has begun, with a seed of its own.
+/// An error unless `beta` is a rate that can be drawn from.
+pub(super) fn need_rate(beta: f64) -> Result<(), Stop> {
+    if (1e-4..=20.0).contains(&beta) {
+        return Ok(());
+    }
+    Err(Stop::Unsuitable(format!("beta is {beta} but must be from 0.0001 to 20")))
+}
+
+/// As [`ldd`], within a run that has begun, with a seed of its own; `settled`: as in a deterministic run.
 pub(super) fn decompose<G: Graph>(
     graph: &G,
     run: &Run,
     options: &LddOptions,
     seed: u64,
+    settled: bool,
 ) -> Result<Ldd, G::Error> {
     let n = graph.num_vertices();
     // A vertex without neighbours is a cluster whenever it begins.
     let clusters = VertexArray::from_fn(run, n, |v| {
         if graph.degree(Direction::Out, vertex(v)) == 0 { vertex(v) } else { NONE }
     });
-    let tree = (options.trees || run.deterministic()).then(|| Tree::new(run, n));
+    let tree = (options.trees || settled).then(|| Tree::new(run, n));
     let mut begin = Beginners::new(run, &clusters, Draws::new(seed, SHIFTS), options.beta)?;
     let mut frontier = Frontier::empty(graph);
     let (mut round, mut rounds, mut arcs) = (0, 0, 0);
@@ -132,22 +138,20 @@ pub(super) fn decompose<G: Graph>(
         let join = Join { clusters: &clusters, tree: tree.as_ref(), round };
         frontier = edge_map_way(graph, run, way, &frontier, &join)?;
     }
-    finish(graph, run, options, clusters, tree, rounds)
+    if let (true, Some(tree)) = (settled, &tree) {
+        tree.take_least_parents(graph, run, &clusters)?;
+    }
+    Ok(finish(run, options, clusters, tree, rounds)?)
 }
 
-fn finish<G: Graph>(
-    graph: &G,
+fn finish(
     run: &Run,
     options: &LddOptions,
     clusters: VertexArray,
     tree: Option<Tree>,
     rounds: usize,
-) -> Result<Ldd, G::Error> {
-    let n = graph.num_vertices();
-    if let (true, Some(tree)) = (run.deterministic(), &tree) {
-        tree.take_least_parents(graph, run, &clusters)?;
-    }
-    let count = vertex_count(run, n, |v| clusters.get(v) == v)?;
+) -> Result<Ldd, Stop> {
+    let count = vertex_count(run, clusters.len(), |v| clusters.get(v) == v)?;
     let trees = match tree.filter(|_| options.trees) {
         Some(tree) => Some(tree.into_trees(run, &clusters)?),
         None => None,

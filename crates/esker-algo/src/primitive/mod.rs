@@ -11,6 +11,7 @@ mod earlier;
 mod hubs;
 mod random;
 mod undirected;
+mod union_find;
 
 pub use array::{Real, Value, VertexArray, VertexValues};
 pub(crate) use earlier::{Earlier, InPlace, Orientation, Oriented, full_degree, renumbering_pays};
@@ -21,5 +22,6 @@ pub(crate) use random::Draws;
 pub(crate) use reach::reach;
 pub(crate) use tally::Tally;
 pub(crate) use undirected::need_undirected;
+pub(crate) use union_find::UnionFind;
 pub(crate) use vectors::{Kernel, with_vectors};
 pub use vertex_map::{each_vertex, vertex_count, vertex_filter, vertex_map};

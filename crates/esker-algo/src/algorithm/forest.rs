@@ -1,0 +1,157 @@
+//! Spanning forest: edges of an undirected graph that connect what is connected, without a cycle.
+//!
+//! By union-find, as components are found in `wcc`: the edges whose links united two sets are a spanning forest [1].
+//! Which these are depends on timing. A `deterministic` run finds the components first and then searches them breadth
+//! first from their least vertices, with least parents; the method [`ForestMethod::Search`] does the same without the
+//! last, so its trees are as shallow as can be.
+//!
+//! Work O(n + m) in practice. Memory: an id a vertex, and two for each edge of the forest, twice while they are joined;
+//! by search, five ids and n/4 bytes. Reads: the head of every list, then the lists outside the largest component; a
+//! search reads every list once more, a deterministic one twice.
+//!
+//! [1] L. Dhulipala, C. Hong, J. Shun, "ConnectIt: A Framework for Static and Incremental Parallel Graph Connectivity
+//!     Algorithms", VLDB 2020, section 3.
+
+use esker_graph::{Direction, Flow, Graph, NONE, Piece, Run, Select, VertexId, Visitor, Weight, vertex};
+
+use super::bfs::{self, BfsOptions, bfs};
+use super::wcc::{WccOptions, wcc};
+use crate::estimate::{Estimate, Shape};
+use crate::primitive::{UnionFind, need_undirected};
+
+/// How a forest is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ForestMethod {
+    /// By union-find. A deterministic run searches instead.
+    #[default]
+    UnionFind,
+    /// By breadth-first searches from the least vertex of each component.
+    Search,
+}
+
+/// How a spanning forest is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ForestOptions {
+    /// The method.
+    pub method: ForestMethod,
+    /// Neighbours of each vertex to which it is linked before the largest component is sought.
+    pub sampled_neighbours: usize,
+    /// Vertices looked at to find the largest component.
+    pub sampled_vertices: usize,
+}
+
+impl Default for ForestOptions {
+    fn default() -> Self {
+        Self { method: ForestMethod::UnionFind, sampled_neighbours: 2, sampled_vertices: 1024 }
+    }
+}
+
+/// A spanning forest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Forest {
+    /// Its edges. Those found by a search are pairs of a parent and a child, ascending by child.
+    pub edges: Vec<(VertexId, VertexId)>,
+    /// Number of its trees: the components of the graph, isolated vertices included.
+    pub trees: usize,
+    /// How it was found.
+    pub method: ForestMethod,
+}
+
+/// What finding a forest will take; the reading is an upper bound.
+pub fn estimate(shape: Shape, options: &ForestOptions, deterministic: bool) -> Estimate {
+    let id_bytes = size_of::<VertexId>() as u64;
+    if options.method == ForestMethod::UnionFind && !deterministic {
+        let memory_bytes = shape.num_vertices * 5 * id_bytes;
+        return Estimate { memory_bytes, read_bytes: shape.list_bytes() };
+    }
+    let search = bfs::estimate(shape, &BfsOptions { depths: false }, deterministic);
+    Estimate {
+        memory_bytes: search.memory_bytes + shape.num_vertices * 2 * id_bytes,
+        read_bytes: shape.list_bytes() + search.read_bytes,
+    }
+}
+
+/// Finds a spanning forest of an undirected graph.
+///
+/// # Errors
+/// [`esker_graph::Stop::Unsuitable`] for a directed graph; [`esker_graph::Stop::OverBudget`]; the first list that cannot
+/// be read; cancellation.
+pub fn forest<G: Graph>(graph: &G, run: &Run, options: &ForestOptions) -> Result<Forest, G::Error> {
+    let needed = estimate(Shape::of(graph), options, run.deterministic()).memory_bytes;
+    run.begin("spanning forest", needed)?;
+    need_undirected(graph, "spanning forest")?;
+    if options.method == ForestMethod::Search || run.deterministic() {
+        search(graph, run, options)
+    } else {
+        run.install(|| unite(graph, run, options))
+    }
+}
+
+fn unite<G: Graph>(graph: &G, run: &Run, options: &ForestOptions) -> Result<Forest, G::Error> {
+    let n = graph.num_vertices();
+    let sets = UnionFind::new(run, n);
+    run.round(n)?;
+    let sample = Link { sets: &sets, skip: NONE, head: options.sampled_neighbours };
+    let mut found = graph.scan(run, Direction::Out, Select::All, &sample)?;
+    sets.flatten(run)?;
+    run.round(n)?;
+    // An edge that leaves the largest component is met from its other end.
+    let skip = sets.frequent_root(options.sampled_vertices);
+    let rest = Link { sets: &sets, skip, head: usize::MAX };
+    found.extend(graph.scan(run, Direction::Out, Select::All, &rest)?);
+    drop(sets);
+    let mut edges = Vec::with_capacity(found.iter().map(Vec::len).sum());
+    found.into_iter().for_each(|part| edges.extend(part));
+    Ok(Forest { trees: n - edges.len(), edges, method: ForestMethod::UnionFind })
+}
+
+struct Link<'a> {
+    sets: &'a UnionFind,
+    /// Lists of vertices that point here are left out.
+    skip: VertexId,
+    /// Neighbours taken of each piece.
+    head: usize,
+}
+
+impl<W: Weight> Visitor<W> for Link<'_> {
+    /// The edges that united two sets.
+    type State = Vec<(VertexId, VertexId)>;
+
+    fn new_state(&self) -> Self::State {
+        Vec::new()
+    }
+
+    #[inline(always)]
+    fn wants(&self, v: VertexId) -> bool {
+        self.skip == NONE || self.sets.above(v) != self.skip
+    }
+
+    #[inline(always)]
+    fn visit(&self, edges: &mut Self::State, v: VertexId, piece: Piece<'_, W>) -> Flow {
+        let head = piece.targets.len().min(self.head);
+        for &other in &piece.targets[..head] {
+            if self.sets.link(v, other) {
+                edges.push((v, other));
+            }
+            self.sets.shorten(v);
+        }
+        if self.head == usize::MAX { Flow::More } else { Flow::Enough }
+    }
+}
+
+fn search<G: Graph>(graph: &G, run: &Run, options: &ForestOptions) -> Result<Forest, G::Error> {
+    let sampling = WccOptions {
+        sampled_neighbours: options.sampled_neighbours,
+        sampled_vertices: options.sampled_vertices,
+        ..WccOptions::default()
+    };
+    let found = wcc(graph, run, &sampling)?;
+    let is_root = |&(v, label): &(usize, &VertexId)| v == *label as usize;
+    let roots: Vec<_> = found.labels.iter().enumerate().filter(is_root).map(|(v, _)| vertex(v)).collect();
+    drop(found.labels);
+    let parents = bfs(graph, run, &roots, &BfsOptions { depths: false })?.parents;
+    let mut edges = Vec::with_capacity(parents.len() - found.components);
+    let arcs = parents.into_iter().enumerate().map(|(v, parent)| (parent, vertex(v)));
+    edges.extend(arcs.filter(|(parent, v)| parent != v));
+    Ok(Forest { edges, trees: found.components, method: ForestMethod::Search })
+}

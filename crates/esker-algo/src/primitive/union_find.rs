@@ -1,0 +1,97 @@
+//! Union-find by many threads, without locks: trees in which every vertex points at itself or at a lower vertex of its
+//! set.
+//!
+//! The links of Afforest [1], after Shiloach and Vishkin: of two roots, the higher comes to point at the lower, by one
+//! atomic exchange. So the root of a set is always its least vertex, whatever the order of links.
+//!
+//! [1] M. Sutton, T. Ben-Nun, A. Barak, "Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling",
+//!     IPDPS 2018.
+
+use esker_graph::{NONE, Run, Stop, VertexId, vertex};
+
+use super::array::VertexArray;
+use super::vertex_map::{each_vertex, vertex_count};
+
+/// Sets of vertices. Memory: an id a vertex.
+pub(crate) struct UnionFind(VertexArray);
+
+impl UnionFind {
+    /// Each of `0..n` by itself.
+    pub(crate) fn new(run: &Run, n: usize) -> Self {
+        Self(VertexArray::from_fn(run, n, vertex))
+    }
+
+    /// The vertex that `v` points at: its root after [`UnionFind::flatten`].
+    #[inline(always)]
+    pub(crate) fn above(&self, v: VertexId) -> VertexId {
+        self.0.get(v)
+    }
+
+    /// Unites the sets of `u` and `v`. Whether this call did it: the calls that did form a spanning forest.
+    #[inline(always)]
+    pub(crate) fn link(&self, u: VertexId, v: VertexId) -> bool {
+        let (mut p, mut q) = (self.0.get(u), self.0.get(v));
+        while p != q {
+            let (high, low) = if p > q { (p, q) } else { (q, p) };
+            let above = self.0.get(high);
+            if above == low {
+                return false;
+            }
+            if above == high && self.0.claim(high, high, low) {
+                return true;
+            }
+            p = self.0.get(above);
+            q = self.0.get(low);
+        }
+        false
+    }
+
+    /// Makes `v`, unless it is a root, point at the vertex above the one that it points at: the next links find short ways.
+    #[inline(always)]
+    pub(crate) fn shorten(&self, v: VertexId) {
+        let above = self.0.get(v);
+        // A root must be left alone: another thread may be about to link it.
+        if above != v {
+            self.0.set(v, self.0.get(above));
+        }
+    }
+
+    /// Makes every vertex point at its root.
+    pub(crate) fn flatten(&self, run: &Run) -> Result<(), Stop> {
+        each_vertex(run, self.0.len(), |v| {
+            let first = self.0.get(v);
+            let mut root = first;
+            loop {
+                let above = self.0.get(root);
+                if above == root {
+                    break;
+                }
+                root = above;
+            }
+            if root != first {
+                self.0.set(v, root);
+            }
+        })
+    }
+
+    /// The root of most of `count` vertices evenly spread; [`NONE`] in an empty forest.
+    pub(crate) fn frequent_root(&self, count: usize) -> VertexId {
+        let n = self.0.len();
+        let mut roots: Vec<_> = (0..count.min(n))
+            .map(|i| self.0.get(vertex((i as u128 * n as u128 / count.min(n) as u128) as usize)))
+            .collect();
+        roots.sort_unstable();
+        let most = roots.chunk_by(|a, b| a == b).max_by_key(|same| same.len());
+        most.map_or(NONE, |same| same[0])
+    }
+
+    /// Number of sets.
+    pub(crate) fn count(&self, run: &Run) -> Result<usize, Stop> {
+        vertex_count(run, self.0.len(), |v| self.0.get(v) == v)
+    }
+
+    /// What each vertex points at.
+    pub(crate) fn into_vec(self) -> Vec<VertexId> {
+        self.0.into_vec()
+    }
+}
