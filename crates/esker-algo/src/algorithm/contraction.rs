@@ -37,6 +37,9 @@ pub(super) fn estimate(shape: Shape, beta: f64) -> Estimate {
     }
 }
 
+/// An edge between two clusters.
+type Pair = (VertexId, VertexId, ());
+
 /// The least vertex of the component of each vertex of an undirected graph.
 pub(super) fn components<G: Graph>(graph: &G, run: &Run, beta: f64) -> Result<Vec<VertexId>, G::Error> {
     let n = graph.num_vertices();
@@ -73,7 +76,7 @@ fn contract<G: Graph>(graph: &G, run: &Run, beta: f64, level: u64) -> Result<Vec
 fn join(
     run: &Run,
     clusters: VertexArray,
-    mut pairs: Vec<(VertexId, VertexId, ())>,
+    mut pairs: Vec<Pair>,
     n: usize,
     beta: f64,
     level: u64,
@@ -98,11 +101,7 @@ fn join(
 }
 
 /// The pairs of clusters between which edges run, each once, the lesser first; `None` if more than about n were met.
-fn pairs<G: Graph>(
-    graph: &G,
-    run: &Run,
-    clusters: &VertexArray,
-) -> Result<Option<Vec<(VertexId, VertexId, ())>>, G::Error> {
+fn pairs<G: Graph>(graph: &G, run: &Run, clusters: &VertexArray) -> Result<Option<Vec<Pair>>, G::Error> {
     let limit = clusters.len() / run.threads() + 64;
     let visitor = Between { clusters, limit, overflow: AtomicBool::new(false) };
     let found = graph.scan(run, Direction::Out, Select::All, &visitor)?;
@@ -123,7 +122,7 @@ struct Between<'a> {
 }
 
 impl<W: Weight> Visitor<W> for Between<'_> {
-    type State = Vec<(VertexId, VertexId, ())>;
+    type State = Vec<Pair>;
 
     fn new_state(&self) -> Self::State {
         Vec::new()
@@ -148,7 +147,7 @@ impl<W: Weight> Visitor<W> for Between<'_> {
 
 impl Between<'_> {
     #[cold]
-    fn make_room(&self, pairs: &mut Vec<(VertexId, VertexId, ())>) -> bool {
+    fn make_room(&self, pairs: &mut Vec<Pair>) -> bool {
         pairs.sort_unstable();
         pairs.dedup();
         if pairs.len() > self.limit / 2 {
