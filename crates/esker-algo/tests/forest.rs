@@ -1,12 +1,13 @@
 //! Spanning forests of random and awkward graphs.
 
 mod common;
+mod shapes;
 
-use common::shapes::{on_every_form, shapes, undirected};
 use esker_algo::algorithm::forest::{Forest, ForestMethod, ForestOptions, forest};
 use esker_algo::check;
 use esker_graph::{Csr, Direction, Graph, Run, Stop, Weight};
 use proptest::prelude::*;
+use shapes::{on_every_form, shapes, undirected};
 
 fn checked<G: Graph<Error = Stop>, W: Weight>(
     graph: &G,

@@ -1,12 +1,13 @@
 //! Low-diameter decompositions of random and awkward graphs.
 
 mod common;
+mod shapes;
 
-use common::shapes::{on_every_form, shapes, undirected};
 use esker_algo::algorithm::ldd::{Ldd, LddOptions, ldd};
 use esker_algo::check;
 use esker_graph::{Csr, Direction, Graph, Run, RunOptions, Stop, vertex};
 use proptest::prelude::*;
+use shapes::{on_every_form, shapes, undirected};
 
 fn checked<G: Graph<Error = Stop>, W: esker_graph::Weight>(
     graph: &G,

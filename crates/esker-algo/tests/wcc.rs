@@ -1,12 +1,13 @@
 //! Weakly connected components on random graphs of every kind.
 
 mod common;
+mod shapes;
 
-use common::shapes::{on_every_form, shapes, undirected};
 use esker_algo::algorithm::wcc::{WccMethod, WccOptions, wcc};
 use esker_algo::check;
 use esker_graph::{Csr, Direction, Graph, Run, Stop};
 use proptest::prelude::*;
+use shapes::{on_every_form, shapes, undirected};
 
 fn checked<G: Graph<Error = Stop>>(graph: &G, csr: &Csr<i32>, run: &Run) {
     for sampled_neighbours in [0, 1, 2] {

@@ -1,16 +1,17 @@
 //! Undirected graphs that are awkward in one way each.
+#![allow(dead_code)] // Each test binary uses part of it.
 
 use esker_graph::{VertexId, vertex};
 use proptest::prelude::*;
 
-use super::Sample;
+use crate::common::{Sample, samples};
 
 /// Number of shapes.
 const SHAPES: usize = 14;
 
 /// Undirected graphs of 1 to 60 vertices at random, and of every awkward shape with up to some hundred.
 pub(crate) fn undirected() -> impl Strategy<Value = Sample> {
-    let random = super::samples().prop_map(|sample| Sample { directed: false, ..sample });
+    let random = samples().prop_map(|sample| Sample { directed: false, ..sample });
     let shaped = (0..SHAPES, 1usize..=120, any::<u64>()).prop_map(|(kind, n, seed)| shape(kind, n, seed));
     prop_oneof![3 => random, 2 => shaped]
 }
