@@ -13,3 +13,4 @@ pub mod wcc;
 pub mod forest;
 pub mod triangles;
 pub mod lcc;
+pub mod kcore;

@@ -16,11 +16,13 @@ mod neighbourhood;
 mod triangles;
 mod lcc;
 mod ldd;
+mod kcore;
 
 pub use betweenness::betweenness;
 pub use bfs::bfs;
 pub use cdlp::cdlp;
 pub use forest::forest;
+pub use kcore::kcore;
 pub use lcc::lcc;
 pub use ldd::{ldd, ldd_trees};
 pub use pagerank::pagerank;

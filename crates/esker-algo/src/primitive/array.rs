@@ -3,7 +3,7 @@
 //! Each value lies in an atomic of its size, accessed `Relaxed`: on common machines a get or set is a plain load or
 //! store. Order between threads comes from the joins at the end of each parallel loop.
 
-use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use esker_graph::{Run, VertexId};
 use rayon::prelude::*;
@@ -24,6 +24,17 @@ pub trait Value: Copy + PartialOrd + Send + Sync + 'static {
     fn replace(cell: &Self::Atomic, expected: Self, new: Self) -> Result<(), Self>;
     /// The sum of two values. Integers wrap.
     fn plus(self, other: Self) -> Self;
+    /// Atomically adds; gives what was there before.
+    #[inline(always)]
+    fn add(cell: &Self::Atomic, value: Self) -> Self {
+        let mut current = Self::load(cell);
+        loop {
+            match Self::replace(cell, current, current.plus(value)) {
+                Ok(()) => return current,
+                Err(now) => current = now,
+            }
+        }
+    }
 }
 
 macro_rules! integer_value {
@@ -54,10 +65,15 @@ macro_rules! integer_value {
             fn plus(self, other: Self) -> Self {
                 self.wrapping_add(other)
             }
+            #[inline(always)]
+            fn add(cell: &$atomic, value: Self) -> Self {
+                cell.fetch_add(value, Relaxed)
+            }
         }
     };
 }
 
+integer_value!(u8, AtomicU8);
 integer_value!(u32, AtomicU32);
 integer_value!(i32, AtomicI32);
 integer_value!(u64, AtomicU64);
@@ -178,14 +194,7 @@ impl<T: Value> VertexValues<T> {
     /// Atomically adds to the value of `v`; what it was before.
     #[inline(always)]
     pub fn add(&self, v: VertexId, value: T) -> T {
-        let cell = &self.cells[v as usize];
-        let mut current = T::load(cell);
-        loop {
-            match T::replace(cell, current, current.plus(value)) {
-                Ok(()) => return current,
-                Err(now) => current = now,
-            }
-        }
+        T::add(&self.cells[v as usize], value)
     }
 
     /// Adds to the value of `v` by plain accesses. Only where no other thread writes to `v`.

@@ -12,13 +12,17 @@ mod hubs;
 mod random;
 mod undirected;
 mod union_find;
+mod neighbours;
+mod buckets;
 
 pub use array::{Real, Value, VertexArray, VertexValues};
+pub use buckets::{Buckets, Layout, Order};
 pub(crate) use earlier::{Earlier, InPlace, Orientation, Oriented, full_degree, renumbering_pays};
 pub use edge_map::{EdgeOp, Way, edge_map, edge_map_way};
 pub use frontier::Frontier;
 pub(crate) use hubs::{Hubs, LINE_BITS, Line, bit, clear_word, set_bit};
 pub(crate) use random::Draws;
+pub(crate) use neighbours::{both_ways, concat, is_small, num_entries, scan_neighbours};
 pub(crate) use reach::reach;
 pub(crate) use tally::Tally;
 pub(crate) use undirected::need_undirected;

@@ -1,6 +1,8 @@
 //! Random graphs of every kind, for the property tests of the algorithms.
 #![allow(dead_code)] // Each test binary uses part of it.
 
+pub(crate) mod shapes;
+
 use esker_graph::{
     Csr, CsrGraph, Direction, Fragmented, Induced, Remaining, Run, RunOptions, VertexId, Weight, vertex,
 };

@@ -1,0 +1,295 @@
+//! Buckets: vertices by priority, taken out in increasing or decreasing order while priorities move.
+//!
+//! The structure of Julienne [1] in the form that Sage gives it [2, appendix B]: a constant number of *open* buckets, one
+//! for each of the next priorities, and an overflow for all that lie beyond, which is opened a part at a time. Parts of the overflow
+//! are kept apart by the highest digit in which their priorities differ from the least, as in a radix heap [3], so a vertex is moved
+//! at most once for each digit, however far off it is, and opening touches only what is opened.
+//!
+//! Moving is *semi-eager*: a vertex that moves is entered where it now belongs, and its old entry is dead; an entry is
+//! alive if the caller's priority leads to its bucket. Once there are more than two entries for each vertex the dead ones are
+//! packed out, so there are never more: memory O(n), whatever the number of moves. Priorities may only move towards the
+//! order in which they are taken out, or stay; what moves past the bucket at hand belongs to that.
+//!
+//! [1] L. Dhulipala, G. Blelloch, J. Shun, "Julienne: A Framework for Parallel Graph Algorithms using Work-efficient
+//!     Bucketing", SPAA 2017.
+//! [2] L. Dhulipala et al., "Sage: Parallel Semi-Asymmetric Graph Algorithms for NVRAMs", VLDB 2020.
+//! [3] R. Ahuja, K. Mehlhorn, J. Orlin, R. Tarjan, "Faster Algorithms for the Shortest Path Problem", J. ACM 37(2), 1990.
+
+use esker_graph::{Run, Stop, VertexId, vertex};
+
+/// Which bucket comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// That of the least priority.
+    Increasing,
+    /// That of the greatest.
+    Decreasing,
+}
+
+/// Where each priority belongs at the moment. `BITS`: logarithm of the number of open buckets, and of the parts of each
+/// level of the overflow.
+#[derive(Debug, Clone, Copy)]
+pub struct Layout<const BITS: u32> {
+    /// Turns a priority into a key, of which the least comes first.
+    flip: u64,
+    /// No key comes before this one.
+    base: u64,
+}
+
+impl<const BITS: u32> Layout<BITS> {
+    /// Where a priority belongs. In a level, buckets are numbered by digit; the first level holds the open buckets.
+    #[inline(always)]
+    fn slot(&self, priority: u64) -> usize {
+        let key = (priority ^ self.flip).max(self.base);
+        let level = level::<BITS>(key ^ self.base);
+        (level << BITS) as usize | ((key >> (level * BITS)) as usize & ((1 << BITS) - 1))
+    }
+
+    /// Whether a vertex that moves from one priority to another has to be entered anew.
+    #[inline(always)]
+    pub fn leaves(&self, from: u64, to: u64) -> bool {
+        self.slot(from) != self.slot(to)
+    }
+}
+
+/// The highest digit that is not zero.
+#[inline(always)]
+fn level<const BITS: u32>(difference: u64) -> u32 {
+    (63 - (difference | 1).leading_zeros()) / BITS
+}
+
+/// Lists shorter than this are entered and looked through by the calling thread.
+const SERIAL_LEN_MAX: usize = 1 << 13;
+
+/// Vertices by priority. Memory: at most two entries (ids) a vertex, in vectors that may be half full.
+pub struct Buckets<const BITS: u32> {
+    layout: Layout<BITS>,
+    slots: Vec<Vec<VertexId>>,
+    entries: usize,
+    entries_max: usize,
+}
+
+impl<const BITS: u32> Buckets<BITS> {
+    /// Bytes that the buckets of `n` vertices take at most, vectors that grow and what is being moved included.
+    pub const fn bytes_max(n: u64) -> u64 {
+        5 * n * size_of::<VertexId>() as u64
+    }
+
+    /// Enters each vertex of `0..n` that has a priority.
+    ///
+    /// # Errors
+    /// [`Stop::Cancelled`].
+    pub fn new(
+        run: &Run,
+        n: usize,
+        order: Order,
+        priority: impl Fn(VertexId) -> Option<u64> + Sync,
+    ) -> Result<Self, Stop> {
+        let flip = if order == Order::Increasing { 0 } else { u64::MAX };
+        let mut slots = Vec::new();
+        slots.resize_with((u64::BITS.div_ceil(BITS) << BITS) as usize, Vec::new);
+        let layout = Layout { flip, base: 0 };
+        let mut buckets = Self { layout, slots, entries: 0, entries_max: 2 * n };
+        buckets.enter(run, n, |i| {
+            let v = vertex(i);
+            priority(v).map(|priority| (v, priority))
+        })?;
+        Ok(buckets)
+    }
+
+    /// Where priorities belong until the next bucket is taken.
+    pub fn layout(&self) -> Layout<BITS> {
+        self.layout
+    }
+
+    /// Number of entries, dead ones included.
+    #[cfg(test)]
+    fn len(&self) -> usize {
+        self.entries
+    }
+
+    /// Enters vertices whose priority changed so that they left their bucket, or that had none; each of them once.
+    ///
+    /// # Errors
+    /// [`Stop::Cancelled`].
+    pub fn insert(
+        &mut self,
+        run: &Run,
+        moved: &[VertexId],
+        priority: impl Fn(VertexId) -> Option<u64> + Sync,
+    ) -> Result<(), Stop> {
+        if self.entries + moved.len() > self.entries_max {
+            self.pack(&priority);
+        }
+        self.enter(run, moved.len(), |i| priority(moved[i]).map(|priority| (moved[i], priority)))
+    }
+
+    /// Takes out the next bucket that has members: its priority, and the vertices that have it. None of them is in the
+    /// buckets any more.
+    ///
+    /// # Errors
+    /// [`Stop::Cancelled`].
+    pub fn next(
+        &mut self,
+        run: &Run,
+        priority: impl Fn(VertexId) -> Option<u64> + Sync,
+    ) -> Result<Option<(u64, Vec<VertexId>)>, Stop> {
+        loop {
+            let Some(slot) = self.slots.iter().position(|list| !list.is_empty()) else { return Ok(None) };
+            let list = std::mem::take(&mut self.slots[slot]);
+            self.entries -= list.len();
+            let before = self.layout;
+            let lives = |v| priority(v).is_some_and(|priority| before.slot(priority) == slot);
+            let list = retain(run, list, lives)?;
+            let shift = (slot >> BITS) as u32 * BITS;
+            let above = self.layout.base.checked_shr(shift + BITS).unwrap_or(0);
+            let above = above.checked_shl(shift + BITS).unwrap_or(0);
+            if list.is_empty() {
+                continue;
+            }
+            self.layout.base = above | ((slot & ((1 << BITS) - 1)) as u64) << shift;
+            if shift == 0 {
+                return Ok(Some((self.layout.base ^ self.layout.flip, list)));
+            }
+            self.enter(run, list.len(), |i| priority(list[i]).map(|priority| (list[i], priority)))?;
+        }
+    }
+
+    /// Enters what `item` gives for `0..len`.
+    fn enter(
+        &mut self,
+        run: &Run,
+        len: usize,
+        item: impl Fn(usize) -> Option<(VertexId, u64)> + Sync,
+    ) -> Result<(), Stop> {
+        let layout = self.layout;
+        if len < SERIAL_LEN_MAX || run.threads() == 1 {
+            for (v, priority) in (0..len).filter_map(item) {
+                self.slots[layout.slot(priority)].push(v);
+                self.entries += 1;
+            }
+            return Ok(());
+        }
+        let num_slots = self.slots.len();
+        let found = run.share_ranges::<Vec<Vec<VertexId>>, Stop>(
+            len,
+            SERIAL_LEN_MAX,
+            || vec![Vec::new(); num_slots],
+            |slots, range| {
+                for (v, priority) in range.filter_map(&item) {
+                    slots[layout.slot(priority)].push(v);
+                }
+                Ok(())
+            },
+        )?;
+        for slots in found {
+            for (slot, mut list) in self.slots.iter_mut().zip(slots) {
+                self.entries += list.len();
+                if slot.is_empty() {
+                    *slot = list;
+                } else {
+                    slot.append(&mut list);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes all dead entries.
+    fn pack(&mut self, priority: &impl Fn(VertexId) -> Option<u64>) {
+        let layout = self.layout;
+        self.entries = 0;
+        for (slot, list) in self.slots.iter_mut().enumerate() {
+            list.retain(|&v| priority(v).is_some_and(|priority| layout.slot(priority) == slot));
+            self.entries += list.len();
+        }
+    }
+}
+
+/// Those of a list for which `keep` is true.
+fn retain(
+    run: &Run,
+    mut list: Vec<VertexId>,
+    keep: impl Fn(VertexId) -> bool + Sync,
+) -> Result<Vec<VertexId>, Stop> {
+    if list.len() < SERIAL_LEN_MAX || run.threads() == 1 {
+        list.retain(|&v| keep(v));
+        return Ok(list);
+    }
+    let kept =
+        run.share_ranges::<Vec<VertexId>, Stop>(list.len(), SERIAL_LEN_MAX, Vec::new, |kept, range| {
+            kept.extend(list[range].iter().copied().filter(|&v| keep(v)));
+            Ok(())
+        })?;
+    drop(list);
+    Ok(super::neighbours::concat(kept))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Moves random vertices about as an algorithm may, and compares with priorities looked at one by one.
+    fn check<const BITS: u32>(order: Order, seed: u64, spread: u32, threads: usize) {
+        let mut state = seed | 1;
+        let mut random = move |below: u64| {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            ((u128::from(state) * u128::from(below)) >> 64) as u64
+        };
+        let n = if threads > 1 { 20_000 } else { 200 };
+        let run = Run::with_threads(threads).expect("threads start");
+        let scale = 1u64 << spread;
+        let mut priorities: Vec<Option<u64>> =
+            (0..n).map(|_| (random(8) > 0).then(|| random(scale))).collect();
+        let mut buckets =
+            Buckets::<BITS>::new(&run, n, order, |v| priorities[v as usize]).expect("not cancelled");
+        let mut last = None;
+        let mut most = 0;
+        while let Some((at, mut list)) =
+            buckets.next(&run, |v| priorities[v as usize]).expect("not cancelled")
+        {
+            let first = |a: u64, b: u64| if order == Order::Increasing { a.min(b) } else { a.max(b) };
+            assert_eq!(priorities.iter().flatten().copied().reduce(first), Some(at));
+            assert!(last.is_none_or(|last| first(last, at) == last), "{last:?} before {at}");
+            last = Some(at);
+            list.sort_unstable();
+            let expected: Vec<_> = (0..n).filter(|&v| priorities[v] == Some(at)).map(vertex).collect();
+            assert_eq!(list, expected);
+            list.iter().for_each(|&v| priorities[v as usize] = None);
+            let layout = buckets.layout();
+            let mut moved = Vec::new();
+            for _ in 0..n / 8 {
+                let v = random(n as u64) as usize;
+                let nearer = priorities[v].map(|p| (p.min(at) + random(p.abs_diff(at) + 1), p));
+                if let Some((new, old)) = nearer
+                    && !moved.contains(&vertex(v))
+                {
+                    priorities[v] = Some(new);
+                    if layout.leaves(old, new) {
+                        moved.push(vertex(v));
+                    }
+                }
+            }
+            buckets.insert(&run, &moved, |v| priorities[v as usize]).expect("not cancelled");
+            most = most.max(buckets.len());
+            assert!(buckets.len() <= 2 * n);
+        }
+        assert_eq!(priorities, vec![None; n]);
+        assert!(most > n / 4 || spread < 9, "{most} entries of {n} vertices");
+    }
+
+    #[test]
+    fn vertices_come_in_order_however_they_move() {
+        for seed in 0..20 {
+            for order in [Order::Increasing, Order::Decreasing] {
+                for spread in [0, 3, 9, 30, 63] {
+                    check::<1>(order, seed, spread, 1);
+                    check::<3>(order, seed, spread, 1);
+                    check::<8>(order, seed, spread, 1);
+                }
+            }
+        }
+        check::<1>(Order::Increasing, 5, 6, 2);
+        check::<8>(Order::Decreasing, 5, 6, 2);
+    }
+}
