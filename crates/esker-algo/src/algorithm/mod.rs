@@ -14,3 +14,4 @@ pub mod forest;
 pub mod triangles;
 pub mod lcc;
 pub mod kcore;
+pub mod mis;

@@ -17,6 +17,7 @@ mod triangles;
 mod lcc;
 mod ldd;
 mod kcore;
+mod mis;
 
 pub use betweenness::betweenness;
 pub use bfs::bfs;
@@ -25,6 +26,7 @@ pub use forest::forest;
 pub use kcore::kcore;
 pub use lcc::lcc;
 pub use ldd::{ldd, ldd_trees};
+pub use mis::mis;
 pub use pagerank::pagerank;
 pub use scc::scc;
 pub use sssp::sssp;

@@ -23,6 +23,7 @@ pub use frontier::Frontier;
 pub(crate) use hubs::{Hubs, LINE_BITS, Line, bit, clear_word, set_bit};
 pub(crate) use random::Draws;
 pub(crate) use neighbours::{both_ways, concat, is_small, num_entries, scan_neighbours};
+pub(crate) use neighbours::{both_ways, concat, is_small, num_entries, scan_neighbours, shuffled};
 pub(crate) use reach::reach;
 pub(crate) use tally::Tally;
 pub(crate) use undirected::need_undirected;

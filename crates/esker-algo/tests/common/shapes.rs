@@ -1,4 +1,5 @@
 //! Graphs that are awkward in some way, and every form in which an algorithm may meet a graph.
+#![allow(unused_macros, unused_imports)] // Each test binary uses part of it.
 
 use esker_graph::{Csr, VertexId, Weight};
 

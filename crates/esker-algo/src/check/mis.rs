@@ -1,0 +1,25 @@
+//! Checks a maximal independent set.
+
+use esker_graph::{Rows, Weight, vertex};
+
+use super::wrong::{Wrong, ensure};
+
+/// Checks that no edge joins two members, and that every other vertex has a member for a neighbour, whichever way the
+/// edge goes. Loops do not count.
+///
+/// # Errors
+/// The first breach.
+pub fn mis<W: Weight>(out: &Rows<'_, W>, members: &[bool]) -> Result<(), Wrong> {
+    let n = out.num_vertices();
+    ensure(members.len() == n, || format!("{} marks for {n} vertices", members.len()))?;
+    let mut covered = members.to_vec();
+    for u in 0..n {
+        for v in out.list(vertex(u)).0.iter().map(|&v| v as usize).filter(|&v| v != u) {
+            ensure(!(members[u] && members[v]), || format!("the members {u} and {v} are neighbours"))?;
+            covered[u] |= members[v];
+            covered[v] |= members[u];
+        }
+    }
+    let free = covered.iter().position(|covered| !covered);
+    ensure(free.is_none(), || format!("{free:?} could be added"))
+}
