@@ -69,6 +69,8 @@ pub fn mis<G: Graph>(graph: &G, run: &Run, options: &MisOptions) -> Result<Mis, 
     run.install(|| decide(graph, run, options))
 }
 
+/// What is drawn for.
+const PURPOSE: u64 = 0x6d69_7300;
 /// A vertex in the set.
 const IN: u8 = 255;
 /// A vertex with a neighbour in the set. Anything less is the class of an undecided one.
@@ -84,7 +86,8 @@ fn decide<G: Graph>(graph: &G, run: &Run, options: &MisOptions) -> Result<Mis, G
             (_, MisOrder::Random) => 0,
         });
     let blocked = Bitmap::new(n);
-    let greedy = Greedy { graph, ways, seed: run.seed(), states: &states, blocked: &blocked };
+    let greedy =
+        Greedy { graph, ways, draws: Draws::new(run.seed(), PURPOSE), states: &states, blocked: &blocked };
     run.round(n)?;
     scan_neighbours(graph, run, ways, Select::All, &greedy)?;
     let mut undecided = greedy.settle(run, n, vertex)?;
@@ -112,13 +115,20 @@ fn class(degree: usize) -> u8 {
 struct Greedy<'a, G> {
     graph: &'a G,
     ways: &'static [Direction],
-    seed: u64,
+    /// Ties are broken by these.
+    draws: Draws,
     states: &'a VertexValues<u8>,
     /// Undecided vertices that wait for a neighbour before them.
     blocked: &'a Bitmap,
 }
 
 impl<G: Graph> Greedy<'_, G> {
+    /// Where `v` stands among those of its class; no two stand at the same place.
+    #[inline(always)]
+    fn place(&self, v: VertexId) -> u64 {
+        self.draws.at(u64::from(v))
+    }
+
     /// After a round: whoever is undecided but waits for nobody is in. Those that wait on.
     fn settle(
         &self,
@@ -162,7 +172,7 @@ impl<W: Weight, G: Graph> Visitor<W> for Greedy<'_, G> {
                 self.states.set(v, OUT);
                 return Flow::Enough;
             }
-            if state < own || state == own && shuffled(self.seed, u) < shuffled(self.seed, v) {
+            if state < own || state == own && self.place(u) < self.place(v) {
                 self.blocked.insert(v);
                 return Flow::Enough;
             }

@@ -21,9 +21,8 @@ pub(crate) use earlier::{Earlier, InPlace, Orientation, Oriented, full_degree, r
 pub use edge_map::{EdgeOp, Way, edge_map, edge_map_way};
 pub use frontier::Frontier;
 pub(crate) use hubs::{Hubs, LINE_BITS, Line, bit, clear_word, set_bit};
-pub(crate) use random::Draws;
 pub(crate) use neighbours::{both_ways, concat, is_small, num_entries, scan_neighbours};
-pub(crate) use neighbours::{both_ways, concat, is_small, num_entries, scan_neighbours, shuffled};
+pub(crate) use random::Draws;
 pub(crate) use reach::reach;
 pub(crate) use tally::Tally;
 pub(crate) use undirected::need_undirected;

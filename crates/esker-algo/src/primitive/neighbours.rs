@@ -68,11 +68,3 @@ pub(crate) fn concat(lists: impl IntoIterator<Item = Vec<VertexId>>) -> Vec<Vert
     lists.for_each(|list| all.extend_from_slice(&list));
     all
 }
-
-/// Where `v` stands in an order that follows from `seed` and looks random: no two vertices stand at the same place.
-#[inline(always)]
-pub(crate) fn shuffled(seed: u64, v: VertexId) -> u64 {
-    // Adding, multiplying by an odd number and folding the upper bits into the lower can all be undone.
-    let mixed = u64::from(v).wrapping_add(seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (mixed ^ (mixed >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93)
-}
