@@ -18,9 +18,7 @@
 use esker_graph::{Bitmap, Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor, Weight, vertex};
 
 use crate::estimate::{Estimate, Shape};
-use crate::primitive::{
-    VertexValues, both_ways, concat, each_vertex, num_entries, scan_neighbours, shuffled,
-};
+use crate::primitive::{Draws, VertexValues, both_ways, concat, each_vertex, num_entries, scan_neighbours};
 
 /// In which order the greedy method goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
