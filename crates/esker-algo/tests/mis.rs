@@ -40,8 +40,7 @@ proptest! {
 
 #[test]
 fn right_on_awkward_graphs_with_many_seeds() {
-    for (name, sample) in shapes() {
-        println!("{name}");
+    for sample in shapes() {
         (0..5).for_each(|seed| right(&sample.csr(|_| ()), seed));
     }
 }

@@ -5,40 +5,60 @@ use esker_graph::{Csr, VertexId, Weight};
 
 use super::Sample;
 
-/// Stars, cliques, paths, grids, and others that have made algorithms fail, by name.
-pub(crate) fn shapes() -> Vec<(&'static str, Sample)> {
+/// Stars, cliques, paths, grids, and others that have made algorithms fail, each directed and not.
+pub(crate) fn shapes() -> Vec<Sample> {
     let mut shapes = Vec::new();
-    let mut add = |name, num_vertices: usize, edges: Vec<(usize, usize)>| {
+    let mut add = |num_vertices: usize, edges: Vec<(usize, usize)>| {
         let edges: Vec<_> = edges.into_iter().map(|(u, v)| (u as VertexId, v as VertexId)).collect();
         for directed in [false, true] {
-            shapes.push((name, Sample { num_vertices, directed, edges: edges.clone(), seed: 7 }));
+            shapes.push(Sample { num_vertices, directed, edges: edges.clone(), seed: 7 });
         }
     };
-    add("nothing", 0, vec![]);
-    add("one vertex", 1, vec![]);
-    add("one loop", 1, vec![(0, 0)]);
-    add("no edges", 130, vec![]);
-    add("loops alone", 70, (0..70).map(|v| (v, v)).collect());
-    add("star", 300, (1..300).map(|v| (0, v)).collect());
-    add("star around the last", 300, (0..299).map(|v| (v, 299)).collect());
-    add("two stars", 200, (2..200).flat_map(|v| [(0, v), (v, 1)]).collect());
-    add("clique", 40, clique(0, 40));
-    add("clique with loops", 20, (0..20).map(|v| (v, v)).chain(clique(0, 20)).collect());
-    add("clique and tail", 100, clique(0, 20).into_iter().chain((20..100).map(|v| (v - 1, v))).collect());
-    add("cliques of growing size", 120, (1..16).flat_map(|k| clique(k * (k - 1) / 2, k)).collect());
-    add("path", 2000, (1..2000).map(|v| (v - 1, v)).collect());
-    add("shuffled path", 1009, (1..1009).map(|i| ((i - 1) * 17 % 1009, i * 17 % 1009)).collect());
-    add("cycle", 65, (0..65).map(|v| (v, (v + 1) % 65)).collect());
-    add("grid", 400, grid(20));
-    add("bipartite", 60, (0..20).flat_map(|u| (20..60).map(move |v| (u, v))).collect());
-    add("multiple edges", 10, (0..90).map(|i| (i % 5, 5 + i % 3)).collect());
-    add("tree", 511, (1..511).map(|v| ((v - 1) / 2, v)).collect());
+    // Nothing.
+    add(0, vec![]);
+    // One vertex.
+    add(1, vec![]);
+    // One loop.
+    add(1, vec![(0, 0)]);
+    // No edges.
+    add(130, vec![]);
+    // Loops alone.
+    add(70, (0..70).map(|v| (v, v)).collect());
+    // Star.
+    add(300, (1..300).map(|v| (0, v)).collect());
+    // Star around the last.
+    add(300, (0..299).map(|v| (v, 299)).collect());
+    // Two stars.
+    add(200, (2..200).flat_map(|v| [(0, v), (v, 1)]).collect());
+    // Clique.
+    add(40, clique(0, 40));
+    // Clique with loops.
+    add(20, (0..20).map(|v| (v, v)).chain(clique(0, 20)).collect());
+    // Clique and tail.
+    add(100, clique(0, 20).into_iter().chain((20..100).map(|v| (v - 1, v))).collect());
+    // Cliques of growing size.
+    add(120, (1..16).flat_map(|k| clique(k * (k - 1) / 2, k)).collect());
+    // Path.
+    add(2000, (1..2000).map(|v| (v - 1, v)).collect());
+    // Shuffled path.
+    add(1009, (1..1009).map(|i| ((i - 1) * 17 % 1009, i * 17 % 1009)).collect());
+    // Cycle.
+    add(65, (0..65).map(|v| (v, (v + 1) % 65)).collect());
+    // Grid.
+    add(400, grid(20));
+    // Bipartite.
+    add(60, (0..20).flat_map(|u| (20..60).map(move |v| (u, v))).collect());
+    // Multiple edges.
+    add(10, (0..90).map(|i| (i % 5, 5 + i % 3)).collect());
+    // Tree.
+    add(511, (1..511).map(|v| ((v - 1) / 2, v)).collect());
+    // Caterpillar.
     add(
-        "caterpillar",
         300,
         (1..24).flat_map(|v| (0..v).map(move |i| (v, if i == 0 { v - 1 } else { v * 12 + i }))).collect(),
     );
-    add("many pieces", 99, (0..33).flat_map(|i| [(3 * i, 3 * i + 1), (3 * i + 1, 3 * i + 2)]).collect());
+    // Many pieces.
+    add(99, (0..33).flat_map(|i| [(3 * i, 3 * i + 1), (3 * i + 1, 3 * i + 2)]).collect());
     shapes
 }
 
