@@ -65,7 +65,8 @@ pub fn kcore<G: Graph>(graph: &G, run: &Run) -> Result<KCore, G::Error> {
     run.install(|| peel(graph, run))
 }
 
-fn peel<G: Graph>(graph: &G, run: &Run) -> Result<KCore, G::Error> {
+/// The decomposition, within a run that has begun.
+pub(super) fn peel<G: Graph>(graph: &G, run: &Run) -> Result<KCore, G::Error> {
     let n = graph.num_vertices();
     let ways = both_ways(graph)?;
     // Degrees while vertices remain, then coreness.

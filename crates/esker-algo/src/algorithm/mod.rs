@@ -15,3 +15,4 @@ pub mod triangles;
 pub mod lcc;
 pub mod kcore;
 pub mod mis;
+pub mod colouring;

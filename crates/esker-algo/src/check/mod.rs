@@ -18,10 +18,12 @@ mod lcc;
 mod ldd;
 mod kcore;
 mod mis;
+mod colouring;
 
 pub use betweenness::betweenness;
 pub use bfs::bfs;
 pub use cdlp::cdlp;
+pub use colouring::colouring;
 pub use forest::forest;
 pub use kcore::kcore;
 pub use lcc::lcc;

@@ -214,6 +214,14 @@ impl<T: Value> VertexValues<T> {
     }
 }
 
+impl VertexValues<u64> {
+    /// Atomically sets bits of the value of `v`.
+    #[inline(always)]
+    pub fn unite(&self, v: VertexId, bits: u64) {
+        self.cells[v as usize].fetch_or(bits, Relaxed);
+    }
+}
+
 /// A floating-point [`Value`].
 pub trait Real: Value + Into<f64> {
     /// The nearest value to `number`.

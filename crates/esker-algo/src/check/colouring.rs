@@ -1,0 +1,37 @@
+//! Checks a colouring.
+
+use esker_graph::{Rows, VertexId, Weight, vertex};
+
+use super::wrong::{Wrong, ensure};
+
+/// Checks that no edge but a loop joins two vertices of one colour, and that every vertex has a neighbour of each lesser
+/// colour than its own, as first-fit in any order gives: so no vertex could have a lesser one by itself.
+///
+/// # Errors
+/// The first breach.
+pub fn colouring<W: Weight>(out: &Rows<'_, W>, directed: bool, colours: &[VertexId]) -> Result<(), Wrong> {
+    let n = out.num_vertices();
+    ensure(colours.len() == n, || format!("{} colours for {n} vertices", colours.len()))?;
+    let mut lesser = vec![Vec::new(); n];
+    for u in 0..n {
+        for v in out.list(vertex(u)).0.iter().map(|&v| v as usize).filter(|&v| v != u) {
+            ensure(colours[u] != colours[v], || {
+                format!("the neighbours {u} and {v} have colour {}", colours[u])
+            })?;
+            let ends = if directed { &[(u, v), (v, u)][..] } else { &[(u, v)] };
+            for &(a, b) in ends {
+                if colours[b] < colours[a] {
+                    lesser[a].push(colours[b]);
+                }
+            }
+        }
+    }
+    for (v, seen) in lesser.iter_mut().enumerate() {
+        seen.sort_unstable();
+        seen.dedup();
+        ensure(seen.len() as u64 == u64::from(colours[v]), || {
+            format!("{v} has colour {} but its neighbours have {} lesser ones", colours[v], seen.len())
+        })?;
+    }
+    Ok(())
+}
