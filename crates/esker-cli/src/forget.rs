@@ -12,8 +12,9 @@ use crate::failure::Outcome;
 use crate::text;
 use crate::writing::describe_versions;
 
-/// The graph of all other versions stays as it is. The space of what only these needed comes back with `esker compact`. The newest
-/// version, and those with tags, cannot be forgotten. `esker retain` forgets by a rule.
+/// The graph of all other versions stays as it is. The space of what only these needed comes back with `esker compact`. With the newest
+/// version, what it did is undone: the one before it is the newest then. Versions with tags cannot be forgotten, nor the only
+/// one. `esker retain` forgets by a rule.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: esker forget web.esker 3 4 2026-11-01")]
 pub(crate) struct ForgetCommand {
@@ -41,15 +42,20 @@ impl ForgetCommand {
         for &number in &numbers {
             database.forget(number)?;
         }
-        let left = database.versions().len();
+        let versions = database.versions();
+        let (left, newest) = (versions.len(), versions.last().map_or(0, |version| version.number));
         database.close()?;
         if self.json {
-            return text::json(&json!({ "forgotten": numbers, "versions": left }));
+            return text::json(&json!({ "forgotten": numbers, "versions": left, "newest": newest }));
         }
         let what = match numbers.is_sorted_by(|a, b| a + 1 == *b) {
             true => describe_versions(&numbers),
             false => format!("{} versions", numbers.len()),
         };
-        text::line(&format!("{}: {what} forgotten, {left} left", self.database.display()))
+        let undone = match numbers.last() {
+            Some(&last) if last > newest => format!(", version {newest} is the newest now"),
+            _ => String::new(),
+        };
+        text::line(&format!("{}: {what} forgotten, {left} left{undone}", self.database.display()))
     }
 }

@@ -246,7 +246,7 @@ fn versions_have_names_and_times_and_can_be_forgotten() {
 
     assert_eq!(place.ok("forget f.esker 4"), "f.esker: version 4 forgotten, 6 left\n");
     place.fails(1, "info f.esker --at 4", "no version 4 any more: there are versions 1 to 3, 5 to 7");
-    place.fails(1, "forget f.esker 7", "newest");
+    place.fails(1, "forget f.esker 7", "tag");
     place.fails(1, "forget f.esker early", "tag");
     assert_eq!(place.diff("3", "5").len(), 4);
     place.fails(2, "retain f.esker last", "last and a number");
@@ -266,6 +266,30 @@ fn versions_have_names_and_times_and_can_be_forgotten() {
     assert_eq!(place.json("check f.esker --json")["sound"], true);
     place.ok("tag f.esker --delete early");
     assert_eq!(place.ok("tag f.esker"), "monday  7\n");
+}
+
+#[test]
+fn the_newest_version_can_be_forgotten() {
+    let place = friends();
+    place.fails(1, "forget f.esker 1", "the only one");
+    for i in 2..5 {
+        place.file("one.csv", &format!("from,to,kind,since\nalice,v{i},kind{i},{i}\n"));
+        place.ok(&format!("add f.esker one.csv -m step{i}"));
+    }
+    let told = "f.esker: version 4 forgotten, 3 left, version 3 is the newest now\n";
+    assert_eq!(place.ok("forget f.esker 4"), told);
+    assert_eq!(place.json("info f.esker --json")["version"], 3);
+    place.fails(1, "run bfs f.esker --source v4", "no vertex has the id");
+    // Its number is not given to another, nor is what it did seen again.
+    place.file("one.csv", "from,to,kind,since\nalice,v5,kind5,5\n");
+    assert_eq!(place.json("add f.esker one.csv --json")["versions"][0], 5);
+    assert_eq!(place.diff("3", "5"), ["+ alice v5 since=5 kind=kind5", "+ v5"]);
+    place.fails(1, "info f.esker --at 4", "no version 4 any more");
+    place.ok("compact f.esker");
+    let forgotten = place.json("forget f.esker 5 3 --json");
+    assert_eq!((&forgotten["versions"], &forgotten["newest"]), (&2.into(), &2.into()));
+    assert_eq!(place.json("check f.esker --json")["sound"], true);
+    assert_eq!(place.diff("1", "latest").len(), 2);
 }
 
 #[test]

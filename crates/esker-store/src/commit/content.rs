@@ -106,6 +106,22 @@ pub struct Commit {
 }
 
 impl Commit {
+    /// One that does nothing, and makes a version of a graph with so many vertices and edge properties.
+    pub fn blank(version: u64, num_vertices: u64, edge_properties: usize) -> Self {
+        Self {
+            version,
+            time_ms: 0,
+            message: String::new(),
+            num_vertices,
+            new_ids: NewIds::new(false),
+            new_properties: Vec::new(),
+            new_texts: Vec::new(),
+            edges: Vec::new(),
+            rows: vec![Vec::new(); edge_properties],
+            vertices: Vec::new(),
+        }
+    }
+
     /// Number of rows of edge properties.
     pub fn num_rows(&self) -> usize {
         self.edges.iter().filter(|edge| edge.row != REMOVAL).count()

@@ -20,6 +20,8 @@ use crate::sample::Sample;
 use crate::store::Store;
 
 const NUM_VERTICES: u64 = 8;
+/// Chooses the newest version.
+const NEWEST: usize = usize::MAX;
 
 /// How many workloads are tried.
 fn rounds() -> u64 {
@@ -62,6 +64,8 @@ struct Content {
     versions: BTreeMap<u64, Arc<Version>>,
     tags: BTreeMap<String, u64>,
     retention: Retention,
+    /// The number of the next version.
+    next: u64,
 }
 
 impl Content {
@@ -72,6 +76,7 @@ impl Content {
             versions: [(1, Arc::new(Version::of(sample)))].into(),
             tags: BTreeMap::new(),
             retention: Retention::All,
+            next: 2,
         }
     }
 
@@ -85,7 +90,7 @@ impl Content {
         let safe =
             |version: u64| version <= self.frozen || version == newest || self.retention == Retention::All;
         let numbers: Vec<u64> = self.versions.keys().copied().filter(|&version| safe(version)).collect();
-        numbers[place % numbers.len()]
+        if place == NEWEST { newest } else { numbers[place % numbers.len()] }
     }
 
     /// What a step comes down to, unless there is nothing that it could be done to.
@@ -102,8 +107,7 @@ impl Content {
             }
             Step::Forget(place) => {
                 let version = self.pick(*place);
-                let is_free =
-                    version != self.newest() && !self.tags.values().any(|tagged| *tagged == version);
+                let is_free = self.versions.len() > 1 && !self.tags.values().any(|tagged| *tagged == version);
                 is_free.then_some(Task::Forget(version))
             }
             Step::Retain(retention) => Some(Task::Retain(*retention)),
@@ -118,7 +122,10 @@ impl Content {
             Task::Freeze | Task::Compact => true,
             // What is named in the manifest must be in a layer.
             Task::Tag(_, version) => *version > self.frozen,
-            Task::Forget(version) => *version >= self.frozen,
+            Task::Forget(version) => {
+                let in_layers = self.versions.range(..=self.frozen).next_back();
+                *version < self.newest() && in_layers.is_some_and(|(newest, _)| version >= newest)
+            }
             _ => false,
         };
         if needs_freeze && self.frozen < self.newest() {
@@ -128,11 +135,17 @@ impl Content {
         match task {
             Task::Commit(changes) => {
                 let version = next.versions.last_key_value().unwrap().1.with(changes, self.directed);
-                next.versions.insert(self.newest() + 1, Arc::new(version));
+                next.versions.insert(self.next, Arc::new(version));
+                next.next += 1;
             }
             Task::Freeze | Task::Merge | Task::Compact => {}
             Task::Tag(name, version) => drop(next.tags.insert(name.clone(), *version)),
             Task::Untag(name) => drop(next.tags.remove(name)),
+            Task::Forget(version) if *version == self.newest() => {
+                // All that is in the log comes into a layer, but for this.
+                next.versions.remove(version);
+                next = Self { frozen: self.next - 1, ..next }.without_forgotten();
+            }
             Task::Forget(version) => drop(next.versions.remove(version)),
             Task::Retain(retention) => {
                 next = Self { retention: *retention, ..next }.without_forgotten();
@@ -167,7 +180,7 @@ impl Content {
         for (&number, expected) in &self.versions {
             verify_version(&db.at(number).unwrap(), expected, run);
         }
-        for number in (1..=self.newest() + 1).filter(|number| !self.versions.contains_key(number)) {
+        for number in (1..=self.next).filter(|number| !self.versions.contains_key(number)) {
             let refused = db.at(number).map(drop).unwrap_err();
             assert!(matches!(refused, Error::Invalid(_)), "version {number}: {refused}");
         }
@@ -302,7 +315,8 @@ impl Step {
             7..10 => Self::Freeze,
             10 => Self::Merge,
             11 => Self::Compact,
-            12..14 => Self::Tag(random.below(2), random.below(100)),
+            12 => Self::Tag(random.below(2), random.below(100)),
+            13 => Self::Forget(NEWEST),
             14 => Self::Untag(random.below(100)),
             15..17 => Self::Forget(random.below(100)),
             17 => Self::Retain([Retention::All, Retention::Last(1), Retention::Last(3)][random.below(3)]),
@@ -502,6 +516,38 @@ fn the_newest_version_in_a_layer_may_be_forgotten_while_the_log_builds_on_it() {
     }
     possible.settle(&db, &workload.run);
     assert!(possible.0[0].versions.keys().eq(&[1, 3, 4]));
+}
+
+#[test]
+fn the_newest_version_may_be_forgotten_wherever_it_is() {
+    let workload = Workload::random(1, 0);
+    let disk = workload.prepare(1);
+    let mut possible = workload.possible();
+    let mut db = open(&disk).unwrap();
+    let add = |v| Step::Commit(vec![Change::Add(v, v + 20, 1, v as u8), Change::Age(v, Some(v as i64))]);
+    let forget = || Step::Forget(NEWEST);
+    let steps = [
+        // Alone in the log, after another one in the log, and alone in a layer.
+        vec![add(1), forget(), add(2), add(3), forget(), add(4), Step::Freeze, forget()],
+        // In a layer with others, twice; and the one that all of them end with.
+        vec![add(5), add(6), add(7), Step::Freeze, forget(), forget(), Step::Compact, forget()],
+        vec![add(8), Step::Tag(0, NEWEST), add(9), Step::Freeze, Step::Forget(0), forget(), add(10)],
+    ];
+    for steps in steps {
+        for step in steps {
+            possible.advance(&db, &step, &workload.run).unwrap();
+            possible.settle(&db, &workload.run);
+        }
+        db.close().unwrap();
+        db = open(&disk).unwrap();
+        possible.settle(&db, &workload.run);
+        let report = check(&disk, &db.snapshot().unwrap(), &workload.run).unwrap();
+        assert!(report.is_sound(), "{:?}", report.problems);
+    }
+    let left: Vec<u64> = possible.0[0].versions.keys().copied().collect();
+    assert_eq!(left, [3, 9, 11]);
+    let refused = db.forget(9).unwrap_err().to_string();
+    assert!(refused.contains("tag"), "{refused}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The handle: opening, committing, and what readers get.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -9,7 +9,6 @@ use esker_graph::{Direction, Run, VertexId};
 use crate::commit::{Batch, Commit};
 use crate::error::{Error, Result};
 use crate::freeze::CopyPolicy;
-use crate::ids::IdTail;
 use crate::io::{Disk, Lock, MemoryDisk, RealDisk};
 use crate::log::{Log, LogOptions, Sync, log_directory};
 use crate::snapshot::{Snapshot, State};
@@ -18,7 +17,7 @@ use crate::version::{MANIFEST_NAME, ManifestWriter, lock_writer};
 use super::layers::{Maintenance, remove_strays, with_commits_in_memory};
 use super::live::Live;
 use super::view::{View, list};
-use super::write::{TextCodes, Writer};
+use super::write::Writer;
 
 /// How a database is written.
 #[derive(Debug, Clone)]
@@ -136,16 +135,7 @@ impl Database {
         remove_strays(disk.as_ref(), path, state.manifest())?;
         let run = Run::with_threads(options.threads)?;
         let snapshot = state.snapshot(state.newest())?;
-        let mut writer = Writer {
-            ids: snapshot.ids().clone(),
-            tail: IdTail::new(snapshot.ids().num_vertices(), state.has_text_ids()),
-            removed: snapshot.removed(&run)?.list().iter().copied().collect::<HashSet<_>>(),
-            texts: known_texts(&snapshot)?,
-            vertex_properties: snapshot.vertex_properties().cloned().collect(),
-            next_version: manifest.manifest().log_start().first_version,
-            last_time_ms: snapshot.version().time_ms,
-            failure: None,
-        };
+        let mut writer = Writer::over(&snapshot, &run)?;
         let start = manifest.manifest().log_start();
         let mut live = Live::new(snapshot.layer(), start.first_version)?;
         let log_options = LogOptions { sync: options.sync, segment_bytes: options.segment_bytes };
@@ -315,16 +305,6 @@ impl Drop for Database {
         // What failed in the background is told by `close` alone.
         let _ = self.join_worker();
     }
-}
-
-/// For each edge property that is text, the codes of all texts.
-fn known_texts(snapshot: &Snapshot) -> Result<Vec<Option<TextCodes>>> {
-    let codes = |property: &crate::format::PropertyRecord| {
-        let Some(dictionary) = snapshot.dictionary(property.number) else { return Ok(None) };
-        let texts = (0..dictionary.len()).map(|code| Ok((dictionary.text(code)?.to_vec(), code as u32)));
-        texts.collect::<Result<TextCodes>>().map(Some)
-    };
-    snapshot.edge_properties().map(codes).collect()
 }
 
 impl Writer {

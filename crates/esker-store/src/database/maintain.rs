@@ -1,18 +1,38 @@
 //! Freezing and merging: commits become layers, layers become fewer.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use esker_graph::Run;
 
 use super::handle::{Core, Database, locked};
-use super::layers::{Maintenance, edits_of, with_layer};
+use super::layers::{Maintenance, edits_of};
 use super::versions::forgotten;
-use crate::commit::{Target, assemble};
+use super::write::Writer;
+use crate::commit::{Commit, Target, assemble};
 use crate::error::{Error, Result};
-use crate::format::Edit;
+use crate::format::{Edit, LayerRecord};
 use crate::freeze::Outcome;
-use crate::snapshot::State;
+use crate::snapshot::{Layer, State};
 use crate::version::layer_directory;
+
+/// A layer whose files are written, and where it belongs.
+pub(super) struct Written {
+    pub(super) layer: LayerRecord,
+    /// The layers before and after it.
+    pub(super) below: Vec<Arc<Layer>>,
+    pub(super) above: Vec<Arc<Layer>>,
+    /// What the manifest must be told.
+    pub(super) edits: Vec<Edit>,
+}
+
+/// A state that the manifest does not know of yet.
+pub(super) struct Next {
+    pub(super) state: Arc<State>,
+    /// Layers that are not in it any more.
+    obsolete: Vec<Arc<Layer>>,
+    edits: Vec<Edit>,
+}
 
 impl Database {
     /// Makes all commits so far a layer; what became of their edges, or `None` if there are none.
@@ -72,36 +92,92 @@ impl Core {
             (Arc::clone(&view.state), view.live.commits.clone())
         };
         let Some(last) = commits.last() else { return Ok(None) };
+        let (written, outcome) = self.write_commits(maintenance, &state, &commits, run)?;
+        let next = self.prepare(maintenance, &state, written)?;
+        self.record(maintenance, &next)?;
+        self.show(&next, &mut locked(&self.writer), Some(last.version))?;
+        self.log.remove_through(last.version)?;
+        Ok(Some(outcome))
+    }
+
+    /// Writes the layer of commits that follow the newest version of a state.
+    pub(super) fn write_commits(
+        &self,
+        maintenance: &Maintenance,
+        state: &Arc<State>,
+        commits: &[Arc<Commit>],
+        run: &Run,
+    ) -> Result<(Written, Outcome)> {
         // No layer holds what the log does not.
         self.log.sync()?;
+        self.write_layer(maintenance, |number, directory| {
+            let target = Target { disk: &self.disk, directory, number };
+            let assembled = assemble(state, commits, target, self.options.policy, run)?;
+            let written = Written {
+                layer: assembled.record.clone(),
+                below: state.layers().to_vec(),
+                above: Vec::new(),
+                edits: edits_of(&assembled),
+            };
+            Ok((written, assembled.outcome))
+        })
+    }
+
+    /// Makes the directory of a new layer and, durable, what `write` puts there; if that fails, there is nothing.
+    pub(super) fn write_layer<T>(
+        &self,
+        maintenance: &Maintenance,
+        write: impl FnOnce(u32, &Path) -> Result<T>,
+    ) -> Result<T> {
         let number = maintenance.next_layer()?;
         let directory = layer_directory(&self.path, number);
         self.disk.create_directory(&directory)?;
-        let target = Target { disk: &self.disk, directory: &directory, number };
-        let written = assemble(&state, &commits, target, self.options.policy, run).and_then(|assembled| {
+        let written = write(number, &directory).and_then(|written| {
             self.disk.sync_directory(&directory)?;
             self.disk.sync_directory(&self.path.join("layers"))?;
-            Ok(assembled)
+            Ok(written)
         });
-        let assembled = written.inspect_err(|_| {
+        written.inspect_err(|_| {
             // What stays is removed when the database is opened the next time.
             let _ = self.disk.remove_directory(&directory);
-        })?;
-        let mut edits = edits_of(&assembled);
-        let next = |edits: &[Edit]| maintenance.manifest.manifest().with(edits).map_err(Error::Invalid);
+        })
+    }
+
+    /// What the database is with a layer that was written. Versions that are not to be kept any longer are forgotten.
+    pub(super) fn prepare(&self, maintenance: &Maintenance, state: &State, written: Written) -> Result<Next> {
+        let Written { layer: record, below, above, mut edits } = written;
+        let manifest = maintenance.manifest.manifest();
+        let next = |edits: &[Edit]| manifest.with(edits).map_err(Error::Invalid);
         edits.extend(forgotten(&next(&edits)?));
-        let state = with_layer(&state, next(&edits)?, &self.disk, &directory, &assembled)?;
-        let records = maintenance.manifest.append(&edits)?.records;
-        self.publish(&state, Some(last.version))?;
+        let next = next(&edits)?;
+        let directory = layer_directory(&self.path, record.number);
+        let texts = state.has_text_ids();
+        let layer = Layer::open(&self.disk, &directory, next.database, &record, &next.properties, texts)?;
+        let mut layers = below;
+        layers.push(Arc::new(layer));
+        layers.extend(above);
+        let kept = |layer: &&Arc<Layer>| layers.iter().any(|other| Arc::ptr_eq(other, layer));
+        let obsolete = state.layers().iter().filter(|layer| !kept(layer)).cloned().collect();
+        Ok(Next { state: Arc::new(state.with(next, layers)), obsolete, edits })
+    }
+
+    /// Says in the manifest, by one record, what was prepared.
+    pub(super) fn record(&self, maintenance: &mut Maintenance, next: &Next) -> Result<()> {
+        let records = maintenance.manifest.append(&next.edits)?.records;
         self.log.set_manifest_records(records);
-        self.log.remove_through(last.version)?;
-        Ok(Some(assembled.outcome))
+        Ok(())
+    }
+
+    /// Shows what was recorded. Commits up to `frozen` are in its layers.
+    pub(super) fn show(&self, next: &Next, writer: &mut Writer, frozen: Option<u64>) -> Result<()> {
+        self.publish(&next.state, writer, frozen)?;
+        next.obsolete.iter().for_each(|layer| layer.make_obsolete());
+        Ok(())
     }
 
     /// Makes a state the one that readers get. Commits up to `frozen` are in its layers.
-    pub(super) fn publish(&self, state: &Arc<State>, frozen: Option<u64>) -> Result<()> {
+    pub(super) fn publish(&self, state: &Arc<State>, writer: &mut Writer, frozen: Option<u64>) -> Result<()> {
         let snapshot = state.snapshot(state.newest())?;
-        let mut writer = locked(&self.writer);
         let mut view = self.change();
         view.state = Arc::clone(state);
         view.newest = None;

@@ -9,12 +9,13 @@ use esker_graph::Run;
 
 use super::handle::{Core, Database, locked};
 use super::layers::Maintenance;
-use crate::error::{Error, Result};
+use super::maintain::Written;
+use crate::error::Result;
 use crate::format::{DatabaseId, DictionaryRecord, Edit, LayerRecord};
 use crate::ids::{IdFiles, merge_segments};
 use crate::io::Disk;
 use crate::layer::{PlainLayer, PlainWriter};
-use crate::merge::{MergeOptions, merge_layers, policy};
+use crate::merge::{Cut, MergeOptions, merge_layers, policy};
 use crate::property::{PropertyFiles, merge_columns};
 use crate::snapshot::{Layer, State, vertex_property};
 use crate::version::layer_directory;
@@ -69,8 +70,11 @@ fn forgets(state: &State) -> bool {
     state.layers().iter().any(|layer| {
         let record = layer.record();
         let range = record.first_version..=record.last_version;
-        let kept = state.manifest().versions.iter().filter(|version| range.contains(&version.number)).count();
-        (record.num_versions as usize) > kept.max(1)
+        let versions = &state.manifest().versions;
+        let kept = versions.iter().filter(|version| range.contains(&version.number)).count();
+        // The last of the range is always told apart.
+        let is_last_forgotten = state.manifest().version(record.last_version).is_none();
+        (record.num_versions as usize) > kept + usize::from(is_last_forgotten)
     })
 }
 
@@ -89,34 +93,30 @@ impl Core {
     /// Merges some layers of the newest state into one.
     fn merge_range(&self, maintenance: &mut Maintenance, which: Range<usize>, run: &Run) -> Result<()> {
         let state = Arc::clone(&self.read().state);
-        let number = maintenance.next_layer()?;
-        let directory = layer_directory(&self.path, number);
-        self.disk.create_directory(&directory)?;
-        let merging =
-            Merging { state: &state, which: which.clone(), disk: &self.disk, directory: &directory };
-        let merged = merging.write(number, run).and_then(|record| {
-            self.disk.sync_directory(&directory)?;
-            self.disk.sync_directory(&self.path.join("layers"))?;
-            Ok(record)
-        });
-        let record = merged.inspect_err(|_| {
-            // What stays is removed when the database is opened the next time.
-            let _ = self.disk.remove_directory(&directory);
-        })?;
-        let inputs = &state.layers()[which.clone()];
+        let written = self.write_merged(maintenance, &state, which, None, run)?;
+        let next = self.prepare(maintenance, &state, written)?;
+        self.record(maintenance, &next)?;
+        self.show(&next, &mut locked(&self.writer), None)
+    }
+
+    /// Writes what takes the place of some layers of a state.
+    pub(super) fn write_merged(
+        &self,
+        maintenance: &Maintenance,
+        state: &State,
+        which: Range<usize>,
+        cut: Option<Cut<'_>>,
+        run: &Run,
+    ) -> Result<Written> {
+        let (below, above) = (state.layers()[..which.start].to_vec(), state.layers()[which.end..].to_vec());
+        let merged = state.layers()[which.clone()].iter();
         let mut edits: Vec<Edit> =
-            inputs.iter().map(|layer| Edit::RemoveLayer { number: layer.record().number }).collect();
-        edits.push(Edit::AddLayer(record.clone()));
-        let next = maintenance.manifest.manifest().with(&edits).map_err(Error::Invalid)?;
-        let (database, texts) = (next.database, state.has_text_ids());
-        let layer = Layer::open(&self.disk, &directory, database, &record, &next.properties, texts)?;
-        let mut layers = state.layers().to_vec();
-        layers.splice(which.clone(), [Arc::new(layer)]);
-        let records = maintenance.manifest.append(&edits)?.records;
-        self.log.set_manifest_records(records);
-        self.publish(&Arc::new(state.with(next, layers)), None)?;
-        inputs.iter().for_each(|layer| layer.make_obsolete());
-        Ok(())
+            merged.map(|layer| Edit::RemoveLayer { number: layer.record().number }).collect();
+        let layer = self.write_layer(maintenance, |number, directory| {
+            Merging { state, which, cut, disk: &self.disk, directory }.write(number, run)
+        })?;
+        edits.push(Edit::AddLayer(layer.clone()));
+        Ok(Written { layer, below, above, edits })
     }
 
     /// Size of the files of all layers.
@@ -134,6 +134,7 @@ impl Core {
 struct Merging<'a> {
     state: &'a State,
     which: Range<usize>,
+    cut: Option<Cut<'a>>,
     disk: &'a Arc<dyn Disk>,
     directory: &'a Path,
 }
@@ -153,15 +154,16 @@ impl Merging<'_> {
         let retained: Vec<u64> =
             self.state.manifest().versions.iter().map(|version| version.number).collect();
         let writer = PlainWriter::new(self.disk.as_ref(), self.directory, self.database());
-        let options = MergeOptions { number, retained: &retained, until: None };
+        let options = MergeOptions { number, retained: &retained, cut: self.cut };
         let mut record = merge_layers(&lists, self.which.clone(), &options, &writer, run)?;
         record.dictionaries = self.write_dictionaries(&writer)?;
         let segments: Vec<_> = self.inputs().iter().filter_map(|layer| layer.ids().cloned()).collect();
-        record.num_new_ids = segments.iter().map(|segment| segment.len() as u64).sum();
+        let first = segments.first().map_or(record.num_vertices, |segment| segment.first() as u64);
+        record.num_new_ids = record.num_vertices.saturating_sub(first);
         if record.num_new_ids > 0 {
             let files =
                 IdFiles { disk: self.disk.as_ref(), directory: self.directory, database: self.database() };
-            merge_segments(&files, &segments)?;
+            merge_segments(&files, &segments, record.num_new_ids as usize)?;
         }
         let properties = &self.state.manifest().properties;
         // Without vertex properties yet: what it says of versions is needed to write these.
@@ -214,7 +216,8 @@ impl Merging<'_> {
             // A code counts from 1. What a version did counts from the first one on that is told apart and not before it.
             let recode = |layer: usize, code: u32| {
                 let version = versions[layer].get((code as usize).wrapping_sub(1)).copied().unwrap_or(0);
-                told.partition_point(|&other| other < version) as u32 + 1
+                let is_undone = self.cut.is_some_and(|cut| version > cut.until.number);
+                (!is_undone).then(|| told.partition_point(|&other| other < version) as u32 + 1)
             };
             merge_columns(&files, &columns, recode, self.which.start == 0, run)?;
         }

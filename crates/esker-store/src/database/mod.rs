@@ -8,6 +8,7 @@ mod handle;
 mod versions;
 mod maintain;
 mod merging;
+mod undo;
 mod point;
 #[cfg(test)]
 mod model;

@@ -43,7 +43,9 @@ pub(super) struct Version {
 
 pub(super) struct Model {
     pub(super) directed: bool,
-    pub(super) versions: Vec<Version>,
+    pub(super) versions: BTreeMap<u64, Version>,
+    /// The number of the next version.
+    pub(super) next: u64,
 }
 
 pub(super) fn kind_text(kind: u8) -> Vec<u8> {
@@ -129,12 +131,18 @@ impl Change {
 
 impl Model {
     pub(super) fn of(sample: &Sample) -> Self {
-        Self { directed: sample.directed, versions: vec![Version::of(sample)] }
+        Self { directed: sample.directed, versions: [(1, Version::of(sample))].into(), next: 2 }
+    }
+
+    pub(super) fn newest(&self) -> (u64, &Version) {
+        let (&number, version) = self.versions.last_key_value().unwrap();
+        (number, version)
     }
 
     pub(super) fn commit(&mut self, changes: &[Change]) {
-        let next = self.versions.last().unwrap().with(changes, self.directed);
-        self.versions.push(next);
+        let next = self.newest().1.with(changes, self.directed);
+        self.versions.insert(self.next, next);
+        self.next += 1;
     }
 }
 
@@ -214,13 +222,17 @@ pub(super) fn normal(version: &Version) -> Version {
 }
 
 pub(super) fn verify(db: &Database, model: &Model, disk: &dyn Disk, run: &Run) {
-    for (number, expected) in (1..).zip(&model.versions) {
+    for (&number, expected) in &model.versions {
         let snapshot = db.at(number).unwrap();
         verify_version(&snapshot, expected, run);
         let report = check(disk, &snapshot, run).unwrap();
         assert!(report.is_sound(), "version {number}: {:?}", report.problems);
     }
-    verify_points(db, model.versions.last().unwrap(), model.directed);
+    assert!(db.versions().iter().map(|version| version.number).eq(model.versions.keys().copied()));
+    for number in (1..=model.next).filter(|number| !model.versions.contains_key(number)) {
+        assert!(db.at(number).is_err(), "version {number} was forgotten");
+    }
+    verify_points(db, model.newest().1, model.directed);
 }
 
 pub(super) fn verify_version(snapshot: &Snapshot, expected: &Version, run: &Run) {

@@ -20,6 +20,8 @@ enum Step {
     Compact,
     Reopen,
     Tag,
+    /// The newest version, or one before it by so many.
+    Forget(usize),
 }
 
 fn change(n: u64) -> impl Strategy<Value = Change> {
@@ -42,6 +44,7 @@ fn step(n: u64) -> impl Strategy<Value = Step> {
         1 => Just(Step::Compact),
         1 => Just(Step::Reopen),
         1 => Just(Step::Tag),
+        2 => prop_oneof![2 => Just(0), 1 => 0_usize..5].prop_map(Step::Forget),
     ]
 }
 
@@ -69,7 +72,7 @@ proptest! {
                 Step::Commit(changes) => {
                     model.commit(changes);
                     let version = commit(&db, changes).unwrap();
-                    prop_assert_eq!(version, model.versions.len() as u64);
+                    prop_assert_eq!(version, model.newest().0);
                 }
                 Step::Freeze => drop(db.freeze(&run).unwrap()),
                 Step::Merge => drop(db.merge(&run).unwrap()),
@@ -78,18 +81,31 @@ proptest! {
                     db.close().unwrap();
                     db = Database::open_on(Arc::clone(&shared), Path::new(DB), options()).unwrap();
                 }
-                Step::Tag => db.tag("here", model.versions.len() as u64).unwrap(),
+                Step::Tag => db.tag("here", model.newest().0).unwrap(),
+                Step::Forget(back) => {
+                    let number = *model.versions.keys().nth_back(back % model.versions.len()).unwrap();
+                    let tagged = db.manifest().tags.get("here") == Some(&number);
+                    let outcome = db.forget(number);
+                    prop_assert_eq!(outcome.is_err(), tagged || model.versions.len() == 1);
+                    if outcome.is_ok() {
+                        model.versions.remove(&number);
+                    }
+                }
             }
-            verify_points(&db, model.versions.last().unwrap(), directed);
+            verify_points(&db, model.newest().1, directed);
         }
         verify(&db, &model, &disk, &run);
         db.freeze(&run).unwrap();
         verify(&db, &model, &disk, &run);
-        let pinned = db.at(1).unwrap();
+        let (&oldest, expected) = model.versions.first_key_value().unwrap();
+        let pinned = db.at(oldest).unwrap();
         db.compact(&run).unwrap();
         prop_assert_eq!(db.manifest().layers.len(), 1);
-        prop_assert_eq!(normal(&read(&pinned, &run).unwrap()), normal(&model.versions[0]));
+        prop_assert_eq!(normal(&read(&pinned, &run).unwrap()), normal(expected));
         verify(&db, &model, &disk, &run);
+        // Nothing is left to be forgotten.
+        let report = db.compact(&run).unwrap();
+        prop_assert_eq!(report.bytes, report.bytes_before);
         db.close().unwrap();
         let db = Database::open_on(shared, Path::new(DB), options()).unwrap();
         verify(&db, &model, &disk, &run);

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::handle::{Database, locked};
+use super::handle::{Core, Database, locked};
+use super::layers::Maintenance;
 use crate::error::{Error, Result};
 use crate::format::{Edit, Retention, TagRecord, VersionRecord};
 use crate::version::Manifest;
@@ -43,30 +44,33 @@ impl Database {
 
     /// Forgets a version. Others stay as they are; the space of what only this one needed comes back when its layer is merged.
     ///
+    /// With the newest version, what it did is undone: the version before it is the newest then, and the next commit builds on that.
+    /// No other version ever gets its number. That may take as long as merging the newest layer, and nobody commits meanwhile.
+    ///
     /// # Errors
-    /// [`Error::Invalid`] if there is no such version, it is the newest one, or it has a tag; [`Error::Io`].
+    /// [`Error::Invalid`] if there is no such version, no other one, or it has a tag; [`Error::Io`].
     pub fn forget(&self, version: u64) -> Result<()> {
-        let versions = self.versions();
-        if versions.last().is_some_and(|newest| newest.number == version) {
-            return Err(Error::Invalid(format!(
-                "version {version} is the newest, which every later one builds on: commit what undoes it instead"
-            )));
-        }
-        if versions.binary_search_by_key(&version, |known| known.number).is_err() {
-            return Err(Error::Invalid(format!("there is no version {version}")));
-        }
-        let manifest = self.manifest();
+        let core = &self.core;
+        let mut maintenance = locked(&core.maintenance);
+        let manifest = Arc::clone(maintenance.manifest.manifest());
         if let Some((name, _)) = manifest.tags.iter().find(|(_, tagged)| **tagged == version) {
             return Err(Error::Invalid(format!(
                 "version {version} has the tag {name:?}: take that away first"
             )));
         }
-        if version >= manifest.versions.last().map_or(0, |newest| newest.number) {
+        let newest_in_layers = manifest.versions.last().map_or(0, |newest| newest.number);
+        if version >= newest_in_layers && core.forget_newest(&mut maintenance, version)? {
+            return Ok(());
+        }
+        if self.versions().binary_search_by_key(&version, |known| known.number).is_err() {
+            return Err(Error::Invalid(format!("there is no version {version}")));
+        }
+        if version >= newest_in_layers {
             // The newest version in the layers is what the commits of the log build on.
-            self.freeze(&self.core.run)?;
+            core.freeze(&mut maintenance, &core.run)?;
         }
         // Freezing forgets what the retention does not keep.
-        self.edit(|manifest| {
+        core.edit(&mut maintenance, |manifest| {
             manifest.version(version).map(|_| Edit::RemoveVersion { number: version }).into_iter().collect()
         })
     }
@@ -84,15 +88,20 @@ impl Database {
         })
     }
 
-    /// Appends the edits that follow from the manifest as one record, and shows what it says then.
     fn edit(&self, edits: impl FnOnce(&Manifest) -> Vec<Edit>) -> Result<()> {
-        let mut maintenance = locked(&self.core.maintenance);
+        self.core.edit(&mut locked(&self.core.maintenance), edits)
+    }
+}
+
+impl Core {
+    /// Appends the edits that follow from the manifest as one record, and shows what it says then.
+    fn edit(&self, maintenance: &mut Maintenance, edits: impl FnOnce(&Manifest) -> Vec<Edit>) -> Result<()> {
         let edits = edits(maintenance.manifest.manifest());
         let manifest = Manifest::clone(maintenance.manifest.append(&edits)?);
-        self.core.log.set_manifest_records(manifest.records);
-        let state = Arc::clone(&self.core.read().state);
+        self.log.set_manifest_records(manifest.records);
+        let state = Arc::clone(&self.read().state);
         let layers = state.layers().to_vec();
-        self.core.publish(&Arc::new(state.with(manifest, layers)), None)
+        self.publish(&Arc::new(state.with(manifest, layers)), &mut locked(&self.writer), None)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::UNIX_EPOCH;
 
-use esker_graph::VertexId;
+use esker_graph::{Run, VertexId};
 
 use crate::commit::{Batch, BatchOp, BatchValue, Commit, EdgeOp, NewIds, exact_bits};
 use crate::error::{Error, Result};
@@ -11,6 +11,7 @@ use crate::format::{CommitText, ElementType, Owner, PropertyRecord, VertexChange
 use crate::freeze::REMOVAL;
 use crate::ids::{ExternalId, IdMap, IdTail};
 use crate::property::{PropertyValue, REMOVED_NUMBER};
+use crate::snapshot::Snapshot;
 
 /// What is known to whoever commits next, commits included that are not durable yet.
 #[derive(Debug)]
@@ -46,6 +47,20 @@ struct Making<'a> {
 }
 
 impl Writer {
+    /// Who commits next to a database whose layers end with this version, if nothing is in its log.
+    pub(super) fn over(newest: &Snapshot, run: &Run) -> Result<Self> {
+        Ok(Self {
+            ids: newest.ids().clone(),
+            tail: IdTail::new(newest.num_vertices(), newest.ids().is_text()),
+            removed: newest.removed(run)?.list().iter().copied().collect(),
+            texts: known_texts(newest)?,
+            vertex_properties: newest.vertex_properties().cloned().collect(),
+            next_version: newest.manifest().log_start().first_version,
+            last_time_ms: newest.version().time_ms,
+            failure: None,
+        })
+    }
+
     /// Number of vertices after all commits.
     pub(super) fn num_vertices(&self) -> u64 {
         (self.tail.first() + self.tail.len()) as u64
@@ -308,6 +323,16 @@ impl Making<'_> {
         }
         Ok(())
     }
+}
+
+/// For each edge property that is text, the codes of all texts.
+fn known_texts(snapshot: &Snapshot) -> Result<Vec<Option<TextCodes>>> {
+    let codes = |property: &PropertyRecord| {
+        let Some(dictionary) = snapshot.dictionary(property.number) else { return Ok(None) };
+        let texts = (0..dictionary.len()).map(|code| Ok((dictionary.text(code)?.to_vec(), code as u32)));
+        texts.collect::<Result<TextCodes>>().map(Some)
+    };
+    snapshot.edge_properties().map(codes).collect()
 }
 
 /// The value of a vertex property as it is kept.

@@ -125,8 +125,8 @@ impl Grown {
         }
         let directory = self.directory();
         let files = IdFiles { disk: &self.disk, directory: &directory, database: DATABASE };
-        merge_segments(&files, &self.segments[range.clone()]).unwrap();
         let len = self.segments[range.clone()].iter().map(|segment| segment.len()).sum();
+        merge_segments(&files, &self.segments[range.clone()], len).unwrap();
         let united = self.open(&directory, self.segments[from].first(), len);
         self.segments.splice(range, [united]);
     }

@@ -237,16 +237,16 @@ pub fn write_segment<'i>(
     index.finish().map(drop)
 }
 
-/// Writes adjacent segments, oldest first, as one.
+/// Writes the first `count` ids of adjacent segments, oldest first, as one.
 ///
 /// Memory: as [`write_segment`].
 ///
 /// # Errors
 /// As [`write_segment`]; [`Error::Invalid`] if they are not adjacent or not of one kind; [`Error::Corrupt`].
-pub fn merge_segments(files: &IdFiles<'_>, segments: &[Arc<IdSegment>]) -> Result<()> {
+pub fn merge_segments(files: &IdFiles<'_>, segments: &[Arc<IdSegment>], count: usize) -> Result<()> {
     let texts = segments.first().is_some_and(|segment| segment.is_text());
     check_adjacent(segments, texts)?;
-    write_segment(files, texts, segments.iter().flat_map(|segment| segment.externals()))
+    write_segment(files, texts, segments.iter().flat_map(|segment| segment.externals()).take(count))
 }
 
 /// An error unless each segment begins where the one before it ends, and all are of one kind.

@@ -49,8 +49,17 @@ pub struct MergeOptions<'a> {
     /// Versions that stay readable, ascending; besides the last of the range, which always does. Those outside of the range do
     /// not matter.
     pub retained: &'a [u64],
-    /// The version that the new layer ends with, if not with the last of the newest input: it undoes all later ones.
-    pub until: Option<&'a VersionRecord>,
+    /// What the new layer ends with, if not with the last version of the newest input.
+    pub cut: Option<Cut<'a>>,
+}
+
+/// Where a merge stops: all that came later is undone.
+#[derive(Debug, Clone, Copy)]
+pub struct Cut<'a> {
+    /// The version whose graph the new layer ends with.
+    pub until: &'a VersionRecord,
+    /// The last version of its range: `until`, or a later one, so that numbers of versions that were undone are not used again.
+    pub last_version: u64,
 }
 
 /// Merges `layers[which]` into one layer, whose files `writer` makes. `layers` are those of a graph from the complete one
@@ -89,18 +98,22 @@ pub fn merge_layers(
         vertex_properties: Vec::new(),
         ..newest.record().clone()
     };
-    let until = options.until.filter(|until| until.number != record.last_version);
-    if let Some(until) = until {
+    let cut = options.cut.filter(|cut| cut.until.number != record.last_version);
+    if let Some(Cut { until, .. }) = cut {
         newest.rank_of(until.number)?;
         record.last_version = until.number;
         record.num_vertices = until.num_vertices;
         (record.num_edges, record.num_arcs) = (until.num_edges, until.num_arcs);
         record.num_loops = until.num_loops;
     }
-    let told = Told::new(inputs, options.retained, record.last_version)?;
-    record.num_versions = told.newest();
+    let mut told = Told::new(inputs, options.retained, record.last_version)?;
+    if let Some(cut) = options.cut {
+        record.last_version = cut.last_version.max(record.last_version);
+        told = told.ending_with(record.last_version);
+    }
+    record.num_versions = told.len();
     let below = if record.complete { None } else { Some(stack_below(&layers[..which.start], &record)?) };
-    let merge = Merge { inputs, below: below.as_ref(), told: &told, is_cut: until.is_some(), run };
+    let merge = Merge { inputs, below: below.as_ref(), told: &told, is_cut: cut.is_some(), run };
     record.out = merge.direction(Direction::Out, &record, writer)?;
     if record.directed && record.in_edges {
         record.incoming = merge.direction(Direction::In, &record, writer)?;

@@ -3,7 +3,7 @@ use std::ops::Range;
 use esker_graph::Run;
 use proptest::prelude::*;
 
-use super::{MergeOptions, merge_layers};
+use super::{Cut, MergeOptions, merge_layers};
 use crate::format::{ElementType, SectionRecord, VersionRecord};
 use crate::freeze::{Changes, CopyPolicy, EdgeChange, REMOVAL, freeze};
 use crate::history::{
@@ -25,7 +25,8 @@ fn merge(
     let directory = layer_directory(number);
     layers.disk.create_directory(&directory).unwrap();
     let writer = PlainWriter::new(&layers.disk, &directory, DATABASE);
-    let options = MergeOptions { number, retained, until };
+    let cut = until.map(|until| Cut { until, last_version: until.number });
+    let options = MergeOptions { number, retained, cut };
     let record = merge_layers(&layers.layers, which.clone(), &options, &writer, run).unwrap();
     let merged = layers.open(&record);
     let range = record.first_version..=layers.layers[which.end - 1].record().last_version;

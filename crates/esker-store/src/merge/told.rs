@@ -10,6 +10,8 @@ use crate::layer::PlainLayer;
 pub(super) struct Told {
     /// Ascending; the last is the last of the range.
     versions: Vec<u64>,
+    /// The code of the newest version that anything is of.
+    newest: u32,
 }
 
 impl Told {
@@ -27,15 +29,29 @@ impl Told {
         if versions.last() != Some(&last) {
             return Err(Error::Invalid(format!("version {last} was forgotten")));
         }
-        Ok(Self { versions })
+        let newest = versions.len() as u32;
+        Ok(Self { versions, newest })
+    }
+
+    /// The same where the range goes on up to a later version, which has nothing of its own.
+    pub(super) fn ending_with(mut self, last_version: u64) -> Self {
+        if self.versions.last().is_none_or(|&last| last < last_version) {
+            self.versions.push(last_version);
+        }
+        self
     }
 
     pub(super) fn versions(&self) -> &[u64] {
         &self.versions
     }
 
-    /// The largest code.
+    /// The largest code that anything has.
     pub(super) fn newest(&self) -> u32 {
+        self.newest
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> u32 {
         self.versions.len() as u32
     }
 
@@ -50,7 +66,8 @@ impl Told {
     /// # Errors
     /// [`Error::Corrupt`].
     pub(super) fn codes_of(&self, layer: &PlainLayer) -> Result<Vec<u32>> {
-        let code = |&version: &u64| self.versions.partition_point(|&told| told < version) as u32 + 1;
+        let told = &self.versions[..self.newest as usize];
+        let code = |&version: &u64| told.partition_point(|&told| told < version) as u32 + 1;
         Ok([0].into_iter().chain(layer.versions()?.iter().map(code)).collect())
     }
 }

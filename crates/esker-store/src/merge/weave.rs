@@ -121,7 +121,7 @@ impl<'m, 'a> Weave<'m, 'a> {
     }
 
     fn tells(&self) -> bool {
-        self.direct.told.newest() > 1
+        self.direct.told.len() > 1
     }
 
     /// Copies the lists of vertices that only the complete layer has; in bulk.
@@ -147,11 +147,11 @@ impl<'m, 'a> Weave<'m, 'a> {
         if arcs.is_empty() {
             return Ok(());
         }
-        let base = &self.direct.inputs[0];
+        let (base, tells) = (&self.direct.inputs[0], self.tells());
         let main = &mut self.chunk.main;
         main.targets.extend_from_slice(&base.main.targets[arcs.clone()]);
         match base.born {
-            _ if self.direct.told.newest() <= 1 => {}
+            _ if !tells => {}
             Some(born) => {
                 for at in arcs.clone() {
                     main.born.push(base.code(born.at(at))?);

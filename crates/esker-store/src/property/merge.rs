@@ -17,8 +17,8 @@ const CHECK_EVERY: usize = 1 << 12;
 /// Writes the changes of adjacent layers, oldest first, as those of one layer; the number of them.
 ///
 /// `recode` gives the code that a change has in the new layer, from the position of its layer among `columns` and its
-/// code there; it must not descend from older changes to newer ones. Of changes of one vertex that get the same code, the
-/// last remains. If no layer is older (`oldest`), there is nothing to take a value from, and such changes
+/// code there; it must not descend from older changes to newer ones. Without one, the change is undone. Of changes of one vertex
+/// that get the same code, the last remains. If no layer is older (`oldest`), there is nothing to take a value from, and such changes
 /// do not remain as the first of a vertex.
 ///
 /// Memory: the buffers of a [`PropertyWriter`]. Time: O(changes * log(layers)).
@@ -29,7 +29,7 @@ const CHECK_EVERY: usize = 1 << 12;
 pub fn merge_columns(
     files: &PropertyFiles<'_>,
     columns: &[Arc<PropertyColumn>],
-    recode: impl Fn(usize, u32) -> u32,
+    recode: impl Fn(usize, u32) -> Option<u32>,
     oldest: bool,
     run: &Run,
 ) -> Result<u64> {
@@ -46,8 +46,10 @@ pub fn merge_columns(
         let (vertices, codes) = places[layer];
         let mut at = next[layer];
         while vertices.get(at) == Some(&vertex) {
-            let value = if codes[at] & UNSET == 0 { Some(columns[layer].value(at)?) } else { None };
-            output.push(Change { vertex, code: recode(layer, codes[at] & !UNSET), value })?;
+            if let Some(code) = recode(layer, codes[at] & !UNSET) {
+                let value = if codes[at] & UNSET == 0 { Some(columns[layer].value(at)?) } else { None };
+                output.push(Change { vertex, code, value })?;
+            }
             at += 1;
             seen += 1;
             if seen.is_multiple_of(CHECK_EVERY) {

@@ -177,7 +177,7 @@ impl Store {
             all.into_iter().filter(|&version| version == last || keep(version)).collect();
         let recode = |layer: usize, code: u32| {
             let version = old[layer].versions[code as usize - 1];
-            versions.partition_point(|&kept| kept < version) as u32 + 1
+            Some(versions.partition_point(|&kept| kept < version) as u32 + 1)
         };
         let columns: Vec<_> = old.iter().map(|layer| Arc::clone(&layer.column)).collect();
         let changes = merge_columns(&files, &columns, recode, from == 0, &self.run).unwrap();
@@ -386,7 +386,7 @@ fn descending_codes_stop_a_merge() {
     let files =
         PropertyFiles { disk: &store.disk, directory: &directory, database: DATABASE, record: &record };
     let columns = [Arc::clone(&store.layers[0].column)];
-    let merged = merge_columns(&files, &columns, |_, code| 9 - code, true, &store.run);
+    let merged = merge_columns(&files, &columns, |_, code| Some(9 - code), true, &store.run);
     assert_eq!(merged.unwrap_err().to_string(), "codes descend from 8 to 7 in a merge, at vertex 1");
 }
 
@@ -494,6 +494,6 @@ fn forged_columns_are_errors_not_panics() {
     let merged = Path::new("m");
     disk.create_directory(merged).unwrap();
     let output = PropertyFiles { directory: merged, ..files };
-    let told = merge_columns(&output, &[column], |_, code| code, true, &run).unwrap_err().to_string();
+    let told = merge_columns(&output, &[column], |_, code| Some(code), true, &run).unwrap_err().to_string();
     assert!(told.contains("is damaged"), "{told}");
 }

@@ -74,7 +74,9 @@ impl Snapshot {
             ))
         })?;
         let lists: Vec<_> = state.layers.iter().map(|layer| Arc::clone(layer.lists())).collect();
-        let stack = Stack::new(&lists, number, version.num_vertices)?;
+        // With the newest version the layers end, also where versions that were forgotten came after it.
+        let seen = if number == state.newest() { manifest.log_start().first_version - 1 } else { number };
+        let stack = Stack::new(&lists, seen, version.num_vertices)?;
         if let Some(older) = older {
             stack.inherit(&older.0.stack);
         }
