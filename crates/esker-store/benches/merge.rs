@@ -164,7 +164,7 @@ impl Place<'_> {
         for _ in 0..REPEATS {
             *number += 1;
             let writer = self.writer(*number)?;
-            let options = MergeOptions { number: *number, retained, until: None };
+            let options = MergeOptions { number: *number, retained, cut: None };
             let start = Instant::now();
             let record = merge_layers(layers, which.clone(), &options, &writer, &self.run)?;
             best = best.min(start.elapsed().as_secs_f64());

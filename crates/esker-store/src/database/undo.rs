@@ -39,8 +39,9 @@ impl Core {
         let last_time_ms = writer.last_time_ms;
         let fresh = Writer { last_time_ms, ..Writer::over(&newest, &self.run)? };
         let end = fresh.next_version - 1;
-        self.record(maintenance, &next)?;
-        self.show(&next, &mut writer, Some(end))?;
+        // If it is not known what the manifest says, it is not known either what the next commit builds on.
+        self.record(maintenance, &next).map_err(|error| writer.fail(error))?;
+        self.show(&next, &mut writer, Some(end)).map_err(|error| writer.fail(error))?;
         *writer = fresh;
         drop(writer);
         self.log.remove_through(end)?;
