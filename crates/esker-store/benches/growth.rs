@@ -93,7 +93,7 @@ fn ids(settings: &Settings, place: &Path) -> Outcome<()> {
     })?;
     let united = directory(place, "ids")?;
     let files = IdFiles { disk: &RealDisk, directory: &united, database: DATABASE };
-    time("ids: merge them", count, || Ok(merge_segments(&files, &segments)?))?;
+    time("ids: merge them", count, || Ok(merge_segments(&files, &segments, count)?))?;
     let united = Arc::new(IdSegment::open(&files, false, count, count)?);
     let base = IdMap::identity(0, count);
     let lookups = count.min(1 << 20);
@@ -139,7 +139,7 @@ fn properties(settings: &Settings, place: &Path, run: &Run) -> Outcome<()> {
     let directory = directory(place, "property")?;
     let files = PropertyFiles { disk: &RealDisk, directory: &directory, database: DATABASE, record: &record };
     time("property: merge them", 2 * count, || {
-        Ok(merge_columns(&files, &columns, |layer, _| layer as u32 + 1, true, run)?)
+        Ok(merge_columns(&files, &columns, |layer, _| Some(layer as u32 + 1), true, run)?)
     })?;
     let merged = vec![Arc::new(PropertyColumn::open(&files)?)];
     for (what, columns) in [("layers", columns), ("one layer", merged)] {
