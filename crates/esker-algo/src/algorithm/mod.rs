@@ -11,6 +11,7 @@ pub mod ldd;
 mod contraction;
 pub mod wcc;
 pub mod forest;
+pub mod biconnectivity;
 pub mod triangles;
 pub mod lcc;
 pub mod kcore;

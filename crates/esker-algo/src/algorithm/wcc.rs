@@ -99,7 +99,8 @@ pub fn wcc<G: Graph>(graph: &G, run: &Run, options: &WccOptions) -> Result<Wcc, 
     }
 }
 
-fn unite<G: Graph>(graph: &G, run: &Run, options: &WccOptions) -> Result<Wcc, G::Error> {
+/// By union-find, within a run that has begun.
+pub(super) fn unite<G: Graph>(graph: &G, run: &Run, options: &WccOptions) -> Result<Wcc, G::Error> {
     let n = graph.num_vertices();
     let sets = UnionFind::new(run, n);
     run.round(n)?;

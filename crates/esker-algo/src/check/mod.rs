@@ -15,6 +15,7 @@ mod wcc;
 mod neighbourhood;
 mod triangles;
 mod lcc;
+mod biconnectivity;
 mod ldd;
 mod kcore;
 mod mis;
@@ -22,6 +23,7 @@ mod colouring;
 
 pub use betweenness::betweenness;
 pub use bfs::bfs;
+pub use biconnectivity::biconnectivity;
 pub use cdlp::cdlp;
 pub use colouring::colouring;
 pub use forest::forest;

@@ -14,6 +14,7 @@ mod undirected;
 mod union_find;
 mod neighbours;
 mod buckets;
+mod rooted;
 
 pub use array::{Real, Value, VertexArray, VertexValues};
 pub use buckets::{Buckets, Layout, Order};
@@ -24,6 +25,7 @@ pub(crate) use hubs::{Hubs, LINE_BITS, Line, bit, clear_word, set_bit};
 pub(crate) use neighbours::{both_ways, concat, is_small, num_entries, scan_neighbours};
 pub(crate) use random::Draws;
 pub(crate) use reach::reach;
+pub(crate) use rooted::Rooted;
 pub(crate) use tally::Tally;
 pub(crate) use undirected::need_undirected;
 pub(crate) use union_find::UnionFind;

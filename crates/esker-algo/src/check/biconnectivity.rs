@@ -1,0 +1,99 @@
+//! Checks biconnectivity.
+
+use std::collections::HashMap;
+
+use esker_graph::{Rows, VertexId, Weight, vertex};
+
+use super::neighbourhood::neighbourhoods;
+use super::wrong::{Wrong, ensure};
+
+/// Checks that `block` names the block of each edge of the undirected graph `out`, and that `articulation_points` and
+/// `bridges` follow from the blocks and are complete, in ascending order of their last ends.
+///
+/// The blocks are found once more, depth first [1]; that two edges are in one is then compared, not what it is called.
+///
+/// [1] J. Hopcroft, R. Tarjan, "Algorithm 447: efficient algorithms for graph manipulation", CACM 16, 1973.
+///
+/// # Errors
+/// The first breach.
+pub fn biconnectivity<W: Weight>(
+    out: &Rows<'_, W>,
+    block: impl Fn(VertexId, VertexId) -> VertexId,
+    articulation_points: &[VertexId],
+    bridges: &[(VertexId, VertexId)],
+    count: usize,
+) -> Result<(), Wrong> {
+    let lists = neighbourhoods(out);
+    let blocks = blocks(&lists);
+    let mut names = HashMap::new();
+    let mut homes = vec![Vec::new(); lists.len()];
+    for (i, edges) in blocks.iter().enumerate() {
+        let name = block(edges[0].0, edges[0].1);
+        ensure(names.insert(name, i).is_none(), || format!("two blocks are called {name}"))?;
+        for &(u, v) in edges {
+            let (there, back) = (block(u, v), block(v, u));
+            ensure(there == name && back == name, || {
+                format!("the edge {u} - {v} is in {there} and {back} but another of its block in {name}")
+            })?;
+            homes[u as usize].push(i);
+            homes[v as usize].push(i);
+        }
+    }
+    ensure(count == blocks.len(), || format!("{count} blocks were counted, there are {}", blocks.len()))?;
+    let in_several = |v: &VertexId| homes[*v as usize].iter().any(|&home| home != homes[*v as usize][0]);
+    let points: Vec<VertexId> = (0..lists.len()).map(vertex).filter(in_several).collect();
+    ensure(points == articulation_points, || {
+        format!("the articulation points are {points:?}, not {articulation_points:?}")
+    })?;
+    let sorted = |mut edges: Vec<(VertexId, VertexId)>| {
+        edges.iter_mut().for_each(|edge| *edge = (edge.0.min(edge.1), edge.0.max(edge.1)));
+        edges.sort_unstable();
+        edges
+    };
+    let single = sorted(blocks.iter().filter(|edges| edges.len() == 1).map(|edges| edges[0]).collect());
+    ensure(single == sorted(bridges.to_vec()), || format!("the bridges are {single:?}, not {bridges:?}"))?;
+    ensure(bridges.is_sorted_by_key(|edge| edge.1), || "the bridges are not in order".to_owned())
+}
+
+/// The edges of each block of an undirected simple graph.
+fn blocks(lists: &[Vec<VertexId>]) -> Vec<Vec<(VertexId, VertexId)>> {
+    let n = lists.len();
+    let (mut found, mut low, mut time) = (vec![0usize; n], vec![0usize; n], 0);
+    let (mut edges, mut blocks) = (Vec::new(), Vec::new());
+    for root in 0..n {
+        if found[root] != 0 {
+            continue;
+        }
+        time += 1;
+        (found[root], low[root]) = (time, time);
+        // Vertex, its parent, and how many of its neighbours were looked at.
+        let mut path = vec![(root, root, 0)];
+        while let Some((v, parent, next)) = path.last_mut() {
+            let (v, parent) = (*v, *parent);
+            if let Some(&u) = lists[v].get(*next) {
+                *next += 1;
+                let u = u as usize;
+                if found[u] == 0 {
+                    time += 1;
+                    (found[u], low[u]) = (time, time);
+                    edges.push((vertex(v), vertex(u)));
+                    path.push((u, v, 0));
+                } else if u != parent && found[u] < found[v] {
+                    edges.push((vertex(v), vertex(u)));
+                    low[v] = low[v].min(found[u]);
+                }
+                continue;
+            }
+            path.pop();
+            if v != parent {
+                low[parent] = low[parent].min(low[v]);
+                if low[v] >= found[parent] {
+                    let tree_edge = (vertex(parent), vertex(v));
+                    let first = edges.iter().rposition(|&edge| edge == tree_edge).expect("it was pushed");
+                    blocks.push(edges.split_off(first));
+                }
+            }
+        }
+    }
+    blocks
+}
