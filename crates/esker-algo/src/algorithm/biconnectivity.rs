@@ -113,9 +113,9 @@ fn fences<G: Graph>(graph: &G, run: &Run, trees: &Rooted) -> Result<VertexArray,
     trees.up(run, |v, parent, alone| {
         for met in [&least, &largest] {
             if alone {
-                drop(met.lower_alone(parent, met.get(v)))
+                met.lower_alone(parent, met.get(v));
             } else {
-                drop(met.lower(parent, met.get(v)))
+                met.lower(parent, met.get(v));
             }
         }
     })?;

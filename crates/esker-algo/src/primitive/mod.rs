@@ -15,11 +15,13 @@ mod union_find;
 mod neighbours;
 mod buckets;
 mod rooted;
+pub mod filter;
 
 pub use array::{Real, Value, VertexArray, VertexValues};
 pub use buckets::{Buckets, Layout, Order};
 pub(crate) use earlier::{Earlier, InPlace, Orientation, Oriented, full_degree, renumbering_pays};
 pub use edge_map::{EdgeOp, Way, edge_map, edge_map_way};
+pub use filter::{Filter, Sides};
 pub use frontier::Frontier;
 pub(crate) use hubs::{Hubs, LINE_BITS, Line, bit, clear_word, set_bit};
 pub(crate) use neighbours::{both_ways, concat, is_small, num_entries, scan_neighbours};

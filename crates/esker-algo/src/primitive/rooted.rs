@@ -92,7 +92,11 @@ impl Rooted {
         let sizes = VertexArray::filled(run, n, 1);
         self.up(run, |v, parent, alone| {
             let size = sizes.get(v);
-            if alone { sizes.add_alone(parent, size) } else { drop(sizes.add(parent, size)) }
+            if alone {
+                sizes.add_alone(parent, size);
+            } else {
+                sizes.add(parent, size);
+            }
         })?;
         let numbers = VertexArray::filled(run, n, 0);
         // The number of the next child of each vertex.

@@ -1,5 +1,5 @@
 //! Undirected graphs that are awkward in one way each.
-#![allow(dead_code)] // Each test binary uses part of it.
+#![allow(dead_code, unused_macros, unused_imports)] // Each test binary uses part of it.
 
 use esker_graph::{VertexId, vertex};
 use proptest::prelude::*;

@@ -1,0 +1,229 @@
+//! A filter as a graph: scans and lists of what is left.
+
+use std::cell::RefCell;
+use std::sync::atomic::Ordering::Relaxed;
+
+use esker_graph::{
+    Direction, Flow, Graph, Lists, Piece, Run, Select, Stop, VertexId, Visitor, Weight, vertex,
+};
+
+use super::blocks::{BLOCK_LEN, Block, Blocks};
+use super::{Filter, Sides};
+
+/// Work (blocks and vertices) below which everything happens on the calling thread.
+const SERIAL_WORK_MAX: usize = 1 << 9;
+/// Units per worker, so that uneven units even out.
+const UNITS_PER_WORKER: usize = 16;
+/// Work that one unit holds at most.
+const UNIT_WORK: usize = 1 << 13;
+/// Edges that are handed over at a time at most, so that cancellation is never late.
+const PIECE_LEN_MAX: usize = 1 << 20;
+/// Edges gathered from blocks of which some were removed before they are handed over.
+const GATHERED: usize = 512;
+
+impl<G: Lists> Filter<'_, G> {
+    /// Calls `f` with each vertex of `subset` that has active edges, on one thread at a time, and returns the workers' states.
+    pub(super) fn each<S: Send>(
+        &self,
+        run: &Run,
+        direction: Direction,
+        subset: Select<'_>,
+        new_state: impl Fn() -> S + Sync,
+        f: impl Fn(&mut S, VertexId) -> Result<(), G::Error> + Sync,
+    ) -> Result<Vec<S>, G::Error> {
+        let blocks = self.blocks(direction)?;
+        let one = |state: &mut S, v: VertexId| if blocks.degree(v) > 0 { f(state, v) } else { Ok(()) };
+        if let Select::List(list) = subset {
+            let work = |v: &VertexId| 1 + blocks.degree(*v) / BLOCK_LEN;
+            let few =
+                list.len() <= SERIAL_WORK_MAX && list.iter().map(work).sum::<usize>() <= SERIAL_WORK_MAX;
+            let run = if few { run.alone() } else { run };
+            let unit = (list.len() / (run.threads() * UNITS_PER_WORKER)).clamp(1, 1 << 10);
+            return run.share(list.len().div_ceil(unit), new_state, |state, i| {
+                list[i * unit..list.len().min((i + 1) * unit)].iter().try_for_each(|&v| one(state, v))
+            });
+        }
+        let n = self.graph.num_vertices();
+        let starts = blocks.starts();
+        let work = n + starts[n] as usize;
+        let run = if work <= SERIAL_WORK_MAX { run.alone() } else { run };
+        let units = work.div_ceil(UNIT_WORK).max((run.threads() * UNITS_PER_WORKER).min(n.div_ceil(64)));
+        let bound = |unit: usize| {
+            let wanted = (work as u128 * unit as u128 / units.max(1) as u128) as usize;
+            cut(starts, wanted).next_multiple_of(64).min(n)
+        };
+        run.share(units, new_state, |state, unit| {
+            let range = bound(unit)..bound(unit + 1);
+            match subset {
+                Select::Bits(bits) => bits.iter_range(range).try_for_each(|v| one(state, v)),
+                _ => range.map(vertex).try_for_each(|v| one(state, v)),
+            }
+        })
+    }
+}
+
+/// The first vertex before which lies at least `wanted` work.
+fn cut(starts: &[u64], wanted: usize) -> usize {
+    let (mut low, mut high) = (0, starts.len() - 1);
+    while low < high {
+        let middle = low.midpoint(high);
+        if starts[middle] as usize + middle < wanted { low = middle + 1 } else { high = middle }
+    }
+    low
+}
+
+impl<G: Lists> Graph for Filter<'_, G> {
+    type Weight = G::Weight;
+    type Error = G::Error;
+
+    fn num_vertices(&self) -> usize {
+        self.graph.num_vertices()
+    }
+
+    fn num_arcs(&self) -> u64 {
+        self.arcs.load(Relaxed)
+    }
+
+    fn is_directed(&self) -> bool {
+        self.sides != Sides::Symmetric
+    }
+
+    fn has(&self, direction: Direction) -> bool {
+        direction == Direction::Out || self.sides != Sides::Out
+    }
+
+    #[inline(always)]
+    fn degree(&self, direction: Direction, v: VertexId) -> usize {
+        self.blocks(direction).expect("the direction is kept").degree(v)
+    }
+
+    fn scan<V: Visitor<G::Weight>>(
+        &self,
+        run: &Run,
+        direction: Direction,
+        select: Select<'_>,
+        visitor: &V,
+    ) -> Result<Vec<V::State>, G::Error> {
+        let blocks = self.blocks(direction)?;
+        let states = self.each(
+            run,
+            direction,
+            select,
+            || (visitor.new_state(), Gathered::default()),
+            |(state, gathered), v| {
+                if !visitor.wants(v) {
+                    return Ok(());
+                }
+                self.graph.with_list(direction, v, |list, weights| {
+                    let whole = blocks.degree(v) == list.len();
+                    let mut hand = |targets: &[VertexId], weights: &[G::Weight]| -> Result<Flow, Stop> {
+                        let parts = targets.chunks(PIECE_LEN_MAX).zip(weights.chunks(PIECE_LEN_MAX));
+                        for (i, (targets, weights)) in parts.enumerate() {
+                            if i > 0 {
+                                run.check()?;
+                            }
+                            let piece = Piece { targets, weights, exclusive: true };
+                            if visitor.visit(state, v, piece) == Flow::Enough {
+                                return Ok(Flow::Enough);
+                            }
+                        }
+                        Ok(Flow::More)
+                    };
+                    if whole {
+                        hand(list, weights).map(drop)
+                    } else {
+                        gathered.hand_over(blocks.of(v), list, weights, hand)
+                    }
+                })??;
+                Ok(())
+            },
+        )?;
+        Ok(states.into_iter().map(|(state, _)| state).collect())
+    }
+}
+
+/// Active edges of blocks of which some were removed.
+struct Gathered<W> {
+    targets: Vec<VertexId>,
+    weights: Vec<W>,
+}
+
+impl<W> Default for Gathered<W> {
+    fn default() -> Self {
+        Self { targets: Vec::new(), weights: Vec::new() }
+    }
+}
+
+impl<W: Weight> Gathered<W> {
+    fn hand_over(
+        &mut self,
+        blocks: impl Iterator<Item = Block>,
+        list: &[VertexId],
+        weights: &[W],
+        mut hand: impl FnMut(&[VertexId], &[W]) -> Result<Flow, Stop>,
+    ) -> Result<(), Stop> {
+        self.targets.clear();
+        self.weights.clear();
+        for block in blocks {
+            self.take(block, list, weights);
+            if self.targets.len() > GATHERED - BLOCK_LEN {
+                if hand(&self.targets, &self.weights)? == Flow::Enough {
+                    return Ok(());
+                }
+                self.targets.clear();
+                self.weights.clear();
+            }
+        }
+        if !self.targets.is_empty() {
+            hand(&self.targets, &self.weights)?;
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn take(&mut self, block: Block, list: &[VertexId], weights: &[W]) {
+        if block.bits == u64::MAX {
+            self.targets.extend_from_slice(&list[block.first..block.first + BLOCK_LEN]);
+            self.weights.extend_from_slice(&weights[block.first..block.first + BLOCK_LEN]);
+            return;
+        }
+        let mut bits = block.bits;
+        while bits != 0 {
+            let at = block.first + bits.trailing_zeros() as usize;
+            self.targets.push(list[at]);
+            self.weights.push(weights[at]);
+            bits &= bits - 1;
+        }
+    }
+}
+
+thread_local! {
+    /// Buffers for lists of which part was removed; several while calls are nested.
+    static BUFFERS: RefCell<Vec<Vec<VertexId>>> = const { RefCell::new(Vec::new()) };
+}
+
+impl<G: Lists> Lists for Filter<'_, G> {
+    fn with_list<R>(
+        &self,
+        direction: Direction,
+        v: VertexId,
+        f: impl FnOnce(&[VertexId], &[G::Weight]) -> R,
+    ) -> Result<R, G::Error> {
+        let blocks: &Blocks = self.blocks(direction)?;
+        if blocks.degree(v) == 0 {
+            return Ok(f(&[], &[]));
+        }
+        self.graph.with_list(direction, v, |list, weights| {
+            if blocks.degree(v) == list.len() {
+                return f(list, weights);
+            }
+            let targets = BUFFERS.with_borrow_mut(Vec::pop).unwrap_or_default();
+            let mut gathered = Gathered { targets, weights: Vec::new() };
+            gathered.targets.clear();
+            blocks.of(v).for_each(|block| gathered.take(block, list, weights));
+            let result = f(&gathered.targets, &gathered.weights);
+            BUFFERS.with_borrow_mut(|buffers| buffers.push(gathered.targets));
+            result
+        })
+    }
+}
