@@ -109,5 +109,5 @@ fn the_verifier_finds_faults() {
     check::biconnectivity(out, right, &[], &[(2, 3)], 2).unwrap_err();
     check::biconnectivity(out, right, &[2, 3], &[(2, 3)], 2).unwrap_err();
     check::biconnectivity(out, |_, _| 1, &[2], &[(2, 3)], 2).unwrap_err();
-    check::biconnectivity(out, |u, v| u.max(v), &[2], &[(2, 3)], 2).unwrap_err();
+    check::biconnectivity(out, Ord::max, &[2], &[(2, 3)], 2).unwrap_err();
 }

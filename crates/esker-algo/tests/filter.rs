@@ -116,7 +116,8 @@ fn follows_the_model<G: Lists<Weight = i32, Error = Stop>>(graph: &G, run: &Run,
     let first =
         |u, v, w| (all || member(u) && (!symmetric || member(v))) && (w % 5 != 0 || seed.is_multiple_of(5));
     let mut filter = Filter::new(graph, run, sides, select, first).unwrap();
-    (cut(&mut out, false, &first), cut(&mut incoming, true, &first));
+    cut(&mut out, false, &first);
+    cut(&mut incoming, true, &first);
     same(&filter, run, Direction::Out, &out);
     for step in 0..4 {
         let seed = seed.rotate_left(step * 7) + u64::from(step);

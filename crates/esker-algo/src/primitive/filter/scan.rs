@@ -3,74 +3,15 @@
 use std::cell::RefCell;
 use std::sync::atomic::Ordering::Relaxed;
 
-use esker_graph::{
-    Direction, Flow, Graph, Lists, Piece, Run, Select, Stop, VertexId, Visitor, Weight, vertex,
-};
+use esker_graph::{Direction, Flow, Graph, Lists, Piece, Run, Select, Stop, VertexId, Visitor, Weight};
 
 use super::blocks::{BLOCK_LEN, Block, Blocks};
-use super::{Filter, Sides};
+use super::edges::{Filter, Sides};
 
-/// Work (blocks and vertices) below which everything happens on the calling thread.
-const SERIAL_WORK_MAX: usize = 1 << 9;
-/// Units per worker, so that uneven units even out.
-const UNITS_PER_WORKER: usize = 16;
-/// Work that one unit holds at most.
-const UNIT_WORK: usize = 1 << 13;
 /// Edges that are handed over at a time at most, so that cancellation is never late.
 const PIECE_LEN_MAX: usize = 1 << 20;
 /// Edges gathered from blocks of which some were removed before they are handed over.
 const GATHERED: usize = 512;
-
-impl<G: Lists> Filter<'_, G> {
-    /// Calls `f` with each vertex of `subset` that has active edges, on one thread at a time, and returns the workers' states.
-    pub(super) fn each<S: Send>(
-        &self,
-        run: &Run,
-        direction: Direction,
-        subset: Select<'_>,
-        new_state: impl Fn() -> S + Sync,
-        f: impl Fn(&mut S, VertexId) -> Result<(), G::Error> + Sync,
-    ) -> Result<Vec<S>, G::Error> {
-        let blocks = self.blocks(direction)?;
-        let one = |state: &mut S, v: VertexId| if blocks.degree(v) > 0 { f(state, v) } else { Ok(()) };
-        if let Select::List(list) = subset {
-            let work = |v: &VertexId| 1 + blocks.degree(*v) / BLOCK_LEN;
-            let few =
-                list.len() <= SERIAL_WORK_MAX && list.iter().map(work).sum::<usize>() <= SERIAL_WORK_MAX;
-            let run = if few { run.alone() } else { run };
-            let unit = (list.len() / (run.threads() * UNITS_PER_WORKER)).clamp(1, 1 << 10);
-            return run.share(list.len().div_ceil(unit), new_state, |state, i| {
-                list[i * unit..list.len().min((i + 1) * unit)].iter().try_for_each(|&v| one(state, v))
-            });
-        }
-        let n = self.graph.num_vertices();
-        let starts = blocks.starts();
-        let work = n + starts[n] as usize;
-        let run = if work <= SERIAL_WORK_MAX { run.alone() } else { run };
-        let units = work.div_ceil(UNIT_WORK).max((run.threads() * UNITS_PER_WORKER).min(n.div_ceil(64)));
-        let bound = |unit: usize| {
-            let wanted = (work as u128 * unit as u128 / units.max(1) as u128) as usize;
-            cut(starts, wanted).next_multiple_of(64).min(n)
-        };
-        run.share(units, new_state, |state, unit| {
-            let range = bound(unit)..bound(unit + 1);
-            match subset {
-                Select::Bits(bits) => bits.iter_range(range).try_for_each(|v| one(state, v)),
-                _ => range.map(vertex).try_for_each(|v| one(state, v)),
-            }
-        })
-    }
-}
-
-/// The first vertex before which lies at least `wanted` work.
-fn cut(starts: &[u64], wanted: usize) -> usize {
-    let (mut low, mut high) = (0, starts.len() - 1);
-    while low < high {
-        let middle = low.midpoint(high);
-        if starts[middle] as usize + middle < wanted { low = middle + 1 } else { high = middle }
-    }
-    low
-}
 
 impl<G: Lists> Graph for Filter<'_, G> {
     type Weight = G::Weight;
