@@ -17,3 +17,4 @@ pub mod lcc;
 pub mod kcore;
 pub mod mis;
 pub mod colouring;
+pub mod matching;
