@@ -18,3 +18,4 @@ pub mod kcore;
 pub mod mis;
 pub mod colouring;
 pub mod matching;
+pub mod spanner;

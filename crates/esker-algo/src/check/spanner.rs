@@ -1,0 +1,46 @@
+//! Checks a spanner.
+
+use std::collections::HashSet;
+
+use esker_graph::{Csr, Direction, Rows, VertexId, Weight, vertex};
+
+use super::ldd::depths;
+use super::wrong::{Wrong, ensure};
+
+/// Checks that `edges` are edges of the undirected graph `out`; that along them no vertex is more than `radius` steps from
+/// its centre, through vertices of its cluster; and that some of them runs between any two clusters between which the
+/// graph has an edge. So the ends of any edge of the graph are at most 4 radius + 1 steps apart.
+///
+/// # Errors
+/// The first breach.
+pub fn spanner<W: Weight>(
+    out: &Rows<'_, W>,
+    edges: &[(VertexId, VertexId)],
+    clusters: &[VertexId],
+    radius: usize,
+) -> Result<(), Wrong> {
+    let n = out.num_vertices();
+    let mut listed = Vec::with_capacity(edges.len());
+    for &(u, v) in edges {
+        let is_edge = (u.max(v) as usize) < n && out.list(u).0.binary_search(&v).is_ok();
+        ensure(is_edge, || format!("{u} - {v} is not an edge of the graph"))?;
+        listed.push((u, v, ()));
+    }
+    let csr = Csr::undirected(n, &listed).map_err(|stop| Wrong(stop.to_string()))?;
+    let graph = csr.graph();
+    let spanner = graph.rows(Direction::Out).expect("out-lists are always kept");
+    for (v, &depth) in depths(spanner, clusters)?.iter().enumerate() {
+        ensure(depth as usize <= radius, || format!("{v} is {depth} steps from {}", clusters[v]))?;
+    }
+    let between = |u: VertexId, v: VertexId| (clusters[u as usize], clusters[v as usize]);
+    let joined: HashSet<_> = edges.iter().flat_map(|&(u, v)| [between(u, v), between(v, u)]).collect();
+    for u in (0..n).map(vertex) {
+        for &v in out.list(u).0 {
+            let (a, b) = between(u, v);
+            ensure(a == b || joined.contains(&(a, b)), || {
+                format!("{u} - {v} runs between the clusters {a} and {b}, but nothing in the spanner does")
+            })?;
+        }
+    }
+    Ok(())
+}
