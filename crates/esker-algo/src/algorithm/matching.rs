@@ -228,8 +228,11 @@ impl Wishes {
 const GRAIN: usize = 1 << 12;
 
 fn each(run: &Run, list: &[VertexId], f: impl Fn(VertexId) + Sync) -> Result<(), Stop> {
-    run.share_ranges(list.len(), GRAIN, || (), |(), range| Ok(list[range].iter().for_each(|&v| f(v))))
-        .map(drop)
+    let work = |(): &mut (), range: std::ops::Range<usize>| {
+        list[range].iter().for_each(|&v| f(v));
+        Ok(())
+    };
+    run.share_ranges::<(), Stop>(list.len(), GRAIN, || (), work).map(drop)
 }
 
 /// Those of `list` that are to be kept, in any order.
