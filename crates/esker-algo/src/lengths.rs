@@ -7,7 +7,7 @@ use crate::primitive::Value;
 /// A weight that can be the length of an edge.
 pub trait Length: Weight {
     /// What distances are given in.
-    type Distance: Copy + PartialEq + PartialOrd + std::fmt::Debug + Send + Sync + 'static;
+    type Distance: Value + std::fmt::Debug;
     /// What distances are computed in at first.
     type Narrow: Reach<Self>;
     /// What they are computed in if that overflows.
@@ -23,6 +23,17 @@ pub trait Length: Weight {
     fn extend(distance: Self::Distance, edge: Self) -> Option<Self::Distance>;
     /// The weight as a number.
     fn to_f64(self) -> f64;
+
+    /// Whether lengths are integers, or all 1.
+    const INTEGRAL: bool;
+    /// The distance of a source.
+    const ORIGIN: Self::Distance;
+    /// The distance after one more edge, which may be negative; `None` if it is not a number, or the sum cannot be held.
+    fn extend_signed(distance: Self::Distance, edge: Self) -> Option<Self::Distance>;
+    /// Whether a distance is less than nothing.
+    fn is_negative(distance: Self::Distance) -> bool {
+        distance < Self::ORIGIN
+    }
 }
 
 /// A number in which distances are computed. [`Reach::FAR`] stands for unreached.
@@ -101,6 +112,12 @@ macro_rules! integer_length {
             fn to_f64(self) -> f64 {
                 self as f64
             }
+            const INTEGRAL: bool = true;
+            const ORIGIN: i64 = 0;
+            #[inline(always)]
+            fn extend_signed(distance: i64, edge: Self) -> Option<i64> {
+                distance.checked_add(i64::from(edge)).filter(|&sum| sum != i64::MAX)
+            }
         }
     };
 }
@@ -151,6 +168,13 @@ macro_rules! float_length {
             fn to_f64(self) -> f64 {
                 f64::from(self)
             }
+            const INTEGRAL: bool = false;
+            const ORIGIN: f64 = 0.0;
+            #[inline(always)]
+            fn extend_signed(distance: f64, edge: Self) -> Option<f64> {
+                let sum = distance + f64::from(edge);
+                (sum > f64::NEG_INFINITY).then_some(sum)
+            }
         }
     };
 }
@@ -172,6 +196,11 @@ impl Length for () {
     }
     fn to_f64(self) -> f64 {
         1.0
+    }
+    const INTEGRAL: bool = true;
+    const ORIGIN: i64 = 0;
+    fn extend_signed(distance: i64, (): ()) -> Option<i64> {
+        <Self as Length>::extend(distance, ())
     }
 }
 

@@ -6,6 +6,7 @@
 pub mod estimate;
 pub mod primitive;
 pub mod lengths;
+pub mod widths;
 pub mod check;
 pub mod algorithm;
 

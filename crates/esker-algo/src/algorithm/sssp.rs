@@ -9,15 +9,13 @@
 //! buckets (a vertex stands in at most `BINS` of them, commonly in two). Reads: the list of each reached vertex once or
 //! a few times; in-lists when pulling.
 
-use esker_graph::{
-    Bitmap, Direction, Flow, Graph, NONE, Piece, Run, Select, Stop, VertexId, Visitor, vertex,
-};
+use esker_graph::{Direction, Flow, Graph, NONE, Piece, Run, Select, Stop, VertexId, Visitor, vertex};
 
 use super::bfs::{BfsOptions, bfs};
 use super::delta_stepping::{BINS, Fault, Search};
+use super::relaxation::tight_tree;
 use crate::estimate::{Estimate, Shape};
 use crate::lengths::Length;
-use crate::primitive::{EdgeOp, Frontier, VertexArray, edge_map, vertex_map};
 
 /// How shortest paths are sought.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -112,7 +110,10 @@ where
     };
     let rounds = run.rounds();
     let reached = distances.iter().filter(|&&d| d != G::Weight::UNREACHED).count();
-    let parents = if options.parents { Some(tight_parents(graph, run, source, &distances)?) } else { None };
+    let tight = |u: VertexId, v: VertexId, edge| {
+        <G::Weight as Length>::extend(distances[u as usize], edge) == Some(distances[v as usize])
+    };
+    let parents = if options.parents { Some(tight_tree(graph, run, source, tight)?) } else { None };
     Ok(Sssp { distances, parents, reached, delta, rounds })
 }
 
@@ -180,51 +181,5 @@ impl<W: Length> Visitor<W> for SampleLengths {
         let found = piece.weights.iter().take(64).map(|w| w.to_f64());
         lengths.extend(found.filter(|w| w.is_finite() && *w >= 0.0));
         Flow::Enough
-    }
-}
-
-/// A tree of edges that are as long as the difference of the distances of their ends. A search along such edges reaches
-/// every vertex, by a path without circles even where edges are of length zero.
-fn tight_parents<G: Graph>(
-    graph: &G,
-    run: &Run,
-    source: VertexId,
-    distances: &[<G::Weight as Length>::Distance],
-) -> Result<Vec<VertexId>, G::Error>
-where
-    G::Weight: Length,
-{
-    let parents = VertexArray::filled(run, distances.len(), NONE);
-    let visited = Bitmap::new(distances.len());
-    parents.set(source, source);
-    let mut frontier = Frontier::one(graph, source);
-    while !frontier.is_empty() {
-        run.check()?;
-        vertex_map(run, &frontier, |v| {
-            visited.insert(v);
-        })?;
-        let tight = Tight::<G::Weight> { parents: &parents, visited: &visited, distances };
-        frontier = edge_map(graph, run, &frontier, &tight)?;
-    }
-    Ok(parents.into_vec())
-}
-
-/// Gives a vertex the least parent among the vertices of the frontier from which a tight edge leads to it.
-struct Tight<'a, W: Length> {
-    parents: &'a VertexArray,
-    visited: &'a Bitmap,
-    distances: &'a [W::Distance],
-}
-
-impl<W: Length> EdgeOp<W> for Tight<'_, W> {
-    #[inline(always)]
-    fn wants(&self, dst: VertexId) -> bool {
-        !self.visited.get(dst)
-    }
-
-    #[inline(always)]
-    fn push(&self, src: VertexId, dst: VertexId, edge: W) -> bool {
-        let tight = W::extend(self.distances[src as usize], edge) == Some(self.distances[dst as usize]);
-        tight && self.parents.lower(dst, src) == Some(NONE)
     }
 }

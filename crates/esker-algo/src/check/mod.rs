@@ -38,6 +38,7 @@ pub use pagerank::pagerank;
 pub use scc::scc;
 pub use spanner::spanner;
 pub use sssp::sssp;
+pub use sssp::{bellman_ford, negative_cycle, sssp, widest};
 pub use triangles::triangles;
 pub use wcc::wcc;
 pub use wrong::Wrong;

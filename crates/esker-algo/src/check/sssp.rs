@@ -1,11 +1,13 @@
-//! Checks shortest paths.
+//! Checks shortest and widest paths.
 
-use esker_graph::{NONE, Rows, VertexId, vertex};
+use esker_graph::{NONE, Rows, VertexId, Weight, vertex};
 
 use super::wrong::{Wrong, ensure};
 use crate::lengths::Length;
+use crate::widths::Width;
 
-/// Checks that `distances` (and `parents`, if given) are those of shortest paths from `source` along `out`.
+/// Checks that `distances` (and `parents`, if given) are those of shortest paths from `source` along `out`, where no
+/// length is negative.
 ///
 /// The source is at distance 0; no edge leads from a reached vertex to one farther away than the edge is long; and a
 /// search along the edges that are just as long reaches every vertex that has a distance. Together these make the
@@ -19,65 +21,168 @@ pub fn sssp<W: Length>(
     distances: &[W::Distance],
     parents: Option<&[VertexId]>,
 ) -> Result<(), Wrong> {
-    let n = out.num_vertices();
-    ensure(distances.len() == n, || format!("{} distances for {n} vertices", distances.len()))?;
-    let at = |v: VertexId| distances[v as usize];
-    ensure(at(source) == W::of_steps(0), || format!("the source is at distance {:?}", at(source)))?;
-    let mut reached = vec![false; n];
+    let (origin, none) = (W::ORIGIN, W::UNREACHED);
+    Rule { origin, none, over: W::extend, worse: |a, b| a > b }.check(out, source, distances, parents)
+}
+
+/// The same where lengths may be negative.
+///
+/// # Errors
+/// The first breach.
+pub fn bellman_ford<W: Length>(
+    out: &Rows<'_, W>,
+    source: VertexId,
+    distances: &[W::Distance],
+    parents: Option<&[VertexId]>,
+) -> Result<(), Wrong> {
+    let (origin, none) = (W::ORIGIN, W::UNREACHED);
+    Rule { origin, none, over: W::extend_signed, worse: |a, b| a > b }.check(out, source, distances, parents)
+}
+
+/// Checks that `cycle` is one whose vertices can be reached from `source`, each once in it, and that its edges add up to
+/// `length`, less than 0.
+///
+/// # Errors
+/// The first breach.
+pub fn negative_cycle<W: Length>(
+    out: &Rows<'_, W>,
+    source: VertexId,
+    cycle: &[VertexId],
+    length: W::Distance,
+) -> Result<(), Wrong> {
+    ensure(!cycle.is_empty(), || "the cycle has no vertices".to_owned())?;
+    let mut seen = vec![false; out.num_vertices()];
+    let mut sum = Some(W::ORIGIN);
+    for (&u, next) in cycle.iter().zip(cycle.iter().cycle().skip(1)) {
+        ensure(!std::mem::replace(&mut seen[u as usize], true), || format!("{u} stands in the cycle twice"))?;
+        let (targets, edges) = out.list(u);
+        let steps = targets.iter().zip(edges).filter(|(v, _)| *v == next).map(|(_, &edge)| edge);
+        let edge = steps.min_by(|a, b| a.to_f64().total_cmp(&b.to_f64()));
+        let edge =
+            edge.ok_or_else(|| Wrong(format!("no edge from {u} to {next}, which follows it in the cycle")))?;
+        sum = sum.and_then(|sum| W::extend_signed(sum, edge));
+    }
+    ensure(sum == Some(length) && length < W::ORIGIN, || {
+        format!("the cycle adds up to {sum:?}, not {length:?}")
+    })?;
+    let mut reached = vec![false; out.num_vertices()];
     reached[source as usize] = true;
     let mut stack = vec![source];
     while let Some(u) = stack.pop() {
-        let (targets, edges) = out.list(u);
-        for (&v, &edge) in targets.iter().zip(edges) {
-            let Some(over) = W::extend(at(u), edge) else { continue };
-            ensure(at(v) <= over, || format!("{v} is at {:?} but by way of {u} at {over:?}", at(v)))?;
-            if at(v) == over && !reached[v as usize] {
-                reached[v as usize] = true;
+        for &v in out.list(u).0 {
+            if !std::mem::replace(&mut reached[v as usize], true) {
                 stack.push(v);
             }
         }
     }
-    for (v, &reached) in reached.iter().enumerate() {
-        let given = distances[v];
-        ensure(reached == (given != W::UNREACHED), || {
-            format!("no path is {given:?} long, the distance of {v}")
-        })?;
-    }
-    parents.map_or(Ok(()), |parents| check_parents(out, source, distances, parents))
+    ensure(reached[cycle[0] as usize], || "the cycle cannot be reached".to_owned())
 }
 
-fn check_parents<W: Length>(
+/// Checks that `widths` (and `parents`, if given) are those of widest paths from `source` along `out`, by the same properties as
+/// [`sssp`].
+///
+/// # Errors
+/// The first breach.
+pub fn widest<W: Width>(
     out: &Rows<'_, W>,
     source: VertexId,
-    distances: &[W::Distance],
-    parents: &[VertexId],
+    widths: &[W::Width],
+    parents: Option<&[VertexId]>,
 ) -> Result<(), Wrong> {
-    let n = distances.len();
-    ensure(parents.len() == n, || format!("{} parents for {n} vertices", parents.len()))?;
-    ensure(parents[source as usize] == source, || "the source is not its own parent".to_owned())?;
-    let mut sound = vec![false; n];
-    sound[source as usize] = true;
-    for first in 0..n {
-        let mut chain = Vec::new();
-        let mut v = first;
-        while !sound[v] && parents[v] != NONE {
-            ensure(chain.len() < n, || format!("the parents above {first} form a circle"))?;
-            chain.push(v);
-            v = parents[v] as usize;
-            ensure(v < n, || format!("parent {v} of {n} vertices"))?;
+    let over = |width, edge: W| edge.width().map(|edge| if edge < width { edge } else { width });
+    Rule { origin: W::SOURCE, none: W::UNREACHED, over, worse: |a, b| a < b }
+        .check(out, source, widths, parents)
+}
+
+/// What labels vertices that paths lead to.
+struct Rule<L, O, B> {
+    /// The label of the source, and that of vertices to which no path leads.
+    origin: L,
+    none: L,
+    /// The label over one more edge.
+    over: O,
+    /// Whether a label is worse than another.
+    worse: B,
+}
+
+impl<L: Copy + PartialEq + std::fmt::Debug, O, B: Fn(L, L) -> bool> Rule<L, O, B> {
+    fn check<W: Weight>(
+        &self,
+        out: &Rows<'_, W>,
+        source: VertexId,
+        labels: &[L],
+        parents: Option<&[VertexId]>,
+    ) -> Result<(), Wrong>
+    where
+        O: Fn(L, W) -> Option<L>,
+    {
+        let n = out.num_vertices();
+        ensure(labels.len() == n, || format!("{} distances for {n} vertices", labels.len()))?;
+        let at = |v: VertexId| labels[v as usize];
+        ensure(at(source) == self.origin, || format!("the source is at distance {:?}", at(source)))?;
+        let mut reached = vec![false; n];
+        reached[source as usize] = true;
+        let mut stack = vec![source];
+        while let Some(u) = stack.pop() {
+            let (targets, edges) = out.list(u);
+            for (&v, &edge) in targets.iter().zip(edges) {
+                let Some(over) = (self.over)(at(u), edge) else { continue };
+                let worse = (self.worse)(at(v), over);
+                ensure(!worse, || format!("{v} is at {:?} but by way of {u} at {over:?}", at(v)))?;
+                if at(v) == over && !reached[v as usize] {
+                    reached[v as usize] = true;
+                    stack.push(v);
+                }
+            }
         }
-        let reached = distances[first] != W::UNREACHED;
-        ensure(reached == sound[v], || format!("the parents above {first} end at {v}"))?;
-        for &below in &chain {
-            let parent = parents[below];
-            let (targets, edges) = out.list(parent);
-            let tight = targets.iter().zip(edges).any(|(&target, &edge)| {
-                target == vertex(below)
-                    && W::extend(distances[parent as usize], edge) == Some(distances[below])
-            });
-            ensure(tight, || format!("no edge from {parent}, the parent of {below}, is on a shortest path"))?;
-            sound[below] = true;
+        for (v, &reached) in reached.iter().enumerate() {
+            let given = labels[v];
+            ensure(reached == (given != self.none), || {
+                format!("no path is {given:?} long, the distance of {v}")
+            })?;
         }
+        parents.map_or(Ok(()), |parents| self.check_parents(out, source, labels, parents))
     }
-    Ok(())
+
+    fn check_parents<W: Weight>(
+        &self,
+        out: &Rows<'_, W>,
+        source: VertexId,
+        labels: &[L],
+        parents: &[VertexId],
+    ) -> Result<(), Wrong>
+    where
+        O: Fn(L, W) -> Option<L>,
+    {
+        let n = labels.len();
+        ensure(parents.len() == n, || format!("{} parents for {n} vertices", parents.len()))?;
+        ensure(parents[source as usize] == source, || "the source is not its own parent".to_owned())?;
+        let mut sound = vec![false; n];
+        sound[source as usize] = true;
+        for first in 0..n {
+            let mut chain = Vec::new();
+            let mut v = first;
+            while !sound[v] && parents[v] != NONE {
+                ensure(chain.len() < n, || format!("the parents above {first} form a circle"))?;
+                chain.push(v);
+                v = parents[v] as usize;
+                ensure(v < n, || format!("parent {v} of {n} vertices"))?;
+            }
+            let reached = labels[first] != self.none;
+            ensure(reached == sound[v], || format!("the parents above {first} end at {v}"))?;
+            for &below in &chain {
+                let parent = parents[below];
+                let (targets, edges) = out.list(parent);
+                let tight = targets.iter().zip(edges).any(|(&target, &edge)| {
+                    target == vertex(below)
+                        && (self.over)(labels[parent as usize], edge) == Some(labels[below])
+                });
+                ensure(tight, || {
+                    format!("no edge from {parent}, the parent of {below}, is on a shortest path")
+                })?;
+                sound[below] = true;
+            }
+        }
+        Ok(())
+    }
 }
