@@ -37,7 +37,6 @@ pub use mis::mis;
 pub use pagerank::pagerank;
 pub use scc::scc;
 pub use spanner::spanner;
-pub use sssp::sssp;
 pub use sssp::{bellman_ford, negative_cycle, sssp, widest};
 pub use triangles::triangles;
 pub use wcc::wcc;
