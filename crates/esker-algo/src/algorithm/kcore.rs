@@ -20,7 +20,7 @@ use esker_graph::{Bitmap, Direction, Flow, Graph, Piece, Run, Select, VertexId, 
 
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{
-    Buckets, Layout, Order, VertexArray, both_ways, concat, is_small, num_entries, scan_neighbours,
+    Buckets, Layout, Order, VertexArray, both_ways, concat, degrees_without_loops, is_small, scan_neighbours,
 };
 
 /// Logarithm of the open buckets. Few, because most degrees fall far before they come up.
@@ -70,8 +70,7 @@ pub(super) fn peel<G: Graph>(graph: &G, run: &Run) -> Result<KCore, G::Error> {
     let n = graph.num_vertices();
     let ways = both_ways(graph)?;
     // Degrees while vertices remain, then coreness.
-    let left = VertexArray::from_fn(run, n, |v| num_entries(graph, ways, v as VertexId) as VertexId);
-    scan_neighbours(graph, run, ways, Select::All, &Loops(&left))?;
+    let left = degrees_without_loops(graph, run, ways)?;
     let peeled = Bitmap::new(n);
     let priority = |v: VertexId| (!peeled.get(v)).then(|| u64::from(left.get(v)));
     let mut buckets = Buckets::<BITS>::new(run, n, Order::Increasing, priority)?;
@@ -95,24 +94,6 @@ pub(super) fn peel<G: Graph>(graph: &G, run: &Run) -> Result<KCore, G::Error> {
         }
     }
     Ok(KCore { coreness: left.into_vec(), order, k_max, rounds: run.rounds() })
-}
-
-/// Takes loops out of degrees.
-struct Loops<'a>(&'a VertexArray);
-
-impl<W: Weight> Visitor<W> for Loops<'_> {
-    type State = ();
-
-    fn new_state(&self) {}
-
-    #[inline(always)]
-    fn visit(&self, (): &mut (), v: VertexId, piece: Piece<'_, W>) -> Flow {
-        let loops = piece.targets.iter().map(|&u| VertexId::from(u == v)).sum::<VertexId>();
-        if loops > 0 {
-            self.0.add(v, loops.wrapping_neg());
-        }
-        Flow::More
-    }
 }
 
 /// A round of level `k`.

@@ -21,5 +21,6 @@ pub mod lcc;
 pub mod kcore;
 pub mod mis;
 pub mod colouring;
+pub mod densest;
 pub mod matching;
 pub mod spanner;

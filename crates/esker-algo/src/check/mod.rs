@@ -22,12 +22,14 @@ mod spanner;
 mod kcore;
 mod mis;
 mod colouring;
+mod densest;
 
 pub use betweenness::betweenness;
 pub use bfs::bfs;
 pub use biconnectivity::biconnectivity;
 pub use cdlp::cdlp;
 pub use colouring::colouring;
+pub use densest::densest;
 pub use forest::forest;
 pub use kcore::kcore;
 pub use lcc::lcc;

@@ -14,6 +14,7 @@ mod undirected;
 mod union_find;
 mod neighbours;
 mod buckets;
+mod histogram;
 mod rooted;
 pub mod filter;
 
@@ -23,6 +24,7 @@ pub(crate) use earlier::{Earlier, InPlace, Orientation, Oriented, full_degree, r
 pub use edge_map::{EdgeOp, Way, edge_map, edge_map_way};
 pub use filter::{Filter, Sides};
 pub use frontier::Frontier;
+pub(crate) use histogram::{Peeled, degrees_without_loops};
 pub(crate) use hubs::{Hubs, LINE_BITS, Line, bit, clear_word, set_bit};
 pub(crate) use neighbours::{both_ways, concat, is_small, num_entries, scan_neighbours};
 pub(crate) use random::Draws;
