@@ -24,3 +24,4 @@ pub mod colouring;
 pub mod densest;
 pub mod matching;
 pub mod spanner;
+pub mod msf;

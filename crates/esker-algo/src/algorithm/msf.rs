@@ -1,0 +1,244 @@
+//! Minimum spanning forest: the edges of least weight that connect what is connected.
+//!
+//! Borůvka's algorithm [1]: in each round every component takes the lightest edge that leaves it; ties go to the edge
+//! with the lesser ends, so no circles arise and the forest never depends on threads. Three things keep lists from being
+//! read again: each vertex remembers its lightest edge out of its component and looks anew only when that leads inside;
+//! a vertex from which none leads out is done; and one component, in most graphs the giant one, takes nothing, for its
+//! edges are those of others too.
+//!
+//! Work O(m log n) at worst. Memory: four ids and 8 bytes a vertex, n/8 bytes, and two ids and a weight for each edge of
+//! the forest, twice. Reads: every list with its weights in the first round; later those of vertices whose lightest edge
+//! became an inner one.
+//!
+//! [1] O. Borůvka, "O jistém problému minimálním", 1926; the parallel form: S. Chung, A. Condon, "Parallel implementation
+//!     of Borůvka's minimum spanning tree algorithm", IPPS 1996.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use esker_graph::{
+    Bitmap, Direction, Flow, Graph, NONE, Piece, Run, Select, Stop, VertexId, Visitor, vertex,
+};
+use rayon::slice::ParallelSliceMut;
+
+use crate::estimate::{Estimate, Shape};
+use crate::primitive::{Ranked, UnionFind, VertexArray, VertexValues, each_vertex, need_undirected};
+
+/// A minimum spanning forest.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Msf<W> {
+    /// Its edges with their weights, the lesser end first; in a deterministic run ascending by ends.
+    pub edges: Vec<(VertexId, VertexId, W)>,
+    /// The sum of the weights, in the order of the edges.
+    pub weight: f64,
+    /// Number of its trees, isolated vertices included.
+    pub trees: usize,
+    /// Rounds.
+    pub rounds: usize,
+}
+
+/// What finding a forest will take; the reading is what is expected.
+pub fn estimate(shape: Shape) -> Estimate {
+    let (n, id_bytes) = (shape.num_vertices, size_of::<VertexId>() as u64);
+    let edge_bytes = (2 * id_bytes + shape.weight_bytes).next_multiple_of(id_bytes.max(shape.weight_bytes));
+    Estimate {
+        memory_bytes: n * (4 * id_bytes + 8 + 2 * edge_bytes) + n.div_ceil(64) * 8,
+        read_bytes: 2 * shape.weighted_list_bytes(),
+    }
+}
+
+/// Finds the minimum spanning forest of an undirected graph. Weights may be negative.
+///
+/// # Errors
+/// [`Stop::Unsuitable`] for a directed graph or a weight that is not a number; [`Stop::OverBudget`]; the first list that
+/// cannot be read; cancellation.
+pub fn msf<G: Graph<Weight: Ranked>>(graph: &G, run: &Run) -> Result<Msf<G::Weight>, G::Error> {
+    run.begin("minimum spanning forest", estimate(Shape::of(graph)).memory_bytes)?;
+    need_undirected(graph, "minimum spanning forest")?;
+    run.install(|| find(graph, run))
+}
+
+fn find<G: Graph<Weight: Ranked>>(graph: &G, run: &Run) -> Result<Msf<G::Weight>, G::Error> {
+    let n = graph.num_vertices();
+    let search = Search::new(run, n);
+    let mut open = Bitmap::new(n);
+    let (mut skip, mut edges) = (NONE, Vec::new());
+    let mut left = search.reopen(run, &mut open, skip)?;
+    loop {
+        run.round(left)?;
+        let select = if left == n { Select::All } else { Select::Bits(&open) };
+        let look = Look { search: &search, single: run.rounds() == 1, not_a_number: AtomicBool::new(false) };
+        graph.scan(run, Direction::Out, select, &look)?;
+        if look.not_a_number.into_inner() {
+            return Err(Stop::Unsuitable("a weight is not a number".to_owned()).into());
+        }
+        let taken = search.take(run, skip)?;
+        if taken.iter().all(Vec::is_empty) {
+            break;
+        }
+        taken.into_iter().for_each(|part| edges.extend(part));
+        search.sets.flatten(run)?;
+        skip = search.sets.frequent_root(SAMPLED_VERTICES);
+        left = search.reopen(run, &mut open, skip)?;
+    }
+    if run.deterministic() {
+        edges.par_sort_unstable_by_key(|&(u, v, _)| (u, v));
+    }
+    let weight = edges.iter().map(|edge: &(_, _, G::Weight)| edge.2.as_f64()).sum();
+    Ok(Msf { weight, trees: n - edges.len(), edges, rounds: run.rounds() })
+}
+
+/// Vertices looked at to find the largest component.
+const SAMPLED_VERTICES: usize = 1024;
+/// Locks for what is kept of a vertex, where several threads hold pieces of its list.
+const LOCKS: usize = 64;
+
+struct Search {
+    /// The components; all ways are of one step between rounds.
+    sets: UnionFind,
+    /// For each vertex the other end of its lightest edge out of its component; [`NONE`] if there is no such edge; one
+    /// inside its component if it has to be found again.
+    nearest: VertexArray,
+    /// The ranks of the weights of these edges.
+    ranks: VertexValues<u64>,
+    /// For the root of each component the vertex whose edge is the lightest; [`NONE`] if none was found.
+    best: VertexArray,
+    locks: Vec<Mutex<()>>,
+}
+
+/// The order of edges: by weight, then by ends.
+type Key = (u64, VertexId, VertexId);
+
+impl Search {
+    fn new(run: &Run, n: usize) -> Self {
+        Self {
+            sets: UnionFind::new(run, n),
+            nearest: VertexArray::from_fn(run, n, vertex),
+            ranks: VertexValues::filled(run, n, 0),
+            best: VertexArray::filled(run, n, NONE),
+            locks: (0..LOCKS).map(|_| Mutex::new(())).collect(),
+        }
+    }
+
+    /// Where in the order the edge of `v` stands.
+    #[inline(always)]
+    fn key(&self, v: VertexId) -> Key {
+        let u = self.nearest.get(v);
+        if u == NONE { (u64::MAX, NONE, NONE) } else { (self.ranks.get(v), u.min(v), u.max(v)) }
+    }
+
+    /// Makes `open` the vertices outside of the component `skip` whose lightest edge leads inside, and forgets these edges;
+    /// returns their number.
+    fn reopen(&self, run: &Run, open: &mut Bitmap, skip: VertexId) -> Result<usize, Stop> {
+        open.clear();
+        let counts = run.share_ranges(
+            self.nearest.len(),
+            1 << 14,
+            || 0,
+            |count: &mut usize, range| {
+                for v in range.map(vertex) {
+                    let (nearest, own) = (self.nearest.get(v), self.sets.above(v));
+                    if nearest != NONE && own != skip && self.sets.above(nearest) == own {
+                        self.nearest.set(v, NONE);
+                        open.insert_alone(v);
+                        *count += 1;
+                    }
+                }
+                Ok::<(), Stop>(())
+            },
+        )?;
+        Ok(counts.into_iter().sum())
+    }
+
+    /// Takes the lightest edge out of each component but `skip`.
+    fn take<W: Ranked>(&self, run: &Run, skip: VertexId) -> Result<Vec<Vec<(VertexId, VertexId, W)>>, Stop> {
+        let n = self.nearest.len();
+        each_vertex(run, n, |v| {
+            let root = self.sets.above(v);
+            if self.nearest.get(v) == NONE || root == skip {
+                return;
+            }
+            let mut best = self.best.get(root);
+            while (best == NONE || self.key(v) < self.key(best)) && !self.best.claim(root, best, v) {
+                best = self.best.get(root);
+            }
+        })?;
+        run.share_ranges(n, 1 << 14, Vec::new, |taken, range| {
+            for root in range.map(vertex) {
+                let v = self.best.get(root);
+                if v == NONE {
+                    continue;
+                }
+                self.best.set(root, NONE);
+                let (rank, low, high) = self.key(v);
+                // Two components may have taken the same edge.
+                if self.sets.link(low, high) {
+                    taken.push((low, high, W::of_rank(rank)));
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Finds the lightest edge of each vertex out of its component.
+struct Look<'a> {
+    search: &'a Search,
+    /// Whether every vertex is a component by itself.
+    single: bool,
+    not_a_number: AtomicBool,
+}
+
+impl Look<'_> {
+    /// The lightest edge of a piece, if any leads out.
+    #[inline(always)]
+    fn lightest<W: Ranked>(&self, v: VertexId, piece: Piece<'_, W>) -> Option<(Key, VertexId)> {
+        let own = self.search.sets.above(v);
+        let mut lightest: Option<(Key, VertexId)> = None;
+        for (&u, &weight) in piece.targets.iter().zip(piece.weights) {
+            let Some(rank) = weight.rank() else {
+                self.not_a_number.store(true, Ordering::Relaxed);
+                continue;
+            };
+            // Most edges are too heavy, which needs no look at the other end.
+            if lightest.is_some_and(|(least, _)| rank > least.0) {
+                continue;
+            }
+            let key = (rank, u.min(v), u.max(v));
+            let other = if self.single { u } else { self.search.sets.above(u) };
+            if other != own && lightest.is_none_or(|(least, _)| key < least) {
+                lightest = Some((key, u));
+            }
+        }
+        lightest
+    }
+
+    #[inline(always)]
+    fn keep(&self, v: VertexId, (key, u): (Key, VertexId)) {
+        if key < self.search.key(v) {
+            self.search.ranks.set(v, key.0);
+            self.search.nearest.set(v, u);
+        }
+    }
+}
+
+impl<W: Ranked> Visitor<W> for Look<'_> {
+    type State = ();
+
+    fn new_state(&self) {}
+
+    #[inline(always)]
+    fn visit(&self, (): &mut (), v: VertexId, piece: Piece<'_, W>) -> Flow {
+        if let Some(lightest) = self.lightest(v, piece) {
+            if piece.exclusive {
+                self.keep(v, lightest);
+            } else {
+                let lock = self.search.locks[v as usize % LOCKS].lock();
+                // Nobody panics while holding it, and nothing would be half done.
+                let _held = lock.unwrap_or_else(std::sync::PoisonError::into_inner);
+                self.keep(v, lightest);
+            }
+        }
+        Flow::More
+    }
+}
