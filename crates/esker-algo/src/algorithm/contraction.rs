@@ -20,10 +20,12 @@ use rayon::slice::ParallelSliceMut;
 
 use super::ldd::{self, LddOptions, decompose};
 use crate::estimate::{Estimate, Shape};
-use crate::primitive::{UnionFind, VertexArray, each_vertex};
+use crate::primitive::{UnionFind, VertexArray, each_vertex, frequent};
 
 /// Decompositions of one graph that are tried.
 const ATTEMPTS: u64 = 4;
+/// Vertices looked at to find the largest cluster.
+const SAMPLED_VERTICES: usize = 1024;
 /// Graphs that are made of one another before the rest is linked.
 const LEVELS_MAX: u64 = 24;
 
@@ -103,7 +105,8 @@ fn join(
 /// The pairs of clusters between which edges run, each once, the lesser first; `None` if more than about n were met.
 fn pairs<G: Graph>(graph: &G, run: &Run, clusters: &VertexArray) -> Result<Option<Vec<Pair>>, G::Error> {
     let limit = clusters.len() / run.threads() + 64;
-    let visitor = Between { clusters, limit, overflow: AtomicBool::new(false) };
+    let most = frequent(clusters.len(), SAMPLED_VERTICES, |v| clusters.get(v));
+    let visitor = Between { clusters, most, limit, overflow: AtomicBool::new(false) };
     let found = graph.scan(run, Direction::Out, Select::All, &visitor)?;
     if visitor.overflow.into_inner() {
         return Ok(None);
@@ -116,6 +119,8 @@ fn pairs<G: Graph>(graph: &G, run: &Run, clusters: &VertexArray) -> Result<Optio
 
 struct Between<'a> {
     clusters: &'a VertexArray,
+    /// The largest cluster, of which no list is read: its edges are met from their other ends.
+    most: VertexId,
     /// Pairs that one worker may hold.
     limit: usize,
     overflow: AtomicBool,
@@ -129,13 +134,18 @@ impl<W: Weight> Visitor<W> for Between<'_> {
     }
 
     #[inline(always)]
+    fn wants(&self, v: VertexId) -> bool {
+        self.clusters.get(v) != self.most
+    }
+
+    #[inline(always)]
     fn visit(&self, pairs: &mut Self::State, v: VertexId, piece: Piece<'_, W>) -> Flow {
         let own = self.clusters.get(v);
         for &u in piece.targets {
             let other = self.clusters.get(u);
-            // An undirected edge is met from both ends.
-            if own < other {
-                pairs.push((own, other, ()));
+            // Any other edge is met from both ends.
+            if own < other || other == self.most {
+                pairs.push((own.min(other), own.max(other), ()));
                 if pairs.len() == self.limit && !self.make_room(pairs) {
                     return Flow::Enough;
                 }

@@ -24,6 +24,9 @@ use rayon::slice::ParallelSliceMut;
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{Ranked, UnionFind, VertexArray, VertexValues, each_vertex, need_undirected};
 
+/// An edge and its weight.
+type Edge<W> = (VertexId, VertexId, W);
+
 /// A minimum spanning forest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Msf<W> {
@@ -84,7 +87,7 @@ fn find<G: Graph<Weight: Ranked>>(graph: &G, run: &Run) -> Result<Msf<G::Weight>
     if run.deterministic() {
         edges.par_sort_unstable_by_key(|&(u, v, _)| (u, v));
     }
-    let weight = edges.iter().map(|edge: &(_, _, G::Weight)| edge.2.as_f64()).sum();
+    let weight = edges.iter().map(|edge: &Edge<G::Weight>| edge.2.as_f64()).sum();
     Ok(Msf { weight, trees: n - edges.len(), edges, rounds: run.rounds() })
 }
 
@@ -151,7 +154,7 @@ impl Search {
     }
 
     /// Takes the lightest edge out of each component but `skip`.
-    fn take<W: Ranked>(&self, run: &Run, skip: VertexId) -> Result<Vec<Vec<(VertexId, VertexId, W)>>, Stop> {
+    fn take<W: Ranked>(&self, run: &Run, skip: VertexId) -> Result<Vec<Vec<Edge<W>>>, Stop> {
         let n = self.nearest.len();
         each_vertex(run, n, |v| {
             let root = self.sets.above(v);

@@ -7,7 +7,8 @@
 //!
 //! Work O(n + m), and a sort of the pairs of clusters. Memory: that of the decomposition with trees; 16 bytes (with ids of 64
 //! bits 32) for each pair of clusters and worker, twice; two ids an edge of the spanner. Reads: what the decomposition does,
-//! and every list once more. Which edges are found depends on timing, but not in a `deterministic` run.
+//! and the lists outside the largest cluster once more. Which edges are found depends on timing, but not in a
+//! `deterministic` run.
 //!
 //! [1] G. Miller, R. Peng, A. Vladu, S. C. Xu, "Improved Parallel Algorithms for Spanners and Hopsets", SPAA 2015.
 
@@ -15,7 +16,7 @@ use esker_graph::{Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor,
 
 use super::ldd::{self, LddOptions, decompose};
 use crate::estimate::{Estimate, Shape};
-use crate::primitive::need_undirected;
+use crate::primitive::{frequent, need_undirected};
 
 /// How a spanner is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -78,7 +79,8 @@ fn span<G: Graph>(graph: &G, run: &Run, k: usize) -> Result<Spanner, G::Error> {
     let n = graph.num_vertices();
     let found = decompose(graph, run, &ldd_options(n, k), run.seed(), run.deterministic())?;
     run.round(n)?;
-    let cuts = Cuts { clusters: &found.clusters };
+    let most = frequent(n, SAMPLED_VERTICES, |v| found.clusters[v as usize]);
+    let cuts = Cuts { clusters: &found.clusters, most };
     let mut between = Vec::new();
     for mut part in graph.scan(run, Direction::Out, Select::All, &cuts)? {
         part.tidy();
@@ -107,6 +109,8 @@ fn keep_least(cuts: &mut Vec<Cut>) {
     cuts.dedup_by_key(|cut| cut.between);
 }
 
+/// Vertices looked at to find the largest cluster.
+const SAMPLED_VERTICES: usize = 1024;
 /// Slots for pairs met lately.
 const RECENT: usize = 1 << 10;
 /// Edges that a worker collects before it looks for the first time which of them are of the same pair.
@@ -146,6 +150,8 @@ impl Found {
 
 struct Cuts<'a> {
     clusters: &'a [VertexId],
+    /// The largest cluster, of which no list is read: its edges are met from their other ends.
+    most: VertexId,
 }
 
 impl<W: Weight> Visitor<W> for Cuts<'_> {
@@ -156,13 +162,20 @@ impl<W: Weight> Visitor<W> for Cuts<'_> {
     }
 
     #[inline(always)]
+    fn wants(&self, v: VertexId) -> bool {
+        self.clusters[v as usize] != self.most
+    }
+
+    #[inline(always)]
     fn visit(&self, found: &mut Found, v: VertexId, piece: Piece<'_, W>) -> Flow {
         let own = self.clusters[v as usize];
         for &u in piece.targets {
             let other = self.clusters[u as usize];
-            // Every edge is met from both ends.
+            // Any edge between other clusters is met from both ends.
             if own < other {
                 found.add(Cut { between: (own, other), edge: (v, u) });
+            } else if other == self.most {
+                found.add(Cut { between: (other, own), edge: (u, v) });
             }
         }
         Flow::More

@@ -34,6 +34,6 @@ pub(crate) use reach::reach;
 pub(crate) use rooted::Rooted;
 pub(crate) use tally::Tally;
 pub(crate) use undirected::need_undirected;
-pub(crate) use union_find::UnionFind;
+pub(crate) use union_find::{UnionFind, frequent};
 pub(crate) use vectors::{Kernel, with_vectors};
 pub use vertex_map::{each_vertex, vertex_count, vertex_filter, vertex_map};

@@ -76,13 +76,7 @@ impl UnionFind {
 
     /// The root of most of `count` vertices evenly spread; [`NONE`] in an empty forest.
     pub(crate) fn frequent_root(&self, count: usize) -> VertexId {
-        let n = self.0.len();
-        let mut roots: Vec<_> = (0..count.min(n))
-            .map(|i| self.0.get(vertex((i as u128 * n as u128 / count.min(n) as u128) as usize)))
-            .collect();
-        roots.sort_unstable();
-        let most = roots.chunk_by(|a, b| a == b).max_by_key(|same| same.len());
-        most.map_or(NONE, |same| same[0])
+        frequent(self.0.len(), count, |v| self.0.get(v))
     }
 
     /// Number of sets.
@@ -94,4 +88,14 @@ impl UnionFind {
     pub(crate) fn into_vec(self) -> Vec<VertexId> {
         self.0.into_vec()
     }
+}
+
+/// The value of most of `count` of `n` vertices, evenly spread; [`NONE`] if there are none.
+pub(crate) fn frequent(n: usize, count: usize, value: impl Fn(VertexId) -> VertexId) -> VertexId {
+    let mut values: Vec<_> = (0..count.min(n))
+        .map(|i| value(vertex((i as u128 * n as u128 / count.min(n) as u128) as usize)))
+        .collect();
+    values.sort_unstable();
+    let most = values.chunk_by(|a, b| a == b).max_by_key(|same| same.len());
+    most.map_or(NONE, |same| same[0])
 }
