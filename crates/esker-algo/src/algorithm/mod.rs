@@ -22,6 +22,7 @@ pub mod kcore;
 pub mod mis;
 pub mod colouring;
 pub mod densest;
+pub mod set_cover;
 pub mod matching;
 pub mod spanner;
 pub mod msf;

@@ -24,6 +24,7 @@ mod kcore;
 mod mis;
 mod colouring;
 mod densest;
+mod set_cover;
 
 pub use betweenness::betweenness;
 pub use bfs::bfs;
@@ -40,6 +41,7 @@ pub use mis::mis;
 pub use msf::msf;
 pub use pagerank::pagerank;
 pub use scc::scc;
+pub use set_cover::set_cover;
 pub use spanner::spanner;
 pub use sssp::{bellman_ford, negative_cycle, sssp, widest};
 pub use triangles::triangles;

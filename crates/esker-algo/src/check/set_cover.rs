@@ -1,0 +1,60 @@
+//! Checks an approximate set cover.
+
+use esker_graph::{NONE, Rows, VertexId, Weight, vertex};
+
+use super::wrong::{Wrong, ensure};
+
+/// Checks that every element of an out-list has an owner among the `sets`, which has it in its own list; that the `gains` are the
+/// numbers of elements owned; and that the cover is close to the smallest.
+///
+/// Let each element pay one over the gain of its owner: together they pay the number of sets. If the elements of no set
+/// pay more than `factor` times 1 + 1/2 + ... + 1/(its size), then a cover by fewer sets than that allows cannot exist.
+///
+/// # Errors
+/// The first breach.
+pub fn set_cover<W: Weight>(
+    out: &Rows<'_, W>,
+    sets: &[VertexId],
+    gains: &[VertexId],
+    owners: &[VertexId],
+    factor: f64,
+) -> Result<(), Wrong> {
+    let n = out.num_vertices();
+    ensure(owners.len() == n, || format!("{} owners for {n} vertices", owners.len()))?;
+    ensure(gains.len() == sets.len(), || format!("{} gains for {} sets", gains.len(), sets.len()))?;
+    let mut gain_of = vec![0; n];
+    for (&set, &gain) in sets.iter().zip(gains) {
+        ensure((set as usize) < n, || format!("set {set} of {n} vertices"))?;
+        ensure(gain > 0 && gain_of[set as usize] == 0, || {
+            format!("set {set} is there twice, or for nothing")
+        })?;
+        gain_of[set as usize] = gain;
+    }
+    let mut owned = vec![0; n];
+    for u in (0..n).map(vertex) {
+        let owner = owners[u as usize];
+        if owner != NONE {
+            ensure((owner as usize) < n && gain_of[owner as usize] > 0, || {
+                format!("{owner}, owner of {u}, is not chosen")
+            })?;
+            ensure(out.list(owner).0.contains(&u), || format!("{owner} owns {u} but has it not"))?;
+            owned[owner as usize] += 1;
+        }
+    }
+    ensure(owned == gain_of, || "the gains are not the numbers of elements owned".to_owned())?;
+    for v in (0..n).map(vertex) {
+        let mut elements = out.list(v).0.to_vec();
+        elements.sort_unstable();
+        elements.dedup();
+        let (mut paid, mut harmonic) = (0.0, 0.0);
+        for (i, &u) in elements.iter().enumerate() {
+            ensure(owners[u as usize] != NONE, || format!("{u} is not covered though {v} has it"))?;
+            paid += 1.0 / f64::from(gain_of[owners[u as usize] as usize] as u32);
+            harmonic += 1.0 / (i + 1) as f64;
+        }
+        ensure(paid <= factor * harmonic * (1.0 + 1e-9), || {
+            format!("the elements of {v} pay {paid}, more than {factor} times {harmonic}")
+        })?;
+    }
+    Ok(())
+}
