@@ -5,17 +5,25 @@ mod common;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use esker_algo::algorithm::bellman_ford::{self, BellmanFordOptions, bellman_ford};
 use esker_algo::algorithm::betweenness::{self, BetweennessOptions, betweenness};
 use esker_algo::algorithm::bfs::{self, BfsOptions, bfs};
+use esker_algo::algorithm::colouring::{self, ColouringOptions, ColouringOrder, colouring};
+use esker_algo::algorithm::densest::{self, DensestOptions, densest};
+use esker_algo::algorithm::kcore::{self, kcore};
+use esker_algo::algorithm::mis::{self, MisOptions, mis};
 use esker_algo::algorithm::pagerank::{self, PageRankOptions, pagerank};
+use esker_algo::algorithm::set_cover::{self, SetCoverOptions, set_cover};
 use esker_algo::algorithm::sssp::{self, SsspOptions, sssp};
+use esker_algo::algorithm::wbfs::{self, WbfsOptions, wbfs};
 use esker_algo::algorithm::wcc::{self, WccOptions, wcc};
+use esker_algo::algorithm::widest::{self, WidestMethod, WidestOptions, widest};
 use esker_algo::{Estimate, Shape};
 use esker_graph::{Cancel, Csr, CsrGraph, Run, RunOptions, Stop, VertexId};
 
 type Algorithm = (&'static str, fn(&CsrGraph<'_, i32>, &Run) -> Result<(), Stop>, fn(Shape) -> Estimate);
 
-const ALGORITHMS: [Algorithm; 5] = [
+const ALGORITHMS: [Algorithm; 15] = [
     (
         "bfs",
         |g, r| bfs(g, r, &[0], &BfsOptions::default()).map(drop),
@@ -33,17 +41,59 @@ const ALGORITHMS: [Algorithm; 5] = [
         |g, r| betweenness(g, r, &BetweennessOptions::default()).map(drop),
         |s| betweenness::estimate(s, &BetweennessOptions::default()),
     ),
+    (
+        "wbfs",
+        |g, r| wbfs(g, r, 0, &WbfsOptions::default()).map(drop),
+        |s| wbfs::estimate(s, &WbfsOptions::default()),
+    ),
+    (
+        "bellman-ford",
+        |g, r| bellman_ford(g, r, 0, &BellmanFordOptions::default()).map(drop),
+        |s| bellman_ford::estimate(s, &BellmanFordOptions::default()),
+    ),
+    (
+        "widest",
+        |g, r| widest(g, r, 0, &WidestOptions::default()).map(drop),
+        |s| widest::estimate(s, &WidestOptions::default()),
+    ),
+    (
+        "widest by rounds",
+        |g, r| widest(g, r, 0, &by_rounds()).map(drop),
+        |s| widest::estimate(s, &by_rounds()),
+    ),
+    ("kcore", |g, r| kcore(g, r).map(drop), kcore::estimate),
+    ("mis", |g, r| mis(g, r, &MisOptions::default()).map(drop), mis::estimate),
+    (
+        "colouring",
+        |g, r| colouring(g, r, &ColouringOptions::default()).map(drop),
+        |s| colouring::estimate(s, &ColouringOptions::default()),
+    ),
+    (
+        "colouring, smallest last",
+        |g, r| colouring(g, r, &smallest_last()).map(drop),
+        |s| colouring::estimate(s, &smallest_last()),
+    ),
+    ("densest", |g, r| densest(g, r, &DensestOptions::default()).map(drop), densest::estimate),
+    ("set cover", |g, r| set_cover(g, r, &SetCoverOptions::default()).map(drop), set_cover::estimate),
 ];
 
 fn endless() -> PageRankOptions {
     PageRankOptions { tolerance: 0.0, rounds_max: usize::MAX, ..PageRankOptions::default() }
 }
 
-/// A path with chords: many rounds, and many arcs.
+fn by_rounds() -> WidestOptions {
+    WidestOptions { method: WidestMethod::Rounds, parents: false }
+}
+
+fn smallest_last() -> ColouringOptions {
+    ColouringOptions { order: ColouringOrder::SmallestLast }
+}
+
+/// A path with chords, and a few vertices with more of them: many rounds, and many arcs.
 fn graph() -> Csr<i32> {
     let n = 20_000u32;
     let edges: Vec<_> = (1..n)
-        .flat_map(|v| (1..=4).map(move |i| (v.saturating_sub(i), v)))
+        .flat_map(|v| (1..=if v % 100 == 0 { 30 } else { 4 }).map(move |i| (v.saturating_sub(i), v)))
         .map(|(u, v)| (u as VertexId, v as VertexId, 1 + (u ^ v) as i32 % 7))
         .collect();
     Csr::undirected(n as usize, &edges).unwrap()

@@ -23,7 +23,8 @@ use esker_graph::{
 use super::kcore;
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{
-    Draws, Value, VertexArray, VertexValues, both_ways, concat, is_small, num_entries, scan_neighbours,
+    Draws, Value, VertexArray, VertexValues, both_ways, concat, edge_sum, is_small, num_entries,
+    scan_neighbours,
 };
 
 /// In which order vertices get their colours.
@@ -173,35 +174,15 @@ fn count<K: Value, G: Graph>(
         return Err(Stop::Unsuitable(format!("a vertex has {most} neighbours, too many to count")).into());
     }
     let words = VertexArray::from_fn(run, keys.len(), |v| if degree(v) == 0 { 0 } else { WAITS });
-    scan_neighbours(graph, run, ways, Select::All, &Before { keys, words: &words })?;
-    Ok(words)
-}
-
-struct Before<'a, K: Value> {
-    keys: &'a VertexValues<K>,
-    words: &'a VertexArray,
-}
-
-impl<W: Weight, K: Value> Visitor<W> for Before<'_, K> {
-    type State = ();
-
-    fn new_state(&self) {}
-
-    #[inline(always)]
-    fn visit(&self, (): &mut (), v: VertexId, piece: Piece<'_, W>) -> Flow {
-        let own = self.keys.get(v);
+    edge_sum(graph, run, ways, Select::All, &words, |v, targets, _| {
+        let own = keys.get(v);
         let before = |&u: &VertexId| {
-            let key = self.keys.get(u);
+            let key = keys.get(u);
             VertexId::from((key > own) | ((key == own) & (u > v)))
         };
-        let count = piece.targets.iter().map(before).sum();
-        if piece.exclusive {
-            self.words.add_alone(v, count);
-        } else {
-            self.words.add(v, count);
-        }
-        Flow::More
-    }
+        targets.iter().map(before).sum()
+    })?;
+    Ok(words)
 }
 
 #[derive(Clone, Copy)]

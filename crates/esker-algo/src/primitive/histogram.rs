@@ -11,6 +11,7 @@ use esker_graph::{Bitmap, Direction, Flow, Graph, Piece, Run, Select, VertexId, 
 
 use super::array::VertexArray;
 use super::neighbours::{num_entries, scan_neighbours};
+use super::reduce::edge_sum;
 
 /// How many entries are read densely in the time of one that is read sparsely.
 const SPARSE_COST: u64 = 4;
@@ -26,26 +27,10 @@ pub(crate) fn degrees_without_loops<G: Graph>(
 ) -> Result<VertexArray, G::Error> {
     let degrees =
         VertexArray::from_fn(run, graph.num_vertices(), |v| num_entries(graph, ways, vertex(v)) as VertexId);
-    scan_neighbours(graph, run, ways, Select::All, &Loops(&degrees))?;
+    edge_sum(graph, run, ways, Select::All, &degrees, |v, targets, _| {
+        targets.iter().map(|&u| VertexId::from(u == v)).sum::<VertexId>().wrapping_neg()
+    })?;
     Ok(degrees)
-}
-
-/// Takes loops out of degrees.
-struct Loops<'a>(&'a VertexArray);
-
-impl<W: Weight> Visitor<W> for Loops<'_> {
-    type State = ();
-
-    fn new_state(&self) {}
-
-    #[inline(always)]
-    fn visit(&self, (): &mut (), v: VertexId, piece: Piece<'_, W>) -> Flow {
-        let loops = piece.targets.iter().map(|&u| VertexId::from(u == v)).sum::<VertexId>();
-        if loops > 0 {
-            self.0.add(v, loops.wrapping_neg());
-        }
-        Flow::More
-    }
 }
 
 /// Vertices that were taken away, and what remains.
@@ -69,31 +54,14 @@ impl Peeled<'_> {
         let entries =
             |list: &[VertexId]| list.iter().map(|&v| num_entries(graph, ways, v) as u64).sum::<u64>();
         if entries(self.remaining) < SPARSE_COST.saturating_mul(entries(self.taken)) {
-            scan_neighbours(graph, run, ways, Select::List(self.remaining), &Dense(self))?;
+            edge_sum(graph, run, ways, Select::List(self.remaining), self.degrees, |_, targets, _| {
+                let taken = targets.iter().map(|&u| VertexId::from(self.taken_bits.get(u)));
+                taken.sum::<VertexId>().wrapping_neg()
+            })?;
         } else {
             scan_neighbours(graph, run, ways, Select::List(self.taken), &Sparse(self))?;
         }
         Ok(())
-    }
-}
-
-/// Goes over the lists of those that remain.
-struct Dense<'a>(&'a Peeled<'a>);
-
-impl<W: Weight> Visitor<W> for Dense<'_> {
-    type State = ();
-
-    fn new_state(&self) {}
-
-    #[inline(always)]
-    fn visit(&self, (): &mut (), v: VertexId, piece: Piece<'_, W>) -> Flow {
-        let taken = piece.targets.iter().map(|&u| VertexId::from(self.0.taken_bits.get(u))).sum::<VertexId>();
-        if piece.exclusive {
-            self.0.degrees.add_alone(v, taken.wrapping_neg());
-        } else {
-            self.0.degrees.add(v, taken.wrapping_neg());
-        }
-        Flow::More
     }
 }
 

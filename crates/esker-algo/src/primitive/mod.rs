@@ -14,6 +14,7 @@ mod undirected;
 mod union_find;
 mod rank;
 mod neighbours;
+mod reduce;
 mod buckets;
 mod histogram;
 mod rooted;
@@ -31,6 +32,7 @@ pub(crate) use neighbours::{both_ways, concat, is_small, num_entries, scan_neigh
 pub(crate) use random::Draws;
 pub use rank::Ranked;
 pub(crate) use reach::reach;
+pub use reduce::edge_sum;
 pub(crate) use rooted::Rooted;
 pub(crate) use tally::Tally;
 pub(crate) use undirected::need_undirected;

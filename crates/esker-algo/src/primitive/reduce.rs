@@ -1,0 +1,76 @@
+//! Edge reductions: one value for each vertex from all entries of its list.
+//!
+//! The list of a hub may come in pieces, to several threads at a time; each piece is reduced by whoever holds it, and the
+//! parts are put together atomically, so a huge list is reduced in parallel as soon as the graph hands it over so.
+
+use esker_graph::{Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor, Weight};
+
+use super::array::{Value, VertexValues};
+use super::neighbours::scan_neighbours;
+
+/// Adds to the value of each selected vertex `v` what `part` gives for its entries, of all the directions given: the entries
+/// of one piece at a time. Sums of integers do not depend on how lists come; of numbers of the floating kind, where a
+/// list comes whole.
+///
+/// # Errors
+/// As [`Graph::scan`].
+pub fn edge_sum<G: Graph, T: Value>(
+    graph: &G,
+    run: &Run,
+    ways: &[Direction],
+    select: Select<'_>,
+    sums: &VertexValues<T>,
+    part: impl Fn(VertexId, &[VertexId], &[G::Weight]) -> T + Sync,
+) -> Result<(), G::Error> {
+    scan_neighbours(graph, run, ways, select, &Sum { sums, part })?;
+    Ok(())
+}
+
+struct Sum<'a, T: Value, F> {
+    sums: &'a VertexValues<T>,
+    part: F,
+}
+
+impl<W: Weight, T: Value, F: Fn(VertexId, &[VertexId], &[W]) -> T + Sync> Visitor<W> for Sum<'_, T, F> {
+    type State = ();
+
+    fn new_state(&self) {}
+
+    #[inline(always)]
+    fn visit(&self, (): &mut (), v: VertexId, piece: Piece<'_, W>) -> Flow {
+        let part = (self.part)(v, piece.targets, piece.weights);
+        if piece.exclusive {
+            self.sums.add_alone(v, part);
+        } else {
+            self.sums.add(v, part);
+        }
+        Flow::More
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use esker_graph::{Csr, Fragmented, vertex};
+
+    use super::*;
+
+    #[test]
+    fn a_huge_list_is_summed_by_many_threads() {
+        let n = 50_000;
+        let edges: Vec<_> = (1..n).map(|v| (0, vertex(v), v as i64)).collect();
+        let csr = Csr::undirected(n, &edges).expect("the ends are below the number of vertices");
+        let graph = csr.graph();
+        for threads in [1, 2, 7] {
+            let run = Run::with_threads(threads).expect("threads start");
+            let sum = |graph: &Fragmented<'_, i64>| {
+                let sums = VertexValues::filled(&run, n, 0i64);
+                let part = |_, _: &[VertexId], weights: &[i64]| weights.iter().sum();
+                edge_sum(graph, &run, &[Direction::Out], Select::All, &sums, part).expect("not cancelled");
+                sums.into_vec()
+            };
+            let sums = sum(&Fragmented::new(graph, 9));
+            assert_eq!(sums[0], (1..n as i64).sum());
+            assert!((1..n).all(|v| sums[v] == v as i64));
+        }
+    }
+}
