@@ -84,13 +84,12 @@ impl Content {
         *self.versions.last_key_value().unwrap().0
     }
 
-    /// A version that may be named; those that the next freeze forgets are not.
+    /// A version that may be named.
     fn pick(&self, place: usize) -> u64 {
-        let newest = self.newest();
-        let safe =
-            |version: u64| version <= self.frozen || version == newest || self.retention == Retention::All;
-        let numbers: Vec<u64> = self.versions.keys().copied().filter(|&version| safe(version)).collect();
-        if place == NEWEST { newest } else { numbers[place % numbers.len()] }
+        match place {
+            NEWEST => self.newest(),
+            _ => *self.versions.keys().nth(place % self.versions.len()).unwrap(),
+        }
     }
 
     /// What a step comes down to, unless there is nothing that it could be done to.
@@ -118,20 +117,18 @@ impl Content {
     /// All that is passed through while a task is done, from what is there before to what is there after.
     fn through(&self, task: &Task<'_>) -> Vec<Self> {
         let mut stages = vec![self.clone()];
+        let in_layers = self.versions.range(..=self.frozen).next_back().map(|(newest, _)| *newest);
         let needs_freeze = match task {
             Task::Freeze | Task::Compact => true,
             // What is named in the manifest must be in a layer.
             Task::Tag(_, version) => *version > self.frozen,
-            Task::Forget(version) => {
-                let in_layers = self.versions.range(..=self.frozen).next_back();
-                *version < self.newest() && in_layers.is_some_and(|(newest, _)| version >= newest)
-            }
+            Task::Forget(version) => *version < self.newest() && Some(*version) >= in_layers,
             _ => false,
         };
+        let mut next = self.clone();
         if needs_freeze && self.frozen < self.newest() {
-            stages.push(Self { frozen: self.newest(), ..self.clone() }.without_forgotten());
+            next.frozen = self.newest();
         }
-        let mut next = stages[stages.len() - 1].clone();
         match task {
             Task::Commit(changes) => {
                 let version = next.versions.last_key_value().unwrap().1.with(changes, self.directed);
@@ -144,12 +141,14 @@ impl Content {
             Task::Forget(version) if *version == self.newest() => {
                 // All that is in the log comes into a layer, but for this.
                 next.versions.remove(version);
-                next = Self { frozen: self.next - 1, ..next }.without_forgotten();
+                next.frozen = self.next - 1;
             }
             Task::Forget(version) => drop(next.versions.remove(version)),
-            Task::Retain(retention) => {
-                next = Self { retention: *retention, ..next }.without_forgotten();
-            }
+            Task::Retain(retention) => next.retention = *retention,
+        }
+        // A freeze forgets what is not kept, and so does a new rule; both by the record that says so.
+        if next.frozen != self.frozen || next.retention != self.retention {
+            next = next.without_forgotten();
         }
         stages.push(next);
         stages
@@ -548,6 +547,23 @@ fn the_newest_version_may_be_forgotten_wherever_it_is() {
     assert_eq!(left, [3, 9, 11]);
     let refused = db.forget(9).unwrap_err().to_string();
     assert!(refused.contains("tag"), "{refused}");
+}
+
+#[test]
+fn a_version_that_the_rule_does_not_keep_gets_its_name_before_it_is_forgotten() {
+    let workload = Workload::random(1, 0);
+    let disk = workload.prepare(1);
+    let mut possible = workload.possible();
+    let db = open(&disk).unwrap();
+    let add = |v| Step::Commit(vec![Change::Add(v, v + 1, 1, 1)]);
+    // All of these are in the log alone.
+    for step in [Step::Retain(Retention::Last(1)), add(1), add(2), add(3), Step::Tag(0, 1)] {
+        possible.advance(&db, &step, &workload.run).unwrap();
+    }
+    possible.settle(&db, &workload.run);
+    assert!(possible.0[0].versions.keys().eq(&[2, 4]), "the second, which has a name, and the newest");
+    let refused = db.tag("nothing", 3).unwrap_err();
+    assert!(matches!(refused, Error::Invalid(_)), "{refused}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use esker_graph::{Direction, Run, VertexId};
 
@@ -12,11 +12,11 @@ use crate::freeze::CopyPolicy;
 use crate::io::{Disk, Lock, MemoryDisk, RealDisk};
 use crate::log::{Log, LogOptions, Sync, log_directory};
 use crate::snapshot::{Snapshot, State};
-use crate::version::{MANIFEST_NAME, ManifestWriter, lock_writer};
+use crate::version::{MANIFEST_NAME, ManifestWriter, Pinned, Published, Twin, lock_writer};
 
 use super::layers::{Maintenance, remove_strays, with_commits_in_memory};
 use super::live::Live;
-use super::view::{View, list};
+use super::view::{Hidden, View};
 use super::write::Writer;
 
 /// How a database is written.
@@ -85,8 +85,12 @@ pub(super) struct Core {
     pub(super) writer: Mutex<Writer>,
     /// Taken next: commits that are in the log, but perhaps not durable.
     pub(super) pending: Mutex<VecDeque<Arc<Commit>>>,
-    /// Taken last: what readers see.
-    pub(super) live: RwLock<View>,
+    /// Taken last, by whoever is about to show something new.
+    hidden: Mutex<Hidden>,
+    /// What readers see.
+    view: Published<View>,
+    /// The newest version with the commits that are in no layer, if somebody asked for it.
+    newest: Mutex<Option<(u64, Arc<State>)>>,
     /// The thread that freezes and merges in the background.
     pub(super) worker: Mutex<Option<std::thread::JoinHandle<Result<()>>>>,
     pub(super) _lock: Box<dyn Lock>,
@@ -98,14 +102,53 @@ pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Core {
-    /// What readers see.
-    pub(super) fn read(&self) -> RwLockReadGuard<'_, View> {
-        self.live.read().unwrap_or_else(PoisonError::into_inner)
+    /// What readers see. Not to be kept while anything is waited for: whoever commits waits for its end.
+    pub(super) fn view(&self) -> Pinned<View> {
+        self.view.pin()
     }
 
-    /// What readers see, to be changed.
-    pub(super) fn change(&self) -> RwLockWriteGuard<'_, View> {
-        self.live.write().unwrap_or_else(PoisonError::into_inner)
+    /// The layers.
+    pub(super) fn state(&self) -> Arc<State> {
+        Arc::clone(&self.view().state)
+    }
+
+    /// The layers, and the commits over them.
+    pub(super) fn unfrozen(&self) -> (Arc<State>, Vec<Arc<Commit>>) {
+        let view = self.view();
+        (Arc::clone(&view.state), view.live.commits.clone())
+    }
+
+    /// Bytes of memory that the commits in no layer take.
+    pub(super) fn live_bytes(&self) -> usize {
+        let hidden = locked(&self.hidden).bytes();
+        self.view().live.bytes() + hidden
+    }
+
+    /// Shows durable commits, the next ones. If that fails, nothing has changed.
+    fn show_commits(&self, commits: Vec<Arc<Commit>>) -> Result<()> {
+        let mut hidden = locked(&self.hidden);
+        let shown = self.view();
+        let live = hidden.with(&shown, &commits, &self.run)?;
+        self.view.publish(View { state: Arc::clone(&shown.state), below: shown.below.clone(), live });
+        hidden.keep(shown.live.clone(), commits);
+        Ok(())
+    }
+
+    /// Shows a state, whose newest version is `below`. Commits up to `frozen` are in its layers.
+    pub(super) fn show_state(&self, state: Arc<State>, below: Snapshot, frozen: Option<u64>) -> Result<()> {
+        let mut hidden = locked(&self.hidden);
+        let shown = self.view();
+        let mut live = shown.live.clone();
+        if let Some(frozen) = frozen {
+            let mut fresh = Live::over(&below)?;
+            let left = shown.live.commits.iter().filter(|commit| commit.version > frozen);
+            left.into_iter().try_for_each(|commit| fresh.apply(commit, &self.run))?;
+            live = Twin::new(fresh);
+            *hidden = Hidden::default();
+        }
+        self.view.publish(View { state, below, live });
+        *locked(&self.newest) = None;
+        Ok(())
     }
 }
 
@@ -137,7 +180,7 @@ impl Database {
         let snapshot = state.snapshot(state.newest())?;
         let mut writer = Writer::over(&snapshot, &run)?;
         let start = manifest.manifest().log_start();
-        let mut live = Live::new(snapshot.layer(), start.first_version)?;
+        let mut live = Live::over(&snapshot)?;
         let log_options = LogOptions { sync: options.sync, segment_bytes: options.segment_bytes };
         let log_path = log_directory(path);
         let log = Log::open(Arc::clone(&disk), path, start, log_options, |record| {
@@ -154,7 +197,9 @@ impl Database {
             maintenance: Mutex::new(Maintenance { manifest }),
             writer: Mutex::new(writer),
             pending: Mutex::default(),
-            live: RwLock::new(View { state, live, newest: None }),
+            hidden: Mutex::default(),
+            view: Published::new(View { state, below: snapshot, live: Twin::new(live) }),
+            newest: Mutex::default(),
             worker: Mutex::default(),
             _lock: lock,
         };
@@ -168,7 +213,7 @@ impl Database {
 
     /// An empty batch of changes.
     pub fn batch(&self) -> Batch {
-        let view = self.core.read();
+        let view = self.core.view();
         let properties = &view.state.manifest().properties;
         let edges = properties.iter().filter(|property| property.owner == crate::format::Owner::Edges);
         Batch::new(edges.cloned().collect(), view.state.has_text_ids())
@@ -221,7 +266,7 @@ impl Database {
     /// # Errors
     /// [`Error::Invalid`] if there is no such version, or it was forgotten.
     pub fn at(&self, version: u64) -> Result<Snapshot> {
-        let state = Arc::clone(&self.core.read().state);
+        let state = self.core.state();
         if version <= state.newest() {
             return state.snapshot(version);
         }
@@ -247,52 +292,42 @@ impl Core {
             self.log.wait(version)?;
         }
         let mut pending = locked(&self.pending);
-        if pending.front().is_none_or(|commit| commit.version > version) {
-            return Ok(());
-        }
-        let mut view = self.change();
-        while pending.front().is_some_and(|commit| commit.version <= version) {
-            let Some(commit) = pending.pop_front() else { break };
-            view.live.apply(&commit, &self.run)?;
+        let count = pending.partition_point(|commit| commit.version <= version);
+        if count > 0 {
+            self.show_commits(pending.range(..count).cloned().collect())?;
+            pending.drain(..count);
         }
         Ok(())
     }
 
     /// The layers, and one in memory for the commits over them.
     pub(super) fn whole_state(&self) -> Result<Arc<State>> {
-        let (state, commits) = {
-            let view = self.read();
-            if let Some(newest) = view.live.commits.last().map(|commit| commit.version) {
-                if let Some((version, state)) = &view.newest
-                    && *version == newest
-                {
-                    return Ok(Arc::clone(state));
-                }
-            } else {
-                return Ok(Arc::clone(&view.state));
-            }
-            (Arc::clone(&view.state), view.live.commits.clone())
-        };
+        let (state, commits) = self.unfrozen();
+        let Some(newest) = commits.last().map(|commit| commit.version) else { return Ok(state) };
+        if let Some((version, whole)) = &*locked(&self.newest)
+            && *version == newest
+        {
+            return Ok(Arc::clone(whole));
+        }
         let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
         let whole = with_commits_in_memory(&state, &commits, &disk, self.options.policy, &self.run)?;
-        let newest = whole.newest();
-        let mut view = self.change();
-        if Arc::ptr_eq(&view.state, &state) {
-            view.newest = Some((newest, Arc::clone(&whole)));
+        let mut kept = locked(&self.newest);
+        // Unless the layers were replaced meanwhile.
+        if Arc::ptr_eq(&self.state(), &state) {
+            *kept = Some((newest, Arc::clone(&whole)));
         }
         Ok(whole)
     }
 
     /// All edges of a vertex, as of what is seen.
     pub(super) fn all_edges(&self, v: VertexId) -> Result<Vec<(VertexId, VertexId)>> {
-        let view = self.read();
-        let directed = view.state.layers()[0].record().directed;
+        let view = self.view();
         let mut edges = Vec::new();
-        for (target, _) in list(&view, Direction::Out, v)? {
+        for (target, _) in view.list(Direction::Out, v)? {
             edges.push((v, target));
         }
-        if directed {
-            for (source, _) in list(&view, Direction::In, v)? {
+        if view.below.is_directed() {
+            for (source, _) in view.list(Direction::In, v)? {
                 edges.push((source, v));
             }
         }

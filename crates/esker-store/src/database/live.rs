@@ -9,10 +9,12 @@ use esker_graph::{Direction, Run, VertexId};
 use crate::commit::{Commit, EdgeOp};
 use crate::delta::{DynamicGraph, DynamicGraphOptions, Edges, Update};
 use crate::error::Result;
-use crate::format::LayerRecord;
+use crate::format::PropertyRecord;
 use crate::freeze::REMOVAL;
+use crate::ids::IdTail;
+use crate::snapshot::Snapshot;
 
-/// Which change of which commit: the commit counted from the first since the database was opened.
+/// Which change of which commit: the commit by its place among those that are in no layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct OpRef {
@@ -26,21 +28,26 @@ pub(super) struct OpRef {
 /// follows from that and from the layers.
 #[derive(Debug)]
 pub(super) struct Live {
-    /// The version of the first commit since the database was opened.
-    origin: u64,
+    /// Ascending by version, without gaps.
     pub(super) commits: Vec<Arc<Commit>>,
     out: DynamicGraph<OpRef>,
     /// In-lists of a directed graph.
     incoming: Option<DynamicGraph<OpRef>>,
     /// The last change of each vertex property: commit and place.
     vertices: HashMap<(u32, u64), OpRef>,
+    /// Ids of the vertices that the commits add.
+    pub(super) ids: IdTail,
+    /// Vertex properties that they define.
+    pub(super) new_properties: Vec<PropertyRecord>,
+    /// Of the commits.
     bytes: usize,
     multigraph: bool,
 }
 
 impl Live {
-    /// Nothing over a graph like that of a layer, whose next version is `origin`.
-    pub(super) fn new(layer: &LayerRecord, origin: u64) -> Result<Self> {
+    /// Nothing over a version.
+    pub(super) fn over(below: &Snapshot) -> Result<Self> {
+        let layer = below.layer();
         let graph = |edges| {
             let multigraph = layer.multigraph;
             DynamicGraph::new(DynamicGraphOptions { edges, multigraph, ..DynamicGraphOptions::default() })
@@ -48,25 +55,31 @@ impl Live {
         let out = graph(if layer.directed { Edges::Out } else { Edges::Undirected })?;
         let incoming = layer.in_edges.then(|| graph(Edges::Out)).transpose()?;
         Ok(Self {
-            origin,
             commits: Vec::new(),
             out,
             incoming,
             vertices: HashMap::new(),
+            ids: IdTail::new(below.num_vertices(), below.ids().is_text()),
+            new_properties: Vec::new(),
             bytes: 0,
             multigraph: layer.multigraph,
         })
     }
 
-    /// Bytes of memory of the commits and the graph.
+    /// Bytes of memory of the commits, and of what finds them.
     pub(super) fn bytes(&self) -> usize {
-        let incoming = self.incoming.as_ref().map_or(0, DynamicGraph::bytes);
-        self.bytes + self.out.bytes() + incoming
+        self.bytes + self.index_bytes()
     }
 
-    /// Takes the next commit in.
+    /// Bytes of memory of what finds the commits.
+    pub(super) fn index_bytes(&self) -> usize {
+        let incoming = self.incoming.as_ref().map_or(0, DynamicGraph::bytes);
+        self.out.bytes() + incoming + self.ids.bytes() + self.vertices.len() * 32
+    }
+
+    /// Takes the next commit in. If that fails, some of it is in and some is not.
     pub(super) fn apply(&mut self, commit: &Arc<Commit>, run: &Run) -> Result<()> {
-        let number = (commit.version - self.origin) as u32;
+        let number = self.commits.len() as u32;
         let updates: Vec<Update<OpRef>> = commit
             .edges
             .iter()
@@ -93,27 +106,15 @@ impl Live {
         for (change, op) in commit.vertices.iter().zip(0..) {
             self.vertices.insert((change.property, change.vertex), OpRef { commit: number, op });
         }
+        commit.new_ids.iter().try_for_each(|id| self.ids.add(id).map(drop))?;
+        self.new_properties.extend(commit.new_properties.iter().cloned());
         self.bytes += commit.bytes();
         self.commits.push(Arc::clone(commit));
         Ok(())
     }
 
-    /// Forgets the commits up to a version: they are in a layer now.
-    pub(super) fn release(&mut self, version: u64, run: &Run) -> Result<()> {
-        let kept = self.commits.iter().filter(|commit| commit.version > version).cloned().collect::<Vec<_>>();
-        self.out.clear();
-        if let Some(incoming) = &mut self.incoming {
-            incoming.clear();
-        }
-        self.vertices.clear();
-        self.commits.clear();
-        self.bytes = 0;
-        kept.iter().try_for_each(|commit| self.apply(commit, run))
-    }
-
     fn commit(&self, op: OpRef) -> &Commit {
-        let first = self.commits.first().map_or(0, |commit| (commit.version - self.origin) as u32);
-        &self.commits[(op.commit - first) as usize]
+        &self.commits[op.commit as usize]
     }
 
     fn edge(&self, op: OpRef) -> &EdgeOp {

@@ -48,7 +48,7 @@ impl Database {
     /// Freezes and merges in the background if there is reason to.
     pub(super) fn perhaps_maintain(&self) {
         let core = &self.core;
-        if (core.read().live.bytes() as u64) < core.options.delta_bytes {
+        if (core.live_bytes() as u64) < core.options.delta_bytes {
             return;
         }
         let mut worker = locked(&core.worker);
@@ -87,12 +87,20 @@ impl Core {
     }
 
     pub(super) fn freeze(&self, maintenance: &mut Maintenance, run: &Run) -> Result<Option<Outcome>> {
-        let (state, commits) = {
-            let view = self.read();
-            (Arc::clone(&view.state), view.live.commits.clone())
-        };
+        self.freeze_and(maintenance, Vec::new(), run)
+    }
+
+    /// Freezes, and does more to the manifest with the same record. If there is nothing to freeze, nothing happens.
+    pub(super) fn freeze_and(
+        &self,
+        maintenance: &mut Maintenance,
+        edits: Vec<Edit>,
+        run: &Run,
+    ) -> Result<Option<Outcome>> {
+        let (state, commits) = self.unfrozen();
         let Some(last) = commits.last() else { return Ok(None) };
-        let (written, outcome) = self.write_commits(maintenance, &state, &commits, run)?;
+        let (mut written, outcome) = self.write_commits(maintenance, &state, &commits, run)?;
+        written.edits.extend(edits);
         let next = self.prepare(maintenance, &state, written)?;
         self.record(maintenance, &next)?;
         self.show(&next, &mut locked(&self.writer), Some(last.version))?;
@@ -168,26 +176,22 @@ impl Core {
         Ok(())
     }
 
-    /// Shows what was recorded. Commits up to `frozen` are in its layers.
+    /// Shows what was recorded. Commits up to `frozen` are in its layers. If that fails, nothing more is committed.
     pub(super) fn show(&self, next: &Next, writer: &mut Writer, frozen: Option<u64>) -> Result<()> {
-        self.publish(&next.state, writer, frozen)?;
-        next.obsolete.iter().for_each(|layer| layer.make_obsolete());
+        self.publish(&next.state, writer, frozen).map_err(|error| writer.fail(error))?;
+        next.obsolete.iter().for_each(|layer| layer.retire());
         Ok(())
     }
 
     /// Makes a state the one that readers get. Commits up to `frozen` are in its layers.
     pub(super) fn publish(&self, state: &Arc<State>, writer: &mut Writer, frozen: Option<u64>) -> Result<()> {
-        let snapshot = state.snapshot(state.newest())?;
-        let mut view = self.change();
-        view.state = Arc::clone(state);
-        view.newest = None;
-        if let Some(version) = frozen {
-            view.live.release(version, &self.run)?;
-            drop(view);
-            let added = snapshot.ids().num_vertices().saturating_sub(writer.tail.first());
+        let below = state.snapshot(state.newest())?;
+        self.show_state(Arc::clone(state), below.clone(), frozen)?;
+        if frozen.is_some() {
+            let added = below.num_vertices().saturating_sub(writer.tail.first());
             writer.tail.release(added);
         }
-        writer.ids = snapshot.ids().clone();
+        writer.ids = below.ids().clone();
         Ok(())
     }
 }

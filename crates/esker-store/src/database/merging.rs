@@ -53,13 +53,13 @@ impl Database {
         let mut maintenance = locked(&self.core.maintenance);
         let core = &self.core;
         core.freeze(&mut maintenance, run)?;
-        let before = Arc::clone(&core.read().state);
+        let before = core.state();
         let bytes_before = core.layer_bytes(&before)?;
         let layers_before = before.layers().len();
         if layers_before > 1 || forgets(&before) {
             core.merge_range(&mut maintenance, 0..layers_before, run)?;
         }
-        let after = Arc::clone(&core.read().state);
+        let after = core.state();
         let bytes = core.layer_bytes(&after)?;
         Ok(CompactReport { layers_before, layers: after.layers().len(), bytes_before, bytes })
     }
@@ -80,7 +80,7 @@ fn forgets(state: &State) -> bool {
 
 impl Core {
     pub(super) fn merge(&self, maintenance: &mut Maintenance, run: &Run) -> Result<usize> {
-        let state = Arc::clone(&self.read().state);
+        let state = self.state();
         let sizes: Vec<u64> = state.layers().iter().map(|layer| policy::size_of(layer.record())).collect();
         let due = policy::due(&sizes);
         // Newest first: the places of those before stay.
@@ -92,7 +92,7 @@ impl Core {
 
     /// Merges some layers of the newest state into one.
     fn merge_range(&self, maintenance: &mut Maintenance, which: Range<usize>, run: &Run) -> Result<()> {
-        let state = Arc::clone(&self.read().state);
+        let state = self.state();
         let written = self.write_merged(maintenance, &state, which, None, run)?;
         let next = self.prepare(maintenance, &state, written)?;
         self.record(maintenance, &next)?;

@@ -18,6 +18,9 @@ use crate::snapshot::Snapshot;
 /// Where tests keep their database.
 pub(super) const DB: &str = "web.esker";
 
+/// No test uses a larger id.
+const IDS_MAX: u64 = 64;
+
 /// A change, in the words of a user.
 #[derive(Debug, Clone)]
 pub(super) enum Change {
@@ -244,6 +247,9 @@ pub(super) fn verify_version(snapshot: &Snapshot, expected: &Version, run: &Run)
 
 /// Point reads of the newest version, without a layer for what is not frozen.
 pub(super) fn verify_points(db: &Database, expected: &Version, directed: bool) {
+    for id in (0..IDS_MAX).filter(|id| !expected.vertices.contains(id)) {
+        assert_eq!(db.vertex_of(ExternalId::Int(id)).unwrap(), None, "vertex {id} is not there");
+    }
     let vertex = |id: u64| db.vertex_of(ExternalId::Int(id)).unwrap().unwrap();
     for &id in &expected.vertices {
         let v = vertex(id);
@@ -271,6 +277,8 @@ pub(super) fn verify_points(db: &Database, expected: &Version, directed: bool) {
         if !expected.ages.is_empty() {
             let age = expected.ages.get(&id).map(|age| OwnedValue::Number(PropertyValue::I64(*age)));
             assert_eq!(db.vertex_value(v, "age").unwrap(), age);
+            let name = expected.names.get(&id).map(|name| OwnedValue::Text(name.clone().into_bytes()));
+            assert_eq!(db.vertex_value(v, "name").unwrap(), name);
         }
     }
 }

@@ -3,7 +3,6 @@
 use esker_graph::{Direction, VertexId};
 
 use super::handle::Database;
-use super::view::list;
 use crate::commit::value_of;
 use crate::error::{Error, Result};
 use crate::format::{Owner, PropertyRecord};
@@ -20,32 +19,28 @@ pub enum OwnedValue {
 }
 
 impl Database {
-    /// The vertex of an external id in the newest version.
+    /// The vertex of an external id in the newest version, if it is there: not that of a removed one.
     ///
     /// # Errors
     /// [`Error::Corrupt`].
     pub fn vertex_of(&self, id: ExternalId<'_>) -> Result<Option<VertexId>> {
-        let view = self.core.read();
-        let below = view.state.snapshot(view.state.newest())?;
-        if let Some(v) = below.ids().vertex_of(id)? {
-            return Ok(Some(v));
-        }
-        let mut first = below.num_vertices();
-        for commit in &view.live.commits {
-            if let Some(at) = commit.new_ids.iter().position(|other| other == id) {
-                return Ok(Some((first + at) as VertexId));
-            }
-            first += commit.new_ids.len();
-        }
-        Ok(None)
+        let view = self.core.view();
+        let v = match view.below.ids().vertex_of(id)? {
+            Some(v) => Some(v),
+            None => view.live.ids.vertex_of(id),
+        };
+        Ok(match v {
+            Some(v) if view.is_removed(v)? => None,
+            found => found,
+        })
     }
 
-    /// The neighbours of a vertex in the newest version, ascending.
+    /// The neighbours of a vertex in the newest version, ascending. A removed one has none.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; [`Error::Invalid`] if the direction is not kept.
     pub fn neighbors(&self, direction: Direction, v: VertexId) -> Result<Vec<VertexId>> {
-        Ok(list(&self.core.read(), direction, v)?.into_iter().map(|(target, _)| target).collect())
+        Ok(self.core.view().list(direction, v)?.into_iter().map(|(target, _)| target).collect())
     }
 
     /// The number of neighbours of a vertex in the newest version.
@@ -53,7 +48,7 @@ impl Database {
     /// # Errors
     /// As [`Database::neighbors`].
     pub fn degree(&self, direction: Direction, v: VertexId) -> Result<usize> {
-        Ok(list(&self.core.read(), direction, v)?.len())
+        Ok(self.core.view().list(direction, v)?.len())
     }
 
     /// Whether there is an edge in the newest version.
@@ -61,7 +56,7 @@ impl Database {
     /// # Errors
     /// As [`Database::neighbors`].
     pub fn has_edge(&self, source: VertexId, target: VertexId) -> Result<bool> {
-        let list = list(&self.core.read(), Direction::Out, source)?;
+        let list = self.core.view().list(Direction::Out, source)?;
         Ok(list.binary_search_by_key(&target, |entry| entry.0).is_ok())
     }
 
@@ -71,12 +66,12 @@ impl Database {
     /// # Errors
     /// As [`Database::neighbors`].
     pub fn edge_bits(&self, source: VertexId, target: VertexId) -> Result<Vec<Vec<u64>>> {
-        let view = self.core.read();
-        let below = view.state.snapshot(view.state.newest())?;
+        let view = self.core.view();
+        let below = &view.below;
         let count = below.edge_properties().count() as u32;
         let mut found = Vec::new();
         let mut from_layers = false;
-        for (_, op) in list(&view, Direction::Out, source)?.iter().filter(|entry| entry.0 == target) {
+        for (_, op) in view.list(Direction::Out, source)?.iter().filter(|entry| entry.0 == target) {
             match op {
                 Some(op) => found.push(view.live.bits(*op)),
                 None => from_layers = true,
@@ -92,19 +87,21 @@ impl Database {
         Ok(found)
     }
 
-    /// The value of a property of a vertex in the newest version.
+    /// The value of a property of a vertex in the newest version. A removed vertex has none; if it comes back, its values do too.
     ///
     /// # Errors
     /// [`Error::Invalid`] if there is no such property; [`Error::Corrupt`].
     pub fn vertex_value(&self, v: VertexId, property: &str) -> Result<Option<OwnedValue>> {
-        let view = self.core.read();
+        let view = self.core.view();
         let known = view.state.manifest().properties.iter();
-        let new = view.live.commits.iter().flat_map(|commit| &commit.new_properties);
-        let mut all = known.chain(new).filter(|record| record.owner == Owner::Vertices);
+        let mut all = known.chain(&view.live.new_properties).filter(|record| record.owner == Owner::Vertices);
         let record: PropertyRecord = all
             .find(|record| record.name == property)
             .cloned()
             .ok_or_else(|| Error::Invalid(format!("vertices have no property {property:?}")))?;
+        if view.is_removed(v)? {
+            return Ok(None);
+        }
         let owned = |value: PropertyValue<'_>| match value {
             PropertyValue::Text(text) => OwnedValue::Text(text.to_vec()),
             number => {
@@ -115,7 +112,7 @@ impl Database {
         if let Some((commit, at)) = view.live.vertex_change(record.number, v) {
             return Ok(value_of(&commit.vertices[at], &record)?.map(owned));
         }
-        let below = view.state.snapshot(view.state.newest())?;
+        let below = &view.below;
         if v as usize >= below.num_vertices()
             || !below.vertex_properties().any(|known| known.name == property)
         {

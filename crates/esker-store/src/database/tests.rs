@@ -6,6 +6,7 @@ use std::sync::Arc;
 use esker_graph::Run;
 use proptest::prelude::*;
 
+use super::handle::locked;
 use super::model::{Change, DB, Model, commit, normal, read, verify, verify_points};
 use super::{Database, DatabaseOptions};
 use crate::format::IdMapKind;
@@ -110,4 +111,32 @@ proptest! {
         let db = Database::open_on(shared, Path::new(DB), options()).unwrap();
         verify(&db, &model, &disk, &run);
     }
+}
+
+#[test]
+fn a_commit_that_cannot_be_shown_is_not_lost_nor_half_seen() {
+    // Once it was taken from the queue before it was applied, and those behind it were applied without it.
+    let disk: Arc<dyn Disk> = Arc::new(FaultyDisk::new(1));
+    let mut sample = Sample::random(4, 6, true, 1);
+    sample.ids = IdMapKind::Identity;
+    sample.write(&disk, Path::new(DB), false).unwrap();
+    let mut model = Model::of(&sample);
+    let open = || Database::open_on(Arc::clone(&disk), Path::new(DB), options()).unwrap();
+    let db = open();
+    let shown = [Change::Add(1, 9, 1, 1), Change::Age(2, Some(5))];
+    commit(&db, &shown).unwrap();
+    model.commit(&shown);
+    db.core.run.cancel().cancel();
+    let others = [Change::Add(9, 2, 2, 2), Change::Remove(1, 9)];
+    for _ in 0..2 {
+        assert!(commit(&db, &others).is_err());
+        assert_eq!(locked(&db.core.pending).len(), 1, "one that waits, and one that was refused");
+        assert_eq!(db.versions().len(), 2);
+        verify_points(&db, model.newest().1, true);
+    }
+    drop(db);
+    // It was durable.
+    model.commit(&others);
+    let db = open();
+    verify(&db, &model, disk.as_ref(), &Run::with_threads(1).unwrap());
 }

@@ -22,10 +22,7 @@ impl Core {
         let mut writer = locked(&self.writer);
         writer.expect_sound()?;
         self.settle(writer.next_version - 1).map_err(|error| writer.fail(error))?;
-        let (state, commits) = {
-            let view = self.read();
-            (Arc::clone(&view.state), view.live.commits.clone())
-        };
+        let (state, commits) = self.unfrozen();
         let newest = commits.last().map_or(state.newest(), |last| last.version);
         if newest != version {
             return Ok(false);
@@ -41,7 +38,7 @@ impl Core {
         let end = fresh.next_version - 1;
         // If it is not known what the manifest says, it is not known either what the next commit builds on.
         self.record(maintenance, &next).map_err(|error| writer.fail(error))?;
-        self.show(&next, &mut writer, Some(end)).map_err(|error| writer.fail(error))?;
+        self.show(&next, &mut writer, Some(end))?;
         *writer = fresh;
         drop(writer);
         self.log.remove_through(end)?;

@@ -11,12 +11,12 @@ use crate::version::Manifest;
 impl Database {
     /// What the manifest says; commits that are in no layer are not in it.
     pub fn manifest(&self) -> Arc<Manifest> {
-        Arc::clone(self.core.read().state.manifest())
+        Arc::clone(self.core.view().state.manifest())
     }
 
     /// All versions, oldest first. Of commits that are in no layer yet, the numbers of edges are not known, and 0.
     pub fn versions(&self) -> Vec<VersionRecord> {
-        let view = self.core.read();
+        let view = self.core.view();
         let frozen = view.state.manifest().versions.iter().cloned();
         let others = view.live.commits.iter().map(|commit| commit.record());
         frozen.chain(others).collect()
@@ -27,11 +27,15 @@ impl Database {
     /// # Errors
     /// [`Error::Invalid`] if there is no such version; [`Error::Io`].
     pub fn tag(&self, name: &str, version: u64) -> Result<()> {
-        if version > self.manifest().versions.last().map_or(0, |newest| newest.number) {
-            // A name in the manifest must not outlive a version that is in the log alone.
-            self.freeze(&self.core.run)?;
+        let core = &self.core;
+        let mut maintenance = locked(&core.maintenance);
+        let tag = Edit::SetTag(TagRecord { name: name.to_owned(), version });
+        if core.is_in_log(version) {
+            // A name in the manifest must not outlive a version that is in the log alone; and the version must not be forgotten
+            // before it has its name.
+            return core.freeze_and(&mut maintenance, vec![tag], &core.run).map(drop);
         }
-        self.edit(|_| vec![Edit::SetTag(TagRecord { name: name.to_owned(), version })])
+        core.edit(&mut maintenance, |_| vec![tag])
     }
 
     /// Takes a name away.
@@ -62,17 +66,15 @@ impl Database {
         if version >= newest_in_layers && core.forget_newest(&mut maintenance, version)? {
             return Ok(());
         }
-        if self.versions().binary_search_by_key(&version, |known| known.number).is_err() {
+        let (in_log, remove) = (core.is_in_log(version), Edit::RemoveVersion { number: version });
+        if !in_log && manifest.version(version).is_none() {
             return Err(Error::Invalid(format!("there is no version {version}")));
         }
-        if version >= newest_in_layers {
+        if in_log || version == newest_in_layers {
             // The newest version in the layers is what the commits of the log build on.
-            core.freeze(&mut maintenance, &core.run)?;
+            return core.freeze_and(&mut maintenance, vec![remove], &core.run).map(drop);
         }
-        // Freezing forgets what the retention does not keep.
-        core.edit(&mut maintenance, |manifest| {
-            manifest.version(version).map(|_| Edit::RemoveVersion { number: version }).into_iter().collect()
-        })
+        core.edit(&mut maintenance, |_| vec![remove])
     }
 
     /// Says which versions are kept from now on; others are forgotten now, and after each freezing. Versions with a tag and the
@@ -94,12 +96,18 @@ impl Database {
 }
 
 impl Core {
+    /// Whether a version is in no layer yet.
+    fn is_in_log(&self, version: u64) -> bool {
+        let view = self.view();
+        view.live.commits.binary_search_by_key(&version, |commit| commit.version).is_ok()
+    }
+
     /// Appends the edits that follow from the manifest as one record, and shows what it says then.
     fn edit(&self, maintenance: &mut Maintenance, edits: impl FnOnce(&Manifest) -> Vec<Edit>) -> Result<()> {
         let edits = edits(maintenance.manifest.manifest());
         let manifest = Manifest::clone(maintenance.manifest.append(&edits)?);
         self.log.set_manifest_records(manifest.records);
-        let state = Arc::clone(&self.read().state);
+        let state = self.state();
         let layers = state.layers().to_vec();
         self.publish(&Arc::new(state.with(manifest, layers)), &mut locked(&self.writer), None)
     }

@@ -2,33 +2,80 @@
 
 use std::sync::Arc;
 
-use esker_graph::{Direction, VertexId};
+use esker_graph::{Direction, Run, VertexId};
 
 use super::live::{Live, OpRef};
+use crate::commit::Commit;
 use crate::error::{Error, Result};
-use crate::snapshot::State;
+use crate::property::REMOVED_NUMBER;
+use crate::snapshot::{Snapshot, State};
+use crate::version::Twin;
 
-/// What readers see: layers, and durable commits over them.
+/// What readers see: layers, and durable commits over them. Immutable; readers pin it.
 #[derive(Debug)]
 pub(super) struct View {
     pub(super) state: Arc<State>,
-    pub(super) live: Live,
-    /// The newest version with the commits that are in no layer, if somebody asked for it.
-    pub(super) newest: Option<(u64, Arc<State>)>,
+    /// The newest version in its layers.
+    pub(super) below: Snapshot,
+    pub(super) live: Twin<Live>,
 }
 
-/// The list of a vertex, each neighbour with the change that set it.
-pub(super) fn list(view: &View, direction: Direction, v: VertexId) -> Result<Vec<(VertexId, Option<OpRef>)>> {
-    let below = view.state.snapshot(view.state.newest())?;
-    if !below.has(direction) {
-        return Err(Error::Invalid(format!(
-            "{} is stored without its in-edges: import it again with them",
-            below.path().display()
-        )));
+/// The twin of what readers see of the commits: the next commits go into it, and then it is shown.
+#[derive(Debug, Default)]
+pub(super) struct Hidden {
+    /// None: to be made anew.
+    twin: Option<Twin<Live>>,
+    /// What it does not have, and the one that is shown has.
+    behind: Vec<Arc<Commit>>,
+}
+
+impl Hidden {
+    /// What is to be shown next: all that is shown, and more commits. If that fails, nothing has changed.
+    pub(super) fn with(&mut self, shown: &View, commits: &[Arc<Commit>], run: &Run) -> Result<Twin<Live>> {
+        let behind = std::mem::take(&mut self.behind);
+        let (mut twin, behind) = match self.twin.take() {
+            Some(twin) => (twin, behind),
+            None => (Twin::new(Live::over(&shown.below)?), shown.live.commits.clone()),
+        };
+        // One that failed half-way is not kept.
+        let live = twin.alone();
+        behind.iter().chain(commits).try_for_each(|commit| live.apply(commit, run))?;
+        Ok(twin)
     }
-    let targets = match (v as usize) < below.num_vertices() {
-        true => below.neighbors(direction, v)?.into_owned(),
-        false => Vec::new(),
-    };
-    Ok(view.live.list(direction, v, &targets))
+
+    /// Keeps what was shown, now that its twin is, which has some commits more.
+    pub(super) fn keep(&mut self, replaced: Twin<Live>, commits: Vec<Arc<Commit>>) {
+        *self = Self { twin: Some(replaced), behind: commits };
+    }
+
+    /// Bytes of memory.
+    pub(super) fn bytes(&self) -> usize {
+        self.twin.as_ref().map_or(0, |twin| twin.index_bytes())
+    }
+}
+
+impl View {
+    /// The list of a vertex, each neighbour with the change that set it.
+    pub(super) fn list(&self, direction: Direction, v: VertexId) -> Result<Vec<(VertexId, Option<OpRef>)>> {
+        let below = &self.below;
+        if !below.has(direction) {
+            return Err(Error::Invalid(format!(
+                "{} is stored without its in-edges: import it again with them",
+                below.path().display()
+            )));
+        }
+        let targets = match (v as usize) < below.num_vertices() {
+            true => below.neighbors(direction, v)?.into_owned(),
+            false => Vec::new(),
+        };
+        Ok(self.live.list(direction, v, &targets))
+    }
+
+    /// Whether a vertex is removed.
+    pub(super) fn is_removed(&self, v: VertexId) -> Result<bool> {
+        if let Some((commit, at)) = self.live.vertex_change(REMOVED_NUMBER, v) {
+            return Ok(commit.vertices[at].value.as_ref().is_some_and(|value| value.bits == 1));
+        }
+        Ok((v as usize) < self.below.num_vertices() && self.below.is_removed(v)?)
+    }
 }

@@ -1,8 +1,7 @@
 //! All that a layer holds: lists, texts, ids of new vertices, and changes of vertex properties.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Error, Result};
 use crate::format::{DatabaseId, LayerRecord, Owner, PropertyRecord};
@@ -10,17 +9,31 @@ use crate::ids::{IdFiles, IdSegment};
 use crate::io::Disk;
 use crate::layer::{DictionaryFiles, PlainLayer};
 use crate::property::{DictionarySegment, PropertyColumn, PropertyFiles, REMOVED_NUMBER, removed_record};
+use crate::version::{Reclaim, Resource};
 
-/// A layer with everything in it, mapped. A layer that was made [obsolete](Layer::make_obsolete) removes its files when the last
-/// snapshot that reads it is gone.
+/// A layer with everything in it, mapped. A layer that was [retired](Layer::retire) removes its files when the last snapshot that
+/// reads it is gone.
 #[derive(Debug)]
 pub struct Layer {
-    disk: Arc<dyn Disk>,
     lists: Arc<PlainLayer>,
     dictionaries: Vec<(u32, Arc<DictionarySegment>)>,
     ids: Option<Arc<IdSegment>>,
     vertex_properties: Vec<(u32, Arc<PropertyColumn>)>,
-    is_obsolete: AtomicBool,
+    files: Resource<LayerFiles>,
+}
+
+/// The files of a layer.
+#[derive(Debug)]
+struct LayerFiles {
+    disk: Arc<dyn Disk>,
+    directory: PathBuf,
+}
+
+impl Reclaim for LayerFiles {
+    fn reclaim(&mut self) {
+        // What cannot be removed now is removed when the database is opened for writing the next time.
+        let _ = self.disk.remove_directory(&self.directory);
+    }
 }
 
 impl Layer {
@@ -55,8 +68,8 @@ impl Layer {
             Ok((number, Arc::new(PropertyColumn::open(&files)?)))
         });
         let vertex_properties = vertex_properties.collect::<Result<_>>()?;
-        let (disk, is_obsolete) = (Arc::clone(disk), AtomicBool::new(false));
-        Ok(Self { disk, lists, dictionaries, ids, vertex_properties, is_obsolete })
+        let files = Resource::new(LayerFiles { disk: Arc::clone(disk), directory: directory.to_owned() });
+        Ok(Self { lists, dictionaries, ids, vertex_properties, files })
     }
 
     /// What the manifest says of it.
@@ -84,18 +97,10 @@ impl Layer {
         self.vertex_properties.iter().find(|(other, _)| *other == number).map(|(_, column)| column)
     }
 
-    /// Has the files removed once nobody reads them any more: the manifest does not name the layer any longer.
-    pub fn make_obsolete(&self) {
-        self.is_obsolete.store(true, Ordering::Release);
-    }
-}
-
-impl Drop for Layer {
-    fn drop(&mut self) {
-        if self.is_obsolete.load(Ordering::Acquire) {
-            // What cannot be removed now is removed when the database is opened for writing the next time.
-            let _ = self.disk.remove_directory(self.lists.directory());
-        }
+    /// Has the files removed once nobody reads them any more. The manifest does not name the layer any longer, and a state without
+    /// it is shown.
+    pub fn retire(&self) {
+        self.files.clone().retire();
     }
 }
 

@@ -13,13 +13,15 @@ mod staging;
 #[cfg(test)]
 mod manifest_tests;
 #[cfg(test)]
+mod pins_testing;
+#[cfg(test)]
 mod pins_tests;
 #[cfg(test)]
 mod tests;
 
 pub use manifest::Manifest;
 pub use names::{MANIFEST_NAME, ids_directory, layer_directory};
-pub use pins::{Pinned, Published, Reclaim, Resource};
+pub use pins::{Pinned, Published, Reclaim, Resource, Twin};
 pub use select::{VersionSelector, check_tag};
 pub use staging::{Staging, StagingOptions, lock_writer};
 pub use time::{format_time, parse_time};

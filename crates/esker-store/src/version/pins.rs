@@ -23,12 +23,15 @@
 //! assert_eq!(pinned.len(), 2); // Still readable, until `pinned` is dropped: then both are reclaimed.
 //! ```
 //!
+//! What is too large to be made anew for each state is kept twice, as [`Twin`]s: readers look at the one in the newest state, while the
+//! other, which nobody sees any more, is changed in place and goes into the next state.
+//!
 //! All interleavings of readers and a writer are tried by `tests/interleave`.
 
 use std::ops::Deref;
 use std::sync::PoisonError;
 
-use super::sync::{Arc, AtomicBool, Ordering, RwLock};
+use super::sync::{Arc, AtomicBool, Ordering, RwLock, pause};
 
 /// The newest of a sequence of states.
 #[derive(Debug)]
@@ -71,6 +74,47 @@ impl<T> Clone for Pinned<T> {
 }
 
 impl<T> Deref for Pinned<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+/// A handle on a value that states hold, and that can be changed in place when none of them does any more. Clones are handles on
+/// the same value.
+#[derive(Debug)]
+pub struct Twin<T>(Arc<T>);
+
+impl<T> Twin<T> {
+    /// A value that no state holds yet.
+    pub fn new(value: T) -> Self {
+        Self(Arc::new(value))
+    }
+
+    /// The value, to be changed, once this is the only handle: a writer waits for those who pinned a state that has it, and so
+    /// nobody may keep such a pin for longer than it takes to look something up.
+    pub fn alone(&mut self) -> &mut T {
+        let mut waited = 0;
+        loop {
+            if Arc::get_mut(&mut self.0).is_some() {
+                break;
+            }
+            pause(waited);
+            waited += 1;
+        }
+        let Some(value) = Arc::get_mut(&mut self.0) else { unreachable!("nobody can clone the only handle") };
+        value
+    }
+}
+
+impl<T> Clone for Twin<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T> Deref for Twin<T> {
     type Target = T;
 
     fn deref(&self) -> &T {

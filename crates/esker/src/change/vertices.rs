@@ -83,7 +83,7 @@ impl<'a> Definitions<'a> {
 
 /// An error if the newest version has no vertex of this id.
 pub(super) fn expect_vertex(target: &Target, text: &str) -> Result<()> {
-    target.newest.ids().find(text).map(|_| ())
+    target.newest.find_vertex(text).map(|_| ())
 }
 
 /// Sets properties of the vertices in a table: the first column is the id, the others are properties, named by the header. An
@@ -185,7 +185,7 @@ impl<'a> Setter<'a> {
             .map_err(|_| Error::Invalid("the id is not UTF-8: convert the file".to_owned()))?;
         let text = if self.target.text_ids { text } else { text.trim() };
         let id = self.target.id(text)?;
-        if self.target.newest.ids().vertex_of(id)?.is_none() && !self.add_missing {
+        if !self.add_missing {
             expect_vertex(self.target, text).map_err(|error| {
                 Error::Invalid(format!("{error}; --new adds vertices that are not there"))
             })?;

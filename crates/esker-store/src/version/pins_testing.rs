@@ -1,0 +1,72 @@
+//! What tests of pins share: those on threads of the system, and those in all interleavings (`tests/interleave`).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::pins::{Published, Reclaim, Resource, Twin};
+
+/// Counts how often it was reclaimed. The counter is only to be looked at, not to be synchronised by.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Files(Arc<AtomicU32>);
+
+impl Reclaim for Files {
+    fn reclaim(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+impl Files {
+    pub(super) fn reclaimed(&self) -> u32 {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+/// What a database shows: layers, whose files may be reclaimed, and two numbers that are changed in place, always both.
+pub(super) struct State {
+    pub(super) layers: Vec<(usize, Resource<Files>)>,
+    pub(super) live: Twin<[u64; 2]>,
+}
+
+impl State {
+    /// With the first layers of those that are to come.
+    pub(super) fn first(all: &[Files], layers: usize) -> Self {
+        Self { layers: (0..layers).map(|k| layer(all, k)).collect(), live: Twin::new([0, 0]) }
+    }
+
+    /// Looks at all that a pinned state leads to. The number of its newest layer, and of the changes in place.
+    pub(super) fn look(&self) -> (usize, u64) {
+        assert!(
+            self.layers.iter().all(|(_, files)| files.reclaimed() == 0),
+            "nobody sees what was reclaimed"
+        );
+        assert!(self.layers.windows(2).all(|pair| pair[0].0 + 1 == pair[1].0), "a state is whole");
+        assert_eq!(self.live[0], self.live[1], "nobody sees a change in the making");
+        (self.layers[self.layers.len() - 1].0, self.live[0])
+    }
+}
+
+fn layer(all: &[Files], k: usize) -> (usize, Resource<Files>) {
+    (k, Resource::new(all[k].clone()))
+}
+
+/// Publishes a state for each of `all` that is in none yet: it does without the oldest layer of the one before. Between them, changes in
+/// place: to the twin that is not shown.
+pub(super) fn work(published: &Published<State>, all: &[Files]) {
+    let (first, mut hidden) = {
+        let state = published.pin();
+        (state.layers[state.layers.len() - 1].0 + 1, Twin::new(*state.live))
+    };
+    for k in first..all.len() {
+        let (mut layers, shown) = {
+            let state = published.pin();
+            (state.layers.clone(), state.live.clone())
+        };
+        layers.push(layer(all, k));
+        let (_, oldest) = layers.remove(0);
+        let next = shown[0] + 1;
+        hidden.alone().iter_mut().for_each(|number| *number = next);
+        published.publish(State { layers, live: hidden });
+        hidden = shown;
+        oldest.retire();
+    }
+}
