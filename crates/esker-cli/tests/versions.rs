@@ -61,7 +61,7 @@ fn files_are_added_and_deleted_as_versions() {
     place.file("left.txt", "alice\n");
     let said = place.ok("delete f.esker --vertices left.txt");
     assert_eq!(said, "f.esker: version 4: 2 edges removed, 1 vertex removed\n");
-    place.fails(1, "set f.esker alice age=30", "it was removed");
+    place.fails(1, "set f.esker --vertex alice age=30", "it was removed");
     let ends = place.ok("export f.esker - --format csv --at 4");
     assert_eq!(ends.lines().skip(1).collect::<Vec<_>>(), ["carol,dan,2,old friend"]);
 
