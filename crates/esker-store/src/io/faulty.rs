@@ -70,8 +70,9 @@ struct State {
 struct Node {
     is_directory: bool,
     locked: bool,
-    content: Vec<u8>,
-    durable: Vec<u8>,
+    /// Shared by all disks that were forked since it changed.
+    content: Arc<Vec<u8>>,
+    durable: Arc<Vec<u8>>,
     pending: Vec<Pending>,
 }
 
@@ -81,7 +82,8 @@ impl FaultyDisk {
         Self(Arc::new(Mutex::new(State { random: seed, ..State::default() })))
     }
 
-    /// Another disk that is now in the same state, to be driven elsewhere from here.
+    /// Another disk that is now in the same state, to be driven elsewhere from here. Contents are shared until one of the two changes
+    /// them.
     pub fn fork(&self) -> Self {
         Self(Arc::new(Mutex::new(self.state().clone())))
     }
@@ -113,7 +115,7 @@ impl FaultyDisk {
         for node in 0..state.nodes.len() {
             state.settle(node);
             let node = &mut state.nodes[node];
-            node.content = node.durable.clone();
+            node.content = Arc::clone(&node.durable);
             node.locked = false;
         }
     }
@@ -137,9 +139,9 @@ impl FaultyDisk {
     fn damage(&self, path: &Path, change: impl FnOnce(&mut Vec<u8>) -> Option<()>) -> Result<()> {
         let mut state = self.state();
         let node = state.file(path, "damage")?;
-        change(&mut state.nodes[node].content)
+        change(Arc::make_mut(&mut state.nodes[node].content))
             .ok_or_else(|| Error::Invalid(format!("{} has no such byte", path.display())))?;
-        state.nodes[node].durable = state.nodes[node].content.clone();
+        state.nodes[node].durable = Arc::clone(&state.nodes[node].content);
         state.nodes[node].pending.clear();
         Ok(())
     }
@@ -228,7 +230,7 @@ impl State {
     }
 
     fn edit(&mut self, node: usize, edit: Pending) {
-        edit.apply(&mut self.nodes[node].content);
+        edit.apply(Arc::make_mut(&mut self.nodes[node].content));
         self.nodes[node].pending.push(edit);
     }
 
@@ -243,7 +245,7 @@ impl State {
                 }
                 _ => {}
             }
-            edit.apply(&mut self.nodes[node].durable);
+            edit.apply(Arc::make_mut(&mut self.nodes[node].durable));
         }
     }
 
@@ -432,15 +434,17 @@ impl File for FaultyFile {
         }
         let node = &mut state.nodes[self.node];
         for edit in std::mem::take(&mut node.pending) {
-            edit.apply(&mut node.durable);
+            edit.apply(Arc::make_mut(&mut node.durable));
         }
         Ok(())
     }
 
     fn map(&self) -> Result<Map> {
         let mut state = self.disk.operate("map", &self.path)?;
-        let mut content = state.nodes[self.node].content.clone();
-        state.perhaps_flip(&mut content);
+        let mut content = Arc::clone(&state.nodes[self.node].content);
+        if state.faults.flip_read_at == Some(state.operations) {
+            state.perhaps_flip(Arc::make_mut(&mut content));
+        }
         Ok(Map::copy_of(&content))
     }
 }
