@@ -7,7 +7,7 @@ use esker::store::import::format::Format;
 use serde_json::json;
 
 use crate::failure::{Failure, Outcome};
-use crate::importing::{Imported, PolicyArgs, import_files};
+use crate::importing::{Imported, PolicyArgs, import_files, rejected_json, remark_rejected};
 use crate::interrupt::cancel_on_signals;
 use crate::reading::ReadArgs;
 use crate::resources::{ResourceArgs, peak_memory_bytes};
@@ -77,9 +77,7 @@ fn print(target: &Path, imported: &Imported) -> Outcome {
     if !dropped.is_empty() {
         text::line(&format!("left out: {}", dropped.join(", ")))?;
     }
-    for bad in &report.rejected_sample {
-        text::remark(&format!("{}:{}: {}: {:?}", bad.path.display(), bad.line, bad.reason, bad.text));
-    }
+    remark_rejected(&report.rejected_sample);
     text::remark(&format!(
         "{} in {}, {}, peak memory {}; {}",
         count(report.rows),
@@ -93,13 +91,6 @@ fn print(target: &Path, imported: &Imported) -> Outcome {
 
 fn print_json(target: &Path, imported: &Imported) -> Outcome {
     let report = &imported.report;
-    let rejected: Vec<_> = report
-        .rejected_sample
-        .iter()
-        .map(|bad| {
-            json!({ "path": bad.path.display().to_string(), "line": bad.line, "text": bad.text, "reason": bad.reason })
-        })
-        .collect();
     let stages: serde_json::Map<_, _> =
         report.stages.iter().map(|(name, seconds)| ((*name).to_owned(), json!(seconds))).collect();
     text::json(&json!({
@@ -114,7 +105,7 @@ fn print_json(target: &Path, imported: &Imported) -> Outcome {
         "duplicates": report.duplicates,
         "self_loops_dropped": report.self_loops,
         "rejected": report.rejected,
-        "rejected_sample": rejected,
+        "rejected_sample": rejected_json(&report.rejected_sample),
         "order": format!("{:?}", report.order.order).to_lowercase(),
         "order_reason": report.order.reason,
         "seconds": imported.seconds,

@@ -43,11 +43,6 @@ impl Record for Head {
     }
 
     #[inline(always)]
-    fn is(&self, key: VertexId) -> bool {
-        self.source == key
-    }
-
-    #[inline(always)]
     #[allow(clippy::useless_conversion)] // Ids may be 64 bits wide already.
     fn place(key: VertexId) -> u64 {
         u64::from(key)
@@ -103,11 +98,6 @@ impl Record for VertexId {
     }
 
     #[inline(always)]
-    fn is(&self, key: VertexId) -> bool {
-        *self == key
-    }
-
-    #[inline(always)]
     #[allow(clippy::useless_conversion)] // Ids may be 64 bits wide already.
     fn place(key: VertexId) -> u64 {
         u64::from(key)
@@ -152,11 +142,6 @@ impl Record for Copied {
     #[inline(always)]
     fn key(self) -> Self {
         self
-    }
-
-    #[inline(always)]
-    fn is(&self, key: Self) -> bool {
-        *self == key
     }
 
     #[inline(always)]

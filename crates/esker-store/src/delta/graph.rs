@@ -78,10 +78,6 @@ impl Record for Property {
         self.0
     }
 
-    fn is(&self, key: VertexId) -> bool {
-        self.0 == key
-    }
-
     fn place(key: VertexId) -> u64 {
         Head::place(key)
     }

@@ -24,13 +24,16 @@ const FAR: u8 = 0x7f;
 /// What a slot keeps as its key.
 pub(super) trait Record: Pod + Send + Sync {
     /// What is searched for.
-    type Key: Copy;
+    type Key: Copy + PartialEq;
 
     /// What it was entered under.
     fn key(self) -> Self::Key;
 
     /// Whether it was entered under `key`.
-    fn is(&self, key: Self::Key) -> bool;
+    #[inline(always)]
+    fn is(&self, key: Self::Key) -> bool {
+        self.key() == key
+    }
 
     /// What of a key decides where it belongs.
     fn place(key: Self::Key) -> u64;

@@ -40,11 +40,6 @@ impl Record for Pair {
     }
 
     #[inline(always)]
-    fn is(&self, key: Self) -> bool {
-        *self == key
-    }
-
-    #[inline(always)]
     #[allow(clippy::useless_conversion)] // Ids may be 64 bits wide already.
     fn place(key: Self) -> u64 {
         u64::from(key.source)

@@ -443,7 +443,7 @@ impl File for FaultyFile {
         let mut state = self.disk.operate("map", &self.path)?;
         let mut content = Arc::clone(&state.nodes[self.node].content);
         if state.faults.flip_read_at == Some(state.operations) {
-            state.perhaps_flip(Arc::make_mut(&mut content));
+            state.perhaps_flip(Arc::<Vec<u8>>::make_mut(&mut content));
         }
         Ok(Map::copy_of(&content))
     }
