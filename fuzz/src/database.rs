@@ -20,14 +20,14 @@ use esker_store::{Error, Snapshot};
 
 use crate::outcome::Outcome;
 
-const PAGE_BYTES: usize = 4096;
+pub(crate) const PAGE_BYTES: usize = 4096;
 /// Bytes of a header page that an input has; zeros and the checksum follow.
-const FIELDS_BYTES: usize = 64;
-const ROOT: &str = "web.esker";
+pub(crate) const FIELDS_BYTES: usize = 64;
+pub(crate) const ROOT: &str = "web.esker";
 
 /// A sound database: its files, and all that can be read.
-struct Sound {
-    files: Vec<(PathBuf, Vec<u8>)>,
+pub(crate) struct Sound {
+    pub(crate) files: Vec<(PathBuf, Vec<u8>)>,
     content: String,
 }
 
@@ -63,7 +63,11 @@ fn make(name: &str, text: &str, options: &ImportOptions) -> Result<Sound, Error>
     Ok(Sound { files, content })
 }
 
-fn gather(disk: &dyn Disk, directory: &Path, files: &mut Vec<(PathBuf, Vec<u8>)>) -> Result<(), Error> {
+pub(crate) fn gather(
+    disk: &dyn Disk,
+    directory: &Path,
+    files: &mut Vec<(PathBuf, Vec<u8>)>,
+) -> Result<(), Error> {
     for entry in disk.list(directory)? {
         let path = directory.join(&entry.name);
         if entry.is_directory {
@@ -75,7 +79,7 @@ fn gather(disk: &dyn Disk, directory: &Path, files: &mut Vec<(PathBuf, Vec<u8>)>
     Ok(())
 }
 
-fn with_run<R>(f: impl FnOnce(&Run) -> R) -> R {
+pub(crate) fn with_run<R>(f: impl FnOnce(&Run) -> R) -> R {
     thread_local! {
         static RUN: Run = Run::with_threads(1).expect("one thread");
     }
@@ -109,7 +113,7 @@ pub(crate) fn examine(bytes: &[u8], way: usize) -> Result<Outcome, String> {
     let path = Path::new(ROOT).join(name);
     let Some((_, original)) = sound.files.iter().find(|(file, _)| *file == path) else { return unknown() };
     let content = damaged(original, &bytes[end + 1..], way != 0);
-    let disk = disk_with(sound, &path, &content).map_err(|error| format!("no disk: {error}"))?;
+    let disk = disk_with(&sound.files, &path, &content).map_err(|error| format!("no disk: {error}"))?;
     let disk: Arc<dyn Disk> = Arc::new(disk);
     match with_run(|run| read_all(&disk, run, way != 0)) {
         Ok(read) if way == 0 && read != sound.content => Err(format!("{name}: a wrong answer: {read}")),
@@ -132,7 +136,7 @@ fn refusal(error: &Error, name: &str, way: usize) -> Result<Outcome, String> {
 }
 
 /// The damaged file.
-fn damaged(original: &[u8], input: &[u8], repair: bool) -> Vec<u8> {
+pub(crate) fn damaged(original: &[u8], input: &[u8], repair: bool) -> Vec<u8> {
     let mut content = input[..input.len().min(FIELDS_BYTES)].to_vec();
     if content.len() == FIELDS_BYTES {
         content.extend(&original[FIELDS_BYTES..PAGE_BYTES]);
@@ -141,6 +145,8 @@ fn damaged(original: &[u8], input: &[u8], repair: bool) -> Vec<u8> {
             put_checksum(&mut content, 0..PAGE_BYTES - 4, PAGE_BYTES - 4);
             if original.starts_with(b"ESKERman") {
                 repair_records(&mut content);
+            } else if original.starts_with(b"ESKERlog") {
+                repair_commits(&mut content);
             } else if content.len() >= PAGE_BYTES + 4 {
                 let end = content.len() - 4;
                 put_checksum(&mut content, PAGE_BYTES..end, end);
@@ -171,15 +177,36 @@ fn repair_records(content: &mut [u8]) {
     }
 }
 
-fn disk_with(sound: &Sound, damaged: &Path, content: &[u8]) -> Result<FaultyDisk, Error> {
+/// Puts the checksums of the records of a log right, as far as they follow one another.
+fn repair_commits(content: &mut [u8]) {
+    // The database and the number of the segment are part of each.
+    let place = content[12..36].to_vec();
+    let mut start = PAGE_BYTES;
+    while let Some(header) = content.get(start..start + 40) {
+        let bytes: [u8; 8] = header[8..16].try_into().unwrap_or_default();
+        let padded = u64::from_le_bytes(bytes).checked_next_multiple_of(8);
+        let end = padded.and_then(|bytes| start.checked_add(40)?.checked_add(usize::try_from(bytes).ok()?));
+        let Some(record) = end.and_then(|end| content.get_mut(start..end)) else { return };
+        let payload = crc32c::crc32c(&record[40..]);
+        record[32..36].copy_from_slice(&payload.to_le_bytes());
+        let covered = [&place[..], &(start as u64).to_le_bytes(), &record[8..40]].concat();
+        record[4..8].copy_from_slice(&crc32c::crc32c(&covered).to_le_bytes());
+        start += record.len();
+    }
+}
+
+pub(crate) fn disk_with(
+    files: &[(PathBuf, Vec<u8>)],
+    damaged: &Path,
+    content: &[u8],
+) -> Result<FaultyDisk, Error> {
     let disk = FaultyDisk::new(1);
-    let mut directories: Vec<&Path> =
-        sound.files.iter().flat_map(|(path, _)| path.ancestors().skip(1)).collect();
+    let mut directories: Vec<&Path> = files.iter().flat_map(|(path, _)| path.ancestors().skip(1)).collect();
     directories.retain(|directory| !directory.as_os_str().is_empty());
     directories.sort_unstable();
     directories.dedup();
     directories.into_iter().try_for_each(|directory| disk.create_directory(directory))?;
-    for (path, original) in &sound.files {
+    for (path, original) in files {
         let content = if path == damaged { content } else { original };
         disk.create(path)?.write_at(content, 0)?;
     }
@@ -211,7 +238,11 @@ fn read_all(disk: &Arc<dyn Disk>, run: &Run, lenient: bool) -> Result<String, Er
     Ok(content)
 }
 
-fn read_lists(snapshot: &Snapshot, direction: Direction, content: &mut String) -> Result<(), Error> {
+pub(crate) fn read_lists(
+    snapshot: &Snapshot,
+    direction: Direction,
+    content: &mut String,
+) -> Result<(), Error> {
     // Mended headers may promise more vertices than are worth reading.
     for v in (0..snapshot.num_vertices().min(100)).map(vertex) {
         let edges = snapshot.edges(direction, v)?;

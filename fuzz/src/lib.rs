@@ -9,5 +9,6 @@ mod mutate;
 mod seeds;
 pub mod outcome;
 mod database;
+mod log;
 pub mod target;
 pub mod run;

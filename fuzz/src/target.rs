@@ -9,6 +9,7 @@ use esker_store::import::open::open_inputs;
 use esker_store::import::source::{Batch, IdColumn, IdKind, Schema, ValueColumn};
 
 use crate::database;
+use crate::log;
 use crate::outcome::Outcome;
 use crate::seeds;
 
@@ -36,11 +37,12 @@ const fn target(
     Target { name, file, format, text, seeds }
 }
 
-/// The target that is no reader: the files of a database.
+/// The targets that are no readers: the files of a database, and its log.
 const DATABASE: &str = "database";
+const LOG: &str = "log";
 
-/// Every reader, and the files of a database.
-pub const TARGETS: [Target; 21] = [
+/// Every reader, the files of a database, and its log.
+pub const TARGETS: [Target; 22] = [
     target("el", "web.el", Some(Format::EdgeList), true, seeds::edge_list),
     target("wel", "web.wel", Some(Format::WeightedEdgeList), true, seeds::weighted_edge_list),
     target("snap", "web.txt", Some(Format::Snap), true, seeds::snap),
@@ -62,6 +64,7 @@ pub const TARGETS: [Target; 21] = [
     target("bzip2", "web.csv.bz2", None, false, seeds::bzip2),
     target("sniffed", "web", None, true, seeds::sniffed),
     target(DATABASE, "", None, false, database::seeds),
+    target(LOG, "", None, false, log::seeds),
 ];
 
 /// Bytes of a block: more than most inputs have, and no more than is quickly made.
@@ -83,7 +86,7 @@ impl Target {
     /// Bytes at the start of an input that mutations leave alone: the name of the file, for files of a database.
     pub fn fixed_bytes(&self, bytes: &[u8]) -> usize {
         let name = bytes.iter().position(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-        if self.name == DATABASE { name } else { 0 }
+        if self.name == DATABASE || self.name == LOG { name } else { 0 }
     }
 
     /// Reads `bytes` in one of the [`WAYS`].
@@ -93,6 +96,9 @@ impl Target {
     pub fn examine(&self, bytes: &Arc<[u8]>, way: usize) -> Result<Outcome, String> {
         if self.name == DATABASE {
             return database::examine(bytes, way);
+        }
+        if self.name == LOG {
+            return log::examine(bytes, way);
         }
         let usual = ReadOptions { format: self.format, block_bytes: BLOCK_BYTES, ..ReadOptions::default() };
         let mut options = usual.clone();
