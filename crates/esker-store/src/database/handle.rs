@@ -129,7 +129,7 @@ impl Core {
         let mut hidden = locked(&self.hidden);
         let shown = self.view();
         let live = hidden.with(&shown, &commits, &self.run)?;
-        self.view.publish(View { state: Arc::clone(&shown.state), below: shown.below.clone(), live });
+        self.view.publish(shown.with(live));
         hidden.keep(shown.live.clone(), commits);
         Ok(())
     }
@@ -146,7 +146,7 @@ impl Core {
             live = Twin::new(fresh);
             *hidden = Hidden::default();
         }
-        self.view.publish(View { state, below, live });
+        self.view.publish(View::new(state, below, live));
         *locked(&self.newest) = None;
         Ok(())
     }
@@ -198,7 +198,7 @@ impl Database {
             writer: Mutex::new(writer),
             pending: Mutex::default(),
             hidden: Mutex::default(),
-            view: Published::new(View { state, below: snapshot, live: Twin::new(live) }),
+            view: Published::new(View::new(state, snapshot, Twin::new(live))),
             newest: Mutex::default(),
             worker: Mutex::default(),
             _lock: lock,

@@ -7,7 +7,7 @@ use esker_graph::{Direction, Run, VertexId};
 use super::live::{Live, OpRef};
 use crate::commit::Commit;
 use crate::error::{Error, Result};
-use crate::property::REMOVED_NUMBER;
+use crate::property::{PropertyLayer, PropertyValue, REMOVED_NUMBER, VertexProperty, removed_record};
 use crate::snapshot::{Snapshot, State};
 use crate::version::Twin;
 
@@ -18,6 +18,8 @@ pub(super) struct View {
     /// The newest version in its layers.
     pub(super) below: Snapshot,
     pub(super) live: Twin<Live>,
+    /// Which vertices of the layers are removed.
+    removed: VertexProperty,
 }
 
 /// The twin of what readers see of the commits: the next commits go into it, and then it is shown.
@@ -55,6 +57,21 @@ impl Hidden {
 }
 
 impl View {
+    /// Commits over the newest version in the layers of a state.
+    pub(super) fn new(state: Arc<State>, below: Snapshot, live: Twin<Live>) -> Self {
+        let columns = state.layers().iter().filter_map(|layer| layer.vertex_property(REMOVED_NUMBER));
+        // All of it counts: the layers end with this version.
+        let layers = columns.map(|column| PropertyLayer { column: Arc::clone(column), rank: u32::MAX });
+        let removed = VertexProperty::new(removed_record(), below.num_vertices(), layers);
+        Self { state, below, live, removed }
+    }
+
+    /// The same layers with other commits.
+    pub(super) fn with(&self, live: Twin<Live>) -> Self {
+        let (state, below, removed) = (Arc::clone(&self.state), self.below.clone(), self.removed.clone());
+        Self { state, below, live, removed }
+    }
+
     /// The list of a vertex, each neighbour with the change that set it.
     pub(super) fn list(&self, direction: Direction, v: VertexId) -> Result<Vec<(VertexId, Option<OpRef>)>> {
         let below = &self.below;
@@ -76,6 +93,7 @@ impl View {
         if let Some((commit, at)) = self.live.vertex_change(REMOVED_NUMBER, v) {
             return Ok(commit.vertices[at].value.as_ref().is_some_and(|value| value.bits == 1));
         }
-        Ok((v as usize) < self.below.num_vertices() && self.below.is_removed(v)?)
+        let is_below = (v as usize) < self.below.num_vertices();
+        Ok(is_below && self.removed.get(v)? == Some(PropertyValue::U8(1)))
     }
 }

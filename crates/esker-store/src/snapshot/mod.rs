@@ -22,9 +22,7 @@ use crate::error::{Error, Result};
 use crate::format::{ElementType, IdMapKind, LayerRecord, Owner, PropertyRecord, VersionRecord};
 use crate::ids::{IdFiles, IdMap};
 use crate::io::Disk;
-use crate::property::{
-    Dictionary, PropertyLayer, PropertyValue, REMOVED_NUMBER, RemovedVertices, VertexProperty, removed_record,
-};
+use crate::property::{Dictionary, PropertyLayer, REMOVED_NUMBER, RemovedVertices, VertexProperty};
 use crate::stack::Stack;
 use crate::version::{Manifest, ids_directory, layer_directory};
 
@@ -240,19 +238,6 @@ impl Snapshot {
         Ok(self.0.removed.get_or_init(|| removed))
     }
 
-    /// Whether a vertex is removed in this version: a point read.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`]; [`Error::Invalid`] if there is no such vertex.
-    pub fn is_removed(&self, v: VertexId) -> Result<bool> {
-        if let Some(removed) = self.0.removed.get() {
-            return Ok(removed.is_removed(v));
-        }
-        let layers = self.property_layers(REMOVED_NUMBER);
-        let removed = VertexProperty::new(removed_record(), self.num_vertices(), layers);
-        Ok(removed.get(v)? == Some(PropertyValue::U8(1)))
-    }
-
     /// Number of vertices that are there: those that are not removed.
     ///
     /// # Errors
@@ -286,10 +271,10 @@ impl Snapshot {
     /// The vertex whose id a user typed, if it is there in this version.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is none, with the nearest remedy, or it is removed; [`Error::Corrupt`].
-    pub fn find_vertex(&self, text: &str) -> Result<VertexId> {
+    /// [`Error::Invalid`] if there is none, with the nearest remedy, or it is removed; [`Error::Corrupt`]; cancellation.
+    pub fn find_vertex(&self, text: &str, run: &Run) -> Result<VertexId> {
         let v = self.ids().find(text)?;
-        if self.is_removed(v)? {
+        if self.removed(run)?.is_removed(v) {
             return Err(Error::Invalid(format!(
                 "no vertex has the id {text:?} in version {}: it was removed; name one that is left, or an older version",
                 self.version().number

@@ -42,7 +42,7 @@ impl<'a> Job<'a> {
 
     /// The vertices that an option names by their external ids. To an algorithm they are [`JobGraph::places`].
     pub(super) fn vertices(&self, option: &str) -> Result<Vec<VertexId>> {
-        let find = |text: &String| -> Result<VertexId> { Ok(self.snapshot.find_vertex(text)?) };
+        let find = |text: &String| -> Result<VertexId> { Ok(self.snapshot.find_vertex(text, self.run)?) };
         self.params.all(option).iter().map(find).collect()
     }
 

@@ -22,7 +22,7 @@ use esker_store::{Batch, Database, Error, Result};
 
 use super::target::Target;
 use super::value::{Given, convert, number};
-use super::vertices::{Definitions, expect_vertex};
+use super::vertices::Definitions;
 
 /// What a script did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -132,7 +132,7 @@ impl Maker<'_> {
             (Some("-"), [u]) if values.is_empty() => {
                 let id = self.target.id(&u.text).map_err(told)?;
                 if !self.added.contains(&u.text) {
-                    expect_vertex(self.target, &u.text).map_err(told)?;
+                    self.target.expect_vertex(&u.text).map_err(told)?;
                 }
                 self.batch.remove_vertex(id).map_err(told)?;
             }

@@ -1,7 +1,9 @@
 //! What changes must fit.
 
+use esker_graph::Run;
 use esker_store::format::PropertyRecord;
 use esker_store::ids::ExternalId;
+use esker_store::property::RemovedVertices;
 use esker_store::{Database, Error, Result, Snapshot};
 
 /// What a database asks of changes to it.
@@ -21,6 +23,8 @@ pub struct Target {
     pub vertex_properties: Vec<PropertyRecord>,
     /// The newest version.
     pub newest: Snapshot,
+    /// Its vertices that are removed.
+    removed: RemovedVertices,
 }
 
 impl Target {
@@ -30,7 +34,9 @@ impl Target {
     /// Those of [`Database::snapshot`].
     pub fn of(database: &Database) -> Result<Self> {
         let newest = database.snapshot()?;
+        let removed = newest.removed(&Run::with_threads(0)?)?.clone();
         Ok(Self {
+            removed,
             name: database.path().display().to_string(),
             text_ids: newest.ids().is_text(),
             directed: newest.is_directed(),
@@ -39,6 +45,18 @@ impl Target {
             vertex_properties: newest.vertex_properties().cloned().collect(),
             newest,
         })
+    }
+
+    /// An error if the newest version has no vertex of an id that a user wrote.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] with the nearest remedy; [`Error::Corrupt`].
+    pub(super) fn expect_vertex(&self, text: &str) -> Result<()> {
+        let v = self.newest.ids().find(text)?;
+        if self.removed.is_removed(v) {
+            return Err(Error::Invalid(format!("no vertex has the id {text:?}: it was removed")));
+        }
+        Ok(())
     }
 
     /// What a user wrote, as an id.

@@ -81,11 +81,6 @@ impl<'a> Definitions<'a> {
     }
 }
 
-/// An error if the newest version has no vertex of this id.
-pub(super) fn expect_vertex(target: &Target, text: &str) -> Result<()> {
-    target.newest.find_vertex(text).map(|_| ())
-}
-
 /// Sets properties of the vertices in a table: the first column is the id, the others are properties, named by the header. An
 /// empty field takes the value away. New properties get the type that all their values have: integers of 64 bits, numbers, or texts.
 /// All is one version. Memory: the table.
@@ -186,7 +181,7 @@ impl<'a> Setter<'a> {
         let text = if self.target.text_ids { text } else { text.trim() };
         let id = self.target.id(text)?;
         if !self.add_missing {
-            expect_vertex(self.target, text).map_err(|error| {
+            self.target.expect_vertex(text).map_err(|error| {
                 Error::Invalid(format!("{error}; --new adds vertices that are not there"))
             })?;
         }
