@@ -1,11 +1,14 @@
 //! Triangle counts of random graphs of every kind.
 
 mod common;
+mod shapes;
 
 use esker_algo::algorithm::triangles::{Triangles, TrianglesOptions, VertexOrder, estimate, triangles};
+use esker_algo::algorithm::triangles_filter::triangles_filter;
 use esker_algo::{Shape, check};
-use esker_graph::{Csr, Direction, Lists, Run, RunOptions, Stop, VertexId};
+use esker_graph::{Csr, Direction, Lists, Run, RunOptions, Stop, VertexId, Weight};
 use proptest::prelude::*;
+use shapes::{on_every_form, undirected};
 
 const ORDERS: [VertexOrder; 3] = [VertexOrder::Auto, VertexOrder::Given, VertexOrder::Degree];
 
@@ -46,6 +49,33 @@ fn right_with_rows_of_bits_and_beyond_them() {
             }
         }
     }
+}
+
+fn filtered<G: Lists<Error = Stop>, W: Weight>(graph: &G, csr: &Csr<W>, run: &Run) {
+    let found = triangles_filter(graph, run).expect("a count");
+    let view = csr.graph();
+    check::triangles(view.rows(Direction::Out).expect("out-lists"), found.triangles).expect("a right answer");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+    #[test]
+    fn right_through_a_filter(sample in undirected()) {
+        let csr = sample.csr(|_| ());
+        for run in common::runs(false) {
+            on_every_form!(csr, sample.seed, |graph| filtered(graph, &csr, &run));
+        }
+    }
+}
+
+#[test]
+fn large_graphs_through_a_filter() {
+    for seed in 0..4 {
+        let csr = common::skewed(2000, 40_000, false, seed);
+        filtered(&csr.graph(), &csr, &common::run(3, false));
+    }
+    let directed = Csr::<()>::directed(3, &[(0, 1, ())]).unwrap();
+    triangles_filter(&directed.graph(), &common::run(1, false)).unwrap_err();
 }
 
 #[test]

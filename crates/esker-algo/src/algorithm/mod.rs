@@ -18,6 +18,7 @@ pub mod forest;
 pub mod biconnectivity;
 pub mod triangles;
 pub mod lcc;
+pub mod triangles_filter;
 pub mod cliques;
 pub mod kcore;
 pub mod mis;

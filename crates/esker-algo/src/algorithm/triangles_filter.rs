@@ -1,0 +1,79 @@
+//! Triangle counting through a filter, within the semi-asymmetric model: nothing is copied.
+//!
+//! As in Sage [1]: a filter keeps of each edge the direction that leads from the end of smaller degree to that of larger
+//! degree, so no vertex keeps more than sqrt(2m) neighbours. Each triangle is found once, at its vertex of least degree:
+//! its neighbours are marked, and the lists that these keep are looked up among the marks.
+//!
+//! `triangles` is several times as fast, and the default, where its copy or a graph in degree order can be had. Work
+//! O(m^1.5). Memory: the filter, m/32 words and 4 words a vertex; per thread n/8 bytes and an id for each neighbour kept.
+//! Reads: every list twice, and the list of a vertex once more for each edge that leads to it. The answer never depends on
+//! threads.
+//!
+//! [1] L. Dhulipala et al., "Sage: Parallel Semi-Asymmetric Graph Algorithms for NVRAMs", VLDB 2020, appendix C.4.
+
+use esker_graph::{Direction, Graph, Lists, Run, Select, VertexId, vertex};
+
+use super::triangles::Triangles;
+use crate::estimate::{Estimate, Shape};
+use crate::primitive::{Filter, Sides, filter, need_undirected};
+
+/// What a count will take on `threads` threads. Memory is an upper bound, reading what is read at least.
+pub fn estimate(shape: Shape, threads: usize) -> Estimate {
+    let (n, id) = (shape.num_vertices, size_of::<VertexId>() as u64);
+    let longest = n.min((2 * shape.num_arcs).isqrt() + 1);
+    // A list that is being marked, and one that is gathered from its blocks.
+    let worker = n.div_ceil(64) * 8 + 2 * longest * id;
+    Estimate {
+        memory_bytes: filter::memory_bytes(shape, Sides::Out) + threads as u64 * worker,
+        read_bytes: 3 * shape.list_bytes(),
+    }
+}
+
+/// Counts the triangles of an undirected graph. Self-loops and parallel edges are ignored.
+///
+/// # Errors
+/// [`esker_graph::Stop::Unsuitable`] for a directed graph; [`esker_graph::Stop::OverBudget`]; the first list that cannot
+/// be read; cancellation.
+pub fn triangles_filter<G: Lists>(graph: &G, run: &Run) -> Result<Triangles, G::Error> {
+    run.begin("triangle count", estimate(Shape::of(graph), run.threads()).memory_bytes)?;
+    need_undirected(graph, "triangle count through a filter")?;
+    let n = graph.num_vertices();
+    run.round(n)?;
+    let rank = |v: VertexId| (graph.degree(Direction::Out, v), v);
+    let kept = Filter::new(graph, run, Sides::Out, Select::All, |u, v, _| rank(u) < rank(v))?;
+    run.round(n)?;
+    let sums = run.share_ranges(
+        n,
+        GRAIN,
+        || (0, Vec::new(), vec![0u64; n.div_ceil(64)]),
+        |(sum, list, marks): &mut (u64, Vec<VertexId>, Vec<u64>), range| {
+            for v in range.map(vertex).filter(|&v| kept.degree(Direction::Out, v) > 1) {
+                list.clear();
+                kept.with_list(Direction::Out, v, |kept, _| list.extend_from_slice(kept))?;
+                list.dedup();
+                list.iter().for_each(|&u| marks[u as usize / 64] |= 1 << (u % 64));
+                for &u in &*list {
+                    run.check()?;
+                    *sum += kept.with_list(Direction::Out, u, |others, _| marked(others, marks))?;
+                }
+                list.iter().for_each(|&u| marks[u as usize / 64] = 0);
+            }
+            Ok::<(), G::Error>(())
+        },
+    )?;
+    Ok(Triangles { triangles: sums.iter().map(|state| state.0).sum(), renumbered: false, hubs: 0 })
+}
+
+/// Vertices that are handed to a worker at a time.
+const GRAIN: usize = 64;
+
+/// Distinct entries of an ascending list that are marked.
+fn marked(list: &[VertexId], marks: &[u64]) -> u64 {
+    let mut last = esker_graph::NONE;
+    let mut count = 0;
+    for &w in list {
+        count += (marks[w as usize / 64] >> (w % 64) & 1) & u64::from(w != last);
+        last = w;
+    }
+    count
+}
