@@ -20,6 +20,7 @@ pub mod triangles;
 pub mod lcc;
 pub mod triangles_filter;
 pub mod cliques;
+pub mod truss;
 pub mod kcore;
 pub mod mis;
 pub mod colouring;
