@@ -5,8 +5,12 @@ use crate::graph::{Direction, Graph, Lists, Piece, Select, Visitor, Weight};
 use crate::id::{VertexId, vertex};
 use crate::run::{Run, Stop};
 
+/// Vertices that are entered together.
+const RANGE_LEN: usize = 64;
+
 /// Hands out the lists of a [`CsrGraph`] in pieces of one to three neighbours, those of all vertices shuffled
-/// together, never exclusive, from all threads of the run, and sends every piece although enough was had.
+/// together, never exclusive, from all threads of the run, and sends every piece although enough was had. With an odd seed, scans of
+/// all vertices or of a set shuffle the pieces of 64 vertices at a time, which one thread enters, is handed exclusively, and leaves.
 ///
 /// Every algorithm must give on it the answer that it gives on the graph inside.
 #[derive(Debug, Clone, Copy)]
@@ -21,8 +25,8 @@ impl<'a, W: Weight> Fragmented<'a, W> {
         Self { inner, seed }
     }
 
-    /// All pieces of the selected lists, as (vertex, first entry, end), shuffled.
-    fn pieces(&self, direction: Direction, select: Select<'_>) -> Vec<(VertexId, usize, usize)> {
+    /// All pieces of the selected lists, as (vertex, first entry, end), shuffled, in groups that are handed over together.
+    fn pieces(&self, direction: Direction, select: Select<'_>) -> Vec<Vec<(VertexId, usize, usize)>> {
         let mut random = self.seed;
         let mut pieces = Vec::new();
         let mut cut = |v: VertexId| {
@@ -42,7 +46,17 @@ impl<'a, W: Weight> Fragmented<'a, W> {
         for i in (1..pieces.len()).rev() {
             pieces.swap(i, next_random(&mut random) as usize % (i + 1));
         }
-        pieces
+        if !self.enters(select) {
+            return pieces.into_iter().map(|piece| vec![piece]).collect();
+        }
+        let mut groups = vec![Vec::new(); self.num_vertices().div_ceil(RANGE_LEN)];
+        pieces.into_iter().for_each(|piece| groups[piece.0 as usize / RANGE_LEN].push(piece));
+        groups
+    }
+
+    /// Whether ranges of vertices are entered and left.
+    fn enters(&self, select: Select<'_>) -> bool {
+        self.seed % 2 == 1 && !matches!(select, Select::List(_))
     }
 }
 
@@ -80,16 +94,23 @@ impl<W: Weight> Graph for Fragmented<'_, W> {
         let Some(rows) = self.inner.rows(direction) else {
             return Err(Stop::Unsuitable("the graph is stored without its in-edges".to_owned()));
         };
-        let pieces = self.pieces(direction, select);
+        let groups = self.pieces(direction, select);
+        let enters = self.enters(select);
         run.share(
-            pieces.len(),
+            groups.len(),
             || visitor.new_state(),
-            |state, i| {
-                let (v, first, end) = pieces[i];
-                if visitor.wants(v) {
+            |state, group| {
+                if enters {
+                    let first = group * RANGE_LEN;
+                    visitor.enter(state, first..self.num_vertices().min(first + RANGE_LEN));
+                }
+                for &(v, first, end) in groups[group].iter().filter(|(v, ..)| visitor.wants(*v)) {
                     let (targets, weights) = rows.list(v);
                     let (targets, weights) = (&targets[first..end], &weights[first..end]);
-                    visitor.visit(state, v, Piece { targets, weights, exclusive: false });
+                    visitor.visit(state, v, Piece { targets, weights, exclusive: enters });
+                }
+                if enters {
+                    visitor.leave(state);
                 }
                 Ok(())
             },

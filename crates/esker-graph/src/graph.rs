@@ -4,6 +4,8 @@
 //! the graph drives the loop, so a store owns order, prefetch and decoding, and no algorithm holds a
 //! reference into a page. Dispatch is static: over an in-memory CSR a scan compiles to a loop over slices.
 
+use std::ops::Range;
+
 use crate::bitmap::Bitmap;
 use crate::id::VertexId;
 use crate::run::{Run, Stop};
@@ -77,6 +79,9 @@ pub trait Visitor<W>: Sync {
     /// Carried by each worker through the scan and handed back at its end: counts, output chunks, partial sums.
     type State: Send;
 
+    /// Whether [`Visitor::visit`] may answer [`Flow::Enough`]. If not, a graph that decodes lists decodes each as a whole.
+    const STOPS: bool = true;
+
     /// A state for one worker.
     fn new_state(&self) -> Self::State;
 
@@ -88,7 +93,21 @@ pub trait Visitor<W>: Sync {
 
     /// Takes one piece of the list of `v`. Vertices without neighbours get no call.
     fn visit(&self, state: &mut Self::State, v: VertexId, piece: Piece<'_, W>) -> Flow;
+
+    /// Told before pieces of a range of vertices come: until [`Visitor::leave`], the worker with this state is handed pieces of
+    /// these alone, and all that there are, in an order that does not depend on the threads. So what is gathered
+    /// for them may lie in the state, in a few pages that stay in the cache. A graph whose lists come in one piece each does not
+    /// call it; one that does, calls it for every vertex of a scan of all, at most [`RANGE_LEN_MAX`] at a time.
+    #[inline(always)]
+    fn enter(&self, _state: &mut Self::State, _vertices: Range<usize>) {}
+
+    /// Told after the last piece of the range that was entered.
+    #[inline(always)]
+    fn leave(&self, _state: &mut Self::State) {}
 }
+
+/// The most vertices that a visitor enters at a time: eight bytes for each fit a first- or second-level cache.
+pub const RANGE_LEN_MAX: usize = 1 << 13;
 
 /// A graph that can be computed on.
 pub trait Graph: Sync {

@@ -58,6 +58,8 @@ struct Translating<'a, V> {
 impl<W, V: Visitor<W>> Visitor<W> for Translating<'_, V> {
     type State = (V::State, Vec<VertexId>);
 
+    const STOPS: bool = V::STOPS;
+
     fn new_state(&self) -> Self::State {
         (self.visitor.new_state(), Vec::new())
     }

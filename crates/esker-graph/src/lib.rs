@@ -13,12 +13,14 @@ mod csr;
 mod fragmented;
 mod remaining;
 mod induced;
+mod erased;
 pub mod generate;
 
 pub use bitmap::Bitmap;
 pub use csr::{Csr, CsrGraph, Rows};
+pub use erased::Erased;
 pub use fragmented::Fragmented;
-pub use graph::{Direction, Flow, Graph, Lists, Piece, Select, Visitor, Weight};
+pub use graph::{Direction, Flow, Graph, Lists, Piece, RANGE_LEN_MAX, Select, Visitor, Weight};
 pub use id::{AtomicVertexId, NONE, VertexId, vertex};
 pub use induced::Induced;
 pub use remaining::Remaining;

@@ -16,6 +16,8 @@
 //!
 //! S. Brin, L. Page, "The Anatomy of a Large-Scale Hypertextual Web Search Engine", WWW 1998.
 
+use std::ops::Range;
+
 use esker_graph::{Bitmap, Direction, Flow, Graph, Piece, Run, Select, Stop, VertexId, Visitor, vertex};
 
 use crate::estimate::{Estimate, Shape};
@@ -213,12 +215,20 @@ impl<S: Real, G: Graph> Surf<'_, S, G> {
 
     /// Sets all scores from what is given.
     fn round(&self, run: &Run) -> Result<Totals, G::Error> {
-        let closed = if self.graph.has(Direction::In) {
-            self.graph.scan(run, Direction::In, Select::All, &Gather(self))?
+        let n = self.graph.num_vertices();
+        let closed: Vec<Totals> = if self.graph.has(Direction::In) {
+            let gathered = self.graph.scan(run, Direction::In, Select::All, &Gather(self))?;
+            let left: usize = gathered.iter().map(|gathered| gathered.left).sum();
+            if left == n {
+                return Ok(gathered
+                    .into_iter()
+                    .map(|gathered| gathered.totals)
+                    .fold(Totals::default(), Totals::join));
+            }
+            gathered.into_iter().map(|gathered| gathered.totals).collect()
         } else {
             self.graph.scan(run, Direction::Out, Select::All, &Scatter(self))?
         };
-        let n = self.graph.num_vertices();
         let open = run.share_ranges::<_, Stop>(n, GRAIN, Totals::default, |totals, range| {
             for v in self.open.iter_range(range) {
                 self.set(totals, v, from_fixed(self.sums.get(v)));
@@ -254,25 +264,54 @@ const GRAIN: usize = 1 << 14;
 
 struct Gather<'a, S: Real, G>(&'a Surf<'a, S, G>);
 
-impl<S: Real, G: Graph> Visitor<G::Weight> for Gather<'_, S, G> {
-    type State = Totals;
+/// What a worker that gathers carries.
+#[derive(Debug, Default)]
+struct Gathered {
+    totals: Totals,
+    /// Vertices of the ranges that it has left.
+    left: usize,
+    /// The first vertex of the range that it has entered, and the sum of each vertex of it; empty in none.
+    first: usize,
+    sums: Vec<f64>,
+}
 
-    fn new_state(&self) -> Totals {
-        Totals::default()
+impl<S: Real, G: Graph> Visitor<G::Weight> for Gather<'_, S, G> {
+    type State = Gathered;
+
+    const STOPS: bool = false;
+
+    fn new_state(&self) -> Gathered {
+        Gathered::default()
     }
 
     #[inline(always)]
-    fn visit(&self, totals: &mut Totals, v: VertexId, piece: Piece<'_, G::Weight>) -> Flow {
+    fn visit(&self, gathered: &mut Gathered, v: VertexId, piece: Piece<'_, G::Weight>) -> Flow {
         let surf = self.0;
         let sum = surf.given.sum_over(piece.targets);
-        let whole = piece.exclusive && piece.targets.len() == surf.graph.degree(Direction::In, v);
-        if whole && !surf.open.get(v) {
-            surf.set(totals, v, sum);
+        if let Some(entered) = gathered.sums.get_mut((v as usize).wrapping_sub(gathered.first)) {
+            *entered += sum;
+        } else if piece.exclusive
+            && piece.targets.len() == surf.graph.degree(Direction::In, v)
+            && !surf.open.get(v)
+        {
+            surf.set(&mut gathered.totals, v, sum);
         } else {
             surf.open.insert(v);
             surf.sums.add(v, to_fixed(sum));
         }
         Flow::More
+    }
+
+    fn enter(&self, gathered: &mut Gathered, vertices: Range<usize>) {
+        gathered.first = vertices.start;
+        gathered.sums.resize(vertices.len(), 0.0);
+    }
+
+    fn leave(&self, gathered: &mut Gathered) {
+        gathered.left += gathered.sums.len();
+        for (v, sum) in (gathered.first..).zip(gathered.sums.drain(..)) {
+            self.0.set(&mut gathered.totals, vertex(v), sum);
+        }
     }
 }
 

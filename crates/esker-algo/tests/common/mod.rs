@@ -4,7 +4,8 @@
 pub(crate) mod shapes;
 
 use esker_graph::{
-    Csr, CsrGraph, Direction, Fragmented, Induced, Remaining, Run, RunOptions, VertexId, Weight, vertex,
+    Csr, CsrGraph, Direction, Erased, Fragmented, Induced, Lists, Remaining, Run, RunOptions, Stop, VertexId,
+    Weight, vertex,
 };
 use proptest::prelude::*;
 
@@ -58,9 +59,10 @@ fn is_directed<W: Weight>(graph: &CsrGraph<'_, W>) -> bool {
     esker_graph::Graph::is_directed(graph)
 }
 
-/// The same graph in shuffled pieces.
-pub(crate) fn fragmented<'a, W: Weight>(graph: &CsrGraph<'a, W>, sample: &Sample) -> Fragmented<'a, W> {
-    Fragmented::new(*graph, sample.seed)
+/// The same graph in shuffled pieces. As all awkward graphs it has lost its type, so that an algorithm is compiled for two types of
+/// graph only.
+pub(crate) fn fragmented<'a, W: Weight>(graph: &CsrGraph<'a, W>, sample: &Sample) -> Erased<'a, W, Stop> {
+    Erased::new(Fragmented::new(*graph, sample.seed))
 }
 
 /// A graph among vertices without edges, which count as removed.
@@ -107,8 +109,8 @@ impl<W: Weight> Spaced<W> {
     }
 
     /// A form of it, without the removed vertices.
-    pub(crate) fn induced<'g, G: esker_graph::Graph>(&'g self, graph: &'g G) -> Induced<'g, G> {
-        Induced::new(graph, &self.remaining)
+    pub(crate) fn induced<'g, G: Lists>(&'g self, graph: &'g G) -> Erased<'g, G::Weight, G::Error> {
+        Erased::new(Induced::new(graph, &self.remaining))
     }
 }
 

@@ -96,7 +96,7 @@ macro_rules! each_form {
     ($csr:expr, $seed:expr, |$graph:ident| $body:expr) => {{
         let plain = $csr.graph();
         let spaced = crate::common::Spaced::new(&plain, $seed);
-        let pieces = esker_graph::Fragmented::new(plain, $seed);
+        let pieces = esker_graph::Erased::new(esker_graph::Fragmented::new(plain, $seed));
         {
             let $graph = &plain;
             $body;

@@ -107,7 +107,7 @@ macro_rules! on_every_form {
             $body
         }
         {
-            let $graph = &esker_graph::Fragmented::new(plain, $seed);
+            let $graph = &esker_graph::Erased::new(esker_graph::Fragmented::new(plain, $seed));
             $body
         }
         {
@@ -115,7 +115,7 @@ macro_rules! on_every_form {
             $body
         }
         {
-            let pieces = esker_graph::Fragmented::new(inner, $seed);
+            let pieces = esker_graph::Erased::new(esker_graph::Fragmented::new(inner, $seed));
             let $graph = &spaced.induced(&pieces);
             $body
         }

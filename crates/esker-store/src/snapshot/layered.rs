@@ -7,10 +7,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use esker_graph::{Bitmap, Direction, Flow, Piece, Run, Select, VertexId, Visitor, vertex};
+use bytemuck::Pod;
+use esker_graph::{Bitmap, Direction, Flow, Piece, RANGE_LEN_MAX, Run, Select, VertexId, Visitor, vertex};
 
+use super::keep::keep;
 use super::weight::StoredWeight;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::layer::{CodeSlice, ListColumns, for_runs};
 use crate::stack::{Area, Stack, Stretch, Table};
 
@@ -25,6 +27,8 @@ const PIECE_LEN_MAX: usize = 1 << 20;
 /// Arcs of a list that are first filtered; each next time four times as many, for visitors that soon have enough.
 const FILTER_FIRST: usize = 16;
 const FILTER_MAX: usize = 1 << 14;
+/// Vertices are visited along their chains if they are at most one in so many of those with chains.
+const FEW_FRACTION: usize = 8;
 
 /// Some lists, verified.
 #[derive(Debug, Clone, Copy)]
@@ -83,6 +87,7 @@ struct Worker<S, W> {
     cursors: Vec<usize>,
     targets: Vec<VertexId>,
     weights: Vec<W>,
+    wanted: Vec<VertexId>,
 }
 
 impl<'a, W: StoredWeight> Layered<'a, W> {
@@ -150,14 +155,25 @@ impl<'a, W: StoredWeight> Layered<'a, W> {
         let workers = run.share(
             units,
             || self.worker(visitor),
-            |worker, unit| self.sweep(visitor, worker, bits, bound(unit), bound(unit + 1)),
+            |worker, unit| {
+                let (mut first, end) = (bound(unit), bound(unit + 1));
+                while first < end {
+                    let next = end.min(first + RANGE_LEN_MAX);
+                    visitor.enter(&mut worker.state, first..next);
+                    self.sweep(visitor, worker, bits, first, next)?;
+                    visitor.leave(&mut worker.state);
+                    first = next;
+                }
+                Ok::<(), Error>(())
+            },
         )?;
         Ok(workers.into_iter().map(|worker| worker.state).collect())
     }
 
     fn worker<V: Visitor<W>>(&self, visitor: &V) -> Worker<V::State, W> {
         let cursors = vec![0; self.layers.len() + 1];
-        Worker { state: visitor.new_state(), cursors, targets: Vec::new(), weights: Vec::new() }
+        let (targets, weights, wanted) = (Vec::new(), Vec::new(), Vec::new());
+        Worker { state: visitor.new_state(), cursors, targets, weights, wanted }
     }
 
     /// Vertices, and arcs of the oldest layer, before a vertex.
@@ -195,24 +211,82 @@ impl<'a, W: StoredWeight> Layered<'a, W> {
                 self.offer_chain(visitor, worker, v)?;
             }
         }
-        self.sweep_complete(visitor, worker, bits, first, end);
+        let offered = self.sweep_complete(visitor, worker, bits, first, end);
+        if self.layers.len() == 1 || self.offer_few(visitor, worker, bits, first..end, offered)? {
+            return Ok(());
+        }
         for layer in 1..self.layers.len() {
             let arcs = &self.layers[layer];
             let vertices = arcs.vertices.unwrap_or(&[]);
-            let skipped = self.table.skipped(layer);
-            let mut slot = seek(vertices, worker.cursors[layer], first);
-            while let Some(&v) = vertices.get(slot).filter(|&&v| (v as usize) < end) {
-                if !skipped.has(slot) && selected(v) && visitor.wants(v) {
-                    offer(visitor, &mut worker.state, v, arcs, arcs.range(slot));
-                }
-                slot += 1;
-            }
-            worker.cursors[layer] = slot;
+            let begin = seek(vertices, worker.cursors[layer], first);
+            let finish = seek(vertices, begin, end);
+            worker.cursors[layer] = finish;
+            self.sweep_sparse(visitor, worker, bits, layer, begin..finish);
         }
         Ok(())
     }
 
-    /// The part of [`Layered::sweep`] in the oldest layer.
+    /// The part of [`Layered::sweep`] in all layers but the oldest, if few vertices are still wanted: along their chains. Whether
+    /// that was so. `offered` lists of the oldest layer were wanted: if many were, nobody is asked.
+    fn offer_few<V: Visitor<W>>(
+        &self,
+        visitor: &V,
+        worker: &mut Worker<V::State, W>,
+        bits: Option<&Bitmap>,
+        range: Range<usize>,
+        offered: usize,
+    ) -> Result<bool> {
+        let chained = self.table.chained();
+        let count = chained.count_near(range.start, range.end);
+        if offered > count / 2 {
+            return Ok(false);
+        }
+        let special = self.table.special();
+        let wanted = |&v: &VertexId| {
+            bits.is_none_or(|bits| bits.get(v)) && visitor.wants(v) && !special.has(v as usize)
+        };
+        worker.wanted.clear();
+        worker.wanted.extend(chained.iter_range(range.start, range.end).map(vertex).filter(wanted));
+        if worker.wanted.len() > count / FEW_FRACTION {
+            return Ok(false);
+        }
+        for at in 0..worker.wanted.len() {
+            let v = worker.wanted[at];
+            let (mut above, mut next) = (self.layers.len(), self.table.head(v));
+            while let Some(address) = next {
+                let Some((layer, slot)) = self.stack.place(above, address, self.direction, v)? else { break };
+                let arcs = &self.layers[layer];
+                if layer == 0 || offer(visitor, &mut worker.state, v, arcs, arcs.range(slot)) == Flow::Enough
+                {
+                    break;
+                }
+                next = self.stack.section(layer, self.direction)?.previous_at(slot)?;
+                above = layer;
+            }
+        }
+        Ok(true)
+    }
+
+    /// The part of [`Layered::sweep`] in a layer that lists some vertices: those of a range of slots.
+    fn sweep_sparse<V: Visitor<W>>(
+        &self,
+        visitor: &V,
+        worker: &mut Worker<V::State, W>,
+        bits: Option<&Bitmap>,
+        layer: usize,
+        slots: Range<usize>,
+    ) {
+        let arcs = &self.layers[layer];
+        let vertices = arcs.vertices.unwrap_or(&[]);
+        let skipped = self.table.skipped(layer);
+        for (slot, &v) in slots.clone().zip(&vertices[slots]) {
+            if !skipped.has(slot) && bits.is_none_or(|bits| bits.get(v)) && visitor.wants(v) {
+                offer(visitor, &mut worker.state, v, arcs, arcs.range(slot));
+            }
+        }
+    }
+
+    /// The part of [`Layered::sweep`] in the oldest layer; how many lists it was that are not empty.
     fn sweep_complete<V: Visitor<W>>(
         &self,
         visitor: &V,
@@ -220,27 +294,27 @@ impl<'a, W: StoredWeight> Layered<'a, W> {
         bits: Option<&Bitmap>,
         first: usize,
         end: usize,
-    ) {
+    ) -> usize {
         let arcs = &self.layers[0];
         let end = end.min(arcs.offsets.len() - 1);
+        let mut offered = 0;
         if let Some(filter) = self.filter.as_ref().filter(|_| self.layers.len() == 1) {
             let selected = |v: VertexId| bits.is_none_or(|bits| bits.get(v)) && visitor.wants(v);
             for v in (first..end).map(vertex).filter(|&v| selected(v)) {
                 self.offer_born(visitor, worker, v, filter);
             }
-            return self.sweep_past(visitor, worker, filter, selected, first, end);
+            self.sweep_past(visitor, worker, filter, selected, first, end);
+            return offered;
         }
         let skipped = self.table.skipped(0);
-        if bits.is_none() && !skipped.near(first, end) {
-            for v in (first..end).map(vertex).filter(|&v| visitor.wants(v)) {
-                offer(visitor, &mut worker.state, v, arcs, arcs.range(v as usize));
-            }
-            return;
-        }
-        let selected = |v: usize| !skipped.has(v) && bits.is_none_or(|bits| bits.get(vertex(v)));
+        let all = bits.is_none() && !skipped.near(first, end);
+        let selected = |v: usize| all || !skipped.has(v) && bits.is_none_or(|bits| bits.get(vertex(v)));
         for v in (first..end).filter(|&v| selected(v)).map(vertex).filter(|&v| visitor.wants(v)) {
-            offer(visitor, &mut worker.state, v, arcs, arcs.range(v as usize));
+            let range = arcs.range(v as usize);
+            offered += usize::from(!range.is_empty());
+            offer(visitor, &mut worker.state, v, arcs, range);
         }
+        offered
     }
 
     /// Hands over those arcs of a vertex in a complete layer that were born by the rank.
@@ -254,7 +328,7 @@ impl<'a, W: StoredWeight> Layered<'a, W> {
     ) {
         let arcs = &self.layers[0];
         let mut rest = arcs.range(v as usize);
-        let mut chunk = FILTER_FIRST;
+        let mut chunk = if V::STOPS { FILTER_FIRST } else { FILTER_MAX };
         while !rest.is_empty() {
             let now = rest.start..rest.end.min(rest.start + chunk);
             rest.start = now.end;
@@ -416,34 +490,28 @@ fn offer<W: StoredWeight, V: Visitor<W>>(
     v: VertexId,
     arcs: &Arcs<'_, W>,
     range: Range<usize>,
-) {
-    if !range.is_empty() {
-        let piece =
-            Piece { targets: &arcs.targets[range.clone()], weights: &arcs.weights[range], exclusive: true };
-        visitor.visit(state, v, piece);
+) -> Flow {
+    if range.is_empty() {
+        return Flow::More;
     }
+    let piece =
+        Piece { targets: &arcs.targets[range.clone()], weights: &arcs.weights[range], exclusive: true };
+    visitor.visit(state, v, piece)
 }
 
 /// Puts the arcs of a range that were born by `rank` at the start of the worker's buffers; how many they are.
 #[inline(always)]
-fn keep_born<W: StoredWeight, S, C: Copy + Into<u32>>(
+fn keep_born<W: StoredWeight, S, C: Pod + Into<u32>>(
     arcs: &Arcs<'_, W>,
     born: &[C],
     rank: u32,
     range: Range<usize>,
     worker: &mut Worker<S, W>,
 ) -> usize {
-    let (targets, weights, born) = (&arcs.targets[range.clone()], &arcs.weights[range.clone()], &born[range]);
-    if worker.targets.len() < targets.len() {
-        worker.targets.resize(targets.len(), 0);
-        worker.weights.resize(targets.len(), W::default());
+    if worker.targets.len() < range.len() {
+        worker.targets.resize(range.len(), 0);
+        worker.weights.resize(range.len(), W::default());
     }
-    let mut kept = 0;
-    // Without a branch that depends on the data: it would be mispredicted at every other arc.
-    for ((&target, &weight), &born) in targets.iter().zip(weights).zip(born) {
-        worker.targets[kept] = target;
-        worker.weights[kept] = weight;
-        kept += usize::from(born.into() <= rank);
-    }
-    kept
+    let lists = (&arcs.targets[range.clone()], &arcs.weights[range.clone()]);
+    keep(lists, &born[range], rank, (&mut worker.targets, &mut worker.weights))
 }

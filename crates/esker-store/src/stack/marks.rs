@@ -39,6 +39,12 @@ impl Marks {
         self.0.get(start / 64..last).is_some_and(|words| words.iter().any(|&word| word != 0))
     }
 
+    /// How many members the words that overlap a range have.
+    pub fn count_near(&self, start: usize, end: usize) -> usize {
+        let last = end.div_ceil(64).min(self.0.len());
+        self.0.get(start / 64..last).unwrap_or(&[]).iter().map(|word| word.count_ones() as usize).sum()
+    }
+
     /// The members of a range, ascending.
     pub fn iter_range(&self, start: usize, end: usize) -> impl Iterator<Item = usize> + '_ {
         let last = end.div_ceil(64).min(self.0.len());

@@ -15,14 +15,16 @@ use crate::layer::{Address, Section};
 
 /// The vertex table of one direction of a stack.
 ///
-/// Memory: 8 bytes and a vertex id for each vertex, less what is shared with other versions, and two bits; a bit for
-/// each fragment.
+/// Memory: 8 bytes and a vertex id for each vertex, less what is shared with other versions, and three bits; a bit
+/// for each fragment.
 #[derive(Debug, Clone)]
 pub struct Table {
     heads: Lama<u64>,
     degrees: Lama<VertexId>,
     /// Vertices whose lists must be assembled along their chains: some of it is dead, or not yet born.
     special: Arc<Marks>,
+    /// Vertices whose newest fragment is not in the oldest layer.
+    chained: Arc<Marks>,
     /// By layer: slots that scans of the layer skip, because a newer fragment replaced them or their vertex is special.
     skipped: Vec<Arc<Marks>>,
 }
@@ -68,7 +70,9 @@ impl Table {
             }
         }
         let skipped = vec![Arc::new(Marks::new(listed))];
-        let table = Self { heads, degrees, special: Arc::new(Marks::new(n)), skipped };
+        let special = Arc::new(Marks::new(n));
+        let chained = Arc::clone(&special);
+        let table = Self { heads, degrees, special, chained, skipped };
         table.extended(stack, 1, direction, run)
     }
 
@@ -85,6 +89,7 @@ impl Table {
         table.heads.grow(n);
         table.degrees.grow(n);
         Arc::make_mut(&mut table.special).grow(n);
+        Arc::make_mut(&mut table.chained).grow(n);
         for layer in from..stack.layers().len() {
             run.check()?;
             table.apply(stack, layer, direction, run)?;
@@ -118,6 +123,7 @@ impl Table {
                 self.skip_chain(stack, direction, v)?;
             }
             self.heads.set(index, Address::new(number, slot).0);
+            Arc::make_mut(&mut self.chained).insert(index);
             let marks = Arc::make_mut(&mut self.special);
             if whole && !partial {
                 marks.remove(index);
@@ -170,6 +176,11 @@ impl Table {
         &self.special
     }
 
+    /// The vertices whose newest fragment is not in the oldest layer.
+    pub fn chained(&self) -> &Marks {
+        &self.chained
+    }
+
     /// The slots of a layer that scans of the layer skip.
     pub fn skipped(&self, layer: usize) -> &Marks {
         &self.skipped[layer]
@@ -178,7 +189,10 @@ impl Table {
     /// Bytes of memory, those included that other versions share.
     pub fn bytes(&self) -> usize {
         let arrays = self.heads.owned_bytes() + self.degrees.owned_bytes();
-        arrays + self.special.bytes() + self.skipped.iter().map(|marks| marks.bytes()).sum::<usize>()
+        arrays
+            + self.special.bytes()
+            + self.chained.bytes()
+            + self.skipped.iter().map(|marks| marks.bytes()).sum::<usize>()
     }
 }
 

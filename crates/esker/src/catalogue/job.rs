@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use esker_algo::check::Wrong;
-use esker_graph::{Csr, CsrGraph, Direction, Graph, Induced, Lists, Remaining, Rows, Run, VertexId};
+use esker_graph::{Csr, CsrGraph, Direction, Erased, Graph, Lists, Remaining, Rows, Run, VertexId};
 use esker_store::ids::ExternalId;
 use esker_store::{Snapshot, StoredGraph, StoredWeight};
 
@@ -40,9 +40,13 @@ impl<'a> Job<'a> {
         Ok(self.snapshot.remaining(self.run)?)
     }
 
-    /// The vertices that an option names by their external ids. To an algorithm they are [`JobGraph::places`].
+    /// The vertices that an option names by their external ids, as the algorithm's graph numbers them.
     pub(super) fn vertices(&self, option: &str) -> Result<Vec<VertexId>> {
-        let find = |text: &String| -> Result<VertexId> { Ok(self.snapshot.find_vertex(text, self.run)?) };
+        let remaining = self.remaining()?;
+        let find = |text: &String| -> Result<VertexId> {
+            let v = self.snapshot.find_vertex(text, self.run)?;
+            Ok(remaining.map_or(v, |remaining| remaining.rank(v)))
+        };
         self.params.all(option).iter().map(find).collect()
     }
 
@@ -108,40 +112,30 @@ impl<'a> Job<'a> {
 pub(super) trait JobGraph: Lists<Error = esker_store::Error> {
     /// The same graph over plain slices, if its lists lie in one piece each.
     fn plain(&self, run: &Run) -> Result<Option<CsrGraph<'_, Self::Weight>>>;
-
-    /// What the graph calls these vertices of the snapshot, none of which is removed.
-    fn places(&self, vertices: &[VertexId]) -> Vec<VertexId>;
 }
 
 impl<W: StoredWeight> JobGraph for StoredGraph<'_, W> {
     fn plain(&self, run: &Run) -> Result<Option<CsrGraph<'_, W>>> {
         Ok(self.csr(run)?)
     }
-
-    fn places(&self, vertices: &[VertexId]) -> Vec<VertexId> {
-        vertices.to_vec()
-    }
 }
 
-impl<G: JobGraph> JobGraph for Induced<'_, G> {
-    fn plain(&self, _: &Run) -> Result<Option<CsrGraph<'_, G::Weight>>> {
+impl<W: StoredWeight> JobGraph for Erased<'_, W, esker_store::Error> {
+    fn plain(&self, _: &Run) -> Result<Option<CsrGraph<'_, W>>> {
         Ok(None)
-    }
-
-    fn places(&self, vertices: &[VertexId]) -> Vec<VertexId> {
-        vertices.iter().map(|&v| self.remaining().rank(v)).collect()
     }
 }
 
 /// The answer that an expression computes on the graph of a job with weights of the given type. The expression is compiled
-/// twice: for a snapshot as it is, and for one with removed vertices, of which an algorithm sees and answers nothing.
+/// twice: for a snapshot as it is, and for one with removed vertices, of which an algorithm sees and answers nothing. That is rare, so
+/// the type of the graph is forgotten there: no algorithm needs the scans of every encoding a second time.
 macro_rules! on_graph {
     ($job:expr, $weight:ty, $graph:ident => $answer:expr) => {{
         let $graph = &$job.graph::<$weight>()?;
         match $job.remaining()? {
             None => $answer,
             Some(remaining) => {
-                let $graph = &esker_graph::Induced::new($graph, remaining);
+                let $graph = &esker_graph::Erased::new(esker_graph::Induced::new($graph, remaining));
                 let answer: crate::error::Result<crate::answer::Answer> = $answer;
                 answer.map(|answer| answer.put_back(remaining))
             }

@@ -55,7 +55,7 @@ fn run_pagerank(
 ) -> Result<Answer> {
     if let Some(weights) = &mut options.teleport {
         weights.resize(graph.num_vertices(), 0.0);
-        for v in graph.places(targets) {
+        for &v in targets {
             weights[v as usize] += 1.0;
         }
     }
@@ -133,7 +133,7 @@ fn betweenness_options(params: &Params, named: Vec<VertexId>) -> Result<Betweenn
 }
 
 fn run_betweenness(job: &Job<'_>, graph: &impl JobGraph, sources: &[VertexId]) -> Result<Answer> {
-    let options = betweenness_options(job.params, graph.places(sources))?;
+    let options = betweenness_options(job.params, sources.to_vec())?;
     let (found, seconds) = timed(|| betweenness(graph, job.run, &options));
     let found = found?;
     job.verify("betweenness", graph, |out, _| {

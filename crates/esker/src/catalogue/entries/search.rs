@@ -27,7 +27,7 @@ pub(super) const BFS: Entry = Entry {
     weighted: false,
     run: |job| {
         let sources = job.some_vertices("bfs", "source")?;
-        on_graph!(job, (), graph => run_bfs(job, graph, &graph.places(&sources)))
+        on_graph!(job, (), graph => run_bfs(job, graph, &sources))
     },
     estimate: |shape, _, resources| Ok(bfs::estimate(shape, &BfsOptions::default(), resources.deterministic)),
 };
@@ -101,7 +101,7 @@ fn sssp_by<W: StoredWeight + Length>(
         return Err(Error::Usage("sssp takes one --source".to_owned()));
     };
     let options = sssp_options(job.params)?;
-    on_graph!(job, W, graph => sssp_on(job, graph, graph.places(&[source])[0], &options, values))
+    on_graph!(job, W, graph => sssp_on(job, graph, source, &options, values))
 }
 
 fn sssp_on<W: Length>(
