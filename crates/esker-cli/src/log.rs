@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
+use esker::graph::Run;
 use esker::store::Store;
 use esker::store::format::VersionRecord;
 use esker::store::version::format_time;
@@ -14,7 +15,7 @@ use crate::failure::Outcome;
 use crate::size::count;
 use crate::text;
 
-/// Newest first: number, time, edges, vertices (those included that were removed), tags, message.
+/// Newest first: number, time, edges, vertices, tags, message.
 #[derive(Debug, Args)]
 pub(crate) struct LogCommand {
     /// The database
@@ -42,6 +43,11 @@ impl LogCommand {
         }
         let shown = versions.iter().rev().filter(|version| last.is_none_or(|last| version.number <= last));
         let shown: Vec<&VersionRecord> = shown.take(self.limit.unwrap_or(usize::MAX)).collect();
+        let removed = store.removed_by_version(&Run::with_threads(1)?)?;
+        let vertices_of = |version: &VersionRecord| {
+            let place = removed.partition_point(|&(since, _)| since <= version.number);
+            version.num_vertices - place.checked_sub(1).map_or(0, |last| removed[last].1)
+        };
         let tags_of = |version: &VersionRecord| tags.get(&version.number).cloned().unwrap_or_default();
         if self.json {
             let versions: Vec<_> = shown
@@ -53,7 +59,7 @@ impl LogCommand {
                         "time_ms": version.time_ms,
                         "message": version.message,
                         "tags": tags_of(version),
-                        "vertices": version.num_vertices,
+                        "vertices": vertices_of(version),
                         "edges": version.num_edges,
                     })
                 })
@@ -69,7 +75,7 @@ impl LogCommand {
                     version.number.to_string(),
                     format_time(version.time_ms),
                     format!("{} edges", count(version.num_edges)),
-                    format!("{} vertices", count(version.num_vertices)),
+                    format!("{} vertices", count(vertices_of(version))),
                 ]
             })
             .collect();

@@ -62,6 +62,13 @@ fn files_are_added_and_deleted_as_versions() {
     let said = place.ok("delete f.esker --vertices left.txt");
     assert_eq!(said, "f.esker: version 4: 2 edges removed, 1 vertex removed\n");
     place.fails(1, "set f.esker --vertex alice age=30", "it was removed");
+    // The log tells of the vertices that are there, before and after the layers become one.
+    let vertices = || {
+        let log = place.json("log f.esker --json");
+        let versions = log["versions"].as_array().unwrap().iter();
+        versions.map(|version| version["vertices"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(vertices(), [3, 4, 4, 3]);
     let ends = place.ok("export f.esker - --format csv --at 4");
     assert_eq!(ends.lines().skip(1).collect::<Vec<_>>(), ["carol,dan,2,old friend"]);
 
@@ -78,6 +85,7 @@ fn files_are_added_and_deleted_as_versions() {
         place.ok("compact f.esker");
     }
     assert_eq!(place.json("info f.esker --json")["layers"], 1);
+    assert_eq!(vertices(), [3, 4, 4, 3]);
     assert_eq!(place.diff("1", "4").len(), 6);
 }
 

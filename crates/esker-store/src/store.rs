@@ -13,6 +13,7 @@ use crate::format::VersionRecord;
 use crate::freeze::CopyPolicy;
 use crate::io::{Disk, MemoryDisk, RealDisk};
 use crate::log::{LogReader, log_directory};
+use crate::property::{REMOVED_NUMBER, removed_by_version};
 use crate::snapshot::{Snapshot, State};
 use crate::version::{MANIFEST_NAME, Manifest};
 
@@ -125,6 +126,21 @@ impl Store {
             let frozen = state.manifest().versions.iter().cloned();
             Ok(frozen.chain(tail.commits.iter().map(|commit| commit.record())).collect())
         })
+    }
+
+    /// How many vertices are removed, from each version on at which that changes, ascending.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; [`Error::Io`]; cancellation.
+    pub fn removed_by_version(&self, run: &Run) -> Result<Vec<(u64, u64)>> {
+        let newest = self.snapshot()?;
+        let mut layers = Vec::new();
+        for layer in newest.state().layers() {
+            if let Some(column) = layer.vertex_property(REMOVED_NUMBER) {
+                layers.push((Arc::clone(column), layer.lists().versions()?));
+            }
+        }
+        removed_by_version(&layers, run)
     }
 
     /// Checks everything in the newest version: see [`crate::check`].

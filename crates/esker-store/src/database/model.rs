@@ -1,6 +1,7 @@
 //! What a database should hold, in the words of a user, and how tests compare the two.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use esker_graph::{Direction, Run};
 
@@ -11,7 +12,7 @@ use crate::format::ElementType;
 use crate::history::Random;
 use crate::ids::ExternalId;
 use crate::io::Disk;
-use crate::property::PropertyValue;
+use crate::property::{PropertyValue, REMOVED_NUMBER, removed_by_version};
 use crate::sample::{KINDS, Sample, kind_of};
 use crate::snapshot::Snapshot;
 
@@ -232,6 +233,16 @@ pub(super) fn verify(db: &Database, model: &Model, disk: &dyn Disk, run: &Run) {
         assert!(report.is_sound(), "version {number}: {:?}", report.problems);
     }
     assert!(db.versions().iter().map(|version| version.number).eq(model.versions.keys().copied()));
+    let newest = db.snapshot().unwrap();
+    let columns = newest.state().layers().iter().filter_map(|layer| {
+        Some((Arc::clone(layer.vertex_property(REMOVED_NUMBER)?), layer.lists().versions().unwrap()))
+    });
+    let removed = removed_by_version(&columns.collect::<Vec<_>>(), run).unwrap();
+    for (&number, expected) in &model.versions {
+        let place = removed.partition_point(|&(since, _)| since <= number);
+        let count = place.checked_sub(1).map_or(0, |last| removed[last].1) as usize;
+        assert_eq!(db.at(number).unwrap().num_vertices() - count, expected.vertices.len());
+    }
     for number in (1..=model.next).filter(|number| !model.versions.contains_key(number)) {
         assert!(db.at(number).is_err(), "version {number} was forgotten");
     }

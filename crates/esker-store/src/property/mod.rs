@@ -25,7 +25,7 @@ pub use column::{Change, PropertyColumn, PropertyLayer};
 pub use dictionary::{Dictionary, DictionarySegment};
 pub use files::{PropertyFiles, REMOVED_NUMBER, removed_record};
 pub use merge::merge_columns;
-pub use removed::RemovedVertices;
+pub use removed::{RemovedVertices, removed_by_version};
 pub use tail::PropertyTail;
 pub use value::PropertyValue;
 pub use view::VertexProperty;
