@@ -8,22 +8,31 @@ use std::time::{Duration, Instant};
 use esker_algo::algorithm::bellman_ford::{self, BellmanFordOptions, bellman_ford};
 use esker_algo::algorithm::betweenness::{self, BetweennessOptions, betweenness};
 use esker_algo::algorithm::bfs::{self, BfsOptions, bfs};
+use esker_algo::algorithm::biconnectivity::{self, biconnectivity};
+use esker_algo::algorithm::cliques::{self, CliquesOptions, cliques};
 use esker_algo::algorithm::colouring::{self, ColouringOptions, ColouringOrder, colouring};
 use esker_algo::algorithm::densest::{self, DensestOptions, densest};
+use esker_algo::algorithm::forest::{self, ForestOptions, forest};
 use esker_algo::algorithm::kcore::{self, kcore};
+use esker_algo::algorithm::ldd::{self, LddOptions, ldd};
+use esker_algo::algorithm::matching::{self, MatchingMethod, MatchingOptions, matching};
 use esker_algo::algorithm::mis::{self, MisOptions, mis};
+use esker_algo::algorithm::msf::{self, msf};
 use esker_algo::algorithm::pagerank::{self, PageRankOptions, pagerank};
 use esker_algo::algorithm::set_cover::{self, SetCoverOptions, set_cover};
+use esker_algo::algorithm::spanner::{self, SpannerOptions, spanner};
 use esker_algo::algorithm::sssp::{self, SsspOptions, sssp};
+use esker_algo::algorithm::triangles_filter::{self, triangles_filter};
+use esker_algo::algorithm::truss::{self, truss};
 use esker_algo::algorithm::wbfs::{self, WbfsOptions, wbfs};
-use esker_algo::algorithm::wcc::{self, WccOptions, wcc};
+use esker_algo::algorithm::wcc::{self, WccMethod, WccOptions, wcc};
 use esker_algo::algorithm::widest::{self, WidestMethod, WidestOptions, widest};
 use esker_algo::{Estimate, Shape};
 use esker_graph::{Cancel, Csr, CsrGraph, Run, RunOptions, Stop, VertexId};
 
 type Algorithm = (&'static str, fn(&CsrGraph<'_, i32>, &Run) -> Result<(), Stop>, fn(Shape) -> Estimate);
 
-const ALGORITHMS: [Algorithm; 15] = [
+const ALGORITHMS: [Algorithm; 26] = [
     (
         "bfs",
         |g, r| bfs(g, r, &[0], &BfsOptions::default()).map(drop),
@@ -75,7 +84,50 @@ const ALGORITHMS: [Algorithm; 15] = [
     ),
     ("densest", |g, r| densest(g, r, &DensestOptions::default()).map(drop), densest::estimate),
     ("set cover", |g, r| set_cover(g, r, &SetCoverOptions::default()).map(drop), set_cover::estimate),
+    (
+        "contraction",
+        |g, r| wcc(g, r, &contraction()).map(drop),
+        |s| wcc::estimate_method(s, contraction().method),
+    ),
+    (
+        "decomposition",
+        |g, r| ldd(g, r, &LddOptions::default()).map(drop),
+        |s| ldd::estimate(s, &LddOptions::default(), false),
+    ),
+    (
+        "forest",
+        |g, r| forest(g, r, &ForestOptions::default()).map(drop),
+        |s| forest::estimate(s, &ForestOptions::default(), false),
+    ),
+    ("biconnectivity", |g, r| biconnectivity(g, r).map(drop), biconnectivity::estimate),
+    (
+        "matching",
+        |g, r| matching(g, r, &MatchingOptions::default()).map(drop),
+        |s| matching::estimate(s, &MatchingOptions::default(), false),
+    ),
+    (
+        "matching by priorities",
+        |g, r| matching(g, r, &by_priorities()).map(drop),
+        |s| matching::estimate(s, &by_priorities(), false),
+    ),
+    (
+        "spanner",
+        |g, r| spanner(g, r, &SpannerOptions::default()).map(drop),
+        |s| spanner::estimate(s, &SpannerOptions::default(), false),
+    ),
+    ("minimum spanning forest", |g, r| msf(g, r).map(drop), msf::estimate),
+    ("triangles, filter", |g, r| triangles_filter(g, r).map(drop), |s| triangles_filter::estimate(s, 2)),
+    ("cliques", |g, r| cliques(g, r, &CliquesOptions::default()).map(drop), |s| cliques::estimate(s, 2)),
+    ("truss", |g, r| truss(g, r).map(drop), |s| truss::estimate(s, 2)),
 ];
+
+fn contraction() -> WccOptions {
+    WccOptions { method: WccMethod::Contraction { beta: 0.2 }, ..WccOptions::default() }
+}
+
+fn by_priorities() -> MatchingOptions {
+    MatchingOptions { method: MatchingMethod::Priorities }
+}
 
 fn endless() -> PageRankOptions {
     PageRankOptions { tolerance: 0.0, rounds_max: usize::MAX, ..PageRankOptions::default() }

@@ -99,8 +99,9 @@ const GRAIN: usize = 64;
 
 /// The number of cliques, if it is less than 2^64, and the length of the longest list.
 fn count<E: Earlier>(lists: &E, run: &Run, hubs: usize, k: usize) -> Result<(Option<u64>, usize), E::Error> {
-    let hubs = Hubs::new(lists, run, hubs, false)?;
     let n = lists.num_vertices();
+    run.round(n)?;
+    let hubs = Hubs::new(lists, run, hubs, false)?;
     let sums = run.share_ranges(
         n,
         GRAIN,
