@@ -11,7 +11,7 @@
 //! of a vertex is looked at again only when the neighbour that it was waiting for is. Sage extracts edges in phases for
 //! the same end; here nothing is extracted. The answer never depends on threads; a `deterministic` run takes this method.
 //!
-//! Work O(n + m). Memory: claims, one id a vertex; priorities, four ids and 8 bytes a vertex, and the filter: m/32 words
+//! Work O(n + m). Memory: claims, one id a vertex; priorities, six ids and 8 bytes a vertex, and the filter: m/32 words
 //! and 4 words a vertex. Reads: claims, at most every list for each class of degrees; priorities, every list, and what is
 //! left of it again each time that its vertex has to choose anew.
 //!
@@ -67,7 +67,7 @@ pub fn estimate(shape: Shape, options: &MatchingOptions, deterministic: bool) ->
     if options.method == MatchingMethod::Claims && !deterministic {
         return Estimate { memory_bytes: n * id_bytes, read_bytes: 2 * shape.list_bytes() };
     }
-    let memory_bytes = n * (4 * id_bytes + 8) + filter::memory_bytes(shape, Sides::Out);
+    let memory_bytes = n * (6 * id_bytes + 8) + filter::memory_bytes(shape, Sides::Out);
     Estimate { memory_bytes, read_bytes: 3 * shape.list_bytes() }
 }
 
