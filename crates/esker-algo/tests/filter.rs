@@ -5,13 +5,21 @@ mod shapes;
 
 use esker_algo::algorithm::bfs::{BfsOptions, bfs};
 use esker_algo::algorithm::biconnectivity::biconnectivity;
+use esker_algo::algorithm::cliques::{CliquesOptions, cliques};
+use esker_algo::algorithm::forest::{ForestOptions, forest};
+use esker_algo::algorithm::ldd::{LddOptions, ldd};
+use esker_algo::algorithm::matching::{MatchingMethod, MatchingOptions, matching};
+use esker_algo::algorithm::msf::msf;
 use esker_algo::algorithm::scc::scc;
+use esker_algo::algorithm::spanner::{SpannerOptions, spanner};
 use esker_algo::algorithm::triangles::{TrianglesOptions, triangles};
+use esker_algo::algorithm::triangles_filter::triangles_filter;
+use esker_algo::algorithm::truss::truss;
 use esker_algo::algorithm::wcc::{WccOptions, wcc};
 use esker_algo::primitive::{Filter, Sides, filter};
 use esker_algo::{Shape, check};
 use esker_graph::{
-    Bitmap, Csr, Direction, Flow, Graph, Lists, Piece, Run, Select, Stop, VertexId, Visitor, vertex,
+    Bitmap, Csr, Direction, Flow, Graph, Lists, Piece, Rows, Run, Select, Stop, VertexId, Visitor, vertex,
 };
 use proptest::prelude::*;
 use shapes::{shapes, undirected};
@@ -182,6 +190,26 @@ fn large_lists_of_many_blocks() {
     }
 }
 
+/// Decompositions, forests, spanners and matchings of a filtered graph; the last through a filter of the filter.
+fn structures<G: Lists<Weight = i32, Error = Stop>>(graph: &G, out: &Rows<'_, i32>, run: &Run) {
+    let found = ldd(graph, run, &LddOptions::default()).unwrap();
+    check::ldd(out, &found.clusters, found.radius).unwrap();
+    let found = forest(graph, run, &ForestOptions::default()).unwrap();
+    check::forest(out, &found.edges, found.trees).unwrap();
+    let found = spanner(graph, run, &SpannerOptions::default()).unwrap();
+    check::spanner(out, &found.edges, &found.clusters, found.radius).unwrap();
+    let found = msf(graph, run).unwrap();
+    check::msf(out, &found.edges, found.trees).unwrap();
+    for method in [MatchingMethod::Claims, MatchingMethod::Priorities] {
+        let found = matching(graph, run, &MatchingOptions { method }).unwrap();
+        check::matching(out, &found.mates, found.edges).unwrap();
+    }
+    check::triangles(out, triangles_filter(graph, run).unwrap().triangles).unwrap();
+    check::cliques(out, 4, cliques(graph, run, &CliquesOptions::default()).unwrap().cliques).unwrap();
+    let found = truss(graph, run).unwrap();
+    check::truss(out, &found.edges, &found.trussness).unwrap();
+}
+
 /// The graph that a symmetric filter leaves, as a copy.
 fn copy(sample: &common::Sample, csr: &Csr<i32>) -> Csr<i32> {
     let view = csr.graph();
@@ -216,6 +244,7 @@ proptest! {
             let found = biconnectivity(&filter, &run).unwrap();
             let block = |u, v| found.block(u, v);
             check::biconnectivity(out, block, &found.articulation_points, &found.bridges, found.count).unwrap();
+            structures(&filter, out, &run);
         }
     }
 
