@@ -131,7 +131,7 @@ fn right(sample: &common::Sample, source: VertexId) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig::with_cases(40))]
     #[test]
     fn right_on_every_kind_of_graph(sample in common::samples(), pick in any::<u32>()) {
         right(&sample, (pick as usize % sample.num_vertices) as VertexId);

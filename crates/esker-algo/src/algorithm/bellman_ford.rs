@@ -10,20 +10,19 @@
 //! error if distances do not come to rest.
 //!
 //! Work O(n m) at worst, a few times m on random graphs. Memory, bytes a vertex: 8 for distances, an id for parents, up to
-//! 2.25 for frontiers, 1.25 for a search for circles. Reads, each round: the lists of vertices whose distance changed, or all
-//! in-lists if these are most.
+//! 2.25 for frontiers, 1.25 for a search for circles. Reads, each round: the lists of vertices whose distance changed.
 //!
 //! [1] J. Shun, G. Blelloch, "Ligra: A Lightweight Graph Processing Framework for Shared Memory", PPoPP 2013.
 //! [2] B. Cherkassky, A. Goldberg, "Negative-cycle Detection Algorithms", Mathematical Programming 85, 1999.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use esker_graph::{Direction, Flow, Graph, NONE, Piece, Run, Select, Stop, VertexId, Visitor, vertex};
 
 use super::relaxation::{Relax, Rule, tight_tree};
 use crate::estimate::{Estimate, Shape};
 use crate::lengths::Length;
-use crate::primitive::{Frontier, VertexArray, VertexValues};
+use crate::primitive::{VertexArray, VertexValues};
 
 /// What is wanted of the search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -116,17 +115,16 @@ where
     let n = graph.num_vertices();
     let distances = VertexValues::filled(run, n, <G::Weight as Length>::UNREACHED);
     let parents = VertexArray::filled(run, n, NONE);
-    let fault = AtomicBool::new(false);
-    let relax = Relax { rule: Sum, labels: &distances, parents: Some(&parents), fault: &fault };
+    let relax = Relax::new(&Sum, &distances, Some(&parents));
     distances.set(source, <G::Weight as Length>::ORIGIN);
-    let mut frontier = Frontier::one(graph, source);
+    let mut frontier = vec![source];
     while !frontier.is_empty() {
         run.round(frontier.len())?;
         let round = run.rounds();
         // Parents are exact if one thread sets them; it must, should several have failed for so long to leave a circle.
         let by = if round > n { run.alone() } else { run };
-        frontier = relax.round(graph, by, &frontier)?;
-        let failed = fault.load(Ordering::Relaxed);
+        frontier = relax.round(graph, by, &frontier, |_, _| true)?;
+        let failed = relax.fault.load(Ordering::Relaxed);
         if failed || round >= SEARCH_ROUND_MIN && (round.is_power_of_two() || round > n) {
             if let Some(vertices) = circle(&parents) {
                 let length = length(graph, run, &vertices)?;
@@ -144,6 +142,7 @@ where
             }
         }
     }
+    drop((relax, frontier));
     drop(parents);
     let rounds = run.rounds();
     let distances = distances.into_vec();

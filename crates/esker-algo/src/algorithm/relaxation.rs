@@ -1,14 +1,17 @@
 //! Label correcting: rounds that relax the edges that leave vertices whose labels changed, until none changes.
 //!
-//! Shared by searches whose labels are the least that some rule allows. A vertex may be relaxed while its own label changes: what
-//! counts is that each change is followed by a round with the vertex in its frontier, so the labels at the end are the least
-//! fixed point, whatever the order.
+//! Shared by searches whose labels are the least that some rule allows. A vertex may be relaxed while its own label
+//! changes: what counts is that each change is followed by a round with the vertex in its frontier, so the labels at the end
+//! are the least fixed point, whatever the order. Frontiers are lists in which each vertex stands once.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use esker_graph::{Graph, NONE, Run, VertexId, Weight};
+use esker_graph::{Bitmap, Direction, Flow, Graph, NONE, Piece, Run, Select, VertexId, Visitor, Weight};
 
-use crate::primitive::{EdgeOp, Frontier, Value, VertexArray, VertexValues, Way, edge_map, edge_map_way};
+use crate::primitive::{
+    Buckets, EdgeOp, Frontier, Order, Value, VertexArray, VertexValues, concat, edge_map, is_small,
+    vertex_map,
+};
 
 /// How labels spread. Less is better.
 pub(super) trait Rule<W>: Sync {
@@ -17,77 +20,133 @@ pub(super) trait Rule<W>: Sync {
 
     /// The label that a vertex with `label` offers over an edge; `None` if it cannot be told.
     fn over(&self, label: Self::Label, edge: W) -> Option<Self::Label>;
+}
 
-    /// Whether a vertex enters the next frontier by a change of its label.
-    #[inline(always)]
-    fn enters(&self, _old: Self::Label, _new: Self::Label) -> bool {
-        true
-    }
+/// A rule by which no label over an edge is better than the one before it.
+pub(super) trait Ordered<W>: Rule<W> {
+    /// The bucket of a label, which ascends with it; `None` of vertices not reached.
+    fn bucket(&self, label: Self::Label) -> Option<u64>;
 }
 
 /// Labels that spread along edges.
 pub(super) struct Relax<'a, W, R: Rule<W>> {
-    pub(super) rule: R,
+    pub(super) rule: &'a R,
     pub(super) labels: &'a VertexValues<R::Label>,
     /// For each vertex the one over which its label came, or one of those if several came at once; if wanted.
     pub(super) parents: Option<&'a VertexArray>,
     /// Set once a label cannot be told.
-    pub(super) fault: &'a AtomicBool,
+    pub(super) fault: AtomicBool,
+    /// Vertices in the next frontier, while a round goes on.
+    seen: Bitmap,
 }
 
-/// Of ten arcs, how many must leave the frontier for a round to go over all of them from the other side, which costs less for
-/// each arc but cannot pass over any.
-const PULL_TENTHS: u64 = 7;
+impl<'a, W: Weight, R: Rule<W>> Relax<'a, W, R> {
+    pub(super) fn new(
+        rule: &'a R,
+        labels: &'a VertexValues<R::Label>,
+        parents: Option<&'a VertexArray>,
+    ) -> Self {
+        Self { rule, labels, parents, fault: AtomicBool::new(false), seen: Bitmap::new(labels.len()) }
+    }
 
-impl<W: Weight, R: Rule<W>> Relax<'_, W, R> {
-    /// Relaxes the edges that leave `frontier`. The vertices that enter the next.
+    /// Relaxes the edges that leave `frontier`. Those vertices whose change of label `enters` allows.
     pub(super) fn round<G: Graph<Weight = W>>(
         &self,
         graph: &G,
         run: &Run,
-        frontier: &Frontier,
-    ) -> Result<Frontier, G::Error> {
-        let most = u128::from(frontier.arcs()) * 10 > u128::from(graph.num_arcs() * PULL_TENTHS);
-        let pull = most && graph.has(esker_graph::Direction::In) && run.threads() > 1;
-        edge_map_way(graph, run, if pull { Way::Pull } else { Way::Push }, frontier, self)
+        frontier: &[VertexId],
+        enters: impl Fn(R::Label, R::Label) -> bool + Sync,
+    ) -> Result<Vec<VertexId>, G::Error> {
+        let select = Select::List(frontier);
+        let found = if is_small(graph, run, &[Direction::Out], frontier) {
+            let push = Push::<_, _, _, true> { relax: self, enters };
+            graph.scan(run.alone(), Direction::Out, select, &push)?
+        } else {
+            graph.scan(run, Direction::Out, select, &Push::<_, _, _, false> { relax: self, enters })?
+        };
+        let next = concat(found);
+        next.iter().for_each(|&v| self.seen.set_word(v as usize / 64, 0));
+        Ok(next)
     }
 
-    #[inline(always)]
-    fn note(&self, dst: VertexId, src: VertexId, old: R::Label, new: R::Label) -> bool {
-        if let Some(parents) = self.parents {
-            parents.set(dst, src);
+    /// Relaxes all from `source` on, the vertices of the best bucket first.
+    pub(super) fn by_buckets<const BITS: u32, G: Graph<Weight = W>>(
+        &self,
+        graph: &G,
+        run: &Run,
+    ) -> Result<(), G::Error>
+    where
+        R: Ordered<W>,
+    {
+        let bucket = |v: VertexId| self.rule.bucket(self.labels.get(v));
+        let mut buckets = Buckets::<BITS>::new(run, self.labels.len(), Order::Increasing, bucket)?;
+        while let Some((at, mut frontier)) = buckets.next(run, bucket)? {
+            let layout = buckets.layout();
+            let enters = |old, new| {
+                let new = self.rule.bucket(new).unwrap_or(at);
+                new == at || self.rule.bucket(old).is_none_or(|old| layout.leaves(old, new))
+            };
+            while !frontier.is_empty() && !self.fault.load(Ordering::Relaxed) {
+                run.round(frontier.len())?;
+                // Who is in the bucket at hand stays; the others wait for theirs.
+                let mut moved = self.round(graph, run, &frontier, enters)?;
+                frontier.clear();
+                frontier.extend(moved.extract_if(.., |v| bucket(*v) == Some(at)));
+                buckets.insert(run, &moved, bucket)?;
+            }
         }
-        self.rule.enters(old, new)
-    }
-
-    #[inline(always)]
-    fn offer(&self, src: VertexId, edge: W) -> Option<R::Label> {
-        let offer = self.rule.over(self.labels.get(src), edge);
-        if offer.is_none() {
-            self.fault.store(true, Ordering::Relaxed);
-        }
-        offer
+        Ok(())
     }
 }
 
-impl<W: Weight, R: Rule<W>> EdgeOp<W> for Relax<'_, W, R> {
-    const REPEATS: bool = true;
+/// Edges that are looked at side by side.
+const CHUNK: usize = 64;
 
-    #[inline(always)]
-    fn push(&self, src: VertexId, dst: VertexId, edge: W) -> bool {
-        let Some(new) = self.offer(src, edge) else { return false };
-        self.labels.lower(dst, new).is_some_and(|old| self.note(dst, src, old, new))
+struct Push<'a, 'b, W, R: Rule<W>, E, const ALONE: bool> {
+    relax: &'a Relax<'b, W, R>,
+    enters: E,
+}
+
+impl<W: Weight, R: Rule<W>, E: Fn(R::Label, R::Label) -> bool + Sync, const ALONE: bool> Visitor<W>
+    for Push<'_, '_, W, R, E, ALONE>
+{
+    type State = Vec<VertexId>;
+
+    fn new_state(&self) -> Vec<VertexId> {
+        Vec::new()
     }
 
     #[inline(always)]
-    fn push_alone(&self, src: VertexId, dst: VertexId, edge: W) -> bool {
-        let Some(new) = self.offer(src, edge) else { return false };
-        self.labels.lower_alone(dst, new).is_some_and(|old| self.note(dst, src, old, new))
-    }
-
-    #[inline(always)]
-    fn pull(&self, dst: VertexId, src: VertexId, edge: W) -> bool {
-        self.push_alone(src, dst, edge)
+    fn visit(&self, next: &mut Vec<VertexId>, src: VertexId, piece: Piece<'_, W>) -> Flow {
+        let Relax { rule, labels, parents, fault, seen } = self.relax;
+        let from = labels.get(src);
+        for (targets, edges) in piece.targets.chunks(CHUNK).zip(piece.weights.chunks(CHUNK)) {
+            // Which labels change cannot be predicted, so they are picked without branches.
+            let mut better = [0u8; CHUNK];
+            let (mut count, mut faults) = (0, false);
+            for (i, (&dst, &edge)) in targets.iter().zip(edges).enumerate() {
+                let offer = rule.over(from, edge);
+                faults |= offer.is_none();
+                better[count % CHUNK] = i as u8;
+                count += usize::from(offer.is_some_and(|offer| offer < labels.get(dst)));
+            }
+            if faults {
+                fault.store(true, Ordering::Relaxed);
+            }
+            for &i in &better[..count] {
+                let (dst, edge) = (targets[usize::from(i)], edges[usize::from(i)]);
+                let Some(new) = rule.over(from, edge) else { continue };
+                let old = if ALONE { labels.lower_alone(dst, new) } else { labels.lower(dst, new) };
+                let Some(old) = old else { continue };
+                if let Some(parents) = parents {
+                    parents.set(dst, src);
+                }
+                if (self.enters)(old, new) && seen.insert(dst) {
+                    next.push(dst);
+                }
+            }
+        }
+        Flow::More
     }
 }
 
@@ -101,12 +160,12 @@ pub(super) fn tight_tree<G: Graph>(
 ) -> Result<Vec<VertexId>, G::Error> {
     let n = graph.num_vertices();
     let parents = VertexArray::filled(run, n, NONE);
-    let visited = esker_graph::Bitmap::new(n);
+    let visited = Bitmap::new(n);
     parents.set(source, source);
     let mut frontier = Frontier::one(graph, source);
     while !frontier.is_empty() {
         run.check()?;
-        crate::primitive::vertex_map(run, &frontier, |v| {
+        vertex_map(run, &frontier, |v| {
             visited.insert(v);
         })?;
         let adopt = Adopt { parents: &parents, visited: &visited, tight: &tight };
@@ -118,7 +177,7 @@ pub(super) fn tight_tree<G: Graph>(
 /// Gives a vertex the least parent among the vertices of the frontier from which a tight edge leads to it.
 struct Adopt<'a, T> {
     parents: &'a VertexArray,
-    visited: &'a esker_graph::Bitmap,
+    visited: &'a Bitmap,
     tight: &'a T,
 }
 

@@ -1,20 +1,25 @@
 //! Weighted breadth-first search: shortest paths over edges of integral length, settled distance by distance.
 //!
-//! Dial's algorithm in parallel, as in Julienne [1] and Sage: a bucket for each distance. It is delta-stepping (file
-//! `delta_stepping.rs`) with buckets of width 1, of which a window is open and the rest waits in one overflow: so every vertex
-//! leaves its bucket once, unless edges of length 0 lead within it. Suits lengths that are small integers; for others,
-//! `sssp` takes wider buckets.
+//! Dial's algorithm in parallel, as in Julienne [1] and Sage: a bucket for each distance, of which some hundreds are open and the
+//! rest waits in an overflow. A vertex leaves its bucket once, unless edges of length 0 lead within it, so each list is
+//! read once. Suits lengths that are small integers; for others, `sssp` takes wider buckets.
 //!
-//! Work O(n + m) and a round for each distance that occurs. Memory and reading: as `sssp`.
+//! Lengths of 32-bit integers are added in 32 bits and, if that overflows, again in 64. Distances do not depend on threads or
+//! timing. Work O(n + m), and a round for each distance that occurs. Memory, bytes a vertex: 4 to 8 for distances, 8 for the answer; ids: 5 for buckets,
+//! 3 for rounds; and a bit. Reads: the list of each reached vertex once.
 //!
 //! [1] L. Dhulipala, G. Blelloch, J. Shun, "Julienne: A Framework for Parallel Graph Algorithms using Work-efficient
 //!     Bucketing", SPAA 2017.
 
+use std::sync::atomic::Ordering;
+
 use esker_graph::{Graph, Run, Stop, VertexId};
 
-use super::sssp::{self, Sssp, SsspOptions};
+use super::relaxation::{Ordered, Relax, Rule, tight_tree};
+use super::sssp::{Sssp, SsspOptions, sssp};
 use crate::estimate::{Estimate, Shape};
-use crate::lengths::Length;
+use crate::lengths::{Length, Reach};
+use crate::primitive::{Buckets, VertexValues};
 
 /// What is wanted of a weighted breadth-first search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -23,19 +28,24 @@ pub struct WbfsOptions {
     pub parents: bool,
 }
 
-/// What the search will take; the reading is what is expected.
-pub fn estimate(shape: Shape, options: &WbfsOptions) -> Estimate {
-    sssp::estimate(shape, &by_ones(options))
-}
+/// Logarithm of the open buckets.
+const BITS: u32 = 8;
 
-fn by_ones(options: &WbfsOptions) -> SsspOptions {
-    SsspOptions { delta: Some(1.0), parents: options.parents }
+/// What the search will take; the reading is exact, but where edges are of length 0.
+pub fn estimate(shape: Shape, options: &WbfsOptions) -> Estimate {
+    let n = shape.num_vertices;
+    let id_bytes = size_of::<VertexId>() as u64;
+    Estimate {
+        memory_bytes: n * (16 + 3 * id_bytes) + Buckets::<BITS>::bytes_max(n) + n.div_ceil(64) * 8 * 3,
+        read_bytes: shape.weighted_list_bytes() * (1 + u64::from(options.parents)),
+    }
 }
 
 /// Finds the distances from `source`. A graph without weights has edges of length 1.
 ///
 /// # Errors
-/// [`Stop::Unsuitable`] if lengths are not integers; otherwise as [`sssp::sssp`].
+/// [`Stop::Unsuitable`] if lengths are not integers, or one that is met is negative, or a distance reaches 2^63, or the
+/// source is not a vertex; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
 pub fn wbfs<G: Graph>(
     graph: &G,
     run: &Run,
@@ -45,9 +55,73 @@ pub fn wbfs<G: Graph>(
 where
     G::Weight: Length,
 {
+    let n = graph.num_vertices();
+    run.begin("weighted breadth-first search", estimate(Shape::of(graph), options).memory_bytes)?;
     if !<G::Weight as Length>::INTEGRAL {
         let message = "weighted breadth-first search takes integral lengths: use sssp for others";
         return Err(Stop::Unsuitable(message.to_owned()).into());
     }
-    sssp::sssp(graph, run, source, &by_ones(options))
+    if source as usize >= n {
+        return Err(Stop::Unsuitable(format!("source {source} is not a vertex: there are {n}")).into());
+    }
+    if <G::Weight as Length>::UNIT {
+        return sssp(graph, run, source, &SsspOptions { delta: None, parents: options.parents });
+    }
+    run.install(|| {
+        let narrow = settle::<<G::Weight as Length>::Narrow, G>(graph, run, source)?;
+        let distances = match narrow {
+            Some(distances) => distances,
+            None => settle::<<G::Weight as Length>::Wide, G>(graph, run, source)?.ok_or_else(|| {
+                Stop::Unsuitable(
+                    "an edge has a negative length, or a distance does not fit in 63 bits".to_owned(),
+                )
+            })?,
+        };
+        let rounds = run.rounds();
+        let tight = |u: VertexId, v: VertexId, edge| {
+            <G::Weight as Length>::extend(distances[u as usize], edge) == Some(distances[v as usize])
+        };
+        let parents = if options.parents { Some(tight_tree(graph, run, source, tight)?) } else { None };
+        let reached = distances.iter().filter(|&&d| d != <G::Weight as Length>::UNREACHED).count();
+        Ok(Sssp { distances, parents, reached, delta: 1.0, rounds })
+    })
+}
+
+/// Lengths add up, in numbers of type `D`.
+struct Sum<D>(std::marker::PhantomData<D>);
+
+impl<W: Length, D: Reach<W>> Rule<W> for Sum<D> {
+    type Label = D;
+
+    #[inline(always)]
+    fn over(&self, distance: D, edge: W) -> Option<D> {
+        distance.after(edge)
+    }
+}
+
+impl<W: Length, D: Reach<W>> Ordered<W> for Sum<D> {
+    #[inline(always)]
+    fn bucket(&self, distance: D) -> Option<u64> {
+        (distance < D::FAR).then(|| distance.steps_from(D::ZERO, D::near(1.0)) as u64)
+    }
+}
+
+/// The distances; `None` if one cannot be told.
+#[allow(clippy::type_complexity)] // A vector, if there is one.
+fn settle<D: Reach<G::Weight>, G: Graph>(
+    graph: &G,
+    run: &Run,
+    source: VertexId,
+) -> Result<Option<Vec<<G::Weight as Length>::Distance>>, G::Error>
+where
+    G::Weight: Length,
+{
+    let distances = VertexValues::filled(run, graph.num_vertices(), D::FAR);
+    distances.set(source, D::ZERO);
+    let rule = Sum(std::marker::PhantomData);
+    let relax = Relax::new(&rule, &distances, None);
+    relax.by_buckets::<BITS, G>(graph, run)?;
+    let failed = relax.fault.load(Ordering::Relaxed);
+    drop(relax);
+    Ok((!failed).then(|| distances.into_vec().into_iter().map(D::give).collect()))
 }

@@ -12,14 +12,14 @@
 //!
 //! [1] L. Dhulipala et al., "Sage: Parallel Semi-Asymmetric Graph Algorithms for NVRAMs", VLDB 2020.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering;
 
 use esker_graph::{Graph, Run, Stop, VertexId};
 use rayon::prelude::*;
 
-use super::relaxation::{Relax, Rule, tight_tree};
+use super::relaxation::{Ordered, Relax, Rule, tight_tree};
 use crate::estimate::{Estimate, Shape};
-use crate::primitive::{Buckets, Frontier, Layout, Order, VertexValues};
+use crate::primitive::{Buckets, VertexValues};
 use crate::widths::Width;
 
 /// How widest paths are sought.
@@ -108,19 +108,20 @@ where
     let turned = <G::Weight as Width>::turn;
     let labels = VertexValues::filled(run, n, turned(<G::Weight as Width>::UNREACHED));
     labels.set(source, turned(<G::Weight as Width>::SOURCE));
-    let fault = AtomicBool::new(false);
+    let relax = Relax::new(&Narrowest, &labels, None);
     match options.method {
-        WidestMethod::Buckets => by_buckets(graph, run, &labels, &fault)?,
+        WidestMethod::Buckets => relax.by_buckets::<BITS, G>(graph, run)?,
         WidestMethod::Rounds => {
-            let relax = Relax { rule: Narrowest, labels: &labels, parents: None, fault: &fault };
-            let mut frontier = Frontier::one(graph, source);
+            let mut frontier = vec![source];
             while !frontier.is_empty() {
                 run.round(frontier.len())?;
-                frontier = relax.round(graph, run, &frontier)?;
+                frontier = relax.round(graph, run, &frontier, |_, _| true)?;
             }
         }
     }
-    if fault.into_inner() {
+    let failed = relax.fault.load(Ordering::Relaxed);
+    drop(relax);
+    if failed {
         return Err(Stop::Unsuitable(
             "an edge has a width that is not a number, or the one that stands for unreached".to_owned(),
         )
@@ -152,53 +153,10 @@ impl<W: Width> Rule<W> for Narrowest {
     }
 }
 
-/// The same, of which only what changes its bucket, or comes into the one at hand, is told.
-struct NarrowestInBuckets {
-    layout: Layout<BITS>,
-    /// The bucket at hand.
-    at: u64,
-}
-
-impl<W: Width> Rule<W> for NarrowestInBuckets {
-    type Label = W::Width;
-
+impl<W: Width> Ordered<W> for Narrowest {
     #[inline(always)]
-    fn over(&self, label: W::Width, edge: W) -> Option<W::Width> {
-        Narrowest.over(label, edge)
+    fn bucket(&self, label: W::Width) -> Option<u64> {
+        let width = W::turn(label);
+        (width != W::UNREACHED).then(|| u64::MAX - W::bucket(width))
     }
-
-    #[inline(always)]
-    fn enters(&self, old: W::Width, new: W::Width) -> bool {
-        let (old, new) = (W::turn(old), W::bucket(W::turn(new)));
-        new == self.at || old == W::UNREACHED || self.layout.leaves(W::bucket(old), new)
-    }
-}
-
-fn by_buckets<G: Graph>(
-    graph: &G,
-    run: &Run,
-    labels: &VertexValues<<G::Weight as Width>::Width>,
-    fault: &AtomicBool,
-) -> Result<(), G::Error>
-where
-    G::Weight: Width,
-{
-    let bucket = |v: VertexId| {
-        let width = <G::Weight as Width>::turn(labels.get(v));
-        (width != <G::Weight as Width>::UNREACHED).then(|| <G::Weight as Width>::bucket(width))
-    };
-    let mut buckets = Buckets::<BITS>::new(run, graph.num_vertices(), Order::Decreasing, bucket)?;
-    while let Some((at, members)) = buckets.next(run, bucket)? {
-        let rule = NarrowestInBuckets { layout: buckets.layout(), at };
-        let relax = Relax { rule, labels, parents: None, fault };
-        let mut frontier = Frontier::from_list(graph, members);
-        while !frontier.is_empty() {
-            run.round(frontier.len())?;
-            let next = relax.round(graph, run, &frontier)?;
-            let (stay, moved) = next.list().iter().partition::<Vec<_>, _>(|&&v| bucket(v) == Some(at));
-            buckets.insert(run, &moved, bucket)?;
-            frontier = Frontier::from_list(graph, stay);
-        }
-    }
-    Ok(())
 }
