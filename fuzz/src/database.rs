@@ -1,7 +1,7 @@
 //! The files of databases under test: one is damaged, then all that can be read is read.
 //!
-//! An input is the name of a file (`1/layers/1/out.targets`), a line feed, the first bytes of its header page, and what follows
-//! that page. Without repair, everything read must be as in the sound database, or an error must name the file. With
+//! An input is the name of a file (`1/layers/1.columns`) or of a column in one (`1/layers/1/out.targets`), a line feed, the first bytes
+//! of its header page, and what follows that page. Without repair, everything read must be as in the sound database, or an error must name the file. With
 //! checksums put right again, as a hostile writer would, answers may differ, but nothing may panic or hang.
 
 use std::path::{Path, PathBuf};
@@ -9,12 +9,13 @@ use std::sync::{Arc, OnceLock};
 
 use esker_graph::{Direction, Run, VertexId, vertex};
 use esker_store::check::check;
+use esker_store::format::{Archive, ArchiveWriter, remove_archive};
 use esker_store::import::format::{PickProperties, ReadOptions};
 use esker_store::import::input::Input;
 use esker_store::import::install::import;
 use esker_store::import::open::open_inputs;
 use esker_store::import::options::{ImportOptions, VertexOrder};
-use esker_store::io::{Disk, FaultyDisk};
+use esker_store::io::{Disk, FaultyDisk, Files};
 use esker_store::version::StagingOptions;
 use esker_store::{Error, Snapshot};
 
@@ -28,6 +29,8 @@ pub(crate) const ROOT: &str = "web.esker";
 /// A sound database: its files, and all that can be read.
 pub(crate) struct Sound {
     pub(crate) files: Vec<(PathBuf, Vec<u8>)>,
+    /// What lies in them.
+    columns: Vec<(PathBuf, Vec<u8>)>,
     content: String,
 }
 
@@ -59,8 +62,19 @@ fn make(name: &str, text: &str, options: &ImportOptions) -> Result<Sound, Error>
     import(&disk, reader, Path::new(ROOT), options, staging)?;
     let mut files = Vec::new();
     gather(disk.as_ref(), Path::new(ROOT), &mut files)?;
+    let mut columns = Vec::new();
+    for directory in ["layers/1", "ids"].map(|name| Path::new(ROOT).join(name)) {
+        // Dense ids have no columns.
+        let Ok(archive) = Archive::open(&disk, &directory) else { continue };
+        for path in archive.paths() {
+            let file = archive.open(&path)?;
+            let mut content = vec![0; file.len()? as usize];
+            file.read_exact_at(&mut content, 0)?;
+            columns.push((path, content));
+        }
+    }
     let content = with_run(|run| read_all(&disk, run, false))?;
-    Ok(Sound { files, content })
+    Ok(Sound { files, columns, content })
 }
 
 pub(crate) fn gather(
@@ -90,7 +104,9 @@ pub(crate) fn with_run<R>(f: impl FnOnce(&Run) -> R) -> R {
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     for (number, sound) in sound().iter().enumerate() {
-        for (path, content) in sound.files.iter().filter(|(_, content)| content.len() >= PAGE_BYTES) {
+        for (path, content) in
+            sound.files.iter().chain(&sound.columns).filter(|(_, content)| content.len() >= PAGE_BYTES)
+        {
             let name = path.strip_prefix(ROOT).unwrap_or(path).display();
             let mut seed = format!("{number}/{name}\n").into_bytes();
             seed.extend(&content[..FIELDS_BYTES]);
@@ -111,9 +127,12 @@ pub(crate) fn examine(bytes: &[u8], way: usize) -> Result<Outcome, String> {
         return unknown();
     };
     let path = Path::new(ROOT).join(name);
-    let Some((_, original)) = sound.files.iter().find(|(file, _)| *file == path) else { return unknown() };
+    let mut files = sound.files.iter().chain(&sound.columns);
+    let Some((_, original)) = files.find(|(file, _)| *file == path) else { return unknown() };
     let content = damaged(original, &bytes[end + 1..], way != 0);
-    let disk = disk_with(&sound.files, &path, &content).map_err(|error| format!("no disk: {error}"))?;
+    let disk = disk_with(&sound.files, &path, &content)
+        .and_then(|disk| replace_column(disk, sound, &path, &content))
+        .map_err(|error| format!("no disk: {error}"))?;
     let disk: Arc<dyn Disk> = Arc::new(disk);
     match with_run(|run| read_all(&disk, run, way != 0)) {
         Ok(read) if way == 0 && read != sound.content => Err(format!("{name}: a wrong answer: {read}")),
@@ -125,8 +144,9 @@ pub(crate) fn examine(bytes: &[u8], way: usize) -> Result<Outcome, String> {
 /// An error must say where the damage is.
 fn refusal(error: &Error, name: &str, way: usize) -> Result<Outcome, String> {
     let message = error.to_string();
-    let file = Path::new(name).file_name().and_then(|name| name.to_str()).unwrap_or(name);
-    let names_it = message.contains(file) || way != 0;
+    // Errors of columns name the file that they lie in.
+    let mut places = Path::new(name).ancestors().filter_map(|place| place.file_name()?.to_str());
+    let names_it = places.any(|place| message.contains(place)) || way != 0;
     match error {
         Error::Corrupt { .. } | Error::Invalid(_) if names_it => Ok(Outcome::Refused(message)),
         // A mended manifest can name files that are not there, and sizes that no memory suffices for.
@@ -147,6 +167,8 @@ pub(crate) fn damaged(original: &[u8], input: &[u8], repair: bool) -> Vec<u8> {
                 repair_records(&mut content);
             } else if original.starts_with(b"ESKERlog") {
                 repair_commits(&mut content);
+            } else if original.starts_with(b"ESKERarc") {
+                repair_list(&mut content);
             } else if content.len() >= PAGE_BYTES + 4 {
                 let end = content.len() - 4;
                 put_checksum(&mut content, PAGE_BYTES..end, end);
@@ -159,6 +181,14 @@ pub(crate) fn damaged(original: &[u8], input: &[u8], repair: bool) -> Vec<u8> {
 fn put_checksum(content: &mut [u8], covered: std::ops::Range<usize>, at: usize) {
     let checksum = crc32c::crc32c(&content[covered]);
     content[at..at + 4].copy_from_slice(&checksum.to_le_bytes());
+}
+
+/// Puts the checksum of the list of an archive right, and with it that of its header.
+fn repair_list(content: &mut [u8]) {
+    let Some(&[a, b, c, d, e, f, g, h]) = content.get(12..20) else { return };
+    let list = u64::from_le_bytes([a, b, c, d, e, f, g, h]).min(content.len() as u64) as usize;
+    put_checksum(content, list..content.len(), 28);
+    put_checksum(content, 0..PAGE_BYTES - 4, PAGE_BYTES - 4);
 }
 
 /// Puts the checksums of the manifest's records right, as far as they follow one another.
@@ -213,10 +243,32 @@ pub(crate) fn disk_with(
     Ok(disk)
 }
 
+/// Writes the archive that a damaged column lies in anew.
+fn replace_column(
+    disk: FaultyDisk,
+    sound: &Sound,
+    damaged: &Path,
+    content: &[u8],
+) -> Result<FaultyDisk, Error> {
+    let Some(directory) = damaged.parent().filter(|_| sound.columns.iter().any(|(path, _)| path == damaged))
+    else {
+        return Ok(disk);
+    };
+    remove_archive(&disk, directory)?;
+    let shared: Arc<dyn Disk> = Arc::new(disk.clone());
+    let archive = ArchiveWriter::new(&shared, directory);
+    for (path, original) in sound.columns.iter().filter(|(path, _)| path.parent() == Some(directory)) {
+        let content = if path == damaged { content } else { original };
+        archive.create(path)?.write_at(content, 0)?;
+    }
+    archive.finish()?;
+    Ok(disk)
+}
+
 /// Everything that a database can be asked. `lenient`: what `check` finds is read past.
 fn read_all(disk: &Arc<dyn Disk>, run: &Run, lenient: bool) -> Result<String, Error> {
     let snapshot = Snapshot::open(disk, Path::new(ROOT))?;
-    let report = check(disk.as_ref(), &snapshot, run)?;
+    let report = check(disk, &snapshot, run)?;
     if !lenient && let Some(problem) = report.problems.into_iter().next() {
         return Err(problem);
     }

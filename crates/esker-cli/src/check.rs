@@ -49,13 +49,13 @@ impl CheckCommand {
                 "version": wanted.min(frozen),
                 "commits_in_log": unfrozen,
                 "sound": report.is_sound(),
-                "files": report.files,
+                "columns": report.columns,
                 "bytes": report.bytes,
                 "checks": report.sound,
                 "problems": problems,
             }))?;
         } else {
-            text::line(&format!("{} files, {} verified", report.files, bytes(report.bytes)))?;
+            text::line(&format!("{} columns, {} verified", report.columns, bytes(report.bytes)))?;
             if unfrozen > 0 {
                 text::line(&format!("holds: {unfrozen} commits in the log are whole"))?;
             }

@@ -166,7 +166,7 @@ impl Place<'_> {
             let writer = self.writer(*number)?;
             let options = MergeOptions { number: *number, retained, cut: None };
             let start = Instant::now();
-            let record = merge_layers(layers, which.clone(), &options, &writer, &self.run)?;
+            let (record, _) = merge_layers(layers, which.clone(), &options, &writer, &self.run)?;
             best = best.min(start.elapsed().as_secs_f64());
             merged = Some(self.open(&record)?);
         }

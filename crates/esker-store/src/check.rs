@@ -5,11 +5,12 @@
 //! out-lists, and the lists of an undirected graph symmetric, but for a chance of 2^-64 of not noticing.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use esker_graph::{Direction, Flow, Run, VertexId, vertex};
 
 use crate::error::{Error, Result};
-use crate::format::{IdMapKind, Values};
+use crate::format::{Archive, IdMapKind, Values};
 use crate::io::Disk;
 use crate::layer::{ListColumns, PlainLayer, Section};
 use crate::snapshot::Snapshot;
@@ -21,9 +22,9 @@ const UNIT_VERTICES: usize = 1 << 12;
 /// What was looked at and found.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// Files whose checksums were verified.
-    pub files: usize,
-    /// Bytes of these files.
+    /// Columns whose checksums were verified.
+    pub columns: usize,
+    /// Their bytes.
     pub bytes: u64,
     /// What else was found to hold.
     pub sound: Vec<String>,
@@ -49,8 +50,8 @@ impl Report {
         }
     }
 
-    fn file(&mut self, bytes: u64, outcome: Result<()>) -> Result<bool> {
-        self.files += 1;
+    fn column(&mut self, bytes: u64, outcome: Result<()>) -> Result<bool> {
+        self.columns += 1;
         self.bytes += bytes;
         self.note(outcome)
     }
@@ -67,8 +68,8 @@ impl Report {
 /// Checks everything in a version of a database, and goes on after a problem wherever it can.
 ///
 /// # Errors
-/// Cancellation, or a directory that cannot be listed; what is wrong with the database is in the report.
-pub fn check(disk: &dyn Disk, snapshot: &Snapshot, run: &Run) -> Result<Report> {
+/// Cancellation; what is wrong with the database is in the report.
+pub fn check(disk: &Arc<dyn Disk>, snapshot: &Snapshot, run: &Run) -> Result<Report> {
     let mut report = Report::default();
     check_ids(disk, snapshot, run, &mut report)?;
     check_dictionaries(snapshot, &mut report)?;
@@ -112,18 +113,23 @@ pub fn check(disk: &dyn Disk, snapshot: &Snapshot, run: &Run) -> Result<Report> 
 }
 
 /// Verifies the files of the id map, and that it leads from each vertex to an id and back.
-fn check_ids(disk: &dyn Disk, snapshot: &Snapshot, run: &Run, report: &mut Report) -> Result<()> {
-    let directory = ids_directory(snapshot.path());
-    let entries = match disk.look(&directory)? {
-        Some(_) => disk.list(&directory)?,
-        None => Vec::new(),
-    };
-    let mut intact = true;
-    for entry in entries.iter().filter(|entry| !entry.is_directory) {
-        let values = Values::open_any(disk, &directory.join(&entry.name), snapshot.manifest().database);
-        intact &= report.file(entry.bytes, values.and_then(|values| values.verify(run)))?;
+fn check_ids(disk: &Arc<dyn Disk>, snapshot: &Snapshot, run: &Run, report: &mut Report) -> Result<()> {
+    if snapshot.manifest().ids.kind == IdMapKind::Identity {
+        return Ok(());
     }
-    if !intact || snapshot.manifest().ids.kind == IdMapKind::Identity {
+    let directory = ids_directory(snapshot.path());
+    let mut intact = true;
+    match Archive::open(disk, &directory) {
+        Ok(archive) => {
+            for path in archive.paths() {
+                let values = Values::open_any(&archive, &path, snapshot.manifest().database);
+                let bytes = values.as_ref().map_or(0, Values::file_bytes);
+                intact &= report.column(bytes, values.and_then(|values| values.verify(run)))?;
+            }
+        }
+        Err(problem) => intact &= report.note(Err(problem))?,
+    }
+    if !intact {
         return Ok(());
     }
     let there_and_back = |range: Range<usize>| {
@@ -147,8 +153,8 @@ fn check_ids(disk: &dyn Disk, snapshot: &Snapshot, run: &Run, report: &mut Repor
 fn check_dictionaries(snapshot: &Snapshot, report: &mut Report) -> Result<()> {
     for property in snapshot.edge_properties() {
         if let Some(dictionary) = snapshot.dictionary(property.number) {
-            report.files += dictionary.num_files() - 1;
-            report.file(dictionary.file_bytes(), dictionary.verify())?;
+            report.columns += dictionary.num_columns() - 1;
+            report.column(dictionary.file_bytes(), dictionary.verify())?;
         }
     }
     Ok(())
@@ -210,7 +216,7 @@ fn check_section(
     let codes = codes.chain(past.into_iter().flat_map(|past| [&past.born, &past.died]));
     let versions = u64::from(layer.record().num_versions) + 1;
     for codes in codes {
-        let intact = report.file(codes.column().file_bytes(), codes.column().verify(run))?;
+        let intact = report.column(codes.column().file_bytes(), codes.column().verify(run))?;
         readable &= intact;
         if intact {
             readable &= report.note(check_codes(codes.column(), versions, "a code of versions", run))?;
@@ -218,24 +224,24 @@ fn check_section(
     }
     if !layer.record().complete {
         let links = section.links(run).map(|_| ());
-        report.files += 1;
-        readable &= report.file(section.links_bytes(), links)?;
+        report.columns += 1;
+        readable &= report.column(section.links_bytes(), links)?;
     }
     if layer.record().num_versions > 1 {
-        readable &= report.file(layer.versions_bytes(), layer.versions().map(|_| ()))?;
+        readable &= report.column(layer.versions_bytes(), layer.versions().map(|_| ()))?;
     }
     Ok(readable)
 }
 
 /// Verifies the files of some lists.
 fn check_lists(snapshot: &Snapshot, lists: &ListColumns, run: &Run, report: &mut Report) -> Result<bool> {
-    let mut readable = report.file(lists.offsets_column().file_bytes(), lists.offsets(run).map(|_| ()))?;
-    readable &= report.file(lists.targets_column().file_bytes(), lists.targets(run).map(|_| ()))?;
+    let mut readable = report.column(lists.offsets_column().file_bytes(), lists.offsets(run).map(|_| ()))?;
+    readable &= report.column(lists.targets_column().file_bytes(), lists.targets(run).map(|_| ()))?;
     if let Some(column) = lists.vertices_column() {
-        readable &= report.file(column.file_bytes(), lists.vertices(run).map(|_| ()))?;
+        readable &= report.column(column.file_bytes(), lists.vertices(run).map(|_| ()))?;
     }
     for (property, values) in snapshot.edge_properties().zip(lists.properties()) {
-        let intact = report.file(values.file_bytes(), values.verify(run))?;
+        let intact = report.column(values.file_bytes(), values.verify(run))?;
         readable &= intact;
         if let Some(dictionary) = snapshot.dictionary(property.number).filter(|_| intact) {
             report.note(check_codes(values, dictionary.len() as u64, "a text of the dictionary", run))?;

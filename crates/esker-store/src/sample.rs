@@ -69,7 +69,7 @@ impl Sample {
         let graph = model.graph();
         let rows = |direction| *graph.rows(direction).unwrap();
         {
-            let layer = staging.plain_layer()?;
+            let layer = staging.plain_layer();
             write_rows(&layer, Direction::Out, &rows(Direction::Out))?;
             if self.in_edges {
                 write_rows(&layer, Direction::In, &rows(Direction::In))?;
@@ -91,9 +91,8 @@ impl Sample {
     }
 
     fn write_ids(&self, staging: &Staging) -> Result<()> {
-        let directory = staging.subdirectory("ids")?;
-        let files =
-            IdFiles { disk: staging.disk().as_ref(), directory: &directory, database: staging.database() };
+        let archive = staging.ids();
+        let files = IdFiles { files: archive, directory: archive.directory(), database: staging.database() };
         let vertices = (0..self.num_vertices).map(vertex);
         let integers = vertices.clone().map(|v| self.name(v).parse().unwrap_or(0));
         let hashes: Vec<u64> = match self.ids {

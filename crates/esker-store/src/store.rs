@@ -148,7 +148,7 @@ impl Store {
     /// # Errors
     /// As [`check`]; what is wrong with the database is in the report.
     pub fn check(&self, run: &Run) -> Result<Report> {
-        check(self.disk().as_ref(), &self.snapshot()?, run)
+        check(self.disk(), &self.snapshot()?, run)
     }
 
     /// Calls `f` with the commits of the log, which are read before if they were not yet.

@@ -7,7 +7,7 @@ use esker_graph::{Run, VertexId, vertex};
 
 use crate::error::{Error, Result};
 use crate::format::{
-    DictionaryRecord, ElementType, LayerRecord, PropertyRecord, VersionRecord, VertexChange,
+    ArchiveWriter, DictionaryRecord, ElementType, LayerRecord, PropertyRecord, VersionRecord, VertexChange,
 };
 use crate::freeze::{Changes, CopyPolicy, EdgeChange, Frozen, Outcome, REMOVAL, freeze, num_edges};
 use crate::ids::{IdFiles, write_segment};
@@ -31,12 +31,13 @@ pub(crate) struct Assembled {
 #[derive(Clone, Copy)]
 pub(crate) struct Target<'a> {
     pub(crate) disk: &'a Arc<dyn Disk>,
-    /// Exists, and is empty.
+    /// Does not exist, but its parent does.
     pub(crate) directory: &'a Path,
     pub(crate) number: u32,
 }
 
-/// Writes the layer of `commits`, which follow the newest version of `state`; at least one. All files are synced then.
+/// Writes the layer of `commits`, which follow the newest version of `state`; at least one. It is durable once the parent of the
+/// directory is synced.
 pub(crate) fn assemble(
     state: &Arc<State>,
     commits: &[Arc<Commit>],
@@ -66,19 +67,21 @@ pub(crate) fn assemble(
         policy,
     };
     let database = state.manifest().database;
-    let writer = PlainWriter::new(target.disk.as_ref(), target.directory, database);
+    let archive = ArchiveWriter::new(target.disk, target.directory);
+    let writer = PlainWriter::new(&archive, target.directory, database);
     let Frozen { mut record, growth, outcome } = freeze(&changes, target.number, &writer, run)?;
     drop((edges, rows));
     record.dictionaries = write_dictionaries(&writer, &below, &texts)?;
     record.num_new_ids = commits.iter().map(|commit| commit.new_ids.len() as u64).sum();
     if record.num_new_ids > 0 {
-        let files = IdFiles { disk: target.disk.as_ref(), directory: target.directory, database };
+        let files = IdFiles { files: &archive, directory: target.directory, database };
         let ids = commits.iter().flat_map(|commit| commit.new_ids.iter().map(Ok));
         write_segment(&files, state.has_text_ids(), ids)?;
     }
     let properties: Vec<PropertyRecord> =
         commits.iter().flat_map(|commit| commit.new_properties.iter().cloned()).collect();
-    record.vertex_properties = write_vertices(state, commits, &properties, target, run)?;
+    record.vertex_properties = write_vertices(state, commits, &properties, &archive, run)?;
+    archive.finish()?;
     let versions = commits.iter().zip(&growth).map(|(commit, growth)| {
         let num_arcs = below.num_arcs().saturating_add_signed(growth.arcs);
         let num_loops = below.version().num_loops.saturating_add_signed(growth.loops);
@@ -170,7 +173,7 @@ fn write_vertices(
     state: &State,
     commits: &[Arc<Commit>],
     new_properties: &[PropertyRecord],
-    target: Target<'_>,
+    archive: &ArchiveWriter,
     run: &Run,
 ) -> Result<Vec<u32>> {
     let mut changes: Vec<(u32, VertexId, u32, &VertexChange)> = Vec::new();
@@ -188,8 +191,8 @@ fn write_vertices(
         let number = changes[0].0;
         let record = vertex_property(&known, number, state.path())?;
         let files = PropertyFiles {
-            disk: target.disk.as_ref(),
-            directory: target.directory,
+            files: archive,
+            directory: archive.directory(),
             database: state.manifest().database,
             record: &record,
         };

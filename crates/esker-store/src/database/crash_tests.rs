@@ -291,7 +291,7 @@ impl Workload {
     /// Recovers, and goes on from there.
     fn recover(&self, disk: &FaultyDisk, possible: &mut Possible, is_thorough: bool) {
         let shared: Arc<dyn Disk> = Arc::new(disk.clone());
-        let store = Store::open_on(shared, Path::new(DB)).unwrap();
+        let store = Store::open_on(Arc::clone(&shared), Path::new(DB)).unwrap();
         let seen: Vec<u64> = store.versions().unwrap().iter().map(|version| version.number).collect();
         let db = open(disk).unwrap();
         possible.settle(&db, &self.run);
@@ -301,7 +301,7 @@ impl Workload {
         }
         possible.settle(&db, &self.run);
         if is_thorough {
-            let report = check(disk, &db.snapshot().unwrap(), &self.run).unwrap();
+            let report = check(&shared, &db.snapshot().unwrap(), &self.run).unwrap();
             assert!(report.is_sound(), "{:?}", report.problems);
         }
     }

@@ -8,7 +8,7 @@ use esker_graph::Run;
 
 use crate::commit::{Assembled, Commit, Target, assemble};
 use crate::error::{Error, Result};
-use crate::format::Edit;
+use crate::format::{Edit, archived_name};
 use crate::freeze::CopyPolicy;
 use crate::io::Disk;
 use crate::snapshot::{Layer, State};
@@ -33,14 +33,16 @@ impl Maintenance {
     }
 }
 
-/// Removes the directories of layers that the manifest does not name.
+/// Removes the files of layers that the manifest does not name.
 pub(super) fn remove_strays(disk: &dyn Disk, path: &Path, manifest: &Manifest) -> Result<()> {
     let named: HashSet<String> = manifest.layers.iter().map(|layer| layer.number.to_string()).collect();
     let layers = path.join("layers");
     for entry in disk.list(&layers)? {
-        if entry.is_directory && !named.contains(&entry.name) {
-            disk.remove_directory(&layers.join(&entry.name))?;
+        if named.contains(archived_name(&entry.name)) {
+            continue;
         }
+        let path = layers.join(&entry.name);
+        if entry.is_directory { disk.remove_directory(&path)? } else { disk.remove_file(&path)? }
     }
     Ok(())
 }
@@ -55,7 +57,6 @@ pub(crate) fn with_commits_in_memory(
 ) -> Result<Arc<State>> {
     let number = state.manifest().layers.iter().map(|layer| layer.number).max().unwrap_or(0) + 1;
     let directory = Path::new("/layer");
-    disk.create_directory(directory)?;
     let assembled = assemble(state, commits, Target { disk, directory, number }, policy, run)?;
     let edits = edits_of(&assembled);
     let manifest = state.manifest().with(&edits).map_err(Error::Invalid)?;

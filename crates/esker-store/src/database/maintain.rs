@@ -11,7 +11,7 @@ use super::versions::forgotten;
 use super::write::Writer;
 use crate::commit::{Commit, Target, assemble};
 use crate::error::{Error, Result};
-use crate::format::{Edit, LayerRecord};
+use crate::format::{Edit, LayerRecord, remove_archive};
 use crate::freeze::Outcome;
 use crate::snapshot::{Layer, State};
 use crate::version::layer_directory;
@@ -139,15 +139,13 @@ impl Core {
     ) -> Result<T> {
         let number = maintenance.next_layer()?;
         let directory = layer_directory(&self.path, number);
-        self.disk.create_directory(&directory)?;
         let written = write(number, &directory).and_then(|written| {
-            self.disk.sync_directory(&directory)?;
             self.disk.sync_directory(&self.path.join("layers"))?;
             Ok(written)
         });
         written.inspect_err(|_| {
             // What stays is removed when the database is opened the next time.
-            let _ = self.disk.remove_directory(&directory);
+            let _ = remove_archive(self.disk.as_ref(), &directory);
         })
     }
 

@@ -11,7 +11,7 @@ use super::handle::{Core, Database, locked};
 use super::layers::Maintenance;
 use super::maintain::Written;
 use crate::error::Result;
-use crate::format::{DatabaseId, DictionaryRecord, Edit, LayerRecord};
+use crate::format::{ArchiveWriter, DatabaseId, DictionaryRecord, Edit, LayerRecord, archived_name};
 use crate::ids::{IdFiles, merge_segments};
 use crate::io::Disk;
 use crate::layer::{PlainLayer, PlainWriter};
@@ -121,10 +121,19 @@ impl Core {
 
     /// Size of the files of all layers.
     fn layer_bytes(&self, state: &State) -> Result<u64> {
+        let numbers: BTreeSet<String> =
+            state.layers().iter().map(|layer| layer.record().number.to_string()).collect();
+        let layers = self.path.join("layers");
         let mut bytes = 0;
-        for layer in state.layers() {
-            let entries = self.disk.list(&layer_directory(&self.path, layer.record().number))?;
-            bytes += entries.iter().map(|entry| entry.bytes).sum::<u64>();
+        for entry in self.disk.list(&layers)? {
+            if !numbers.contains(archived_name(&entry.name)) {
+                continue;
+            }
+            bytes += entry.bytes;
+            if entry.is_directory {
+                let entries = self.disk.list(&layers.join(&entry.name))?;
+                bytes += entries.iter().map(|entry| entry.bytes).sum::<u64>();
+            }
         }
         Ok(bytes)
     }
@@ -153,23 +162,20 @@ impl Merging<'_> {
             self.state.layers().iter().map(|layer| Arc::clone(layer.lists())).collect();
         let retained: Vec<u64> =
             self.state.manifest().versions.iter().map(|version| version.number).collect();
-        let writer = PlainWriter::new(self.disk.as_ref(), self.directory, self.database());
+        let archive = ArchiveWriter::new(self.disk, self.directory);
+        let writer = PlainWriter::new(&archive, self.directory, self.database());
         let options = MergeOptions { number, retained: &retained, cut: self.cut };
-        let mut record = merge_layers(&lists, self.which.clone(), &options, &writer, run)?;
+        let (mut record, told) = merge_layers(&lists, self.which.clone(), &options, &writer, run)?;
         record.dictionaries = self.write_dictionaries(&writer)?;
         let segments: Vec<_> = self.inputs().iter().filter_map(|layer| layer.ids().cloned()).collect();
         let first = segments.first().map_or(record.num_vertices, |segment| segment.first() as u64);
         record.num_new_ids = record.num_vertices.saturating_sub(first);
         if record.num_new_ids > 0 {
-            let files =
-                IdFiles { disk: self.disk.as_ref(), directory: self.directory, database: self.database() };
+            let files = IdFiles { files: &archive, directory: self.directory, database: self.database() };
             merge_segments(&files, &segments, record.num_new_ids as usize)?;
         }
-        let properties = &self.state.manifest().properties;
-        // Without vertex properties yet: what it says of versions is needed to write these.
-        let bare = LayerRecord { vertex_properties: Vec::new(), ..record.clone() };
-        let told = PlainLayer::open(self.disk.as_ref(), self.directory, self.database(), &bare, properties)?;
-        record.vertex_properties = self.write_vertices(told.versions()?, run)?;
+        record.vertex_properties = self.write_vertices(&archive, &told, run)?;
+        archive.finish()?;
         Ok(record)
     }
 
@@ -195,13 +201,13 @@ impl Merging<'_> {
     }
 
     /// Writes the changes of vertex properties; `told` are the versions that the new layer tells apart.
-    fn write_vertices(&self, told: &[u64], run: &Run) -> Result<Vec<u32>> {
+    fn write_vertices(&self, archive: &ArchiveWriter, told: &[u64], run: &Run) -> Result<Vec<u32>> {
         let numbers: BTreeSet<u32> =
             self.inputs().iter().flat_map(|layer| layer.record().vertex_properties.iter().copied()).collect();
         for &number in &numbers {
             let record = vertex_property(&self.state.manifest().properties, number, self.directory)?;
             let files = PropertyFiles {
-                disk: self.disk.as_ref(),
+                files: archive,
                 directory: self.directory,
                 database: self.database(),
                 record: &record,

@@ -225,7 +225,7 @@ pub(super) fn normal(version: &Version) -> Version {
     version
 }
 
-pub(super) fn verify(db: &Database, model: &Model, disk: &dyn Disk, run: &Run) {
+pub(super) fn verify(db: &Database, model: &Model, disk: &Arc<dyn Disk>, run: &Run) {
     for (&number, expected) in &model.versions {
         let snapshot = db.at(number).unwrap();
         verify_version(&snapshot, expected, run);

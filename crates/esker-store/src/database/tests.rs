@@ -95,21 +95,21 @@ proptest! {
             }
             verify_points(&db, model.newest().1, directed);
         }
-        verify(&db, &model, &disk, &run);
+        verify(&db, &model, &shared, &run);
         db.freeze(&run).unwrap();
-        verify(&db, &model, &disk, &run);
+        verify(&db, &model, &shared, &run);
         let (&oldest, expected) = model.versions.first_key_value().unwrap();
         let pinned = db.at(oldest).unwrap();
         db.compact(&run).unwrap();
         prop_assert_eq!(db.manifest().layers.len(), 1);
         prop_assert_eq!(normal(&read(&pinned, &run).unwrap()), normal(expected));
-        verify(&db, &model, &disk, &run);
+        verify(&db, &model, &shared, &run);
         // Nothing is left to be forgotten.
         let report = db.compact(&run).unwrap();
         prop_assert_eq!(report.bytes, report.bytes_before);
         db.close().unwrap();
-        let db = Database::open_on(shared, Path::new(DB), options()).unwrap();
-        verify(&db, &model, &disk, &run);
+        let db = Database::open_on(Arc::clone(&shared), Path::new(DB), options()).unwrap();
+        verify(&db, &model, &shared, &run);
     }
 }
 

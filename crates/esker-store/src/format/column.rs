@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use esker_graph::Run;
 
-use super::header::{COLUMN_MAGIC, ColumnHeader, ColumnSpec, Element, read_header_page};
+use super::header::{COLUMN_MAGIC, ColumnHeader, ColumnSpec, Element, read_header_page_at};
 use super::size::{BLOCK_BYTES, PAGE_BYTES};
 use crate::error::{Error, Result};
-use crate::io::{Disk, Map};
+use crate::io::{Files, Map};
 
 /// Blocks that a worker verifies at a time.
 const UNIT_BLOCKS: usize = 16;
@@ -42,10 +42,12 @@ impl<T: Element> Column<T> {
     /// # Errors
     /// [`Error::Io`]; [`Error::Corrupt`] if it is another, or not as long as its header says;
     /// [`Error::Invalid`] if a newer version of Esker wrote it.
-    pub fn open(disk: &dyn Disk, path: &Path, spec: ColumnSpec) -> Result<Self> {
-        let map = disk.open(path)?.map()?;
-        let header: ColumnHeader = read_header_page(path, &map, COLUMN_MAGIC)?;
-        let wrong = |reason: String| Err(Error::corrupt(path, 0, reason));
+    pub fn open(files: &dyn Files, path: &Path, spec: ColumnSpec) -> Result<Self> {
+        let file = files.open(path)?;
+        let (map, path) = (file.map()?, file.path());
+        let start = map.start() as u64;
+        let header: ColumnHeader = read_header_page_at(path, start, &map, COLUMN_MAGIC)?;
+        let wrong = |reason: String| Err(Error::corrupt(path, start, reason));
         if header.database != spec.database {
             return wrong(format!("it belongs to database {}, not {}", header.database, spec.database));
         }
@@ -60,7 +62,7 @@ impl<T: Element> Column<T> {
         }
         if file_bytes(header.count, size_of::<T>()) != Some(map.len() as u64) {
             let reason = format!("the file does not end where a column of {} elements ends", header.count);
-            return Err(Error::corrupt(path, map.len() as u64, reason));
+            return Err(Error::corrupt(path, start + map.len() as u64, reason));
         }
         let count = header.count as usize;
         let blocks = (count * size_of::<T>()).div_ceil(BLOCK_BYTES);
@@ -79,12 +81,25 @@ impl<T: Element> Column<T> {
         self.count == 0
     }
 
-    /// The file.
+    /// The file that it lies in.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Size of the file.
+    /// An error unless it has so many elements.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`].
+    pub fn expect_len(&self, expected: u64) -> Result<()> {
+        if self.count as u64 == expected {
+            return Ok(());
+        }
+        let reason =
+            format!("the column that begins here has {} elements where {expected} belong", self.count);
+        Err(Error::corrupt(&self.path, self.map.start() as u64, reason))
+    }
+
+    /// Bytes of it with its header and checksums.
     pub fn file_bytes(&self) -> u64 {
         self.map.len() as u64
     }
@@ -99,7 +114,7 @@ impl<T: Element> Column<T> {
         let Some(values) = self.unverified().get(range.clone()) else {
             let reason =
                 format!("elements {} to {} are wanted of its {}", range.start, range.end, self.count);
-            return Err(Error::corrupt(&self.path, self.map.len() as u64, reason));
+            return Err(Error::corrupt(&self.path, (self.map.start() + self.map.len()) as u64, reason));
         };
         if !values.is_empty() && !self.complete.load(Ordering::Acquire) {
             let width = size_of::<T>();
@@ -161,7 +176,7 @@ impl<T: Element> Column<T> {
 
     /// An error about the element at `index`.
     pub fn corrupt(&self, index: usize, reason: impl Into<String>) -> Error {
-        Error::corrupt(&self.path, (PAGE_BYTES + index * size_of::<T>()) as u64, reason)
+        Error::corrupt(&self.path, (self.map.start() + PAGE_BYTES + index * size_of::<T>()) as u64, reason)
     }
 
     fn num_blocks(&self) -> usize {
@@ -196,7 +211,7 @@ impl<T: Element> Column<T> {
         let range = self.block_bytes(block);
         if crc32c::crc32c(&self.map[range.clone()]).to_le_bytes() != *expected {
             let reason = format!("the checksum of the {} bytes from here on does not match", range.len());
-            return Err(Error::corrupt(&self.path, range.start as u64, reason));
+            return Err(Error::corrupt(&self.path, (self.map.start() + range.start) as u64, reason));
         }
         self.verified[block / 64].fetch_or(1 << (block % 64), Ordering::Relaxed);
         Ok(())
@@ -214,7 +229,7 @@ fn file_bytes(count: u64, width: usize) -> Option<u64> {
 mod tests {
     use super::*;
     use crate::format::{ColumnKind, ColumnWriter, DatabaseId};
-    use crate::io::FaultyDisk;
+    use crate::io::{Disk, FaultyDisk};
     use proptest::prelude::*;
 
     const SPEC: ColumnSpec = ColumnSpec { database: DatabaseId([7; 16]), kind: ColumnKind::OutTargets };

@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 
+use super::archive::{ArchiveEntry, ArchiveHeader};
 use super::commit::{CommitHeader, CommitText, VertexChange, VertexValue};
 use super::field::Documented;
 use super::header::ColumnHeader;
@@ -22,7 +23,8 @@ web.esker/
   MANIFEST            what the database holds
   LOCK                empty; the process that writes holds an exclusive flock(2) on it
   log/<number>        commits that are in no layer yet
-  layers/<number>/    the files of each layer
+  layers/<number>.columns    of each layer, all columns of at most 1 MiB
+  layers/<number>/    its larger columns, each a file; the columns are called
     out.offsets  out.targets  out.property.<number>  out.born
     out.vertices  out.degrees  out.previous
     out.dead.vertices  out.dead.offsets  out.dead.targets  out.dead.codes
@@ -35,7 +37,7 @@ web.esker/
     removed.vertices  removed.codes  removed.values        the vertices that were removed (1) or came back (0), in the same form
     ids.integers  or  ids.texts  ids.texts.ends    the ids of the vertices that the layer adds
     ids.index         the index of these ids
-  ids/                how external ids and vertices are related; absent if the ids are dense integers as they came
+  ids.columns  ids/   how external ids and vertices are related, likewise; absent if the ids are dense integers as they came
     integers           permuted dense integers and sparse integers: the integer of each vertex
     texts  texts.ends  texts: the text of each vertex
     index.buckets  index.tags    sparse integers and texts: the index
@@ -48,7 +50,13 @@ All integers are little-endian. Fields lie one after another, without gaps. Chec
 
 One array a file: a header page, the elements, and a table with the checksum of each block of elements, four bytes each.
 The last block may be shorter; the file ends with the table. Every byte of the file is thus under a checksum, or is one that
-must match. Vertex ids have 4 bytes, or 8 in a database made by a build with 64-bit ids. The dictionary of an
+must match.
+
+Small files of a directory do not lie in it, but one after another in a file beside it, `<directory>.columns`: those of at most 1 MiB,
+header page and table included. It begins with a header page and ends with a list of all files of the directory, also of those that do lie
+in it. Every byte between the files is zero. A directory without large files does not exist.
+
+Vertex ids have 4 bytes, or 8 in a database made by a build with 64-bit ids. The dictionary of an
 edge property is what all layers hold of it, oldest first: distinct texts, whose codes are their positions in the whole.
 
 ## Vertex properties
@@ -111,6 +119,8 @@ fn render() -> String {
          `ESKER_RENDER=1 cargo test -p esker-store format_document`.\n\n{INTRODUCTION}\n\
          ## Tables\n\nPages have {PAGE_BYTES} bytes, blocks {BLOCK_BYTES}.\n"
     );
+    chapter::<ArchiveHeader>(&mut out);
+    chapter::<ArchiveEntry>(&mut out);
     chapter::<ColumnHeader>(&mut out);
     chapter::<ColumnKind>(&mut out);
     chapter::<ElementType>(&mut out);

@@ -266,28 +266,38 @@ pub(crate) fn header_page(fields: &impl Value) -> Vec<u8> {
 
 /// Checks a header page and decodes its fields: magic, checksum, version, in this order.
 pub(crate) fn read_header_page<T: Value>(path: &Path, file: &[u8], magic: [u8; 8]) -> Result<T> {
-    let Some(page) = file.get(..PAGE_BYTES) else {
-        return Err(Error::corrupt(path, file.len() as u64, "the file ends within its header"));
+    read_header_page_at(path, 0, file, magic)
+}
+
+/// As [`read_header_page`], of a part of a file that begins at `start`.
+pub(super) fn read_header_page_at<T: Value>(
+    path: &Path,
+    start: u64,
+    part: &[u8],
+    magic: [u8; 8],
+) -> Result<T> {
+    let Some(page) = part.get(..PAGE_BYTES) else {
+        return Err(Error::corrupt(path, start + part.len() as u64, "the file ends within its header"));
     };
     if page[..8] != magic {
-        return Err(Error::corrupt(path, 0, "it does not begin as a file of this kind does"));
+        return Err(Error::corrupt(path, start, "it does not begin as a file of this kind does"));
     }
-    let found = u32::take(&mut Input::new(path, &page[CHECKSUM_OFFSET..], CHECKSUM_OFFSET as u64))?;
+    let found = u32::take(&mut Input::new(path, &page[CHECKSUM_OFFSET..], start + CHECKSUM_OFFSET as u64))?;
     if found != crc32c::crc32c(&page[..CHECKSUM_OFFSET]) {
-        return Err(Error::corrupt(path, 0, "the checksum of its header does not match"));
+        return Err(Error::corrupt(path, start, "the checksum of its header does not match"));
     }
-    let mut input = Input::new(path, page, 0);
+    let mut input = Input::new(path, page, start);
     input.bytes(8)?;
     let version = u32::take(&mut input)?;
     if version != FORMAT_VERSION {
-        // Version 1 was never released.
+        // Older versions were never released.
         let remedy = if version < FORMAT_VERSION { "import the graph again" } else { "use a newer Esker" };
         return Err(Error::Invalid(format!(
             "{} has format version {version}, and this Esker reads version {FORMAT_VERSION}: {remedy}",
             path.display()
         )));
     }
-    T::take(&mut Input::new(path, page, 0))
+    T::take(&mut Input::new(path, page, start))
 }
 
 #[cfg(test)]

@@ -106,7 +106,7 @@ layout! {
 }
 
 layout! {
-    /// A layer. Its files lie in `layers/<number>/`.
+    /// A layer. Its columns lie in `layers/<number>.columns` and `layers/<number>/`.
     pub struct LayerRecord {
         /// Number of the layer: 24 bits, never used twice.
         number: u32,
@@ -231,7 +231,7 @@ codes! {
 }
 
 layout! {
-    /// The id map. Its files lie in `ids/`.
+    /// The id map. Its columns lie in `ids.columns` and `ids/`.
     pub struct IdMapRecord {
         /// How ids and vertices are related.
         kind: IdMapKind,

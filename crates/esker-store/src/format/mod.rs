@@ -2,7 +2,8 @@
 //!
 //! A layout is a table of fields (`field`); the table generates the struct, its encoding and decoding, and its
 //! chapter of `docs/format.md`, so the three cannot drift apart. Arrays live in column files: [`ColumnWriter`]
-//! writes one, [`Column`] maps one and verifies its checksums as they are needed.
+//! writes one, [`Column`] maps one and verifies its checksums as they are needed. Those of a layer that are small
+//! lie together in one file ([`Archive`]).
 
 #[cfg(target_endian = "big")]
 compile_error!(
@@ -14,6 +15,7 @@ mod field;
 mod header;
 mod writer;
 mod column;
+mod archive;
 mod search;
 mod values;
 mod manifest;
@@ -22,6 +24,11 @@ mod log;
 #[cfg(test)]
 mod document;
 
+pub use archive::{
+    Archive, ArchiveEntry, ArchiveHeader, ArchiveWriter, SMALL_BYTES, archived_name, remove_archive,
+};
+#[cfg(test)]
+pub(crate) use archive::{read_all_of, rewrite_archive};
 pub use column::Column;
 pub use commit::{CommitHeader, CommitText, VertexChange, VertexValue};
 pub use field::{Input, Value};

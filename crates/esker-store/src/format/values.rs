@@ -8,10 +8,16 @@ use esker_graph::Run;
 
 use super::column::Column;
 use super::header::{
-    COLUMN_MAGIC, ColumnHeader, ColumnSpec, DatabaseId, Element, ElementType, read_header_page,
+    COLUMN_MAGIC, ColumnHeader, ColumnSpec, DatabaseId, Element, ElementType, read_header_page_at,
 };
 use crate::error::Result;
-use crate::io::Disk;
+use crate::io::Files;
+
+fn header_of(files: &dyn Files, path: &Path) -> Result<ColumnHeader> {
+    let file = files.open(path)?;
+    let map = file.map()?;
+    read_header_page_at(file.path(), map.start() as u64, &map, COLUMN_MAGIC)
+}
 
 macro_rules! values {
     ($($code:ident($type:ty)),*) => {
@@ -26,9 +32,9 @@ macro_rules! values {
             ///
             /// # Errors
             /// As [`Column::open`].
-            pub fn open(disk: &dyn Disk, path: &Path, spec: ColumnSpec, element: ElementType) -> Result<Self> {
+            pub fn open(files: &dyn Files, path: &Path, spec: ColumnSpec, element: ElementType) -> Result<Self> {
                 Ok(match element {
-                    $(ElementType::$code => Self::$code(Column::open(disk, path, spec)?),)*
+                    $(ElementType::$code => Self::$code(Column::open(files, path, spec)?),)*
                 })
             }
 
@@ -36,18 +42,17 @@ macro_rules! values {
             ///
             /// # Errors
             /// As [`Column::open`].
-            pub fn open_of_kind(disk: &dyn Disk, path: &Path, spec: ColumnSpec) -> Result<Self> {
-                let header: ColumnHeader = read_header_page(path, &disk.open(path)?.map()?, COLUMN_MAGIC)?;
-                Self::open(disk, path, spec, header.element)
+            pub fn open_of_kind(files: &dyn Files, path: &Path, spec: ColumnSpec) -> Result<Self> {
+                Self::open(files, path, spec, header_of(files, path)?.element)
             }
 
             /// Opens a column of any kind and type of a database.
             ///
             /// # Errors
             /// As [`Column::open`].
-            pub fn open_any(disk: &dyn Disk, path: &Path, database: DatabaseId) -> Result<Self> {
-                let header: ColumnHeader = read_header_page(path, &disk.open(path)?.map()?, COLUMN_MAGIC)?;
-                Self::open(disk, path, ColumnSpec { database, kind: header.kind }, header.element)
+            pub fn open_any(files: &dyn Files, path: &Path, database: DatabaseId) -> Result<Self> {
+                let header = header_of(files, path)?;
+                Self::open(files, path, ColumnSpec { database, kind: header.kind }, header.element)
             }
 
             /// Type of the elements.
@@ -76,14 +81,24 @@ macro_rules! values {
                 self.len() == 0
             }
 
-            /// The file.
+            /// The file that it lies in.
             pub fn path(&self) -> &Path {
                 match self {
                     $(Self::$code(column) => column.path(),)*
                 }
             }
 
-            /// Size of the file.
+            /// As [`Column::expect_len`].
+            ///
+            /// # Errors
+            /// As [`Column::expect_len`].
+            pub fn expect_len(&self, expected: u64) -> Result<()> {
+                match self {
+                    $(Self::$code(column) => column.expect_len(expected),)*
+                }
+            }
+
+            /// Bytes of it with its header and checksums.
             pub fn file_bytes(&self) -> u64 {
                 match self {
                     $(Self::$code(column) => column.file_bytes(),)*

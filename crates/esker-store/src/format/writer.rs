@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::header::{COLUMN_MAGIC, ColumnHeader, ColumnSpec, Element, header_page};
 use super::size::{BLOCK_BYTES, FORMAT_VERSION, PAGE_BYTES};
 use crate::error::{Error, Result};
-use crate::io::{Disk, File};
+use crate::io::{File, Files};
 
 /// Appended data is gathered to writes of about this size. Memory of each writer or region that holds any.
 const WRITE_BYTES: usize = 1 << 20;
@@ -70,8 +70,8 @@ impl<T: Element> ColumnWriter<T> {
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn create(disk: &dyn Disk, path: &Path, spec: ColumnSpec) -> Result<Self> {
-        let shared = Arc::new(Shared { file: disk.create(path)?, sums: Mutex::default() });
+    pub fn create(files: &dyn Files, path: &Path, spec: ColumnSpec) -> Result<Self> {
+        let shared = Arc::new(Shared { file: files.create(path)?, sums: Mutex::default() });
         Ok(Self { spec, whole: Region { shared, position: 0, buffer: Vec::new(), element: PhantomData } })
     }
 

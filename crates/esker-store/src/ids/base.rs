@@ -4,7 +4,7 @@ use esker_graph::{VertexId, vertex};
 
 use super::external::ExternalId;
 use super::files::{IdColumnFile, IdFiles};
-use super::index::{Index, check_len};
+use super::index::Index;
 use super::names::Names;
 use crate::error::Result;
 use crate::format::{Column, IdMapKind};
@@ -45,8 +45,8 @@ impl BaseMap {
             IdMapKind::Permuted => {
                 let integers = files.open(IdColumnFile::Integers)?;
                 let vertices = files.open(IdColumnFile::Vertices)?;
-                check_len(&integers, num_vertices)?;
-                check_len(&vertices, num_vertices)?;
+                integers.expect_len(num_vertices as u64)?;
+                vertices.expect_len(num_vertices as u64)?;
                 Form::Permuted { base, integers, vertices }
             }
             IdMapKind::Integers => {

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Result;
 use crate::format::{Column, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element};
-use crate::io::Disk;
+use crate::io::Files;
 
 /// Where the files of an id map lie, or are to be written.
 #[derive(Debug, Clone, Copy)]
 pub struct IdFiles<'a> {
-    /// The disk.
-    pub disk: &'a dyn Disk,
+    /// Where they are kept: an archive, as a rule.
+    pub files: &'a dyn Files,
     /// The directory `ids` of a database; of a segment, that of its layer. It exists when files are written.
     pub directory: &'a Path,
     /// The database.
@@ -44,11 +44,11 @@ pub(super) enum IdColumnFile {
 
 impl IdFiles<'_> {
     pub(super) fn create<T: Element>(&self, file: IdColumnFile) -> Result<ColumnWriter<T>> {
-        ColumnWriter::create(self.disk, &self.path(file), self.spec(file))
+        ColumnWriter::create(self.files, &self.path(file), self.spec(file))
     }
 
     pub(super) fn open<T: Element>(&self, file: IdColumnFile) -> Result<Column<T>> {
-        Column::open(self.disk, &self.path(file), self.spec(file))
+        Column::open(self.files, &self.path(file), self.spec(file))
     }
 
     fn path(&self, file: IdColumnFile) -> PathBuf {

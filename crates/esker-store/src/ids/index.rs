@@ -10,7 +10,7 @@
 use esker_graph::VertexId;
 
 use super::files::{IdColumnFile, IdFiles};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::format::{Column, ColumnWriter};
 
 /// Vertices in a bucket on average: fewer than this.
@@ -50,9 +50,9 @@ impl Index {
             vertices: files.open(IdColumnFile::Vertices)?,
             bits,
         };
-        check_len(&index.buckets, (1 << bits) + 1)?;
-        check_len(&index.tags, count)?;
-        check_len(&index.vertices, count)?;
+        index.buckets.expect_len((1 << bits) + 1)?;
+        index.tags.expect_len(count as u64)?;
+        index.vertices.expect_len(count as u64)?;
         Ok(index)
     }
 
@@ -75,15 +75,6 @@ impl Index {
         }
         Ok(None)
     }
-}
-
-/// An error if a column is not as long as the rest of the database says.
-pub(super) fn check_len<T: crate::format::Element>(column: &Column<T>, len: usize) -> Result<()> {
-    if column.len() == len {
-        return Ok(());
-    }
-    let reason = format!("it has {} elements where {len} belong", column.len());
-    Err(Error::corrupt(column.path(), 0, reason))
 }
 
 /// Writes an index.

@@ -2,7 +2,6 @@
 
 use super::external::ExternalId;
 use super::files::{IdColumnFile, IdFiles};
-use super::index::check_len;
 use crate::error::Result;
 use crate::format::Column;
 
@@ -17,7 +16,7 @@ impl Names {
     /// `count` integers.
     pub(super) fn integers(files: &IdFiles<'_>, file: IdColumnFile, count: usize) -> Result<Self> {
         let integers = files.open(file)?;
-        check_len(&integers, count)?;
+        integers.expect_len(count as u64)?;
         Ok(Self::Integers(integers))
     }
 
@@ -29,7 +28,7 @@ impl Names {
         count: usize,
     ) -> Result<Self> {
         let (texts, ends) = (files.open(texts)?, files.open(ends)?);
-        check_len(&ends, count)?;
+        ends.expect_len(count as u64)?;
         Ok(Self::Texts { texts, ends })
     }
 

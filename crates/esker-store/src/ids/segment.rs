@@ -17,7 +17,6 @@ use esker_graph::{Run, VertexId, vertex};
 
 use super::external::ExternalId;
 use super::files::{IdColumnFile, IdFiles};
-use super::index::check_len;
 use super::names::Names;
 use super::write::{IntegersWriter, TextsWriter};
 use crate::error::{Error, Result};
@@ -69,7 +68,7 @@ impl IdSegment {
         };
         let index = files.open(IdColumnFile::SegmentIndex)?;
         let words = filter_len(count);
-        check_len(&index, words + count)?;
+        index.expect_len((words + count) as u64)?;
         Ok(Self { first, count, names, index, words, bits: position_bits(count) })
     }
 

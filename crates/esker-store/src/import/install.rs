@@ -51,7 +51,7 @@ pub fn import(
     let format = reader.schema().format;
     let staging = Staging::begin(Arc::clone(disk), target, staging)?;
     let scratch = staging.subdirectory("scratch")?;
-    let layer = staging.plain_layer()?;
+    let layer = staging.plain_layer();
     let place = Place { disk: Arc::clone(disk), directory: &scratch };
     let sink = PlainSink(&layer);
     let built = build_layer(reader, options, place, &sink, &|work, _| Ok(PartitionNumberer::new(work)))?;
@@ -65,8 +65,8 @@ pub fn import(
         }
     }
     let Built { report, loops, in_edges, ids, properties, weight, work } = built;
-    let ids_directory = staging.subdirectory("ids")?;
-    let files = IdFiles { disk: disk.as_ref(), directory: &ids_directory, database: staging.database() };
+    let archive = staging.ids();
+    let files = IdFiles { files: archive, directory: archive.directory(), database: staging.database() };
     let id_map = write_ids(&work, &files, ids, report.order.order)?;
     work.check()?;
     drop(work);

@@ -19,16 +19,21 @@ pub struct Entry {
     pub bytes: u64,
 }
 
-/// A place where files live. Paths are the caller's; relative ones are relative to the working directory.
+/// Files by name: a [`Disk`], or what keeps small ones together in a file of it ([`crate::format::Archive`]).
 ///
 /// Every method fails with [`Error::Io`], naming the path.
-pub trait Disk: Debug + Send + Sync {
+pub trait Files: Debug + Send + Sync {
     /// Makes a new file for reading and writing. Its name is durable after [`Disk::sync_directory`] of its parent.
     fn create(&self, path: &Path) -> Result<Arc<dyn File>>;
 
     /// Opens an existing file for reading.
     fn open(&self, path: &Path) -> Result<Arc<dyn File>>;
+}
 
+/// A place where files live. Paths are the caller's; relative ones are relative to the working directory.
+///
+/// Every method fails with [`Error::Io`], naming the path.
+pub trait Disk: Files {
     /// Opens an existing file for reading and writing.
     fn open_for_writing(&self, path: &Path) -> Result<Arc<dyn File>>;
 

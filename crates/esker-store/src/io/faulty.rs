@@ -23,7 +23,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::disk::{Disk, Entry, File, Lock, parent};
+use super::disk::{Disk, Entry, File, Files, Lock, parent};
 use super::map::Map;
 use super::names::{Names, check_exchange, check_rename, is_root, last, list, refused};
 use super::pending::{Change, Pending};
@@ -258,7 +258,7 @@ impl State {
     }
 }
 
-impl Disk for FaultyDisk {
+impl Files for FaultyDisk {
     fn create(&self, path: &Path) -> Result<Arc<dyn File>> {
         let node = self.change("create", path)?.add(path, false)?;
         Ok(self.handle(path, node))
@@ -268,7 +268,9 @@ impl Disk for FaultyDisk {
         let node = self.operate("open", path)?.file(path, "open")?;
         Ok(self.handle(path, node))
     }
+}
 
+impl Disk for FaultyDisk {
     fn open_for_writing(&self, path: &Path) -> Result<Arc<dyn File>> {
         let node = self.change("open for writing", path)?.file(path, "open for writing")?;
         Ok(self.handle(path, node))

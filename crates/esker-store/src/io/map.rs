@@ -4,9 +4,14 @@
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-/// Read-only bytes of a whole file, aligned to at least 8 bytes at their start (to a page when mapped).
-#[derive(Debug)]
-pub struct Map(Bytes);
+/// Read-only bytes of a file or of a part of it, aligned to at least 8 bytes at the start of the file (to a page when mapped). Clones
+/// and parts share the bytes.
+#[derive(Debug, Clone)]
+pub struct Map {
+    bytes: Arc<Bytes>,
+    /// The part, in the file.
+    range: Range<usize>,
+}
 
 #[derive(Debug)]
 enum Bytes {
@@ -79,7 +84,7 @@ impl Map {
         // with every program that maps files; all values read are plain integers and floats for which each bit
         // pattern is valid, and are checked before they are used as positions.
         let map = unsafe { memmap2::MmapOptions::new().len(bytes).map(file)? };
-        Ok(Self(Bytes::Mapped(map)))
+        Ok(Self { bytes: Arc::new(Bytes::Mapped(map)), range: 0..bytes })
     }
 
     /// Copies bytes that are not in a mappable file.
@@ -91,13 +96,27 @@ impl Map {
 
     /// Shares bytes that are in memory.
     pub(super) fn of_words(words: Arc<Words>) -> Self {
-        Self(Bytes::InMemory(words))
+        let range = 0..words.bytes;
+        Self { bytes: Arc::new(Bytes::InMemory(words)), range }
+    }
+
+    /// A part of the bytes; `None` if it is not within them.
+    pub fn part(&self, range: Range<usize>) -> Option<Self> {
+        let within = range.start <= range.end && range.end <= self.range.len();
+        let (bytes, first) = (Arc::clone(&self.bytes), self.range.start);
+        within.then(|| Self { bytes, range: first + range.start..first + range.end })
+    }
+
+    /// Where in the file the bytes begin.
+    pub fn start(&self) -> usize {
+        self.range.start
     }
 
     /// Says that a range of bytes is about to be read, so that the system fetches it in few large pieces. A hint.
     pub fn will_need(&self, range: Range<usize>) {
-        if let Bytes::Mapped(map) = &self.0 {
-            let _ = map.advise_range(memmap2::Advice::WillNeed, range.start, range.len());
+        if let Bytes::Mapped(map) = &*self.bytes {
+            let start = self.range.start + range.start;
+            let _ = map.advise_range(memmap2::Advice::WillNeed, start, range.len());
         }
     }
 }
@@ -106,9 +125,10 @@ impl Deref for Map {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        match &self.0 {
+        let whole: &[u8] = match &*self.bytes {
             Bytes::Mapped(map) => map,
             Bytes::InMemory(words) => words,
-        }
+        };
+        &whole[self.range.clone()]
     }
 }

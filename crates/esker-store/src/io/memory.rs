@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use super::disk::{Disk, Entry, File, Lock, parent};
+use super::disk::{Disk, Entry, File, Files, Lock, parent};
 use super::map::{Map, Words};
 use super::names::{Names, check_exchange, check_rename, is_root, last, list, refused, rename_all};
 use crate::error::{Error, Result};
@@ -90,7 +90,7 @@ fn describe(path: &Path, node: &Node) -> Entry {
     Entry { name: last(path), is_directory, bytes }
 }
 
-impl Disk for MemoryDisk {
+impl Files for MemoryDisk {
     fn create(&self, path: &Path) -> Result<Arc<dyn File>> {
         let content = Arc::new(Content::default());
         let file = handle(path, &content);
@@ -101,7 +101,9 @@ impl Disk for MemoryDisk {
     fn open(&self, path: &Path) -> Result<Arc<dyn File>> {
         self.find(path, "open")
     }
+}
 
+impl Disk for MemoryDisk {
     fn open_for_writing(&self, path: &Path) -> Result<Arc<dyn File>> {
         self.find(path, "open for writing")
     }

@@ -16,7 +16,7 @@ mod pending;
 mod faulty;
 
 pub use cursor::Cursor;
-pub use disk::{Disk, Entry, File, Lock, parent};
+pub use disk::{Disk, Entry, File, Files, Lock, parent};
 pub use faulty::{Faults, FaultyDisk};
 pub use map::Map;
 pub use memory::MemoryDisk;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rustix::fs::{CWD, FlockOperation, RenameFlags};
 
-use super::disk::{Disk, Entry, File, Lock};
+use super::disk::{Disk, Entry, File, Files, Lock};
 use super::map::Map;
 use super::scratch::Scratch;
 use crate::error::{Error, Result};
@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RealDisk;
 
-impl Disk for RealDisk {
+impl Files for RealDisk {
     fn create(&self, path: &Path) -> Result<Arc<dyn File>> {
         let file = fs::OpenOptions::new().read(true).write(true).create_new(true).open(path);
         Ok(Arc::new(RealFile { file: file.map_err(Error::io("create", path))?, path: path.to_owned() }))
@@ -27,7 +27,9 @@ impl Disk for RealDisk {
         let file = fs::File::open(path).map_err(Error::io("open", path))?;
         Ok(Arc::new(RealFile { file, path: path.to_owned() }))
     }
+}
 
+impl Disk for RealDisk {
     fn open_for_writing(&self, path: &Path) -> Result<Arc<dyn File>> {
         let file = fs::OpenOptions::new().read(true).write(true).open(path);
         Ok(Arc::new(RealFile {

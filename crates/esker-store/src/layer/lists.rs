@@ -44,12 +44,12 @@ impl ListColumns {
     pub(super) fn new(columns: Columns, num_vertices: u64, num_lists: u64, num_arcs: u64) -> Result<Self> {
         let Columns { vertices, offsets, targets, properties } = columns;
         if let Some(vertices) = &vertices {
-            expect_count(vertices.path(), vertices.len(), num_lists)?;
+            vertices.expect_len(num_lists)?;
         }
-        expect_count(offsets.path(), offsets.len(), num_lists.saturating_add(1))?;
-        expect_count(targets.path(), targets.len(), num_arcs)?;
+        offsets.expect_len(num_lists.saturating_add(1))?;
+        targets.expect_len(num_arcs)?;
         for values in &properties {
-            expect_count(values.path(), values.len(), num_arcs)?;
+            values.expect_len(num_arcs)?;
         }
         let [vertices_sound, offsets_sound, targets_sound] = [(); 3].map(|()| AtomicBool::new(false));
         let units = vec![(); targets.len()];
@@ -256,11 +256,4 @@ impl ListColumns {
         let properties = self.properties.iter().map(Values::path);
         fixed.into_iter().chain(vertices).chain(properties).map(Path::to_owned).collect()
     }
-}
-
-pub(super) fn expect_count(path: &Path, found: usize, expected: u64) -> Result<()> {
-    if found as u64 == expected {
-        return Ok(());
-    }
-    Err(Error::corrupt(path, 0, format!("it has {found} elements where the manifest says {expected}")))
 }

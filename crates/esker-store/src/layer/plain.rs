@@ -13,13 +13,12 @@ use std::path::{Path, PathBuf};
 use esker_graph::{Direction, VertexId};
 
 use super::columns::SectionColumn;
-use super::lists::expect_count;
 use super::section::Section;
 use crate::error::{Error, Result};
 use crate::format::{
     Column, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element, LayerRecord, PropertyRecord,
 };
-use crate::io::Disk;
+use crate::io::Files;
 
 /// Where the texts of the dictionary of a property lie.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,15 +47,15 @@ fn versions_path(layer: &Path) -> PathBuf {
 /// must agree with the [`LayerRecord`] that the manifest gets.
 #[derive(Debug, Clone)]
 pub struct PlainWriter<'a> {
-    disk: &'a dyn Disk,
+    files: &'a dyn Files,
     directory: PathBuf,
     database: DatabaseId,
 }
 
 impl<'a> PlainWriter<'a> {
-    /// Writes to `directory`, which exists.
-    pub fn new(disk: &'a dyn Disk, directory: &Path, database: DatabaseId) -> Self {
-        Self { disk, directory: directory.to_owned(), database }
+    /// Writes files in `directory`.
+    pub fn new(files: &'a dyn Files, directory: &Path, database: DatabaseId) -> Self {
+        Self { files, directory: directory.to_owned(), database }
     }
 
     /// A column of a direction.
@@ -125,7 +124,7 @@ impl<'a> PlainWriter<'a> {
     }
 
     fn column<T: Element>(&self, path: &Path, kind: ColumnKind) -> Result<ColumnWriter<T>> {
-        ColumnWriter::create(self.disk, path, ColumnSpec { database: self.database, kind })
+        ColumnWriter::create(self.files, path, ColumnSpec { database: self.database, kind })
     }
 }
 
@@ -147,20 +146,20 @@ impl PlainLayer {
     /// # Errors
     /// [`Error::Io`]; [`Error::Corrupt`] if a file is not what the manifest says.
     pub fn open(
-        disk: &dyn Disk,
+        files: &dyn Files,
         directory: &Path,
         database: DatabaseId,
         record: &LayerRecord,
         properties: &[PropertyRecord],
     ) -> Result<Self> {
-        let section = |direction| Section::open(disk, directory, direction, database, record, properties);
+        let section = |direction| Section::open(files, directory, direction, database, record, properties);
         let out = section(Direction::Out)?;
         let incoming = if record.in_edges { Some(section(Direction::In)?) } else { None };
         let mut versions = None;
         if record.num_versions > 1 {
             let spec = ColumnSpec { database, kind: ColumnKind::LayerVersions };
-            let column = Column::open(disk, &versions_path(directory), spec)?;
-            expect_count(column.path(), column.len(), u64::from(record.num_versions))?;
+            let column = Column::open(files, &versions_path(directory), spec)?;
+            column.expect_len(u64::from(record.num_versions))?;
             versions = Some(column);
         }
         Ok(Self { directory: directory.to_owned(), record: record.clone(), out, incoming, versions })

@@ -7,12 +7,12 @@ use esker_graph::{Direction, Run, VertexId};
 
 use super::codes::{CodeSlice, Codes};
 use super::columns::SectionColumn;
-use super::lists::{Columns, ListColumns, expect_count};
+use super::lists::{Columns, ListColumns};
 use crate::error::{Error, Result};
 use crate::format::{
     Column, ColumnSpec, DatabaseId, Element, LayerRecord, Owner, PropertyRecord, SectionRecord, Values,
 };
-use crate::io::Disk;
+use crate::io::Files;
 
 /// A place in a stack of layers: 24 bits of layer number, 40 bits of the slot of a list in its directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -76,7 +76,7 @@ pub struct Section {
 
 /// What is needed to open the files of a section.
 struct Opener<'a> {
-    disk: &'a dyn Disk,
+    files: &'a dyn Files,
     layer: &'a Path,
     direction: Direction,
     database: DatabaseId,
@@ -90,12 +90,12 @@ impl Opener<'_> {
     }
 
     fn column<T: Element>(&self, column: SectionColumn) -> Result<Column<T>> {
-        Column::open(self.disk, &column.path(self.layer, self.direction), self.spec(column))
+        Column::open(self.files, &column.path(self.layer, self.direction), self.spec(column))
     }
 
     fn codes(&self, column: SectionColumn) -> Result<Codes> {
         Codes::new(Values::open_of_kind(
-            self.disk,
+            self.files,
             &column.path(self.layer, self.direction),
             self.spec(column),
         )?)
@@ -107,8 +107,8 @@ impl Opener<'_> {
             let (path, spec) = (column.path(self.layer, self.direction), self.spec(column));
             // Codes of texts grow wider with their dictionary.
             match record.texts {
-                true => Values::open_of_kind(self.disk, &path, spec),
-                false => Values::open(self.disk, &path, spec, record.element),
+                true => Values::open_of_kind(self.files, &path, spec),
+                false => Values::open(self.files, &path, spec, record.element),
             }
         };
         self.properties.iter().map(open).collect()
@@ -144,7 +144,7 @@ impl Opener<'_> {
         let codes =
             (self.record.num_versions > 1).then(|| self.codes(SectionColumn::DeadCodes)).transpose()?;
         if let Some(codes) = &codes {
-            expect_count(codes.column().path(), codes.column().len(), sizes.dead_arcs)?;
+            codes.column().expect_len(sizes.dead_arcs)?;
         }
         Ok(Some(Dead { lists, codes }))
     }
@@ -163,7 +163,7 @@ impl Opener<'_> {
         let lists = ListColumns::new(columns, self.record.num_vertices, sizes.past_lists, sizes.past_arcs)?;
         let (born, died) = (self.codes(SectionColumn::PastBorn)?, self.codes(SectionColumn::PastDied)?);
         for codes in [&born, &died] {
-            expect_count(codes.column().path(), codes.column().len(), sizes.past_arcs)?;
+            codes.column().expect_len(sizes.past_arcs)?;
         }
         Ok(Some(Past { lists, born, died }))
     }
@@ -171,7 +171,7 @@ impl Opener<'_> {
 
 impl Section {
     pub(super) fn open(
-        disk: &dyn Disk,
+        files: &dyn Files,
         layer: &Path,
         direction: Direction,
         database: DatabaseId,
@@ -179,18 +179,18 @@ impl Section {
         properties: &[PropertyRecord],
     ) -> Result<Self> {
         let properties = properties.iter().filter(|property| property.owner == Owner::Edges).collect();
-        let opener = Opener { disk, layer, direction, database, record, properties };
+        let opener = Opener { files, layer, direction, database, record, properties };
         let main = opener.main()?;
         let born = (record.num_versions > 1).then(|| opener.codes(SectionColumn::Born)).transpose()?;
         if let Some(born) = &born {
-            expect_count(born.column().path(), born.column().len(), main.num_arcs() as u64)?;
+            born.column().expect_len(main.num_arcs() as u64)?;
         }
         let (mut degrees, mut previous) = (None, None);
         if !record.complete {
             let (lengths, links) =
                 (opener.column(SectionColumn::Degrees)?, opener.column(SectionColumn::Previous)?);
-            expect_count(lengths.path(), lengths.len(), main.num_lists() as u64)?;
-            expect_count(links.path(), links.len(), main.num_lists() as u64)?;
+            lengths.expect_len(main.num_lists() as u64)?;
+            links.expect_len(main.num_lists() as u64)?;
             (degrees, previous) = (Some(lengths), Some(links));
         } else if main.num_lists() as u64 != record.num_vertices {
             let path = SectionColumn::Offsets.path(layer, direction);

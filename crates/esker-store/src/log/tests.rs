@@ -9,7 +9,7 @@ use super::record::{Place, commit_header};
 use super::{Log, LogOptions, LogReader, LogStart, Record, Sync};
 use crate::error::{Error, Result};
 use crate::format::{DatabaseId, LogRecordHeader};
-use crate::io::{Disk, Faults, FaultyDisk, RealDisk};
+use crate::io::{Disk, Faults, FaultyDisk, Files, RealDisk};
 
 const DB: &str = "web.esker";
 /// How often each fault is tried, with other outcomes.

@@ -65,7 +65,8 @@ pub struct Cut<'a> {
 /// Merges `layers[which]` into one layer, whose files `writer` makes. `layers` are those of a graph from the complete one
 /// on, oldest first; those after `which` are not looked at. One layer alone may be merged too, to forget versions.
 ///
-/// Ids, dictionaries and vertex properties are not merged here: the record says of them that there are none.
+/// Ids, dictionaries and vertex properties are not merged here: the record says of them that there are none. With it come the
+/// versions that the layer tells apart.
 ///
 /// # Errors
 /// [`Error::Corrupt`], [`Error::Io`], cancellation; [`Error::Invalid`] if the layers do not follow one another, or the version to end with
@@ -76,7 +77,7 @@ pub fn merge_layers(
     options: &MergeOptions<'_>,
     writer: &PlainWriter<'_>,
     run: &Run,
-) -> Result<LayerRecord> {
+) -> Result<(LayerRecord, Vec<u64>)> {
     let inputs = layers.get(which.clone()).unwrap_or_default();
     let (Some(first), Some(newest)) = (inputs.first(), inputs.last()) else {
         return Err(Error::Invalid(format!("there are no layers {which:?} of {} to merge", layers.len())));
@@ -121,7 +122,7 @@ pub fn merge_layers(
     if record.num_versions > 1 {
         writer.versions(told.versions())?;
     }
-    Ok(record)
+    Ok((record, told.into_versions()))
 }
 
 /// The layers that the inputs lie on.

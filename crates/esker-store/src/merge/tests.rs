@@ -27,10 +27,11 @@ fn merge(
     let writer = PlainWriter::new(&layers.disk, &directory, DATABASE);
     let cut = until.map(|until| Cut { until, last_version: until.number });
     let options = MergeOptions { number, retained, cut };
-    let record = merge_layers(&layers.layers, which.clone(), &options, &writer, run).unwrap();
+    let (record, versions) = merge_layers(&layers.layers, which.clone(), &options, &writer, run).unwrap();
     let merged = layers.open(&record);
     let range = record.first_version..=layers.layers[which.end - 1].record().last_version;
     let told = merged.versions().unwrap().to_vec();
+    assert_eq!(versions, told);
     layers.told.retain(|version| !range.contains(version) || told.contains(version));
     layers.layers.splice(which, [merged]);
 }

@@ -45,6 +45,10 @@ impl Told {
         &self.versions
     }
 
+    pub(super) fn into_versions(self) -> Vec<u64> {
+        self.versions
+    }
+
     /// The largest code that anything has.
     pub(super) fn newest(&self) -> u32 {
         self.newest

@@ -3,7 +3,6 @@
 //! Size: 8 bytes an entry (12 with `id64`) and the value, or 8 bytes and the text.
 
 use std::cmp::Ordering;
-use std::path::Path;
 use std::sync::Arc;
 
 use esker_graph::{Run, VertexId};
@@ -58,14 +57,14 @@ impl PropertyColumn {
     pub fn open(files: &PropertyFiles<'_>) -> Result<Self> {
         let vertices: Column<VertexId> = files.open(Part::Vertices)?;
         let codes = files.open(Part::Codes)?;
-        expect_len(codes.path(), codes.len(), vertices.len())?;
+        codes.expect_len(vertices.len() as u64)?;
         let stored = if files.record.texts {
             let (texts, ends) = (files.open(Part::Texts)?, files.open::<u64>(Part::Ends)?);
-            expect_len(ends.path(), ends.len(), vertices.len())?;
+            ends.expect_len(vertices.len() as u64)?;
             Stored::Texts { texts, ends }
         } else {
             let values = files.open_values()?;
-            expect_len(values.path(), values.len(), vertices.len())?;
+            values.expect_len(vertices.len() as u64)?;
             Stored::Fixed(values)
         };
         Ok(Self { vertices, codes, stored })
@@ -204,11 +203,4 @@ impl PropertyColumn {
             }
         }
     }
-}
-
-fn expect_len(path: &Path, found: usize, expected: usize) -> Result<()> {
-    if found == expected {
-        return Ok(());
-    }
-    Err(Error::corrupt(path, 0, format!("it has {found} elements where {expected} belong")))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::format::{Column, ColumnKind, ColumnSpec, DatabaseId, DictionaryRecord};
-use crate::io::Disk;
+use crate::io::Files;
 use crate::layer::DictionaryFiles;
 
 /// Distinct texts, each with a code: those of the first layer in ascending order of their bytes, then what later layers
@@ -48,8 +48,8 @@ impl Dictionary {
         self.len() == 0
     }
 
-    /// Number of files.
-    pub fn num_files(&self) -> usize {
+    /// Number of columns.
+    pub fn num_columns(&self) -> usize {
         2 * self.0.len()
     }
 
@@ -85,19 +85,16 @@ impl DictionarySegment {
     /// # Errors
     /// [`Error::Io`]; [`Error::Corrupt`] if they are not what is expected.
     pub fn open(
-        disk: &dyn Disk,
-        files: &DictionaryFiles,
+        files: &dyn Files,
+        paths: &DictionaryFiles,
         record: &DictionaryRecord,
         database: DatabaseId,
     ) -> Result<Self> {
         let texts = ColumnSpec { database, kind: ColumnKind::DictionaryTexts };
         let ends = ColumnSpec { database, kind: ColumnKind::DictionaryEnds };
         let (texts, ends) =
-            (Column::open(disk, &files.texts, texts)?, Column::open(disk, &files.ends, ends)?);
-        if ends.len() as u64 != record.count {
-            let reason = format!("it has {} texts where the manifest says {}", ends.len(), record.count);
-            return Err(Error::corrupt(ends.path(), 0, reason));
-        }
+            (Column::open(files, &paths.texts, texts)?, Column::open(files, &paths.ends, ends)?);
+        ends.expect_len(record.count)?;
         Ok(Self { first: record.first as usize, texts, ends })
     }
 
@@ -143,6 +140,6 @@ impl DictionarySegment {
             return Ok(());
         }
         let reason = format!("its {} bytes are not those {total} of all texts", self.texts.len());
-        Err(Error::corrupt(self.texts.path(), self.texts.file_bytes(), reason))
+        Err(self.texts.corrupt(self.texts.len(), reason))
     }
 }

@@ -7,7 +7,7 @@ use crate::format::{
     Column, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element, ElementType, Owner, PropertyRecord,
     Values,
 };
-use crate::io::Disk;
+use crate::io::Files;
 
 /// Number of the hidden property that says which vertices are removed.
 pub const REMOVED_NUMBER: u32 = u32::MAX;
@@ -27,8 +27,8 @@ pub fn removed_record() -> PropertyRecord {
 /// Where the columns of a vertex property lie, or are to be written.
 #[derive(Debug, Clone, Copy)]
 pub struct PropertyFiles<'a> {
-    /// The disk.
-    pub disk: &'a dyn Disk,
+    /// Where they are kept: an archive, as a rule.
+    pub files: &'a dyn Files,
     /// The directory of a layer. It exists when files are written.
     pub directory: &'a Path,
     /// The database.
@@ -49,15 +49,15 @@ pub(super) enum Part {
 
 impl PropertyFiles<'_> {
     pub(super) fn create<T: Element>(&self, part: Part) -> Result<ColumnWriter<T>> {
-        ColumnWriter::create(self.disk, &self.path(part), self.spec(part))
+        ColumnWriter::create(self.files, &self.path(part), self.spec(part))
     }
 
     pub(super) fn open<T: Element>(&self, part: Part) -> Result<Column<T>> {
-        Column::open(self.disk, &self.path(part), self.spec(part))
+        Column::open(self.files, &self.path(part), self.spec(part))
     }
 
     pub(super) fn open_values(&self) -> Result<Values> {
-        Values::open(self.disk, &self.path(Part::Values), self.spec(Part::Values), self.record.element)
+        Values::open(self.files, &self.path(Part::Values), self.spec(Part::Values), self.record.element)
     }
 
     fn path(&self, part: Part) -> PathBuf {

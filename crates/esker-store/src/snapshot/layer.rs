@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::format::{DatabaseId, LayerRecord, Owner, PropertyRecord};
+use crate::format::{Archive, DatabaseId, LayerRecord, Owner, PropertyRecord, remove_archive};
 use crate::ids::{IdFiles, IdSegment};
 use crate::io::Disk;
 use crate::layer::{DictionaryFiles, PlainLayer};
@@ -32,7 +32,7 @@ struct LayerFiles {
 impl Reclaim for LayerFiles {
     fn reclaim(&mut self) {
         // What cannot be removed now is removed when the database is opened for writing the next time.
-        let _ = self.disk.remove_directory(&self.directory);
+        let _ = remove_archive(self.disk.as_ref(), &self.directory);
     }
 }
 
@@ -49,22 +49,23 @@ impl Layer {
         properties: &[PropertyRecord],
         texts: bool,
     ) -> Result<Self> {
-        let lists = Arc::new(PlainLayer::open(disk.as_ref(), directory, database, record, properties)?);
+        let archive = Archive::open(disk, directory)?;
+        let lists = Arc::new(PlainLayer::open(&archive, directory, database, record, properties)?);
         let dictionaries = record.dictionaries.iter().map(|added| {
-            let files = DictionaryFiles::of(directory, added.property);
-            let segment = DictionarySegment::open(disk.as_ref(), &files, added, database)?;
+            let paths = DictionaryFiles::of(directory, added.property);
+            let segment = DictionarySegment::open(&archive, &paths, added, database)?;
             Ok((added.property, Arc::new(segment)))
         });
         let dictionaries = dictionaries.collect::<Result<_>>()?;
         let mut ids = None;
         if record.num_new_ids > 0 {
-            let files = IdFiles { disk: disk.as_ref(), directory, database };
+            let files = IdFiles { files: &archive, directory, database };
             let (first, count) = first_new_id(record, directory)?;
             ids = Some(Arc::new(IdSegment::open(&files, texts, first, count)?));
         }
         let vertex_properties = record.vertex_properties.iter().map(|&number| {
             let record = vertex_property(properties, number, directory)?;
-            let files = PropertyFiles { disk: disk.as_ref(), directory, database, record: &record };
+            let files = PropertyFiles { files: &archive, directory, database, record: &record };
             Ok((number, Arc::new(PropertyColumn::open(&files)?)))
         });
         let vertex_properties = vertex_properties.collect::<Result<_>>()?;

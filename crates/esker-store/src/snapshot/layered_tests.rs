@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use super::tests::Collect;
 use super::{Layer, Snapshot, State};
 use crate::check::check;
-use crate::format::{ElementType, IdMapKind, VersionRecord};
+use crate::format::{ArchiveWriter, ElementType, IdMapKind, VersionRecord};
 use crate::freeze::{Changes, CopyPolicy, EdgeChange, Growth, REMOVAL, freeze};
 use crate::io::{Disk, FaultyDisk};
 use crate::layer::PlainWriter;
@@ -149,7 +149,6 @@ impl History {
         }
         let number = self.layers.len() as u32 + 1;
         let directory = layer_directory(Path::new(DB), number);
-        self.disk.create_directory(&directory).unwrap();
         let newest = self.manifest.versions.last().unwrap().clone();
         let lists: Vec<_> = self.layers.iter().map(|layer| Arc::clone(layer.lists())).collect();
         let stack = Stack::new(&lists, newest.number, newest.num_vertices).unwrap();
@@ -162,8 +161,10 @@ impl History {
             num_vertices: newest.num_vertices,
             policy,
         };
-        let writer = PlainWriter::new(&self.disk, &directory, self.manifest.database);
+        let archive = ArchiveWriter::new(&(Arc::new(self.disk.clone()) as Arc<dyn Disk>), &directory);
+        let writer = PlainWriter::new(&archive, &directory, self.manifest.database);
         let frozen = freeze(&changes, number, &writer, run).unwrap();
+        archive.finish().unwrap();
         for (version, &Growth { arcs, loops }) in (first..).zip(&frozen.growth) {
             let num_arcs = newest.num_arcs.saturating_add_signed(arcs);
             let num_loops = newest.num_loops.saturating_add_signed(loops);
@@ -214,7 +215,7 @@ impl History {
             }
             let edges: usize = self.versions[version - 1].values().map(Vec::len).sum();
             assert_eq!(snapshot.num_edges(), edges as u64, "edges of version {version}");
-            let report = check(&self.disk, &snapshot, run).unwrap();
+            let report = check(&(Arc::new(self.disk.clone()) as Arc<dyn Disk>), &snapshot, run).unwrap();
             assert!(report.is_sound(), "version {version}: {:?}", report.problems);
         }
     }

@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use esker_graph::{Direction, Remaining, Run, VertexId};
 
 use crate::error::{Error, Result};
-use crate::format::{ElementType, IdMapKind, LayerRecord, Owner, PropertyRecord, VersionRecord};
+use crate::format::{Archive, ElementType, IdMapKind, LayerRecord, Owner, PropertyRecord, VersionRecord};
 use crate::ids::{IdFiles, IdMap};
 use crate::io::Disk;
 use crate::property::{Dictionary, PropertyLayer, REMOVED_NUMBER, RemovedVertices, VertexProperty};
@@ -374,11 +374,17 @@ impl Layers {
         });
         let layers = layers.collect::<Result<Vec<_>>>()?;
         let directory = ids_directory(path);
-        let files = IdFiles { disk: disk.as_ref(), directory: &directory, database: manifest.database };
         let imported = layers
             .first()
             .map_or(0, |layer| layer.record().num_vertices.saturating_sub(layer.record().num_new_ids));
-        let base_ids = IdMap::open(&files, manifest.ids.kind, manifest.ids.base, imported as usize)?;
+        let base_ids = match manifest.ids.kind {
+            IdMapKind::Identity => IdMap::identity(manifest.ids.base, imported as usize),
+            kind => {
+                let archive = Archive::open(disk, &directory)?;
+                let files = IdFiles { files: &archive, directory: &directory, database: manifest.database };
+                IdMap::open(&files, kind, manifest.ids.base, imported as usize)?
+            }
+        };
         Ok(Self { layers, base_ids })
     }
 }

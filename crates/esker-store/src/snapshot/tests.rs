@@ -6,21 +6,25 @@ use proptest::prelude::*;
 
 use crate::check::check;
 use crate::error::{Error, Result};
-use crate::format::{ElementType, IdMapKind};
-use crate::io::{Disk, Faults, FaultyDisk};
+use crate::format::{Archive, ElementType, IdMapKind, read_all_of, rewrite_archive};
+use crate::io::{Disk, Faults, FaultyDisk, Files};
 use crate::sample::{KINDS, Sample, kind_of};
 use crate::snapshot::Snapshot;
 
 const DB: &str = "web.esker";
 
+fn shared(disk: &FaultyDisk) -> Arc<dyn Disk> {
+    Arc::new(disk.clone())
+}
+
 fn stored(sample: &Sample) -> FaultyDisk {
     let disk = FaultyDisk::new(1);
-    sample.write(&(Arc::new(disk.clone()) as Arc<dyn Disk>), Path::new(DB), false).unwrap();
+    sample.write(&shared(&disk), Path::new(DB), false).unwrap();
     disk
 }
 
 fn open(disk: &FaultyDisk) -> Result<Snapshot> {
-    Snapshot::open(&(Arc::new(disk.clone()) as Arc<dyn Disk>), Path::new(DB))
+    Snapshot::open(&shared(disk), Path::new(DB))
 }
 
 /// Collects every arc that a scan hands over.
@@ -100,10 +104,10 @@ proptest! {
         prop_assert_eq!(snapshot.num_edges(), count as u64);
         let run = Run::with_threads(2).unwrap();
         read_all(&snapshot, &sample, &run).unwrap();
-        let report = check(&disk, &snapshot, &run).unwrap();
+        let report = check(&shared(&disk), &snapshot, &run).unwrap();
         prop_assert!(report.is_sound(), "{:?}", report.problems);
         let id_files = [0, 2, 4, 5][ids as usize - 1];
-        prop_assert_eq!(report.files, id_files + if sample.in_edges { 10 } else { 6 });
+        prop_assert_eq!(report.columns, id_files + if sample.in_edges { 10 } else { 6 });
     }
 }
 
@@ -118,7 +122,7 @@ fn graphs_of_no_and_of_one_vertex() {
             let snapshot = open(&disk).unwrap();
             assert_eq!(snapshot.num_arcs(), sample.edges.len() as u64);
             read_all(&snapshot, &sample, &run).unwrap();
-            assert!(check(&disk, &snapshot, &run).unwrap().is_sound());
+            assert!(check(&shared(&disk), &snapshot, &run).unwrap().is_sound());
         }
     }
 }
@@ -170,7 +174,7 @@ fn outcome(disk: &FaultyDisk, sample: &Sample, run: &Run) -> Result<()> {
     let snapshot = open(disk)?;
     let read = read_all(&snapshot, sample, run);
     // Afresh, so that nothing counts as verified already.
-    let report = check(disk, &open(disk)?, run)?;
+    let report = check(&shared(disk), &open(disk)?, run)?;
     assert_eq!(read.is_ok(), report.is_sound(), "reading says {read:?}, checking {:?}", report.problems);
     read
 }
@@ -187,14 +191,13 @@ fn expect_damage(result: Result<()>, damaged: &Path, bytes: u64) {
 
 fn files(disk: &FaultyDisk) -> Vec<(std::path::PathBuf, u64)> {
     let mut found = Vec::new();
-    for directory in [DB.to_owned(), format!("{DB}/layers/1"), format!("{DB}/ids")] {
+    for directory in [DB.to_owned(), format!("{DB}/layers")] {
         for entry in disk.list(Path::new(&directory)).unwrap() {
             if !entry.is_directory && entry.name != "LOCK" {
                 found.push((Path::new(&directory).join(entry.name), entry.bytes));
             }
         }
     }
-    assert!(found.len() >= 11);
     found
 }
 
@@ -202,8 +205,8 @@ fn files(disk: &FaultyDisk) -> Vec<(std::path::PathBuf, u64)> {
 fn every_byte_flipped_in_turn_is_noticed() {
     let of = |ids| Sample { ids, ..Sample::random(9, 20, true, 11) };
     flip_every_byte(&of(IdMapKind::Texts), |_| true);
-    flip_every_byte(&of(IdMapKind::Integers), |path| path.to_string_lossy().contains("/ids/"));
-    flip_every_byte(&of(IdMapKind::Permuted), |path| path.to_string_lossy().contains("/ids/"));
+    flip_every_byte(&of(IdMapKind::Integers), |path| path.to_string_lossy().contains("/ids."));
+    flip_every_byte(&of(IdMapKind::Permuted), |path| path.to_string_lossy().contains("/ids."));
 }
 
 fn flip_every_byte(sample: &Sample, concerns: impl Fn(&Path) -> bool) {
@@ -268,7 +271,7 @@ fn reads_that_fail_or_are_damaged_on_the_way_are_errors() {
             Err(other) => panic!("operation {k}: {other}"),
         }
     }
-    assert!(noticed >= 11, "each file is read or mapped: {noticed}");
+    assert!(noticed >= 2, "each file is read or mapped: {noticed}");
 }
 
 /// A writer with a mistake: checksums match, but the arrays do not fit together. `check` says what is wrong.
@@ -278,13 +281,14 @@ fn check_finds_what_checksums_cannot() {
     let sound = Sample::random(30, 100, true, 15);
     let problems = |sample: &Sample, mixed: &Sample, files: &[&str]| -> Vec<String> {
         let (disk, other) = (stored(sample), stored(mixed));
-        for file in files {
-            let path = Path::new(DB).join("layers/1").join(file);
-            let content = other.read(&path).unwrap();
-            disk.remove_file(&path).unwrap();
-            disk.write(&path, &content).unwrap();
-        }
-        let report = check(&disk, &open(&disk).unwrap(), &run).unwrap();
+        let layer = Path::new(DB).join("layers/1");
+        let source = Archive::open(&shared(&other), &layer).unwrap();
+        rewrite_archive(&shared(&disk), &layer, |name, content| {
+            if files.contains(&name) {
+                *content = read_all_of(source.open(&layer.join(name)).unwrap().as_ref());
+            }
+        });
+        let report = check(&shared(&disk), &open(&disk).unwrap(), &run).unwrap();
         report.problems.iter().map(ToString::to_string).collect()
     };
     // The in-lists of a graph with one edge turned round.
@@ -300,7 +304,7 @@ fn check_finds_what_checksums_cannot() {
     assert!(told.len() == 1 && told[0].contains("not the transpose of the out-lists"), "{told:?}");
     // Offsets of another graph with as many edges: the lists are cut wrongly.
     let told = problems(&sound, &Sample::random(30, 100, true, 16), &["out.offsets"]);
-    assert!(!told.is_empty() && told[0].contains("out.targets"), "{told:?}");
+    assert!(!told.is_empty() && told[0].contains("does not ascend"), "{told:?}");
     // Undirected lists that are not symmetric.
     let mut undirected = Sample::random(30, 100, true, 17);
     undirected.edges.retain(|edge| edge.0 != edge.1);

@@ -2,7 +2,7 @@
 //!
 //! ```ignore
 //! let staging = Staging::begin(disk, Path::new("web.esker"), StagingOptions::default())?;
-//! let layer = staging.plain_layer()?;              // a PlainWriter for layers/1
+//! let layer = staging.plain_layer();               // a PlainWriter for layers/1
 //! let mut targets = layer.targets(Direction::Out)?; // ... append, finish; offsets and properties alike
 //! staging.install(&[Edit::AddLayer(..), Edit::SetIdMap(..), Edit::AddProperty(..), Edit::AddVersion(..)])?;
 //! ```
@@ -16,9 +16,9 @@ use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use super::manifest::Manifest;
-use super::names::{MANIFEST_NAME, layer_directory};
+use super::names::{MANIFEST_NAME, ids_directory, layer_directory};
 use crate::error::{Error, Result};
-use crate::format::{DatabaseId, Edit};
+use crate::format::{ArchiveWriter, DatabaseId, Edit};
 use crate::io::{Disk, Lock, parent};
 use crate::layer::PlainWriter;
 
@@ -56,6 +56,8 @@ pub struct Staging {
     target: PathBuf,
     database: DatabaseId,
     options: StagingOptions,
+    layer: ArchiveWriter,
+    ids: ArchiveWriter,
     /// Of the staging directory; it becomes the lock of the database.
     _lock: Box<dyn Lock>,
     /// Of the database that is replaced.
@@ -78,7 +80,11 @@ impl Staging {
         let lock = lock_writer(disk.as_ref(), &directory)?;
         let database = options.database.unwrap_or_else(DatabaseId::random);
         let target = target.to_owned();
-        Ok(Self { disk, directory, target, database, options, _lock: lock, replaced })
+        let layer = ArchiveWriter::new(&disk, &layer_directory(&directory, 1));
+        let ids = ArchiveWriter::new(&disk, &ids_directory(&directory));
+        let staging = Self { disk, directory, target, database, options, layer, ids, _lock: lock, replaced };
+        staging.subdirectory("layers")?;
+        Ok(staging)
     }
 
     /// The disk that it is made on.
@@ -96,7 +102,7 @@ impl Staging {
         self.database
     }
 
-    /// Makes a directory in the staging directory: `ids`, say.
+    /// Makes a directory in the staging directory, for what is removed again before the database is installed.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -106,18 +112,17 @@ impl Staging {
         Ok(path)
     }
 
-    /// Makes the directory of layer 1 and a writer for it.
-    ///
-    /// # Errors
-    /// [`Error::Io`].
-    pub fn plain_layer(&self) -> Result<PlainWriter<'_>> {
-        self.subdirectory("layers")?;
-        let directory = layer_directory(&self.directory, 1);
-        self.disk.create_directory(&directory)?;
-        Ok(PlainWriter::new(self.disk.as_ref(), &directory, self.database))
+    /// A writer for layer 1.
+    pub fn plain_layer(&self) -> PlainWriter<'_> {
+        PlainWriter::new(&self.layer, self.layer.directory(), self.database)
     }
 
-    /// Puts the database in its place. All its files are complete and synced (as [`crate::format::ColumnWriter::finish`] leaves them), and
+    /// For the columns of the id map, in its [directory](ArchiveWriter::directory).
+    pub fn ids(&self) -> &ArchiveWriter {
+        &self.ids
+    }
+
+    /// Puts the database in its place. All its columns are complete (as [`crate::format::ColumnWriter::finish`] leaves them), and
     /// nothing else is in the staging directory. Returns the size of all files together.
     ///
     /// # Errors
@@ -126,6 +131,8 @@ impl Staging {
     /// there, but might not be after a loss of power.
     pub fn install(self, edits: &[Edit]) -> Result<u64> {
         let disk = self.disk.as_ref();
+        self.layer.finish()?;
+        self.ids.finish()?;
         let now_ms = || UNIX_EPOCH.elapsed().map_or(0, |age| age.as_millis() as u64);
         let created_ms = self.options.created_ms.unwrap_or_else(now_ms);
         let manifest = Manifest::encode(self.database, created_ms, edits)?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::import::format::Format;
 use crate::import::input::{Compression, Input};
-use crate::io::{Disk, File, RealDisk};
+use crate::io::{Disk, File, Files, RealDisk};
 
 /// An open input with random access.
 #[derive(Debug, Clone)]
