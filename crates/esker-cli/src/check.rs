@@ -39,7 +39,7 @@ impl CheckCommand {
         let wanted = self.at.at.as_ref().map_or(Ok(frozen), |selector| number_of(&store, selector))?;
         // Commits in the log were checked when it was read.
         let unfrozen = store.versions()?.iter().filter(|version| version.number > frozen).count();
-        let report = check(store.disk().as_ref(), &store.at(wanted.min(frozen))?, &run);
+        let report = check(store.disk(), &store.at(wanted.min(frozen))?, &run);
         bar.finish();
         let report = report?;
         let problems: Vec<String> = report.problems.iter().map(ToString::to_string).collect();

@@ -138,6 +138,7 @@ impl Place<'_> {
             versions: (newest.last_version + 1, newest.last_version + 1),
             num_vertices: newest.num_vertices,
             policy: CopyPolicy::Mixed,
+            known: None,
         };
         let start = Instant::now();
         let frozen = freeze(&changes, number, &self.writer(number)?, &self.run)?;

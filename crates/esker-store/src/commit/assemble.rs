@@ -1,7 +1,7 @@
 //! From commits to a layer with everything in it.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use esker_graph::{Run, VertexId, vertex};
 
@@ -9,7 +9,9 @@ use crate::error::{Error, Result};
 use crate::format::{
     ArchiveWriter, DictionaryRecord, ElementType, LayerRecord, PropertyRecord, VersionRecord, VertexChange,
 };
-use crate::freeze::{Changes, CopyPolicy, EdgeChange, Frozen, Outcome, REMOVAL, freeze, num_edges};
+use crate::freeze::{
+    Changes, CopyPolicy, EdgeChange, Frozen, KnownEdges, Outcome, REMOVAL, freeze, num_edges,
+};
 use crate::ids::{IdFiles, write_segment};
 use crate::io::Disk;
 use crate::layer::PlainWriter;
@@ -34,6 +36,8 @@ pub(crate) struct Target<'a> {
     /// Does not exist, but its parent does.
     pub(crate) directory: &'a Path,
     pub(crate) number: u32,
+    /// What is known of the edges of the layers below; `None`: they are not many, or this is not done often.
+    pub(crate) known: Option<&'a Mutex<KnownEdges>>,
 }
 
 /// Writes the layer of `commits`, which follow the newest version of `state`; at least one. It is durable once the parent of the
@@ -57,6 +61,8 @@ pub(crate) fn assemble(
         })
         .collect();
     let (edges, rows) = flatten(commits, elements.len());
+    let mut known = target.known.map(|known| known.lock().unwrap_or_else(PoisonError::into_inner));
+    let knows = known.as_mut().map(|known| known.learn(below.stack(), edges.len(), run)).transpose()?;
     let changes = Changes {
         stack: below.stack(),
         edges: &edges,
@@ -65,6 +71,7 @@ pub(crate) fn assemble(
         versions: (first.version, last.version),
         num_vertices: last.num_vertices,
         policy,
+        known: known.as_deref().filter(|_| knows == Some(true)),
     };
     let database = state.manifest().database;
     let archive = ArchiveWriter::new(target.disk, target.directory);

@@ -540,7 +540,9 @@ fn the_newest_version_may_be_forgotten_wherever_it_is() {
         db.close().unwrap();
         db = open(&disk).unwrap();
         possible.settle(&db, &workload.run);
-        let report = check(&disk, &db.snapshot().unwrap(), &workload.run).unwrap();
+        let report =
+            check(&(Arc::new(disk.clone()) as Arc<dyn Disk>), &db.snapshot().unwrap(), &workload.run)
+                .unwrap();
         assert!(report.is_sound(), "{:?}", report.problems);
     }
     let left: Vec<u64> = possible.0[0].versions.keys().copied().collect();

@@ -194,7 +194,7 @@ impl Database {
             options,
             run,
             log,
-            maintenance: Mutex::new(Maintenance { manifest }),
+            maintenance: Mutex::new(Maintenance { manifest, known: Mutex::default() }),
             writer: Mutex::new(writer),
             pending: Mutex::default(),
             hidden: Mutex::default(),

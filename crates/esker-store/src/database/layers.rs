@@ -2,14 +2,14 @@
 
 use std::collections::HashSet;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use esker_graph::Run;
 
 use crate::commit::{Assembled, Commit, Target, assemble};
 use crate::error::{Error, Result};
 use crate::format::{Edit, archived_name};
-use crate::freeze::CopyPolicy;
+use crate::freeze::{CopyPolicy, KnownEdges};
 use crate::io::Disk;
 use crate::snapshot::{Layer, State};
 use crate::version::{Manifest, ManifestWriter};
@@ -18,6 +18,8 @@ use crate::version::{Manifest, ManifestWriter};
 #[derive(Debug)]
 pub(super) struct Maintenance {
     pub(super) manifest: ManifestWriter,
+    /// Of the layers over the complete one, for the next freeze.
+    pub(super) known: Mutex<KnownEdges>,
 }
 
 impl Maintenance {
@@ -57,7 +59,7 @@ pub(crate) fn with_commits_in_memory(
 ) -> Result<Arc<State>> {
     let number = state.manifest().layers.iter().map(|layer| layer.number).max().unwrap_or(0) + 1;
     let directory = Path::new("/layer");
-    let assembled = assemble(state, commits, Target { disk, directory, number }, policy, run)?;
+    let assembled = assemble(state, commits, Target { disk, directory, number, known: None }, policy, run)?;
     let edits = edits_of(&assembled);
     let manifest = state.manifest().with(&edits).map_err(Error::Invalid)?;
     with_layer(state, manifest, disk, directory, &assembled)

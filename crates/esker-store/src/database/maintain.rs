@@ -119,7 +119,8 @@ impl Core {
         // No layer holds what the log does not.
         self.log.sync()?;
         self.write_layer(maintenance, |number, directory| {
-            let target = Target { disk: &self.disk, directory, number };
+            let known = Some(&maintenance.known);
+            let target = Target { disk: &self.disk, directory, number, known };
             let assembled = assemble(state, commits, target, self.options.policy, run)?;
             let written = Written {
                 layer: assembled.record.clone(),

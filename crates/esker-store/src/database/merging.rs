@@ -18,7 +18,6 @@ use crate::layer::{PlainLayer, PlainWriter};
 use crate::merge::{Cut, MergeOptions, merge_layers, policy};
 use crate::property::{PropertyFiles, merge_columns};
 use crate::snapshot::{Layer, State, vertex_property};
-use crate::version::layer_directory;
 
 /// What compacting did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

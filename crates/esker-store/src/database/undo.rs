@@ -117,7 +117,7 @@ impl Core {
             commits.push(blank(last_version));
         }
         self.write_layer(maintenance, |number, directory| {
-            let target = Target { disk: &self.disk, directory, number };
+            let target = Target { disk: &self.disk, directory, number, known: None };
             let assembled = assemble(&ended, &commits, target, self.options.policy, &self.run)?;
             let mut edits = edits_of(&assembled);
             edits.retain(|edit| !matches!(edit, Edit::AddVersion(_)));

@@ -2,6 +2,7 @@
 
 use esker_graph::VertexId;
 
+use super::known::KnownEdges;
 use crate::format::ElementType;
 use crate::stack::Stack;
 
@@ -50,6 +51,8 @@ pub struct Changes<'a> {
     pub num_vertices: u64,
     /// Which lists are copied.
     pub policy: CopyPolicy,
+    /// The edges of all layers but the complete one, if it was worth gathering them.
+    pub known: Option<&'a KnownEdges>,
 }
 
 /// Numbers of a version relative to those before the range.

@@ -7,6 +7,7 @@
 //! Time: sorting, and a search in the old list for each changed edge. Memory: 16 bytes (24 with 64-bit ids) for each
 //! changed edge, twice that if undirected, and the vertex table if there are many changes.
 
+mod known;
 mod changes;
 mod resolve;
 
@@ -25,6 +26,7 @@ use changes::Tally;
 use resolve::Resolver;
 
 pub use changes::{Changes, CopyPolicy, EdgeChange, Growth, Outcome, REMOVAL};
+pub use known::KnownEdges;
 
 /// Changes that a thread resolves at a time, more or less.
 const CHUNK_CHANGES: usize = 1 << 14;
@@ -123,7 +125,11 @@ fn freeze_direction(
         properties: changes.elements.to_vec(),
     };
     let largest = largest(changes, &arcs, direction, table.as_deref())?;
-    let resolver = Resolver::new(changes, direction, table.as_deref(), &largest);
+    if changes.known.is_some() {
+        // Verified as a whole: where a list is searched, and not read from its start to its end, its blocks would be again and again.
+        stack.section(0, direction)?.main().targets(run)?;
+    }
+    let resolver = Resolver::new(changes, direction, table.as_deref(), &largest)?;
     let chunks = cut(&arcs);
     let tally = Mutex::new(Tally::new(codes as usize));
     let mut section = SectionWriter::create(writer, direction, shape)?;

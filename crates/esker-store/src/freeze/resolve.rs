@@ -17,6 +17,8 @@ pub(super) struct Resolver<'a> {
     changes: &'a Changes<'a>,
     direction: Direction,
     table: Option<&'a Table>,
+    /// The lists of the complete layer.
+    base: &'a ListColumns,
     /// Vertices that are copied whatever their degree, ascending.
     largest: &'a [VertexId],
     /// Whether the layer tells several versions apart.
@@ -60,17 +62,18 @@ impl<'a> Resolver<'a> {
         direction: Direction,
         table: Option<&'a Table>,
         largest: &'a [VertexId],
-    ) -> Self {
+    ) -> Result<Self> {
         let below = changes.stack.layers()[0].record();
-        Self {
+        Ok(Self {
             changes,
             direction,
             table,
+            base: changes.stack.section(0, direction)?.main(),
             largest,
             tells: changes.versions.0 < changes.versions.1,
             multigraph: below.multigraph,
             directed: below.directed,
-        }
+        })
     }
 
     /// The fragments of the vertices of some arcs, which are sorted.
@@ -99,7 +102,11 @@ impl<'a> Resolver<'a> {
         alive.clear();
         past.clear();
         dead.clear();
-        let place = self.read_old(v, old)?;
+        let place = self.newest(v)?;
+        let old_len = match self.unread_len(v, place, arcs)? {
+            Some(len) => len,
+            None => self.read_old(v, place, old)?,
+        };
         for arcs in arcs.chunk_by(|a, b| a.target == b.target) {
             self.edge(arcs, scratch, tally)?;
         }
@@ -107,20 +114,11 @@ impl<'a> Resolver<'a> {
         if alive.is_empty() && past.is_empty() && dead.is_empty() {
             return Ok(());
         }
-        let old_len: usize = old.iter().map(|stretch| stretch.targets.len()).sum();
         let died: usize = dead.iter().map(|&(_, _, copies)| copies).sum();
-        let copied = match self.changes.policy {
-            _ if old_len == 0 => true,
-            CopyPolicy::Copy => true,
-            CopyPolicy::Chain => false,
-            CopyPolicy::Mixed => {
-                old_len <= if died > 0 { BURIED_LEN_MIN } else { COPIED_LEN_MAX }
-                    || self.largest.binary_search(&v).is_ok()
-            }
-        };
+        let copied = self.is_copied(v, old_len, died);
         chunk.vertices.push(v);
         chunk.degrees.push((old_len - died + alive.len()) as VertexId);
-        chunk.previous.push(if copied { 0 } else { place.map_or(0, |address| address.0) });
+        chunk.previous.push(if copied { 0 } else { place.map_or(0, |place| self.address(place).0) });
         if copied {
             self.copy_old(old, dead, alive, past);
         } else if !dead.is_empty() {
@@ -142,25 +140,90 @@ impl<'a> Resolver<'a> {
         Ok(())
     }
 
-    /// The old list, and where its newest fragment is.
-    fn read_old(&self, v: VertexId, old: &mut Vec<Stretch<'a>>) -> Result<Option<Address>> {
+    /// Whether the list of a vertex, of which so many arcs are left and so many died, is copied.
+    fn is_copied(&self, v: VertexId, old_len: usize, died: usize) -> bool {
+        match self.changes.policy {
+            _ if old_len == 0 => true,
+            CopyPolicy::Copy => true,
+            CopyPolicy::Chain => false,
+            CopyPolicy::Mixed => {
+                old_len <= if died > 0 { BURIED_LEN_MIN } else { COPIED_LEN_MAX }
+                    || self.largest.binary_search(&v).is_ok()
+            }
+        }
+    }
+
+    /// Whether it is certain that none of the arcs of a vertex is there already.
+    fn are_new(&self, v: VertexId, arcs: &[EdgeChange]) -> Result<bool> {
+        let Some(known) = self.changes.known else { return Ok(false) };
+        if arcs.iter().any(|arc| known.may_have(self.direction, v, arc.target)) {
+            return Ok(false);
+        }
+        if v as usize >= self.base.num_lists() {
+            return Ok(true);
+        }
+        let mut rest = self.base.some_targets(self.base.range(v as usize)?)?;
+        for arc in arcs {
+            rest = &rest[rest.partition_point(|&target| target < arc.target)..];
+            if rest.first() == Some(&arc.target) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Where the newest fragment of the old list is.
+    fn newest(&self, v: VertexId) -> Result<Option<(usize, usize)>> {
         let stack = self.changes.stack;
-        if v as usize >= stack.num_vertices() {
+        match self.table {
+            _ if v as usize >= stack.num_vertices() => Ok(None),
+            Some(table) => match table.head(v) {
+                Some(address) => stack.place(stack.layers().len(), address, self.direction, v),
+                None => Ok(None),
+            },
+            None => stack.newest_fragment(self.direction, v),
+        }
+    }
+
+    fn address(&self, (layer, slot): (usize, usize)) -> Address {
+        Address::new(self.changes.stack.layers()[layer].record().number, slot)
+    }
+
+    /// Length of the old list, whose newest fragment is given, if none of it matters.
+    fn unread_len(
+        &self,
+        v: VertexId,
+        place: Option<(usize, usize)>,
+        arcs: &[EdgeChange],
+    ) -> Result<Option<usize>> {
+        if self.changes.known.is_none() {
             return Ok(None);
         }
-        let place = match self.table {
-            Some(table) => match table.head(v) {
-                Some(address) => stack.place(stack.layers().len(), address, self.direction, v)?,
-                None => None,
-            },
-            None => stack.newest_fragment(self.direction, v)?,
+        let len = match (place, self.table) {
+            (None, _) => 0,
+            (Some(_), Some(table)) => table.degree(v),
+            (Some((layer, slot)), None) => {
+                self.changes.stack.section(layer, self.direction)?.degree_at(slot)?
+            }
         };
-        stack.visit_from(place, self.direction, v, |stretch| {
+        let matters = self.is_copied(v, len, 0) || !self.are_new(v, arcs)?;
+        Ok((!matters).then_some(len))
+    }
+
+    /// The old list, and its length.
+    fn read_old(
+        &self,
+        v: VertexId,
+        place: Option<(usize, usize)>,
+        old: &mut Vec<Stretch<'a>>,
+    ) -> Result<usize> {
+        let mut len = 0;
+        self.changes.stack.visit_from(place, self.direction, v, |stretch| {
+            len += stretch.targets.len();
             old.push(stretch);
             Ok(Flow::More)
         })?;
-        let number = |layer: usize| stack.layers()[layer].record().number;
-        Ok(place.map(|(layer, slot)| Address::new(number(layer), slot)))
+        Ok(len)
     }
 
     /// All that happened to one edge.

@@ -87,6 +87,7 @@ fn frozen_layers(random: &mut Random, run: &Run) -> (History, Layers) {
             versions: (pair[0] + 1, pair[1]),
             num_vertices: history.num_vertices(pair[1]) as u64,
             policy: [CopyPolicy::Chain, CopyPolicy::Copy, CopyPolicy::Mixed][random.below(3)],
+            known: None,
         };
         let directory = layer_directory(number);
         layers.disk.create_directory(&directory).unwrap();

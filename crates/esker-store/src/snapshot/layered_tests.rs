@@ -160,6 +160,7 @@ impl History {
             versions: (first, self.versions.len() as u64),
             num_vertices: newest.num_vertices,
             policy,
+            known: None,
         };
         let archive = ArchiveWriter::new(&(Arc::new(self.disk.clone()) as Arc<dyn Disk>), &directory);
         let writer = PlainWriter::new(&archive, &directory, self.manifest.database);
