@@ -3,6 +3,7 @@
 use esker_graph::{Direction, Flow, VertexId};
 
 use super::changes::{Changes, CopyPolicy, EdgeChange, Growth, REMOVAL, Tally};
+use super::known::KnownEdges;
 use crate::error::Result;
 use crate::layer::{Address, ArcChunk, ListColumns, SectionChunk};
 use crate::stack::{Stretch, Table};
@@ -52,8 +53,20 @@ struct Scratch<'a> {
     past: Vec<NewArc<'a>>,
     /// Target, code, number of copies.
     dead: Vec<(VertexId, u32, usize)>,
+    /// For each target of the vertex, whether it is certain that no arc leads there; empty if nothing is.
+    new: Vec<bool>,
     /// Old copies of the edge in hand.
     copies: Vec<(&'a ListColumns, usize)>,
+}
+
+impl Scratch<'_> {
+    fn find_copies(&mut self, target: VertexId) {
+        for stretch in &self.old {
+            let first = stretch.targets.partition_point(|&other| other < target);
+            let same = stretch.targets[first..].iter().take_while(|&&other| other == target).count();
+            self.copies.extend((0..same).map(|i| (stretch.lists, stretch.start + first + i)));
+        }
+    }
 }
 
 impl<'a> Resolver<'a> {
@@ -97,17 +110,21 @@ impl<'a> Resolver<'a> {
         chunk: &mut SectionChunk,
         tally: &mut Tally,
     ) -> Result<()> {
-        let Scratch { old, alive, past, dead, .. } = scratch;
+        let Scratch { old, alive, past, dead, new, .. } = scratch;
         old.clear();
         alive.clear();
         past.clear();
         dead.clear();
         let place = self.newest(v)?;
-        let old_len = match self.unread_len(v, place, arcs)? {
+        let old_len = match self.unread_len(v, place, arcs, new)? {
             Some(len) => len,
             None => self.read_old(v, place, old)?,
         };
-        for arcs in arcs.chunk_by(|a, b| a.target == b.target) {
+        for (index, arcs) in arcs.chunk_by(|a, b| a.target == b.target).enumerate() {
+            scratch.copies.clear();
+            if !scratch.new.get(index).is_some_and(|new| *new) {
+                scratch.find_copies(arcs[0].target);
+            }
             self.edge(arcs, scratch, tally)?;
         }
         let Scratch { old, alive, past, dead, .. } = scratch;
@@ -153,23 +170,24 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// Whether it is certain that none of the arcs of a vertex is there already.
-    fn are_new(&self, v: VertexId, arcs: &[EdgeChange]) -> Result<bool> {
-        let Some(known) = self.changes.known else { return Ok(false) };
-        if arcs.iter().any(|arc| known.may_have(self.direction, v, arc.target)) {
-            return Ok(false);
+    /// For each target of a vertex, whether it is certain that no arc leads there.
+    fn find_new(
+        &self,
+        known: &KnownEdges,
+        v: VertexId,
+        arcs: &[EdgeChange],
+        new: &mut Vec<bool>,
+    ) -> Result<()> {
+        let mut rest = match v as usize {
+            slot if slot < self.base.num_lists() => self.base.some_targets(self.base.range(slot)?)?,
+            _ => &[],
+        };
+        for arcs in arcs.chunk_by(|a, b| a.target == b.target) {
+            let target = arcs[0].target;
+            rest = &rest[rest.partition_point(|&other| other < target)..];
+            new.push(rest.first() != Some(&target) && !known.may_have(self.direction, v, target));
         }
-        if v as usize >= self.base.num_lists() {
-            return Ok(true);
-        }
-        let mut rest = self.base.some_targets(self.base.range(v as usize)?)?;
-        for arc in arcs {
-            rest = &rest[rest.partition_point(|&target| target < arc.target)..];
-            if rest.first() == Some(&arc.target) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        Ok(())
     }
 
     /// Where the newest fragment of the old list is.
@@ -189,16 +207,17 @@ impl<'a> Resolver<'a> {
         Address::new(self.changes.stack.layers()[layer].record().number, slot)
     }
 
-    /// Length of the old list, whose newest fragment is given, if none of it matters.
+    /// Length of the old list, whose newest fragment is given, if nothing else of it matters.
     fn unread_len(
         &self,
         v: VertexId,
         place: Option<(usize, usize)>,
         arcs: &[EdgeChange],
+        new: &mut Vec<bool>,
     ) -> Result<Option<usize>> {
-        if self.changes.known.is_none() {
-            return Ok(None);
-        }
+        new.clear();
+        let Some(known) = self.changes.known else { return Ok(None) };
+        self.find_new(known, v, arcs, new)?;
         let len = match (place, self.table) {
             (None, _) => 0,
             (Some(_), Some(table)) => table.degree(v),
@@ -206,7 +225,7 @@ impl<'a> Resolver<'a> {
                 self.changes.stack.section(layer, self.direction)?.degree_at(slot)?
             }
         };
-        let matters = self.is_copied(v, len, 0) || !self.are_new(v, arcs)?;
+        let matters = self.is_copied(v, len, 0) || new.contains(&false);
         Ok((!matters).then_some(len))
     }
 
@@ -229,13 +248,7 @@ impl<'a> Resolver<'a> {
     /// All that happened to one edge.
     fn edge(&self, arcs: &[EdgeChange], scratch: &mut Scratch<'a>, tally: &mut Tally) -> Result<()> {
         let target = arcs[0].target;
-        let Scratch { old, alive, past, dead, copies } = scratch;
-        copies.clear();
-        for stretch in &*old {
-            let first = stretch.targets.partition_point(|&other| other < target);
-            let same = stretch.targets[first..].iter().take_while(|&&other| other == target).count();
-            copies.extend((0..same).map(|i| (stretch.lists, stretch.start + first + i)));
-        }
+        let Scratch { alive, past, dead, copies, .. } = scratch;
         // In an undirected graph each edge passes twice.
         let counts = self.direction == Direction::Out && (self.directed || arcs[0].source <= target);
         let is_loop = i64::from(arcs[0].source == target);
