@@ -38,7 +38,7 @@ impl LogCommand {
         let newest = store.snapshot()?;
         let versions = &newest.manifest().versions;
         let mut tags: BTreeMap<u64, Vec<&str>> = BTreeMap::new();
-        for (name, &version) in &store.manifest().tags {
+        for (name, &version) in store.manifest().tags.iter() {
             tags.entry(version).or_default().push(name);
         }
         let shown = versions.iter().rev().filter(|version| last.is_none_or(|last| version.number <= last));

@@ -69,7 +69,7 @@ impl TagCommand {
     fn list(&self) -> Outcome {
         let store = Store::open(&self.database)?;
         if self.json {
-            return text::json(&json!({ "tags": store.manifest().tags }));
+            return text::json(&json!({ "tags": &*store.manifest().tags }));
         }
         let rows = store.manifest().tags.iter().map(|(name, version)| (name.clone(), version.to_string()));
         text::facts(&rows.collect::<Vec<_>>())

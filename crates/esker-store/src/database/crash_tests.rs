@@ -170,7 +170,7 @@ impl Content {
     fn is_told_by(&self, db: &Database) -> bool {
         let manifest = db.manifest();
         let in_layers = manifest.log_start().first_version - 1;
-        (in_layers, &manifest.tags, manifest.retention) == (self.frozen, &self.tags, self.retention)
+        (in_layers, &*manifest.tags, manifest.retention) == (self.frozen, &self.tags, self.retention)
             && db.versions().iter().map(|version| version.number).eq(self.versions.keys().copied())
     }
 

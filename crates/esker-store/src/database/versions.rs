@@ -1,5 +1,6 @@
 //! Names and numbers of versions, and which are kept.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::handle::{Core, Database, locked};
@@ -117,15 +118,15 @@ impl Core {
 pub(super) fn forgotten(manifest: &Manifest) -> Vec<Edit> {
     let versions = &manifest.versions;
     let first_kept = match manifest.retention {
-        Retention::All => 0,
+        Retention::All => return Vec::new(),
         Retention::Last(count) => versions.len().saturating_sub(count.max(1) as usize),
         // The newest version at that time is the last one that is not after it.
         Retention::Since(time_ms) => {
-            versions.partition_point(|version| version.time_ms <= time_ms).saturating_sub(1)
+            versions.iter().take_while(|version| version.time_ms <= time_ms).count().saturating_sub(1)
         }
     };
     let first_kept = first_kept.min(versions.len().saturating_sub(1));
-    let tagged = |number: u64| manifest.tags.values().any(|tagged| *tagged == number);
-    let gone = versions[..first_kept].iter().filter(|version| !tagged(version.number));
+    let tagged: BTreeSet<u64> = manifest.tags.values().copied().collect();
+    let gone = versions.iter().take(first_kept).filter(|version| !tagged.contains(&version.number));
     gone.map(|version| Edit::RemoveVersion { number: version.number }).collect()
 }

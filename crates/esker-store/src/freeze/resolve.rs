@@ -1,5 +1,7 @@
 //! The changes of one vertex against its list.
 
+use std::hint::select_unpredictable;
+
 use esker_graph::{Direction, Flow, VertexId};
 
 use super::changes::{Changes, CopyPolicy, EdgeChange, Growth, REMOVAL, Tally};
@@ -12,6 +14,9 @@ use crate::stack::{Stretch, Table};
 const COPIED_LEN_MAX: usize = 4;
 /// A list of at most so many arcs is copied instead of getting tombstones: scans then need no check.
 const BURIED_LEN_MIN: usize = 32;
+
+/// So many lists are searched at a time.
+const SIDE_BY_SIDE: usize = 16;
 
 /// What resolving needs to know.
 pub(super) struct Resolver<'a> {
@@ -53,8 +58,6 @@ struct Scratch<'a> {
     past: Vec<NewArc<'a>>,
     /// Target, code, number of copies.
     dead: Vec<(VertexId, u32, usize)>,
-    /// For each target of the vertex, whether it is certain that no arc leads there; empty if nothing is.
-    new: Vec<bool>,
     /// Old copies of the edge in hand.
     copies: Vec<(&'a ListColumns, usize)>,
 }
@@ -65,6 +68,22 @@ impl Scratch<'_> {
             let first = stretch.targets.partition_point(|&other| other < target);
             let same = stretch.targets[first..].iter().take_while(|&&other| other == target).count();
             self.copies.extend((0..same).map(|i| (stretch.lists, stretch.start + first + i)));
+        }
+    }
+}
+
+/// Halves lists until what is left of each is the target of the arc beside it, if that is in it. All in turn: then the processor waits
+/// for the memory of many of them at a time.
+fn narrow(lists: &mut [&[VertexId]], arcs: &[EdgeChange]) {
+    let mut longest = 2;
+    while longest > 1 {
+        longest = 0;
+        for (list, arc) in lists.iter_mut().zip(arcs) {
+            if list.len() > 1 {
+                let (low, high) = list.split_at(list.len() / 2);
+                *list = select_unpredictable(high[0] <= arc.target, high, low);
+                longest = longest.max(list.len());
+            }
         }
     }
 }
@@ -96,36 +115,43 @@ impl<'a> Resolver<'a> {
             part.properties = vec![Vec::new(); self.changes.elements.len()];
         }
         let mut scratch = Scratch::default();
+        let new = self.changes.known.map(|known| self.find_new(known, arcs)).transpose()?;
+        let mut new = new.as_deref();
         for arcs in arcs.chunk_by(|a, b| a.source == b.source) {
-            self.vertex(arcs[0].source, arcs, &mut scratch, &mut chunk, tally)?;
+            let own = new.map(|new| &new[..arcs.len()]);
+            self.vertex(arcs, own, &mut scratch, &mut chunk, tally)?;
+            new = new.map(|new| &new[arcs.len()..]);
         }
         Ok(chunk)
     }
 
     fn vertex(
         &self,
-        v: VertexId,
         arcs: &[EdgeChange],
+        new: Option<&[bool]>,
         scratch: &mut Scratch<'a>,
         chunk: &mut SectionChunk,
         tally: &mut Tally,
     ) -> Result<()> {
-        let Scratch { old, alive, past, dead, new, .. } = scratch;
+        let v = arcs[0].source;
+        let Scratch { old, alive, past, dead, .. } = scratch;
         old.clear();
         alive.clear();
         past.clear();
         dead.clear();
         let place = self.newest(v)?;
-        let old_len = match self.unread_len(v, place, arcs, new)? {
+        let old_len = match self.unread_len(v, place, new)? {
             Some(len) => len,
             None => self.read_old(v, place, old)?,
         };
-        for (index, arcs) in arcs.chunk_by(|a, b| a.target == b.target).enumerate() {
+        let mut first = 0;
+        for arcs in arcs.chunk_by(|a, b| a.target == b.target) {
             scratch.copies.clear();
-            if !scratch.new.get(index).is_some_and(|new| *new) {
+            if new.is_none_or(|new| !new[first]) {
                 scratch.find_copies(arcs[0].target);
             }
             self.edge(arcs, scratch, tally)?;
+            first += arcs.len();
         }
         let Scratch { old, alive, past, dead, .. } = scratch;
         if alive.is_empty() && past.is_empty() && dead.is_empty() {
@@ -170,24 +196,24 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// For each target of a vertex, whether it is certain that no arc leads there.
-    fn find_new(
-        &self,
-        known: &KnownEdges,
-        v: VertexId,
-        arcs: &[EdgeChange],
-        new: &mut Vec<bool>,
-    ) -> Result<()> {
-        let mut rest = match v as usize {
-            slot if slot < self.base.num_lists() => self.base.some_targets(self.base.range(slot)?)?,
-            _ => &[],
-        };
-        for arcs in arcs.chunk_by(|a, b| a.target == b.target) {
-            let target = arcs[0].target;
-            rest = &rest[rest.partition_point(|&other| other < target)..];
-            new.push(rest.first() != Some(&target) && !known.may_have(self.direction, v, target));
+    /// For each arc, whether it is certain that none like it is there already.
+    fn find_new(&self, known: &KnownEdges, arcs: &[EdgeChange]) -> Result<Vec<bool>> {
+        let mut new = Vec::with_capacity(arcs.len());
+        for arcs in arcs.chunks(SIDE_BY_SIDE) {
+            let mut lists: [&[VertexId]; SIDE_BY_SIDE] = [&[]; SIDE_BY_SIDE];
+            for (list, arc) in lists.iter_mut().zip(arcs) {
+                let slot = arc.source as usize;
+                if slot < self.base.num_lists() {
+                    *list = self.base.some_targets(self.base.range(slot)?)?;
+                }
+            }
+            narrow(&mut lists, arcs);
+            for (list, arc) in lists.iter().zip(arcs) {
+                let is_in_base = list.first() == Some(&arc.target);
+                new.push(!is_in_base && !known.may_have(self.direction, arc.source, arc.target));
+            }
         }
-        Ok(())
+        Ok(new)
     }
 
     /// Where the newest fragment of the old list is.
@@ -212,12 +238,9 @@ impl<'a> Resolver<'a> {
         &self,
         v: VertexId,
         place: Option<(usize, usize)>,
-        arcs: &[EdgeChange],
-        new: &mut Vec<bool>,
+        new: Option<&[bool]>,
     ) -> Result<Option<usize>> {
-        new.clear();
-        let Some(known) = self.changes.known else { return Ok(None) };
-        self.find_new(known, v, arcs, new)?;
+        let Some(new) = new else { return Ok(None) };
         let len = match (place, self.table) {
             (None, _) => 0,
             (Some(_), Some(table)) => table.degree(v),

@@ -5,6 +5,7 @@ mod codes;
 mod lists;
 mod section;
 mod plain;
+mod order;
 mod write;
 
 pub use codes::{CodeSlice, Codes, code_type};

@@ -1,13 +1,11 @@
 //! Writing the lists of one direction of a layer, in chunks of vertices that threads make side by side.
 
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
-
-use esker_graph::{Direction, Run, Stop, VertexId};
+use esker_graph::{Direction, Run, VertexId};
 
 use super::columns::SectionColumn;
+use super::order::in_order;
 use super::plain::PlainWriter;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::format::{ColumnWriter, Element, ElementType, SectionRecord};
 
 /// Lists of arcs of some vertices.
@@ -301,7 +299,8 @@ impl<'a> SectionWriter<'a> {
         Ok(SectionRecord { lists, arcs, dead_lists, dead_arcs, past_lists, past_arcs })
     }
 
-    /// Makes chunks `0..count` on the threads of `run` and appends them in order, while further ones are made.
+    /// Makes chunks `0..count` on the threads of `run` and appends them in order, while further ones are made. Memory: that of three
+    /// chunks a thread.
     ///
     /// # Errors
     /// The first error of `make` or of writing; cancellation.
@@ -311,32 +310,6 @@ impl<'a> SectionWriter<'a> {
         count: usize,
         make: impl Fn(usize) -> Result<SectionChunk> + Sync,
     ) -> Result<()> {
-        let ready: Mutex<BTreeMap<usize, SectionChunk>> = Mutex::default();
-        let turn = Mutex::new((0_usize, self));
-        let drain = || -> Result<()> {
-            // Whoever finds the writer free appends all that is due; others go on making.
-            let Ok(mut turn) = turn.try_lock() else { return Ok(()) };
-            loop {
-                let next = turn.0;
-                let chunk = ready.lock().unwrap_or_else(PoisonError::into_inner).remove(&next);
-                let Some(chunk) = chunk else { return Ok(()) };
-                turn.1.append(&chunk)?;
-                turn.0 += 1;
-            }
-        };
-        run.share(
-            count,
-            || (),
-            |(), index| {
-                let chunk = make(index)?;
-                ready.lock().unwrap_or_else(PoisonError::into_inner).insert(index, chunk);
-                drain()
-            },
-        )?;
-        drain()?;
-        match turn.into_inner().unwrap_or_else(PoisonError::into_inner).0 {
-            done if done == count => Ok(()),
-            _ => Err(Error::Stop(Stop::Unsuitable("a chunk of a layer was not written".to_owned()))),
-        }
+        in_order(run, count, make, |chunk| self.append(&chunk))
     }
 }

@@ -17,6 +17,8 @@ use crate::error::{Error, Result};
 use crate::format::{DatabaseId, LogRecordHeader, LogRecordKind};
 use crate::io::Disk;
 
+/// A segment of less than this part of its full size stays, though all of it is in layers: a new one takes three syncs.
+const SPENT_SHARE: u64 = 16;
 /// Payloads up to this size are written together with their header.
 const TOGETHER_BYTES: usize = 256 << 10;
 
@@ -161,7 +163,7 @@ impl Log {
     }
 
     /// Removes the segments that hold no version beyond `version`: all up to there is in a layer, by a manifest that
-    /// was synced. If nothing is beyond it, a new segment is begun.
+    /// was synced. If nothing is beyond it, and the last segment is not small, a new one is begun: then that one goes, too.
     ///
     /// # Errors
     /// [`Error::Io`]: if a segment cannot be removed, it stays for the next call; if the new one cannot be made, the log
@@ -169,8 +171,10 @@ impl Log {
     pub fn remove_through(&self, version: u64) -> Result<()> {
         let mut tail = self.core.tail();
         self.core.durability.check()?;
+        let is_large = tail.position - FIRST_RECORD >= self.core.options.segment_bytes / SPENT_SHARE;
         if tail.next_version <= version.saturating_add(1)
             && tail.next_version > tail.segment.header.first_version
+            && is_large
         {
             self.core.rotate(&mut tail)?;
         }

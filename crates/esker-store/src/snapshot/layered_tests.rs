@@ -169,7 +169,7 @@ impl History {
         for (version, &Growth { arcs, loops }) in (first..).zip(&frozen.growth) {
             let num_arcs = newest.num_arcs.saturating_add_signed(arcs);
             let num_loops = newest.num_loops.saturating_add_signed(loops);
-            self.manifest.versions.push(VersionRecord {
+            self.manifest.versions.insert(VersionRecord {
                 number: version,
                 time_ms: 0,
                 message: String::new(),

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use esker_graph::NONE;
 
 use super::names::MANIFEST_NAME;
 use super::records::{Contents, header_bytes, put_record, read};
+use super::versions::Versions;
 use crate::error::{Error, Result};
 use crate::format::{
     DatabaseId, Edit, ElementType, FORMAT_VERSION, IdMapRecord, LayerRecord, MANIFEST_MAGIC, ManifestHeader,
@@ -32,9 +34,9 @@ pub struct Manifest {
     /// Properties of edges and of vertices, each by number.
     pub properties: Vec<PropertyRecord>,
     /// The versions in its layers that are not forgotten, oldest first; at least one.
-    pub versions: Vec<VersionRecord>,
+    pub versions: Versions,
     /// Names of versions.
-    pub tags: BTreeMap<String, u64>,
+    pub tags: Arc<BTreeMap<String, u64>>,
     /// Which versions are kept.
     pub retention: Retention,
     /// Number of the last record: how many there were, ever.
@@ -62,7 +64,7 @@ impl Manifest {
             let reason = "it ends without describing a whole database";
             Error::corrupt(path, contents.end, contents.torn.unwrap_or(reason))
         })?;
-        match manifest.contradiction() {
+        match manifest.contradiction().or_else(|| manifest.wrong_tag()) {
             Some(reason) => Err(Error::corrupt(path, PAGE_BYTES as u64, reason)),
             None => Ok(manifest),
         }
@@ -131,11 +133,11 @@ impl Manifest {
 
     /// A version, unless it is forgotten or not in a layer yet. Time: O(log versions).
     pub fn version(&self, number: u64) -> Option<&VersionRecord> {
-        let found = self.versions.binary_search_by_key(&number, |version| version.number);
-        found.ok().map(|index| &self.versions[index])
+        self.versions.get(number)
     }
 
-    /// What it says after some more edits, all together.
+    /// What it says after some more edits, all together. Time: O(layers + edits * log versions), with tags moved or versions removed
+    /// also O(tags): what it shares with this one is not copied.
     ///
     /// # Errors
     /// What contradicts what.
@@ -145,7 +147,10 @@ impl Manifest {
             parts.apply(edit.clone())?;
         }
         let next = parts.finish(self.records + 1).ok_or("a database has a layer and a version")?;
-        next.contradiction().map_or(Ok(next), |reason| Err(reason.to_owned()))
+        let concerns_tags = |edit: &Edit| matches!(edit, Edit::SetTag(_) | Edit::RemoveVersion { .. });
+        let wrong = next.contradiction();
+        let wrong = wrong.or_else(|| if edits.iter().any(concerns_tags) { next.wrong_tag() } else { None });
+        wrong.map_or(Ok(next), |reason| Err(reason.to_owned()))
     }
 
     /// The fewest edits that lead to this state, by number and in themselves.
@@ -165,7 +170,7 @@ impl Manifest {
         edits
     }
 
-    /// What cannot be, if anything. Time: O(layers + versions + tags * log versions).
+    /// What cannot be, if anything, but for tags. Time: O(layers + properties).
     fn contradiction(&self) -> Option<&'static str> {
         self.wrong_property().or_else(|| self.wrong_layer()).or_else(|| self.wrong_version())
     }
@@ -219,9 +224,15 @@ impl Manifest {
 
     fn wrong_version(&self) -> Option<&'static str> {
         let covered = self.layers[0].first_version..self.log_start().first_version;
-        if self.versions.iter().any(|version| !covered.contains(&version.number)) {
+        let ends = self.versions.first().into_iter().chain(self.versions.last());
+        if ends.into_iter().any(|version| !covered.contains(&version.number)) {
             return Some("a version is in no layer");
         }
+        None
+    }
+
+    /// What cannot be of tags. Time: O(tags * log versions).
+    fn wrong_tag(&self) -> Option<&'static str> {
         let is_unknown = |&version: &u64| self.version(version).is_none();
         self.tags.values().any(is_unknown).then_some("a tag names a version that does not exist")
     }
@@ -234,8 +245,8 @@ struct Parts {
     layers: BTreeMap<u32, LayerRecord>,
     ids: Option<IdMapRecord>,
     properties: Vec<PropertyRecord>,
-    versions: BTreeMap<u64, VersionRecord>,
-    tags: BTreeMap<String, u64>,
+    versions: Versions,
+    tags: Arc<BTreeMap<String, u64>>,
     retention: Retention,
 }
 
@@ -247,8 +258,8 @@ impl Parts {
             layers: BTreeMap::new(),
             ids: None,
             properties: Vec::new(),
-            versions: BTreeMap::new(),
-            tags: BTreeMap::new(),
+            versions: Versions::default(),
+            tags: Arc::default(),
             retention: Retention::All,
         }
     }
@@ -260,8 +271,8 @@ impl Parts {
             layers: manifest.layers.iter().map(|layer| (layer.number, layer.clone())).collect(),
             ids: Some(manifest.ids.clone()),
             properties: manifest.properties.clone(),
-            versions: manifest.versions.iter().map(|version| (version.number, version.clone())).collect(),
-            tags: manifest.tags.clone(),
+            versions: manifest.versions.clone(),
+            tags: Arc::clone(&manifest.tags),
             retention: manifest.retention,
         }
     }
@@ -284,7 +295,7 @@ impl Parts {
             }
             Edit::AddVersion(version) => {
                 let number = version.number;
-                let is_new = self.versions.insert(number, version).is_none();
+                let is_new = self.versions.insert(version);
                 missing(is_new, format!("version {number} is added twice"))
             }
             Edit::RemoveLayer { number } => {
@@ -292,15 +303,15 @@ impl Parts {
                 missing(was_there, format!("layer {number} is removed, but it is not there"))
             }
             Edit::SetTag(TagRecord { name, version }) => {
-                self.tags.insert(name, version);
+                Arc::make_mut(&mut self.tags).insert(name, version);
                 Ok(())
             }
             Edit::RemoveTag { name } => {
-                let was_there = self.tags.remove(&name).is_some();
+                let was_there = Arc::make_mut(&mut self.tags).remove(&name).is_some();
                 missing(was_there, format!("tag {name:?} is removed, but it is not there"))
             }
             Edit::RemoveVersion { number } => {
-                let was_there = self.versions.remove(&number).is_some();
+                let was_there = self.versions.remove(number);
                 missing(was_there, format!("version {number} is removed, but it is not there"))
             }
             Edit::SetRetention(retention) => {
@@ -312,11 +323,10 @@ impl Parts {
 
     /// `None` if there is no whole database.
     fn finish(self, records: u64) -> Option<Manifest> {
-        let Self { database, created_ms, tags, retention, mut properties, .. } = self;
+        let Self { database, created_ms, versions, tags, retention, mut properties, .. } = self;
         let mut layers: Vec<LayerRecord> = self.layers.into_values().collect();
         layers.sort_by_key(|layer| layer.first_version);
         properties.sort_by_key(|property| (property.owner as u8, property.number));
-        let versions: Vec<VersionRecord> = self.versions.into_values().collect();
         let ids = self.ids.filter(|_| !layers.is_empty() && !versions.is_empty())?;
         Some(Manifest { database, created_ms, layers, ids, properties, versions, tags, retention, records })
     }

@@ -77,8 +77,8 @@ impl ManifestWriter {
         &self.manifest
     }
 
-    /// Appends a record of edits, which hold together or not at all, and returns what the manifest says then, durably. Time:
-    /// O(layers + versions), and two writes and a sync; now and then, all is written to a new file.
+    /// Appends a record of edits, which hold together or not at all, and returns what the manifest says then, durably. Time: as
+    /// [`Manifest::with`], and two writes and a sync; now and then, all is written to a new file.
     ///
     /// # Errors
     /// [`Error::Invalid`] if the edits contradict what the manifest says (nothing is written then), or something failed

@@ -117,7 +117,7 @@ impl Known {
         let expected: Vec<u64> =
             (1..=self.newest).filter(|version| !self.forgotten.contains(version)).collect();
         assert_eq!(versions, expected);
-        assert_eq!(store.manifest().tags, self.tags);
+        assert_eq!(*store.manifest().tags, self.tags);
     }
 }
 
