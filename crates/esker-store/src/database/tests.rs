@@ -138,5 +138,5 @@ fn a_commit_that_cannot_be_shown_is_not_lost_nor_half_seen() {
     // It was durable.
     model.commit(&others);
     let db = open();
-    verify(&db, &model, disk.as_ref(), &Run::with_threads(1).unwrap());
+    verify(&db, &model, &disk, &Run::with_threads(1).unwrap());
 }

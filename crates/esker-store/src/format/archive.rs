@@ -482,7 +482,7 @@ mod tests {
             let file = archive.open(&path(name)).unwrap();
             assert!(read_all_of(file.as_ref()) == content(bytes, salt), "{name}");
             assert!(*file.map().unwrap() == content(bytes, salt), "{name}");
-            assert!(file.map().unwrap().start() % ALIGNMENT == 0);
+            assert!(file.map().unwrap().start().is_multiple_of(ALIGNMENT));
         }
         for missing in [path("b"), PathBuf::from("layers/8/a"), PathBuf::from("a")] {
             let told = archive.open(&missing).unwrap_err().to_string();

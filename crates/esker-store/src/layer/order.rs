@@ -79,7 +79,7 @@ mod tests {
             let run = Run::with_threads(threads).unwrap();
             let (made, most, mut seen) = (AtomicUsize::new(0), AtomicUsize::new(0), Vec::new());
             let make = |index: usize| {
-                if index % 10 == 0 {
+                if index.is_multiple_of(10) {
                     // Others go on meanwhile, but not for long.
                     std::thread::sleep(Duration::from_millis(2));
                 }
