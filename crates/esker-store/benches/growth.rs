@@ -85,14 +85,14 @@ fn ids(settings: &Settings, place: &Path) -> Outcome<()> {
             let mut tail = IdTail::new(first, false);
             range.into_iter().try_for_each(|i| tail.add(ExternalId::Int(id(i as u64))).map(drop))?;
             let directory = directory(place, &format!("ids{layer}"))?;
-            let files = IdFiles { files: &RealDisk, directory: &directory, database: DATABASE };
+            let files = IdFiles { disk: &RealDisk, directory: &directory, database: DATABASE };
             tail.write_segment(&files, size)?;
             segments.push(Arc::new(IdSegment::open(&files, false, first, size)?));
         }
         Ok(())
     })?;
     let united = directory(place, "ids")?;
-    let files = IdFiles { files: &RealDisk, directory: &united, database: DATABASE };
+    let files = IdFiles { disk: &RealDisk, directory: &united, database: DATABASE };
     time("ids: merge them", count, || Ok(merge_segments(&files, &segments, count)?))?;
     let united = Arc::new(IdSegment::open(&files, false, count, count)?);
     let base = IdMap::identity(0, count);
@@ -123,12 +123,8 @@ fn properties(settings: &Settings, place: &Path, run: &Run) -> Outcome<()> {
     time("property: write layers", 2 * count, || {
         for layer in 0..=layers {
             let directory = directory(place, &format!("property{layer}"))?;
-            let files = PropertyFiles {
-                files: &RealDisk,
-                directory: &directory,
-                database: DATABASE,
-                record: &record,
-            };
+            let files =
+                PropertyFiles { disk: &RealDisk, directory: &directory, database: DATABASE, record: &record };
             let mut writer = PropertyWriter::create(&files)?;
             for v in 0..count {
                 if layer == 0 || hash_int(v as u64) as usize % layers == layer - 1 {
@@ -141,8 +137,7 @@ fn properties(settings: &Settings, place: &Path, run: &Run) -> Outcome<()> {
         Ok(())
     })?;
     let directory = directory(place, "property")?;
-    let files =
-        PropertyFiles { files: &RealDisk, directory: &directory, database: DATABASE, record: &record };
+    let files = PropertyFiles { disk: &RealDisk, directory: &directory, database: DATABASE, record: &record };
     time("property: merge them", 2 * count, || {
         Ok(merge_columns(&files, &columns, |layer, _| Some(layer as u32 + 1), true, run)?)
     })?;

@@ -199,7 +199,7 @@ fn main() -> Outcome<()> {
     drop(numbered.edges);
     let ids = directory.path().join("ids");
     RealDisk.create_directory(&ids)?;
-    let files = IdFiles { files: &RealDisk, directory: &ids, database: DatabaseId::random() };
+    let files = IdFiles { disk: &RealDisk, directory: &ids, database: DatabaseId::random() };
     let kind = numbered.map.kind();
     let mut clock = Clock::start();
     numbered.map.write(&files, Some(&renumbered))?;

@@ -92,7 +92,7 @@ impl Sample {
 
     fn write_ids(&self, staging: &Staging) -> Result<()> {
         let archive = staging.ids();
-        let files = IdFiles { files: archive, directory: archive.directory(), database: staging.database() };
+        let files = IdFiles { disk: archive, directory: archive.directory(), database: staging.database() };
         let vertices = (0..self.num_vertices).map(vertex);
         let integers = vertices.clone().map(|v| self.name(v).parse().unwrap_or(0));
         let hashes: Vec<u64> = match self.ids {

@@ -81,7 +81,7 @@ pub(crate) fn assemble(
     record.dictionaries = write_dictionaries(&writer, &below, &texts)?;
     record.num_new_ids = commits.iter().map(|commit| commit.new_ids.len() as u64).sum();
     if record.num_new_ids > 0 {
-        let files = IdFiles { files: &archive, directory: target.directory, database };
+        let files = IdFiles { disk: &archive, directory: target.directory, database };
         let ids = commits.iter().flat_map(|commit| commit.new_ids.iter().map(Ok));
         write_segment(&files, state.has_text_ids(), ids)?;
     }
@@ -198,7 +198,7 @@ fn write_vertices(
         let number = changes[0].0;
         let record = vertex_property(&known, number, state.path())?;
         let files = PropertyFiles {
-            files: archive,
+            disk: archive,
             directory: archive.directory(),
             database: state.manifest().database,
             record: &record,

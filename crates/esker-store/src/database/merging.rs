@@ -170,7 +170,7 @@ impl Merging<'_> {
         let first = segments.first().map_or(record.num_vertices, |segment| segment.first() as u64);
         record.num_new_ids = record.num_vertices.saturating_sub(first);
         if record.num_new_ids > 0 {
-            let files = IdFiles { files: &archive, directory: self.directory, database: self.database() };
+            let files = IdFiles { disk: &archive, directory: self.directory, database: self.database() };
             merge_segments(&files, &segments, record.num_new_ids as usize)?;
         }
         record.vertex_properties = self.write_vertices(&archive, &told, run)?;
@@ -206,7 +206,7 @@ impl Merging<'_> {
         for &number in &numbers {
             let record = vertex_property(&self.state.manifest().properties, number, self.directory)?;
             let files = PropertyFiles {
-                files: archive,
+                disk: archive,
                 directory: self.directory,
                 database: self.database(),
                 record: &record,

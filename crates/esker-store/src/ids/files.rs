@@ -10,7 +10,7 @@ use crate::io::Files;
 #[derive(Debug, Clone, Copy)]
 pub struct IdFiles<'a> {
     /// Where they are kept: an archive, as a rule.
-    pub files: &'a dyn Files,
+    pub disk: &'a dyn Files,
     /// The directory `ids` of a database; of a segment, that of its layer. It exists when files are written.
     pub directory: &'a Path,
     /// The database.
@@ -44,11 +44,11 @@ pub(super) enum IdColumnFile {
 
 impl IdFiles<'_> {
     pub(super) fn create<T: Element>(&self, file: IdColumnFile) -> Result<ColumnWriter<T>> {
-        ColumnWriter::create(self.files, &self.path(file), self.spec(file))
+        ColumnWriter::create(self.disk, &self.path(file), self.spec(file))
     }
 
     pub(super) fn open<T: Element>(&self, file: IdColumnFile) -> Result<Column<T>> {
-        Column::open(self.files, &self.path(file), self.spec(file))
+        Column::open(self.disk, &self.path(file), self.spec(file))
     }
 
     fn path(&self, file: IdColumnFile) -> PathBuf {

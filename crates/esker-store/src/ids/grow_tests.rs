@@ -102,7 +102,7 @@ impl Grown {
     }
 
     fn open(&self, directory: &PathBuf, first: usize, count: usize) -> Arc<IdSegment> {
-        let files = IdFiles { files: &self.disk, directory, database: DATABASE };
+        let files = IdFiles { disk: &self.disk, directory, database: DATABASE };
         let segment = IdSegment::open(&files, self.base.is_text(), first, count).unwrap();
         segment.verify(&Run::with_threads(1).unwrap()).unwrap();
         Arc::new(segment)
@@ -111,7 +111,7 @@ impl Grown {
     fn freeze(&mut self, count: usize) {
         let (first, count) = (self.tail.first(), count.min(self.tail.len()));
         let directory = self.directory();
-        let files = IdFiles { files: &self.disk, directory: &directory, database: DATABASE };
+        let files = IdFiles { disk: &self.disk, directory: &directory, database: DATABASE };
         self.tail.write_segment(&files, count).unwrap();
         self.segments.push(self.open(&directory, first, count));
         self.tail.release(count);
@@ -124,7 +124,7 @@ impl Grown {
             return;
         }
         let directory = self.directory();
-        let files = IdFiles { files: &self.disk, directory: &directory, database: DATABASE };
+        let files = IdFiles { disk: &self.disk, directory: &directory, database: DATABASE };
         let len = self.segments[range.clone()].iter().map(|segment| segment.len()).sum();
         merge_segments(&files, &self.segments[range.clone()], len).unwrap();
         let united = self.open(&directory, self.segments[from].first(), len);

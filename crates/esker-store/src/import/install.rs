@@ -66,7 +66,7 @@ pub fn import(
     }
     let Built { report, loops, in_edges, ids, properties, weight, work } = built;
     let archive = staging.ids();
-    let files = IdFiles { files: archive, directory: archive.directory(), database: staging.database() };
+    let files = IdFiles { disk: archive, directory: archive.directory(), database: staging.database() };
     let id_map = write_ids(&work, &files, ids, report.order.order)?;
     work.check()?;
     drop(work);

@@ -28,7 +28,7 @@ pub fn removed_record() -> PropertyRecord {
 #[derive(Debug, Clone, Copy)]
 pub struct PropertyFiles<'a> {
     /// Where they are kept: an archive, as a rule.
-    pub files: &'a dyn Files,
+    pub disk: &'a dyn Files,
     /// The directory of a layer. It exists when files are written.
     pub directory: &'a Path,
     /// The database.
@@ -49,15 +49,15 @@ pub(super) enum Part {
 
 impl PropertyFiles<'_> {
     pub(super) fn create<T: Element>(&self, part: Part) -> Result<ColumnWriter<T>> {
-        ColumnWriter::create(self.files, &self.path(part), self.spec(part))
+        ColumnWriter::create(self.disk, &self.path(part), self.spec(part))
     }
 
     pub(super) fn open<T: Element>(&self, part: Part) -> Result<Column<T>> {
-        Column::open(self.files, &self.path(part), self.spec(part))
+        Column::open(self.disk, &self.path(part), self.spec(part))
     }
 
     pub(super) fn open_values(&self) -> Result<Values> {
-        Values::open(self.files, &self.path(Part::Values), self.spec(Part::Values), self.record.element)
+        Values::open(self.disk, &self.path(Part::Values), self.spec(Part::Values), self.record.element)
     }
 
     fn path(&self, part: Part) -> PathBuf {

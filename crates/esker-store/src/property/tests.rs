@@ -124,7 +124,7 @@ impl Store {
         self.check_tail(&mut tail, versions[versions.len() - 1]);
         let directory = self.directory();
         let files =
-            PropertyFiles { files: &self.disk, directory: &directory, database: DATABASE, record: &record };
+            PropertyFiles { disk: &self.disk, directory: &directory, database: DATABASE, record: &record };
         let written = tail.write(&files, &versions).unwrap();
         assert_eq!(written, sorted.len() as u64);
         tail.release(versions[versions.len() - 1]);
@@ -169,7 +169,7 @@ impl Store {
         }
         let (directory, record) = (self.directory(), self.kind.record());
         let files =
-            PropertyFiles { files: &self.disk, directory: &directory, database: DATABASE, record: &record };
+            PropertyFiles { disk: &self.disk, directory: &directory, database: DATABASE, record: &record };
         let old = &self.layers[range.clone()];
         let all: Vec<u64> = old.iter().flat_map(|layer| layer.versions.iter().copied()).collect();
         let last = all[all.len() - 1];
@@ -328,7 +328,7 @@ fn what_does_not_fit_is_refused() {
     let directory = Path::new("l");
     disk.create_directory(directory).unwrap();
     let record = Kind::I32.record();
-    let files = PropertyFiles { files: &disk, directory, database: DATABASE, record: &record };
+    let files = PropertyFiles { disk: &disk, directory, database: DATABASE, record: &record };
     let mut writer = PropertyWriter::create(&files).unwrap();
     let mut told = |v, code, value| writer.push(v, code, Some(value)).unwrap_err().to_string();
     assert_eq!(told(0, 1, PropertyValue::F32(1.0)), "values of \"age\" are not f32");
@@ -368,7 +368,7 @@ fn a_tail_writes_the_versions_that_a_layer_tells_apart() {
     assert_eq!(told, "values of \"age\" are not texts");
     let (disk, directory) = (FaultyDisk::new(0), Path::new("l"));
     disk.create_directory(directory).unwrap();
-    let files = PropertyFiles { files: &disk, directory, database: DATABASE, record: &record };
+    let files = PropertyFiles { disk: &disk, directory, database: DATABASE, record: &record };
     assert_eq!(tail.write(&files, &[5, 8]).unwrap(), 2);
     let column = PropertyColumn::open(&files).unwrap();
     let changes: Vec<_> = column.changes().map(Result::unwrap).collect();
@@ -384,7 +384,7 @@ fn descending_codes_stop_a_merge() {
     store.freeze(&[vec![(1, Some(1))], vec![(1, Some(2))]]);
     let (directory, record) = (store.directory(), store.kind.record());
     let files =
-        PropertyFiles { files: &store.disk, directory: &directory, database: DATABASE, record: &record };
+        PropertyFiles { disk: &store.disk, directory: &directory, database: DATABASE, record: &record };
     let columns = [Arc::clone(&store.layers[0].column)];
     let merged = merge_columns(&files, &columns, |_, code| Some(9 - code), true, &store.run);
     assert_eq!(merged.unwrap_err().to_string(), "codes descend from 8 to 7 in a merge, at vertex 1");
@@ -404,7 +404,7 @@ fn numbers_are_read_as_users_write_them() {
 /// Reads everything in every way; the first error ends it.
 fn interrogate(disk: &FaultyDisk, kind: Kind) -> crate::Result<()> {
     let (record, run) = (kind.record(), Run::with_threads(1)?);
-    let files = PropertyFiles { files: disk, directory: Path::new("l"), database: DATABASE, record: &record };
+    let files = PropertyFiles { disk: disk, directory: Path::new("l"), database: DATABASE, record: &record };
     let points = PropertyLayer { column: Arc::new(PropertyColumn::open(&files)?), rank: 1 };
     let view = VertexProperty::new(kind.record(), 50, [points]);
     for v in 0..50 {
@@ -428,7 +428,7 @@ fn every_damage_is_an_error_that_names_the_file() {
     for kind in [Kind::I32, Kind::Texts] {
         let (disk, directory, record) = (FaultyDisk::new(0), Path::new("l"), kind.record());
         disk.create_directory(directory).unwrap();
-        let files = PropertyFiles { files: &disk, directory, database: DATABASE, record: &record };
+        let files = PropertyFiles { disk: &disk, directory, database: DATABASE, record: &record };
         let mut writer = PropertyWriter::create(&files).unwrap();
         for v in 0..50 {
             kind.optional((v % 3 == 0).then_some(v as u16), |value| writer.push(v, 1, value)).unwrap();
@@ -474,7 +474,7 @@ fn forged_columns_are_errors_not_panics() {
         ColumnWriter::create(&disk, &path("texts"), spec(ColumnKind::VertexPropertyTexts)).unwrap();
     writer.append(b"abcdef").unwrap();
     writer.finish().unwrap();
-    let files = PropertyFiles { files: &disk, directory, database: DATABASE, record: &record };
+    let files = PropertyFiles { disk: &disk, directory, database: DATABASE, record: &record };
     let column = Arc::new(PropertyColumn::open(&files).unwrap());
     let run = Run::with_threads(1).unwrap();
     let view = VertexProperty::new(

@@ -59,13 +59,13 @@ impl Layer {
         let dictionaries = dictionaries.collect::<Result<_>>()?;
         let mut ids = None;
         if record.num_new_ids > 0 {
-            let files = IdFiles { files: &archive, directory, database };
+            let files = IdFiles { disk: &archive, directory, database };
             let (first, count) = first_new_id(record, directory)?;
             ids = Some(Arc::new(IdSegment::open(&files, texts, first, count)?));
         }
         let vertex_properties = record.vertex_properties.iter().map(|&number| {
             let record = vertex_property(properties, number, directory)?;
-            let files = PropertyFiles { files: &archive, directory, database, record: &record };
+            let files = PropertyFiles { disk: &archive, directory, database, record: &record };
             Ok((number, Arc::new(PropertyColumn::open(&files)?)))
         });
         let vertex_properties = vertex_properties.collect::<Result<_>>()?;

@@ -381,7 +381,7 @@ impl Layers {
             IdMapKind::Identity => IdMap::identity(manifest.ids.base, imported as usize),
             kind => {
                 let archive = Archive::open(disk, &directory)?;
-                let files = IdFiles { files: &archive, directory: &directory, database: manifest.database };
+                let files = IdFiles { disk: &archive, directory: &directory, database: manifest.database };
                 IdMap::open(&files, kind, manifest.ids.base, imported as usize)?
             }
         };

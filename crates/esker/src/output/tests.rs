@@ -39,7 +39,7 @@ fn answer(columns: Vec<Column>) -> Answer {
 /// Maps of text ids and of sparse integers, in a directory.
 fn mapped(place: &Path, kind: IdMapKind) -> IdMap {
     let database = DatabaseId([7; 16]);
-    let files = IdFiles { files: &RealDisk, directory: place, database };
+    let files = IdFiles { disk: &RealDisk, directory: place, database };
     let mut hashes: Vec<(u64, VertexId)> = match kind {
         IdMapKind::Texts => {
             let texts = ["a", "b, c", "say \"d\""].map(str::as_bytes);

@@ -66,7 +66,7 @@ fn number(batches: &[Model], ints: bool, shuffle: bool, limit_bytes: u64, thread
     let disk = FaultyDisk::new(0);
     let directory = Path::new("ids");
     disk.create_directory(directory).unwrap();
-    let files = IdFiles { files: &disk, directory, database: DatabaseId([3; 16]) };
+    let files = IdFiles { disk: &disk, directory, database: DatabaseId([3; 16]) };
     let kind = numbered.map.kind();
     numbered.map.write(&files, shuffle.then_some(&renumbered)).unwrap();
     drop(renumbered);
