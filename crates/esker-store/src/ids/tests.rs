@@ -13,7 +13,7 @@ use crate::io::{Disk, FaultyDisk};
 pub(super) const DATABASE: DatabaseId = DatabaseId([9; 16]);
 
 pub(super) fn files(disk: &FaultyDisk) -> IdFiles<'_> {
-    IdFiles { disk: disk, directory: Path::new("ids"), database: DATABASE }
+    IdFiles { disk, directory: Path::new("ids"), database: DATABASE }
 }
 
 fn write_index(files: &IdFiles<'_>, hashes: impl Iterator<Item = u64>) {

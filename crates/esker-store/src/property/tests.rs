@@ -404,7 +404,7 @@ fn numbers_are_read_as_users_write_them() {
 /// Reads everything in every way; the first error ends it.
 fn interrogate(disk: &FaultyDisk, kind: Kind) -> crate::Result<()> {
     let (record, run) = (kind.record(), Run::with_threads(1)?);
-    let files = PropertyFiles { disk: disk, directory: Path::new("l"), database: DATABASE, record: &record };
+    let files = PropertyFiles { disk, directory: Path::new("l"), database: DATABASE, record: &record };
     let points = PropertyLayer { column: Arc::new(PropertyColumn::open(&files)?), rank: 1 };
     let view = VertexProperty::new(kind.record(), 50, [points]);
     for v in 0..50 {
