@@ -66,6 +66,6 @@ impl FromArgMatches for AlgorithmArgs {
 /// The names of all algorithms and what they do, for help.
 pub(crate) fn list() -> String {
     let lines: Vec<String> =
-        CATALOGUE.iter().map(|entry| format!("  {:<12} {}", entry.name, entry.summary)).collect();
+        CATALOGUE.iter().map(|entry| format!("  {:<14} {}", entry.name, entry.summary)).collect();
     format!("Algorithms:\n{}", lines.join("\n"))
 }

@@ -144,7 +144,11 @@ impl RunCommand {
         let mut rows = Vec::new();
         if let Some(count) = self.top {
             for ranked in top(answer, count) {
-                let key = if matches!(ranked.key, Value::Vertex(_)) { "vertex" } else { "group" };
+                let key = match (answer.edges.is_some(), ranked.key) {
+                    (true, _) => "edge",
+                    (false, Value::Vertex(_)) => "vertex",
+                    _ => "group",
+                };
                 rows.push(json!({ key: value_json(snapshot, ranked.key)?, "value": value_json(snapshot, ranked.value)? }));
             }
         }
@@ -189,6 +193,9 @@ fn show(snapshot: &Snapshot, value: Value) -> Result<String, Failure> {
     Ok(match value {
         Value::Missing => String::new(),
         Value::Vertex(v) => snapshot.ids().external_of(v)?.to_string(),
+        Value::Edge(u, v) => {
+            format!("{}\t{}", show(snapshot, Value::Vertex(u))?, show(snapshot, Value::Vertex(v))?)
+        }
         Value::Integer(value) => value.to_string(),
         Value::Count(value) => value.to_string(),
         Value::Float(value) => format!("{value}"),
@@ -202,6 +209,9 @@ fn value_json(snapshot: &Snapshot, value: Value) -> Result<serde_json::Value, Fa
             esker::store::ids::ExternalId::Int(id) => json!(id),
             text => json!(text.to_string()),
         },
+        Value::Edge(u, v) => {
+            json!([value_json(snapshot, Value::Vertex(u))?, value_json(snapshot, Value::Vertex(v))?])
+        }
         Value::Integer(value) => json!(value),
         Value::Count(value) => json!(value),
         Value::Float(value) => json!(value),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use esker_graph::{NONE, Remaining, VertexId, vertex};
 
-/// One value for each vertex of an answer (see [`Answer::vertices`]), in vertex order. Each kind has a mark for "no value", such as unreached.
+/// One value for each row of an answer: each vertex (see [`Answer::vertices`]), in vertex order, or each edge. Each kind has a mark for "no value", such as unreached.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
     /// Vertices, shown by their external ids; [`NONE`] is no value.
@@ -26,6 +26,8 @@ pub enum Value {
     Missing,
     /// A vertex, to be shown by its external id.
     Vertex(VertexId),
+    /// An edge, to be shown by the external ids of its ends.
+    Edge(VertexId, VertexId),
     /// An integer.
     Integer(i64),
     /// A label or count.
@@ -66,7 +68,7 @@ impl Values {
     }
 }
 
-/// A named column of values, one for each vertex.
+/// A named column of values, one for each row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
     /// What the values are: `rank`, `depth`, `component` ...
@@ -103,7 +105,9 @@ pub struct Answer {
     /// The vertex at each place of the columns, ascending, where some are removed. `None`: no vertex is removed, and the place of
     /// each is its number.
     pub vertices: Option<Arc<[VertexId]>>,
-    /// Values by vertex, the principal column first. Empty where the answer is only facts (a triangle count).
+    /// The edges that the answer consists of (a spanning forest, say): rows are then edges, not vertices, and values stand by edge.
+    pub edges: Option<Vec<(VertexId, VertexId)>>,
+    /// Values by vertex or by edge, the principal column first. Empty where the answer is only facts (a triangle count), or only edges.
     pub columns: Vec<Column>,
     /// Facts in the order in which to show them: rounds are not among them.
     pub facts: Vec<(&'static str, Fact)>,
@@ -117,9 +121,13 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The vertex at a place of the columns.
-    pub fn vertex(&self, place: usize) -> VertexId {
-        self.vertices.as_ref().map_or_else(|| vertex(place), |vertices| vertices[place])
+    /// The vertex or the edge at a place of the columns.
+    pub fn key(&self, place: usize) -> Value {
+        match (&self.edges, &self.vertices) {
+            (Some(edges), _) => Value::Edge(edges[place].0, edges[place].1),
+            (None, Some(vertices)) => Value::Vertex(vertices[place]),
+            (None, None) => Value::Vertex(vertex(place)),
+        }
     }
 
     /// An answer about the places of the vertices that are left, as one about these vertices.
@@ -128,6 +136,9 @@ impl Answer {
             if let Values::Vertex(values) = &mut column.values {
                 values.iter_mut().filter(|v| **v != NONE).for_each(|v| *v = remaining.origin(*v));
             }
+        }
+        for (u, v) in self.edges.iter_mut().flatten() {
+            (*u, *v) = (remaining.origin(*u), remaining.origin(*v));
         }
         self.vertices = Some(Arc::clone(remaining.origins()));
         self

@@ -9,7 +9,7 @@ use crate::answer::{Answer, Ranking, Value};
 /// One line of a ranking.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ranked {
-    /// The vertex, or the label of the group.
+    /// The vertex or the edge, or the label of the group.
     pub key: Value,
     /// Its value, or the number of vertices in the group.
     pub value: Value,
@@ -24,7 +24,7 @@ pub fn top(answer: &Answer, count: usize) -> Vec<Ranked> {
         Ranking::Largest => {
             let values = (0..column.values.len()).map(|i| (column.values.get(i), i));
             let found = values.filter(|(value, _)| *value != Value::Missing);
-            let item = |(value, i)| Item { value, tie: i as u64, key: Value::Vertex(answer.vertex(i)) };
+            let item = |(value, i)| Item { value, tie: i as u64, key: answer.key(i) };
             first(found.map(item), count)
         }
         Ranking::Groups => {
@@ -44,7 +44,7 @@ pub fn top(answer: &Answer, count: usize) -> Vec<Ranked> {
 /// An integer that tells labels apart and orders them.
 fn label_bits(label: Value) -> Option<u64> {
     match label {
-        Value::Missing => None,
+        Value::Missing | Value::Edge(..) => None,
         #[allow(clippy::useless_conversion)] // vertex ids may be 64 bits wide
         Value::Vertex(v) => Some(u64::from(v)),
         Value::Count(count) => Some(count),

@@ -70,11 +70,18 @@ fn id_of(snapshot: &Snapshot, v: esker::graph::VertexId) -> u64 {
     }
 }
 
+fn key(snapshot: &Snapshot, answer: &Answer, place: usize) -> u64 {
+    match answer.key(place) {
+        Value::Vertex(v) => id_of(snapshot, v),
+        other => panic!("{other:?} is no vertex"),
+    }
+}
+
 /// The values of each column by external id. Labels that are vertices become the least id of the group that shares one.
 fn by_id(snapshot: &Snapshot, answer: &Answer) -> Vec<BTreeMap<u64, Value>> {
     let column = |values: &Values| {
         let mut found: BTreeMap<u64, Value> =
-            (0..values.len()).map(|i| (id_of(snapshot, answer.vertex(i)), values.get(i))).collect();
+            (0..values.len()).map(|i| (key(snapshot, answer, i), values.get(i))).collect();
         assert_eq!(found.len(), values.len());
         if matches!(values, Values::Vertex(_)) {
             let mut least: Vec<(Value, u64)> = Vec::new();
@@ -138,6 +145,21 @@ fn edges() -> Vec<(u64, u64, u64)> {
     edges
 }
 
+/// Algorithms whose answers depend on the numbers of vertices: they are verified only.
+const VARYING: &[&str] = &[
+    "biconnectivity",
+    "colouring",
+    "densest",
+    "forest",
+    "ldd",
+    "matching",
+    "mis",
+    "msf",
+    "setcover",
+    "spanner",
+    "truss",
+];
+
 /// What to run: each algorithm, with a source if it takes one, and without if it can.
 fn requests() -> Vec<(&'static str, Params)> {
     let sourced =
@@ -175,7 +197,13 @@ fn answers_are_those_of_a_graph_that_never_had_them() {
                 assert_eq!(snapshot.num_present(&run).unwrap(), left.len());
                 assert_eq!(snapshot.num_vertices() as u64, VERTICES);
                 for (algorithm, params) in requests() {
+                    if directed && find(algorithm).unwrap().undirected {
+                        continue;
+                    }
                     let found = answer(&snapshot, &run, algorithm, &params);
+                    if VARYING.contains(&algorithm) {
+                        continue;
+                    }
                     let expected = answer(&never, &run, algorithm, &params);
                     assert_eq!(expected.vertices, None);
                     agree(algorithm, [(&snapshot, &found), (&never, &expected)]);

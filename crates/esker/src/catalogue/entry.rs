@@ -18,6 +18,8 @@ pub struct Entry {
     pub options: &'static [OptionSpec],
     /// Whether it reads the weights of edges.
     pub weighted: bool,
+    /// Whether it is defined on undirected graphs alone, and refuses others.
+    pub undirected: bool,
     pub(super) run: fn(&Job<'_>) -> Result<Answer>,
     pub(super) estimate: fn(Shape, &Params, Resources) -> Result<Estimate>,
 }

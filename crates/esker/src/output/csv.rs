@@ -1,4 +1,4 @@
-//! CSV: a header, then a line for each vertex. Fields are quoted only where they must be; numbers are the shortest
+//! CSV: a header, then a line for each vertex or edge. Fields are quoted only where they must be; numbers are the shortest
 //! texts that read back as the same number.
 
 use std::io::Write;
@@ -12,15 +12,21 @@ use crate::answer::Value;
 use crate::error::Result;
 
 pub(super) fn write(rows: &Rows<'_>, file: &mut OutputFile) -> Result<()> {
-    let mut out = format!("vertex,{}\n", rows.names().join(",")).into_bytes();
+    let names: Vec<&str> = rows.key_names().iter().copied().chain(rows.names()).collect();
+    let mut out = format!("{}\n", names.join(",")).into_bytes();
     let error = file.error();
     for chunk in rows.chunks() {
-        for (v, place) in rows.vertices(chunk)? {
-            write_id(rows, v, &mut out)?;
-            for column in rows.columns {
+        for row in rows.some(chunk)? {
+            for &v in row.keys() {
+                write_id(rows, v, &mut out)?;
                 out.push(b',');
-                write_value(rows, column.values.get(place), &mut out)?;
             }
+            for column in rows.columns {
+                write_value(rows, column.values.get(row.place()), &mut out)?;
+                out.push(b',');
+            }
+            // Instead of the last comma.
+            out.pop();
             out.push(b'\n');
         }
         file.write_all(&out).map_err(&error)?;
@@ -34,6 +40,11 @@ fn write_value(rows: &Rows<'_>, value: Value, out: &mut Vec<u8>) -> Result<()> {
     match value {
         Value::Missing => Ok(()),
         Value::Vertex(v) => write_id(rows, v, out),
+        Value::Edge(u, v) => {
+            write_id(rows, u, out)?;
+            out.push(b' ');
+            write_id(rows, v, out)
+        }
         Value::Integer(value) => append(out, format_args!("{value}")),
         Value::Count(value) => append(out, format_args!("{value}")),
         // Exponents where digits alone would be long.

@@ -1,6 +1,6 @@
 //! Answers as files: CSV, Parquet, Arrow IPC and NumPy arrays.
 //!
-//! One row for each vertex that is there, with its external id first. Rows are in the order of the vertices, or of their ids
+//! One row for each vertex that is there, with its external id first, or for each edge of the answer, with those of its ends. Rows are in the order of the vertices, or of their ids
 //! where none is removed and ids are dense integers that the store keeps in another order. A single column is called `value`, several have
 //! their own names. Memory: that of 65 536 rows.
 
@@ -57,13 +57,16 @@ impl OutputFormat {
 /// If there are no columns, the name asks for no format, the file exists (unless `options.overwrite`), the format cannot
 /// hold the ids, or writing fails.
 pub fn write(path: &Path, ids: &IdMap, answer: &Answer, options: &ExportOptions) -> Result<PathBuf> {
-    if answer.columns.is_empty() {
+    if answer.columns.is_empty() && answer.edges.is_none() {
         return Err(Error::Usage("the answer has no value for each vertex that could be written".to_owned()));
     }
     let rows = rows::Rows::new(ids, answer);
-    let last = answer.vertices.as_ref().and_then(|vertices| vertices.last());
+    let greatest = match (&answer.edges, &answer.vertices) {
+        (Some(edges), _) => edges.iter().map(|&(u, v)| u.max(v)).max(),
+        (None, vertices) => vertices.as_ref().and_then(|vertices| vertices.last().copied()),
+    };
     if answer.columns.iter().any(|column| column.values.len() != rows.len())
-        || last.is_some_and(|&v| v as usize >= ids.num_vertices())
+        || greatest.is_some_and(|v| v as usize >= ids.num_vertices())
     {
         return Err(Error::Usage(
             "the answer is not of this graph: the numbers of vertices differ".to_owned(),

@@ -2,7 +2,7 @@
 //!
 //! Where ids are the integers `base..base + n` and the answer has one column, the array is that column: the value of the
 //! vertex with the id `base + i` is at `i`. Otherwise it is a structured array with the field `vertex` (if ids are not
-//! dense) and a field for each column. Fields are int64 (vertices by their ids; -1 is missing) or float64 (NaN is
+//! dense; of edges, `source` and `target`) and a field for each column. Fields are int64 (vertices by their ids; -1 is missing) or float64 (NaN is
 //! missing). Text ids have no place in it.
 
 use std::io::Write;
@@ -36,14 +36,15 @@ pub(super) fn write(rows: &Rows<'_>, file: &mut OutputFile) -> Result<()> {
     let error = file.error();
     let mut out = header(rows, with_ids);
     for chunk in rows.chunks() {
-        for (v, place) in rows.vertices(chunk)? {
-            if with_ids {
+        for row in rows.some(chunk)? {
+            for &v in row.keys().iter().filter(|_| with_ids) {
                 out.extend_from_slice(&integer(rows.int_id(v)?)?.to_le_bytes());
             }
             for column in rows.columns {
-                let bytes = match column.values.get(place) {
+                let bytes = match column.values.get(row.place()) {
                     Value::Missing if matches!(column.values, Values::Float(_)) => f64::NAN.to_le_bytes(),
-                    Value::Missing => (-1_i64).to_le_bytes(),
+                    // No column holds edges.
+                    Value::Missing | Value::Edge(..) => (-1_i64).to_le_bytes(),
                     Value::Vertex(v) => integer(rows.int_id(v)?)?.to_le_bytes(),
                     Value::Integer(value) => value.to_le_bytes(),
                     Value::Count(value) => integer(value)?.to_le_bytes(),
@@ -68,10 +69,11 @@ fn header(rows: &Rows<'_>, with_ids: bool) -> Vec<u8> {
     let description = match rows.columns {
         [column] if !with_ids => format!("'{}'", kind(&column.values)),
         columns => {
-            let vertex = with_ids.then(|| "('vertex', '<i8')".to_owned());
+            let keys = rows.key_names().iter().filter(|_| with_ids);
+            let keys = keys.map(|name| format!("('{name}', '<i8')"));
             let fields = rows.names().into_iter().zip(columns);
             let fields = fields.map(|(name, column)| format!("('{name}', '{}')", kind(&column.values)));
-            let fields: Vec<_> = vertex.into_iter().chain(fields).collect();
+            let fields: Vec<_> = keys.chain(fields).collect();
             format!("[{}]", fields.join(", "))
         }
     };

@@ -17,26 +17,64 @@ pub(super) struct Rows<'a> {
     pub(super) columns: &'a [Column],
     /// The vertices that are there, if some are removed.
     vertices: Option<&'a [VertexId]>,
+    /// If rows are edges, these.
+    edges: Option<&'a [(VertexId, VertexId)]>,
+}
+
+/// What identifies a row, and its place in the columns.
+pub(super) enum Row {
+    Vertex(VertexId, usize),
+    Edge([VertexId; 2], usize),
+}
+
+impl Row {
+    /// The vertices that identify it.
+    pub(super) fn keys(&self) -> &[VertexId] {
+        match self {
+            Self::Vertex(v, _) => std::slice::from_ref(v),
+            Self::Edge(ends, _) => ends,
+        }
+    }
+
+    pub(super) fn place(&self) -> usize {
+        match *self {
+            Self::Vertex(_, place) | Self::Edge(_, place) => place,
+        }
+    }
 }
 
 impl<'a> Rows<'a> {
     pub(super) fn new(ids: &'a IdMap, answer: &'a Answer) -> Self {
-        Self { ids, columns: &answer.columns, vertices: answer.vertices.as_deref() }
+        Self {
+            ids,
+            columns: &answer.columns,
+            vertices: answer.vertices.as_deref(),
+            edges: answer.edges.as_deref(),
+        }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.vertices.map_or(self.ids.num_vertices(), <[_]>::len)
+        match (self.edges, self.vertices) {
+            (Some(edges), _) => edges.len(),
+            (None, Some(vertices)) => vertices.len(),
+            (None, None) => self.ids.num_vertices(),
+        }
+    }
+
+    /// The names of what identifies a row.
+    pub(super) fn key_names(&self) -> &'static [&'static str] {
+        if self.edges.is_some() { &["source", "target"] } else { &["vertex"] }
     }
 
     /// If the ids of the rows are exactly the integers `base..base + len`, the base.
     pub(super) fn dense_base(&self) -> Option<u64> {
-        self.ids.dense_base().filter(|_| self.vertices.is_none())
+        self.ids.dense_base().filter(|_| self.vertices.is_none() && self.edges.is_none())
     }
 
     /// The names of the columns.
     pub(super) fn names(&self) -> Vec<&'static str> {
         match self.columns {
-            [_] => vec!["value"],
+            [_] if self.edges.is_none() => vec!["value"],
             columns => columns.iter().map(|column| column.name).collect(),
         }
     }
@@ -47,18 +85,23 @@ impl<'a> Rows<'a> {
         (0..rows.div_ceil(CHUNK_ROWS)).map(move |i| i * CHUNK_ROWS..rows.min((i + 1) * CHUNK_ROWS))
     }
 
-    /// The vertex of each of these rows, and its place in the columns.
-    pub(super) fn vertices(&self, rows: Range<usize>) -> Result<Vec<(VertexId, usize)>> {
-        if let Some(vertices) = self.vertices {
-            return Ok(rows.map(|row| (vertices[row], row)).collect());
+    /// These rows.
+    pub(super) fn some(&self, rows: Range<usize>) -> Result<Vec<Row>> {
+        if let Some(edges) = self.edges {
+            return Ok(rows.map(|row| Row::Edge(edges[row].into(), row)).collect());
         }
-        let Some(base) = self.dense_base() else { return Ok(rows.map(|row| (vertex(row), row)).collect()) };
-        let vertex_of = |row: usize| -> Result<(VertexId, usize)> {
+        if let Some(vertices) = self.vertices {
+            return Ok(rows.map(|row| Row::Vertex(vertices[row], row)).collect());
+        }
+        let Some(base) = self.dense_base() else {
+            return Ok(rows.map(|row| Row::Vertex(vertex(row), row)).collect());
+        };
+        let vertex_of = |row: usize| -> Result<Row> {
             let id = base.wrapping_add(row as u64);
             let found = self.ids.vertex_of(ExternalId::Int(id))?;
             let v = found
                 .ok_or_else(|| Error::Usage(format!("no vertex has the id {id}, though ids are dense")))?;
-            Ok((v, v as usize))
+            Ok(Row::Vertex(v, v as usize))
         };
         rows.map(vertex_of).collect()
     }

@@ -1,4 +1,4 @@
-//! Parquet and Arrow IPC: the column `vertex` with the ids, then the columns of the answer.
+//! Parquet and Arrow IPC: the column `vertex` with the ids (of edges, `source` and `target`), then the columns of the answer.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
-use super::rows::Rows;
+use super::rows::{Row, Rows};
 use crate::answer::{Value, Values};
 use crate::error::{Error, Result};
 
@@ -24,7 +24,7 @@ pub(super) fn parquet(rows: &Rows<'_>, file: &mut OutputFile) -> Result<()> {
     let mut writer =
         ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties)).map_err(|e| failed(&e))?;
     for chunk in rows.chunks() {
-        writer.write(&batch(rows, &schema, &rows.vertices(chunk)?)?).map_err(|e| failed(&e))?;
+        writer.write(&batch(rows, &schema, &rows.some(chunk)?)?).map_err(|e| failed(&e))?;
     }
     writer.close().map_err(|e| failed(&e))?;
     Ok(())
@@ -34,7 +34,7 @@ pub(super) fn arrow(rows: &Rows<'_>, file: &mut OutputFile) -> Result<()> {
     let schema = schema(rows);
     let mut writer = FileWriter::try_new(file, &schema).map_err(|e| failed(&e))?;
     for chunk in rows.chunks() {
-        writer.write(&batch(rows, &schema, &rows.vertices(chunk)?)?).map_err(|e| failed(&e))?;
+        writer.write(&batch(rows, &schema, &rows.some(chunk)?)?).map_err(|e| failed(&e))?;
     }
     writer.finish().map_err(|e| failed(&e))
 }
@@ -45,7 +45,8 @@ fn failed(error: &impl std::fmt::Display) -> Error {
 
 fn schema(rows: &Rows<'_>) -> Arc<Schema> {
     let id = if rows.ids.is_text() { DataType::Utf8 } else { DataType::Int64 };
-    let mut fields = vec![Field::new("vertex", id.clone(), false)];
+    let mut fields: Vec<_> =
+        rows.key_names().iter().map(|&name| Field::new(name, id.clone(), false)).collect();
     for (name, column) in rows.names().into_iter().zip(rows.columns) {
         let kind = match column.values {
             Values::Vertex(_) => id.clone(),
@@ -58,10 +59,13 @@ fn schema(rows: &Rows<'_>) -> Arc<Schema> {
     Arc::new(Schema::new(fields))
 }
 
-fn batch(rows: &Rows<'_>, schema: &Arc<Schema>, vertices: &[(VertexId, usize)]) -> Result<RecordBatch> {
-    let mut arrays = vec![ids(rows, &mut vertices.iter().map(|&(v, _)| Some(v)))?];
+fn batch(rows: &Rows<'_>, schema: &Arc<Schema>, some: &[Row]) -> Result<RecordBatch> {
+    let keys = 0..rows.key_names().len();
+    let mut arrays: Vec<ArrayRef> = keys
+        .map(|key| ids(rows, &mut some.iter().map(|row| Some(row.keys()[key]))))
+        .collect::<Result<_>>()?;
     for column in rows.columns {
-        let mut values = vertices.iter().map(|&(_, place)| column.values.get(place));
+        let mut values = some.iter().map(|row| column.values.get(row.place()));
         arrays.push(match column.values {
             Values::Vertex(_) => ids(
                 rows,

@@ -157,6 +157,38 @@ fn npy_arrays() {
 }
 
 #[test]
+fn edges_have_two_ids() {
+    let place = tempfile::tempdir().unwrap();
+    let ids = mapped(place.path(), IdMapKind::Integers);
+    let written = |name: &str, columns: Vec<Column>, edges: &[(VertexId, VertexId)]| {
+        let answer = Answer { edges: Some(edges.to_vec()), ..answer(columns) };
+        let path = place.path().join(name);
+        write(&path, &ids, &answer, &ExportOptions::default()).map(|path| RealDisk.read(&path).unwrap())
+    };
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    let edges = [(0, 2), (1, 2)];
+    let forest = text(written("a.csv", Vec::new(), &edges).unwrap());
+    assert_eq!(forest, "source,target\n1099511627776,77\n5,77\n");
+    let weights =
+        || vec![Column { name: "weight", values: Values::Float(vec![0.5, 2.0]), ranking: Ranking::Largest }];
+    let weighted = text(written("b.csv", weights(), &edges).unwrap());
+    assert_eq!(weighted, "source,target,weight\n1099511627776,77,0.5\n5,77,2\n");
+    let array = text(written("c.npy", weights(), &edges).unwrap());
+    assert!(
+        array.contains("('source', '<i8'), ('target', '<i8'), ('weight', '<f8')") && array.contains("(2,)")
+    );
+    let arrow = written("d.arrow", weights(), &edges).unwrap();
+    let mut reader = arrow_ipc::reader::FileReader::try_new(std::io::Cursor::new(arrow), None).unwrap();
+    let batch = reader.next().unwrap().unwrap();
+    let ends = |column: usize| batch.column(column).as_primitive::<Int64Type>().values().to_vec();
+    assert_eq!((ends(0), ends(1)), (vec![1 << 40, 5], vec![77, 77]));
+    let beyond = written("e.csv", Vec::new(), &[(0, 3)]).unwrap_err().to_string();
+    assert!(beyond.contains("numbers of vertices differ"), "{beyond}");
+    let ranked = crate::top::top(&Answer { edges: Some(edges.to_vec()), ..answer(weights()) }, 1);
+    assert_eq!(ranked[0].key, crate::answer::Value::Edge(1, 2));
+}
+
+#[test]
 fn what_cannot_be_written_is_said() {
     let place = tempfile::tempdir().unwrap();
     let options = ExportOptions { disk: Arc::new(RealDisk), ..ExportOptions::default() };

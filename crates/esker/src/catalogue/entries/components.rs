@@ -2,7 +2,7 @@
 
 use esker_algo::algorithm::cdlp::{self, CdlpOptions, cdlp};
 use esker_algo::algorithm::scc::{self, scc};
-use esker_algo::algorithm::wcc::{self, WccOptions, wcc};
+use esker_algo::algorithm::wcc::{self, WccMethod, WccOptions, wcc};
 use esker_algo::check;
 use esker_graph::vertex;
 
@@ -10,23 +10,44 @@ use crate::answer::{Answer, Column, Fact, Ranking, Values};
 use crate::catalogue::entry::Entry;
 use crate::catalogue::job::{Job, JobGraph, on_graph, timed};
 use crate::catalogue::params::{OptionSpec, Params};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 pub(super) const WCC: Entry = Entry {
     name: "wcc",
     summary: "Weakly connected components: which vertices are joined, whatever the direction",
-    options: &[],
+    options: &[
+        OptionSpec {
+            name: "method",
+            value: "NAME",
+            help: "union-find, or contraction: of the clusters of a decomposition, of undirected graphs [default: union-find]",
+        },
+        OptionSpec { name: "beta", value: "NUMBER", help: "Rate of the decomposition [default: 0.2]" },
+    ],
     weighted: false,
-    run: |job| on_graph!(job, (), graph => run_wcc(job, graph)),
-    estimate: |shape, _, _| Ok(wcc::estimate(shape)),
+    undirected: false,
+    run: |job| {
+        let options = wcc_options(job.params)?;
+        on_graph!(job, (), graph => run_wcc(job, graph, &options))
+    },
+    estimate: |shape, params, _| Ok(wcc::estimate_method(shape, wcc_options(params)?.method)),
 };
 
-fn run_wcc(job: &Job<'_>, graph: &impl JobGraph) -> Result<Answer> {
-    let (found, seconds) = timed(|| wcc(graph, job.run, &WccOptions::default()));
+fn wcc_options(params: &Params) -> Result<WccOptions> {
+    let method = match params.text("method").unwrap_or("union-find") {
+        "union-find" => WccMethod::UnionFind,
+        "contraction" => WccMethod::Contraction { beta: params.get_or("beta", 0.2)? },
+        other => {
+            return Err(Error::Usage(format!("--method is union-find or contraction, not {other:?}")));
+        }
+    };
+    Ok(WccOptions { method, ..WccOptions::default() })
+}
+
+fn run_wcc(job: &Job<'_>, graph: &impl JobGraph, options: &WccOptions) -> Result<Answer> {
+    let (found, seconds) = timed(|| wcc(graph, job.run, options));
     let found = found?;
     job.verify("wcc", graph, |out, _| check::wcc(out, &found.labels))?;
     Ok(Answer {
-        vertices: None,
         columns: vec![Column {
             name: "component",
             values: Values::Vertex(found.labels),
@@ -36,6 +57,7 @@ fn run_wcc(job: &Job<'_>, graph: &impl JobGraph) -> Result<Answer> {
         rounds: job.run.rounds(),
         arcs: graph.num_arcs(),
         seconds,
+        ..Answer::default()
     })
 }
 
@@ -44,6 +66,7 @@ pub(super) const CDLP: Entry = Entry {
     summary: "Communities by label propagation, as Graphalytics defines it",
     options: &[OptionSpec { name: "iterations", value: "N", help: "Number of iterations [default: 10]" }],
     weighted: false,
+    undirected: false,
     run: |job| {
         let options = cdlp_options(job.params)?;
         on_graph!(job, (), graph => run_cdlp(job, graph, &options))
@@ -72,7 +95,6 @@ fn run_cdlp(job: &Job<'_>, graph: &impl JobGraph, options: &CdlpOptions) -> Resu
         None => Values::Vertex(found.labels.into_iter().map(|label| vertex(label as usize)).collect()),
     };
     Ok(Answer {
-        vertices: None,
         columns: vec![Column { name: "community", values, ranking: Ranking::Groups }],
         facts: vec![
             ("communities", Fact::Count(found.communities as u64)),
@@ -81,6 +103,7 @@ fn run_cdlp(job: &Job<'_>, graph: &impl JobGraph, options: &CdlpOptions) -> Resu
         rounds: found.rounds,
         arcs: graph.num_arcs() * found.rounds as u64,
         seconds,
+        ..Answer::default()
     })
 }
 
@@ -89,6 +112,7 @@ pub(super) const SCC: Entry = Entry {
     summary: "Strongly connected components: which vertices reach each other",
     options: &[],
     weighted: false,
+    undirected: false,
     run: |job| on_graph!(job, (), graph => run_scc(job, graph)),
     estimate: |shape, _, _| Ok(scc::estimate(shape)),
 };
@@ -98,7 +122,6 @@ fn run_scc(job: &Job<'_>, graph: &impl JobGraph) -> Result<Answer> {
     let found = found?;
     job.verify("scc", graph, |out, _| check::scc(out, &found.components))?;
     Ok(Answer {
-        vertices: None,
         columns: vec![Column {
             name: "component",
             values: Values::Vertex(found.components),
@@ -111,5 +134,6 @@ fn run_scc(job: &Job<'_>, graph: &impl JobGraph) -> Result<Answer> {
         rounds: job.run.rounds(),
         arcs: graph.num_arcs(),
         seconds,
+        ..Answer::default()
     })
 }

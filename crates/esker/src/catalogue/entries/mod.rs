@@ -1,15 +1,23 @@
 //! The entries of the catalogue: options in, one form of answer out.
 
 mod search;
+mod paths;
 mod rank;
 mod components;
 mod clustering;
+mod cores;
+mod sets;
+mod trees;
 
 use super::entry::Entry;
+use crate::answer::{Column, Ranking, Values};
 
 pub(super) const ALL: &[Entry] = &[
     search::BFS,
     search::SSSP,
+    paths::WBFS,
+    paths::BELLMAN_FORD,
+    paths::WIDEST,
     rank::PAGERANK,
     rank::BETWEENNESS,
     components::WCC,
@@ -17,4 +25,23 @@ pub(super) const ALL: &[Entry] = &[
     components::CDLP,
     clustering::TRIANGLES,
     clustering::LCC,
+    cores::KCORE,
+    cores::TRUSS,
+    cores::CLIQUES,
+    cores::DENSEST,
+    sets::MIS,
+    sets::COLOURING,
+    sets::MATCHING,
+    sets::SETCOVER,
+    trees::BICONNECTIVITY,
+    trees::FOREST,
+    trees::MSF,
+    trees::SPANNER,
+    trees::LDD,
 ];
+
+/// A column of 1 for the members of a set and 0 for others.
+fn marks(name: &'static str, members: &[bool]) -> Column {
+    let values = Values::Count(members.iter().map(|&member| u64::from(member)).collect());
+    Column { name, values, ranking: Ranking::Largest }
+}

@@ -29,6 +29,7 @@ pub(super) const PAGERANK: Entry = Entry {
         },
     ],
     weighted: false,
+    undirected: false,
     run: |job| {
         let (options, targets) = (pagerank_options(job.params)?, job.vertices("teleport-to")?);
         on_graph!(job, (), graph => run_pagerank(job, graph, options, &targets))
@@ -67,7 +68,6 @@ fn run_pagerank(
         check::pagerank(out, options.damping, options.teleport.as_deref(), &found.scores, tolerance)
     })?;
     Ok(Answer {
-        vertices: None,
         columns: vec![Column {
             name: "rank",
             values: Values::Float(found.scores),
@@ -77,6 +77,7 @@ fn run_pagerank(
         rounds: found.rounds,
         arcs: graph.num_arcs() * found.rounds as u64,
         seconds,
+        ..Answer::default()
     })
 }
 
@@ -101,6 +102,7 @@ pub(super) const BETWEENNESS: Entry = Entry {
         },
     ],
     weighted: false,
+    undirected: false,
     run: |job| {
         let sources = job.vertices("source")?;
         betweenness_options(job.params, sources.clone())?;
@@ -146,7 +148,6 @@ fn run_betweenness(job: &Job<'_>, graph: &impl JobGraph, sources: &[VertexId]) -
         check::betweenness(out, &found.sources, factor, &found.scores, 1e-6)
     })?;
     Ok(Answer {
-        vertices: None,
         arcs: graph.num_arcs() * found.sources.len() as u64,
         columns: vec![Column {
             name: "betweenness",
@@ -156,5 +157,6 @@ fn run_betweenness(job: &Job<'_>, graph: &impl JobGraph, sources: &[VertexId]) -
         facts: vec![("sources", Fact::Count(found.sources.len() as u64))],
         rounds: found.rounds,
         seconds,
+        ..Answer::default()
     })
 }

@@ -14,7 +14,7 @@ use crate::catalogue::job::{Job, JobGraph, on_graph, timed};
 use crate::catalogue::params::{OptionSpec, Params};
 use crate::error::{Error, Result};
 
-const PARENTS: OptionSpec =
+pub(super) const PARENTS: OptionSpec =
     OptionSpec { name: "parents", value: "", help: "Also give the vertex before each on its path" };
 
 pub(super) const BFS: Entry = Entry {
@@ -25,6 +25,7 @@ pub(super) const BFS: Entry = Entry {
         PARENTS,
     ],
     weighted: false,
+    undirected: false,
     run: |job| {
         let sources = job.some_vertices("bfs", "source")?;
         on_graph!(job, (), graph => run_bfs(job, graph, &sources))
@@ -39,20 +40,14 @@ fn run_bfs(job: &Job<'_>, graph: &impl JobGraph, sources: &[VertexId]) -> Result
     let depths = found.depths.unwrap_or_default();
     let mut columns =
         vec![Column { name: "depth", values: Values::Index(depths), ranking: Ranking::Largest }];
-    if job.params.flag("parents") {
-        columns.push(Column {
-            name: "parent",
-            values: Values::Vertex(found.parents),
-            ranking: Ranking::Groups,
-        });
-    }
+    push_parents(&mut columns, job.params.flag("parents").then_some(found.parents));
     Ok(Answer {
-        vertices: None,
         columns,
         facts: vec![("reached", Fact::Count(found.reached as u64))],
         rounds: found.rounds,
         arcs: found.arcs,
         seconds,
+        ..Answer::default()
     })
 }
 
@@ -69,7 +64,8 @@ pub(super) const SSSP: Entry = Entry {
         PARENTS,
     ],
     weighted: true,
-    run: run_sssp,
+    undirected: false,
+    run: |job| by_weight!(job, sssp_by),
     estimate: |shape, params, _| Ok(sssp::estimate(shape, &sssp_options(params)?)),
 };
 
@@ -77,56 +73,110 @@ fn sssp_options(params: &Params) -> Result<SsspOptions> {
     Ok(SsspOptions { delta: params.get("delta")?, parents: params.flag("parents") })
 }
 
-fn run_sssp(job: &Job<'_>) -> Result<Answer> {
-    match job.snapshot.weight_type() {
-        None => sssp_by::<()>(job, integers),
-        Some(ElementType::I32) => sssp_by::<i32>(job, integers),
-        Some(ElementType::I64) => sssp_by::<i64>(job, integers),
-        Some(ElementType::F32) => sssp_by::<f32>(job, Values::Float),
-        Some(ElementType::F64) => sssp_by::<f64>(job, Values::Float),
-        Some(other) => Err(Error::Usage(format!("weights of type {other:?} are no lengths"))),
+/// Calls a function with the type of the weights.
+macro_rules! by_weight {
+    ($job:expr, $work:ident) => {
+        match $job.snapshot.weight_type() {
+            None => $work::<()>($job),
+            Some(ElementType::I32) => $work::<i32>($job),
+            Some(ElementType::I64) => $work::<i64>($job),
+            Some(ElementType::F32) => $work::<f32>($job),
+            Some(ElementType::F64) => $work::<f64>($job),
+            Some(other) => {
+                let message = format!("weights of type {other:?} are no lengths");
+                Err(crate::error::Error::Usage(message))
+            }
+        }
+    };
+}
+pub(super) use by_weight;
+
+/// A number in which lengths or widths of paths are given.
+pub(super) trait Shown: Sized {
+    /// As values: the extremes of the type, which stand for unreached and for the path of no edges, are no value.
+    fn values(numbers: Vec<Self>) -> Values;
+}
+
+impl Shown for i32 {
+    fn values(numbers: Vec<Self>) -> Values {
+        let show = |number| match number {
+            Self::MIN | Self::MAX => Values::NO_INTEGER,
+            number => i64::from(number),
+        };
+        Values::Integer(numbers.into_iter().map(show).collect())
     }
 }
 
-/// Integer distances; both sides mark unreached by the largest integer.
-fn integers(distances: Vec<i64>) -> Values {
-    Values::Integer(distances)
+impl Shown for i64 {
+    fn values(mut numbers: Vec<Self>) -> Values {
+        numbers
+            .iter_mut()
+            .filter(|number| **number == Self::MIN)
+            .for_each(|number| *number = Values::NO_INTEGER);
+        Values::Integer(numbers)
+    }
 }
 
-fn sssp_by<W: StoredWeight + Length>(
-    job: &Job<'_>,
-    values: fn(Vec<W::Distance>) -> Values,
-) -> Result<Answer> {
-    let [source] = job.some_vertices("sssp", "source")?[..] else {
-        return Err(Error::Usage("sssp takes one --source".to_owned()));
-    };
+impl Shown for f32 {
+    fn values(numbers: Vec<Self>) -> Values {
+        Values::Float(numbers.into_iter().map(f64::from).collect())
+    }
+}
+
+impl Shown for f64 {
+    fn values(numbers: Vec<Self>) -> Values {
+        Values::Float(numbers)
+    }
+}
+
+/// The one source of a search.
+pub(super) fn one_source(job: &Job<'_>, algorithm: &str) -> Result<VertexId> {
+    match job.some_vertices(algorithm, "source")?[..] {
+        [source] => Ok(source),
+        _ => Err(Error::Usage(format!("{algorithm} takes one --source"))),
+    }
+}
+
+/// Arcs that leave the vertices that a search reached.
+pub(super) fn arcs_of(graph: &impl JobGraph, reached: impl Fn(usize) -> bool) -> u64 {
+    let vertices = (0..graph.num_vertices()).filter(|&v| reached(v));
+    vertices.map(|v| graph.degree(Direction::Out, vertex(v)) as u64).sum()
+}
+
+/// Adds the column of parents, if there are any.
+pub(super) fn push_parents(columns: &mut Vec<Column>, parents: Option<Vec<VertexId>>) {
+    columns.extend(parents.map(|parents| Column {
+        name: "parent",
+        values: Values::Vertex(parents),
+        ranking: Ranking::Groups,
+    }));
+}
+
+fn sssp_by<W: StoredWeight + Length<Distance: Shown>>(job: &Job<'_>) -> Result<Answer> {
+    let source = one_source(job, "sssp")?;
     let options = sssp_options(job.params)?;
-    on_graph!(job, W, graph => sssp_on(job, graph, source, &options, values))
+    on_graph!(job, W, graph => sssp_on(job, graph, source, &options))
 }
 
-fn sssp_on<W: Length>(
+fn sssp_on<W: Length<Distance: Shown>>(
     job: &Job<'_>,
     graph: &impl JobGraph<Weight = W>,
     source: VertexId,
     options: &SsspOptions,
-    values: fn(Vec<W::Distance>) -> Values,
 ) -> Result<Answer> {
     let (found, seconds) = timed(|| sssp(graph, job.run, source, options));
     let found = found?;
     job.verify("sssp", graph, |out, _| check::sssp(out, source, &found.distances, found.parents.as_deref()))?;
-    let reached = (0..graph.num_vertices()).filter(|&v| found.distances[v] != W::UNREACHED);
-    let arcs = reached.map(|v| graph.degree(Direction::Out, vertex(v)) as u64).sum();
+    let arcs = arcs_of(graph, |v| found.distances[v] != W::UNREACHED);
     let mut columns =
-        vec![Column { name: "distance", values: values(found.distances), ranking: Ranking::Largest }];
-    if let Some(parents) = found.parents {
-        columns.push(Column { name: "parent", values: Values::Vertex(parents), ranking: Ranking::Groups });
-    }
+        vec![Column { name: "distance", values: Shown::values(found.distances), ranking: Ranking::Largest }];
+    push_parents(&mut columns, found.parents);
     Ok(Answer {
-        vertices: None,
         columns,
         facts: vec![("reached", Fact::Count(found.reached as u64)), ("delta", Fact::Float(found.delta))],
         rounds: found.rounds,
         arcs,
         seconds,
+        ..Answer::default()
     })
 }

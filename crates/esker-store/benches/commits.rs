@@ -1,0 +1,234 @@
+//! Commits of a database that is open: how fast they are, however many or large they are, and what they do to those who read.
+//!
+//! `cargo bench -p esker-store --bench commits -- [--scale 22] [--only batches,single,reads,large] [--directory DIR]`
+//!
+//! * `batches`: R-MAT edges in commits of 100 000, each synced before it is acknowledged, with freezing and merging by themselves.
+//! * `single`: ten thousand commits of one edge, not synced; then all versions are listed and the first, a middle and the last one opened.
+//! * `reads`: the median time of a point read in a quiet database, and while another thread commits, freezes and merges.
+//! * `large`: one commit of 100 million edges; only if asked for (some 10 GB of memory).
+//!
+//! Without arguments: once, small.
+#![allow(clippy::print_stdout, clippy::disallowed_methods)] // It reports.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Instant;
+
+use esker_graph::generate::{Generator, Model, RMat, Weighting};
+use esker_graph::{Direction, Run, VertexId, vertex};
+use esker_store::import::generated::GeneratorReader;
+use esker_store::import::install::import;
+use esker_store::import::options::ImportOptions;
+use esker_store::io::{Disk, RealDisk};
+use esker_store::log::Sync;
+use esker_store::version::StagingOptions;
+use esker_store::{Database, DatabaseOptions};
+
+const LARGE_EDGES: u64 = 100_000_000;
+
+struct Settings {
+    scale: u32,
+    batch: usize,
+    singles: usize,
+    reads: usize,
+    only: Vec<String>,
+    directory: Option<String>,
+}
+
+impl Settings {
+    fn parse() -> Self {
+        let mut settings =
+            Self { scale: 8, batch: 500, singles: 50, reads: 200, only: Vec::new(), directory: None };
+        let mut args = std::env::args().skip(1).filter(|arg| !arg.starts_with("--bench"));
+        while let Some(arg) = args.next() {
+            let value = args.next().unwrap_or_default();
+            match arg.as_str() {
+                "--scale" => {
+                    settings.scale = value.parse().expect("a number");
+                    (settings.batch, settings.singles, settings.reads) = (100_000, 10_000, 200_000);
+                }
+                "--only" => settings.only = value.split(',').map(str::to_owned).collect(),
+                "--directory" => settings.directory = Some(value),
+                other => panic!("unknown option {other}"),
+            }
+        }
+        settings
+    }
+
+    fn wants(&self, what: &str) -> bool {
+        (self.only.is_empty() && what != "large") || self.only.iter().any(|only| only == what)
+    }
+}
+
+fn main() {
+    let settings = Settings::parse();
+    let temporary = tempfile::tempdir().expect("a directory");
+    let place = settings.directory.as_ref().map_or(temporary.path(), Path::new).to_owned();
+    if settings.wants("batches") {
+        batches(&settings, &place.join("batches.esker"));
+    }
+    if settings.wants("single") {
+        single(&settings, &place.join("single.esker"));
+    }
+    if settings.wants("reads") {
+        reads(&settings, &place.join("reads.esker"));
+    }
+    if settings.wants("large") {
+        large(&place.join("large.esker"));
+    }
+}
+
+/// The edges of the graph that commits add.
+fn edges(scale: u32, seed: u64) -> Vec<(VertexId, VertexId, ())> {
+    let model = RMat { directed: true, ..RMat::kronecker(scale, 16) };
+    Generator::new(&Model::RMat(model), Weighting::None, seed).expect("a model").edges()
+}
+
+/// A new database of a small graph over the vertices of a scale.
+fn database(scale: u32, degree: u64, path: &Path, options: DatabaseOptions) -> Database {
+    let model = RMat { directed: true, ..RMat::kronecker(scale, degree) };
+    let generator = Generator::new(&Model::RMat(model), Weighting::None, 2).expect("a model");
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+    let reader = Box::new(GeneratorReader::new(generator));
+    import(&disk, reader, path, &ImportOptions::default(), StagingOptions::default()).expect("a database");
+    Database::open(path, options).expect("it opens")
+}
+
+fn add(db: &Database, part: &[(VertexId, VertexId, ())]) {
+    let mut batch = db.batch();
+    for &(u, v, ()) in part {
+        batch.add_edge(u64::from(u), u64::from(v), &[]).expect("an edge");
+    }
+    db.commit(batch, "").expect("a version");
+}
+
+fn batches(settings: &Settings, path: &Path) {
+    let edges = edges(settings.scale, 1);
+    let db = database(settings.scale, 1, path, DatabaseOptions::default());
+    let begin = Instant::now();
+    for part in edges.chunks(settings.batch) {
+        add(&db, part);
+    }
+    let acknowledged = begin.elapsed().as_secs_f64();
+    let run = Run::with_threads(2).expect("threads");
+    db.freeze(&run).expect("a layer");
+    let frozen = begin.elapsed().as_secs_f64();
+    println!(
+        "{} edges in commits of {}: {:.2} M/s acknowledged, {:.2} M/s with the last of them frozen; {} layers",
+        edges.len(),
+        settings.batch,
+        edges.len() as f64 / acknowledged / 1e6,
+        edges.len() as f64 / frozen / 1e6,
+        db.manifest().layers.len()
+    );
+    db.close().expect("an end");
+}
+
+fn single(settings: &Settings, path: &Path) {
+    let edges = edges(settings.scale.min(16), 3);
+    let options = DatabaseOptions { sync: Sync::Never, ..DatabaseOptions::default() };
+    let db = database(settings.scale.min(16), 1, path, options);
+    let tenth = settings.singles / 10;
+    let mut parts = Vec::new();
+    let begin = Instant::now();
+    for part in edges[..settings.singles].chunks(tenth) {
+        let begin = Instant::now();
+        part.chunks(1).for_each(|edge| add(&db, edge));
+        parts.push(begin.elapsed().as_secs_f64() / part.len() as f64 * 1e6);
+    }
+    println!(
+        "{} commits of an edge: {:.0} a second; microseconds each in the first tenth {:.1}, in the last {:.1}",
+        settings.singles,
+        settings.singles as f64 / begin.elapsed().as_secs_f64(),
+        parts[0],
+        parts[parts.len() - 1]
+    );
+    let begin = Instant::now();
+    let run = Run::with_threads(2).expect("threads");
+    db.freeze(&run).expect("a layer");
+    let frozen = begin.elapsed().as_secs_f64();
+    let last = settings.singles as u64 + 1;
+    for version in [1, last / 2, last] {
+        let snapshot = db.at(version).expect("a version");
+        snapshot.graph::<()>(&run).expect("its graph");
+    }
+    println!("  frozen in {frozen:.3} s; {} versions listed, three opened", db.versions().len());
+    db.close().expect("an end");
+    let begin = Instant::now();
+    drop(Database::open(path, DatabaseOptions::default()).expect("it opens again"));
+    println!("  opened again in {:.3} s", begin.elapsed().as_secs_f64());
+}
+
+fn reads(settings: &Settings, path: &Path) {
+    let db =
+        database(settings.scale, 16, path, DatabaseOptions { delta_bytes: 16 << 20, ..Default::default() });
+    let edges = edges(settings.scale.min(20), 5);
+    let quiet = read(&db, settings);
+    let stop = AtomicBool::new(false);
+    let (busy, commits, layers) = std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            let mut commits = 0;
+            for part in edges.chunks(settings.batch.min(20_000)).cycle().take_while(|_| !stop.load(Relaxed)) {
+                add(&db, part);
+                commits += 1;
+            }
+            commits
+        });
+        let busy = read(&db, settings);
+        stop.store(true, Relaxed);
+        (busy, writer.join().expect("commits"), db.manifest().layers.len())
+    });
+    let run = Run::with_threads(1).expect("threads");
+    let merging = std::thread::scope(|scope| {
+        let merger = scope.spawn(|| db.compact(&run).expect("one layer"));
+        let merging = read(&db, settings);
+        merger.join().expect("a merge");
+        merging
+    });
+    println!(
+        "median point read (neighbours): quiet {quiet:.2} us; during {commits} commits with freezes and merges {busy:.2} us, {:.2} times \
+         ({layers} layers after); during a merge of all {merging:.2} us, {:.2} times",
+        busy / quiet,
+        merging / quiet
+    );
+    db.close().expect("an end");
+}
+
+/// Median microseconds of reading the neighbours of a random vertex.
+fn read(db: &Database, settings: &Settings) -> f64 {
+    let n = 1_u64 << settings.scale;
+    let mut state = 9_u64;
+    let mut times: Vec<f64> = (0..settings.reads)
+        .map(|_| {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            let v = vertex(((state >> 33) % n) as usize);
+            let begin = Instant::now();
+            std::hint::black_box(db.neighbors(Direction::Out, v).expect("a list"));
+            begin.elapsed().as_secs_f64() * 1e6
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+fn large(path: &Path) {
+    let db = database(20, 1, path, DatabaseOptions::default());
+    let begin = Instant::now();
+    let mut batch = db.batch();
+    let mut state = 1_u64;
+    for _ in 0..LARGE_EDGES {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        batch.add_edge(state >> 44, (state >> 20) % (1 << 20), &[]).expect("an edge");
+    }
+    let version = db.commit(batch, "one hundred million").expect("a version");
+    let committed = begin.elapsed().as_secs_f64();
+    let run = Run::with_threads(2).expect("threads");
+    db.freeze(&run).expect("a layer");
+    println!(
+        "one commit of {LARGE_EDGES} edges: {committed:.1} s, frozen after {:.1} s; version {version} has {} edges",
+        begin.elapsed().as_secs_f64(),
+        db.at(version).expect("it is there").num_edges()
+    );
+    db.close().expect("an end");
+}

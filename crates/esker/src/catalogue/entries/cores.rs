@@ -1,0 +1,143 @@
+//! Where a graph is dense.
+
+use esker_algo::algorithm::cliques::{self, CliquesOptions, cliques};
+use esker_algo::algorithm::densest::{self, DensestOptions, densest};
+use esker_algo::algorithm::kcore::{self, kcore};
+use esker_algo::algorithm::truss::{self, truss};
+use esker_algo::check;
+
+use crate::answer::{Answer, Column, Fact, Ranking, Values};
+use crate::catalogue::entry::Entry;
+use crate::catalogue::job::{Job, JobGraph, on_graph, timed};
+use crate::catalogue::params::{OptionSpec, Params};
+use crate::error::Result;
+
+use super::marks;
+
+pub(super) const KCORE: Entry = Entry {
+    name: "kcore",
+    summary: "Coreness: the largest k such that a vertex is left when all of fewer than k neighbours are removed",
+    options: &[],
+    weighted: false,
+    undirected: false,
+    run: |job| on_graph!(job, (), graph => run_kcore(job, graph)),
+    estimate: |shape, _, _| Ok(kcore::estimate(shape)),
+};
+
+fn run_kcore(job: &Job<'_>, graph: &impl JobGraph) -> Result<Answer> {
+    let (found, seconds) = timed(|| kcore(graph, job.run));
+    let found = found?;
+    job.verify("kcore", graph, |out, _| {
+        check::kcore(out, graph.is_directed(), &found.coreness, &found.order)
+    })?;
+    let values = Values::Index(found.coreness);
+    Ok(Answer {
+        columns: vec![Column { name: "coreness", values, ranking: Ranking::Largest }],
+        facts: vec![("k_max", Fact::Count(found.k_max as u64))],
+        rounds: found.rounds,
+        arcs: graph.num_arcs(),
+        seconds,
+        ..Answer::default()
+    })
+}
+
+pub(super) const DENSEST: Entry = Entry {
+    name: "densest",
+    summary: "Densest subgraph, approximately: vertices with the most edges among them for each of them",
+    options: &[OptionSpec {
+        name: "epsilon",
+        value: "NUMBER",
+        help: "The density is at least 1 / (2 + 2 epsilon) of the largest [default: 0.001]",
+    }],
+    weighted: false,
+    undirected: false,
+    run: |job| {
+        let options = densest_options(job.params)?;
+        on_graph!(job, (), graph => run_densest(job, graph, &options))
+    },
+    estimate: |shape, _, _| Ok(densest::estimate(shape)),
+};
+
+fn densest_options(params: &Params) -> Result<DensestOptions> {
+    Ok(DensestOptions { epsilon: params.get_or("epsilon", DensestOptions::default().epsilon)? })
+}
+
+fn run_densest(job: &Job<'_>, graph: &impl JobGraph, options: &DensestOptions) -> Result<Answer> {
+    let (found, seconds) = timed(|| densest(graph, job.run, options));
+    let found = found?;
+    job.verify("densest", graph, |out, _| {
+        let bound = found.density_bound;
+        check::densest(out, graph.is_directed(), &found.members, found.density, &found.levels, bound)
+    })?;
+    Ok(Answer {
+        columns: vec![marks("member", &found.members)],
+        facts: vec![
+            ("vertices", Fact::Count(found.size as u64)),
+            ("density", Fact::Float(found.density)),
+            ("density_bound", Fact::Float(found.density_bound)),
+        ],
+        rounds: found.rounds,
+        arcs: graph.num_arcs(),
+        seconds,
+        ..Answer::default()
+    })
+}
+
+pub(super) const CLIQUES: Entry = Entry {
+    name: "cliques",
+    summary: "Number of cliques of k vertices",
+    options: &[OptionSpec { name: "k", value: "N", help: "Vertices of a clique [default: 4]" }],
+    weighted: false,
+    undirected: false,
+    run: |job| {
+        let options = cliques_options(job.params)?;
+        on_graph!(job, (), graph => run_cliques(job, graph, &options))
+    },
+    estimate: |shape, _, resources| Ok(cliques::estimate(shape, resources.threads)),
+};
+
+fn cliques_options(params: &Params) -> Result<CliquesOptions> {
+    Ok(CliquesOptions { k: params.get_or("k", CliquesOptions::default().k)? })
+}
+
+fn run_cliques(job: &Job<'_>, graph: &impl JobGraph, options: &CliquesOptions) -> Result<Answer> {
+    let (found, seconds) = timed(|| cliques(graph, job.run, options));
+    let found = found?;
+    job.verify("cliques", graph, |out, _| check::cliques(out, options.k, found.cliques))?;
+    Ok(Answer {
+        facts: vec![("cliques", Fact::Count(found.cliques))],
+        rounds: job.run.rounds(),
+        arcs: graph.num_arcs(),
+        seconds,
+        ..Answer::default()
+    })
+}
+
+pub(super) const TRUSS: Entry = Entry {
+    name: "truss",
+    summary: "Trussness of each edge: the largest k such that it is left when all in fewer than k - 2 triangles are removed",
+    options: &[],
+    weighted: false,
+    undirected: false,
+    run: |job| on_graph!(job, (), graph => run_truss(job, graph)),
+    estimate: |shape, _, resources| Ok(truss::estimate(shape, resources.threads)),
+};
+
+fn run_truss(job: &Job<'_>, graph: &impl JobGraph) -> Result<Answer> {
+    let (found, seconds) = timed(|| truss(graph, job.run));
+    let found = found?;
+    job.verify("truss", graph, |out, _| check::truss(out, &found.edges, &found.trussness))?;
+    let values = Values::Index(found.trussness);
+    Ok(Answer {
+        edges: Some(found.edges),
+        columns: vec![Column { name: "trussness", values, ranking: Ranking::Largest }],
+        facts: vec![
+            ("largest", Fact::Count(found.largest as u64)),
+            ("triangles", Fact::Count(found.triangles)),
+        ],
+        rounds: found.rounds,
+        arcs: graph.num_arcs(),
+        seconds,
+        ..Answer::default()
+    })
+}

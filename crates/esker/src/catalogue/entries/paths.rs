@@ -1,0 +1,156 @@
+//! Paths by weight, other than the shortest of lengths that are not negative.
+
+use esker_algo::algorithm::bellman_ford::{self, BellmanFordOptions, bellman_ford};
+use esker_algo::algorithm::wbfs::{self, WbfsOptions, wbfs};
+use esker_algo::algorithm::widest::{self, WidestMethod, WidestOptions, widest};
+use esker_algo::check;
+use esker_algo::lengths::Length;
+use esker_algo::widths::Width;
+use esker_graph::VertexId;
+use esker_store::StoredWeight;
+use esker_store::format::ElementType;
+
+use super::search::{PARENTS, Shown, arcs_of, by_weight, one_source, push_parents};
+use crate::answer::{Answer, Column, Fact, Ranking};
+use crate::catalogue::entry::Entry;
+use crate::catalogue::job::{Job, JobGraph, on_graph, timed};
+use crate::catalogue::params::{OptionSpec, Params};
+use crate::error::{Error, Result};
+
+const SOURCE: OptionSpec = OptionSpec { name: "source", value: "ID", help: "Vertex to begin from" };
+
+pub(super) const WBFS: Entry = Entry {
+    name: "wbfs",
+    summary: "Weighted breadth-first search: shortest paths by integral weights, a bucket for each distance",
+    options: &[SOURCE, PARENTS],
+    weighted: true,
+    undirected: false,
+    run: |job| by_weight!(job, wbfs_by),
+    estimate: |shape, params, _| Ok(wbfs::estimate(shape, &wbfs_options(params))),
+};
+
+fn wbfs_options(params: &Params) -> WbfsOptions {
+    WbfsOptions { parents: params.flag("parents") }
+}
+
+fn wbfs_by<W: StoredWeight + Length<Distance: Shown>>(job: &Job<'_>) -> Result<Answer> {
+    let source = one_source(job, "wbfs")?;
+    on_graph!(job, W, graph => wbfs_on(job, graph, source))
+}
+
+fn wbfs_on<W: Length<Distance: Shown>>(
+    job: &Job<'_>,
+    graph: &impl JobGraph<Weight = W>,
+    source: VertexId,
+) -> Result<Answer> {
+    let (found, seconds) = timed(|| wbfs(graph, job.run, source, &wbfs_options(job.params)));
+    let found = found?;
+    job.verify("wbfs", graph, |out, _| check::sssp(out, source, &found.distances, found.parents.as_deref()))?;
+    let arcs = arcs_of(graph, |v| found.distances[v] != W::UNREACHED);
+    let mut columns =
+        vec![Column { name: "distance", values: Shown::values(found.distances), ranking: Ranking::Largest }];
+    push_parents(&mut columns, found.parents);
+    let facts = vec![("reached", Fact::Count(found.reached as u64))];
+    Ok(Answer { columns, facts, rounds: found.rounds, arcs, seconds, ..Answer::default() })
+}
+
+pub(super) const BELLMAN_FORD: Entry = Entry {
+    name: "bellman-ford",
+    summary: "Shortest paths from one source by weights that may be negative, or a negative cycle",
+    options: &[SOURCE, PARENTS],
+    weighted: true,
+    undirected: false,
+    run: |job| by_weight!(job, bellman_ford_by),
+    estimate: |shape, params, _| Ok(bellman_ford::estimate(shape, &bellman_ford_options(params))),
+};
+
+fn bellman_ford_options(params: &Params) -> BellmanFordOptions {
+    BellmanFordOptions { parents: params.flag("parents") }
+}
+
+fn bellman_ford_by<W: StoredWeight + Length<Distance: Shown>>(job: &Job<'_>) -> Result<Answer> {
+    let source = one_source(job, "bellman-ford")?;
+    on_graph!(job, W, graph => bellman_ford_on(job, graph, source))
+}
+
+fn bellman_ford_on<W: Length<Distance: Shown>>(
+    job: &Job<'_>,
+    graph: &impl JobGraph<Weight = W>,
+    source: VertexId,
+) -> Result<Answer> {
+    let options = bellman_ford_options(job.params);
+    let (found, seconds) = timed(|| bellman_ford(graph, job.run, source, &options));
+    let found = found?;
+    job.verify("bellman-ford", graph, |out, _| match &found.negative_cycle {
+        Some(cycle) => check::negative_cycle(out, source, &cycle.vertices, cycle.length),
+        None => check::bellman_ford(out, source, &found.distances, found.parents.as_deref()),
+    })?;
+    let rounds = found.rounds;
+    if let Some(cycle) = found.negative_cycle {
+        // Its edges, in order: there are no distances then.
+        let next = cycle.vertices.iter().cycle().skip(1);
+        let edges = cycle.vertices.iter().copied().zip(next.copied()).collect();
+        let facts = vec![
+            ("negative_cycle", Fact::Flag(true)),
+            ("cycle_edges", Fact::Count(cycle.vertices.len() as u64)),
+        ];
+        return Ok(Answer { edges: Some(edges), facts, rounds, seconds, ..Answer::default() });
+    }
+    let arcs = arcs_of(graph, |v| found.distances[v] != W::UNREACHED);
+    let mut columns =
+        vec![Column { name: "distance", values: Shown::values(found.distances), ranking: Ranking::Largest }];
+    push_parents(&mut columns, found.parents);
+    let facts = vec![("reached", Fact::Count(found.reached as u64)), ("negative_cycle", Fact::Flag(false))];
+    Ok(Answer { columns, facts, rounds, arcs, seconds, ..Answer::default() })
+}
+
+pub(super) const WIDEST: Entry = Entry {
+    name: "widest",
+    summary: "Widest paths from one source: those whose least weight is largest",
+    options: &[
+        SOURCE,
+        OptionSpec {
+            name: "method",
+            value: "NAME",
+            help: "buckets: the widest first; rounds: as Bellman-Ford [default: buckets]",
+        },
+        PARENTS,
+    ],
+    weighted: true,
+    undirected: false,
+    run: |job| by_weight!(job, widest_by),
+    estimate: |shape, params, _| Ok(widest::estimate(shape, &widest_options(params)?)),
+};
+
+fn widest_options(params: &Params) -> Result<WidestOptions> {
+    let method = match params.text("method").unwrap_or("buckets") {
+        "buckets" => WidestMethod::Buckets,
+        "rounds" => WidestMethod::Rounds,
+        other => return Err(Error::Usage(format!("--method is buckets or rounds, not {other:?}"))),
+    };
+    Ok(WidestOptions { method, parents: params.flag("parents") })
+}
+
+fn widest_by<W: StoredWeight + Width<Width: Shown>>(job: &Job<'_>) -> Result<Answer> {
+    let (source, options) = (one_source(job, "widest")?, widest_options(job.params)?);
+    on_graph!(job, W, graph => widest_on(job, graph, source, &options))
+}
+
+fn widest_on<W: Width<Width: Shown>>(
+    job: &Job<'_>,
+    graph: &impl JobGraph<Weight = W>,
+    source: VertexId,
+    options: &WidestOptions,
+) -> Result<Answer> {
+    let (found, seconds) = timed(|| widest(graph, job.run, source, options));
+    let found = found?;
+    job.verify("widest", graph, |out, _| {
+        check::widest(out, source, &found.widths, found.parents.as_deref())
+    })?;
+    let arcs = arcs_of(graph, |v| found.widths[v] != W::UNREACHED);
+    let mut columns =
+        vec![Column { name: "width", values: Shown::values(found.widths), ranking: Ranking::Largest }];
+    push_parents(&mut columns, found.parents);
+    let facts = vec![("reached", Fact::Count(found.reached as u64))];
+    Ok(Answer { columns, facts, rounds: found.rounds, arcs, seconds, ..Answer::default() })
+}

@@ -1,0 +1,233 @@
+//! What holds a graph together: forests, spanners, clusters, blocks.
+
+use esker_algo::algorithm::biconnectivity::{self, biconnectivity};
+use esker_algo::algorithm::forest::{self, ForestMethod, ForestOptions, forest};
+use esker_algo::algorithm::ldd::{self, LddOptions, ldd};
+use esker_algo::algorithm::msf::{self, msf};
+use esker_algo::algorithm::spanner::{self, SpannerOptions, spanner};
+use esker_algo::check;
+use esker_algo::primitive::Ranked;
+use esker_graph::VertexId;
+use esker_store::StoredWeight;
+use esker_store::format::ElementType;
+
+use super::search::by_weight;
+use crate::answer::{Answer, Column, Fact, Ranking, Values};
+use crate::catalogue::entry::Entry;
+use crate::catalogue::job::{Job, JobGraph, on_graph, timed};
+use crate::catalogue::params::{OptionSpec, Params};
+use crate::error::{Error, Result};
+
+use super::marks;
+
+pub(super) const FOREST: Entry = Entry {
+    name: "forest",
+    summary: "Spanning forest: edges that join what is joined, without a cycle",
+    options: &[OptionSpec {
+        name: "method",
+        value: "NAME",
+        help: "union-find, or search: a breadth-first one of each component [default: union-find; search if deterministic]",
+    }],
+    weighted: false,
+    undirected: true,
+    run: |job| {
+        let options = forest_options(job.params)?;
+        on_graph!(job, (), graph => run_forest(job, graph, &options))
+    },
+    estimate: |shape, params, resources| {
+        Ok(forest::estimate(shape, &forest_options(params)?, resources.deterministic))
+    },
+};
+
+fn forest_options(params: &Params) -> Result<ForestOptions> {
+    let default = ForestOptions::default();
+    let method = match params.text("method") {
+        None => default.method,
+        Some("union-find") => ForestMethod::UnionFind,
+        Some("search") => ForestMethod::Search,
+        Some(other) => return Err(Error::Usage(format!("--method is union-find or search, not {other:?}"))),
+    };
+    Ok(ForestOptions { method, ..default })
+}
+
+fn run_forest(job: &Job<'_>, graph: &impl JobGraph, options: &ForestOptions) -> Result<Answer> {
+    let (found, seconds) = timed(|| forest(graph, job.run, options));
+    let found = found?;
+    job.verify("forest", graph, |out, _| check::forest(out, &found.edges, found.trees))?;
+    Ok(Answer {
+        facts: vec![
+            ("trees", Fact::Count(found.trees as u64)),
+            ("edges", Fact::Count(found.edges.len() as u64)),
+        ],
+        edges: Some(found.edges),
+        rounds: job.run.rounds(),
+        arcs: graph.num_arcs(),
+        seconds,
+        ..Answer::default()
+    })
+}
+
+pub(super) const MSF: Entry = Entry {
+    name: "msf",
+    summary: "Minimum spanning forest: the spanning forest of the least weight",
+    options: &[],
+    weighted: true,
+    undirected: true,
+    run: |job| by_weight!(job, msf_by),
+    estimate: |shape, _, _| Ok(msf::estimate(shape)),
+};
+
+fn msf_by<W: StoredWeight + Ranked>(job: &Job<'_>) -> Result<Answer> {
+    on_graph!(job, W, graph => msf_on(job, graph))
+}
+
+fn msf_on<W: Ranked>(job: &Job<'_>, graph: &impl JobGraph<Weight = W>) -> Result<Answer> {
+    let (found, seconds) = timed(|| msf(graph, job.run));
+    let found = found?;
+    job.verify("msf", graph, |out, _| check::msf(out, &found.edges, found.trees))?;
+    let weights = found.edges.iter().map(|edge| edge.2.as_f64()).collect();
+    let edges: Vec<(VertexId, VertexId)> = found.edges.into_iter().map(|(u, v, _)| (u, v)).collect();
+    Ok(Answer {
+        facts: vec![
+            ("trees", Fact::Count(found.trees as u64)),
+            ("edges", Fact::Count(edges.len() as u64)),
+            ("weight", Fact::Float(found.weight)),
+        ],
+        edges: Some(edges),
+        columns: vec![Column { name: "weight", values: Values::Float(weights), ranking: Ranking::Largest }],
+        rounds: found.rounds,
+        arcs: graph.num_arcs(),
+        seconds,
+        ..Answer::default()
+    })
+}
+
+pub(super) const SPANNER: Entry = Entry {
+    name: "spanner",
+    summary: "Spanner: few edges that keep every distance within a factor",
+    options: &[OptionSpec {
+        name: "k",
+        value: "N",
+        help: "Distances grow by O(k), edges are about n^(1 + 1/k) [default: the logarithm of the number of vertices]",
+    }],
+    weighted: false,
+    undirected: true,
+    run: |job| {
+        let options = spanner_options(job.params)?;
+        on_graph!(job, (), graph => run_spanner(job, graph, &options))
+    },
+    estimate: |shape, params, resources| {
+        Ok(spanner::estimate(shape, &spanner_options(params)?, resources.deterministic))
+    },
+};
+
+fn spanner_options(params: &Params) -> Result<SpannerOptions> {
+    Ok(SpannerOptions { k: params.get("k")? })
+}
+
+fn run_spanner(job: &Job<'_>, graph: &impl JobGraph, options: &SpannerOptions) -> Result<Answer> {
+    let (found, seconds) = timed(|| spanner(graph, job.run, options));
+    let found = found?;
+    job.verify("spanner", graph, |out, _| check::spanner(out, &found.edges, &found.clusters, found.radius))?;
+    Ok(Answer {
+        facts: vec![
+            ("edges", Fact::Count(found.edges.len() as u64)),
+            ("k", Fact::Count(found.k as u64)),
+            ("stretch_bound", Fact::Count(found.stretch as u64)),
+            ("radius", Fact::Count(found.radius as u64)),
+        ],
+        edges: Some(found.edges),
+        rounds: job.run.rounds(),
+        arcs: graph.num_arcs(),
+        seconds,
+        ..Answer::default()
+    })
+}
+
+pub(super) const LDD: Entry = Entry {
+    name: "ldd",
+    summary: "Low-diameter decomposition: clusters of small radius with few edges between them",
+    options: &[OptionSpec {
+        name: "beta",
+        value: "NUMBER",
+        help: "About this part of the edges lies between clusters, whose radius is about log n / beta [default: 0.2]",
+    }],
+    weighted: false,
+    undirected: true,
+    run: |job| {
+        let options = ldd_options(job.params)?;
+        on_graph!(job, (), graph => run_ldd(job, graph, &options))
+    },
+    estimate: |shape, params, resources| {
+        Ok(ldd::estimate(shape, &ldd_options(params)?, resources.deterministic))
+    },
+};
+
+fn ldd_options(params: &Params) -> Result<LddOptions> {
+    let default = LddOptions::default();
+    Ok(LddOptions { beta: params.get_or("beta", default.beta)?, ..default })
+}
+
+fn run_ldd(job: &Job<'_>, graph: &impl JobGraph, options: &LddOptions) -> Result<Answer> {
+    let (found, seconds) = timed(|| ldd(graph, job.run, options));
+    let found = found?;
+    job.verify("ldd", graph, |out, _| check::ldd(out, &found.clusters, found.radius).map(|_| ()))?;
+    Ok(Answer {
+        columns: vec![Column {
+            name: "cluster",
+            values: Values::Vertex(found.clusters),
+            ranking: Ranking::Groups,
+        }],
+        facts: vec![
+            ("clusters", Fact::Count(found.count as u64)),
+            ("radius", Fact::Count(found.radius as u64)),
+        ],
+        rounds: found.rounds,
+        arcs: graph.num_arcs(),
+        seconds,
+        ..Answer::default()
+    })
+}
+
+pub(super) const BICONNECTIVITY: Entry = Entry {
+    name: "biconnectivity",
+    summary: "Blocks that no single vertex holds together, articulation points and bridges",
+    options: &[OptionSpec {
+        name: "bridges",
+        value: "",
+        help: "Answer with the bridges instead of the vertices",
+    }],
+    weighted: false,
+    undirected: true,
+    run: |job| on_graph!(job, (), graph => run_biconnectivity(job, graph)),
+    estimate: |shape, _, _| Ok(biconnectivity::estimate(shape)),
+};
+
+fn run_biconnectivity(job: &Job<'_>, graph: &impl JobGraph) -> Result<Answer> {
+    let (found, seconds) = timed(|| biconnectivity(graph, job.run));
+    let found = found?;
+    job.verify("biconnectivity", graph, |out, _| {
+        let block = |u, v| found.block(u, v);
+        check::biconnectivity(out, block, &found.articulation_points, &found.bridges, found.count)
+    })?;
+    let mut articulation = vec![false; graph.num_vertices()];
+    found.articulation_points.iter().for_each(|&v| articulation[v as usize] = true);
+    let facts = vec![
+        ("blocks", Fact::Count(found.count as u64)),
+        ("articulation_points", Fact::Count(found.articulation_points.len() as u64)),
+        ("bridges", Fact::Count(found.bridges.len() as u64)),
+        ("components", Fact::Count(found.components as u64)),
+    ];
+    let (edges, columns) = if job.params.flag("bridges") {
+        (Some(found.bridges), Vec::new())
+    } else {
+        let blocks = Values::Vertex(found.blocks);
+        let columns = vec![
+            Column { name: "block", values: blocks, ranking: Ranking::Groups },
+            marks("articulation_point", &articulation),
+        ];
+        (None, columns)
+    };
+    let (rounds, arcs) = (job.run.rounds(), graph.num_arcs());
+    Ok(Answer { edges, columns, facts, rounds, arcs, seconds, ..Answer::default() })
+}
