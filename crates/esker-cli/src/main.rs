@@ -3,13 +3,13 @@
 mod size;
 mod interrupt;
 mod failure;
+mod text;
 mod progress;
 mod resources;
 mod reading;
 mod at;
 mod importing;
 mod opening;
-mod text;
 mod writing;
 mod feeding;
 mod import;

@@ -79,6 +79,14 @@ pub struct Column {
     pub ranking: Ranking,
 }
 
+impl Column {
+    /// A column of 1 for the members of a set and 0 for others.
+    pub(crate) fn marks(name: &'static str, members: &[bool]) -> Self {
+        let values = Values::Count(members.iter().map(|&member| u64::from(member)).collect());
+        Self { name, values, ranking: Ranking::Largest }
+    }
+}
+
 /// What people look at first in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ranking {

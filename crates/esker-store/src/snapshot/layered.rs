@@ -10,10 +10,11 @@ use std::sync::Arc;
 use bytemuck::Pod;
 use esker_graph::{Bitmap, Direction, Flow, Piece, RANGE_LEN_MAX, Run, Select, VertexId, Visitor, vertex};
 
+use super::arcs::{Arcs, offer, seek};
 use super::keep::keep;
 use super::weight::StoredWeight;
 use crate::error::{Error, Result};
-use crate::layer::{CodeSlice, ListColumns, for_runs};
+use crate::layer::{CodeSlice, for_runs};
 use crate::stack::{Area, Stack, Stretch, Table};
 
 /// Entries (arcs plus vertices) below which a scan stays on the calling thread.
@@ -29,35 +30,6 @@ const FILTER_FIRST: usize = 16;
 const FILTER_MAX: usize = 1 << 14;
 /// Vertices are visited along their chains if they are at most one in so many of those with chains.
 const FEW_FRACTION: usize = 8;
-
-/// Some lists, verified.
-#[derive(Debug, Clone, Copy)]
-struct Arcs<'a, W> {
-    vertices: Option<&'a [VertexId]>,
-    offsets: &'a [u64],
-    targets: &'a [VertexId],
-    weights: &'a [W],
-}
-
-impl<'a, W: StoredWeight> Arcs<'a, W> {
-    fn new(lists: &'a ListColumns, property: u32, run: &Run) -> Result<Self> {
-        Ok(Self {
-            vertices: lists.vertices(run)?,
-            offsets: lists.offsets(run)?,
-            targets: lists.targets(run)?,
-            weights: W::all(lists, property, run)?,
-        })
-    }
-
-    fn none() -> Self {
-        Self { vertices: Some(&[]), offsets: &[0], targets: &[], weights: &[] }
-    }
-
-    #[inline(always)]
-    fn range(&self, slot: usize) -> Range<usize> {
-        self.offsets[slot] as usize..self.offsets[slot + 1] as usize
-    }
-}
 
 /// What a partial layer needs besides: the rank, when its arcs were born, and its past.
 #[derive(Debug)]
@@ -464,39 +436,6 @@ impl<'a, W: StoredWeight> Layered<'a, W> {
         let (targets, weights): (Vec<VertexId>, Vec<W>) = arcs.into_iter().unzip();
         Ok(f(&targets, &weights))
     }
-}
-
-/// Where in `vertices` the first that is at least `first` stands, searched from `from` on if that is not behind it.
-#[inline]
-fn seek(vertices: &[VertexId], from: usize, first: usize) -> usize {
-    let below = |slot: usize| vertices.get(slot).is_some_and(|&v| (v as usize) < first);
-    let mut low = from;
-    if low > 0 && !below(low - 1) {
-        low = 0; // The worker went back, which it does at the beginning of a scan only.
-    }
-    let mut step = 1;
-    while below(low + step) {
-        low += step;
-        step *= 2;
-    }
-    let high = (low + step).min(vertices.len());
-    low + vertices[low.min(high)..high].partition_point(|&v| (v as usize) < first)
-}
-
-#[inline(always)]
-fn offer<W: StoredWeight, V: Visitor<W>>(
-    visitor: &V,
-    state: &mut V::State,
-    v: VertexId,
-    arcs: &Arcs<'_, W>,
-    range: Range<usize>,
-) -> Flow {
-    if range.is_empty() {
-        return Flow::More;
-    }
-    let piece =
-        Piece { targets: &arcs.targets[range.clone()], weights: &arcs.weights[range], exclusive: true };
-    visitor.visit(state, v, piece)
 }
 
 /// Puts the arcs of a range that were born by `rank` at the start of the worker's buffers; how many they are.

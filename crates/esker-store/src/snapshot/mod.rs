@@ -3,6 +3,7 @@
 mod layer;
 mod weight;
 mod edges;
+mod arcs;
 mod keep;
 mod layered;
 mod graph;

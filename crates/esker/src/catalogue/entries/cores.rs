@@ -12,8 +12,6 @@ use crate::catalogue::job::{Job, JobGraph, on_graph, timed};
 use crate::catalogue::params::{OptionSpec, Params};
 use crate::error::Result;
 
-use super::marks;
-
 pub(super) const KCORE: Entry = Entry {
     name: "kcore",
     summary: "Coreness: the largest k such that a vertex is left when all of fewer than k neighbours are removed",
@@ -70,7 +68,7 @@ fn run_densest(job: &Job<'_>, graph: &impl JobGraph, options: &DensestOptions) -
         check::densest(out, graph.is_directed(), &found.members, found.density, &found.levels, bound)
     })?;
     Ok(Answer {
-        columns: vec![marks("member", &found.members)],
+        columns: vec![Column::marks("member", &found.members)],
         facts: vec![
             ("vertices", Fact::Count(found.size as u64)),
             ("density", Fact::Float(found.density)),

@@ -10,7 +10,6 @@ mod sets;
 mod trees;
 
 use super::entry::Entry;
-use crate::answer::{Column, Ranking, Values};
 
 pub(super) const ALL: &[Entry] = &[
     search::BFS,
@@ -39,9 +38,3 @@ pub(super) const ALL: &[Entry] = &[
     trees::SPANNER,
     trees::LDD,
 ];
-
-/// A column of 1 for the members of a set and 0 for others.
-fn marks(name: &'static str, members: &[bool]) -> Column {
-    let values = Values::Count(members.iter().map(|&member| u64::from(member)).collect());
-    Column { name, values, ranking: Ranking::Largest }
-}

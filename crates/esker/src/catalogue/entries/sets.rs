@@ -12,8 +12,6 @@ use crate::catalogue::job::{Job, JobGraph, on_graph, timed};
 use crate::catalogue::params::{OptionSpec, Params};
 use crate::error::{Error, Result};
 
-use super::marks;
-
 pub(super) const MIS: Entry = Entry {
     name: "mis",
     summary: "Maximal independent set: no two neighbours, and none could be added",
@@ -46,7 +44,7 @@ fn run_mis(job: &Job<'_>, graph: &impl JobGraph, options: &MisOptions) -> Result
     let found = found?;
     job.verify("mis", graph, |out, _| check::mis(out, &found.members))?;
     Ok(Answer {
-        columns: vec![marks("member", &found.members)],
+        columns: vec![Column::marks("member", &found.members)],
         facts: vec![("size", Fact::Count(found.size as u64))],
         rounds: found.rounds,
         arcs: graph.num_arcs(),

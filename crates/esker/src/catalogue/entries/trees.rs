@@ -18,8 +18,6 @@ use crate::catalogue::job::{Job, JobGraph, on_graph, timed};
 use crate::catalogue::params::{OptionSpec, Params};
 use crate::error::{Error, Result};
 
-use super::marks;
-
 pub(super) const FOREST: Entry = Entry {
     name: "forest",
     summary: "Spanning forest: edges that join what is joined, without a cycle",
@@ -224,7 +222,7 @@ fn run_biconnectivity(job: &Job<'_>, graph: &impl JobGraph) -> Result<Answer> {
         let blocks = Values::Vertex(found.blocks);
         let columns = vec![
             Column { name: "block", values: blocks, ranking: Ranking::Groups },
-            marks("articulation_point", &articulation),
+            Column::marks("articulation_point", &articulation),
         ];
         (None, columns)
     };

@@ -1,0 +1,71 @@
+//! The lists of one layer as slices.
+
+use std::ops::Range;
+
+use esker_graph::{Flow, Piece, Run, VertexId, Visitor};
+
+use super::weight::StoredWeight;
+use crate::error::Result;
+use crate::layer::ListColumns;
+
+/// Some lists, verified.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Arcs<'a, W> {
+    pub(super) vertices: Option<&'a [VertexId]>,
+    pub(super) offsets: &'a [u64],
+    pub(super) targets: &'a [VertexId],
+    pub(super) weights: &'a [W],
+}
+
+impl<'a, W: StoredWeight> Arcs<'a, W> {
+    pub(super) fn new(lists: &'a ListColumns, property: u32, run: &Run) -> Result<Self> {
+        Ok(Self {
+            vertices: lists.vertices(run)?,
+            offsets: lists.offsets(run)?,
+            targets: lists.targets(run)?,
+            weights: W::all(lists, property, run)?,
+        })
+    }
+
+    pub(super) fn none() -> Self {
+        Self { vertices: Some(&[]), offsets: &[0], targets: &[], weights: &[] }
+    }
+
+    #[inline(always)]
+    pub(super) fn range(&self, slot: usize) -> Range<usize> {
+        self.offsets[slot] as usize..self.offsets[slot + 1] as usize
+    }
+}
+
+/// Where in `vertices` the first that is at least `first` stands, searched from `from` on if that is not behind it.
+#[inline]
+pub(super) fn seek(vertices: &[VertexId], from: usize, first: usize) -> usize {
+    let below = |slot: usize| vertices.get(slot).is_some_and(|&v| (v as usize) < first);
+    let mut low = from;
+    if low > 0 && !below(low - 1) {
+        low = 0; // The worker went back, which it does at the beginning of a scan only.
+    }
+    let mut step = 1;
+    while below(low + step) {
+        low += step;
+        step *= 2;
+    }
+    let high = (low + step).min(vertices.len());
+    low + vertices[low.min(high)..high].partition_point(|&v| (v as usize) < first)
+}
+
+#[inline(always)]
+pub(super) fn offer<W: StoredWeight, V: Visitor<W>>(
+    visitor: &V,
+    state: &mut V::State,
+    v: VertexId,
+    arcs: &Arcs<'_, W>,
+    range: Range<usize>,
+) -> Flow {
+    if range.is_empty() {
+        return Flow::More;
+    }
+    let piece =
+        Piece { targets: &arcs.targets[range.clone()], weights: &arcs.weights[range], exclusive: true };
+    visitor.visit(state, v, piece)
+}
