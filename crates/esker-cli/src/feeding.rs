@@ -12,7 +12,7 @@ use esker::store::import::options::BadLines;
 use serde_json::json;
 
 use crate::failure::{Failure, Outcome};
-use crate::importing::{Lines, rejected_json, remark_rejected};
+use crate::importing::Lines;
 use crate::interrupt::cancel_on_signals;
 use crate::progress::Bar;
 use crate::reading::ReadArgs;
@@ -128,7 +128,7 @@ fn print(path: &Path, report: &FeedReport, written: &Written, taken: f64) -> Out
     if report.rejected > 0 {
         text::line(&format!("left out: {} bad lines", count(report.rejected)))?;
     }
-    remark_rejected(&report.rejected_sample);
+    text::remark_rejected(&report.rejected_sample);
     remark_rounded(report.rounded);
     let edges = count(report.edges);
     text::remark(&format!("{edges} edges in {}, {}", seconds(taken), rate(report.edges as f64, taken)));
@@ -152,7 +152,7 @@ fn print_json(path: &Path, report: &FeedReport, written: &Written, taken: f64) -
         "rows": report.edges,
         "vertices": report.vertices,
         "rejected": report.rejected,
-        "rejected_sample": rejected_json(&report.rejected_sample),
+        "rejected_sample": text::rejected_json(&report.rejected_sample),
         "rounded": report.rounded,
         "changes": written.json(),
         "seconds": taken,

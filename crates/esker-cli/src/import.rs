@@ -7,7 +7,7 @@ use esker::store::import::format::Format;
 use serde_json::json;
 
 use crate::failure::{Failure, Outcome};
-use crate::importing::{Imported, PolicyArgs, import_files, rejected_json, remark_rejected};
+use crate::importing::{Imported, PolicyArgs, import_files};
 use crate::interrupt::cancel_on_signals;
 use crate::reading::ReadArgs;
 use crate::resources::{ResourceArgs, peak_memory_bytes};
@@ -77,7 +77,7 @@ fn print(target: &Path, imported: &Imported) -> Outcome {
     if !dropped.is_empty() {
         text::line(&format!("left out: {}", dropped.join(", ")))?;
     }
-    remark_rejected(&report.rejected_sample);
+    text::remark_rejected(&report.rejected_sample);
     text::remark(&format!(
         "{} in {}, {}, peak memory {}; {}",
         count(report.rows),
@@ -105,7 +105,7 @@ fn print_json(target: &Path, imported: &Imported) -> Outcome {
         "duplicates": report.duplicates,
         "self_loops_dropped": report.self_loops,
         "rejected": report.rejected,
-        "rejected_sample": rejected_json(&report.rejected_sample),
+        "rejected_sample": text::rejected_json(&report.rejected_sample),
         "order": format!("{:?}", report.order.order).to_lowercase(),
         "order_reason": report.order.reason,
         "seconds": imported.seconds,

@@ -12,17 +12,15 @@ use esker::store::import::open::open;
 use esker::store::import::options::{
     BadLines, Duplicates, ImportOptions, ImportProgress, ImportReport, SelfLoops, VertexOrder,
 };
-use esker::store::import::source::{Reader, Rejected};
+use esker::store::import::source::Reader;
 use esker::store::io::{Disk, RealDisk};
 use esker::store::version::StagingOptions;
-use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::progress::Bar;
 use crate::reading::ReadArgs;
 use crate::resources::ResourceArgs;
 use crate::size::rate;
-use crate::text;
 
 /// How vertices are numbered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -181,17 +179,4 @@ pub(crate) fn import_reader(
         import(&disk, reader, target, &options, StagingOptions { replace, ..StagingOptions::default() });
     bar.finish();
     Ok(report?)
-}
-
-/// Tells of lines that were left out.
-pub(crate) fn remark_rejected(sample: &[Rejected]) {
-    for bad in sample {
-        text::remark(&format!("{}:{}: {}: {:?}", bad.path.display(), bad.line, bad.reason, bad.text));
-    }
-}
-
-/// The same as JSON.
-pub(crate) fn rejected_json(sample: &[Rejected]) -> Vec<Value> {
-    let one = |bad: &Rejected| json!({ "path": bad.path.display().to_string(), "line": bad.line, "text": bad.text, "reason": bad.reason });
-    sample.iter().map(one).collect()
 }

@@ -2,6 +2,9 @@
 
 use std::io::Write;
 
+use esker::store::import::source::Rejected;
+use serde_json::{Value, json};
+
 use crate::failure::{Failure, Outcome};
 
 /// Prints a line.
@@ -25,4 +28,17 @@ pub(crate) fn facts(rows: &[(String, String)]) -> Outcome {
 #[allow(clippy::print_stderr)]
 pub(crate) fn remark(text: &str) {
     eprintln!("{text}");
+}
+
+/// Tells of lines that were left out.
+pub(crate) fn remark_rejected(sample: &[Rejected]) {
+    for bad in sample {
+        remark(&format!("{}:{}: {}: {:?}", bad.path.display(), bad.line, bad.reason, bad.text));
+    }
+}
+
+/// The same as JSON.
+pub(crate) fn rejected_json(sample: &[Rejected]) -> Vec<Value> {
+    let one = |bad: &Rejected| json!({ "path": bad.path.display().to_string(), "line": bad.line, "text": bad.text, "reason": bad.reason });
+    sample.iter().map(one).collect()
 }

@@ -1,6 +1,7 @@
 //! Where a graph is kept: a directory of immutable, checksummed files under one manifest.
 
 mod error;
+mod memory;
 pub mod io;
 pub mod format;
 pub mod log;

@@ -15,6 +15,7 @@ use crate::freeze::{
 use crate::ids::{IdFiles, write_segment};
 use crate::io::Disk;
 use crate::layer::PlainWriter;
+use crate::memory::{reserve, with_room};
 use crate::property::{Dictionary, PropertyFiles, PropertyValue, PropertyWriter};
 use crate::snapshot::{Snapshot, State, vertex_property};
 
@@ -60,7 +61,7 @@ pub(crate) fn assemble(
             known.map_or(property.element, |known| code_width(known + texts[property.number as usize].len()))
         })
         .collect();
-    let (edges, rows) = flatten(commits, elements.len());
+    let (edges, rows) = flatten(commits, elements.len())?;
     let mut known = target.known.map(|known| known.lock().unwrap_or_else(PoisonError::into_inner));
     let knows = known.as_mut().map(|known| known.learn(below.stack(), edges.len(), run)).transpose()?;
     let changes = Changes {
@@ -141,10 +142,14 @@ fn new_texts(commits: &[Arc<Commit>], properties: usize) -> Vec<Vec<&[u8]>> {
     texts
 }
 
+/// Edges with their codes, and for each edge property the values of all rows.
+type Flat = (Vec<EdgeChange>, Vec<Vec<u64>>);
+
 /// The edges of all commits with their codes, and all rows.
-fn flatten(commits: &[Arc<Commit>], properties: usize) -> (Vec<EdgeChange>, Vec<Vec<u64>>) {
-    let mut edges = Vec::with_capacity(commits.iter().map(|commit| commit.edges.len()).sum());
-    let mut rows = vec![Vec::new(); properties];
+fn flatten(commits: &[Arc<Commit>], properties: usize) -> Result<Flat> {
+    let mut edges = with_room(commits.iter().map(|commit| commit.edges.len()).sum())?;
+    let num_rows = commits.iter().map(|commit| commit.num_rows()).sum();
+    let mut rows = (0..properties).map(|_| with_room(num_rows)).collect::<Result<Vec<_>>>()?;
     let mut first_row = 0;
     for (commit, code) in commits.iter().zip(1..) {
         edges.extend(commit.edges.iter().map(|op| EdgeChange {
@@ -158,7 +163,7 @@ fn flatten(commits: &[Arc<Commit>], properties: usize) -> (Vec<EdgeChange>, Vec<
             all.extend_from_slice(own);
         }
     }
-    (edges, rows)
+    Ok((edges, rows))
 }
 
 fn write_dictionaries(
@@ -186,6 +191,7 @@ fn write_vertices(
     let mut changes: Vec<(u32, VertexId, u32, &VertexChange)> = Vec::new();
     for (commit, code) in commits.iter().zip(1..) {
         let own = commit.vertices.iter();
+        reserve(&mut changes, own.len())?;
         changes.extend(own.map(|change| (change.property, vertex(change.vertex as usize), code, change)));
     }
     run.check()?;

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::format::{ElementType, PropertyRecord};
 use crate::freeze::REMOVAL;
 use crate::ids::ExternalId;
+use crate::memory::{no_memory, reserve};
 use crate::property::PropertyValue;
 
 use super::content::NewIds;
@@ -57,14 +58,16 @@ pub(crate) struct Texts {
 }
 
 impl Texts {
-    fn place(&mut self, text: &[u8]) -> u32 {
+    fn place(&mut self, text: &[u8]) -> Result<u32> {
         if let Some(&place) = self.places.get(text) {
-            return place;
+            return Ok(place);
         }
+        reserve(&mut self.list, 1)?;
+        self.places.try_reserve(1).map_err(no_memory)?;
         let place = self.list.len() as u32;
         self.list.push(text.to_vec());
         self.places.insert(text.to_vec(), place);
-        place
+        Ok(place)
     }
 }
 
@@ -109,7 +112,7 @@ impl Batch {
     /// property's type holds them exactly.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if an id is not of the database's kind, or the values are not those that edges have.
+    /// [`Error::Invalid`] if there is no memory, or an id is not of the database's kind, or the values are not those that edges have.
     pub fn add_edge<'i>(
         &mut self,
         source: impl Into<ExternalId<'i>>,
@@ -127,6 +130,8 @@ impl Batch {
             )));
         }
         let row = self.next_row()?;
+        self.make_room(&[source, target])?;
+        self.rows.iter_mut().try_for_each(|column| reserve(column, 1))?;
         for (number, value) in values.iter().enumerate() {
             match self.bits_of(number, *value) {
                 Ok(bits) => self.rows[number].push(bits),
@@ -144,13 +149,14 @@ impl Batch {
     /// Removes an edge; in a multigraph, all edges between the two. If there is none, nothing happens.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if an id is not of the database's kind.
+    /// [`Error::Invalid`] if there is no memory, or an id is not of the database's kind.
     pub fn remove_edge<'i>(
         &mut self,
         source: impl Into<ExternalId<'i>>,
         target: impl Into<ExternalId<'i>>,
     ) -> Result<()> {
         let (source, target) = (self.expect_kind(source.into())?, self.expect_kind(target.into())?);
+        self.make_room(&[source, target])?;
         self.push_edge(source, target, REMOVAL);
         Ok(())
     }
@@ -158,7 +164,7 @@ impl Batch {
     /// Adds a vertex, unless it is there.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the id is not of the database's kind.
+    /// [`Error::Invalid`] if there is no memory, or the id is not of the database's kind.
     pub fn add_vertex<'i>(&mut self, id: impl Into<ExternalId<'i>>) -> Result<()> {
         self.push(id.into(), BatchOp::AddVertex)
     }
@@ -166,7 +172,7 @@ impl Batch {
     /// Removes a vertex with its edges. Its properties stay, and are there again if it is added again.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the id is not of the database's kind.
+    /// [`Error::Invalid`] if there is no memory, or the id is not of the database's kind.
     pub fn remove_vertex<'i>(&mut self, id: impl Into<ExternalId<'i>>) -> Result<()> {
         self.push(id.into(), BatchOp::RemoveVertex)
     }
@@ -174,7 +180,7 @@ impl Batch {
     /// Sets a property of a vertex, which is added if it is not there, or takes its value away.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the id is not of the database's kind. That the property exists is checked when the batch is committed.
+    /// [`Error::Invalid`] if there is no memory, or the id is not of the database's kind. That the property exists is checked when the batch is committed.
     pub fn set_vertex<'i>(
         &mut self,
         id: impl Into<ExternalId<'i>>,
@@ -205,9 +211,16 @@ impl Batch {
 
     fn push(&mut self, id: ExternalId<'_>, op: BatchOp) -> Result<()> {
         let id = self.expect_kind(id)?;
+        self.make_room(&[id])?;
         self.ids.push(id);
         self.ops.push(op);
         Ok(())
+    }
+
+    /// Makes room for one change with these ids.
+    fn make_room(&mut self, ids: &[ExternalId<'_>]) -> Result<()> {
+        self.ids.make_room(ids)?;
+        reserve(&mut self.ops, 1)
     }
 
     fn push_edge(&mut self, source: ExternalId<'_>, target: ExternalId<'_>, row: u32) {
@@ -231,7 +244,7 @@ impl Batch {
             Error::Invalid(format!("the edge property {:?} takes {wanted}, not {value}", property.name))
         };
         match value {
-            PropertyValue::Text(text) if property.texts => Ok(u64::from(self.texts[number].place(text))),
+            PropertyValue::Text(text) if property.texts => Ok(u64::from(self.texts[number].place(text)?)),
             value => exact_bits(property.element, value).filter(|_| !property.texts).ok_or_else(wrong),
         }
     }

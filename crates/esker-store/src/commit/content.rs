@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::format::{CommitHeader, CommitText, Input, PropertyRecord, Value, VersionRecord, VertexChange};
 use crate::freeze::REMOVAL;
 use crate::ids::ExternalId;
+use crate::memory::{collected, reserve, with_room};
 
 /// No database has so many edge properties.
 const EDGE_PROPERTIES_MAX: u32 = 1 << 16;
@@ -38,6 +39,19 @@ impl NewIds {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Makes room for these, in addition.
+    pub(crate) fn make_room(&mut self, ids: &[ExternalId<'_>]) -> Result<()> {
+        match self {
+            Self::Integers(integers) => reserve(integers, ids.len()),
+            Self::Texts(texts, ends) => {
+                let bytes =
+                    |id: &ExternalId<'_>| if let ExternalId::Text(text) = id { text.len() } else { 0 };
+                reserve(texts, ids.iter().map(bytes).sum())?;
+                reserve(ends, ids.len())
+            }
+        }
     }
 
     /// Adds one, which must be of the kind.
@@ -153,8 +167,12 @@ impl Commit {
     }
 
     /// The payload of its record in the log.
-    pub fn encode(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(64 + self.bytes());
+    ///
+    /// # Errors
+    /// [`crate::Error::Invalid`] if there is no memory.
+    pub fn encode(&self) -> Result<Vec<u8>> {
+        let texts: usize = self.new_texts.iter().map(|text| text.text.len() + 16).sum();
+        let mut out = with_room(1024 + self.message.len() + texts + 2 * self.bytes())?;
         CommitHeader {
             time_ms: self.time_ms,
             message: self.message.clone(),
@@ -185,7 +203,7 @@ impl Commit {
         for bits in self.rows.iter().flatten() {
             bits.put(&mut out);
         }
-        out
+        Ok(out)
     }
 
     /// What [`Commit::encode`] wrote, found in the log at `path`.
@@ -202,7 +220,7 @@ impl Commit {
         let rows: Vec<u32> = take_all(&mut input, count)?;
         let ends = sources.into_iter().zip(targets);
         let edges: Vec<EdgeOp> =
-            ends.zip(rows).map(|((source, target), row)| EdgeOp { source, target, row }).collect();
+            collected(ends.zip(rows).map(|((source, target), row)| EdgeOp { source, target, row }))?;
         if header.num_edge_properties > EDGE_PROPERTIES_MAX {
             return Err(input.corrupt("the commit has more edge properties than there can be"));
         }
@@ -246,7 +264,9 @@ fn take_ids(header: &CommitHeader, input: &mut Input<'_>) -> Result<NewIds> {
     let mut ids = NewIds::new(true);
     for _ in 0..header.num_new_ids {
         let bytes = u32::take(input)? as usize;
-        ids.push(ExternalId::Text(input.bytes(bytes)?));
+        let id = ExternalId::Text(input.bytes(bytes)?);
+        ids.make_room(&[id])?;
+        ids.push(id);
     }
     Ok(ids)
 }
@@ -256,5 +276,5 @@ fn take_all<T: bytemuck::Pod>(input: &mut Input<'_>, count: u64) -> Result<Vec<T
     let bytes = usize::try_from(count).ok().and_then(|count| count.checked_mul(size_of::<T>()));
     let bytes = bytes.filter(|&bytes| bytes <= input.remaining());
     let bytes = bytes.ok_or_else(|| input.corrupt(format!("{count} values do not end within the commit")))?;
-    Ok(input.bytes(bytes)?.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect())
+    collected(input.bytes(bytes)?.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned))
 }

@@ -237,10 +237,9 @@ impl Database {
                 core.settle(before).map_err(|error| writer.fail(error))?;
             }
             let neighbours = |v: VertexId| core.all_edges(v);
-            let commit = Arc::new(writer.resolve(&batch, message, &neighbours)?);
+            let (commit, payload) = writer.resolve(&batch, message, &neighbours)?;
             drop(batch);
-            let version = commit.version;
-            let payload = commit.encode();
+            let (version, commit) = (commit.version, Arc::new(commit));
             core.log.append(version, 0, &payload).map_err(|error| writer.fail(error))?;
             locked(&core.pending).push_back(commit);
             version

@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::format::PropertyRecord;
 use crate::freeze::REMOVAL;
 use crate::ids::IdTail;
+use crate::memory::{collected, no_memory, push};
 use crate::snapshot::Snapshot;
 
 /// Which change of which commit: the commit by its place among those that are in no layer.
@@ -80,37 +81,30 @@ impl Live {
     /// Takes the next commit in. If that fails, some of it is in and some is not.
     pub(super) fn apply(&mut self, commit: &Arc<Commit>, run: &Run) -> Result<()> {
         let number = self.commits.len() as u32;
-        let updates: Vec<Update<OpRef>> = commit
-            .edges
-            .iter()
-            .zip(0..)
-            .map(|(edge, op)| Update::Insert {
+        let mut updates: Vec<Update<OpRef>> =
+            collected(commit.edges.iter().enumerate().map(|(op, edge)| Update::Insert {
                 source: edge.source,
                 target: edge.target,
-                payload: OpRef { commit: number, op },
-            })
-            .collect();
+                payload: OpRef { commit: number, op: op as u32 },
+            }))?;
         self.out.apply(&updates, run)?;
         if let Some(incoming) = &mut self.incoming {
-            let turned: Vec<Update<OpRef>> = updates
-                .into_iter()
-                .map(|update| match update {
-                    Update::Insert { source, target, payload } => {
-                        Update::Insert { source: target, target: source, payload }
-                    }
-                    other @ Update::Remove { .. } => other,
-                })
-                .collect();
-            incoming.apply(&turned, run)?;
+            for update in &mut updates {
+                if let Update::Insert { source, target, .. } = update {
+                    std::mem::swap(source, target);
+                }
+            }
+            incoming.apply(&updates, run)?;
         }
+        drop(updates);
+        self.vertices.try_reserve(commit.vertices.len()).map_err(no_memory)?;
         for (change, op) in commit.vertices.iter().zip(0..) {
             self.vertices.insert((change.property, change.vertex), OpRef { commit: number, op });
         }
         commit.new_ids.iter().try_for_each(|id| self.ids.add(id).map(drop))?;
         self.new_properties.extend(commit.new_properties.iter().cloned());
         self.bytes += commit.bytes();
-        self.commits.push(Arc::clone(commit));
-        Ok(())
+        push(&mut self.commits, Arc::clone(commit))
     }
 
     fn commit(&self, op: OpRef) -> &Commit {

@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::format::{CommitText, ElementType, Owner, PropertyRecord, VertexChange, VertexValue};
 use crate::freeze::REMOVAL;
 use crate::ids::{ExternalId, IdMap, IdTail};
+use crate::memory::{collected, no_memory, push, reserve, with_room};
 use crate::property::{PropertyValue, REMOVED_NUMBER};
 use crate::snapshot::Snapshot;
 
@@ -66,13 +67,13 @@ impl Writer {
         (self.tail.first() + self.tail.len()) as u64
     }
 
-    /// What a batch does. If it fails, everything is as before.
+    /// What a batch does, and the payload of its record in the log. If it fails, everything is as before.
     pub(super) fn resolve(
         &mut self,
         batch: &Batch,
         message: &str,
         neighbours: Neighbours<'_>,
-    ) -> Result<Commit> {
+    ) -> Result<(Commit, Vec<u8>)> {
         let now_ms = UNIX_EPOCH.elapsed().map_or(0, |age| age.as_millis() as u64);
         let (ids_before, properties_before) = (self.tail.len(), self.vertex_properties.len());
         let commit = Commit {
@@ -84,14 +85,17 @@ impl Writer {
             new_ids: NewIds::new(self.tail.is_text()),
             new_properties: Vec::new(),
             new_texts: Vec::new(),
-            edges: Vec::with_capacity(batch.ops.len()),
+            edges: with_room(batch.ops.len())?,
             rows: Vec::new(),
             vertices: Vec::new(),
         };
         let mut making = Making { writer: self, commit, turned: Vec::new(), touching: None };
-        let outcome = making.take(batch, neighbours);
-        let Making { mut commit, turned, .. } = making;
-        if let Err(error) = outcome {
+        let outcome = making.take(batch, neighbours).and_then(|()| {
+            making.commit.num_vertices = making.writer.num_vertices();
+            making.commit.encode()
+        });
+        let Making { commit, turned, .. } = making;
+        let payload = outcome.inspect_err(|_| {
             self.tail.truncate(ids_before);
             self.vertex_properties.truncate(properties_before);
             for v in turned {
@@ -104,11 +108,9 @@ impl Writer {
                     codes.remove(&text.text);
                 }
             }
-            return Err(error);
-        }
-        commit.num_vertices = self.num_vertices();
+        })?;
         self.accept(&commit);
-        Ok(commit)
+        Ok((commit, payload))
     }
 
     fn accept(&mut self, commit: &Commit) {
@@ -171,7 +173,7 @@ impl Making<'_> {
         }
         let names: Vec<PropertyRecord> =
             batch.names.iter().map(|name| self.property(name)).collect::<Result<_>>()?;
-        self.take_rows(batch);
+        self.take_rows(batch)?;
         let mut next_id = 0;
         let mut id = || {
             next_id += 1;
@@ -182,12 +184,12 @@ impl Making<'_> {
                 BatchOp::Edge(REMOVAL) => {
                     let (source, target) = (self.writer.find(id())?, self.writer.find(id())?);
                     if let (Some(source), Some(target)) = (source, target) {
-                        self.push_edge(EdgeOp { source, target, row: REMOVAL });
+                        self.push_edge(EdgeOp { source, target, row: REMOVAL })?;
                     }
                 }
                 BatchOp::Edge(row) => {
                     let (source, target) = (self.vertex(id())?, self.vertex(id())?);
-                    self.push_edge(EdgeOp { source, target, row: *row });
+                    self.push_edge(EdgeOp { source, target, row: *row })?;
                 }
                 BatchOp::AddVertex => {
                     self.vertex(id())?;
@@ -202,7 +204,7 @@ impl Making<'_> {
                     let value =
                         value.as_ref().map(|value| stored(value, &names[*name as usize])).transpose()?;
                     let property = names[*name as usize].number;
-                    self.commit.vertices.push(VertexChange { property, vertex: u64::from(v), value });
+                    push(&mut self.commit.vertices, VertexChange { property, vertex: u64::from(v), value })?;
                 }
             }
         }
@@ -246,31 +248,33 @@ impl Making<'_> {
     }
 
     /// Rows of edge properties: texts become codes.
-    fn take_rows(&mut self, batch: &Batch) {
-        let rows = batch.rows.iter().zip(&batch.texts).zip(0..);
-        self.commit.rows = rows
-            .map(|((bits, texts), property)| {
-                let Some(Some(codes)) = self.writer.texts.get_mut(property as usize) else {
-                    return bits.clone();
-                };
-                let code_of = |text: &Vec<u8>| match codes.get(text) {
-                    Some(&code) => u64::from(code),
-                    None => {
-                        let code = codes.len() as u32;
-                        codes.insert(text.clone(), code);
-                        self.commit.new_texts.push(CommitText { property, text: text.clone() });
-                        u64::from(code)
-                    }
-                };
-                let by_place: Vec<u64> = texts.list.iter().map(code_of).collect();
-                bits.iter().map(|&place| by_place[place as usize]).collect()
-            })
-            .collect();
+    fn take_rows(&mut self, batch: &Batch) -> Result<()> {
+        for ((bits, texts), property) in batch.rows.iter().zip(&batch.texts).zip(0..) {
+            let Some(Some(codes)) = self.writer.texts.get_mut(property as usize) else {
+                self.commit.rows.push(collected(bits.iter().copied())?);
+                continue;
+            };
+            codes.try_reserve(texts.list.len()).map_err(no_memory)?;
+            reserve(&mut self.commit.new_texts, texts.list.len())?;
+            let code_of = |text: &Vec<u8>| match codes.get(text) {
+                Some(&code) => u64::from(code),
+                None => {
+                    let code = codes.len() as u32;
+                    codes.insert(text.clone(), code);
+                    self.commit.new_texts.push(CommitText { property, text: text.clone() });
+                    u64::from(code)
+                }
+            };
+            let by_place: Vec<u64> = collected(texts.list.iter().map(code_of))?;
+            self.commit.rows.push(collected(bits.iter().map(|&place| by_place[place as usize]))?);
+        }
+        Ok(())
     }
 
     /// The vertex of an id, made or brought back if necessary.
     fn vertex(&mut self, id: ExternalId<'_>) -> Result<VertexId> {
         let Some(v) = self.writer.find(id)? else {
+            self.commit.new_ids.make_room(&[id])?;
             let v = self.writer.tail.add(id)?;
             self.commit.new_ids.push(id);
             return Ok(v);
@@ -287,13 +291,13 @@ impl Making<'_> {
         self.commit.vertices.push(VertexChange { property: REMOVED_NUMBER, vertex: u64::from(v), value });
     }
 
-    fn push_edge(&mut self, edge: EdgeOp) {
+    fn push_edge(&mut self, edge: EdgeOp) -> Result<()> {
         let index = self.commit.edges.len();
         if let Some(touching) = &mut self.touching {
             touching.entry(edge.source).or_default().push(index);
             touching.entry(edge.target).or_default().push(index);
         }
-        self.commit.edges.push(edge);
+        push(&mut self.commit.edges, edge)
     }
 
     fn remove_vertex(&mut self, v: VertexId, neighbours: Neighbours<'_>) -> Result<()> {
@@ -319,7 +323,7 @@ impl Making<'_> {
         pairs.sort_unstable();
         pairs.dedup();
         for (source, target) in pairs {
-            self.push_edge(EdgeOp { source, target, row: REMOVAL });
+            self.push_edge(EdgeOp { source, target, row: REMOVAL })?;
         }
         Ok(())
     }

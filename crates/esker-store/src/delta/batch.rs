@@ -7,11 +7,11 @@ use esker_graph::{Run, VertexId};
 use rayon::prelude::*;
 
 use crate::error::Result;
+use crate::memory::no_memory;
 
 use super::chunk::Edge;
 use super::graph::{DynamicGraph, Edges};
 use super::layout::Payload;
-use super::pool::no_memory;
 use super::shard::Shard;
 use super::side::{Side, with_shards};
 

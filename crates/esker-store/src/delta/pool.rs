@@ -5,6 +5,7 @@
 
 use crate::error::{Error, Result};
 use crate::io::{Memory, Scratch};
+use crate::memory::no_memory;
 
 /// Number of classes; the largest has 64 GiB.
 pub(super) const CLASSES: usize = 64;
@@ -214,12 +215,6 @@ fn segment_of(chunk: u32) -> usize {
 #[inline(always)]
 fn offset_of(chunk: u32) -> usize {
     (chunk & ((1 << GRANULE_BITS) - 1)) as usize * GRANULE_BYTES
-}
-
-/// An allocation of the heap that failed.
-#[allow(clippy::needless_pass_by_value)] // For `map_err`.
-pub(super) fn no_memory(reason: std::collections::TryReserveError) -> Error {
-    Error::Invalid(format!("there is no memory left for a dynamic graph ({reason}): free some"))
 }
 
 #[cfg(test)]

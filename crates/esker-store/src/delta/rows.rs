@@ -6,11 +6,11 @@ use esker_graph::{Direction, Run, VertexId};
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
+use crate::memory::no_memory;
 
 use super::chunk::Edge;
 use super::graph::DynamicGraph;
 use super::layout::Payload;
-use super::pool::no_memory;
 use super::shard::{Place, Shard};
 use super::side::{Side, with_shards};
 

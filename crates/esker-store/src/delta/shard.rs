@@ -11,10 +11,10 @@ use esker_graph::VertexId;
 
 use crate::error::Result;
 use crate::io::Scratch;
+use crate::memory::no_memory;
 
 use super::chunk::{Chunks, Edge, Head};
 use super::layout::Payload;
-use super::pool::no_memory;
 use super::robin::{Record, Slots};
 use super::table::Table;
 

@@ -12,6 +12,7 @@ use super::header::{COLUMN_MAGIC, ColumnHeader, ColumnSpec, Element, header_page
 use super::size::{BLOCK_BYTES, FORMAT_VERSION, PAGE_BYTES};
 use crate::error::{Error, Result};
 use crate::io::{File, Files};
+use crate::memory::reserve;
 
 /// Appended data is gathered to writes of about this size. Memory of each writer or region that holds any.
 const WRITE_BYTES: usize = 1 << 20;
@@ -142,6 +143,7 @@ impl<T: Element> Region<T> {
                 continue;
             }
             let (now, later) = bytes.split_at(room.min(bytes.len()));
+            reserve(&mut self.buffer, now.len())?;
             self.buffer.extend_from_slice(now);
             bytes = later;
             if now.len() == room {

@@ -20,6 +20,7 @@ use rayon::slice::ParallelSliceMut;
 use crate::error::Result;
 use crate::format::{Encoding, LayerRecord};
 use crate::layer::{PlainWriter, SectionShape, SectionWriter, code_type};
+use crate::memory::{collected, with_room};
 use crate::stack::Table;
 
 use changes::Tally;
@@ -110,7 +111,7 @@ fn freeze_direction(
     run: &Run,
 ) -> Result<(crate::format::SectionRecord, Tally)> {
     let directed = changes.stack.layers()[0].is_directed();
-    let arcs = sorted_arcs(changes.edges, directed, direction, run);
+    let arcs = sorted_arcs(changes.edges, directed, direction, run)?;
     let stack = changes.stack;
     let table = if arcs.len() * TABLE_VERTICES_PER_CHANGE >= stack.num_vertices() && stack.layers().len() > 1
     {
@@ -143,20 +144,29 @@ fn freeze_direction(
 }
 
 /// The arcs of a direction, by vertex and neighbour; those of one pair in the order of the changes.
-fn sorted_arcs(edges: &[EdgeChange], directed: bool, direction: Direction, run: &Run) -> Vec<EdgeChange> {
+fn sorted_arcs(
+    edges: &[EdgeChange],
+    directed: bool,
+    direction: Direction,
+    run: &Run,
+) -> Result<Vec<EdgeChange>> {
     let turned = |edge: &EdgeChange| EdgeChange { source: edge.target, target: edge.source, ..*edge };
-    let mut arcs: Vec<EdgeChange> = match (directed, direction) {
-        (true, Direction::Out) => edges.to_vec(),
-        (true, Direction::In) => edges.iter().map(turned).collect(),
-        (false, _) => {
-            let both = edges.iter().flat_map(|edge| {
-                std::iter::once(*edge).chain((edge.source != edge.target).then(|| turned(edge)))
-            });
-            both.collect()
+    // Each with its place: to sort so takes no further memory, which could not be asked for.
+    let mut arcs: Vec<(EdgeChange, u32)> = with_room(if directed { edges.len() } else { 2 * edges.len() })?;
+    for (edge, place) in edges.iter().zip(0..) {
+        match (directed, direction) {
+            (true, Direction::Out) => arcs.push((*edge, place)),
+            (true, Direction::In) => arcs.push((turned(edge), place)),
+            (false, _) => {
+                arcs.push((*edge, place));
+                if edge.source != edge.target {
+                    arcs.push((turned(edge), place));
+                }
+            }
         }
-    };
-    run.install(|| arcs.par_sort_by_key(|arc| (arc.source, arc.target)));
-    arcs
+    }
+    run.install(|| arcs.par_sort_unstable_by_key(|(arc, place)| (arc.source, arc.target, *place)));
+    collected(arcs.iter().map(|(arc, _)| *arc))
 }
 
 /// Stretches of arcs that do not divide a vertex.

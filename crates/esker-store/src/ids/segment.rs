@@ -21,6 +21,7 @@ use super::names::Names;
 use super::write::{IntegersWriter, TextsWriter};
 use crate::error::{Error, Result};
 use crate::format::{Column, lower_bound};
+use crate::memory::{filled, push, with_room};
 
 /// Ids for each word of the filter: 10.7 bits an id.
 const IDS_PER_WORD: usize = 6;
@@ -175,9 +176,9 @@ impl IdSegment {
                 }
             }
         }
-        let mut hashes = Vec::with_capacity(self.count);
+        let mut hashes = with_room(self.count)?;
         self.externals().try_for_each(|id| id.map(|id| hashes.push(id.hash())))?;
-        let expected = index_of(hashes);
+        let expected = index_of(hashes)?;
         match found.iter().zip(&expected).position(|(found, expected)| found != expected) {
             Some(at) => Err(self.index.corrupt(at, "the index is not that of the ids")),
             None => Ok(()),
@@ -186,9 +187,9 @@ impl IdSegment {
 }
 
 /// The words of the index of ids with these hashes.
-fn index_of(hashes: Vec<u64>) -> Vec<u64> {
+fn index_of(hashes: Vec<u64>) -> Result<Vec<u64>> {
     let (count, words) = (hashes.len(), filter_len(hashes.len()));
-    let mut index = vec![0; words + count];
+    let mut index = filled(0, words + count)?;
     for &hash in &hashes {
         let (word, bits) = filter_bits(hash, words);
         index[word] |= bits;
@@ -199,7 +200,7 @@ fn index_of(hashes: Vec<u64>) -> Vec<u64> {
         *entry = (hash & !mask) | position;
     }
     entries.sort_unstable();
-    index
+    Ok(index)
 }
 
 /// Writes the segment of the vertices whose ids these are, in their order, into the directory of a layer.
@@ -214,7 +215,11 @@ pub fn write_segment<'i>(
     ids: impl IntoIterator<Item = Result<ExternalId<'i>>>,
 ) -> Result<()> {
     let mut hashes = Vec::new();
-    let mut hashed = ids.into_iter().inspect(|id| hashes.extend(id.as_ref().map(ExternalId::hash)));
+    let mut hashed = ids.into_iter().map(|id| -> Result<ExternalId<'_>> {
+        let id = id?;
+        push(&mut hashes, id.hash())?;
+        Ok(id)
+    });
     if texts {
         let (file, ends) = (IdColumnFile::SegmentTexts, IdColumnFile::SegmentTextEnds);
         let mut writer = TextsWriter::create_as(files, file, ends)?;
@@ -232,7 +237,7 @@ pub fn write_segment<'i>(
         writer.finish()?;
     }
     let mut index = files.create(IdColumnFile::SegmentIndex)?;
-    index.append(&index_of(hashes))?;
+    index.append(&index_of(hashes)?)?;
     index.finish().map(drop)
 }
 

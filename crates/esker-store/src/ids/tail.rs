@@ -6,6 +6,7 @@ use super::external::ExternalId;
 use super::files::IdFiles;
 use super::segment::{write_segment, wrong_kind};
 use crate::error::{Error, Result};
+use crate::memory::{collected, filled, push, reserve};
 
 /// Bits of a slot that are a position; the others are leading bits of the hash.
 const POSITION_BITS: u32 = 40;
@@ -96,7 +97,7 @@ impl IdTail {
     /// [`Error::Invalid`] if the id is not of this tail's kind, or no more vertices have a number.
     pub fn add(&mut self, id: ExternalId<'_>) -> Result<VertexId> {
         let hash = id.hash();
-        let slot = match self.probe(id, hash) {
+        let mut slot = match self.probe(id, hash) {
             Ok(position) => return Ok(vertex(self.first + position)),
             Err(slot) => slot,
         };
@@ -108,19 +109,23 @@ impl IdTail {
                  use a build with 64-bit vertex ids"
             )));
         }
+        // At most 3/4 of the slots are taken.
+        if 4 * (position + 1) > 3 * self.slots.len() {
+            let more = filled(0, 2 * self.slots.len())?;
+            self.index(more);
+            slot = self.probe(id, hash).err().unwrap_or(slot);
+        }
         match (&mut self.ids, id) {
-            (Ids::Integers(integers), ExternalId::Int(id)) => integers.push(id),
+            (Ids::Integers(integers), ExternalId::Int(id)) => push(integers, id)?,
             (Ids::Texts { texts, ends }, ExternalId::Text(id)) => {
+                reserve(texts, id.len())?;
+                reserve(ends, 1)?;
                 texts.extend_from_slice(id);
                 ends.push(texts.len());
             }
             (_, id) => return Err(wrong_kind(id)),
         }
         self.slots[slot] = slot_of(hash, position);
-        // At most 3/4 of the slots are taken.
-        if 4 * (position + 1) > 3 * self.slots.len() {
-            self.index(2 * self.slots.len());
-        }
         Ok(vertex(number as usize))
     }
 
@@ -134,7 +139,7 @@ impl IdTail {
                     texts.truncate(ends.last().copied().unwrap_or(0));
                 }
             }
-            self.index(self.slots.len());
+            self.index_anew();
         }
     }
 
@@ -142,15 +147,20 @@ impl IdTail {
     pub fn release(&mut self, count: usize) {
         let count = count.min(self.len());
         match &mut self.ids {
-            Ids::Integers(integers) => *integers = integers[count..].to_vec(),
+            Ids::Integers(integers) => keep_from(integers, count),
             Ids::Texts { texts, ends } => {
                 let start = count.checked_sub(1).map_or(0, |last| ends[last]);
-                *texts = texts[start..].to_vec();
-                *ends = ends[count..].iter().map(|end| end - start).collect();
+                keep_from(texts, start);
+                keep_from(ends, count);
+                ends.iter_mut().for_each(|end| *end -= start);
             }
         }
         self.first += count;
-        self.index((self.len() * 2).next_power_of_two().max(16));
+        // Without memory for fewer slots, they stay as many as they are.
+        match filled(0, (self.len() * 2).next_power_of_two().max(16)) {
+            Ok(slots) if slots.len() < self.slots.len() => self.index(slots),
+            _ => self.index_anew(),
+        }
     }
 
     /// Writes the oldest `count` ids as a segment into the directory of a layer.
@@ -192,17 +202,31 @@ impl IdTail {
     }
 
     /// Makes the slots anew.
-    fn index(&mut self, slots: usize) {
-        let mut fresh = vec![0; slots];
+    fn index_anew(&mut self) {
+        let mut slots = std::mem::take(&mut self.slots);
+        slots.fill(0);
+        self.index(slots);
+    }
+
+    /// Enters all ids into these slots, which are free.
+    fn index(&mut self, mut slots: Vec<u64>) {
         for position in 0..self.len() {
             let hash = self.id(position).hash();
-            let mut at = hash as usize & (slots - 1);
-            while fresh[at] != 0 {
-                at = (at + 1) & (slots - 1);
+            let mut at = hash as usize & (slots.len() - 1);
+            while slots[at] != 0 {
+                at = (at + 1) & (slots.len() - 1);
             }
-            fresh[at] = slot_of(hash, position);
+            slots[at] = slot_of(hash, position);
         }
-        self.slots = fresh;
+        self.slots = slots;
+    }
+}
+
+/// Forgets the first elements, and the memory that they took if there is some for the others.
+fn keep_from<T: Copy>(vec: &mut Vec<T>, start: usize) {
+    match collected(vec[start..].iter().copied()) {
+        Ok(kept) => *vec = kept,
+        Err(_) => drop(vec.drain(..start)),
     }
 }
 

@@ -16,6 +16,7 @@ use super::segment::{FIRST_RECORD, Segment, path_of};
 use crate::error::{Error, Result};
 use crate::format::{DatabaseId, LogRecordHeader, LogRecordKind};
 use crate::io::Disk;
+use crate::memory::reserve;
 
 /// A segment of less than this part of its full size stays, though all of it is in layers: a new one takes three syncs.
 const SPENT_SHARE: u64 = 16;
@@ -114,6 +115,10 @@ impl Log {
         if version != tail.next_version {
             let due = tail.next_version;
             return Err(Error::Invalid(format!("the log takes version {due} next, not {version}")));
+        }
+        if payload.len() <= TOGETHER_BYTES {
+            tail.buffer.clear();
+            reserve(&mut tail.buffer, payload.len() + 2 * RECORD_HEADER_BYTES as usize)?;
         }
         if tail.position >= self.core.options.segment_bytes && tail.position > FIRST_RECORD {
             self.core.rotate(&mut tail)?;

@@ -1,0 +1,200 @@
+//! Memory that runs out at every point: each large allocation of commits, freezes and merges is refused in turn. What asked for it fails with
+//! an error, all earlier versions stay as they are, and the database goes on.
+//!
+//! A test of its own, for the allocator is that of the whole process.
+#![allow(unsafe_code)] // An allocator that refuses has to be one.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+
+use esker_graph::{Direction, Run};
+use esker_store::import::format::ReadOptions;
+use esker_store::import::input::Input;
+use esker_store::import::install::import;
+use esker_store::import::open::open_inputs;
+use esker_store::import::options::ImportOptions;
+use esker_store::io::{Disk, RealDisk};
+use esker_store::version::StagingOptions;
+use esker_store::{Database, DatabaseOptions, Result};
+
+/// Refuses one large allocation: that which brings `LEFT` down to 0.
+struct Refusing;
+
+/// Allocations from here on count as large.
+static LARGE_BYTES: AtomicUsize = AtomicUsize::new(usize::MAX);
+static LEFT: AtomicI64 = AtomicI64::new(0);
+static REFUSED_BYTES: AtomicUsize = AtomicUsize::new(0);
+
+fn is_refused(bytes: usize) -> bool {
+    let is_due = bytes >= LARGE_BYTES.load(Ordering::SeqCst) && LEFT.fetch_sub(1, Ordering::SeqCst) == 1;
+    if is_due {
+        REFUSED_BYTES.store(bytes, Ordering::SeqCst);
+    }
+    is_due
+}
+
+// SAFETY: what is not refused is done by the system's allocator, with the same layout; to refuse is to return null, as allowed.
+unsafe impl GlobalAlloc for Refusing {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if is_refused(layout.size()) {
+            return std::ptr::null_mut();
+        }
+        // SAFETY: as asked of the caller.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as asked of the caller.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        if is_refused(layout.size()) {
+            return std::ptr::null_mut();
+        }
+        // SAFETY: as asked of the caller.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
+        if is_refused(bytes) {
+            return std::ptr::null_mut();
+        }
+        // SAFETY: as asked of the caller.
+        unsafe { System.realloc(pointer, layout, bytes) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Refusing = Refusing;
+
+fn create(path: &Path) {
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+    let text = b"0 1\n1 2\n2 0\n";
+    let reader = open_inputs(&[Input::memory("web.el", &text[..])], &ReadOptions::default()).unwrap().reader;
+    import(&disk, reader, path, &ImportOptions::default(), StagingOptions::default()).unwrap();
+}
+
+fn open(path: &Path) -> Result<Database> {
+    let options = DatabaseOptions {
+        threads: 1,
+        delta_bytes: u64::MAX,
+        auto_merge: false,
+        sync: esker_store::log::Sync::Never,
+        ..DatabaseOptions::default()
+    };
+    Database::open(path, options)
+}
+
+/// Adds edges, and nearly as many vertices.
+fn commit(db: &Database, edges: u64) -> Result<u64> {
+    let mut batch = db.batch();
+    for i in 0..edges {
+        batch.add_edge(i * 7 % 2_000, i * 31 % edges, &[])?;
+    }
+    db.commit(batch, "many")
+}
+
+/// Copies a directory with all that is in it.
+fn copy(from: &Path, to: &Path) {
+    RealDisk.create_directory(to).unwrap();
+    for entry in RealDisk.list(from).unwrap() {
+        let (from, to) = (from.join(&entry.name), to.join(&entry.name));
+        if entry.is_directory {
+            copy(&from, &to);
+        } else {
+            RealDisk.write(&to, &RealDisk.read(&from).unwrap()).unwrap();
+        }
+    }
+}
+
+/// How many arcs the lists of each version have.
+type Versions = BTreeMap<u64, usize>;
+
+/// Reads all versions, by their lists.
+fn read(db: &Database) -> Versions {
+    let arcs = |number| {
+        let snapshot = db.at(number).unwrap();
+        let vertices = (0..snapshot.num_vertices()).map(esker_graph::vertex);
+        let arcs = vertices.map(|v| snapshot.degree(Direction::Out, v).unwrap()).sum();
+        assert_eq!(arcs as u64, snapshot.num_edges());
+        arcs
+    };
+    let v = db.vertex_of(1.into()).unwrap().unwrap();
+    let newest = db.snapshot().unwrap();
+    assert_eq!(db.degree(Direction::Out, v).unwrap(), newest.degree(Direction::Out, v).unwrap());
+    db.versions().iter().map(|version| (version.number, arcs(version.number))).collect()
+}
+
+/// Does something to copies of a database, each time with another of its allocations refused, until none is left. It does all or nothing:
+/// what is left of a copy, also when it is opened again, is as before or as it should be. How many allocations there were.
+fn at_each_allocation(before: &Path, step: impl Fn(&Database) -> Result<()>) -> usize {
+    let directory = tempfile::tempdir().unwrap();
+    let attempt = |k: u64| {
+        let path = directory.path().join(k.to_string());
+        copy(before, &path);
+        let db = open(&path).unwrap();
+        REFUSED_BYTES.store(0, Ordering::SeqCst);
+        LEFT.store(k as i64, Ordering::SeqCst);
+        let outcome = step(&db);
+        LEFT.store(0, Ordering::SeqCst);
+        let is_refused = REFUSED_BYTES.load(Ordering::SeqCst) > 0;
+        let seen = read(&db);
+        drop(db);
+        let again = read(&open(&path).unwrap());
+        RealDisk.remove_directory(&path).unwrap();
+        (outcome, is_refused, seen, again)
+    };
+    // Number 0 is never refused.
+    let (outcome, _, after, _) = attempt(0);
+    outcome.unwrap();
+    let before = read(&open(before).unwrap());
+    for k in 1.. {
+        let (outcome, is_refused, seen, again) = attempt(k);
+        assert!(again == before || again == after, "{again:?} is neither {before:?} nor {after:?}");
+        match outcome {
+            Ok(()) => assert_eq!((&seen, &again), (&after, &after)),
+            Err(error) => {
+                assert!(error.to_string().contains("memory"), "{error}");
+                assert_eq!(seen, before);
+            }
+        }
+        if !is_refused {
+            return k as usize - 1;
+        }
+    }
+    unreachable!("a step ends")
+}
+
+#[test]
+fn memory_that_runs_out_takes_nothing_away() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
+    create(&path("imported"));
+    LARGE_BYTES.store(64 << 10, Ordering::SeqCst);
+    let commits = at_each_allocation(&path("imported"), |db| commit(db, 10_000).map(drop));
+    assert!(commits > 10, "{commits}");
+    // Buffers of files, and chunks of lists, have fixed sizes below this.
+    LARGE_BYTES.store(1 << 20, Ordering::SeqCst);
+    copy(&path("imported"), &path("logged"));
+    let db = open(&path("logged")).unwrap();
+    commit(&db, 140_000).unwrap();
+    db.close().unwrap();
+    let run = Run::with_threads(1).unwrap();
+    let freezes = at_each_allocation(&path("logged"), |db| db.freeze(&run).map(drop));
+    assert!(freezes > 10, "{freezes}");
+    // So are the chunks of lists of a merge, which are larger.
+    LARGE_BYTES.store(3 << 20, Ordering::SeqCst);
+    copy(&path("imported"), &path("layers"));
+    let db = open(&path("layers")).unwrap();
+    for edges in [400_000, 440_000] {
+        commit(&db, edges).unwrap();
+        db.freeze(&run).unwrap();
+    }
+    db.close().unwrap();
+    let merges = at_each_allocation(&path("layers"), |db| db.compact(&run).map(drop));
+    assert!(merges > 1, "{merges}");
+}
