@@ -16,6 +16,7 @@ use super::header::{header_page, read_header_page};
 use super::size::{FORMAT_VERSION, PAGE_BYTES};
 use crate::error::{Error, Result};
 use crate::io::{Disk, File, Files, Map};
+use crate::memory::reserve;
 
 const ARCHIVE_MAGIC: [u8; 8] = *b"ESKERarc";
 /// Files of at most so many bytes lie together. Memory of an [`ArchiveWriter`]: as much for each file at most.
@@ -139,6 +140,7 @@ impl ArchiveWriter {
             let (offset, bytes) = match &mut *locked(&member.place) {
                 Place::File(file) => (0, file.len()?),
                 Place::Memory(bytes) => {
+                    reserve(&mut content, bytes.len() + ALIGNMENT)?;
                     content.resize(content.len().next_multiple_of(ALIGNMENT), 0);
                     let offset = content.len() as u64;
                     content.append(bytes);
@@ -155,6 +157,7 @@ impl ArchiveWriter {
             list_checksum: crc32c::crc32c(&list),
         };
         content[..PAGE_BYTES].copy_from_slice(&header_page(&header));
+        reserve(&mut content, list.len())?;
         content.append(&mut list);
         if *locked(&self.is_made) {
             self.disk.sync_directory(&self.directory)?;
@@ -237,6 +240,8 @@ impl File for MemberFile {
         {
             let range = offset as usize..end as usize;
             if content.len() < range.end {
+                let more = range.end - content.len();
+                reserve(content, more)?;
                 content.resize(range.end, 0);
             }
             content[range].copy_from_slice(bytes);
