@@ -289,7 +289,7 @@ fn says_what_it_takes_and_what_it_cannot_do() {
     let shape =
         Shape { num_vertices: 1000, num_arcs: 1 << 20, directed: false, in_edges: true, weight_bytes: 4 };
     let bytes = filter::memory_bytes(shape, Sides::Symmetric);
-    assert!(bytes <= (1 << 20) / 4 + 1000 * 5 * 8, "{bytes}");
+    assert!(bytes <= (1 << 20) / 4 + 1000 * 6 * 8, "{bytes}");
 }
 
 struct Nothing;

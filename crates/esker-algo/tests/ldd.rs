@@ -108,7 +108,7 @@ fn says_what_it_cannot_do() {
     assert_eq!(ldd(&none.graph(), &run, &LddOptions::default()).unwrap().count, 0);
     let error =
         ldd(&none.graph(), &run, &LddOptions { beta: f64::NAN, trees: false }).unwrap_err().to_string();
-    assert_eq!(error, "beta is NaN but must be from 0.0001 to 20");
+    assert_eq!(error, "beta is NaN but must be from 0.001 to 20");
 }
 
 #[test]

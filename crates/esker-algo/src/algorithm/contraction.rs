@@ -59,7 +59,7 @@ pub(super) fn components<G: Graph>(graph: &G, run: &Run, beta: f64) -> Result<Ve
 fn contract<G: Graph>(graph: &G, run: &Run, beta: f64, level: u64) -> Result<Vec<VertexId>, G::Error> {
     let n = graph.num_vertices();
     for attempt in 0..ATTEMPTS {
-        let options = LddOptions { beta: (beta / (1 << attempt) as f64).max(1e-4), trees: false };
+        let options = LddOptions { beta: (beta / (1 << attempt) as f64).max(1e-3), trees: false };
         let seed = run.seed() ^ (level * ATTEMPTS + attempt + 1) << 48;
         let clusters = VertexArray::from(decompose(graph, run, &options, seed, false)?.clusters);
         if attempt + 1 == ATTEMPTS || level == LEVELS_MAX {

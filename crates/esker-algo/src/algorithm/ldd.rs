@@ -30,7 +30,7 @@ use crate::primitive::{
 /// How a graph is decomposed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LddOptions {
-    /// Rate of the exponential distribution of the shifts: about the share of edges that are cut. From 0.0001 to 20.
+    /// Rate of the exponential distribution of the shifts: about the share of edges that are cut. From 0.001 to 20.
     pub beta: f64,
     /// Whether the search tree of each cluster is kept.
     pub trees: bool,
@@ -71,8 +71,10 @@ pub struct Trees {
 pub fn estimate(shape: Shape, options: &LddOptions, deterministic: bool) -> Estimate {
     let id_bytes = size_of::<VertexId>() as u64;
     let ids = if options.trees || deterministic { 5 } else { 3 };
+    // For each possible shift a limit, and a list in all and in a worker.
+    let levels = levels(shape.num_vertices as usize, options.beta.max(BETA_MIN)) as u64 * 64;
     Estimate {
-        memory_bytes: shape.num_vertices * ids * id_bytes + shape.num_vertices.div_ceil(64) * 8 * 2,
+        memory_bytes: shape.num_vertices * ids * id_bytes + shape.num_vertices.div_ceil(64) * 8 * 2 + levels,
         read_bytes: shape.list_bytes() * (1 + u64::from(deterministic)),
     }
 }
@@ -92,10 +94,10 @@ pub fn ldd<G: Graph>(graph: &G, run: &Run, options: &LddOptions) -> Result<Ldd, 
 
 /// An error unless `beta` is a rate that can be drawn from.
 pub(super) fn need_rate(beta: f64) -> Result<(), Stop> {
-    if (1e-4..=20.0).contains(&beta) {
+    if (BETA_MIN..=20.0).contains(&beta) {
         return Ok(());
     }
-    Err(Stop::Unsuitable(format!("beta is {beta} but must be from 0.0001 to 20")))
+    Err(Stop::Unsuitable(format!("beta is {beta} but must be from 0.001 to 20")))
 }
 
 /// As [`ldd`], within a run that has begun, with a seed of its own; `settled`: as in a deterministic run.
@@ -163,6 +165,14 @@ fn finish(
     Ok(Ldd { clusters: clusters.into_vec(), trees, count, radius, rounds })
 }
 
+/// The least rate: with one much smaller there are more rounds than vertices reached in them.
+const BETA_MIN: f64 = 1e-3;
+
+/// The largest shift, rounded up: one so large occurs among `n` with a chance of 1/n.
+fn levels(n: usize, beta: f64) -> usize {
+    (2.0 * (n as f64 + 1.0).ln() / beta).ceil() as usize + 1
+}
+
 /// Purpose of the random numbers.
 const SHIFTS: u64 = 0x6c64_6400;
 
@@ -183,9 +193,7 @@ struct Beginners {
 
 impl Beginners {
     fn new(run: &Run, clusters: &VertexArray, draws: Draws, beta: f64) -> Result<Self, Stop> {
-        let n = clusters.len() as f64;
-        // A shift this large occurs among n with a chance of 1/n.
-        let top = (2.0 * (n + 1.0).ln() / beta).ceil() as usize + 1;
+        let top = levels(clusters.len(), beta);
         let limits = (1..=top).map(|k| ((-beta * k as f64).exp() * (u64::MAX as f64)) as u64).collect();
         let drawn = ((FIRST_SHARE.ln() / beta).ceil() as usize).min(top);
         let mut beginners = Self { draws, limits, levels: Vec::new(), drawn: top + 1, above: top + 1 };

@@ -60,7 +60,7 @@ fn chosen(n: usize, options: &SpannerOptions) -> usize {
 
 fn ldd_options(n: usize, k: usize) -> LddOptions {
     let beta = (n.max(2) as f64).ln() / (2.0 * k as f64);
-    LddOptions { beta: beta.clamp(1e-4, 20.0), trees: true }
+    LddOptions { beta: beta.clamp(1e-3, 20.0), trees: true }
 }
 
 /// Finds a spanner of an undirected graph. Weights are ignored.

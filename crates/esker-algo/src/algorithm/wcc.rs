@@ -31,7 +31,7 @@ pub enum WccMethod {
     /// Decomposition into clusters of low diameter, which are contracted; of undirected graphs. Linear work whatever the
     /// graph, and rounds instead of long ways up trees.
     Contraction {
-        /// Rate of the decomposition, from 0.0001 to 20.
+        /// Rate of the decomposition, from 0.001 to 20.
         beta: f64,
     },
 }
