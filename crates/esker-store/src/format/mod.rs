@@ -42,5 +42,5 @@ pub use manifest::{
 };
 pub(crate) use search::lower_bound;
 pub use size::{BLOCK_BYTES, FORMAT_VERSION, PAGE_BYTES};
-pub use values::Values;
+pub use values::{ValueSlice, Values};
 pub use writer::{ColumnSummary, ColumnWriter, Region};

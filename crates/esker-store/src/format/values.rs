@@ -27,7 +27,46 @@ macro_rules! values {
             $(#[doc = concat!("Elements of type ", stringify!($type), ".")] $code(Column<$type>),)*
         }
 
+        /// Verified elements of a column of any element type.
+        #[derive(Debug, Clone, Copy)]
+        pub enum ValueSlice<'a> {
+            $(#[doc = concat!("Elements of type ", stringify!($type), ".")] $code(&'a [$type]),)*
+        }
+
+        impl ValueSlice<'_> {
+            /// Appends the bits of a range of elements, as [`Values::bits_at`] gives them. Panics beyond the end.
+            pub fn append_bits(&self, range: Range<usize>, out: &mut Vec<u64>) {
+                match self {
+                    $(Self::$code(values) => out.extend(values[range].iter().map(|value| {
+                        let mut bytes = [0; 8];
+                        bytes[..size_of::<$type>()].copy_from_slice(&value.to_le_bytes());
+                        u64::from_le_bytes(bytes)
+                    })),)*
+                }
+            }
+        }
+
         impl Values {
+            /// All elements, verified.
+            ///
+            /// # Errors
+            /// As [`Column::all`].
+            pub fn all(&self, run: &Run) -> Result<ValueSlice<'_>> {
+                Ok(match self {
+                    $(Self::$code(column) => ValueSlice::$code(column.all(run)?),)*
+                })
+            }
+
+            /// Elements of a range, verified.
+            ///
+            /// # Errors
+            /// As [`Column::get`].
+            pub fn get(&self, range: Range<usize>) -> Result<ValueSlice<'_>> {
+                Ok(match self {
+                    $(Self::$code(column) => ValueSlice::$code(column.get(range)?),)*
+                })
+            }
+
             /// As [`Column::open`], for elements of the given type.
             ///
             /// # Errors
@@ -134,13 +173,8 @@ macro_rules! values {
             /// # Errors
             /// As [`Column::get`].
             pub fn append_bits(&self, range: Range<usize>, out: &mut Vec<u64>) -> Result<()> {
-                match self {
-                    $(Self::$code(column) => out.extend(column.get(range)?.iter().map(|value| {
-                        let mut bytes = [0; 8];
-                        bytes[..size_of::<$type>()].copy_from_slice(&value.to_le_bytes());
-                        u64::from_le_bytes(bytes)
-                    })),)*
-                }
+                let count = range.len();
+                self.get(range)?.append_bits(0..count, out);
                 Ok(())
             }
         }

@@ -10,6 +10,7 @@ use std::ops::Range;
 use esker_graph::VertexId;
 
 use crate::error::Result;
+use crate::format::ValueSlice;
 use crate::layer::{ArcChunk, ListColumns};
 
 /// The birth of an arc of a whole fragment that is older than the layer.
@@ -177,7 +178,7 @@ impl Target<'_> {
     }
 }
 
-/// Arcs on their way into a chunk. Their properties are copied at the end of each list, in runs.
+/// Arcs on their way into a chunk. Their properties are copied at its end, in runs.
 #[derive(Debug, Default)]
 pub(super) struct Copied {
     runs: Vec<(u32, Range<usize>)>,
@@ -192,21 +193,28 @@ impl Copied {
         }
     }
 
-    /// Copies the properties of all noted arcs.
+    /// Copies the properties of all noted arcs. `verified` are those of the first lists.
     ///
     /// # Errors
     /// [`crate::Error::Corrupt`].
-    pub(super) fn finish(&mut self, lists: &[&ListColumns], chunk: &mut ArcChunk) -> Result<()> {
+    pub(super) fn finish(
+        self,
+        lists: &[&ListColumns],
+        verified: &[Vec<ValueSlice<'_>>],
+        chunk: &mut ArcChunk,
+    ) -> Result<()> {
         for (number, bits) in chunk.properties.iter_mut().enumerate() {
+            bits.reserve(chunk.targets.len());
             for (which, range) in &self.runs {
-                match lists[*which as usize].property(number) {
-                    Some(values) => values.append_bits(range.clone(), bits)?,
+                let which = *which as usize;
+                match (verified.get(which), lists[which].property(number)) {
+                    (Some(verified), Some(_)) => verified[number].append_bits(range.clone(), bits),
+                    (None, Some(values)) => values.append_bits(range.clone(), bits)?,
                     // The property was defined later.
-                    None => bits.resize(bits.len() + range.len(), 0),
+                    (_, None) => bits.resize(bits.len() + range.len(), 0),
                 }
             }
         }
-        self.runs.clear();
         Ok(())
     }
 }

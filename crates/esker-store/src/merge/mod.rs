@@ -169,6 +169,11 @@ impl Merge<'_> {
             }
         }
         let properties = property_types(&lists);
+        // All of the inputs is read, so it may be verified at once.
+        let verified = lists[..2 * self.inputs.len()].iter().map(|columns| {
+            columns.properties().iter().map(|values| values.all(self.run)).collect::<Result<Vec<_>>>()
+        });
+        let verified = verified.collect::<Result<Vec<_>>>()?;
         let mut direct = Direct {
             direction,
             inputs,
@@ -176,6 +181,7 @@ impl Merge<'_> {
             below: self.below,
             table: None,
             lists,
+            properties: verified,
             is_cut: self.is_cut,
             multigraph: record.multigraph,
             num_vertices: record.num_vertices as usize,

@@ -9,6 +9,7 @@ use super::input::{Cursor, Input};
 use super::list::{Copied, Entry, Kind, OLDER, Source, Target, Whole};
 use super::told::Told;
 use crate::error::Result;
+use crate::format::ValueSlice;
 use crate::layer::{ListColumns, SectionChunk};
 use crate::stack::{Stack, Table};
 
@@ -25,6 +26,8 @@ pub(super) struct Direct<'a> {
     pub(super) table: Option<Arc<Table>>,
     /// For each input its main and its past lists, then the main lists of each layer below.
     pub(super) lists: Vec<&'a ListColumns>,
+    /// The properties of the lists of the inputs.
+    pub(super) properties: Vec<Vec<ValueSlice<'a>>>,
     /// Whether versions after the last one told apart are undone.
     pub(super) is_cut: bool,
     pub(super) multigraph: bool,
@@ -36,12 +39,21 @@ pub(super) struct Direct<'a> {
 /// A fragment of a vertex: the input it is in, and its slot there.
 type Place = (VertexId, u32, usize);
 
+/// An arc that a fragment adds.
+struct Added {
+    target: VertexId,
+    born: u32,
+    lists: u32,
+    at: usize,
+}
+
 /// Merges vertices one after another.
 struct Weave<'m, 'a> {
     direct: &'m Direct<'a>,
     cursors: Vec<Cursor>,
     chunk: SectionChunk,
     entries: Vec<Entry>,
+    added: Vec<Added>,
     target: Target<'m>,
     main: Copied,
     past: Copied,
@@ -88,7 +100,10 @@ impl<'a> Direct<'a> {
             next = v as usize + 1;
         }
         weave.copy_untouched(next..range.end)?;
-        Ok(weave.chunk)
+        let Weave { mut chunk, main, past, .. } = weave;
+        main.finish(&self.lists, &self.properties, &mut chunk.main)?;
+        past.finish(&self.lists, &self.properties, &mut chunk.past)?;
+        Ok(chunk)
     }
 }
 
@@ -114,6 +129,7 @@ impl<'m, 'a> Weave<'m, 'a> {
             cursors: direct.inputs.iter().map(|input| input.cursor(start)).collect(),
             chunk,
             entries: Vec::new(),
+            added: Vec::new(),
             target,
             main: Copied::default(),
             past: Copied::default(),
@@ -136,7 +152,6 @@ impl<'m, 'a> Weave<'m, 'a> {
         let ends = lists.offsets[first + 1..=end].iter().map(|end| end - arcs.start as u64 + before);
         self.chunk.main.ends.extend(ends);
         self.copy_base(arcs)?;
-        self.main.finish(&self.direct.lists, &mut self.chunk.main)?;
         // Vertices that are newer have no arcs.
         (end - first..range.len()).for_each(|_| self.chunk.main.end_list());
         Ok(())
@@ -213,6 +228,9 @@ impl<'m, 'a> Weave<'m, 'a> {
             input.is_whole(place.2) && !input.has_before
         });
         let places_left = &places[start.unwrap_or(0)..];
+        if self.is_growth(v, places_left) {
+            return self.unite(v, places_left);
+        }
         let is_any_whole = places_left.iter().any(whole);
         self.entries.clear();
         self.target.wholes.clear();
@@ -250,6 +268,39 @@ impl<'m, 'a> Weave<'m, 'a> {
         self.end(v, places)
     }
 
+    /// Whether all fragments of a vertex do is add arcs to a list that goes on below the inputs, so that none of them has a history.
+    fn is_growth(&mut self, v: VertexId, places: &[Place]) -> bool {
+        let direct = self.direct;
+        let cursors = &mut self.cursors;
+        let adds = |&(_, position, slot): &Place| {
+            let (input, cursor) = (&direct.inputs[position as usize], &mut cursors[position as usize]);
+            !input.is_whole(slot) && input.dead_of(cursor, v).is_none() && input.past_of(cursor, v).is_none()
+        };
+        !direct.is_complete() && !direct.is_cut && places.iter().all(adds)
+    }
+
+    /// Merges fragments that add arcs.
+    fn unite(&mut self, v: VertexId, places: &[Place]) -> Result<()> {
+        self.target.is_chained = true;
+        self.added.clear();
+        for &(_, position, slot) in places {
+            let input = &self.direct.inputs[position as usize];
+            for at in input.main.range(slot) {
+                let born = input.born.map_or(Ok(input.first_code()), |born| input.code(born.at(at)))?;
+                self.added.push(Added { target: input.main.targets[at], born, lists: 2 * position, at });
+            }
+        }
+        // Stable: copies of an edge stay in the order in which they were added.
+        self.added.sort_by_key(|arc| arc.target);
+        let main = &mut self.chunk.main;
+        main.targets.extend(self.added.iter().map(|arc| arc.target));
+        if self.direct.told.len() > 1 {
+            main.born.extend(self.added.iter().map(|arc| arc.born));
+        }
+        self.added.iter().for_each(|arc| self.main.note(arc.lists, arc.at..arc.at + 1));
+        self.end(v, places)
+    }
+
     /// Tells the histories of all targets of `v`. In between, arcs of the complete layer pass untouched.
     fn tell(&mut self, v: VertexId, spine: Range<usize>) -> Result<()> {
         let entries = std::mem::take(&mut self.entries);
@@ -275,8 +326,6 @@ impl<'m, 'a> Weave<'m, 'a> {
         }
         self.copy_base(rest)?;
         self.entries = entries;
-        self.main.finish(&self.direct.lists, &mut self.chunk.main)?;
-        self.past.finish(&self.direct.lists, &mut self.chunk.past)?;
         if has_past {
             self.chunk.past_vertices.push(v);
             self.chunk.past.end_list();
