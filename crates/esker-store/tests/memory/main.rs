@@ -111,17 +111,16 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// How many arcs the lists of each version have.
-type Versions = BTreeMap<u64, usize>;
+/// How many edges each version has, and how many arcs some of its lists.
+type Versions = BTreeMap<u64, (u64, usize)>;
 
-/// Reads all versions, by their lists.
+/// Reads all versions.
 fn read(db: &Database) -> Versions {
     let arcs = |number| {
         let snapshot = db.at(number).unwrap();
-        let vertices = (0..snapshot.num_vertices()).map(esker_graph::vertex);
+        let vertices = (0..snapshot.num_vertices()).step_by(23).map(esker_graph::vertex);
         let arcs = vertices.map(|v| snapshot.degree(Direction::Out, v).unwrap()).sum();
-        assert_eq!(arcs as u64, snapshot.num_edges());
-        arcs
+        (snapshot.num_edges(), arcs)
     };
     let v = db.vertex_of(1.into()).unwrap().unwrap();
     let newest = db.snapshot().unwrap();
