@@ -145,8 +145,10 @@ pub(crate) fn examine(bytes: &[u8], way: usize) -> Result<Outcome, String> {
 fn refusal(error: &Error, name: &str, way: usize) -> Result<Outcome, String> {
     let message = error.to_string();
     // Errors of columns name the file that they lie in.
-    let mut places = Path::new(name).ancestors().filter_map(|place| place.file_name()?.to_str());
-    let names_it = places.any(|place| message.contains(place)) || way != 0;
+    let file = Path::new(name).file_name().and_then(|name| name.to_str()).unwrap_or(name);
+    let archive = Path::new(name).parent().map(|directory| format!("{}.columns", directory.display()));
+    let names_it =
+        message.contains(file) || archive.is_some_and(|archive| message.contains(&archive)) || way != 0;
     match error {
         Error::Corrupt { .. } | Error::Invalid(_) if names_it => Ok(Outcome::Refused(message)),
         // A mended manifest can name files that are not there, and sizes that no memory suffices for.

@@ -11,6 +11,8 @@
 //!
 //! Vertices that only the complete layer has are copied in bulk, and so are the stretches of a list between the targets that
 //! changed. Work is cut into ranges of vertices by the entries of all inputs, and shared by the threads; the chunks are appended in order.
+//! Where later layers alone are merged, most vertices have a fragment or two of a few arcs: a profile shows no hot loop, but many small
+//! steps for each vertex. So those that only gain arcs, which is most, have no histories told, and properties are copied at the end of a chunk.
 //! Time: by the entries of the inputs. Memory: about 40 bytes for each of 2^17 entries a thread, or for the longest changed list, plus
 //! a vertex table of the layers below if many of their lists are read.
 
