@@ -1,6 +1,6 @@
 //! What versions cost: a graph in layers against the same graph whole, commits, freezing and merging.
 //!
-//! `cargo bench -p esker --bench versions -- [--scale S] [--layers K,K,...] [--directed] [--trials T] [--threads N] [--dir D]`
+//! `cargo bench -p esker-store --bench versions -- [--scale S] [--layers K,K,...] [--directed] [--trials T] [--threads N] [--dir D]`
 //!
 //! For each K: a random 80 % of the edges are imported, the others spread evenly over K commits, each frozen to a layer of its own
 //! (LLAMA, thesis, 4.9.1). BFS and PageRank of the newest version are timed in turn with those of the whole graph, before and after
