@@ -2,7 +2,8 @@
 //!
 //! `cargo bench -p esker-store --bench commits -- [--scale 22] [--only batches,single,reads,large] [--directory DIR]`
 //!
-//! * `batches`: R-MAT edges in commits of 100 000, each synced before it is acknowledged, with freezing and merging by themselves.
+//! * `batches`: R-MAT edges in commits of 100 000, each synced before it is acknowledged, with freezing and merging by themselves; of a graph
+//!   that is kept without in-edges, and of one with.
 //! * `single`: ten thousand commits of one edge, not synced; then all versions are listed and the first, a middle and the last one opened.
 //! * `reads`: the median time of a point read in a quiet database, and while another thread commits, freezes and merges.
 //! * `large`: one commit of 100 million edges; only if asked for (some 10 GB of memory).
@@ -66,7 +67,9 @@ fn main() {
     let temporary = tempfile::tempdir().expect("a directory");
     let place = settings.directory.as_ref().map_or(temporary.path(), Path::new).to_owned();
     if settings.wants("batches") {
-        batches(&settings, &place.join("batches.esker"));
+        for in_edges in [false, true] {
+            batches(&settings, in_edges, &place.join(format!("batches-{in_edges}.esker")));
+        }
     }
     if settings.wants("single") {
         single(&settings, &place.join("single.esker"));
@@ -86,12 +89,13 @@ fn edges(scale: u32, seed: u64) -> Vec<(VertexId, VertexId, ())> {
 }
 
 /// A new database of a small graph over the vertices of a scale.
-fn database(scale: u32, degree: u64, path: &Path, options: DatabaseOptions) -> Database {
+fn database(scale: u32, degree: u64, in_edges: bool, path: &Path, options: DatabaseOptions) -> Database {
     let model = RMat { directed: true, ..RMat::kronecker(scale, degree) };
     let generator = Generator::new(&Model::RMat(model), Weighting::None, 2).expect("a model");
     let disk: Arc<dyn Disk> = Arc::new(RealDisk);
     let reader = Box::new(GeneratorReader::new(generator));
-    import(&disk, reader, path, &ImportOptions::default(), StagingOptions::default()).expect("a database");
+    let import_options = ImportOptions { in_edges, ..ImportOptions::default() };
+    import(&disk, reader, path, &import_options, StagingOptions::default()).expect("a database");
     Database::open(path, options).expect("it opens")
 }
 
@@ -103,9 +107,9 @@ fn add(db: &Database, part: &[(VertexId, VertexId, ())]) {
     db.commit(batch, "").expect("a version");
 }
 
-fn batches(settings: &Settings, path: &Path) {
+fn batches(settings: &Settings, in_edges: bool, path: &Path) {
     let edges = edges(settings.scale, 1);
-    let db = database(settings.scale, 1, path, DatabaseOptions::default());
+    let db = database(settings.scale, 1, in_edges, path, DatabaseOptions::default());
     let begin = Instant::now();
     for part in edges.chunks(settings.batch) {
         add(&db, part);
@@ -115,9 +119,10 @@ fn batches(settings: &Settings, path: &Path) {
     db.freeze(&run).expect("a layer");
     let frozen = begin.elapsed().as_secs_f64();
     println!(
-        "{} edges in commits of {}: {:.2} M/s acknowledged, {:.2} M/s with the last of them frozen; {} layers",
+        "{} edges in commits of {}, {} in-edges: {:.2} M/s acknowledged, {:.2} M/s with the last of them frozen; {} layers",
         edges.len(),
         settings.batch,
+        if in_edges { "with" } else { "without" },
         edges.len() as f64 / acknowledged / 1e6,
         edges.len() as f64 / frozen / 1e6,
         db.manifest().layers.len()
@@ -128,7 +133,7 @@ fn batches(settings: &Settings, path: &Path) {
 fn single(settings: &Settings, path: &Path) {
     let edges = edges(settings.scale.min(16), 3);
     let options = DatabaseOptions { sync: Sync::Never, ..DatabaseOptions::default() };
-    let db = database(settings.scale.min(16), 1, path, options);
+    let db = database(settings.scale.min(16), 1, true, path, options);
     let tenth = settings.singles / 10;
     let mut parts = Vec::new();
     let begin = Instant::now();
@@ -161,8 +166,13 @@ fn single(settings: &Settings, path: &Path) {
 }
 
 fn reads(settings: &Settings, path: &Path) {
-    let db =
-        database(settings.scale, 16, path, DatabaseOptions { delta_bytes: 16 << 20, ..Default::default() });
+    let db = database(
+        settings.scale,
+        16,
+        true,
+        path,
+        DatabaseOptions { delta_bytes: 16 << 20, ..Default::default() },
+    );
     let edges = edges(settings.scale.min(20), 5);
     let quiet = read(&db, settings);
     let stop = AtomicBool::new(false);
@@ -213,7 +223,7 @@ fn read(db: &Database, settings: &Settings) -> f64 {
 }
 
 fn large(path: &Path) {
-    let db = database(20, 1, path, DatabaseOptions::default());
+    let db = database(20, 1, true, path, DatabaseOptions::default());
     let begin = Instant::now();
     let mut batch = db.batch();
     let mut state = 1_u64;

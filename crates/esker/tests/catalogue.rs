@@ -56,6 +56,10 @@ fn every_algorithm_is_verified_on_every_kind_of_graph() {
                     assert!(refused.contains("undirected"), "{}: {refused}", entry.name);
                     continue;
                 }
+                if let (Weighting::Unit, "wbfs", Err(error)) = (&weighting, entry.name, &outcome) {
+                    assert!(error.to_string().contains("integral"), "{error}");
+                    continue;
+                }
                 let answer = outcome.unwrap_or_else(|error| panic!("{} on {database}: {error}", entry.name));
                 let rows = answer.edges.as_ref().map_or(snapshot.num_vertices(), Vec::len);
                 for column in &answer.columns {
