@@ -31,8 +31,9 @@ pub use known::KnownEdges;
 
 /// Changes that a thread resolves at a time, more or less.
 const CHUNK_CHANGES: usize = 1 << 14;
-/// With at least one change for so many vertices, the vertex table is worth making.
-const TABLE_VERTICES_PER_CHANGE: usize = 64;
+/// Without the vertex table each changed vertex is searched in every layer. With at least one search for so many vertices, the table is
+/// worth making; made once, the next freeze extends it.
+const TABLE_VERTICES_PER_SEARCH: usize = 64;
 /// The lists of the largest degrees are copied as long as that adds at most this part of the changes to the layer.
 const LARGEST_SHARE: usize = 8;
 
@@ -113,11 +114,11 @@ fn freeze_direction(
     let directed = changes.stack.layers()[0].is_directed();
     let arcs = sorted_arcs(changes.edges, directed, direction, run)?;
     let stack = changes.stack;
-    let table = if arcs.len() * TABLE_VERTICES_PER_CHANGE >= stack.num_vertices() && stack.layers().len() > 1
-    {
-        Some(stack.table(direction, run)?)
-    } else {
-        None
+    let later_layers = stack.layers().len() - 1;
+    let searches = arcs.len().saturating_mul(later_layers);
+    let table = match searches.saturating_mul(TABLE_VERTICES_PER_SEARCH) >= stack.num_vertices().max(1) {
+        true => Some(stack.table(direction, run)?),
+        false => None,
     };
     let codes = (changes.versions.1 - changes.versions.0 + 1) as u32;
     let shape = SectionShape {
