@@ -16,7 +16,7 @@ pub(super) const MIS: Entry = Entry {
     name: "mis",
     summary: "Maximal independent set: no two neighbours, and none could be added",
     options: &[OptionSpec {
-        name: "order",
+        name: "first",
         value: "NAME",
         help: "Who comes first: degree (the least) or random [default: degree]",
     }],
@@ -30,11 +30,11 @@ pub(super) const MIS: Entry = Entry {
 };
 
 fn mis_options(params: &Params) -> Result<MisOptions> {
-    let order = match params.text("order") {
+    let order = match params.text("first") {
         None => MisOptions::default().order,
         Some("degree") => MisOrder::ByDegree,
         Some("random") => MisOrder::Random,
-        Some(other) => return Err(Error::Usage(format!("--order is degree or random, not {other:?}"))),
+        Some(other) => return Err(Error::Usage(format!("--first is degree or random, not {other:?}"))),
     };
     Ok(MisOptions { order })
 }
@@ -57,7 +57,7 @@ pub(super) const COLOURING: Entry = Entry {
     name: "colouring",
     summary: "Colours such that no two neighbours have the same, few of them",
     options: &[OptionSpec {
-        name: "order",
+        name: "first",
         value: "NAME",
         help: "Who is coloured first: llf (largest log of the degree), lf (largest degree), sl (smallest last), random [default: llf]",
     }],
@@ -71,12 +71,12 @@ pub(super) const COLOURING: Entry = Entry {
 };
 
 fn colouring_options(params: &Params) -> Result<ColouringOptions> {
-    let order = match params.text("order").unwrap_or("llf") {
+    let order = match params.text("first").unwrap_or("llf") {
         "llf" => ColouringOrder::LargestLogFirst,
         "lf" => ColouringOrder::LargestFirst,
         "sl" => ColouringOrder::SmallestLast,
         "random" => ColouringOrder::Random,
-        other => return Err(Error::Usage(format!("--order is llf, lf, sl or random, not {other:?}"))),
+        other => return Err(Error::Usage(format!("--first is llf, lf, sl or random, not {other:?}"))),
     };
     Ok(ColouringOptions { order })
 }
