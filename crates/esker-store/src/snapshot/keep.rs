@@ -8,6 +8,7 @@ use bytemuck::Pod;
 use esker_graph::VertexId;
 
 /// Fewer arcs are not worth asking the processor what it can.
+#[cfg(all(target_arch = "x86_64", not(feature = "id64")))]
 const VECTOR_LEN_MIN: usize = 64;
 
 /// Puts those of some arcs whose code in `born` is at most `rank` at the start of the buffers `kept` and `kept_weights`, in order; how
