@@ -213,7 +213,7 @@ impl<'a> SectionWriter<'a> {
     /// Makes the files.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`crate::Error::Io`].
     pub fn create(writer: &'a PlainWriter<'a>, direction: Direction, shape: SectionShape) -> Result<Self> {
         let sparse = !shape.complete;
         let columns = ArcsColumns {
@@ -233,7 +233,7 @@ impl<'a> SectionWriter<'a> {
     /// Appends the lists of vertices behind all those before.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`crate::Error::Io`].
     pub fn append(&mut self, chunk: &SectionChunk) -> Result<()> {
         self.main.append(&chunk.vertices, &chunk.main)?;
         if let Some(column) = &mut self.degrees {
@@ -289,7 +289,7 @@ impl<'a> SectionWriter<'a> {
     /// Completes and syncs the files; what the manifest must say of them.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`crate::Error::Io`].
     pub fn finish(self) -> Result<SectionRecord> {
         let (lists, arcs) = self.main.finish()?;
         finish(self.degrees)?;
