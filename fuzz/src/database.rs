@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use esker_graph::{Direction, Run, VertexId, vertex};
 use esker_store::check::check;
-use esker_store::format::{Archive, ArchiveWriter, remove_archive};
+use esker_store::format::{Archive, ArchiveWriter, Encoding, remove_archive};
 use esker_store::import::format::{PickProperties, ReadOptions};
 use esker_store::import::input::Input;
 use esker_store::import::install::import;
@@ -43,11 +43,14 @@ fn sound() -> &'static [Sound] {
         let sparse = "7 9000000000 5\n9000000000 12 -6\n12 7 7\n12 12 8\n";
         let keep = ImportOptions { order: VertexOrder::Keep, threads: 1, ..ImportOptions::default() };
         let degree = ImportOptions { order: VertexOrder::Degree, ..keep.clone() };
+        // A list of two blocks.
+        let star: String = (1..70).map(|v| format!("0 {v} {}\n", v % 3)).collect();
         let inputs = [
             ("web.csv", texts, keep.clone()),
-            ("web.el", ints, ImportOptions { directed: Some(false), ..keep }),
+            ("web.el", ints, ImportOptions { directed: Some(false), ..keep.clone() }),
             ("web.el", ints, ImportOptions { in_edges: false, ..degree.clone() }),
             ("web.wel", sparse, degree),
+            ("web.wel", &star, ImportOptions { encoding: Encoding::Compressed, ..keep }),
         ];
         // What is made here comes from this file alone, so failing is a mistake in it, or in the import.
         inputs.into_iter().map(|(name, text, options)| make(name, text, &options).expect("sound")).collect()

@@ -15,6 +15,8 @@ pub struct Shape {
     pub in_edges: bool,
     /// Bytes of the weight beside each neighbour; 0 without weights.
     pub weight_bytes: u64,
+    /// Whether lists come in parts all over a scan: see [`Graph::is_scattered`].
+    pub scattered: bool,
 }
 
 impl Shape {
@@ -26,6 +28,7 @@ impl Shape {
             directed: graph.is_directed(),
             in_edges: graph.has(Direction::In),
             weight_bytes: size_of::<G::Weight>() as u64,
+            scattered: graph.is_scattered(),
         }
     }
 

@@ -12,6 +12,10 @@ pub trait Length: Weight {
     type Narrow: Reach<Self>;
     /// What they are computed in if that overflows.
     type Wide: Reach<Self>;
+    /// What distances that may be negative are computed in at first, and if that overflows.
+    type Signed: Signed<Self>;
+    /// See above.
+    type WideSigned: Signed<Self>;
     /// The distance of a vertex that is not reached; larger than any other.
     const UNREACHED: Self::Distance;
     /// Whether all edges are of length 1.
@@ -43,8 +47,15 @@ pub trait Reach<W: Length>: Value {
     /// Of a vertex not reached; larger than any other.
     const FAR: Self;
 
-    /// The distance after an edge. `None` if the edge is not of a length that is zero or more, or on overflow.
-    fn after(self, edge: W) -> Option<Self>;
+    /// The distance after an edge, and whether it is one: not so if the edge is not of a length that is zero or more, or on overflow.
+    /// Without branches.
+    fn sum(self, edge: W) -> (Self, bool);
+    /// The distance after an edge, if it is one.
+    #[inline(always)]
+    fn after(self, edge: W) -> Option<Self> {
+        let (sum, is_sound) = self.sum(edge);
+        is_sound.then_some(sum)
+    }
     /// Whether the edge is longer than a distance.
     fn is_shorter_than(self, edge: W) -> bool;
     /// The least distance that is more than `self` and at least `self + span`; [`Reach::FAR`] on overflow.
@@ -57,6 +68,42 @@ pub trait Reach<W: Length>: Value {
     fn give(self) -> W::Distance;
 }
 
+/// A number in which distances are computed that may be negative. [`Signed::FAR`] stands for unreached.
+pub trait Signed<W: Length>: Value {
+    /// Of the source.
+    const ZERO: Self;
+    /// Of a vertex not reached; larger than any other.
+    const FAR: Self;
+
+    /// The distance after an edge, and whether it is one: not so if the edge is not a number, or on overflow. Without branches.
+    fn sum(self, edge: W) -> (Self, bool);
+    /// This distance as it is given.
+    fn give(self) -> W::Distance;
+}
+
+macro_rules! integer_signed {
+    ($signed:ty, $weight:ty) => {
+        #[allow(clippy::cast_lossless)] // Some of the types have lossless casts, others not.
+        impl Signed<$weight> for $signed {
+            const ZERO: Self = 0;
+            const FAR: Self = Self::MAX;
+            #[inline(always)]
+            fn sum(self, edge: $weight) -> (Self, bool) {
+                let (sum, overflows) = self.overflowing_add(edge as Self);
+                (sum, !overflows & (sum != Self::MAX))
+            }
+            #[inline(always)]
+            fn give(self) -> i64 {
+                if self == Self::MAX { i64::MAX } else { self as i64 }
+            }
+        }
+    };
+}
+
+integer_signed!(i32, i32);
+integer_signed!(i64, i32);
+integer_signed!(i64, i64);
+
 macro_rules! integer_reach {
     ($reach:ty, $weight:ty, $far:expr) => {
         #[allow(clippy::cast_lossless)] // Some of the types have lossless casts, others not.
@@ -64,9 +111,9 @@ macro_rules! integer_reach {
             const ZERO: Self = 0;
             const FAR: Self = $far;
             #[inline(always)]
-            fn after(self, edge: $weight) -> Option<Self> {
-                let edge = Self::try_from(edge).ok()?;
-                self.checked_add(edge).filter(|&sum| sum < $far)
+            fn sum(self, edge: $weight) -> (Self, bool) {
+                let (sum, overflows) = self.overflowing_add(edge as Self);
+                (sum, (edge >= 0) & !overflows & (sum < $far))
             }
             #[inline(always)]
             fn is_shorter_than(self, edge: $weight) -> bool {
@@ -102,6 +149,8 @@ macro_rules! integer_length {
             type Distance = i64;
             type Narrow = $narrow;
             type Wide = u64;
+            type Signed = $weight;
+            type WideSigned = i64;
             const UNREACHED: i64 = i64::MAX;
             fn of_steps(steps: u64) -> i64 {
                 steps as i64
@@ -131,8 +180,8 @@ macro_rules! float_length {
             const ZERO: Self = 0.0;
             const FAR: Self = f64::INFINITY;
             #[inline(always)]
-            fn after(self, edge: $weight) -> Option<Self> {
-                (edge >= 0.0).then(|| self + f64::from(edge))
+            fn sum(self, edge: $weight) -> (Self, bool) {
+                (self + f64::from(edge), edge >= 0.0)
             }
             #[inline(always)]
             fn is_shorter_than(self, edge: $weight) -> bool {
@@ -154,10 +203,25 @@ macro_rules! float_length {
                 self
             }
         }
+        impl Signed<$weight> for f64 {
+            const ZERO: Self = 0.0;
+            const FAR: Self = f64::INFINITY;
+            #[inline(always)]
+            fn sum(self, edge: $weight) -> (Self, bool) {
+                let sum = self + f64::from(edge);
+                (sum, sum > f64::NEG_INFINITY)
+            }
+            #[inline(always)]
+            fn give(self) -> f64 {
+                self
+            }
+        }
         impl Length for $weight {
             type Distance = f64;
             type Narrow = f64;
             type Wide = f64;
+            type Signed = f64;
+            type WideSigned = f64;
             const UNREACHED: f64 = f64::INFINITY;
             fn of_steps(steps: u64) -> f64 {
                 steps as f64
@@ -186,6 +250,8 @@ impl Length for () {
     type Distance = i64;
     type Narrow = u32;
     type Wide = u32;
+    type Signed = i64;
+    type WideSigned = i64;
     const UNREACHED: i64 = i64::MAX;
     const UNIT: bool = true;
     fn of_steps(steps: u64) -> i64 {
@@ -204,11 +270,24 @@ impl Length for () {
     }
 }
 
+impl Signed<()> for i64 {
+    const ZERO: Self = 0;
+    const FAR: Self = Self::MAX;
+    #[inline(always)]
+    fn sum(self, (): ()) -> (Self, bool) {
+        <Self as Signed<i64>>::sum(self, 1)
+    }
+    fn give(self) -> i64 {
+        self
+    }
+}
+
 impl Reach<()> for u32 {
     const ZERO: Self = 0;
     const FAR: Self = u32::MAX;
-    fn after(self, (): ()) -> Option<Self> {
-        self.checked_add(1).filter(|&sum| sum < u32::MAX)
+    #[inline(always)]
+    fn sum(self, (): ()) -> (Self, bool) {
+        <Self as Reach<i32>>::sum(self, 1)
     }
     fn is_shorter_than(self, (): ()) -> bool {
         self < 1

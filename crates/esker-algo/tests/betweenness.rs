@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::shapes::each_form;
 use esker_algo::algorithm::betweenness::{Betweenness, BetweennessOptions, Scale, Sources, betweenness};
 use esker_algo::check;
 use esker_graph::{Csr, Direction, Graph, Run, Stop, VertexId};
@@ -22,14 +23,11 @@ proptest! {
     fn right_on_every_kind_of_graph(sample in common::samples(), pick in any::<u32>(), count in 0usize..20) {
         let csr = sample.csr(|_| ());
         let graph = csr.graph();
-        let spaced = common::Spaced::new(&graph, sample.seed);
         let one = (pick as usize % sample.num_vertices) as VertexId;
         for sources in [Sources::All, Sources::Sample(count), Sources::These(vec![one, one])] {
             for run in common::runs(false) {
                 checked(&graph, &csr, &run, &sources);
-                checked(&common::fragmented(&graph, &sample), &csr, &run, &sources);
-                checked(&spaced.induced(&spaced.graph()), &csr, &run, &sources);
-                checked(&spaced.induced(&common::fragmented(&spaced.graph(), &sample)), &csr, &run, &sources);
+                each_form!(csr, sample.seed, |form| { checked(form, &csr, &run, &sources); });
                 checked(&common::without_in_edges(&graph), &csr, &run, &sources);
             }
             let answers: Vec<_> =

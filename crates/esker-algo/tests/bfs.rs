@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::shapes::each_form;
 use esker_algo::algorithm::bfs::{Bfs, BfsOptions, bfs};
 use esker_algo::check;
 use esker_graph::{Csr, Direction, Graph, NONE, Run, Stop, VertexId};
@@ -23,16 +24,13 @@ proptest! {
     fn right_on_every_kind_of_graph(sample in common::samples(), picks in prop::collection::vec(any::<u32>(), 1..3)) {
         let csr = sample.csr(|_| ());
         let graph = csr.graph();
-        let spaced = common::Spaced::new(&graph, sample.seed);
         let sources: Vec<_> =
             picks.iter().map(|p| (*p as usize % sample.num_vertices) as VertexId).collect();
         for deterministic in [false, true] {
             let mut answers = Vec::new();
             for run in common::runs(deterministic) {
                 answers.push(checked(&graph, &csr, &run, &sources));
-                answers.push(checked(&common::fragmented(&graph, &sample), &csr, &run, &sources));
-                answers.push(checked(&spaced.induced(&spaced.graph()), &csr, &run, &sources));
-                answers.push(checked(&spaced.induced(&common::fragmented(&spaced.graph(), &sample)), &csr, &run, &sources));
+                each_form!(csr, sample.seed, |form| answers.push(checked(form, &csr, &run, &sources)));
                 answers.push(checked(&common::without_in_edges(&graph), &csr, &run, &sources));
             }
             for answer in &answers {

@@ -1,14 +1,14 @@
 //! Blocks, articulation points and bridges of random and awkward graphs.
 
 mod common;
-mod shapes;
 
+use common::shapes::{each_form, shapes};
+use common::undirected;
 use esker_algo::algorithm::biconnectivity::{Biconnectivity, biconnectivity};
 use esker_algo::algorithm::wcc::{WccOptions, wcc};
 use esker_algo::check;
 use esker_graph::{Csr, Direction, Graph, Run, Stop, VertexId, Weight, vertex};
 use proptest::prelude::*;
-use shapes::{on_every_form, shapes, undirected};
 
 fn checked<G: Graph<Error = Stop>, W: Weight>(graph: &G, csr: &Csr<W>, run: &Run) -> Biconnectivity {
     let found = biconnectivity(graph, run).expect("blocks");
@@ -46,7 +46,7 @@ proptest! {
         let csr = sample.csr(|_| ());
         let mut answers = Vec::new();
         for run in common::runs(sample.seed.is_multiple_of(2)) {
-            on_every_form!(csr, sample.seed, |graph| answers.push(checked(graph, &csr, &run)));
+            each_form!(csr, sample.seed, |graph| answers.push(checked(graph, &csr, &run)));
         }
         prop_assert_eq!(&answers[0].articulation_points, &points_by_removal(&sample));
         let components = wcc(&csr.graph(), &common::run(1, false), &WccOptions::default()).unwrap().components;

@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::shapes::each_form;
 use esker_algo::algorithm::cdlp::{Cdlp, CdlpOptions, cdlp};
 use esker_algo::check;
 use esker_graph::{Csr, Direction, Graph, Lists, Run, Stop, VertexId};
@@ -35,18 +36,15 @@ proptest! {
     fn right_on_every_kind_of_graph(
         sample in common::samples(),
         iterations in 0usize..12,
-        labels in prop::collection::vec(prop_oneof![0..5u64, any::<u64>()], 60),
+        labels in prop::collection::vec(prop_oneof![0..5u64, any::<u64>()], 100),
     ) {
         let csr = sample.csr(|_| ());
         let graph = csr.graph();
-        let spaced = common::Spaced::new(&graph, sample.seed);
         let labels = &labels[..sample.num_vertices];
         for run in [common::run(1, false), common::run(3, true)] {
             checked(&graph, &csr, &run, None, iterations);
             checked(&graph, &csr, &run, Some(labels), iterations);
-            checked(&common::fragmented(&graph, &sample), &csr, &run, Some(labels), iterations);
-            checked(&spaced.induced(&spaced.graph()), &csr, &run, Some(labels), iterations);
-            checked(&spaced.induced(&common::fragmented(&spaced.graph(), &sample)), &csr, &run, Some(labels), iterations);
+            each_form!(csr, sample.seed, |form| { checked(form, &csr, &run, Some(labels), iterations); });
         }
     }
 }

@@ -2,11 +2,13 @@
 
 mod common;
 
-use common::shapes::{each_form, large, shapes};
-use esker_algo::algorithm::colouring::{Colouring, ColouringOptions, ColouringOrder, colouring};
+use std::num::NonZeroU32;
+
+use common::shapes::{awkward, each_form, large};
+use esker_algo::algorithm::colouring::{Colouring, ColouringOptions, ColouringOrder, Ties, colouring};
 use esker_algo::algorithm::kcore::kcore;
 use esker_algo::check;
-use esker_graph::{Csr, Direction, Graph, Run, RunOptions, Stop};
+use esker_graph::{Csr, Direction, Graph, NONE, Run, RunOptions, Stop, VertexId, vertex};
 use proptest::prelude::*;
 
 const ORDERS: [ColouringOrder; 4] = [
@@ -17,7 +19,8 @@ const ORDERS: [ColouringOrder; 4] = [
 ];
 
 fn checked<G: Graph<Error = Stop>>(graph: &G, csr: &Csr, run: &Run, order: ColouringOrder) -> Colouring {
-    let found = colouring(graph, run, &ColouringOptions { order }).expect("colours");
+    let found =
+        colouring(graph, run, &ColouringOptions { order, ..ColouringOptions::default() }).expect("colours");
     let view = csr.graph();
     let out = view.rows(Direction::Out).expect("out-lists");
     check::colouring(out, view.is_directed(), &found.colours).expect("a right answer");
@@ -45,17 +48,46 @@ fn right(csr: &Csr, seed: u64) {
     }
 }
 
+/// What the greedy method gives one vertex after the other, largest degree first and then by number.
+fn one_after_the_other(csr: &Csr) -> Vec<VertexId> {
+    let view = csr.graph();
+    let rows = |way| view.rows(way).expect("lists in memory");
+    let ways: &[Direction] =
+        if view.is_directed() { &[Direction::Out, Direction::In] } else { &[Direction::Out] };
+    let neighbours = |v| ways.iter().flat_map(move |&way| rows(way).list(v).0).copied();
+    let n = view.num_vertices();
+    let mut order: Vec<VertexId> = (0..n).map(vertex).collect();
+    order.sort_by_key(|&v| std::cmp::Reverse(neighbours(v).count()));
+    let mut colours = vec![NONE; n];
+    for v in order {
+        let taken: Vec<_> = neighbours(v).filter(|&u| u != v).map(|u| colours[u as usize]).collect();
+        colours[v as usize] = (0..).find(|colour| !taken.contains(colour)).expect("a free colour");
+    }
+    colours
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
     #[test]
     fn right_on_every_kind_of_graph(sample in common::samples()) {
         right(&sample.csr(|_| ()), sample.seed);
     }
+
+    #[test]
+    fn one_pass_with_ties_by_number_is_the_greedy_method(sample in common::samples()) {
+        let csr = sample.csr(|_| ());
+        let options =
+            ColouringOptions { order: ColouringOrder::LargestFirst, ties: Ties::Number, passes: NonZeroU32::MIN };
+        for threads in [1, 2, 7] {
+            let found = colouring(&csr.graph(), &common::run(threads, false), &options).expect("colours");
+            prop_assert_eq!(found.colours, one_after_the_other(&csr));
+        }
+    }
 }
 
 #[test]
 fn right_on_awkward_graphs_with_two_seeds() {
-    for sample in shapes() {
+    for sample in awkward() {
         (0..2).for_each(|seed| right(&sample.csr(|_| ()), seed));
     }
 }

@@ -1,13 +1,13 @@
 //! Spanning forests of random and awkward graphs.
 
 mod common;
-mod shapes;
 
+use common::shapes::{each_form, shapes};
+use common::undirected;
 use esker_algo::algorithm::forest::{Forest, ForestMethod, ForestOptions, forest};
 use esker_algo::check;
 use esker_graph::{Csr, Direction, Graph, Run, Stop, Weight};
 use proptest::prelude::*;
-use shapes::{on_every_form, shapes, undirected};
 
 fn checked<G: Graph<Error = Stop>, W: Weight>(
     graph: &G,
@@ -31,7 +31,7 @@ proptest! {
         for method in METHODS {
             let options = ForestOptions { method, sampled_neighbours, sampled_vertices: 10 };
             for run in common::runs(false) {
-                on_every_form!(csr, sample.seed, |graph| { checked(graph, &csr, &run, &options); });
+                each_form!(csr, sample.seed, |graph| { checked(graph, &csr, &run, &options); });
             }
         }
     }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::shapes::{each_form, large, shapes};
+use common::shapes::{awkward, each_form, large};
 use esker_algo::algorithm::kcore::{KCore, estimate, kcore};
 use esker_algo::{Shape, check};
 use esker_graph::{Csr, Direction, Graph, Run, RunOptions, Stop};
@@ -43,7 +43,7 @@ proptest! {
 
 #[test]
 fn right_on_awkward_graphs() {
-    for sample in shapes() {
+    for sample in awkward() {
         right(&sample.csr(|_| ()), sample.seed);
     }
 }

@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::shapes::each_form;
 use esker_algo::algorithm::lcc::{Lcc, LccOptions, lcc};
 use esker_algo::algorithm::triangles::VertexOrder;
 use esker_algo::check;
@@ -25,14 +26,11 @@ proptest! {
     fn right_on_every_kind_of_graph(sample in common::samples()) {
         let csr = sample.csr(|_| ());
         let graph = csr.graph();
-        let spaced = common::Spaced::new(&graph, sample.seed);
         for run in [common::run(1, false), common::run(3, true)] {
             let first = checked(&graph, &csr, &run, VertexOrder::Auto);
             for order in ORDERS {
                 prop_assert_eq!(&checked(&graph, &csr, &run, order).coefficients, &first.coefficients);
-                checked(&common::fragmented(&graph, &sample), &csr, &run, order);
-                checked(&spaced.induced(&spaced.graph()), &csr, &run, order);
-                checked(&spaced.induced(&common::fragmented(&spaced.graph(), &sample)), &csr, &run, order);
+                each_form!(csr, sample.seed, |form| { checked(form, &csr, &run, order); });
             }
         }
     }

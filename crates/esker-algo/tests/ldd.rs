@@ -1,13 +1,13 @@
 //! Low-diameter decompositions of random and awkward graphs.
 
 mod common;
-mod shapes;
 
+use common::shapes::{each_form, shapes};
+use common::undirected;
 use esker_algo::algorithm::ldd::{Ldd, LddOptions, ldd};
 use esker_algo::check;
 use esker_graph::{Csr, Direction, Graph, Run, RunOptions, Stop, vertex};
 use proptest::prelude::*;
-use shapes::{on_every_form, shapes, undirected};
 
 fn checked<G: Graph<Error = Stop>, W: esker_graph::Weight>(
     graph: &G,
@@ -42,7 +42,7 @@ proptest! {
         let options = LddOptions { beta, trees };
         for threads in [1, 2, 7] {
             let run = seeded(threads, sample.seed, threads == 2);
-            on_every_form!(csr, sample.seed, |graph| { checked(graph, &csr, &run, &options); });
+            each_form!(csr, sample.seed, |graph| { checked(graph, &csr, &run, &options); });
         }
     }
 

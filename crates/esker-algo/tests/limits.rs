@@ -138,7 +138,7 @@ fn by_rounds() -> WidestOptions {
 }
 
 fn smallest_last() -> ColouringOptions {
-    ColouringOptions { order: ColouringOrder::SmallestLast }
+    ColouringOptions { order: ColouringOrder::SmallestLast, ..ColouringOptions::default() }
 }
 
 /// A path with chords, and a few vertices with more of them: many rounds, and many arcs.

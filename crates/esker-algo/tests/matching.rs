@@ -1,13 +1,13 @@
 //! Maximal matchings of random and awkward graphs.
 
 mod common;
-mod shapes;
 
+use common::shapes::{each_form, shapes};
+use common::undirected;
 use esker_algo::algorithm::matching::{Matching, MatchingMethod, MatchingOptions, matching};
 use esker_algo::check;
 use esker_graph::{Csr, Direction, Lists, NONE, Run, RunOptions, Stop, Weight};
 use proptest::prelude::*;
-use shapes::{on_every_form, shapes, undirected};
 
 const METHODS: [MatchingMethod; 2] = [MatchingMethod::Claims, MatchingMethod::Priorities];
 
@@ -35,7 +35,7 @@ proptest! {
         for method in METHODS {
             for threads in [1, 2, 7] {
                 let run = seeded(threads, sample.seed, false);
-                on_every_form!(csr, sample.seed, |graph| { checked(graph, &csr, &run, method); });
+                each_form!(csr, sample.seed, |graph| { checked(graph, &csr, &run, method); });
             }
         }
     }

@@ -1,14 +1,14 @@
 //! Minimum spanning forests of random and awkward graphs.
 
 mod common;
-mod shapes;
 
+use common::shapes::{each_form, shapes};
+use common::undirected;
 use esker_algo::algorithm::msf::{Msf, msf};
 use esker_algo::check;
 use esker_algo::primitive::Ranked;
 use esker_graph::{Csr, Direction, Graph, Run, Stop};
 use proptest::prelude::*;
-use shapes::{on_every_form, shapes, undirected};
 
 fn checked<G: Graph<Weight = W, Error = Stop>, W: Ranked>(graph: &G, csr: &Csr<W>, run: &Run) -> Msf<W> {
     let found = msf(graph, run).expect("a forest");
@@ -22,7 +22,7 @@ fn checked<G: Graph<Weight = W, Error = Stop>, W: Ranked>(graph: &G, csr: &Csr<W
 
 fn on_all<W: Ranked>(csr: &Csr<W>, seed: u64) {
     for run in common::runs(false) {
-        on_every_form!(csr, seed, |graph| {
+        each_form!(csr, seed, |graph| {
             let found = msf(graph, &run).expect("a forest");
             assert_eq!(found.edges.len(), graph.num_vertices() - found.trees);
         });

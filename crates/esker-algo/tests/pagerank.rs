@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::shapes::each_form;
 use esker_algo::algorithm::pagerank::{PageRank, PageRankOptions, pagerank};
 use esker_algo::check;
 use esker_graph::{Csr, Direction, Graph, Run, Stop, VertexId};
@@ -27,7 +28,6 @@ proptest! {
     fn right_on_every_kind_of_graph(sample in common::samples(), personal in any::<bool>()) {
         let csr = sample.csr(|_| ());
         let graph = csr.graph();
-        let spaced = common::Spaced::new(&graph, sample.seed);
         let weights = (0..sample.num_vertices).map(|v| (v % 3) as f64).collect::<Vec<_>>();
         let options = PageRankOptions {
             tolerance: 1e-10,
@@ -38,9 +38,7 @@ proptest! {
         let mut scores = Vec::new();
         for run in common::runs(true) {
             scores.push(checked(&graph, &csr, &run, &options).scores);
-            checked(&common::fragmented(&graph, &sample), &csr, &run, &options);
-            checked(&spaced.induced(&spaced.graph()), &csr, &run, &options);
-            checked(&spaced.induced(&common::fragmented(&spaced.graph(), &sample)), &csr, &run, &options);
+            each_form!(csr, sample.seed, |form| { checked(form, &csr, &run, &options); });
             checked(&common::without_in_edges(&graph), &csr, &run, &options);
         }
         prop_assert_eq!(&scores[0], &scores[1]);

@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::shapes::each_form;
 use esker_algo::algorithm::scc::{Scc, scc};
 use esker_algo::check;
 use esker_graph::{Csr, Direction, Lists, Run, Stop, VertexId};
@@ -24,12 +25,9 @@ proptest! {
     fn right_on_every_kind_of_graph(sample in common::samples()) {
         let csr = sample.csr(|_| ());
         let graph = csr.graph();
-        let spaced = common::Spaced::new(&graph, sample.seed);
         for run in [common::run(1, false), common::run(3, true)] {
             let first = checked(&graph, &csr, &run);
-            checked(&common::fragmented(&graph, &sample), &csr, &run);
-            checked(&spaced.induced(&spaced.graph()), &csr, &run);
-            checked(&spaced.induced(&common::fragmented(&spaced.graph(), &sample)), &csr, &run);
+            each_form!(csr, sample.seed, |form| { checked(form, &csr, &run); });
             let serial = checked(&common::without_in_edges(&graph), &csr, &run);
             prop_assert_eq!(first.components, serial.components);
         }

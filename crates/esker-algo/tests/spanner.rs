@@ -1,14 +1,14 @@
 //! Spanners of random and awkward graphs.
 
 mod common;
-mod shapes;
 
+use common::shapes::{each_form, shapes};
+use common::undirected;
 use esker_algo::algorithm::bfs::{BfsOptions, bfs};
 use esker_algo::algorithm::spanner::{Spanner, SpannerOptions, spanner};
 use esker_algo::check;
 use esker_graph::{Csr, Direction, Graph, NONE, Run, RunOptions, Stop, Weight, vertex};
 use proptest::prelude::*;
-use shapes::{on_every_form, shapes, undirected};
 
 fn checked<G: Graph<Error = Stop>, W: Weight>(
     graph: &G,
@@ -52,7 +52,7 @@ proptest! {
         let csr = sample.csr(|_| ());
         for threads in [1, 2, 7] {
             let run = seeded(threads, sample.seed, false);
-            on_every_form!(csr, sample.seed, |graph| { checked(graph, &csr, &run, k); });
+            each_form!(csr, sample.seed, |graph| { checked(graph, &csr, &run, k); });
         }
         distances_stretch(&csr, &checked(&csr.graph(), &csr, &seeded(2, sample.seed, false), k));
     }

@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::shapes::each_form;
 use esker_algo::algorithm::sssp::{Sssp, SsspOptions, sssp};
 use esker_algo::check;
 use esker_algo::lengths::Length;
@@ -28,19 +29,14 @@ where
 fn right<W: Length>(sample: &common::Sample, pick: u32, weight: impl Fn(u32) -> W) {
     let csr = sample.csr(weight);
     let graph = csr.graph();
-    let spaced = common::Spaced::new(&graph, sample.seed);
     let source = (pick as usize % sample.num_vertices) as VertexId;
     let mut distances = Vec::new();
     for run in common::runs(false) {
         for delta in [None, Some(1.0), Some(0.3), Some(1e3)] {
             distances.push(checked(&graph, &csr, &run, source, delta).distances);
         }
-        distances.push(checked(&common::fragmented(&graph, sample), &csr, &run, source, None).distances);
-        distances.push(checked(&spaced.induced(&spaced.graph()), &csr, &run, source, None).distances);
-        distances.push(
-            checked(&spaced.induced(&common::fragmented(&spaced.graph(), sample)), &csr, &run, source, None)
-                .distances,
-        );
+        each_form!(csr, sample.seed, |form| distances
+            .push(checked(form, &csr, &run, source, None).distances));
         distances.push(checked(&common::without_in_edges(&graph), &csr, &run, source, None).distances);
     }
     assert!(distances.iter().all(|d| d == &distances[0]));

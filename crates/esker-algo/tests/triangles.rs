@@ -1,14 +1,15 @@
 //! Triangle counts of random graphs of every kind.
 
 mod common;
-mod shapes;
 
+use common::shapes::each_form;
+use common::undirected;
 use esker_algo::algorithm::triangles::{Triangles, TrianglesOptions, VertexOrder, estimate, triangles};
 use esker_algo::algorithm::triangles_filter::triangles_filter;
+use esker_algo::algorithm::triangles_sampled::{SampledOptions, SampledTriangles, triangles_sampled};
 use esker_algo::{Shape, check};
 use esker_graph::{Csr, Direction, Lists, Run, RunOptions, Stop, VertexId, Weight};
 use proptest::prelude::*;
-use shapes::{on_every_form, undirected};
 
 const ORDERS: [VertexOrder; 3] = [VertexOrder::Auto, VertexOrder::Given, VertexOrder::Degree];
 
@@ -25,13 +26,10 @@ proptest! {
     fn right_on_every_kind_of_graph(sample in common::samples()) {
         let csr = sample.csr(|_| ());
         let graph = csr.graph();
-        let spaced = common::Spaced::new(&graph, sample.seed);
         for run in [common::run(1, false), common::run(3, true)] {
             for order in ORDERS {
                 checked(&graph, &csr, &run, order);
-                checked(&common::fragmented(&graph, &sample), &csr, &run, order);
-                checked(&spaced.induced(&spaced.graph()), &csr, &run, order);
-                checked(&spaced.induced(&common::fragmented(&spaced.graph(), &sample)), &csr, &run, order);
+                each_form!(csr, sample.seed, |form| { checked(form, &csr, &run, order); });
             }
         }
     }
@@ -63,7 +61,7 @@ proptest! {
     fn right_through_a_filter(sample in undirected()) {
         let csr = sample.csr(|_| ());
         for run in common::runs(false) {
-            on_every_form!(csr, sample.seed, |graph| filtered(graph, &csr, &run));
+            each_form!(csr, sample.seed, |graph| filtered(graph, &csr, &run));
         }
     }
 }
@@ -145,4 +143,62 @@ fn the_verifier_finds_faults() {
     check::triangles(out, 1).unwrap();
     check::triangles(out, 0).unwrap_err();
     check::triangles(out, 2).unwrap_err();
+}
+
+fn sampled<G: Lists<Error = Stop>, W: Weight>(
+    graph: &G,
+    csr: &Csr<W>,
+    run: &Run,
+    samples: usize,
+) -> SampledTriangles {
+    let found = triangles_sampled(graph, run, &SampledOptions { samples }).expect("an estimate");
+    assert!(found.low <= found.triangles && found.triangles <= found.high);
+    let view = csr.graph();
+    let rows = view.rows(Direction::Out).expect("out-lists");
+    check::triangles_sampled(rows, found.triangles, found.wedges, found.samples).expect("a near estimate");
+    found
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+    #[test]
+    fn samples_come_near(sample in undirected(), samples in 1usize..3000) {
+        let csr = sample.csr(|_| ());
+        let mut first = None;
+        for run in common::runs(false) {
+            each_form!(csr, sample.seed, |graph| {
+                let found = sampled(graph, &csr, &run, samples);
+                assert_eq!(*first.get_or_insert(found), found, "neither threads nor pieces make a difference");
+            });
+        }
+    }
+}
+
+#[test]
+fn samples_of_what_is_certain_are_exact() {
+    // Of a clique every wedge is closed, of a star none.
+    let clique: Vec<_> = (0..40).flat_map(|u| (0..u).map(move |v| (u, v, ()))).collect();
+    let csr = Csr::undirected(40, &clique).unwrap();
+    let found = sampled(&csr.graph(), &csr, &common::run(2, false), 100);
+    assert_eq!((found.triangles, found.low, found.high), (9880.0, 9880.0, 9880.0));
+    let star: Vec<_> = (1..40).map(|v| (0, v, ())).collect();
+    let csr = Csr::undirected(40, &star).unwrap();
+    assert_eq!(sampled(&csr.graph(), &csr, &common::run(2, false), 100).triangles, 0.0);
+    let empty = Csr::<()>::undirected(3, &[]).unwrap();
+    assert_eq!(sampled(&empty.graph(), &empty, &common::run(1, false), 10).samples, 0);
+    let none = SampledOptions { samples: 0 };
+    triangles_sampled(&csr.graph(), &common::run(1, false), &none).unwrap_err();
+}
+
+#[test]
+fn intervals_hold_as_often_as_they_say() {
+    let csr = common::skewed(2000, 40_000, false, 5);
+    let exact = triangles(&csr.graph(), &common::run(2, false), &TrianglesOptions::default()).unwrap();
+    let exact = exact.triangles as f64;
+    let held = (0..200).filter(|&seed| {
+        let run = Run::new(RunOptions { threads: 2, seed, ..RunOptions::default() }).unwrap();
+        let found = triangles_sampled(&csr.graph(), &run, &SampledOptions { samples: 2000 }).unwrap();
+        (found.low..=found.high).contains(&exact)
+    });
+    assert!(held.count() >= 180);
 }

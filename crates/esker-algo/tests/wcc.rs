@@ -1,13 +1,13 @@
 //! Weakly connected components on random graphs of every kind.
 
 mod common;
-mod shapes;
 
+use common::shapes::{each_form, shapes};
+use common::undirected;
 use esker_algo::algorithm::wcc::{WccMethod, WccOptions, wcc};
 use esker_algo::check;
 use esker_graph::{Csr, Direction, Graph, Run, Stop};
 use proptest::prelude::*;
-use shapes::{on_every_form, shapes, undirected};
 
 fn checked<G: Graph<Error = Stop>>(graph: &G, csr: &Csr<i32>, run: &Run) {
     for sampled_neighbours in [0, 1, 2] {
@@ -25,12 +25,9 @@ proptest! {
     fn right_on_every_kind_of_graph(sample in common::samples()) {
         let csr = sample.csr(|w| w as i32);
         let graph = csr.graph();
-        let spaced = common::Spaced::new(&graph, sample.seed);
         for run in common::runs(false) {
             checked(&graph, &csr, &run);
-            checked(&common::fragmented(&graph, &sample), &csr, &run);
-            checked(&spaced.induced(&spaced.graph()), &csr, &run);
-            checked(&spaced.induced(&common::fragmented(&spaced.graph(), &sample)), &csr, &run);
+            each_form!(csr, sample.seed, |form| { checked(form, &csr, &run); });
             checked(&common::without_in_edges(&graph), &csr, &run);
         }
     }
@@ -51,7 +48,7 @@ proptest! {
     ) {
         let csr = sample.csr(|_| ());
         for run in common::runs(sample.seed.is_multiple_of(2)) {
-            on_every_form!(csr, sample.seed, |graph| contracted(graph, &csr, &run, beta));
+            each_form!(csr, sample.seed, |graph| contracted(graph, &csr, &run, beta));
         }
     }
 }

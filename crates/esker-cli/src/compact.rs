@@ -4,15 +4,20 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
+use esker::graph::Run;
+use esker::store::database::CompactReport;
+use esker::store::tiles::TileReport;
 use esker::store::{Database, DatabaseOptions};
 use serde_json::json;
 
-use crate::failure::Outcome;
+use crate::encoding::StoredEncoding;
+use crate::failure::{Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
 use crate::progress::Bar;
 use crate::resources::ResourceArgs;
 use crate::size::{bytes, counted, seconds};
 use crate::text;
+use crate::tiling::{describe, make_tiles};
 
 /// Makes all commits and layers one layer. Every version stays readable, the newest one at full speed; the space of forgotten
 /// versions comes back. The database can be read meanwhile.
@@ -20,6 +25,9 @@ use crate::text;
 pub(crate) struct CompactCommand {
     /// The database
     database: PathBuf,
+    /// How the graph is kept from now on [default: as before]
+    #[arg(long, value_enum)]
+    encoding: Option<StoredEncoding>,
     /// Report as JSON
     #[arg(long)]
     json: bool,
@@ -28,6 +36,18 @@ pub(crate) struct CompactCommand {
 }
 
 impl CompactCommand {
+    fn compact(
+        &self,
+        database: &Database,
+        run: &Run,
+    ) -> Result<(CompactReport, Option<TileReport>), Failure> {
+        let lists = self.encoding.and_then(StoredEncoding::of_lists);
+        let report = database.compact_to(lists, run)?;
+        let wants_tiles = self.encoding == Some(StoredEncoding::Tiles);
+        let tiles = wants_tiles.then(|| make_tiles(database, &self.resources, run)).transpose()?;
+        Ok((report, tiles))
+    }
+
     pub(crate) fn carry_out(&self) -> Outcome {
         let begin = Instant::now();
         let cancel = cancel_on_signals()?;
@@ -35,9 +55,9 @@ impl CompactCommand {
         let run = self.resources.run(&cancel, 0, false, Some(bar.on_round("compact")))?;
         let options = DatabaseOptions { threads: self.resources.threads(), ..DatabaseOptions::default() };
         let database = Database::open(&self.database, options)?;
-        let report = database.compact(&run);
+        let report = self.compact(&database, &run);
         bar.finish();
-        let report = report?;
+        let (report, tiles) = report?;
         database.close()?;
         let taken = begin.elapsed().as_secs_f64();
         if self.json {
@@ -47,6 +67,7 @@ impl CompactCommand {
                 "layers": report.layers,
                 "bytes_before": report.bytes_before,
                 "bytes": report.bytes,
+                "tile_bytes": tiles.map(|tiles| tiles.data_bytes),
                 "seconds": taken,
             }));
         }
@@ -58,6 +79,9 @@ impl CompactCommand {
             report.layers,
             bytes(report.bytes)
         ))?;
+        if let Some(tiles) = tiles {
+            text::line(&describe(&tiles))?;
+        }
         text::remark(&format!("in {}", seconds(taken)));
         Ok(())
     }

@@ -1,20 +1,21 @@
 //! `esker estimate`: what a computation will need.
 
 use clap::Args;
-use esker::algo::Shape;
-use esker::catalogue::{Resources, find};
-use esker::graph::{Direction, Remaining, Run, VertexId};
-use esker::store::{Snapshot, Store};
+use esker::catalogue::find;
+use esker::graph::VertexId;
+use esker::plan::{estimate_on, shape_of};
+use esker::store::Store;
 use serde_json::json;
 
 use crate::algorithm::{AlgorithmArgs, list};
 use crate::at::AtArgs;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
+use crate::residency::{ResidencyArgs, explain, plan_json, summary};
 use crate::resources::ResourceArgs;
 use crate::size::bytes;
 use crate::text;
 
-/// Memory of the algorithm's own arrays and bytes of lists that it reads, without running it.
+/// Memory of the algorithm's own arrays, bytes of lists that it reads, and in which form a run would read them, without running it.
 #[derive(Debug, Args)]
 #[command(after_help = list())]
 pub(crate) struct EstimateCommand {
@@ -24,6 +25,8 @@ pub(crate) struct EstimateCommand {
     database: String,
     #[command(flatten)]
     at: AtArgs,
+    #[command(flatten)]
+    residency: ResidencyArgs,
     #[command(flatten)]
     options: AlgorithmArgs,
     /// For a deterministic run
@@ -36,63 +39,48 @@ pub(crate) struct EstimateCommand {
     json: bool,
 }
 
-/// What estimates depend on.
-pub(crate) fn shape_of(snapshot: &Snapshot, weighted: bool) -> Shape {
-    Shape {
-        num_vertices: snapshot.num_vertices() as u64,
-        num_arcs: snapshot.num_arcs(),
-        directed: snapshot.is_directed(),
-        in_edges: snapshot.has(Direction::In),
-        weight_bytes: match snapshot.weight_type() {
-            Some(element) if weighted => element.bytes() as u64,
-            _ => 0,
-        },
-    }
-}
-
 impl EstimateCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
         let entry = find(&self.algorithm)?;
         let snapshot = self.at.snapshot(&Store::open(&self.database)?)?;
-        let threads = match self.resources.threads() {
-            0 => std::thread::available_parallelism().map_or(1, Into::into),
-            threads => threads,
-        };
-        let resources = Resources { threads, deterministic: self.deterministic };
-        let present = snapshot.num_present(&Run::with_threads(1)?)? as u64;
-        let shape = Shape { num_vertices: present, ..shape_of(&snapshot, entry.weighted) };
-        let mut estimate = entry.estimate(shape, &self.options.0, resources)?;
-        let numbers = snapshot.num_vertices() as u64;
-        if present < numbers {
-            estimate.memory_bytes += Remaining::bytes(numbers, numbers - present);
-        }
+        let means = self.resources.means(self.deterministic);
+        let estimate = estimate_on(&snapshot, entry, &self.options.0, &means)?;
+        let shape = shape_of(&snapshot, entry.weighted)?;
         let lists = shape.weighted_list_bytes() * if shape.directed && shape.in_edges { 2 } else { 1 };
-        let limit = self.resources.memory_bytes();
+        let limit = means.memory_bytes;
+        let plan = match self.residency.plan(&snapshot, entry, &self.options.0, &means) {
+            Ok(plan) => Ok(plan),
+            Err(Failure::Failed(refusal)) => Err(refusal),
+            Err(failure) => return Err(failure),
+        };
         if self.json {
             return text::json(&json!({
                 "algorithm": entry.name,
                 "memory_bytes": estimate.memory_bytes,
                 "read_bytes": estimate.read_bytes,
                 "graph_bytes": lists,
-                "fits": estimate.memory_bytes <= limit,
+                "fits": plan.is_ok(),
                 "memory_limit_bytes": limit,
                 "vertex_id_bytes": size_of::<VertexId>(),
+                "plan": plan.as_ref().ok().map(|plan| plan_json(plan, &snapshot, &means)).transpose()?,
+                "refusal": plan.as_ref().err(),
             }));
         }
         let verdict = if estimate.memory_bytes <= limit { "fits" } else { "does NOT fit" };
-        text::facts(&[
-            (
-                "memory".to_owned(),
-                format!("{} ({verdict} the limit of {})", bytes(estimate.memory_bytes), bytes(limit)),
-            ),
-            (
-                "reads".to_owned(),
-                format!(
-                    "{} of lists at most, from the page cache where they fit",
-                    bytes(estimate.read_bytes)
-                ),
-            ),
-            ("graph".to_owned(), format!("{} of lists on disk, mapped", bytes(lists))),
-        ])
+        let memory = format!("{} ({verdict} the limit of {})", bytes(estimate.memory_bytes), bytes(limit));
+        let reads = format!("{} of lists at most, from memory where they fit", bytes(estimate.read_bytes));
+        let mut rows = vec![
+            ("memory".to_owned(), memory),
+            ("reads".to_owned(), reads),
+            ("graph".to_owned(), format!("{} of lists, uncompressed", bytes(lists))),
+        ];
+        match &plan {
+            Ok(plan) if self.residency.explain => {
+                rows.extend(explain(plan, &snapshot, entry, &means)?);
+            }
+            Ok(plan) => rows.push(("a run reads".to_owned(), summary(plan, &snapshot)?)),
+            Err(refusal) => rows.push(("a run".to_owned(), format!("is refused: {refusal}"))),
+        }
+        text::facts(&rows)
     }
 }

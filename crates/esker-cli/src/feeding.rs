@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
-use esker::change::{FeedOptions, FeedReport, Purpose, feed, open_edges};
+use esker::change::{Definition, FeedOptions, FeedReport, Purpose, feed, open_edges};
 use esker::graph::Cancel;
 use esker::store::import::input::expand;
 use esker::store::import::options::BadLines;
@@ -45,13 +45,14 @@ pub(crate) struct FeedArgs {
 }
 
 impl FeedArgs {
-    pub(crate) fn carry_out(&self, path: &Path, purpose: Purpose) -> Outcome {
+    pub(crate) fn carry_out(&self, path: &Path, purpose: Purpose, defined: &[Definition]) -> Outcome {
         let begin = Instant::now();
         let cancel = cancel_on_signals()?;
-        let writing = self.write.open(path, &cancel)?;
+        let mut writing = self.write.open(path, &cancel)?;
+        writing.target = writing.target.with(defined, self.weight_of(defined))?;
         let mut report = FeedReport::default();
         let bar = Bar::percent(false);
-        let fed = self.feed_all(&writing, purpose, &cancel, &bar, &mut report);
+        let fed = self.feed_all(&mut writing, purpose, &cancel, &bar, &mut report);
         bar.finish();
         if let Err(failure) = fed {
             if !report.versions.is_empty() {
@@ -68,9 +69,19 @@ impl FeedArgs {
         print(path, &report, &written, taken)
     }
 
+    /// Which of some properties is the weight: as for imports, that which is named or called so.
+    fn weight_of<'a>(&'a self, defined: &'a [Definition]) -> Option<&'a str> {
+        let called = || defined.iter().map(|property| property.name.as_str()).find(|name| *name == "weight");
+        match &self.read.weight {
+            Some(name) => Some(name),
+            None if self.read.no_weight => None,
+            None => called(),
+        }
+    }
+
     fn feed_all(
         &self,
-        writing: &Writing,
+        writing: &mut Writing,
         purpose: Purpose,
         cancel: &Cancel,
         bar: &Bar,
@@ -83,6 +94,7 @@ impl FeedArgs {
         let read = self.read.options()?;
         for group in &groups {
             let input = open_edges(&writing.target, group, &read, purpose)?;
+            writing.define()?;
             if !self.json {
                 input.notes.iter().for_each(|note| text::remark(note));
             }

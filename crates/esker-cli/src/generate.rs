@@ -10,6 +10,7 @@ use esker::store::export::{ExportOptions, GeneratorExport, export_stream};
 use esker::store::import::format::Format;
 use esker::store::import::generated::GeneratorReader;
 
+use crate::encoding::StoredEncoding;
 use crate::failure::{Failure, Outcome};
 use crate::importing::{PolicyArgs, import_reader};
 use crate::interrupt::cancel_on_signals;
@@ -101,6 +102,9 @@ pub(crate) struct GenerateCommand {
     /// Replace a database or file that stands there
     #[arg(long)]
     force: bool,
+    /// How the graph is kept
+    #[arg(long, value_enum, default_value_t)]
+    encoding: StoredEncoding,
     #[command(flatten)]
     policy: PolicyArgs,
     #[command(flatten)]
@@ -115,8 +119,14 @@ impl GenerateCommand {
         let name = self.output.to_string_lossy();
         if Format::from_name(&name).is_none() && !name.ends_with(".txt") {
             let reader = Box::new(GeneratorReader::new(generator));
-            let report =
-                import_reader(reader, &self.output, &self.policy, &self.resources, &cancel, self.force)?;
+            let (report, _) = import_reader(
+                reader,
+                &self.output,
+                &self.policy.kept_as(self.encoding),
+                &self.resources,
+                &cancel,
+                self.force,
+            )?;
             return text::line(&format!(
                 "{name}: {} vertices, {} edges",
                 count(report.vertices),

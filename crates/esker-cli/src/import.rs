@@ -6,6 +6,7 @@ use clap::Args;
 use esker::store::import::format::Format;
 use serde_json::json;
 
+use crate::encoding::StoredEncoding;
 use crate::failure::{Failure, Outcome};
 use crate::importing::{Imported, PolicyArgs, import_files};
 use crate::interrupt::cancel_on_signals;
@@ -13,6 +14,7 @@ use crate::reading::ReadArgs;
 use crate::resources::{ResourceArgs, peak_memory_bytes};
 use crate::size::{bytes, count, rate, seconds};
 use crate::text;
+use crate::tiling::describe;
 
 /// Formats and compression (.gz, .zst, .bz2) are recognised by content. `-` is standard input; patterns such as
 /// 'part-*.csv' are expanded.
@@ -27,6 +29,9 @@ pub(crate) struct ImportCommand {
     paths: Vec<String>,
     #[command(flatten)]
     read: ReadArgs,
+    /// How the graph is kept
+    #[arg(long, value_enum, default_value_t)]
+    encoding: StoredEncoding,
     #[command(flatten)]
     policy: PolicyArgs,
     #[command(flatten)]
@@ -48,8 +53,15 @@ impl ImportCommand {
         };
         let target = PathBuf::from(target);
         let cancel = cancel_on_signals()?;
-        let imported =
-            import_files(inputs, &target, &self.read, &self.policy, &self.resources, &cancel, self.force)?;
+        let imported = import_files(
+            inputs,
+            &target,
+            &self.read,
+            &self.policy.kept_as(self.encoding),
+            &self.resources,
+            &cancel,
+            self.force,
+        )?;
         if self.json { print_json(&target, &imported) } else { print(&target, &imported) }
     }
 }
@@ -76,6 +88,9 @@ fn print(target: &Path, imported: &Imported) -> Outcome {
     }
     if !dropped.is_empty() {
         text::line(&format!("left out: {}", dropped.join(", ")))?;
+    }
+    if let Some(tiles) = &imported.tiles {
+        text::line(&describe(tiles))?;
     }
     text::remark_rejected(&report.rejected_sample);
     text::remark(&format!(
@@ -108,6 +123,7 @@ fn print_json(target: &Path, imported: &Imported) -> Outcome {
         "rejected_sample": text::rejected_json(&report.rejected_sample),
         "order": format!("{:?}", report.order.order).to_lowercase(),
         "order_reason": report.order.reason,
+        "tile_bytes": imported.tiles.map(|tiles| tiles.data_bytes),
         "seconds": imported.seconds,
         "edges_per_second": report.rows as f64 / imported.seconds,
         "stages": stages,

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use esker::graph::Cancel;
+use esker::store::format::Encoding;
 use esker::store::import::format::Format;
 use esker::store::import::install::import;
 use esker::store::import::open::open;
@@ -14,13 +15,16 @@ use esker::store::import::options::{
 };
 use esker::store::import::source::Reader;
 use esker::store::io::{Disk, RealDisk};
+use esker::store::tiles::TileReport;
 use esker::store::version::StagingOptions;
 
+use crate::encoding::StoredEncoding;
 use crate::failure::Failure;
 use crate::progress::Bar;
 use crate::reading::ReadArgs;
 use crate::resources::ResourceArgs;
 use crate::size::rate;
+use crate::tiling::make_tiles_at;
 
 /// How vertices are numbered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -44,6 +48,8 @@ pub(crate) enum Repeats {
     Keep,
     /// One stays, with the sum of the weights.
     Sum,
+    /// One stays, with the smallest weight.
+    Min,
 }
 
 /// What becomes of edges from a vertex to itself.
@@ -82,6 +88,9 @@ pub(crate) struct PolicyArgs {
     /// Numbering of the vertices; answers always have your ids
     #[arg(long, value_enum, default_value_t)]
     pub(crate) order: Order,
+    /// How the graph is kept: an option of the verbs that make a database which stays, see [`PolicyArgs::kept_as`].
+    #[arg(skip)]
+    encoding: StoredEncoding,
     /// Edges that come several times
     #[arg(long, value_enum, default_value_t)]
     pub(crate) duplicates: Repeats,
@@ -94,6 +103,11 @@ pub(crate) struct PolicyArgs {
 }
 
 impl PolicyArgs {
+    /// The same, with the graph kept in some way.
+    pub(crate) fn kept_as(&self, encoding: StoredEncoding) -> Self {
+        Self { encoding, ..self.clone() }
+    }
+
     fn options(&self, resources: &ResourceArgs, cancel: &Cancel) -> ImportOptions {
         ImportOptions {
             directed: match (self.directed, self.undirected) {
@@ -107,10 +121,12 @@ impl PolicyArgs {
                 Order::Keep => VertexOrder::Keep,
                 Order::Degree => VertexOrder::Degree,
             },
+            encoding: self.encoding.of_lists().unwrap_or(Encoding::Plain),
             duplicates: match self.duplicates {
                 Repeats::Drop => Duplicates::Drop,
                 Repeats::Keep => Duplicates::Keep,
                 Repeats::Sum => Duplicates::Sum,
+                Repeats::Min => Duplicates::Min,
             },
             self_loops: match self.self_loops {
                 Loops::Keep => SelfLoops::Keep,
@@ -122,6 +138,7 @@ impl PolicyArgs {
             },
             threads: resources.threads(),
             memory_bytes: resources.memory_bytes(),
+            message: None,
             cancel: cancel.clone(),
             on_progress: None,
         }
@@ -132,6 +149,8 @@ impl PolicyArgs {
 pub(crate) struct Imported {
     /// What was read and stored.
     pub(crate) report: ImportReport,
+    /// The tiles that were made, if they were asked for.
+    pub(crate) tiles: Option<TileReport>,
     /// The format that the input was taken for.
     pub(crate) format: Option<Format>,
     /// What else the inputs were taken for.
@@ -152,12 +171,12 @@ pub(crate) fn import_files(
 ) -> Result<Imported, Failure> {
     let begin = Instant::now();
     let opened = open(inputs, &read.options()?)?;
-    let report = import_reader(opened.reader, target, policy, resources, cancel, replace)?;
+    let (report, tiles) = import_reader(opened.reader, target, policy, resources, cancel, replace)?;
     let seconds = begin.elapsed().as_secs_f64();
-    Ok(Imported { report, format: Some(opened.format), notes: opened.notes, seconds })
+    Ok(Imported { report, tiles, format: Some(opened.format), notes: opened.notes, seconds })
 }
 
-/// Imports what a reader gives into a new database at `target`.
+/// Imports what a reader gives into a new database at `target`, and makes tiles if they are asked for.
 pub(crate) fn import_reader(
     reader: Box<dyn Reader>,
     target: &Path,
@@ -165,7 +184,7 @@ pub(crate) fn import_reader(
     resources: &ResourceArgs,
     cancel: &Cancel,
     replace: bool,
-) -> Result<ImportReport, Failure> {
+) -> Result<(ImportReport, Option<TileReport>), Failure> {
     let bar = Bar::percent(false);
     let shown = bar.clone();
     let begin = Instant::now();
@@ -178,5 +197,8 @@ pub(crate) fn import_reader(
     let report =
         import(&disk, reader, target, &options, StagingOptions { replace, ..StagingOptions::default() });
     bar.finish();
-    Ok(report?)
+    let report = report?;
+    let wants_tiles = policy.encoding == StoredEncoding::Tiles;
+    let tiles = wants_tiles.then(|| make_tiles_at(target, resources, cancel)).transpose()?;
+    Ok((report, tiles))
 }

@@ -5,13 +5,15 @@ use std::time::Instant;
 
 use clap::Args;
 use esker::graph::{Direction, Run, VertexId};
-use esker::store::format::PropertyRecord;
+use esker::store::format::{LayerRecord, PropertyRecord};
 use esker::store::property::Dictionary;
+use esker::store::tiles::Tiles;
 use esker::store::version::format_time;
 use esker::store::{Snapshot, Store};
 use serde_json::json;
 
 use crate::at::AtArgs;
+use crate::encoding::name_of;
 use crate::failure::{Failure, Outcome};
 use crate::size::{bytes, count, seconds};
 use crate::text;
@@ -71,6 +73,7 @@ impl InfoCommand {
         for property in snapshot.vertex_properties() {
             rows.push(("vertex property".to_owned(), format!("{} ({})", property.name, kind_of(property))));
         }
+        rows.push(("lists".to_owned(), describe_lists(snapshot)));
         rows.push((
             "on disk".to_owned(),
             format!("{}, {:.2} bytes an arc", bytes(total), total as f64 / arcs as f64),
@@ -128,12 +131,44 @@ impl InfoCommand {
             "versions": snapshot.manifest().versions.len(),
             "commits_in_log": unfrozen(store, snapshot),
             "layers": store.manifest().layers.len(),
+            "encoding": name_of(oldest(snapshot).encoding),
+            "list_bytes_per_arc": list_bytes_per_arc(snapshot),
+            "tile_bytes_per_arc": tile_bytes(snapshot).map(|tiles| per_arc(snapshot, tiles)),
             "multigraph": snapshot.layer().multigraph,
             "bytes": total,
             "files": files,
             "open_seconds": opened,
         }))
     }
+}
+
+/// The layer that holds all lists.
+fn oldest(snapshot: &Snapshot) -> &LayerRecord {
+    snapshot.stack().layers()[0].record()
+}
+
+/// Bytes of an arc in the lists of the complete layer, with all that it takes to find them, but without properties.
+fn list_bytes_per_arc(snapshot: &Snapshot) -> f64 {
+    let layer = &snapshot.stack().layers()[0];
+    let sections = || [Some(layer.out()), layer.incoming()].into_iter().flatten();
+    let bytes: u64 = sections().map(|section| section.main().list_bytes()).sum();
+    let arcs: usize = sections().map(|section| section.main().num_arcs()).sum();
+    bytes as f64 / arcs.max(1) as f64
+}
+
+fn describe_lists(snapshot: &Snapshot) -> String {
+    let lists = name_of(oldest(snapshot).encoding);
+    let tiles = tile_bytes(snapshot).map(|tiles| format!("; tiles, {:.2}", per_arc(snapshot, tiles)));
+    format!("{lists}, {:.2} bytes an arc{}", list_bytes_per_arc(snapshot), tiles.unwrap_or_default())
+}
+
+/// Bytes of the tiles, if there are any.
+fn tile_bytes(snapshot: &Snapshot) -> Option<u64> {
+    snapshot.tiles().ok().map(Tiles::file_bytes)
+}
+
+fn per_arc(snapshot: &Snapshot, bytes: u64) -> f64 {
+    bytes as f64 / snapshot.num_arcs().max(1) as f64
 }
 
 /// What a property holds.

@@ -8,6 +8,8 @@ mod progress;
 mod resources;
 mod reading;
 mod at;
+mod encoding;
+mod tiling;
 mod importing;
 mod opening;
 mod writing;
@@ -16,8 +18,11 @@ mod import;
 mod generate;
 mod info;
 mod algorithm;
-mod run;
+mod residency;
 mod estimate;
+mod run;
+mod energy;
+mod graph500;
 mod export;
 mod check;
 mod add;
@@ -54,6 +59,8 @@ enum Verb {
     Info(info::InfoCommand),
     /// Compute on a database, or straight on a file of edges
     Run(run::RunCommand),
+    /// Measure a Kronecker graph by the rules of Graph500
+    Graph500(graph500::Graph500Command),
     /// Say what memory and reading a computation will need
     Estimate(estimate::EstimateCommand),
     /// Write the graph of a database in another format
@@ -91,6 +98,7 @@ fn main() {
         Verb::Generate(command) => command.carry_out(),
         Verb::Info(command) => command.carry_out(),
         Verb::Run(command) => command.carry_out(),
+        Verb::Graph500(command) => command.carry_out(),
         Verb::Estimate(command) => command.carry_out(),
         Verb::Export(command) => command.carry_out(),
         Verb::Check(command) => command.carry_out(),

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use esker::graph::{Cancel, OnProgress, Run, RunOptions};
+use esker::plan::{Means, available_bytes};
 
 use crate::failure::Failure;
 use crate::size::parse_bytes;
@@ -29,6 +30,17 @@ impl ResourceArgs {
         self.memory.unwrap_or_else(|| available_bytes() / 2)
     }
 
+    /// What a run is planned for. If no limit is set, mapped files may take all that is available.
+    pub(crate) fn means(&self, deterministic: bool) -> Means {
+        let threads = match self.threads() {
+            0 => std::thread::available_parallelism().map_or(1, Into::into),
+            threads => threads,
+        };
+        let available = self.memory.map_or_else(available_bytes, |_| 0);
+        let memory_bytes = self.memory.unwrap_or(available / 2);
+        Means { threads, deterministic, memory_bytes, mapped_bytes: memory_bytes.max(available) }
+    }
+
     /// A run with these resources.
     pub(crate) fn run(
         &self,
@@ -48,21 +60,17 @@ impl ResourceArgs {
     }
 }
 
-/// Memory that could be allocated now without swapping, as the system estimates it.
-#[allow(clippy::disallowed_methods)]
-fn available_bytes() -> u64 {
-    let free = rustix::system::sysinfo();
-    let fallback = free.freeram * u64::from(free.mem_unit);
-    let Ok(text) = std::fs::read_to_string("/proc/meminfo") else { return fallback };
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
-    line.and_then(|rest| rest.trim().strip_suffix("kB")?.trim().parse::<u64>().ok())
-        .map_or(fallback, |kibibytes| kibibytes << 10)
-}
-
 /// The most memory that this process has had at one time.
 #[allow(clippy::disallowed_methods)]
 pub(crate) fn peak_memory_bytes() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
+}
+
+/// Bytes that this process has had read from storage, as the system counts them; the page cache is none.
+#[allow(clippy::disallowed_methods)]
+pub(crate) fn bytes_read() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/io").ok()?;
+    text.lines().find_map(|line| line.strip_prefix("read_bytes:"))?.trim().parse().ok()
 }

@@ -20,7 +20,8 @@ use crate::interrupt::cancel_on_signals;
 use crate::opening::{Opened, open_graph};
 use crate::progress::Bar;
 use crate::reading::ReadArgs;
-use crate::resources::{ResourceArgs, peak_memory_bytes};
+use crate::residency::{ResidencyArgs, explain, plan_json};
+use crate::resources::{ResourceArgs, bytes_read, peak_memory_bytes};
 use crate::size::{bytes, count, rate, seconds};
 use crate::text;
 
@@ -34,6 +35,7 @@ const SHOWN: usize = 10;
 Examples:
   esker run pagerank web.esker --top 10
   esker run bfs web.esker --source alice --output depths.parquet
+  esker run wcc web.esker --memory 2GiB --explain
   esker run wcc edges.txt.gz --output - | head", list()))]
 pub(crate) struct RunCommand {
     /// The algorithm
@@ -68,6 +70,8 @@ pub(crate) struct RunCommand {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     trials: u16,
     #[command(flatten)]
+    residency: ResidencyArgs,
+    #[command(flatten)]
     options: AlgorithmArgs,
     #[command(flatten)]
     resources: ResourceArgs,
@@ -83,6 +87,12 @@ impl RunCommand {
         let cancel = cancel_on_signals()?;
         let Opened { snapshot, .. } =
             &open_graph(&self.inputs, &self.at, &self.read, &self.policy, &self.resources, &cancel)?;
+        let means = self.resources.means(self.deterministic);
+        let plan = self.residency.plan(snapshot, entry, &self.options.0, &means)?;
+        if self.residency.explain {
+            text::remark_facts(&explain(&plan, snapshot, entry, &means)?);
+        }
+        let snapshot = &plan.apply(snapshot)?;
         let bar = Bar::spinner(false);
         let run =
             self.resources.run(&cancel, self.seed, self.deterministic, Some(bar.on_round(entry.name)))?;
@@ -94,7 +104,7 @@ impl RunCommand {
             write(path, snapshot.ids(), &answer, &options)?;
         }
         if self.json {
-            self.print_json(entry, snapshot, &answer)
+            self.print_json(entry, snapshot, &answer, &plan_json(&plan, snapshot, &means)?)
         } else {
             self.print(entry, snapshot, &answer)
         }
@@ -106,6 +116,7 @@ impl RunCommand {
         let mut answer = entry.run(&job)?;
         let mut times = vec![answer.seconds];
         for _ in 1..self.trials {
+            drop(std::mem::take(&mut answer)); // Two at a time are more than was estimated.
             answer = entry.run(&job)?;
             times.push(answer.seconds);
         }
@@ -138,7 +149,13 @@ impl RunCommand {
         Ok(())
     }
 
-    fn print_json(&self, entry: &Entry, snapshot: &Snapshot, answer: &Answer) -> Outcome {
+    fn print_json(
+        &self,
+        entry: &Entry,
+        snapshot: &Snapshot,
+        answer: &Answer,
+        plan: &serde_json::Value,
+    ) -> Outcome {
         let facts: serde_json::Map<_, _> =
             answer.facts.iter().map(|(name, fact)| ((*name).to_owned(), fact_json(fact))).collect();
         let mut rows = Vec::new();
@@ -161,6 +178,8 @@ impl RunCommand {
             "rounds": answer.rounds,
             "edges_per_second": if answer.seconds > 0.0 { answer.arcs as f64 / answer.seconds } else { 0.0 },
             "peak_memory_bytes": peak_memory_bytes(),
+            "bytes_read": bytes_read(),
+            "plan": plan,
             "verified": self.verify,
             "answers": facts,
             "top": rows,

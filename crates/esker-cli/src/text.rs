@@ -20,8 +20,17 @@ pub(crate) fn json(value: &serde_json::Value) -> Outcome {
 
 /// Prints rows of a name and a value, values aligned.
 pub(crate) fn facts(rows: &[(String, String)]) -> Outcome {
+    aligned(rows).try_for_each(|row| line(&row))
+}
+
+/// The same on standard error.
+pub(crate) fn remark_facts(rows: &[(String, String)]) {
+    aligned(rows).for_each(|row| remark(&row));
+}
+
+fn aligned(rows: &[(String, String)]) -> impl Iterator<Item = String> {
     let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-    rows.iter().try_for_each(|(name, value)| line(&format!("{name:<width$}  {value}")))
+    rows.iter().map(move |(name, value)| format!("{name:<width$}  {value}"))
 }
 
 /// A remark on standard error.

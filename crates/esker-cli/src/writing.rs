@@ -39,6 +39,13 @@ pub(crate) struct Writing {
     run: Run,
 }
 
+impl Writing {
+    /// Gives edges those properties of the target that they lack.
+    pub(crate) fn define(&mut self) -> Result<(), Failure> {
+        Ok(self.target.define(&self.database, &self.run)?)
+    }
+}
+
 /// What became of a change.
 pub(crate) struct Written {
     /// Vertices and edges that are different now; `None`: not counted.

@@ -154,3 +154,143 @@ fn completions_name_the_verbs() {
         assert!(place.ok(&format!("completions {shell}")).contains("estimate"), "{shell}");
     }
 }
+
+#[test]
+fn graph500_validates_and_reports_by_the_official_names() {
+    let place = Place::new();
+    let text = place.ok("graph500 --scale 8 --roots 5 --database g.esker");
+    for name in ["SCALE:", "construction_time:", "bfs  harmonic_mean_TEPS:", "sssp  median_time:"] {
+        assert!(text.lines().any(|line| line.starts_with(name)), "{text}");
+    }
+    let report = place.json("graph500 --scale 8 --roots 5 --kernels bfs --encoding compressed --json");
+    assert_eq!(report["encoding"], "compressed");
+    assert_eq!(report["NBFS"], 5);
+    assert_eq!(report["searches"]["bfs"].as_array().unwrap().len(), 5);
+    assert!(report["searches"].get("sssp").is_none());
+    let residencies = [
+        ("--residency headed --head 2", "lists, headed"),
+        ("--residency headed", "lists, headed"),
+        ("--encoding tiles", "tiles, mapped"),
+        ("--encoding tiles --residency pooled", "tiles, pooled"),
+    ];
+    for (options, name) in residencies {
+        let report = place.json(&format!("graph500 --scale 8 --roots 3 --memory 300MiB --json {options}"));
+        assert_eq!(report["searches"]["sssp"].as_array().unwrap().len(), 3);
+        assert!(report["residency"].as_str().unwrap().starts_with(name), "{report}");
+    }
+    let again = place.run("graph500 --scale 8 --database g.esker");
+    assert_eq!(again.status.code(), Some(1));
+    let refused = place.run("graph500 --scale 80");
+    assert_ne!(refused.status.code(), Some(0));
+    assert!(!String::from_utf8_lossy(&refused.stderr).contains("panicked"));
+}
+
+#[test]
+fn every_encoding_gives_the_same_answers() {
+    let place = Place::new();
+    place.ok("generate kron --scale 9 --degree 8 --weights 20 g.esker");
+    let facts = |options: &str| {
+        ["bfs --source 1", "wcc", "kcore", "bellman-ford --source 1", "triangles"].map(|request| {
+            let (algorithm, rest) = request.split_once(' ').unwrap_or((request, ""));
+            let report = place.json(&format!("run {algorithm} g.esker {rest} {options} --verify --json"));
+            report["answers"].clone()
+        })
+    };
+    let plain = facts("");
+    assert_eq!(facts("--residency headed --head 2 --memory 200MiB"), plain);
+    assert_eq!(facts("--residency headed --memory 200MiB"), plain);
+    place.ok("compact g.esker --encoding compressed");
+    assert_eq!(facts(""), plain);
+    place.ok("compact g.esker --encoding tiles");
+    assert_eq!(facts("--encoding tiles"), plain);
+    assert_eq!(facts("--encoding tiles --residency pooled --memory 200MiB"), plain);
+    assert_eq!(facts("--residency pooled --memory 200MiB"), plain);
+    place.ok("check g.esker");
+    place.ok("generate kron --scale 9 --degree 8 --weights 20 g.esker --encoding tiles --force");
+    assert_eq!(facts("--encoding tiles"), plain);
+    place.file("few.el", "1 2\n2 3\n7 8\n");
+    let report = place.json("import few.el h.esker --encoding tiles --memory 300MiB --json");
+    assert!(report["tile_bytes"].as_u64().unwrap() > 0, "{report}");
+    place.ok("run wcc h.esker --encoding tiles --verify");
+    assert!(place.ok("import few.el h.esker --encoding tiles --force").contains("tiles: 3 edges"));
+}
+
+#[test]
+fn a_run_says_what_it_reads_and_why() {
+    let place = Place::new();
+    place.ok("generate kron --scale 12 --degree 8 --undirected g.esker");
+    let explained = place.run("run wcc g.esker --explain --memory 1GiB");
+    let message = String::from_utf8_lossy(&explained.stderr).into_owned();
+    assert!(explained.status.success() && message.contains("lists, mapped  chosen; "), "{message}");
+    assert!(message.contains("tiles, pooled  not possible"), "{message}");
+    let form = |options: &str| {
+        let run = place.json(&format!("run pagerank g.esker --json {options}"))["plan"]["form"].clone();
+        let estimate = place.json(&format!("estimate pagerank g.esker --json {options}"));
+        assert_eq!((&estimate["plan"]["form"], &estimate["fits"]), (&run, &true.into()), "{options}");
+        run.as_str().unwrap().to_owned()
+    };
+    assert_eq!(form(""), "lists, mapped");
+    let needed = |form: &str, bytes: &str| {
+        let ways = place.json("estimate pagerank g.esker --json")["plan"]["ways"].clone();
+        let way = ways.as_array().unwrap().iter().find(|way| way["form"] == form).unwrap().clone();
+        way[bytes].as_u64().unwrap()
+    };
+    let lists = needed("lists, mapped", "whole_memory_bytes");
+    assert_eq!(form(&format!("--memory {lists}")), "lists, mapped");
+    // Too little for heads: the system does what it can.
+    assert_eq!(form(&format!("--memory {}", lists - 1)), "lists, mapped");
+    assert_eq!(form("--residency headed --head 3 --memory 200MiB"), "lists, headed");
+    place.ok("compact g.esker --encoding tiles");
+    assert_eq!(form(&format!("--memory {}", lists - 1)), "tiles, mapped");
+    assert_eq!(form("--residency pooled --memory 1GiB"), "tiles, pooled");
+    let text = place.ok("estimate bfs g.esker --explain --memory 1GiB");
+    assert!(text.contains("chosen; ") && text.contains("lists, headed  "), "{text}");
+    let text = place.ok("estimate bfs g.esker --residency headed --head 4 --memory 1GiB");
+    assert!(text.contains("the first 4 neighbours of each vertex"), "{text}");
+    let text = place.ok("estimate bfs g.esker --memory 1KiB");
+    assert!(text.contains("is refused: bfs needs"), "{text}");
+}
+
+#[test]
+fn residencies_that_cannot_be_had_end_with_a_message_and_the_right_code() {
+    let place = Place::new();
+    place.ok("generate kron --scale 10 --degree 8 --undirected plain.esker");
+    place.ok("generate kron --scale 10 --degree 8 --undirected --encoding compressed small.esker");
+    place.ok("generate kron --scale 10 --degree 8 --undirected layers.esker");
+    place.file("more.el", "1 900\n2 901\n");
+    place.ok("add layers.esker more.el");
+    let cases = [
+        (2, "run wcc plain.esker --encoding lists --residency pooled", "--encoding tiles"),
+        (2, "run wcc plain.esker --encoding tiles --residency headed", "--encoding lists"),
+        (2, "run wcc plain.esker --residency mapped --head 4", "--residency headed"),
+        (2, "run wcc plain.esker --residency headed --head 0", "--head"),
+        (2, "run wcc plain.esker --residency nowhere", "headed"),
+        (1, "run wcc plain.esker --residency pooled", "esker compact --encoding tiles"),
+        (1, "run wcc plain.esker --encoding tiles", "esker compact --encoding tiles"),
+        (1, "run wcc small.esker --residency headed", "esker compact --encoding plain"),
+        (1, "run wcc layers.esker --residency headed", "esker compact"),
+        (1, "run wcc plain.esker --residency headed --memory 1MiB", "raise the limit"),
+        (1, "run wcc plain.esker --memory 1KiB", "raise the limit"),
+        (2, "graph500 --scale 8 --residency pooled", "--encoding tiles"),
+        (2, "graph500 --scale 8 --encoding tiles --residency headed", "--encoding lists"),
+        (1, "graph500 --scale 8 --encoding compressed --residency headed", "esker compact --encoding plain"),
+        (1, "graph500 --scale 8 --residency headed --memory 20MiB", "raise the limit"),
+    ];
+    for (code, line, fragment) in cases {
+        let output = place.run(line);
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{line}: {message}");
+        assert!(message.contains(fragment), "{line}: {message}");
+        assert!(!message.contains("panicked"), "{line}: {message}");
+    }
+    // What is named suffices.
+    let refused = place.run("run kcore plain.esker --residency headed --memory 1MiB");
+    let message = String::from_utf8_lossy(&refused.stderr).into_owned();
+    let needed =
+        message.split(" needs ").nth(1).unwrap().split(" of memory").next().unwrap().replace(' ', "");
+    place.ok(&format!("run kcore plain.esker --residency headed --memory {needed} --verify"));
+    place.ok("compact plain.esker --encoding tiles");
+    let refused = place.run("run wcc plain.esker --residency pooled --memory 1MiB");
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("raise the limit"));
+}

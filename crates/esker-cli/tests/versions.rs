@@ -110,6 +110,27 @@ fn parts_and_files_are_versions_of_their_own_if_asked() {
 }
 
 #[test]
+fn edges_get_properties_that_they_did_not_have() {
+    let place = Place::new();
+    place.file("a.el", "0 1\n1 2\n");
+    place.ok("import a.el f.esker --order keep");
+    place.file("b.csv", "from,to,since,weight\n2,3,1999,1.5\n0,1,2001,2\n");
+    place.fails(1, "add f.esker b.csv --property since", "--define NAME:TYPE");
+    place.fails(2, "add f.esker b.csv --define since:date", "is no type");
+    place.fails(1, "add f.esker b.csv --define other:text", "no column \"other\"");
+    place.fails(1, "add f.esker b.csv --define weight:text", "a weight is of type");
+    assert_eq!(place.json("info f.esker --json")["edge_properties"], json!([]));
+    place.ok("add f.esker b.csv --define since:i64 --define weight:f64");
+    assert_eq!(
+        place.diff("1", "2"),
+        ["~ 0 1 since=0 -> 2001 weight=0 -> 2", "+ 2 3 since=1999 weight=1.5", "+ 3"]
+    );
+    let far = place.json("run sssp f.esker --source 0 --json --verify");
+    assert_eq!(far["answers"]["reached"], 4);
+    place.fails(1, "add f.esker b.csv --define since:i32", "already, of type i64");
+}
+
+#[test]
 fn a_bad_line_in_a_large_file_ends_the_command() {
     let place = Place::new();
     place.file("a.el", "0 1\n");

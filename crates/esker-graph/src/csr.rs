@@ -1,250 +1,11 @@
 //! Compressed sparse rows: the reference form of a graph, over borrowed slices or in memory.
 //!
-//! [`Rows`] is one direction over borrowed slices, wherever they live (heap or mapped file); it carries the
-//! scan. [`CsrGraph`] pairs rows into a graph; [`Csr`] owns its arrays.
+//! [`CsrGraph`] pairs [`Rows`] into a graph; [`Csr`] owns its arrays.
 
-use crate::bitmap::Bitmap;
-use crate::graph::{Direction, Flow, Graph, Lists, Piece, Select, Visitor, Weight};
+use crate::graph::{Direction, Graph, Lists, Select, Visitor, Weight};
 use crate::id::{VertexId, vertex};
+use crate::rows::Rows;
 use crate::run::{Run, Stop};
-
-/// Lists longer than this are handed over in several pieces, so that cancellation is never late.
-const PIECE_LEN_MAX: usize = 1 << 20;
-/// Entries (edges plus vertices) below which a scan stays on the calling thread: a few tens of microseconds.
-const SERIAL_ENTRIES_MAX: usize = 1 << 13;
-/// Entries that one unit of shared work holds at most, when there is enough work.
-const UNIT_ENTRIES: usize = 1 << 16;
-/// Vertices of a list whose first entries are read side by side.
-const BATCH: usize = 16;
-/// Units per worker when there is less, so that uneven units even out.
-const UNITS_PER_WORKER: usize = 16;
-
-/// The lists of one direction: `targets[offsets[v]..offsets[v + 1]]` ascending, weights alongside.
-#[derive(Debug, Clone, Copy)]
-pub struct Rows<'a, W> {
-    offsets: &'a [u64],
-    targets: &'a [VertexId],
-    weights: &'a [W],
-}
-
-impl<'a, W: Weight> Rows<'a, W> {
-    /// Borrows the three arrays.
-    ///
-    /// # Errors
-    /// [`Stop::Unsuitable`] unless there is at least one offset, the last offset equals the length of
-    /// `targets`, and `weights` is as long. That offsets ascend and targets are below the number of vertices is the
-    /// caller's duty; a breach makes scans panic.
-    pub fn new(offsets: &'a [u64], targets: &'a [VertexId], weights: &'a [W]) -> Result<Self, Stop> {
-        let fits = offsets.last().is_some_and(|&end| end == targets.len() as u64);
-        if !fits || weights.len() != targets.len() {
-            return Err(Stop::Unsuitable("the arrays of the rows do not fit together".to_owned()));
-        }
-        Ok(Self { offsets, targets, weights })
-    }
-
-    /// Number of vertices.
-    pub fn num_vertices(&self) -> usize {
-        self.offsets.len() - 1
-    }
-
-    /// Where the list of each vertex begins, and the end of the last.
-    pub fn offsets(&self) -> &'a [u64] {
-        self.offsets
-    }
-
-    /// All lists, one after another.
-    pub fn targets(&self) -> &'a [VertexId] {
-        self.targets
-    }
-
-    /// The weights beside [`Rows::targets`].
-    pub fn weights(&self) -> &'a [W] {
-        self.weights
-    }
-
-    /// Length of the list of `v`.
-    #[inline(always)]
-    pub fn degree(&self, v: VertexId) -> usize {
-        (self.offsets[v as usize + 1] - self.offsets[v as usize]) as usize
-    }
-
-    /// The list of `v` and its weights.
-    #[inline(always)]
-    pub fn list(&self, v: VertexId) -> (&'a [VertexId], &'a [W]) {
-        let range = self.offsets[v as usize] as usize..self.offsets[v as usize + 1] as usize;
-        (&self.targets[range.clone()], &self.weights[range])
-    }
-
-    /// See [`Graph::scan`].
-    ///
-    /// # Errors
-    /// [`Stop::Cancelled`].
-    pub fn scan<V: Visitor<W>>(
-        &self,
-        run: &Run,
-        select: Select<'_>,
-        visitor: &V,
-    ) -> Result<Vec<V::State>, Stop> {
-        match select {
-            Select::All => self.scan_ranges(run, visitor, |first, end, state| {
-                (first..end).try_for_each(|v| self.offer(run, visitor, state, vertex(v)))
-            }),
-            Select::Bits(bits) => self.scan_ranges(run, visitor, |first, end, state| {
-                self.offer_bits(run, visitor, state, bits, first, end)
-            }),
-            Select::List(list) => self.scan_list(run, visitor, list),
-        }
-    }
-
-    /// Shares ranges of vertices that hold about equally many entries and begin at multiples of 64.
-    fn scan_ranges<V: Visitor<W>>(
-        &self,
-        run: &Run,
-        visitor: &V,
-        range: impl Fn(usize, usize, &mut V::State) -> Result<(), Stop> + Sync,
-    ) -> Result<Vec<V::State>, Stop> {
-        let n = self.num_vertices();
-        let entries = n + self.targets.len();
-        let units = if entries <= SERIAL_ENTRIES_MAX || run.threads() == 1 {
-            entries.div_ceil(UNIT_ENTRIES)
-        } else {
-            entries.div_ceil(UNIT_ENTRIES).max(run.threads() * UNITS_PER_WORKER)
-        };
-        let bound = |unit: usize| {
-            let entry = (entries as u128 * unit as u128 / units.max(1) as u128) as u64;
-            self.vertex_at_entry(entry).next_multiple_of(64).min(n)
-        };
-        run.share(units, || visitor.new_state(), |state, unit| range(bound(unit), bound(unit + 1), state))
-    }
-
-    /// The first vertex before whose list at least `entry` vertices and edges lie.
-    fn vertex_at_entry(&self, entry: u64) -> usize {
-        let (mut low, mut high) = (0, self.num_vertices());
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if self.offsets[middle] + (middle as u64) < entry {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        low
-    }
-
-    fn offer_bits<V: Visitor<W>>(
-        &self,
-        run: &Run,
-        visitor: &V,
-        state: &mut V::State,
-        bits: &Bitmap,
-        first: usize,
-        end: usize,
-    ) -> Result<(), Stop> {
-        for v in bits.iter_range(first..end) {
-            self.offer(run, visitor, state, v)?;
-        }
-        Ok(())
-    }
-
-    fn scan_list<V: Visitor<W>>(
-        &self,
-        run: &Run,
-        visitor: &V,
-        list: &[VertexId],
-    ) -> Result<Vec<V::State>, Stop> {
-        if run.threads() == 1 || self.is_handful(list) {
-            let mut state = visitor.new_state();
-            run.check()?;
-            self.offer_list(run, visitor, &mut state, list)?;
-            return Ok(vec![state]);
-        }
-        let unit = (list.len() / (run.threads() * UNITS_PER_WORKER)).clamp(1, 1 << 10);
-        run.share(
-            list.len().div_ceil(unit),
-            || visitor.new_state(),
-            |state, i| {
-                let end = ((i + 1) * unit).min(list.len());
-                self.offer_list(run, visitor, state, &list[i * unit..end])
-            },
-        )
-    }
-
-    fn offer_list<V: Visitor<W>>(
-        &self,
-        run: &Run,
-        visitor: &V,
-        state: &mut V::State,
-        list: &[VertexId],
-    ) -> Result<(), Stop> {
-        for batch in list.chunks(BATCH) {
-            self.touch(batch);
-            batch.iter().try_for_each(|&v| self.offer(run, visitor, state, v))?;
-        }
-        Ok(())
-    }
-
-    /// Reads where the lists of a batch begin, and then their first entries. Listed vertices lie anywhere, so each of these
-    /// reads may miss all caches; here the misses of a batch pass side by side, in a visit one would wait for the other.
-    #[inline(always)]
-    fn touch(&self, batch: &[VertexId]) {
-        let mut starts = [0; BATCH];
-        for (start, &v) in starts.iter_mut().zip(batch) {
-            *start = self.offsets[v as usize] as usize;
-        }
-        for &start in &starts[..batch.len()] {
-            std::hint::black_box((self.targets.get(start).copied(), self.weights.get(start).copied()));
-        }
-    }
-
-    fn is_handful(&self, list: &[VertexId]) -> bool {
-        let mut entries = list.len();
-        entries <= SERIAL_ENTRIES_MAX
-            && list.iter().all(|&v| {
-                entries += self.degree(v);
-                entries <= SERIAL_ENTRIES_MAX
-            })
-    }
-
-    #[inline(always)]
-    fn offer<V: Visitor<W>>(
-        &self,
-        run: &Run,
-        visitor: &V,
-        state: &mut V::State,
-        v: VertexId,
-    ) -> Result<(), Stop> {
-        if !visitor.wants(v) {
-            return Ok(());
-        }
-        let (targets, weights) = self.list(v);
-        if targets.len() > PIECE_LEN_MAX {
-            return offer_long(run, visitor, state, v, targets, weights);
-        }
-        if !targets.is_empty() {
-            visitor.visit(state, v, Piece { targets, weights, exclusive: true });
-        }
-        Ok(())
-    }
-}
-
-#[cold]
-#[inline(never)]
-fn offer_long<W: Weight, V: Visitor<W>>(
-    run: &Run,
-    visitor: &V,
-    state: &mut V::State,
-    v: VertexId,
-    targets: &[VertexId],
-    weights: &[W],
-) -> Result<(), Stop> {
-    for (targets, weights) in targets.chunks(PIECE_LEN_MAX).zip(weights.chunks(PIECE_LEN_MAX)) {
-        run.check()?;
-        if visitor.visit(state, v, Piece { targets, weights, exclusive: true }) == Flow::Enough {
-            break;
-        }
-    }
-    Ok(())
-}
 
 /// A graph over borrowed rows.
 #[derive(Debug, Clone, Copy)]
@@ -290,7 +51,7 @@ impl<W: Weight> Graph for CsrGraph<'_, W> {
     }
 
     fn num_arcs(&self) -> u64 {
-        self.out.targets.len() as u64
+        self.out.targets().len() as u64
     }
 
     fn is_directed(&self) -> bool {
@@ -357,7 +118,7 @@ impl<W: Weight> OwnedRows<W> {
     }
 
     fn borrow(&self) -> Rows<'_, W> {
-        Rows { offsets: &self.offsets, targets: &self.targets, weights: &self.weights }
+        Rows::of(&self.offsets, &self.targets, &self.weights)
     }
 }
 

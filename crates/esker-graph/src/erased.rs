@@ -29,6 +29,7 @@ impl<W, E> std::fmt::Debug for Erased<'_, W, E> {
 /// [`Lists`], without type parameters of its methods.
 trait AnyLists<W, E>: Sync {
     fn num_vertices(&self) -> usize;
+    fn is_scattered(&self) -> bool;
     fn num_arcs(&self) -> u64;
     fn is_directed(&self) -> bool;
     fn has(&self, direction: Direction) -> bool;
@@ -50,6 +51,8 @@ trait AnyLists<W, E>: Sync {
 
 /// A visitor, without its type.
 trait Workers<W>: Sync {
+    /// [`Visitor::STOPS`].
+    fn stops(&self) -> bool;
     fn wants(&self, v: VertexId) -> bool;
     /// A worker with a state of its own.
     fn worker(&self) -> Box<dyn Worker<W> + '_>;
@@ -58,6 +61,7 @@ trait Workers<W>: Sync {
 /// A visitor with the state of one worker.
 trait Worker<W>: Send {
     fn visit(&mut self, v: VertexId, piece: Piece<'_, W>) -> Flow;
+    fn visit_back(&mut self, u: VertexId, vertices: Piece<'_, W>);
     fn enter(&mut self, vertices: Range<usize>);
     fn leave(&mut self);
     /// Hands the state back.
@@ -76,6 +80,10 @@ struct Working<'a, V, S> {
 }
 
 impl<W, V: Visitor<W>> Workers<W> for Collecting<'_, V, V::State> {
+    fn stops(&self) -> bool {
+        V::STOPS
+    }
+
     fn wants(&self, v: VertexId) -> bool {
         self.visitor.wants(v)
     }
@@ -88,6 +96,10 @@ impl<W, V: Visitor<W>> Workers<W> for Collecting<'_, V, V::State> {
 impl<W, V: Visitor<W>> Worker<W> for Working<'_, V, V::State> {
     fn visit(&mut self, v: VertexId, piece: Piece<'_, W>) -> Flow {
         self.of.visitor.visit(&mut self.state, v, piece)
+    }
+
+    fn visit_back(&mut self, u: VertexId, vertices: Piece<'_, W>) {
+        self.of.visitor.visit_back(&mut self.state, u, vertices);
     }
 
     fn enter(&mut self, vertices: Range<usize>) {
@@ -104,10 +116,12 @@ impl<W, V: Visitor<W>> Worker<W> for Working<'_, V, V::State> {
 }
 
 /// Shows a graph a visitor without type as one with a type.
-struct Bridge<'a, W>(&'a dyn Workers<W>);
+struct Bridge<'a, W, const STOPS: bool>(&'a dyn Workers<W>);
 
-impl<'a, W> Visitor<W> for Bridge<'a, W> {
+impl<'a, W, const STOPS: bool> Visitor<W> for Bridge<'a, W, STOPS> {
     type State = Box<dyn Worker<W> + 'a>;
+
+    const STOPS: bool = STOPS;
 
     fn new_state(&self) -> Self::State {
         self.0.worker()
@@ -119,6 +133,10 @@ impl<'a, W> Visitor<W> for Bridge<'a, W> {
 
     fn visit(&self, state: &mut Self::State, v: VertexId, piece: Piece<'_, W>) -> Flow {
         state.visit(v, piece)
+    }
+
+    fn visit_back(&self, state: &mut Self::State, u: VertexId, vertices: Piece<'_, W>) {
+        state.visit_back(u, vertices);
     }
 
     fn enter(&self, state: &mut Self::State, vertices: Range<usize>) {
@@ -133,6 +151,10 @@ impl<'a, W> Visitor<W> for Bridge<'a, W> {
 impl<G: Lists> AnyLists<G::Weight, G::Error> for G {
     fn num_vertices(&self) -> usize {
         Graph::num_vertices(self)
+    }
+
+    fn is_scattered(&self) -> bool {
+        Graph::is_scattered(self)
     }
 
     fn num_arcs(&self) -> u64 {
@@ -158,7 +180,11 @@ impl<G: Lists> AnyLists<G::Weight, G::Error> for G {
         select: Select<'_>,
         workers: &dyn Workers<G::Weight>,
     ) -> Result<(), G::Error> {
-        let finished = Graph::scan(self, run, direction, select, &Bridge(workers))?;
+        let finished = if workers.stops() {
+            Graph::scan(self, run, direction, select, &Bridge::<_, true>(workers))?
+        } else {
+            Graph::scan(self, run, direction, select, &Bridge::<_, false>(workers))?
+        };
         finished.into_iter().for_each(Worker::finish);
         Ok(())
     }
@@ -182,6 +208,10 @@ impl<W: Weight, E: std::error::Error + From<Stop> + Send + Sync + 'static> Graph
 
     fn num_vertices(&self) -> usize {
         self.graph.num_vertices()
+    }
+
+    fn is_scattered(&self) -> bool {
+        self.graph.is_scattered()
     }
 
     fn num_arcs(&self) -> u64 {

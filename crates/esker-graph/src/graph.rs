@@ -47,8 +47,8 @@ pub struct Piece<'a, W> {
     pub targets: &'a [VertexId],
     /// Weight of the edge to each neighbour; as long as `targets`.
     pub weights: &'a [W],
-    /// Whether no other thread is handed a piece of this vertex during the scan. If so, what is kept per
-    /// visited vertex may be updated by plain stores; if not, atomically. Sets of one bit a vertex: see
+    /// Whether no other thread is handed a piece of this vertex meanwhile, and what others did with pieces of it before is seen. If
+    /// so, what is kept per visited vertex may be updated by plain stores; if not, atomically. Sets of one bit a vertex: see
     /// [`Graph::WORDS_APART`].
     pub exclusive: bool,
 }
@@ -74,6 +74,62 @@ pub enum Select<'a> {
     Bits(&'a Bitmap),
 }
 
+/// To which end of its edges a [`Patch`] is handed, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// Not to this one.
+    Left,
+    /// To this one; see [`Piece::exclusive`].
+    Taken {
+        /// Whether no other thread is handed anything of these vertices meanwhile.
+        exclusive: bool,
+    },
+}
+
+impl End {
+    /// Whether edges are handed to this end.
+    #[inline(always)]
+    pub const fn is_taken(self) -> bool {
+        matches!(self, Self::Taken { .. })
+    }
+
+    /// Whether no other thread is handed anything of these vertices meanwhile.
+    #[inline(always)]
+    pub const fn is_exclusive(self) -> bool {
+        matches!(self, Self::Taken { exclusive: true })
+    }
+}
+
+/// Entries of a part of the adjacency matrix, row by row: pieces of the lists of many vertices.
+#[derive(Debug, Clone, Copy)]
+pub struct Patch<'a, W> {
+    /// The rows, ascending.
+    pub rows: &'a [VertexId],
+    /// Where the entries of each row end; those of the first begin at 0.
+    pub ends: &'a [u32],
+    /// The column of each entry.
+    pub columns: &'a [VertexId],
+    /// The weight of each entry; as long as `columns`.
+    pub weights: &'a [W],
+    /// Whether a column is in the list of its row.
+    pub to_rows: End,
+    /// Whether a row is in the list of its column.
+    pub to_columns: End,
+}
+
+impl<W> Patch<'_, W> {
+    /// Each row and its entries.
+    #[inline(always)]
+    pub fn iter(&self) -> impl Iterator<Item = (VertexId, Range<usize>)> {
+        let mut start = 0;
+        self.rows.iter().zip(self.ends).map(move |(&row, &end)| {
+            let range = start..end as usize;
+            start = range.end;
+            (row, range)
+        })
+    }
+}
+
 /// What a scan does with the pieces it hands over.
 pub trait Visitor<W>: Sync {
     /// Carried by each worker through the scan and handed back at its end: counts, output chunks, partial sums.
@@ -91,8 +147,58 @@ pub trait Visitor<W>: Sync {
         true
     }
 
+    /// Whether `u` matters as a neighbour. Where it does not, it may be missing from pieces: a graph that keeps lists in parts need not read
+    /// those of which no neighbour matters. The answer stays the same throughout a scan.
+    #[inline(always)]
+    fn minds(&self, _u: VertexId) -> bool {
+        true
+    }
+
     /// Takes one piece of the list of `v`. Vertices without neighbours get no call.
     fn visit(&self, state: &mut Self::State, v: VertexId, piece: Piece<'_, W>) -> Flow;
+
+    /// Takes arcs from their other end: `u` is one neighbour of each of these vertices, in the list of each. A graph that keeps
+    /// every edge once hands over the one end of its edges by [`Visitor::visit`] and the other by this; each vertex of the piece is
+    /// selected, but not yet asked for with [`Visitor::wants`]. The same as a visit to each with a piece of `u` alone; what can be
+    /// said of `u` once and for all is worth a method of its own.
+    #[inline(always)]
+    fn visit_back(&self, state: &mut Self::State, u: VertexId, vertices: Piece<'_, W>) {
+        for (&v, weight) in vertices.targets.iter().zip(vertices.weights) {
+            if self.wants(v) {
+                let weights = std::slice::from_ref(weight);
+                self.visit(state, v, Piece { targets: &[u], weights, exclusive: vertices.exclusive });
+            }
+        }
+    }
+
+    /// Takes pieces of the lists of many vertices. All are selected; none was asked for with [`Visitor::wants`] yet. The same as
+    /// [`Visitor::visit`] for each row and [`Visitor::visit_back`] for each row; where rows are short, a loop over all entries is faster.
+    #[inline(always)]
+    fn visit_patch(&self, state: &mut Self::State, patch: &Patch<'_, W>) {
+        for (row, range) in patch.iter() {
+            let (targets, weights) = (&patch.columns[range.clone()], &patch.weights[range]);
+            if patch.to_rows.is_taken() && self.wants(row) {
+                self.visit(state, row, Piece { targets, weights, exclusive: patch.to_rows.is_exclusive() });
+            }
+            if patch.to_columns.is_taken() {
+                self.visit_back(
+                    state,
+                    row,
+                    Piece { targets, weights, exclusive: patch.to_columns.is_exclusive() },
+                );
+            }
+        }
+    }
+
+    /// Told before many pieces of a range of vertices come, of which other threads are handed pieces too: until
+    /// [`Visitor::leave_shared`], what they add up to may lie in the state. Pieces of others come in between. The range has at most
+    /// [`SHARED_LEN_MAX`] vertices.
+    #[inline(always)]
+    fn enter_shared(&self, _state: &mut Self::State, _vertices: Range<usize>) {}
+
+    /// Told after the range that was entered as a shared one.
+    #[inline(always)]
+    fn leave_shared(&self, _state: &mut Self::State) {}
 
     /// Told before pieces of a range of vertices come: until [`Visitor::leave`], the worker with this state is handed pieces of
     /// these alone, and all that there are, in an order that does not depend on the threads. So what is gathered
@@ -108,6 +214,8 @@ pub trait Visitor<W>: Sync {
 
 /// The most vertices that a visitor enters at a time: eight bytes for each fit a first- or second-level cache.
 pub const RANGE_LEN_MAX: usize = 1 << 13;
+/// The most vertices that a visitor enters at a time together with others: eight bytes for each fit a second-level cache.
+pub const SHARED_LEN_MAX: usize = 1 << 16;
 
 /// A graph that can be computed on.
 pub trait Graph: Sync {
@@ -122,6 +230,12 @@ pub trait Graph: Sync {
 
     /// Number of vertices; their ids are `0..num_vertices`.
     fn num_vertices(&self) -> usize;
+
+    /// Whether lists are handed over in parts all over the scan, so that no visit is likely to see a whole one. A hint.
+    #[inline(always)]
+    fn is_scattered(&self) -> bool {
+        false
+    }
 
     /// Number of entries in all out-lists. An undirected edge counts twice, a self-loop once.
     fn num_arcs(&self) -> u64;

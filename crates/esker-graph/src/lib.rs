@@ -9,6 +9,7 @@ mod id;
 mod run;
 mod bitmap;
 mod graph;
+mod rows;
 mod csr;
 mod fragmented;
 mod remaining;
@@ -17,11 +18,14 @@ mod erased;
 pub mod generate;
 
 pub use bitmap::Bitmap;
-pub use csr::{Csr, CsrGraph, Rows};
+pub use csr::{Csr, CsrGraph};
 pub use erased::Erased;
 pub use fragmented::Fragmented;
-pub use graph::{Direction, Flow, Graph, Lists, Piece, RANGE_LEN_MAX, Select, Visitor, Weight};
+pub use graph::{
+    Direction, End, Flow, Graph, Lists, Patch, Piece, RANGE_LEN_MAX, SHARED_LEN_MAX, Select, Visitor, Weight,
+};
 pub use id::{AtomicVertexId, NONE, VertexId, vertex};
 pub use induced::Induced;
 pub use remaining::Remaining;
+pub use rows::Rows;
 pub use run::{Cancel, OnProgress, Progress, Run, RunOptions, Stop};

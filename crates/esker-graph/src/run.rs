@@ -1,8 +1,8 @@
 //! How a computation is carried out: its threads, seed, budget, progress and cancellation.
 
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Why a run ended without an answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -12,7 +12,9 @@ pub enum Stop {
     Cancelled,
     /// An array would not fit the memory that the run was given.
     #[error(
-        "{what} needs {needed_bytes} bytes of memory but the limit is {budget_bytes}: raise the limit to at least the former"
+        "{what} needs {} of memory but the limit is {}: raise the limit to at least the former",
+        amount(*needed_bytes, true),
+        amount(*budget_bytes, false)
     )]
     OverBudget {
         /// What was to be allocated.
@@ -28,6 +30,15 @@ pub enum Stop {
     /// The threads of the run could not be started.
     #[error("cannot start threads: {0}")]
     Threads(String),
+}
+
+/// Bytes for people: in MiB if there are several, rounded so that a limit of what is said would do.
+fn amount(bytes: u64, is_needed: bool) -> String {
+    let (mib, rest) = (bytes >> 20, bytes % (1 << 20));
+    match mib + u64::from(is_needed && rest > 0) {
+        ..8 => format!("{bytes} bytes"),
+        mib => format!("{mib} MiB"),
+    }
 }
 
 /// A flag that stops a run from another thread. Clones share the flag.
@@ -211,40 +222,31 @@ impl Run {
         S: Send,
         E: From<Stop> + Send,
     {
-        let next = AtomicUsize::new(0);
-        let failed = AtomicBool::new(false);
-        let worker = || -> Result<S, E> {
-            let mut state = new_state();
-            while !failed.load(Ordering::Relaxed) {
-                let item = next.fetch_add(1, Ordering::Relaxed);
-                if item >= count {
-                    break;
-                }
-                let done = self.check().map_err(E::from).and_then(|()| work(&mut state, item));
-                if let Err(error) = done {
-                    failed.store(true, Ordering::Relaxed);
-                    return Err(error);
-                }
-            }
-            Ok(state)
-        };
+        let items = Items { count, next: AtomicUsize::new(0), failed: AtomicBool::new(false) };
+        let worker = || items.work_off(self, &new_state, &work);
         let workers = self.threads().min(count);
         if workers <= 1 {
             return Ok(vec![worker()?]);
         }
-        let mut results: Vec<Option<Result<S, E>>> = Vec::new();
-        results.resize_with(workers, || None);
-        let worker = &worker;
+        let done = Mutex::new(Vec::with_capacity(workers));
+        self.on_each(workers, &|| {
+            let result = worker();
+            done.lock().unwrap_or_else(PoisonError::into_inner).push(result);
+        });
+        done.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().collect()
+    }
+
+    /// Calls `work` on so many threads. What a thread pool makes of a closure is several kilobytes of code, and there are thousands of
+    /// scans: so it sees only a pointer to one.
+    fn on_each(&self, workers: usize, work: &(dyn Fn() + Sync)) {
         self.install(|| {
-            let (own, others) = results.split_at_mut(1);
             rayon::scope(|scope| {
-                for slot in others {
-                    scope.spawn(move |_| *slot = Some(worker()));
+                for _ in 1..workers {
+                    scope.spawn(|_| work());
                 }
-                own[0] = Some(worker());
+                work();
             });
         });
-        results.into_iter().flatten().collect()
     }
 
     /// Cuts `0..len` into ranges of about `grain` and shares them as [`Run::share`] does. Ranges begin at multiples
@@ -267,5 +269,38 @@ impl Run {
         self.share(len.div_ceil(grain), new_state, |state, i| {
             work(state, i * grain..((i + 1) * grain).min(len))
         })
+    }
+}
+
+/// Numbers that threads take, one after another.
+struct Items {
+    count: usize,
+    next: AtomicUsize,
+    failed: AtomicBool,
+}
+
+impl Items {
+    /// Takes numbers until there are none, or one of them failed; what became of the state. One copy of the code serves the caller and
+    /// all threads.
+    #[inline(never)]
+    fn work_off<S, E: From<Stop>>(
+        &self,
+        run: &Run,
+        new_state: &impl Fn() -> S,
+        work: &impl Fn(&mut S, usize) -> Result<(), E>,
+    ) -> Result<S, E> {
+        let mut state = new_state();
+        while !self.failed.load(Ordering::Relaxed) {
+            let item = self.next.fetch_add(1, Ordering::Relaxed);
+            if item >= self.count {
+                break;
+            }
+            let done = run.check().map_err(E::from).and_then(|()| work(&mut state, item));
+            if let Err(error) = done {
+                self.failed.store(true, Ordering::Relaxed);
+                return Err(error);
+            }
+        }
+        Ok(state)
     }
 }

@@ -1,11 +1,13 @@
 //! Commits of a database that is open: how fast they are, however many or large they are, and what they do to those who read.
 //!
-//! `cargo bench -p esker-store --bench commits -- [--scale 22] [--only batches,single,reads,large] [--directory DIR]`
+//! `cargo bench -p esker-store --bench commits -- [--scale 22] [--only batches,single,reads,columns,large] [--directory DIR]`
 //!
 //! * `batches`: R-MAT edges in commits of 100 000, each synced before it is acknowledged, with freezing and merging by themselves; of a graph
 //!   that is kept without in-edges, and of one with.
 //! * `single`: ten thousand commits of one edge, not synced; then all versions are listed and the first, a middle and the last one opened.
 //! * `reads`: the median time of a point read in a quiet database, and while another thread commits, freezes and merges.
+//! * `columns`: ten million edges from arrays in one commit, without and with weights. The arrays, the database before the commit and the
+//!   seconds stay in the directory, for `bench/python.py --columns DIR`, which does the same from Python.
 //! * `large`: one commit of 100 million edges; only if asked for (some 10 GB of memory).
 //!
 //! Without arguments: once, small.
@@ -23,10 +25,12 @@ use esker_store::import::install::import;
 use esker_store::import::options::ImportOptions;
 use esker_store::io::{Disk, RealDisk};
 use esker_store::log::Sync;
+use esker_store::property::PropertyValue;
 use esker_store::version::StagingOptions;
 use esker_store::{Database, DatabaseOptions};
 
 const LARGE_EDGES: u64 = 100_000_000;
+const COLUMN_EDGES: usize = 10_000_000;
 
 struct Settings {
     scale: u32,
@@ -77,6 +81,9 @@ fn main() {
     if settings.wants("reads") {
         reads(&settings, &place.join("reads.esker"));
     }
+    if settings.wants("columns") {
+        columns(&settings, &place);
+    }
     if settings.wants("large") {
         large(&place.join("large.esker"));
     }
@@ -90,13 +97,17 @@ fn edges(scale: u32, seed: u64) -> Vec<(VertexId, VertexId, ())> {
 
 /// A new database of a small graph over the vertices of a scale.
 fn database(scale: u32, degree: u64, in_edges: bool, path: &Path, options: DatabaseOptions) -> Database {
+    make(scale, degree, Weighting::None, in_edges, path);
+    Database::open(path, options).expect("it opens")
+}
+
+fn make(scale: u32, degree: u64, weighting: Weighting, in_edges: bool, path: &Path) {
     let model = RMat { directed: true, ..RMat::kronecker(scale, degree) };
-    let generator = Generator::new(&Model::RMat(model), Weighting::None, 2).expect("a model");
+    let generator = Generator::new(&Model::RMat(model), weighting, 2).expect("a model");
     let disk: Arc<dyn Disk> = Arc::new(RealDisk);
     let reader = Box::new(GeneratorReader::new(generator));
     let import_options = ImportOptions { in_edges, ..ImportOptions::default() };
     import(&disk, reader, path, &import_options, StagingOptions::default()).expect("a database");
-    Database::open(path, options).expect("it opens")
 }
 
 fn add(db: &Database, part: &[(VertexId, VertexId, ())]) {
@@ -220,6 +231,52 @@ fn read(db: &Database, settings: &Settings) -> f64 {
         .collect();
     times.sort_by(f64::total_cmp);
     times[times.len() / 2]
+}
+
+fn columns(settings: &Settings, place: &Path) {
+    let mut edges = edges(settings.scale, 1);
+    edges.truncate(COLUMN_EDGES);
+    let source: Vec<u64> = edges.iter().map(|edge| u64::from(edge.0)).collect();
+    let target: Vec<u64> = edges.iter().map(|edge| u64::from(edge.1)).collect();
+    let weight: Vec<f32> = (0..edges.len()).map(|i| (i % 1024) as f32 / 1024.0).collect();
+    let bytes = |ids: &[u64]| ids.iter().flat_map(|id| id.to_le_bytes()).collect::<Vec<u8>>();
+    std::fs::write(place.join("source.u64"), bytes(&source)).expect("a file");
+    std::fs::write(place.join("target.u64"), bytes(&target)).expect("a file");
+    let weights: Vec<u8> = weight.iter().flat_map(|weight| weight.to_le_bytes()).collect();
+    std::fs::write(place.join("weight.f32"), weights).expect("a file");
+    let mut seconds = String::new();
+    for (name, weighting) in [("plain", Weighting::None), ("weighted", Weighting::Unit)] {
+        let path = place.join(format!("{name}.esker"));
+        let (mut least, mut parts) = (f64::INFINITY, (0.0, 0.0));
+        for _ in 0..3 {
+            make(settings.scale, 1, weighting, true, &path);
+            let db = Database::open(&path, DatabaseOptions::default()).expect("it opens");
+            let begin = Instant::now();
+            let mut batch = db.batch();
+            for ((&u, &v), &w) in source.iter().zip(&target).zip(&weight) {
+                let values = [PropertyValue::F32(w)];
+                batch.add_edge(u, v, if name == "plain" { &[] } else { &values }).expect("an edge");
+            }
+            let added = begin.elapsed().as_secs_f64();
+            db.commit(batch, "columns").expect("a version");
+            let total = begin.elapsed().as_secs_f64();
+            if total < least {
+                (least, parts) = (total, (added, total - added));
+            }
+            db.close().expect("an end");
+            std::fs::remove_dir_all(&path).expect("it goes");
+        }
+        make(settings.scale, 1, weighting, true, &path);
+        println!(
+            "{} edges from arrays, {name}: {:.3} s into the batch, {:.3} s to commit it, {:.2} M/s",
+            source.len(),
+            parts.0,
+            parts.1,
+            source.len() as f64 / least / 1e6
+        );
+        seconds += &format!("{name} {least}\n");
+    }
+    std::fs::write(place.join("seconds.txt"), seconds).expect("a file");
 }
 
 fn large(path: &Path) {

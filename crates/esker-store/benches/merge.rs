@@ -15,7 +15,7 @@ use std::time::Instant;
 use esker_graph::{Direction, Run, VertexId};
 use esker_store::Result;
 use esker_store::format::{
-    DatabaseId, ElementType, GraphShape, LayerRecord, Owner, PropertyRecord, SectionRecord,
+    DatabaseId, ElementType, Encoding, GraphShape, LayerRecord, Owner, PropertyRecord, SectionRecord,
 };
 use esker_store::freeze::{Changes, CopyPolicy, EdgeChange, REMOVAL, freeze};
 use esker_store::io::{Disk, MemoryDisk, RealDisk};
@@ -77,7 +77,12 @@ impl Place<'_> {
                 Direction::In => edges.iter().map(|edge| (edge.1, edge.0)).collect(),
             };
             arcs.sort_unstable();
-            let shape = SectionShape { complete: true, codes: None, properties: vec![ElementType::I32] };
+            let shape = SectionShape {
+                complete: true,
+                encoding: Encoding::Plain,
+                codes: None,
+                properties: vec![ElementType::I32],
+            };
             let mut section = SectionWriter::create(&writer, direction, shape)?;
             let mut rest = arcs.as_slice();
             for first in (0..n).step_by(1 << 14) {
@@ -165,7 +170,7 @@ impl Place<'_> {
         for _ in 0..REPEATS {
             *number += 1;
             let writer = self.writer(*number)?;
-            let options = MergeOptions { number: *number, retained, cut: None };
+            let options = MergeOptions { number: *number, retained, encoding: None, added: &[], cut: None };
             let start = Instant::now();
             let (record, _) = merge_layers(layers, which.clone(), &options, &writer, &self.run)?;
             best = best.min(start.elapsed().as_secs_f64());
@@ -186,7 +191,7 @@ impl Place<'_> {
         for direction in [Direction::Out, Direction::In] {
             let Some(section) = layer.section(direction) else { continue };
             let mut targets = writer.targets(direction)?;
-            targets.append(section.main().targets(&self.run)?)?;
+            targets.append(section.main().all(&self.run)?.arrays().map_or(&[], |(_, targets)| targets))?;
             targets.finish()?;
             let weights = section.main().property(0).and_then(|values| values.typed::<i32>());
             if let Some(weights) = weights {

@@ -7,13 +7,14 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use esker_graph::{Direction, Flow, Run, VertexId, vertex};
+use esker_graph::{Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor, vertex};
 
 use crate::error::{Error, Result};
 use crate::format::{Archive, IdMapKind, Values};
 use crate::io::Disk;
-use crate::layer::{ListColumns, PlainLayer, Section};
-use crate::snapshot::Snapshot;
+use crate::layer::{Body, CodedColumns, ListColumns, PlainLayer, Section};
+use crate::snapshot::{Residency, Snapshot, StoredGraph};
+use crate::tiles::Tiles;
 use crate::version::ids_directory;
 
 /// Vertices that a worker looks at before it takes others.
@@ -74,6 +75,9 @@ pub fn check(disk: &Arc<dyn Disk>, snapshot: &Snapshot, run: &Run) -> Result<Rep
     check_ids(disk, snapshot, run, &mut report)?;
     check_dictionaries(snapshot, &mut report)?;
     let out = check_direction(snapshot, Direction::Out, run, &mut report)?;
+    if out.is_some() {
+        check_tiles(snapshot, run, &mut report)?;
+    }
     let incoming = if snapshot.is_directed() && snapshot.has(Direction::In) {
         check_direction(snapshot, Direction::In, run, &mut report)?
     } else {
@@ -110,6 +114,50 @@ pub fn check(disk: &Arc<dyn Disk>, snapshot: &Snapshot, run: &Run) -> Result<Rep
         });
     }
     Ok(report)
+}
+
+/// Verifies the tiles of the version, if it has any, and that they hold the edges of its lists.
+fn check_tiles(snapshot: &Snapshot, run: &Run, report: &mut Report) -> Result<()> {
+    if !snapshot.manifest().tiles.iter().any(|record| record.layer == snapshot.layer().number) {
+        return Ok(());
+    }
+    let lists = snapshot.clone().resident(Residency::Lists)?;
+    let hash_of = |graph: StoredGraph<'_, ()>| -> Result<u64> {
+        let sums = graph.scan(run, Direction::Out, Select::All, &ArcHashes)?;
+        Ok(sums.into_iter().fold(0, u64::wrapping_add))
+    };
+    let tiled = match snapshot.tiles() {
+        // Only the newest version of a layer has them.
+        Err(Error::Invalid(_)) => return Ok(()),
+        Err(problem) => return report.note(Err(problem)).map(drop),
+        Ok(_) => snapshot.clone().resident(Residency::Tiles)?,
+    };
+    let found = tiled.graph(run).and_then(hash_of);
+    let bytes = tiled.tiles().map_or(0, Tiles::file_bytes);
+    let expected = lists.graph(run).and_then(hash_of);
+    if let (Ok(found), Ok(expected)) = (&found, &expected) {
+        report.expect(found == expected, "the tiles hold the edges of the lists", || {
+            Error::corrupt(snapshot.path(), 0, "the tiles do not hold the edges of the lists")
+        });
+    }
+    report.column(bytes, found.map(drop)).map(drop)
+}
+
+/// Adds up hashes of arcs.
+struct ArcHashes;
+
+impl Visitor<()> for ArcHashes {
+    type State = u64;
+
+    fn new_state(&self) -> u64 {
+        0
+    }
+
+    fn visit(&self, sum: &mut u64, v: VertexId, piece: Piece<'_, ()>) -> Flow {
+        let hash = |&u: &VertexId| mix(mix(u64::from(v)) ^ u64::from(u));
+        *sum = piece.targets.iter().map(hash).fold(*sum, u64::wrapping_add);
+        Flow::More
+    }
 }
 
 /// Verifies the files of the id map, and that it leads from each vertex to an id and back.
@@ -235,8 +283,22 @@ fn check_section(
 
 /// Verifies the files of some lists.
 fn check_lists(snapshot: &Snapshot, lists: &ListColumns, run: &Run, report: &mut Report) -> Result<bool> {
-    let mut readable = report.column(lists.offsets_column().file_bytes(), lists.offsets(run).map(|_| ()))?;
-    readable &= report.column(lists.targets_column().file_bytes(), lists.targets(run).map(|_| ()))?;
+    let mut readable = true;
+    match lists.body() {
+        Body::Arrays(arrays) => {
+            let (offsets, targets) = (arrays.offsets_column(), arrays.targets_column());
+            readable &= report.column(offsets.file_bytes(), arrays.offsets(run).map(|_| ()))?;
+            readable &= report.column(targets.file_bytes(), arrays.targets(run).map(|_| ()))?;
+        }
+        Body::Coded(coded) => {
+            let CodedColumns { groups, sizes, lists, blocks } = coded.columns();
+            readable &=
+                report.column(groups.file_bytes() + sizes.file_bytes(), coded.index(run).map(|_| ()))?;
+            readable &=
+                report.column(lists.file_bytes() + blocks.file_bytes(), coded.all(run).map(|_| ()))?;
+            report.columns += 2;
+        }
+    }
     if let Some(column) = lists.vertices_column() {
         readable &= report.column(column.file_bytes(), lists.vertices(run).map(|_| ()))?;
     }
@@ -284,10 +346,10 @@ impl VersionLists<'_> {
             stack.visit(self.direction, v, |stretch| {
                 if let Some(wrong) = stretch.targets.windows(2).position(|pair| pair[0] > pair[1]) {
                     let reason = format!("the list of vertex {v} does not ascend");
-                    return Err(stretch.lists.targets_column().corrupt(stretch.start + wrong + 1, reason));
+                    return Err(stretch.lists.corrupt(stretch.start + wrong + 1, reason));
                 }
                 count += stretch.targets.len();
-                for (index, &w) in (stretch.start..).zip(stretch.targets) {
+                for (index, &w) in (stretch.start..).zip(&*stretch.targets) {
                     let properties = hash_properties(stretch.lists, index)?;
                     sums.loops += u64::from(v == w);
                     let (from, to) = if self.direction == Direction::Out { (v, w) } else { (w, v) };

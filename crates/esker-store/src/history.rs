@@ -47,12 +47,15 @@ pub(crate) struct Kind {
     pub(crate) directed: bool,
     pub(crate) multigraph: bool,
     pub(crate) in_edges: bool,
+    /// Whether the complete layer is.
+    pub(crate) compressed: bool,
 }
 
 impl Kind {
     pub(crate) fn random(random: &mut Random) -> Self {
         let directed = random.chance(60);
-        Self { directed, multigraph: random.chance(40), in_edges: directed && random.chance(70) }
+        let in_edges = directed && random.chance(70);
+        Self { directed, multigraph: random.chance(40), in_edges, compressed: random.chance(50) }
     }
 
     pub(crate) fn directions(self) -> &'static [Direction] {
@@ -235,7 +238,7 @@ impl History {
             first_version: cut.first,
             last_version: cut.last,
             num_versions: cut.versions.len() as u32,
-            encoding: Encoding::Plain,
+            encoding: self.encoding(cut.number == 1),
             complete: cut.number == 1,
             directed: self.kind.directed,
             multigraph: self.kind.multigraph,
@@ -252,6 +255,10 @@ impl History {
         }
     }
 
+    fn encoding(&self, complete: bool) -> Encoding {
+        if complete && self.kind.compressed { Encoding::Compressed } else { Encoding::Plain }
+    }
+
     fn section(
         &self,
         writer: &PlainWriter<'_>,
@@ -264,7 +271,12 @@ impl History {
         let codes = (cut.versions.len() > 1).then(|| code_type(cut.versions.len() as u32));
         // The codes of texts grow wider.
         let texts = if cut.number < 3 { ElementType::U8 } else { ElementType::U16 };
-        let shape = SectionShape { complete, codes, properties: vec![ElementType::I32, texts] };
+        let shape = SectionShape {
+            complete,
+            encoding: self.encoding(complete),
+            codes,
+            properties: vec![ElementType::I32, texts],
+        };
         let mut section = SectionWriter::create(writer, direction, shape).unwrap();
         let lists = self.lists(direction);
         let touched: Vec<VertexId> = if complete {
@@ -422,7 +434,7 @@ pub(crate) fn check_version(layers: &[Arc<PlainLayer>], history: &History, versi
             for (v, expected) in expected.iter().enumerate() {
                 let mut found = Vec::new();
                 let visited = stack.visit(direction, vertex(v), |stretch| {
-                    for (position, &target) in (stretch.start..).zip(stretch.targets) {
+                    for (position, &target) in (stretch.start..).zip(&*stretch.targets) {
                         let bits = |number| stretch.lists.property(number).unwrap().bits_at(position);
                         let weight = (bits(0)? as u32).cast_signed();
                         assert_eq!(bits(1)?, text_of(weight));
@@ -458,7 +470,8 @@ mod tests {
     /// The vertex table once took a list whose arcs are all past for one that never was.
     #[test]
     fn a_list_that_is_all_past_is_found_by_the_table() {
-        let mut history = History::new(Kind { directed: true, multigraph: false, in_edges: true });
+        let mut history =
+            History::new(Kind { directed: true, multigraph: false, in_edges: true, compressed: false });
         history.commit(2, vec![Change::Add(0, 1, 2)]);
         history.commit(2, vec![Change::Delete(0, 1)]);
         let layers = history.layers(&mut Random(0), &[2], &[1]);

@@ -2,12 +2,20 @@
 
 use std::collections::TryReserveError;
 
+use esker_graph::Run;
+use rayon::iter::{ParallelExtend, repeat_n};
+
 use crate::error::{Error, Result};
 
 /// An allocation of the heap that failed.
 #[allow(clippy::needless_pass_by_value)] // For `map_err`.
 pub(crate) fn no_memory(reason: TryReserveError) -> Error {
     Error::Invalid(format!("there is no memory left ({reason}): free some, or do less at once"))
+}
+
+/// Whether a run may take so much memory for something that it can do without.
+pub(crate) fn has_room(run: &Run, what: &str, bytes: usize) -> bool {
+    run.begin(what, bytes as u64).is_ok()
 }
 
 /// Makes room for more elements; when asked again and again, in all for a constant time each.
@@ -35,6 +43,13 @@ pub(crate) fn with_room<T>(elements: usize) -> Result<Vec<T>> {
 pub(crate) fn filled<T: Clone>(element: T, elements: usize) -> Result<Vec<T>> {
     let mut vec = with_room(elements)?;
     vec.resize(elements, element);
+    Ok(vec)
+}
+
+/// An array of so many equal elements, for which all threads of a run touch the memory.
+pub(crate) fn filled_by_all<T: Copy + Send + Sync>(element: T, elements: usize, run: &Run) -> Result<Vec<T>> {
+    let mut vec = with_room(elements)?;
+    run.install(|| vec.par_extend(repeat_n(element, elements)));
     Ok(vec)
 }
 

@@ -7,12 +7,12 @@ use esker_graph::{Csr, Direction, Rows, VertexId, vertex};
 
 use crate::error::Result;
 use crate::format::{
-    DatabaseId, DictionaryRecord, Edit, ElementType, GraphShape, IdMapKind, IdMapRecord, LayerRecord, Owner,
-    PropertyRecord, VersionRecord, VertexOrder,
+    DatabaseId, DictionaryRecord, Edit, ElementType, Encoding, GraphShape, IdMapKind, IdMapRecord,
+    LayerRecord, Owner, PropertyRecord, VersionRecord, VertexOrder,
 };
 use crate::ids::{IdFiles, IndexWriter, IntegersWriter, PermutationWriter, TextsWriter, hash_int, hash_text};
 use crate::io::Disk;
-use crate::layer::PlainWriter;
+use crate::layer::{PlainWriter, SectionChunk, SectionShape, SectionWriter};
 use crate::version::{Staging, StagingOptions};
 
 /// The texts that the property `kind` chooses from.
@@ -28,6 +28,7 @@ pub(crate) struct Sample {
     pub(crate) edges: Vec<(VertexId, VertexId, i32)>,
     /// How vertices are named: see [`Sample::name`].
     pub(crate) ids: IdMapKind,
+    pub(crate) encoding: Encoding,
 }
 
 /// The code of the kind of an edge.
@@ -36,7 +37,7 @@ pub(crate) fn kind_of(weight: i32) -> u8 {
 }
 
 impl Sample {
-    /// `count` edges that follow from `seed`.
+    /// `count` edges that follow from `seed`; compressed if that is odd.
     pub(crate) fn random(num_vertices: usize, count: usize, directed: bool, seed: u32) -> Self {
         let mut state = u64::from(seed) + 1;
         let mut next = |bound: usize| {
@@ -48,7 +49,8 @@ impl Sample {
                 (next(num_vertices) as VertexId, next(num_vertices) as VertexId, next(1000) as i32 - 500)
             })
             .collect();
-        Self { num_vertices, directed, in_edges: directed, edges, ids: IdMapKind::Identity }
+        let encoding = if seed % 2 == 1 { Encoding::Compressed } else { Encoding::Plain };
+        Self { num_vertices, directed, in_edges: directed, edges, ids: IdMapKind::Identity, encoding }
     }
 
     /// The same graph in memory.
@@ -70,9 +72,9 @@ impl Sample {
         let rows = |direction| *graph.rows(direction).unwrap();
         {
             let layer = staging.plain_layer();
-            write_rows(&layer, Direction::Out, &rows(Direction::Out))?;
+            write_rows(&layer, Direction::Out, &rows(Direction::Out), self.encoding)?;
             if self.in_edges {
-                write_rows(&layer, Direction::In, &rows(Direction::In))?;
+                write_rows(&layer, Direction::In, &rows(Direction::In), self.encoding)?;
             }
             layer.dictionary(1, KINDS)?;
         }
@@ -147,6 +149,7 @@ impl Sample {
             num_arcs: model.graph().rows(Direction::Out).unwrap().targets().len() as u64,
             num_loops: self.edges.iter().filter(|edge| edge.0 == edge.1).count() as u64,
         });
+        record.encoding = self.encoding;
         record.dictionaries = vec![DictionaryRecord { property: 1, first: 0, count: KINDS.len() as u64 }];
         vec![
             Edit::AddLayer(record.clone()),
@@ -158,19 +161,23 @@ impl Sample {
     }
 }
 
-fn write_rows(layer: &PlainWriter<'_>, direction: Direction, rows: &Rows<'_, i32>) -> Result<()> {
-    let mut offsets = layer.offsets(direction)?;
-    offsets.append(rows.offsets())?;
-    offsets.finish()?;
-    let mut targets = layer.targets(direction)?;
-    targets.append(rows.targets())?;
-    targets.finish()?;
-    let mut weights = layer.property::<i32>(direction, 0)?;
-    weights.append(rows.weights())?;
-    weights.finish()?;
-    let kinds: Vec<u8> = rows.weights().iter().map(|&weight| kind_of(weight)).collect();
-    let mut column = layer.property::<u8>(direction, 1)?;
-    column.append(&kinds)?;
-    column.finish()?;
-    Ok(())
+fn write_rows(
+    layer: &PlainWriter<'_>,
+    direction: Direction,
+    rows: &Rows<'_, i32>,
+    encoding: Encoding,
+) -> Result<()> {
+    let properties = vec![ElementType::I32, ElementType::U8];
+    let shape = SectionShape { complete: true, encoding, codes: None, properties };
+    let mut section = SectionWriter::create(layer, direction, shape)?;
+    let mut chunk = SectionChunk::default();
+    chunk.main.ends.extend_from_slice(&rows.offsets()[1..]);
+    chunk.main.targets.extend_from_slice(rows.targets());
+    let weights = rows.weights();
+    chunk.main.properties = vec![
+        weights.iter().map(|weight| u64::from(weight.cast_unsigned())).collect(),
+        weights.iter().map(|&weight| u64::from(kind_of(weight))).collect(),
+    ];
+    section.append(&chunk)?;
+    section.finish().map(|_| ())
 }

@@ -6,9 +6,11 @@ mod error;
 pub mod answer;
 pub mod top;
 pub mod catalogue;
+pub mod plan;
 pub mod output;
 pub mod change;
 pub mod differences;
+pub mod graph500;
 
 pub use error::{Error, Result};
 pub use esker_algo as algo;

@@ -7,6 +7,7 @@ use esker::algo::Shape;
 use esker::catalogue::{CATALOGUE, Job, Params, Resources, find};
 use esker::graph::generate::{Generator, Grid, Model, RMat, Weighting};
 use esker::graph::{Direction, Run};
+use esker::store::format::Encoding;
 use esker::store::import::generated::GeneratorReader;
 use esker::store::import::install::import;
 use esker::store::import::options::{ImportOptions, VertexOrder};
@@ -15,10 +16,21 @@ use esker::store::version::StagingOptions;
 use esker::store::{Snapshot, Store};
 
 fn store(directory: &Path, name: &str, model: &Model, weighting: Weighting, order: VertexOrder) -> Store {
+    encoded(directory, name, model, weighting, (order, Encoding::Plain))
+}
+
+fn encoded(
+    directory: &Path,
+    name: &str,
+    model: &Model,
+    weighting: Weighting,
+    (order, encoding): (VertexOrder, Encoding),
+) -> Store {
     let generator = Generator::new(model, weighting, 7).unwrap();
     let target = directory.join(name);
     let disk: Arc<dyn Disk> = Arc::new(RealDisk);
-    let options = ImportOptions { order, threads: 2, memory_bytes: 64 << 20, ..ImportOptions::default() };
+    let options =
+        ImportOptions { order, encoding, threads: 2, memory_bytes: 64 << 20, ..ImportOptions::default() };
     let reader = Box::new(GeneratorReader::new(generator));
     import(&disk, reader, &target, &options, StagingOptions::default()).unwrap();
     Store::open(&target).unwrap()
@@ -42,9 +54,15 @@ fn every_algorithm_is_verified_on_every_kind_of_graph() {
     let directory = tempfile::tempdir().unwrap();
     let run = Run::with_threads(2).unwrap();
     for (name, model, weighting) in models() {
-        for order in [VertexOrder::Keep, VertexOrder::Degree] {
-            let database = format!("{name}-{order:?}.esker");
-            let snapshot = store(directory.path(), &database, &model, weighting, order).snapshot().unwrap();
+        for kind in [
+            (VertexOrder::Keep, Encoding::Plain),
+            (VertexOrder::Degree, Encoding::Plain),
+            (VertexOrder::Keep, Encoding::Compressed),
+            (VertexOrder::Degree, Encoding::Compressed),
+        ] {
+            let database = format!("{name}-{:?}-{:?}.esker", kind.0, kind.1);
+            let store = encoded(directory.path(), &database, &model, weighting, kind);
+            let snapshot = store.snapshot().unwrap();
             for entry in CATALOGUE {
                 let takes_source = entry.options.iter().any(|option| option.name == "source");
                 let params =
@@ -88,6 +106,7 @@ fn fits_its_estimates(snapshot: &Snapshot) {
         directed: snapshot.is_directed(),
         in_edges: snapshot.has(Direction::In),
         weight_bytes: 0,
+        scattered: false,
     };
     for entry in CATALOGUE.iter().filter(|entry| !(entry.undirected && snapshot.is_directed())) {
         let takes_source = entry.options.iter().any(|option| option.name == "source");

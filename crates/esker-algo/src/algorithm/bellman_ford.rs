@@ -6,7 +6,7 @@
 //! So each vertex keeps from whence its distance came; from time to time these are searched for a circle [2], and one whose
 //! length adds up to less than nothing is the witness. In an undirected graph an edge of negative length is one by itself.
 //!
-//! Distances are integers of 64 bits, or doubles. With doubles, a cycle so close to zero that rounding decides is an
+//! Distances are integers of 32 bits if the weights are, and of 64 if these overflow, or doubles. With doubles, a cycle so close to zero that rounding decides is an
 //! error if distances do not come to rest.
 //!
 //! Work O(n m) at worst, a few times m on random graphs. Memory, bytes a vertex: 8 for distances, an id for parents, up to
@@ -21,7 +21,7 @@ use esker_graph::{Direction, Flow, Graph, NONE, Piece, Run, Select, Stop, Vertex
 
 use super::relaxation::{Relax, Rule, tight_tree};
 use crate::estimate::{Estimate, Shape};
-use crate::lengths::Length;
+use crate::lengths::{Length, Signed};
 use crate::primitive::{VertexArray, VertexValues};
 
 /// What is wanted of the search.
@@ -88,20 +88,28 @@ where
     run.install(|| search(graph, run, source, options))
 }
 
-/// Distances add up.
-struct Sum;
+/// Distances add up, in numbers of type `D`.
+struct Sum<D>(std::marker::PhantomData<D>);
 
-impl<W: Length> Rule<W> for Sum {
-    type Label = W::Distance;
+impl<W: Length, D: Signed<W>> Rule<W> for Sum<D> {
+    type Label = D;
 
     #[inline(always)]
-    fn over(&self, distance: W::Distance, edge: W) -> Option<W::Distance> {
-        W::extend_signed(distance, edge)
+    fn offer(&self, distance: D, edge: W) -> (D, bool) {
+        distance.sum(edge)
     }
 }
 
-/// The first round after which circles are searched for, and then after each that is a power of two.
+/// From this round on it is kept from whence distances come: most searches are over before. After this one, and then after each that is a
+/// power of two, circles are searched for among these.
+const PARENTS_ROUND: usize = 16;
 const SEARCH_ROUND_MIN: usize = 32;
+
+/// What distances came to, or the vertices of a circle of negative length.
+enum Rest<W: Length> {
+    Distances(Vec<W::Distance>),
+    Circle(NegativeCycle<W>),
+}
 
 fn search<G: Graph>(
     graph: &G,
@@ -112,46 +120,80 @@ fn search<G: Graph>(
 where
     G::Weight: Length,
 {
-    let n = graph.num_vertices();
-    let distances = VertexValues::filled(run, n, <G::Weight as Length>::UNREACHED);
-    let parents = VertexArray::filled(run, n, NONE);
-    let relax = Relax::new(&Sum, &distances, Some(&parents));
-    distances.set(source, <G::Weight as Length>::ORIGIN);
-    let mut frontier = vec![source];
-    while !frontier.is_empty() {
-        run.round(frontier.len())?;
-        let round = run.rounds();
-        // Parents are exact if one thread sets them; it must, should several have failed for so long to leave a circle.
-        let by = if round > n { run.alone() } else { run };
-        frontier = relax.round(graph, by, &frontier, |_, _| true)?;
-        let failed = relax.fault.load(Ordering::Relaxed);
-        if failed || round >= SEARCH_ROUND_MIN && (round.is_power_of_two() || round > n) {
-            if let Some(vertices) = circle(&parents) {
-                let length = length(graph, run, &vertices)?;
-                if length.is_some_and(G::Weight::is_negative) {
-                    let negative_cycle = length.map(|length| NegativeCycle { vertices, length });
-                    let (distances, rounds) = (Vec::new(), run.rounds());
-                    return Ok(BellmanFord { distances, parents: None, negative_cycle, reached: 0, rounds });
-                }
-            }
-            if failed || round > n.saturating_mul(4) + 1000 {
-                return Err(Stop::Unsuitable(
-                    "a length is not a number, or a distance cannot be held, or a cycle is so close to zero that rounding keeps distances from coming to rest".to_owned(),
-                )
-                .into());
-            }
-        }
-    }
-    drop((relax, frontier));
-    drop(parents);
+    let narrow = settle::<<G::Weight as Length>::Signed, G>(graph, run, source, PARENTS_ROUND)?;
+    let rest = match narrow {
+        Some(rest) => Some(rest),
+        None => settle::<<G::Weight as Length>::WideSigned, G>(graph, run, source, 0)?,
+    };
     let rounds = run.rounds();
-    let distances = distances.into_vec();
+    let distances = match rest {
+        Some(Rest::Distances(distances)) => distances,
+        Some(Rest::Circle(cycle)) => {
+            let negative_cycle = Some(cycle);
+            return Ok(BellmanFord {
+                distances: Vec::new(),
+                parents: None,
+                negative_cycle,
+                reached: 0,
+                rounds,
+            });
+        }
+        None => {
+            return Err(Stop::Unsuitable(
+                "a length is not a number, or a distance cannot be held, or a cycle is so close to zero that rounding keeps distances from coming to rest".to_owned(),
+            )
+            .into());
+        }
+    };
     let tight = |u: VertexId, v: VertexId, edge| {
         G::Weight::extend_signed(distances[u as usize], edge) == Some(distances[v as usize])
     };
     let parents = if options.parents { Some(tight_tree(graph, run, source, tight)?) } else { None };
     let reached = distances.iter().filter(|&&d| d != <G::Weight as Length>::UNREACHED).count();
     Ok(BellmanFord { distances, parents, negative_cycle: None, reached, rounds })
+}
+
+/// Relaxes until distances come to rest, or there is a negative cycle; `None` if a distance cannot be told, or they never rest.
+fn settle<D: Signed<G::Weight>, G: Graph>(
+    graph: &G,
+    run: &Run,
+    source: VertexId,
+    parents_round: usize,
+) -> Result<Option<Rest<G::Weight>>, G::Error>
+where
+    G::Weight: Length,
+{
+    let n = graph.num_vertices();
+    let distances = VertexValues::filled(run, n, D::FAR);
+    let mut parents = None;
+    let (rule, begun) = (Sum(std::marker::PhantomData), run.rounds());
+    let relax = Relax::new(&rule, &distances);
+    distances.set(source, D::ZERO);
+    let mut frontier = vec![source];
+    while !frontier.is_empty() {
+        run.round(frontier.len())?;
+        let round = run.rounds() - begun;
+        if round > parents_round {
+            parents.get_or_insert_with(|| VertexArray::filled(run, n, NONE));
+        }
+        // Parents are exact if one thread sets them; it must, should several have failed for so long to leave a circle.
+        let by = if round > n { run.alone() } else { run };
+        frontier = relax.round(graph, by, &frontier, parents.as_ref(), |_, _| true)?;
+        let failed = relax.fault.load(Ordering::Relaxed);
+        if failed || round >= SEARCH_ROUND_MIN && (round.is_power_of_two() || round > n) {
+            if let Some(vertices) = parents.as_ref().and_then(circle) {
+                let length = length(graph, run, &vertices)?;
+                if let Some(length) = length.filter(|&length| G::Weight::is_negative(length)) {
+                    return Ok(Some(Rest::Circle(NegativeCycle { vertices, length })));
+                }
+            }
+            if failed || round > n.saturating_mul(4) + 1000 {
+                return Ok(None);
+            }
+        }
+    }
+    drop((relax, frontier, parents));
+    Ok(Some(Rest::Distances(distances.into_vec().into_iter().map(D::give).collect())))
 }
 
 /// A circle among the parents, in the direction of the edges. O(n).

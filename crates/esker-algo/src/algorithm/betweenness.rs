@@ -9,12 +9,14 @@
 //! Pulled sums are taken in list order. Pushed counts are integers and exact up to 2^53; pushed dependencies are added
 //! in the order in which threads come by, so a `deterministic` run does without them.
 //!
-//! Work O(n + m) a source. Memory: 32 bytes a vertex (counts, dependencies, what is passed on, scores) and up to 5 for
+//! Work O(n + m) a source. Memory: 32 bytes a vertex (counts, dependencies, what is passed on, scores) and up to four ids for
 //! levels. Reads, a source: the lists of reached vertices about once forward, and at most once backward.
 //!
 //! [1] U. Brandes, "A Faster Algorithm for Betweenness Centrality", Journal of Mathematical Sociology 25(2), 2001.
 
-use esker_graph::{Bitmap, Direction, Flow, Graph, Piece, Run, Stop, VertexId, Visitor, Weight, vertex};
+use esker_graph::{
+    Bitmap, Direction, Flow, Graph, Piece, Run, Select, Stop, VertexId, Visitor, Weight, vertex,
+};
 
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{EdgeOp, Frontier, VertexValues, Way, each_vertex, edge_map_way, vertex_map};
@@ -76,7 +78,8 @@ pub fn estimate(shape: Shape, options: &BetweennessOptions) -> Estimate {
         Sources::These(list) => list.len() as u64,
     };
     let id_bytes = size_of::<VertexId>() as u64;
-    let levels = shape.num_vertices * id_bytes + shape.num_vertices.div_ceil(64) * 8 * 3;
+    // Lists may have room for twice as many.
+    let levels = shape.num_vertices * 4 * id_bytes + shape.num_vertices.div_ceil(64) * 8 * 3;
     Estimate {
         memory_bytes: shape.num_vertices * 32 + levels + sources * id_bytes,
         read_bytes: shape.list_bytes().saturating_mul(2 * sources),
@@ -115,8 +118,7 @@ fn add_up<G: Graph>(
     };
     for &source in &sources {
         let levels = brandes.forward(graph, run, source)?;
-        brandes.backward(graph, run, &levels)?;
-        brandes.forget(run, &levels)?;
+        brandes.backward(graph, run, levels)?;
     }
     let factor = factor(n, graph.is_directed(), sources.len(), scale);
     each_vertex(run, n, |v| brandes.scores.set(v, brandes.scores.get(v) * factor))?;
@@ -183,8 +185,8 @@ struct Brandes {
 
 impl Brandes {
     /// Counts shortest paths. Returns the vertices at each distance.
-    fn forward<G: Graph>(&self, graph: &G, run: &Run, source: VertexId) -> Result<Vec<Frontier>, G::Error> {
-        let mut levels = Vec::new();
+    fn forward<G: Graph>(&self, graph: &G, run: &Run, source: VertexId) -> Result<Levels, G::Error> {
+        let mut levels = Levels::default();
         let mut level = Frontier::one(graph, source);
         let mut remaining = graph.num_arcs();
         self.paths.set(source, 1.0);
@@ -195,6 +197,8 @@ impl Brandes {
             vertex_map(run, &level, |v| {
                 self.visited.insert(v);
                 self.passed.set(v, self.paths.get(v));
+                // Levels that were done with may have been pushed something since.
+                self.dependency.set(v, 0.0);
             })?;
             let next = edge_map_way(graph, run, way, &level, &Count(self))?;
             vertex_map(run, &level, |v| self.passed.set(v, 0.0))?;
@@ -204,23 +208,42 @@ impl Brandes {
         Ok(levels)
     }
 
-    /// Adds up dependencies from the last level to the first but one.
-    fn backward<G: Graph>(&self, graph: &G, run: &Run, levels: &[Frontier]) -> Result<(), G::Error> {
-        for pair in levels[1..].windows(2).rev() {
-            let (near, far) = (&pair[0], &pair[1]);
-            run.round(near.len())?;
-            self.pass_on(run, far)?;
-            let push = far.arcs().saturating_mul(PUSH_COST) < near.arcs();
-            if push && graph.has(Direction::In) && !run.deterministic() {
-                graph.scan(run, Direction::In, far.select(), &PushBack(self))?;
-            } else {
-                graph.scan(run, Direction::Out, near.select(), &PullBack(self))?;
+    /// Adds up dependencies from the last level to the first but one, and undoes what the source left behind. O(vertices and arcs
+    /// reached + n/64).
+    fn backward<G: Graph>(&mut self, graph: &G, run: &Run, mut levels: Levels) -> Result<(), G::Error> {
+        let mut last = levels.pop(graph);
+        while let Some(far) = last {
+            last = levels.pop(graph);
+            if let Some(near) = &last {
+                self.pass_on(run, &far)?;
+                // The source takes up nothing.
+                if !levels.is_empty() {
+                    run.round(near.len())?;
+                    self.take_up(graph, run, near, &far)?;
+                }
             }
-            vertex_map(run, far, |v| self.passed.set(v, 0.0))?;
+            vertex_map(run, &far, |v| {
+                self.passed.set(v, 0.0);
+                self.paths.set(v, 0.0);
+            })?;
         }
-        if let Some(nearest) = levels.get(1) {
-            self.pass_on(run, nearest)?;
-            vertex_map(run, nearest, |v| self.passed.set(v, 0.0))?;
+        self.visited.clear();
+        Ok(())
+    }
+
+    /// Adds what the vertices of a level pass on to the dependencies of the level before it.
+    fn take_up<G: Graph>(
+        &self,
+        graph: &G,
+        run: &Run,
+        near: &Frontier,
+        far: &Frontier,
+    ) -> Result<(), G::Error> {
+        let push = far.arcs().saturating_mul(PUSH_COST) < near.arcs();
+        if push && graph.has(Direction::In) && !run.deterministic() {
+            graph.scan(run, Direction::In, far.select(), &PushBack(self))?;
+        } else {
+            graph.scan(run, Direction::Out, near.select(), &PullBack(self))?;
         }
         Ok(())
     }
@@ -245,17 +268,42 @@ impl Brandes {
         }
         Ok(())
     }
+}
 
-    /// Undoes what a source left behind. O(vertices reached + n/64).
-    fn forget(&mut self, run: &Run, levels: &[Frontier]) -> Result<(), Stop> {
-        for level in levels {
-            vertex_map(run, level, |v| {
-                self.paths.set(v, 0.0);
-                self.dependency.set(v, 0.0);
-            })?;
+/// The vertices at each distance. Levels of few vertices lie side by side: there may be as many levels as vertices.
+#[derive(Default)]
+struct Levels {
+    small: Vec<VertexId>,
+    /// For each level the length of `small` after it.
+    ends: Vec<VertexId>,
+    /// Levels of many vertices, by their distance.
+    large: Vec<(usize, Frontier)>,
+}
+
+/// Vertices of a level that has a frontier of its own, at least.
+const LARGE_LEN_MIN: usize = 1 << 10;
+
+impl Levels {
+    fn push(&mut self, level: Frontier) {
+        let distance = self.ends.len();
+        match level.select() {
+            Select::List(list) if list.len() < LARGE_LEN_MIN => self.small.extend_from_slice(list),
+            _ => self.large.push((distance, level)),
         }
-        self.visited.clear();
-        Ok(())
+        self.ends.push(vertex(self.small.len()));
+    }
+
+    fn pop<G: Graph>(&mut self, graph: &G) -> Option<Frontier> {
+        self.ends.pop()?;
+        if self.large.last().is_some_and(|large| large.0 == self.ends.len()) {
+            return self.large.pop().map(|large| large.1);
+        }
+        let start = self.ends.last().map_or(0, |&end| end as usize);
+        Some(Frontier::from_list(graph, self.small.split_off(start)))
+    }
+
+    fn is_empty(&self) -> bool {
+        self.ends.is_empty()
     }
 }
 

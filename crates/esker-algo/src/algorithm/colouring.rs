@@ -3,18 +3,22 @@
 //! First-fit in a fixed order, in parallel [1]: a vertex waits for its neighbours that come before it, and then takes the
 //! least colour that none of them has. So colours depend on the order alone, not on threads or timing. Of the orders by
 //! name, LLF is as Sage has it; largest first tends to need fewer colours and more rounds; smallest last, the reverse of a degeneracy
-//! order, needs at most one more than the degeneracy.
+//! order, needs at most one more than the degeneracy. Then all get their colours once more, those of the last colours first [2]: that never
+//! takes more colours, and mostly fewer. One pass alone gives the colouring that the greedy method gives one vertex after the other.
 //!
 //! A word a vertex tells its colour, or for how many it waits. A neighbour that has a colour came before and one that has
 //! none comes after, so one pass over the list of a vertex both finds its colour and tells those that wait for it. A list that
 //! does not come to one worker in one go is read again, for 64 colours at a time.
 //!
-//! Edges count whichever way they go; loops do not. Work O(n + m), and as many rounds as the longest chain of vertices
+//! Edges count whichever way they go; loops do not. Work O(n + m), and as many rounds as the longest chains of vertices
 //! that wait for each other. Memory, bytes a vertex: an id for colours, 8 for the order while who waits is counted, and
-//! then 8 for lists in pieces, up to two ids for rounds; smallest last, that of k-core first. Reads: all lists once to
+//! then 8 for lists in pieces, up to two ids for rounds; smallest last, that of k-core first. Reads, each pass: all lists once to
 //! count, and each list once more, when its vertex gets its colour.
 //!
 //! [1] W. Hasenplaugh, T. Kaler, T. Schardl, C. Leiserson, "Ordering Heuristics for Parallel Graph Coloring", SPAA 2014.
+//! [2] J. Culberson, "Iterated Greedy Graph Coloring and the Difficulty Landscape", TR 92-07, University of Alberta, 1992.
+
+use std::num::NonZeroU32;
 
 use esker_graph::{
     Direction, Flow, Graph, NONE, Piece, Run, Select, Stop, VertexId, Visitor, Weight, vertex,
@@ -41,11 +45,35 @@ pub enum ColouringOrder {
     Random,
 }
 
-/// How colours are given.
+/// Who comes first of those with equally large degrees, or logarithms of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Ties {
+    /// A random one, by the seed of the run: few rounds whatever the numbers.
+    #[default]
+    Random,
+    /// That of the lesser number, as a sort that keeps ties would have it; a path numbered along it takes a round a vertex.
+    Number,
+}
+
+/// How colours are given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ColouringOptions {
     /// The order that decides the colours.
     pub order: ColouringOrder,
+    /// How the orders by degree part equals.
+    pub ties: Ties,
+    /// How often colours are given: each pass after the first begins with those of the last colours.
+    pub passes: NonZeroU32,
+}
+
+impl Default for ColouringOptions {
+    fn default() -> Self {
+        Self {
+            order: ColouringOrder::default(),
+            ties: Ties::default(),
+            passes: NonZeroU32::MIN.saturating_add(1),
+        }
+    }
 }
 
 /// A colouring.
@@ -63,8 +91,8 @@ pub struct Colouring {
 pub fn estimate(shape: Shape, options: &ColouringOptions) -> Estimate {
     let n = shape.num_vertices;
     let id_bytes = size_of::<VertexId>() as u64;
-    let lists = if shape.directed { 4 } else { 2 };
-    let own = Estimate { memory_bytes: n * (5 * id_bytes + 8), read_bytes: shape.list_bytes() * lists };
+    let lists = u64::from(options.passes.get()) * if shape.directed { 4 } else { 2 };
+    let own = Estimate { memory_bytes: n * (3 * id_bytes + 8), read_bytes: shape.list_bytes() * lists };
     if options.order != ColouringOrder::SmallestLast {
         return own;
     }
@@ -82,7 +110,7 @@ pub fn estimate(shape: Shape, options: &ColouringOptions) -> Estimate {
 /// cannot be read; cancellation.
 pub fn colouring<G: Graph>(graph: &G, run: &Run, options: &ColouringOptions) -> Result<Colouring, G::Error> {
     run.begin("colouring", estimate(Shape::of(graph), options).memory_bytes)?;
-    run.install(|| first_fit(graph, run, options.order))
+    run.install(|| first_fit(graph, run, options))
 }
 
 /// In the word of a vertex without a colour: this bit, and for how many it waits.
@@ -94,10 +122,28 @@ const PURPOSE: u64 = 0x636f_6c6f;
 /// Neighbours looked at side by side.
 const CHUNK: usize = 64;
 
-fn first_fit<G: Graph>(graph: &G, run: &Run, order: ColouringOrder) -> Result<Colouring, G::Error> {
-    let n = graph.num_vertices();
+fn first_fit<G: Graph>(graph: &G, run: &Run, options: &ColouringOptions) -> Result<Colouring, G::Error> {
     let ways = both_ways(graph)?;
-    let words = waiting(graph, run, ways, order)?;
+    let mut colours = give(graph, run, ways, waiting(graph, run, ways, options)?)?;
+    for _ in 1..options.passes.get() {
+        // As those of one colour are no neighbours, none needs a larger number than there are colours before its own and its own.
+        let again = count(graph, run, ways, &colours)?;
+        drop(colours);
+        colours = give(graph, run, ways, again)?;
+    }
+    let colours = colours.into_vec();
+    let count = colours.iter().max().map_or(0, |&most| most as usize + 1);
+    Ok(Colouring { colours, count, rounds: run.rounds() })
+}
+
+/// The colours of vertices that wait for others.
+fn give<G: Graph>(
+    graph: &G,
+    run: &Run,
+    ways: &'static [Direction],
+    words: VertexArray,
+) -> Result<VertexArray, G::Error> {
+    let n = graph.num_vertices();
     let mut masks = None;
     let mut ready = share_vertices(run, n, |v| words.get(v) == WAITS)?;
     while !ready.is_empty() {
@@ -115,9 +161,7 @@ fn first_fit<G: Graph>(graph: &G, run: &Run, order: ColouringOrder) -> Result<Co
         }
         ready = concat(found.into_iter().map(|worker| worker.ready));
     }
-    let colours = words.into_vec();
-    let count = colours.iter().max().map_or(0, |&most| most as usize + 1);
-    Ok(Colouring { colours, count, rounds: run.rounds() })
+    Ok(words)
 }
 
 /// The vertices of `0..n` for which `is` holds.
@@ -134,19 +178,20 @@ fn waiting<G: Graph>(
     graph: &G,
     run: &Run,
     ways: &'static [Direction],
-    order: ColouringOrder,
+    options: &ColouringOptions,
 ) -> Result<VertexArray, G::Error> {
     let n = graph.num_vertices();
     let degree = |v: usize| num_entries(graph, ways, vertex(v)) as u64;
     let draws = Draws::new(run.seed(), PURPOSE);
     let random = |v: usize, bits: u32| draws.at(v as u64) >> (u64::BITS - bits);
-    match order {
+    let part = |v: usize, bits: u32| if options.ties == Ties::Random { random(v, bits) } else { 0 };
+    match options.order {
         ColouringOrder::LargestLogFirst => {
-            let key = |v| (degree(v) + 1).next_power_of_two().ilog2() << 26 | random(v, 26) as u32;
+            let key = |v| (degree(v) + 1).next_power_of_two().ilog2() << 26 | part(v, 26) as u32;
             count(graph, run, ways, &VertexValues::from_fn(run, n, key))
         }
         ColouringOrder::LargestFirst => {
-            let key = |v| degree(v).min(u64::from(u32::MAX)) << 32 | random(v, 32);
+            let key = |v| degree(v).min(u64::from(u32::MAX)) << 32 | part(v, 32);
             count(graph, run, ways, &VertexValues::from_fn(run, n, key))
         }
         ColouringOrder::Random => {
@@ -161,7 +206,7 @@ fn waiting<G: Graph>(
     }
 }
 
-/// Counts for each vertex the neighbours that have larger keys, or the same and larger numbers.
+/// Counts for each vertex the neighbours that have larger keys, or the same and lesser numbers.
 fn count<K: Value, G: Graph>(
     graph: &G,
     run: &Run,
@@ -178,7 +223,7 @@ fn count<K: Value, G: Graph>(
         let own = keys.get(v);
         let before = |&u: &VertexId| {
             let key = keys.get(u);
-            VertexId::from((key > own) | ((key == own) & (u > v)))
+            VertexId::from((key > own) | ((key == own) & (u < v)))
         };
         targets.iter().map(before).sum()
     })?;

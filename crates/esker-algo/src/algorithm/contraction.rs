@@ -3,10 +3,10 @@
 //! A low-diameter decomposition makes clusters; each becomes one vertex of a new graph, in which those between which an
 //! edge runs are neighbours; the components of that graph, found in the same way, are those of the first. With a
 //! constant `beta` the new graph has O(n) edges in expectation after one decomposition, however many the first had [2]:
-//! it is built in memory. Should it have more than n all the same, the graph is decomposed again, with half the rate;
+//! it is built in memory. Should it have more than n / 8 all the same, the graph is decomposed again, with half the rate;
 //! after some attempts the clusters are linked by union-find, for which nothing is built.
 //!
-//! Memory: as a decomposition, and then 44 bytes and two ids a vertex at most. Reads: what decompositions do, and every
+//! Memory: as a decomposition, and then 8 bytes and three ids a vertex at most, for the graphs of all levels together. Reads: what decompositions do, and every
 //! list once more for each.
 //!
 //! [1] J. Shun, L. Dhulipala, G. Blelloch, "A Simple and Practical Linear-Work Parallel Algorithm for Connectivity",
@@ -32,12 +32,17 @@ const LEVELS_MAX: u64 = 24;
 /// What components by contraction will take.
 pub(super) fn estimate(shape: Shape, beta: f64) -> Estimate {
     let search = ldd::estimate(shape, &LddOptions { beta, trees: false }, false);
-    let quotient = shape.num_vertices * (44 + 2 * size_of::<VertexId>() as u64);
+    // Two arrays beside the answer; pairs, while they are sorted, are gone when the graph is made. What a graph of at most a quarter as many
+    // vertices takes comes on top, and so on.
+    let quotient = shape.num_vertices * (8 + 2 * size_of::<VertexId>() as u64);
     Estimate {
         memory_bytes: search.memory_bytes.max(quotient) + shape.num_vertices * size_of::<VertexId>() as u64,
         read_bytes: search.read_bytes + shape.list_bytes(),
     }
 }
+
+/// A graph is made if there is no more than one pair of clusters for so many vertices.
+const PAIRS_SHARE: usize = 8;
 
 /// An edge between two clusters.
 type Pair = (VertexId, VertexId, ());
@@ -102,9 +107,9 @@ fn join(
     Ok(clusters.into_vec())
 }
 
-/// The pairs of clusters between which edges run, each once, the lesser first; `None` if more than about n were met.
+/// The pairs of clusters between which edges run, each once, the lesser first; `None` if more than about n / 8 were met.
 fn pairs<G: Graph>(graph: &G, run: &Run, clusters: &VertexArray) -> Result<Option<Vec<Pair>>, G::Error> {
-    let limit = clusters.len() / run.threads() + 64;
+    let limit = clusters.len() / (PAIRS_SHARE * run.threads()) + 64;
     let most = frequent(clusters.len(), SAMPLED_VERTICES, |v| clusters.get(v));
     let visitor = Between { clusters, most, limit, overflow: AtomicBool::new(false) };
     let found = graph.scan(run, Direction::Out, Select::All, &visitor)?;

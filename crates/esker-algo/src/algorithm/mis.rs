@@ -6,19 +6,26 @@
 //! degrees first make for large sets, and a hub sees a neighbour that is in early in its list. The random order is Luby's with fixed
 //! priorities [1], as Sage and GBBS use it; it takes O(log² n) rounds with high probability.
 //!
-//! What is known of a vertex is one byte (in, out, or undecided and its class of degree), and ties are broken by hashing,
-//! so most accesses hit the caches. Edges count whichever way they go; loops do not.
+//! In each round those that came in tell their neighbours that they are out, and a vertex that waits remembers for whom: its list is
+//! read again only when that one is out. (Without the telling, a vertex waits though a neighbour further down its list is in,
+//! and chains of such vertices made for thousands of rounds.) What is known of a vertex is one byte (in, out, or undecided and its
+//! class of degree), and ties are broken by hashing, so most accesses hit the caches. Edges count whichever way they go; loops do not.
 //!
-//! Work O(n + m) or little more. Memory: 2 bytes a vertex (state, answer), an id for who is undecided, two while that
-//! changes, and a bit. Reads, each round: the lists of undecided vertices up to the neighbour that decides.
+//! Work O(n + m) or little more. Memory: 2 bytes a vertex (state, answer), an id for whom it waits, one for who is undecided, up to two
+//! while that changes. Reads: the lists up to the neighbour that decides, those of the set wholly, and each round the lists of vertices that
+//! need not wait for the same one any more.
 //!
 //! [1] G. Blelloch, J. Fineman, J. Shun, "Greedy Sequential Maximal Independent Set and Matching are Parallel on
 //!     Average", SPAA 2012.
 
-use esker_graph::{Bitmap, Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor, Weight, vertex};
+use esker_graph::{
+    Direction, Flow, Graph, NONE, Piece, Run, Select, Stop, VertexId, Visitor, Weight, vertex,
+};
 
 use crate::estimate::{Estimate, Shape};
-use crate::primitive::{Draws, VertexValues, both_ways, concat, each_vertex, num_entries, scan_neighbours};
+use crate::primitive::{
+    Draws, VertexArray, VertexValues, both_ways, filter_list, is_small, num_entries, scan_neighbours,
+};
 
 /// In which order the greedy method goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -44,7 +51,7 @@ pub struct Mis {
     pub members: Vec<bool>,
     /// Number of members.
     pub size: usize,
-    /// Rounds, in each of which every undecided vertex was looked at.
+    /// Rounds, in each of which at least one vertex came in.
     pub rounds: usize,
 }
 
@@ -52,7 +59,7 @@ pub struct Mis {
 pub fn estimate(shape: Shape) -> Estimate {
     let id_bytes = size_of::<VertexId>() as u64;
     Estimate {
-        memory_bytes: shape.num_vertices * (2 + 4 * id_bytes) + shape.num_vertices.div_ceil(64) * 8,
+        memory_bytes: shape.num_vertices * (2 + 4 * id_bytes),
         read_bytes: shape.list_bytes() * if shape.directed { 2 } else { 1 },
     }
 }
@@ -83,18 +90,29 @@ fn decide<G: Graph>(graph: &G, run: &Run, options: &MisOptions) -> Result<Mis, G
             (degree, MisOrder::ByDegree) => class(degree),
             (_, MisOrder::Random) => 0,
         });
-    let blocked = Bitmap::new(n);
-    let greedy =
-        Greedy { graph, ways, draws: Draws::new(run.seed(), PURPOSE), states: &states, blocked: &blocked };
+    let blockers = VertexArray::filled(run, n, NONE);
+    let draws = Draws::new(run.seed(), PURPOSE);
+    let greedy = Greedy { graph, ways, draws, states: &states, blockers: &blockers };
     run.round(n)?;
     scan_neighbours(graph, run, ways, Select::All, &greedy)?;
-    let mut undecided = greedy.settle(run, n, vertex)?;
+    drop(greedy.joined(run, n, vertex)?);
+    scan_neighbours(graph, run, ways, Select::All, &Spread(&states))?;
+    let mut undecided = filter_list(run, n, vertex, |v| states.get(v) < OUT)?;
     while !undecided.is_empty() {
         run.round(undecided.len())?;
-        scan_neighbours(graph, run, ways, Select::List(&undecided), &greedy)?;
-        undecided = greedy.settle(run, undecided.len(), |i| undecided[i])?;
+        // Those that waited for a vertex which is in are out, by now.
+        let freed =
+            filter_list(run, undecided.len(), |i| undecided[i], |v| states.get(blockers.get(v)) == OUT)?;
+        freed.iter().for_each(|&v| blockers.set(v, NONE));
+        let small = is_small(graph, run, ways, &freed);
+        let by = if small { run.alone() } else { run };
+        scan_neighbours(graph, by, ways, Select::List(&freed), &greedy)?;
+        let joined = greedy.joined(by, freed.len(), |i| freed[i])?;
+        drop(freed);
+        scan_neighbours(graph, by, ways, Select::List(&joined), &Spread(&states))?;
+        undecided = filter_list(run, undecided.len(), |i| undecided[i], |v| states.get(v) < OUT)?;
     }
-    drop(undecided);
+    drop((undecided, blockers));
     let members: Vec<bool> = states.into_vec().into_iter().map(|state| state == IN).collect();
     let size = members.iter().filter(|is| **is).count();
     Ok(Mis { members, size, rounds: run.rounds() })
@@ -116,8 +134,8 @@ struct Greedy<'a, G> {
     /// Ties are broken by these.
     draws: Draws,
     states: &'a VertexValues<u8>,
-    /// Undecided vertices that wait for a neighbour before them.
-    blocked: &'a Bitmap,
+    /// For each undecided vertex a neighbour before it that is undecided too, once one is known.
+    blockers: &'a VertexArray,
 }
 
 impl<G: Graph> Greedy<'_, G> {
@@ -127,27 +145,46 @@ impl<G: Graph> Greedy<'_, G> {
         self.draws.at(u64::from(v))
     }
 
-    /// After a round: whoever is undecided but waits for nobody is in. Those that wait on.
-    fn settle(
+    /// After their lists were scanned: whoever is undecided but waits for nobody is in. Those of the candidates that are in.
+    fn joined(
         &self,
         run: &Run,
         len: usize,
         candidate: impl Fn(usize) -> VertexId + Sync,
-    ) -> Result<Vec<VertexId>, G::Error> {
-        let waiting =
-            run.share_ranges::<Vec<VertexId>, G::Error>(len, 1 << 13, Vec::new, |waiting, range| {
-                for v in range.map(&candidate).filter(|&v| self.states.get(v) < OUT) {
-                    if self.blocked.get(v) {
-                        waiting.push(v);
-                    } else {
-                        self.states.set(v, IN);
-                    }
-                }
-                Ok(())
-            })?;
-        let waiting = concat(waiting);
-        each_vertex(run, self.blocked.num_words(), |word| self.blocked.set_word(word as usize, 0))?;
-        Ok(waiting)
+    ) -> Result<Vec<VertexId>, Stop> {
+        filter_list(run, len, candidate, |v| {
+            let state = self.states.get(v);
+            let joins = state < OUT && self.blockers.get(v) == NONE;
+            if joins {
+                self.states.set(v, IN);
+            }
+            joins || state == IN
+        })
+    }
+}
+
+/// Neighbours of those that are in are out.
+struct Spread<'a>(&'a VertexValues<u8>);
+
+impl<W: Weight> Visitor<W> for Spread<'_> {
+    type State = ();
+
+    fn new_state(&self) {}
+
+    #[inline(always)]
+    fn wants(&self, v: VertexId) -> bool {
+        self.0.get(v) == IN
+    }
+
+    #[inline(always)]
+    fn visit(&self, (): &mut (), _: VertexId, piece: Piece<'_, W>) -> Flow {
+        for &u in piece.targets {
+            // Two that are in are no neighbours, but a vertex may be its own.
+            if self.0.get(u) < OUT {
+                self.0.set(u, OUT);
+            }
+        }
+        Flow::More
     }
 }
 
@@ -171,7 +208,7 @@ impl<W: Weight, G: Graph> Visitor<W> for Greedy<'_, G> {
                 return Flow::Enough;
             }
             if state < own || state == own && self.place(u) < self.place(v) {
-                self.blocked.insert(v);
+                self.blockers.set(v, u);
                 return Flow::Enough;
             }
         }

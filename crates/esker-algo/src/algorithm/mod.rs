@@ -3,6 +3,8 @@
 pub mod betweenness;
 pub mod bfs;
 pub mod cdlp;
+mod surfer;
+mod tides;
 pub mod pagerank;
 pub mod scc;
 mod delta_stepping;
@@ -19,7 +21,9 @@ pub mod biconnectivity;
 pub mod triangles;
 pub mod lcc;
 pub mod triangles_filter;
+pub mod triangles_sampled;
 pub mod cliques;
+mod peeling;
 pub mod truss;
 pub mod kcore;
 pub mod mis;

@@ -18,8 +18,9 @@ pub(super) trait Rule<W>: Sync {
     /// What vertices are labelled with.
     type Label: Value;
 
-    /// The label that a vertex with `label` offers over an edge; `None` if it cannot be told.
-    fn over(&self, label: Self::Label, edge: W) -> Option<Self::Label>;
+    /// The label that a vertex with `label` offers over an edge, and whether it can be told. Without branches, where that is possible: it
+    /// is asked of every edge.
+    fn offer(&self, label: Self::Label, edge: W) -> (Self::Label, bool);
 }
 
 /// A rule by which no label over an edge is better than the one before it.
@@ -32,8 +33,6 @@ pub(super) trait Ordered<W>: Rule<W> {
 pub(super) struct Relax<'a, W, R: Rule<W>> {
     pub(super) rule: &'a R,
     pub(super) labels: &'a VertexValues<R::Label>,
-    /// For each vertex the one over which its label came, or one of those if several came at once; if wanted.
-    pub(super) parents: Option<&'a VertexArray>,
     /// Set once a label cannot be told.
     pub(super) fault: AtomicBool,
     /// Vertices in the next frontier, while a round goes on.
@@ -41,28 +40,31 @@ pub(super) struct Relax<'a, W, R: Rule<W>> {
 }
 
 impl<'a, W: Weight, R: Rule<W>> Relax<'a, W, R> {
-    pub(super) fn new(
-        rule: &'a R,
-        labels: &'a VertexValues<R::Label>,
-        parents: Option<&'a VertexArray>,
-    ) -> Self {
-        Self { rule, labels, parents, fault: AtomicBool::new(false), seen: Bitmap::new(labels.len()) }
+    pub(super) fn new(rule: &'a R, labels: &'a VertexValues<R::Label>) -> Self {
+        Self { rule, labels, fault: AtomicBool::new(false), seen: Bitmap::new(labels.len()) }
     }
 
-    /// Relaxes the edges that leave `frontier`. Those vertices whose change of label `enters` allows.
+    /// Relaxes the edges that leave `frontier`. Those vertices whose change of label `enters` allows. `parents`, if wanted: for each
+    /// vertex the one over which its label came, or one of those if several came at once.
     pub(super) fn round<G: Graph<Weight = W>>(
         &self,
         graph: &G,
         run: &Run,
         frontier: &[VertexId],
+        parents: Option<&VertexArray>,
         enters: impl Fn(R::Label, R::Label) -> bool + Sync,
     ) -> Result<Vec<VertexId>, G::Error> {
         let select = Select::List(frontier);
         let found = if is_small(graph, run, &[Direction::Out], frontier) {
-            let push = Push::<_, _, _, true> { relax: self, enters };
+            let push = Push::<_, _, _, true> { relax: self, parents, enters };
             graph.scan(run.alone(), Direction::Out, select, &push)?
         } else {
-            graph.scan(run, Direction::Out, select, &Push::<_, _, _, false> { relax: self, enters })?
+            graph.scan(
+                run,
+                Direction::Out,
+                select,
+                &Push::<_, _, _, false> { relax: self, parents, enters },
+            )?
         };
         let next = concat(found);
         next.iter().for_each(|&v| self.seen.set_word(v as usize / 64, 0));
@@ -89,7 +91,7 @@ impl<'a, W: Weight, R: Rule<W>> Relax<'a, W, R> {
             while !frontier.is_empty() && !self.fault.load(Ordering::Relaxed) {
                 run.round(frontier.len())?;
                 // Who is in the bucket at hand stays; the others wait for theirs.
-                let mut moved = self.round(graph, run, &frontier, enters)?;
+                let mut moved = self.round(graph, run, &frontier, None, enters)?;
                 frontier.clear();
                 frontier.extend(moved.extract_if(.., |v| bucket(*v) == Some(at)));
                 buckets.insert(run, &moved, bucket)?;
@@ -104,6 +106,7 @@ const CHUNK: usize = 64;
 
 struct Push<'a, 'b, W, R: Rule<W>, E, const ALONE: bool> {
     relax: &'a Relax<'b, W, R>,
+    parents: Option<&'a VertexArray>,
     enters: E,
 }
 
@@ -118,27 +121,27 @@ impl<W: Weight, R: Rule<W>, E: Fn(R::Label, R::Label) -> bool + Sync, const ALON
 
     #[inline(always)]
     fn visit(&self, next: &mut Vec<VertexId>, src: VertexId, piece: Piece<'_, W>) -> Flow {
-        let Relax { rule, labels, parents, fault, seen } = self.relax;
+        let Relax { rule, labels, fault, seen } = self.relax;
         let from = labels.get(src);
         for (targets, edges) in piece.targets.chunks(CHUNK).zip(piece.weights.chunks(CHUNK)) {
             // Which labels change cannot be predicted, so they are picked without branches.
             let mut better = [0u8; CHUNK];
             let (mut count, mut faults) = (0, false);
             for (i, (&dst, &edge)) in targets.iter().zip(edges).enumerate() {
-                let offer = rule.over(from, edge);
-                faults |= offer.is_none();
+                let (offer, is_told) = rule.offer(from, edge);
+                faults |= !is_told;
                 better[count % CHUNK] = i as u8;
-                count += usize::from(offer.is_some_and(|offer| offer < labels.get(dst)));
+                count += usize::from(is_told & (offer < labels.get(dst)));
             }
             if faults {
                 fault.store(true, Ordering::Relaxed);
             }
             for &i in &better[..count] {
                 let (dst, edge) = (targets[usize::from(i)], edges[usize::from(i)]);
-                let Some(new) = rule.over(from, edge) else { continue };
+                let (new, _) = rule.offer(from, edge);
                 let old = if ALONE { labels.lower_alone(dst, new) } else { labels.lower(dst, new) };
                 let Some(old) = old else { continue };
-                if let Some(parents) = parents {
+                if let Some(parents) = self.parents {
                     parents.set(dst, src);
                 }
                 if (self.enters)(old, new) && seen.insert(dst) {

@@ -94,8 +94,8 @@ impl<W: Length, D: Reach<W>> Rule<W> for Sum<D> {
     type Label = D;
 
     #[inline(always)]
-    fn over(&self, distance: D, edge: W) -> Option<D> {
-        distance.after(edge)
+    fn offer(&self, distance: D, edge: W) -> (D, bool) {
+        distance.sum(edge)
     }
 }
 
@@ -119,7 +119,7 @@ where
     let distances = VertexValues::filled(run, graph.num_vertices(), D::FAR);
     distances.set(source, D::ZERO);
     let rule = Sum(std::marker::PhantomData);
-    let relax = Relax::new(&rule, &distances, None);
+    let relax = Relax::new(&rule, &distances);
     relax.by_buckets::<BITS, G>(graph, run)?;
     let failed = relax.fault.load(Ordering::Relaxed);
     drop(relax);

@@ -7,6 +7,8 @@
 //! graph kept without in-edges, nothing is left out. Roots are always the lowest vertex, so the answer is the
 //! same for any number of threads.
 //!
+//! Where lists come in parts all over a scan, every edge is linked in a single one.
+//!
 //! Beside it, contraction of a low-diameter decomposition (`contraction.rs`), as an option.
 //!
 //! Work O(n + m) in practice (links take O(log n) steps at worst). Memory: one id a vertex. Reads: the head of every
@@ -15,7 +17,7 @@
 //! [1] M. Sutton, T. Ben-Nun, A. Barak, "Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling",
 //!     IPDPS 2018.
 
-use esker_graph::{Direction, Flow, Graph, NONE, Piece, Run, Select, VertexId, Visitor, Weight};
+use esker_graph::{Direction, Flow, Graph, NONE, Patch, Piece, Run, Select, Stop, VertexId, Visitor, Weight};
 
 use super::contraction;
 use super::ldd::need_rate;
@@ -104,6 +106,11 @@ pub(super) fn unite<G: Graph>(graph: &G, run: &Run, options: &WccOptions) -> Res
     let n = graph.num_vertices();
     let sets = UnionFind::new(run, n);
     run.round(n)?;
+    if graph.is_scattered() {
+        // Lists come in parts, from all over: reading all of them once is less than reading the head of each.
+        graph.scan(run, Direction::Out, Select::All, &Unite(&sets))?;
+        return Ok(finish(sets, run)?);
+    }
     let sample = Link { sets: &sets, skip: NONE, head: options.sampled_neighbours };
     graph.scan(run, Direction::Out, Select::All, &sample)?;
     sets.flatten(run)?;
@@ -115,6 +122,10 @@ pub(super) fn unite<G: Graph>(graph: &G, run: &Run, options: &WccOptions) -> Res
     if graph.is_directed() && all_seen_from_elsewhere {
         graph.scan(run, Direction::In, Select::All, &rest)?;
     }
+    Ok(finish(sets, run)?)
+}
+
+fn finish(sets: UnionFind, run: &Run) -> Result<Wcc, Stop> {
     sets.flatten(run)?;
     let components = sets.count(run)?;
     Ok(Wcc { labels: sets.into_vec(), components })
@@ -146,5 +157,44 @@ impl<W: Weight> Visitor<W> for Link<'_> {
             self.sets.shorten(v);
         }
         if self.head == usize::MAX { Flow::More } else { Flow::Enough }
+    }
+}
+
+/// Links both ends of every edge, whichever end it is handed to.
+struct Unite<'a>(&'a UnionFind);
+
+impl Unite<'_> {
+    #[inline(always)]
+    fn link_all(&self, v: VertexId, others: &[VertexId]) {
+        let mut above = self.0.above(v);
+        for &other in others {
+            if self.0.above(other) != above {
+                self.0.link(v, other);
+                self.0.shorten(v);
+                self.0.shorten(other);
+                above = self.0.above(v);
+            }
+        }
+    }
+}
+
+impl<W: Weight> Visitor<W> for Unite<'_> {
+    type State = ();
+
+    const STOPS: bool = false;
+
+    fn new_state(&self) {}
+
+    #[inline(always)]
+    fn visit(&self, (): &mut (), v: VertexId, piece: Piece<'_, W>) -> Flow {
+        self.link_all(v, piece.targets);
+        Flow::More
+    }
+
+    /// Every edge is handed to some end, and one is enough.
+    fn visit_patch(&self, (): &mut (), patch: &Patch<'_, W>) {
+        for (row, range) in patch.iter() {
+            self.link_all(row, &patch.columns[range]);
+        }
     }
 }

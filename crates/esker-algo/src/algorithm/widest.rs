@@ -108,14 +108,14 @@ where
     let turned = <G::Weight as Width>::turn;
     let labels = VertexValues::filled(run, n, turned(<G::Weight as Width>::UNREACHED));
     labels.set(source, turned(<G::Weight as Width>::SOURCE));
-    let relax = Relax::new(&Narrowest, &labels, None);
+    let relax = Relax::new(&Narrowest, &labels);
     match options.method {
         WidestMethod::Buckets => relax.by_buckets::<BITS, G>(graph, run)?,
         WidestMethod::Rounds => {
             let mut frontier = vec![source];
             while !frontier.is_empty() {
                 run.round(frontier.len())?;
-                frontier = relax.round(graph, run, &frontier, |_, _| true)?;
+                frontier = relax.round(graph, run, &frontier, None, |_, _| true)?;
             }
         }
     }
@@ -145,10 +145,10 @@ impl<W: Width> Rule<W> for Narrowest {
     type Label = W::Width;
 
     #[inline(always)]
-    fn over(&self, label: W::Width, edge: W) -> Option<W::Width> {
-        edge.width().map(|edge| {
+    fn offer(&self, label: W::Width, edge: W) -> (W::Width, bool) {
+        edge.width().map_or((label, false), |edge| {
             let edge = W::turn(edge);
-            if label < edge { edge } else { label }
+            (if label < edge { edge } else { label }, true)
         })
     }
 }

@@ -31,7 +31,9 @@ pub fn bfs<W: Weight>(
     for (v, &parent) in parents.iter().enumerate() {
         let v = vertex(v);
         if parent != NONE && parent != v {
-            ensure(out.list(parent).0.contains(&v), || format!("no edge from {parent}, the parent of {v}"))?;
+            ensure(!out.between(parent, v).is_empty(), || {
+                format!("no edge from {parent}, the parent of {v}")
+            })?;
         }
         if found[v as usize] == NONE {
             continue;

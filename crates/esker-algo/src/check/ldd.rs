@@ -43,7 +43,7 @@ pub fn ldd_trees<W: Weight>(
             ensure(parent == v && depth == 0, || format!("centre {v} has parent {parent}, depth {depth}"))?;
             continue;
         }
-        ensure(out.list(v).0.contains(&parent), || format!("no edge from {v} to its parent {parent}"))?;
+        ensure(!out.between(v, parent).is_empty(), || format!("no edge from {v} to its parent {parent}"))?;
         let above = (clusters[parent as usize], depths[parent as usize]);
         ensure(depth > 0 && above == (cluster, depth - 1), || {
             format!("{v} in {cluster} at {depth} is below {parent} in {} at {}", above.0, above.1)

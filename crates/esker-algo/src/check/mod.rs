@@ -47,7 +47,7 @@ pub use scc::scc;
 pub use set_cover::set_cover;
 pub use spanner::spanner;
 pub use sssp::{bellman_ford, negative_cycle, sssp, widest};
-pub use triangles::triangles;
+pub use triangles::{triangles, triangles_sampled};
 pub use truss::truss;
 pub use wcc::wcc;
 pub use wrong::Wrong;

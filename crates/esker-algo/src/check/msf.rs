@@ -19,8 +19,7 @@ pub fn msf<W: Weight + PartialOrd>(
     let ends: Vec<_> = edges.iter().map(|&(u, v, _)| (u, v)).collect();
     forest(out, &ends, trees)?;
     for &(u, v, weight) in edges {
-        let (targets, weights) = out.list(u);
-        let is_one = targets.iter().zip(weights).any(|(&t, &w)| t == v && w == weight);
+        let is_one = out.between(u, v).contains(&weight);
         ensure(is_one, || format!("no edge {u} - {v} has weight {weight:?}"))?;
     }
     let mut found: Vec<W> = edges.iter().map(|edge| edge.2).collect();

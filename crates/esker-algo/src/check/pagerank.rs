@@ -4,9 +4,12 @@ use esker_graph::{Rows, Weight, vertex};
 
 use super::wrong::{Wrong, ensure};
 
+/// From this tolerance on, shares may be in single precision.
+const SINGLE_TOLERANCE_MIN: f64 = 1e-6;
+
 /// Checks that `scores` add up to 1 and that one more iteration along `out` changes them by no more than `tolerance`
-/// in all (L1 norm), give or take rounding: a tenth of the tolerance for the sum, which is what shares in single
-/// precision may cost where the tolerance allows them. `teleport` adds up to 1; `None`: the same for all.
+/// in all (L1 norm), give or take rounding: where the tolerance allows shares in single precision, each may be wrong by 2^-24 of itself
+/// in every round, of which `damping` goes on to the next, so the sum by damping / (1 - damping) times that. `teleport` adds up to 1; `None`: the same for all.
 ///
 /// # Errors
 /// The first breach.
@@ -23,7 +26,9 @@ pub fn pagerank<W: Weight>(
         return Ok(());
     }
     let total: f64 = scores.iter().sum();
-    ensure((total - 1.0).abs() < (tolerance / 10.0).clamp(1e-9, 1e-7), || {
+    let of_a_round = if tolerance >= SINGLE_TOLERANCE_MIN { damping / f64::from(1 << 24) } else { 0.0 };
+    let of_all = (of_a_round / (1.0 - damping)).min(tolerance);
+    ensure((total - 1.0).abs() < of_all.max((tolerance / 10.0).clamp(1e-9, 1e-7)), || {
         format!("the scores add up to {total}")
     })?;
     let jump = |v: usize| teleport.map_or(1.0 / n as f64, |shares| shares[v]);
@@ -39,5 +44,7 @@ pub fn pagerank<W: Weight>(
         }
     }
     let change: f64 = (0..n).map(|v| (next[v] + damping * dangling * jump(v) - scores[v]).abs()).sum();
-    ensure(change <= tolerance + 1e-12, || format!("one more iteration changes the scores by {change}"))
+    ensure(change <= tolerance + of_a_round + 1e-12, || {
+        format!("one more iteration changes the scores by {change}")
+    })
 }

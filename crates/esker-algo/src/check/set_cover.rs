@@ -37,7 +37,7 @@ pub fn set_cover<W: Weight>(
             ensure((owner as usize) < n && gain_of[owner as usize] > 0, || {
                 format!("{owner}, owner of {u}, is not chosen")
             })?;
-            ensure(out.list(owner).0.contains(&u), || format!("{owner} owns {u} but has it not"))?;
+            ensure(!out.between(owner, u).is_empty(), || format!("{owner} owns {u} but has it not"))?;
             owned[owner as usize] += 1;
         }
     }

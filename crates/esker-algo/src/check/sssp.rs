@@ -172,11 +172,10 @@ impl<L: Copy + PartialEq + std::fmt::Debug, O, B: Fn(L, L) -> bool> Rule<L, O, B
             ensure(reached == sound[v], || format!("the parents above {first} end at {v}"))?;
             for &below in &chain {
                 let parent = parents[below];
-                let (targets, edges) = out.list(parent);
-                let tight = targets.iter().zip(edges).any(|(&target, &edge)| {
-                    target == vertex(below)
-                        && (self.over)(labels[parent as usize], edge) == Some(labels[below])
-                });
+                let edges = out.between(parent, vertex(below)).iter();
+                let tight = edges
+                    .map(|&edge| (self.over)(labels[parent as usize], edge))
+                    .any(|over| over == Some(labels[below]));
                 ensure(tight, || {
                     format!("no edge from {parent}, the parent of {below}, is on a shortest path")
                 })?;

@@ -11,9 +11,31 @@ use super::wrong::{Wrong, ensure};
 /// # Errors
 /// If it is not.
 pub fn triangles<W: Weight>(out: &Rows<'_, W>, triangles: u64) -> Result<(), Wrong> {
+    let counted = count(out);
+    ensure(triangles == counted, || format!("{triangles} triangles were found, there are {counted}"))
+}
+
+/// Checks that an estimate from `samples` of the `wedges` of an undirected graph is as near to the number of triangles as all but
+/// one of 10^12 estimates are, by Hoeffding's inequality. Time and memory as [`triangles`].
+///
+/// # Errors
+/// If it is not.
+pub fn triangles_sampled<W: Weight>(
+    out: &Rows<'_, W>,
+    estimate: f64,
+    wedges: f64,
+    samples: usize,
+) -> Result<(), Wrong> {
+    let counted = count(out) as f64;
+    let error = if samples == 0 { 0.0 } else { ((2e12f64).ln() / (2.0 * samples as f64)).sqrt() };
+    ensure((estimate - counted).abs() <= error * wedges / 3.0, || {
+        format!("{estimate} triangles were estimated, there are {counted}")
+    })
+}
+
+fn count<W: Weight>(out: &Rows<'_, W>) -> u64 {
     let lists = neighbourhoods(out);
     let smaller = |v: usize| -> &[VertexId] { &lists[v][..lists[v].partition_point(|&u| (u as usize) < v)] };
     let at = |v: usize| smaller(v).iter().map(|&u| common(smaller(v), smaller(u as usize))).sum::<u64>();
-    let counted: u64 = (0..lists.len()).map(at).sum();
-    ensure(triangles == counted, || format!("{triangles} triangles were found, there are {counted}"))
+    (0..lists.len()).map(at).sum()
 }

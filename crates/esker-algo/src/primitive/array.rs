@@ -203,6 +203,12 @@ impl<T: Value> VertexValues<T> {
         self.set(v, self.get(v).plus(value));
     }
 
+    /// What holds the values: a loop that has it at hand looks up less for each value.
+    #[inline(always)]
+    pub(crate) fn cells(&self) -> &[T::Atomic] {
+        &self.cells
+    }
+
     /// The values in vertex order.
     pub fn iter(&self) -> impl Iterator<Item = T> + '_ {
         self.cells.iter().map(T::load)

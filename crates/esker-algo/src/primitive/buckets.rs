@@ -58,8 +58,11 @@ fn level<const BITS: u32>(difference: u64) -> u32 {
     (63 - (difference | 1).leading_zeros()) / BITS
 }
 
-/// Lists shorter than this are entered and looked through by the calling thread.
-const SERIAL_LEN_MAX: usize = 1 << 13;
+/// Lists shorter than this are entered and looked through by the calling thread: some tens of microseconds, in which another thread hardly
+/// wakes up.
+const SERIAL_LEN_MAX: usize = 1 << 15;
+/// Entries that are handed to a worker at a time.
+const GRAIN: usize = 1 << 13;
 
 /// Vertices by priority. Memory: at most two entries (ids) a vertex, in vectors that may be half full.
 pub struct Buckets<const BITS: u32> {
@@ -173,7 +176,7 @@ impl<const BITS: u32> Buckets<BITS> {
         let num_slots = self.slots.len();
         let found = run.share_ranges::<Vec<Vec<VertexId>>, Stop>(
             len,
-            SERIAL_LEN_MAX,
+            GRAIN,
             || vec![Vec::new(); num_slots],
             |slots, range| {
                 for (v, priority) in range.filter_map(&item) {
@@ -216,11 +219,10 @@ fn retain(
         list.retain(|&v| keep(v));
         return Ok(list);
     }
-    let kept =
-        run.share_ranges::<Vec<VertexId>, Stop>(list.len(), SERIAL_LEN_MAX, Vec::new, |kept, range| {
-            kept.extend(list[range].iter().copied().filter(|&v| keep(v)));
-            Ok(())
-        })?;
+    let kept = run.share_ranges::<Vec<VertexId>, Stop>(list.len(), GRAIN, Vec::new, |kept, range| {
+        kept.extend(list[range].iter().copied().filter(|&v| keep(v)));
+        Ok(())
+    })?;
     drop(list);
     Ok(super::neighbours::concat(kept))
 }

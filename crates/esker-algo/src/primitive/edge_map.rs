@@ -21,6 +21,9 @@ use super::vertex_map::Found;
 /// A round pulls if the frontier and the arcs that leave it are more than this fraction of the arcs before it and of all
 /// vertices, each of which a pull looks at.
 const PULL_FRACTION: u64 = 20;
+/// Where lists come in parts all over a scan, a round with a larger load pulls: it would go through most parts anyway, and a pull leaves out
+/// those of which neither end matters.
+const SCATTERED_PUSH_MAX: u64 = 1 << 16;
 /// A push that follows fewer arcs than one in this many vertices removes repeats by sorting; one that follows more, by
 /// a bitmap over all vertices.
 const SORT_FRACTION: u64 = 64;
@@ -72,7 +75,9 @@ impl Way {
     pub fn choose<G: Graph>(graph: &G, frontier: &Frontier, remaining_arcs: u64) -> Self {
         let load = frontier.arcs() + frontier.len() as u64;
         let pull_load = remaining_arcs + graph.num_vertices() as u64;
-        if load > pull_load / PULL_FRACTION && graph.has(Direction::In) { Self::Pull } else { Self::Push }
+        let push_max = pull_load / PULL_FRACTION;
+        let push_max = if graph.is_scattered() { push_max.min(SCATTERED_PUSH_MAX) } else { push_max };
+        if load > push_max && graph.has(Direction::In) { Self::Pull } else { Self::Push }
     }
 }
 
@@ -161,6 +166,16 @@ impl<G: Graph, O: EdgeOp<G::Weight>, const ALONE: bool> Visitor<G::Weight> for P
         }
         Flow::More
     }
+
+    #[inline(always)]
+    fn visit_back(&self, found: &mut Found, dst: VertexId, sources: Piece<'_, G::Weight>) {
+        if self.op.wants(dst) {
+            for (&src, weight) in sources.targets.iter().zip(sources.weights) {
+                let weights = std::slice::from_ref(weight);
+                self.visit(found, src, Piece { targets: &[dst], weights, exclusive: sources.exclusive });
+            }
+        }
+    }
 }
 
 fn pull<G: Graph, O: EdgeOp<G::Weight>>(
@@ -205,6 +220,11 @@ impl<G: Graph, O: EdgeOp<G::Weight>> Visitor<G::Weight> for Pull<'_, G, O> {
     }
 
     #[inline(always)]
+    fn minds(&self, src: VertexId) -> bool {
+        self.current.get(src)
+    }
+
+    #[inline(always)]
     fn visit(&self, count: &mut Count, dst: VertexId, piece: Piece<'_, G::Weight>) -> Flow {
         if !piece.exclusive {
             return self.visit_shared(count, dst, piece);
@@ -229,6 +249,29 @@ impl<G: Graph, O: EdgeOp<G::Weight>> Visitor<G::Weight> for Pull<'_, G, O> {
             self.count(count, dst);
         }
         flow
+    }
+
+    #[inline(always)]
+    fn visit_back(&self, count: &mut Count, src: VertexId, vertices: Piece<'_, G::Weight>) {
+        if !self.current.get(src) {
+            return;
+        }
+        let alone = vertices.exclusive;
+        for (&dst, &weight) in vertices.targets.iter().zip(vertices.weights) {
+            if !self.op.wants(dst) {
+                continue;
+            }
+            let joins = if alone { self.op.pull(dst, src, weight) } else { self.op.push(src, dst, weight) };
+            if !joins || self.next.get(dst) {
+                continue;
+            }
+            if alone && G::WORDS_APART {
+                self.next.insert_alone(dst);
+                self.count(count, dst);
+            } else if self.next.insert(dst) {
+                self.count(count, dst);
+            }
+        }
     }
 }
 

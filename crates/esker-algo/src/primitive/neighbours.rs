@@ -68,3 +68,17 @@ pub(crate) fn concat(lists: impl IntoIterator<Item = Vec<VertexId>>) -> Vec<Vert
     lists.for_each(|list| all.extend_from_slice(&list));
     all
 }
+
+/// Those of the candidates `0..len` that are wanted, in parallel if they are many.
+pub(crate) fn filter_list(
+    run: &Run,
+    len: usize,
+    candidate: impl Fn(usize) -> VertexId + Sync,
+    wants: impl Fn(VertexId) -> bool + Sync,
+) -> Result<Vec<VertexId>, Stop> {
+    let found = run.share_ranges::<Vec<VertexId>, Stop>(len, 1 << 13, Vec::new, |found, range| {
+        found.extend(range.map(&candidate).filter(|&v| wants(v)));
+        Ok(())
+    })?;
+    Ok(concat(found))
+}

@@ -3,9 +3,12 @@
 
 pub(crate) mod shapes;
 
+use std::sync::OnceLock;
+
+use esker_algo::primitive::{Filter, Sides};
 use esker_graph::{
-    Csr, CsrGraph, Direction, Erased, Fragmented, Induced, Lists, Remaining, Run, RunOptions, Stop, VertexId,
-    Weight, vertex,
+    Csr, CsrGraph, Direction, Erased, Fragmented, Induced, Lists, Remaining, Run, RunOptions, Select, Stop,
+    VertexId, Weight, vertex,
 };
 use proptest::prelude::*;
 
@@ -18,8 +21,18 @@ pub(crate) struct Sample {
     pub(crate) seed: u64,
 }
 
-/// Graphs of 1 to 60 vertices, from empty to dense, with a bias to sparse and to hubs.
+/// Graphs of 1 to 100 vertices, directed or not: at random from empty to dense, with a bias to sparse and to hubs, or of an
+/// awkward shape.
 pub(crate) fn samples() -> impl Strategy<Value = Sample> {
+    prop_oneof![3 => random_samples(), 2 => shapes::shaped()]
+}
+
+/// The same, undirected.
+pub(crate) fn undirected() -> impl Strategy<Value = Sample> {
+    samples().prop_map(|sample| Sample { directed: false, ..sample })
+}
+
+fn random_samples() -> impl Strategy<Value = Sample> {
     let edges = |n: usize| {
         let end = prop_oneof![3 => 0..n, 1 => 0..n.div_ceil(8)];
         let ends = (end.clone(), end).prop_map(|(u, v)| (u as VertexId, v as VertexId));
@@ -65,6 +78,61 @@ pub(crate) fn fragmented<'a, W: Weight>(graph: &CsrGraph<'a, W>, sample: &Sample
     Erased::new(Fragmented::new(*graph, sample.seed))
 }
 
+/// The edges of a graph, of an undirected one each once.
+fn edges_of<W: Weight>(graph: &CsrGraph<'_, W>) -> Vec<(VertexId, VertexId, W)> {
+    let out = graph.rows(Direction::Out).expect("out-lists are always kept");
+    let mut edges = Vec::new();
+    for u in (0..out.num_vertices()).map(vertex) {
+        let (targets, weights) = out.list(u);
+        let arcs = targets.iter().zip(weights).filter(|(v, _)| is_directed(graph) || u <= **v);
+        edges.extend(arcs.map(|(&v, &weight)| (u, v, weight)));
+    }
+    edges
+}
+
+/// A graph with more edges than it has.
+pub(crate) struct Widened<W>(Csr<W>);
+
+impl<W: Weight> Widened<W> {
+    /// Adds edges between vertices between which there is none, about half as many as there are.
+    pub(crate) fn new(graph: &CsrGraph<'_, W>, seed: u64) -> Self {
+        let out = graph.rows(Direction::Out).expect("out-lists are always kept");
+        let n = out.num_vertices();
+        let mut edges = edges_of(graph);
+        let mut state = seed | 1;
+        let mut draw = || {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            vertex((state >> 33) as usize % n)
+        };
+        for _ in 0..if n == 0 { 0 } else { edges.len() / 2 + 4 } {
+            let (u, v) = (draw(), draw());
+            if out.list(u).0.binary_search(&v).is_err() {
+                edges.push((u, v, W::default()));
+            }
+        }
+        let made = if is_directed(graph) { Csr::directed } else { Csr::undirected };
+        Self(made(n, &edges).expect("the ends are below the number of vertices"))
+    }
+
+    /// The graph with all edges.
+    pub(crate) fn graph(&self) -> CsrGraph<'_, W> {
+        self.0.graph()
+    }
+}
+
+/// What a filter leaves of `wide` so that it is `graph` again.
+pub(crate) fn narrowed<'g, W: Weight>(
+    wide: &'g CsrGraph<'g, W>,
+    graph: &CsrGraph<'_, W>,
+) -> Erased<'g, W, Stop> {
+    static RUN: OnceLock<Run> = OnceLock::new();
+    let run = RUN.get_or_init(|| run(2, false));
+    let out = graph.rows(Direction::Out).expect("out-lists are always kept");
+    let sides = if is_directed(graph) { Sides::Both } else { Sides::Symmetric };
+    let keep = |u: VertexId, v: VertexId, _| out.list(u).0.binary_search(&v).is_ok();
+    Erased::new(Filter::new(wide, run, sides, Select::All, keep).expect("a filter"))
+}
+
 /// A graph among vertices without edges, which count as removed.
 pub(crate) struct Spaced<W> {
     csr: Csr<W>,
@@ -91,13 +159,8 @@ impl<W: Weight> Spaced<W> {
             }
         }
         let directed = is_directed(graph);
-        let mut edges = Vec::new();
-        for u in (0..out.num_vertices()).map(vertex) {
-            let (targets, weights) = out.list(u);
-            for (&v, &weight) in targets.iter().zip(weights).filter(|(v, _)| directed || u <= **v) {
-                edges.push((origins[u as usize], origins[v as usize], weight));
-            }
-        }
+        let mut edges = edges_of(graph);
+        edges.iter_mut().for_each(|(u, v, _)| (*u, *v) = (origins[*u as usize], origins[*v as usize]));
         let made = if directed { Csr::directed } else { Csr::undirected };
         let csr = made(next, &edges).expect("the ends are below the number of vertices");
         Self { csr, remaining: Remaining::new(next, &removed).expect("ascending vertices") }

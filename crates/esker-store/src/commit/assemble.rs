@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use esker_graph::{Run, VertexId, vertex};
+use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use crate::error::{Error, Result};
 use crate::format::{
@@ -15,11 +16,14 @@ use crate::freeze::{
 use crate::ids::{IdFiles, write_segment};
 use crate::io::Disk;
 use crate::layer::PlainWriter;
-use crate::memory::{reserve, with_room};
+use crate::memory::{filled_by_all, reserve, with_room};
 use crate::property::{Dictionary, PropertyFiles, PropertyValue, PropertyWriter};
 use crate::snapshot::{Snapshot, State, vertex_property};
 
 use super::content::Commit;
+
+/// Edges that a thread takes at a time.
+const PIECE_EDGES: usize = 1 << 16;
 
 /// A layer that was written, and what the manifest must say besides.
 #[derive(Debug)]
@@ -61,7 +65,7 @@ pub(crate) fn assemble(
             known.map_or(property.element, |known| code_width(known + texts[property.number as usize].len()))
         })
         .collect();
-    let (edges, rows) = flatten(commits, elements.len())?;
+    let (edges, rows) = flatten(commits, elements.len(), run)?;
     let mut known = target.known.map(|known| known.lock().unwrap_or_else(PoisonError::into_inner));
     let knows = known.as_mut().map(|known| known.learn(below.stack(), edges.len(), run)).transpose()?;
     let changes = Changes {
@@ -146,23 +150,38 @@ fn new_texts(commits: &[Arc<Commit>], properties: usize) -> Vec<Vec<&[u8]>> {
 type Flat = (Vec<EdgeChange>, Vec<Vec<u64>>);
 
 /// The edges of all commits with their codes, and all rows.
-fn flatten(commits: &[Arc<Commit>], properties: usize) -> Result<Flat> {
-    let mut edges = with_room(commits.iter().map(|commit| commit.edges.len()).sum())?;
-    let num_rows = commits.iter().map(|commit| commit.num_rows()).sum();
-    let mut rows = (0..properties).map(|_| with_room(num_rows)).collect::<Result<Vec<_>>>()?;
-    let mut first_row = 0;
-    for (commit, code) in commits.iter().zip(1..) {
-        edges.extend(commit.edges.iter().map(|op| EdgeChange {
-            source: op.source,
-            target: op.target,
-            code,
-            row: if op.row == REMOVAL { REMOVAL } else { first_row + op.row },
-        }));
-        first_row += commit.num_rows() as u32;
+fn flatten(commits: &[Arc<Commit>], properties: usize, run: &Run) -> Result<Flat> {
+    let num_rows: Vec<usize> = run.install(|| commits.par_iter().map(|commit| commit.num_rows()).collect());
+    let all_rows = num_rows.iter().sum();
+    if all_rows >= REMOVAL as usize {
+        let reason =
+            format!("{all_rows} edges are set in commits that are in no layer; a layer takes 2^32 - 2");
+        return Err(Error::Invalid(reason));
+    }
+    let num_edges = commits.iter().map(|commit| commit.edges.len()).sum();
+    let blank = EdgeChange { source: 0, target: 0, code: 0, row: 0 };
+    let mut edges = filled_by_all(blank, num_edges, run)?;
+    let mut rows = (0..properties).map(|_| with_room(all_rows)).collect::<Result<Vec<_>>>()?;
+    let (mut rest, mut first_row, mut pieces) = (&mut edges[..], 0, Vec::new());
+    for ((commit, code), num_rows) in commits.iter().zip(1_u32..).zip(num_rows) {
+        let (own, later) = rest.split_at_mut(commit.edges.len());
+        rest = later;
+        for (ops, changes) in commit.edges.chunks(PIECE_EDGES).zip(own.chunks_mut(PIECE_EDGES)) {
+            pieces.push((ops, changes, code, first_row));
+        }
+        first_row += num_rows as u32;
         for (all, own) in rows.iter_mut().zip(&commit.rows) {
             all.extend_from_slice(own);
         }
     }
+    run.install(|| {
+        pieces.into_par_iter().for_each(|(ops, changes, code, first_row)| {
+            for (op, change) in ops.iter().zip(changes) {
+                let row = if op.row == REMOVAL { REMOVAL } else { first_row + op.row };
+                *change = EdgeChange { source: op.source, target: op.target, code, row };
+            }
+        });
+    });
     Ok((edges, rows))
 }
 

@@ -102,6 +102,16 @@ impl Batch {
         self.ops.iter().any(|op| matches!(op, BatchOp::RemoveVertex))
     }
 
+    /// The ids of the vertices that it removes.
+    pub(crate) fn removed_vertices(&self) -> impl Iterator<Item = ExternalId<'_>> {
+        let mut next = 0;
+        self.ops.iter().filter_map(move |op| {
+            let first = next;
+            next += if matches!(op, BatchOp::Edge(_)) { 2 } else { 1 };
+            matches!(op, BatchOp::RemoveVertex).then(|| self.ids.get(first))
+        })
+    }
+
     /// The edge properties, in the order in which [`Batch::add_edge`] takes values.
     pub fn edge_properties(&self) -> &[PropertyRecord] {
         &self.edge_properties

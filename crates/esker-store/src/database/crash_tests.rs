@@ -13,7 +13,7 @@ use super::model::{Change, DB, Version, commit, normal, read, verify_version};
 use super::{Database, DatabaseOptions};
 use crate::check::check;
 use crate::error::{Error, Result};
-use crate::format::{IdMapKind, Retention};
+use crate::format::{ElementType, IdMapKind, Retention};
 use crate::history::Random;
 use crate::io::{Disk, Faults, FaultyDisk};
 use crate::sample::Sample;
@@ -35,6 +35,7 @@ enum Step {
     Freeze,
     Merge,
     Compact,
+    Define,
     Tag(usize, usize),
     Untag(usize),
     Forget(usize),
@@ -49,6 +50,8 @@ enum Task<'s> {
     Freeze,
     Merge,
     Compact,
+    /// One more edge property.
+    Define,
     Tag(String, u64),
     Untag(String),
     Forget(u64),
@@ -99,6 +102,7 @@ impl Content {
             Step::Freeze => Some(Task::Freeze),
             Step::Merge => Some(Task::Merge),
             Step::Compact => Some(Task::Compact),
+            Step::Define => Some(Task::Define),
             Step::Tag(name, place) => Some(Task::Tag(format!("tag {name}"), self.pick(*place))),
             Step::Untag(place) => {
                 let name = self.tags.keys().nth(place % self.tags.len().max(1))?;
@@ -119,7 +123,7 @@ impl Content {
         let mut stages = vec![self.clone()];
         let in_layers = self.versions.range(..=self.frozen).next_back().map(|(newest, _)| *newest);
         let needs_freeze = match task {
-            Task::Freeze | Task::Compact => true,
+            Task::Freeze | Task::Compact | Task::Define => true,
             // What is named in the manifest must be in a layer.
             Task::Tag(_, version) => *version > self.frozen,
             Task::Forget(version) => *version < self.newest() && Some(*version) >= in_layers,
@@ -135,7 +139,7 @@ impl Content {
                 next.versions.insert(self.next, Arc::new(version));
                 next.next += 1;
             }
-            Task::Freeze | Task::Merge | Task::Compact => {}
+            Task::Freeze | Task::Merge | Task::Compact | Task::Define => {}
             Task::Tag(name, version) => drop(next.tags.insert(name.clone(), *version)),
             Task::Untag(name) => drop(next.tags.remove(name)),
             Task::Forget(version) if *version == self.newest() => {
@@ -201,6 +205,7 @@ impl Possible {
             Task::Freeze => db.freeze(run).map(drop),
             Task::Merge => db.merge(run).map(drop),
             Task::Compact => db.compact(run).map(drop),
+            Task::Define => define(db, run),
             Task::Tag(name, version) => db.tag(name, *version),
             Task::Untag(name) => db.untag(name),
             Task::Forget(version) => db.forget(*version),
@@ -309,7 +314,7 @@ impl Workload {
 
 impl Step {
     fn random(random: &mut Random) -> Self {
-        match random.below(20) {
+        match random.below(21) {
             0..7 => Self::Commit(changes(random)),
             7..10 => Self::Freeze,
             10 => Self::Merge,
@@ -319,6 +324,7 @@ impl Step {
             14 => Self::Untag(random.below(100)),
             15..17 => Self::Forget(random.below(100)),
             17 => Self::Retain([Retention::All, Retention::Last(1), Retention::Last(3)][random.below(3)]),
+            18 => Self::Define,
             _ => Self::Reopen,
         }
     }
@@ -326,6 +332,13 @@ impl Step {
 
 fn changes(random: &mut Random) -> Vec<Change> {
     (0..random.below(8)).map(|_| Change::random(NUM_VERTICES, random)).collect()
+}
+
+/// Gives edges one more property, of texts and of numbers in turn.
+fn define(db: &Database, run: &Run) -> Result<()> {
+    let count = db.batch().edge_properties().len();
+    let element = count.is_multiple_of(2).then_some(ElementType::U16);
+    db.add_edge_property(&format!("property {count}"), element, false, run)
 }
 
 fn open(disk: &FaultyDisk) -> Result<Database> {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use esker_graph::{Direction, Run, VertexId};
+use esker_graph::{Direction, Run, RunOptions, VertexId};
 
 use crate::commit::{Batch, Commit};
 use crate::error::{Error, Result};
@@ -16,8 +16,13 @@ use crate::version::{MANIFEST_NAME, ManifestWriter, Pinned, Published, Twin, loc
 
 use super::layers::{Maintenance, remove_strays, with_commits_in_memory};
 use super::live::Live;
+use super::room::Promises;
 use super::view::{Hidden, View};
 use super::write::Writer;
+
+/// With a limit of memory, freezing and merging in the background have one part in so many of it for what only makes them faster, and
+/// for chunks of lists.
+const MAINTENANCE_SHARE: u64 = 4;
 
 /// How a database is written.
 #[derive(Debug, Clone)]
@@ -26,6 +31,11 @@ pub struct DatabaseOptions {
     pub sync: Sync,
     /// Commits become a layer by themselves once they take so much memory.
     pub delta_bytes: u64,
+    /// The most memory that commits take, from when they are made until they are in a layer, freezing them and merging layers
+    /// included, but not the buffers of files (1 MiB for each column that is being written); `None`: no limit. Commits wait for room; one for
+    /// which there can be none is refused with what it would need. It is kept by estimates, as long as no list that a commit changes is longer
+    /// than some million.
+    pub memory_bytes: Option<u64>,
     /// Whether layers are merged by themselves after freezing.
     pub auto_merge: bool,
     /// Which lists a layer copies whole.
@@ -40,7 +50,8 @@ impl Default for DatabaseOptions {
     fn default() -> Self {
         let LogOptions { sync, segment_bytes } = LogOptions::default();
         let policy = CopyPolicy::default();
-        Self { sync, delta_bytes: 64 << 20, auto_merge: true, policy, threads: 0, segment_bytes }
+        let (delta_bytes, memory_bytes) = (64 << 20, None);
+        Self { sync, delta_bytes, memory_bytes, auto_merge: true, policy, threads: 0, segment_bytes }
     }
 }
 
@@ -85,6 +96,8 @@ pub(super) struct Core {
     pub(super) writer: Mutex<Writer>,
     /// Taken next: commits that are in the log, but perhaps not durable.
     pub(super) pending: Mutex<VecDeque<Arc<Commit>>>,
+    /// What commits that are on their way may take.
+    pub(super) promises: Promises,
     /// Taken last, by whoever is about to show something new.
     hidden: Mutex<Hidden>,
     /// What readers see.
@@ -176,7 +189,8 @@ impl Database {
         let manifest = ManifestWriter::open(Arc::clone(&disk), path)?;
         let state = Arc::new(State::read(Arc::clone(&disk), path)?);
         remove_strays(disk.as_ref(), path, state.manifest())?;
-        let run = Run::with_threads(options.threads)?;
+        let memory_bytes = options.memory_bytes.map(|bytes| bytes / MAINTENANCE_SHARE);
+        let run = Run::new(RunOptions { threads: options.threads, memory_bytes, ..RunOptions::default() })?;
         let snapshot = state.snapshot(state.newest())?;
         let mut writer = Writer::over(&snapshot, &run)?;
         let start = manifest.manifest().log_start();
@@ -197,6 +211,7 @@ impl Database {
             maintenance: Mutex::new(Maintenance { manifest, known: Mutex::default() }),
             writer: Mutex::new(writer),
             pending: Mutex::default(),
+            promises: Promises::default(),
             hidden: Mutex::default(),
             view: Published::new(View::new(state, snapshot, Twin::new(live))),
             newest: Mutex::default(),
@@ -225,9 +240,10 @@ impl Database {
     /// # Errors
     /// [`Error::Invalid`] if the batch asks for what cannot be: nothing happened then. [`Error::Io`] if the log cannot be
     /// written: the commit is not seen, but may be there when the database is opened again, wholly; until then nothing more can
-    /// be committed.
+    /// be committed. [`esker_graph::Stop::OverBudget`] if it does not fit [`DatabaseOptions::memory_bytes`].
     pub fn commit(&self, batch: Batch, message: &str) -> Result<u64> {
         let core = &self.core;
+        let room = core.room_for(&batch)?;
         let version = {
             let mut writer = locked(&core.writer);
             writer.expect_sound()?;
@@ -246,6 +262,7 @@ impl Database {
         };
         let settled = core.settle(version);
         settled.map_err(|error| locked(&core.writer).fail(error))?;
+        drop(room);
         self.perhaps_maintain();
         Ok(version)
     }

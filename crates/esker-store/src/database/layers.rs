@@ -24,7 +24,10 @@ pub(super) struct Maintenance {
 
 impl Maintenance {
     /// The number of the next layer.
+    ///
+    /// None if the manifest could not be written: it may name a layer of that number, whose files must not be touched.
     pub(super) fn next_layer(&self) -> Result<u32> {
+        self.manifest.expect_sound()?;
         let last = self.manifest.manifest().layers.iter().map(|layer| layer.number).max().unwrap_or(0);
         let next = last + 1;
         if next < 1 << 24 {

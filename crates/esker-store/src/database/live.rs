@@ -42,6 +42,7 @@ pub(super) struct Live {
     pub(super) new_properties: Vec<PropertyRecord>,
     /// Of the commits.
     bytes: usize,
+    num_edges: usize,
     multigraph: bool,
 }
 
@@ -63,6 +64,7 @@ impl Live {
             ids: IdTail::new(below.num_vertices(), below.ids().is_text()),
             new_properties: Vec::new(),
             bytes: 0,
+            num_edges: 0,
             multigraph: layer.multigraph,
         })
     }
@@ -70,6 +72,11 @@ impl Live {
     /// Bytes of memory of the commits, and of what finds them.
     pub(super) fn bytes(&self) -> usize {
         self.bytes + self.index_bytes()
+    }
+
+    /// Number of changes of edges in the commits.
+    pub(super) fn num_edges(&self) -> usize {
+        self.num_edges
     }
 
     /// Bytes of memory of what finds the commits.
@@ -104,6 +111,7 @@ impl Live {
         commit.new_ids.iter().try_for_each(|id| self.ids.add(id).map(drop))?;
         self.new_properties.extend(commit.new_properties.iter().cloned());
         self.bytes += commit.bytes();
+        self.num_edges += commit.edges.len();
         push(&mut self.commits, Arc::clone(commit))
     }
 
@@ -121,6 +129,18 @@ impl Live {
         self.commit(op).rows.iter().map(|column| column[row]).collect()
     }
 
+    fn graph(&self, direction: Direction) -> &DynamicGraph<OpRef> {
+        match (direction, &self.incoming) {
+            (Direction::In, Some(incoming)) => incoming,
+            _ => &self.out,
+        }
+    }
+
+    /// Number of changes of the list of a vertex.
+    pub(super) fn num_changes(&self, direction: Direction, v: VertexId) -> usize {
+        self.graph(direction).out_degree(v)
+    }
+
     /// What the commits make of a list: neighbours, each with the change that set it, or `None` if it is from the layers.
     pub(super) fn list(
         &self,
@@ -128,32 +148,64 @@ impl Live {
         v: VertexId,
         below: &[VertexId],
     ) -> Vec<(VertexId, Option<OpRef>)> {
-        let graph = match (direction, &self.incoming) {
-            (Direction::In, Some(incoming)) => incoming,
-            _ => &self.out,
-        };
         let mut list: Vec<(VertexId, Option<OpRef>)> = below.iter().map(|&target| (target, None)).collect();
-        let mut changes = graph.neighbours(v);
+        let changes = self.changes(direction, v);
         if changes.is_empty() {
             return list;
         }
-        changes.sort_unstable();
         // All that was there of an edge goes with its first change that removes or sets it.
         let replaced = |target: &VertexId| {
             let first = changes.partition_point(|change| change.0 < *target);
-            changes[first..]
-                .iter()
-                .take_while(|change| change.0 == *target)
-                .any(|&(_, op)| !self.multigraph || self.edge(op).row == REMOVAL)
+            let same = changes[first..].iter().take_while(|change| change.0 == *target).count();
+            self.effect(&changes[first..first + same]).0
         };
         list.retain(|(target, _)| !replaced(target));
         for same in changes.chunk_by(|a, b| a.0 == b.0) {
-            let after_removal = same.iter().rposition(|&(_, op)| self.edge(op).row == REMOVAL);
-            let alive = &same[after_removal.map_or(0, |at| at + 1)..];
-            list.extend(alive.iter().map(|&(target, op)| (target, Some(op))));
+            list.extend(self.effect(same).1.iter().map(|&(target, op)| (target, Some(op))));
         }
         list.sort_by_key(|entry| entry.0);
         list
+    }
+
+    /// The changes of the list of a vertex, by neighbour and in their order.
+    fn changes(&self, direction: Direction, v: VertexId) -> Vec<(VertexId, OpRef)> {
+        let mut changes = self.graph(direction).neighbours(v);
+        changes.sort_unstable();
+        changes
+    }
+
+    /// What the changes of one edge, in their order, make of it: whether its copies in the layers are gone, and which changes set
+    /// copies that are there.
+    fn effect<'c>(&self, changes: &'c [(VertexId, OpRef)]) -> (bool, &'c [(VertexId, OpRef)]) {
+        let removal = changes.iter().rposition(|&(_, op)| self.edge(op).row == REMOVAL);
+        let is_replaced = removal.is_some() || (!self.multigraph && !changes.is_empty());
+        (is_replaced, &changes[removal.map_or(0, |at| at + 1)..])
+    }
+
+    /// What the commits make of an edge: whether its copies in the layers are gone, and the changes that set copies.
+    pub(super) fn copies(&self, source: VertexId, target: VertexId) -> (bool, Vec<OpRef>) {
+        let mut changes = Vec::new();
+        self.out.for_each_copy(source, target, |&op| changes.push((target, op)));
+        changes.sort_unstable();
+        let (is_replaced, alive) = self.effect(&changes);
+        (is_replaced, alive.iter().map(|&(_, op)| op).collect())
+    }
+
+    /// Length of a list that has so many neighbours in the layers; `copies_below` says how many of them are the same.
+    pub(super) fn degree(
+        &self,
+        direction: Direction,
+        v: VertexId,
+        below: usize,
+        mut copies_below: impl FnMut(VertexId) -> Result<usize>,
+    ) -> Result<usize> {
+        let mut degree = below;
+        for same in self.changes(direction, v).chunk_by(|a, b| a.0 == b.0) {
+            let (is_replaced, alive) = self.effect(same);
+            let gone = if is_replaced { copies_below(same[0].0)? } else { 0 };
+            degree = degree.saturating_sub(gone) + alive.len();
+        }
+        Ok(degree)
     }
 
     /// The last change of a property of a vertex: the commit, and its place there.

@@ -16,6 +16,9 @@ use crate::freeze::Outcome;
 use crate::snapshot::{Layer, State};
 use crate::version::layer_directory;
 
+/// With a limit of memory, commits become a layer by themselves once they take one part in so many of it.
+const DELTA_SHARE: u64 = 4;
+
 /// A layer whose files are written, and where it belongs.
 pub(super) struct Written {
     pub(super) layer: LayerRecord,
@@ -34,6 +37,13 @@ pub(super) struct Next {
     edits: Vec<Edit>,
 }
 
+impl Next {
+    /// A state with the layers that there were.
+    pub(super) fn with_same_layers(state: Arc<State>, edits: Vec<Edit>) -> Self {
+        Self { state, obsolete: Vec::new(), edits }
+    }
+}
+
 impl Database {
     /// Makes all commits so far a layer; what became of their edges, or `None` if there are none.
     ///
@@ -48,7 +58,8 @@ impl Database {
     /// Freezes and merges in the background if there is reason to.
     pub(super) fn perhaps_maintain(&self) {
         let core = &self.core;
-        if (core.live_bytes() as u64) < core.options.delta_bytes {
+        let limit = core.options.memory_bytes.map_or(u64::MAX, |bytes| bytes / DELTA_SHARE);
+        if (core.live_bytes() as u64) < core.options.delta_bytes.min(limit) {
             return;
         }
         let mut worker = locked(&core.worker);
@@ -97,15 +108,40 @@ impl Core {
         edits: Vec<Edit>,
         run: &Run,
     ) -> Result<Option<Outcome>> {
+        let Some((next, last, outcome)) = self.record_commits(maintenance, edits, run)? else {
+            return Ok(None);
+        };
+        self.show(&next, &mut locked(&self.writer), Some(last))?;
+        self.log.remove_through(last)?;
+        Ok(Some(outcome))
+    }
+
+    /// Freezes, if there is anything to freeze, while nobody commits.
+    pub(super) fn freeze_holding(
+        &self,
+        maintenance: &mut Maintenance,
+        writer: &mut Writer,
+        run: &Run,
+    ) -> Result<()> {
+        let Some((next, last, _)) = self.record_commits(maintenance, Vec::new(), run)? else { return Ok(()) };
+        self.show(&next, writer, Some(last))?;
+        self.log.remove_through(last)
+    }
+
+    /// Writes the layer of all commits, and says so in the manifest: what is to be shown, the last version of it, and what became of the edges.
+    fn record_commits(
+        &self,
+        maintenance: &mut Maintenance,
+        edits: Vec<Edit>,
+        run: &Run,
+    ) -> Result<Option<(Next, u64, Outcome)>> {
         let (state, commits) = self.unfrozen();
         let Some(last) = commits.last() else { return Ok(None) };
         let (mut written, outcome) = self.write_commits(maintenance, &state, &commits, run)?;
         written.edits.extend(edits);
         let next = self.prepare(maintenance, &state, written)?;
         self.record(maintenance, &next)?;
-        self.show(&next, &mut locked(&self.writer), Some(last.version))?;
-        self.log.remove_through(last.version)?;
-        Ok(Some(outcome))
+        Ok(Some((next, last.version, outcome)))
     }
 
     /// Writes the layer of commits that follow the newest version of a state.

@@ -11,7 +11,10 @@ use super::handle::{Core, Database, locked};
 use super::layers::Maintenance;
 use super::maintain::Written;
 use crate::error::Result;
-use crate::format::{ArchiveWriter, DatabaseId, DictionaryRecord, Edit, LayerRecord, archived_name};
+use crate::format::{
+    ArchiveWriter, DatabaseId, DictionaryRecord, Edit, ElementType, Encoding, LayerRecord, PropertyRecord,
+    archived_name,
+};
 use crate::ids::{IdFiles, merge_segments};
 use crate::io::Disk;
 use crate::layer::{PlainLayer, PlainWriter};
@@ -49,14 +52,23 @@ impl Database {
     /// # Errors
     /// As [`Database::freeze`].
     pub fn compact(&self, run: &Run) -> Result<CompactReport> {
+        self.compact_to(None, run)
+    }
+
+    /// As [`Database::compact`]; the lists of the layer are in `encoding` then, if one is given, else as they were.
+    ///
+    /// # Errors
+    /// As [`Database::freeze`].
+    pub fn compact_to(&self, encoding: Option<Encoding>, run: &Run) -> Result<CompactReport> {
         let mut maintenance = locked(&self.core.maintenance);
         let core = &self.core;
         core.freeze(&mut maintenance, run)?;
         let before = core.state();
         let bytes_before = core.layer_bytes(&before)?;
         let layers_before = before.layers().len();
-        if layers_before > 1 || forgets(&before) {
-            core.merge_range(&mut maintenance, 0..layers_before, run)?;
+        let is_other = |layer: &Arc<Layer>| encoding.is_some_and(|wanted| layer.record().encoding != wanted);
+        if layers_before > 1 || forgets(&before) || before.layers().iter().any(is_other) {
+            core.merge_range(&mut maintenance, 0..layers_before, encoding, run)?;
         }
         let after = core.state();
         let bytes = core.layer_bytes(&after)?;
@@ -84,27 +96,34 @@ impl Core {
         let due = policy::due(&sizes);
         // Newest first: the places of those before stay.
         for which in due.iter().rev() {
-            self.merge_range(maintenance, which.clone(), run)?;
+            self.merge_range(maintenance, which.clone(), None, run)?;
         }
         Ok(due.len())
     }
 
-    /// Merges some layers of the newest state into one.
-    fn merge_range(&self, maintenance: &mut Maintenance, which: Range<usize>, run: &Run) -> Result<()> {
+    /// Merges some layers of the newest state into one; in an encoding, if the first is complete and one is given.
+    fn merge_range(
+        &self,
+        maintenance: &mut Maintenance,
+        which: Range<usize>,
+        encoding: Option<Encoding>,
+        run: &Run,
+    ) -> Result<()> {
         let state = self.state();
-        let written = self.write_merged(maintenance, &state, which, None, run)?;
+        let aim = Aim { encoding, ..Aim::default() };
+        let written = self.write_merged(maintenance, &state, which, aim, run)?;
         let next = self.prepare(maintenance, &state, written)?;
         self.record(maintenance, &next)?;
         self.show(&next, &mut locked(&self.writer), None)
     }
 
-    /// Writes what takes the place of some layers of a state.
+    /// Writes what takes the place of some layers of a state; with one more edge property, if all of them are merged.
     pub(super) fn write_merged(
         &self,
         maintenance: &Maintenance,
         state: &State,
         which: Range<usize>,
-        cut: Option<Cut<'_>>,
+        aim: Aim<'_>,
         run: &Run,
     ) -> Result<Written> {
         let (below, above) = (state.layers()[..which.start].to_vec(), state.layers()[which.end..].to_vec());
@@ -112,7 +131,7 @@ impl Core {
         let mut edits: Vec<Edit> =
             merged.map(|layer| Edit::RemoveLayer { number: layer.record().number }).collect();
         let layer = self.write_layer(maintenance, |number, directory| {
-            Merging { state, which, cut, disk: &self.disk, directory }.write(number, run)
+            Merging { state, which, aim, disk: &self.disk, directory }.write(number, run)
         })?;
         edits.push(Edit::AddLayer(layer.clone()));
         Ok(Written { layer, below, above, edits })
@@ -138,11 +157,22 @@ impl Core {
     }
 }
 
+/// What a merge is to make, if it is not just one layer of several.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Aim<'a> {
+    /// How the layer keeps its lists, if it is complete; `None`: as before.
+    pub(super) encoding: Option<Encoding>,
+    /// Where it stops.
+    pub(super) cut: Option<Cut<'a>>,
+    /// One more edge property, if all layers are merged.
+    pub(super) added: Option<&'a PropertyRecord>,
+}
+
 /// A merge in progress.
 struct Merging<'a> {
     state: &'a State,
     which: Range<usize>,
-    cut: Option<Cut<'a>>,
+    aim: Aim<'a>,
     disk: &'a Arc<dyn Disk>,
     directory: &'a Path,
 }
@@ -163,7 +193,9 @@ impl Merging<'_> {
             self.state.manifest().versions.iter().map(|version| version.number).collect();
         let archive = ArchiveWriter::new(self.disk, self.directory);
         let writer = PlainWriter::new(&archive, self.directory, self.database());
-        let options = MergeOptions { number, retained: &retained, cut: self.cut };
+        let Aim { encoding, cut, added } = self.aim;
+        let added: Vec<ElementType> = added.iter().map(|property| property.element).collect();
+        let options = MergeOptions { number, retained: &retained, encoding, added: &added, cut };
         let (mut record, told) = merge_layers(&lists, self.which.clone(), &options, &writer, run)?;
         record.dictionaries = self.write_dictionaries(&writer)?;
         let segments: Vec<_> = self.inputs().iter().filter_map(|layer| layer.ids().cloned()).collect();
@@ -196,6 +228,11 @@ impl Merging<'_> {
                 count: texts.len() as u64,
             });
         }
+        if let Some(property) = self.aim.added.filter(|property| property.texts) {
+            // The text of all edges that there are.
+            writer.dictionary(property.number, [&[][..]])?;
+            records.push(DictionaryRecord { property: property.number, first: 0, count: 1 });
+        }
         Ok(records)
     }
 
@@ -221,7 +258,7 @@ impl Merging<'_> {
             // A code counts from 1. What a version did counts from the first one on that is told apart and not before it.
             let recode = |layer: usize, code: u32| {
                 let version = versions[layer].get((code as usize).wrapping_sub(1)).copied().unwrap_or(0);
-                let is_undone = self.cut.is_some_and(|cut| version > cut.until.number);
+                let is_undone = self.aim.cut.is_some_and(|cut| version > cut.until.number);
                 (!is_undone).then(|| told.partition_point(|&other| other < version) as u32 + 1)
             };
             merge_columns(&files, &columns, recode, self.which.start == 0, run)?;

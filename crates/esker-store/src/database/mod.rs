@@ -4,11 +4,15 @@ mod live;
 mod write;
 mod view;
 mod layers;
+mod room;
 mod handle;
+mod budget;
 mod versions;
 mod maintain;
 mod merging;
+mod tiling;
 mod undo;
+mod define;
 mod point;
 #[cfg(test)]
 mod model;

@@ -154,11 +154,19 @@ pub(super) fn commit(db: &Database, changes: &[Change]) -> Result<u64> {
     let mut batch = db.batch();
     batch.define_vertex_property("age", Some(ElementType::I64));
     batch.define_vertex_property("name", None);
+    let later: Vec<PropertyValue<'_>> = batch.edge_properties()[2..]
+        .iter()
+        .map(|property| match property.texts {
+            true => PropertyValue::Text(b"later"),
+            false => PropertyValue::from_bits(property.element, 7),
+        })
+        .collect();
     for change in changes {
         match change {
             Change::Add(u, v, weight, kind) => {
                 let text = kind_text(*kind);
-                batch.add_edge(*u, *v, &[PropertyValue::I32(*weight), PropertyValue::Text(&text)])?;
+                let own = [PropertyValue::I32(*weight), PropertyValue::Text(&text)];
+                batch.add_edge(*u, *v, &[&own, &later[..]].concat())?;
             }
             Change::Remove(u, v) => batch.remove_edge(*u, *v)?,
             Change::AddVertex(v) => batch.add_vertex(*v)?,
@@ -191,6 +199,9 @@ pub(super) fn read(snapshot: &Snapshot, run: &Run) -> Result<Version> {
         let id = id_of(v)?;
         assert_eq!(snapshot.ids().vertex_of(ExternalId::Int(id))?, Some(v));
         let edges = snapshot.edges(Direction::Out, v)?;
+        for w in (0..snapshot.num_vertices()).map(esker_graph::vertex) {
+            assert_eq!(snapshot.has_edge(v, w)?, edges.targets().binary_search(&w).is_ok(), "edge {v} {w}");
+        }
         if !removed.is_removed(v) {
             version.vertices.insert(id);
         }
@@ -198,6 +209,14 @@ pub(super) fn read(snapshot: &Snapshot, run: &Run) -> Result<Version> {
             let target = id_of(target)?;
             let weight = (edges.bits(0, index)? as u32).cast_signed();
             let kind = snapshot.dictionary(1).unwrap().text(edges.bits(1, index)? as usize)?.to_vec();
+            // Of a property that came later, edges from before have none of its values.
+            for property in snapshot.edge_properties().skip(2) {
+                let bits = edges.bits(property.number, index)?;
+                match snapshot.dictionary(property.number) {
+                    Some(texts) => assert!([&b""[..], b"later"].contains(&texts.text(bits as usize)?)),
+                    None => assert!([0, 7].contains(&bits)),
+                }
+            }
             if snapshot.is_directed() || id <= target {
                 version.edges.entry((id, target)).or_default().push((weight, kind));
             }
@@ -285,6 +304,10 @@ pub(super) fn verify_points(db: &Database, expected: &Version, directed: bool) {
         out.sort_unstable();
         assert_eq!(db.neighbors(Direction::Out, v).unwrap(), out, "vertex {id}");
         assert_eq!(db.degree(Direction::Out, v).unwrap(), out.len());
+        assert_eq!(db.degree(Direction::In, v).unwrap(), db.neighbors(Direction::In, v).unwrap().len());
+        for w in expected.vertices.iter().map(|&id| vertex(id)) {
+            assert_eq!(db.has_edge(v, w).unwrap(), out.binary_search(&w).is_ok(), "edge {v} {w}");
+        }
         if !expected.ages.is_empty() {
             let age = expected.ages.get(&id).map(|age| OwnedValue::Number(PropertyValue::I64(*age)));
             assert_eq!(db.vertex_value(v, "age").unwrap(), age);

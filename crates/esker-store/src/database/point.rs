@@ -1,6 +1,6 @@
 //! Point reads of the newest version, commits included that are in no layer.
 
-use esker_graph::{Direction, VertexId};
+use esker_graph::{Direction, Flow, VertexId};
 
 use super::handle::Database;
 use crate::commit::value_of;
@@ -25,11 +25,7 @@ impl Database {
     /// [`Error::Corrupt`].
     pub fn vertex_of(&self, id: ExternalId<'_>) -> Result<Option<VertexId>> {
         let view = self.core.view();
-        let v = match view.below.ids().vertex_of(id)? {
-            Some(v) => Some(v),
-            None => view.live.ids.vertex_of(id),
-        };
-        Ok(match v {
+        Ok(match view.vertex_of(id)? {
             Some(v) if view.is_removed(v)? => None,
             found => found,
         })
@@ -43,21 +39,21 @@ impl Database {
         Ok(self.core.view().list(direction, v)?.into_iter().map(|(target, _)| target).collect())
     }
 
-    /// The number of neighbours of a vertex in the newest version.
+    /// The number of neighbours of a vertex in the newest version. Takes a search for each change of its list that is in no layer,
+    /// and does not read the list if it is long.
     ///
     /// # Errors
     /// As [`Database::neighbors`].
     pub fn degree(&self, direction: Direction, v: VertexId) -> Result<usize> {
-        Ok(self.core.view().list(direction, v)?.len())
+        self.core.view().degree(direction, v)
     }
 
-    /// Whether there is an edge in the newest version.
+    /// Whether there is an edge in the newest version. Takes a binary search for each layer that changed the list of `source`.
     ///
     /// # Errors
     /// As [`Database::neighbors`].
     pub fn has_edge(&self, source: VertexId, target: VertexId) -> Result<bool> {
-        let list = self.core.view().list(Direction::Out, source)?;
-        Ok(list.binary_search_by_key(&target, |entry| entry.0).is_ok())
+        self.core.view().has_edge(source, target)
     }
 
     /// The bits of the properties of all edges between two vertices in the newest version, by number: see
@@ -67,22 +63,14 @@ impl Database {
     /// As [`Database::neighbors`].
     pub fn edge_bits(&self, source: VertexId, target: VertexId) -> Result<Vec<Vec<u64>>> {
         let view = self.core.view();
-        let below = &view.below;
-        let count = below.edge_properties().count() as u32;
-        let mut found = Vec::new();
-        let mut from_layers = false;
-        for (_, op) in view.list(Direction::Out, source)?.iter().filter(|entry| entry.0 == target) {
-            match op {
-                Some(op) => found.push(view.live.bits(*op)),
-                None => from_layers = true,
-            }
-        }
-        if from_layers {
-            let edges = below.edges(Direction::Out, source)?;
-            let places = edges.targets().iter().enumerate().filter(|(_, other)| **other == target);
-            for (index, _) in places {
-                found.push((0..count).map(|number| edges.bits(number, index)).collect::<Result<_>>()?);
-            }
+        let (is_replaced, alive) = view.live.copies(source, target);
+        let mut found: Vec<Vec<u64>> = alive.into_iter().map(|op| view.live.bits(op)).collect();
+        if !is_replaced {
+            view.visit_below(Direction::Out, source, target, |lists, at| {
+                found
+                    .push(lists.properties().iter().map(|values| values.bits_at(at)).collect::<Result<_>>()?);
+                Ok(Flow::More)
+            })?;
         }
         Ok(found)
     }

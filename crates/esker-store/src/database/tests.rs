@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::handle::locked;
 use super::model::{Change, DB, Model, commit, normal, read, verify, verify_points};
 use super::{Database, DatabaseOptions};
-use crate::format::IdMapKind;
+use crate::format::{ElementType, Encoding, IdMapKind};
 use crate::io::{Disk, FaultyDisk};
 use crate::sample::Sample;
 
@@ -18,7 +18,7 @@ enum Step {
     Commit(Vec<Change>),
     Freeze,
     Merge,
-    Compact,
+    Compact(Option<Encoding>),
     Reopen,
     Tag,
     /// The newest version, or one before it by so many.
@@ -42,7 +42,7 @@ fn step(n: u64) -> impl Strategy<Value = Step> {
         6 => prop::collection::vec(change(n), 0..20).prop_map(Step::Commit),
         3 => Just(Step::Freeze),
         1 => Just(Step::Merge),
-        1 => Just(Step::Compact),
+        1 => prop::sample::select(vec![None, Some(Encoding::Plain), Some(Encoding::Compressed)]).prop_map(Step::Compact),
         1 => Just(Step::Reopen),
         1 => Just(Step::Tag),
         2 => prop_oneof![2 => Just(0), 1 => 0_usize..5].prop_map(Step::Forget),
@@ -77,7 +77,7 @@ proptest! {
                 }
                 Step::Freeze => drop(db.freeze(&run).unwrap()),
                 Step::Merge => drop(db.merge(&run).unwrap()),
-                Step::Compact => drop(db.compact(&run).unwrap()),
+                Step::Compact(encoding) => drop(db.compact_to(*encoding, &run).unwrap()),
                 Step::Reopen => {
                     db.close().unwrap();
                     db = Database::open_on(Arc::clone(&shared), Path::new(DB), options()).unwrap();
@@ -107,6 +107,16 @@ proptest! {
         // Nothing is left to be forgotten.
         let report = db.compact(&run).unwrap();
         prop_assert_eq!(report.bytes, report.bytes_before);
+        // In another encoding it is the same, and the same again.
+        let other = match db.manifest().layers[0].encoding {
+            Encoding::Plain => Encoding::Compressed,
+            Encoding::Compressed => Encoding::Plain,
+        };
+        db.compact_to(Some(other), &run).unwrap();
+        let number = db.manifest().layers[0].number;
+        db.compact_to(Some(other), &run).unwrap();
+        prop_assert_eq!((db.manifest().layers[0].encoding, db.manifest().layers[0].number), (other, number));
+        verify(&db, &model, &shared, &run);
         db.close().unwrap();
         let db = Database::open_on(Arc::clone(&shared), Path::new(DB), options()).unwrap();
         verify(&db, &model, &shared, &run);
@@ -139,4 +149,57 @@ fn a_commit_that_cannot_be_shown_is_not_lost_nor_half_seen() {
     model.commit(&others);
     let db = open();
     verify(&db, &model, &disk, &Run::with_threads(1).unwrap());
+}
+
+#[test]
+fn edges_get_a_property_that_they_were_imported_without() {
+    let disk: Arc<dyn Disk> = Arc::new(FaultyDisk::new(1));
+    let mut sample = Sample::random(6, 20, true, 3);
+    sample.ids = IdMapKind::Identity;
+    sample.write(&disk, Path::new(DB), false).unwrap();
+    let run = Run::with_threads(2).unwrap();
+    let mut model = Model::of(&sample);
+    let mut db = Database::open_on(Arc::clone(&disk), Path::new(DB), options()).unwrap();
+    let mut step = |db: &Database, changes: &[Change]| {
+        model.commit(changes);
+        commit(db, changes).unwrap();
+        verify(db, &model, &disk, &run);
+    };
+    step(&db, &[Change::Add(1, 9, 1, 1), Change::Remove(0, 1)]);
+    db.freeze(&run).unwrap();
+    step(&db, &[Change::Add(9, 1, 2, 5)]);
+    let (stale, pinned) = (db.batch(), db.at(2).unwrap());
+    db.add_edge_property("since", Some(ElementType::I64), false, &run).unwrap();
+    db.add_edge_property("note", None, false, &run).unwrap();
+    let said = db.commit(stale, "").unwrap_err().to_string();
+    assert!(said.contains("2 properties where they have 4"), "{said}");
+    assert_eq!((pinned.edge_properties().count(), db.at(2).unwrap().edge_properties().count()), (2, 4));
+    for (name, weight) in [("since", false), ("kind", false), ("", false), ("other", true)] {
+        assert!(db.add_edge_property(name, Some(ElementType::F32), weight, &run).is_err());
+    }
+    step(&db, &[Change::Add(1, 9, 3, 1), Change::Add(2, 9, 1, 2)]);
+    let bits = |db: &Database, u: u64, v: u64| {
+        let vertex = |id: u64| db.vertex_of(id.into()).unwrap().unwrap();
+        let mut found: Vec<_> = db
+            .edge_bits(vertex(u), vertex(v))
+            .unwrap()
+            .iter()
+            .map(|bits| (bits[0], bits[2], bits[3]))
+            .collect();
+        found.sort_unstable();
+        found
+    };
+    let expected = [(1, 0, 0), (3, 7, 1)];
+    assert_eq!(bits(&db, 1, 9), expected);
+    db.freeze(&run).unwrap();
+    assert_eq!(bits(&db, 1, 9), expected);
+    step(&db, &[Change::Remove(2, 9), Change::Add(3, 3, 4, 0)]);
+    db.close().unwrap();
+    db = Database::open_on(Arc::clone(&disk), Path::new(DB), options()).unwrap();
+    step(&db, &[Change::Add(3, 3, 5, 0)]);
+    db.compact(&run).unwrap();
+    assert_eq!(bits(&db, 1, 9), expected);
+    step(&db, &[Change::RemoveVertex(9)]);
+    db.forget(db.versions().last().unwrap().number).unwrap();
+    assert_eq!(bits(&db, 1, 9), expected);
 }

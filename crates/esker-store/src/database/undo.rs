@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::handle::{Core, locked};
 use super::layers::{Maintenance, edits_of};
 use super::maintain::Written;
+use super::merging::Aim;
 use super::write::Writer;
 use crate::commit::{Commit, Target, assemble};
 use crate::error::{Error, Result};
@@ -77,8 +78,8 @@ impl Core {
         } else {
             // Of the layers after it nothing is left.
             let cut = Cut { until, last_version };
-            let mut written =
-                self.write_merged(maintenance, state, place..place + 1, Some(cut), &self.run)?;
+            let aim = Aim { cut: Some(cut), ..Aim::default() };
+            let mut written = self.write_merged(maintenance, state, place..place + 1, aim, &self.run)?;
             written.above.clear();
             written
         };

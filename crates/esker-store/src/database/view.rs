@@ -2,14 +2,20 @@
 
 use std::sync::Arc;
 
-use esker_graph::{Direction, Run, VertexId};
+use esker_graph::{Direction, Flow, Run, VertexId};
 
 use super::live::{Live, OpRef};
 use crate::commit::Commit;
 use crate::error::{Error, Result};
+use crate::ids::ExternalId;
+use crate::layer::ListColumns;
 use crate::property::{PropertyLayer, PropertyValue, REMOVED_NUMBER, VertexProperty, removed_record};
 use crate::snapshot::{Snapshot, State};
 use crate::version::Twin;
+
+/// The length of a list is found without reading it if it is so many times as long as what the commits change in it.
+/// Tests have short lists only.
+const LISTED_PER_CHANGE: usize = if cfg!(test) { 1 } else { 64 };
 
 /// What readers see: layers, and durable commits over them. Immutable; readers pin it.
 #[derive(Debug)]
@@ -72,20 +78,79 @@ impl View {
         Self { state, below, live, removed }
     }
 
+    /// The vertex of an external id, removed or not.
+    pub(super) fn vertex_of(&self, id: ExternalId<'_>) -> Result<Option<VertexId>> {
+        match self.below.ids().vertex_of(id)? {
+            Some(v) => Ok(Some(v)),
+            None => Ok(self.live.ids.vertex_of(id)),
+        }
+    }
+
     /// The list of a vertex, each neighbour with the change that set it.
     pub(super) fn list(&self, direction: Direction, v: VertexId) -> Result<Vec<(VertexId, Option<OpRef>)>> {
-        let below = &self.below;
-        if !below.has(direction) {
-            return Err(Error::Invalid(format!(
-                "{} is stored without its in-edges: import it again with them",
-                below.path().display()
-            )));
-        }
-        let targets = match (v as usize) < below.num_vertices() {
-            true => below.neighbors(direction, v)?.into_owned(),
+        self.expect(direction)?;
+        let targets = match self.is_below(v) {
+            true => self.below.neighbors(direction, v)?.into_owned(),
             false => Vec::new(),
         };
         Ok(self.live.list(direction, v, &targets))
+    }
+
+    /// Length of the list of a vertex.
+    pub(super) fn degree(&self, direction: Direction, v: VertexId) -> Result<usize> {
+        self.expect(direction)?;
+        let below = if self.is_below(v) { self.below.degree(direction, v)? } else { 0 };
+        let changes = self.live.num_changes(direction, v);
+        if changes == 0 {
+            return Ok(below);
+        }
+        // A search for each change takes longer than reading a short list.
+        if below / LISTED_PER_CHANGE < changes {
+            return Ok(self.list(direction, v)?.len());
+        }
+        self.live.degree(direction, v, below, |target| {
+            let mut copies = 0;
+            self.visit_below(direction, v, target, |_, _| {
+                copies += 1;
+                Ok(Flow::More)
+            })?;
+            Ok(copies)
+        })
+    }
+
+    /// Whether there is an edge.
+    pub(super) fn has_edge(&self, source: VertexId, target: VertexId) -> Result<bool> {
+        let (is_replaced, alive) = self.live.copies(source, target);
+        if is_replaced || !alive.is_empty() {
+            return Ok(!alive.is_empty());
+        }
+        Ok(self.is_below(source) && self.below.has_edge(source, target)?)
+    }
+
+    /// Calls `take` with each copy of an edge that the layers have, until it has enough: its lists, and its place in them.
+    pub(super) fn visit_below<'a>(
+        &'a self,
+        direction: Direction,
+        v: VertexId,
+        target: VertexId,
+        take: impl FnMut(&'a ListColumns, usize) -> Result<Flow>,
+    ) -> Result<()> {
+        match self.is_below(v) {
+            true => self.below.stack().visit_copies(direction, v, target, take),
+            false => Ok(()),
+        }
+    }
+
+    fn is_below(&self, v: VertexId) -> bool {
+        (v as usize) < self.below.num_vertices()
+    }
+
+    fn expect(&self, direction: Direction) -> Result<()> {
+        if self.below.has(direction) {
+            return Ok(());
+        }
+        let name = self.below.path().display();
+        Err(Error::Invalid(format!("{name} is stored without its in-edges: import it again with them")))
     }
 
     /// Whether a vertex is removed.
@@ -93,7 +158,6 @@ impl View {
         if let Some((commit, at)) = self.live.vertex_change(REMOVED_NUMBER, v) {
             return Ok(commit.vertices[at].value.as_ref().is_some_and(|value| value.bits == 1));
         }
-        let is_below = (v as usize) < self.below.num_vertices();
-        Ok(is_below && self.removed.get(v)? == Some(PropertyValue::U8(1)))
+        Ok(self.is_below(v) && self.removed.get(v)? == Some(PropertyValue::U8(1)))
     }
 }

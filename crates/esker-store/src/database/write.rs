@@ -74,6 +74,13 @@ impl Writer {
         message: &str,
         neighbours: Neighbours<'_>,
     ) -> Result<(Commit, Vec<u8>)> {
+        if batch.rows.len() != self.texts.len() {
+            return Err(Error::Invalid(format!(
+                "the batch gives edges {} properties where they have {} by now: make it anew",
+                batch.rows.len(),
+                self.texts.len()
+            )));
+        }
         let now_ms = UNIX_EPOCH.elapsed().map_or(0, |age| age.as_millis() as u64);
         let (ids_before, properties_before) = (self.tail.len(), self.vertex_properties.len());
         let commit = Commit {

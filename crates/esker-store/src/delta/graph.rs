@@ -174,6 +174,11 @@ impl<P: Payload, V: Payload> DynamicGraph<P, V> {
         self.out.get(source, target)
     }
 
+    /// Calls `f` with the payload of each edge from `source` to `target`, in no order.
+    pub fn for_each_copy(&self, source: VertexId, target: VertexId, f: impl FnMut(&P)) {
+        self.out.each_copy(source, target, f);
+    }
+
     /// Calls `change` with the payload of the edge from `source` to `target`, of every copy if there are several, and in every list
     /// that it stands in, so perhaps twice for an edge: it should do the same to both. How many such edges there are.
     pub fn update(&mut self, source: VertexId, target: VertexId, mut change: impl FnMut(&mut P)) -> usize {

@@ -313,6 +313,21 @@ impl<E: Edge, P: Payload> Shard<E, P> {
         }
     }
 
+    /// Calls `f` with the payload of each copy of an edge, in no order.
+    pub(super) fn each_copy(&self, source: VertexId, target: VertexId, mut f: impl FnMut(&P)) {
+        let Some(head) = self.head(source) else {
+            return self.each_low(source, |slots, at| {
+                if slots.records[at].target == target {
+                    f(&slots.payloads[at]);
+                }
+            });
+        };
+        let slots = self.chunks.slots(&head);
+        let copies = 0..self.chunks.copies(&head, target);
+        let places = copies.filter_map(|copy| slots.find(E::copy(target, copy)));
+        places.for_each(|at| f(&slots.payloads[at]));
+    }
+
     /// Calls `f` with the payload of each copy of an edge; how many there are.
     pub(super) fn each_copy_mut(
         &mut self,

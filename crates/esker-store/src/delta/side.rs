@@ -70,6 +70,11 @@ impl<P: Payload> Side<P> {
         with_shards!(&self.shards, shards => shards[at].get(source, target))
     }
 
+    pub(super) fn each_copy(&self, source: VertexId, target: VertexId, f: impl FnMut(&P)) {
+        let at = Self::place(source, self.bits);
+        with_shards!(&self.shards, shards => shards[at].each_copy(source, target, f));
+    }
+
     pub(super) fn each_copy_mut(
         &mut self,
         source: VertexId,

@@ -86,6 +86,11 @@ impl<T: Element> Column<T> {
         &self.path
     }
 
+    /// Where its first element is in the file.
+    pub fn first_byte(&self) -> u64 {
+        (self.map.start() + PAGE_BYTES) as u64
+    }
+
     /// An error unless it has so many elements.
     ///
     /// # Errors
@@ -102,6 +107,11 @@ impl<T: Element> Column<T> {
     /// Bytes of it with its header and checksums.
     pub fn file_bytes(&self) -> u64 {
         self.map.len() as u64
+    }
+
+    /// As [`Map::release`].
+    pub fn release(&self) {
+        self.map.release();
     }
 
     /// Elements of a range, after verifying the blocks that hold them.
@@ -174,6 +184,13 @@ impl<T: Element> Column<T> {
         Ok(())
     }
 
+    /// Tells the system that elements of a range will be read soon.
+    pub fn will_need(&self, range: Range<usize>) {
+        let end = range.end.min(self.count);
+        let bytes = range.start.min(end) * size_of::<T>()..end * size_of::<T>();
+        self.map.will_need(PAGE_BYTES + bytes.start..PAGE_BYTES + bytes.end);
+    }
+
     /// An error about the element at `index`.
     pub fn corrupt(&self, index: usize, reason: impl Into<String>) -> Error {
         Error::corrupt(&self.path, (self.map.start() + PAGE_BYTES + index * size_of::<T>()) as u64, reason)
@@ -194,6 +211,28 @@ impl<T: Element> Column<T> {
         bytemuck::cast_slice(&self.map[PAGE_BYTES..PAGE_BYTES + self.count * size_of::<T>()])
     }
 
+    /// Verifies the bytes of a block that were read elsewhere.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if the checksum does not match.
+    pub fn verify_copy(&self, block: usize, bytes: &[u8]) -> Result<()> {
+        let range = self.block_bytes(block);
+        if bytes.len() != range.len() || !self.matches(block, bytes) {
+            return Err(self.damaged(&range));
+        }
+        Ok(())
+    }
+
+    fn matches(&self, block: usize, bytes: &[u8]) -> bool {
+        let entry = PAGE_BYTES + self.count * size_of::<T>() + 4 * block;
+        crc32c::crc32c(bytes).to_le_bytes() == self.map[entry..entry + 4]
+    }
+
+    fn damaged(&self, range: &Range<usize>) -> Error {
+        let reason = format!("the checksum of the {} bytes from here on does not match", range.len());
+        Error::corrupt(&self.path, (self.map.start() + range.start) as u64, reason)
+    }
+
     #[inline]
     fn verify_blocks(&self, blocks: Range<usize>) -> Result<()> {
         for block in blocks {
@@ -206,12 +245,9 @@ impl<T: Element> Column<T> {
 
     #[cold]
     fn verify_block(&self, block: usize) -> Result<()> {
-        let entry = PAGE_BYTES + self.count * size_of::<T>() + 4 * block;
-        let expected = &self.map[entry..entry + 4];
         let range = self.block_bytes(block);
-        if crc32c::crc32c(&self.map[range.clone()]).to_le_bytes() != *expected {
-            let reason = format!("the checksum of the {} bytes from here on does not match", range.len());
-            return Err(Error::corrupt(&self.path, (self.map.start() + range.start) as u64, reason));
+        if !self.matches(block, &self.map[range.clone()]) {
+            return Err(self.damaged(&range));
         }
         self.verified[block / 64].fetch_or(1 << (block % 64), Ordering::Relaxed);
         Ok(())

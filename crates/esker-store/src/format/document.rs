@@ -13,6 +13,7 @@ use super::manifest::{
     PropertyRecord, RecordHeader, RetentionKind, RetentionRecord, SectionRecord, TagRecord, VersionRecord,
     VertexOrder,
 };
+use super::tile::{TileCoding, TilesRecord};
 use super::{BLOCK_BYTES, ColumnKind, ElementType, FORMAT_VERSION, PAGE_BYTES};
 
 const INTRODUCTION: &str = "\
@@ -26,6 +27,7 @@ web.esker/
   layers/<number>.columns    of each layer, all columns of at most 1 MiB
   layers/<number>/    its larger columns, each a file; the columns are called
     out.offsets  out.targets  out.property.<number>  out.born
+    out.groups  out.sizes  out.lists  out.blocks    of a compressed layer, instead of out.offsets and out.targets
     out.vertices  out.degrees  out.previous
     out.dead.vertices  out.dead.offsets  out.dead.targets  out.dead.codes
     out.past.vertices  out.past.offsets  out.past.targets  out.past.born  out.past.died  out.past.property.<number>
@@ -37,6 +39,8 @@ web.esker/
     removed.vertices  removed.codes  removed.values        the vertices that were removed (1) or came back (0), in the same form
     ids.integers  or  ids.texts  ids.texts.ends    the ids of the vertices that the layer adds
     ids.index         the index of these ids
+    tiles.data  tiles.columns  tiles/    tiles, if the layer has any: the chunks; the rest, likewise, in columns called
+      keys  starts  edges  groups  property.<number>  out.degrees  out.hubs  in.degrees  in.hubs
   ids.columns  ids/   how external ids and vertices are related, likewise; absent if the ids are dense integers as they came
     integers           permuted dense integers and sparse integers: the integer of each vertex
     texts  texts.ends  texts: the text of each vertex
@@ -59,11 +63,32 @@ in it. Every byte between the files is zero. A directory without large files doe
 Vertex ids have 4 bytes, or 8 in a database made by a build with 64-bit ids. The dictionary of an
 edge property is what all layers hold of it, oldest first: distinct texts, whose codes are their positions in the whole.
 
+## Compressed lists
+
+A complete layer may keep the lists of what is alive at the end of its range as differences, and everything else as ever; arcs are counted
+as they are in the arrays that these lists stand for. A list is cut in blocks of 64 arcs, each decoded by itself. Of a block of the list of
+vertex v with the targets t0, t1, ...: one byte, w + 64 c; then z in little-endian order, in 1, 2, 3 or 4 bytes (64-bit ids: 1, 2, 4 or 8)
+for c = 0, 1, 2, 3, where with d = t0 - v, z = 2 d if d >= 0, else -2 d - 1, modulo the width of an id; then t1 - t0, t2 - t1, ..., each in
+w bits, the least significant bits of the first byte first, up to a whole byte. A list of more than 64 arcs begins with the place (u64) in
+`blocks` where those of its blocks but the first are listed.
+
+`groups` has three numbers for each 64 vertices: the arcs in lists before them; the bytes; and 256 p + a + 16 b, where from byte p of
+`sizes` on stand 64 degrees of 2^a bytes and then 64 lengths in bytes of 2^b bytes; 0 for vertices that there are not. Three more numbers
+say the same of the end (a = b = 0).
+
 ## Vertex properties
 
 What the versions of a layer changed of a property: entries by vertex, those of one vertex by code, so at most one for each vertex and
 code. The value of a vertex at a version of which k entries of the column `versions` are not newer is that of its last entry
 with a code of at most k; if there is none, that in the next older layer with the property (at its last version).
+
+## Tiles
+
+A tile is a square of 2^16 by 2^16 cells of the adjacency matrix; within it an edge is a position: row times 2^16 plus column. Of an
+undirected graph only edges from a vertex to itself or a larger one are kept. Tiles lie in groups of q by q (column `groups`); groups
+row by row, within each the tiles row by row. The edges of a tile, by ascending position, are cut into chunks of at most 65536 edges, each
+in the coding that its first byte names (`TileCoding`). No chunk lies in two blocks: zeros fill a block in which the next one
+does not begin.
 
 ## External ids
 
@@ -131,6 +156,8 @@ fn render() -> String {
     chapter::<SectionRecord>(&mut out);
     chapter::<DictionaryRecord>(&mut out);
     chapter::<Encoding>(&mut out);
+    chapter::<TilesRecord>(&mut out);
+    chapter::<TileCoding>(&mut out);
     chapter::<IdMapRecord>(&mut out);
     chapter::<IdMapKind>(&mut out);
     chapter::<VertexOrder>(&mut out);

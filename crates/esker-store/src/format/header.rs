@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
 
 use super::field::{Input, Value, codes, layout};
-use super::size::{FORMAT_VERSION, PAGE_BYTES};
+use super::size::{FORMAT_VERSION, FORMAT_VERSION_MIN, PAGE_BYTES};
 use crate::error::{Error, Result};
 
 pub(super) const COLUMN_MAGIC: [u8; 8] = *b"ESKERcol";
@@ -223,6 +223,42 @@ codes! {
         InPastDied = 60,
         /// As 45, for in-lists.
         InPastProperty = 61,
+        /// Of each chunk of a tile, in the order of the file, the row of the tile times 2^32 plus its column.
+        TileKeys = 64,
+        /// Where each chunk begins in 68.
+        TileStarts = 65,
+        /// How many edges precede each chunk; then the number of all.
+        TileEdges = 66,
+        /// The number of rows and columns of tiles in a group.
+        TileGroups = 67,
+        /// The chunks. None lies in two blocks; bytes behind the last of a block are zero.
+        TileData = 68,
+        /// An edge property, in the order of the chunks and in each of its positions.
+        TileProperty = 69,
+        /// For each vertex, the length of its out-list; 65535 for those in 71.
+        TileOutDegrees = 70,
+        /// Vertices with longer out-lists, ascending, each followed by the length.
+        TileOutHubs = 71,
+        /// As 70, for in-lists of a directed graph.
+        TileInDegrees = 72,
+        /// As 71, for in-lists of a directed graph.
+        TileInHubs = 73,
+        /// Compressed: for each 64 out-lists, the arcs and the bytes before them, and where in 81 their sizes stand, times 256, plus widths; then the same of the end.
+        OutGroups = 80,
+        /// For each 64 out-lists, their degrees, then their lengths in bytes.
+        OutSizes = 81,
+        /// All out-lists, coded, then 64 zeros.
+        OutLists = 82,
+        /// For each block of an out-list but its first, where in 82 it begins.
+        OutBlocks = 83,
+        /// As 80, for in-lists.
+        InGroups = 84,
+        /// As 81, for in-lists.
+        InSizes = 85,
+        /// As 82, for in-lists.
+        InLists = 86,
+        /// As 83, for in-lists.
+        InBlocks = 87,
     }
 }
 
@@ -289,11 +325,12 @@ pub(super) fn read_header_page_at<T: Value>(
     let mut input = Input::new(path, page, start);
     input.bytes(8)?;
     let version = u32::take(&mut input)?;
-    if version != FORMAT_VERSION {
+    if !(FORMAT_VERSION_MIN..=FORMAT_VERSION).contains(&version) {
         // Older versions were never released.
         let remedy = if version < FORMAT_VERSION { "import the graph again" } else { "use a newer Esker" };
         return Err(Error::Invalid(format!(
-            "{} has format version {version}, and this Esker reads version {FORMAT_VERSION}: {remedy}",
+            "{} has format version {version}, and this Esker reads versions {FORMAT_VERSION_MIN} to \
+             {FORMAT_VERSION}: {remedy}",
             path.display()
         )));
     }
@@ -312,17 +349,24 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_format_is_refused_by_name() {
-        let header = ColumnHeader {
+    fn newer_and_very_old_formats_are_refused_by_name() {
+        let header = |format_version| ColumnHeader {
             magic: COLUMN_MAGIC,
-            format_version: 99,
+            format_version,
             database: DatabaseId([1; 16]),
             kind: ColumnKind::OutTargets,
             element: ElementType::U32,
             count: 0,
             block_bytes: 0,
         };
-        let error = read_header_page::<ColumnHeader>(Path::new("f"), &header_page(&header), COLUMN_MAGIC);
-        assert!(error.unwrap_err().to_string().contains("format version 99"));
+        let read = |version| {
+            read_header_page::<ColumnHeader>(Path::new("f"), &header_page(&header(version)), COLUMN_MAGIC)
+        };
+        let told = |version| read(version).unwrap_err().to_string();
+        assert!(told(99).contains("format version 99") && told(99).contains("use a newer Esker"));
+        assert!(told(2).contains("format version 2") && told(2).contains("import the graph again"));
+        for version in FORMAT_VERSION_MIN..=FORMAT_VERSION {
+            assert_eq!(read(version).unwrap(), header(version));
+        }
     }
 }

@@ -4,6 +4,7 @@ use esker_graph::Direction;
 
 use super::field::{Input, Value, codes, layout};
 use super::header::{DatabaseId, ElementType};
+use super::tile::TilesRecord;
 use crate::error::Result;
 
 /// MANIFEST begins with it.
@@ -63,6 +64,10 @@ codes! {
         RemoveVersion = 8,
         /// A `RetentionRecord`: which versions are kept.
         SetRetention = 9,
+        /// A `TilesRecord`: a layer has tiles beside its lists. They go with the layer.
+        SetTiles = 10,
+        /// A number, u32: the layer has no tiles any more.
+        RemoveTiles = 11,
     }
 }
 
@@ -71,6 +76,8 @@ codes! {
     pub enum Encoding: u8 {
         /// Arrays of ids.
         Plain = 1,
+        /// Differences in few bits; only complete layers, and of these only what is alive at the end of the range.
+        Compressed = 2,
     }
 }
 
@@ -396,6 +403,13 @@ pub enum Edit {
     },
     /// See [`EditKind::SetRetention`].
     SetRetention(Retention),
+    /// See [`EditKind::SetTiles`].
+    SetTiles(TilesRecord),
+    /// See [`EditKind::RemoveTiles`].
+    RemoveTiles {
+        /// The layer.
+        layer: u32,
+    },
 }
 
 impl Value for Edit {
@@ -418,6 +432,8 @@ impl Value for Edit {
             Self::RemoveTag { name } => put(EditKind::RemoveTag, &|out| name.put(out)),
             Self::RemoveVersion { number } => put(EditKind::RemoveVersion, &|out| number.put(out)),
             Self::SetRetention(retention) => put(EditKind::SetRetention, &|out| retention.put(out)),
+            Self::SetTiles(record) => put(EditKind::SetTiles, &|out| record.put(out)),
+            Self::RemoveTiles { layer } => put(EditKind::RemoveTiles, &|out| layer.put(out)),
         }
     }
 
@@ -432,6 +448,8 @@ impl Value for Edit {
             EditKind::RemoveTag => Self::RemoveTag { name: Value::take(input)? },
             EditKind::RemoveVersion => Self::RemoveVersion { number: Value::take(input)? },
             EditKind::SetRetention => Self::SetRetention(Value::take(input)?),
+            EditKind::SetTiles => Self::SetTiles(Value::take(input)?),
+            EditKind::RemoveTiles => Self::RemoveTiles { layer: Value::take(input)? },
         })
     }
 }

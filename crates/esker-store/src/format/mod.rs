@@ -18,6 +18,7 @@ mod column;
 mod archive;
 mod search;
 mod values;
+mod tile;
 mod manifest;
 mod commit;
 mod log;
@@ -42,5 +43,6 @@ pub use manifest::{
 };
 pub(crate) use search::lower_bound;
 pub use size::{BLOCK_BYTES, FORMAT_VERSION, PAGE_BYTES};
+pub use tile::{TileCoding, TilesRecord};
 pub use values::{ValueSlice, Values};
 pub use writer::{ColumnSummary, ColumnWriter, Region};

@@ -46,6 +46,33 @@ macro_rules! values {
             }
         }
 
+        impl ValueSlice<'_> {
+            /// The bits of an element, as [`Values::bits_at`] gives them. Panics beyond the end.
+            #[inline]
+            pub fn bits_at(&self, index: usize) -> u64 {
+                match self {
+                    $(Self::$code(values) => {
+                        let mut bytes = [0; 8];
+                        bytes[..size_of::<$type>()].copy_from_slice(&values[index].to_le_bytes());
+                        u64::from_le_bytes(bytes)
+                    })*
+                }
+            }
+
+            /// Puts the bits of ranges of elements where each begins. Panics beyond an end.
+            pub fn put_bits(&self, runs: impl Iterator<Item = (usize, Range<usize>)>, out: &mut [u64]) {
+                match self {
+                    $(Self::$code(values) => runs.for_each(|(to, range)| {
+                        for (bits, value) in out[to..to + range.len()].iter_mut().zip(&values[range]) {
+                            let mut bytes = [0; 8];
+                            bytes[..size_of::<$type>()].copy_from_slice(&value.to_le_bytes());
+                            *bits = u64::from_le_bytes(bytes);
+                        }
+                    }),)*
+                }
+            }
+        }
+
         impl Values {
             /// All elements, verified.
             ///
@@ -141,6 +168,13 @@ macro_rules! values {
             pub fn file_bytes(&self) -> u64 {
                 match self {
                     $(Self::$code(column) => column.file_bytes(),)*
+                }
+            }
+
+            /// As [`Column::release`].
+            pub fn release(&self) {
+                match self {
+                    $(Self::$code(column) => column.release(),)*
                 }
             }
 

@@ -8,6 +8,7 @@ use esker_graph::{Direction, Run, VertexId};
 use crate::error::Result;
 use crate::ids::hash_int;
 use crate::layer::PlainLayer;
+use crate::memory::{filled, has_room};
 use crate::stack::Stack;
 
 /// Arcs for each word of 64 bits: so at most one unknown arc in 300 or so is taken for a known one.
@@ -47,6 +48,11 @@ impl KnownEdges {
         let all: usize = later.iter().map(|layer| arcs_of(layer)).sum();
         let is_new = |layer: &PlainLayer| !self.layers.contains(&layer.record().number);
         let new: usize = later.iter().filter(|layer| is_new(layer)).map(|layer| arcs_of(layer)).sum();
+        let words = (2 * all).div_ceil(ARCS_PER_WORD).max(1);
+        if !has_room(run, "the edges of layers", words.max(self.words.len()) * 8) {
+            *self = Self::default();
+            return Ok(false);
+        }
         // Layers that were merged are new, too. What they took the place of goes when there is no room for more.
         let is_full = self.num_arcs + new > self.words.len() * ARCS_PER_WORD;
         self.num_changes += num_changes;
@@ -56,18 +62,17 @@ impl KnownEdges {
         self.num_changes = 0;
         if is_full {
             // Not full again before as many arcs were learned once more.
-            let words = vec![0; (2 * all).div_ceil(ARCS_PER_WORD).max(1)];
-            *self = Self { words, ..Self::default() };
+            *self = Self { words: filled(0, words)?, ..Self::default() };
         }
         for layer in later {
             run.check()?;
             if self.layers.insert(layer.record().number) {
                 let lists = layer.out().main();
-                let (offsets, targets) = (lists.offsets(run)?, lists.targets(run)?);
-                for (&v, bounds) in lists.vertices(run)?.unwrap_or(&[]).iter().zip(offsets.windows(2)) {
-                    targets[bounds[0] as usize..bounds[1] as usize]
-                        .iter()
-                        .for_each(|&target| self.insert(v, target));
+                let (vertices, all) = (lists.vertices(run)?.unwrap_or(&[]), lists.all(run)?);
+                let window = all.window(0..vertices.len());
+                for (slot, &v) in vertices.iter().enumerate() {
+                    let targets = window.targets(all.extents().range(slot));
+                    targets.iter().for_each(|&target| self.insert(v, target));
                 }
             }
         }

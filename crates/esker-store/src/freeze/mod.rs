@@ -4,27 +4,29 @@
 //! by itself, in parallel (`resolve`), into a fragment of its list, tombstones, and arcs that lived and died within the range.
 //! A fragment chains on to the older ones or is a copy of the whole list: see [`CopyPolicy`] (LLAMA, thesis, 4.5).
 //!
-//! Time: sorting, and a search in the old list for each changed edge. Memory: 16 bytes (24 with 64-bit ids) for each
+//! Time: sorting (`sort`), and a search in the old list for each changed edge. Memory: 16 bytes (24 with 64-bit ids) for each
 //! changed edge, twice that if undirected, and the vertex table if there are many changes.
 
 mod known;
 mod changes;
+mod sort;
 mod resolve;
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use esker_graph::{Direction, Run, VertexId};
-use rayon::slice::ParallelSliceMut;
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::error::Result;
 use crate::format::{Encoding, LayerRecord};
 use crate::layer::{PlainWriter, SectionShape, SectionWriter, code_type};
-use crate::memory::{collected, with_room};
+use crate::memory::has_room;
 use crate::stack::Table;
 
 use changes::Tally;
 use resolve::Resolver;
+use sort::sorted_arcs;
 
 pub use changes::{Changes, CopyPolicy, EdgeChange, Growth, Outcome, REMOVAL};
 pub use known::KnownEdges;
@@ -112,27 +114,32 @@ fn freeze_direction(
     run: &Run,
 ) -> Result<(crate::format::SectionRecord, Tally)> {
     let directed = changes.stack.layers()[0].is_directed();
-    let arcs = sorted_arcs(changes.edges, directed, direction, run)?;
+    let arcs = sorted_arcs(changes.edges, directed, direction, changes.num_vertices, run)?;
     let stack = changes.stack;
     let later_layers = stack.layers().len() - 1;
     let searches = arcs.len().saturating_mul(later_layers);
-    let table = match searches.saturating_mul(TABLE_VERTICES_PER_SEARCH) >= stack.num_vertices().max(1) {
-        true => Some(stack.table(direction, run)?),
-        false => None,
+    let n = stack.num_vertices();
+    let is_worth = searches.saturating_mul(TABLE_VERTICES_PER_SEARCH) >= n.max(1);
+    let table = match stack.table_if_made(direction) {
+        None if is_worth && has_room(run, "a vertex table", Table::bytes_for(n)) => {
+            Some(stack.table(direction, run)?)
+        }
+        made => made,
     };
     let codes = (changes.versions.1 - changes.versions.0 + 1) as u32;
     let shape = SectionShape {
         complete: false,
+        encoding: Encoding::Plain,
         codes: (codes > 1).then(|| code_type(codes)),
         properties: changes.elements.to_vec(),
     };
-    let largest = largest(changes, &arcs, direction, table.as_deref())?;
+    let chunks = cut(&arcs);
+    let largest = largest(changes, &arcs, &chunks, direction, table.as_deref(), run)?;
     if changes.known.is_some() {
         // Verified as a whole: where a list is searched, and not read from its start to its end, its blocks would be again and again.
-        stack.section(0, direction)?.main().targets(run)?;
+        stack.section(0, direction)?.main().all(run)?;
     }
     let resolver = Resolver::new(changes, direction, table.as_deref(), &largest)?;
-    let chunks = cut(&arcs);
     let tally = Mutex::new(Tally::new(codes as usize));
     let mut section = SectionWriter::create(writer, direction, shape)?;
     section.append_all(run, chunks.len(), |index| {
@@ -142,32 +149,6 @@ fn freeze_direction(
         Ok(chunk)
     })?;
     Ok((section.finish()?, tally.into_inner().unwrap_or_else(PoisonError::into_inner)))
-}
-
-/// The arcs of a direction, by vertex and neighbour; those of one pair in the order of the changes.
-fn sorted_arcs(
-    edges: &[EdgeChange],
-    directed: bool,
-    direction: Direction,
-    run: &Run,
-) -> Result<Vec<EdgeChange>> {
-    let turned = |edge: &EdgeChange| EdgeChange { source: edge.target, target: edge.source, ..*edge };
-    // Each with its place: to sort so takes no further memory, which could not be asked for.
-    let mut arcs: Vec<(EdgeChange, u32)> = with_room(if directed { edges.len() } else { 2 * edges.len() })?;
-    for (edge, place) in edges.iter().zip(0..) {
-        match (directed, direction) {
-            (true, Direction::Out) => arcs.push((*edge, place)),
-            (true, Direction::In) => arcs.push((turned(edge), place)),
-            (false, _) => {
-                arcs.push((*edge, place));
-                if edge.source != edge.target {
-                    arcs.push((turned(edge), place));
-                }
-            }
-        }
-    }
-    run.install(|| arcs.par_sort_unstable_by_key(|(arc, place)| (arc.source, arc.target, *place)));
-    collected(arcs.iter().map(|(arc, _)| *arc))
 }
 
 /// Stretches of arcs that do not divide a vertex.
@@ -189,26 +170,33 @@ fn cut(arcs: &[EdgeChange]) -> Vec<Range<usize>> {
 fn largest(
     changes: &Changes<'_>,
     arcs: &[EdgeChange],
+    chunks: &[Range<usize>],
     direction: Direction,
     table: Option<&Table>,
+    run: &Run,
 ) -> Result<Vec<VertexId>> {
     if changes.policy != CopyPolicy::Mixed {
         return Ok(Vec::new());
     }
     let mut room = arcs.len() / LARGEST_SHARE;
-    let mut found = Vec::new();
-    for arcs in arcs.chunk_by(|a, b| a.source == b.source) {
-        let v = arcs[0].source;
-        if (v as usize) < changes.stack.num_vertices() {
-            let degree = match table {
-                Some(table) => table.degree(v),
-                None => changes.stack.degree(direction, v)?,
-            };
-            if degree <= room && degree > LARGEST_SHARE * LARGEST_SHARE {
-                found.push((degree, v));
+    let found_in = |chunk: &Range<usize>| {
+        let mut found = Vec::new();
+        for arcs in arcs[chunk.clone()].chunk_by(|a, b| a.source == b.source) {
+            let v = arcs[0].source;
+            if (v as usize) < changes.stack.num_vertices() {
+                let degree = match table {
+                    Some(table) => table.degree(v),
+                    None => changes.stack.degree_along(direction, v)?,
+                };
+                if degree <= room && degree > LARGEST_SHARE * LARGEST_SHARE {
+                    found.push((degree, v));
+                }
             }
         }
-    }
+        Ok(found)
+    };
+    let found = run.install(|| chunks.par_iter().map(found_in).collect::<Result<Vec<_>>>())?;
+    let mut found = found.concat();
     found.sort_unstable_by(|a, b| b.cmp(a));
     let mut chosen = Vec::new();
     for (degree, v) in found {

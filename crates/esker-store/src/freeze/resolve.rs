@@ -1,5 +1,6 @@
 //! The changes of one vertex against its list.
 
+use std::borrow::Cow;
 use std::hint::select_unpredictable;
 
 use esker_graph::{Direction, Flow, VertexId};
@@ -199,14 +200,22 @@ impl<'a> Resolver<'a> {
     /// For each arc, whether it is certain that none like it is there already.
     fn find_new(&self, known: &KnownEdges, arcs: &[EdgeChange]) -> Result<Vec<bool>> {
         let mut new = Vec::with_capacity(arcs.len());
+        // The lists of the vertices in hand, and the vertex of the last.
+        let (mut held, mut last): (Vec<Cow<'_, [VertexId]>>, _) =
+            (Vec::with_capacity(SIDE_BY_SIDE + 1), None);
         for arcs in arcs.chunks(SIDE_BY_SIDE) {
-            let mut lists: [&[VertexId]; SIDE_BY_SIDE] = [&[]; SIDE_BY_SIDE];
-            for (list, arc) in lists.iter_mut().zip(arcs) {
-                let slot = arc.source as usize;
-                if slot < self.base.num_lists() {
-                    *list = self.base.some_targets(self.base.range(slot)?)?;
+            held.drain(..held.len().saturating_sub(1));
+            let mut places = [0; SIDE_BY_SIDE];
+            for (place, arc) in places.iter_mut().zip(arcs) {
+                if last != Some(arc.source) {
+                    let slot = arc.source as usize;
+                    let is_there = slot < self.base.num_lists();
+                    held.push(if is_there { self.base.list(slot)?.targets } else { Cow::Borrowed(&[]) });
+                    last = Some(arc.source);
                 }
+                *place = held.len() - 1;
             }
+            let mut lists: [&[VertexId]; SIDE_BY_SIDE] = std::array::from_fn(|i| &*held[places[i]]);
             narrow(&mut lists, arcs);
             for (list, arc) in lists.iter().zip(arcs) {
                 let is_in_base = list.first() == Some(&arc.target);
@@ -225,7 +234,8 @@ impl<'a> Resolver<'a> {
                 Some(address) => stack.place(stack.layers().len(), address, self.direction, v),
                 None => Ok(None),
             },
-            None => stack.newest_fragment(self.direction, v),
+            // There is no table: else it would be here.
+            None => stack.search(stack.layers().len(), self.direction, v),
         }
     }
 
@@ -355,7 +365,7 @@ impl<'a> Resolver<'a> {
         past: &mut Vec<NewArc<'a>>,
     ) {
         for stretch in old {
-            for (index, &target) in (stretch.start..).zip(stretch.targets) {
+            for (index, &target) in (stretch.start..).zip(&*stretch.targets) {
                 let source = Source::Old(stretch.lists, index);
                 match dead.binary_search_by_key(&target, |&(target, _, _)| target) {
                     Ok(at) => past.push(NewArc { target, born: 0, died: dead[at].1, source }),

@@ -111,8 +111,10 @@ pub(super) struct Build<'a> {
     pub(super) renumbered: Option<&'a [VertexId]>,
     pub(super) tracker: &'a Tracker,
     pub(super) duplicates: super::options::Duplicates,
-    /// The property whose values are added up.
-    pub(super) summed: Option<usize>,
+    /// The property whose values are added up, or of which the smallest stays.
+    pub(super) weight: Option<usize>,
+    /// Whether the edges are not read again.
+    pub(super) is_last: bool,
 }
 
 /// What became of self-loops and symmetry.
@@ -151,6 +153,7 @@ impl Build<'_> {
             tracker: self.tracker,
             chunk_len,
             keep_free_bytes: plan.sort_bytes,
+            is_last: self.is_last,
         };
         let buckets = scatter.run()?;
         drop(open);
@@ -173,7 +176,7 @@ impl Build<'_> {
             duplicates: self.duplicates,
             ranges,
             words: self.edges.words,
-            summed: self.summed.map(|property| &self.edges.layouts[property]),
+            weight: self.weight.map(|property| &self.edges.layouts[property]),
         };
         let line = Line::new(self.work, output, plan.workers);
         let pieces: Vec<_> = buckets.pieces.into_iter().map(|p| std::sync::Mutex::new(Some(p))).collect();
@@ -239,6 +242,7 @@ impl Sorting<'_> {
             if let Some(words) = &piece.words {
                 room.words.extend_from_slice(shelf.get(words, &mut room.part_words)?);
             }
+            piece.discard(shelf);
         }
         let mut lists = Lists::default();
         lists.targets.reserve_exact(len);
@@ -300,6 +304,7 @@ impl Sorting<'_> {
             for (part, pieces) in open.iter_mut().zip(&mut parts) {
                 set_part_aside(&parts_shelf, part, pieces, PART_CHUNK_LEN)?;
             }
+            piece.discard(shelf);
         }
         for (part, pieces) in open.iter_mut().zip(&mut parts) {
             set_part_aside(&parts_shelf, part, pieces, 1)?;

@@ -59,9 +59,12 @@ impl Edges {
         for (i, range) in gathered.ranges.iter().enumerate() {
             let (dictionary, ranks) = gathered.texts[i].ranked();
             let narrowest = range.value_type(&schema.properties[i], dictionary.len())?;
-            let summed = duplicates == Duplicates::Sum && schema.weight == Some(i);
-            let carried =
-                if summed { for_sums(narrowest, range.i64, &schema.properties[i])? } else { narrowest };
+            let name = &schema.properties[i];
+            let carried = match duplicates {
+                Duplicates::Sum if schema.weight == Some(i) => for_sums(narrowest, range.i64, name)?,
+                Duplicates::Min if schema.weight == Some(i) => expect_number(narrowest, name)?,
+                _ => narrowest,
+            };
             layouts.push(Layout { carried, word: words, ranks });
             words += carried.words();
             dictionaries.push(dictionary);
@@ -213,6 +216,15 @@ impl Edges {
         Ok(())
     }
 
+    /// Gives back the room that the ends of block `index` take on the disk: they will not be read again.
+    pub(super) fn discard(&self, index: usize) {
+        match &self.gathered.blocks[index].ends {
+            RawEnds::Narrow(chunk) => self.gathered.shelf.discard(chunk),
+            RawEnds::Wide(chunk) => self.gathered.shelf.discard(chunk),
+            RawEnds::Elsewhere => {}
+        }
+    }
+
     /// Memory that one thread needs to read a block.
     pub(super) fn buffer_bytes(&self) -> u64 {
         (self.block_len_max() * (16 + 8 + 4 * self.words)) as u64
@@ -230,24 +242,32 @@ fn not_numbered() -> Error {
 
 /// The type in which weights are added.
 fn for_sums(narrowest: ValueType, integers: bool, name: &str) -> Result<ValueType> {
-    match narrowest {
+    expect_number(narrowest, name)?;
+    Ok(if integers { ValueType::I64 } else { ValueType::F64 })
+}
+
+fn expect_number(found: ValueType, name: &str) -> Result<ValueType> {
+    match found {
         ValueType::Code8 | ValueType::Code16 => Err(Error::Invalid(format!(
-            "the weight {name:?} is a text, and texts cannot be added: choose another weight, or drop duplicates"
+            "the weight {name:?} is a text, which can be neither added nor compared: choose another weight, or drop duplicates"
         ))),
-        _ if integers => Ok(ValueType::I64),
-        _ => Ok(ValueType::F64),
+        number => Ok(number),
     }
 }
 
-/// Refuses [`Duplicates::Sum`] where there is nothing to add.
-pub(super) fn check_sum(schema: &Schema, duplicates: Duplicates) -> Result<()> {
-    if duplicates == Duplicates::Sum && schema.weight.is_none() {
-        return Err(Error::Invalid(
-            "duplicate edges cannot be added up because the input has no weights: name the weight, or drop duplicates"
-                .to_owned(),
-        ));
+/// Refuses policies for duplicates that ask for weights where there are none.
+pub(super) fn check_weight(schema: &Schema, duplicates: Duplicates) -> Result<()> {
+    let what = match duplicates {
+        Duplicates::Sum => "added up",
+        Duplicates::Min => "compared",
+        Duplicates::Drop | Duplicates::Keep => return Ok(()),
+    };
+    if schema.weight.is_some() {
+        return Ok(());
     }
-    Ok(())
+    Err(Error::Invalid(format!(
+        "duplicate edges cannot be {what} because the input has no weights: name the weight, or drop duplicates"
+    )))
 }
 
 /// The ids of block `index` as the input has them, for a numberer.

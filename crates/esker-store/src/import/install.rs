@@ -22,7 +22,7 @@ use crate::format::{
 };
 use crate::ids::{IdFiles, PermutationWriter};
 use crate::io::Disk;
-use crate::layer::PlainWriter;
+use crate::layer::{PlainWriter, SectionColumn};
 use crate::version::{Staging, StagingOptions};
 
 /// Imports everything that `reader` gives into a new database at `target`.
@@ -80,11 +80,12 @@ pub fn import(
         num_arcs: report.arcs,
         num_loops: loops,
     });
+    record.encoding = options.encoding;
     record.dictionaries = dictionaries;
     let mut edits = vec![Edit::AddLayer(record.clone()), Edit::SetIdMap(id_map)];
     edits.extend(property_records(properties, weight).map(Edit::AddProperty));
     let time_ms = UNIX_EPOCH.elapsed().map_or(0, |age| age.as_millis() as u64);
-    let message = format!("import of {format}");
+    let message = options.message.clone().unwrap_or_else(|| format!("import of {format}"));
     edits.push(Edit::AddVersion(VersionRecord::at_end_of(&record, time_ms, message)));
     staging.install(&edits)?;
     Ok(report)
@@ -170,7 +171,7 @@ fn write_permutation(work: &Work, files: &IdFiles<'_>, renumbered: &Spool<Vertex
     writer.finish()
 }
 
-/// The columns of a plain layer.
+/// The columns of a layer.
 struct PlainSink<'a>(&'a PlainWriter<'a>);
 
 impl LayerSink for PlainSink<'_> {
@@ -179,6 +180,14 @@ impl LayerSink for PlainSink<'_> {
         Ok(match kind {
             ColumnKind::Offsets(direction) => Box::new(layer.offsets(direction)?),
             ColumnKind::Targets(direction) => Box::new(layer.targets(direction)?),
+            ColumnKind::Groups(direction) => {
+                Box::new(layer.section::<u64>(direction, SectionColumn::Groups)?)
+            }
+            ColumnKind::Sizes(direction) => Box::new(layer.section::<u8>(direction, SectionColumn::Sizes)?),
+            ColumnKind::Lists(direction) => Box::new(layer.section::<u8>(direction, SectionColumn::Lists)?),
+            ColumnKind::Blocks(direction) => {
+                Box::new(layer.section::<u64>(direction, SectionColumn::Blocks)?)
+            }
             ColumnKind::Property { property, direction, value_type } => {
                 property_column(layer, direction, property as u32, value_type)?
             }

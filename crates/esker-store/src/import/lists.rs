@@ -30,8 +30,8 @@ pub(super) struct Policy<'a> {
     pub(super) ranges: &'a Ranges,
     /// Words beside each arc.
     pub(super) words: usize,
-    /// The layout of the weight, if weights are added.
-    pub(super) summed: Option<&'a Layout>,
+    /// The layout of the weight, if weights are added or compared.
+    pub(super) weight: Option<&'a Layout>,
 }
 
 impl Policy<'_> {
@@ -115,9 +115,15 @@ impl Policy<'_> {
         Ok(())
     }
 
-    /// Adds the weight in `other` to that in `kept`.
+    /// Puts what the policy says of the properties of two equal arcs in `kept`, those of the first.
     pub(super) fn unite(&self, kept: &mut [u32], other: &[u32]) -> Result<()> {
-        let Some(layout) = self.summed else { return Ok(()) };
+        let Some(layout) = self.weight else { return Ok(()) };
+        if self.duplicates == Duplicates::Min {
+            if is_less(layout.carried, &other[layout.word..], &kept[layout.word..]) {
+                kept.copy_from_slice(other);
+            }
+            return Ok(());
+        }
         let (kept, other) = (&mut kept[layout.word..], wide(&other[layout.word..]));
         let sum = if layout.carried == ValueType::I64 {
             let sum = (wide(kept) as i64).checked_add(other as i64).ok_or_else(|| {
@@ -132,5 +138,16 @@ impl Policy<'_> {
         };
         put_wide(kept, sum);
         Ok(())
+    }
+}
+
+/// Whether the first of two weights is the smaller; of codes of texts none is.
+fn is_less(carried: ValueType, a: &[u32], b: &[u32]) -> bool {
+    match carried {
+        ValueType::I32 => (a[0] as i32) < (b[0] as i32),
+        ValueType::F32 => f32::from_bits(a[0]) < f32::from_bits(b[0]),
+        ValueType::I64 => (wide(a) as i64) < (wide(b) as i64),
+        ValueType::F64 => f64::from_bits(wide(a)) < f64::from_bits(wide(b)),
+        ValueType::Code8 | ValueType::Code16 => false,
     }
 }

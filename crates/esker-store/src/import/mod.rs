@@ -28,6 +28,7 @@ mod disk_order;
 mod count;
 mod scatter;
 mod lists;
+mod body;
 mod output;
 mod build;
 pub mod pipeline;

@@ -7,6 +7,7 @@ use std::time::Instant;
 use esker_graph::Cancel;
 
 use super::source::Rejected;
+use crate::format::Encoding;
 
 /// How the vertices are numbered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -30,6 +31,8 @@ pub enum Duplicates {
     Keep,
     /// One stays, with the sum of the weights; of other properties the first.
     Sum,
+    /// The first of those with the smallest weight stays.
+    Min,
 }
 
 /// What becomes of edges from a vertex to itself.
@@ -78,6 +81,8 @@ pub struct ImportOptions {
     pub in_edges: bool,
     /// How vertices are numbered. Default: [`VertexOrder::Auto`].
     pub order: VertexOrder,
+    /// How lists are kept. Default: plain.
+    pub encoding: Encoding,
     /// Default: [`Duplicates::Drop`].
     pub duplicates: Duplicates,
     /// Default: [`SelfLoops::Keep`].
@@ -89,6 +94,8 @@ pub struct ImportOptions {
     /// The most memory that the import takes. Its process stays below this plus 64 MiB. At least
     /// [`MEMORY_BYTES_MIN`]. Default: 4 GiB.
     pub memory_bytes: u64,
+    /// The message of the version. `None` (default): which format was imported.
+    pub message: Option<String>,
     /// The token that stops the import within 100 ms.
     pub cancel: Cancel,
     /// Told of progress.
@@ -101,11 +108,13 @@ impl std::fmt::Debug for ImportOptions {
             .field("directed", &self.directed)
             .field("in_edges", &self.in_edges)
             .field("order", &self.order)
+            .field("encoding", &self.encoding)
             .field("duplicates", &self.duplicates)
             .field("self_loops", &self.self_loops)
             .field("bad_lines", &self.bad_lines)
             .field("threads", &self.threads)
             .field("memory_bytes", &self.memory_bytes)
+            .field("message", &self.message)
             .finish_non_exhaustive()
     }
 }
@@ -116,11 +125,13 @@ impl Default for ImportOptions {
             directed: None,
             in_edges: true,
             order: VertexOrder::default(),
+            encoding: Encoding::Plain,
             duplicates: Duplicates::default(),
             self_loops: SelfLoops::default(),
             bad_lines: BadLines::default(),
             threads: 0,
             memory_bytes: 4 << 30,
+            message: None,
             cancel: Cancel::default(),
             on_progress: None,
         }

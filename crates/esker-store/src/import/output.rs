@@ -6,15 +6,14 @@ use std::time::Duration;
 
 use esker_graph::Direction;
 
+use super::body::Body;
 use super::lists::Lists;
 use super::scratch::Work;
 use super::sink::{ColumnKind, ColumnSink, LayerSink};
 use super::spool::Spool;
 use super::values::{Layout, Range, ValueType, wide};
 use crate::error::{Error, Result};
-
-/// Offsets are handed on in portions of this many.
-const OFFSETS_AT_ONCE: usize = 1 << 13;
+use crate::format::Encoding;
 
 /// What was written of one direction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -29,13 +28,10 @@ pub(super) struct Written {
 pub(super) struct Output<'a> {
     sink: &'a dyn LayerSink,
     direction: Direction,
-    offsets: Box<dyn ColumnSink>,
-    targets: Box<dyn ColumnSink>,
+    body: Body,
     properties: Vec<PropertyOutput<'a>>,
     words: usize,
-    pending: Vec<u64>,
     num_vertices: u64,
-    next_vertex: u64,
     written: Written,
     bytes: Vec<u8>,
 }
@@ -52,12 +48,12 @@ enum Values {
 }
 
 impl<'a> Output<'a> {
-    /// Begins the columns. `summed`: the property whose values are sums, so that its type is not known yet.
+    /// Begins the columns, in an encoding, of the lists of so many vertices. `summed`: the property whose values are sums, so that its type is not known yet.
     pub(super) fn new(
         work: &Work,
         sink: &'a dyn LayerSink,
         direction: Direction,
-        num_vertices: u64,
+        (num_vertices, encoding): (u64, Encoding),
         layouts: &'a [Layout],
         summed: Option<usize>,
     ) -> Result<Self> {
@@ -78,13 +74,10 @@ impl<'a> Output<'a> {
         Ok(Self {
             sink,
             direction,
-            offsets: sink.column(ColumnKind::Offsets(direction))?,
-            targets: sink.column(ColumnKind::Targets(direction))?,
+            body: Body::new(sink, direction, encoding)?,
             properties,
             words: layouts.iter().map(|layout| layout.carried.words()).sum(),
-            pending: Vec::with_capacity(OFFSETS_AT_ONCE),
             num_vertices,
-            next_vertex: 0,
             written: Written::default(),
             bytes: Vec::new(),
         })
@@ -92,44 +85,20 @@ impl<'a> Output<'a> {
 
     /// Appends the lists of the next vertices. The list of a vertex may come in several pieces.
     pub(super) fn append(&mut self, lists: &Lists) -> Result<()> {
-        for &(vertex, length) in &lists.lengths {
-            while self.next_vertex <= u64::from(vertex) {
-                self.push_offset()?;
-            }
-            self.written.arcs += u64::from(length);
-        }
+        self.written.arcs += lists.targets.len() as u64;
         self.written.loops += lists.loops;
         self.written.duplicates += lists.duplicates;
         self.written.duplicate_loops += lists.duplicate_loops;
-        self.targets.append(bytemuck::cast_slice(&lists.targets))?;
+        self.body.append(&lists.lengths, &lists.targets)?;
         for property in &mut self.properties {
             property.append(&lists.words, self.words, &mut self.bytes)?;
         }
         Ok(())
     }
 
-    /// The list of the next vertex begins where we are.
-    fn push_offset(&mut self) -> Result<()> {
-        self.pending.push(self.written.arcs);
-        self.next_vertex += 1;
-        if self.pending.len() == OFFSETS_AT_ONCE {
-            self.offsets.append(bytemuck::cast_slice(&self.pending))?;
-            self.pending.clear();
-        }
-        Ok(())
-    }
-
     /// Ends all columns; also returns the types of the properties.
-    pub(super) fn finish(mut self, work: &Work, names: &[String]) -> Result<(Written, Vec<ValueType>)> {
-        while self.next_vertex <= self.num_vertices {
-            if self.next_vertex.is_multiple_of(1 << 16) {
-                work.check()?;
-            }
-            self.push_offset()?;
-        }
-        self.offsets.append(bytemuck::cast_slice(&self.pending))?;
-        self.offsets.finish()?;
-        self.targets.finish()?;
+    pub(super) fn finish(self, work: &Work, names: &[String]) -> Result<(Written, Vec<ValueType>)> {
+        self.body.finish(work, self.num_vertices)?;
         let mut types = Vec::new();
         for (property, output) in self.properties.into_iter().enumerate() {
             types.push(match output.column {

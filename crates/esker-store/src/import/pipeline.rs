@@ -8,7 +8,7 @@ use esker_graph::{Direction, Run, RunOptions, VertexId};
 use super::budget::Reservation;
 use super::build::{Build, check_symmetric};
 use super::count::{Cells, by_cell, degrees, degrees_bytes, to_cells};
-use super::edges::{Edges, check_sum, raw_keys};
+use super::edges::{Edges, check_weight, raw_keys};
 use super::gather::{Gathered, InOrder, WORKER_BYTES, gather};
 use super::numbering::{IdMap, Numbered, Numberer};
 use super::options::{Duplicates, ImportOptions, ImportReport, OrderChoice, Tracker, VertexOrder};
@@ -101,7 +101,7 @@ pub fn build_layer<N: Numberer>(
     new_numberer: NewNumberer<'_, N>,
 ) -> Result<Built> {
     let schema = reader.schema().clone();
-    check_sum(&schema, options.duplicates)?;
+    check_weight(&schema, options.duplicates)?;
     let run = Run::new(RunOptions {
         threads: options.threads,
         cancel: options.cancel.clone(),
@@ -354,12 +354,23 @@ impl Directions<'_> {
         if !directed {
             let both: Vec<u64> = sources.iter().zip(targets).map(|(a, b)| a + b).collect();
             let arcs = if self.schema.both_ends { Arcs::BothOfHalf } else { Arcs::Both };
-            return self.direction(Direction::Out, arcs, &both, ["divide", "sort"]);
+            return self.direction(Direction::Out, arcs, &both, ["divide", "sort"], true);
         }
-        let out =
-            self.direction(Direction::Out, Arcs::Forward, sources, ["divide out-edges", "sort out-edges"])?;
+        let out = self.direction(
+            Direction::Out,
+            Arcs::Forward,
+            sources,
+            ["divide out-edges", "sort out-edges"],
+            !self.options.in_edges,
+        )?;
         if self.options.in_edges {
-            self.direction(Direction::In, Arcs::Backward, targets, ["divide in-edges", "sort in-edges"])?;
+            self.direction(
+                Direction::In,
+                Arcs::Backward,
+                targets,
+                ["divide in-edges", "sort in-edges"],
+                true,
+            )?;
         }
         Ok(out)
     }
@@ -370,11 +381,20 @@ impl Directions<'_> {
         arcs: Arcs,
         counts: &[u64],
         stages: [&'static str; 2],
+        is_last: bool,
     ) -> Result<(Written, Vec<ValueType>, u64)> {
-        let summed = self.schema.weight.filter(|_| self.options.duplicates == Duplicates::Sum);
+        let duplicates = self.options.duplicates;
+        let summed = self.schema.weight.filter(|_| duplicates == Duplicates::Sum);
+        let weight = self.schema.weight.filter(|_| matches!(duplicates, Duplicates::Sum | Duplicates::Min));
         let edges = self.edges;
-        let output =
-            Output::new(self.work, self.sink, direction, edges.num_vertices, &edges.layouts, summed)?;
+        let output = Output::new(
+            self.work,
+            self.sink,
+            direction,
+            (edges.num_vertices, self.options.encoding),
+            &edges.layouts,
+            summed,
+        )?;
         let build = Build {
             work: self.work,
             edges,
@@ -387,8 +407,9 @@ impl Directions<'_> {
                 _ => None,
             },
             tracker: self.tracker,
-            duplicates: self.options.duplicates,
-            summed,
+            duplicates,
+            weight,
+            is_last,
         };
         let (output, scattered) = build.run(stages, output)?;
         check_symmetric(scattered, self.schema.format)?;

@@ -96,6 +96,14 @@ pub(super) struct Piece {
     pub(super) words: Option<Chunk<u32>>,
 }
 
+impl Piece {
+    /// Gives back the room that it takes on the disk: it will not be read again.
+    pub(super) fn discard(&self, shelf: &Shelf) {
+        shelf.discard(&self.keys);
+        self.words.iter().for_each(|words| shelf.discard(words));
+    }
+}
+
 /// All arcs, in buckets.
 pub(super) struct Buckets {
     pub(super) shelf: Shelf,
@@ -120,6 +128,8 @@ pub(super) struct Scatter<'a> {
     pub(super) chunk_len: usize,
     /// What must stay free of the budget.
     pub(super) keep_free_bytes: u64,
+    /// Whether the edges are not read again.
+    pub(super) is_last: bool,
 }
 
 impl Scatter<'_> {
@@ -140,6 +150,9 @@ impl Scatter<'_> {
                 for block in stretch * blocks / stretches..(stretch + 1) * blocks / stretches {
                     self.work.check()?;
                     filling.take_block(block)?;
+                    if self.is_last {
+                        self.edges.discard(block);
+                    }
                     self.tracker.advance(self.edges.block_len(block) as u64, 0);
                 }
                 if self.edges.words > 0 { filling.finish() } else { Ok(()) }

@@ -1,5 +1,6 @@
 //! Memory, disk, threads and cancellation that the steps of an import share, and the chunks they set aside.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -94,6 +95,12 @@ impl ScratchFile {
 
     fn read(&self, bytes: &mut [u8], offset: u64) -> Result<()> {
         self.file()?.read_exact_at(bytes, offset)
+    }
+
+    fn discard(&self, range: Range<u64>) {
+        if let Some(file) = self.file.get().filter(|_| !range.is_empty()) {
+            file.discard(range);
+        }
     }
 }
 
@@ -205,6 +212,13 @@ impl Shelf {
                 self.get_range(chunk, 0, chunk.len, buffer)?;
                 Ok(buffer)
             }
+        }
+    }
+
+    /// Gives back the room that a chunk takes on the disk: it will not be read again.
+    pub(super) fn discard<T: Pod>(&self, chunk: &Chunk<T>) {
+        if let Place::File(offset) = chunk.place {
+            self.file.discard(offset..offset + (chunk.len * size_of::<T>()) as u64);
         }
     }
 

@@ -12,6 +12,14 @@ pub enum ColumnKind {
     Offsets(Direction),
     /// The lists, one after another: [`esker_graph::VertexId`] each.
     Targets(Direction),
+    /// Compressed: sums before each group of lists, u64.
+    Groups(Direction),
+    /// Compressed: the sizes of the lists of each group, bytes.
+    Sizes(Direction),
+    /// Compressed: the lists, bytes.
+    Lists(Direction),
+    /// Compressed: where the blocks of long lists begin, u64.
+    Blocks(Direction),
     /// A property beside the lists.
     Property {
         /// Index among the properties of the schema.

@@ -16,9 +16,10 @@ use super::source::*;
 use super::spool::Spool;
 use super::values::ValueType;
 use crate::error::{Error, Result};
-use crate::format::IdMapKind;
+use crate::format::{Encoding, IdMapKind};
 use crate::ids::IdFiles;
 use crate::io::RealDisk;
+use crate::layer::Coder;
 
 /// Batches that are there already.
 struct MemoryReader {
@@ -225,6 +226,7 @@ fn model(
         match (options.duplicates, known) {
             (Duplicates::Drop, Some(_)) => {}
             (Duplicates::Sum, Some(entry)) => entry.1 += w,
+            (Duplicates::Min, Some(entry)) => entry.1 = entry.1.min(w),
             _ => list.push((v as VertexId, w)),
         }
     };
@@ -259,7 +261,12 @@ fn policies() -> impl Strategy<Value = ImportOptions> {
         any::<bool>(),
         any::<bool>(),
         prop_oneof![Just(VertexOrder::Keep), Just(VertexOrder::Degree)],
-        prop_oneof![Just(Duplicates::Drop), Just(Duplicates::Keep), Just(Duplicates::Sum)],
+        prop_oneof![
+            Just(Duplicates::Drop),
+            Just(Duplicates::Keep),
+            Just(Duplicates::Sum),
+            Just(Duplicates::Min)
+        ],
         prop_oneof![Just(SelfLoops::Keep), Just(SelfLoops::Drop)],
         prop_oneof![Just(1usize), Just(2), Just(7)],
         prop_oneof![Just(2u64 << 20), Just(64 << 20)],
@@ -291,7 +298,7 @@ proptest! {
     ) {
         let edges: Vec<(u64, u64, i64)> = raw.iter().map(|&(u, v, w)| (u % n, v % n, if weighted { w } else { 0 })).collect();
         let mut options = options;
-        if !weighted && options.duplicates == Duplicates::Sum {
+        if !weighted && matches!(options.duplicates, Duplicates::Sum | Duplicates::Min) {
             options.duplicates = Duplicates::Drop;
         }
         let ids = IdKind::Numbered { first: 0, num_vertices: n };
@@ -340,22 +347,56 @@ fn skewed(count: u64, n: u64) -> Vec<(u64, u64, i64)> {
         .collect()
 }
 
+/// What the columns of a plain layer are in an encoding.
+fn in_encoding(plain: &BTreeMap<String, Vec<u8>>, encoding: Encoding) -> BTreeMap<String, Vec<u8>> {
+    let mut columns = plain.clone();
+    if encoding == Encoding::Plain {
+        return columns;
+    }
+    for direction in [Direction::Out, Direction::In] {
+        let mut take = |kind: ColumnKind| columns.remove(&format!("{kind:?}"));
+        let Some(offsets) = take(ColumnKind::Offsets(direction)) else { continue };
+        let targets = take(ColumnKind::Targets(direction)).unwrap();
+        let offsets: Vec<u64> = offsets.chunks(8).map(bytemuck::pod_read_unaligned).collect();
+        let id_bytes = size_of::<VertexId>();
+        let targets: Vec<VertexId> = targets.chunks(id_bytes).map(bytemuck::pod_read_unaligned).collect();
+        let mut coder = Coder::default();
+        for bounds in offsets.windows(2) {
+            coder.append(&targets[bounds[0] as usize..bounds[1] as usize]);
+            coder.end_list();
+        }
+        coder.finish();
+        let parts = coder.parts();
+        let mut put = |kind: ColumnKind, bytes: &[u8]| columns.insert(format!("{kind:?}"), bytes.to_vec());
+        put(ColumnKind::Groups(direction), bytemuck::cast_slice(&parts.groups));
+        put(ColumnKind::Sizes(direction), &parts.sizes);
+        put(ColumnKind::Lists(direction), &parts.lists);
+        put(ColumnKind::Blocks(direction), bytemuck::cast_slice(&parts.blocks));
+    }
+    columns
+}
+
 #[test]
 fn layers_are_the_same_whatever_the_limit_and_the_threads() {
     let edges = skewed(60_000, 30_000);
-    for duplicates in [Duplicates::Drop, Duplicates::Keep, Duplicates::Sum] {
+    for duplicates in [Duplicates::Drop, Duplicates::Keep, Duplicates::Sum, Duplicates::Min] {
         for (directed, weighted) in [(true, true), (false, true), (true, false), (false, false)] {
-            if duplicates == Duplicates::Sum && !weighted {
+            if matches!(duplicates, Duplicates::Sum | Duplicates::Min) && !weighted {
                 continue;
             }
             let mut first = None;
             for (threads, memory_bytes) in
                 [(1, 1 << 30), (2, 1 << 30), (1, 700_000), (2, 1_200_000), (7, 4 << 20)]
             {
-                for order in [VertexOrder::Auto, VertexOrder::Degree] {
+                for (order, encoding) in [
+                    (VertexOrder::Auto, Encoding::Plain),
+                    (VertexOrder::Degree, Encoding::Plain),
+                    (VertexOrder::Auto, Encoding::Compressed),
+                ] {
                     let options = ImportOptions {
                         directed: Some(directed),
                         order,
+                        encoding,
                         duplicates,
                         threads,
                         memory_bytes,
@@ -366,12 +407,8 @@ fn layers_are_the_same_whatever_the_limit_and_the_threads() {
                     assert_eq!(built.report.order.order, VertexOrder::Degree);
                     assert!(built.report.reserved_bytes <= memory_bytes);
                     let columns = sink.columns();
-                    match &first {
-                        None => first = Some(columns),
-                        Some(first) => {
-                            assert!(*first == columns, "{threads} {memory_bytes}");
-                        }
-                    }
+                    let plain = first.get_or_insert_with(|| columns.clone());
+                    assert!(in_encoding(plain, encoding) == columns, "{threads} {memory_bytes} {encoding:?}");
                 }
             }
         }
@@ -385,13 +422,18 @@ fn one_vertex_or_one_edge_may_exceed_the_memory() {
     let same: Vec<_> = (0..60_000).map(|i| (3, 4, i % 7)).collect();
     for edges in [star, same] {
         for weighted in [false, true] {
-            for duplicates in [Duplicates::Drop, Duplicates::Keep, Duplicates::Sum] {
-                if duplicates == Duplicates::Sum && !weighted {
+            for duplicates in [Duplicates::Drop, Duplicates::Keep, Duplicates::Sum, Duplicates::Min] {
+                if matches!(duplicates, Duplicates::Sum | Duplicates::Min) && !weighted {
                     continue;
                 }
                 let mut first = None;
-                for memory_bytes in [1 << 30, 1_000_000] {
+                for (memory_bytes, encoding) in [
+                    (1 << 30, Encoding::Plain),
+                    (1_000_000, Encoding::Plain),
+                    (1_000_000, Encoding::Compressed),
+                ] {
                     let options = ImportOptions {
+                        encoding,
                         duplicates,
                         memory_bytes,
                         threads: 2,
@@ -402,12 +444,11 @@ fn one_vertex_or_one_edge_may_exceed_the_memory() {
                     let (_, sink) =
                         build(schema(ids, weighted), batches(&edges, weighted, 1000), &options).unwrap();
                     let columns = sink.columns();
-                    match &first {
-                        None => first = Some(columns),
-                        Some(first) => {
-                            assert!(*first == columns, "{weighted} {duplicates:?}");
-                        }
-                    }
+                    let plain = first.get_or_insert_with(|| columns.clone());
+                    assert!(
+                        in_encoding(plain, encoding) == columns,
+                        "{weighted} {duplicates:?} {encoding:?}"
+                    );
                 }
             }
         }

@@ -1,10 +1,13 @@
 //! What is asked of a disk.
 
 use std::fmt::Debug;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::frames::Frame;
 use super::map::Map;
+use super::reads::Reads;
 use super::scratch::Scratch;
 use crate::error::{Error, Result};
 
@@ -74,6 +77,18 @@ pub trait Disk: Files {
         Ok(Scratch::heap())
     }
 
+    /// Opens an existing file for reading past the page cache, where that can be: then places and lengths of reads, in the file and in
+    /// memory, are multiples of [`super::DIRECT_BYTES`].
+    fn open_direct(&self, path: &Path) -> Result<Arc<dyn File>> {
+        self.open(path)
+    }
+
+    /// Many reads at a time of an existing file, past the page cache where that can be, into frames of which some are given; at most
+    /// `depth` at a time. `None` if the system has nothing better than threads for it.
+    fn reads(&self, _path: &Path, _depth: usize, _frames: &[Frame]) -> Result<Option<Box<dyn Reads>>> {
+        Ok(None)
+    }
+
     /// Reads a whole small file.
     fn read(&self, path: &Path) -> Result<Vec<u8>> {
         let file = self.open(path)?;
@@ -116,6 +131,9 @@ pub trait File: Debug + Send + Sync {
 
     /// Makes contents and length durable. After a failure the file must not be relied on, nor synced again.
     fn sync(&self) -> Result<()>;
+
+    /// A wish: gives back the room on the disk of a range that nobody will read again; the length stays.
+    fn discard(&self, _range: Range<u64>) {}
 
     /// Maps the whole file for reading. The file must not change as long as the map lives.
     fn map(&self) -> Result<Map>;

@@ -119,6 +119,22 @@ impl Map {
             let _ = map.advise_range(memmap2::Advice::WillNeed, start, range.len());
         }
     }
+
+    /// Gives the pages up that the process holds of the bytes: whoever reads them next gets them from the page cache again, where they stay
+    /// as long as the system likes. A hint.
+    pub fn release(&self) {
+        if let Bytes::Mapped(map) = &*self.bytes {
+            // SAFETY: the map is of a file, and nothing was ever written to it: what is read again is what was there. So
+            // slices of it that others hold stay as they are.
+            let _ = unsafe {
+                map.unchecked_advise_range(
+                    memmap2::UncheckedAdvice::DontNeed,
+                    self.range.start,
+                    self.range.len(),
+                )
+            };
+        }
+    }
 }
 
 impl Deref for Map {

@@ -5,6 +5,7 @@
 //! [`super::FaultyDisk`].
 
 use std::io::ErrorKind;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -233,6 +234,12 @@ impl File for MemoryFile {
 
     fn sync(&self) -> Result<()> {
         Ok(())
+    }
+
+    /// Zeros, so that whoever reads it all the same notices; the room stays taken.
+    fn discard(&self, range: Range<u64>) {
+        let zeros = vec![0; (range.end - range.start) as usize];
+        self.content.change(|words| words.put(&zeros, range.start as usize));
     }
 
     fn map(&self) -> Result<Map> {

@@ -7,7 +7,12 @@
 
 mod map;
 mod scratch;
+mod frames;
+mod reads;
 mod disk;
+mod threads;
+#[cfg(target_os = "linux")]
+mod uring;
 mod cursor;
 mod real;
 mod names;
@@ -18,7 +23,12 @@ mod faulty;
 pub use cursor::Cursor;
 pub use disk::{Disk, Entry, File, Files, Lock, parent};
 pub use faulty::{Faults, FaultyDisk};
+pub use frames::{DIRECT_BYTES, Frame};
 pub use map::Map;
 pub use memory::MemoryDisk;
+pub use reads::{Read, Reads};
 pub use real::{RealDisk, input_bytes, open_input};
 pub use scratch::{Memory, Scratch};
+pub use threads::ThreadReads;
+#[cfg(all(test, target_os = "linux"))]
+pub(crate) use uring::refuse_rings;

@@ -2,14 +2,17 @@
 #![allow(clippy::disallowed_types, clippy::disallowed_methods)] // The one file that may use `std::fs`.
 
 use std::fs;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{CWD, FlockOperation, RenameFlags};
+use rustix::fs::{CWD, FallocateFlags, FlockOperation, RenameFlags};
 
 use super::disk::{Disk, Entry, File, Files, Lock};
+use super::frames::Frame;
 use super::map::Map;
+use super::reads::Reads;
 use super::scratch::Scratch;
 use crate::error::{Error, Result};
 
@@ -106,10 +109,22 @@ impl Disk for RealDisk {
         let options = fs::OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
         let file = options.map_err(Error::io("lock", path))?;
         match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Some(Box::new(RealLock { _file: file }))),
+            Ok(()) => Ok(Some(Box::new(RealLock { file, owner: std::process::id() }))),
             Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
             Err(errno) => Err(Error::io("lock", path)(errno.into())),
         }
+    }
+
+    fn open_direct(&self, path: &Path) -> Result<Arc<dyn File>> {
+        let file = open_direct(path).map_err(Error::io("open", path))?;
+        Ok(Arc::new(RealFile { file, path: path.to_owned() }))
+    }
+
+    #[cfg(target_os = "linux")]
+    fn reads(&self, path: &Path, depth: usize, frames: &[Frame]) -> Result<Option<Box<dyn Reads>>> {
+        let direct = open_direct(path).map_err(Error::io("open", path))?;
+        let reads = super::uring::UringReads::start(path, direct.into(), self.open(path)?, depth, frames);
+        Ok(reads.map(|reads| Box::new(reads) as Box<dyn Reads>))
     }
 
     fn scratch(&self, directory: &Path) -> Result<Scratch> {
@@ -120,6 +135,16 @@ impl Disk for RealDisk {
         let stat = rustix::fs::statvfs(path)
             .map_err(|errno| Error::io("ask for the free space of", path)(errno.into()))?;
         Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
+    }
+}
+
+/// Past the page cache, unless the file system cannot do that.
+fn open_direct(path: &Path) -> std::io::Result<fs::File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let flags = rustix::fs::OFlags::DIRECT.bits() as i32;
+    match fs::OpenOptions::new().read(true).custom_flags(flags).open(path) {
+        Err(e) if e.kind() == std::io::ErrorKind::InvalidInput => fs::File::open(path),
+        opened => opened,
     }
 }
 
@@ -178,6 +203,12 @@ impl File for RealFile {
         self.file.sync_data().map_err(Error::io("sync", &self.path))
     }
 
+    fn discard(&self, range: Range<u64>) {
+        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        // A file system that cannot leaves the room taken.
+        let _ = rustix::fs::fallocate(&self.file, flags, range.start, range.end - range.start);
+    }
+
     fn map(&self) -> Result<Map> {
         Map::of_file(&self.file, self.len()?).map_err(Error::io("map", &self.path))
     }
@@ -186,7 +217,54 @@ impl File for RealFile {
 /// The open file holds the lock.
 #[derive(Debug)]
 struct RealLock {
-    _file: fs::File,
+    file: fs::File,
+    /// The process that took it.
+    owner: u32,
 }
 
 impl Lock for RealLock {}
+
+impl Drop for RealLock {
+    /// Closing the file would not do: a process that was forked shares it, if only until it starts another program.
+    /// Such a process, in turn, does not take the lock away from the one that it came from.
+    fn drop(&mut self) {
+        if self.owner == std::process::id() {
+            let _ = rustix::fs::flock(&self.file, FlockOperation::Unlock);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As `RealDisk::try_lock`, with the file once more, as a process that was just forked has it.
+    fn locked_and_shared(path: &Path, owner: u32) -> (RealLock, fs::File) {
+        let file = fs::File::create(path).unwrap();
+        rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).unwrap();
+        let shared = file.try_clone().unwrap();
+        (RealLock { file, owner }, shared)
+    }
+
+    #[test]
+    fn a_lock_is_free_once_dropped_though_a_forked_process_shares_its_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("LOCK");
+        let (lock, shared) = locked_and_shared(&path, std::process::id());
+        assert!(RealDisk.try_lock(&path).unwrap().is_none());
+        drop(lock);
+        assert!(RealDisk.try_lock(&path).unwrap().is_some());
+        drop(shared);
+    }
+
+    #[test]
+    fn a_forked_process_does_not_release_the_lock_that_it_was_born_with() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("LOCK");
+        let (lock, shared) = locked_and_shared(&path, std::process::id() + 1);
+        drop(lock);
+        assert!(RealDisk.try_lock(&path).unwrap().is_none());
+        drop(shared);
+        assert!(RealDisk.try_lock(&path).unwrap().is_some());
+    }
+}

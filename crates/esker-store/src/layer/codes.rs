@@ -89,6 +89,14 @@ impl Codes {
         }
     }
 
+    /// The code at a position, verified.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`], also if there is none.
+    pub fn at(&self, index: usize) -> Result<u32> {
+        self.get(index..index.saturating_add(1)).map(|codes| codes.at(0))
+    }
+
     /// All codes, verified.
     ///
     /// # Errors

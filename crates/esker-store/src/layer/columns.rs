@@ -13,6 +13,14 @@ pub enum SectionColumn {
     Offsets,
     /// Main: the lists.
     Targets,
+    /// Main, coded: sums before each group of lists.
+    Groups,
+    /// Main, coded: the sizes of the lists of each group.
+    Sizes,
+    /// Main, coded: the lists.
+    Lists,
+    /// Main, coded: where the blocks of long lists begin.
+    Blocks,
     /// Main: an edge property, by number.
     Property(u32),
     /// Main: the code of the version that each arc was born in.
@@ -55,6 +63,10 @@ impl SectionColumn {
         let what = match self {
             Self::Offsets => "offsets",
             Self::Targets => "targets",
+            Self::Groups => "groups",
+            Self::Sizes => "sizes",
+            Self::Lists => "lists",
+            Self::Blocks => "blocks",
             Self::Born => "born",
             Self::Vertices => "vertices",
             Self::Degrees => "degrees",
@@ -80,6 +92,10 @@ impl SectionColumn {
         let (out, incoming) = match self {
             Self::Offsets => (Kind::OutOffsets, Kind::InOffsets),
             Self::Targets => (Kind::OutTargets, Kind::InTargets),
+            Self::Groups => (Kind::OutGroups, Kind::InGroups),
+            Self::Sizes => (Kind::OutSizes, Kind::InSizes),
+            Self::Lists => (Kind::OutLists, Kind::InLists),
+            Self::Blocks => (Kind::OutBlocks, Kind::InBlocks),
             Self::Property(_) => (Kind::OutProperty, Kind::InProperty),
             Self::Born => (Kind::OutBorn, Kind::InBorn),
             Self::Vertices => (Kind::OutVertices, Kind::InVertices),

@@ -1,11 +1,15 @@
 //! Lists of vertices, one after another: where each begins, their targets, and properties beside the targets.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use esker_graph::{Run, VertexId};
 
+use super::arrays::Arrays;
+use super::coded::{Coded, CodedColumns};
+use super::extents::{AllLists, Extents, List};
 use crate::error::{Error, Result};
 use crate::format::{Column, Values};
 
@@ -18,62 +22,66 @@ use crate::format::{Column, Values};
 pub struct ListColumns {
     /// The directory: vertices, ascending.
     vertices: Option<Column<VertexId>>,
-    offsets: Column<u64>,
-    targets: Column<VertexId>,
+    body: Body,
     properties: Vec<Values>,
     /// A weight of no size for each arc.
     units: Vec<()>,
     /// All vertices are below.
     num_vertices: u64,
     vertices_sound: AtomicBool,
-    offsets_sound: AtomicBool,
-    targets_sound: AtomicBool,
+}
+
+/// The lists themselves.
+#[derive(Debug)]
+pub enum Body {
+    /// Arrays of ids.
+    Arrays(Arrays),
+    /// Coded, in a complete layer.
+    Coded(Coded),
 }
 
 /// The columns to make lists of.
 #[derive(Debug)]
 pub(super) struct Columns {
     pub(super) vertices: Option<Column<VertexId>>,
-    pub(super) offsets: Column<u64>,
-    pub(super) targets: Column<VertexId>,
+    pub(super) body: Body,
     pub(super) properties: Vec<Values>,
 }
 
 impl ListColumns {
     /// Checks that the lengths are what the manifest says.
-    pub(super) fn new(columns: Columns, num_vertices: u64, num_lists: u64, num_arcs: u64) -> Result<Self> {
-        let Columns { vertices, offsets, targets, properties } = columns;
+    pub(super) fn new(columns: Columns, num_vertices: u64) -> Result<Self> {
+        let Columns { vertices, body, properties } = columns;
+        let (num_lists, num_arcs) = match &body {
+            Body::Arrays(arrays) => (arrays.num_lists(), arrays.num_arcs()),
+            Body::Coded(coded) => (coded.num_lists(), coded.num_arcs()),
+        };
         if let Some(vertices) = &vertices {
-            vertices.expect_len(num_lists)?;
+            vertices.expect_len(num_lists as u64)?;
         }
-        offsets.expect_len(num_lists.saturating_add(1))?;
-        targets.expect_len(num_arcs)?;
         for values in &properties {
-            values.expect_len(num_arcs)?;
+            values.expect_len(num_arcs as u64)?;
         }
-        let [vertices_sound, offsets_sound, targets_sound] = [(); 3].map(|()| AtomicBool::new(false));
-        let units = vec![(); targets.len()];
-        Ok(Self {
-            vertices,
-            offsets,
-            targets,
-            properties,
-            units,
-            num_vertices,
-            vertices_sound,
-            offsets_sound,
-            targets_sound,
-        })
+        let units = vec![(); num_arcs];
+        Ok(Self { vertices, body, properties, units, num_vertices, vertices_sound: AtomicBool::new(false) })
     }
 
     /// Number of lists.
     pub fn num_lists(&self) -> usize {
-        self.offsets.len() - 1
+        match &self.body {
+            Body::Arrays(arrays) => arrays.num_lists(),
+            Body::Coded(coded) => coded.num_lists(),
+        }
     }
 
     /// Number of arcs in all lists.
     pub fn num_arcs(&self) -> usize {
-        self.targets.len()
+        self.units.len()
+    }
+
+    /// The lists themselves.
+    pub fn body(&self) -> &Body {
+        &self.body
     }
 
     /// Whether there is a list for every vertex, so that slots are vertices.
@@ -101,16 +109,6 @@ impl ListColumns {
         self.vertices.as_ref()
     }
 
-    /// The column of offsets.
-    pub fn offsets_column(&self) -> &Column<u64> {
-        &self.offsets
-    }
-
-    /// The column of targets.
-    pub fn targets_column(&self) -> &Column<VertexId> {
-        &self.targets
-    }
-
     /// The directory, if there is one. The first call verifies its checksums, and that it ascends.
     ///
     /// # Errors
@@ -134,29 +132,26 @@ impl ListColumns {
         column.all(run).map(Some)
     }
 
-    /// All offsets. The first call verifies their checksums, and that they ascend from 0 to the number of arcs.
+    /// Where the lists lie among all arcs. The first call verifies that.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.
-    pub fn offsets(&self, run: &Run) -> Result<&[u64]> {
-        if !self.offsets_sound.load(Ordering::Acquire) {
-            self.offsets.inspect(run, |offsets, range| self.inspect_offsets(offsets, range))?;
-            self.offsets_sound.store(true, Ordering::Release);
+    pub fn extents(&self, run: &Run) -> Result<Extents<'_>> {
+        match &self.body {
+            Body::Arrays(arrays) => arrays.offsets(run).map(Extents::Offsets),
+            Body::Coded(coded) => coded.index(run).map(Extents::Index),
         }
-        self.offsets.all(run)
     }
 
-    /// All targets. The first call verifies their checksums, and that each is a vertex.
+    /// All lists. The first call verifies their checksums, and that each target is a vertex.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.
-    pub fn targets(&self, run: &Run) -> Result<&[VertexId]> {
-        if !self.targets_sound.load(Ordering::Acquire) {
-            self.targets
-                .inspect(run, |targets, range| self.check_targets(&targets[range.clone()], range.start))?;
-            self.targets_sound.store(true, Ordering::Release);
+    pub fn all(&self, run: &Run) -> Result<AllLists<'_>> {
+        match &self.body {
+            Body::Arrays(arrays) => arrays.all(run),
+            Body::Coded(coded) => coded.all(run).map(AllLists::Coded),
         }
-        self.targets.all(run)
     }
 
     /// The slot of the list of `v`, if it has one.
@@ -187,71 +182,106 @@ impl ListColumns {
         match &self.vertices {
             Some(vertices) => vertices.at(slot),
             None if slot < self.num_lists() => Ok(slot as VertexId),
-            None => Err(self.offsets.corrupt(slot, format!("there is no list {slot}"))),
+            None => Err(match &self.body {
+                Body::Arrays(arrays) => arrays.no_list(slot),
+                Body::Coded(coded) => coded.no_list(slot),
+            }),
         }
     }
 
-    /// Where a list lies in the targets and properties.
+    /// Which arcs are those of a list.
     ///
     /// # Errors
     /// [`Error::Corrupt`], also if there is no such slot.
     #[inline]
     pub fn range(&self, slot: usize) -> Result<Range<usize>> {
-        let bounds = self.offsets.get(slot..slot.saturating_add(2))?;
-        if bounds[0] > bounds[1] || bounds[1] > self.targets.len() as u64 {
-            return Err(self.bad_offset(slot + 1));
+        match &self.body {
+            Body::Arrays(arrays) => arrays.range(slot),
+            Body::Coded(coded) => coded.range(slot),
         }
-        Ok(bounds[0] as usize..bounds[1] as usize)
     }
 
-    /// Targets of a range that [`ListColumns::range`] gave, or of a part of it.
+    /// A list.
     ///
     /// # Errors
-    /// [`Error::Corrupt`], also if an entry is not a vertex.
+    /// [`Error::Corrupt`], also if there is no such slot, or an entry is not a vertex.
     #[inline]
-    pub fn some_targets(&self, range: Range<usize>) -> Result<&[VertexId]> {
-        let start = range.start;
-        let targets = self.targets.get(range)?;
-        if !self.targets_sound.load(Ordering::Acquire) {
-            self.check_targets(targets, start)?;
+    pub fn list(&self, slot: usize) -> Result<List<'_>> {
+        match &self.body {
+            Body::Arrays(arrays) => arrays.list(slot),
+            Body::Coded(coded) => {
+                let (start, targets) = coded.list(slot)?;
+                Ok(List { start, targets: Cow::Owned(targets) })
+            }
         }
-        Ok(targets)
     }
 
-    fn inspect_offsets(&self, offsets: &[u64], range: Range<usize>) -> Result<()> {
-        let first = range.start.saturating_sub(1);
-        let checked = &offsets[first..range.end];
-        if !checked.is_sorted() {
-            let wrong = checked.windows(2).position(|pair| pair[0] > pair[1]).unwrap_or(0);
-            return Err(self.bad_offset(first + wrong + 1));
+    /// The arcs of a list that lead to a target: several only in a multigraph. Takes time by the logarithm of the list's length, or by
+    /// its length if it is compressed.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`], also if there is no such slot.
+    pub fn find(&self, slot: usize, target: VertexId) -> Result<Range<usize>> {
+        match &self.body {
+            Body::Arrays(arrays) => arrays.find(slot, target),
+            Body::Coded(_) => {
+                let List { start, targets } = self.list(slot)?;
+                let first = targets.partition_point(|&other| other < target);
+                let same = targets[first..].iter().take_while(|&&other| other == target).count();
+                Ok(start + first..start + first + same)
+            }
         }
-        if range.start == 0 && offsets[0] != 0 {
-            return Err(self.bad_offset(0));
-        }
-        if range.end == offsets.len() && offsets[range.end - 1] != self.targets.len() as u64 {
-            return Err(self.bad_offset(range.end - 1));
-        }
-        Ok(())
     }
 
-    fn check_targets(&self, targets: &[VertexId], first: usize) -> Result<()> {
-        let n = self.num_vertices;
-        // A maximum is a loop without branches, which the compiler vectorises.
-        let largest = targets.iter().fold(0, |largest, &target| largest.max(target));
-        if targets.is_empty() || u64::from(largest) < n {
-            return Ok(());
+    /// An error about the target of an arc.
+    pub fn corrupt(&self, arc: usize, reason: impl Into<String>) -> Error {
+        match &self.body {
+            Body::Arrays(arrays) => arrays.targets_column().corrupt(arc, reason),
+            // Where among the bytes would have to be looked for, and the list is named.
+            Body::Coded(coded) => coded.columns().lists.corrupt(0, reason),
         }
-        let wrong = targets.iter().position(|&target| u64::from(target) >= n).unwrap_or(0);
-        Err(self.targets.corrupt(first + wrong, format!("vertex {largest} in a graph of {n} vertices")))
     }
 
-    fn bad_offset(&self, index: usize) -> Error {
-        self.offsets.corrupt(index, format!("offsets do not ascend from 0 to {}", self.targets.len()))
+    /// Bytes of the columns of the lists themselves: without directory and properties.
+    pub fn list_bytes(&self) -> u64 {
+        match &self.body {
+            Body::Arrays(arrays) => {
+                arrays.offsets_column().file_bytes() + arrays.targets_column().file_bytes()
+            }
+            Body::Coded(coded) => {
+                let CodedColumns { groups, sizes, lists, blocks } = coded.columns();
+                groups.file_bytes() + sizes.file_bytes() + lists.file_bytes() + blocks.file_bytes()
+            }
+        }
+    }
+
+    /// Gives up the memory that point reads have filled: see [`crate::io::Map::release`].
+    pub fn release(&self) {
+        match &self.body {
+            Body::Arrays(arrays) => {
+                arrays.offsets_column().release();
+                arrays.targets_column().release();
+            }
+            Body::Coded(coded) => {
+                let CodedColumns { groups, sizes, lists, blocks } = coded.columns();
+                groups.release();
+                sizes.release();
+                lists.release();
+                blocks.release();
+            }
+        }
+        self.properties.iter().for_each(Values::release);
     }
 
     /// The files, for reports.
     pub fn files(&self) -> Vec<PathBuf> {
-        let fixed = [self.offsets.path(), self.targets.path()];
+        let fixed = match &self.body {
+            Body::Arrays(arrays) => vec![arrays.offsets_column().path(), arrays.targets_column().path()],
+            Body::Coded(coded) => {
+                let CodedColumns { groups, sizes, lists, blocks } = coded.columns();
+                vec![groups.path(), sizes.path(), lists.path(), blocks.path()]
+            }
+        };
         let vertices = self.vertices.iter().map(Column::path);
         let properties = self.properties.iter().map(Values::path);
         fixed.into_iter().chain(vertices).chain(properties).map(Path::to_owned).collect()

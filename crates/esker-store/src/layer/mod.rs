@@ -2,15 +2,25 @@
 
 mod columns;
 mod codes;
+mod coded;
+mod extents;
+mod arrays;
 mod lists;
 mod section;
 mod plain;
+mod body;
 mod order;
 mod write;
 
+pub use arrays::Arrays;
+pub use coded::{
+    BLOCK_LEN, Coded, CodedColumns, CodedLists, Coder, GroupWalk, Index, Parts, Place, Places, ROOM,
+};
 pub use codes::{CodeSlice, Codes, code_type};
 pub use columns::SectionColumn;
-pub use lists::ListColumns;
+pub(crate) use extents::part_of;
+pub use extents::{AllLists, Extents, List, Window};
+pub use lists::{Body, ListColumns};
 pub use plain::{DictionaryFiles, PlainLayer, PlainWriter};
 pub(crate) use section::for_runs;
 pub use section::{Address, Dead, Past, Section};

@@ -5,12 +5,16 @@ use std::path::Path;
 
 use esker_graph::{Direction, Run, VertexId};
 
+use super::arrays::Arrays;
+use super::coded::{Coded, CodedColumns};
 use super::codes::{CodeSlice, Codes};
 use super::columns::SectionColumn;
-use super::lists::{Columns, ListColumns};
+use super::extents::List;
+use super::lists::{Body, Columns, ListColumns};
 use crate::error::{Error, Result};
 use crate::format::{
-    Column, ColumnSpec, DatabaseId, Element, LayerRecord, Owner, PropertyRecord, SectionRecord, Values,
+    Column, ColumnSpec, DatabaseId, Element, Encoding, LayerRecord, Owner, PropertyRecord, SectionRecord,
+    Values,
 };
 use crate::io::Files;
 
@@ -118,15 +122,35 @@ impl Opener<'_> {
         self.record.section(self.direction)
     }
 
+    /// Lists as arrays; so many of them, and so many arcs.
+    fn arrays(&self, offsets: SectionColumn, targets: SectionColumn, sizes: (u64, u64)) -> Result<Body> {
+        let (offsets, targets) = (self.column(offsets)?, self.column(targets)?);
+        Arrays::new(offsets, targets, self.record.num_vertices, sizes).map(Body::Arrays)
+    }
+
+    /// Coded lists of all vertices.
+    fn coded(&self, sizes: (u64, u64)) -> Result<Body> {
+        if !self.record.complete {
+            return Err(Error::corrupt(self.layer, 0, "a layer is compressed that is not complete"));
+        }
+        let columns = CodedColumns {
+            groups: self.column(SectionColumn::Groups)?,
+            sizes: self.column(SectionColumn::Sizes)?,
+            lists: self.column(SectionColumn::Lists)?,
+            blocks: self.column(SectionColumn::Blocks)?,
+        };
+        Coded::new(columns, self.record.num_vertices, sizes).map(Body::Coded)
+    }
+
     fn main(&self) -> Result<ListColumns> {
         let vertices = if self.record.complete { None } else { Some(self.column(SectionColumn::Vertices)?) };
-        let columns = Columns {
-            vertices,
-            offsets: self.column(SectionColumn::Offsets)?,
-            targets: self.column(SectionColumn::Targets)?,
-            properties: self.properties(SectionColumn::Property)?,
+        let sizes = (self.sizes().lists, self.sizes().arcs);
+        let body = match self.record.encoding {
+            Encoding::Plain => self.arrays(SectionColumn::Offsets, SectionColumn::Targets, sizes)?,
+            Encoding::Compressed => self.coded(sizes)?,
         };
-        ListColumns::new(columns, self.record.num_vertices, self.sizes().lists, self.sizes().arcs)
+        let columns = Columns { vertices, body, properties: self.properties(SectionColumn::Property)? };
+        ListColumns::new(columns, self.record.num_vertices)
     }
 
     fn dead(&self) -> Result<Option<Dead>> {
@@ -134,13 +158,13 @@ impl Opener<'_> {
         if sizes.dead_lists == 0 {
             return Ok(None);
         }
+        let counts = (sizes.dead_lists, sizes.dead_arcs);
         let columns = Columns {
             vertices: Some(self.column(SectionColumn::DeadVertices)?),
-            offsets: self.column(SectionColumn::DeadOffsets)?,
-            targets: self.column(SectionColumn::DeadTargets)?,
+            body: self.arrays(SectionColumn::DeadOffsets, SectionColumn::DeadTargets, counts)?,
             properties: Vec::new(),
         };
-        let lists = ListColumns::new(columns, self.record.num_vertices, sizes.dead_lists, sizes.dead_arcs)?;
+        let lists = ListColumns::new(columns, self.record.num_vertices)?;
         let codes =
             (self.record.num_versions > 1).then(|| self.codes(SectionColumn::DeadCodes)).transpose()?;
         if let Some(codes) = &codes {
@@ -154,13 +178,13 @@ impl Opener<'_> {
         if sizes.past_lists == 0 {
             return Ok(None);
         }
+        let counts = (sizes.past_lists, sizes.past_arcs);
         let columns = Columns {
             vertices: Some(self.column(SectionColumn::PastVertices)?),
-            offsets: self.column(SectionColumn::PastOffsets)?,
-            targets: self.column(SectionColumn::PastTargets)?,
+            body: self.arrays(SectionColumn::PastOffsets, SectionColumn::PastTargets, counts)?,
             properties: self.properties(SectionColumn::PastProperty)?,
         };
-        let lists = ListColumns::new(columns, self.record.num_vertices, sizes.past_lists, sizes.past_arcs)?;
+        let lists = ListColumns::new(columns, self.record.num_vertices)?;
         let (born, died) = (self.codes(SectionColumn::PastBorn)?, self.codes(SectionColumn::PastDied)?);
         for codes in [&born, &died] {
             codes.column().expect_len(sizes.past_arcs)?;
@@ -266,11 +290,11 @@ impl Section {
     pub fn dead_targets(&self, v: VertexId, rank: Option<u32>, out: &mut Vec<VertexId>) -> Result<()> {
         let Some(dead) = &self.dead else { return Ok(()) };
         let Some(slot) = dead.lists.slot_of(v)? else { return Ok(()) };
-        let range = dead.lists.range(slot)?;
-        let targets = dead.lists.some_targets(range.clone())?;
+        let list = dead.lists.list(slot)?;
+        let targets = &*list.targets;
         match (&dead.codes, rank) {
             (Some(codes), Some(rank)) => {
-                let codes = codes.get(range)?;
+                let codes = codes.get(list.start..list.start + targets.len())?;
                 let counts = targets.iter().enumerate().filter(|(i, _)| codes.at(*i) <= rank);
                 out.extend(counts.map(|(_, &target)| target));
             }
@@ -279,7 +303,27 @@ impl Section {
         Ok(())
     }
 
-    /// The past arcs of a vertex that are alive at `rank`: calls `take` with each stretch of them.
+    /// Whether there is a tombstone for an arc that counts at `rank` (`None`: at the end of the range).
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`].
+    pub fn is_dead(&self, v: VertexId, target: VertexId, rank: Option<u32>) -> Result<bool> {
+        let Some(dead) = &self.dead else { return Ok(false) };
+        let Some(slot) = dead.lists.slot_of(v)? else { return Ok(false) };
+        for at in dead.lists.find(slot, target)? {
+            let counts = match (&dead.codes, rank) {
+                (Some(codes), Some(rank)) => codes.at(at)? <= rank,
+                _ => true,
+            };
+            if counts {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The past arcs of a vertex that are alive at `rank`: calls `take` with all that there are, and the positions among them of each
+    /// stretch that is.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; what `take` returns.
@@ -287,15 +331,16 @@ impl Section {
         &'a self,
         v: VertexId,
         rank: u32,
-        mut take: impl FnMut(&'a Past, Range<usize>) -> Result<()>,
+        mut take: impl FnMut(&'a ListColumns, &List<'a>, Range<usize>) -> Result<()>,
     ) -> Result<()> {
         let Some(past) = &self.past else { return Ok(()) };
         let Some(slot) = past.lists.slot_of(v)? else { return Ok(()) };
-        let range = past.lists.range(slot)?;
+        let list = past.lists.list(slot)?;
+        let range = list.start..list.start + list.targets.len();
         let (born, died): (CodeSlice<'_>, CodeSlice<'_>) =
             (past.born.get(range.clone())?, past.died.get(range.clone())?);
         let alive = |i: usize| born.at(i) <= rank && died.at(i) > rank;
-        for_runs(range, alive, |run| take(past, run))
+        for_runs(0..range.len(), alive, |run| take(&past.lists, &list, run))
     }
 }
 

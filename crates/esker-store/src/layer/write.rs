@@ -2,11 +2,12 @@
 
 use esker_graph::{Direction, Run, VertexId};
 
+use super::body::BodyWriter;
 use super::columns::SectionColumn;
 use super::order::in_order;
 use super::plain::PlainWriter;
 use crate::error::Result;
-use crate::format::{ColumnWriter, Element, ElementType, SectionRecord};
+use crate::format::{ColumnWriter, Element, ElementType, Encoding, SectionRecord};
 
 /// Lists of arcs of some vertices.
 #[derive(Debug, Default)]
@@ -61,6 +62,8 @@ pub struct SectionChunk {
 pub struct SectionShape {
     /// Whether every vertex has a list.
     pub complete: bool,
+    /// How the lists are kept that are alive at the end; plain, unless every vertex has one.
+    pub encoding: Encoding,
     /// The type of codes, if the layer tells several versions apart: see [`super::code_type`].
     pub codes: Option<ElementType>,
     /// The types of the edge properties, by number.
@@ -111,8 +114,7 @@ any_writer!(U8(u8), U16(u16), U32(u32), U64(u64), I32(i32), I64(i64), F32(f32), 
 #[derive(Debug)]
 struct ArcsWriter {
     vertices: Option<ColumnWriter<VertexId>>,
-    offsets: ColumnWriter<u64>,
-    targets: ColumnWriter<VertexId>,
+    lists: BodyWriter,
     born: Option<AnyWriter>,
     died: Option<AnyWriter>,
     properties: Vec<AnyWriter>,
@@ -123,8 +125,8 @@ struct ArcsWriter {
 /// Where the columns of lists of arcs go.
 struct ArcsColumns<'a> {
     vertices: Option<SectionColumn>,
-    offsets: SectionColumn,
-    targets: SectionColumn,
+    /// Columns of offsets and of targets; `None`: coded.
+    arrays: Option<(SectionColumn, SectionColumn)>,
     born: Option<SectionColumn>,
     died: Option<SectionColumn>,
     property: Option<&'a dyn Fn(u32) -> SectionColumn>,
@@ -141,8 +143,10 @@ impl ArcsWriter {
             let wanted = column.zip(shape.codes);
             wanted.map(|(column, element)| AnyWriter::create(writer, direction, column, element)).transpose()
         };
-        let mut offsets = writer.section(direction, columns.offsets)?;
-        offsets.append(&[0])?;
+        let lists = match columns.arrays {
+            Some((offsets, targets)) => BodyWriter::arrays(writer, direction, offsets, targets)?,
+            None => BodyWriter::coded(writer, direction)?,
+        };
         let properties = columns.property.map(|column| {
             let numbered = (0..).zip(&shape.properties);
             numbered
@@ -151,8 +155,7 @@ impl ArcsWriter {
         });
         Ok(Self {
             vertices: columns.vertices.map(|column| writer.section(direction, column)).transpose()?,
-            offsets,
-            targets: writer.section(direction, columns.targets)?,
+            lists,
             born: codes(columns.born)?,
             died: codes(columns.died)?,
             properties: properties.transpose()?.unwrap_or_default(),
@@ -165,9 +168,7 @@ impl ArcsWriter {
         if let Some(column) = &mut self.vertices {
             column.append(vertices)?;
         }
-        let ends: Vec<u64> = chunk.ends.iter().map(|end| self.num_arcs + end).collect();
-        self.offsets.append(&ends)?;
-        self.targets.append(&chunk.targets)?;
+        self.lists.append(&chunk.ends, &chunk.targets)?;
         for (column, codes) in [(&mut self.born, &chunk.born), (&mut self.died, &chunk.died)] {
             if let Some(column) = column {
                 column.append(codes.iter().map(|&code| u64::from(code)))?;
@@ -184,8 +185,7 @@ impl ArcsWriter {
     /// Number of lists and of arcs.
     fn finish(self) -> Result<(u64, u64)> {
         finish(self.vertices)?;
-        self.offsets.finish()?;
-        self.targets.finish()?;
+        self.lists.finish()?;
         self.born.into_iter().chain(self.died).chain(self.properties).try_for_each(AnyWriter::finish)?;
         Ok((self.num_lists, self.num_arcs))
     }
@@ -218,8 +218,8 @@ impl<'a> SectionWriter<'a> {
         let sparse = !shape.complete;
         let columns = ArcsColumns {
             vertices: sparse.then_some(SectionColumn::Vertices),
-            offsets: SectionColumn::Offsets,
-            targets: SectionColumn::Targets,
+            arrays: (shape.encoding == Encoding::Plain)
+                .then_some((SectionColumn::Offsets, SectionColumn::Targets)),
             born: Some(SectionColumn::Born),
             died: None,
             property: Some(&SectionColumn::Property),
@@ -245,8 +245,7 @@ impl<'a> SectionWriter<'a> {
         if !chunk.dead_vertices.is_empty() {
             let columns = ArcsColumns {
                 vertices: Some(SectionColumn::DeadVertices),
-                offsets: SectionColumn::DeadOffsets,
-                targets: SectionColumn::DeadTargets,
+                arrays: Some((SectionColumn::DeadOffsets, SectionColumn::DeadTargets)),
                 born: None,
                 died: Some(SectionColumn::DeadCodes),
                 property: None,
@@ -256,8 +255,7 @@ impl<'a> SectionWriter<'a> {
         if !chunk.past_vertices.is_empty() {
             let columns = ArcsColumns {
                 vertices: Some(SectionColumn::PastVertices),
-                offsets: SectionColumn::PastOffsets,
-                targets: SectionColumn::PastTargets,
+                arrays: Some((SectionColumn::PastOffsets, SectionColumn::PastTargets)),
                 born: Some(SectionColumn::PastBorn),
                 died: Some(SectionColumn::PastDied),
                 property: Some(&SectionColumn::PastProperty),

@@ -6,7 +6,7 @@ use esker_graph::{Run, VertexId};
 
 use super::told::Told;
 use crate::error::{Error, Result};
-use crate::layer::{CodeSlice, ListColumns, PlainLayer, Section};
+use crate::layer::{AllLists, CodeSlice, ListColumns, PlainLayer, Section, Window};
 
 /// Lists, verified.
 #[derive(Debug)]
@@ -14,34 +14,41 @@ pub(super) struct Lists<'a> {
     pub(super) columns: &'a ListColumns,
     /// The directory; empty if there is a list for each vertex.
     pub(super) vertices: &'a [VertexId],
-    pub(super) offsets: &'a [u64],
+    pub(super) all: AllLists<'a>,
+    /// All targets, if they lie in an array: always, but of a complete layer.
     pub(super) targets: &'a [VertexId],
 }
 
 impl<'a> Lists<'a> {
     fn new(columns: &'a ListColumns, run: &Run) -> Result<Self> {
-        let (vertices, offsets) = (columns.vertices(run)?.unwrap_or(&[]), columns.offsets(run)?);
-        Ok(Self { columns, vertices, offsets, targets: columns.targets(run)? })
+        let all = columns.all(run)?;
+        let targets = all.arrays().map_or(&[][..], |(_, targets)| targets);
+        Ok(Self { columns, vertices: columns.vertices(run)?.unwrap_or(&[]), all, targets })
     }
 
     #[inline]
     pub(super) fn range(&self, slot: usize) -> Range<usize> {
-        self.offsets[slot] as usize..self.offsets[slot + 1] as usize
+        self.all.extents().range(slot)
     }
 
     /// The first slot whose vertex is not below `v`.
     pub(super) fn slot_from(&self, v: usize) -> usize {
         if self.columns.is_dense() {
-            v.min(self.offsets.len() - 1)
+            v.min(self.all.extents().len())
         } else {
             self.vertices.partition_point(|&listed| (listed as usize) < v)
         }
     }
 
+    /// The targets of the lists of some vertices.
+    pub(super) fn window(&self, vertices: Range<usize>) -> Window<'a> {
+        self.all.window(self.slot_from(vertices.start)..self.slot_from(vertices.end))
+    }
+
     /// Lists, and arcs in them, of vertices below `v`.
     fn entries_before(&self, v: usize) -> usize {
         let slot = self.slot_from(v);
-        slot + self.offsets[slot] as usize
+        slot + self.all.extents().before(slot)
     }
 
     /// The list of `v`, if it has one; `slot` stands at or before it, and moves on to it.

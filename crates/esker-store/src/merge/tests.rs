@@ -4,7 +4,7 @@ use esker_graph::Run;
 use proptest::prelude::*;
 
 use super::{Cut, MergeOptions, merge_layers};
-use crate::format::{ElementType, SectionRecord, VersionRecord};
+use crate::format::{ElementType, Encoding, SectionRecord, VersionRecord};
 use crate::freeze::{Changes, CopyPolicy, EdgeChange, REMOVAL, freeze};
 use crate::history::{
     Change, DATABASE, History, Kind, Layers, Random, check_version, layer_directory, random_cuts, text_of,
@@ -26,7 +26,8 @@ fn merge(
     layers.disk.create_directory(&directory).unwrap();
     let writer = PlainWriter::new(&layers.disk, &directory, DATABASE);
     let cut = until.map(|until| Cut { until, last_version: until.number });
-    let options = MergeOptions { number, retained, cut };
+    let encoding = [None, Some(Encoding::Plain), Some(Encoding::Compressed)][number as usize % 3];
+    let options = MergeOptions { number, retained, encoding, added: &[], cut };
     let (record, versions) = merge_layers(&layers.layers, which.clone(), &options, &writer, run).unwrap();
     let merged = layers.open(&record);
     let range = record.first_version..=layers.layers[which.end - 1].record().last_version;
@@ -165,7 +166,8 @@ proptest! {
 #[test]
 fn a_whole_fragment_does_not_hide_what_an_older_version_sees() {
     let run = Run::with_threads(1).unwrap();
-    let mut history = History::new(Kind { directed: true, multigraph: false, in_edges: true });
+    let mut history =
+        History::new(Kind { directed: true, multigraph: false, in_edges: true, compressed: true });
     history.commit(4, vec![Change::Add(0, 1, 1), Change::Add(0, 2, 2)]);
     history.commit(4, vec![Change::Add(3, 0, 1)]);
     history.commit(4, vec![Change::Delete(0, 2), Change::Add(0, 3, 0)]);
@@ -182,7 +184,8 @@ fn a_whole_fragment_does_not_hide_what_an_older_version_sees() {
 #[test]
 fn many_vertices_are_merged_in_chunks() {
     let mut random = Random(3);
-    let mut history = History::new(Kind { directed: true, multigraph: false, in_edges: true });
+    let mut history =
+        History::new(Kind { directed: true, multigraph: false, in_edges: true, compressed: true });
     let n = 150_000;
     for _ in 0..6 {
         let change = |random: &mut Random| {

@@ -10,7 +10,7 @@ use super::list::{Copied, Entry, Kind, OLDER, Source, Target, Whole};
 use super::told::Told;
 use crate::error::Result;
 use crate::format::ValueSlice;
-use crate::layer::{ListColumns, SectionChunk};
+use crate::layer::{ListColumns, SectionChunk, Window};
 use crate::stack::{Stack, Table};
 
 /// One direction of the layers that are merged.
@@ -37,26 +37,22 @@ pub(super) struct Direct<'a> {
 }
 
 /// A fragment of a vertex: the input it is in, and its slot there.
-type Place = (VertexId, u32, usize);
-
-/// An arc that a fragment adds.
-struct Added {
-    target: VertexId,
-    born: u32,
-    lists: u32,
-    at: usize,
-}
+pub(super) type Place = (VertexId, u32, usize);
 
 /// Merges vertices one after another.
-struct Weave<'m, 'a> {
-    direct: &'m Direct<'a>,
-    cursors: Vec<Cursor>,
-    chunk: SectionChunk,
+pub(super) struct Weave<'m, 'a> {
+    pub(super) direct: &'m Direct<'a>,
+    /// The targets of the complete layer, if there is one, for the vertices of the range.
+    base: Window<'a>,
+    pub(super) cursors: Vec<Cursor>,
+    pub(super) chunk: SectionChunk,
     entries: Vec<Entry>,
-    added: Vec<Added>,
-    target: Target<'m>,
-    main: Copied,
-    past: Copied,
+    pub(super) target: Target<'m>,
+    pub(super) main: Copied,
+    pub(super) past: Copied,
+    /// What a list was, and what it gained: see `whole`.
+    pub(super) before: Vec<(VertexId, u32, Source)>,
+    pub(super) after: Vec<(VertexId, u32, Source)>,
 }
 
 impl<'a> Direct<'a> {
@@ -69,16 +65,21 @@ impl<'a> Direct<'a> {
         self.inputs.iter().map(|input| input.entries_before(v)).sum::<usize>() + v
     }
 
-    /// Merges the vertices of a range.
+    /// Merges those vertices of a range that are wanted, one by one; and what only the complete layer has.
     ///
     /// # Errors
     /// [`crate::Error::Corrupt`].
-    pub(super) fn merge(&self, range: Range<usize>) -> Result<SectionChunk> {
+    pub(super) fn weave(
+        &self,
+        range: Range<usize>,
+        is_wanted: impl Fn(VertexId) -> bool,
+    ) -> Result<SectionChunk> {
         let mut places: Vec<Place> = Vec::new();
         for (position, input) in (0..).zip(&self.inputs) {
             if !input.is_complete() {
                 let slots = input.main.slot_from(range.start)..input.main.slot_from(range.end);
-                places.extend(slots.map(|slot| (input.main.vertices[slot], position, slot)));
+                let own = slots.map(|slot| (input.main.vertices[slot], position, slot));
+                places.extend(own.filter(|place| is_wanted(place.0)));
             } else if self.is_cut {
                 places.extend(range.clone().map(|v| (vertex(v), position, v)));
             } else if let Some(past) = &input.past {
@@ -88,15 +89,12 @@ impl<'a> Direct<'a> {
         }
         // Stable, and fast where sorted runs follow one another.
         places.sort_by_key(|place| place.0);
-        let mut weave = Weave::new(self, range.start);
+        let mut weave = Weave::new(self, range.clone());
         let mut next = range.start;
         for places in places.chunk_by(|a, b| a.0 == b.0) {
             let v = places[0].0;
             weave.copy_untouched(next..v as usize)?;
-            match places {
-                [place] if weave.is_simple(place) => weave.copy_fragment(*place)?,
-                _ => weave.vertex(v, places)?,
-            }
+            weave.vertex(v, places)?;
             next = v as usize + 1;
         }
         weave.copy_untouched(next..range.end)?;
@@ -108,7 +106,7 @@ impl<'a> Direct<'a> {
 }
 
 impl<'m, 'a> Weave<'m, 'a> {
-    fn new(direct: &'m Direct<'a>, start: usize) -> Self {
+    fn new(direct: &'m Direct<'a>, range: Range<usize>) -> Self {
         let mut chunk = SectionChunk::default();
         for arcs in [&mut chunk.main, &mut chunk.past] {
             arcs.properties = vec![Vec::new(); direct.num_properties];
@@ -126,13 +124,18 @@ impl<'m, 'a> Weave<'m, 'a> {
         };
         Self {
             direct,
-            cursors: direct.inputs.iter().map(|input| input.cursor(start)).collect(),
+            base: match &direct.inputs[..] {
+                [base, ..] if base.is_complete() => base.main.window(range.clone()),
+                _ => Window::default(),
+            },
+            cursors: direct.inputs.iter().map(|input| input.cursor(range.start)).collect(),
             chunk,
             entries: Vec::new(),
-            added: Vec::new(),
             target,
             main: Copied::default(),
             past: Copied::default(),
+            before: Vec::new(),
+            after: Vec::new(),
         }
     }
 
@@ -147,9 +150,10 @@ impl<'m, 'a> Weave<'m, 'a> {
         }
         let lists = &self.direct.inputs[0].main;
         let (first, end) = (lists.slot_from(range.start), lists.slot_from(range.end));
-        let arcs = lists.offsets[first] as usize..lists.offsets[end] as usize;
-        let before = self.chunk.main.targets.len() as u64;
-        let ends = lists.offsets[first + 1..=end].iter().map(|end| end - arcs.start as u64 + before);
+        let extents = lists.all.extents();
+        let arcs = extents.before(first)..extents.before(end);
+        let before = self.chunk.main.targets.len();
+        let ends = (first..end).map(|slot| (extents.range(slot).end - arcs.start + before) as u64);
         self.chunk.main.ends.extend(ends);
         self.copy_base(arcs)?;
         // Vertices that are newer have no arcs.
@@ -164,7 +168,7 @@ impl<'m, 'a> Weave<'m, 'a> {
         }
         let (base, tells) = (&self.direct.inputs[0], self.tells());
         let main = &mut self.chunk.main;
-        main.targets.extend_from_slice(&base.main.targets[arcs.clone()]);
+        main.targets.extend_from_slice(self.base.targets(arcs.clone()));
         match base.born {
             _ if !tells => {}
             Some(born) => {
@@ -178,45 +182,6 @@ impl<'m, 'a> Weave<'m, 'a> {
         Ok(())
     }
 
-    /// Whether a vertex with this fragment alone keeps it as it is, but for codes.
-    fn is_simple(&self, place: &Place) -> bool {
-        let input = &self.direct.inputs[place.1 as usize];
-        let hides = input.has_before && input.is_whole(place.2);
-        !(self.direct.is_complete() || self.direct.is_cut || hides)
-    }
-
-    /// Copies the only fragment of a vertex.
-    fn copy_fragment(&mut self, place: Place) -> Result<()> {
-        let (v, position, slot) = place;
-        let input = &self.direct.inputs[position as usize];
-        self.target.wholes.clear();
-        self.target.is_chained = !input.is_whole(slot);
-        let arcs = input.main.range(slot);
-        let tells = self.tells();
-        let main = &mut self.chunk.main;
-        main.targets.extend_from_slice(&input.main.targets[arcs.clone()]);
-        match input.born {
-            _ if !tells => {}
-            Some(born) => {
-                for at in arcs.clone() {
-                    main.born.push(input.code(born.at(at))?);
-                }
-            }
-            None => {
-                let born = if self.target.is_chained { input.first_code() } else { 0 };
-                main.born.resize(main.born.len() + arcs.len(), born);
-            }
-        }
-        self.main.note(2 * position, arcs);
-        self.entries.clear();
-        self.gather_past(position, v, false, 1)?;
-        if self.target.is_chained {
-            self.gather_dead(position, v, 1)?;
-        }
-        self.tell(v, 0..0)?;
-        self.end(v, &[place])
-    }
-
     /// Merges the fragments of one vertex.
     fn vertex(&mut self, v: VertexId, places: &[Place]) -> Result<()> {
         let direct = self.direct;
@@ -228,8 +193,8 @@ impl<'m, 'a> Weave<'m, 'a> {
             input.is_whole(place.2) && !input.has_before
         });
         let places_left = &places[start.unwrap_or(0)..];
-        if self.is_growth(v, places_left) {
-            return self.unite(v, places_left);
+        if self.is_replaced_once(v, places_left) {
+            return self.replace_once(v, places_left, start.is_some());
         }
         let is_any_whole = places_left.iter().any(whole);
         self.entries.clear();
@@ -239,7 +204,7 @@ impl<'m, 'a> Weave<'m, 'a> {
         if start.is_none() && direct.is_complete() {
             let base = &direct.inputs[0];
             let list =
-                if (v as usize) < base.main.offsets.len() - 1 { base.main.range(v as usize) } else { 0..0 };
+                if (v as usize) < base.main.all.extents().len() { base.main.range(v as usize) } else { 0..0 };
             if is_any_whole || direct.is_cut {
                 self.gather_main(0, list, false, 0)?;
             } else {
@@ -268,39 +233,6 @@ impl<'m, 'a> Weave<'m, 'a> {
         self.end(v, places)
     }
 
-    /// Whether all fragments of a vertex do is add arcs to a list that goes on below the inputs, so that none of them has a history.
-    fn is_growth(&mut self, v: VertexId, places: &[Place]) -> bool {
-        let direct = self.direct;
-        let cursors = &mut self.cursors;
-        let adds = |&(_, position, slot): &Place| {
-            let (input, cursor) = (&direct.inputs[position as usize], &mut cursors[position as usize]);
-            !input.is_whole(slot) && input.dead_of(cursor, v).is_none() && input.past_of(cursor, v).is_none()
-        };
-        !direct.is_complete() && !direct.is_cut && places.iter().all(adds)
-    }
-
-    /// Merges fragments that add arcs.
-    fn unite(&mut self, v: VertexId, places: &[Place]) -> Result<()> {
-        self.target.is_chained = true;
-        self.added.clear();
-        for &(_, position, slot) in places {
-            let input = &self.direct.inputs[position as usize];
-            for at in input.main.range(slot) {
-                let born = input.born.map_or(Ok(input.first_code()), |born| input.code(born.at(at)))?;
-                self.added.push(Added { target: input.main.targets[at], born, lists: 2 * position, at });
-            }
-        }
-        // Stable: copies of an edge stay in the order in which they were added.
-        self.added.sort_by_key(|arc| arc.target);
-        let main = &mut self.chunk.main;
-        main.targets.extend(self.added.iter().map(|arc| arc.target));
-        if self.direct.told.len() > 1 {
-            main.born.extend(self.added.iter().map(|arc| arc.born));
-        }
-        self.added.iter().for_each(|arc| self.main.note(arc.lists, arc.at..arc.at + 1));
-        self.end(v, places)
-    }
-
     /// Tells the histories of all targets of `v`. In between, arcs of the complete layer pass untouched.
     fn tell(&mut self, v: VertexId, spine: Range<usize>) -> Result<()> {
         let entries = std::mem::take(&mut self.entries);
@@ -309,7 +241,7 @@ impl<'m, 'a> Weave<'m, 'a> {
         for entries in entries.chunk_by(|a, b| a.target == b.target) {
             let target = entries[0].target;
             if !rest.is_empty() {
-                let list = &self.direct.inputs[0].main.targets[rest.clone()];
+                let list = self.base.targets(rest.clone());
                 let passed = list.partition_point(|&other| other < target);
                 let same = list[passed..].iter().take_while(|&&other| other == target).count();
                 self.copy_base(rest.start..rest.start + passed)?;
@@ -367,7 +299,7 @@ impl<'m, 'a> Weave<'m, 'a> {
     }
 
     /// Ends the list of a vertex, whose fragments in sparse inputs are given.
-    fn end(&mut self, v: VertexId, places: &[Place]) -> Result<()> {
+    pub(super) fn end(&mut self, v: VertexId, places: &[Place]) -> Result<()> {
         let direct = self.direct;
         if direct.is_complete() {
             self.chunk.main.end_list();
@@ -413,7 +345,11 @@ impl<'m, 'a> Weave<'m, 'a> {
     }
 
     /// Calls `take` with the stretches of the list of `v` in the layers below: position of the layer, first arc, targets.
-    fn visit_below(&self, v: VertexId, mut take: impl FnMut(usize, usize, &[VertexId])) -> Result<()> {
+    pub(super) fn visit_below(
+        &self,
+        v: VertexId,
+        mut take: impl FnMut(usize, usize, &[VertexId]),
+    ) -> Result<()> {
         let Some(below) = self.direct.below.filter(|below| (v as usize) < below.num_vertices()) else {
             return Ok(());
         };
@@ -426,7 +362,7 @@ impl<'m, 'a> Weave<'m, 'a> {
             None => below.newest_fragment(direction, v)?,
         };
         below.visit_from(place, direction, v, |stretch| {
-            take(stretch.layer, stretch.start, stretch.targets);
+            take(stretch.layer, stretch.start, &stretch.targets);
             Ok(Flow::More)
         })
     }
@@ -473,7 +409,11 @@ impl<'m, 'a> Weave<'m, 'a> {
     ) -> Result<()> {
         let input = &self.direct.inputs[position as usize];
         let unknown = if input.is_complete() { 0 } else { input.first_code() };
-        for at in range {
+        let targets = match input.is_complete() {
+            true => self.base.targets(range.clone()),
+            false => &input.main.targets[range.clone()],
+        };
+        for (at, &target) in range.zip(targets) {
             let born = match input.born {
                 Some(codes) => input.code(codes.at(at))?,
                 None if is_whole => 0,
@@ -481,7 +421,7 @@ impl<'m, 'a> Weave<'m, 'a> {
             };
             let born = if born == 0 && is_whole { OLDER } else { born };
             if born <= self.target.newest || born == OLDER {
-                let (target, source) = (input.main.targets[at], Source { lists: 2 * position, at });
+                let source = Source { lists: 2 * position, at };
                 self.entries.push(Entry { target, fragment, kind: Kind::Main, born, died: 0, source });
             }
         }

@@ -19,12 +19,9 @@ pub(super) struct Arcs<'a, W> {
 
 impl<'a, W: StoredWeight> Arcs<'a, W> {
     pub(super) fn new(lists: &'a ListColumns, property: u32, run: &Run) -> Result<Self> {
-        Ok(Self {
-            vertices: lists.vertices(run)?,
-            offsets: lists.offsets(run)?,
-            targets: lists.targets(run)?,
-            weights: W::all(lists, property, run)?,
-        })
+        let (vertices, weights) = (lists.vertices(run)?, W::all(lists, property, run)?);
+        let (offsets, targets) = lists.all(run)?.arrays().unwrap_or((&[0], &[]));
+        Ok(Self { vertices, offsets, targets, weights })
     }
 
     pub(super) fn none() -> Self {

@@ -32,12 +32,12 @@ impl<'a> Edges<'a> {
             stretches.push(stretch);
             Ok(Flow::More)
         })?;
-        if let [stretch] = stretches[..] {
+        if let [stretch] = &mut stretches[..] {
             let places = Places::Run(stretch.lists, stretch.start);
-            return Ok(Self { targets: Cow::Borrowed(stretch.targets), places });
+            return Ok(Self { targets: std::mem::take(&mut stretch.targets), places });
         }
         let arcs = stretches.iter().flat_map(|stretch| {
-            (stretch.start..).zip(stretch.targets).map(|(index, &target)| (target, stretch.lists, index))
+            (stretch.start..).zip(&*stretch.targets).map(|(index, &target)| (target, stretch.lists, index))
         });
         let mut arcs: Vec<(VertexId, &ListColumns, usize)> = arcs.collect();
         // Stable: copies of an edge in several layers stand newest first.

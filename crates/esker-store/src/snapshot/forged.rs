@@ -81,13 +81,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
     #[test]
     fn forged_files_neither_panic_nor_hang(
-        file in 0_usize..19,
+        file in 0_usize..27,
+        compressed: bool,
         ids in prop::sample::select(vec![IdMapKind::Permuted, IdMapKind::Integers, IdMapKind::Texts]),
         changes in prop::collection::vec((any::<prop::sample::Index>(), prop::sample::select(vec![0, 1, 2, 127, 128, 255])), 1..4),
         within_header: bool,
     ) {
         let disk = FaultyDisk::new(0);
-        let sample = Sample { ids, ..Sample::random(9, 20, true, 11) };
+        let sample = Sample { ids, ..Sample::random(9, 20, true, 10 + u32::from(compressed)) };
         sample.write(&(Arc::new(disk.clone()) as Arc<dyn Disk>), Path::new(DB), false).unwrap();
         let change = |content: &mut Vec<u8>| {
             for (place, value) in &changes {

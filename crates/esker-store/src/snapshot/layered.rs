@@ -4,6 +4,7 @@
 //! the layers one after another, each sequentially. Only vertices with tombstones on their chains, and those of a partial layer, are
 //! assembled along their chains; the table says which, and which fragments the sweeps leave out.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -11,10 +12,11 @@ use bytemuck::Pod;
 use esker_graph::{Bitmap, Direction, Flow, Piece, RANGE_LEN_MAX, Run, Select, VertexId, Visitor, vertex};
 
 use super::arcs::{Arcs, offer, seek};
+use super::compressed::{Decoded, Offer};
 use super::keep::keep;
 use super::weight::StoredWeight;
 use crate::error::{Error, Result};
-use crate::layer::{CodeSlice, for_runs};
+use crate::layer::{AllLists, CodeSlice, for_runs};
 use crate::stack::{Area, Stack, Stretch, Table};
 
 /// Entries (arcs plus vertices) below which a scan stays on the calling thread.
@@ -47,7 +49,9 @@ pub(super) struct Layered<'a, W> {
     stack: &'a Stack,
     direction: Direction,
     table: Arc<Table>,
-    /// Oldest first.
+    /// The lists of the oldest.
+    base: AllLists<'a>,
+    /// Oldest first. If the lists of the oldest are coded, it has no targets here.
     layers: Vec<Arcs<'a, W>>,
     /// Of the newest layer, if it is partial.
     filter: Option<Filter<'a, W>>,
@@ -60,6 +64,7 @@ struct Worker<S, W> {
     targets: Vec<VertexId>,
     weights: Vec<W>,
     wanted: Vec<VertexId>,
+    decoded: Decoded,
 }
 
 impl<'a, W: StoredWeight> Layered<'a, W> {
@@ -88,10 +93,11 @@ impl<'a, W: StoredWeight> Layered<'a, W> {
         };
         for layer in 0..stack.layers().len() {
             if let Some(dead) = stack.section(layer, direction)?.dead() {
-                dead.lists.targets(run)?;
+                dead.lists.all(run)?;
             }
         }
-        Ok(Self { stack, direction, table, layers, filter })
+        let base = stack.section(0, direction)?.main().all(run)?;
+        Ok(Self { stack, direction, table, base, layers, filter })
     }
 
     pub(super) fn scan<V: Visitor<W>>(
@@ -126,7 +132,7 @@ impl<'a, W: StoredWeight> Layered<'a, W> {
         };
         let workers = run.share(
             units,
-            || self.worker(visitor),
+            || self.worker(run, visitor),
             |worker, unit| {
                 let (mut first, end) = (bound(unit), bound(unit + 1));
                 while first < end {
@@ -142,16 +148,17 @@ impl<'a, W: StoredWeight> Layered<'a, W> {
         Ok(workers.into_iter().map(|worker| worker.state).collect())
     }
 
-    fn worker<V: Visitor<W>>(&self, visitor: &V) -> Worker<V::State, W> {
+    fn worker<V: Visitor<W>>(&self, run: &Run, visitor: &V) -> Worker<V::State, W> {
         let cursors = vec![0; self.layers.len() + 1];
-        let (targets, weights, wanted) = (Vec::new(), Vec::new(), Vec::new());
-        Worker { state: visitor.new_state(), cursors, targets, weights, wanted }
+        let (targets, weights, wanted) = Default::default();
+        let decoded = Decoded::new(V::STOPS, run.deterministic());
+        Worker { state: visitor.new_state(), cursors, targets, weights, wanted, decoded }
     }
 
     /// Vertices, and arcs of the oldest layer, before a vertex.
     fn entries_before(&self, v: usize) -> usize {
-        let offsets = self.layers[0].offsets;
-        v + offsets[v.min(offsets.len() - 1)] as usize
+        let extents = self.base.extents();
+        v + extents.before(v.min(extents.len()))
     }
 
     /// The first vertex before which at least `entry` entries lie.
@@ -267,29 +274,71 @@ impl<'a, W: StoredWeight> Layered<'a, W> {
         first: usize,
         end: usize,
     ) -> usize {
-        let arcs = &self.layers[0];
-        let end = end.min(arcs.offsets.len() - 1);
+        let end = end.min(self.base.extents().len());
         let mut offered = 0;
         if let Some(filter) = self.filter.as_ref().filter(|_| self.layers.len() == 1) {
             let selected = |v: VertexId| bits.is_none_or(|bits| bits.get(v)) && visitor.wants(v);
-            for v in (first..end).map(vertex).filter(|&v| selected(v)) {
-                self.offer_born(visitor, worker, v, filter);
-            }
+            self.sweep_born(visitor, worker, filter, (first..end).map(vertex).filter(|&v| selected(v)));
             self.sweep_past(visitor, worker, filter, selected, first, end);
             return offered;
         }
         let skipped = self.table.skipped(0);
         let all = bits.is_none() && !skipped.near(first, end);
         let selected = |v: usize| all || !skipped.has(v) && bits.is_none_or(|bits| bits.get(vertex(v)));
-        for v in (first..end).filter(|&v| selected(v)).map(vertex).filter(|&v| visitor.wants(v)) {
-            let range = arcs.range(v as usize);
-            offered += usize::from(!range.is_empty());
-            offer(visitor, &mut worker.state, v, arcs, range);
+        let wanted = (first..end).filter(|&v| selected(v)).map(vertex).filter(|&v| visitor.wants(v));
+        let arcs = &self.layers[0];
+        match self.base {
+            AllLists::Arrays { .. } => {
+                for v in wanted {
+                    let range = arcs.range(v as usize);
+                    offered += usize::from(!range.is_empty());
+                    offer(visitor, &mut worker.state, v, arcs, range);
+                }
+            }
+            AllLists::Coded(lists) => {
+                let (pieces, mut walk) = (Offer { lists, weights: arcs.weights }, lists.index().walk());
+                for v in wanted {
+                    let place = walk.place(v as usize);
+                    offered += usize::from(place.degree > 0);
+                    let into = (&mut worker.state, &mut worker.decoded);
+                    pieces.arcs(visitor, into, v, place, (0..place.degree, true));
+                }
+            }
         }
         offered
     }
 
-    /// Hands over those arcs of a vertex in a complete layer that were born by the rank.
+    /// Hands over those arcs of some ascending vertices in a complete layer that were born by the rank.
+    #[inline(always)]
+    fn sweep_born<V: Visitor<W>>(
+        &self,
+        visitor: &V,
+        worker: &mut Worker<V::State, W>,
+        filter: &Filter<'_, W>,
+        wanted: impl Iterator<Item = VertexId>,
+    ) {
+        let arcs = &self.layers[0];
+        match self.base {
+            AllLists::Arrays { .. } => {
+                for v in wanted {
+                    let range = arcs.range(v as usize);
+                    self.offer_born(visitor, worker, v, filter, (range.start, &arcs.targets[range]));
+                }
+            }
+            AllLists::Coded(lists) => {
+                let (mut walk, mut decoded) =
+                    (lists.index().walk(), std::mem::take(worker.decoded.targets()));
+                for v in wanted {
+                    let place = walk.place(v as usize);
+                    let targets = lists.piece(v, place, 0..place.degree, &mut decoded);
+                    self.offer_born(visitor, worker, v, filter, (place.arc, targets));
+                }
+                *worker.decoded.targets() = decoded;
+            }
+        }
+    }
+
+    /// Hands over those of the arcs of a vertex that were born by the rank; with them comes the first arc.
     #[inline]
     fn offer_born<V: Visitor<W>>(
         &self,
@@ -297,18 +346,21 @@ impl<'a, W: StoredWeight> Layered<'a, W> {
         worker: &mut Worker<V::State, W>,
         v: VertexId,
         filter: &Filter<'_, W>,
+        (start, mut rest): (usize, &[VertexId]),
     ) {
-        let arcs = &self.layers[0];
-        let mut rest = arcs.range(v as usize);
+        let mut start = start;
+        let weights = self.layers[0].weights;
         let mut chunk = if V::STOPS { FILTER_FIRST } else { FILTER_MAX };
         while !rest.is_empty() {
-            let now = rest.start..rest.end.min(rest.start + chunk);
-            rest.start = now.end;
+            let (now, later) = rest.split_at(rest.len().min(chunk));
+            let range = start..start + now.len();
+            (start, rest) = (range.end, later);
             chunk = (chunk * 4).min(FILTER_MAX);
+            let arcs = (now, &weights[range.clone()]);
             let kept = match filter.born {
-                CodeSlice::U8(born) => keep_born(arcs, born, filter.rank, now, worker),
-                CodeSlice::U16(born) => keep_born(arcs, born, filter.rank, now, worker),
-                CodeSlice::U32(born) => keep_born(arcs, born, filter.rank, now, worker),
+                CodeSlice::U8(born) => keep_born(arcs, &born[range], filter.rank, worker),
+                CodeSlice::U16(born) => keep_born(arcs, &born[range], filter.rank, worker),
+                CodeSlice::U32(born) => keep_born(arcs, &born[range], filter.rank, worker),
             };
             let (targets, weights) = (&worker.targets[..kept], &worker.weights[..kept]);
             let piece = Piece { targets, weights, exclusive: true };
@@ -394,14 +446,14 @@ impl<'a, W: StoredWeight> Layered<'a, W> {
         };
         if run.threads() == 1 || self.is_handful(list) {
             run.check()?;
-            let mut worker = self.worker(visitor);
+            let mut worker = self.worker(run, visitor);
             offer(&mut worker, list)?;
             return Ok(vec![worker.state]);
         }
         let unit = (list.len() / (run.threads() * UNITS_PER_WORKER)).clamp(1, 1 << 10);
         let workers = run.share(
             list.len().div_ceil(unit),
-            || self.worker(visitor),
+            || self.worker(run, visitor),
             |worker, i| offer(worker, &list[i * unit..((i + 1) * unit).min(list.len())]),
         )?;
         Ok(workers.into_iter().map(|worker| worker.state).collect())
@@ -418,14 +470,14 @@ impl<'a, W: StoredWeight> Layered<'a, W> {
 
     /// Calls `f` with the whole list of `v`, sorted.
     pub(super) fn with_list<R>(&self, v: VertexId, f: impl FnOnce(&[VertexId], &[W]) -> R) -> Result<R> {
-        let mut stretches: Vec<(&[VertexId], &[W])> = Vec::new();
+        let mut stretches: Vec<(Cow<'_, [VertexId]>, &[W])> = Vec::new();
         self.visit_chain(v, |stretch, weights| {
             stretches.push((stretch.targets, weights));
             Ok(Flow::More)
         })?;
         if let [] | [_] = stretches[..] {
-            let (targets, weights) = stretches.first().copied().unwrap_or_default();
-            return Ok(f(targets, weights));
+            let (targets, weights) = stretches.pop().unwrap_or_default();
+            return Ok(f(&targets, weights));
         }
         let arcs = stretches
             .iter()
@@ -438,19 +490,17 @@ impl<'a, W: StoredWeight> Layered<'a, W> {
     }
 }
 
-/// Puts the arcs of a range that were born by `rank` at the start of the worker's buffers; how many they are.
+/// Puts those of some arcs that were born by `rank` at the start of the worker's buffers; how many they are.
 #[inline(always)]
 fn keep_born<W: StoredWeight, S, C: Pod + Into<u32>>(
-    arcs: &Arcs<'_, W>,
+    (targets, weights): (&[VertexId], &[W]),
     born: &[C],
     rank: u32,
-    range: Range<usize>,
     worker: &mut Worker<S, W>,
 ) -> usize {
-    if worker.targets.len() < range.len() {
-        worker.targets.resize(range.len(), 0);
-        worker.weights.resize(range.len(), W::default());
+    if worker.targets.len() < targets.len() {
+        worker.targets.resize(targets.len(), 0);
+        worker.weights.resize(targets.len(), W::default());
     }
-    let lists = (&arcs.targets[range.clone()], &arcs.weights[range.clone()]);
-    keep(lists, &born[range], rank, (&mut worker.targets, &mut worker.weights))
+    keep((targets, weights), born, rank, (&mut worker.targets, &mut worker.weights))
 }

@@ -5,8 +5,11 @@ mod weight;
 mod edges;
 mod arcs;
 mod keep;
+mod compressed;
 mod layered;
+mod tiled;
 mod graph;
+mod residency;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -18,20 +21,24 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use esker_graph::{Direction, Remaining, Run, VertexId};
+use esker_graph::{Direction, Flow, Remaining, Run, VertexId};
 
 use crate::error::{Error, Result};
 use crate::format::{Archive, ElementType, IdMapKind, LayerRecord, Owner, PropertyRecord, VersionRecord};
 use crate::ids::{IdFiles, IdMap};
 use crate::io::Disk;
+use crate::layer::PlainLayer;
 use crate::property::{Dictionary, PropertyLayer, REMOVED_NUMBER, RemovedVertices, VertexProperty};
 use crate::stack::Stack;
+use crate::tiles::{TileShape, Tiles};
 use crate::version::{Manifest, ids_directory, layer_directory};
 
 pub use edges::Edges;
 pub use graph::StoredGraph;
+use graph::check_weight;
 pub use layer::Layer;
 pub(crate) use layer::vertex_property;
+pub use residency::{HeadedOptions, Residency};
 pub use weight::StoredWeight;
 
 /// A version of the graph in a database. Cheap to clone; clones, and all graphs made from them, share maps and
@@ -39,7 +46,7 @@ pub use weight::StoredWeight;
 ///
 /// Methods that take a vertex are point reads: they verify the checksums of the blocks that they touch, each once.
 #[derive(Debug, Clone)]
-pub struct Snapshot(Arc<Contents>);
+pub struct Snapshot(Arc<Contents>, Residency);
 
 #[derive(Debug)]
 struct Contents {
@@ -52,6 +59,7 @@ struct Contents {
     ids: IdMap,
     removed: OnceLock<RemovedVertices>,
     remaining: OnceLock<Remaining>,
+    tiles: OnceLock<Tiles>,
 }
 
 impl Snapshot {
@@ -92,8 +100,12 @@ impl Snapshot {
         let dictionaries = edges.map(dictionary).collect::<Result<_>>()?;
         let segments = layers.iter().filter_map(|layer| layer.ids().cloned());
         let ids = state.base_ids.with_segments(segments, stack.num_vertices())?;
-        let (state, removed, remaining) = (Arc::clone(state), OnceLock::new(), OnceLock::new());
-        Ok(Self(Arc::new(Contents { state, version, stack, dictionaries, ids, removed, remaining })))
+        let (state, tiles) = (Arc::clone(state), OnceLock::new());
+        let (removed, remaining) = (OnceLock::new(), OnceLock::new());
+        Ok(Self(
+            Arc::new(Contents { state, version, stack, dictionaries, ids, removed, remaining, tiles }),
+            Residency::Lists,
+        ))
     }
 
     fn is_of(&self, state: &State) -> bool {
@@ -298,6 +310,19 @@ impl Snapshot {
         self.0.stack.degree(direction, v)
     }
 
+    /// Whether there is an edge from `v` to `target`. Takes a binary search for each layer that changed the list of `v`.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; [`Error::Invalid`] if there is no vertex `v`.
+    pub fn has_edge(&self, v: VertexId, target: VertexId) -> Result<bool> {
+        let mut found = false;
+        self.0.stack.visit_copies(Direction::Out, v, target, |_, _| {
+            found = true;
+            Ok(Flow::Enough)
+        })?;
+        Ok(found)
+    }
+
     /// The edges of `v`, ascending by neighbour, with their properties.
     ///
     /// # Errors
@@ -317,23 +342,119 @@ impl Snapshot {
     /// The graph to compute on, with the weights that it was imported with, or without weights (`W = ()`).
     ///
     /// The offsets of all lists are verified now, on the threads of `run`, so that degrees are at hand; the rest of
-    /// a direction when an analysis first uses it. What was verified once stays so for all clones.
+    /// a direction when an analysis first uses it. What was verified once stays so for all clones. Where analyses should read is
+    /// followed but for [`Residency::Headed`], of which this is the mapped lists: see [`crate::headed::HeadedGraph::of`].
     ///
     /// # Errors
     /// [`Error::Corrupt`]; [`Error::Invalid`] if there are no weights, or of another type (see
     /// [`Snapshot::weight_type`]); cancellation.
     pub fn graph<W: StoredWeight>(&self, run: &Run) -> Result<StoredGraph<'_, W>> {
-        let property = if W::ELEMENT.is_none() {
-            None
-        } else {
-            Some(self.weight_property().ok_or_else(|| {
-                Error::Invalid(format!(
-                    "the edges of {} have no weights: name a numeric property, or import it with --weight",
-                    self.path().display()
-                ))
-            })?)
+        self.stored(self.weight_of::<W>()?, run)
+    }
+
+    /// The property that stands beside the neighbours of a graph with weights of type `W`; `None` without weights.
+    fn weight_of<W: StoredWeight>(&self) -> Result<Option<&PropertyRecord>> {
+        if W::ELEMENT.is_none() {
+            return Ok(None);
+        }
+        let found = self.weight_property().ok_or_else(|| {
+            Error::Invalid(format!(
+                "the edges of {} have no weights: name a numeric property, or import it with --weight",
+                self.path().display()
+            ))
+        })?;
+        Ok(Some(found))
+    }
+
+    fn stored<W: StoredWeight>(
+        &self,
+        property: Option<&PropertyRecord>,
+        run: &Run,
+    ) -> Result<StoredGraph<'_, W>> {
+        let pool = match &self.1 {
+            Residency::Lists | Residency::Headed(_) => {
+                return StoredGraph::new(&self.0.stack, self.num_arcs(), property, run);
+            }
+            Residency::Tiles => None,
+            Residency::PooledTiles(options) => Some(options),
         };
-        StoredGraph::new(&self.0.stack, self.num_arcs(), property, run)
+        StoredGraph::tiled(&self.0.stack, self.tiles()?, pool, property, run)
+    }
+
+    /// Where its graphs read.
+    pub fn residency(&self) -> Residency {
+        self.1
+    }
+
+    /// The same version, whose graphs read as is said.
+    ///
+    /// # Errors
+    /// As [`Snapshot::tiles`], if from tiles; as [`Snapshot::complete_layer`], if with heads in memory.
+    pub fn resident(mut self, residency: Residency) -> Result<Self> {
+        match residency {
+            Residency::Lists => {}
+            Residency::Tiles | Residency::PooledTiles(_) => {
+                self.tiles()?;
+            }
+            Residency::Headed(_) => {
+                self.complete_layer()?;
+            }
+        }
+        self.1 = residency;
+        Ok(self)
+    }
+
+    /// Whether it is all of a single layer.
+    fn is_whole(&self) -> bool {
+        self.stack().is_plain() && self.num_vertices() as u64 == self.layer().num_vertices
+    }
+
+    /// The one layer that the version is.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there are several, or the version is in the middle of one.
+    pub fn complete_layer(&self) -> Result<&PlainLayer> {
+        let whole = self.is_whole().then(|| &*self.stack().layers()[0]);
+        whole.ok_or_else(|| {
+            Error::Invalid(format!(
+                "version {} of {} is not one layer: `esker compact` makes the newest version one",
+                self.version().number,
+                self.path().display()
+            ))
+        })
+    }
+
+    /// The number of the property that is the weight of type `W`; nobody looks if that is `()`.
+    pub(crate) fn weight_number<W: StoredWeight>(&self) -> Result<u32> {
+        check_weight::<W>(self.weight_of::<W>()?)
+    }
+
+    /// The tiles of the version.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there are none: it is not the newest one of a single layer that has them; [`Error::Io`];
+    /// [`Error::Corrupt`].
+    pub fn tiles(&self) -> Result<&Tiles> {
+        if let Some(tiles) = self.0.tiles.get() {
+            return Ok(tiles);
+        }
+        let layer = self.layer();
+        let found = self.manifest().tiles.iter().find(|record| record.layer == layer.number);
+        let record = found.filter(|_| self.is_whole()).ok_or_else(|| {
+            Error::Invalid(format!(
+                "version {} of {} is not kept as tiles: `esker compact --encoding tiles` makes those of the newest version",
+                self.version().number,
+                self.path().display()
+            ))
+        })?;
+        let shape = TileShape {
+            num_vertices: layer.num_vertices,
+            num_edges: record.num_edges,
+            directed: layer.directed,
+        };
+        let State { disk, path, manifest, .. } = &*self.0.state;
+        let tiles = Tiles::open(disk, &layer_directory(path, layer.number), manifest.database, shape)?;
+        Ok(self.0.tiles.get_or_init(|| tiles))
     }
 
     /// As [`Snapshot::graph`], with any numeric edge property as the weight.
@@ -341,7 +462,7 @@ impl Snapshot {
     /// # Errors
     /// As [`Snapshot::graph`]; [`Error::Invalid`] if there is no such property.
     pub fn graph_by<W: StoredWeight>(&self, property: &str, run: &Run) -> Result<StoredGraph<'_, W>> {
-        StoredGraph::new(&self.0.stack, self.num_arcs(), Some(self.edge_property(property)?), run)
+        self.stored(Some(self.edge_property(property)?), run)
     }
 }
 

@@ -7,6 +7,7 @@ use esker_graph::{Run, Weight};
 use crate::error::{Error, Result};
 use crate::format::{ElementType, Values};
 use crate::layer::ListColumns;
+use crate::tiles::{TileWeights, Tiles};
 
 /// A weight that the store can hand out: a column of exactly this type, or `()` for none.
 pub trait StoredWeight: Weight {
@@ -18,6 +19,12 @@ pub trait StoredWeight: Weight {
     /// # Errors
     /// [`Error::Corrupt`]; [`Error::Invalid`] if there is no such property of this type; cancellation.
     fn all<'a>(lists: &'a ListColumns, property: u32, run: &Run) -> Result<&'a [Self]>;
+
+    /// The weights of the edges of tiles; none if there is nothing to read.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Corrupt`] if the tiles do not have that property.
+    fn of_tiles(tiles: &Tiles, property: u32) -> Result<Option<Box<dyn TileWeights<Self>>>>;
 
     /// The weights of some arcs, verified.
     ///
@@ -31,6 +38,10 @@ impl StoredWeight for () {
 
     fn all<'a>(lists: &'a ListColumns, _property: u32, _run: &Run) -> Result<&'a [Self]> {
         Ok(lists.units())
+    }
+
+    fn of_tiles(_: &Tiles, _property: u32) -> Result<Option<Box<dyn TileWeights<Self>>>> {
+        Ok(None)
     }
 
     fn some(lists: &ListColumns, _property: u32, range: Range<usize>) -> Result<&[Self]> {
@@ -48,6 +59,10 @@ macro_rules! stored_weights {
                     Some(Values::$code(column)) => column.all(run),
                     _ => Err(no_such(property, Self::ELEMENT)),
                 }
+            }
+
+            fn of_tiles(tiles: &Tiles, property: u32) -> Result<Option<Box<dyn TileWeights<Self>>>> {
+                Ok(Some(Box::new(tiles.property::<$type>(property)?)))
             }
 
             fn some(lists: &ListColumns, property: u32, range: Range<usize>) -> Result<&[Self]> {

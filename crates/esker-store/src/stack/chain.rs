@@ -1,5 +1,6 @@
 //! The chains of fragments of a version: where the list of a vertex goes on, and what of it is visible.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use std::sync::Arc;
 use esker_graph::{Direction, Flow, Stop, VertexId};
 
 use crate::error::{Error, Result};
-use crate::layer::{Address, ListColumns, PlainLayer, Section, for_runs};
+use crate::layer::{Address, List, ListColumns, PlainLayer, Section, for_runs, part_of};
 
 /// Which of the lists of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -19,7 +20,7 @@ pub enum Area {
 }
 
 /// A stretch of arcs of one vertex that are visible in a version.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Stretch<'a> {
     /// Position of the layer in the stack.
     pub layer: usize,
@@ -30,7 +31,7 @@ pub struct Stretch<'a> {
     /// The first of its arcs among the targets and properties of the lists.
     pub start: usize,
     /// Its targets, ascending.
-    pub targets: &'a [VertexId],
+    pub targets: Cow<'a, [VertexId]>,
 }
 
 /// The layers of a version, and the way through them.
@@ -122,7 +123,7 @@ impl Chains {
     }
 
     /// The newest fragment of `v` in layers below `above`.
-    pub(super) fn search(
+    pub(crate) fn search(
         &self,
         above: usize,
         direction: Direction,
@@ -134,6 +135,16 @@ impl Chains {
             }
         }
         Ok(None)
+    }
+
+    /// Length of the list of `v`, by a search in every layer.
+    pub(crate) fn degree_along(&self, direction: Direction, v: VertexId) -> Result<usize> {
+        match self.search(self.layers.len(), direction, v)? {
+            Some((layer, slot)) if self.rank.is_none() || layer + 1 < self.layers.len() => {
+                self.section(layer, direction)?.degree_at(slot)
+            }
+            place => self.count(place, direction, v),
+        }
     }
 
     pub(super) fn count(
@@ -170,14 +181,20 @@ struct Walk<F> {
 impl<'a, F: FnMut(Stretch<'a>) -> Result<Flow>> Walk<F> {
     fn fragment(&mut self, section: &'a Section, layer: usize, slot: usize, rank: Option<u32>) -> Result<()> {
         let lists = section.main();
-        let range = lists.range(slot)?;
+        let list = lists.list(slot)?;
         match (rank, section.born()) {
             (Some(rank), Some(born)) => {
-                let codes = born.get(range.clone())?;
-                for_runs(range, |i| codes.at(i) <= rank, |run| self.stretch(layer, Area::Main, lists, run))?;
-                section.past_runs(self.v, rank, |past, run| self.stretch(layer, Area::Past, &past.lists, run))
+                let codes = born.get(list.start..list.start + list.targets.len())?;
+                for_runs(
+                    0..list.targets.len(),
+                    |i| codes.at(i) <= rank,
+                    |run| self.stretch(layer, Area::Main, lists, part(&list, run)),
+                )?;
+                section.past_runs(self.v, rank, |lists, list, run| {
+                    self.stretch(layer, Area::Past, lists, part(list, run))
+                })
             }
-            _ => self.stretch(layer, Area::Main, lists, range),
+            _ => self.stretch(layer, Area::Main, lists, list),
         }
     }
 
@@ -191,36 +208,32 @@ impl<'a, F: FnMut(Stretch<'a>) -> Result<Flow>> Walk<F> {
         Ok(())
     }
 
-    /// Hands over a range, less the dead.
-    fn stretch(
-        &mut self,
-        layer: usize,
-        area: Area,
-        lists: &'a ListColumns,
-        range: Range<usize>,
-    ) -> Result<()> {
-        let targets = lists.some_targets(range.clone())?;
+    /// Hands over some arcs, less the dead.
+    fn stretch(&mut self, layer: usize, area: Area, lists: &'a ListColumns, list: List<'a>) -> Result<()> {
+        if self.dead.is_empty() {
+            return self.give(layer, area, lists, list);
+        }
+        let targets = &*list.targets;
         let mut start = 0;
         for at in 0..self.dead.len() {
             let dead = self.dead[at];
             let end = start + targets[start..].partition_point(|&target| target < dead);
-            self.give(layer, area, lists, range.start + start, &targets[start..end])?;
+            self.give(layer, area, lists, part(&list, start..end))?;
             start = end + targets[end..].partition_point(|&target| target == dead);
         }
-        self.give(layer, area, lists, range.start + start, &targets[start..])
+        self.give(layer, area, lists, part(&list, start..targets.len()))
     }
 
-    fn give(
-        &mut self,
-        layer: usize,
-        area: Area,
-        lists: &'a ListColumns,
-        start: usize,
-        targets: &'a [VertexId],
-    ) -> Result<()> {
+    fn give(&mut self, layer: usize, area: Area, lists: &'a ListColumns, list: List<'a>) -> Result<()> {
+        let List { start, targets } = list;
         if !self.enough && !targets.is_empty() {
             self.enough = (self.take)(Stretch { layer, area, lists, start, targets })? == Flow::Enough;
         }
         Ok(())
     }
+}
+
+/// The arcs of a list in a range of positions.
+fn part<'a>(list: &List<'a>, range: Range<usize>) -> List<'a> {
+    List { start: list.start + range.start, targets: part_of(&list.targets, range) }
 }

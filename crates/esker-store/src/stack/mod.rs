@@ -6,6 +6,7 @@
 
 mod marks;
 mod chain;
+mod copies;
 mod table;
 
 use std::ops::Deref;
@@ -14,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use esker_graph::{Direction, Flow, Run, VertexId};
 
 use crate::error::{Error, Result};
-use crate::layer::PlainLayer;
+use crate::layer::{ListColumns, PlainLayer};
 
 pub use chain::{Area, Chains, Stretch};
 pub use marks::Marks;
@@ -71,6 +72,15 @@ impl Stack {
         Ok(Self { chains, tables })
     }
 
+    /// Bytes of the vertex tables that analyses need, at most, if there are few fragments; none if the stack is one complete layer.
+    pub fn table_bytes(&self) -> u64 {
+        if self.is_plain() {
+            return 0;
+        }
+        let directions = if self.layers[0].is_directed() && self.has(Direction::In) { 2 } else { 1 };
+        (directions * Table::bytes_for(self.num_vertices)) as u64
+    }
+
     /// Calls `take` with the stretches of the list of `v`, those of newer layers first, until it has enough.
     /// Verifies what it reads. Takes time by the length of the chain; without a table, also by the number of layers.
     ///
@@ -89,6 +99,23 @@ impl Stack {
             None => Some(self.search(self.layers.len(), direction, v)),
         };
         self.chains.visit_from(head.transpose()?.flatten(), direction, v, take)
+    }
+
+    /// Calls `take` with each copy of the edge from `v` to `target` in the lists of a direction, until it has enough: the lists it stands
+    /// in, and its place there. Takes a binary search for each fragment of `v`.
+    ///
+    /// # Errors
+    /// As [`Stack::visit`].
+    pub fn visit_copies<'a>(
+        &'a self,
+        direction: Direction,
+        v: VertexId,
+        target: VertexId,
+        take: impl FnMut(&'a ListColumns, usize) -> Result<Flow>,
+    ) -> Result<()> {
+        self.expect_vertex(v)?;
+        let place = self.newest_fragment(direction, v)?;
+        self.chains.visit_copies_from(place, direction, v, target, take)
     }
 
     /// The newest fragment of `v`: position of its layer and slot.
@@ -114,12 +141,7 @@ impl Stack {
         if let Some(table) = self.table_if_made(direction) {
             return Ok(table.degree(v));
         }
-        match self.search(self.layers.len(), direction, v)? {
-            Some((layer, slot)) if self.rank.is_none() || layer + 1 < self.layers.len() => {
-                self.section(layer, direction)?.degree_at(slot)
-            }
-            place => self.count(place, direction, v),
-        }
+        self.chains.degree_along(direction, v)
     }
 
     /// Remembers the tables of another stack: if this one is the same with layers added, only what these changed is made anew.
@@ -158,7 +180,7 @@ impl Stack {
     }
 
     /// The table of a direction, if it was made already.
-    fn table_if_made(&self, direction: Direction) -> Option<Arc<Table>> {
+    pub(crate) fn table_if_made(&self, direction: Direction) -> Option<Arc<Table>> {
         self.slot(direction).made.clone()
     }
 

@@ -29,17 +29,26 @@ pub struct Table {
     skipped: Vec<Arc<Marks>>,
 }
 
+/// Bytes for each vertex, bits rounded up.
+const VERTEX_BYTES: usize = 8 + size_of::<VertexId>() + 1;
+
 impl Table {
+    /// Bytes of one for so many vertices, at most, if its stack has few fragments.
+    pub(crate) fn bytes_for(num_vertices: usize) -> usize {
+        num_vertices.saturating_mul(VERTEX_BYTES)
+    }
+
     /// From nothing.
     pub(super) fn new(stack: &Chains, direction: Direction, run: &Run) -> Result<Self> {
         let first = stack.section(0, direction)?;
-        let offsets = first.main().offsets(run)?;
+        let extents = first.main().extents(run)?;
         let number = stack.layers()[0].record().number;
         let n = stack.num_vertices();
-        let listed = n.min(offsets.len() - 1);
+        let listed = n.min(extents.len());
         let mut heads = Lama::build(run, n, |first, heads: &mut [u64]| -> Result<()> {
             for (v, head) in (first..).zip(heads) {
-                *head = if v < listed && offsets[v] < offsets[v + 1] { Address::new(number, v).0 } else { 0 };
+                let listed = v < listed && !extents.range(v).is_empty();
+                *head = if listed { Address::new(number, v).0 } else { 0 };
             }
             Ok(())
         })?;
@@ -48,18 +57,15 @@ impl Table {
             for (v, degree) in (first..).zip(degrees) {
                 *degree = match counted {
                     _ if v >= listed => 0,
-                    None => (offsets[v + 1] - offsets[v]) as VertexId,
-                    Some((rank, born)) => {
-                        let codes = born.get(offsets[v] as usize..offsets[v + 1] as usize)?;
-                        codes.count_up_to(rank) as VertexId
-                    }
+                    None => extents.range(v).len() as VertexId,
+                    Some((rank, born)) => born.get(extents.range(v))?.count_up_to(rank) as VertexId,
                 };
             }
             Ok(())
         })?;
         if let (Some((rank, _)), Some(past)) = (counted, first.past()) {
             for &v in past.lists.vertices(run)?.unwrap_or(&[]) {
-                first.past_runs(v, rank, |_, alive| {
+                first.past_runs(v, rank, |_, _, alive| {
                     let index = v as usize;
                     if index < n {
                         heads.set(index, Address::new(number, index).0); // All that is left may be in the past.

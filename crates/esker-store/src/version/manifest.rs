@@ -12,7 +12,7 @@ use super::versions::Versions;
 use crate::error::{Error, Result};
 use crate::format::{
     DatabaseId, Edit, ElementType, FORMAT_VERSION, IdMapRecord, LayerRecord, MANIFEST_MAGIC, ManifestHeader,
-    PAGE_BYTES, PropertyRecord, Retention, TagRecord, VersionRecord,
+    PAGE_BYTES, PropertyRecord, Retention, TagRecord, TilesRecord, VersionRecord,
 };
 use crate::io::Disk;
 use crate::log::LogStart;
@@ -39,6 +39,8 @@ pub struct Manifest {
     pub tags: Arc<BTreeMap<String, u64>>,
     /// Which versions are kept.
     pub retention: Retention,
+    /// Which layers have tiles, by layer.
+    pub tiles: Vec<TilesRecord>,
     /// Number of the last record: how many there were, ever.
     pub records: u64,
 }
@@ -155,13 +157,18 @@ impl Manifest {
 
     /// The fewest edits that lead to this state, by number and in themselves.
     pub(super) fn num_edits(&self) -> usize {
-        2 + self.properties.len() + self.layers.len() + self.versions.len() + self.tags.len()
+        2 + self.properties.len()
+            + self.layers.len()
+            + self.tiles.len()
+            + self.versions.len()
+            + self.tags.len()
     }
 
     pub(super) fn to_edits(&self) -> Vec<Edit> {
         let mut edits = vec![Edit::SetIdMap(self.ids.clone())];
         edits.extend(self.properties.iter().cloned().map(Edit::AddProperty));
         edits.extend(self.layers.iter().cloned().map(Edit::AddLayer));
+        edits.extend(self.tiles.iter().copied().map(Edit::SetTiles));
         edits.extend(self.versions.iter().cloned().map(Edit::AddVersion));
         edits.extend(
             self.tags.iter().map(|(name, &version)| Edit::SetTag(TagRecord { name: name.clone(), version })),
@@ -248,6 +255,7 @@ struct Parts {
     versions: Versions,
     tags: Arc<BTreeMap<String, u64>>,
     retention: Retention,
+    tiles: BTreeMap<u32, TilesRecord>,
 }
 
 impl Parts {
@@ -261,6 +269,7 @@ impl Parts {
             versions: Versions::default(),
             tags: Arc::default(),
             retention: Retention::All,
+            tiles: BTreeMap::new(),
         }
     }
 
@@ -274,6 +283,7 @@ impl Parts {
             versions: manifest.versions.clone(),
             tags: Arc::clone(&manifest.tags),
             retention: manifest.retention,
+            tiles: manifest.tiles.iter().map(|record| (record.layer, *record)).collect(),
         }
     }
 
@@ -300,6 +310,7 @@ impl Parts {
             }
             Edit::RemoveLayer { number } => {
                 let was_there = self.layers.remove(&number).is_some();
+                self.tiles.remove(&number);
                 missing(was_there, format!("layer {number} is removed, but it is not there"))
             }
             Edit::SetTag(TagRecord { name, version }) => {
@@ -318,6 +329,16 @@ impl Parts {
                 self.retention = retention;
                 Ok(())
             }
+            Edit::RemoveTiles { layer } => {
+                let were_there = self.tiles.remove(&layer).is_some();
+                missing(were_there, format!("layer {layer} loses its tiles, but it has none"))
+            }
+            Edit::SetTiles(record) => {
+                let number = record.layer;
+                let fits = self.layers.get(&number).is_some_and(|layer| layer.complete);
+                self.tiles.insert(number, record);
+                missing(fits, format!("layer {number} has tiles, but it is not there, or not complete"))
+            }
         }
     }
 
@@ -328,6 +349,18 @@ impl Parts {
         layers.sort_by_key(|layer| layer.first_version);
         properties.sort_by_key(|property| (property.owner as u8, property.number));
         let ids = self.ids.filter(|_| !layers.is_empty() && !versions.is_empty())?;
-        Some(Manifest { database, created_ms, layers, ids, properties, versions, tags, retention, records })
+        let tiles = self.tiles.into_values().collect();
+        Some(Manifest {
+            database,
+            created_ms,
+            layers,
+            ids,
+            properties,
+            versions,
+            tags,
+            retention,
+            tiles,
+            records,
+        })
     }
 }

@@ -72,6 +72,18 @@ impl ManifestWriter {
         Ok(writer)
     }
 
+    /// Whether nothing has failed. If something has, it is not known what the manifest on the disk says, and which files it names.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] with what failed.
+    pub fn expect_sound(&self) -> Result<()> {
+        let Some(first) = &self.failure else { return Ok(()) };
+        let path = self.path.display();
+        Err(Error::Invalid(format!(
+            "{path} takes nothing more since this failed: {first}; open the database again"
+        )))
+    }
+
     /// What the manifest says now.
     pub fn manifest(&self) -> &Arc<Manifest> {
         &self.manifest
@@ -84,12 +96,7 @@ impl ManifestWriter {
     /// [`Error::Invalid`] if the edits contradict what the manifest says (nothing is written then), or something failed
     /// before; [`Error::Io`] if writing fails, and with it the writer.
     pub fn append(&mut self, edits: &[Edit]) -> Result<&Arc<Manifest>> {
-        if let Some(first) = &self.failure {
-            let path = self.path.display();
-            return Err(Error::Invalid(format!(
-                "{path} takes nothing more since this failed: {first}; open the database again"
-            )));
-        }
+        self.expect_sound()?;
         if edits.is_empty() {
             return Ok(&self.manifest);
         }

@@ -5,3 +5,4 @@ mod model;
 mod kill;
 mod stress;
 mod many;
+mod points;

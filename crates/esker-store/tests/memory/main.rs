@@ -1,5 +1,5 @@
 //! Memory that runs out at every point: each large allocation of commits, freezes and merges is refused in turn. What asked for it fails with
-//! an error, all earlier versions stay as they are, and the database goes on.
+//! an error, all earlier versions stay as they are, and the database goes on. And a limit of memory that is kept.
 //!
 //! A test of its own, for the allocator is that of the whole process.
 #![allow(unsafe_code)] // An allocator that refuses has to be one.
@@ -7,10 +7,10 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use esker_graph::{Direction, Run};
+use esker_graph::{Direction, Run, Stop};
 use esker_store::import::format::ReadOptions;
 use esker_store::import::input::Input;
 use esker_store::import::install::import;
@@ -18,7 +18,7 @@ use esker_store::import::open::open_inputs;
 use esker_store::import::options::ImportOptions;
 use esker_store::io::{Disk, RealDisk};
 use esker_store::version::StagingOptions;
-use esker_store::{Database, DatabaseOptions, Result};
+use esker_store::{Database, DatabaseOptions, Error, Result};
 
 /// Refuses one large allocation: that which brings `LEFT` down to 0.
 struct Refusing;
@@ -27,6 +27,16 @@ struct Refusing;
 static LARGE_BYTES: AtomicUsize = AtomicUsize::new(usize::MAX);
 static LEFT: AtomicI64 = AtomicI64::new(0);
 static REFUSED_BYTES: AtomicUsize = AtomicUsize::new(0);
+/// Bytes that are allocated, and the most that ever were.
+static HELD_BYTES: AtomicUsize = AtomicUsize::new(0);
+static PEAK_BYTES: AtomicUsize = AtomicUsize::new(0);
+/// The numbers are those of the whole process: one test at a time.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn hold(bytes: usize) {
+    let held = HELD_BYTES.fetch_add(bytes, Ordering::SeqCst) + bytes;
+    PEAK_BYTES.fetch_max(held, Ordering::SeqCst);
+}
 
 fn is_refused(bytes: usize) -> bool {
     let is_due = bytes >= LARGE_BYTES.load(Ordering::SeqCst) && LEFT.fetch_sub(1, Ordering::SeqCst) == 1;
@@ -42,11 +52,13 @@ unsafe impl GlobalAlloc for Refusing {
         if is_refused(layout.size()) {
             return std::ptr::null_mut();
         }
+        hold(layout.size());
         // SAFETY: as asked of the caller.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        HELD_BYTES.fetch_sub(layout.size(), Ordering::SeqCst);
         // SAFETY: as asked of the caller.
         unsafe { System.dealloc(pointer, layout) }
     }
@@ -55,6 +67,7 @@ unsafe impl GlobalAlloc for Refusing {
         if is_refused(layout.size()) {
             return std::ptr::null_mut();
         }
+        hold(layout.size());
         // SAFETY: as asked of the caller.
         unsafe { System.alloc_zeroed(layout) }
     }
@@ -63,6 +76,9 @@ unsafe impl GlobalAlloc for Refusing {
         if is_refused(bytes) {
             return std::ptr::null_mut();
         }
+        // Both are there while one is copied to the other.
+        hold(bytes);
+        HELD_BYTES.fetch_sub(layout.size(), Ordering::SeqCst);
         // SAFETY: as asked of the caller.
         unsafe { System.realloc(pointer, layout, bytes) }
     }
@@ -170,6 +186,7 @@ fn at_each_allocation(before: &Path, step: impl Fn(&Database) -> Result<()>) -> 
 
 #[test]
 fn memory_that_runs_out_takes_nothing_away() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let directory = tempfile::tempdir().unwrap();
     let path = |name: &str| directory.path().join(name);
     create(&path("imported"));
@@ -196,4 +213,52 @@ fn memory_that_runs_out_takes_nothing_away() {
     db.close().unwrap();
     let merges = at_each_allocation(&path("layers"), |db| db.compact(&run).map(drop));
     assert!(merges > 1, "{merges}");
+    LARGE_BYTES.store(usize::MAX, Ordering::SeqCst);
+}
+
+#[test]
+fn commits_stay_within_the_memory_that_they_may_take() {
+    const LIMIT_BYTES: u64 = 24 << 20;
+    // The tables of an empty database, the batch itself, and 1 MiB for each column that a freeze or a merge is writing. Without a limit, it
+    // takes more than 100 MiB.
+    const SLACK_BYTES: usize = 28 << 20;
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("web");
+    create(&path);
+    let open = |memory_bytes| {
+        let sync = esker_store::log::Sync::Never;
+        let memory_bytes = Some(memory_bytes);
+        Database::open(
+            &path,
+            DatabaseOptions { sync, memory_bytes, threads: 2, ..DatabaseOptions::default() },
+        )
+    };
+    let db = open(LIMIT_BYTES).unwrap();
+    let add = |db: &Database, first: u64, count: u64| {
+        let mut batch = db.batch();
+        for i in first..first + count {
+            batch.add_edge(i * 7919 % 5_000, i * 104_729 % 99_991, &[])?;
+        }
+        db.commit(batch, "many")
+    };
+    let held = HELD_BYTES.load(Ordering::SeqCst);
+    PEAK_BYTES.store(held, Ordering::SeqCst);
+    for part in 0..40 {
+        add(&db, part * 20_000, 20_000).unwrap();
+    }
+    let peak = PEAK_BYTES.load(Ordering::SeqCst) - held;
+    assert!(peak < LIMIT_BYTES as usize + SLACK_BYTES, "{peak} bytes");
+    assert!(db.manifest().versions.len() > 20, "commits are frozen when there is no more room");
+    // What is too large is told, with what would do.
+    let newest = db.versions().len();
+    let needed = match add(&db, 0, 300_000) {
+        Err(Error::Stop(Stop::OverBudget { needed_bytes, budget_bytes: LIMIT_BYTES, .. })) => needed_bytes,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(db.versions().len(), newest);
+    db.close().unwrap();
+    let db = open(needed + (1 << 20)).unwrap();
+    add(&db, 0, 300_000).unwrap();
+    db.close().unwrap();
 }

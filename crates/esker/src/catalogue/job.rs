@@ -3,11 +3,13 @@
 use std::time::Instant;
 
 use esker_algo::check::Wrong;
-use esker_graph::{Csr, CsrGraph, Direction, Erased, Graph, Lists, Remaining, Rows, Run, VertexId};
+use esker_graph::{Csr, CsrGraph, Direction, Erased, Graph, Induced, Lists, Remaining, Rows, Run, VertexId};
+use esker_store::headed::HeadedGraph;
 use esker_store::ids::ExternalId;
-use esker_store::{Snapshot, StoredGraph, StoredWeight};
+use esker_store::{HeadedOptions, Residency, Snapshot, StoredGraph, StoredWeight};
 
 use super::params::Params;
+use crate::answer::Answer;
 use crate::error::{Error, Result};
 
 /// A graph, the means, and the options.
@@ -33,6 +35,43 @@ impl<'a> Job<'a> {
             }
         }
         Ok(graph)
+    }
+
+    /// The graph with heads of its lists in memory.
+    fn headed<W: StoredWeight>(&self, options: HeadedOptions) -> Result<HeadedGraph<'a, W>> {
+        Ok(HeadedGraph::of(self.snapshot, options, self.run)?)
+    }
+
+    /// The graph with heads of its lists in memory, if it is to be read so and no vertex is removed.
+    pub(super) fn headed_alone<W: StoredWeight>(&self) -> Result<Option<HeadedGraph<'a, W>>> {
+        match (self.snapshot.residency(), self.remaining()?) {
+            (Residency::Headed(options), None) => self.headed(options).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether the graph is of a kind that has its type forgotten.
+    pub(super) fn is_rare(&self) -> Result<bool> {
+        Ok(matches!(self.snapshot.residency(), Residency::Headed(_)) || self.remaining()?.is_some())
+    }
+
+    /// What `work` answers on a graph of such a kind.
+    pub(super) fn on_rare<W: StoredWeight>(
+        &self,
+        work: impl FnOnce(&Erased<'_, W, esker_store::Error>) -> Result<Answer>,
+    ) -> Result<Answer> {
+        match (self.snapshot.residency(), self.remaining()?) {
+            (Residency::Headed(options), None) => work(&Erased::new(self.headed::<W>(options)?)),
+            (_, None) => work(&Erased::new(self.graph::<W>()?)),
+            (Residency::Headed(options), Some(remaining)) => {
+                let graph = self.headed::<W>(options)?;
+                work(&Erased::new(Induced::new(&graph, remaining))).map(|answer| answer.put_back(remaining))
+            }
+            (_, Some(remaining)) => {
+                let graph = self.graph::<W>()?;
+                work(&Erased::new(Induced::new(&graph, remaining))).map(|answer| answer.put_back(remaining))
+            }
+        }
     }
 
     /// The vertices that are left, if some are removed.
@@ -120,6 +159,12 @@ impl<W: StoredWeight> JobGraph for StoredGraph<'_, W> {
     }
 }
 
+impl<W: StoredWeight> JobGraph for HeadedGraph<'_, W> {
+    fn plain(&self, _: &Run) -> Result<Option<CsrGraph<'_, W>>> {
+        Ok(None)
+    }
+}
+
 impl<W: StoredWeight> JobGraph for Erased<'_, W, esker_store::Error> {
     fn plain(&self, _: &Run) -> Result<Option<CsrGraph<'_, W>>> {
         Ok(None)
@@ -127,20 +172,18 @@ impl<W: StoredWeight> JobGraph for Erased<'_, W, esker_store::Error> {
 }
 
 /// The answer that an expression computes on the graph of a job with weights of the given type. The expression is compiled
-/// twice: for a snapshot as it is, and for one with removed vertices, of which an algorithm sees and answers nothing. That is rare, so
-/// the type of the graph is forgotten there: no algorithm needs the scans of every encoding a second time.
+/// twice: for a snapshot as it is, and for what is rare or waits for the disk anyway: one with removed vertices, of which an algorithm sees and
+/// answers nothing, or with heads of lists in memory. The type of the graph is forgotten there: no algorithm needs the scans of
+/// every encoding a second time.
 macro_rules! on_graph {
-    ($job:expr, $weight:ty, $graph:ident => $answer:expr) => {{
-        let $graph = &$job.graph::<$weight>()?;
-        match $job.remaining()? {
-            None => $answer,
-            Some(remaining) => {
-                let $graph = &esker_graph::Erased::new(esker_graph::Induced::new($graph, remaining));
-                let answer: crate::error::Result<crate::answer::Answer> = $answer;
-                answer.map(|answer| answer.put_back(remaining))
-            }
+    ($job:expr, $weight:ty, $graph:ident => $answer:expr) => {
+        if $job.is_rare()? {
+            $job.on_rare::<$weight>(|$graph| $answer)
+        } else {
+            let $graph = &$job.graph::<$weight>()?;
+            $answer
         }
-    }};
+    };
 }
 pub(super) use on_graph;
 

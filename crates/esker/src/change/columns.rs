@@ -137,7 +137,9 @@ fn refuse_unknown(target: &Target, given: &ReadOptions) -> Result<()> {
     if unknown.is_empty() {
         return Ok(());
     }
-    Err(Error::Invalid(format!("{} names nothing: {}", unknown.join(", "), target.describe_edges())))
+    let named = unknown.join(", ");
+    let edges = target.describe_edges();
+    Err(Error::Invalid(format!("{named} names nothing: {edges}; --define NAME:TYPE gives them another")))
 }
 
 /// The input, if it has all properties.

@@ -1,6 +1,7 @@
 //! Changes to a database as people write them down: files of edges, tables of vertices, scripts.
 
 mod target;
+mod define;
 mod value;
 mod columns;
 mod feed;
@@ -8,7 +9,9 @@ mod vertices;
 mod script;
 
 pub use columns::{EdgeInput, Purpose, open_edges};
+pub use define::Definition;
 pub use feed::{FeedOptions, FeedReport, OnFeed, feed};
 pub use script::{ScriptReport, commit_script, quoted};
 pub use target::Target;
+pub use value::{Given, convert};
 pub use vertices::{SetReport, set_from_table, set_vertex};

@@ -6,14 +6,20 @@ use esker_store::{Error, Result};
 
 /// A value as it is given.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Given<'a> {
+pub enum Given<'a> {
+    /// An integer.
     Int(i64),
+    /// A number.
     Float(f64),
+    /// A text, which may be that of a number.
     Text(&'a [u8]),
 }
 
 /// A value of the type of a property, and whether it had to be rounded to the precision of that type.
-pub(super) fn convert<'a>(property: &PropertyRecord, given: Given<'a>) -> Result<(PropertyValue<'a>, bool)> {
+///
+/// # Errors
+/// [`Error::Invalid`] if the type does not hold it.
+pub fn convert<'a>(property: &PropertyRecord, given: Given<'a>) -> Result<(PropertyValue<'a>, bool)> {
     let converted = match given {
         Given::Text(text) if property.texts => Some((PropertyValue::Text(text), false)),
         _ if property.texts => None,

@@ -3,6 +3,7 @@
 use esker_algo::algorithm::lcc::{self, LccOptions, lcc};
 use esker_algo::algorithm::triangles::{self, TrianglesOptions, triangles};
 use esker_algo::algorithm::triangles_filter::{self, triangles_filter};
+use esker_algo::algorithm::triangles_sampled::{self, SampledOptions, triangles_sampled};
 use esker_algo::check;
 
 use crate::answer::{Answer, Column, Fact, Ranking, Values};
@@ -14,31 +15,75 @@ use crate::error::{Error, Result};
 pub(super) const TRIANGLES: Entry = Entry {
     name: "triangles",
     summary: "Number of triangles, whatever the direction; self-loops and parallel edges do not count",
-    options: &[OptionSpec {
-        name: "method",
-        value: "NAME",
-        help: "lists, on a copy by degree if that pays; or filter: a bit an edge and no copy, of undirected graphs [default: lists]",
-    }],
+    options: &[
+        OptionSpec {
+            name: "method",
+            value: "NAME",
+            help: "lists, on a copy by degree if that pays; filter: a bit an edge and no copy, of undirected graphs; sample: an estimate, of \
+                   undirected graphs [default: lists]",
+        },
+        OptionSpec {
+            name: "samples",
+            value: "COUNT",
+            help: "Pairs of neighbours that --method sample draws [default: 100000]",
+        },
+    ],
     weighted: false,
     undirected: false,
-    run: |job| {
-        let filtered = by_filter(job.params)?;
-        on_graph!(job, (), graph => run_triangles(job, graph, filtered))
+    run: |job| match method(job.params)? {
+        Method::Lists => on_graph!(job, (), graph => run_triangles(job, graph, false)),
+        Method::Filter => on_graph!(job, (), graph => run_triangles(job, graph, true)),
+        Method::Sample(options) => on_graph!(job, (), graph => run_sampled(job, graph, &options)),
     },
     estimate: |shape, params, resources| {
-        Ok(match by_filter(params)? {
-            true => triangles_filter::estimate(shape, resources.threads),
-            false => triangles::estimate(shape, &TrianglesOptions::default(), resources.threads),
+        Ok(match method(params)? {
+            Method::Lists => triangles::estimate(shape, &TrianglesOptions::default(), resources.threads),
+            Method::Filter => triangles_filter::estimate(shape, resources.threads),
+            Method::Sample(options) => triangles_sampled::estimate(shape, &options),
         })
     },
 };
 
-fn by_filter(params: &Params) -> Result<bool> {
-    match params.text("method").unwrap_or("lists") {
-        "lists" => Ok(false),
-        "filter" => Ok(true),
-        other => Err(Error::Usage(format!("--method is lists or filter, not {other:?}"))),
+/// How triangles are counted.
+enum Method {
+    Lists,
+    Filter,
+    Sample(SampledOptions),
+}
+
+fn method(params: &Params) -> Result<Method> {
+    let samples = params.get("samples")?;
+    match (params.text("method").unwrap_or("lists"), samples) {
+        ("sample", None) => Ok(Method::Sample(SampledOptions::default())),
+        ("sample", Some(samples)) => Ok(Method::Sample(SampledOptions { samples })),
+        ("lists" | "filter", Some(_)) => {
+            Err(Error::Usage("--samples goes with --method sample: other methods count all".to_owned()))
+        }
+        ("lists", None) => Ok(Method::Lists),
+        ("filter", None) => Ok(Method::Filter),
+        (other, _) => Err(Error::Usage(format!("--method is lists, filter or sample, not {other:?}"))),
     }
+}
+
+fn run_sampled(job: &Job<'_>, graph: &impl JobGraph, options: &SampledOptions) -> Result<Answer> {
+    let (found, seconds) = timed(|| triangles_sampled(graph, job.run, options));
+    let found = found?;
+    job.verify("triangles", graph, |out, _| {
+        check::triangles_sampled(out, found.triangles, found.wedges, found.samples)
+    })?;
+    Ok(Answer {
+        facts: vec![
+            ("triangles", Fact::Float(found.triangles)),
+            ("low", Fact::Float(found.low)),
+            ("high", Fact::Float(found.high)),
+            ("wedges", Fact::Float(found.wedges)),
+            ("closed", Fact::Float(found.closed)),
+            ("samples", Fact::Count(found.samples as u64)),
+        ],
+        rounds: job.run.rounds(),
+        seconds,
+        ..Answer::default()
+    })
 }
 
 fn run_triangles(job: &Job<'_>, graph: &impl JobGraph, filtered: bool) -> Result<Answer> {

@@ -1,6 +1,8 @@
 //! Sets of vertices that are apart, together or enough.
 
-use esker_algo::algorithm::colouring::{self, ColouringOptions, ColouringOrder, colouring};
+use std::num::NonZeroU32;
+
+use esker_algo::algorithm::colouring::{self, ColouringOptions, ColouringOrder, Ties, colouring};
 use esker_algo::algorithm::matching::{self, MatchingMethod, MatchingOptions, matching};
 use esker_algo::algorithm::mis::{self, MisOptions, MisOrder, mis};
 use esker_algo::algorithm::set_cover::{self, SetCoverOptions, set_cover};
@@ -56,11 +58,23 @@ fn run_mis(job: &Job<'_>, graph: &impl JobGraph, options: &MisOptions) -> Result
 pub(super) const COLOURING: Entry = Entry {
     name: "colouring",
     summary: "Colours such that no two neighbours have the same, few of them",
-    options: &[OptionSpec {
-        name: "first",
-        value: "NAME",
-        help: "Who is coloured first: llf (largest log of the degree), lf (largest degree), sl (smallest last), random [default: llf]",
-    }],
+    options: &[
+        OptionSpec {
+            name: "first",
+            value: "NAME",
+            help: "Who is coloured first: llf (largest log of the degree), lf (largest degree), sl (smallest last), random [default: llf]",
+        },
+        OptionSpec {
+            name: "ties",
+            value: "NAME",
+            help: "Who of equal degree (llf, lf): random, or number, the first imported [default: random]",
+        },
+        OptionSpec {
+            name: "passes",
+            value: "N",
+            help: "Passes; each after the first begins with the last colours, and may save some [default: 2]",
+        },
+    ],
     weighted: false,
     undirected: false,
     run: |job| {
@@ -78,7 +92,14 @@ fn colouring_options(params: &Params) -> Result<ColouringOptions> {
         "random" => ColouringOrder::Random,
         other => return Err(Error::Usage(format!("--first is llf, lf, sl or random, not {other:?}"))),
     };
-    Ok(ColouringOptions { order })
+    let ties = match params.text("ties").unwrap_or("random") {
+        "random" => Ties::Random,
+        "number" => Ties::Number,
+        other => return Err(Error::Usage(format!("--ties is random or number, not {other:?}"))),
+    };
+    let passes = params.get_or("passes", ColouringOptions::default().passes.get())?;
+    let passes = NonZeroU32::new(passes).ok_or_else(|| Error::Usage("--passes is at least 1".to_owned()))?;
+    Ok(ColouringOptions { order, ties, passes })
 }
 
 fn run_colouring(job: &Job<'_>, graph: &impl JobGraph, options: &ColouringOptions) -> Result<Answer> {

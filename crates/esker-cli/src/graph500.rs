@@ -1,0 +1,267 @@
+//! `esker graph500`: the benchmark by its official rules.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use esker::graph500::{Benchmark, Graph500Options, Harmonic, Search, Statistics, validation_bytes};
+use esker::plan::{Form, Kept, Place, Plan, Wish};
+use esker::store::format::Encoding;
+use esker::store::import::options::ImportOptions;
+use serde_json::{Map, Value, json};
+use tempfile::TempDir;
+
+use crate::encoding::StoredEncoding;
+use crate::energy::Energy;
+use crate::failure::{Failure, Outcome};
+use crate::interrupt::cancel_on_signals;
+use crate::progress::Bar;
+use crate::residency::{PlaceArgs, name_of_form, summary};
+use crate::resources::{ResourceArgs, bytes_read, peak_memory_bytes};
+use crate::text;
+
+/// What is measured besides construction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kernels {
+    /// Breadth-first search alone
+    Bfs,
+    /// Shortest paths alone
+    Sssp,
+    /// Both
+    Both,
+}
+
+/// Generates the Kronecker graph, constructs it (kernel 1), searches from random roots (kernel 2) and finds shortest paths
+/// from them (kernel 3), validates every tree against the generated edges, and prints the official statistics. A tree that breaks a rule
+/// fails the command. With a residency other than mapped, half of the memory limit is for the validation and half for the graph and the searches.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  esker graph500 --scale 22
+  esker graph500 --scale 26 --memory 8GiB --database big.esker --kernels bfs
+  esker graph500 --scale 24 --memory 4GiB --residency headed --kernels bfs")]
+pub(crate) struct Graph500Command {
+    /// Logarithm of the number of vertices
+    #[arg(long, default_value_t = 20)]
+    scale: u32,
+    /// Edges for each vertex
+    #[arg(long, default_value_t = 16)]
+    edgefactor: u64,
+    /// Roots to search from
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..))]
+    roots: u16,
+    /// Which searches are measured
+    #[arg(long, value_enum, default_value_t = Kernels::Both)]
+    kernels: Kernels,
+    /// Seed of the graph and the roots
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// How neighbours are kept
+    #[arg(long, value_enum, default_value_t)]
+    encoding: StoredEncoding,
+    #[command(flatten)]
+    place: PlaceArgs,
+    /// Keep the database under this name [default: a temporary one]
+    #[arg(long, value_name = "PATH")]
+    database: Option<PathBuf>,
+    /// Report as JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    resources: ResourceArgs,
+}
+
+/// The searches of one kernel.
+struct Measured {
+    name: &'static str,
+    searches: Vec<Search>,
+    /// Joules that the processors took for the kernel and its validation, where the machine counts them.
+    joules: Option<f64>,
+    bytes_read: Option<u64>,
+}
+
+impl Graph500Command {
+    pub(crate) fn carry_out(&self) -> Outcome {
+        let cancel = cancel_on_signals()?;
+        let run = self.resources.run(&cancel, self.seed, false, None)?;
+        let temporary;
+        let path: &Path = match &self.database {
+            Some(path) => path,
+            None => {
+                temporary = TempDir::with_prefix("esker-")?;
+                &temporary.path().join("graph500.esker")
+            }
+        };
+        let options = Graph500Options {
+            scale: self.scale,
+            edge_factor: self.edgefactor,
+            roots: usize::from(self.roots),
+            seed: self.seed,
+            tiles: self.encoding == StoredEncoding::Tiles,
+        };
+        let wish = self.wish()?;
+        let import = ImportOptions {
+            threads: self.resources.threads(),
+            memory_bytes: self.resources.memory_bytes(),
+            encoding: self.encoding.of_lists().unwrap_or(Encoding::Plain),
+            cancel,
+            ..ImportOptions::default()
+        };
+        let bar = Bar::percent(false);
+        bar.set("constructing", 0.0, String::new());
+        let tell = |stage: &'static str, done: usize, all: usize| {
+            bar.set(stage, done as f64 / all.max(1) as f64, format!("{done} of {all} roots"));
+        };
+        let measure = || -> Result<(Benchmark, Option<Plan>, Vec<Measured>), Failure> {
+            let mut benchmark = Benchmark::construct(options, path, import, &run)?;
+            let limit = self.resources.memory_bytes();
+            let (plan, memory) = match &wish {
+                Some(wish) => {
+                    let plan = benchmark.place(wish, &self.resources.means(false))?;
+                    (Some(plan), validation_bytes(limit))
+                }
+                None => (None, limit),
+            };
+            let roots = benchmark.roots(&run)?;
+            if roots.is_empty() {
+                return Err(Failure::Failed("no vertex has an edge to another: raise the scale".to_owned()));
+            }
+            let mut measured = Vec::new();
+            if self.kernels != Kernels::Sssp {
+                let search = || benchmark.searches(&run, &roots, memory, &tell);
+                measured.push(Measured::of("bfs", search)?);
+            }
+            if self.kernels != Kernels::Bfs {
+                let search = || benchmark.shortest_paths(&run, &roots, memory, &tell);
+                measured.push(Measured::of("sssp", search)?);
+            }
+            Ok((benchmark, plan, measured))
+        };
+        let found = measure();
+        bar.finish();
+        let (benchmark, plan, measured) = found?;
+        let reads = plan.map_or_else(
+            || Ok(name_of_form(Form::Lists).to_owned()),
+            |plan| summary(&plan, benchmark.snapshot()),
+        )?;
+        self.report(&benchmark, &reads, &measured)
+    }
+
+    /// How the graph is to be read; `None`: lists, mapped.
+    fn wish(&self) -> Result<Option<Wish>, Failure> {
+        let tiles = self.encoding == StoredEncoding::Tiles;
+        let wish = self.place.wish(Some(if tiles { Kept::Tiles } else { Kept::Lists }));
+        match (tiles, wish.place, wish.head_len) {
+            (false, None | Some(Place::Mapped), None) => Ok(None),
+            (true, None, None) => Ok(Some(Wish { place: Some(Place::Mapped), ..wish })),
+            _ => {
+                wish.check()?;
+                Ok(Some(wish))
+            }
+        }
+    }
+
+    fn report(&self, benchmark: &Benchmark, reads: &str, measured: &[Measured]) -> Outcome {
+        let mut rows: Vec<(String, Value)> = vec![
+            ("SCALE".to_owned(), json!(self.scale)),
+            ("edgefactor".to_owned(), json!(self.edgefactor)),
+            ("NBFS".to_owned(), json!(measured.first().map_or(0, |kernel| kernel.searches.len()))),
+            ("graph_generation".to_owned(), json!(benchmark.generation_seconds)),
+            ("num_mpi_processes".to_owned(), json!(1)),
+            ("encoding".to_owned(), json!(self.encoding.name())),
+            ("residency".to_owned(), json!(reads)),
+            ("construction_time".to_owned(), json!(benchmark.construction_seconds)),
+        ];
+        for kernel in measured {
+            kernel.rows(&mut rows);
+        }
+        rows.push(("peak_memory_bytes".to_owned(), json!(peak_memory_bytes())));
+        rows.retain(|(_, value)| !value.is_null());
+        if self.json {
+            let mut report: Map<String, Value> =
+                rows.into_iter().map(|(name, value)| (name.replace(' ', "_"), value)).collect();
+            let searches = measured.iter().map(|kernel| (kernel.name.to_owned(), kernel.each()));
+            report.insert("searches".to_owned(), Value::Object(searches.collect()));
+            return text::json(&Value::Object(report));
+        }
+        let shown: Vec<(String, String)> = rows
+            .into_iter()
+            .map(|(name, value)| {
+                let value = match &value {
+                    Value::String(text) => text.clone(),
+                    Value::Number(figure) if figure.is_f64() => number(figure.as_f64().unwrap_or_default()),
+                    other => other.to_string(),
+                };
+                (format!("{name}:"), value)
+            })
+            .collect();
+        text::facts(&shown)
+    }
+}
+
+impl Measured {
+    fn of(
+        name: &'static str,
+        search: impl FnOnce() -> Result<Vec<Search>, esker::Error>,
+    ) -> Result<Self, Failure> {
+        let (energy, read) = (Energy::now(), bytes_read());
+        let searches = search()?;
+        let joules = energy.and_then(|energy| energy.joules_since());
+        let bytes_read = bytes_read().zip(read).map(|(after, before)| after - before);
+        Ok(Self { name, searches, joules, bytes_read })
+    }
+
+    fn rows(&self, rows: &mut Vec<(String, Value)>) {
+        let seconds: Vec<f64> = self.searches.iter().map(|search| search.seconds).collect();
+        let edges: Vec<f64> = self.searches.iter().map(|search| search.edges as f64).collect();
+        let rates: Vec<f64> =
+            self.searches.iter().map(|search| search.edges as f64 / search.seconds).collect();
+        let validate: Vec<f64> = self.searches.iter().map(|search| search.validate_seconds).collect();
+        let samples = [("time", &seconds), ("nedge", &edges), ("TEPS", &rates), ("validate", &validate)];
+        for (what, sample) in samples {
+            let found = Statistics::of(sample);
+            let mut push = |figure: &str, value: f64| {
+                rows.push((format!("{}  {figure}_{what}", self.name), json!(value)));
+            };
+            push("min", found.min);
+            push("firstquartile", found.first_quartile);
+            push("median", found.median);
+            push("thirdquartile", found.third_quartile);
+            push("max", found.max);
+            if what == "TEPS" {
+                let harmonic = Harmonic::of(sample);
+                push("harmonic_mean", harmonic.mean);
+                push("harmonic_stddev", harmonic.deviation);
+            } else {
+                push("mean", found.mean);
+                push("stddev", found.deviation);
+            }
+        }
+        if let Some(joules) = self.joules {
+            let total: f64 = seconds.iter().chain(&validate).sum();
+            let watts = joules / total;
+            rows.push((format!("{}  watts", self.name), json!(watts)));
+            rows.push((format!("{}  TEPS_per_watt", self.name), json!(Harmonic::of(&rates).mean / watts)));
+        }
+        rows.push((format!("{}  bytes_read", self.name), json!(self.bytes_read)));
+    }
+
+    fn each(&self) -> Value {
+        let one = |search: &Search| {
+            json!({
+                "root": search.root,
+                "seconds": search.seconds,
+                "edges": search.edges,
+                "validate_seconds": search.validate_seconds,
+            })
+        };
+        self.searches.iter().map(one).collect()
+    }
+}
+
+/// A number as the reference code prints it, in few digits.
+fn number(value: f64) -> String {
+    if value == 0.0 || (0.001..1e6).contains(&value.abs()) {
+        format!("{value:.6}")
+    } else {
+        format!("{value:.5e}")
+    }
+}

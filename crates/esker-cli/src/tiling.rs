@@ -1,0 +1,52 @@
+//! Making tiles, for the verbs that are asked to.
+
+use std::path::Path;
+
+use esker::graph::{Cancel, Run};
+use esker::store::tiles::{ConvertOptions, TileReport};
+use esker::store::{Database, DatabaseOptions};
+
+use crate::failure::Failure;
+use crate::progress::Bar;
+use crate::resources::ResourceArgs;
+use crate::size::{bytes, counted};
+use crate::text;
+
+/// Makes tiles of the only layer, within the memory limit.
+pub(crate) fn make_tiles(
+    database: &Database,
+    resources: &ResourceArgs,
+    run: &Run,
+) -> Result<TileReport, Failure> {
+    Ok(database.make_tiles(&ConvertOptions::within(resources.memory_bytes()), run)?)
+}
+
+/// The same of a database that was just made. If it fails, the database stands.
+pub(crate) fn make_tiles_at(
+    path: &Path,
+    resources: &ResourceArgs,
+    cancel: &Cancel,
+) -> Result<TileReport, Failure> {
+    let bar = Bar::spinner(false);
+    let run = resources.run(cancel, 0, false, Some(bar.on_round("tiles")))?;
+    let make = || {
+        let options = DatabaseOptions { threads: resources.threads(), ..DatabaseOptions::default() };
+        let database = Database::open(path, options)?;
+        let report = make_tiles(&database, resources, &run)?;
+        database.close()?;
+        Ok(report)
+    };
+    let made = make();
+    bar.finish();
+    made.inspect_err(|_: &Failure| {
+        text::remark(&format!(
+            "{0} is made, but without tiles: `esker compact {0} --encoding tiles` makes them",
+            path.display()
+        ));
+    })
+}
+
+/// `tiles: 12 edges of 24 B`.
+pub(crate) fn describe(tiles: &TileReport) -> String {
+    format!("tiles: {} of {}", counted(tiles.num_edges, "edge", "edges"), bytes(tiles.data_bytes))
+}

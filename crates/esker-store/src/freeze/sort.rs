@@ -1,0 +1,261 @@
+//! Sorting changes by vertex and neighbour.
+//!
+//! All threads divide the arcs by ranges of vertices into buckets of some thousand; then each bucket is sorted within the cache, digit by digit
+//! from the lowest one of the neighbour to the highest one of the vertex. Nothing is compared, and every step keeps the order of
+//! what it does not tell apart, so the changes of one edge stay in theirs. Sorting 20 M arcs by comparison took half of the time of a freeze, this takes a
+//! tenth.
+//! Time: by the arcs, five or six passes. Memory: 16 bytes (24 with 64-bit ids) an arc, as much again for the largest bucket
+//! that a thread has in hand, and a word for each of at most 2^16 ranges of vertices and each thread.
+
+use std::sync::{Mutex, PoisonError};
+
+use esker_graph::{Direction, Run, VertexId};
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+
+use super::changes::EdgeChange;
+use crate::error::Result;
+use crate::memory::{filled, filled_by_all, reserve, with_room};
+
+/// Arcs of a bucket, if they can be divided so: with room for as many, these are 256 KiB.
+const BUCKET_ARCS: usize = 1 << 13;
+/// More buckets than so many would wait for each other's pages.
+const BUCKETS_MAX: usize = 1 << 12;
+/// The vertices are divided into at most 2 to the power of this ranges, of which buckets are made.
+const RANGE_BITS_MAX: u32 = 16;
+/// Edges for each of the ranges, at least.
+const RANGE_EDGES_MIN: usize = 16;
+/// Bits of a digit: so many places to write to stay in the L1 cache.
+const DIGIT_BITS_MAX: u32 = 11;
+/// So few are sorted by comparison.
+const FEW_ARCS: usize = 20;
+
+/// Which arcs an edge makes.
+#[derive(Debug, Clone, Copy)]
+enum Turn {
+    AsGiven,
+    Turned,
+    /// An edge in the lists of both ends; a self-loop once.
+    Both,
+}
+
+impl Turn {
+    fn of(directed: bool, direction: Direction) -> Self {
+        match (directed, direction) {
+            (true, Direction::Out) => Self::AsGiven,
+            (true, Direction::In) => Self::Turned,
+            (false, _) => Self::Both,
+        }
+    }
+
+    #[inline(always)]
+    fn each(self, edges: &[EdgeChange], mut take: impl FnMut(EdgeChange)) {
+        let turned = |edge: &EdgeChange| EdgeChange { source: edge.target, target: edge.source, ..*edge };
+        match self {
+            Self::AsGiven => edges.iter().for_each(|edge| take(*edge)),
+            Self::Turned => edges.iter().for_each(|edge| take(turned(edge))),
+            Self::Both => edges.iter().for_each(|edge| {
+                take(*edge);
+                if edge.source != edge.target {
+                    take(turned(edge));
+                }
+            }),
+        }
+    }
+}
+
+/// The arcs of a direction of a graph of so many vertices, by vertex and neighbour; those of one pair in the order of the changes.
+///
+/// # Errors
+/// Cancellation; [`crate::Error::Invalid`] if there is no memory.
+pub(super) fn sorted_arcs(
+    edges: &[EdgeChange],
+    directed: bool,
+    direction: Direction,
+    num_vertices: u64,
+    run: &Run,
+) -> Result<Vec<EdgeChange>> {
+    let turn = Turn::of(directed, direction);
+    let range_bits = (edges.len() / RANGE_EDGES_MIN).max(1).ilog2().min(RANGE_BITS_MAX);
+    let vertex_bits = u64::BITS - num_vertices.saturating_sub(1).leading_zeros();
+    let shift = vertex_bits.saturating_sub(range_bits);
+    let ranges = (num_vertices.saturating_sub(1) >> shift) as usize + 1;
+    let range_of = |arc: &EdgeChange| arc.source as usize >> shift;
+    let parts: Vec<&[EdgeChange]> = edges.chunks(edges.len().div_ceil(run.threads()).max(1)).collect();
+    let counts = run.install(|| {
+        let counts = parts.par_iter().map(|part| {
+            let mut counts = filled(0_usize, ranges)?;
+            turn.each(part, |arc| counts[range_of(&arc)] += 1);
+            Ok(counts)
+        });
+        counts.collect::<Result<Vec<Vec<usize>>>>()
+    })?;
+    run.check()?;
+    let Buckets { of_range, lens } = Buckets::new(&counts, ranges)?;
+    let total = lens.iter().flatten().sum();
+    let mut arcs = filled_by_all(EdgeChange { source: 0, target: 0, code: 0, row: 0 }, total, run)?;
+    let places = divided(&mut arcs, &lens, parts.len());
+    run.install(|| {
+        parts.par_iter().zip(places).for_each(|(part, mut places)| {
+            turn.each(part, |arc| {
+                let place = &mut places[of_range[range_of(&arc)] as usize];
+                if let Some((first, rest)) = std::mem::take(place).split_first_mut() {
+                    *first = arc;
+                    *place = rest;
+                }
+            });
+        });
+    });
+    let totals: Vec<Vec<usize>> = lens.iter().map(|lens| vec![lens.iter().sum()]).collect();
+    let buckets = divided(&mut arcs, &totals, 1).into_iter().flatten();
+    let buckets: Vec<Mutex<&mut [EdgeChange]>> = buckets.map(Mutex::new).collect();
+    run.share(buckets.len(), Vec::new, |spare, index| {
+        sort(&mut buckets[index].lock().unwrap_or_else(PoisonError::into_inner), spare)
+    })?;
+    drop(buckets);
+    Ok(arcs)
+}
+
+/// How ranges of vertices make buckets.
+struct Buckets {
+    /// For each range, its bucket.
+    of_range: Vec<u32>,
+    /// For each bucket, how many arcs each part has of it.
+    lens: Vec<Vec<usize>>,
+}
+
+impl Buckets {
+    /// From the number of arcs of each part in each range.
+    fn new(counts: &[Vec<usize>], ranges: usize) -> Result<Self> {
+        let total: usize = counts.iter().flatten().sum();
+        let full = BUCKET_ARCS.max(total / BUCKETS_MAX);
+        let mut of_range = with_room(ranges)?;
+        let mut lens = vec![vec![0; counts.len()]];
+        let mut len = 0;
+        for range in 0..ranges {
+            let own: usize = counts.iter().map(|counts| counts[range]).sum();
+            if len > 0 && len + own > full {
+                lens.push(vec![0; counts.len()]);
+                len = 0;
+            }
+            len += own;
+            let bucket = lens.len() - 1;
+            for (sum, counts) in lens[bucket].iter_mut().zip(counts) {
+                *sum += counts[range];
+            }
+            of_range.push(bucket as u32);
+        }
+        Ok(Self { of_range, lens })
+    }
+}
+
+/// Divides an array: for each of so many parts its places in each bucket; in the array, the parts of a bucket follow one another.
+fn divided<'a>(
+    mut rest: &'a mut [EdgeChange],
+    lens: &[Vec<usize>],
+    parts: usize,
+) -> Vec<Vec<&'a mut [EdgeChange]>> {
+    let mut places: Vec<Vec<&mut [EdgeChange]>> =
+        (0..parts).map(|_| Vec::with_capacity(lens.len())).collect();
+    for lens in lens {
+        for (places, &len) in places.iter_mut().zip(lens) {
+            let (own, later) = rest.split_at_mut(len);
+            places.push(own);
+            rest = later;
+        }
+    }
+    places
+}
+
+/// Sorts a bucket, with room for as many arcs to spare.
+fn sort(arcs: &mut [EdgeChange], spare: &mut Vec<EdgeChange>) -> Result<()> {
+    if arcs.len() <= FEW_ARCS {
+        arcs.sort_by_key(|arc| (arc.source, arc.target));
+        return Ok(());
+    }
+    let first = arcs[0];
+    let (sources, targets) = arcs.iter().fold((0, 0), |(sources, targets), arc| {
+        (sources | (arc.source ^ first.source), targets | (arc.target ^ first.target))
+    });
+    spare.clear();
+    reserve(spare, arcs.len())?;
+    spare.resize(arcs.len(), first);
+    let (mut from, mut to, mut is_in_spare) = (&mut *arcs, &mut spare[..], false);
+    let mut sort_by = |end: fn(&EdgeChange) -> VertexId, differing: VertexId| {
+        let bits = VertexId::BITS - differing.leading_zeros();
+        let digits = bits.div_ceil(DIGIT_BITS_MAX);
+        let width = bits.div_ceil(digits.max(1));
+        for digit in 0..digits {
+            let mask = (1 << width) - 1;
+            sort_by_digit(from, to, 1 << width, |arc| (end(arc) >> (digit * width)) as usize & mask);
+            std::mem::swap(&mut from, &mut to);
+            is_in_spare = !is_in_spare;
+        }
+    };
+    sort_by(|arc| arc.target, targets);
+    sort_by(|arc| arc.source, sources);
+    if is_in_spare {
+        arcs.copy_from_slice(spare);
+    }
+    Ok(())
+}
+
+/// Copies arcs in the order of a digit below `digits`; those of the same digit stay in theirs.
+#[inline(always)]
+fn sort_by_digit(
+    from: &[EdgeChange],
+    to: &mut [EdgeChange],
+    digits: usize,
+    digit: impl Fn(&EdgeChange) -> usize,
+) {
+    let mut places = [0_usize; 1 << DIGIT_BITS_MAX];
+    let places = &mut places[..digits];
+    from.iter().for_each(|arc| places[digit(arc)] += 1);
+    let mut before = 0;
+    for place in places.iter_mut() {
+        before += std::mem::replace(place, before);
+    }
+    for arc in from {
+        let place = &mut places[digit(arc)];
+        to[*place] = *arc;
+        *place += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expect_sorted(edges: &[EdgeChange], num_vertices: u64, run: &Run) {
+        for (directed, direction) in [(true, Direction::Out), (true, Direction::In), (false, Direction::Out)]
+        {
+            let mut expected = Vec::new();
+            Turn::of(directed, direction).each(edges, |arc| expected.push(arc));
+            expected.sort_by_key(|arc| (arc.source, arc.target));
+            let sorted = sorted_arcs(edges, directed, direction, num_vertices, run).unwrap();
+            assert!(sorted == expected, "{} edges, {num_vertices} vertices", edges.len());
+        }
+    }
+
+    #[test]
+    fn arcs_are_sorted_and_changes_of_an_edge_stay_in_order() {
+        let run = Run::with_threads(3).unwrap();
+        let mut state = 1_u64;
+        let mut random = |below: u64| {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            ((state >> 33) % below) as VertexId
+        };
+        // Few and many, of few vertices and many; a quarter of them at one vertex.
+        for count in [0_u32, 1, 2, 19, 100, 3000, 200_000] {
+            for n in [1, 2, 50, 4096, 1_000_003, u64::from(u32::MAX)] {
+                let edges: Vec<EdgeChange> = (0..count)
+                    .map(|row| {
+                        let source = if row % 4 == 0 { (n / 2) as VertexId } else { random(n) };
+                        let target = random(if row % 8 == 0 { n.min(3) } else { n });
+                        EdgeChange { source, target, code: row / 7, row }
+                    })
+                    .collect();
+                expect_sorted(&edges, n, &run);
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The memory that lists take with their heads in memory.
+
+use esker_graph::{Run, Stop, VertexId};
+
+use super::share::{entries, head_len};
+use super::side::{GATHER_FRAME_BYTES, HeadedSide};
+use super::tails::WORKER_BYTES;
+use crate::error::{Error, Result};
+use crate::layer::{Arrays, Body, ListColumns, PlainLayer, Section};
+use crate::snapshot::HeadedOptions;
+
+/// The memory that a layer takes with its heads in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HeadedNeeds {
+    /// Bytes of memory beside the heads: where they begin, checksums of pages, frames for reading.
+    pub fixed_bytes: u64,
+    /// Bytes of offsets, which are mapped, and in the end in memory.
+    pub mapped_bytes: u64,
+    /// Bytes of all neighbours: of all heads, were nothing left on disk.
+    pub list_bytes: u64,
+}
+
+/// Heads of lists.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Heads {
+    /// Neighbours of each vertex that are in memory.
+    pub length: usize,
+    /// The share of all arcs that these are.
+    pub share: f64,
+    /// Bytes that they take, with all that they need.
+    pub memory_bytes: u64,
+}
+
+impl HeadedNeeds {
+    /// Of a complete layer of plain lists.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if it is none.
+    pub fn of(layer: &PlainLayer, threads: usize) -> Result<Self> {
+        let mut needs = Self { fixed_bytes: GATHER_FRAME_BYTES, mapped_bytes: 0, list_bytes: 0 };
+        for lists in sides(layer) {
+            let (offsets, arcs) = (arrays(lists)?.offsets_column(), lists.num_arcs());
+            let workers = WORKER_BYTES * threads as u64;
+            needs.fixed_bytes += HeadedSide::fixed_bytes(lists.num_lists(), arcs) + workers;
+            needs.mapped_bytes += offsets.file_bytes();
+            needs.list_bytes += (arcs * size_of::<VertexId>()) as u64;
+        }
+        Ok(needs)
+    }
+
+    /// The heads that the options ask for, or that their memory holds.
+    ///
+    /// # Errors
+    /// [`Stop::OverBudget`] if they do not fit; [`Error::Corrupt`]; [`Error::Invalid`] if the lists are no arrays; cancellation.
+    pub fn heads(&self, layer: &PlainLayer, options: HeadedOptions, run: &Run) -> Result<Heads> {
+        let over = |what: String, needed_bytes| {
+            let budget_bytes = options.memory_bytes;
+            Error::Stop(Stop::OverBudget { what, needed_bytes, budget_bytes })
+        };
+        let Some(rest) = options.memory_bytes.checked_sub(self.fixed_bytes) else {
+            return Err(over("lists with their heads in memory".to_owned(), self.fixed_bytes));
+        };
+        let offsets =
+            sides(layer).map(|lists| arrays(lists)?.offsets(run)).collect::<Result<Vec<&[u64]>>>()?;
+        let (fitting, longest) = head_len(&offsets, rest / size_of::<VertexId>() as u64);
+        let length = options.head_len.map_or(fitting, |length| length.min(longest));
+        let kept = entries(&offsets, length as u64);
+        let memory_bytes = self.fixed_bytes + kept * size_of::<VertexId>() as u64;
+        if length > fitting {
+            return Err(over(format!("keeping the first {length} neighbours of each vertex"), memory_bytes));
+        }
+        let arcs = self.list_bytes / size_of::<VertexId>() as u64;
+        Ok(Heads { length, share: kept as f64 / arcs.max(1) as f64, memory_bytes })
+    }
+}
+
+fn sides(layer: &PlainLayer) -> impl Iterator<Item = &ListColumns> {
+    std::iter::once(layer.out()).chain(layer.incoming()).map(Section::main)
+}
+
+/// Lists that are arrays.
+pub(super) fn arrays(lists: &ListColumns) -> Result<&Arrays> {
+    match lists.body() {
+        Body::Arrays(arrays) if lists.is_dense() => Ok(arrays),
+        Body::Arrays(_) => Err(Error::Invalid("heads are kept of complete layers".to_owned())),
+        Body::Coded(_) => Err(Error::Invalid(
+            "heads are kept of plain lists, and these are compressed: make them plain with `esker compact --encoding plain`"
+                .to_owned(),
+        )),
+    }
+}

@@ -1,0 +1,145 @@
+//! How much of each list is kept in memory.
+
+use esker_graph::VertexId;
+
+/// Longer lists than this are few, and counted one by one.
+const COUNTED_LEN_MAX: u64 = 1 << 16;
+
+/// The largest *k* for which the first *k* entries of all lists are not more than so many; and the longest list. Lists are given by
+/// where they begin, in each direction. One pass over them.
+pub(super) fn head_len(sides: &[&[u64]], affordable: u64) -> (usize, usize) {
+    let mut counts = vec![0_u64; COUNTED_LEN_MAX as usize + 1];
+    let mut long = Vec::new();
+    for pair in sides.iter().flat_map(|offsets| offsets.windows(2)) {
+        match pair[1] - pair[0] {
+            length @ ..=COUNTED_LEN_MAX => counts[length as usize] += 1,
+            length => long.push(length),
+        }
+    }
+    let short = counts.iter().rposition(|&count| count > 0).unwrap_or(0) as u64;
+    let longest = long.iter().copied().max().unwrap_or(short);
+    // One more of each list that has it.
+    let mut more = counts[1..].iter().sum::<u64>() + long.len() as u64;
+    let (mut length, mut kept) = (0, 0);
+    while length < longest.min(COUNTED_LEN_MAX) && kept + more <= affordable {
+        kept += more;
+        length += 1;
+        more -= counts[length as usize];
+    }
+    if length < COUNTED_LEN_MAX {
+        return (length as usize, longest as usize);
+    }
+    // What k keeps of the long ones grows with k.
+    let kept_by = |k: u64| kept + long.iter().map(|&length| length.min(k) - COUNTED_LEN_MAX).sum::<u64>();
+    let (mut low, mut high) = (length, longest);
+    while low < high {
+        let middle = low + (high - low).div_ceil(2);
+        if kept_by(middle) <= affordable {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    (low as usize, longest as usize)
+}
+
+/// Entries that the heads of length `head_len` have in all.
+pub(super) fn entries(sides: &[&[u64]], head_len: u64) -> u64 {
+    sides.iter().flat_map(|offsets| offsets.windows(2)).map(|pair| (pair[1] - pair[0]).min(head_len)).sum()
+}
+
+/// Where the heads of groups of vertices begin; within a group, lengths are added up.
+#[derive(Debug)]
+pub(super) struct HeadStarts {
+    starts: Vec<u64>,
+    head_len: usize,
+}
+
+/// The vertex that was asked for last, and where its head begins.
+#[derive(Debug)]
+pub(super) struct LastHead {
+    v: usize,
+    start: u64,
+}
+
+impl Default for LastHead {
+    fn default() -> Self {
+        Self { v: usize::MAX, start: 0 }
+    }
+}
+
+/// Vertices of a group.
+const GROUP: usize = 32;
+
+impl HeadStarts {
+    pub(super) fn new(offsets: &[u64], head_len: usize) -> Self {
+        let mut starts = Vec::with_capacity(offsets.len() / GROUP + 1);
+        let mut sum = 0;
+        for (v, pair) in offsets.windows(2).enumerate() {
+            if v.is_multiple_of(GROUP) {
+                starts.push(sum);
+            }
+            sum += (pair[1] - pair[0]).min(head_len as u64);
+        }
+        Self { starts, head_len }
+    }
+
+    /// Bytes that it takes for so many vertices.
+    pub(super) fn bytes(num_vertices: usize) -> u64 {
+        (num_vertices.div_ceil(GROUP) * size_of::<u64>()) as u64
+    }
+
+    pub(super) fn head_len(&self) -> usize {
+        self.head_len
+    }
+
+    /// Where the head of `v` begins among all heads. Who asks for vertices in order adds up each length once.
+    #[inline(always)]
+    pub(super) fn at(&self, offsets: &[u64], v: VertexId, last: &mut LastHead) -> usize {
+        let v = v as usize;
+        let group = v / GROUP * GROUP;
+        let known = (group..=v).contains(&last.v);
+        let (first, start) = if known { (last.v, last.start) } else { (group, self.starts[v / GROUP]) };
+        let before = offsets[first..=v].windows(2);
+        let start = start + before.map(|pair| (pair[1] - pair[0]).min(self.head_len as u64)).sum::<u64>();
+        *last = LastHead { v, start };
+        start as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn as_much_as_fits_is_kept(
+            mut lengths in prop::collection::vec(0_u64..50, 1..200),
+            long in prop::collection::vec(0_u64..200_000, 0..3),
+            bytes in prop_oneof![0_u64..10_000, 0_u64..3_000_000],
+        ) {
+            lengths.extend(long);
+            let offsets: Vec<u64> = std::iter::once(0).chain(lengths.iter().scan(0, |sum, length| {
+                *sum += length;
+                Some(*sum)
+            })).collect();
+            let longest = lengths.iter().copied().max().unwrap_or(0) as usize;
+            let (sides, affordable): (&[&[u64]], _) = (&[&offsets, &offsets], bytes / 4);
+            let (len, found) = head_len(sides, affordable);
+            prop_assert_eq!(found, longest);
+            prop_assert!(entries(sides, len as u64) <= affordable);
+            prop_assert!(len == longest || entries(sides, len as u64 + 1) > affordable);
+            let starts = HeadStarts::new(&offsets, len);
+            let (mut sum, mut last) = (0, LastHead::default());
+            for (v, length) in lengths.iter().enumerate() {
+                prop_assert_eq!(starts.at(&offsets, v as VertexId, &mut LastHead::default()), sum);
+                prop_assert_eq!(starts.at(&offsets, v as VertexId, &mut last), sum);
+                if v % 7 == 3 {
+                    prop_assert!(starts.at(&offsets, (v / 2) as VertexId, &mut last) <= sum);
+                }
+                sum += (*length as usize).min(len);
+            }
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! The lists of one direction: heads in memory, and what is needed to read tails.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use esker_graph::{Run, VertexId};
+
+use super::share::{HeadStarts, LastHead};
+use crate::error::{Error, Result};
+use crate::format::{BLOCK_BYTES, Column, PAGE_BYTES};
+use crate::io::{DIRECT_BYTES, Disk, Frame, Read, Reads, ThreadReads};
+
+/// Bytes of a read while heads are gathered: whole blocks.
+const GATHER_BYTES: usize = 16 * BLOCK_BYTES;
+/// Reads under way meanwhile.
+const GATHER_DEPTH: usize = 8;
+/// Memory that is needed while heads are gathered.
+pub(super) const GATHER_FRAME_BYTES: u64 = (GATHER_BYTES * GATHER_DEPTH) as u64;
+/// Threads that read where the system has nothing better.
+const THREADS: usize = 16;
+
+/// Lists with their heads in memory.
+pub(super) struct HeadedSide<'a> {
+    pub(super) offsets: &'a [u64],
+    pub(super) starts: HeadStarts,
+    pub(super) heads: Vec<VertexId>,
+    pub(super) file: TailFile,
+}
+
+/// The file that tails are read from, and the checksums of its pages.
+#[derive(Debug)]
+pub(super) struct TailFile {
+    disk: Arc<dyn Disk>,
+    path: PathBuf,
+    /// Where the page begins in the file that the first target is in; pages are counted from there.
+    base: u64,
+    /// Bytes in that page before the first target: none in a file of its own.
+    skip: u64,
+    /// Bytes from `base` to the end of the targets.
+    bytes: u64,
+    /// CRC-32C of each page, the last only up to the end of the targets.
+    checksums: Vec<u32>,
+}
+
+impl<'a> HeadedSide<'a> {
+    /// Bytes that one takes beside its heads.
+    pub(super) fn fixed_bytes(num_vertices: usize, num_arcs: usize) -> u64 {
+        let pages = (num_arcs * size_of::<VertexId>()).div_ceil(DIRECT_BYTES);
+        HeadStarts::bytes(num_vertices) + (pages * size_of::<u32>()) as u64
+    }
+
+    /// Reads all lists once, one after another, verifies them, and keeps their heads.
+    pub(super) fn gather(
+        disk: &Arc<dyn Disk>,
+        offsets: &'a [u64],
+        targets: &Column<VertexId>,
+        head_len: usize,
+        run: &Run,
+    ) -> Result<Self> {
+        let starts = HeadStarts::new(offsets, head_len);
+        let skip = targets.first_byte() % DIRECT_BYTES as u64;
+        let mut file = TailFile {
+            disk: Arc::clone(disk),
+            path: targets.path().to_owned(),
+            base: targets.first_byte() - skip,
+            skip,
+            bytes: skip + (targets.len() * size_of::<VertexId>()) as u64,
+            checksums: Vec::new(),
+        };
+        let mut heads = Heads { offsets, head_len, heads: Vec::new(), v: 0, taken: 0 };
+        let wanted = super::share::entries(&[offsets], head_len as u64) as usize;
+        heads.heads.try_reserve_exact(wanted).map_err(|_| {
+            Error::Invalid(format!("there is no memory for {wanted} neighbours: keep shorter heads"))
+        })?;
+        let mut checksums = Vec::with_capacity((file.bytes as usize).div_ceil(DIRECT_BYTES));
+        let mut next = 0;
+        let mut take = |pages: &[u8], skip: usize| {
+            run.check()?;
+            checksums.extend(pages.chunks(DIRECT_BYTES).map(crc32c::crc32c));
+            for block in pages[skip..].chunks(BLOCK_BYTES) {
+                targets.verify_copy(next, block)?;
+                next += 1;
+            }
+            heads.take(bytemuck::cast_slice(&pages[skip..]), targets)
+        };
+        if skip == 0 {
+            file.read_all(|pages| take(pages, 0))?;
+        } else {
+            // Among other small columns in one file, of a megabyte at most: see `crate::format::Archive`.
+            let pages = file.read_pages(0..file.bytes)?;
+            take(&bytemuck::cast_slice(&pages)[..file.bytes as usize], skip as usize)?;
+        }
+        file.checksums = checksums;
+        Ok(Self { offsets, starts, heads: heads.heads, file })
+    }
+
+    /// Where the head of the list of `v` begins among all heads.
+    #[inline(always)]
+    pub(super) fn head_start(&self, v: VertexId, last: &mut LastHead) -> usize {
+        self.starts.at(self.offsets, v, last)
+    }
+
+    /// The head of the list of `v`, which begins there.
+    #[inline(always)]
+    pub(super) fn head_at(&self, v: VertexId, start: usize) -> &[VertexId] {
+        &self.heads[start..start + self.degree(v).min(self.starts.head_len())]
+    }
+
+    #[inline(always)]
+    pub(super) fn degree(&self, v: VertexId) -> usize {
+        (self.offsets[v as usize + 1] - self.offsets[v as usize]) as usize
+    }
+}
+
+/// Heads that are being gathered.
+struct Heads<'a> {
+    offsets: &'a [u64],
+    head_len: usize,
+    heads: Vec<VertexId>,
+    /// The vertex whose list goes on in what comes next.
+    v: usize,
+    /// Targets taken so far.
+    taken: u64,
+}
+
+impl Heads<'_> {
+    /// Takes targets that follow those taken before.
+    fn take(&mut self, targets: &[VertexId], column: &Column<VertexId>) -> Result<()> {
+        let num_vertices = self.offsets.len() - 1;
+        let largest = targets.iter().fold(0, |largest, &target| largest.max(target));
+        if largest as usize >= num_vertices {
+            let reason = format!("vertex {largest} in a graph of {num_vertices} vertices");
+            return Err(column.corrupt(0, reason));
+        }
+        let first = self.taken;
+        let end = first + targets.len() as u64;
+        while self.v < num_vertices && self.offsets[self.v] < end {
+            let (start, stop) = (self.offsets[self.v], self.offsets[self.v + 1]);
+            let head_end = stop.min(start + self.head_len as u64);
+            let from = start.max(first).min(head_end);
+            let to = head_end.min(end);
+            if from < to {
+                self.heads.extend_from_slice(&targets[(from - first) as usize..(to - first) as usize]);
+            }
+            if stop > end {
+                break;
+            }
+            self.v += 1;
+        }
+        self.taken = end;
+        Ok(())
+    }
+}
+
+impl TailFile {
+    /// The file.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Reads under way of it, `depth` at a time.
+    pub(super) fn reads(&self, depth: usize, frames: &[Frame]) -> Result<Box<dyn Reads>> {
+        if let Some(reads) = self.disk.reads(&self.path, depth, frames)? {
+            return Ok(reads);
+        }
+        let file = self.disk.open_direct(&self.path)?;
+        Ok(Box::new(ThreadReads::start(&file, depth.min(THREADS))?))
+    }
+
+    /// Calls `take` with the bytes of all targets, in order, whole blocks at a time.
+    fn read_all(&self, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let mut free = Frame::make(GATHER_DEPTH, GATHER_BYTES)?;
+        let mut reads = self.reads(GATHER_DEPTH, &free)?;
+        let count = self.bytes.div_ceil(GATHER_BYTES as u64) as usize;
+        let (mut asked, mut taken) = (0, 0);
+        let (mut asks, mut done) = (Vec::new(), Vec::new());
+        let mut ahead: Vec<Option<Read>> = (0..GATHER_DEPTH).map(|_| None).collect();
+        while taken < count {
+            while asked < count
+                && let Some(frame) = free.pop()
+            {
+                let at = asked as u64 * GATHER_BYTES as u64;
+                let bytes = (self.bytes - at).min(GATHER_BYTES as u64) as usize;
+                asks.push(Read { tag: asked, frame, offset: self.base + at, bytes });
+                asked += 1;
+            }
+            reads.begin(&mut asks)?;
+            reads.finish(true, &mut done)?;
+            for (read, result) in done.drain(..) {
+                result?;
+                let slot = read.tag % GATHER_DEPTH;
+                ahead[slot] = Some(read);
+            }
+            while let Some(read) = ahead[taken % GATHER_DEPTH].take() {
+                take(&read.frame[..read.bytes])?;
+                free.push(read.frame);
+                taken += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// The page that an arc is in.
+    #[inline(always)]
+    pub(super) fn page_of(&self, arc: u64) -> u64 {
+        (self.skip + arc * size_of::<VertexId>() as u64) / DIRECT_BYTES as u64
+    }
+
+    /// The first arc after a page.
+    #[inline(always)]
+    pub(super) fn end_of(&self, page: u64) -> u64 {
+        ((page + 1) * DIRECT_BYTES as u64 - self.skip) / size_of::<VertexId>() as u64
+    }
+
+    /// A read of pages `pages`.
+    pub(super) fn read_of(&self, tag: usize, frame: Frame, pages: Range<u64>) -> Read {
+        let page = DIRECT_BYTES as u64;
+        let bytes = (pages.end * page).min(self.bytes) - pages.start * page;
+        Read { tag, frame, offset: self.base + pages.start * page, bytes: bytes as usize }
+    }
+
+    /// The targets of `arcs` in the bytes of pages from `first` on.
+    #[inline(always)]
+    pub(super) fn targets<'b>(&self, first: u64, bytes: &'b [u8], arcs: Range<u64>) -> &'b [VertexId] {
+        let at = |arc: u64| {
+            (self.skip + arc * size_of::<VertexId>() as u64 - first * DIRECT_BYTES as u64) as usize
+        };
+        bytemuck::cast_slice(&bytes[at(arcs.start)..at(arcs.end)])
+    }
+
+    /// Compares pages from `first` on with their checksums.
+    pub(super) fn verify(&self, first: u64, bytes: &[u8]) -> Result<()> {
+        for (k, page) in bytes.chunks(DIRECT_BYTES).enumerate() {
+            let number = first as usize + k;
+            if self.checksums.get(number) != Some(&crc32c::crc32c(page)) {
+                let at = self.base + (number * DIRECT_BYTES) as u64;
+                return Err(Error::corrupt(
+                    &self.path,
+                    at,
+                    "a page is not what it was when the graph was opened",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes of a range counted from `base`, which begins with a page, read by themselves; what is after them in the last word is 0.
+    fn read_pages(&self, range: Range<u64>) -> Result<Vec<u64>> {
+        let bytes = (range.end - range.start) as usize;
+        let mut words = vec![0_u64; bytes.div_ceil(size_of::<u64>())];
+        let buffer = &mut bytemuck::cast_slice_mut(&mut words)[..bytes];
+        self.disk.open(&self.path)?.read_exact_at(buffer, self.base + range.start)?;
+        Ok(words)
+    }
+
+    /// Appends the targets of some arcs, read by themselves.
+    pub(super) fn read_some(&self, arcs: Range<u64>, into: &mut Vec<VertexId>) -> Result<()> {
+        if arcs.is_empty() {
+            return Ok(());
+        }
+        let (first, last) = (self.page_of(arcs.start), self.page_of(arcs.end - 1));
+        let page = DIRECT_BYTES as u64;
+        let range = first * page..((last + 1) * page).min(self.bytes);
+        let bytes = (range.end - range.start) as usize;
+        let words = self.read_pages(range)?;
+        let pages = &bytemuck::cast_slice(&words)[..bytes];
+        self.verify(first, pages)?;
+        into.extend_from_slice(self.targets(first, pages, arcs));
+        Ok(())
+    }
+}
+
+const _: () = assert!(PAGE_BYTES.is_multiple_of(DIRECT_BYTES) && BLOCK_BYTES.is_multiple_of(DIRECT_BYTES));

@@ -1,0 +1,152 @@
+//! Reading parts of tails: sorted, merged where they are near, many at a time.
+
+use std::ops::Range;
+
+use esker_graph::VertexId;
+
+use super::side::TailFile;
+use crate::error::{Error, Result};
+use crate::io::{DIRECT_BYTES, Frame, Read, Reads};
+
+/// Reads under way of one worker.
+const DEPTH: usize = 32;
+/// The longest read.
+const FRAME_BYTES: usize = 64 << 10;
+const FRAME_PAGES: u64 = (FRAME_BYTES / DIRECT_BYTES) as u64;
+/// Pages between two parts that are read and thrown away rather than that two reads are made: a disk that reads 2 GB a second in sequence
+/// and 90 000 pages at random takes as long for four pages more as for one read more.
+const GAP_PAGES: u64 = 4;
+/// Entries of a page.
+const PAGE_ENTRIES: u64 = (DIRECT_BYTES / size_of::<VertexId>()) as u64;
+
+/// Memory of one worker's frames.
+pub(super) const WORKER_BYTES: u64 = (DEPTH * FRAME_BYTES) as u64;
+
+/// Arcs of the tail of a vertex that are to be read.
+#[derive(Debug, Clone)]
+pub(super) struct Want {
+    pub(super) v: VertexId,
+    pub(super) arcs: Range<u64>,
+}
+
+impl Want {
+    /// The end of the first part of a tail that a search reads: that of its page, or of the next if that is near.
+    pub(super) fn first_end(&self, file: &TailFile) -> u64 {
+        file.end_of(file.page_of(self.arcs.start + PAGE_ENTRIES / 8)).min(self.arcs.end)
+    }
+}
+
+/// Neighbouring pages with the parts that are wanted of them.
+#[derive(Debug, Default)]
+struct Span {
+    pages: Range<u64>,
+    /// Place of the want, and its arcs that lie in the pages.
+    parts: Vec<(usize, Range<u64>)>,
+}
+
+/// What one worker reads tails with.
+#[derive(Debug)]
+pub(super) struct TailReader {
+    reads: Box<dyn Reads>,
+    free: Vec<Frame>,
+    /// By tag.
+    spans: Vec<Option<Span>>,
+    spare: Vec<Span>,
+    asks: Vec<Read>,
+    done: Vec<(Read, Result<()>)>,
+}
+
+/// What is told of a part that was read: place of its want, its arcs, its targets; and whether the rest of the want is needed.
+pub(super) type Take<'t> = &'t mut dyn FnMut(usize, Range<u64>, &[VertexId]) -> Result<()>;
+
+impl TailReader {
+    pub(super) fn new(file: &TailFile) -> Result<Self> {
+        let free = Frame::make(DEPTH, FRAME_BYTES)?;
+        let reads = file.reads(DEPTH, &free)?;
+        let spans = (0..DEPTH).map(|_| None).collect();
+        Ok(Self { reads, free, spans, spare: Vec::new(), asks: Vec::new(), done: Vec::new() })
+    }
+
+    /// Reads all that is wanted, which ascends by arcs and does not overlap, and hands it over in parts, in any order.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Corrupt`]; what `take` returns. After an error the reader is of no more use.
+    pub(super) fn read(&mut self, file: &TailFile, wants: &[Want], take: Take<'_>) -> Result<()> {
+        let mut cursor = Cursor { wants, place: 0, start: wants.first().map_or(0, |want| want.arcs.start) };
+        loop {
+            while let Some(frame) = self.free.pop() {
+                let mut span = self.spare.pop().unwrap_or_default();
+                if !cursor.next(file, &mut span) {
+                    self.spare.push(span);
+                    self.free.push(frame);
+                    break;
+                }
+                let tag = self.spans.iter().position(Option::is_none).unwrap_or(0);
+                self.asks.push(file.read_of(tag, frame, span.pages.clone()));
+                self.spans[tag] = Some(span);
+            }
+            self.reads.begin(&mut self.asks)?;
+            if self.reads.under_way() == 0 {
+                return Ok(());
+            }
+            self.reads.finish(true, &mut self.done)?;
+            for (read, result) in self.done.drain(..) {
+                result?;
+                let Some(mut span) = self.spans[read.tag].take() else {
+                    return Err(Error::corrupt(
+                        file.path(),
+                        read.offset,
+                        "a read came back that nobody asked for",
+                    ));
+                };
+                let bytes = &read.frame[..read.bytes];
+                file.verify(span.pages.start, bytes)?;
+                for (place, arcs) in span.parts.drain(..) {
+                    take(place, arcs.clone(), file.targets(span.pages.start, bytes, arcs))?;
+                }
+                self.spare.push(span);
+                self.free.push(read.frame);
+            }
+        }
+    }
+}
+
+/// Goes through wants and makes spans of them.
+struct Cursor<'w> {
+    wants: &'w [Want],
+    place: usize,
+    /// First arc of the want at `place` that is in no span yet.
+    start: u64,
+}
+
+impl Cursor<'_> {
+    /// Puts what comes next in `span`, which is empty; `false` at the end.
+    fn next(&mut self, file: &TailFile, span: &mut Span) -> bool {
+        while let Some(want) = self.wants.get(self.place) {
+            if self.start == want.arcs.end {
+                self.step();
+                continue;
+            }
+            let page = file.page_of(self.start);
+            if span.parts.is_empty() {
+                span.pages = page..page;
+            } else if page > span.pages.end + GAP_PAGES || page >= span.pages.start + FRAME_PAGES {
+                break;
+            }
+            let end = want.arcs.end.min(file.end_of(span.pages.start + FRAME_PAGES - 1));
+            span.pages.end = span.pages.end.max(file.page_of(end - 1) + 1);
+            span.parts.push((self.place, self.start..end));
+            self.start = end;
+            if end < want.arcs.end {
+                break;
+            }
+            self.step();
+        }
+        !span.parts.is_empty()
+    }
+
+    fn step(&mut self) {
+        self.place += 1;
+        self.start = self.wants.get(self.place).map_or(0, |want| want.arcs.start);
+    }
+}

@@ -1,0 +1,214 @@
+//! Reads by io_uring: batched, past the page cache, into registered memory.
+#![allow(unsafe_code)] // What is handed to the kernel must stay where it is until the kernel is done: frames are kept here until then.
+
+use std::collections::VecDeque;
+use std::fmt;
+
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use io_uring::{IoUring, opcode, squeue, types};
+
+use super::disk;
+use super::frames::{DIRECT_BYTES, Frame};
+use super::reads::{Read, Reads};
+use crate::error::{Error, Result};
+
+/// A registered buffer has at most so many bytes; larger arenas are not registered.
+const REGISTERED_MAX: usize = 1 << 30;
+
+/// A ring with the reads that are under way in it.
+pub(super) struct UringReads {
+    ring: IoUring,
+    direct: OwnedFd,
+    /// The same file through the page cache: for what is left of short reads, whose place may not be aligned any more.
+    file: std::sync::Arc<dyn disk::File>,
+    path: PathBuf,
+    /// The arena that is registered.
+    registered: Option<(usize, usize)>,
+    depth: usize,
+    /// By entry number.
+    under_way: Vec<Option<Read>>,
+    free: Vec<usize>,
+    waiting: VecDeque<Read>,
+    /// What the ring itself failed with.
+    is_broken: bool,
+}
+
+impl fmt::Debug for UringReads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UringReads").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl UringReads {
+    /// A ring for `depth` reads at a time of a file; `None` if the system has or allows none. Memory of which `frames` are parts is
+    /// registered, if that is allowed.
+    pub(super) fn start(
+        path: &Path,
+        direct: OwnedFd,
+        file: std::sync::Arc<dyn disk::File>,
+        depth: usize,
+        frames: &[Frame],
+    ) -> Option<Self> {
+        let depth = depth.clamp(1, 1024).next_power_of_two();
+        let ring = IoUring::new(depth as u32).ok()?;
+        let mut probe = io_uring::Probe::new();
+        ring.submitter().register_probe(&mut probe).ok()?;
+        if !probe.is_supported(opcode::Read::CODE) {
+            return None;
+        }
+        let arena = frames.first().map(Frame::arena).filter(|&(_, bytes)| bytes <= REGISTERED_MAX);
+        let registered = arena.filter(|&(start, bytes)| {
+            let buffer = libc_iovec(start, bytes);
+            if !probe.is_supported(opcode::ReadFixed::CODE) {
+                return false;
+            }
+            // SAFETY: the arena lives as long as its frames, and the kernel writes only where a frame that is kept here lies; its pages
+            // stay pinned until the ring is gone.
+            unsafe { ring.submitter().register_buffers(&[buffer]) }.is_ok()
+        });
+        let registered = registered.map(|(start, bytes)| (start.addr(), bytes));
+        let under_way = (0..depth).map(|_| None).collect();
+        let free = (0..depth).collect();
+        let waiting = VecDeque::new();
+        let path = path.to_owned();
+        Some(Self { ring, direct, file, path, registered, depth, under_way, free, waiting, is_broken: false })
+    }
+
+    /// Gives waiting reads to the kernel, as many as the ring takes.
+    fn submit(&mut self, wait_for: usize) -> Result<()> {
+        while let Some(&slot) = self.free.last() {
+            let Some(mut read) = self.waiting.pop_front() else { break };
+            let entry = self.entry(slot, &mut read);
+            // SAFETY: the frame is kept in `under_way` until the kernel said that it is done.
+            if unsafe { self.ring.submission().push(&entry) }.is_err() {
+                self.waiting.push_front(read);
+                break;
+            }
+            self.free.pop();
+            self.under_way[slot] = Some(read);
+        }
+        loop {
+            match self.ring.submit_and_wait(wait_for) {
+                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(e) if e.kind() == std::io::ErrorKind::ResourceBusy => break,
+                Err(e) => {
+                    self.is_broken = true;
+                    return Err(Error::io("read", &self.path)(e));
+                }
+                Ok(_) => break,
+            }
+        }
+        Ok(())
+    }
+
+    fn entry(&self, slot: usize, read: &mut Read) -> squeue::Entry {
+        // Whole pages: what the last one has beyond the end of the file is not read.
+        let bytes = read.bytes.next_multiple_of(DIRECT_BYTES) as u32;
+        let (fd, to) = (types::Fd(self.direct.as_raw_fd()), read.frame.as_mut_ptr());
+        let is_registered = self.registered.is_some_and(|(start, bytes)| {
+            let at = to.addr();
+            at >= start && at + read.frame.len() <= start + bytes
+        });
+        let entry = if is_registered {
+            opcode::ReadFixed::new(fd, to, bytes, 0).offset(read.offset).build()
+        } else {
+            opcode::Read::new(fd, to, bytes).offset(read.offset).build()
+        };
+        entry.user_data(slot as u64)
+    }
+
+    /// Takes what the kernel is done with.
+    fn reap(&mut self, done: &mut Vec<(Read, Result<()>)>) {
+        let entries: Vec<(u64, i32)> =
+            self.ring.completion().map(|entry| (entry.user_data(), entry.result())).collect();
+        for (slot, result) in entries {
+            let Some(mut read) = self.under_way.get_mut(slot as usize).and_then(Option::take) else {
+                continue;
+            };
+            self.free.push(slot as usize);
+            let result = match usize::try_from(result) {
+                Ok(bytes) if bytes >= read.bytes => Ok(()),
+                Ok(bytes) => self.rest(&mut read, bytes),
+                Err(_) => {
+                    let reason = std::io::Error::from_raw_os_error(-result);
+                    Err(Error::io("read", &self.path)(reason))
+                }
+            };
+            done.push((read, result));
+        }
+    }
+
+    fn rest(&self, read: &mut Read, have: usize) -> Result<()> {
+        let bytes = read.bytes;
+        self.file.read_exact_at(&mut read.frame[have..bytes], read.offset + have as u64)
+    }
+}
+
+/// The memory of an arena, as the kernel is told.
+fn libc_iovec(start: *mut u8, bytes: usize) -> libc::iovec {
+    libc::iovec { iov_base: start.cast(), iov_len: bytes }
+}
+
+impl Reads for UringReads {
+    fn begin(&mut self, reads: &mut Vec<Read>) -> Result<()> {
+        self.waiting.extend(reads.drain(..));
+        if self.waiting.is_empty() { Ok(()) } else { self.submit(0) }
+    }
+
+    fn finish(&mut self, wait: bool, done: &mut Vec<(Read, Result<()>)>) -> Result<()> {
+        let before = done.len();
+        self.reap(done);
+        let must_wait = wait && done.len() == before && self.under_way() > 0;
+        if must_wait || !self.waiting.is_empty() {
+            self.submit(usize::from(must_wait))?;
+            self.reap(done);
+        }
+        Ok(())
+    }
+
+    fn under_way(&self) -> usize {
+        self.depth - self.free.len() + self.waiting.len()
+    }
+}
+
+impl Drop for UringReads {
+    fn drop(&mut self) {
+        self.waiting.clear();
+        let mut done = Vec::new();
+        while self.free.len() < self.depth && !self.is_broken && self.finish(true, &mut done).is_ok() {
+            done.clear();
+        }
+        if self.free.len() < self.depth {
+            // The kernel may still write to these frames: they, and with them their arena, are never given back.
+            self.under_way.drain(..).for_each(std::mem::forget);
+        }
+    }
+}
+
+/// Makes the system refuse rings to the calling thread from now on, as containers do.
+#[cfg(test)]
+pub(crate) fn refuse_rings() {
+    let instruction = |code: u32, jump_if, jump_else, k| libc::sock_filter {
+        code: code as u16,
+        jt: jump_if,
+        jf: jump_else,
+        k,
+    };
+    let refuse = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
+    let mut program = [
+        // The number of the call.
+        instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
+        instruction(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, libc::SYS_io_uring_setup as u32),
+        instruction(libc::BPF_RET | libc::BPF_K, 0, 0, refuse),
+        instruction(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
+    ];
+    let program = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
+    // SAFETY: the kernel copies the program, which is there for the time of the call.
+    let refused = unsafe {
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+            && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) == 0
+    };
+    assert!(refused, "no filter: {}", std::io::Error::last_os_error());
+}

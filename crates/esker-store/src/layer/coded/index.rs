@@ -1,0 +1,330 @@
+//! Where lists lie: sizes by groups of 64 lists, and sums before each group.
+
+use std::ops::Range;
+
+/// Lists of a group.
+pub(super) const GROUP_LEN: usize = 64;
+
+/// Numbers of a record of `groups`.
+pub(super) const RECORD_LEN: usize = 3;
+
+/// What `groups` says of a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Record {
+    /// Arcs before it.
+    pub(super) arcs: u64,
+    /// Bytes of lists before it.
+    pub(super) bytes: u64,
+    /// Where in `sizes` its sizes stand.
+    pub(super) place: u64,
+    /// Binary logarithms of the widths of degrees and lengths.
+    pub(super) widths: [u32; 2],
+}
+
+/// The largest binary logarithm of a width.
+const WIDTH_LOG_MAX: u32 = 3;
+
+impl Record {
+    pub(super) fn to_words(self) -> [u64; RECORD_LEN] {
+        let widths = u64::from(self.widths[0] | self.widths[1] << 4);
+        [self.arcs, self.bytes, self.place << 8 | widths]
+    }
+
+    #[inline(always)]
+    pub(super) fn read(words: &[u64; RECORD_LEN]) -> Self {
+        let [arcs, bytes, place] = *words;
+        let widths = [place as u32 & 3, (place >> 4) as u32 & 3];
+        Self { arcs, bytes, place: place >> 8, widths }
+    }
+
+    /// As [`Record::read`]; `None` if no record is written so.
+    pub(super) fn check(words: &[u64; RECORD_LEN]) -> Option<Self> {
+        Some(Self::read(words)).filter(|record| record.to_words() == *words)
+    }
+
+    /// Bytes of the sizes of the group.
+    #[inline(always)]
+    pub(super) fn sizes_bytes(&self) -> usize {
+        (GROUP_LEN << self.widths[0]) + (GROUP_LEN << self.widths[1])
+    }
+}
+
+/// The binary logarithm of the width of the largest of some sizes.
+pub(super) fn width_log(sizes: &[u64; GROUP_LEN]) -> u32 {
+    let any = sizes.iter().fold(0, |any, size| any | size);
+    match any {
+        0..=0xFF => 0,
+        0x100..=0xFFFF => 1,
+        0x1_0000..=0xFFFF_FFFF => 2,
+        _ => WIDTH_LOG_MAX,
+    }
+}
+
+/// One of the sizes of a group.
+#[inline(always)]
+fn size_at(sizes: &[u8], width_log: u32, index: usize) -> u64 {
+    match width_log {
+        0 => u64::from(sizes[index]),
+        1 => u64::from(u16::from_le_bytes(*sizes[2 * index..].first_chunk().expect("64 of them"))),
+        2 => u64::from(u32::from_le_bytes(*sizes[4 * index..].first_chunk().expect("64 of them"))),
+        _ => u64::from_le_bytes(*sizes[8 * index..].first_chunk().expect("64 of them")),
+    }
+}
+
+/// The sum of the first so many sizes of a group.
+#[inline(always)]
+fn sum_before(sizes: &[u8], width_log: u32, count: usize) -> u64 {
+    match width_log {
+        0 => {
+            // Eight at a time: pairs of neighbours are added to sums of 16 bits, which have room for all.
+            const EVEN: u64 = 0x00FF_00FF_00FF_00FF;
+            let (words, rest) = sizes[..count].as_chunks::<8>();
+            let sums = words.iter().fold(0, |sums, word| {
+                let word = u64::from_le_bytes(*word);
+                sums + (word & EVEN) + (word >> 8 & EVEN)
+            });
+            let rest: u64 = rest.iter().map(|&size| u64::from(size)).sum();
+            (sums.wrapping_mul(0x0001_0001_0001_0001) >> 48) + rest
+        }
+        1 => {
+            let sizes = sizes[..2 * count].as_chunks().0;
+            u64::from(sizes.iter().map(|&size| u32::from(u16::from_le_bytes(size))).sum::<u32>())
+        }
+        2 => sizes[..4 * count].as_chunks().0.iter().map(|&size| u64::from(u32::from_le_bytes(size))).sum(),
+        _ => {
+            let sizes = sizes[..8 * count].as_chunks().0;
+            sizes.iter().fold(0, |sum: u64, &size| sum.saturating_add(u64::from_le_bytes(size)))
+        }
+    }
+}
+
+/// The sizes of the lists of a group.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sizes<'a> {
+    record: Record,
+    degrees: &'a [u8],
+    lengths: &'a [u8],
+}
+
+impl<'a> Sizes<'a> {
+    /// Those that a record tells of, given the bytes from their place on.
+    #[inline(always)]
+    pub(super) fn new(record: Record, sizes: &'a [u8]) -> Self {
+        let (degrees, lengths) = sizes[..record.sizes_bytes()].split_at(GROUP_LEN << record.widths[0]);
+        Self { record, degrees, lengths }
+    }
+
+    /// Where the lists of the group lie. With `sums_up`, which gives the sums of 64 sizes of one or two bytes up to each, from a number on.
+    pub(super) fn places(
+        &self,
+        sums_up: Option<&impl Fn(&[u8], u32, u64, &mut [u64; GROUP_LEN + 1])>,
+        places: &mut Places,
+    ) {
+        let Record { arcs, bytes, widths, .. } = self.record;
+        let sides = [(self.degrees, arcs, &mut places.arcs), (self.lengths, bytes, &mut places.bytes)];
+        for ((sizes, before, sums), width_log) in sides.into_iter().zip(widths) {
+            match sums_up {
+                Some(sums_up) if width_log < 2 => sums_up(sizes, width_log, before, sums),
+                _ => {
+                    sums[0] = before;
+                    for i in 0..GROUP_LEN {
+                        sums[i + 1] = sums[i] + size_at(sizes, width_log, i);
+                    }
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn degree(&self, index: usize) -> usize {
+        size_at(self.degrees, self.record.widths[0], index) as usize
+    }
+
+    #[inline(always)]
+    pub(super) fn length(&self, index: usize) -> usize {
+        size_at(self.lengths, self.record.widths[1], index) as usize
+    }
+
+    /// Arcs before a list, those before the group included.
+    #[inline(always)]
+    pub(super) fn arcs_before(&self, index: usize) -> u64 {
+        self.record.arcs.saturating_add(sum_before(self.degrees, self.record.widths[0], index))
+    }
+
+    /// Bytes before a list, those before the group included.
+    #[inline(always)]
+    pub(super) fn bytes_before(&self, index: usize) -> u64 {
+        self.record.bytes.saturating_add(sum_before(self.lengths, self.record.widths[1], index))
+    }
+}
+
+/// Where a list lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Place {
+    /// Its first arc among those of all lists.
+    pub arc: usize,
+    /// Its first byte.
+    pub byte: usize,
+    /// Number of its arcs.
+    pub degree: usize,
+}
+
+/// Where the lists of a group lie.
+#[derive(Debug)]
+pub struct Places {
+    /// The first arc of each, and the end of the last.
+    pub(super) arcs: [u64; GROUP_LEN + 1],
+    /// The first byte of each, and the end of the last.
+    pub(super) bytes: [u64; GROUP_LEN + 1],
+}
+
+impl Default for Places {
+    fn default() -> Self {
+        Self { arcs: [0; GROUP_LEN + 1], bytes: [0; GROUP_LEN + 1] }
+    }
+}
+
+impl Places {
+    /// Where a list lies, by its position in the group.
+    #[inline(always)]
+    pub fn at(&self, index: usize) -> Place {
+        let (arc, end) = (self.arcs[index] as usize, self.arcs[index + 1] as usize);
+        Place { arc, byte: self.bytes[index] as usize, degree: end - arc }
+    }
+}
+
+/// Where lists lie, verified.
+#[derive(Debug, Clone, Copy)]
+pub struct Index<'a> {
+    pub(super) groups: &'a [u64],
+    pub(super) sizes: &'a [u8],
+    pub(super) num_lists: usize,
+}
+
+impl<'a> Index<'a> {
+    /// Number of lists.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.num_lists
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.num_lists == 0
+    }
+
+    #[inline(always)]
+    pub(super) fn record(&self, group: usize) -> Record {
+        let words = self.groups[group * RECORD_LEN..].first_chunk().expect("one more than there are groups");
+        Record::read(words)
+    }
+
+    #[inline(always)]
+    pub(super) fn sizes(&self, group: usize) -> Sizes<'a> {
+        let record = self.record(group);
+        Sizes::new(record, &self.sizes[record.place as usize..])
+    }
+
+    /// Number of arcs of a list.
+    #[inline(always)]
+    pub fn degree(&self, slot: usize) -> usize {
+        let record = self.record(slot / GROUP_LEN);
+        size_at(&self.sizes[record.place as usize..], record.widths[0], slot % GROUP_LEN) as usize
+    }
+
+    /// The arcs of a list.
+    #[inline]
+    pub fn range(&self, slot: usize) -> Range<usize> {
+        let sizes = self.sizes(slot / GROUP_LEN);
+        let (index, start) = (slot % GROUP_LEN, sizes.arcs_before(slot % GROUP_LEN) as usize);
+        start..start + sizes.degree(index)
+    }
+
+    /// Number of arcs in the lists before `slot`, which may be the number of lists.
+    #[inline]
+    pub fn before(&self, slot: usize) -> usize {
+        match slot % GROUP_LEN {
+            0 => self.record(slot / GROUP_LEN).arcs as usize,
+            index => self.sizes(slot / GROUP_LEN).arcs_before(index) as usize,
+        }
+    }
+
+    /// Where a list lies.
+    #[inline]
+    pub fn place(&self, slot: usize) -> Place {
+        let (sizes, index) = (self.sizes(slot / GROUP_LEN), slot % GROUP_LEN);
+        let (arc, byte) = (sizes.arcs_before(index) as usize, sizes.bytes_before(index) as usize);
+        Place { arc, byte, degree: sizes.degree(index) }
+    }
+
+    /// Lists and arcs, all together.
+    pub fn entries(&self) -> usize {
+        self.num_lists + self.record(self.num_lists.div_ceil(GROUP_LEN)).arcs as usize
+    }
+
+    /// The first slot of the first group before which at least `entry` lists and arcs lie, or the number of lists.
+    pub fn slot_at_entry(&self, entry: usize) -> usize {
+        let (mut low, mut high) = (0, self.num_lists.div_ceil(GROUP_LEN));
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.record(middle).arcs as usize + middle * GROUP_LEN < entry {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        (low * GROUP_LEN).min(self.num_lists)
+    }
+
+    /// A way through ascending slots.
+    pub fn walk(&self) -> GroupWalk<'a> {
+        GroupWalk { index: *self, group: usize::MAX, sizes: None, next: 0, arc: 0, byte: 0 }
+    }
+
+    /// Calls `take` with each list of a range of slots and where it lies, until it fails.
+    #[inline(always)]
+    pub fn try_for_each<E>(
+        &self,
+        slots: Range<usize>,
+        mut take: impl FnMut(usize, Place) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut walk = self.walk();
+        slots.into_iter().try_for_each(|slot| take(slot, walk.place(slot)))
+    }
+}
+
+/// Where lists lie, asked for in ascending order: then most of the sums are those of the list before.
+#[derive(Debug)]
+pub struct GroupWalk<'a> {
+    index: Index<'a>,
+    /// The group that `sizes` is of.
+    group: usize,
+    sizes: Option<Sizes<'a>>,
+    /// What lies before the list `next` of the group.
+    next: usize,
+    arc: usize,
+    byte: usize,
+}
+
+impl GroupWalk<'_> {
+    /// Where a list lies. Slots ascend, within a group at least.
+    #[inline(always)]
+    pub fn place(&mut self, slot: usize) -> Place {
+        let (group, index) = (slot / GROUP_LEN, slot % GROUP_LEN);
+        let sizes = match self.sizes {
+            Some(sizes) if group == self.group && index >= self.next => sizes,
+            _ => {
+                let sizes = self.index.sizes(group);
+                (self.group, self.sizes, self.next) = (group, Some(sizes), 0);
+                (self.arc, self.byte) = (sizes.record.arcs as usize, sizes.record.bytes as usize);
+                sizes
+            }
+        };
+        while self.next < index {
+            self.arc += sizes.degree(self.next);
+            self.byte += sizes.length(self.next);
+            self.next += 1;
+        }
+        Place { arc: self.arc, byte: self.byte, degree: sizes.degree(index) }
+    }
+}

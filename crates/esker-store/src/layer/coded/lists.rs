@@ -1,0 +1,398 @@
+//! The columns of coded lists: checked before anything in them is believed.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use esker_graph::{Run, VertexId, vertex};
+
+use super::block::{AHEAD_BYTES, BLOCK_LEN, Head, ROOM, end_of};
+use super::index::{GROUP_LEN, Index, Place, Places, RECORD_LEN, Record, Sizes};
+use super::vector::Decoder;
+use crate::error::{Error, Result};
+use crate::format::Column;
+
+/// Groups whose sizes are verified as one unit of shared work, and lists and arcs.
+const UNIT_GROUPS: usize = 256;
+const UNIT_ENTRIES: usize = 1 << 18;
+/// Arcs that are decoded at once where no list need be whole: of whole blocks.
+const CHUNK_LEN: usize = 64 * BLOCK_LEN;
+/// Arcs of several lists that are decoded together: half a first-level cache.
+const GROUP_ARCS_MAX: usize = 1 << 12;
+/// Bytes before the first block of a list of several: the place of the others.
+const LINK_BYTES: usize = size_of::<u64>();
+
+/// The columns that coded lists are made of: see the head of the module.
+#[derive(Debug)]
+pub struct CodedColumns {
+    /// Three numbers for each group, and once more.
+    pub groups: Column<u64>,
+    /// Degrees and lengths.
+    pub sizes: Column<u8>,
+    /// The lists.
+    pub lists: Column<u8>,
+    /// Where the blocks of long lists begin.
+    pub blocks: Column<u64>,
+}
+
+/// Coded lists of all vertices.
+#[derive(Debug)]
+pub struct Coded {
+    columns: CodedColumns,
+    num_lists: usize,
+    num_arcs: usize,
+    num_vertices: u64,
+    decoder: Decoder,
+    index_sound: AtomicBool,
+    lists_sound: AtomicBool,
+}
+
+/// Coded lists, all of them verified.
+#[derive(Debug, Clone, Copy)]
+pub struct CodedLists<'a> {
+    index: Index<'a>,
+    bytes: &'a [u8],
+    blocks: &'a [u64],
+    decoder: Decoder,
+}
+
+impl Coded {
+    /// Checks those lengths that are known.
+    pub(crate) fn new(
+        columns: CodedColumns,
+        num_vertices: u64,
+        (num_lists, num_arcs): (u64, u64),
+    ) -> Result<Self> {
+        let groups = num_lists.div_ceil(GROUP_LEN as u64);
+        columns.groups.expect_len(groups.saturating_add(1).saturating_mul(RECORD_LEN as u64))?;
+        let (num_lists, num_arcs) = (num_lists as usize, num_arcs as usize);
+        let [index_sound, lists_sound] = [(); 2].map(|()| AtomicBool::new(false));
+        let decoder = Decoder::best();
+        Ok(Self { columns, num_lists, num_arcs, num_vertices, decoder, index_sound, lists_sound })
+    }
+
+    pub(crate) fn num_lists(&self) -> usize {
+        self.num_lists
+    }
+
+    pub(crate) fn num_arcs(&self) -> usize {
+        self.num_arcs
+    }
+
+    /// The columns.
+    pub fn columns(&self) -> &CodedColumns {
+        &self.columns
+    }
+
+    fn num_groups(&self) -> usize {
+        self.num_lists.div_ceil(GROUP_LEN)
+    }
+
+    /// Where all lists lie. The first call verifies that.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; cancellation.
+    pub fn index(&self, run: &Run) -> Result<Index<'_>> {
+        let (groups, sizes) = (self.columns.groups.all(run)?, self.columns.sizes.all(run)?);
+        let index = Index { groups, sizes, num_lists: self.num_lists };
+        if !self.index_sound.load(Ordering::Acquire) {
+            self.check_ends()?;
+            run.share_ranges(
+                self.num_groups(),
+                UNIT_GROUPS,
+                || (),
+                |(), range| {
+                    for group in range {
+                        self.group(group)?;
+                    }
+                    Ok::<(), Error>(())
+                },
+            )?;
+            self.index_sound.store(true, Ordering::Release);
+        }
+        Ok(index)
+    }
+
+    /// All lists. The first call verifies their checksums, and that they are lists of vertices.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; cancellation.
+    pub fn all(&self, run: &Run) -> Result<CodedLists<'_>> {
+        let index = self.index(run)?;
+        let blocks = self.columns.blocks.all(run)?;
+        if !self.lists_sound.load(Ordering::Acquire) {
+            let units = index.entries().div_ceil(UNIT_ENTRIES);
+            run.share(
+                units,
+                || vec![0; CHUNK_LEN + ROOM],
+                |buffer, unit| {
+                    let bound = |unit: usize| index.slot_at_entry(unit * UNIT_ENTRIES);
+                    self.check_lists(index, bound(unit)..bound(unit + 1), buffer)
+                },
+            )?;
+            self.lists_sound.store(true, Ordering::Release);
+        }
+        Ok(CodedLists { index, bytes: self.columns.lists.all(run)?, blocks, decoder: self.decoder })
+    }
+
+    /// Verifies the lists of some groups. Their bytes are read once, for the checksums and for this.
+    fn check_lists(&self, index: Index<'_>, slots: Range<usize>, buffer: &mut [VertexId]) -> Result<()> {
+        let record = |slot: usize| index.record(slot.div_ceil(GROUP_LEN));
+        self.columns.lists.will_need(record(slots.start).bytes as usize..record(slots.end).bytes as usize);
+        index.try_for_each(slots, |slot, place| {
+            let length = index.sizes(slot / GROUP_LEN).length(slot % GROUP_LEN);
+            self.check_list(slot, place, length, buffer)
+        })
+    }
+
+    /// The first arc of a list, and its targets; its own sizes and bytes are verified.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`], also if there is no such slot.
+    pub(crate) fn list(&self, slot: usize) -> Result<(usize, Vec<VertexId>)> {
+        if let Some(lists) = self.if_sound().filter(|_| slot < self.num_lists) {
+            let mut targets = Vec::new();
+            lists.decode_all(slot..slot + 1, &mut targets);
+            return Ok((lists.index.before(slot), targets));
+        }
+        let (place, length) = self.place(slot)?;
+        let mut targets = Vec::new();
+        self.check_list(slot, place, length, &mut vec![0; place.degree.min(CHUNK_LEN) + ROOM])?;
+        if place.degree > 0 {
+            targets.resize(place.degree + ROOM, 0);
+            let bytes = self.columns.lists.get(place.byte..place.byte + length + AHEAD_BYTES)?;
+            let start = if place.degree > BLOCK_LEN { LINK_BYTES } else { 0 };
+            self.decoder.decode(bytes, start, vertex(slot), place.degree, &mut targets);
+            targets.truncate(place.degree);
+        }
+        Ok((place.arc, targets))
+    }
+
+    /// All lists, if that they are sound is known already.
+    fn if_sound(&self) -> Option<CodedLists<'_>> {
+        if !self.lists_sound.load(Ordering::Acquire) {
+            return None;
+        }
+        let CodedColumns { groups, sizes, lists, blocks } = &self.columns;
+        let (groups, sizes) = (groups.if_complete()?, sizes.if_complete()?);
+        let index = Index { groups, sizes, num_lists: self.num_lists };
+        let (bytes, blocks) = (lists.if_complete()?, blocks.if_complete()?);
+        Some(CodedLists { index, bytes, blocks, decoder: self.decoder })
+    }
+
+    /// The arcs of a list.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`], also if there is no such slot.
+    pub(crate) fn range(&self, slot: usize) -> Result<Range<usize>> {
+        self.place(slot).map(|(place, _)| place.arc..place.arc + place.degree)
+    }
+
+    /// Where a list lies, and its length in bytes.
+    fn place(&self, slot: usize) -> Result<(Place, usize)> {
+        if slot >= self.num_lists {
+            return Err(self.no_list(slot));
+        }
+        let (group, index) = (slot / GROUP_LEN, slot % GROUP_LEN);
+        let sizes = match self.if_sound() {
+            Some(lists) => lists.index.sizes(group),
+            None => self.group(group)?,
+        };
+        let (arc, byte) = (sizes.arcs_before(index) as usize, sizes.bytes_before(index) as usize);
+        Ok((Place { arc, byte, degree: sizes.degree(index) }, sizes.length(index)))
+    }
+
+    pub(crate) fn no_list(&self, slot: usize) -> Error {
+        self.columns.groups.corrupt(slot / GROUP_LEN * RECORD_LEN, format!("there is no list {slot}"))
+    }
+
+    fn record(&self, group: usize) -> Result<Record> {
+        let at = group * RECORD_LEN;
+        let words = self.columns.groups.get(at..at + RECORD_LEN)?;
+        words.first_chunk().and_then(Record::check).ok_or_else(|| self.bad_group(group))
+    }
+
+    fn bad_group(&self, group: usize) -> Error {
+        let reason = format!("what is said of lists from {} on does not agree", group * GROUP_LEN);
+        self.columns.groups.corrupt(group * RECORD_LEN, reason)
+    }
+
+    /// That sums begin with 0, and end with what the manifest says and the columns hold.
+    fn check_ends(&self) -> Result<()> {
+        let groups = self.num_groups();
+        let (first, last) = (self.record(0)?, self.record(groups)?);
+        let is_begun = (first.arcs, first.bytes, first.place) == (0, 0, 0);
+        let bytes = last.bytes.checked_add(AHEAD_BYTES as u64);
+        let is_ended = last.arcs == self.num_arcs as u64
+            && bytes == Some(self.columns.lists.len() as u64)
+            && last.place == self.columns.sizes.len() as u64;
+        if is_begun && is_ended { Ok(()) } else { Err(self.bad_group(if is_begun { groups } else { 0 })) }
+    }
+
+    /// The sizes of the lists of a group, which agree with the sums before and after it, and lie within all arcs and bytes.
+    fn group(&self, group: usize) -> Result<Sizes<'_>> {
+        let (record, next) = (self.record(group)?, self.record(group + 1)?);
+        let bytes = record.sizes_bytes() as u64;
+        if record.place.checked_add(bytes) != Some(next.place) || next.place > self.columns.sizes.len() as u64
+        {
+            return Err(self.bad_group(group));
+        }
+        let sizes = Sizes::new(record, self.columns.sizes.get(record.place as usize..next.place as usize)?);
+        let listed = (self.num_lists - group * GROUP_LEN).min(GROUP_LEN);
+        let is_sound = sizes.arcs_before(GROUP_LEN) == next.arcs
+            && sizes.bytes_before(GROUP_LEN) == next.bytes
+            && sizes.arcs_before(listed) == next.arcs
+            && next.arcs <= self.num_arcs as u64
+            && next.bytes <= (self.columns.lists.len() - AHEAD_BYTES.min(self.columns.lists.len())) as u64;
+        if is_sound { Ok(sizes) } else { Err(self.bad_group(group)) }
+    }
+
+    /// Verifies a list: that its blocks fill it, and are found by the index of blocks; that it ascends, and holds vertices. `buffer`
+    /// has room for as many arcs as the list, or [`CHUNK_LEN`], and [`ROOM`].
+    fn check_list(&self, slot: usize, place: Place, length: usize, buffer: &mut [VertexId]) -> Result<()> {
+        let wrong = |at: usize, what: &str| {
+            let reason = format!("the list of vertex {slot} {what}");
+            self.columns.lists.corrupt(place.byte + at, reason)
+        };
+        if place.degree == 0 {
+            return if length == 0 { Ok(()) } else { Err(wrong(0, "is empty, and has bytes")) };
+        }
+        let bytes = self.columns.lists.get(place.byte..place.byte + length + AHEAD_BYTES)?;
+        let mut at = 0;
+        let mut link = 0;
+        if place.degree > BLOCK_LEN {
+            let word = bytes[..length].first_chunk().ok_or_else(|| wrong(0, "is cut short"))?;
+            (link, at) = (u64::from_le_bytes(*word) as usize, LINK_BYTES);
+        }
+        let num_blocks = place.degree.div_ceil(BLOCK_LEN);
+        let starts = self.columns.blocks.get(link..link.saturating_add(num_blocks - 1))?;
+        let mut last = 0;
+        for first in (0..place.degree).step_by(CHUNK_LEN) {
+            let len = (place.degree - first).min(CHUNK_LEN);
+            let start = at;
+            for in_chunk in (0..len).step_by(BLOCK_LEN) {
+                let block = (first + in_chunk) / BLOCK_LEN;
+                if block > 0 && starts[block - 1] != (place.byte + at) as u64 {
+                    return Err(wrong(at, "has blocks where none are looked for"));
+                }
+                at = end_of(&bytes[..length], at, (len - in_chunk).min(BLOCK_LEN))
+                    .ok_or_else(|| wrong(at, "does not end where it should"))?;
+            }
+            self.decoder.decode(bytes, start, vertex(slot), len, buffer);
+            let targets = &buffer[..len];
+            // Without a branch an arc, so that the compiler vectorises it.
+            let ascends = targets.windows(2).fold(last <= targets[0], |all, pair| all & (pair[0] <= pair[1]));
+            last = targets[len - 1];
+            if !ascends || u64::from(last) >= self.num_vertices {
+                let what = if ascends { "holds what is no vertex" } else { "does not ascend" };
+                return Err(wrong(start, what));
+            }
+        }
+        if at == length { Ok(()) } else { Err(wrong(at, "does not end where it should")) }
+    }
+}
+
+impl<'a> CodedLists<'a> {
+    /// Where they lie.
+    #[inline(always)]
+    pub fn index(&self) -> Index<'a> {
+        self.index
+    }
+
+    /// Decodes the first `len` arcs of the list of a vertex to the start of `out`, which has [`ROOM`] for more.
+    #[inline]
+    pub fn decode(&self, v: VertexId, place: Place, len: usize, out: &mut [VertexId]) {
+        if len > 0 {
+            let start = place.byte + if place.degree > BLOCK_LEN { LINK_BYTES } else { 0 };
+            self.decoder.decode(self.bytes, start, v, len, out);
+        }
+    }
+
+    /// Where the lists of the group that begins with a slot lie.
+    #[inline]
+    pub fn places(&self, first: usize, places: &mut Places) {
+        self.decoder.places(self.index.sizes(first / GROUP_LEN), places);
+    }
+
+    /// The first two targets of a list that has as many; of one with one target, this and something.
+    #[inline(always)]
+    pub fn first_two(&self, v: VertexId, place: Place) -> [VertexId; 2] {
+        let start = place.byte + if place.degree > BLOCK_LEN { LINK_BYTES } else { 0 };
+        let head = Head::read(self.bytes, start, v);
+        [head.first, head.first.wrapping_add(head.difference(self.bytes))]
+    }
+
+    /// Decodes those lists of the group that begins with a slot whose bits are set in `wanted`, one after another to the start of
+    /// `buffer`, until that has many arcs, or the next one has more than `longest`; the bits of those that were.
+    pub fn decode_group(
+        &self,
+        first: usize,
+        places: &Places,
+        (mut wanted, longest): (u64, usize),
+        buffer: &mut Vec<VertexId>,
+    ) -> u64 {
+        let (mut done, mut len) = (0, 0);
+        while wanted != 0 {
+            let (bit, index) = (wanted & wanted.wrapping_neg(), wanted.trailing_zeros() as usize);
+            let place = places.at(index);
+            if place.degree > longest || len > 0 && len + place.degree > GROUP_ARCS_MAX {
+                break;
+            }
+            if buffer.len() < len + place.degree + ROOM {
+                buffer.resize(len + place.degree + ROOM, 0);
+            }
+            self.decode(vertex(first + index), place, place.degree, &mut buffer[len..]);
+            len += place.degree;
+            wanted ^= bit;
+            done |= bit;
+        }
+        done
+    }
+
+    /// Some arcs of a list, decoded into `buffer`, from the block on that the first of them is in.
+    pub fn piece<'b>(
+        &self,
+        v: VertexId,
+        place: Place,
+        arcs: Range<usize>,
+        buffer: &'b mut Vec<VertexId>,
+    ) -> &'b [VertexId] {
+        if arcs.is_empty() {
+            // Behind the last block, if that is full, there is none to look for.
+            return &[];
+        }
+        let (block, skipped) = (arcs.start / BLOCK_LEN, arcs.start % BLOCK_LEN);
+        let len = skipped + arcs.len();
+        if buffer.len() < len + ROOM {
+            buffer.resize(len + ROOM, 0);
+        }
+        if block == 0 {
+            self.decode(v, place, len, buffer);
+        } else {
+            let word = self.bytes[place.byte..].first_chunk().expect("verified");
+            let start = self.blocks[u64::from_le_bytes(*word) as usize + block - 1];
+            self.decoder.decode(self.bytes, start as usize, v, len, buffer);
+        }
+        &buffer[skipped..len]
+    }
+
+    /// Decodes all lists of some slots, one after another, to the end of `out`.
+    pub fn decode_all(&self, slots: Range<usize>, out: &mut Vec<VertexId>) {
+        let arcs = self.index.before(slots.start)..self.index.before(slots.end);
+        let base = out.len();
+        out.resize(base + arcs.len() + ROOM, 0);
+        let done: std::result::Result<(), std::convert::Infallible> =
+            self.index.try_for_each(slots, |slot, place| {
+                let first = base + place.arc - arcs.start;
+                self.decode(vertex(slot), place, place.degree, &mut out[first..]);
+                Ok(())
+            });
+        let Ok(()) = done;
+        out.truncate(base + arcs.len());
+    }
+
+    /// Reads what finding a list begins with, so that others need not wait for it.
+    #[inline(always)]
+    pub fn touch(&self, place: Place) {
+        std::hint::black_box(self.bytes.get(place.byte));
+    }
+}

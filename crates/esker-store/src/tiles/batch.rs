@@ -1,0 +1,179 @@
+//! Decoded edges, as a scan hands them over.
+
+use std::ops::Range;
+
+use esker_graph::{Bitmap, End, Patch, VertexId, Weight, vertex};
+
+use super::codec::{BATCH_LEN, Decoder};
+use super::files::Chunk;
+use super::rows::{ROWS_ROOM, find_rows};
+use super::schedule::Sides;
+use super::strip::STRIP_BITS;
+
+const COLUMN_MASK: u32 = (1 << STRIP_BITS) - 1;
+
+/// Some edges of a chunk, decoded. Memory: some 32 KiB with 32-bit ids and no weights.
+#[derive(Debug)]
+pub(super) struct Batch<W> {
+    positions: Vec<u32>,
+    /// The rows, within the strip and among all vertices, and where each ends.
+    row_numbers: Vec<u32>,
+    rows: Vec<VertexId>,
+    ends: Vec<u32>,
+    /// All columns, row by row.
+    pub(super) columns: Vec<VertexId>,
+    /// Where those columns of each row end that are handed the edges too, if not all are.
+    back_ends: Vec<u32>,
+    /// Those columns.
+    back: Vec<VertexId>,
+    back_weights: Vec<W>,
+    /// Whether not all columns are handed all edges.
+    pub(super) is_filtered: bool,
+    num_rows: usize,
+    no_weights: Vec<W>,
+}
+
+/// What is decoded.
+#[derive(Debug)]
+pub(super) struct Decoding<'a, W> {
+    decoder: Decoder<'a>,
+    first_row: usize,
+    first_column: usize,
+    num_vertices: usize,
+    /// Of the edges that are left.
+    weights: Option<&'a [W]>,
+    weights_now: Option<&'a [W]>,
+    pub(super) bits: Option<&'a Bitmap>,
+    sides: Sides,
+    is_diagonal: bool,
+}
+
+impl<'a, W: Weight> Decoding<'a, W> {
+    /// Of a chunk; `None` if it is none. `weights` are those of its edges; `bits` are the vertices whose lists are wanted, if not all
+    /// are. A tile on the diagonal of a symmetric graph has edges from a vertex to itself only once.
+    pub(super) fn new(
+        chunk: &Chunk,
+        bytes: &'a [u8],
+        (num_vertices, directed): (usize, bool),
+        weights: Option<&'a [W]>,
+        bits: Option<&'a Bitmap>,
+        sides: Sides,
+    ) -> Option<Self> {
+        let len = (chunk.edges.end - chunk.edges.start) as usize;
+        Some(Self {
+            decoder: Decoder::new(bytes, len)?,
+            first_row: (chunk.row as usize) << STRIP_BITS,
+            first_column: (chunk.column as usize) << STRIP_BITS,
+            num_vertices,
+            weights,
+            weights_now: None,
+            bits,
+            sides,
+            is_diagonal: !directed && chunk.row == chunk.column,
+        })
+    }
+}
+
+impl<W: Weight> Batch<W> {
+    pub(super) fn new() -> Self {
+        Self {
+            positions: Vec::with_capacity(BATCH_LEN),
+            row_numbers: vec![0; BATCH_LEN + ROWS_ROOM],
+            rows: Vec::with_capacity(BATCH_LEN),
+            ends: vec![0; BATCH_LEN + ROWS_ROOM],
+            columns: Vec::with_capacity(BATCH_LEN),
+            back_ends: Vec::new(),
+            back: Vec::new(),
+            back_weights: Vec::new(),
+            is_filtered: false,
+            num_rows: 0,
+            no_weights: vec![W::default(); BATCH_LEN],
+        }
+    }
+
+    /// Decodes what follows; whether there was anything. `None` if bytes are not what they should be.
+    pub(super) fn fill(&mut self, of: &mut Decoding<'_, W>) -> Option<bool> {
+        of.decoder.next(&mut self.positions)?;
+        let Some(&last) = self.positions.last() else { return Some(false) };
+        if let Some(weights) = of.weights {
+            let (now, later) = weights.split_at_checked(self.positions.len())?;
+            (of.weights_now, of.weights) = (Some(now), Some(later));
+        }
+        self.columns.clear();
+        let column = |&position: &u32| vertex(of.first_column + (position & COLUMN_MASK) as usize);
+        self.columns.extend(self.positions.iter().map(column));
+        self.num_rows = find_rows(&self.positions, &mut self.row_numbers, &mut self.ends);
+        let numbers = self.row_numbers.iter().take(self.num_rows);
+        self.rows.clear();
+        self.rows.extend(numbers.map(|&number| vertex(of.first_row + number as usize)));
+        // Positions ascend, so the last row is the largest; columns of all strips but the last are vertices anyway.
+        let (last_row, end) =
+            (of.first_row + (last >> STRIP_BITS) as usize, of.first_column + (1 << STRIP_BITS));
+        let beyond = |column: &VertexId| *column as usize >= of.num_vertices;
+        if last_row >= of.num_vertices || end > of.num_vertices && self.columns.iter().any(beyond) {
+            return None;
+        }
+        self.is_filtered = of.sides.columns && (of.bits.is_some() || of.is_diagonal && self.has_loops());
+        if self.is_filtered {
+            self.filter(of);
+        }
+        Some(true)
+    }
+
+    fn has_loops(&self) -> bool {
+        // Without an early end, of which there is hardly ever one, this is done sixteen at a time.
+        let is_loop = |position: u32| position >> STRIP_BITS == position & COLUMN_MASK;
+        self.positions.iter().fold(false, |any, &position| any | is_loop(position))
+    }
+
+    /// Keeps those columns whose lists are wanted.
+    fn filter(&mut self, of: &Decoding<'_, W>) {
+        let weights = of.weights_now.unwrap_or(&self.no_weights);
+        self.back.clear();
+        self.back_weights.clear();
+        self.back_ends.clear();
+        let mut at = 0;
+        for (&row, &end) in self.rows.iter().zip(&self.ends[..self.num_rows]) {
+            let range = at..end as usize;
+            for (&column, &weight) in self.columns[range.clone()].iter().zip(&weights[range]) {
+                let is_loop = of.is_diagonal && column == row;
+                if !is_loop && of.bits.is_none_or(|bits| bits.get(column)) {
+                    self.back.push(column);
+                    self.back_weights.push(weight);
+                }
+            }
+            at = end as usize;
+            self.back_ends.push(self.back.len() as u32);
+        }
+    }
+
+    /// The rows: their vertices, which columns are theirs, and which of those that are handed the edges too.
+    #[inline(always)]
+    pub(super) fn rows(&self) -> impl Iterator<Item = (VertexId, Range<usize>, Range<usize>)> + '_ {
+        let (mut at, mut back_at) = (0, 0);
+        let back_ends = if self.is_filtered { &self.back_ends } else { &self.ends };
+        let ends = self.ends[..self.num_rows].iter().zip(back_ends);
+        self.rows.iter().zip(ends).map(move |(&row, (&end, &back_end))| {
+            let ranges = (at..end as usize, back_at..back_end as usize);
+            (at, back_at) = (ranges.0.end, ranges.1.end);
+            (row, ranges.0, ranges.1)
+        })
+    }
+
+    /// All of it, if no column is left out.
+    pub(super) fn patch<'b>(&'b self, of: &Decoding<'b, W>, to_rows: End, to_columns: End) -> Patch<'b, W> {
+        let (rows, ends) = (&self.rows, &self.ends[..self.num_rows]);
+        let weights = &self.weights(of)[..self.columns.len()];
+        Patch { rows, ends, columns: &self.columns, weights, to_rows, to_columns }
+    }
+
+    /// The weights of all columns.
+    pub(super) fn weights<'b>(&'b self, of: &Decoding<'b, W>) -> &'b [W] {
+        of.weights_now.unwrap_or(&self.no_weights)
+    }
+
+    /// The columns that are handed the edges too, and the weights.
+    pub(super) fn back<'b>(&'b self, of: &Decoding<'b, W>) -> (&'b [VertexId], &'b [W]) {
+        if self.is_filtered { (&self.back, &self.back_weights) } else { (&self.columns, self.weights(of)) }
+    }
+}

@@ -1,0 +1,455 @@
+//! A piece of a tile as bytes.
+//!
+//! A tile is a square of 2^16 by 2^16 cells of the adjacency matrix (G-Store [1], IV-B): within it, an edge is a *position*, row times 2^16
+//! plus column, of 32 bits. The edges of a tile, sorted by position, are cut into *chunks* of at most [`CHUNK_LEN_MAX`] edges; each
+//! chunk is in the smallest of several codings, and is decoded by itself. [1] keeps pairs throughout, four bytes an edge.
+//!
+//! [1] P. Kumar, H. Huang, "G-Store: High-Performance Graph Store for Trillion-Edge Processing", SC 2016.
+
+use super::packed::{pack, packed_bytes, unpack_sums};
+use super::vector::BLOCK_LEN;
+use crate::format::TileCoding as Coding;
+
+/// Edges of a chunk, at most.
+pub const CHUNK_LEN_MAX: usize = 1 << 16;
+/// Edges that are decoded at a time, at most; a multiple of those in a packed block.
+pub(super) const BATCH_LEN: usize = 1 << 11;
+/// Denser rows than one edge in so many cells are tried as bits.
+const SPARSE_CELLS: u64 = 16;
+const CODINGS: [Coding; 5] = [Coding::Pairs, Coding::Bytes, Coding::Packed, Coding::Runs, Coding::Bitmap];
+
+fn varint_bytes(number: u32) -> usize {
+    (38 - (number | 1).leading_zeros() as usize) / 7
+}
+
+fn put_varint(mut number: u32, out: &mut Vec<u8>) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+/// Reads a number; `None` if it is not whole, or exceeds 32 bits.
+fn take_varint(bytes: &[u8], at: &mut usize) -> Option<u32> {
+    let mut number = 0;
+    for shift in (0..35).step_by(7) {
+        let byte = *bytes.get(*at)?;
+        *at += 1;
+        number |= u64::from(byte & 0x7F) << shift;
+        if byte < 0x80 {
+            return u32::try_from(number).ok();
+        }
+    }
+    None
+}
+
+fn row_of(position: u32) -> u32 {
+    position >> 16
+}
+
+fn column_of(position: u32) -> u32 {
+    position & 0xFFFF
+}
+
+/// Differences of successive positions.
+fn gaps(positions: &[u32]) -> impl Iterator<Item = u32> + '_ {
+    positions.windows(2).map(|pair| pair[1] - pair[0])
+}
+
+/// Runs of positions in one row.
+fn rows(positions: &[u32]) -> impl Iterator<Item = &[u32]> {
+    positions.chunk_by(|a, b| row_of(*a) == row_of(*b))
+}
+
+/// The rectangle of a bitmap: rows, first column by words, words a row.
+struct Rectangle {
+    first_row: u32,
+    num_rows: u32,
+    first_word: u32,
+    row_words: u32,
+}
+
+impl Rectangle {
+    /// `None` if positions are too sparse, or repeat.
+    fn around(positions: &[u32]) -> Option<Self> {
+        let (first, last) = (*positions.first()?, *positions.last()?);
+        let num_rows = row_of(last) - row_of(first) + 1;
+        if u64::from(num_rows) * 64 > positions.len() as u64 * SPARSE_CELLS {
+            return None;
+        }
+        let columns = positions.iter().map(|&position| column_of(position));
+        let (low, high) = columns.fold((u32::MAX, 0), |(low, high), c| (low.min(c), high.max(c)));
+        let (first_word, row_words) = (low / 64, high / 64 - low / 64 + 1);
+        let cells = u64::from(num_rows) * u64::from(row_words) * 64;
+        let repeats = || positions.windows(2).any(|pair| pair[0] == pair[1]);
+        let fits = cells <= positions.len() as u64 * SPARSE_CELLS && !repeats();
+        fits.then_some(Self { first_row: row_of(first), num_rows, first_word, row_words })
+    }
+
+    fn num_words(&self) -> usize {
+        self.num_rows as usize * self.row_words as usize
+    }
+}
+
+/// What a chunk of these positions, in the smallest coding, is made of.
+struct Choice {
+    coding: Coding,
+    bytes: usize,
+    gaps: Vec<u32>,
+}
+
+/// The smallest coding of sorted positions, of which there is at least one.
+fn choose(positions: &[u32]) -> Choice {
+    let gaps: Vec<u32> = gaps(positions).collect();
+    let first = positions[0];
+    let varints = varint_bytes(first) + gaps.iter().map(|&gap| varint_bytes(gap)).sum::<usize>();
+    let mut best = (Coding::Packed, 4 + packed_bytes(&gaps));
+    let mut offer = |coding, bytes| {
+        if bytes < best.1 {
+            best = (coding, bytes);
+        }
+    };
+    offer(Coding::Pairs, positions.len() * 4);
+    offer(Coding::Bytes, varints);
+    let mut row_before = 0;
+    let runs = rows(positions).map(|run| {
+        let row = row_of(run[0]);
+        let head = varint_bytes(row - row_before) + varint_bytes(run.len() as u32);
+        row_before = row;
+        let columns = varint_bytes(column_of(run[0]));
+        head + columns + run.windows(2).map(|pair| varint_bytes(pair[1] - pair[0])).sum::<usize>()
+    });
+    offer(Coding::Runs, runs.sum());
+    if let Some(rectangle) = Rectangle::around(positions) {
+        offer(Coding::Bitmap, 6 + rectangle.num_words() * 8);
+    }
+    Choice { coding: best.0, bytes: 1 + best.1, gaps }
+}
+
+/// Appends a chunk of as many of the first `positions` as fit `room` bytes, and gives how many; 0 if none fit. Positions ascend, and may
+/// repeat.
+pub(super) fn encode(positions: &[u32], room: usize, out: &mut Vec<u8>) -> usize {
+    let mut len = positions.len().min(CHUNK_LEN_MAX);
+    while len > 0 {
+        let choice = choose(&positions[..len]);
+        if choice.bytes <= room {
+            put(&positions[..len], &choice, out);
+            return len;
+        }
+        // Somewhat fewer than would fit if each took as much.
+        len = (len * room / choice.bytes * 63 / 64).min(len - 1);
+        len = if len > 4 * BLOCK_LEN { len - (len - 1) % BLOCK_LEN } else { len };
+    }
+    0
+}
+
+fn put(positions: &[u32], choice: &Choice, out: &mut Vec<u8>) {
+    out.push(choice.coding as u8);
+    match choice.coding {
+        Coding::Pairs => {
+            for &position in positions {
+                out.extend_from_slice(&(row_of(position) as u16).to_le_bytes());
+                out.extend_from_slice(&(column_of(position) as u16).to_le_bytes());
+            }
+        }
+        Coding::Bytes => {
+            put_varint(positions[0], out);
+            choice.gaps.iter().for_each(|&gap| put_varint(gap, out));
+        }
+        Coding::Packed => {
+            out.extend_from_slice(&positions[0].to_le_bytes());
+            pack(&choice.gaps, out);
+        }
+        Coding::Runs => {
+            let mut row_before = 0;
+            for run in rows(positions) {
+                put_varint(row_of(run[0]) - row_before, out);
+                put_varint(run.len() as u32, out);
+                put_varint(column_of(run[0]), out);
+                gaps(run).for_each(|gap| put_varint(gap, out));
+                row_before = row_of(run[0]);
+            }
+        }
+        Coding::Bitmap => {
+            let Some(rectangle) = Rectangle::around(positions) else { return };
+            for number in [rectangle.first_row, rectangle.first_word, rectangle.row_words] {
+                out.extend_from_slice(&(number as u16).to_le_bytes());
+            }
+            let mut words = vec![0u64; rectangle.num_words()];
+            for &position in positions {
+                let row = (row_of(position) - rectangle.first_row) as usize;
+                let word = column_of(position) / 64 - rectangle.first_word;
+                words[row * rectangle.row_words as usize + word as usize] |= 1 << (position % 64);
+            }
+            words.iter().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
+        }
+    }
+}
+
+/// Decodes a chunk, some positions at a time.
+#[derive(Debug)]
+pub(super) struct Decoder<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    /// Edges that are not decoded yet.
+    left: usize,
+    coding: Coding,
+    /// The position decoded last.
+    last: u32,
+    /// Of a run, the edges that are left.
+    run_left: u32,
+    /// Of a bitmap, the next word, the words a row, and the first of each.
+    word: usize,
+    row_words: usize,
+    first_word: usize,
+    /// Of the word decoded last, the bits that are left.
+    bits: u64,
+}
+
+impl<'a> Decoder<'a> {
+    /// Of the chunk of `len` edges at the start of `bytes`; `None` if it is none.
+    pub(super) fn new(bytes: &'a [u8], len: usize) -> Option<Self> {
+        let code = *bytes.first()?;
+        let coding = *CODINGS.iter().find(|coding| **coding as u8 == code)?;
+        if len > CHUNK_LEN_MAX {
+            return None;
+        }
+        let mut decoder = Self {
+            bytes,
+            at: 1,
+            left: len,
+            coding,
+            last: 0,
+            run_left: 0,
+            word: 0,
+            row_words: 0,
+            first_word: 0,
+            bits: 0,
+        };
+        if coding == Coding::Bitmap {
+            let number = |at: usize| Some(usize::from(u16::from_le_bytes(*bytes.get(at..)?.first_chunk()?)));
+            (decoder.first_word, decoder.row_words, decoder.at) = (number(3)?, number(5)?, 7);
+            if decoder.row_words == 0 || decoder.first_word + decoder.row_words > 1 << 10 {
+                return None;
+            }
+        }
+        Some(decoder)
+    }
+
+    /// Edges that are not decoded yet.
+    #[cfg(test)]
+    pub(super) fn left(&self) -> usize {
+        self.left
+    }
+
+    /// Replaces the content of `positions` by those that follow, at most [`BATCH_LEN`], ascending; none at the end. `None` if bytes are not
+    /// what they should be; then all is lost.
+    pub(super) fn next(&mut self, positions: &mut Vec<u32>) -> Option<()> {
+        positions.clear();
+        let len = self.left.min(BATCH_LEN);
+        match self.coding {
+            Coding::Pairs => self.next_pairs(len, positions)?,
+            Coding::Bytes => self.next_bytes(len, positions)?,
+            Coding::Packed => self.next_packed(positions)?,
+            Coding::Runs => self.next_runs(len, positions)?,
+            Coding::Bitmap => self.next_bits(len, positions)?,
+        }
+        self.left -= positions.len();
+        self.last = positions.last().copied().unwrap_or(self.last);
+        Some(())
+    }
+
+    fn next_pairs(&mut self, len: usize, positions: &mut Vec<u32>) -> Option<()> {
+        let bytes = self.bytes.get(self.at..self.at + len * 4)?;
+        self.at += len * 4;
+        let pairs = bytes.as_chunks::<4>().0.iter();
+        positions.extend(pairs.map(|&[row, row_high, column, column_high]| {
+            u32::from(u16::from_le_bytes([row, row_high])) << 16
+                | u32::from(u16::from_le_bytes([column, column_high]))
+        }));
+        let ascend = positions.first().is_none_or(|&first| first >= self.last) && positions.is_sorted();
+        ascend.then_some(())
+    }
+
+    fn next_bytes(&mut self, len: usize, positions: &mut Vec<u32>) -> Option<()> {
+        let mut last = self.last;
+        for _ in 0..len {
+            last = last.checked_add(take_varint(self.bytes, &mut self.at)?)?;
+            positions.push(last);
+        }
+        Some(())
+    }
+
+    fn next_packed(&mut self, positions: &mut Vec<u32>) -> Option<()> {
+        if self.at == 1 && self.left > 0 {
+            self.last = u32::from_le_bytes(*self.bytes.get(1..)?.first_chunk()?);
+            self.at = 5;
+            positions.push(self.last);
+        }
+        let mut sums = [0; BLOCK_LEN];
+        while positions.len() < self.left && positions.len() + BLOCK_LEN <= BATCH_LEN {
+            let len = BLOCK_LEN.min(self.left - positions.len());
+            let (last, read) = unpack_sums(self.bytes.get(self.at..)?, len, self.last, &mut sums)?;
+            (self.last, self.at) = (last, self.at + read);
+            if len == BLOCK_LEN {
+                positions.extend_from_slice(&sums);
+            } else {
+                positions.extend_from_slice(&sums[..len]);
+            }
+        }
+        Some(())
+    }
+
+    fn next_runs(&mut self, len: usize, positions: &mut Vec<u32>) -> Option<()> {
+        let mut last = self.last;
+        for _ in 0..len {
+            if self.run_left == 0 {
+                let row = row_of(last).checked_add(take_varint(self.bytes, &mut self.at)?)?;
+                self.run_left = take_varint(self.bytes, &mut self.at)?.checked_sub(1)?;
+                let column = take_varint(self.bytes, &mut self.at)?;
+                if row > 0xFFFF || column > 0xFFFF || row << 16 | column < last {
+                    return None;
+                }
+                last = row << 16 | column;
+            } else {
+                last = last.checked_add(take_varint(self.bytes, &mut self.at)?)?;
+                self.run_left -= 1;
+            }
+            positions.push(last);
+        }
+        Some(())
+    }
+
+    fn next_bits(&mut self, len: usize, positions: &mut Vec<u32>) -> Option<()> {
+        // The row is that of the start; the position decoded last does not matter.
+        let first_row = u32::from(u16::from_le_bytes(*self.bytes.get(1..)?.first_chunk()?));
+        while positions.len() < len {
+            if self.bits == 0 {
+                self.bits = u64::from_le_bytes(*self.bytes.get(self.at + self.word * 8..)?.first_chunk()?);
+                self.word += 1;
+                continue;
+            }
+            let word = self.word - 1;
+            let row = first_row + (word / self.row_words) as u32;
+            let column = (self.first_word + word % self.row_words) as u32 * 64 + self.bits.trailing_zeros();
+            self.bits &= self.bits - 1;
+            if row > 0xFFFF {
+                return None;
+            }
+            positions.push(row << 16 | column);
+        }
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// All chunks of some positions, in rooms of so many bytes.
+    fn chunks(positions: &[u32], room: usize) -> Vec<(usize, Vec<u8>)> {
+        let (mut rest, mut all) = (positions, Vec::new());
+        while !rest.is_empty() {
+            let mut bytes = Vec::new();
+            let len = encode(rest, room, &mut bytes);
+            assert!(len > 0 && bytes.len() <= room, "{} bytes for {len} edges", bytes.len());
+            all.push((len, bytes));
+            rest = &rest[len..];
+        }
+        all
+    }
+
+    fn decoded(bytes: &[u8], len: usize) -> Option<Vec<u32>> {
+        let mut decoder = Decoder::new(bytes, len)?;
+        let (mut all, mut batch) = (Vec::new(), Vec::new());
+        while decoder.left() > 0 {
+            decoder.next(&mut batch)?;
+            assert!(!batch.is_empty() && batch.len() <= BATCH_LEN);
+            all.extend_from_slice(&batch);
+        }
+        Some(all)
+    }
+
+    fn round_trip(positions: &[u32], room: usize) {
+        let mut all = Vec::new();
+        for (len, mut bytes) in chunks(positions, room) {
+            // Other chunks follow in a file.
+            bytes.extend([0xA5; 40]);
+            all.extend(decoded(&bytes, len).unwrap());
+        }
+        assert!(all == positions);
+    }
+
+    /// Positions of a shape that one of the codings is made for.
+    fn positions() -> impl Strategy<Value = Vec<u32>> {
+        let of_range = |range: std::ops::Range<u64>, len: usize| {
+            prop::collection::vec(range.prop_map(|position| position as u32), 1..len)
+        };
+        let rows = prop::collection::vec((any::<u16>(), 1..400u32, 1..300u32), 1..20).prop_map(|rows| {
+            let of_row = |(row, count, step): (u16, u32, u32)| {
+                (0..count).map(move |k| u32::from(row) << 16 | (k * step) & 0xFFFF)
+            };
+            rows.into_iter().flat_map(of_row).collect::<Vec<_>>()
+        });
+        let square = (0..65_000u32, 0..65_000u32, 1..200u32).prop_map(|(row, column, side)| {
+            let cell = |cell: u32| (row + cell / side) << 16 | (column + cell % side);
+            (0..side * side).filter(|cell| cell % 3 != 1).map(cell).collect()
+        });
+        let all = prop_oneof![
+            of_range(0..1 << 32, 60),
+            of_range(0..1 << 32, 9000),
+            of_range(1 << 20..1 << 22, 9000),
+            of_range(0..60, 300),
+            of_range((1 << 32) - 70_000..1 << 32, 5000),
+            rows,
+            square
+        ];
+        all.prop_map(|mut positions: Vec<u32>| {
+            positions.sort_unstable();
+            positions
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(200))]
+        #[test]
+        fn what_is_encoded_is_decoded(positions in positions(), room in 64..70_000usize) {
+            round_trip(&positions, room);
+        }
+
+        #[test]
+        fn damaged_chunks_give_ascending_positions_or_nothing(
+            positions in positions(), at in any::<prop::sample::Index>(), byte: u8, cut in any::<prop::sample::Index>(), code in 0..8u8,
+        ) {
+            let (len, mut bytes) = chunks(&positions, 1 << 16).swap_remove(0);
+            prop_assert_eq!(decoded(&bytes[..cut.index(bytes.len())], len).filter(|all| all.as_slice() != &positions[..len]), None);
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+            let first = decoded(&bytes, len);
+            bytes[0] = code;
+            for all in [first, decoded(&bytes, len)].into_iter().flatten() {
+                prop_assert!(all.len() == len && all.is_sorted());
+            }
+        }
+    }
+
+    #[test]
+    fn each_coding_is_the_smallest_somewhere() {
+        let sparse: Vec<u32> = (0..10_000).map(|k| k * 400_003).collect();
+        let dense: Vec<u32> = (0..10_000).map(|k| k / 100 * 65_536 + k % 100).collect();
+        let rows: Vec<u32> = (0..10_000).map(|k| k / 50 * 65_536 * 40 + k % 50 * 90).collect();
+        let coding = |positions: &[u32]| choose(positions).coding;
+        assert_eq!(coding(&sparse), Coding::Packed);
+        assert_eq!(coding(&dense), Coding::Bitmap);
+        assert_eq!(coding(&rows), Coding::Runs);
+        assert_eq!(coding(&[3]), Coding::Bytes);
+        assert_eq!(coding(&[0xF000_0000, 0xFFFF_FFFF]), Coding::Pairs);
+        round_trip(&[0xFFFF_FFFF], 64);
+        round_trip(&[7; 70_000], 64);
+        // A whole tile of full rows, where a chunk is as long as it can be.
+        round_trip(&(0..200_000).collect::<Vec<_>>(), 1 << 16);
+    }
+}

@@ -1,0 +1,122 @@
+//! The degree of every vertex in two bytes (G-Store, IV-C), with a table of the few that are larger.
+
+use std::path::Path;
+
+use esker_graph::{Direction, Run, VertexId};
+
+use crate::error::Result;
+use crate::format::{Column, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId};
+use crate::io::Files;
+
+/// Stands for the degrees in the table.
+const LARGE: u16 = u16::MAX;
+/// Vertices whose degrees are written at once.
+const WRITE_LEN: usize = 1 << 12;
+
+/// The degrees of one direction, verified. Memory: two bytes a vertex, and 16 for each that has 65535 neighbours or more.
+#[derive(Debug, Clone, Copy)]
+pub struct Degrees<'a> {
+    small: &'a [u16],
+    /// Vertices, ascending, each followed by its degree.
+    hubs: &'a [[u64; 2]],
+}
+
+impl Degrees<'_> {
+    /// The degree of a vertex. Panics if there is no such vertex. O(1) but for hubs, where it is O(log hubs).
+    #[inline(always)]
+    pub fn get(&self, v: VertexId) -> usize {
+        match self.small[v as usize] {
+            LARGE => self.large(v),
+            small => usize::from(small),
+        }
+    }
+
+    #[cold]
+    fn large(&self, v: VertexId) -> usize {
+        let found = self.hubs.binary_search_by_key(&u64::from(v), |hub| hub[0]);
+        found.map_or(usize::from(LARGE), |hub| self.hubs[hub][1] as usize)
+    }
+}
+
+fn kinds(direction: Direction) -> [ColumnKind; 2] {
+    match direction {
+        Direction::Out => [ColumnKind::TileOutDegrees, ColumnKind::TileOutHubs],
+        Direction::In => [ColumnKind::TileInDegrees, ColumnKind::TileInHubs],
+    }
+}
+
+fn names(direction: Direction) -> [&'static str; 2] {
+    match direction {
+        Direction::Out => ["out.degrees", "out.hubs"],
+        Direction::In => ["in.degrees", "in.hubs"],
+    }
+}
+
+/// Writes the degrees of the vertices `0..num_vertices`.
+pub(super) fn write_degrees(
+    files: &dyn Files,
+    directory: &Path,
+    database: DatabaseId,
+    direction: Direction,
+    num_vertices: usize,
+    degree: impl Fn(usize) -> u64,
+) -> Result<()> {
+    let ([small_kind, hub_kind], [small_name, hub_name]) = (kinds(direction), names(direction));
+    let spec = |kind| ColumnSpec { database, kind };
+    let mut small = ColumnWriter::<u16>::create(files, &directory.join(small_name), spec(small_kind))?;
+    let mut hubs = ColumnWriter::<u64>::create(files, &directory.join(hub_name), spec(hub_kind))?;
+    let mut values = Vec::with_capacity(WRITE_LEN);
+    for first in (0..num_vertices).step_by(WRITE_LEN) {
+        values.clear();
+        for v in first..num_vertices.min(first + WRITE_LEN) {
+            let degree = degree(v);
+            if degree >= u64::from(LARGE) {
+                hubs.append(&[v as u64, degree])?;
+            }
+            values.push(degree.min(u64::from(LARGE)) as u16);
+        }
+        small.append(&values)?;
+    }
+    small.finish()?;
+    hubs.finish()?;
+    Ok(())
+}
+
+/// The columns of the degrees of a direction.
+#[derive(Debug)]
+pub(super) struct DegreeColumns {
+    small: Column<u16>,
+    hubs: Column<u64>,
+}
+
+impl DegreeColumns {
+    pub(super) fn open(
+        files: &dyn Files,
+        directory: &Path,
+        database: DatabaseId,
+        direction: Direction,
+        num_vertices: u64,
+    ) -> Result<Self> {
+        let ([small_kind, hub_kind], [small_name, hub_name]) = (kinds(direction), names(direction));
+        let spec = |kind| ColumnSpec { database, kind };
+        let small = Column::open(files, &directory.join(small_name), spec(small_kind))?;
+        small.expect_len(num_vertices)?;
+        let hubs = Column::open(files, &directory.join(hub_name), spec(hub_kind))?;
+        Ok(Self { small, hubs })
+    }
+
+    /// All degrees, verified.
+    pub(super) fn all(&self, run: &Run) -> Result<Degrees<'_>> {
+        let hubs = self.hubs.all(run)?;
+        let (pairs, rest) = hubs.as_chunks::<2>();
+        if !rest.is_empty() || !pairs.is_sorted_by(|a, b| a[0] < b[0]) {
+            return Err(self.hubs.corrupt(0, "the vertices of large degree do not ascend"));
+        }
+        Ok(Degrees { small: self.small.all(run)?, hubs: pairs })
+    }
+
+    /// Bytes of the files.
+    pub(super) fn file_bytes(&self) -> u64 {
+        self.small.file_bytes() + self.hubs.file_bytes()
+    }
+}

@@ -1,0 +1,256 @@
+//! The files of the tiles of a layer, and which chunk lies where.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use esker_graph::{Direction, Run};
+
+use super::codec::CHUNK_LEN_MAX;
+use super::degrees::{DegreeColumns, Degrees};
+use super::strip::STRIP_LEN;
+use crate::error::{Error, Result};
+use crate::format::{Archive, BLOCK_BYTES, Column, ColumnKind, ColumnSpec, DatabaseId, Element};
+use crate::io::Disk;
+
+/// Names of the files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TileFiles {
+    /// The chunks; always a file of its own, which is read past the page cache.
+    pub data: PathBuf,
+    /// Everything else.
+    pub directory: PathBuf,
+}
+
+impl TileFiles {
+    /// Those of the layer whose directory is given.
+    pub fn of(layer: &Path) -> Self {
+        Self { data: layer.join("tiles.data"), directory: layer.join("tiles") }
+    }
+
+    /// Column of the values of an edge property.
+    pub fn property(&self, number: u32) -> PathBuf {
+        self.directory.join(format!("property.{number}"))
+    }
+}
+
+/// What the manifest says of the graph in the tiles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TileShape {
+    /// Number of vertices.
+    pub num_vertices: u64,
+    /// Edges that are kept: an undirected one once.
+    pub num_edges: u64,
+    /// Whether out-lists and in-lists differ; if not, only the upper triangle is kept.
+    pub directed: bool,
+}
+
+/// Where a chunk lies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chunk {
+    /// Strip of its rows.
+    pub row: u32,
+    /// Strip of its columns.
+    pub column: u32,
+    /// Its edges, among all in the order of the file.
+    pub edges: Range<u64>,
+    /// Its bytes in the data, maybe with some behind that count for nothing. All in one block.
+    pub bytes: Range<u64>,
+}
+
+/// The tiles of a layer. Nothing but headers is read when they are opened; memory: what [`Tiles::resident_bytes`] says, mapped.
+#[derive(Debug)]
+pub struct Tiles {
+    shape: TileShape,
+    group: u32,
+    keys: Column<u64>,
+    starts: Column<u64>,
+    edges: Column<u64>,
+    data: Column<u8>,
+    out: DegreeColumns,
+    incoming: Option<DegreeColumns>,
+    disk: Arc<dyn Disk>,
+    files: TileFiles,
+    archive: Archive,
+    database: DatabaseId,
+}
+
+impl Tiles {
+    /// Opens the tiles of the layer whose directory is given.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Corrupt`] if a file is not what it should be.
+    pub fn open(disk: &Arc<dyn Disk>, layer: &Path, database: DatabaseId, shape: TileShape) -> Result<Self> {
+        let files = TileFiles::of(layer);
+        let archive = Archive::open(disk, &files.directory)?;
+        let path = |name: &str| files.directory.join(name);
+        let spec = |kind| ColumnSpec { database, kind };
+        let keys = Column::open(&archive, &path("keys"), spec(ColumnKind::TileKeys))?;
+        let starts = Column::open(&archive, &path("starts"), spec(ColumnKind::TileStarts))?;
+        starts.expect_len(keys.len() as u64)?;
+        let edges = Column::open(&archive, &path("edges"), spec(ColumnKind::TileEdges))?;
+        edges.expect_len(keys.len() as u64 + 1)?;
+        let groups = Column::<u32>::open(&archive, &path("groups"), spec(ColumnKind::TileGroups))?;
+        groups.expect_len(1)?;
+        let data = Column::open(disk.as_ref(), &files.data, spec(ColumnKind::TileData))?;
+        let degrees = |direction| {
+            DegreeColumns::open(&archive, &files.directory, database, direction, shape.num_vertices)
+        };
+        let out = degrees(Direction::Out)?;
+        let incoming = shape.directed.then(|| degrees(Direction::In)).transpose()?;
+        let (group, disk) = (groups.at(0)?, Arc::clone(disk));
+        Ok(Self { shape, group, keys, starts, edges, data, out, incoming, disk, files, archive, database })
+    }
+
+    /// What the manifest says of the graph.
+    pub fn shape(&self) -> TileShape {
+        self.shape
+    }
+
+    /// Rows and columns of tiles in a group.
+    pub fn group(&self) -> u32 {
+        self.group
+    }
+
+    /// Number of strips.
+    pub fn num_strips(&self) -> usize {
+        (self.shape.num_vertices as usize).div_ceil(STRIP_LEN)
+    }
+
+    /// Number of chunks.
+    pub fn num_chunks(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// The chunks.
+    pub(super) fn data(&self) -> &Column<u8> {
+        &self.data
+    }
+
+    /// Their file, to be read at positions.
+    pub(super) fn data_file(&self) -> (&Arc<dyn Disk>, &Path) {
+        (&self.disk, &self.files.data)
+    }
+
+    /// Bytes of the chunks.
+    pub fn data_bytes(&self) -> u64 {
+        self.data.len() as u64
+    }
+
+    /// Bytes of everything that is mapped, and in the end in memory, when chunks are not: keys and degrees.
+    pub fn resident_bytes(&self) -> u64 {
+        let index = self.keys.file_bytes() + self.starts.file_bytes() + self.edges.file_bytes();
+        index + self.out.file_bytes() + self.incoming.as_ref().map_or(0, DegreeColumns::file_bytes)
+    }
+
+    /// Bytes of all files but those of properties.
+    pub fn file_bytes(&self) -> u64 {
+        self.resident_bytes() + self.data.file_bytes()
+    }
+
+    /// The degrees of a direction, verified.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; cancellation.
+    pub fn degrees(&self, direction: Direction, run: &Run) -> Result<Degrees<'_>> {
+        match (direction, &self.incoming) {
+            (Direction::In, Some(incoming)) => incoming.all(run),
+            _ => self.out.all(run),
+        }
+    }
+
+    /// An edge property, one value for each edge in the order of the file.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Corrupt`] if it is not there, or not as long as it should be.
+    pub fn property<T: Element>(&self, number: u32) -> Result<Column<T>> {
+        let spec = ColumnSpec { database: self.database, kind: ColumnKind::TileProperty };
+        let column = Column::open(&self.archive, &self.files.property(number), spec)?;
+        column.expect_len(self.shape.num_edges)?;
+        Ok(column)
+    }
+
+    /// Which chunk lies where, verified.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; cancellation.
+    pub fn directory(&self, run: &Run) -> Result<Directory<'_>> {
+        let (keys, starts, edges) = (self.keys.all(run)?, self.starts.all(run)?, self.edges.all(run)?);
+        let directory = Directory { keys, starts, edges, data_bytes: self.data_bytes() };
+        let strips = self.num_strips() as u64;
+        for k in 0..keys.len() {
+            let Chunk { row, column, edges, bytes } = directory.chunk(k);
+            let wrong = |reason| Err(self.keys.corrupt(k, reason));
+            let triangle = self.shape.directed || row <= column;
+            if u64::from(row) >= strips || u64::from(column) >= strips || !triangle {
+                return wrong("there is no such tile");
+            }
+            if edges.end.checked_sub(edges.start).is_none_or(|len| len == 0 || len > CHUNK_LEN_MAX as u64) {
+                return wrong("the chunk has more edges than one can have, or none");
+            }
+            if bytes.is_empty() || (bytes.end - 1) / BLOCK_BYTES as u64 != bytes.start / BLOCK_BYTES as u64 {
+                return wrong("the chunk lies in two blocks, or in none");
+            }
+        }
+        let ends = [edges.first().copied(), edges.last().copied()];
+        if ends != [Some(0), Some(self.shape.num_edges)] {
+            return Err(self.edges.corrupt(0, "the edges of the chunks are not those of the graph"));
+        }
+        Ok(directory)
+    }
+
+    /// A damaged chunk.
+    pub(super) fn corrupt_chunk(&self, chunk: &Chunk) -> Error {
+        let reason = format!("the chunk of tile ({}, {}) cannot be decoded", chunk.row, chunk.column);
+        self.data.corrupt(chunk.bytes.start as usize, reason)
+    }
+}
+
+/// Which chunk lies where.
+#[derive(Debug, Clone, Copy)]
+pub struct Directory<'a> {
+    keys: &'a [u64],
+    starts: &'a [u64],
+    edges: &'a [u64],
+    data_bytes: u64,
+}
+
+impl Directory<'_> {
+    /// Number of chunks.
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// Strips of rows and columns of a chunk.
+    #[inline]
+    pub(super) fn strips(&self, chunk: usize) -> (u32, u32) {
+        ((self.keys[chunk] >> 32) as u32, self.keys[chunk] as u32)
+    }
+
+    /// A chunk.
+    pub fn chunk(&self, chunk: usize) -> Chunk {
+        let (row, column) = self.strips(chunk);
+        let start = self.starts[chunk];
+        let end = self.starts.get(chunk + 1).copied().unwrap_or(self.data_bytes);
+        // What follows may begin in a later block.
+        let block_end = (start / BLOCK_BYTES as u64 + 1).saturating_mul(BLOCK_BYTES as u64);
+        let bytes = start..end.min(block_end).min(self.data_bytes);
+        Chunk { row, column, edges: self.edges[chunk]..self.edges[chunk + 1], bytes }
+    }
+
+    /// The chunks in some blocks.
+    pub(super) fn in_blocks(&self, blocks: Range<usize>) -> Range<usize> {
+        let first = |block: usize| self.starts.partition_point(|&start| start < (block * BLOCK_BYTES) as u64);
+        first(blocks.start)..first(blocks.end)
+    }
+
+    /// Number of edges of a chunk.
+    pub(super) fn num_edges(&self, chunk: usize) -> u64 {
+        self.edges[chunk + 1] - self.edges[chunk]
+    }
+}

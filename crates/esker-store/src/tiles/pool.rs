@@ -1,0 +1,460 @@
+//! Blocks of tiles in a fixed memory: slide, cache, rewind (G-Store [1], VI).
+//!
+//! Memory is frames, each of which holds an *extent*: some blocks of the file, which are read together, past the page cache. While a scan
+//! computes on one segment's worth of extents, as many more are read (*slide*). Extents that are done with stay where they are, until
+//! no frame is free (*cache*). Only then is it asked which of them will be needed again: not those that this scan did not
+//! want; nor, by the rules of [1], VI-C, those whose strips the algorithm does not want any more (a row that no vertex waits
+//! for is not needed, a tile only if its row or its column is). If all will be, the one that was read last is given up: the next scan begins with
+//! what is there (*rewind*), and reads the rest in order, so what was read last would come last. Unlike [1], nothing is ever moved in memory.
+//!
+//! [1] P. Kumar, H. Huang, "G-Store: High-Performance Graph Store for Trillion-Edge Processing", SC 2016.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+
+use super::files::{Chunk, Directory, Tiles};
+use super::pool_options::{CachePolicy, FRAMES_MIN, PoolOptions};
+use super::schedule::Supply;
+use crate::error::{Error, Result};
+use crate::format::{BLOCK_BYTES, PAGE_BYTES};
+use crate::io::{Frame, Read, Reads, ThreadReads};
+
+/// Threads that read where the system has nothing better.
+const READ_THREADS: usize = 8;
+
+/// Some blocks in memory.
+#[derive(Debug)]
+struct Extent {
+    frame: Frame,
+    /// A bit for each block whose checksum matched.
+    verified: AtomicU32,
+}
+
+/// The bytes of a chunk, kept in memory as long as this lives.
+#[derive(Debug)]
+pub(super) struct Held {
+    extent: Arc<Extent>,
+    range: Range<usize>,
+}
+
+impl std::ops::Deref for Held {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.extent.frame[self.range.clone()]
+    }
+}
+
+#[derive(Debug)]
+enum Slot {
+    Absent,
+    UnderWay,
+    Present(Arc<Extent>),
+}
+
+#[derive(Debug)]
+struct State {
+    free: Vec<Frame>,
+    slots: Vec<Slot>,
+    /// Of each extent, whether this scan wants chunks of it, and how many it still does.
+    wanted: Vec<bool>,
+    left: Vec<u32>,
+    /// The first extent that may have to be read yet; or, if they come in order of the file, given out.
+    next: usize,
+    /// Of each extent, when it was used last.
+    used: Vec<u64>,
+    now: u64,
+    /// Extents that were there when the scan began, and are not given out yet.
+    rewound: VecDeque<u32>,
+    /// Extents that have arrived, and are not given out yet.
+    arrived: Vec<u32>,
+    /// Extents that are under way, or given out and not done with.
+    num_open: usize,
+    /// Extents that this scan has read or given out, the last one last.
+    opened: Vec<u32>,
+    /// Extents that are not needed any more, as far as was asked; and how many may be given up before it is asked again.
+    unneeded: Vec<u32>,
+    patience: usize,
+}
+
+/// Reads that are done.
+type Done = Vec<(Read, Result<()>)>;
+
+/// The tiles of a graph in a fixed memory; one scan at a time.
+#[derive(Debug)]
+pub(super) struct Pool<'a> {
+    tiles: &'a Tiles,
+    directory: Directory<'a>,
+    policy: CachePolicy,
+    extent_bytes: usize,
+    segment_len: usize,
+    state: Mutex<State>,
+    /// Locked for long by whoever waits for it; others then do not wait. Never while `state` is, but for a moment.
+    reads: Mutex<Box<dyn Reads>>,
+    scanning: Mutex<()>,
+    read_bytes: AtomicU64,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn if_free<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    match mutex.try_lock() {
+        Ok(guard) => Some(guard),
+        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
+}
+
+impl<'a> Pool<'a> {
+    pub(super) fn new(tiles: &'a Tiles, directory: Directory<'a>, options: &PoolOptions) -> Result<Self> {
+        let extent_bytes = options.extent_bytes();
+        let num_extents = (tiles.data_bytes() as usize).div_ceil(extent_bytes);
+        let num_frames = (options.bytes as usize / extent_bytes).min(num_extents.max(1));
+        if num_frames < FRAMES_MIN.min(num_extents.max(1)) {
+            return Err(Error::Invalid(format!(
+                "{} bytes of memory are left for tiles, of which at least {} are needed: give more",
+                options.bytes,
+                options.bytes_min()
+            )));
+        }
+        let half = (num_frames / 2).max(1);
+        let segment_len = match options.policy {
+            CachePolicy::Segments => half,
+            _ => (options.segment_bytes as usize / extent_bytes).clamp(1, half),
+        };
+        let free = Frame::make(num_frames, extent_bytes)?;
+        let (disk, path) = tiles.data_file();
+        let ring = if options.by_threads { None } else { disk.reads(path, segment_len, &free)? };
+        let reads = match ring {
+            Some(reads) => reads,
+            None => Box::new(ThreadReads::start(&disk.open_direct(path)?, READ_THREADS.min(segment_len))?),
+        };
+        let state = State {
+            free,
+            slots: (0..num_extents).map(|_| Slot::Absent).collect(),
+            wanted: vec![false; num_extents],
+            left: vec![0; num_extents],
+            next: 0,
+            used: vec![0; num_extents],
+            now: 0,
+            rewound: VecDeque::new(),
+            arrived: Vec::new(),
+            num_open: 0,
+            opened: Vec::new(),
+            unneeded: Vec::new(),
+            patience: 0,
+        };
+        let (state, reads) = (Mutex::new(state), Mutex::new(reads));
+        let (scanning, read_bytes) = (Mutex::new(()), AtomicU64::new(0));
+        Ok(Self {
+            tiles,
+            directory,
+            policy: options.policy,
+            extent_bytes,
+            segment_len,
+            state,
+            reads,
+            scanning,
+            read_bytes,
+        })
+    }
+
+    /// Bytes read from the disk so far.
+    pub(super) fn read_bytes(&self) -> u64 {
+        self.read_bytes.load(Relaxed)
+    }
+
+    fn extent_of(&self, chunk: &Chunk) -> usize {
+        chunk.bytes.start as usize / self.extent_bytes
+    }
+
+    fn chunks_of(&self, extent: usize) -> Range<usize> {
+        let blocks = self.extent_bytes / BLOCK_BYTES;
+        self.directory.in_blocks(extent * blocks..(extent + 1) * blocks)
+    }
+
+    /// Begins a scan of the wanted chunks, once no other is under way: rewinds.
+    ///
+    /// # Errors
+    /// [`Error::Io`] of reads that a scan which failed has left behind.
+    pub(super) fn begin(&self, wanted: impl Fn(usize) -> bool) -> Result<MutexGuard<'_, ()>> {
+        let guard = locked(&self.scanning);
+        loop {
+            let mut done = Done::new();
+            let mut reads = locked(&self.reads);
+            if reads.under_way() == 0 {
+                break;
+            }
+            reads.finish(true, &mut done)?;
+            drop(reads);
+            // Whoever wanted them was told already what was wrong.
+            let _ = self.arrive(&mut locked(&self.state), done);
+        }
+        let mut state = locked(&self.state);
+        let state = &mut *state;
+        for (extent, left) in state.left.iter_mut().enumerate() {
+            *left = self.chunks_of(extent).filter(|&chunk| wanted(chunk)).count() as u32;
+            state.wanted[extent] = *left > 0;
+        }
+        if self.policy == CachePolicy::Segments {
+            state.free.extend(state.slots.iter_mut().filter(|slot| is_idle(slot)).filter_map(take));
+        }
+        let is_there =
+            |&extent: &usize| state.wanted[extent] && matches!(state.slots[extent], Slot::Present(_));
+        state.rewound = match self.policy {
+            CachePolicy::Rewind => {
+                (0..state.slots.len()).filter(is_there).map(|extent| extent as u32).collect()
+            }
+            CachePolicy::Lru | CachePolicy::Segments => VecDeque::new(),
+        };
+        state.opened.clear();
+        state.unneeded.clear();
+        state.arrived.clear();
+        (state.next, state.num_open, state.patience) = (0, 0, 0);
+        Ok(guard)
+    }
+
+    /// Takes what arrived, has more read, and gives out chunks of what is there. `needed` says which strips will be needed again.
+    ///
+    /// # Errors
+    /// The first read that failed.
+    pub(super) fn supply(
+        &self,
+        wanted: impl Fn(usize) -> bool,
+        needed: &dyn Fn(u32) -> bool,
+        ready: &mut VecDeque<u32>,
+    ) -> Result<Supply> {
+        let mut state = locked(&self.state);
+        if let Some(mut reads) = if_free(&self.reads) {
+            let mut done = Done::new();
+            reads.finish(false, &mut done)?;
+            self.arrive(&mut state, done)?;
+            let mut ahead = self.read_ahead(&mut state, reads.under_way(), needed);
+            reads.begin(&mut ahead)?;
+        }
+        let mut due = std::mem::take(&mut state.arrived);
+        if let Some(extent) = state.rewound.pop_front() {
+            open(&mut state, extent);
+            due.push(extent);
+        }
+        for extent in due {
+            let chunks = self.chunks_of(extent as usize).filter(|&chunk| wanted(chunk));
+            ready.extend(chunks.map(|chunk| chunk as u32));
+        }
+        let has_ended = state.num_open == 0 && self.next_due(&mut state).is_none();
+        Ok(match ready.is_empty() {
+            false => Supply::More,
+            true if has_ended => Supply::End,
+            true => Supply::Later,
+        })
+    }
+
+    /// Waits until something arrives; whether there was anything to wait for, and nobody else does.
+    ///
+    /// # Errors
+    /// The first read that failed.
+    pub(super) fn wait(&self) -> Result<bool> {
+        let Some(mut reads) = if_free(&self.reads) else { return Ok(false) };
+        if reads.under_way() == 0 {
+            return Ok(false);
+        }
+        let mut done = Done::new();
+        reads.finish(true, &mut done)?;
+        drop(reads);
+        self.arrive(&mut locked(&self.state), done).map(|()| true)
+    }
+
+    fn arrive(&self, state: &mut State, done: Done) -> Result<()> {
+        let mut all = Ok(());
+        for (read, result) in done {
+            self.read_bytes.fetch_add(read.bytes as u64, Relaxed);
+            match result {
+                Ok(()) => {
+                    let extent = Extent { frame: read.frame, verified: AtomicU32::new(0) };
+                    state.slots[read.tag] = Slot::Present(Arc::new(extent));
+                    state.arrived.push(read.tag as u32);
+                }
+                Err(error) => {
+                    state.slots[read.tag] = Slot::Absent;
+                    state.free.push(read.frame);
+                    all = all.and(Err(error));
+                }
+            }
+        }
+        all
+    }
+
+    fn read_ahead(&self, state: &mut State, under_way: usize, needed: &dyn Fn(u32) -> bool) -> Vec<Read> {
+        let mut reads = Vec::new();
+        while under_way + reads.len() < self.segment_len && state.num_open < 2 * self.segment_len {
+            let Some(extent) = self.next_due(state) else { break };
+            if matches!(state.slots[extent], Slot::Present(_)) {
+                state.next = extent + 1;
+                state.arrived.push(extent as u32);
+                open(state, extent as u32);
+                continue;
+            }
+            let Some(frame) = self.free_frame(state, needed) else { break };
+            let start = extent * self.extent_bytes;
+            let bytes = self.extent_bytes.min(self.tiles.data_bytes() as usize - start);
+            reads.push(Read { tag: extent, frame, offset: (PAGE_BYTES + start) as u64, bytes });
+            state.slots[extent] = Slot::UnderWay;
+            state.next = extent + 1;
+            open(state, extent as u32);
+        }
+        reads
+    }
+
+    /// The next extent that has to be read; or, if they come in order of the file, given out.
+    fn next_due(&self, state: &mut State) -> Option<usize> {
+        let in_order = self.policy != CachePolicy::Rewind;
+        while let Some(slot) = state.slots.get(state.next) {
+            let is_due = matches!(slot, Slot::Absent) || in_order && matches!(slot, Slot::Present(_));
+            if state.left[state.next] > 0 && is_due {
+                return Some(state.next);
+            }
+            state.next += 1;
+        }
+        None
+    }
+
+    /// A frame for another extent: a free one, or that of the extent that is needed least.
+    fn free_frame(&self, state: &mut State, needed: &dyn Fn(u32) -> bool) -> Option<Frame> {
+        if let Some(frame) = state.free.pop() {
+            return Some(frame);
+        }
+        if self.policy != CachePolicy::Rewind {
+            return self.free_in_order(state);
+        }
+        if state.unneeded.is_empty() && state.patience == 0 {
+            state.unneeded = self.find_unneeded(state, needed);
+            state.patience = self.segment_len;
+        }
+        state.patience = state.patience.saturating_sub(1);
+        while let Some(extent) = state.unneeded.pop() {
+            if let Some(frame) = take_frame(state, extent) {
+                return Some(frame);
+            }
+        }
+        // All will be needed: what was used last would be used last again, so it goes.
+        let last = state.opened.iter().rposition(|&extent| can_go(state, extent))?;
+        let extent = state.opened.remove(last);
+        take_frame(state, extent)
+    }
+
+    /// The frame of the extent that was used longest ago, whether this scan will come to it or has done with it.
+    fn free_in_order(&self, state: &mut State) -> Option<Frame> {
+        let is_ahead = |state: &State, extent: usize| extent >= state.next && is_idle(&state.slots[extent]);
+        let can_go = |&extent: &usize| is_ahead(state, extent) || can_go(state, extent as u32);
+        let extent = (0..state.slots.len()).filter(can_go).min_by_key(|&extent| state.used[extent])?;
+        take(&mut state.slots[extent])
+    }
+
+    /// Extents that the next scan will not want; at the end, those that this one did not.
+    fn find_unneeded(&self, state: &State, needed: &dyn Fn(u32) -> bool) -> Vec<u32> {
+        let mut asked = vec![None; self.tiles.num_strips()];
+        let mut strip = |strip: u32| *asked[strip as usize].get_or_insert_with(|| needed(strip));
+        let (mut found, mut unwanted) = (Vec::new(), Vec::new());
+        for extent in (0..state.slots.len()).filter(|&extent| can_go(state, extent as u32)) {
+            if !state.wanted[extent] {
+                unwanted.push(extent as u32);
+                continue;
+            }
+            let is_needed = self.chunks_of(extent).any(|chunk| {
+                let (row, column) = self.directory.strips(chunk);
+                strip(row) || strip(column)
+            });
+            if !is_needed {
+                found.push(extent as u32);
+            }
+        }
+        found.append(&mut unwanted);
+        found
+    }
+
+    /// The bytes of a chunk that was given out, verified.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`].
+    pub(super) fn hold(&self, chunk: &Chunk) -> Result<Held> {
+        let number = self.extent_of(chunk);
+        let extent = match &locked(&self.state).slots[number] {
+            Slot::Present(extent) => Arc::clone(extent),
+            _ => return Err(self.tiles.corrupt_chunk(chunk)),
+        };
+        let start = number * self.extent_bytes;
+        let block = chunk.bytes.start as usize / BLOCK_BYTES;
+        let bit = 1 << (block - start / BLOCK_BYTES);
+        if extent.verified.load(Relaxed) & bit == 0 {
+            let in_block =
+                block * BLOCK_BYTES..((block + 1) * BLOCK_BYTES).min(self.tiles.data_bytes() as usize);
+            let bytes = &extent.frame[in_block.start - start..in_block.end - start];
+            if let Err(error) = self.tiles.data().verify_copy(block, bytes) {
+                // Maybe it was damaged on its way: the next scan reads it again.
+                drop(extent);
+                self.forget(number);
+                return Err(error);
+            }
+            extent.verified.fetch_or(bit, Relaxed);
+        }
+        let range = chunk.bytes.start as usize - start..chunk.bytes.end as usize - start;
+        Ok(Held { extent, range })
+    }
+
+    fn forget(&self, extent: usize) {
+        let mut state = locked(&self.state);
+        if let Slot::Present(there) = std::mem::replace(&mut state.slots[extent], Slot::Absent) {
+            match Arc::try_unwrap(there) {
+                Ok(extent) => state.free.push(extent.frame),
+                // Another thread has a chunk of it.
+                Err(there) => state.slots[extent] = Slot::Present(there),
+            }
+        }
+    }
+
+    /// Takes back a chunk that was decoded and is not held any more.
+    pub(super) fn done(&self, chunk: &Chunk) {
+        let mut state = locked(&self.state);
+        let left = &mut state.left[self.extent_of(chunk)];
+        *left -= 1;
+        if *left == 0 {
+            state.num_open -= 1;
+        }
+    }
+}
+
+/// Marks an extent that is read or given out.
+fn open(state: &mut State, extent: u32) {
+    state.num_open += 1;
+    state.now += 1;
+    state.used[extent as usize] = state.now;
+    state.opened.push(extent);
+}
+
+/// Whether an extent is there and nobody uses it.
+fn is_idle(slot: &Slot) -> bool {
+    matches!(slot, Slot::Present(there) if Arc::strong_count(there) == 1)
+}
+
+/// Whether an extent is there, and nobody uses it or will in this scan.
+fn can_go(state: &State, extent: u32) -> bool {
+    state.left[extent as usize] == 0 && is_idle(&state.slots[extent as usize])
+}
+
+fn take_frame(state: &mut State, extent: u32) -> Option<Frame> {
+    if !can_go(state, extent) {
+        return None;
+    }
+    take(&mut state.slots[extent as usize])
+}
+
+fn take(slot: &mut Slot) -> Option<Frame> {
+    match std::mem::replace(slot, Slot::Absent) {
+        Slot::Present(there) => Arc::into_inner(there).map(|extent| extent.frame),
+        Slot::Absent | Slot::UnderWay => None,
+    }
+}

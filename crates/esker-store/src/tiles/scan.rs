@@ -1,0 +1,382 @@
+//! Scans over tiles.
+//!
+//! What is compiled for every algorithm is `TileScan::scan` alone: it hands over rows of batches. Which chunks there are, when they are
+//! decoded, and how, is not.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+
+use esker_graph::{Bitmap, Direction, End, Piece, Run, Select, VertexId, Visitor, Weight, vertex};
+
+use super::batch::{Batch, Decoding};
+use super::degrees::Degrees;
+use super::files::{Chunk, Directory, Tiles};
+use super::pool::{Held, Pool};
+use super::pool_options::PoolOptions;
+use super::schedule::{Loads, Schedule, Sides, Supply, Turn};
+use super::strip::STRIP_LEN;
+use crate::error::{Error, Result};
+use crate::format::{BLOCK_BYTES, Column, Element};
+
+/// Weights of so many bytes stay in memory beside pooled chunks, at most.
+pub const MAPPED_WEIGHTS_MAX: u64 = 16 << 20;
+/// Chunks that a schedule is supplied with at a time.
+const SUPPLY_LEN: usize = 64;
+
+/// Tiles, verified as far as needed and ready to be scanned; with weights of type `W`.
+#[derive(Debug)]
+pub struct TileScan<'a, W> {
+    tiles: &'a Tiles,
+    directory: Directory<'a>,
+    loads: Loads,
+    out: Degrees<'a>,
+    incoming: Degrees<'a>,
+    /// One for each edge, unless `W` is `()`.
+    weights: Option<Box<dyn TileWeights<W>>>,
+    /// None: the chunks are mapped.
+    pool: Option<Pool<'a>>,
+    /// Bytes of weights that pooled chunks have brought to memory, at most, since they were released last.
+    weights_touched: AtomicU64,
+}
+
+/// The bytes of a chunk.
+enum ChunkBytes<'a> {
+    Mapped(&'a [u8]),
+    Pooled(Held),
+}
+
+impl std::ops::Deref for ChunkBytes<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Mapped(bytes) => bytes,
+            Self::Pooled(held) => held,
+        }
+    }
+}
+
+/// Weights of edges, in the order of the file.
+pub trait TileWeights<W>: std::fmt::Debug + Send + Sync {
+    /// Those of a range of edges.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`].
+    fn of_edges(&self, edges: Range<usize>) -> Result<&[W]>;
+
+    /// Takes all of them out of the memory of the process, until they are asked for again.
+    fn release(&self);
+}
+
+impl<T: Element> TileWeights<T> for Column<T> {
+    fn of_edges(&self, edges: Range<usize>) -> Result<&[T]> {
+        self.get(edges)
+    }
+
+    fn release(&self) {
+        Column::release(self);
+    }
+}
+
+/// The vertices that a scan is asked for, and what follows for strips.
+struct Wanted<'a> {
+    bits: Option<&'a Bitmap>,
+    /// Of each strip, whether one of its vertices is asked for; none: all are.
+    strips: Option<Vec<bool>>,
+    /// Of each strip, whether one of its vertices matters as a neighbour; none: all do.
+    minded: Option<Vec<bool>>,
+    sides: Sides,
+}
+
+impl Wanted<'_> {
+    fn has(&self, (row, column): (u32, u32)) -> bool {
+        let among = |of: &Option<Vec<bool>>, strip: u32| of.as_ref().is_none_or(|of| of[strip as usize]);
+        let reach = |from: u32, to: u32| among(&self.strips, from) && among(&self.minded, to);
+        self.sides.rows && reach(row, column) || self.sides.columns && reach(column, row)
+    }
+}
+
+/// What a worker carries besides the visitor's state. When it is dropped with a chunk in hand, the scan has failed.
+struct Worker<'s, 'a, W> {
+    schedule: &'s Schedule<'a>,
+    batch: Batch<W>,
+    turn: Option<Turn>,
+    /// The strip that was entered with other threads.
+    shared: Option<u32>,
+}
+
+impl<W> Drop for Worker<'_, '_, W> {
+    fn drop(&mut self) {
+        if self.turn.is_some() {
+            self.schedule.fail();
+        }
+    }
+}
+
+impl<'a, W: Weight> TileScan<'a, W> {
+    /// Verifies what lies where, and degrees. `weights` are those of the edges in the order of the file, if `W` has any.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; cancellation.
+    pub fn new(tiles: &'a Tiles, weights: Option<Box<dyn TileWeights<W>>>, run: &Run) -> Result<Self> {
+        let directory = tiles.directory(run)?;
+        let loads = Loads::of(directory, tiles.num_strips());
+        let out = tiles.degrees(Direction::Out, run)?;
+        let incoming = tiles.degrees(Direction::In, run)?;
+        Ok(Self {
+            tiles,
+            directory,
+            loads,
+            out,
+            incoming,
+            weights,
+            pool: None,
+            weights_touched: AtomicU64::new(0),
+        })
+    }
+
+    /// The same, with chunks read into a fixed memory and kept there as long as it pays.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if that is too little; [`Error::Io`].
+    pub fn pooled(mut self, options: &PoolOptions) -> Result<Self> {
+        self.pool = Some(Pool::new(self.tiles, self.directory, options)?);
+        Ok(self)
+    }
+
+    /// Bytes that were read into that memory so far.
+    pub fn read_bytes(&self) -> u64 {
+        self.pool.as_ref().map_or(0, Pool::read_bytes)
+    }
+
+    /// The tiles.
+    pub fn tiles(&self) -> &'a Tiles {
+        self.tiles
+    }
+
+    /// The degree of a vertex.
+    #[inline(always)]
+    pub fn degree(&self, direction: Direction, v: VertexId) -> usize {
+        match direction {
+            Direction::Out => self.out.get(v),
+            Direction::In => self.incoming.get(v),
+        }
+    }
+
+    /// A list of vertices as a set.
+    fn bits_of(&self, select: Select<'_>) -> Option<Bitmap> {
+        let Select::List(list) = select else { return None };
+        let bits = Bitmap::new(self.tiles.shape().num_vertices as usize);
+        list.iter().for_each(|&v| bits.insert_alone(v));
+        Some(bits)
+    }
+
+    fn wanted<'s>(&self, direction: Direction, select: Select<'s>, list: Option<&'s Bitmap>) -> Wanted<'s> {
+        let directed = self.tiles.shape().directed;
+        let sides = Sides {
+            rows: !directed || direction == Direction::Out,
+            columns: !directed || direction == Direction::In,
+        };
+        let bits = match select {
+            Select::All => None,
+            Select::Bits(bits) => Some(bits),
+            Select::List(_) => list,
+        };
+        let words = STRIP_LEN / 64;
+        let strips = bits.map(|bits| {
+            let of_strip = |strip: usize| strip * words..bits.num_words().min((strip + 1) * words);
+            let has_any = |strip: usize| of_strip(strip).any(|word| bits.word(word) != 0);
+            (0..self.tiles.num_strips()).map(has_any).collect()
+        });
+        Wanted { bits, strips, minded: None, sides }
+    }
+
+    /// See [`esker_graph::Graph::scan`].
+    ///
+    /// # Errors
+    /// The first chunk that is damaged; cancellation.
+    pub fn scan<V: Visitor<W>>(
+        &self,
+        run: &Run,
+        direction: Direction,
+        select: Select<'_>,
+        visitor: &V,
+    ) -> Result<Vec<V::State>> {
+        let list = self.bits_of(select);
+        // Vertices without lists want nothing.
+        let needed = |strip| self.vertices(strip).any(|v| visitor.wants(v) && self.degree(direction, v) > 0);
+        let minded = |strip| self.vertices(strip).any(|u| visitor.minds(u));
+        let mut wanted = self.wanted(direction, select, list.as_ref());
+        if wanted.strips.is_none() {
+            wanted.strips = Some((0..self.tiles.num_strips() as u32).map(needed).collect());
+            wanted.minded = Some((0..self.tiles.num_strips() as u32).map(minded).collect());
+        }
+        let schedule = Schedule::new(self.directory, &self.loads, wanted.sides, run.threads());
+        let _scanning = match &self.pool {
+            Some(pool) => Some(pool.begin(|chunk| wanted.has(self.directory.strips(chunk)))?),
+            None => None,
+        };
+        let source = Source { scan: self, wanted: &wanted, needed: &needed, next: AtomicUsize::new(0) };
+        let worker = || Worker { schedule: &schedule, batch: Batch::new(), turn: None, shared: None };
+        let states = run.share(
+            run.threads(),
+            || (visitor.new_state(), worker()),
+            |(state, worker), _| {
+                while let Some((chunk, bytes)) = source.next_chunk(run, worker)? {
+                    self.enter(visitor, state, worker);
+                    let mut of = self.decoding(&chunk, &bytes, &wanted)?;
+                    while self.fill(worker, &mut of, &chunk)? {
+                        hand_over(visitor, state, worker, &of, wanted.sides);
+                    }
+                    drop(bytes);
+                    source.done(&chunk, worker);
+                }
+                if worker.shared.take().is_some() {
+                    visitor.leave_shared(state);
+                }
+                Ok::<(), Error>(())
+            },
+        )?;
+        Ok(states.into_iter().map(|(state, _)| state).collect())
+    }
+
+    fn vertices(&self, strip: u32) -> impl Iterator<Item = VertexId> {
+        let first = strip as usize * STRIP_LEN;
+        (first..(first + STRIP_LEN).min(self.tiles.shape().num_vertices as usize)).map(vertex)
+    }
+
+    /// Leaves the strip that a worker has entered together with others, and enters that of its turn.
+    fn enter<V: Visitor<W>>(&self, visitor: &V, state: &mut V::State, worker: &mut Worker<'_, '_, W>) {
+        let Some(shared) =
+            worker.turn.and_then(|turn| turn.shared).filter(|&strip| worker.shared != Some(strip))
+        else {
+            return;
+        };
+        if worker.shared.replace(shared).is_some() {
+            visitor.leave_shared(state);
+        }
+        let (first, n) = (shared as usize * STRIP_LEN, self.tiles.shape().num_vertices as usize);
+        visitor.enter_shared(state, first..n.min(first + STRIP_LEN));
+    }
+
+    fn decoding<'s>(
+        &'s self,
+        chunk: &Chunk,
+        bytes: &'s [u8],
+        wanted: &Wanted<'s>,
+    ) -> Result<Decoding<'s, W>> {
+        let shape = self.tiles.shape();
+        let weights = match &self.weights {
+            Some(column) => Some(column.of_edges(chunk.edges.start as usize..chunk.edges.end as usize)?),
+            None => None,
+        };
+        let graph = (shape.num_vertices as usize, shape.directed);
+        let decoding = Decoding::new(chunk, bytes, graph, weights, wanted.bits, wanted.sides);
+        decoding.ok_or_else(|| self.tiles.corrupt_chunk(chunk))
+    }
+
+    /// Weights are mapped, and what the system has of them in memory counts for the process: it must not grow with the graph.
+    fn release_weights(&self, chunk: &Chunk) {
+        let Some(weights) = &self.weights else { return };
+        let bytes = (chunk.edges.end - chunk.edges.start) * size_of::<W>() as u64 + BLOCK_BYTES as u64;
+        if self.weights_touched.fetch_add(bytes, Relaxed) + bytes > MAPPED_WEIGHTS_MAX {
+            self.weights_touched.store(0, Relaxed);
+            weights.release();
+        }
+    }
+
+    fn fill(&self, worker: &mut Worker<'_, '_, W>, of: &mut Decoding<'_, W>, chunk: &Chunk) -> Result<bool> {
+        worker.batch.fill(of).ok_or_else(|| self.tiles.corrupt_chunk(chunk))
+    }
+}
+
+/// Where the chunks of a scan come from.
+struct Source<'s, 'a, W> {
+    scan: &'s TileScan<'a, W>,
+    wanted: &'s Wanted<'s>,
+    /// Whether a strip will be needed again.
+    needed: &'s (dyn Fn(u32) -> bool + Sync),
+    /// If they are mapped, the next one.
+    next: AtomicUsize,
+}
+
+impl<'s, W: Weight> Source<'s, '_, W> {
+    fn next_chunk(
+        &self,
+        run: &Run,
+        worker: &mut Worker<'_, '_, W>,
+    ) -> Result<Option<(Chunk, ChunkBytes<'s>)>> {
+        let schedule = worker.schedule;
+        let is_wanted = |chunk: usize| self.wanted.has(self.scan.directory.strips(chunk));
+        let turn = match &self.scan.pool {
+            Some(pool) => {
+                let supply = |ready: &mut VecDeque<u32>| pool.supply(is_wanted, self.needed, ready);
+                schedule.take(run, supply, || pool.wait())?
+            }
+            None => schedule.take(run, |ready| Ok(self.supply(is_wanted, ready)), || Ok(false))?,
+        };
+        let Some(turn) = turn else { return Ok(None) };
+        worker.turn = Some(turn);
+        let chunk = self.scan.directory.chunk(turn.chunk);
+        let bytes = match &self.scan.pool {
+            Some(pool) => ChunkBytes::Pooled(pool.hold(&chunk)?),
+            None => {
+                let range = chunk.bytes.start as usize..chunk.bytes.end as usize;
+                ChunkBytes::Mapped(self.scan.tiles.data().get(range)?)
+            }
+        };
+        Ok(Some((chunk, bytes)))
+    }
+
+    /// Of mapped chunks; called under the lock of the schedule.
+    fn supply(&self, is_wanted: impl Fn(usize) -> bool, ready: &mut VecDeque<u32>) -> Supply {
+        let mut at = self.next.load(Relaxed);
+        while at < self.scan.directory.len() && ready.len() < SUPPLY_LEN {
+            if is_wanted(at) {
+                ready.push_back(at as u32);
+            }
+            at += 1;
+        }
+        self.next.store(at, Relaxed);
+        if ready.is_empty() { Supply::End } else { Supply::More }
+    }
+
+    fn done(&self, chunk: &Chunk, worker: &mut Worker<'_, '_, W>) {
+        if let Some(pool) = &self.scan.pool {
+            pool.done(chunk);
+            self.scan.release_weights(chunk);
+        }
+        worker.turn.take().into_iter().for_each(|turn| worker.schedule.done(turn));
+    }
+}
+
+/// Hands over a batch.
+fn hand_over<W: Weight, V: Visitor<W>>(
+    visitor: &V,
+    state: &mut V::State,
+    worker: &Worker<'_, '_, W>,
+    of: &Decoding<'_, W>,
+    sides: Sides,
+) {
+    let Some(turn) = worker.turn else { return };
+    if of.bits.is_none() && !worker.batch.is_filtered {
+        let end = |taken: bool, exclusive: bool| if taken { End::Taken { exclusive } } else { End::Left };
+        let (to_rows, to_columns) =
+            (end(sides.rows, turn.rows_alone), end(sides.columns, turn.columns_alone));
+        visitor.visit_patch(state, &worker.batch.patch(of, to_rows, to_columns));
+        return;
+    }
+    let (batch, weights) = (&worker.batch, worker.batch.weights(of));
+    let (back, back_weights) = batch.back(of);
+    for (v, range, back_range) in batch.rows() {
+        if sides.rows && of.bits.is_none_or(|bits| bits.get(v)) && visitor.wants(v) {
+            let (targets, weights) = (&batch.columns[range.clone()], &weights[range]);
+            visitor.visit(state, v, Piece { targets, weights, exclusive: turn.rows_alone });
+        }
+        if sides.columns && !back_range.is_empty() {
+            let (targets, weights) = (&back[back_range.clone()], &back_weights[back_range]);
+            visitor.visit_back(state, v, Piece { targets, weights, exclusive: turn.columns_alone });
+        }
+    }
+}

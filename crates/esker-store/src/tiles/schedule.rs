@@ -1,0 +1,260 @@
+//! Which thread decodes which chunk when.
+//!
+//! A chunk hands edges to the vertices of two strips, and where two threads write to a vertex, they must do it atomically, which
+//! takes five times as long. So a chunk is given out only while nobody else holds one of its strips. But of graphs with hubs, in degree
+//! order, most edges have an end in the first strip: held by one thread at a time, it would keep the others waiting. Such a strip is
+//! *shared*: nobody holds it, and each thread is told that it enters it, and may gather for its vertices in memory of its own
+//! ([`esker_graph::Visitor::enter_shared`]), which the second-level cache holds.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use esker_graph::Run;
+
+use super::files::Directory;
+use crate::error::Result;
+
+/// Chunks that wait for a strip, at most, before nothing further is looked at.
+const DEFERRED_MAX: usize = 4096;
+/// How often a waiting thread looks for cancellation.
+const PATIENCE: Duration = Duration::from_millis(10);
+/// A strip is shared if more than this part of a thread's share of all edges end in it.
+const CROWDED: f64 = 0.25;
+
+/// To which ends of its edges a scan hands them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Sides {
+    /// To the rows: an arc from row to column is in the list of the row.
+    pub(super) rows: bool,
+    /// To the columns.
+    pub(super) columns: bool,
+}
+
+/// A chunk that was given out.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Turn {
+    pub(super) chunk: usize,
+    row: u32,
+    column: u32,
+    /// Whether this thread alone writes to the vertices of the rows.
+    pub(super) rows_alone: bool,
+    /// The same of the columns.
+    pub(super) columns_alone: bool,
+    /// The strip that others write to at the same time: that of the columns rather than that of the rows, whose pieces are fewer.
+    pub(super) shared: Option<u32>,
+}
+
+/// What a source of chunks says when it is asked for more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Supply {
+    /// There are more now.
+    More,
+    /// There will be: somebody has to wait.
+    Later,
+    /// There are no more.
+    End,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Chunks that can be given out, in order.
+    ready: VecDeque<u32>,
+    /// Those that were passed over, by row.
+    deferred: Vec<(u32, VecDeque<u32>)>,
+    num_deferred: usize,
+    /// Of each strip, whether a thread holds it.
+    held: Vec<bool>,
+    has_ended: bool,
+    has_failed: bool,
+}
+
+/// Gives out chunks.
+#[derive(Debug)]
+pub(super) struct Schedule<'a> {
+    directory: Directory<'a>,
+    sides: Sides,
+    /// Of each strip, whether it is shared; none if there is but one thread.
+    shared: Vec<bool>,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+/// How many edges end in each strip, in its rows and in its columns.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Loads {
+    rows: Vec<u64>,
+    columns: Vec<u64>,
+}
+
+impl Loads {
+    pub(super) fn of(directory: Directory<'_>, num_strips: usize) -> Self {
+        let mut loads = Self { rows: vec![0; num_strips], columns: vec![0; num_strips] };
+        for chunk in 0..directory.len() {
+            let (row, column) = directory.strips(chunk);
+            loads.rows[row as usize] += directory.num_edges(chunk);
+            loads.columns[column as usize] += directory.num_edges(chunk);
+        }
+        loads
+    }
+
+    /// Which strips are shared.
+    fn shared(&self, sides: Sides, threads: usize) -> Vec<bool> {
+        let share = self.rows.iter().sum::<u64>() as f64 / threads as f64;
+        let crowded = |(&rows, &columns): (&u64, &u64)| {
+            let rows = if sides.rows { rows } else { 0 };
+            let columns = if sides.columns { columns } else { 0 };
+            (rows + columns) as f64 > share * CROWDED
+        };
+        self.rows.iter().zip(&self.columns).map(crowded).collect()
+    }
+}
+
+impl<'a> Schedule<'a> {
+    pub(super) fn new(directory: Directory<'a>, loads: &Loads, sides: Sides, threads: usize) -> Self {
+        let shared = if threads > 1 { loads.shared(sides, threads) } else { Vec::new() };
+        let state = State { held: vec![false; shared.len()], ..State::default() };
+        Self { directory, sides, shared, state: Mutex::new(state), changed: Condvar::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A chunk for the calling thread; `None` if there are no more, or something failed. `supply` adds chunks that can be given
+    /// out; it is asked whenever all were, or wait for each other. If there are none yet, `wait` waits for what keeps them, and says whether it did:
+    /// others may be at it.
+    pub(super) fn take(
+        &self,
+        run: &Run,
+        supply: impl FnMut(&mut VecDeque<u32>) -> Result<Supply>,
+        wait: impl Fn() -> Result<bool>,
+    ) -> Result<Option<Turn>> {
+        let turn = self.next(run, supply, wait);
+        if turn.is_err() {
+            self.fail();
+        }
+        turn
+    }
+
+    fn next(
+        &self,
+        run: &Run,
+        mut supply: impl FnMut(&mut VecDeque<u32>) -> Result<Supply>,
+        wait: impl Fn() -> Result<bool>,
+    ) -> Result<Option<Turn>> {
+        let mut state = self.lock();
+        loop {
+            if state.has_failed {
+                return Ok(None);
+            }
+            run.check()?;
+            if let Some(turn) = self.pick(&mut state) {
+                return Ok(Some(turn));
+            }
+            if !state.has_ended && state.num_deferred < DEFERRED_MAX && state.ready.is_empty() {
+                match supply(&mut state.ready)? {
+                    Supply::More => {
+                        self.changed.notify_all();
+                        continue;
+                    }
+                    Supply::Later => {
+                        drop(state);
+                        let has_waited = wait()?;
+                        state = self.lock();
+                        if has_waited {
+                            continue;
+                        }
+                    }
+                    Supply::End => state.has_ended = true,
+                }
+            }
+            if state.has_ended && state.ready.is_empty() && state.num_deferred == 0 {
+                self.changed.notify_all();
+                return Ok(None);
+            }
+            state = self.changed.wait_timeout(state, PATIENCE).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    fn pick(&self, state: &mut State) -> Option<Turn> {
+        for k in 0..state.deferred.len() {
+            let (row, chunks) = &state.deferred[k];
+            if self.sides.rows && self.is_held(state, *row) {
+                continue;
+            }
+            if let Some(at) = chunks.iter().position(|&chunk| self.is_free(state, chunk)) {
+                let chunk = state.deferred[k].1.remove(at)?;
+                state.num_deferred -= 1;
+                if state.deferred[k].1.is_empty() {
+                    state.deferred.remove(k);
+                }
+                return Some(self.hold(state, chunk));
+            }
+        }
+        while state.num_deferred < DEFERRED_MAX {
+            let chunk = state.ready.pop_front()?;
+            if self.is_free(state, chunk) {
+                return Some(self.hold(state, chunk));
+            }
+            state.num_deferred += 1;
+            let (row, _) = self.directory.strips(chunk as usize);
+            match state.deferred.iter_mut().find(|(other, _)| *other == row) {
+                Some((_, chunks)) => chunks.push_back(chunk),
+                None => state.deferred.push((row, VecDeque::from([chunk]))),
+            }
+        }
+        None
+    }
+
+    fn is_shared(&self, strip: u32) -> bool {
+        self.shared.get(strip as usize).copied().unwrap_or(false)
+    }
+
+    fn is_held(&self, state: &State, strip: u32) -> bool {
+        state.held.get(strip as usize).copied().unwrap_or(false)
+    }
+
+    fn is_free(&self, state: &State, chunk: u32) -> bool {
+        let (row, column) = self.directory.strips(chunk as usize);
+        !(self.sides.rows && self.is_held(state, row) || self.sides.columns && self.is_held(state, column))
+    }
+
+    /// Marks the strips of a chunk that are not shared.
+    fn mark(&self, state: &mut State, row: u32, column: u32, is_held: bool) {
+        for (strip, is_written) in [(row, self.sides.rows), (column, self.sides.columns)] {
+            if let Some(held) =
+                state.held.get_mut(strip as usize).filter(|_| is_written && !self.is_shared(strip))
+            {
+                *held = is_held;
+            }
+        }
+    }
+
+    fn hold(&self, state: &mut State, chunk: u32) -> Turn {
+        let (row, column) = self.directory.strips(chunk as usize);
+        self.mark(state, row, column, true);
+        let (rows_shared, columns_shared) = (self.is_shared(row), self.is_shared(column));
+        let shared = match (self.sides.columns && columns_shared, self.sides.rows && rows_shared) {
+            (true, _) => Some(column),
+            (false, true) => Some(row),
+            (false, false) => None,
+        };
+        let (rows_alone, columns_alone) = (!rows_shared, !columns_shared);
+        Turn { chunk: chunk as usize, row, column, rows_alone, columns_alone, shared }
+    }
+
+    /// Takes a chunk back that was decoded.
+    pub(super) fn done(&self, turn: Turn) {
+        self.mark(&mut self.lock(), turn.row, turn.column, false);
+        if !self.shared.is_empty() {
+            self.changed.notify_one();
+        }
+    }
+
+    /// Gives out nothing any more.
+    pub(super) fn fail(&self) {
+        self.lock().has_failed = true;
+        self.changed.notify_all();
+    }
+}

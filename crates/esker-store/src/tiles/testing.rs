@@ -1,0 +1,143 @@
+//! Graphs of all shapes, as tiles.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use esker_graph::{Csr, CsrGraph, Direction, Graph, Lists, Run, Select, VertexId, Visitor, Weight};
+
+use super::{
+    ConvertOptions, PropertyWalk, TileProperties, TileScan, TileShape, TileWeights, Tiles, write_tiles,
+};
+use crate::error::{Error, Result};
+use crate::format::{DatabaseId, Element};
+use crate::io::Disk;
+
+/// A directory in memory.
+pub(super) const LAYER: &str = "layer";
+pub(super) const DATABASE: DatabaseId = DatabaseId([9; 16]);
+
+/// A graph from edges.
+pub(super) fn csr<W: Weight>(directed: bool, n: usize, edges: &[(VertexId, VertexId, W)]) -> Csr<W> {
+    if directed { Csr::directed(n, edges) } else { Csr::undirected(n, edges) }.unwrap()
+}
+
+/// Numbers from a seed.
+pub(super) struct Random(pub(super) u64);
+
+impl Random {
+    pub(super) fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as usize) % bound.max(1)
+    }
+}
+
+/// Edges between random vertices, hubs among them; some loops, some twice.
+pub(super) fn random_edges(n: usize, count: usize, seed: u64) -> Vec<(VertexId, VertexId, i32)> {
+    let mut random = Random(seed);
+    let mut edges = Vec::new();
+    while edges.len() < count && n > 0 {
+        let skewed = random.below(3) > 0;
+        let u = if skewed { random.below(n) * random.below(n) / n } else { random.below(n) };
+        let v = if random.below(50) == 0 { u } else { random.below(n) };
+        let weight = random.below(1000) as i32;
+        let copies = 1 + usize::from(random.below(20) == 0);
+        edges.extend((0..copies).map(|copy| (u as VertexId, v as VertexId, weight + copy as i32)));
+    }
+    edges
+}
+
+/// The weights of a graph as property 3.
+struct Weighted<'a, G>(&'a G);
+
+impl<G: Lists> TileProperties for Weighted<'_, G>
+where
+    G::Weight: Element,
+    Error: From<G::Error>,
+{
+    fn write(&self, walk: &PropertyWalk<'_>) -> Result<()> {
+        walk.write(3, self.0)
+    }
+}
+
+/// Makes the tiles of a graph in a new directory of a disk, with its weights as property 3.
+pub(super) fn make<W: Weight + Element>(
+    disk: &Arc<dyn Disk>,
+    layer: &Path,
+    graph: &CsrGraph<'_, W>,
+    options: &ConvertOptions,
+) -> Result<Tiles> {
+    disk.create_directory(layer)?;
+    let run = Run::with_threads(1)?;
+    let report = write_tiles(graph, &Weighted(graph), &run, options, (disk, layer, DATABASE))?;
+    let shape = TileShape {
+        num_vertices: graph.num_vertices() as u64,
+        num_edges: report.num_edges,
+        directed: graph.is_directed(),
+    };
+    let tiles = Tiles::open(disk, layer, DATABASE, shape)?;
+    assert_eq!((tiles.num_chunks() as u64, tiles.data_bytes()), (report.num_chunks, report.data_bytes));
+    Ok(tiles)
+}
+
+/// Tiles as a graph, beside the lists that they were made of.
+pub(super) struct TileGraph<'a, W> {
+    pub(super) scan: TileScan<'a, W>,
+    pub(super) lists: CsrGraph<'a, W>,
+}
+
+impl<'a, W: Weight + Element> TileGraph<'a, W> {
+    pub(super) fn new(tiles: &'a Tiles, lists: CsrGraph<'a, W>, run: &Run) -> Result<Self> {
+        let weights: Box<dyn TileWeights<W>> = Box::new(tiles.property::<W>(3)?);
+        Ok(Self { scan: TileScan::new(tiles, Some(weights), run)?, lists })
+    }
+}
+
+impl<W: Weight> Graph for TileGraph<'_, W> {
+    type Weight = W;
+    type Error = Error;
+
+    fn num_vertices(&self) -> usize {
+        self.lists.num_vertices()
+    }
+
+    fn is_scattered(&self) -> bool {
+        true
+    }
+
+    fn num_arcs(&self) -> u64 {
+        self.lists.num_arcs()
+    }
+
+    fn is_directed(&self) -> bool {
+        self.lists.is_directed()
+    }
+
+    fn has(&self, _: Direction) -> bool {
+        true
+    }
+
+    fn degree(&self, direction: Direction, v: VertexId) -> usize {
+        self.scan.degree(direction, v)
+    }
+
+    fn scan<V: Visitor<W>>(
+        &self,
+        run: &Run,
+        direction: Direction,
+        select: Select<'_>,
+        visitor: &V,
+    ) -> Result<Vec<V::State>> {
+        self.scan.scan(run, direction, select, visitor)
+    }
+}
+
+impl<W: Weight> Lists for TileGraph<'_, W> {
+    fn with_list<R>(
+        &self,
+        direction: Direction,
+        v: VertexId,
+        f: impl FnOnce(&[VertexId], &[W]) -> R,
+    ) -> Result<R> {
+        Ok(self.lists.with_list(direction, v, f)?)
+    }
+}

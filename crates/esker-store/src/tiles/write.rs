@@ -1,0 +1,116 @@
+//! Writing tiles, in the order of the file.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::codec::encode;
+use super::files::TileFiles;
+use crate::error::{Error, Result};
+use crate::format::{ArchiveWriter, BLOCK_BYTES, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element};
+use crate::io::Disk;
+use crate::memory::push;
+
+/// In less room than this at the end of a block, no chunk is begun.
+const ROOM_MIN: usize = 64;
+
+/// Writes the files of the tiles of a layer. Memory: 24 bytes a chunk, of which there are two for each 64 KiB at least and one for each
+/// tile with edges; and some MiB.
+#[derive(Debug)]
+pub(super) struct TileWriter {
+    archive: ArchiveWriter,
+    files: TileFiles,
+    database: DatabaseId,
+    data: ColumnWriter<u8>,
+    /// What the block that is being filled holds.
+    block: Vec<u8>,
+    blocks: u64,
+    keys: Vec<u64>,
+    starts: Vec<u64>,
+    edges: Vec<u64>,
+    num_edges: u64,
+}
+
+impl TileWriter {
+    /// Makes the files, which must not exist, of the layer whose directory is given.
+    pub(super) fn create(disk: &Arc<dyn Disk>, layer: &Path, database: DatabaseId) -> Result<Self> {
+        let files = TileFiles::of(layer);
+        let spec = ColumnSpec { database, kind: ColumnKind::TileData };
+        let data = ColumnWriter::create(disk.as_ref(), &files.data, spec)?;
+        let archive = ArchiveWriter::new(disk, &files.directory);
+        let (block, keys, starts, edges) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Ok(Self { archive, files, database, data, block, blocks: 0, keys, starts, edges, num_edges: 0 })
+    }
+
+    /// Appends edges of a tile, by ascending position; the first positions of a tile first.
+    pub(super) fn append(&mut self, row: u32, column: u32, positions: &[u32]) -> Result<()> {
+        let mut rest = positions;
+        while !rest.is_empty() {
+            let (start, room) = (self.block.len(), BLOCK_BYTES - self.block.len());
+            let len = if room < ROOM_MIN { 0 } else { encode(rest, room, &mut self.block) };
+            if len == 0 {
+                self.end_block()?;
+                continue;
+            }
+            push(&mut self.keys, u64::from(row) << 32 | u64::from(column))?;
+            push(&mut self.starts, self.blocks * BLOCK_BYTES as u64 + start as u64)?;
+            push(&mut self.edges, self.num_edges)?;
+            self.num_edges += len as u64;
+            rest = &rest[len..];
+        }
+        Ok(())
+    }
+
+    fn end_block(&mut self) -> Result<()> {
+        self.block.resize(BLOCK_BYTES, 0);
+        self.data.append(&self.block)?;
+        self.block.clear();
+        self.blocks += 1;
+        Ok(())
+    }
+
+    /// Edges so far.
+    pub(super) fn num_edges(&self) -> u64 {
+        self.num_edges
+    }
+
+    /// Chunks so far.
+    pub(super) fn num_chunks(&self) -> u64 {
+        self.keys.len() as u64
+    }
+
+    /// Where small files are made.
+    pub(super) fn archive(&self) -> &ArchiveWriter {
+        &self.archive
+    }
+
+    /// A column of a property.
+    pub(super) fn property<T: Element>(&self, number: u32) -> Result<ColumnWriter<T>> {
+        let spec = ColumnSpec { database: self.database, kind: ColumnKind::TileProperty };
+        ColumnWriter::create(&self.archive, &self.files.property(number), spec)
+    }
+
+    /// Writes what is left, and what lies where; bytes of the chunks.
+    pub(super) fn finish(mut self, group: u32) -> Result<u64> {
+        let data_bytes = self.blocks * BLOCK_BYTES as u64 + self.block.len() as u64;
+        self.data.append(&self.block)?;
+        self.data.finish()?;
+        push(&mut self.edges, self.num_edges)?;
+        let column = |name: &str, kind: ColumnKind, values: &[u64]| {
+            let spec = ColumnSpec { database: self.database, kind };
+            let path = self.files.directory.join(name);
+            let mut column = ColumnWriter::<u64>::create(&self.archive, &path, spec)?;
+            column.append(values)?;
+            column.finish().map(drop)
+        };
+        column("keys", ColumnKind::TileKeys, &self.keys)?;
+        column("starts", ColumnKind::TileStarts, &self.starts)?;
+        column("edges", ColumnKind::TileEdges, &self.edges)?;
+        let spec = ColumnSpec { database: self.database, kind: ColumnKind::TileGroups };
+        let path = self.files.directory.join("groups");
+        let mut groups = ColumnWriter::<u32>::create(&self.archive, &path, spec)?;
+        groups.append(&[group])?;
+        groups.finish()?;
+        self.archive.finish()?;
+        Ok::<u64, Error>(data_bytes)
+    }
+}

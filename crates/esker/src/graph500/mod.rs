@@ -1,0 +1,315 @@
+//! The Graph500 benchmark [1]: construction, breadth-first searches, shortest paths, and the validation of every tree.
+//!
+//! Kernel 1 imports the generated edges, kernel 2 searches from random roots, kernel 3 finds shortest paths from the same roots. Every tree
+//! is checked against the edges as they were generated, not as they are stored: the generator makes them anew.
+//!
+//! [1] Graph500 benchmark specification, version 2.0 (3.0 for shortest paths), <https://graph500.org>.
+
+mod statistics;
+mod trees;
+mod validate;
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use esker_algo::algorithm::bfs::{BfsOptions, bfs};
+use esker_algo::algorithm::sssp::{SsspOptions, sssp};
+use esker_graph::generate::{EdgeBlock, Generator, Model, RMat, Weighting};
+use esker_graph::{Direction, Erased, Graph, Run, Stop, VertexId, vertex};
+use esker_store::headed::HeadedGraph;
+use esker_store::ids::ExternalId;
+use esker_store::import::generated::GeneratorReader;
+use esker_store::import::install::import;
+use esker_store::import::options::{Duplicates, ImportOptions, ImportReport, SelfLoops};
+use esker_store::io::RealDisk;
+use esker_store::tiles::ConvertOptions;
+use esker_store::version::StagingOptions;
+use esker_store::{Database, DatabaseOptions, Residency, Snapshot, Store, StoredGraph};
+
+use crate::catalogue::{Params, find};
+use crate::error::{Error, Result};
+use crate::plan::{Means, Plan, Wish, plan};
+
+pub use statistics::{Harmonic, Statistics};
+use trees::{Tree, Trees};
+use validate::validate;
+
+/// The benchmark's graph and its parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Graph500Options {
+    /// Logarithm of the number of vertices.
+    pub scale: u32,
+    /// Edges for each vertex; the specification says 16.
+    pub edge_factor: u64,
+    /// Roots to search from; the specification says 64. Fewer if the graph has fewer vertices with edges.
+    pub roots: usize,
+    /// Seed of the graph and the roots.
+    pub seed: u64,
+    /// Whether tiles are made beside the lists; kernel 1 is both.
+    pub tiles: bool,
+}
+
+impl Default for Graph500Options {
+    fn default() -> Self {
+        Self { scale: 20, edge_factor: 16, roots: 64, seed: 1, tiles: false }
+    }
+}
+
+/// One search: its time, and the input edges in the component that it searched.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Search {
+    /// The root, as the generator numbers vertices.
+    pub root: u64,
+    /// Seconds of the search.
+    pub seconds: f64,
+    /// Seconds of its validation: its share of those of the searches that were validated together.
+    pub validate_seconds: f64,
+    /// Edges of the input, duplicates and self-loops included, between vertices that the search reached.
+    pub edges: u64,
+}
+
+/// Told of what is being done, and how much of it is done.
+pub type OnStage<'a> = &'a (dyn Fn(&'static str, usize, usize) + Sync);
+
+/// A graph that was generated and constructed.
+pub struct Benchmark {
+    options: Graph500Options,
+    generator: Generator,
+    snapshot: Snapshot,
+    /// Of each vertex, its number in the generator.
+    numbers: Vec<VertexId>,
+    /// What kernel 1 did.
+    pub construction: ImportReport,
+    /// Seconds to generate the edges once, without keeping them.
+    pub generation_seconds: f64,
+    /// Seconds of kernel 1, which generates the edges again as it reads them.
+    pub construction_seconds: f64,
+}
+
+impl std::fmt::Debug for Benchmark {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Benchmark").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+impl Benchmark {
+    /// Generates the graph and makes a database of it at `path` (kernel 1). Of `import_options`, the policies are set here. Memory: that
+    /// of the import, and an id a vertex.
+    ///
+    /// # Errors
+    /// [`Stop::Unsuitable`] if there cannot be such a graph; those of [`import`].
+    pub fn construct(
+        options: Graph500Options,
+        path: &Path,
+        import_options: ImportOptions,
+        run: &Run,
+    ) -> Result<Self> {
+        let make = || {
+            let model = Model::RMat(RMat::kronecker(options.scale, options.edge_factor));
+            Generator::new(&model, Weighting::Unit, options.seed)
+        };
+        let generator = make()?;
+        let begin = Instant::now();
+        run.share(generator.num_blocks() as usize, EdgeBlock::default, |block, index| {
+            generator.block(index as u64, block);
+            Ok::<_, Stop>(())
+        })?;
+        let generation_seconds = begin.elapsed().as_secs_f64();
+        // The lightest of parallel edges is the one that shortest paths take.
+        let import_options = ImportOptions {
+            directed: Some(false),
+            duplicates: Duplicates::Min,
+            self_loops: SelfLoops::Drop,
+            ..import_options
+        };
+        let (disk, reader) = (Arc::new(RealDisk) as Arc<_>, Box::new(GeneratorReader::new(make()?)));
+        let begin = Instant::now();
+        let construction = import(&disk, reader, path, &import_options, StagingOptions::default())?;
+        if options.tiles {
+            let database = Database::open(path, DatabaseOptions::default())?;
+            database.make_tiles(&ConvertOptions::within(import_options.memory_bytes), run)?;
+            database.close()?;
+        }
+        let construction_seconds = begin.elapsed().as_secs_f64();
+        let snapshot = Store::open(path)?.snapshot()?;
+        let numbers = numbers_of(&snapshot)?;
+        Ok(Self {
+            options,
+            generator,
+            snapshot,
+            numbers,
+            construction,
+            generation_seconds,
+            construction_seconds,
+        })
+    }
+
+    /// The graph that was constructed.
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    /// Says how searches read the graph, of what memory is left beside the validation: see [`validation_bytes`]. Otherwise they read
+    /// the lists, mapped.
+    ///
+    /// # Errors
+    /// Those of [`plan()`].
+    pub fn place(&mut self, wish: &Wish, means: &Means) -> Result<Plan> {
+        let memory_bytes = means.memory_bytes - validation_bytes(means.memory_bytes);
+        let means = Means { memory_bytes, mapped_bytes: means.mapped_bytes.max(memory_bytes), ..*means };
+        let plan = plan(&self.snapshot, find("sssp")?, &Params::default(), wish, &means)?;
+        self.snapshot = plan.apply(&self.snapshot)?;
+        Ok(plan)
+    }
+
+    /// Distinct roots, drawn from the vertices that have an edge to another.
+    ///
+    /// # Errors
+    /// Those of [`Snapshot::graph`].
+    pub fn roots(&self, run: &Run) -> Result<Vec<VertexId>> {
+        let graph: StoredGraph<'_, ()> = self.snapshot.graph(run)?;
+        let mut candidates: Vec<VertexId> =
+            (0..graph.num_vertices()).map(vertex).filter(|&v| graph.degree(Direction::Out, v) > 0).collect();
+        // By the generator's numbers, so that the same roots are drawn however vertices are ordered.
+        candidates.sort_unstable_by_key(|&v| self.numbers[v as usize]);
+        let count = self.options.roots.min(candidates.len());
+        let mut state = self.options.seed;
+        for place in 0..count {
+            let rest = (candidates.len() - place) as u64;
+            candidates.swap(place, place + (next_random(&mut state) % rest) as usize);
+        }
+        candidates.truncate(count);
+        Ok(candidates)
+    }
+
+    /// Kernel 2: a breadth-first search from each root, each validated. Searches are validated together, as many as `memory_bytes` holds
+    /// the trees of: 12 bytes a vertex each.
+    ///
+    /// # Errors
+    /// [`Error::Wrong`] if a tree breaks a rule of the specification; those of the search.
+    pub fn searches(
+        &self,
+        run: &Run,
+        roots: &[VertexId],
+        memory_bytes: u64,
+        tell: OnStage<'_>,
+    ) -> Result<Vec<Search>> {
+        if let Residency::Headed(heads) = self.snapshot.residency() {
+            let graph = HeadedGraph::<()>::of(&self.snapshot, heads, run)?;
+            return self.each_root("bfs", run, roots, memory_bytes, tell, |root| search(&graph, run, root));
+        }
+        let graph: StoredGraph<'_, ()> = self.snapshot.graph(run)?;
+        graph.prepare(run, Direction::Out)?;
+        self.each_root("bfs", run, roots, memory_bytes, tell, |root| search(&graph, run, root))
+    }
+
+    /// Kernel 3: shortest paths from each root, likewise. The time includes that of finding the tree.
+    ///
+    /// # Errors
+    /// As [`Benchmark::searches`].
+    pub fn shortest_paths(
+        &self,
+        run: &Run,
+        roots: &[VertexId],
+        memory_bytes: u64,
+        tell: OnStage<'_>,
+    ) -> Result<Vec<Search>> {
+        if let Residency::Headed(heads) = self.snapshot.residency() {
+            let graph = Erased::new(HeadedGraph::<f32>::of(&self.snapshot, heads, run)?);
+            return self.each_root("sssp", run, roots, memory_bytes, tell, |root| paths(&graph, run, root));
+        }
+        let graph: StoredGraph<'_, f32> = self.snapshot.graph(run)?;
+        graph.prepare(run, Direction::Out)?;
+        self.each_root("sssp", run, roots, memory_bytes, tell, |root| paths(&graph, run, root))
+    }
+
+    fn each_root(
+        &self,
+        kernel: &'static str,
+        run: &Run,
+        roots: &[VertexId],
+        memory_bytes: u64,
+        tell: OnStage<'_>,
+        search: impl Fn(VertexId) -> Result<(f64, Tree)>,
+    ) -> Result<Vec<Search>> {
+        let mut searches = Vec::new();
+        let together = Trees::most(self.numbers.len(), memory_bytes)?;
+        for batch in roots.chunks(together) {
+            let mut trees = Trees::new(&self.numbers, batch.len());
+            let first = searches.len();
+            for &root in batch {
+                tell(kernel, searches.len(), roots.len());
+                run.check()?;
+                let (seconds, tree) = search(root)?;
+                let root = u64::from(self.numbers[root as usize]);
+                searches.push(Search { root, seconds, validate_seconds: 0.0, edges: 0 });
+                let begin = Instant::now();
+                trees.push(tree).map_err(|reason| Error::Wrong { algorithm: kernel, reason })?;
+                searches[first..].last_mut().into_iter().for_each(|search| {
+                    search.validate_seconds = begin.elapsed().as_secs_f64();
+                });
+            }
+            tell("validating", searches.len(), roots.len());
+            let begin = Instant::now();
+            let counts = validate(&trees, &self.generator, run)?
+                .map_err(|reason| Error::Wrong { algorithm: kernel, reason })?;
+            let share = begin.elapsed().as_secs_f64() / batch.len() as f64;
+            for (search, edges) in searches[first..].iter_mut().zip(counts) {
+                search.edges = edges;
+                search.validate_seconds += share;
+            }
+        }
+        Ok(searches)
+    }
+}
+
+/// The part of a memory limit that is for validating trees.
+pub fn validation_bytes(memory_bytes: u64) -> u64 {
+    memory_bytes / 2
+}
+
+/// The seconds of a search, and its tree.
+fn search<G>(graph: &G, run: &Run, root: VertexId) -> Result<(f64, Tree)>
+where
+    G: Graph<Error = esker_store::Error>,
+{
+    let begin = Instant::now();
+    let found = bfs(graph, run, &[root], &BfsOptions { depths: false })?;
+    Ok((begin.elapsed().as_secs_f64(), Tree { root, parents: found.parents, distances: None }))
+}
+
+/// The seconds that shortest paths take, and their tree.
+fn paths<G>(graph: &G, run: &Run, root: VertexId) -> Result<(f64, Tree)>
+where
+    G: Graph<Weight = f32, Error = esker_store::Error>,
+{
+    let options = SsspOptions { parents: true, ..SsspOptions::default() };
+    let begin = Instant::now();
+    let found = sssp(graph, run, root, &options)?;
+    let seconds = begin.elapsed().as_secs_f64();
+    let parents = found.parents.unwrap_or_default();
+    Ok((seconds, Tree { root, parents, distances: Some(found.distances) }))
+}
+
+/// Of each vertex, its number in the generator.
+fn numbers_of(snapshot: &Snapshot) -> Result<Vec<VertexId>> {
+    let ids = snapshot.ids();
+    let number = |id| match id {
+        Ok(ExternalId::Int(number)) => Ok(vertex(number as usize)),
+        Ok(ExternalId::Text(_)) => unreachable!("a generator numbers vertices"),
+        Err(error) => Err(Error::from(error)),
+    };
+    ids.externals(0..ids.num_vertices()).map(number).collect()
+}
+
+/// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+fn next_random(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut mixed = *state;
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}

@@ -1,0 +1,89 @@
+//! The rules of the Graph500 specification, checked against the edges as they were generated.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use esker_graph::generate::{EdgeBlock, Generator, WeightColumn};
+use esker_graph::{NONE, Run, Stop};
+
+use super::trees::Trees;
+
+/// What one thread has found.
+struct Worker {
+    block: EdgeBlock,
+    /// For each tree, the edges between vertices that it reaches.
+    edges: Vec<u64>,
+    wrong: Option<String>,
+}
+
+/// Checks all trees in one pass over the edges; returns for each the number of input edges in its component, or what is wrong.
+///
+/// For every edge, its ends are both reached or both not (rule 4), and their distances differ by no more than the length of the edge
+/// (rules 2 and 3: one step, if all edges are); every vertex that is reached, the root aside, has an edge from its parent that is as long as
+/// their distances differ (rules 2 and 5). That parents form a tree (rule 1) was checked by [`Trees::push`].
+pub(super) fn validate(
+    trees: &Trees<'_>,
+    generator: &Generator,
+    run: &Run,
+) -> Result<Result<Vec<u64>, String>, Stop> {
+    // For each vertex, the trees in which the edge from its parent was met.
+    let mut met: Vec<AtomicU32> = Vec::new();
+    met.resize_with(trees.num_vertices(), AtomicU32::default);
+    let new_worker = || Worker { block: EdgeBlock::default(), edges: vec![0; trees.width()], wrong: None };
+    let workers = run.share(generator.num_blocks() as usize, new_worker, |worker, index| {
+        generator.block(index as u64, &mut worker.block);
+        check_block(trees, &met, worker);
+        Ok::<_, Stop>(())
+    })?;
+    let mut edges = vec![0; trees.width()];
+    for worker in workers {
+        if let Some(wrong) = worker.wrong {
+            return Ok(Err(wrong));
+        }
+        edges.iter_mut().zip(worker.edges).for_each(|(sum, part)| *sum += part);
+    }
+    for (v, met) in met.iter().enumerate() {
+        let met = met.load(Ordering::Relaxed);
+        for (tree, &parent) in trees.row(v).1.iter().enumerate() {
+            if parent != NONE && parent as usize != v && met >> tree & 1 == 0 {
+                return Ok(Err(format!("no edge of the right length leads from {parent} to {v}, its child")));
+            }
+        }
+    }
+    Ok(Ok(edges))
+}
+
+fn check_block(trees: &Trees<'_>, met: &[AtomicU32], worker: &mut Worker) {
+    let block = &worker.block;
+    for (index, (&u, &v)) in block.sources.iter().zip(&block.targets).enumerate() {
+        let length = match &block.weights {
+            WeightColumn::Float(lengths) if !trees.steps => lengths[index],
+            _ => 1.0,
+        };
+        let (u, v) = (u as usize, v as usize);
+        let ((from, from_parents), (to, to_parents)) = (trees.row(u), trees.row(v));
+        let mut sound = true;
+        let (mut down, mut up) = (0, 0);
+        for tree in 0..from.len() {
+            worker.edges[tree] += u64::from(from[tree].is_finite());
+            sound &= to[tree] <= from[tree] + length && from[tree] <= to[tree] + length;
+            down |= u32::from(to_parents[tree] as usize == u && from[tree] + length == to[tree]) << tree;
+            up |= u32::from(from_parents[tree] as usize == v && to[tree] + length == from[tree]) << tree;
+        }
+        if !sound {
+            worker.wrong = Some(format!(
+                "an edge joins {u} and {v}, whose distances differ by more than its length {length}"
+            ));
+            return;
+        }
+        if u != v {
+            note(&met[v], down);
+            note(&met[u], up);
+        }
+    }
+}
+
+fn note(met: &AtomicU32, trees: u32) {
+    if met.load(Ordering::Relaxed) & trees != trees {
+        met.fetch_or(trees, Ordering::Relaxed);
+    }
+}

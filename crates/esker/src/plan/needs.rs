@@ -1,0 +1,153 @@
+//! What a run needs, and what the graph takes in each form.
+
+use esker_algo::{Estimate, Shape};
+use esker_graph::{Direction, Remaining, Run, SHARED_LEN_MAX, VertexId};
+use esker_store::Snapshot;
+use esker_store::headed::HeadedNeeds;
+use esker_store::layer::{PlainLayer, Section};
+use esker_store::tiles::{MAPPED_WEIGHTS_MAX, PoolOptions};
+
+use super::way::{Form, Kept, Means, Way};
+use crate::catalogue::{Entry, Params, Resources};
+use crate::error::Result;
+
+/// Memory of a process beside everything that is counted: the program, threads, buffers.
+pub const PROCESS_BYTES: u64 = 32 << 20;
+
+/// What a thread gathers for each vertex of a strip of tiles that others write to as well, at most.
+const SHARED_VERTEX_BYTES: u64 = 16;
+
+/// Algorithms that read single lists at random more than they scan: neither tiles nor heads are of use to them.
+const READ_SINGLE_LISTS: [&str; 7] = ["cdlp", "cliques", "lcc", "matching", "scc", "triangles", "truss"];
+
+/// Algorithms that look at few vertices in most rounds, or at few neighbours of each: heads serve them better than tiles, which are
+/// decoded as a whole.
+const LOOK_AT_FEW: [&str; 7] = ["betweenness", "bfs", "kcore", "sssp", "wbfs", "wcc", "widest"];
+
+/// What estimates depend on: the version as an algorithm will see it.
+///
+/// # Errors
+/// As [`Snapshot::num_present`].
+pub fn shape_of(snapshot: &Snapshot, weighted: bool) -> Result<Shape> {
+    Ok(Shape {
+        num_vertices: snapshot.num_present(&Run::with_threads(1)?)? as u64,
+        num_arcs: snapshot.num_arcs(),
+        directed: snapshot.is_directed(),
+        in_edges: snapshot.has(Direction::In),
+        weight_bytes: match snapshot.weight_type() {
+            Some(element) if weighted => element.bytes() as u64,
+            _ => 0,
+        },
+        scattered: false,
+    })
+}
+
+/// The estimate of an algorithm on a version, with what the version itself needs: tables of vertices, the numbers of those that are left.
+///
+/// # Errors
+/// As [`Entry::estimate`] and [`Snapshot::num_present`].
+pub fn estimate_on(snapshot: &Snapshot, entry: &Entry, params: &Params, means: &Means) -> Result<Estimate> {
+    estimate_as(Kept::Lists, snapshot, entry, params, means)
+}
+
+/// The same, if that is read of it.
+pub(super) fn estimate_as(
+    kept: Kept,
+    snapshot: &Snapshot,
+    entry: &Entry,
+    params: &Params,
+    means: &Means,
+) -> Result<Estimate> {
+    let mut shape = shape_of(snapshot, entry.weighted)?;
+    // What is left of other vertices is renumbered, piece by piece.
+    shape.scattered = kept == Kept::Tiles && shape.num_vertices == snapshot.num_vertices() as u64;
+    let resources = Resources { threads: means.threads, deterministic: means.deterministic };
+    let mut estimate = entry.estimate(shape, params, resources)?;
+    let numbers = snapshot.num_vertices() as u64;
+    if shape.num_vertices < numbers {
+        estimate.memory_bytes += Remaining::bytes(numbers, numbers - shape.num_vertices);
+    }
+    estimate.memory_bytes += snapshot.stack().table_bytes();
+    Ok(estimate)
+}
+
+/// All ways there are, in the order in which they are preferred.
+pub(super) fn ways(snapshot: &Snapshot, entry: &Entry, params: &Params, means: &Means) -> Result<Vec<Way>> {
+    let arrays =
+        |kept| estimate_as(kept, snapshot, entry, params, means).map(|estimate| estimate.memory_bytes);
+    let (arrays_bytes, tiles_arrays_bytes) = (arrays(Kept::Lists)?, arrays(Kept::Tiles)?);
+    let weight_bytes = shape_of(snapshot, entry.weighted)?.weight_bytes;
+    let base = arrays_bytes + PROCESS_BYTES;
+    let scans = !READ_SINGLE_LISTS.contains(&entry.name);
+    let suits = || (!scans).then(|| format!("{} reads single lists at random", entry.name));
+    let lists = list_bytes(snapshot, weight_bytes);
+    let mut ways = vec![Way {
+        form: Form::Lists,
+        graph_bytes: lists,
+        least_bytes: arrays_bytes,
+        whole_bytes: base + lists,
+        obstacle: None,
+        unsuited: None,
+    }];
+    let absent = |form, obstacle: String| Way {
+        form,
+        graph_bytes: 0,
+        least_bytes: 0,
+        whole_bytes: 0,
+        obstacle: Some(obstacle),
+        unsuited: None,
+    };
+    match snapshot.tiles() {
+        Err(reason) => {
+            ways.push(absent(Form::Tiles, reason.to_string()));
+            ways.push(absent(Form::PooledTiles, reason.to_string()));
+        }
+        Ok(tiles) => {
+            let weights = tiles.shape().num_edges * weight_bytes;
+            let graph_bytes = tiles.file_bytes() + weights;
+            let mapped = weights.min(MAPPED_WEIGHTS_MAX);
+            let shared = (SHARED_LEN_MAX as u64).min(tiles.shape().num_vertices) * SHARED_VERTEX_BYTES;
+            let base = tiles_arrays_bytes + PROCESS_BYTES + shared * means.threads as u64;
+            let least = base + tiles.resident_bytes() + mapped + PoolOptions::default().bytes_min();
+            let tiled = |form, least_bytes, unsuited| Way {
+                form,
+                graph_bytes,
+                least_bytes,
+                whole_bytes: base + graph_bytes,
+                obstacle: None,
+                unsuited,
+            };
+            ways.push(tiled(Form::Tiles, tiles_arrays_bytes, suits()));
+            ways.push(tiled(Form::PooledTiles, least, suits()));
+        }
+    }
+    let layer = snapshot.complete_layer();
+    match layer.and_then(|layer| HeadedNeeds::of(layer, means.threads)) {
+        Err(reason) => ways.push(absent(Form::Headed, reason.to_string())),
+        Ok(needs) => {
+            let weights = needs.list_bytes / size_of::<VertexId>() as u64 * weight_bytes;
+            let least_bytes = base + needs.fixed_bytes + needs.mapped_bytes + weights;
+            ways.push(Way {
+                form: Form::Headed,
+                graph_bytes: lists,
+                least_bytes,
+                whole_bytes: least_bytes + needs.list_bytes,
+                obstacle: None,
+                unsuited: suits(),
+            });
+        }
+    }
+    if LOOK_AT_FEW.contains(&entry.name) {
+        ways[1..].rotate_right(1);
+    }
+    Ok(ways)
+}
+
+/// Bytes of all lists that a version reads, and of the weights beside them.
+fn list_bytes(snapshot: &Snapshot, weight_bytes: u64) -> u64 {
+    let of_layer = |layer: &PlainLayer| -> u64 {
+        let sections = std::iter::once(layer.out()).chain(layer.incoming()).map(Section::main);
+        sections.map(|lists| lists.list_bytes() + lists.num_arcs() as u64 * weight_bytes).sum()
+    };
+    snapshot.stack().layers().iter().map(|layer| of_layer(layer)).sum()
+}

@@ -1,0 +1,354 @@
+//! One graph, kept in every way in which a database keeps graphs.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use esker::graph::Run;
+use esker::store::format::Encoding;
+use esker::store::freeze::CopyPolicy;
+use esker::store::import::install::import;
+use esker::store::import::options::{ImportOptions, VertexOrder};
+use esker::store::import::source::{
+    Batch, Block, BlockParser, IdColumn, IdKind, Reader, Schema, ValueColumn,
+};
+use esker::store::io::{Disk, MemoryDisk};
+use esker::store::property::PropertyValue;
+use esker::store::tiles::{ConvertOptions, PoolOptions};
+use esker::store::version::StagingOptions;
+use esker::store::{Database, DatabaseOptions, Residency, Result, Snapshot};
+
+use crate::common::Sample;
+
+/// The weights of edges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Weights {
+    None,
+    /// 0 to 9.
+    Small,
+    /// The same everywhere.
+    Equal,
+    /// 1, and the largest of 32 bits.
+    Large,
+    /// 1, and some beyond 32 bits.
+    Wide,
+    /// Less than nothing at some.
+    Negative,
+    /// Multiples of a half.
+    Halves,
+    /// Very small, very large, and equal but for rounding.
+    Extreme,
+}
+
+impl Weights {
+    pub(crate) const ALL: [Self; 8] = [
+        Self::None,
+        Self::Small,
+        Self::Equal,
+        Self::Large,
+        Self::Wide,
+        Self::Negative,
+        Self::Halves,
+        Self::Extreme,
+    ];
+
+    /// That of edge number `i`. That of the first settles the type of all.
+    fn of(self, i: usize) -> f64 {
+        let noise = (i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+        let one_of = |values: &[f64]| values[noise as usize % values.len()];
+        match self {
+            Self::None => 0.0,
+            Self::Small => (noise % 10) as f64,
+            Self::Equal => 7.0,
+            Self::Large => one_of(&[f64::from(i32::MAX), 1.0]),
+            Self::Wide => one_of(&[2f64.powi(40), 1.0, 2f64.powi(33) + 1.0, 2f64.powi(50)]),
+            Self::Negative => one_of(&[5.0, 9.0, 1.0, 30.0, -1.0]),
+            Self::Halves => 0.5 + (noise % 8) as f64 / 2.0,
+            Self::Extreme => one_of(&[0.1, 1e-300, 1e100, 0.3, 0.1 + 0.2]),
+        }
+    }
+
+    fn is_integral(self) -> bool {
+        !matches!(self, Self::Halves | Self::Extreme)
+    }
+
+    /// The columns of an import.
+    fn columns(self, weights: &[f64]) -> Vec<ValueColumn> {
+        match self {
+            Self::None => Vec::new(),
+            _ if self.is_integral() => {
+                vec![ValueColumn::Int(weights.iter().map(|&weight| weight as i64).collect())]
+            }
+            _ => vec![ValueColumn::Float(weights.to_vec())],
+        }
+    }
+
+    /// The values of an edge in a commit.
+    fn values(self, weight: f64) -> Vec<PropertyValue<'static>> {
+        match self {
+            Self::None => Vec::new(),
+            _ if self.is_integral() => vec![PropertyValue::from(weight as i64)],
+            _ => vec![PropertyValue::from(weight)],
+        }
+    }
+}
+
+/// Weights by ends; of an undirected edge the lesser end first.
+type Edges = BTreeMap<(u64, u64), f64>;
+
+/// A graph without parallel edges.
+pub(crate) struct Model {
+    pub(crate) name: String,
+    pub(crate) num_vertices: u64,
+    pub(crate) directed: bool,
+    pub(crate) weights: Weights,
+    edges: Edges,
+    seed: u64,
+}
+
+/// A database, or a version of it, and how far the ids of its vertices lie apart.
+pub(crate) struct Form {
+    pub(crate) name: &'static str,
+    pub(crate) snapshot: Snapshot,
+    /// The id of vertex `v` is `v * step + first`.
+    pub(crate) step: u64,
+    pub(crate) first: u64,
+}
+
+/// Commits over the base layer.
+const COMMITS: usize = 5;
+
+impl Model {
+    pub(crate) fn new(name: String, sample: &Sample, weights: Weights) -> Self {
+        let mut edges = Edges::new();
+        for &(u, v) in &sample.edges {
+            let ends = if sample.directed { (u, v) } else { (u.min(v), u.max(v)) };
+            edges.insert((u64::from(ends.0), u64::from(ends.1)), 0.0);
+        }
+        for (i, weight) in edges.values_mut().enumerate() {
+            *weight = weights.of(i);
+        }
+        let num_vertices = sample.num_vertices as u64;
+        // What no edge has is of no type.
+        let weights = if edges.is_empty() { Weights::None } else { weights };
+        Self { name, num_vertices, directed: sample.directed, weights, edges, seed: sample.seed | 1 }
+    }
+
+    /// The graph in every form, the plain one first. Versions of several layers have one for each commit, with deletions.
+    pub(crate) fn forms(&self, run: &Run) -> Vec<Form> {
+        let form = |name, snapshot| Form { name, snapshot, step: 1, first: 0 };
+        let whole = |encoding| self.imported(&self.edges, encoding, CopyPolicy::default());
+        let plain = whole(Encoding::Plain);
+        plain.make_tiles(&ConvertOptions::default(), run).expect("tiles");
+        let plain = plain.snapshot().expect("a version");
+        let tiled = |residency| plain.clone().resident(residency).expect("tiles");
+        let pool = PoolOptions { bytes: 8 << 20, segment_bytes: 1 << 20, ..PoolOptions::default() };
+        let (tiles, pooled) = (tiled(Residency::Tiles), tiled(Residency::PooledTiles(pool)));
+        let mut forms = vec![
+            form("plain", plain),
+            form("tiles", tiles),
+            form("pooled tiles", pooled),
+            form("compressed", whole(Encoding::Compressed).snapshot().expect("a version")),
+        ];
+        for (name, encoding, policy) in [
+            ("layers that chain", Encoding::Plain, CopyPolicy::Chain),
+            ("layers that copy", Encoding::Plain, CopyPolicy::Copy),
+            ("layers over a compressed one", Encoding::Compressed, CopyPolicy::Mixed),
+        ] {
+            let database = self.layered(encoding, policy, run);
+            forms.push(form(name, database.snapshot().expect("a version")));
+            if policy != CopyPolicy::Copy {
+                forms.push(form("a version in the middle of a layer", self.buried(&database, run)));
+            }
+        }
+        forms.push(self.among_removed(run));
+        forms
+    }
+
+    /// A database of one layer.
+    fn imported(&self, edges: &Edges, encoding: Encoding, policy: CopyPolicy) -> Database {
+        self.database(self.num_vertices, edges, encoding, policy)
+    }
+
+    fn database(&self, num_vertices: u64, edges: &Edges, encoding: Encoding, policy: CopyPolicy) -> Database {
+        let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
+        let path = Path::new("/g.esker");
+        let reader = Box::new(Listed::new(self, num_vertices, edges));
+        let options = ImportOptions {
+            order: VertexOrder::Keep,
+            encoding,
+            threads: 1,
+            memory_bytes: 16 << 20,
+            ..ImportOptions::default()
+        };
+        import(&disk, reader, path, &options, StagingOptions::default()).expect("an import");
+        let options = DatabaseOptions { policy, auto_merge: false, threads: 1, ..DatabaseOptions::default() };
+        Database::open_on(disk, path, options).expect("a database")
+    }
+
+    /// Edges that the graph has not.
+    fn others(&self) -> Edges {
+        let mut state = self.seed;
+        let mut draw = || {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            (state >> 33) % self.num_vertices
+        };
+        let mut others = Edges::new();
+        for _ in 0..if self.num_vertices == 0 { 0 } else { self.edges.len() / 2 + 3 } {
+            let (u, v) = (draw(), draw());
+            let ends = if self.directed { (u, v) } else { (u.min(v), u.max(v)) };
+            if !self.edges.contains_key(&ends) {
+                others.insert(ends, self.weights.of(0));
+            }
+        }
+        others
+    }
+
+    /// A layer for each commit, but for the last, which is in the log alone if lists are copied.
+    fn layered(&self, encoding: Encoding, policy: CopyPolicy, run: &Run) -> Database {
+        let others = self.others();
+        // In the first layer stands a part of the edges, some with another weight, and what is taken away later.
+        let mut base = others.clone();
+        for (i, (&ends, &weight)) in self.edges.iter().enumerate() {
+            match i % 4 {
+                0 => base.insert(ends, weight),
+                1 => base.insert(ends, self.weights.of(0)),
+                _ => None,
+            };
+        }
+        let database = self.imported(&base, encoding, policy);
+        for commit in 0..COMMITS {
+            let mut batch = database.batch();
+            let mut add = |ends: (u64, u64), weight| {
+                batch.add_edge(ends.0, ends.1, &self.weights.values(weight)).expect("an edge");
+            };
+            for (i, (&ends, &weight)) in self.edges.iter().enumerate() {
+                if i % 4 != 0 && i % COMMITS == commit {
+                    add(ends, weight);
+                }
+                // Some come, go and come back.
+                if i % 7 == 0 && commit == COMMITS - 1 {
+                    add(ends, weight);
+                }
+            }
+            for (i, ends) in others.keys().enumerate().filter(|(i, _)| i % COMMITS == commit) {
+                batch.remove_edge(ends.0, ends.1).expect("an edge");
+                if i % 3 == 0 && !self.directed {
+                    batch.remove_edge(ends.1, ends.0).expect("an edge");
+                }
+            }
+            for (i, ends) in self.edges.keys().enumerate().filter(|(i, _)| i % 7 == 0) {
+                if commit + 1 < COMMITS && i % (COMMITS - 1) == commit {
+                    batch.remove_edge(ends.0, ends.1).expect("an edge");
+                }
+            }
+            database.commit(batch, "more, and less").expect("a commit");
+            if policy != CopyPolicy::Copy || commit + 1 < COMMITS {
+                database.freeze(run).expect("a layer");
+            }
+        }
+        database
+    }
+
+    /// The newest version, after others have come and all layers were merged.
+    fn buried(&self, database: &Database, run: &Run) -> Snapshot {
+        let version = database.snapshot().expect("a version").version().number;
+        let mut batch = database.batch();
+        for (i, ends) in self.edges.keys().enumerate() {
+            if i % 2 == 0 {
+                batch.remove_edge(ends.0, ends.1).expect("an edge");
+            } else {
+                batch.add_edge(ends.0, ends.1, &self.weights.values(self.weights.of(0))).expect("an edge");
+            }
+        }
+        for ends in self.others().keys() {
+            batch.add_edge(ends.0, ends.1, &self.weights.values(self.weights.of(0))).expect("an edge");
+        }
+        database.commit(batch, "other edges").expect("a commit");
+        database.compact(run).expect("one layer");
+        database.at(version).expect("a version that is kept")
+    }
+
+    /// Vertices with odd numbers are those of the graph; those with even ones were removed, with many edges.
+    fn among_removed(&self, run: &Run) -> Form {
+        let num_vertices = 2 * self.num_vertices + 1;
+        let mut edges: Edges =
+            self.edges.iter().map(|(&(u, v), &weight)| ((2 * u + 1, 2 * v + 1), weight)).collect();
+        for v in 1..num_vertices {
+            edges.insert((v - 1, v), self.weights.of(0));
+        }
+        let database = self.database(num_vertices, &edges, Encoding::Plain, CopyPolicy::default());
+        let mut batch = database.batch();
+        (0..num_vertices).step_by(2).for_each(|v| batch.remove_vertex(v).expect("a vertex"));
+        database.commit(batch, "fewer").expect("a commit");
+        if self.seed & 2 == 0 {
+            database.freeze(run).expect("a layer");
+        }
+        let has_tiles = self.num_vertices.is_multiple_of(2);
+        if has_tiles {
+            database.compact(run).expect("one layer");
+            database.make_tiles(&ConvertOptions::default(), run).expect("tiles");
+        }
+        let snapshot = database.snapshot().expect("a version");
+        let (name, residency) = match has_tiles {
+            true => ("tiles among removed vertices", Residency::Tiles),
+            false => ("among removed vertices", Residency::Lists),
+        };
+        Form { name, snapshot: snapshot.resident(residency).expect("tiles"), step: 2, first: 1 }
+    }
+}
+
+/// Edges as an input.
+struct Listed {
+    schema: Schema,
+    is_read: bool,
+    parser: Arc<ListedParser>,
+}
+
+struct ListedParser(Batch);
+
+impl Listed {
+    fn new(model: &Model, num_vertices: u64, edges: &Edges) -> Self {
+        let weights: Vec<f64> = edges.values().copied().collect();
+        let batch = Batch {
+            source: IdColumn::Int(edges.keys().map(|ends| ends.0).collect()),
+            target: IdColumn::Int(edges.keys().map(|ends| ends.1).collect()),
+            properties: model.weights.columns(&weights),
+            vertices: None,
+            rejected: Vec::new(),
+            input_bytes: 0,
+        };
+        let weighted = model.weights != Weights::None;
+        let schema = Schema {
+            format: "list",
+            ids: IdKind::Numbered { first: 0, num_vertices },
+            properties: if weighted { vec!["weight".to_owned()] } else { Vec::new() },
+            weight: weighted.then_some(0),
+            directed: Some(model.directed),
+            both_ends: false,
+            input_bytes: None,
+        };
+        Self { schema, is_read: false, parser: Arc::new(ListedParser(batch)) }
+    }
+}
+
+impl Reader for Listed {
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn parser(&self) -> Arc<dyn BlockParser> {
+        Arc::clone(&self.parser) as Arc<dyn BlockParser>
+    }
+
+    fn next_block(&mut self) -> Result<Option<Block>> {
+        let block = Block { bytes: Vec::new(), first_line: 1, file: 0, input_bytes: 0 };
+        Ok((!std::mem::replace(&mut self.is_read, true)).then_some(block))
+    }
+}
+
+impl BlockParser for ListedParser {
+    fn parse(&self, _: Block) -> Result<Batch> {
+        Ok(self.0.clone())
+    }
+}

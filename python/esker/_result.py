@@ -1,0 +1,389 @@
+"""Answers of algorithms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Iterator
+
+from . import _esker
+from ._errors import InvalidError, MistypedError, PropertyNotFoundError, UnsuitableError
+
+if TYPE_CHECKING:
+    import numpy
+    import pandas
+    import polars
+    import pyarrow
+
+    from ._graph import Graph, Id
+
+_NONE = (1 << 8 * _esker.vertex_id_bytes()) - 1
+_UNKNOWN: Any = object()
+#: What stands for "no value" in the array of a kind; among floats it is infinity or NaN.
+_MISSING = {"vertex": _NONE, "index": _NONE, "integer": (1 << 63) - 1, "count": (1 << 64) - 1}
+
+
+class Column:
+    """One column of a :class:`Result`: a value for each row."""
+
+    __slots__ = ("_result", "_place", "name", "kind", "ranking")
+
+    def __init__(self, result: Result, place: int, name: str, kind: str, ranking: str) -> None:
+        self._result, self._place = result, place
+        self.name: str = name
+        """What the values are: ``rank``, ``depth``, ``component`` ..."""
+        self.kind: str = kind
+        """``vertex``, ``index``, ``integer``, ``count`` or ``float``."""
+        self.ranking: str = ranking
+        """``largest`` or ``groups``: what the head of it is."""
+
+    def __len__(self) -> int:
+        return len(self._result)
+
+    def __repr__(self) -> str:
+        return f"<esker.Column {self.name!r} of {len(self):,} values ({self.kind})>"
+
+    def _raw(self) -> numpy.ndarray:
+        import numpy
+
+        return numpy.asarray(self._result._native.column(self._place))
+
+    def to_numpy(self, *, dense: bool = False) -> numpy.ndarray:
+        """The values, read-only.
+
+        Nothing is copied where the numbering of the vertices is that of the ids. Element ``i`` belongs to row ``i`` of
+        :meth:`Result.ids`; where ids are the integers from 0 on, that is the vertex ``i``. Columns of vertices hold ids.
+
+        Args:
+            dense: In the order and numbering of the vertices: never copies. Element ``i`` belongs to vertex number ``i`` (to
+                ``Result.vertices[i]``), and columns of vertices hold numbers of vertices.
+        """
+        raw = self._raw()
+        if dense:
+            return raw
+        rows = self._result._rows()
+        if rows is not None:
+            raw = raw[rows]
+            raw.flags.writeable = False
+        if self.kind == "vertex" and not self._result.graph._is_identity:
+            return _ids_of(self._result.graph, raw)
+        return raw
+
+    def is_missing(self, *, dense: bool = False) -> numpy.ndarray:
+        """Where there is no value (unreached, say), in the order of :meth:`to_numpy`."""
+        import numpy
+
+        raw = self._raw()
+        rows = None if dense else self._result._rows()
+        if rows is not None:
+            raw = raw[rows]
+        return ~numpy.isfinite(raw) if self.kind == "float" else raw == _MISSING[self.kind]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray:
+        import numpy
+
+        return numpy.array(self.to_numpy(), dtype=dtype, copy=copy)
+
+    def _value(self, place: int) -> Any:
+        value = self._raw()[place].item()
+        if self.kind == "float":
+            return value if value - value == 0 else None
+        if value == _MISSING[self.kind]:
+            return None
+        return self._result.graph._native.id_of(value) if self.kind == "vertex" else value
+
+    def to_pandas(self) -> pandas.Series:
+        """The values as a series with the ids as index."""
+        frame = self._result.to_pandas()
+        keys = [name for name in frame.columns if name not in self._result.columns]
+        return frame.set_index(keys if len(keys) > 1 else keys[0])[self.name]
+
+    def to_arrow(self) -> pyarrow.ChunkedArray:
+        """The values as an Arrow array, not copied but for those of vertices; missing ones are null."""
+        return self._result.to_arrow().column(self.name)
+
+    def to_polars(self) -> polars.Series:
+        """The values as a series; missing ones are null."""
+        return self._result.to_polars()[self.name]
+
+
+def _ids_of(graph: Graph, vertices: numpy.ndarray) -> numpy.ndarray:
+    """The ids of vertices some of which may be none: ``None`` among texts, the largest integer else."""
+    import numpy
+
+    missing = vertices == _NONE
+    if not missing.any():
+        return graph.ids(vertices)
+    known = graph.ids(vertices[~missing])
+    if known.dtype == object:
+        ids = numpy.full(len(vertices), None, dtype=object)
+    else:
+        ids = numpy.full(len(vertices), numpy.iinfo(known.dtype).max, dtype=known.dtype)
+    ids[~missing] = known
+    return ids
+
+
+class Result:
+    """What an algorithm answered: columns of values, a row for each vertex (or each edge), and facts.
+
+    Facts are attributes (``result.components``), as are ``rounds`` and ``seconds``. Whatever takes Arrow takes a result:
+    ``pyarrow.table(result)``, ``polars.DataFrame(result)``, DuckDB. Values stay in the memory where the algorithm left them.
+
+    >>> ranks = g.pagerank()
+    >>> ranks.top(3)
+    >>> ranks["alice"]
+    >>> ranks.to_pandas()
+    """
+
+    __slots__ = ("_native", "graph", "algorithm", "options", "_columns", "_facts", "_order", "_again", "__weakref__")
+
+    def __init__(self, native: Any, graph: Graph, algorithm: str, options: dict[str, Any], again: Any = None) -> None:
+        self._native = native
+        self.graph: Graph = graph
+        """The graph that it is of."""
+        self.algorithm: str = algorithm
+        """The name of the algorithm in the catalogue."""
+        self.options: dict[str, Any] = options
+        """The options of the run that were given."""
+        self._columns = {name: Column(self, at, name, *rest) for at, (name, *rest) in enumerate(native.columns())}
+        self._facts = native.facts()
+        self._order: Any = _UNKNOWN
+        self._again = again
+
+    @property
+    def rounds(self) -> int:
+        """Rounds that the algorithm took."""
+        return self._native.rounds
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of the algorithm alone, without opening and checking the graph."""
+        return self._native.seconds
+
+    @property
+    def edges_per_second(self) -> float:
+        """Arcs that the algorithm had to consider, for each second."""
+        return self._native.arcs / self.seconds if self.seconds else 0.0
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What is known of the whole graph, or of how it was found."""
+        return dict(self._facts)
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns, the principal one first."""
+        return list(self._columns)
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("_"):
+            if name in self._facts:
+                return self._facts[name]
+            if name in self._columns:
+                return self._columns[name]
+            raise AttributeError(f"the result of {self.algorithm} has no {name!r}: there are {[*self._facts, *self._columns]}")
+        raise AttributeError(name)
+
+    def __reduce__(self) -> Any:
+        raise InvalidError("a result cannot be pickled or copied: take to_pandas(), to_arrow(), or its graph")
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self._facts, *self._columns})
+
+    def __len__(self) -> int:
+        return self._native.len()
+
+    def __repr__(self) -> str:
+        facts = [f"{name}={value:,}" if type(value) is int else f"{name}={value:.6g}" if type(value) is float else f"{name}={value}" for name, value in self._facts.items()]
+        what = [f"{len(self):,} rows of {', '.join(self._columns) or 'edges'}"] if len(self) else []
+        return f"<esker.Result of {self.algorithm}: {', '.join([*what, *facts, f'{self.rounds} rounds', f'{self.seconds:.3g} s'])}>"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        rows = "".join(
+            f"<tr><td>{escape(str(key))}</td><td>{escape(format(value, '.6g') if isinstance(value, float) else str(value))}</td></tr>"
+            for key, value in (self.top(8) if self._columns else [])
+        )
+        name = next(iter(self._columns), "")
+        head = f"<tr><th>{'edge' if self._has_edges else 'vertex'}</th><th>{escape(name)}</th></tr>" if rows else ""
+        return f"<p>{escape(repr(self)[1:-1])}</p><table>{head}{rows}</table>"
+
+    @property
+    def _has_edges(self) -> bool:
+        return self._native.edges() is not None
+
+    @property
+    def vertices(self) -> numpy.ndarray:
+        """The numbers of the vertices of the rows, in the order of ``to_numpy(dense=True)``."""
+        import numpy
+
+        if self._has_edges:
+            raise UnsuitableError(f"the rows of {self.algorithm} are edges: see edges()")
+        some = self._native.vertices()
+        return numpy.arange(len(self), dtype=numpy.uint32) if some is None else numpy.asarray(some)
+
+    def _rows(self) -> numpy.ndarray | None:
+        """The rows in the order of the ids, where that is another than theirs."""
+        if self._order is _UNKNOWN:
+            self._order = None
+            if not self._has_edges and self._native.vertices() is None:
+                self._order = self.graph._in_id_order()
+        return self._order
+
+    def ids(self) -> numpy.ndarray:
+        """The id of each row, in the order of :meth:`to_numpy`."""
+        if self._has_edges:
+            raise UnsuitableError(f"the rows of {self.algorithm} are edges: see edges()")
+        rows = self._rows()
+        some = rows if rows is not None else self._native.vertices()
+        return self.graph.ids() if some is None else self.graph.ids(some)
+
+    def edges(self, *, dense: bool = False) -> tuple[numpy.ndarray, numpy.ndarray]:
+        """The ends of the edges, where the answer consists of edges (a forest, say): ids, or if ``dense`` numbers of vertices."""
+        import numpy
+
+        ends = self._native.edges()
+        if ends is None:
+            raise UnsuitableError(f"the rows of {self.algorithm} are vertices: see ids()")
+        source, target = (numpy.asarray(end) for end in ends)
+        return (source, target) if dense else (self.graph.ids(source), self.graph.ids(target))
+
+    def column(self, name: str | None = None) -> Column:
+        """A column by name; the principal one if no name is given."""
+        if not self._columns:
+            raise UnsuitableError(f"{self.algorithm} answers with {'edges' if self._has_edges else 'facts'} alone: {self._facts}")
+        if name is None:
+            return next(iter(self._columns.values()))
+        try:
+            return self._columns[name]
+        except KeyError:
+            raise PropertyNotFoundError(f"there is no column {name!r}: there are {self.columns}") from None
+
+    def to_numpy(self, column: str | None = None, *, dense: bool = False) -> numpy.ndarray:
+        """The values of a column (the principal one if no name is given): see :meth:`Column.to_numpy`."""
+        return self.column(column).to_numpy(dense=dense)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray:
+        return self.column().__array__(dtype, copy)
+
+    def __getitem__(self, vertex: Id) -> Any:
+        """The value of a vertex, by its id, in the principal column; ``None`` if it has none."""
+        return self.column()._value(self._place(vertex))
+
+    def get(self, vertex: Id, column: str | None = None) -> Any:
+        """The value of a vertex, by its id, in a column; ``None`` if it has none."""
+        return self.column(column)._value(self._place(vertex))
+
+    def _place(self, vertex: Id) -> int:
+        import numpy
+
+        if self._has_edges:
+            raise UnsuitableError(f"the rows of {self.algorithm} are edges: see edges()")
+        number = self.graph.vertex(vertex)
+        some = self._native.vertices()
+        return number if some is None else int(numpy.searchsorted(numpy.asarray(some), number))
+
+    def __iter__(self) -> Iterator[Any]:
+        raise MistypedError("a result is not iterated: use items(), to_numpy(), to_pandas() or top(k)")
+
+    def items(self) -> Iterator[tuple[Any, Any]]:
+        """Pairs of id and value of the principal column; ``None`` where there is no value."""
+        column = self.column()
+        keys = zip(*(end.tolist() for end in self.edges())) if self._has_edges else self.ids().tolist()
+        return zip(keys, _objects(column))
+
+    def to_dict(self) -> dict[Any, Any]:
+        """The principal column by id."""
+        return dict(self.items())
+
+    def top(self, k: int = 10) -> list[tuple[Any, Any]]:
+        """The head of the principal column: the vertices with the largest values, or the labels of the largest groups and their
+        sizes; ties by number. Vertices without a value are left out."""
+        if isinstance(k, bool) or not hasattr(k, "__index__"):
+            raise MistypedError(f"k is a whole number, not {type(k).__name__}")
+        if k < 0:
+            raise InvalidError("k is not negative")
+        self.column()
+        return self._native.top(min(int(k), len(self)))
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        if not self._columns and not self._has_edges:
+            raise UnsuitableError(f"{self.algorithm} answers with facts alone: {self._facts}")
+        return _esker.Stream(self._native).__arrow_c_stream__(requested_schema)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """An Arrow table: ids, then the columns, which are not copied (but those of vertices); missing values are null."""
+        import pyarrow
+
+        return pyarrow.table(self)
+
+    def to_polars(self) -> polars.DataFrame:
+        """A Polars data frame: ids, then the columns; missing values are null."""
+        import polars
+
+        return polars.DataFrame(self)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A pandas data frame: ids, then the columns, which are not copied where nothing is missing or reordered; missing values are
+        ``NA``, among floats ``NaN``."""
+        import numpy
+        import pandas
+
+        if not self._columns and not self._has_edges:
+            raise UnsuitableError(f"{self.algorithm} answers with facts alone: {self._facts}")
+        if self._has_edges:
+            source, target = self.edges()
+            data: dict[str, Any] = {"source": source, "target": target}
+        else:
+            data = {"vertex": self.ids()}
+        for column in self._columns.values():
+            values, missing = column.to_numpy(), column.is_missing()
+            if missing.any():
+                if column.kind == "float":
+                    values = numpy.where(missing, numpy.nan, values)
+                elif values.dtype == object:
+                    values = pandas.Series(values, dtype=object)
+                else:
+                    values = pandas.arrays.IntegerArray(values, missing, copy=False)
+            data[column.name] = values
+        return pandas.DataFrame(data, copy=False)
+
+    def path_to(self, target: Id) -> list[Any]:
+        """The ids on a path from the source to ``target``, both included: what the search found.
+
+        The first call for a result without parents (``parents=True``) runs the search once more, with them.
+
+        Raises:
+            UnsuitableError: ``target`` is not reached, or the algorithm is no search.
+        """
+        if "parent" not in self._columns:
+            if self._again is None:
+                raise UnsuitableError(f"{self.algorithm} is no search: it has no paths")
+            again = self._again()
+            self._native, self._columns = again._native, {
+                name: Column(self, column._place, name, column.kind, column.ranking) for name, column in again._columns.items()
+            }
+            self._again = None
+        parents, place, path = self._columns["parent"]._raw(), self._place(target), []
+        some = self._native.vertices()
+        if some is not None:
+            import numpy
+
+            some = numpy.asarray(some)
+        if self.column()._value(place) is None and parents[place] == _NONE:
+            raise UnsuitableError(f"{target!r} is not reached from the source")
+        while len(path) <= len(self):
+            number = place if some is None else int(some[place])
+            path.append(number)
+            before = int(parents[place])
+            if before == number or before == _NONE:
+                break
+            place = before if some is None else int(numpy.searchsorted(some, before))
+        return self.graph.ids(path[::-1]).tolist()
+
+
+def _objects(column: Column) -> list[Any]:
+    values = column.to_numpy().tolist()
+    missing = column.is_missing()
+    if missing.any():
+        values = [None if none else value for value, none in zip(values, missing.tolist())]
+    return values

@@ -1,0 +1,107 @@
+"""Which functions are offered, and which calls of them are refused."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import Any, Callable, NamedTuple
+
+import networkx as nx
+
+from .._graph import Graph
+from .graph import NxGraph
+
+#: Why a call cannot be run, or nothing.
+Refusal = Callable[[dict[str, Any]], "str | None"]
+
+
+class Offer(NamedTuple):
+    """A function of NetworkX that is offered."""
+
+    function: Callable[..., Any]
+    signature: inspect.Signature
+    kinds: str
+    refuse: Refusal | None
+
+    def refusal(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+        """Why a call cannot be run."""
+        try:
+            bound = self.signature.bind(*args, **kwargs)
+        except TypeError as error:
+            return f"esker does not take these arguments: {error}"
+        bound.apply_defaults()
+        given = bound.arguments
+        graph = given.get("G")
+        if not hasattr(graph, "is_directed") or not hasattr(graph, "is_multigraph"):
+            return f"esker takes graphs of NetworkX and its own, not {type(graph).__name__}"
+        if isinstance(graph, nx.Graph) and type(graph).neighbors not in (nx.Graph.neighbors, nx.DiGraph.neighbors):
+            return f"esker does not know what the neighbours in a {type(graph).__name__} are"
+        if graph.is_multigraph():
+            return "esker keeps parallel edges apart otherwise than NetworkX: make it a simple graph"
+        if self.kinds == "undirected only" and graph.is_directed():
+            return "esker computes this for undirected graphs"
+        if not isinstance(graph, (Graph, NxGraph)):
+            limit = _max_edges()
+            if limit is not None and graph.number_of_edges() > limit:
+                return (
+                    f"the graph has more than {limit:,} edges, so converting it would take long: convert it once with "
+                    "esker.from_edges, or raise networkx.config.backends.esker.max_edges"
+                )
+        return self.refuse(given) if self.refuse else None
+
+
+def _max_edges() -> int | None:
+    config = getattr(getattr(nx.config, "backends", None), "esker", None)
+    return getattr(config, "max_edges", None)
+
+
+OFFERED: dict[str, Offer] = {}
+
+
+def offer(kinds: str = "any", refuse: Refusal | None = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Registers a function under its own name.
+
+    Args:
+        kinds: What NetworkX has the function for: ``any``, ``undirected``, ``directed``; the exception for others is its own.
+            ``undirected only``: NetworkX has it for all, Esker for undirected graphs.
+        refuse: What else is refused.
+    """
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        signature = inspect.signature(function)
+
+        @functools.wraps(function)
+        def offered(*args: Any, **kwargs: Any) -> Any:
+            reason = OFFERED[function.__name__].refusal(args, kwargs)
+            if reason is not None:
+                raise NotImplementedError(reason)
+            bound = signature.bind(*args, **kwargs)
+            graph = bound.arguments["G"] = NxGraph.of(bound.arguments["G"])
+            if kinds == "undirected" and graph.is_directed():
+                raise nx.NetworkXNotImplemented("not implemented for directed type")
+            if kinds == "directed" and not graph.is_directed():
+                raise nx.NetworkXNotImplemented("not implemented for undirected type")
+            return function(*bound.args, **bound.kwargs)
+
+        OFFERED[function.__name__] = Offer(offered, signature, kinds, refuse)
+        return offered
+
+    return register
+
+
+def unless(**wanted: Any) -> Refusal:
+    """Refuses arguments other than these values."""
+
+    def refuse(given: dict[str, Any]) -> str | None:
+        for name, value in wanted.items():
+            if given.get(name) is not value and given.get(name) != value:
+                return f"esker does not support {name}={given[name]!r}"
+        return None
+
+    return refuse
+
+
+def weight_by_name(given: dict[str, Any]) -> str | None:
+    """Refuses weights that are computed."""
+    weight = given.get("weight")
+    return "esker takes weights by the name of an attribute" if callable(weight) else None

@@ -1,0 +1,121 @@
+"""Stores for PyTorch Geometric: its loaders sample from an Esker graph as from its own data. Imports torch when it is used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Iterable
+
+from ._errors import InvalidError, MistypedError, PropertyNotFoundError
+
+if TYPE_CHECKING:
+    from ._graph import Graph
+
+#: The types of the nodes and of the edges.
+NODE_TYPE, EDGE_TYPE = "vertex", ("vertex", "to", "vertex")
+
+
+def stores(graph: Graph, x: Iterable[str] | None = None, y: str | None = None) -> tuple[Any, Any]:
+    """A ``FeatureStore`` with vertex properties and a ``GraphStore`` with the edges, by numbers of vertices;
+    ``NeighborLoader((feature_store, graph_store), ...)`` takes them.
+
+    Args:
+        graph: The graph.
+        x: The properties that are the features ``x``, one a column, as 32-bit floats; missing values are ``nan``. All numeric ones but ``y``
+            if not given.
+        y: The property that is the label ``y``: integers as 64-bit integers, -1 where it is missing; floats as 32-bit floats.
+
+    The lists of a version in one plain layer are read where they are mapped. Workers of a loader that do not fork open the database again.
+    """
+    if graph._native.remaining() is not None:
+        raise InvalidError("some vertices are removed: numbers have gaps, which these stores cannot have")
+    numeric = [name for name, kind in graph.vertex_properties.items() if kind != "text"]
+    if isinstance(x, str):
+        raise MistypedError(f"x names properties, as in x=[{x!r}]")
+    names = [name for name in numeric if name != y] if x is None else list(x)
+    for name in [*names, *([] if y is None else [y])]:
+        if name not in numeric:
+            raise PropertyNotFoundError(f"vertices have no numeric property {name!r}: they have {numeric}")
+    return feature_store(graph, names, y), graph_store(graph)
+
+
+def feature_store(graph: Graph, names: list[str], label: str | None) -> Any:
+    """The store of the properties of vertices."""
+    import numpy
+    import torch
+    from torch_geometric.data import FeatureStore, TensorAttr
+
+    class EskerFeatureStore(FeatureStore):  # type: ignore[misc]
+        """Vertex properties: ``x``, ``y``, and each by its name."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self._tensors: dict[str, Any] = {}
+
+        def __reduce__(self) -> Any:
+            return feature_store, (graph, names, label)
+
+        def _column(self, name: str, whole: bool = False) -> Any:
+            values = graph.property(name)
+            if whole and values.dtype.kind in "iu":
+                return torch.from_numpy(values.astype(numpy.int64).filled(-1))
+            return torch.from_numpy(values.astype(numpy.float32).filled(numpy.nan))
+
+        def _all(self, name: str) -> Any:
+            if name not in self._tensors:
+                if name == "x" and names:
+                    self._tensors[name] = torch.stack([self._column(one) for one in names], dim=1)
+                else:
+                    self._tensors[name] = self._column(label if name == "y" and label else name, whole=name == "y")
+            return self._tensors[name]
+
+        def _get_tensor(self, attr: TensorAttr) -> Any:
+            tensor = self._all(attr.attr_name)
+            return tensor if attr.index is None else tensor[attr.index]
+
+        def _get_tensor_size(self, attr: TensorAttr) -> Any:
+            return tuple(self._all(attr.attr_name).size())
+
+        def get_all_tensor_attrs(self) -> list[Any]:
+            return [TensorAttr(NODE_TYPE, name) for name, is_there in (("x", names), ("y", label)) if is_there]
+
+        def _put_tensor(self, tensor: Any, attr: TensorAttr) -> bool:
+            raise InvalidError("change the database: db.batch() and set_vertices")
+
+        def _remove_tensor(self, attr: TensorAttr) -> bool:
+            raise InvalidError("change the database: db.batch() and set_vertices")
+
+    return EskerFeatureStore()
+
+
+def graph_store(graph: Graph) -> Any:
+    """The store of the edges."""
+    import numpy
+    import torch
+    from torch_geometric.data import EdgeAttr, GraphStore
+    from torch_geometric.data.graph_store import EdgeLayout
+
+    class EskerGraphStore(GraphStore):  # type: ignore[misc]
+        """The edges, in any of the three layouts."""
+
+        def __reduce__(self) -> Any:
+            return graph_store, (graph,)
+
+        def _get_edge_index(self, attr: EdgeAttr) -> Any:
+            matrix = graph.to_scipy(weight=False, direction="in" if attr.layout == EdgeLayout.CSC else "out")
+            offsets = torch.from_numpy(matrix.indptr.astype(numpy.int64))
+            others = torch.from_numpy(matrix.indices.astype(numpy.int64))
+            if attr.layout == EdgeLayout.COO:
+                return torch.arange(len(graph)).repeat_interleave(offsets.diff()), others
+            return (offsets, others) if attr.layout == EdgeLayout.CSR else (others, offsets)
+
+        def get_all_edge_attrs(self) -> list[Any]:
+            n = len(graph)
+            # Sorted means here: by target.
+            return [EdgeAttr(EDGE_TYPE, layout, layout == EdgeLayout.CSC, (n, n)) for layout in (EdgeLayout.CSC, EdgeLayout.CSR)]
+
+        def _put_edge_index(self, index: Any, attr: EdgeAttr) -> bool:
+            raise InvalidError("change the database: db.batch() and add_edges")
+
+        def _remove_edge_index(self, attr: EdgeAttr) -> bool:
+            raise InvalidError("change the database: db.batch() and delete_edges")
+
+    return EskerGraphStore()

@@ -1,0 +1,139 @@
+//! Answers of algorithms.
+
+use std::sync::Arc;
+
+use esker::answer::{Fact, Ranking, Value, Values};
+use esker::store::Snapshot;
+use esker::top::top;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::array::Array;
+use crate::failure::Outcome;
+use crate::values::id_object;
+
+/// What an algorithm answered, with the graph that its vertices are of.
+#[pyclass(frozen, module = "esker._esker")]
+pub(crate) struct Answer {
+    pub(crate) answer: Arc<esker::answer::Answer>,
+    pub(crate) snapshot: Snapshot,
+}
+
+#[pymethods]
+impl Answer {
+    /// The name, kind (`vertex`, `index`, `integer`, `count`, `float`) and ranking (`largest`, `groups`) of each column.
+    fn columns(&self) -> Vec<(&'static str, &'static str, &'static str)> {
+        let columns = self.answer.columns.iter();
+        columns.map(|column| (column.name, kind(&column.values), ranking(column.ranking))).collect()
+    }
+
+    /// The values of a column, in the memory where the algorithm left them.
+    fn column(&self, index: usize) -> Option<Array> {
+        let answer = Arc::clone(&self.answer);
+        let values = &self.answer.columns.get(index)?.values;
+        macro_rules! within {
+            ($($kind:ident),*) => {
+                match values {
+                    $(Values::$kind(_) => Array::within(answer, |answer| match &answer.columns[index].values {
+                        Values::$kind(values) => Ok::<&[_], ()>(values),
+                        _ => Err(()),
+                    }).ok(),)*
+                }
+            };
+        }
+        within!(Vertex, Index, Integer, Count, Float)
+    }
+
+    /// The vertices of the rows, if they are not all vertices in their order.
+    fn vertices(&self) -> Option<Array> {
+        let found = Array::within(Arc::clone(&self.answer), |answer| answer.vertices.as_deref().ok_or(()));
+        found.ok()
+    }
+
+    /// The ends of the edges, if rows are edges.
+    fn edges(&self) -> Option<(Array, Array)> {
+        let edges = self.answer.edges.as_ref()?;
+        let end = |of: fn(&(_, _)) -> _| Array::of(edges.iter().map(of).collect::<Vec<_>>());
+        Some((end(|edge| edge.0), end(|edge| edge.1)))
+    }
+
+    /// Number of rows.
+    fn len(&self) -> usize {
+        match (&self.answer.edges, &self.answer.vertices, self.answer.columns.first()) {
+            (Some(edges), ..) => edges.len(),
+            (None, Some(vertices), Some(_)) => vertices.len(),
+            (None, _, Some(column)) => column.values.len(),
+            (None, _, None) => 0,
+        }
+    }
+
+    #[getter]
+    fn rounds(&self) -> usize {
+        self.answer.rounds
+    }
+
+    #[getter]
+    fn seconds(&self) -> f64 {
+        self.answer.seconds
+    }
+
+    #[getter]
+    fn arcs(&self) -> u64 {
+        self.answer.arcs
+    }
+
+    /// Facts by name.
+    fn facts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let facts = PyDict::new(py);
+        for (name, fact) in &self.answer.facts {
+            match fact {
+                Fact::Count(count) => facts.set_item(name, count)?,
+                Fact::Float(number) => facts.set_item(name, number)?,
+                Fact::Flag(flag) => facts.set_item(name, flag)?,
+            }
+        }
+        Ok(facts)
+    }
+
+    /// The head of the principal column: keys and values, with the ids of the user.
+    fn top<'py>(
+        &self,
+        py: Python<'py>,
+        count: usize,
+    ) -> Outcome<Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>> {
+        let ranked = py.detach(|| top(&self.answer, count));
+        ranked.into_iter().map(|one| Ok((self.show(py, one.key)?, self.show(py, one.value)?))).collect()
+    }
+}
+
+impl Answer {
+    fn show<'py>(&self, py: Python<'py>, value: Value) -> Outcome<Bound<'py, PyAny>> {
+        Ok(match value {
+            Value::Missing => py.None().into_bound(py),
+            Value::Vertex(v) => id_object(py, &self.snapshot, v)?,
+            Value::Edge(u, v) => (id_object(py, &self.snapshot, u)?, id_object(py, &self.snapshot, v)?)
+                .into_pyobject(py)?
+                .into_any(),
+            Value::Integer(value) => value.into_pyobject(py).map_err(PyErr::from)?.into_any(),
+            Value::Count(value) => value.into_pyobject(py).map_err(PyErr::from)?.into_any(),
+            Value::Float(value) => value.into_pyobject(py).map_err(PyErr::from)?.into_any(),
+        })
+    }
+}
+
+fn kind(values: &Values) -> &'static str {
+    match values {
+        Values::Vertex(_) => "vertex",
+        Values::Index(_) => "index",
+        Values::Integer(_) => "integer",
+        Values::Count(_) => "count",
+        Values::Float(_) => "float",
+    }
+}
+
+fn ranking(ranking: Ranking) -> &'static str {
+    match ranking {
+        Ranking::Largest => "largest",
+        Ranking::Groups => "groups",
+    }
+}

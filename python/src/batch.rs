@@ -1,0 +1,266 @@
+//! Changes that are collected, to be one version.
+
+use std::sync::{Mutex, PoisonError};
+
+use esker::change::{Given, convert};
+use esker::graph::Cancel;
+use esker::store::Snapshot;
+use esker::store::format::{ElementType, Owner, PropertyRecord};
+use esker::store::ids::ExternalId;
+use esker::store::import::source::{IdColumn, ValueColumn};
+use pyo3::prelude::*;
+
+use crate::column::{Column, Holds};
+use crate::failure::{Failure, Outcome, invalid};
+use crate::watch::watched;
+
+/// Changes between two looks at the token that cancels.
+const BLOCK: usize = 1 << 16;
+
+/// A batch of changes. After a call that failed half-way nothing can be done with it, so that no half of a call is ever committed.
+#[pyclass(frozen, module = "esker._esker")]
+pub(crate) struct Batch {
+    state: Mutex<Option<State>>,
+    text_ids: bool,
+}
+
+struct State {
+    batch: esker::store::Batch,
+    /// Vertex properties, those included that the batch defines.
+    properties: Vec<PropertyRecord>,
+    /// Values that were rounded to the precision of their property.
+    rounded: u64,
+}
+
+impl Batch {
+    pub(crate) fn new(batch: esker::store::Batch, newest: &Snapshot) -> Self {
+        let properties = newest.vertex_properties().cloned().collect();
+        let state = State { batch, properties, rounded: 0 };
+        Self { state: Mutex::new(Some(state)), text_ids: newest.ids().is_text() }
+    }
+
+    /// The changes, which are no longer in it.
+    pub(crate) fn take(&self) -> Outcome<esker::store::Batch> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.take().map(|state| state.batch).ok_or_else(ended)
+    }
+
+    /// Makes changes, block by block. A failure or an interrupt ends the batch.
+    fn change(
+        &self,
+        py: Python<'_>,
+        count: usize,
+        work: impl Fn(&mut State, std::ops::Range<usize>) -> Outcome<()> + Send + Sync,
+    ) -> Outcome<()> {
+        let cancel = Cancel::default();
+        watched(py, &cancel, None, || {
+            let mut kept = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = kept.take().ok_or_else(ended)?;
+            for start in (0..count).step_by(BLOCK) {
+                cancel.check()?;
+                work(&mut state, start..count.min(start + BLOCK))?;
+            }
+            *kept = Some(state);
+            Ok(())
+        })
+    }
+}
+
+fn ended() -> Failure {
+    Failure::Named(
+        "ClosedError",
+        "the batch was committed, dropped, or a call to it failed: begin another".to_owned(),
+    )
+}
+
+#[pymethods]
+impl Batch {
+    fn __len__(&self) -> usize {
+        self.state
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .as_ref()
+            .map_or(0, |state| state.batch.len())
+    }
+
+    /// Values that were rounded to the precision of their property.
+    #[getter]
+    fn rounded(&self) -> u64 {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map_or(0, |state| state.rounded)
+    }
+
+    /// Adds edges, with a column for each edge property.
+    fn add_edges(
+        &self,
+        py: Python<'_>,
+        source: &Column,
+        target: &Column,
+        properties: Vec<(String, Bound<'_, Column>)>,
+    ) -> Outcome<()> {
+        self.check_ends(source, target)?;
+        let columns: Vec<(String, Column)> =
+            properties.into_iter().map(|(name, column)| (name, column.get().clone())).collect();
+        let places = self.places(&columns, source.len())?;
+        self.change(py, source.len(), move |state, range| {
+            let (sources, targets) =
+                (source.ids(range.clone(), self.text_ids)?, target.ids(range.clone(), self.text_ids)?);
+            let values: Vec<ValueColumn> =
+                places.iter().map(|&place| columns[place].1.values(range.clone())).collect::<Outcome<_>>()?;
+            let records = state.batch.edge_properties().to_vec();
+            let mut row = Vec::with_capacity(values.len());
+            for at in 0..range.len() {
+                row.clear();
+                for (record, column) in records.iter().zip(&values) {
+                    let (value, rounded) = convert(record, given(column, at))?;
+                    state.rounded += u64::from(rounded);
+                    row.push(value);
+                }
+                state.batch.add_edge(id_at(&sources, at), id_at(&targets, at), &row)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Removes edges.
+    fn remove_edges(&self, py: Python<'_>, source: &Column, target: &Column) -> Outcome<()> {
+        self.check_ends(source, target)?;
+        self.change(py, source.len(), |state, range| {
+            let (sources, targets) =
+                (source.ids(range.clone(), self.text_ids)?, target.ids(range.clone(), self.text_ids)?);
+            for at in 0..range.len() {
+                state.batch.remove_edge(id_at(&sources, at), id_at(&targets, at))?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Adds vertices.
+    fn add_vertices(&self, py: Python<'_>, ids: &Column) -> Outcome<()> {
+        ids.expect_ids(self.text_ids)?;
+        self.change(py, ids.len(), |state, range| {
+            let ids = ids.ids(range.clone(), self.text_ids)?;
+            (0..range.len()).try_for_each(|at| Ok(state.batch.add_vertex(id_at(&ids, at))?))
+        })
+    }
+
+    /// Removes vertices with their edges.
+    fn remove_vertices(&self, py: Python<'_>, ids: &Column) -> Outcome<()> {
+        ids.expect_ids(self.text_ids)?;
+        self.change(py, ids.len(), |state, range| {
+            let ids = ids.ids(range.clone(), self.text_ids)?;
+            (0..range.len()).try_for_each(|at| Ok(state.batch.remove_vertex(id_at(&ids, at))?))
+        })
+    }
+
+    /// Sets a property of vertices; where a value is missing, takes it away. A property that is new gets the type of the values.
+    fn set_vertices(&self, py: Python<'_>, ids: &Column, name: &str, values: &Column) -> Outcome<()> {
+        ids.expect_ids(self.text_ids)?;
+        same_length(ids, values)?;
+        let record = self.define(name, values.kind())?;
+        let present = values.present(0..values.len());
+        // Values without those that are missing, and how many come before each element.
+        let only = values.only(&present)?;
+        let mut before = Vec::with_capacity(present.len() + 1);
+        before.push(0);
+        present.iter().for_each(|&is| before.push(before.last().copied().unwrap_or(0) + usize::from(is)));
+        self.change(py, ids.len(), move |state, range| {
+            let ids = ids.ids(range.clone(), self.text_ids)?;
+            let values = only.values(before[range.start]..before[range.end])?;
+            for at in range.clone() {
+                let id = id_at(&ids, at - range.start);
+                if !present[at] {
+                    state.batch.set_vertex(id, name, None)?;
+                    continue;
+                }
+                let (value, rounded) = convert(&record, given(&values, before[at] - before[range.start]))?;
+                state.rounded += u64::from(rounded);
+                state.batch.set_vertex(id, name, Some(value))?;
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Batch {
+    fn check_ends(&self, source: &Column, target: &Column) -> Outcome<()> {
+        source.expect_ids(self.text_ids)?;
+        target.expect_ids(self.text_ids)?;
+        same_length(source, target)
+    }
+
+    /// For each edge property, its place among the columns.
+    fn places(&self, columns: &[(String, Column)], len: usize) -> Outcome<Vec<usize>> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let records = state.as_ref().ok_or_else(ended)?.batch.edge_properties();
+        let names: Vec<&str> = records.iter().map(|record| record.name.as_str()).collect();
+        let known = || if names.is_empty() { "no properties".to_owned() } else { names.join(", ") };
+        if let Some((name, _)) = columns.iter().find(|(name, _)| !names.contains(&name.as_str())) {
+            return invalid(format!(
+                "edges have no property {name:?}: they have {}; define_edge_property gives them another",
+                known()
+            ));
+        }
+        let mut places = Vec::with_capacity(names.len());
+        for name in &names {
+            let Some(place) = columns.iter().position(|(given, _)| given == name) else {
+                return invalid(format!("every edge has a value of {}, and {name} is not given", known()));
+            };
+            if columns[place].1.len() != len {
+                return invalid(format!(
+                    "{} has {} elements, and there are {len} edges",
+                    columns[place].1.what(),
+                    columns[place].1.len()
+                ));
+            }
+            places.push(place);
+        }
+        Ok(places)
+    }
+
+    /// The vertex property of a name; a new one with the type of the values.
+    fn define(&self, name: &str, holds: Holds) -> Outcome<PropertyRecord> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = state.as_mut().ok_or_else(ended)?;
+        if let Some(known) = state.properties.iter().find(|property| property.name == name) {
+            return Ok(known.clone());
+        }
+        let element = match holds {
+            Holds::Integers => Some(ElementType::I64),
+            Holds::Floats => Some(ElementType::F64),
+            Holds::Texts => None,
+        };
+        state.batch.define_vertex_property(name, element);
+        let record = PropertyRecord {
+            number: 0,
+            owner: Owner::Vertices,
+            name: name.to_owned(),
+            element: element.unwrap_or(ElementType::U8),
+            texts: element.is_none(),
+            weight: false,
+        };
+        state.properties.push(record.clone());
+        Ok(record)
+    }
+}
+
+fn same_length(a: &Column, b: &Column) -> Outcome<()> {
+    if a.len() == b.len() {
+        return Ok(());
+    }
+    invalid(format!("{} has {} elements, and {} has {}", a.what(), a.len(), b.what(), b.len()))
+}
+
+fn id_at(ids: &IdColumn, at: usize) -> ExternalId<'_> {
+    match ids {
+        IdColumn::Int(ids) => ExternalId::Int(ids[at]),
+        IdColumn::Text(ids) => ExternalId::Text(ids.get(at)),
+    }
+}
+
+fn given(values: &ValueColumn, at: usize) -> Given<'_> {
+    match values {
+        ValueColumn::Int(values) => Given::Int(values[at]),
+        ValueColumn::Float(values) => Given::Float(values[at]),
+        ValueColumn::Text(values) => Given::Text(values.get(at)),
+    }
+}

@@ -1,0 +1,402 @@
+//! Columns that Python gives: ids or values, from arrays, Arrow data or sequences, as Arrow arrays without a copy where that can be.
+#![allow(unsafe_code)] // the memory of a buffer of Python is read in place
+
+use std::ops::Range;
+use std::panic::AssertUnwindSafe;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type, UInt64Type};
+use arrow_array::types::{Float32Type, Int8Type, Int16Type, Int32Type, UInt8Type, UInt16Type, UInt32Type};
+use arrow_array::{
+    Array as _, ArrayRef, Float64Array, Int64Array, LargeStringArray, PrimitiveArray, UInt64Array,
+};
+use arrow_buffer::{Buffer, ScalarBuffer};
+use arrow_cast::cast::{CastOptions, cast_with_options};
+use arrow_schema::DataType;
+use esker::store::import::source::{IdColumn, TextColumn, ValueColumn};
+use pyo3::buffer::{Element, PyBuffer, PyUntypedBuffer};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyString};
+
+use crate::capsule;
+use crate::failure::{Failure, Outcome, invalid, mistyped};
+
+/// What the elements of a column are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Holds {
+    Integers,
+    Floats,
+    Texts,
+}
+
+/// A column. What it was made of must not change while it is used.
+#[pyclass(frozen, module = "esker._esker")]
+#[derive(Debug, Clone)]
+pub(crate) struct Column {
+    /// What it is called in messages.
+    what: String,
+    holds: Holds,
+    chunks: Vec<ArrayRef>,
+    /// Where each chunk ends.
+    ends: Vec<usize>,
+}
+
+#[pymethods]
+impl Column {
+    /// Takes Arrow data, a contiguous one-dimensional buffer of numbers, or an iterable of integers, floats or texts.
+    #[new]
+    fn new(object: &Bound<'_, PyAny>, what: String) -> Outcome<Self> {
+        if let Some((_, chunks)) = capsule::chunks(object)? {
+            return Self::of(what, chunks);
+        }
+        if let Some(chunk) = from_buffer(object, &what)? {
+            return Self::of(what, vec![chunk]);
+        }
+        let chunk = from_iterable(object, &what)?;
+        Self::of(what, vec![chunk])
+    }
+
+    fn __len__(&self) -> usize {
+        self.len()
+    }
+
+    /// `integers`, `floats` or `texts`.
+    #[getter]
+    fn holds(&self) -> &'static str {
+        match self.holds {
+            Holds::Integers => "integers",
+            Holds::Floats => "floats",
+            Holds::Texts => "texts",
+        }
+    }
+}
+
+impl Column {
+    fn of(what: String, chunks: Vec<ArrayRef>) -> Outcome<Self> {
+        let holds = match chunks.first().map(|chunk| chunk.data_type().clone()) {
+            None => Holds::Integers,
+            Some(data_type) => match holds(&data_type) {
+                Some(holds) => holds,
+                None => {
+                    return mistyped(format!(
+                        "{what}: integers, floats or texts are wanted, not {data_type}"
+                    ));
+                }
+            },
+        };
+        let mut ends = Vec::with_capacity(chunks.len());
+        let mut end = 0;
+        for chunk in &chunks {
+            end += chunk.len();
+            ends.push(end);
+        }
+        Ok(Self { what, holds, chunks, ends })
+    }
+
+    /// A column of one id.
+    pub(crate) fn one(id: &Bound<'_, PyAny>) -> Outcome<Self> {
+        let chunk = from_iterable(PyList::new(id.py(), [id])?.as_any(), "id")?;
+        Self::of("id".to_owned(), vec![chunk])
+    }
+
+    /// Number of elements.
+    pub(crate) fn len(&self) -> usize {
+        self.ends.last().copied().unwrap_or(0)
+    }
+
+    /// What they are.
+    pub(crate) fn kind(&self) -> Holds {
+        self.holds
+    }
+
+    /// What it is called in messages.
+    pub(crate) fn what(&self) -> &str {
+        &self.what
+    }
+
+    /// An error unless the column may hold ids: of `texts`, or integers. An empty one may hold either.
+    pub(crate) fn expect_ids(&self, texts: bool) -> Outcome<()> {
+        let wanted = if texts { Holds::Texts } else { Holds::Integers };
+        if self.holds == wanted || self.len() == 0 {
+            return Ok(());
+        }
+        let wanted = if texts { "texts" } else { "integers" };
+        mistyped(format!("{}: the ids are {wanted}, not {}", self.what, self.holds()))
+    }
+
+    /// The pieces of a range of elements, and where each begins.
+    fn pieces(&self, range: Range<usize>) -> impl Iterator<Item = (usize, ArrayRef)> + '_ {
+        let first = self.ends.partition_point(|&end| end <= range.start);
+        let starts = (first..self.chunks.len()).map(|i| if i == 0 { 0 } else { self.ends[i - 1] });
+        let chunks = self.chunks[first.min(self.chunks.len())..].iter();
+        starts.zip(chunks).take_while(move |(start, _)| *start < range.end).filter_map(
+            move |(start, chunk)| {
+                let (from, to) = (range.start.max(start), range.end.min(start + chunk.len()));
+                (from < to).then(|| (from, chunk.slice(from - start, to - from)))
+            },
+        )
+    }
+
+    /// An error if an element of a piece is missing.
+    fn expect_all(&self, start: usize, piece: &ArrayRef) -> Outcome<()> {
+        let Some(nulls) = piece.logical_nulls().filter(|nulls| nulls.null_count() > 0) else { return Ok(()) };
+        let at = nulls.iter().position(|valid| !valid).unwrap_or(0);
+        invalid(format!("{}[{}] is missing", self.what, start + at))
+    }
+
+    /// Elements of a range as ids.
+    pub(crate) fn ids(&self, range: Range<usize>, texts: bool) -> Outcome<IdColumn> {
+        if texts {
+            return self.texts(range).map(IdColumn::Text);
+        }
+        let mut ids: Vec<u64> = Vec::with_capacity(range.len());
+        for (start, piece) in self.pieces(range) {
+            self.expect_all(start, &piece)?;
+            match piece.data_type() {
+                DataType::UInt64 => ids.extend_from_slice(piece.as_primitive::<UInt64Type>().values()),
+                _ => {
+                    let wide = cast(&piece, &DataType::Int64)?;
+                    let values = wide.as_primitive::<Int64Type>().values();
+                    let mut least = 0;
+                    ids.extend(values.iter().map(|&id| {
+                        least = least.min(id);
+                        id as u64
+                    }));
+                    if least < 0 {
+                        let at = values.iter().position(|&id| id < 0).unwrap_or(0);
+                        return invalid(format!(
+                            "{}[{}] is {}: an id is an integer from 0 to 2^64 - 1, or a text",
+                            self.what,
+                            start + at,
+                            values[at]
+                        ));
+                    }
+                }
+            }
+        }
+        Ok(IdColumn::Int(ids))
+    }
+
+    fn texts(&self, range: Range<usize>) -> Outcome<TextColumn> {
+        let mut texts = TextColumn::default();
+        for (start, piece) in self.pieces(range) {
+            self.expect_all(start, &piece)?;
+            let wide = cast(&piece, &DataType::LargeUtf8)?;
+            wide.as_string::<i64>().iter().flatten().for_each(|text| texts.push(text.as_bytes()));
+        }
+        Ok(texts)
+    }
+
+    /// Elements of a range as values of a property, none of which is missing.
+    pub(crate) fn values(&self, range: Range<usize>) -> Outcome<ValueColumn> {
+        match self.holds {
+            Holds::Texts => self.texts(range).map(ValueColumn::Text),
+            Holds::Integers => {
+                let mut values: Vec<i64> = Vec::with_capacity(range.len());
+                for (start, piece) in self.pieces(range) {
+                    self.expect_all(start, &piece)?;
+                    let wide = cast(&piece, &DataType::Int64).map_err(|_| {
+                        Failure::Named(
+                            "InvalidError",
+                            format!("{}: a value exceeds 2^63 - 1: give floats", self.what),
+                        )
+                    })?;
+                    values.extend_from_slice(wide.as_primitive::<Int64Type>().values());
+                }
+                Ok(ValueColumn::Int(values))
+            }
+            Holds::Floats => {
+                let mut values: Vec<f64> = Vec::with_capacity(range.len());
+                for (start, piece) in self.pieces(range) {
+                    self.expect_all(start, &piece)?;
+                    let wide = cast(&piece, &DataType::Float64)?;
+                    let part = wide.as_primitive::<Float64Type>().values();
+                    if let Some(at) = part.iter().position(|value| value.is_nan()) {
+                        return invalid(format!("{}[{}] is NaN, which is no value", self.what, start + at));
+                    }
+                    values.extend_from_slice(part);
+                }
+                Ok(ValueColumn::Float(values))
+            }
+        }
+    }
+
+    /// Where values of a range are missing: null, or NaN among floats.
+    pub(crate) fn present(&self, range: Range<usize>) -> Vec<bool> {
+        let mut present = Vec::with_capacity(range.len());
+        for (_, piece) in self.pieces(range) {
+            let nulls = piece.logical_nulls();
+            let nan = match piece.data_type() {
+                DataType::Float64 => Some(piece.clone()),
+                DataType::Float32 | DataType::Float16 => cast(&piece, &DataType::Float64).ok(),
+                _ => None,
+            };
+            let nan = nan.as_ref().map(|floats| floats.as_primitive::<Float64Type>().values());
+            present.extend((0..piece.len()).map(|i| {
+                nulls.as_ref().is_none_or(|nulls| nulls.is_valid(i)) && nan.is_none_or(|nan| !nan[i].is_nan())
+            }));
+        }
+        present
+    }
+
+    /// The same column with only some of its elements.
+    pub(crate) fn only(&self, keep: &[bool]) -> Outcome<Self> {
+        let mut start = 0;
+        let mut chunks = Vec::new();
+        for chunk in &self.chunks {
+            let mut from = start;
+            // Runs of elements that stay: slices, no copy.
+            let end = start + chunk.len();
+            while from < end {
+                let run = keep[from..end].iter().take_while(|keep| **keep).count();
+                if run > 0 {
+                    chunks.push(chunk.slice(from - start, run));
+                }
+                from += run + keep[from + run..end].iter().take_while(|keep| !**keep).count();
+            }
+            start = end;
+        }
+        if chunks.is_empty() {
+            chunks.extend(self.chunks.first().map(|chunk| chunk.slice(0, 0)));
+        }
+        Self::of(self.what.clone(), chunks)
+    }
+}
+
+fn cast(piece: &ArrayRef, to: &DataType) -> Outcome<ArrayRef> {
+    let options = CastOptions { safe: false, ..CastOptions::default() };
+    Ok(cast_with_options(piece, to, &options)?)
+}
+
+fn holds(data_type: &DataType) -> Option<Holds> {
+    use DataType::{
+        Boolean, Dictionary, Float16, Float32, Float64, LargeUtf8, Null, RunEndEncoded, Utf8, Utf8View,
+    };
+    match data_type {
+        _ if data_type.is_integer() => Some(Holds::Integers),
+        // Without a value there is no telling: a column of none may be empty, or say that all are missing.
+        Boolean | Null => Some(Holds::Integers),
+        Float16 | Float32 | Float64 => Some(Holds::Floats),
+        Utf8 | LargeUtf8 | Utf8View => Some(Holds::Texts),
+        Dictionary(_, values) => holds(values),
+        RunEndEncoded(_, values) => holds(values.data_type()),
+        _ => None,
+    }
+}
+
+/// A buffer of Python, as the owner of memory that Arrow reads.
+struct Kept<T: Element>(#[allow(dead_code, reason = "kept for its drop")] AssertUnwindSafe<PyBuffer<T>>);
+
+fn from_buffer(object: &Bound<'_, PyAny>, what: &str) -> Outcome<Option<ArrayRef>> {
+    if object.is_instance_of::<pyo3::types::PyBytes>() || object.is_instance_of::<PyString>() {
+        return mistyped(format!("{what}: a sequence of integers, floats or texts is wanted, not one text"));
+    }
+    let Ok(buffer) = PyUntypedBuffer::get(object) else { return Ok(None) };
+    macro_rules! try_types {
+        ($($arrow:ty),*) => { $(
+            if buffer.as_typed::<<$arrow as ArrowPrimitiveType>::Native>().is_ok() {
+                return view::<$arrow>(buffer.into_typed()?, what).map(Some);
+            }
+        )* };
+    }
+    try_types!(Int64Type, UInt64Type, Float64Type, Int32Type, UInt32Type, Float32Type);
+    try_types!(Int16Type, UInt16Type, Int8Type, UInt8Type);
+    Ok(None)
+}
+
+fn view<P: ArrowPrimitiveType<Native: Element>>(
+    buffer: PyBuffer<P::Native>,
+    what: &str,
+) -> Outcome<ArrayRef> {
+    if buffer.dimensions() != 1 {
+        return mistyped(format!("{what}: one dimension is wanted, not {}", buffer.dimensions()));
+    }
+    if !buffer.is_c_contiguous() {
+        return mistyped(format!("{what}: contiguous memory is wanted: copy the array"));
+    }
+    let (len, start) = (buffer.item_count(), buffer.buf_ptr() as usize);
+    if start % align_of::<P::Native>() != 0 {
+        return mistyped(format!("{what}: aligned memory is wanted: copy the array"));
+    }
+    let start = NonNull::new(start as *mut u8).unwrap_or(NonNull::dangling());
+    let owner = Arc::new(Kept(AssertUnwindSafe(buffer)));
+    // SAFETY: the exporter keeps the memory where it is as long as the buffer is held, and the Arrow buffer holds it. That nobody
+    // changes it meanwhile is asked of users; integers and floats of any bits are values.
+    let bytes = unsafe { Buffer::from_custom_allocation(start, len * size_of::<P::Native>(), owner) };
+    Ok(Arc::new(PrimitiveArray::<P>::new(ScalarBuffer::new(bytes, 0, len), None)))
+}
+
+/// A sequence of Python objects, element by element.
+fn from_iterable(object: &Bound<'_, PyAny>, what: &str) -> Outcome<ArrayRef> {
+    let Ok(iterator) = object.try_iter() else {
+        let found = object.get_type().name()?.to_string();
+        return mistyped(format!("{what}: a sequence of integers, floats or texts is wanted, not {found}"));
+    };
+    let mut items = Vec::new();
+    for item in iterator {
+        items.push(item?);
+    }
+    let all = |check: fn(&Bound<'_, PyAny>) -> bool| items.iter().all(|item| item.is_none() || check(item));
+    let is_int = |item: &Bound<'_, PyAny>| -> bool {
+        !item.is_instance_of::<PyFloat>()
+            && !item.is_instance_of::<PyString>()
+            && (item.is_instance_of::<PyInt>() || item.hasattr("__index__").unwrap_or(false))
+    };
+    if items.iter().all(PyAnyMethods::is_none) {
+        return Ok(Arc::new(Int64Array::from(vec![None::<i64>; items.len()])));
+    }
+    if all(|item| item.is_instance_of::<PyString>()) {
+        let texts: PyResult<Vec<Option<String>>> = items.iter().map(PyAnyMethods::extract).collect();
+        let texts =
+            texts.or_else(|error| invalid(format!("{what}: a text cannot be written as UTF-8: {error}")))?;
+        return Ok(Arc::new(LargeStringArray::from(texts)));
+    }
+    if all(|item| item.is_instance_of::<PyBool>()) || all(is_int) {
+        return from_integers(&items, what);
+    }
+    let mut floats: Vec<Option<f64>> = Vec::with_capacity(items.len());
+    for (at, item) in items.iter().enumerate() {
+        match item.extract() {
+            Ok(float) if !item.is_instance_of::<PyString>() => floats.push(float),
+            _ => {
+                let found = item.get_type().name()?.to_string();
+                return mistyped(format!("{what}[{at}] is of type {found}, unlike those before"));
+            }
+        }
+    }
+    Ok(Arc::new(Float64Array::from(floats)))
+}
+
+/// An integer as a text, or where it is long the head of it. Negative and huge ones come here.
+fn shown(integer: &Bound<'_, PyAny>) -> PyResult<String> {
+    if integer
+        .call_method0("bit_length")
+        .and_then(|bits| bits.extract::<usize>())
+        .is_ok_and(|bits| bits > 200)
+    {
+        return Ok("an integer of more than 200 bits".to_owned());
+    }
+    Ok(integer.str()?.to_string())
+}
+
+fn from_integers(items: &[Bound<'_, PyAny>], what: &str) -> Outcome<ArrayRef> {
+    let signed: PyResult<Vec<Option<i64>>> = items.iter().map(PyAnyMethods::extract).collect();
+    if let Ok(signed) = signed {
+        return Ok(Arc::new(Int64Array::from(signed)));
+    }
+    let mut wide: Vec<Option<u64>> = Vec::with_capacity(items.len());
+    for (at, item) in items.iter().enumerate() {
+        match item.extract() {
+            Ok(value) => wide.push(value),
+            Err(_) => {
+                return invalid(format!(
+                    "{what}[{at}] is {}: an id is an integer from 0 to 2^64 - 1, or a text; a value is less than 2^63",
+                    shown(item)?
+                ));
+            }
+        }
+    }
+    Ok(Arc::new(UInt64Array::from(wide)))
+}

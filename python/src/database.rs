@@ -1,0 +1,496 @@
+//! Databases: opened, made, changed, closed.
+
+use std::io::Write as _;
+use std::mem::ManuallyDrop;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use esker::change::{Definition, FeedOptions, FeedReport, Purpose, Target, feed, open_edges};
+use esker::differences::{Differences, Style};
+use esker::graph::{Cancel, Run};
+use esker::store::check::check;
+use esker::store::diff::diff;
+use esker::store::export::{ExportOptions, StoredExport, export};
+use esker::store::format::{Retention, VersionRecord};
+use esker::store::import::format::{Format, ReadOptions};
+use esker::store::import::install::import;
+use esker::store::import::open::open as open_files;
+use esker::store::import::options::ImportOptions;
+use esker::store::import::source::Reader;
+use esker::store::io::{Disk, MemoryDisk, RealDisk};
+use esker::store::log::Sync;
+use esker::store::tiles::ConvertOptions;
+use esker::store::version::{StagingOptions, VersionSelector, check_tag, parse_time};
+use esker::store::{Database as Writer, DatabaseOptions, Store};
+use pyo3::prelude::*;
+use serde_json::json;
+
+use crate::batch::Batch;
+use crate::column::Column;
+use crate::failure::{Failure, Outcome, invalid};
+use crate::graph::Graph;
+use crate::report::{diff_facts, feed_facts, import_facts, version_facts};
+use crate::settings::{BuildSettings, ReadSettings, Settings, encoding, one_of};
+use crate::source::{ColumnReader, Columns};
+use crate::watch::{Listener, watched};
+
+/// Where a database in memory stands on its disk.
+const IN_MEMORY: &str = "/memory";
+/// When a commit is durable.
+const SYNCS: [(&str, Sync); 3] = [
+    ("always", Sync::Always),
+    ("never", Sync::Never),
+    ("interval", Sync::Interval(std::time::Duration::from_millis(100))),
+];
+
+/// A database that is open.
+#[pyclass(frozen, module = "esker._esker")]
+pub(crate) struct Database {
+    open: Mutex<Option<Open>>,
+    path: PathBuf,
+    /// The process that opened it: in its forks, the threads of a writer do not exist.
+    process: u32,
+}
+
+#[derive(Clone)]
+enum Open {
+    Reader(Store),
+    Writer(Arc<ManuallyDrop<Writer>>),
+}
+
+impl Database {
+    fn new(open: Open, path: PathBuf) -> Self {
+        Self { open: Mutex::new(Some(open)), path, process: std::process::id() }
+    }
+
+    fn open(&self) -> Outcome<Open> {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let name = self.path.display();
+        match open {
+            None => Err(Failure::Named("ClosedError", format!("{name} is closed: open it again"))),
+            Some(Open::Writer(_)) if self.process != std::process::id() => Err(Failure::Named(
+                "ForkedError",
+                format!("{name} was opened for writing before the process forked: open it again here"),
+            )),
+            Some(open) => Ok(open),
+        }
+    }
+
+    fn writer(&self) -> Outcome<Arc<ManuallyDrop<Writer>>> {
+        match self.open()? {
+            Open::Writer(writer) => Ok(writer),
+            Open::Reader(_) => Err(Failure::Named(
+                "ReadOnlyError",
+                format!("{} is open for reading: open it with mode=\"rw\"", self.path.display()),
+            )),
+        }
+    }
+
+    fn versions_of(open: &Open) -> Outcome<Vec<VersionRecord>> {
+        Ok(match open {
+            Open::Reader(store) => store.versions()?,
+            Open::Writer(writer) => writer.versions(),
+        })
+    }
+
+    fn number_of(open: &Open, at: &str) -> Outcome<u64> {
+        let selector: VersionSelector = at.parse()?;
+        let versions = Self::versions_of(open)?;
+        let found = match open {
+            Open::Reader(store) => selector.resolve(&versions, &store.manifest().tags),
+            Open::Writer(writer) => selector.resolve(&versions, &writer.manifest().tags),
+        };
+        found.map_err(|error| Failure::Named("VersionNotFoundError", error.to_string()))
+    }
+
+    fn snapshot(open: &Open, at: Option<&str>) -> Outcome<esker::store::Snapshot> {
+        let number = at.map(|at| Self::number_of(open, at)).transpose()?;
+        Ok(match (open, number) {
+            (Open::Reader(store), None) => store.snapshot()?,
+            (Open::Reader(store), Some(number)) => store.at(number)?,
+            (Open::Writer(writer), None) => writer.snapshot()?,
+            (Open::Writer(writer), Some(number)) => writer.at(number)?,
+        })
+    }
+
+    fn shut(&self) -> Outcome<()> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        match open.take() {
+            Some(Open::Writer(writer)) if self.process == std::process::id() => match Arc::try_unwrap(writer)
+            {
+                Ok(writer) => Ok(ManuallyDrop::into_inner(writer).close()?),
+                Err(writer) => {
+                    *open = Some(Open::Writer(writer));
+                    invalid("another thread is using the database: close it when that is done")
+                }
+            },
+            // In a fork: the threads that would be waited for are in the parent, and so is the log.
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        // What fails is told by `close` alone.
+        let _ = self.shut();
+    }
+}
+
+#[pymethods]
+impl Database {
+    #[getter]
+    fn path(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    #[getter]
+    fn closed(&self) -> bool {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).is_none()
+    }
+
+    #[getter]
+    fn writable(&self) -> bool {
+        matches!(*self.open.lock().unwrap_or_else(PoisonError::into_inner), Some(Open::Writer(_)))
+    }
+
+    fn close(&self, py: Python<'_>) -> Outcome<()> {
+        py.detach(|| self.shut())
+    }
+
+    /// A version: a number, a tag, a time, `latest`; the newest if `None`.
+    #[pyo3(signature = (at=None))]
+    fn graph(&self, py: Python<'_>, at: Option<&str>) -> Outcome<Graph> {
+        let open = self.open()?;
+        let snapshot = py.detach(|| Self::snapshot(&open, at))?;
+        Ok(Graph { snapshot })
+    }
+
+    /// All versions, as JSON.
+    fn versions(&self, py: Python<'_>) -> Outcome<String> {
+        let open = self.open()?;
+        let versions = py.detach(|| Self::versions_of(&open))?;
+        let in_layers = match &open {
+            Open::Reader(store) => store.manifest().versions.last().map_or(0, |newest| newest.number),
+            Open::Writer(writer) => writer.manifest().versions.last().map_or(0, |newest| newest.number),
+        };
+        let facts = |version: &VersionRecord| version_facts(version, version.number <= in_layers);
+        Ok(json!(versions.iter().map(facts).collect::<Vec<_>>()).to_string())
+    }
+
+    /// Tags and the numbers of their versions.
+    fn tags(&self) -> Outcome<Vec<(String, u64)>> {
+        let tags = match self.open()? {
+            Open::Reader(store) => Arc::clone(&store.manifest().tags),
+            Open::Writer(writer) => Arc::clone(&writer.manifest().tags),
+        };
+        Ok(tags.iter().map(|(name, number)| (name.clone(), *number)).collect())
+    }
+
+    /// Bytes of all files on disk.
+    fn bytes(&self) -> Outcome<u64> {
+        let store = match self.open()? {
+            Open::Reader(store) => store,
+            Open::Writer(writer) if writer.path() == Path::new(IN_MEMORY) => return Ok(0),
+            Open::Writer(writer) => Store::open(writer.path())?,
+        };
+        Ok(store.files()?.iter().map(|(_, bytes)| bytes).sum())
+    }
+
+    fn batch(&self, py: Python<'_>) -> Outcome<Batch> {
+        let writer = self.writer()?;
+        py.detach(|| Ok(Batch::new(writer.batch(), &writer.snapshot()?)))
+    }
+
+    /// Makes a batch a version; its number.
+    fn commit(&self, py: Python<'_>, batch: &Batch, message: &str) -> Outcome<u64> {
+        let writer = self.writer()?;
+        let batch = batch.take()?;
+        // There is no way back once the log is written: a signal is obeyed after that.
+        watched(py, &Cancel::default(), None, || Ok(writer.commit(batch, message)?))
+    }
+
+    fn tag(&self, name: &str, at: &str) -> Outcome<()> {
+        let writer = self.writer()?;
+        check_tag(name)?;
+        let number = Self::number_of(&Open::Writer(Arc::clone(&writer)), at)?;
+        Ok(writer.tag(name, number)?)
+    }
+
+    fn untag(&self, name: &str) -> Outcome<()> {
+        let writer = self.writer()?;
+        if !writer.manifest().tags.contains_key(name) {
+            return Err(Failure::Named("VersionNotFoundError", format!("no version is tagged {name:?}")));
+        }
+        Ok(writer.untag(name)?)
+    }
+
+    fn forget(&self, py: Python<'_>, at: &str) -> Outcome<()> {
+        let writer = self.writer()?;
+        let number = Self::number_of(&Open::Writer(Arc::clone(&writer)), at)?;
+        py.detach(|| Ok(writer.forget(number)?))
+    }
+
+    /// Which versions are kept: `all`, `last` so many, `since` a time.
+    fn retain(&self, py: Python<'_>, last: Option<u64>, since: Option<&str>) -> Outcome<()> {
+        let writer = self.writer()?;
+        let retention = match (last, since) {
+            (Some(count), _) => Retention::Last(count),
+            (None, Some(time)) => match parse_time(time) {
+                Ok(range) => Retention::Since(*range.start()),
+                Err(message) => return invalid(message),
+            },
+            (None, None) => Retention::All,
+        };
+        py.detach(|| Ok(writer.retain(retention)?))
+    }
+
+    /// One layer again; layers and bytes before and after.
+    fn compact(
+        &self,
+        py: Python<'_>,
+        encoding_name: Option<&str>,
+        settings: Settings,
+    ) -> Outcome<(usize, usize, u64, u64)> {
+        let wants_tiles = encoding_name == Some("tiles");
+        let lists = encoding_name.filter(|_| !wants_tiles).map(encoding).transpose()?;
+        let writer = self.writer()?;
+        let convert = ConvertOptions::within(settings.means().memory_bytes);
+        let (run, cancel, listener) = settings.run("compact")?;
+        let report = watched(py, &cancel, listener.as_ref(), || {
+            let report = writer.compact_to(lists, &run)?;
+            if wants_tiles {
+                writer.make_tiles(&convert, &run)?;
+            }
+            Ok(report)
+        })?;
+        Ok((report.layers_before, report.layers, report.bytes_before, report.bytes))
+    }
+
+    /// Gives edges one more property, of a type by name.
+    fn define(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        kind: &str,
+        weight: bool,
+        settings: Settings,
+    ) -> Outcome<()> {
+        let definition: Definition = format!("{name}:{kind}").parse().or_else(invalid)?;
+        let writer = self.writer()?;
+        let (run, cancel, listener) = settings.run("define")?;
+        watched(py, &cancel, listener.as_ref(), || {
+            let Definition { name, element } = definition;
+            Ok(writer.add_edge_property(&name, element, weight, &run)?)
+        })
+    }
+
+    /// What differs between two versions, as JSON.
+    fn diff(
+        &self,
+        py: Python<'_>,
+        a: &str,
+        b: &str,
+        summary_only: bool,
+        settings: Settings,
+    ) -> Outcome<String> {
+        let open = self.open()?;
+        let (run, cancel, listener) = settings.run("diff")?;
+        watched(py, &cancel, listener.as_ref(), || {
+            let (a, b) = (Self::snapshot(&open, Some(a))?, Self::snapshot(&open, Some(b))?);
+            let mut text =
+                format!("{{\"from\":{},\"to\":{},\"changes\":[", a.version().number, b.version().number)
+                    .into_bytes();
+            let mut differences = Differences::new(&a, &b, Style::Json, &mut text);
+            let summary = diff(&a, &b, &run, |difference| match summary_only {
+                true => Ok(()),
+                false => differences.write(&difference),
+            })?;
+            let end = writeln!(text, "],\"summary\":{}}}", diff_facts(&summary));
+            end.map_err(|error| Failure::Named("Error", error.to_string()))?;
+            Ok(String::from_utf8_lossy(&text).into_owned())
+        })
+    }
+
+    /// Verifies every byte of the layers: what is wrong, and what holds.
+    fn check(&self, py: Python<'_>, settings: Settings) -> Outcome<(Vec<String>, Vec<String>)> {
+        let open = self.open()?;
+        let (run, cancel, listener) = settings.run("check")?;
+        let report = watched(py, &cancel, listener.as_ref(), || {
+            Ok(match &open {
+                Open::Reader(store) => check(store.disk(), &frozen(store)?, &run)?,
+                Open::Writer(writer) => {
+                    let snapshot = writer.snapshot()?;
+                    check(snapshot.state().disk(), &snapshot, &run)?
+                }
+            })
+        })?;
+        Ok((report.problems.iter().map(ToString::to_string).collect(), report.sound))
+    }
+
+    /// Writes a version to a file; edges written.
+    fn export(
+        &self,
+        py: Python<'_>,
+        file: PathBuf,
+        at: Option<&str>,
+        format: Option<&str>,
+        properties: bool,
+        overwrite: bool,
+    ) -> Outcome<u64> {
+        let open = self.open()?;
+        let cancel = Cancel::default();
+        let options = ExportOptions {
+            format: format.map(str::parse::<Format>).transpose()?,
+            properties,
+            overwrite,
+            cancel: cancel.clone(),
+            ..ExportOptions::default()
+        };
+        watched(py, &cancel, None, || {
+            let snapshot = Self::snapshot(&open, at)?;
+            let graph = StoredExport::new(&snapshot, &Run::with_threads(1)?)?;
+            Ok(export(&graph, &file, &options)?.edges)
+        })
+    }
+
+    /// Adds the edges of files, or removes them, as one version or several; a report as JSON.
+    #[allow(clippy::too_many_arguments)]
+    fn feed(
+        &self,
+        py: Python<'_>,
+        inputs: Vec<String>,
+        read: ReadSettings,
+        build: BuildSettings,
+        message: String,
+        batch_edges: Option<u64>,
+        remove: bool,
+    ) -> Outcome<String> {
+        let (writer, begin) = (self.writer()?, Instant::now());
+        let read: ReadOptions = read.options()?;
+        let (build, listener): (ImportOptions, Option<Listener>) = build.options()?;
+        let board = listener.as_ref().map(|listener| listener.board.clone());
+        let options = FeedOptions {
+            message,
+            batch_edges,
+            bad_lines: build.bad_lines,
+            cancel: build.cancel.clone(),
+            on_progress: board.map(|board| -> esker::change::OnFeed {
+                Arc::new(move |fraction, edges| board.tell(("commit".to_owned(), fraction, None, edges)))
+            }),
+        };
+        watched(py, &build.cancel, listener.as_ref(), || {
+            let target = Target::of(&writer)?;
+            let purpose = if remove { Purpose::Remove } else { Purpose::Add };
+            let input = open_edges(&target, &inputs, &read, purpose)?;
+            let (notes, mut report) = (input.notes.clone(), FeedReport::default());
+            feed(&writer, &target, input, &options, &mut report)?;
+            Ok(feed_facts(&report, &notes, begin.elapsed().as_secs_f64()))
+        })
+    }
+}
+
+/// The newest version in the layers: commits in the log were checked when it was read.
+fn frozen(store: &Store) -> Outcome<esker::store::Snapshot> {
+    let newest = store.manifest().versions.last().map_or(0, |version| version.number);
+    Ok(store.at(newest)?)
+}
+
+/// An error unless a database can be built so, and synced so.
+#[pyfunction]
+pub(crate) fn check_settings(settings: BuildSettings, sync: &str) -> Outcome<()> {
+    one_of("sync", sync, &SYNCS)?;
+    settings.options().map(drop)
+}
+
+/// Opens the database at `path`, for writing if `writable`. `sync` is `always`, `never` or `interval`.
+#[pyfunction]
+pub(crate) fn open(
+    py: Python<'_>,
+    path: PathBuf,
+    writable: bool,
+    sync: &str,
+    threads: usize,
+) -> Outcome<Database> {
+    let options =
+        DatabaseOptions { sync: one_of("sync", sync, &SYNCS)?, threads, ..DatabaseOptions::default() };
+    let open = watched(py, &Cancel::default(), None, || {
+        Ok(match writable {
+            true => Open::Writer(Arc::new(ManuallyDrop::new(Writer::open(&path, options)?))),
+            false => Open::Reader(Store::open(&path)?),
+        })
+    })?;
+    Ok(Database::new(open, path))
+}
+
+/// Imports what a reader gives to `target`, or to memory; what is in memory is open for writing.
+fn build(
+    reader: Box<dyn Reader>,
+    target: Option<&Path>,
+    options: &ImportOptions,
+    replace: bool,
+) -> Outcome<(esker::store::import::options::ImportReport, Option<Database>)> {
+    let staging = StagingOptions { replace, ..StagingOptions::default() };
+    if let Some(target) = target {
+        let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+        return Ok((import(&disk, reader, target, options, staging)?, None));
+    }
+    let (disk, path): (Arc<dyn Disk>, _) = (Arc::new(MemoryDisk::new()), Path::new(IN_MEMORY));
+    let report = import(&disk, reader, path, options, staging)?;
+    let settings = DatabaseOptions { threads: options.threads, ..DatabaseOptions::default() };
+    let writer = Writer::open_on(disk, path, settings)?;
+    let open = Open::Writer(Arc::new(ManuallyDrop::new(writer)));
+    Ok((report, Some(Database::new(open, PathBuf::from(":memory:")))))
+}
+
+/// Imports files to a new database at `target`, or in memory; a report as JSON, and the database that is in memory.
+#[pyfunction]
+pub(crate) fn import_files(
+    py: Python<'_>,
+    inputs: Vec<String>,
+    target: Option<PathBuf>,
+    read: ReadSettings,
+    settings: BuildSettings,
+    replace: bool,
+) -> Outcome<(String, Option<Database>)> {
+    let begin = Instant::now();
+    let read = read.options()?;
+    let (options, listener) = settings.options()?;
+    watched(py, &options.cancel, listener.as_ref(), || {
+        let opened = open_files(&inputs, &read)?;
+        let (report, database) = build(opened.reader, target.as_deref(), &options, replace)?;
+        let seconds = begin.elapsed().as_secs_f64();
+        Ok((import_facts(&report, Some(opened.format.name()), &opened.notes, seconds), database))
+    })
+}
+
+/// Imports columns to a new database at `target`; a report as JSON.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn import_columns(
+    py: Python<'_>,
+    source: &Column,
+    target: &Column,
+    properties: Vec<(String, Bound<'_, Column>)>,
+    vertices: Option<&Column>,
+    weight: Option<&str>,
+    num_vertices: Option<u64>,
+    path: Option<PathBuf>,
+    settings: BuildSettings,
+    replace: bool,
+) -> Outcome<(String, Option<Database>)> {
+    let begin = Instant::now();
+    let columns = Columns {
+        source: source.clone(),
+        target: target.clone(),
+        properties: properties.into_iter().map(|(name, column)| (name, column.get().clone())).collect(),
+        vertices: vertices.cloned(),
+    };
+    let reader = ColumnReader::new(columns, weight, num_vertices)?;
+    let (options, listener) = settings.options()?;
+    watched(py, &options.cancel, listener.as_ref(), || {
+        let (report, database) = build(Box::new(reader), path.as_deref(), &options, replace)?;
+        Ok((import_facts(&report, None, &[], begin.elapsed().as_secs_f64()), database))
+    })
+}

@@ -1,0 +1,151 @@
+//! Errors of Esker as exceptions of Python.
+
+use esker::graph::Stop;
+use esker::store::Error as StoreError;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyType;
+
+/// What went wrong, before it is an exception.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// Esker says so.
+    Esker(esker::Error),
+    /// Python says so.
+    Python(PyErr),
+    /// An exception of `esker._errors` by its name, and the message.
+    Named(&'static str, String),
+}
+
+/// The result of everything here.
+pub(crate) type Outcome<T> = Result<T, Failure>;
+
+/// An error about a value that was given.
+pub(crate) fn invalid<T>(message: impl Into<String>) -> Outcome<T> {
+    Err(Failure::Named("InvalidError", message.into()))
+}
+
+/// An error about the type of something that was given.
+pub(crate) fn mistyped<T>(message: impl Into<String>) -> Outcome<T> {
+    Err(Failure::Named("MistypedError", message.into()))
+}
+
+impl From<esker::Error> for Failure {
+    fn from(error: esker::Error) -> Self {
+        Self::Esker(error)
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::Esker(error.into())
+    }
+}
+
+impl From<Stop> for Failure {
+    fn from(stop: Stop) -> Self {
+        Self::Esker(stop.into())
+    }
+}
+
+impl From<PyErr> for Failure {
+    fn from(error: PyErr) -> Self {
+        Self::Python(error)
+    }
+}
+
+impl From<arrow_schema::ArrowError> for Failure {
+    fn from(error: arrow_schema::ArrowError) -> Self {
+        Self::Named("InvalidError", error.to_string())
+    }
+}
+
+impl From<Failure> for PyErr {
+    fn from(failure: Failure) -> Self {
+        Python::attach(|py| raise(py, failure))
+    }
+}
+
+fn raise(py: Python<'_>, failure: Failure) -> PyErr {
+    match failure {
+        Failure::Python(error) => error,
+        Failure::Named(class, message) => named(py, class, &message, |_| Ok(())),
+        Failure::Esker(esker::Error::Store(error)) => raise_store(py, &error),
+        Failure::Esker(esker::Error::Usage(message)) => {
+            named(py, "InvalidError", &without_dashes(&message), |_| Ok(()))
+        }
+        Failure::Esker(error @ esker::Error::Wrong { .. }) => {
+            named(py, "WrongAnswerError", &error.to_string(), |_| Ok(()))
+        }
+    }
+}
+
+fn raise_store(py: Python<'_>, error: &StoreError) -> PyErr {
+    use std::io::ErrorKind::{AlreadyExists, NotFound, PermissionDenied};
+    let message = error.to_string();
+    match error {
+        StoreError::Io { path, source, .. } => {
+            let class = match source.kind() {
+                NotFound => "NotFoundError",
+                AlreadyExists => "ExistsError",
+                PermissionDenied => "PermissionDeniedError",
+                _ => "StorageError",
+            };
+            named(py, class, &message, |exception| {
+                exception.setattr("errno", source.raw_os_error())?;
+                exception.setattr("filename", path.display().to_string())
+            })
+        }
+        StoreError::Corrupt { path, offset, .. } => named(py, "CorruptError", &message, |exception| {
+            exception.setattr("path", path.display().to_string())?;
+            exception.setattr("offset", offset)
+        }),
+        StoreError::Input { path, line, text, reason } => named(py, "InputError", &message, |exception| {
+            exception.setattr("path", path.display().to_string())?;
+            exception.setattr("line", line)?;
+            exception.setattr("text", text)?;
+            exception.setattr("reason", reason)
+        }),
+        StoreError::Invalid(text) => named(py, "InvalidError", &without_dashes(text), |_| Ok(())),
+        StoreError::Stop(Stop::Cancelled) => named(py, "Cancelled", "cancelled", |_| Ok(())),
+        StoreError::Stop(Stop::OverBudget { needed_bytes, budget_bytes, .. }) => {
+            named(py, "MemoryLimitError", &message, |exception| {
+                exception.setattr("needed_bytes", needed_bytes)?;
+                exception.setattr("limit_bytes", budget_bytes)
+            })
+        }
+        StoreError::Stop(Stop::Unsuitable(text)) => named(py, "UnsuitableError", text, |_| Ok(())),
+        StoreError::Stop(Stop::Threads(_)) => named(py, "Error", &message, |_| Ok(())),
+    }
+}
+
+fn named(
+    py: Python<'_>,
+    class: &str,
+    message: &str,
+    describe: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<()>,
+) -> PyErr {
+    let make = || -> PyResult<PyErr> {
+        let class = py.import("esker._errors")?.getattr(class)?.cast_into::<PyType>()?;
+        let exception = class.call1((message,))?;
+        describe(&exception)?;
+        Ok(PyErr::from_value(exception))
+    };
+    make().unwrap_or_else(|error| {
+        PyRuntimeError::new_err(format!("{message} (and no exception for it: {error})"))
+    })
+}
+
+/// The names of options as Python writes them: `--teleport-to` is `teleport_to`.
+fn without_dashes(message: &str) -> String {
+    let mut words = Vec::new();
+    for word in message.split(' ') {
+        match word.strip_prefix("--") {
+            Some(option) if option.starts_with(|c: char| c.is_ascii_lowercase()) => {
+                words.push(option.replace('-', "_"));
+            }
+            _ => words.push(word.to_owned()),
+        }
+    }
+    words.join(" ")
+}

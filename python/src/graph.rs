@@ -1,0 +1,471 @@
+//! A version of a graph: ids, lists, properties, runs.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use esker::algo::Shape;
+use esker::algo::algorithm::pagerank::{PageRankOptions, pagerank};
+use esker::catalogue::{Entry, Job, Params, Resources, find};
+use esker::graph::{Bitmap, Cancel, Direction, NONE, Remaining, Rows, Run, VertexId, vertex};
+use esker::plan::plan;
+use esker::store::format::{ElementType, IdMapKind};
+use esker::store::ids::ExternalId;
+use esker::store::import::source::{IdColumn, ValueColumn};
+use esker::store::{Snapshot, StoredWeight};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::answer::Answer;
+use crate::array::Array;
+use crate::column::{Column, Holds};
+use crate::edges::EdgeArrays;
+use crate::failure::{Failure, Outcome, invalid, mistyped};
+use crate::report::graph_facts;
+use crate::settings::{Reading, Settings, brief, one_of};
+use crate::stream::ids_are_signed;
+use crate::values::{VertexValues, id_object, value_object};
+use crate::watch::watched;
+
+/// A version of a graph.
+#[pyclass(frozen, module = "esker._esker")]
+pub(crate) struct Graph {
+    pub(crate) snapshot: Snapshot,
+}
+
+fn direction(name: &str) -> Outcome<Direction> {
+    one_of("direction", name, &[("out", Direction::Out), ("in", Direction::In)])
+}
+
+#[pymethods]
+impl Graph {
+    /// What there is to know of it, as JSON.
+    fn facts(&self) -> Outcome<String> {
+        graph_facts(&self.snapshot)
+    }
+
+    /// Runs an algorithm of the catalogue.
+    fn run(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        options: Vec<(String, String)>,
+        settings: Settings,
+        verify: bool,
+        reading: Reading,
+    ) -> Outcome<Answer> {
+        let (entry, params) = (find(name)?, params(options));
+        let wish = reading.wish()?;
+        let means = settings.means();
+        let (run, cancel, listener) = settings.run(name)?;
+        let planned;
+        let snapshot = if wish.is_free() {
+            &self.snapshot
+        } else {
+            planned = plan(&self.snapshot, entry, &params, &wish, &means)?.apply(&self.snapshot)?;
+            &planned
+        };
+        let answer = watched(py, &cancel, listener.as_ref(), || {
+            Ok(entry.run(&Job { snapshot, run: &run, params: &params, verify })?)
+        })?;
+        Ok(Answer { answer: Arc::new(answer), snapshot: self.snapshot.clone() })
+    }
+
+    /// PageRank with a weight for each vertex to jump to: scores, and whether it converged.
+    fn pagerank(
+        &self,
+        py: Python<'_>,
+        damping: f64,
+        tolerance: f64,
+        rounds_max: usize,
+        teleport: Option<&Column>,
+        settings: Settings,
+    ) -> Outcome<(Array, bool)> {
+        let (run, cancel, listener) = settings.run("pagerank")?;
+        let weights = teleport.map(|column| column.values(0..column.len())).transpose()?;
+        let teleport = match weights {
+            None => None,
+            Some(ValueColumn::Float(weights)) if weights.len() == self.snapshot.num_vertices() => {
+                Some(weights)
+            }
+            Some(_) => return invalid("teleport is a float for each vertex"),
+        };
+        let options = PageRankOptions { damping, tolerance, rounds_max, teleport };
+        let found = watched(py, &cancel, listener.as_ref(), || {
+            Ok(pagerank(&self.snapshot.graph::<()>(&run)?, &run, &options)?)
+        })?;
+        Ok((Array::of(found.scores), found.converged))
+    }
+
+    /// Bytes of memory and of lists read that a run will need, and bytes of the lists.
+    fn estimate(
+        &self,
+        name: &str,
+        options: Vec<(String, String)>,
+        threads: usize,
+        deterministic: bool,
+    ) -> Outcome<(u64, u64, u64)> {
+        let (entry, params) = (find(name)?, params(options));
+        let run = Run::with_threads(threads)?;
+        let present = self.snapshot.num_present(&run)? as u64;
+        let shape = self.shape(entry, present);
+        let mut estimate =
+            entry.estimate(shape, &params, Resources { threads: run.threads(), deterministic })?;
+        let numbers = self.snapshot.num_vertices() as u64;
+        if present < numbers {
+            estimate.memory_bytes += Remaining::bytes(numbers, numbers - present);
+        }
+        let sides = if shape.directed && shape.in_edges { 2 } else { 1 };
+        Ok((estimate.memory_bytes, estimate.read_bytes, shape.weighted_list_bytes() * sides))
+    }
+
+    /// The vertex of an id, if there is one.
+    fn vertex_of(&self, id: &Bound<'_, PyAny>) -> Outcome<VertexId> {
+        let column = Column::one(id)?;
+        column.expect_ids(self.snapshot.ids().is_text())?;
+        let found = self.look_up(&column)?;
+        Ok(found[0])
+    }
+
+    /// The vertices of ids.
+    fn vertices_of(&self, py: Python<'_>, ids: &Column) -> Outcome<Array> {
+        ids.expect_ids(self.snapshot.ids().is_text())?;
+        py.detach(|| self.look_up(ids)).map(Array::of)
+    }
+
+    /// Whether there is a vertex of an id.
+    fn has_vertex(&self, id: &Bound<'_, PyAny>) -> Outcome<bool> {
+        let is_there = || -> Outcome<bool> {
+            let column = Column::one(id)?;
+            column.expect_ids(self.snapshot.ids().is_text())?;
+            Ok(self.seek(&column, |_, found| Ok(found.is_some()))? == [true])
+        };
+        match is_there() {
+            Err(Failure::Named("MistypedError" | "InvalidError", _)) => Ok(false),
+            other => other,
+        }
+    }
+
+    /// The id of a vertex.
+    fn id_of<'py>(&self, py: Python<'py>, v: VertexId) -> Outcome<Bound<'py, PyAny>> {
+        id_object(py, &self.snapshot, v)
+    }
+
+    /// The ids of vertices, or of all: an array of integers, or a list of texts.
+    #[pyo3(signature = (vertices=None))]
+    fn ids<'py>(&self, py: Python<'py>, vertices: Option<&Column>) -> Outcome<Bound<'py, PyAny>> {
+        let vertices = match vertices {
+            Some(column) => Some(self.numbers(column)?),
+            None => self.present()?,
+        };
+        let ids = self.snapshot.ids();
+        if ids.is_text() {
+            let all = vertices.unwrap_or_else(|| (0..ids.num_vertices()).map(vertex).collect());
+            let texts = py.detach(|| {
+                let text = |v: VertexId| Ok(ids.external_of(v)?.to_string());
+                all.into_iter().map(text).collect::<Outcome<Vec<String>>>()
+            })?;
+            return Ok(PyList::new(py, texts)?.into_any());
+        }
+        let integers = py.detach(|| -> Outcome<Vec<u64>> {
+            let integer = |v: VertexId| match ids.external_of(v)? {
+                ExternalId::Int(id) => Ok(id),
+                ExternalId::Text(_) => invalid("an id is a text"),
+            };
+            match vertices {
+                Some(vertices) => vertices.into_iter().map(integer).collect(),
+                None => (0..ids.num_vertices()).map(|v| integer(vertex(v))).collect(),
+            }
+        })?;
+        let array = if ids_are_signed(&self.snapshot)? {
+            Array::of(integers.into_iter().map(|id| id as i64).collect())
+        } else {
+            Array::of(integers)
+        };
+        Ok(Bound::new(py, array)?.into_any())
+    }
+
+    /// The vertices that are there, ascending, if some are removed.
+    fn remaining(&self) -> Outcome<Option<Array>> {
+        Ok(self.present()?.map(Array::of))
+    }
+
+    /// Where ids are the integers from some base on, but vertices are in another order: for each id in order, its vertex.
+    fn in_id_order(&self, py: Python<'_>) -> Outcome<Option<Array>> {
+        let manifest = self.snapshot.manifest();
+        let ids = self.snapshot.ids();
+        let Some(base) = ids.dense_base().filter(|_| manifest.ids.kind == IdMapKind::Permuted) else {
+            return Ok(None);
+        };
+        let vertices = py.detach(|| {
+            let find = |id: u64| Ok(ids.vertex_of(ExternalId::Int(base + id))?.unwrap_or(NONE));
+            (0..ids.num_vertices() as u64).map(find).collect::<Outcome<Vec<VertexId>>>()
+        })?;
+        Ok(Some(Array::of(vertices)))
+    }
+
+    /// Length of the list of a vertex.
+    fn degree(&self, v: VertexId, direction_name: &str) -> Outcome<usize> {
+        Ok(self.snapshot.degree(direction(direction_name)?, v)?)
+    }
+
+    /// Lengths of all lists.
+    fn degrees(&self, py: Python<'_>, direction_name: &str) -> Outcome<Array> {
+        let direction = direction(direction_name)?;
+        py.detach(|| {
+            let degree = |v| Ok(self.snapshot.degree(direction, vertex(v))? as u64);
+            (0..self.snapshot.num_vertices()).map(degree).collect::<Outcome<Vec<u64>>>()
+        })
+        .map(Array::of)
+    }
+
+    /// The list of a vertex, ascending.
+    fn neighbors(&self, v: VertexId, direction_name: &str) -> Outcome<Array> {
+        Ok(Array::of(self.snapshot.neighbors(direction(direction_name)?, v)?.into_owned()))
+    }
+
+    /// Whether there is an edge.
+    fn has_edge(&self, source: VertexId, target: VertexId) -> Outcome<bool> {
+        Ok(self.snapshot.neighbors(Direction::Out, source)?.binary_search(&target).is_ok())
+    }
+
+    /// The properties of all edges between two vertices.
+    fn edge_values<'py>(
+        &self,
+        py: Python<'py>,
+        source: VertexId,
+        target: VertexId,
+    ) -> Outcome<Vec<Bound<'py, PyDict>>> {
+        let edges = self.snapshot.edges(Direction::Out, source)?;
+        let first = edges.targets().partition_point(|&v| v < target);
+        let count = edges.targets()[first..].iter().take_while(|&&v| v == target).count();
+        let mut found = Vec::new();
+        for place in first..first + count {
+            let values = PyDict::new(py);
+            for property in self.snapshot.edge_properties() {
+                let bits = edges.bits(property.number, place)?;
+                let value = match self.snapshot.dictionary(property.number) {
+                    Some(texts) => esker::store::property::PropertyValue::Text(texts.text(bits as usize)?),
+                    None => esker::store::property::PropertyValue::from_bits(property.element, bits),
+                };
+                values.set_item(&property.name, value_object(py, value)?)?;
+            }
+            found.push(values);
+        }
+        Ok(found)
+    }
+
+    /// The properties of a vertex.
+    fn vertex_values<'py>(&self, py: Python<'py>, v: VertexId) -> Outcome<Bound<'py, PyDict>> {
+        let values = PyDict::new(py);
+        for record in self.snapshot.vertex_properties() {
+            let property = self.snapshot.vertex_property(&record.name)?;
+            if let Some(value) = property.get(v)? {
+                values.set_item(&record.name, value_object(py, value)?)?;
+            }
+        }
+        Ok(values)
+    }
+
+    /// A property of all vertices: an array of values and one of 1 where there is one, or a list of texts.
+    fn property<'py>(&self, py: Python<'py>, name: &str, settings: Settings) -> Outcome<Bound<'py, PyAny>> {
+        let (run, cancel, listener) = settings.run("property")?;
+        let values =
+            watched(py, &cancel, listener.as_ref(), || VertexValues::read(&self.snapshot, name, &run))?;
+        Ok(match values {
+            VertexValues::Numbers(values, present) => (values, present).into_pyobject(py)?.into_any(),
+            VertexValues::Texts(texts) => PyList::new(py, texts)?.into_any(),
+        })
+    }
+
+    /// Sources, targets and properties of the edges; if `among` is given, of those among these vertices.
+    #[pyo3(signature = (among, with_properties, settings))]
+    fn edges<'py>(
+        &self,
+        py: Python<'py>,
+        among: Option<&Column>,
+        with_properties: bool,
+        settings: Settings,
+    ) -> Outcome<(Array, Array, Bound<'py, PyDict>)> {
+        let (run, cancel, listener) = settings.run("edges")?;
+        let mut among = among.map(|column| self.numbers(column)).transpose()?;
+        if let (Some(among), Some(remaining)) = (&mut among, self.snapshot.remaining(&run)?) {
+            among.iter_mut().for_each(|v| *v = remaining.rank(*v));
+        }
+        let edges = watched(py, &cancel, listener.as_ref(), || {
+            EdgeArrays::read(&self.snapshot, &run, among.as_deref(), with_properties)
+        })?;
+        Ok(edges.into_python(py)?)
+    }
+
+    /// The vertices within some steps of one, itself first, by ascending distance.
+    fn within(
+        &self,
+        py: Python<'_>,
+        center: VertexId,
+        radius: usize,
+        direction_name: &str,
+    ) -> Outcome<Array> {
+        let directions: &[Direction] = match direction_name {
+            "both" if self.snapshot.is_directed() => &[Direction::Out, Direction::In],
+            "both" => &[Direction::Out],
+            other => &[direction(other)?],
+        };
+        let cancel = Cancel::default();
+        watched(py, &cancel, None, || {
+            let seen = Bitmap::new(self.snapshot.num_vertices());
+            seen.insert(center);
+            let mut found = vec![center];
+            let mut queue = VecDeque::from([(center, 0)]);
+            while let Some((v, depth)) = queue.pop_front().filter(|(_, depth)| *depth < radius) {
+                cancel.check()?;
+                for &direction in directions {
+                    for &next in self.snapshot.neighbors(direction, v)?.iter() {
+                        if seen.insert(next) {
+                            found.push(next);
+                            queue.push_back((next, depth + 1));
+                        }
+                    }
+                }
+            }
+            Ok(found)
+        })
+        .map(Array::of)
+    }
+
+    /// Offsets, targets and weights, mapped; `None` if lists do not lie in one piece each.
+    fn csr(
+        &self,
+        py: Python<'_>,
+        direction_name: &str,
+        weighted: bool,
+        settings: Settings,
+    ) -> Outcome<Option<(Array, Array, Option<Array>)>> {
+        let direction = direction(direction_name)?;
+        let (run, cancel, listener) = settings.run("csr")?;
+        watched(py, &cancel, listener.as_ref(), || match self.snapshot.weight_type().filter(|_| weighted) {
+            None => self.csr_of::<()>(direction, &run, |_| Ok(None)),
+            Some(ElementType::I32) => self.weighted_csr::<i32>(direction, &run),
+            Some(ElementType::I64) => self.weighted_csr::<i64>(direction, &run),
+            Some(ElementType::F32) => self.weighted_csr::<f32>(direction, &run),
+            Some(_) => self.weighted_csr::<f64>(direction, &run),
+        })
+    }
+}
+
+fn params(options: Vec<(String, String)>) -> Params {
+    let mut params = Params::default();
+    options.into_iter().for_each(|(name, value)| params.add(&name, value));
+    params
+}
+
+impl Graph {
+    fn shape(&self, entry: &Entry, present: u64) -> Shape {
+        let snapshot = &self.snapshot;
+        Shape {
+            num_vertices: present,
+            num_arcs: snapshot.num_arcs(),
+            directed: snapshot.is_directed(),
+            in_edges: snapshot.has(Direction::In),
+            weight_bytes: match snapshot.weight_type() {
+                Some(element) if entry.weighted => element.bytes() as u64,
+                _ => 0,
+            },
+            scattered: false,
+        }
+    }
+
+    /// The vertices that are there, if some are removed.
+    fn present(&self) -> Outcome<Option<Vec<VertexId>>> {
+        let remaining = self.snapshot.remaining(&*brief()?)?;
+        Ok(remaining.map(|remaining| remaining.origins().to_vec()))
+    }
+
+    fn look_up(&self, column: &Column) -> Outcome<Vec<VertexId>> {
+        let snapshot = &self.snapshot;
+        let not_found = |id: ExternalId<'_>| {
+            let remedy = match snapshot.ids().find(&id.to_string()) {
+                Err(error) => error.to_string(),
+                Ok(_) => format!("the vertex {:?} was removed", id.to_string()),
+            };
+            Failure::Named("VertexNotFoundError", remedy)
+        };
+        self.seek(column, |id, found| found.ok_or_else(|| not_found(id)))
+    }
+
+    /// Hands over each id of a column and the vertex that it has, if there is one.
+    fn seek<T>(
+        &self,
+        column: &Column,
+        mut take: impl FnMut(ExternalId<'_>, Option<VertexId>) -> Outcome<T>,
+    ) -> Outcome<Vec<T>> {
+        let snapshot = &self.snapshot;
+        let removed = snapshot.removed(&*brief()?)?;
+        let mut seek = |id: ExternalId<'_>| {
+            let found = snapshot.ids().vertex_of(id)?.filter(|&v| !removed.is_removed(v));
+            take(id, found)
+        };
+        match column.ids(0..column.len(), snapshot.ids().is_text())? {
+            IdColumn::Int(ids) => ids.into_iter().map(|id| seek(ExternalId::Int(id))).collect(),
+            IdColumn::Text(ids) => ids.iter().map(|id| seek(ExternalId::Text(id))).collect(),
+        }
+    }
+
+    /// A column of numbers of vertices.
+    fn numbers(&self, column: &Column) -> Outcome<Vec<VertexId>> {
+        if column.len() > 0 && column.kind() != Holds::Integers {
+            return mistyped(format!("{}: numbers of vertices are integers", column.what()));
+        }
+        let IdColumn::Int(numbers) = column.ids(0..column.len(), false)? else {
+            return mistyped("numbers of vertices are integers");
+        };
+        let n = self.snapshot.num_vertices();
+        match numbers.iter().position(|&v| v >= n as u64) {
+            Some(at) => invalid(format!("there is no vertex number {}: there are {n}", numbers[at])),
+            None => Ok(numbers.into_iter().map(|v| vertex(v as usize)).collect()),
+        }
+    }
+
+    fn weighted_csr<W: StoredWeight + crate::array::Item>(
+        &self,
+        direction: Direction,
+        run: &Run,
+    ) -> Outcome<Option<(Array, Array, Option<Array>)>> {
+        self.csr_of::<W>(direction, run, |owner| {
+            Array::within(owner, |snapshot: &Snapshot| {
+                let csr = snapshot.graph::<W>(run)?.csr(run)?;
+                let rows = csr.as_ref().and_then(|csr| csr.rows(direction));
+                rows.map(Rows::weights).ok_or_else(vanished)
+            })
+            .map(Some)
+        })
+    }
+
+    fn csr_of<W: StoredWeight>(
+        &self,
+        direction: Direction,
+        run: &Run,
+        weights: impl FnOnce(Arc<Snapshot>) -> Outcome<Option<Array>>,
+    ) -> Outcome<Option<(Array, Array, Option<Array>)>> {
+        let owner = Arc::new(self.snapshot.clone());
+        let has = |snapshot: &Snapshot| -> Outcome<bool> {
+            let csr = snapshot.graph::<W>(run)?.csr(run)?;
+            Ok(csr.as_ref().is_some_and(|csr| csr.rows(direction).is_some()))
+        };
+        if !has(&owner)? {
+            return Ok(None);
+        }
+        let offsets = Array::within(Arc::clone(&owner), |snapshot| {
+            let csr = snapshot.graph::<W>(run)?.csr(run)?;
+            csr.as_ref().and_then(|csr| csr.rows(direction)).map(Rows::offsets).ok_or_else(vanished)
+        })?;
+        let targets = Array::within(Arc::clone(&owner), |snapshot| {
+            let csr = snapshot.graph::<W>(run)?.csr(run)?;
+            csr.as_ref().and_then(|csr| csr.rows(direction)).map(Rows::targets).ok_or_else(vanished)
+        })?;
+        Ok(Some((offsets, targets, weights(owner)?)))
+    }
+}
+
+fn vanished() -> Failure {
+    Failure::Named("Error", "the lists of a graph changed their form".to_owned())
+}

@@ -1,0 +1,126 @@
+//! What is told of databases and imports, as JSON: Python reads it into dictionaries.
+
+use esker::change::FeedReport;
+use esker::graph::{Direction, VertexId};
+use esker::store::Snapshot;
+use esker::store::diff::DiffSummary;
+use esker::store::format::{PropertyRecord, VersionRecord};
+use esker::store::import::options::ImportReport;
+use esker::store::import::source::Rejected;
+use serde_json::{Value, json};
+
+use crate::failure::Outcome;
+use crate::settings::brief;
+
+fn property_type(property: &PropertyRecord) -> &'static str {
+    if property.texts { "text" } else { property.element.name() }
+}
+
+/// A graph.
+pub(crate) fn graph_facts(snapshot: &Snapshot) -> Outcome<String> {
+    let edge_properties: Vec<Value> = snapshot
+        .edge_properties()
+        .map(|p| json!({ "name": p.name, "type": property_type(p), "weight": p.weight }))
+        .collect();
+    let vertex_properties: Vec<Value> =
+        snapshot.vertex_properties().map(|p| json!({ "name": p.name, "type": property_type(p) })).collect();
+    let weight = snapshot.weight_property();
+    Ok(json!({
+        "path": snapshot.path().display().to_string(),
+        "version": snapshot.version().number,
+        "message": snapshot.version().message,
+        "time_ms": snapshot.version().time_ms,
+        "vertices": snapshot.num_present(&*brief()?)?,
+        "vertex_numbers": snapshot.num_vertices(),
+        "edges": snapshot.num_edges(),
+        "arcs": snapshot.num_arcs(),
+        "self_loops": snapshot.version().num_loops,
+        "directed": snapshot.is_directed(),
+        "multigraph": snapshot.layer().multigraph,
+        "in_edges": snapshot.has(Direction::In),
+        "text_ids": snapshot.ids().is_text(),
+        "ids": format!("{:?}", snapshot.manifest().ids.kind).to_lowercase(),
+        "dense_base": snapshot.ids().dense_base(),
+        "order": format!("{:?}", snapshot.manifest().ids.order).to_lowercase(),
+        "weight": weight.map(|weight| weight.name.clone()),
+        "weight_type": weight.map(property_type),
+        "edge_properties": edge_properties,
+        "vertex_properties": vertex_properties,
+        "encoding": snapshot.stack().layers().first().map(|layer| format!("{:?}", layer.record().encoding).to_lowercase()),
+        "layers": snapshot.stack().layers().len(),
+        "vertex_id_bytes": size_of::<VertexId>(),
+    })
+    .to_string())
+}
+
+/// A version. What is in the log alone knows no number of edges.
+pub(crate) fn version_facts(version: &VersionRecord, in_layers: bool) -> Value {
+    json!({
+        "number": version.number,
+        "time_ms": version.time_ms,
+        "message": version.message,
+        "vertices": version.num_vertices,
+        "edges": in_layers.then_some(version.num_edges),
+    })
+}
+
+fn rejected(sample: &[Rejected]) -> Vec<Value> {
+    let show = |bad: &Rejected| json!({ "path": bad.path.display().to_string(), "line": bad.line, "text": bad.text, "reason": bad.reason });
+    sample.iter().map(show).collect()
+}
+
+/// An import.
+pub(crate) fn import_facts(
+    report: &ImportReport,
+    format: Option<&str>,
+    notes: &[String],
+    seconds: f64,
+) -> String {
+    let stages: serde_json::Map<_, _> =
+        report.stages.iter().map(|(name, seconds)| ((*name).to_owned(), json!(seconds))).collect();
+    json!({
+        "format": format,
+        "notes": notes,
+        "rows": report.rows,
+        "vertices": report.vertices,
+        "edges": report.edges,
+        "directed": report.directed,
+        "duplicates": report.duplicates,
+        "self_loops": report.self_loops,
+        "rejected": report.rejected,
+        "rejected_sample": rejected(&report.rejected_sample),
+        "order": format!("{:?}", report.order.order).to_lowercase(),
+        "order_reason": report.order.reason,
+        "versions": [1],
+        "seconds": seconds,
+        "stages": stages,
+    })
+    .to_string()
+}
+
+/// Edges that were added to a database.
+pub(crate) fn feed_facts(report: &FeedReport, notes: &[String], seconds: f64) -> String {
+    json!({
+        "notes": notes,
+        "rows": report.edges,
+        "vertices": report.vertices,
+        "rounded": report.rounded,
+        "rejected": report.rejected,
+        "rejected_sample": rejected(&report.rejected_sample),
+        "versions": report.versions,
+        "seconds": seconds,
+    })
+    .to_string()
+}
+
+/// What differs.
+pub(crate) fn diff_facts(summary: &DiffSummary) -> Value {
+    json!({
+        "edges_added": summary.edges_added,
+        "edges_removed": summary.edges_removed,
+        "edges_changed": summary.edges_changed,
+        "vertices_added": summary.vertices_added,
+        "vertices_removed": summary.vertices_removed,
+        "values_changed": summary.values_changed,
+    })
+}

@@ -1,0 +1,236 @@
+//! What every run and every import takes: threads, memory, seed; and choices given by name.
+
+use std::str::FromStr;
+use std::sync::{Arc, Mutex};
+
+use esker::graph::{Cancel, Progress, Run, RunOptions};
+use esker::plan::{Kept, Means, Place, Wish, available_bytes};
+use esker::store::format::Encoding;
+use esker::store::import::format::{Format, Pick, PickIds, PickProperties, ReadOptions};
+use esker::store::import::options::{
+    BadLines, Duplicates, ImportOptions, ImportProgress, SelfLoops, VertexOrder,
+};
+use pyo3::prelude::*;
+
+use crate::failure::{Failure, Outcome, invalid};
+use crate::watch::{Board, Listener};
+
+/// The resources of a run.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Settings {
+    threads: usize,
+    memory: Option<u64>,
+    seed: u64,
+    deterministic: bool,
+    progress: Option<Py<PyAny>>,
+}
+
+impl Settings {
+    /// What a run is planned for, where it is to read the graph in some other way than the usual one.
+    pub(crate) fn means(&self) -> Means {
+        let memory_bytes = self.memory.unwrap_or_else(|| available_bytes() / 2);
+        let Self { threads, deterministic, .. } = *self;
+        Means { threads: threads.max(1), deterministic, memory_bytes, mapped_bytes: memory_bytes }
+    }
+
+    /// The run, its token, and who is told of its rounds.
+    pub(crate) fn run(self, name: &str) -> Outcome<(Run, Cancel, Option<Listener>)> {
+        let cancel = Cancel::default();
+        let listener = self.progress.map(|callback| Listener { callback, board: Board::default() });
+        let (board, name) = (listener.as_ref().map(|listener| listener.board.clone()), name.to_owned());
+        let run = Run::new(RunOptions {
+            threads: self.threads,
+            seed: self.seed,
+            memory_bytes: self.memory,
+            deterministic: self.deterministic,
+            cancel: cancel.clone(),
+            on_progress: board.map(|board| -> esker::graph::OnProgress {
+                Arc::new(move |Progress { round, active }| {
+                    board.tell((name.clone(), None, Some(round as u64), active as u64));
+                })
+            }),
+        })?;
+        Ok((run, cancel, listener))
+    }
+}
+
+/// A run for what one thread does at once, kept: to start the thread of a new one takes longer than to look up an id.
+pub(crate) fn brief() -> Outcome<Arc<Run>> {
+    static KEPT: Mutex<Option<(u32, Arc<Run>)>> = Mutex::new(None);
+    let process = std::process::id();
+    // Who forks may have held the lock, and its thread is not in the fork: never wait for it.
+    let Ok(mut kept) = KEPT.try_lock() else { return Ok(Arc::new(Run::with_threads(1)?)) };
+    if let Some((_, run)) = kept.as_ref().filter(|(of, _)| *of == process) {
+        return Ok(Arc::clone(run));
+    }
+    let run = Arc::new(Run::with_threads(1)?);
+    std::mem::forget(kept.replace((process, Arc::clone(&run))));
+    Ok(run)
+}
+
+/// What of the graph a run reads, and how that lies in memory: names, and a number of neighbours.
+#[derive(FromPyObject)]
+pub(crate) struct Reading(Option<String>, Option<String>, Option<usize>);
+
+impl Reading {
+    /// What is asked for.
+    pub(crate) fn wish(&self) -> Outcome<Wish> {
+        let Self(kept, place, head_len) = self;
+        let kept = kept
+            .as_deref()
+            .map(|name| one_of("encoding", name, &[("lists", Kept::Lists), ("tiles", Kept::Tiles)]));
+        let place = place.as_deref().map(|name| {
+            let places = [("mapped", Place::Mapped), ("pooled", Place::Pooled), ("headed", Place::Headed)];
+            one_of("residency", name, &places)
+        });
+        if *head_len == Some(0) {
+            return invalid("head is at least 1");
+        }
+        Ok(Wish { kept: kept.transpose()?, place: place.transpose()?, head_len: *head_len })
+    }
+}
+
+/// How a database is built.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct BuildSettings {
+    directed: Option<bool>,
+    in_edges: bool,
+    order: String,
+    encoding: String,
+    duplicates: String,
+    self_loops: String,
+    bad_lines: String,
+    threads: usize,
+    memory: Option<u64>,
+    message: Option<String>,
+    progress: Option<Py<PyAny>>,
+}
+
+impl BuildSettings {
+    /// The options, and who is told of progress.
+    pub(crate) fn options(self) -> Outcome<(ImportOptions, Option<Listener>)> {
+        let default = ImportOptions::default();
+        let listener = self.progress.map(|callback| Listener { callback, board: Board::default() });
+        let board = listener.as_ref().map(|listener| listener.board.clone());
+        let options = ImportOptions {
+            directed: self.directed,
+            in_edges: self.in_edges,
+            order: one_of(
+                "order",
+                &self.order,
+                &[("auto", VertexOrder::Auto), ("keep", VertexOrder::Keep), ("degree", VertexOrder::Degree)],
+            )?,
+            encoding: encoding(&self.encoding)?,
+            duplicates: one_of(
+                "duplicates",
+                &self.duplicates,
+                &[
+                    ("drop", Duplicates::Drop),
+                    ("keep", Duplicates::Keep),
+                    ("sum", Duplicates::Sum),
+                    ("min", Duplicates::Min),
+                ],
+            )?,
+            self_loops: one_of(
+                "self_loops",
+                &self.self_loops,
+                &[("keep", SelfLoops::Keep), ("drop", SelfLoops::Drop)],
+            )?,
+            bad_lines: one_of(
+                "bad_lines",
+                &self.bad_lines,
+                &[("stop", BadLines::Stop), ("skip", BadLines::Skip)],
+            )?,
+            threads: self.threads,
+            memory_bytes: self.memory.unwrap_or(default.memory_bytes),
+            message: self.message,
+            on_progress: board.map(|board| -> esker::store::import::options::OnImportProgress {
+                Arc::new(move |ImportProgress { stage, fraction, edges }| {
+                    board.tell((stage.to_owned(), fraction, None, edges));
+                })
+            }),
+            ..default
+        };
+        Ok((options, listener))
+    }
+}
+
+/// How files are read.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct ReadSettings {
+    format: Option<String>,
+    source: Option<String>,
+    target: Option<String>,
+    /// `None`: the usual one; empty: none.
+    weight: Option<String>,
+    /// As the weight.
+    time: Option<String>,
+    /// `None`: no others.
+    properties: Option<Vec<String>>,
+    all_properties: bool,
+    ids: String,
+    delimiter: Option<String>,
+    header: Option<bool>,
+    quotes: Option<bool>,
+    vertices: Option<String>,
+}
+
+impl ReadSettings {
+    /// The options.
+    pub(crate) fn options(self) -> Outcome<ReadOptions> {
+        let delimiter = match self.delimiter.as_deref().map(str::as_bytes) {
+            None => None,
+            Some(b"\\t" | b"tab") => Some(b'\t'),
+            Some(b"space") => Some(b' '),
+            Some([byte]) if byte.is_ascii() => Some(*byte),
+            Some(_) => return invalid("delimiter is one character, as ';' or '\\t'"),
+        };
+        Ok(ReadOptions {
+            format: self.format.as_deref().map(Format::from_str).transpose()?,
+            source: self.source,
+            target: self.target,
+            weight: pick(self.weight),
+            time: pick(self.time),
+            properties: match self.properties {
+                _ if self.all_properties => PickProperties::All,
+                None => PickProperties::None,
+                Some(columns) => PickProperties::Columns(columns),
+            },
+            ids: one_of(
+                "ids",
+                &self.ids,
+                &[("auto", PickIds::Auto), ("int", PickIds::Int), ("text", PickIds::Text)],
+            )?,
+            delimiter,
+            header: self.header,
+            quotes: self.quotes,
+            vertices: self.vertices,
+            ..ReadOptions::default()
+        })
+    }
+}
+
+fn pick(column: Option<String>) -> Pick {
+    match column {
+        None => Pick::Auto,
+        Some(name) if name.is_empty() => Pick::Skip,
+        Some(name) => Pick::Column(name),
+    }
+}
+
+/// How lists are kept.
+pub(crate) fn encoding(name: &str) -> Outcome<Encoding> {
+    one_of("encoding", name, &[("plain", Encoding::Plain), ("compressed", Encoding::Compressed)])
+}
+
+/// The choice of a name.
+pub(crate) fn one_of<T: Copy>(what: &str, given: &str, choices: &[(&str, T)]) -> Outcome<T> {
+    let found = choices.iter().find(|(name, _)| *name == given);
+    found.map(|(_, choice)| *choice).ok_or_else(|| {
+        let names: Vec<String> = choices.iter().map(|(name, _)| format!("'{name}'")).collect();
+        Failure::Named("InvalidError", format!("{what} is one of {}, not '{given}'", names.join(", ")))
+    })
+}

@@ -1,0 +1,169 @@
+//! Columns as an input of the import: no file in between.
+
+use std::sync::Arc;
+
+use esker::store::import::source::{Batch, Block, BlockParser, IdColumn, IdKind, Reader, Schema};
+use esker::store::{Error, Result};
+
+use crate::column::{Column, Holds};
+use crate::failure::{Failure, Outcome, invalid, mistyped};
+
+/// Edges of a block.
+const BLOCK_EDGES: usize = 1 << 16;
+/// Bytes that stand for an edge in progress: two ids.
+const EDGE_BYTES: u64 = 16;
+
+/// The columns of the edges.
+pub(crate) struct Columns {
+    pub(crate) source: Column,
+    pub(crate) target: Column,
+    /// By name.
+    pub(crate) properties: Vec<(String, Column)>,
+    /// Vertices without edges.
+    pub(crate) vertices: Option<Column>,
+}
+
+impl Columns {
+    fn len(&self) -> usize {
+        self.source.len()
+    }
+
+    /// An error unless all columns fit together.
+    fn check(&self) -> Outcome<()> {
+        let columns = self.properties.iter().map(|(_, column)| column).chain([&self.target]);
+        for column in columns {
+            if column.len() != self.len() {
+                return invalid(format!(
+                    "{} has {} elements, and {} has {}: columns are of one length",
+                    self.source.what(),
+                    self.len(),
+                    column.what(),
+                    column.len()
+                ));
+            }
+        }
+        for column in [Some(&self.source), Some(&self.target), self.vertices.as_ref()].into_iter().flatten() {
+            if column.kind() == Holds::Floats {
+                return mistyped(format!("{}: ids are integers or texts, not floats", column.what()));
+            }
+            column.expect_ids(self.has_texts())?;
+        }
+        Ok(())
+    }
+
+    fn has_texts(&self) -> bool {
+        let vertices = self.vertices.as_ref().filter(|vertices| vertices.len() > 0);
+        let first = if self.len() > 0 { Some(&self.source) } else { vertices };
+        first.is_some_and(|column| column.kind() == Holds::Texts)
+    }
+}
+
+/// Reads columns. Blocks carry nothing but their number: the parser takes its range.
+pub(crate) struct ColumnReader {
+    schema: Schema,
+    columns: Arc<Columns>,
+    next: usize,
+}
+
+impl ColumnReader {
+    /// From the first block on. `weight` names the property that is the weight; `num_vertices` says that ids are `0..num_vertices`.
+    pub(crate) fn new(columns: Columns, weight: Option<&str>, num_vertices: Option<u64>) -> Outcome<Self> {
+        columns.check()?;
+        let texts = columns.has_texts();
+        let ids = match num_vertices {
+            Some(_) if texts => {
+                return mistyped("num_vertices is for ids that are integers from 0, and these are texts");
+            }
+            Some(num_vertices) => IdKind::Numbered { first: 0, num_vertices },
+            None if texts => IdKind::Text,
+            None => IdKind::Int,
+        };
+        let properties: Vec<String> = columns.properties.iter().map(|(name, _)| name.clone()).collect();
+        let schema = Schema {
+            format: "columns",
+            ids,
+            weight: weight.and_then(|weight| properties.iter().position(|name| name == weight)),
+            properties,
+            directed: None,
+            both_ends: false,
+            input_bytes: Some(columns.len() as u64 * EDGE_BYTES),
+        };
+        Ok(Self { schema, columns: Arc::new(columns), next: 0 })
+    }
+}
+
+impl Reader for ColumnReader {
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn parser(&self) -> Arc<dyn BlockParser> {
+        Arc::new(ColumnParser { columns: Arc::clone(&self.columns), ids: self.schema.ids })
+    }
+
+    fn next_block(&mut self) -> Result<Option<Block>> {
+        let vertices = self.columns.vertices.as_ref().map_or(0, Column::len);
+        if self.next >= self.columns.len().max(vertices) {
+            return Ok(None);
+        }
+        let first_line = self.next as u64;
+        self.next += BLOCK_EDGES;
+        Ok(Some(Block { bytes: Vec::new(), first_line, file: 0, input_bytes: 0 }))
+    }
+}
+
+struct ColumnParser {
+    columns: Arc<Columns>,
+    ids: IdKind,
+}
+
+impl BlockParser for ColumnParser {
+    fn parse(&self, block: Block) -> Result<Batch> {
+        let first = block.first_line as usize;
+        let range = |len: usize| first.min(len)..(first + BLOCK_EDGES).min(len);
+        let edges = range(self.columns.len());
+        let texts = self.ids == IdKind::Text;
+        let ids = |column: &Column, range| -> Result<IdColumn> {
+            let ids = column.ids(range, texts).map_err(refused)?;
+            self.expect_numbers(column, first, &ids)?;
+            Ok(ids)
+        };
+        let properties = self.columns.properties.iter().map(|(_, column)| column.values(edges.clone()));
+        let vertices = self.columns.vertices.as_ref();
+        Ok(Batch {
+            input_bytes: edges.len() as u64 * EDGE_BYTES,
+            source: ids(&self.columns.source, edges.clone())?,
+            target: ids(&self.columns.target, edges.clone())?,
+            properties: properties.collect::<Outcome<_>>().map_err(refused)?,
+            vertices: vertices.map(|column| ids(column, range(column.len()))).transpose()?,
+            rejected: Vec::new(),
+        })
+    }
+}
+
+impl ColumnParser {
+    /// An error if an id is beyond the number of vertices that was given.
+    fn expect_numbers(&self, column: &Column, first: usize, ids: &IdColumn) -> Result<()> {
+        let (IdKind::Numbered { num_vertices, .. }, IdColumn::Int(ids)) = (self.ids, ids) else {
+            return Ok(());
+        };
+        match ids.iter().position(|&id| id >= num_vertices) {
+            None => Ok(()),
+            Some(at) => Err(Error::Invalid(format!(
+                "{}[{}] is {}, and num_vertices is {num_vertices}: ids are less than that",
+                column.what(),
+                first + at,
+                ids[at]
+            ))),
+        }
+    }
+}
+
+/// What is wrong with a column, as the import says it.
+fn refused(failure: Failure) -> Error {
+    match failure {
+        Failure::Esker(esker::Error::Store(error)) => error,
+        Failure::Named(_, message) => Error::Invalid(message),
+        other => Error::Invalid(format!("{other:?}")),
+    }
+}

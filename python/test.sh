@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Tests of the Python package, on the library that `cargo build --workspace` leaves in target/debug: no wheel is built. The
+# packages that it needs go to a virtual environment in target/, once.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+target=${CARGO_TARGET_DIR:-target}
+environment=$target/python
+wanted=python/tests/requirements.txt
+if ! cmp --silent "$wanted" "$environment/installed.txt"; then
+    rm -rf "$environment"
+    python3 -m venv "$environment"
+    "$environment/bin/pip" install --quiet --disable-pip-version-check --requirement "$wanted"
+    cp "$wanted" "$environment/installed.txt"
+fi
+ln -sf "$(realpath "$target")/debug/lib_esker.so" python/esker/_esker.abi3.so
+
+"$environment/bin/python" python/tests/register.py
+
+export MPLBACKEND=agg
+"$environment/bin/python" -m pytest "$@"
+
+# NetworkX's own tests of what the backend offers most of. All of them take a quarter of an hour: pytest --pyargs networkx.
+export NETWORKX_TEST_BACKEND=esker NETWORKX_FALLBACK_TO_NX=True
+if [ $# = 0 ]; then
+    "$environment/bin/python" -m pytest -p no:cacheprovider --pyargs networkx.algorithms.{components,shortest_paths,centrality,coloring} \
+        networkx.algorithms.tests.test_{core,cluster,euler,smetric,regular,reciprocity,dag,hierarchy,mis}
+fi

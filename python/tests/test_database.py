@@ -1,0 +1,362 @@
+"""Databases: opening, importing, batches, versions."""
+
+import datetime
+import gzip
+import os
+import pickle
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+import esker
+
+
+def test_versions_stay_as_they_were(web):
+    assert [version.message for version in web.versions()] == ["first", "second"]
+    first, second = web.graph(1), web.graph(version=2)
+    assert first.num_edges == 3 and second.num_edges == 3
+    assert first.has_edge("bob", "carol") and not second.has_edge("bob", "carol")
+    assert "dave" in second and "dave" not in first
+    assert second.edge("alice", "dave") == {"weight": 7.0}
+    assert second.version == 2 and second.time <= datetime.datetime.now(datetime.timezone.utc)
+
+
+def test_versions_by_tag_and_time(web):
+    web.tag("monday", 1)
+    assert web.tags == {"monday": 1}
+    assert web.versions()[0].tags == ("monday",)
+    assert web.graph(at="monday").version == 1
+    later = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=1)
+    assert web.graph(at=later).version == 2
+    assert web.graph(at=later.date()).version == 2
+    assert web.graph(at="latest").version == 2
+    for wrong in (9, "tuesday", datetime.date(1999, 1, 1)):
+        with pytest.raises(KeyError) as error:
+            web.graph(at=wrong)
+        assert isinstance(error.value, esker.VersionNotFoundError)
+    with pytest.raises(TypeError):
+        web.graph(at=1.5)
+    with pytest.raises(ValueError, match="not both"):
+        web.graph(1, at=1)
+    web.untag("monday")
+    assert web.tags == {}
+
+
+def test_diff(web):
+    found = web.diff(1, 2)
+    assert (found.edges_added, found.edges_removed, found.vertices_added) == (1, 1, 1)
+    kinds = {change["kind"] for change in found.changes}
+    assert kinds == {"edge added", "edge removed", "vertex added"}
+    assert web.diff(1, 2, summary_only=True).changes == []
+    assert web.diff(2, 1).edges_added == 1
+
+
+def test_retain_forget_compact(web):
+    for number in range(3, 6):
+        with web.batch() as batch:
+            batch.add_edges(["alice"], [f"friend {number}"], weight=[1.0])
+    web.forget(4)
+    assert [version.number for version in web.versions()] == [1, 2, 3, 5]
+    web.retain(last=2)
+    assert [version.number for version in web.versions()] == [3, 5]
+    assert web.compact()["layers"] == 1
+    assert web.check() == []
+    assert "friend 5" in web.graph() and web.graph(3).num_edges == 4
+
+
+def test_read_as_tiles_and_with_heads(web):
+    usual = web.graph().pagerank().to_numpy()
+    with pytest.raises(esker.Error, match="tiles"):
+        web.graph().pagerank(encoding="tiles")
+    web.compact(encoding="tiles")
+    g = web.graph()
+    for reading in ({"encoding": "tiles"}, {"residency": "pooled"}, {"residency": "headed", "head": 1}, {"residency": "mapped"}):
+        assert abs(g.pagerank(**reading, memory="1GiB").to_numpy() - usual).max() < 1e-6, reading
+        assert g.bfs("alice", **reading).reached == g.bfs("alice").reached
+    with pytest.raises(ValueError, match="encoding is one of"):
+        g.pagerank(encoding="plain")
+    with pytest.raises(ValueError, match="head"):
+        g.pagerank(residency="pooled", head=3)
+    with pytest.raises(MemoryError, match="MiB|bytes"):
+        g.pagerank(residency="pooled", memory="1MiB")
+
+
+def test_edge_properties_that_come_later(web):
+    with pytest.raises(ValueError, match="is no type"):
+        web.define_edge_property("since", "date")
+    with pytest.raises(ValueError, match="already"):
+        web.define_edge_property("weight")
+    web.define_edge_property("since", "i64")
+    web.define_edge_property("kind", "text")
+    with web.batch() as batch:
+        batch.add_edges(["bob"], ["dave"], weight=[1.0], since=[1999], kind=["new"])
+    assert web.graph().edge("bob", "dave") == {"weight": 1.0, "since": 1999, "kind": "new"}
+    assert web.graph(1).edge("alice", "bob") == {"weight": 1.0, "since": 0, "kind": ""}
+
+
+def test_reopened(path, web):
+    with esker.open(path) as reader:
+        assert reader.graph().num_vertices == 4
+        assert not reader.writable and repr(reader).endswith("(r)>")
+        with pytest.raises(PermissionError):
+            reader.batch()
+        with pytest.raises(esker.ReadOnlyError):
+            reader.tag("x")
+        with web.batch() as batch:
+            batch.add_vertices(["erin"])
+        assert "erin" not in reader.graph()
+        assert "erin" in reader.refresh().graph()
+    with pytest.raises(esker.InvalidError, match="written to by"):
+        esker.open(path, "rw")
+    web.close()
+    with esker.open(path, mode="rw", sync="never") as writer, writer.batch() as batch:
+        batch.delete_vertices(["erin"])
+    assert "erin" not in esker.open(path).graph()
+
+
+def test_closed(web):
+    graph = web.graph()
+    batch = web.batch()
+    web.close()
+    web.close()
+    assert web.closed and not web.writable
+    for use in (web.graph, web.versions, web.batch, web.check, lambda: web.tag("x"), lambda: batch.add_vertices(["x"])):
+        with pytest.raises(esker.ClosedError):
+            use()
+    assert graph.pagerank().rounds > 0, "a graph outlives the handle that it came from"
+
+
+def test_names_that_cannot_be(path, web):
+    for name in ("", "7", "latest", "2026-11-21", "a b"):
+        with pytest.raises(ValueError, match="cannot be a tag"):
+            web.tag(name)
+    with pytest.raises(esker.VersionNotFoundError):
+        web.untag("monday")
+    for wrong in ("", "a\0b"):
+        for use in (esker.open, esker.create):
+            with pytest.raises(ValueError, match="no path"):
+                use(wrong)
+    for use in (esker.open, esker.create, esker.import_):
+        with pytest.raises(esker.MistypedError, match="path"):
+            use(5)
+    with pytest.raises(esker.MistypedError, match="message"):
+        web.batch(5)
+    for wrong, error in ((0, ValueError), (-1, ValueError), (2**64, ValueError), ("x", TypeError), (1.5, TypeError), (True, TypeError)):
+        with pytest.raises(error) as raised:
+            web.retain(last=wrong)
+        assert isinstance(raised.value, esker.Error)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"order": "x"}, {"encoding": "x"}, {"sync": "x"}, {"directed": "no"}, {"weight": 5}, {"order": 5}, {"threads": 0}, {"num_vertices": -1}],
+)
+def test_options_are_checked_when_they_are_given(tmp_path, options):
+    with pytest.raises(esker.Error):
+        esker.create(tmp_path / "new.esker", **options)
+
+
+def test_what_the_log_alone_knows(web):
+    web.graph().num_edges
+    for version in web.versions():
+        assert version.edges in (None, web.graph(version.number).num_edges)
+
+
+def test_missing_and_existing(tmp_path, path, web):
+    with pytest.raises(FileNotFoundError):
+        esker.open(tmp_path / "no.esker")
+    with pytest.raises(FileExistsError):
+        esker.create(path)
+    with pytest.raises(ValueError, match="not a database"):
+        esker.open(tmp_path)
+    with pytest.raises(ValueError, match="mode"):
+        esker.open(path, "w")
+    web.close()
+    with esker.create(path, replace=True) as fresh, fresh.batch() as batch:
+        batch.add_edges([1], [2])
+    assert esker.open(path).graph().num_edges == 1
+
+
+def test_an_empty_database(path):
+    with esker.create(path):
+        pass
+    with esker.open(path, "rw") as db:
+        graph = db.graph()
+        assert len(graph) == 0 and bool(graph) and list(graph) == []
+        assert len(graph.pagerank()) == 0 and graph.pagerank().top(3) == []
+        assert graph.wcc().components == 0
+        assert len(graph.edges()) == 0
+        with db.batch() as batch:
+            batch.add_edges([3], [4])
+        assert db.graph().num_edges == 1
+
+
+def test_a_batch_that_fails_leaves_nothing(web):
+    with pytest.raises(RuntimeError), web.batch() as batch:
+        batch.add_edges(["x"], ["y"], weight=[1.0])
+        raise RuntimeError
+    with pytest.raises(esker.ClosedError):
+        batch.commit()
+    with web.batch() as batch:
+        with pytest.raises(ValueError, match="weight is not given"):
+            batch.add_edges(["x"], ["y"])
+        with pytest.raises(ValueError, match="no property"):
+            batch.add_edges(["x"], ["y"], weight=[1.0], colour=["red"])
+        with pytest.raises(TypeError, match="texts"):
+            batch.add_edges([1], ["y"], weight=[1.0])
+        batch.add_edges(["x"], ["z"], weight=[1.0])
+    assert "z" in web.graph() and "y" not in web.graph()
+
+
+def test_what_fails_half_way_ends_the_batch(web):
+    with pytest.raises(esker.ClosedError), web.batch() as batch:
+        with pytest.raises(ValueError, match="NaN"):
+            batch.add_edges(["x", "y"], ["y", "z"], weight=[1.0, float("nan")])
+        batch.add_vertices(["w"])
+    assert "w" not in web.graph() and "x" not in web.graph()
+
+
+def test_a_first_batch_that_fails_leaves_no_database(path):
+    db = esker.create(path)
+    with pytest.raises(RuntimeError), db.batch() as batch:
+        batch.add_edges(["x"], ["y"])
+        batch.set_vertices(["x"], age=3)
+        raise RuntimeError
+    assert not os.path.exists(path) and repr(db).endswith("(new)>")
+    with db.batch("again") as batch:
+        batch.add_edges([1], [2])
+    assert [version.message for version in db.versions()] == ["again"]
+    db.close()
+    assert esker.open(path).graph().num_edges == 1
+
+
+def test_one_value_for_all_vertices(web):
+    with web.batch() as batch:
+        batch.set_vertices(["alice", "bob"], age=np.int64(3), score=np.float32(0.5), city="Oslo")
+    assert web.graph().properties("bob") == {"age": 3, "score": 0.5, "city": "Oslo"}
+    with web.batch() as batch:
+        batch.set_vertices(["alice"], age=None, city=None)
+        batch.set_vertices(["bob", "carol"], age=np.ma.MaskedArray([1, 2], mask=[True, False]))
+    graph = web.graph()
+    assert graph.properties("alice") == {"score": 0.5} and graph.properties("bob") == {"score": 0.5, "city": "Oslo"}
+    assert graph.properties("carol") == {"age": 2}
+    with web.batch() as batch:
+        batch.set_vertices(graph.ids(), again=graph.property("score"))
+    assert web.graph().property("again").mask.tolist() == graph.property("score").mask.tolist()
+
+
+def test_vertex_properties(web):
+    with web.batch() as batch:
+        batch.set_vertices(["alice", "bob"], age=[30, 40], city=["Oslo", None])
+        batch.set_vertices(["carol"], city="Rome")
+    graph = web.graph()
+    assert graph.vertex_properties == {"age": "i64", "city": "text"}
+    assert graph.properties("alice") == {"age": 30, "city": "Oslo"}
+    assert graph.properties("bob") == {"age": 40}
+    ages = dict(zip(graph.ids(), graph.property("age").tolist()))
+    assert ages == {"alice": 30, "bob": 40, "carol": None, "dave": None}
+    assert dict(zip(graph.ids(), graph.property("city")))["carol"] == "Rome"
+    with web.batch() as batch:
+        batch.set_vertices(["alice"], age=[None], city=["Bonn"])
+    assert web.graph().properties("alice") == {"city": "Bonn"}
+    assert web.graph(3).properties("alice") == {"age": 30, "city": "Oslo"}
+    with pytest.raises(KeyError):
+        graph.property("height")
+
+
+def test_store(web):
+    graph = web.graph()
+    assert web.store(graph.pagerank(), "pagerank") == 3
+    stored = web.graph().property("pagerank")
+    assert stored.tolist() == graph.pagerank().to_numpy().tolist()
+    web.store(graph.bfs("bob"))
+    depth = web.graph().property("depth")
+    assert depth.mask.any() and depth[~depth.mask].tolist() == [0]
+    with pytest.raises(esker.UnsuitableError):
+        web.store(graph.forest())
+    with pytest.raises(TypeError):
+        web.store([1, 2, 3])
+
+
+def test_import_of_files(tmp_path, path):
+    file = tmp_path / "edges.csv.gz"
+    with gzip.open(file, "wt") as out:
+        out.write("from,to,w,colour\na,b,1,red\nb,c,2,blue\na,b,3,red\n")
+    with esker.create(path, directed=False) as db:
+        report = db.import_(file, source="from", target="to", weight="w", properties=["colour"])
+        assert (report.rows, report["edges"], report.duplicates) == (3, 2, 1)
+        assert "rows=3" in repr(report)
+        graph = db.graph()
+        assert not graph.directed and graph.weight == "w"
+        assert graph.edge("b", "a") == {"w": 1, "colour": "red"}
+        more = tmp_path / "more.csv"
+        more.write_text("from,to,w,colour\nc,d,5,green\n")
+        assert db.import_(more, source="from", target="to", message="more").versions == [2]
+        assert db.graph().edge("c", "d") == {"w": 5, "colour": "green"}
+        assert db.export(tmp_path / "out.csv") == 3
+        with pytest.raises(FileExistsError):
+            db.export(tmp_path / "out.csv")
+    assert esker.import_(tmp_path / "out.csv", ids="text").graph().num_edges == 3
+
+
+def test_bad_lines_are_told(tmp_path):
+    file = tmp_path / "edges.el"
+    file.write_text("1 2\n3\n4 5\n")
+    with pytest.raises(esker.InputError) as error:
+        esker.import_(file)
+    assert error.value.line == 2 and error.value.path.endswith("edges.el")
+    assert isinstance(error.value, ValueError)
+    with pytest.warns(esker.EskerWarning, match="1 lines"):
+        assert esker.import_(file, bad_lines="skip").graph().num_edges == 2
+    with pytest.raises(FileNotFoundError):
+        esker.import_(tmp_path / "nothing.csv")
+    with pytest.raises(ValueError, match="bad_lines"):
+        esker.import_(file, bad_lines="maybe")
+
+
+def test_rounding_is_told(web):
+    with pytest.warns(esker.EskerWarning, match="1 values were rounded"):
+        with web.batch() as batch:
+            batch.add_edges(["alice"], ["bob"], weight=[0.1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with web.batch() as batch:
+            batch.add_edges(["alice"], ["bob"], weight=[0.5])
+
+
+def test_a_damaged_file_is_told(tmp_path, path, web):
+    web.close()
+    layer = max((tmp_path / "test.esker" / "layers").rglob("*"), key=lambda file: file.is_file() and file.stat().st_size)
+    content = bytearray(layer.read_bytes())
+    content[: len(content)] = bytes(byte ^ 0xFF for byte in content)
+    layer.write_bytes(content)
+    with pytest.raises(esker.CorruptError) as error:
+        esker.open(path).graph().pagerank()
+    assert "damaged" in str(error.value) and error.value.path
+
+
+def test_pickling(web):
+    graph = pickle.loads(pickle.dumps(web.graph(1)))
+    assert graph.version == 1 and graph.num_edges == 3
+    with pytest.raises(ValueError, match="memory"):
+        pickle.dumps(esker.from_edges([1], [2]))
+    with pytest.raises(ValueError, match="pickled"):
+        pickle.dumps(web)
+
+
+def test_another_process_reads_while_this_one_writes(path, web):
+    code = "import esker, sys; g = esker.open(sys.argv[1]).graph(); print(g.version, g.bfs('alice').reached)"
+    run = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["2", "3"]
+    code = "import esker, sys; esker.open(sys.argv[1], 'rw')"
+    run = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=False)
+    assert "is being written to by another process" in run.stderr
+
+
+def test_sub_imports_are_late():
+    code = "import sys, esker; print([m for m in ('numpy', 'pandas', 'networkx', 'scipy', 'polars') if m in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"

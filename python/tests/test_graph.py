@@ -1,0 +1,171 @@
+"""Graphs: ids, lists, algorithms, conversions."""
+
+import inspect
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse
+
+import esker
+
+
+@pytest.fixture(scope="module")
+def karate():
+    graph = nx.karate_club_graph()
+    return graph, esker.from_edges(graph)
+
+
+def test_every_algorithm_of_the_catalogue_is_a_method(karate):
+    _, graph = karate
+    for algorithm in esker.ALGORITHMS.values():
+        source = [0] if any(option.is_required for option in algorithm.options) else []
+        result = getattr(graph, algorithm.method)(*source, seed=3, verify=True)
+        assert result.algorithm == algorithm.name and result.seconds >= 0
+        assert result.facts or result.columns
+        estimate = getattr(graph.estimate, algorithm.method)(threads=1)
+        assert estimate.memory_bytes > 0 and estimate.fits("1GiB") and not estimate.fits(1)
+        for owner in (esker.Graph, type(graph.estimate)):
+            method = getattr(owner, algorithm.method)
+            assert "threads" in inspect.signature(method).parameters
+            assert all(option.keyword in method.__doc__ for option in algorithm.options)
+
+
+def test_answers_are_those_of_networkx(karate):
+    reference, graph = karate
+    unweighted = nx.Graph(reference.edges)
+    ranks = graph.pagerank(tolerance=1e-10)
+    for vertex, rank in nx.pagerank(unweighted, tol=1e-12).items():
+        assert ranks[vertex] == pytest.approx(rank, abs=1e-8)
+    assert graph.bfs(0).to_dict() == dict(nx.single_source_shortest_path_length(reference, 0))
+    assert graph.sssp(0).to_dict() == pytest.approx(nx.single_source_dijkstra_path_length(reference, 0))
+    assert graph.triangles().triangles == sum(nx.triangles(reference).values()) // 3
+    assert graph.kcore().to_dict() == nx.core_number(reference)
+    path = graph.sssp(0, parents=True).path_to(26)
+    assert nx.path_weight(reference, path, "weight") == graph.sssp(0)[26]
+    lazily = graph.bfs(0).path_to(26)
+    assert lazily[0] == 0 and lazily[-1] == 26 and nx.is_path(reference, lazily)
+
+
+def test_options_are_checked(karate):
+    _, graph = karate
+    for wrong in ({"damping": "x"}, {"dampin": 0.5}, {"rounds": 1.5}, {"threads": 1.5}, {"seed": "x"}, {"memory": 1.5}):
+        with pytest.raises(TypeError):
+            graph.pagerank(**wrong)
+    for wrong in ({"damping": 2.0}, {"rounds": -1}, {"threads": 0}, {"seed": -1}, {"memory": "much"}):
+        with pytest.raises(ValueError):
+            graph.pagerank(**wrong)
+    with pytest.raises(TypeError, match="source"):
+        graph.bfs()
+    with pytest.raises(ValueError):
+        graph.bfs([])
+    with pytest.raises(KeyError, match="no vertex"):
+        graph.bfs(99)
+    with pytest.raises(KeyError, match="not negative"):
+        graph.bfs(-1)
+    with pytest.raises(TypeError, match="integers"):
+        graph.bfs("0")
+    with pytest.raises(MemoryError) as error:
+        graph.pagerank(memory=1)
+    assert error.value.needed_bytes > 1 == error.value.limit_bytes
+    assert graph.pagerank(memory=error.value.needed_bytes).converged
+    with pytest.raises(ValueError, match="method"):
+        graph.wcc(method="guess")
+
+
+def test_several_sources(karate):
+    reference, graph = karate
+    found = graph.bfs([0, 33])
+    both = [nx.single_source_shortest_path_length(reference, source) for source in (0, 33)]
+    assert found.to_dict() == {v: min(lengths[v] for lengths in both) for v in reference}
+
+
+def test_lists(web):
+    graph = web.graph()
+    assert graph.neighbors("alice") == ["bob", "dave"]
+    assert graph.neighbors("alice", direction="in") == ["carol"]
+    assert graph.degree("alice") == 2 and graph.degree("alice", direction="both") == 3
+    assert graph.degree().tolist() == [2, 0, 1, 0]
+    assert graph.ids(graph.neighbors(graph.vertex("alice"), dense=True)).tolist() == ["bob", "dave"]
+    assert not graph.has_edge("alice", "nobody") and graph.has_edge("carol", "alice")
+    assert "alice" in graph and 3 not in graph and None not in graph
+    assert list(graph) == ["alice", "bob", "carol", "dave"]
+    with pytest.raises(ValueError):
+        graph.edge("dave", "alice")
+    with pytest.raises(ValueError, match="direction"):
+        graph.neighbors("alice", direction="up")
+    with pytest.raises(ValueError):
+        graph.neighbors(99, dense=True)
+
+
+def test_edges_and_parts(web):
+    graph = web.graph()
+    table = graph.edges()
+    assert len(table) == 3 and table.properties["weight"].tolist() == [1.0, 7.0, 3.0]
+    frame = table.to_pandas()
+    assert frame.values.tolist() == [["alice", "bob", 1.0], ["alice", "dave", 7.0], ["carol", "alice", 3.0]]
+    assert table.to_polars().rows() == table.to_arrow().to_pandas().apply(tuple, axis=1).tolist()
+    ego = graph.ego("dave").to_networkx()
+    assert set(ego.nodes) == {"alice", "dave"} and ego.edges["alice", "dave"] == {"weight": 7.0}
+    assert set(graph.ego("dave", 2).vertices()) == {"alice", "bob", "carol", "dave"}
+    assert set(graph.ego("carol", 2, direction="out").vertices()) == {"carol", "alice", "bob", "dave"}
+    assert len(graph.ego("bob", 0)) == 0
+    part = graph.subgraph(["alice", "carol"]).to_networkx()
+    assert list(part.edges(data="weight")) == [("carol", "alice", 3.0)]
+    with pytest.raises(KeyError):
+        graph.subgraph(["nobody"])
+
+
+def test_networkx_round_trip(karate):
+    reference, graph = karate
+    back = graph.to_networkx()
+    assert nx.utils.graphs_equal(nx.Graph(back.edges), nx.Graph(reference.edges))
+    assert all(back.edges[edge]["weight"] == reference.edges[edge]["weight"] for edge in reference.edges)
+
+
+def test_scipy_without_a_copy(karate):
+    reference, graph = karate
+    matrix = graph.to_scipy()
+    assert (matrix.toarray() == nx.to_numpy_array(reference)).all()
+    assert matrix.indices.base is not None and not matrix.indices.flags.owndata, "the targets are mapped"
+    assert not matrix.data.flags.owndata and not matrix.data.flags.writeable
+    assert (graph.to_scipy(weight=False).toarray() == (nx.to_numpy_array(reference) > 0)).all()
+    again = esker.from_edges(matrix.tocsr(), directed=True).to_scipy()
+    assert (again.toarray() == matrix.toarray()).all()
+    assert scipy.sparse.csgraph.connected_components(matrix)[0] == graph.wcc().components
+
+
+def test_compressed_graphs_answer_alike(karate):
+    reference, graph = karate
+    small = esker.from_edges(reference, encoding="compressed")
+    assert small.info["encoding"] == "compressed" and graph.info["encoding"] == "plain"
+    assert small.bfs(0).to_dict() == graph.bfs(0).to_dict()
+    assert (small.to_scipy().toarray() == graph.to_scipy().toarray()).all()
+    with pytest.raises(ValueError, match="encoding"):
+        esker.from_edges([1], [2], encoding="zip")
+
+
+def test_scipy_of_layers(web):
+    graph = web.graph()
+    expected = np.zeros((4, 4))
+    for u, v, weight in (("alice", "bob", 1.0), ("alice", "dave", 7.0), ("carol", "alice", 3.0)):
+        expected[graph.vertex(u), graph.vertex(v)] = weight
+    assert (graph.to_scipy().toarray() == expected).all()
+    assert (graph.to_scipy(direction="in").toarray() == expected.T).all()
+
+
+def test_removed_vertices_are_not_there(web):
+    with web.batch() as batch:
+        batch.delete_vertices(["bob"])
+        batch.set_vertices(["alice", "dave"], age=[1, 2])
+    graph = web.graph()
+    assert len(graph) == 3 and "bob" not in graph and list(graph) == ["alice", "carol", "dave"]
+    with pytest.raises(KeyError):
+        graph.bfs("bob")
+    found = graph.bfs("carol")
+    assert found.to_dict() == {"alice": 1, "carol": 0, "dave": 2}
+    assert found["dave"] == 2 and found.path_to("dave") == ["carol", "alice", "dave"]
+    assert len(graph.edges()) == 2 and graph.subgraph(["carol", "alice"]).ids()[1].tolist() == ["alice"]
+    assert graph.property("age").tolist() == [1, None, 2]
+    assert graph.pagerank().to_pandas()["vertex"].tolist() == ["alice", "carol", "dave"]
+    assert web.store(found) and web.graph().properties("dave") == {"age": 2, "depth": 2}

@@ -1,0 +1,211 @@
+"""The NetworkX backend: the same answers as NetworkX's own functions. Its own tests run on the backend too, see test.sh."""
+
+import inspect
+import subprocess
+import sys
+
+import networkx as nx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import esker
+from esker.networkx import backend
+from esker.networkx.info import FUNCTIONS, get_info
+from esker.networkx.offer import OFFERED
+
+
+def test_what_is_told_is_what_is_offered():
+    assert set(FUNCTIONS) == set(OFFERED) and len(FUNCTIONS) >= 60
+    for name, offer in OFFERED.items():
+        theirs = inspect.signature(nx.utils.backends._registered_algorithms[name].orig_func)
+        ours = inspect.signature(offer.function)
+        assert list(ours.parameters) == list(theirs.parameters), name
+        defaults = [parameter.default for parameter in theirs.parameters.values()]
+        assert [parameter.default for parameter in ours.parameters.values()] == defaults, name
+    assert set(get_info()["functions"]) == set(FUNCTIONS)
+
+
+def test_networkx_is_imported_without_the_native_library():
+    code = "import sys, networkx as nx; assert 'esker' in nx.config.backends; print('esker._esker' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "False"
+
+
+def listed(answer):
+    """An answer that can be compared: generators become lists, sets in them are sorted."""
+    if isinstance(answer, dict):
+        return {key: listed(value) for key, value in answer.items()}
+    if hasattr(answer, "__next__"):
+        answer = list(answer)
+        if answer and all(isinstance(one, tuple) and len(one) == 2 and isinstance(one[1], dict) for one in answer):
+            return dict(answer)
+    if isinstance(answer, list) and all(isinstance(one, str) for one in answer):
+        return sorted(answer)
+    if isinstance(answer, list) and answer and isinstance(answer[0], set):
+        return sorted(sorted(one) for one in answer)
+    return answer
+
+
+def outcome(name, *args, **kwargs):
+    try:
+        return listed(getattr(nx, name)(*args, **kwargs))
+    except (nx.NetworkXException, ZeroDivisionError, KeyError, ValueError) as error:
+        return type(error)
+
+
+#: Functions of a graph alone whose answers are unique.
+ALONE = """
+    number_connected_components is_connected number_weakly_connected_components is_weakly_connected number_strongly_connected_components
+    is_strongly_connected number_attracting_components is_attracting_component is_directed_acyclic_graph is_biconnected has_bridges
+    core_number triangles clustering average_clustering transitivity degree_centrality in_degree_centrality out_degree_centrality
+    number_of_isolates number_of_selfloops overall_reciprocity is_regular is_eulerian has_eulerian_path is_semieulerian
+    is_bipartite is_tree is_forest is_arborescence is_branching eccentricity diameter radius center periphery closeness_centrality
+    harmonic_centrality average_shortest_path_length wiener_index global_efficiency connected_components weakly_connected_components
+    strongly_connected_components attracting_components biconnected_components all_pairs_shortest_path_length
+    all_pairs_dijkstra_path_length negative_edge_cycle betweenness_centrality pagerank flow_hierarchy
+""".split()
+
+
+@given(
+    edges=st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(1, 5)), max_size=25),
+    extra=st.integers(0, 12),
+    directed=st.booleans(),
+    loops=st.booleans(),
+)
+def test_answers_of_graphs_alone(edges, extra, directed, loops):
+    graph = nx.DiGraph() if directed else nx.Graph()
+    graph.add_nodes_from("abc"[: extra % 4])
+    graph.add_weighted_edges_from((f"n{u}", f"n{v}", w) for u, v, w in edges if loops or u != v)
+    for name in ALONE:
+        options = {"weight": None} if name == "pagerank" else {}
+        expected = outcome(name, graph, **options)
+        try:
+            found = outcome(name, graph, backend="esker", **options)
+        except NotImplementedError:
+            continue
+        assert found == approx(expected, 1e-5 if name == "pagerank" else 1e-9), name
+
+
+def approx(value, tolerance):
+    """As pytest.approx, also of dictionaries of dictionaries."""
+    if isinstance(value, dict) and value and not isinstance(next(iter(value.values())), (dict, list, set)):
+        return pytest.approx(value, abs=tolerance)
+    return pytest.approx(value, abs=tolerance) if isinstance(value, float) else value
+
+
+@given(
+    edges=st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7), st.floats(0.125, 9) | st.integers(0, 5)), min_size=1, max_size=25),
+    directed=st.booleans(),
+)
+def test_paths(edges, directed):
+    graph = nx.DiGraph() if directed else nx.Graph()
+    graph.add_weighted_edges_from(edges)
+    source = edges[0][0]
+    for name in ("single_source_dijkstra", "single_source_bellman_ford"):
+        lengths, paths = getattr(nx, name)(graph, source, backend="esker")
+        expected, _ = getattr(nx, name)(graph, source)
+        assert lengths == pytest.approx(expected)
+        for node, path in paths.items():
+            assert path[0] == source and path[-1] == node
+            assert nx.path_weight(graph, path, "weight") == pytest.approx(expected[node])
+    steps = nx.single_target_shortest_path(graph, source, backend="esker")
+    expected = dict(nx.single_target_shortest_path_length(graph, source))
+    assert {node: len(path) - 1 for node, path in steps.items()} == expected
+    assert all(path[0] == node and path[-1] == source and nx.is_path(graph, path) for node, path in steps.items())
+    assert nx.descendants(graph, source, backend="esker") == nx.descendants(graph, source)
+    assert nx.ancestors(graph, source, backend="esker") == nx.ancestors(graph, source)
+
+
+@given(st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), min_size=1, max_size=25))
+def test_colours(edges):
+    graph = nx.Graph((u, v) for u, v in edges if u != v)
+    assert nx.greedy_color(graph, backend="esker") == nx.greedy_color(graph)
+    for strategy in ("smallest_last", "random_sequential"):
+        colours = nx.greedy_color(graph, strategy=strategy, backend="esker")
+        assert all(colours[u] != colours[v] for u, v in graph.edges)
+
+
+def test_negative_weights_and_cycles():
+    graph = nx.DiGraph()
+    graph.add_weighted_edges_from([("a", "b", 4), ("b", "c", -3), ("a", "c", 2)])
+    assert nx.bellman_ford_path_length(graph, "a", "c", backend="esker") == 1
+    assert nx.bellman_ford_path(graph, "a", "c", backend="esker") == ["a", "b", "c"]
+    assert not nx.negative_edge_cycle(graph, backend="esker")
+    graph.add_edge("c", "a", weight=-2)
+    assert nx.negative_edge_cycle(graph, backend="esker")
+    with pytest.raises(nx.NetworkXUnbounded):
+        nx.single_source_bellman_ford_path_length(graph, "a", backend="esker")
+    with pytest.raises(NotImplementedError) as raised:
+        nx.dijkstra_path_length(graph, "a", "c", backend="esker")
+    assert "contradictory" in str(raised.value.__cause__)
+
+
+def test_pagerank_as_networkx_has_it():
+    graph = nx.gnp_random_graph(60, 0.05, seed=3, directed=True)
+    for options in ({}, {"personalization": {0: 1, 5: 3}}, {"alpha": 0.5}, {"personalization": {0: 1}, "dangling": {0: 1}}):
+        ours = nx.pagerank(graph, backend="esker", tol=1e-10, **options)
+        assert ours == pytest.approx(nx.pagerank(graph, tol=1e-10, **options), abs=1e-7)
+    with pytest.raises(nx.PowerIterationFailedConvergence):
+        nx.pagerank(graph, backend="esker", max_iter=2)
+    weighted = nx.DiGraph()
+    weighted.add_weighted_edges_from([(0, 1, 2.0), (1, 0, 1.0)])
+    with pytest.raises(NotImplementedError) as raised:
+        nx.pagerank(weighted, backend="esker")
+    assert "weights" in str(raised.value.__cause__)
+
+
+def test_refusals_say_why():
+    graph = nx.path_graph(4)
+    for name, args, reason in (
+        ("connected_components", (nx.MultiGraph([(1, 2)]),), "parallel"),
+        ("betweenness_centrality", (graph, 2), "k=2"),
+        ("clustering", (nx.DiGraph([(1, 2)]),), "undirected"),
+        ("dijkstra_path", (graph, 0, 3, lambda u, v, d: 1), "name of an attribute"),
+        ("hits", (graph,), "does not offer"),
+    ):
+        told = backend.can_run(name, args, {})
+        assert isinstance(told, str) and reason in told, told
+    assert backend.can_run("pagerank", (graph,), {}) is True
+    assert "longer" in backend.should_run("pagerank", (graph,), {})
+    with nx.config.backends.esker(max_edges=2):
+        assert "max_edges" in backend.can_run("pagerank", (graph,), {})
+    bad = nx.Graph()
+    bad.add_edge(0, 1, weight="heavy")
+    with pytest.raises(NotImplementedError) as raised:
+        nx.dijkstra_path(bad, 0, 1, backend="esker")
+    assert "heavy" in str(raised.value.__cause__)
+
+
+def test_eccentricity_of_a_node_of_nodes_and_of_neither():
+    path = nx.path_graph(3)
+    assert nx.eccentricity(path, 0, backend="esker") == 2
+    assert nx.eccentricity(path, [1, 7], backend="esker") == {1: 1}
+    with pytest.raises(nx.NetworkXError):
+        nx.eccentricity(path, 7, backend="esker")
+
+
+def test_an_esker_graph_is_taken_as_it_is(web):
+    graph = web.graph()
+    assert nx.number_weakly_connected_components(graph) == 1
+    assert nx.shortest_path(graph, "carol", "dave") == ["carol", "alice", "dave"]
+    assert nx.dijkstra_path_length(graph, "carol", "dave") == 10.0
+    assert set(nx.pagerank(graph, weight=None)) == set(graph)
+    with pytest.raises(nx.NodeNotFound):
+        nx.single_source_shortest_path_length(graph, "nobody")
+    with web.batch() as batch:
+        batch.delete_vertices(["bob"])
+    assert nx.degree_centrality(web.graph()) == {"alice": 1.0, "carol": 0.5, "dave": 0.5}
+    assert nx.ancestors(web.graph(), "dave") == {"carol", "alice"}
+    assert sorted(map(sorted, nx.strongly_connected_components(web.graph()))) == [["alice"], ["carol"], ["dave"]]
+
+
+def test_conversions_are_cached():
+    graph = nx.gnp_random_graph(50, 0.1, seed=1)
+    nx.pagerank(graph, backend="esker", weight=None)
+    kept = list(graph.__networkx_cache__["backends"]["esker"].values())
+    nx.triangles(graph, backend="esker")
+    assert list(graph.__networkx_cache__["backends"]["esker"].values())[0] is kept[0]
+    graph.add_edge(0, 99)
+    assert nx.number_of_isolates(graph, backend="esker") == nx.number_of_isolates(graph)
+    assert 99 in nx.node_connected_component(graph, 0, backend="esker")

@@ -1,0 +1,52 @@
+"""The package itself: what is written from the catalogue is what the catalogue says."""
+
+import importlib
+import inspect
+import pathlib
+import re
+import warnings
+
+import pytest
+
+import esker
+
+
+@pytest.fixture
+def stubs(monkeypatch):
+    monkeypatch.syspath_prepend(pathlib.Path(__file__).parents[1])
+    return importlib.import_module("stubs")
+
+
+def test_stubs_are_fresh(stubs):
+    written = stubs.PATH.read_text()
+    if written != stubs.text():
+        warnings.warn("the catalogue says more than the stubs: PYTHONPATH=python python python/stubs.py writes them", stacklevel=1)
+    methods = set(re.findall(r"^    def ([a-z]\w*)\(self, ", written, re.MULTILINE))
+    assert methods - {"texts"} <= {algorithm.method for algorithm in esker.ALGORITHMS.values()}, "the stubs have methods that are gone"
+
+
+def test_the_reference_is_fresh(stubs):
+    remedy = "PYTHONPATH=python python python/stubs.py writes docs/reference.md anew"
+    (written, algorithms), (fresh, others) = (text.split("## Algorithms") for text in (stubs.REFERENCE.read_text(), stubs.reference()))
+    assert written == fresh, remedy
+    if algorithms != others:
+        warnings.warn(f"the catalogue says something else than the reference: {remedy}", stacklevel=1)
+
+
+def test_everything_public_is_documented():
+    for name in esker.__all__:
+        thing = getattr(esker, name)
+        assert inspect.getdoc(thing), name
+        if inspect.isclass(thing) and thing.__module__.startswith("esker"):
+            for attribute, value in vars(thing).items():
+                if not attribute.startswith("_") and (inspect.isfunction(value) or isinstance(value, property)):
+                    assert inspect.getdoc(value), f"{name}.{attribute}"
+
+
+def test_exceptions_are_a_tree():
+    for name in esker.__all__:
+        kind = getattr(esker, name)
+        if inspect.isclass(kind) and issubclass(kind, BaseException) and not issubclass(kind, Warning):
+            assert issubclass(kind, esker.Error), name
+    assert issubclass(esker.VertexNotFoundError, KeyError) and issubclass(esker.Cancelled, KeyboardInterrupt)
+    assert str(esker.VertexNotFoundError("no vertex")) == "no vertex", "not in quotes, as a KeyError would be"
