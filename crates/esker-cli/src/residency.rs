@@ -24,7 +24,7 @@ enum RunEncoding {
 pub(crate) enum RunPlace {
     /// Mapped: the system decides what stays in memory.
     Mapped,
-    /// Tiles, read past the system into what --memory leaves.
+    /// Parts of the tiles or lists, read past the system into what --memory leaves.
     Pooled,
     /// The first neighbours of each vertex in what --memory leaves, the others on disk; of plain lists.
     Headed,
@@ -95,6 +95,7 @@ pub(crate) fn name_of_form(form: Form) -> &'static str {
         Form::Tiles => "tiles, mapped",
         Form::PooledTiles => "tiles, pooled",
         Form::Headed => "lists, headed",
+        Form::PooledLists => "lists, pooled",
     }
 }
 
@@ -102,7 +103,7 @@ pub(crate) fn name_of_form(form: Form) -> &'static str {
 fn graph_memory(plan: &Plan) -> Option<u64> {
     match plan.residency {
         Residency::Lists | Residency::Tiles => None,
-        Residency::PooledTiles(options) => Some(options.bytes),
+        Residency::PooledTiles(options) | Residency::PooledLists(options) => Some(options.bytes),
         Residency::Headed(options) => Some(options.memory_bytes),
     }
 }

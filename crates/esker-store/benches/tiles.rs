@@ -17,7 +17,8 @@ use esker_graph::generate::{EdgeBlock, Generator, Model, RMat, Weighting};
 use esker_graph::{CsrGraph, Direction, Graph, Rows, Run, Select, VertexId, Visitor, vertex};
 use esker_store::format::DatabaseId;
 use esker_store::io::{Disk, RealDisk};
-use esker_store::tiles::{CachePolicy, ConvertOptions, PoolOptions, TileScan, TileShape, Tiles, write_tiles};
+use esker_store::pool::{CachePolicy, PoolOptions};
+use esker_store::tiles::{ConvertOptions, TileScan, TileShape, Tiles, write_tiles};
 use esker_store::{Error, Result};
 
 const DATABASE: DatabaseId = DatabaseId([7; 16]);

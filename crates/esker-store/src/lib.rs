@@ -8,6 +8,7 @@ pub mod log;
 pub mod lama;
 pub mod delta;
 pub mod layer;
+pub mod pool;
 pub mod tiles;
 pub mod version;
 pub mod ids;
@@ -20,7 +21,10 @@ mod history;
 pub mod freeze;
 pub mod merge;
 pub mod snapshot;
+#[cfg(test)]
+mod scans;
 pub mod headed;
+pub mod pooled;
 pub mod diff;
 pub mod commit;
 pub mod database;

@@ -149,7 +149,7 @@ mod tests {
     use crate::io::{Disk, FaultyDisk};
     use crate::sample::Sample;
     use crate::snapshot::Residency;
-    use crate::tiles::PoolOptions;
+    use crate::pool::PoolOptions;
     use esker_graph::{Csr, Flow, Graph, Lists, Piece, Select, VertexId, Visitor};
 
     struct Collect;

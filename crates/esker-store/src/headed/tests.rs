@@ -1,26 +1,16 @@
-use std::path::Path;
 use std::sync::Arc;
 
-use esker_graph::{Bitmap, Direction, Flow, Graph, Lists, Piece, Run, Select, VertexId, Visitor, vertex};
+use esker_graph::{Direction, Graph, Run, Select};
 use proptest::prelude::*;
 
 use super::*;
 use crate::error::{Error, Result};
 use crate::format::Encoding;
-use crate::io::{Disk, Faults, FaultyDisk, RealDisk};
+use crate::io::{Disk, Faults, RealDisk};
 use crate::layer::Body;
 use crate::sample::Sample;
+use crate::scans::{DB, Whole, compare, large, sorted, stored};
 use crate::snapshot::{HeadedOptions, Snapshot};
-
-const DB: &str = "web.esker";
-
-fn stored(sample: &Sample) -> (FaultyDisk, Arc<dyn Disk>, Snapshot) {
-    let disk = FaultyDisk::new(1);
-    let shared: Arc<dyn Disk> = Arc::new(disk.clone());
-    sample.write(&shared, Path::new(DB), false).unwrap();
-    let snapshot = Snapshot::open(&shared, Path::new(DB)).unwrap();
-    (disk, shared, snapshot)
-}
 
 fn headed<'s>(
     disk: &Arc<dyn Disk>,
@@ -31,90 +21,6 @@ fn headed<'s>(
     let options = HeadedOptions { head_len, memory_bytes: 1 << 30 };
     assert!(Arc::ptr_eq(disk, snapshot.state().disk()));
     HeadedGraph::of(snapshot, options, run)
-}
-
-/// Collects arcs; of each vertex no more than `most`, after which it has enough.
-struct Collect {
-    most: usize,
-}
-
-type Arc3 = (VertexId, VertexId, i32);
-
-impl Visitor<i32> for Collect {
-    type State = Vec<Arc3>;
-
-    fn new_state(&self) -> Self::State {
-        Vec::new()
-    }
-
-    fn visit(&self, state: &mut Self::State, v: VertexId, piece: Piece<'_, i32>) -> Flow {
-        state.extend(piece.targets.iter().zip(piece.weights).map(|(&target, &weight)| (v, target, weight)));
-        let enough = self.most < usize::MAX && state.iter().filter(|arc| arc.0 == v).count() >= self.most;
-        if enough { Flow::Enough } else { Flow::More }
-    }
-}
-
-/// Takes whole lists.
-struct Whole;
-
-impl Visitor<i32> for Whole {
-    type State = Vec<Arc3>;
-    const STOPS: bool = false;
-
-    fn new_state(&self) -> Self::State {
-        Vec::new()
-    }
-
-    fn wants(&self, v: VertexId) -> bool {
-        !v.is_multiple_of(7)
-    }
-
-    fn visit(&self, state: &mut Self::State, v: VertexId, piece: Piece<'_, i32>) -> Flow {
-        assert!(piece.exclusive);
-        Collect { most: usize::MAX }.visit(state, v, piece)
-    }
-}
-
-fn sorted(found: &[Vec<Arc3>]) -> Vec<Arc3> {
-    let mut arcs = found.concat();
-    arcs.sort_unstable();
-    arcs
-}
-
-/// Compares every scan with that of the model.
-fn compare(graph: &HeadedGraph<'_, i32>, sample: &Sample, run: &Run) {
-    let n = sample.num_vertices;
-    let model = sample.model();
-    let model = model.graph();
-    let list: Vec<VertexId> = (0..n).rev().step_by(3).map(vertex).collect();
-    let bits = Bitmap::new(n);
-    (0..n).step_by(2).for_each(|v| bits.insert_alone(vertex(v)));
-    for direction in [Direction::Out, Direction::In] {
-        assert_eq!(graph.has(direction), model.has(direction));
-        for select in [Select::All, Select::List(&list), Select::Bits(&bits)] {
-            let all = Collect { most: usize::MAX };
-            let expected = sorted(&model.scan(run, direction, select, &all).unwrap());
-            assert_eq!(sorted(&graph.scan(run, direction, select, &all).unwrap()), expected);
-            let expected = sorted(&model.scan(run, direction, select, &Whole).unwrap());
-            assert_eq!(sorted(&graph.scan(run, direction, select, &Whole).unwrap()), expected);
-            // Of those that stop early, as much as they ask for at least, and nothing twice or of others.
-            let few = sorted(&graph.scan(run, direction, select, &Collect { most: 3 }).unwrap());
-            let every = sorted(&model.scan(run, direction, select, &all).unwrap());
-            let mut rest = every.iter();
-            assert!(few.iter().all(|arc| rest.any(|other| other == arc)));
-            for arcs in every.chunk_by(|a, b| a.0 == b.0) {
-                let found = few.iter().filter(|arc| arc.0 == arcs[0].0).count();
-                assert!(found >= arcs.len().min(3));
-            }
-        }
-        for v in (0..n).map(vertex) {
-            assert_eq!(graph.degree(direction, v), model.degree(direction, v));
-            let expected = model.rows(direction).unwrap().list(v);
-            graph
-                .with_list(direction, v, |targets, weights| assert_eq!((targets, weights), expected))
-                .unwrap();
-        }
-    }
 }
 
 proptest! {
@@ -131,16 +37,9 @@ proptest! {
     }
 }
 
-/// A graph whose lists take many pages and reads, one of them most.
-fn large() -> Sample {
-    let mut sample = Sample::random(3000, 120_000, false, 6);
-    sample.edges.extend((0..60_000).map(|k| (7, (k % 3000) as VertexId, k)));
-    sample
-}
-
 #[test]
 fn long_tails_are_read_in_parts() {
-    let sample = large();
+    let sample = large(Encoding::Plain);
     let (_, disk, snapshot) = stored(&sample);
     for threads in [1, 3] {
         let run = Run::with_threads(threads).unwrap();
@@ -156,7 +55,7 @@ fn long_tails_are_read_in_parts() {
 
 #[test]
 fn memory_is_kept_to() {
-    let sample = large();
+    let sample = large(Encoding::Plain);
     let (_, disk, snapshot) = stored(&sample);
     let run = Run::with_threads(1).unwrap();
     let layer = &snapshot.stack().layers()[0];
@@ -184,7 +83,7 @@ fn memory_is_kept_to() {
 
 #[test]
 fn faults_are_errors() {
-    let sample = large();
+    let sample = large(Encoding::Plain);
     let (faulty, disk, snapshot) = stored(&sample);
     let run = Run::with_threads(2).unwrap();
     let graph = headed(&disk, &snapshot, Some(4), &run).unwrap();
@@ -240,7 +139,7 @@ fn compressed_lists_are_refused_with_a_remedy() {
 fn tails_are_read_from_a_real_disk() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join(DB);
-    let (sample, disk): (_, Arc<dyn Disk>) = (large(), Arc::new(RealDisk));
+    let (sample, disk): (_, Arc<dyn Disk>) = (large(Encoding::Plain), Arc::new(RealDisk));
     sample.write(&disk, &path, false).unwrap();
     let snapshot = Snapshot::open(&disk, &path).unwrap();
     let run = Run::with_threads(2).unwrap();

@@ -154,7 +154,11 @@ impl Arrays {
         Ok(())
     }
 
-    fn check_targets(&self, targets: &[VertexId], first: usize) -> Result<()> {
+    /// That targets from `first` on are vertices.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`].
+    pub(crate) fn check_targets(&self, targets: &[VertexId], first: usize) -> Result<()> {
         let n = self.num_vertices;
         // A maximum is a loop without branches, which the compiler vectorises.
         let largest = targets.iter().fold(0, |largest, &target| largest.max(target));

@@ -13,6 +13,7 @@ mod order;
 mod write;
 
 pub use arrays::Arrays;
+pub(crate) use coded::AHEAD_BYTES;
 pub use coded::{
     BLOCK_LEN, Coded, CodedColumns, CodedLists, Coder, GroupWalk, Index, Parts, Place, Places, ROOM,
 };

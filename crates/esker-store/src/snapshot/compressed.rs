@@ -9,10 +9,11 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use esker_graph::{Bitmap, Flow, Piece, Run, Select, Stop, VertexId, Visitor, vertex};
+use esker_graph::{Bitmap, Flow, Run, Select, Stop, VertexId, Visitor, vertex};
 
+use super::offer::{Decoded, Offer, PIECE_LEN};
 use super::weight::StoredWeight;
-use crate::layer::{BLOCK_LEN, CodedLists, Index, Place, Places};
+use crate::layer::{CodedLists, Index, Place, Places};
 
 /// Entries (arcs plus vertices) below which a scan stays on the calling thread.
 const SERIAL_ENTRIES_MAX: usize = 1 << 13;
@@ -22,107 +23,12 @@ const UNIT_ENTRIES: usize = 1 << 16;
 const UNITS_PER_WORKER: usize = 16;
 /// Vertices of a list that are located side by side.
 const BATCH: usize = 16;
-/// Longer lists are handed over last, in pieces that all threads share.
+/// Longer lists are handed over last, in pieces of [`PIECE_LEN`] that all threads share.
 const HUGE_LEN: usize = 1 << 18;
-/// Length of those pieces: of whole blocks, and the same whatever the number of threads.
-const PIECE_LEN: usize = 1 << 16;
-/// Arcs that are decoded first for a visitor that may have enough: those of one step of the decoder.
-const FIRST_LEN: usize = 17;
-/// Arcs that are decoded next for such a visitor; then four times as many. Of whole blocks.
-const SECOND_LEN: usize = 4 * BLOCK_LEN;
 
 thread_local! {
     /// Buffers for lists at random. Several, for such calls are nested.
     static BUFFERS: RefCell<Vec<Vec<VertexId>>> = const { RefCell::new(Vec::new()) };
-}
-
-/// What a worker decodes into, and how much at a time: lists as a whole, or few arcs first. Only visitors that may have enough are
-/// tried with few; most never have, and some only later in their work, so what they answer decides how the next list is begun.
-#[derive(Debug)]
-pub(super) struct Decoded {
-    targets: Vec<VertexId>,
-    /// Lists are decoded as a whole while it is positive.
-    score: i8,
-    learns: bool,
-}
-
-impl Decoded {
-    /// `stops`: whether the visitor may have enough. In a deterministic run, pieces must not depend on what a worker met before.
-    pub(super) fn new(stops: bool, deterministic: bool) -> Self {
-        let learns = stops && !deterministic;
-        Self { targets: Vec::new(), score: if learns { 0 } else { 1 }, learns }
-    }
-
-    #[inline(always)]
-    fn is_whole(&self) -> bool {
-        self.score > 0
-    }
-
-    /// A list has been handed over, as far as it was wanted.
-    #[inline(always)]
-    fn learn(&mut self, flow: Flow) {
-        if self.learns {
-            let change = if flow == Flow::Enough { -4 } else { 1 };
-            self.score = (self.score + change).clamp(-16, 16);
-        }
-    }
-
-    /// Room for targets.
-    pub(super) fn targets(&mut self) -> &mut Vec<VertexId> {
-        &mut self.targets
-    }
-}
-
-/// How lists are handed over.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Offer<'a, W> {
-    pub(super) lists: CodedLists<'a>,
-    /// Beside all arcs.
-    pub(super) weights: &'a [W],
-}
-
-impl<W: StoredWeight> Offer<'_, W> {
-    /// Hands over a range of the arcs of a list, which begins with a block.
-    #[inline(always)]
-    pub(super) fn arcs<V: Visitor<W>>(
-        &self,
-        visitor: &V,
-        (state, decoded): (&mut V::State, &mut Decoded),
-        v: VertexId,
-        place: Place,
-        (arcs, exclusive): (Range<usize>, bool),
-    ) -> Flow {
-        let Range { start: mut first, end: last } = arcs;
-        if first == last {
-            return Flow::More;
-        }
-        let whole = !V::STOPS || decoded.is_whole();
-        let mut piece = |targets: &[VertexId], first: usize| {
-            let start = place.arc + first;
-            let weights = &self.weights[start..start + targets.len()];
-            visitor.visit(state, v, Piece { targets, weights, exclusive })
-        };
-        if !whole && first == 0 {
-            // Whoever may have enough often has after two, which take no decoder.
-            let targets = self.lists.first_two(v, place);
-            first = last.min(2);
-            if piece(&targets[..first], 0) == Flow::Enough {
-                decoded.learn(Flow::Enough);
-                return Flow::Enough;
-            }
-        }
-        let mut end = if whole { last } else { first - first % BLOCK_LEN + FIRST_LEN };
-        let mut next_len = SECOND_LEN;
-        let mut flow = Flow::More;
-        while first < last && flow == Flow::More {
-            flow = piece(self.lists.piece(v, place, first..end.min(last), &mut decoded.targets), first);
-            first = end;
-            end = end - end % BLOCK_LEN + next_len;
-            next_len = (4 * next_len).min(PIECE_LEN);
-        }
-        decoded.learn(flow);
-        flow
-    }
 }
 
 /// One direction of a coded layer, verified.
@@ -134,7 +40,7 @@ pub(super) struct Compressed<'a, W> {
 
 impl<'a, W: StoredWeight> Compressed<'a, W> {
     pub(super) fn new(lists: CodedLists<'a>, weights: &'a [W]) -> Self {
-        Self { offer: Offer { lists, weights }, huge_len: HUGE_LEN }
+        Self { offer: Offer::new(lists, weights), huge_len: HUGE_LEN }
     }
 
     /// Shares lists that are longer than this.
@@ -260,10 +166,9 @@ impl<W: StoredWeight, V: Visitor<W>> Pass<'_, '_, W, V> {
         Ok(())
     }
 
-    /// Hands over whole lists of a group: first many of them are decoded, then they are visited, so that neither waits for the other.
+    /// Hands over whole lists of a group.
     #[inline(always)]
     fn offer_whole(&self, worker: &mut Worker<V::State>, first: usize, mut wanted: u64) -> Result<(), Stop> {
-        let Offer { lists, weights } = self.graph.offer;
         while wanted != 0 {
             let index = wanted.trailing_zeros() as usize;
             let place = worker.places.at(index);
@@ -272,25 +177,9 @@ impl<W: StoredWeight, V: Visitor<W>> Pass<'_, '_, W, V> {
                 self.defer(worker, vertex(first + index), place)?;
                 continue;
             }
+            let Worker { state, decoded, places } = worker;
             let some = (wanted, self.graph.huge_len);
-            let Decoded { targets, .. } = &mut worker.decoded;
-            let mut done = lists.decode_group(first, &worker.places, some, targets);
-            wanted &= !done;
-            let mut start = 0;
-            while done != 0 {
-                let index = done.trailing_zeros() as usize;
-                done &= done - 1;
-                let place = worker.places.at(index);
-                let targets = &worker.decoded.targets[start..start + place.degree];
-                start += place.degree;
-                let v = vertex(first + index);
-                if !targets.is_empty() && self.visitor.wants(v) {
-                    let weights = &weights[place.arc..place.arc + place.degree];
-                    let piece = Piece { targets, weights, exclusive: true };
-                    let flow = self.visitor.visit(&mut worker.state, v, piece);
-                    worker.decoded.learn(flow);
-                }
-            }
+            wanted &= !self.graph.offer.group(self.visitor, (state, decoded), (first, places), some);
         }
         Ok(())
     }
@@ -420,7 +309,7 @@ mod tests {
     use std::path::Path;
     use std::sync::Arc;
 
-    use esker_graph::Direction;
+    use esker_graph::{Direction, Piece};
     use proptest::prelude::*;
 
     use super::*;

@@ -1,20 +1,21 @@
 //! A stored graph as the algorithms see it: mapped arrays behind the trait. One complete layer is scanned by the code that scans
 //! arrays in memory, or by `compressed`; several layers, or a version in the middle of one, by `layered`.
 
-use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
 use esker_graph::{CsrGraph, Direction, Graph, Lists, Rows, Run, Select, Stop, VertexId, Visitor};
 
 use super::compressed::Compressed;
 use super::layered::Layered;
+use super::points::PointReads;
 use super::tiled::TiledSide;
 use super::weight::StoredWeight;
 use crate::error::{Error, Result};
 use crate::format::PropertyRecord;
 use crate::layer::{Arrays, Body, Coded, Index, List, Section};
+use crate::pool::PoolOptions;
 use crate::stack::{Stack, Table};
-use crate::tiles::{PoolOptions, TileScan, Tiles};
+use crate::tiles::{TileScan, Tiles};
 
 /// A version of the graph in a database, with weights of type `W`. Memory: none of its own if the version is one layer; else
 /// the vertex table, see [`Table`].
@@ -113,9 +114,9 @@ impl<'a, W: StoredWeight> StoredGraph<'a, W> {
         });
         let side = |direction| {
             let section = if stack.has(direction) { Some(stack.section(0, direction)?) } else { None };
-            let touched = pool.map(|_| AtomicU64::new(0));
-            let scan = Arc::clone(&scan);
-            Ok::<_, Error>(Side::Tiled(TiledSide { scan, section, direction, property, touched }))
+            let points =
+                section.map(|section| PointReads::new(section.main(), property, pool.is_some()));
+            Ok::<_, Error>(Side::Tiled(TiledSide { scan: Arc::clone(&scan), points, direction }))
         };
         let (shape, out) = (tiles.shape(), side(Direction::Out)?);
         let incoming = shape.directed.then(|| side(Direction::In)).transpose()?;

@@ -12,7 +12,7 @@ use bytemuck::Pod;
 use esker_graph::{Bitmap, Direction, Flow, Piece, RANGE_LEN_MAX, Run, Select, VertexId, Visitor, vertex};
 
 use super::arcs::{Arcs, offer, seek};
-use super::compressed::{Decoded, Offer};
+use super::offer::{Decoded, Offer};
 use super::keep::keep;
 use super::weight::StoredWeight;
 use crate::error::{Error, Result};
@@ -296,7 +296,7 @@ impl<'a, W: StoredWeight> Layered<'a, W> {
                 }
             }
             AllLists::Coded(lists) => {
-                let (pieces, mut walk) = (Offer { lists, weights: arcs.weights }, lists.index().walk());
+                let (pieces, mut walk) = (Offer::new(lists, arcs.weights), lists.index().walk());
                 for v in wanted {
                     let place = walk.place(v as usize);
                     offered += usize::from(place.degree > 0);

@@ -5,6 +5,8 @@ mod weight;
 mod edges;
 mod arcs;
 mod keep;
+mod points;
+mod offer;
 mod compressed;
 mod layered;
 mod tiled;
@@ -35,6 +37,8 @@ use crate::version::{Manifest, ids_directory, layer_directory};
 
 pub use edges::Edges;
 pub use graph::StoredGraph;
+pub(crate) use offer::{Decoded, Offer, PIECE_LEN};
+pub(crate) use points::{PointReads, few};
 use graph::check_weight;
 pub use layer::Layer;
 pub(crate) use layer::vertex_property;
@@ -343,7 +347,8 @@ impl Snapshot {
     ///
     /// The offsets of all lists are verified now, on the threads of `run`, so that degrees are at hand; the rest of
     /// a direction when an analysis first uses it. What was verified once stays so for all clones. Where analyses should read is
-    /// followed but for [`Residency::Headed`], of which this is the mapped lists: see [`crate::headed::HeadedGraph::of`].
+    /// followed but for [`Residency::Headed`] and [`Residency::PooledLists`], of which this is the mapped lists: see
+    /// [`crate::headed::HeadedGraph::of`] and [`crate::pooled::PooledGraph::of`].
     ///
     /// # Errors
     /// [`Error::Corrupt`]; [`Error::Invalid`] if there are no weights, or of another type (see
@@ -372,7 +377,7 @@ impl Snapshot {
         run: &Run,
     ) -> Result<StoredGraph<'_, W>> {
         let pool = match &self.1 {
-            Residency::Lists | Residency::Headed(_) => {
+            Residency::Lists | Residency::Headed(_) | Residency::PooledLists(_) => {
                 return StoredGraph::new(&self.0.stack, self.num_arcs(), property, run);
             }
             Residency::Tiles => None,
@@ -389,14 +394,14 @@ impl Snapshot {
     /// The same version, whose graphs read as is said.
     ///
     /// # Errors
-    /// As [`Snapshot::tiles`], if from tiles; as [`Snapshot::complete_layer`], if with heads in memory.
+    /// As [`Snapshot::tiles`], if from tiles; as [`Snapshot::complete_layer`], if from parts of lists in memory.
     pub fn resident(mut self, residency: Residency) -> Result<Self> {
         match residency {
             Residency::Lists => {}
             Residency::Tiles | Residency::PooledTiles(_) => {
                 self.tiles()?;
             }
-            Residency::Headed(_) => {
+            Residency::Headed(_) | Residency::PooledLists(_) => {
                 self.complete_layer()?;
             }
         }

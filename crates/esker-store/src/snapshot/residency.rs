@@ -1,6 +1,6 @@
 //! Where analyses read the graph.
 
-use crate::tiles::PoolOptions;
+use crate::pool::PoolOptions;
 
 /// Where analyses read the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -12,6 +12,8 @@ pub enum Residency {
     Tiles,
     /// From the tiles, in a fixed memory.
     PooledTiles(PoolOptions),
+    /// From the lists, plain or compressed, in a fixed memory.
+    PooledLists(PoolOptions),
     /// From plain lists: the first neighbours of each vertex in memory, the others on disk.
     Headed(HeadedOptions),
 }

@@ -7,11 +7,12 @@ use std::time::{Duration, Instant};
 use esker_graph::{Csr, Direction, Flow, Graph, Piece, Run, Select, Stop, VertexId, Visitor};
 
 use super::testing::{DATABASE, TileGraph, csr, make, random_edges};
-use super::{ConvertOptions, PoolOptions, Tiles};
+use super::{ConvertOptions, Tiles};
 use crate::error::{Error, Result};
 #[cfg(target_os = "linux")]
 use crate::io::refuse_rings;
 use crate::io::{Disk, RealDisk};
+use crate::pool::PoolOptions;
 
 type Arcs = Vec<(VertexId, VertexId, i32)>;
 

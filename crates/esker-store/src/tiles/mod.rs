@@ -24,8 +24,7 @@ mod write;
 mod convert;
 mod schedule;
 mod batch;
-mod pool_options;
-mod pool;
+mod paged;
 mod scan;
 #[cfg(test)]
 mod testing;
@@ -38,5 +37,4 @@ pub use codec::CHUNK_LEN_MAX;
 pub use convert::{ConvertOptions, PropertyWalk, TileProperties, TileReport, write_tiles};
 pub use degrees::Degrees;
 pub use files::{Chunk, Directory, TileFiles, TileShape, Tiles};
-pub use pool_options::{CachePolicy, PoolOptions};
 pub use scan::{MAPPED_WEIGHTS_MAX, TileScan, TileWeights};

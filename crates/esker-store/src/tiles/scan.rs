@@ -12,12 +12,12 @@ use esker_graph::{Bitmap, Direction, End, Piece, Run, Select, VertexId, Visitor,
 use super::batch::{Batch, Decoding};
 use super::degrees::Degrees;
 use super::files::{Chunk, Directory, Tiles};
-use super::pool::{Held, Pool};
-use super::pool_options::PoolOptions;
-use super::schedule::{Loads, Schedule, Sides, Supply, Turn};
+use super::paged::TilePages;
+use super::schedule::{Loads, Schedule, Sides, Turn};
 use super::strip::STRIP_LEN;
 use crate::error::{Error, Result};
 use crate::format::{BLOCK_BYTES, Column, Element};
+use crate::pool::{Held, Pool, PoolOptions, Supply};
 
 /// Weights of so many bytes stay in memory beside pooled chunks, at most.
 pub const MAPPED_WEIGHTS_MAX: u64 = 16 << 20;
@@ -35,7 +35,7 @@ pub struct TileScan<'a, W> {
     /// One for each edge, unless `W` is `()`.
     weights: Option<Box<dyn TileWeights<W>>>,
     /// None: the chunks are mapped.
-    pool: Option<Pool<'a>>,
+    pool: Option<Pool<TilePages<'a>>>,
     /// Bytes of weights that pooled chunks have brought to memory, at most, since they were released last.
     weights_touched: AtomicU64,
 }
@@ -141,7 +141,8 @@ impl<'a, W: Weight> TileScan<'a, W> {
     /// # Errors
     /// [`Error::Invalid`] if that is too little; [`Error::Io`].
     pub fn pooled(mut self, options: &PoolOptions) -> Result<Self> {
-        self.pool = Some(Pool::new(self.tiles, self.directory, options)?);
+        let paged = TilePages { tiles: self.tiles, directory: self.directory };
+        self.pool = Some(Pool::new(paged, options)?);
         Ok(self)
     }
 
@@ -320,7 +321,7 @@ impl<'s, W: Weight> Source<'s, '_, W> {
         worker.turn = Some(turn);
         let chunk = self.scan.directory.chunk(turn.chunk);
         let bytes = match &self.scan.pool {
-            Some(pool) => ChunkBytes::Pooled(pool.hold(&chunk)?),
+            Some(pool) => ChunkBytes::Pooled(pool.hold(pool.extent_of(chunk.bytes.start), chunk.bytes.clone())?),
             None => {
                 let range = chunk.bytes.start as usize..chunk.bytes.end as usize;
                 ChunkBytes::Mapped(self.scan.tiles.data().get(range)?)
@@ -344,7 +345,7 @@ impl<'s, W: Weight> Source<'s, '_, W> {
 
     fn done(&self, chunk: &Chunk, worker: &mut Worker<'_, '_, W>) {
         if let Some(pool) = &self.scan.pool {
-            pool.done(chunk);
+            pool.done(pool.extent_of(chunk.bytes.start));
             self.scan.release_weights(chunk);
         }
         worker.turn.take().into_iter().for_each(|turn| worker.schedule.done(turn));

@@ -14,6 +14,7 @@ use esker_graph::Run;
 
 use super::files::Directory;
 use crate::error::Result;
+use crate::pool::Supply;
 
 /// Chunks that wait for a strip, at most, before nothing further is looked at.
 const DEFERRED_MAX: usize = 4096;
@@ -43,17 +44,6 @@ pub(super) struct Turn {
     pub(super) columns_alone: bool,
     /// The strip that others write to at the same time: that of the columns rather than that of the rows, whose pieces are fewer.
     pub(super) shared: Option<u32>,
-}
-
-/// What a source of chunks says when it is asked for more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Supply {
-    /// There are more now.
-    More,
-    /// There will be: somebody has to wait.
-    Later,
-    /// There are no more.
-    End,
 }
 
 #[derive(Debug, Default)]

@@ -7,9 +7,10 @@ use esker_graph::{
 use proptest::prelude::*;
 
 use super::testing::{LAYER, Random, TileGraph, csr, make, random_edges};
-use super::{CachePolicy, ConvertOptions, PoolOptions, Tiles};
+use super::{ConvertOptions, Tiles};
 use crate::error::{Error, Result};
 use crate::io::{Disk, Faults, FaultyDisk, MemoryDisk};
+use crate::pool::{CachePolicy, PoolOptions};
 
 /// Takes down every arc that it is handed.
 struct Record {
@@ -317,7 +318,7 @@ fn pooled_scans_hand_over_the_same() {
         let little = PoolOptions { bytes: 100_000, ..PoolOptions::default() };
         let run = Run::with_threads(1).unwrap();
         let scan = TileGraph::new(&tiles, lists, &run).unwrap().scan;
-        assert!(scan.pooled(&little).unwrap_err().to_string().contains("bytes of memory are left for tiles"));
+        assert!(scan.pooled(&little).unwrap_err().to_string().contains("bytes of memory are left for parts of the graph"));
     }
 }
 

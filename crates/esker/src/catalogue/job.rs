@@ -6,6 +6,7 @@ use esker_algo::check::Wrong;
 use esker_graph::{Csr, CsrGraph, Direction, Erased, Graph, Induced, Lists, Remaining, Rows, Run, VertexId};
 use esker_store::headed::HeadedGraph;
 use esker_store::ids::ExternalId;
+use esker_store::pooled::PooledGraph;
 use esker_store::{HeadedOptions, Residency, Snapshot, StoredGraph, StoredWeight};
 
 use super::params::Params;
@@ -52,7 +53,8 @@ impl<'a> Job<'a> {
 
     /// Whether the graph is of a kind that has its type forgotten.
     pub(super) fn is_rare(&self) -> Result<bool> {
-        Ok(matches!(self.snapshot.residency(), Residency::Headed(_)) || self.remaining()?.is_some())
+        let residency = self.snapshot.residency();
+        Ok(matches!(residency, Residency::Headed(_) | Residency::PooledLists(_)) || self.remaining()?.is_some())
     }
 
     /// What `work` answers on a graph of such a kind.
@@ -60,15 +62,24 @@ impl<'a> Job<'a> {
         &self,
         work: impl FnOnce(&Erased<'_, W, esker_store::Error>) -> Result<Answer>,
     ) -> Result<Answer> {
-        match (self.snapshot.residency(), self.remaining()?) {
-            (Residency::Headed(options), None) => work(&Erased::new(self.headed::<W>(options)?)),
-            (_, None) => work(&Erased::new(self.graph::<W>()?)),
-            (Residency::Headed(options), Some(remaining)) => {
-                let graph = self.headed::<W>(options)?;
-                work(&Erased::new(Induced::new(&graph, remaining))).map(|answer| answer.put_back(remaining))
+        match self.snapshot.residency() {
+            Residency::Headed(options) => self.on_left(self.headed::<W>(options)?, work),
+            Residency::PooledLists(options) => {
+                self.on_left(PooledGraph::<W>::of(self.snapshot, &options, self.run)?, work)
             }
-            (_, Some(remaining)) => {
-                let graph = self.graph::<W>()?;
+            _ => self.on_left(self.graph::<W>()?, work),
+        }
+    }
+
+    /// What `work` answers on what is left of a graph, its type forgotten.
+    fn on_left<G: Lists<Error = esker_store::Error>>(
+        &self,
+        graph: G,
+        work: impl FnOnce(&Erased<'_, G::Weight, esker_store::Error>) -> Result<Answer>,
+    ) -> Result<Answer> {
+        match self.remaining()? {
+            None => work(&Erased::new(graph)),
+            Some(remaining) => {
                 work(&Erased::new(Induced::new(&graph, remaining))).map(|answer| answer.put_back(remaining))
             }
         }
@@ -173,7 +184,7 @@ impl<W: StoredWeight> JobGraph for Erased<'_, W, esker_store::Error> {
 
 /// The answer that an expression computes on the graph of a job with weights of the given type. The expression is compiled
 /// twice: for a snapshot as it is, and for what is rare or waits for the disk anyway: one with removed vertices, of which an algorithm sees and
-/// answers nothing, or with heads of lists in memory. The type of the graph is forgotten there: no algorithm needs the scans of
+/// answers nothing, or with parts of lists in memory. The type of the graph is forgotten there: no algorithm needs the scans of
 /// every encoding a second time.
 macro_rules! on_graph {
     ($job:expr, $weight:ty, $graph:ident => $answer:expr) => {

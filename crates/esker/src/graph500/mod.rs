@@ -20,6 +20,7 @@ use esker_algo::algorithm::sssp::{SsspOptions, sssp};
 use esker_graph::generate::{EdgeBlock, Generator, Model, RMat, Weighting};
 use esker_graph::{Direction, Erased, Graph, Run, Stop, VertexId, vertex};
 use esker_store::headed::HeadedGraph;
+use esker_store::pooled::PooledGraph;
 use esker_store::ids::ExternalId;
 use esker_store::import::generated::GeneratorReader;
 use esker_store::import::install::import;
@@ -170,6 +171,10 @@ impl Benchmark {
     /// # Errors
     /// Those of [`Snapshot::graph`].
     pub fn roots(&self, run: &Run) -> Result<Vec<VertexId>> {
+        if let Residency::PooledLists(options) = self.snapshot.residency() {
+            let graph = Erased::new(PooledGraph::<()>::of(&self.snapshot, &options, run)?);
+            return self.each_root("bfs", run, roots, memory_bytes, tell, |root| search(&graph, run, root));
+        }
         let graph: StoredGraph<'_, ()> = self.snapshot.graph(run)?;
         let mut candidates: Vec<VertexId> =
             (0..graph.num_vertices()).map(vertex).filter(|&v| graph.degree(Direction::Out, v) > 0).collect();
@@ -201,6 +206,10 @@ impl Benchmark {
             let graph = HeadedGraph::<()>::of(&self.snapshot, heads, run)?;
             return self.each_root("bfs", run, roots, memory_bytes, tell, |root| search(&graph, run, root));
         }
+        if let Residency::PooledLists(options) = self.snapshot.residency() {
+            let graph = Erased::new(PooledGraph::<()>::of(&self.snapshot, &options, run)?);
+            return self.each_root("bfs", run, roots, memory_bytes, tell, |root| search(&graph, run, root));
+        }
         let graph: StoredGraph<'_, ()> = self.snapshot.graph(run)?;
         graph.prepare(run, Direction::Out)?;
         self.each_root("bfs", run, roots, memory_bytes, tell, |root| search(&graph, run, root))
@@ -219,6 +228,10 @@ impl Benchmark {
     ) -> Result<Vec<Search>> {
         if let Residency::Headed(heads) = self.snapshot.residency() {
             let graph = Erased::new(HeadedGraph::<f32>::of(&self.snapshot, heads, run)?);
+            return self.each_root("sssp", run, roots, memory_bytes, tell, |root| paths(&graph, run, root));
+        }
+        if let Residency::PooledLists(options) = self.snapshot.residency() {
+            let graph = Erased::new(PooledGraph::<f32>::of(&self.snapshot, &options, run)?);
             return self.each_root("sssp", run, roots, memory_bytes, tell, |root| paths(&graph, run, root));
         }
         let graph: StoredGraph<'_, f32> = self.snapshot.graph(run)?;

@@ -49,6 +49,7 @@ fn every_residency_gives_valid_trees() {
     let wishes = [
         Wish { kept: Some(Kept::Tiles), place: Some(Place::Mapped), head_len: None },
         Wish { place: Some(Place::Pooled), ..Wish::default() },
+        Wish { kept: Some(Kept::Lists), place: Some(Place::Pooled), head_len: None },
         Wish { head_len: Some(3), ..Wish::default() },
         Wish { place: Some(Place::Headed), ..Wish::default() },
     ];

@@ -3,7 +3,7 @@
 //!
 //! The order of preference: lists, mapped, if all of them fit the memory beside the algorithm's arrays; tiles, mapped, if they
 //! do; tiles in a fixed memory; lists with their heads in a fixed memory (before tiles, where the algorithm looks at few vertices in most
-//! rounds, as searches do); and at last lists, mapped, of which the system keeps what it can.
+//! rounds, as searches do); parts of the lists in a fixed memory; and at last lists, mapped, of which the system keeps what it can.
 //! Mapped files are pages of the system, which takes them back when others need memory: the limit does not count them, but a plan does.
 
 mod memory;
@@ -15,7 +15,8 @@ mod tests;
 use esker_algo::Estimate;
 use esker_graph::{Run, Stop};
 use esker_store::headed::{HeadedNeeds, Heads};
-use esker_store::tiles::PoolOptions;
+use esker_store::pool::PoolOptions;
+use esker_store::pooled::PooledNeeds;
 use esker_store::{HeadedOptions, Residency, Snapshot};
 
 use crate::catalogue::{Entry, Params};
@@ -93,18 +94,17 @@ impl Wish {
             (Form::Tiles, Kept::Tiles, Place::Mapped),
             (Form::PooledTiles, Kept::Tiles, Place::Pooled),
             (Form::Headed, Kept::Lists, Place::Headed),
+            (Form::PooledLists, Kept::Lists, Place::Pooled),
         ];
         let suits = |(_, kept, at): &&(Form, Kept, Place)| {
             self.kept.is_none_or(|wanted| wanted == *kept) && place.is_none_or(|wanted| wanted == *at)
         };
         let forms: Vec<Form> = all.iter().filter(suits).map(|(form, ..)| *form).collect();
-        match (forms.is_empty(), self.kept) {
-            (false, _) => Ok(forms),
-            (true, Some(Kept::Tiles)) => Err(Error::Usage(
-                "--residency headed keeps heads of lists: it needs --encoding lists".to_owned(),
-            )),
-            (true, _) => Err(Error::Usage("--residency pooled needs --encoding tiles".to_owned())),
+        if forms.is_empty() {
+            let message = "--residency headed keeps heads of lists: it needs --encoding lists";
+            return Err(Error::Usage(message.to_owned()));
         }
+        Ok(forms)
     }
 }
 
@@ -121,7 +121,7 @@ pub fn plan(snapshot: &Snapshot, entry: &Entry, params: &Params, wish: &Wish, me
     let is_free = wish.is_free();
     let whole = |way: &&Way| match way.form {
         Form::Lists | Form::Tiles => way.whole_bytes <= means.mapped_bytes,
-        Form::PooledTiles | Form::Headed => way.least_bytes <= means.memory_bytes,
+        Form::PooledTiles | Form::Headed | Form::PooledLists => way.least_bytes <= means.memory_bytes,
     };
     let suited = |way: &&Way| !is_free || way.unsuited.is_none();
     let within = |way: &&Way| way.least_bytes <= means.memory_bytes;
@@ -153,6 +153,7 @@ fn refusal(entry: &Entry, ways: Vec<&Way>, means: &Means) -> Error {
                 Form::Lists | Form::Tiles => entry.name.to_owned(),
                 Form::PooledTiles => format!("{} with tiles in a fixed memory", entry.name),
                 Form::Headed => format!("{} with heads of lists in memory", entry.name),
+                Form::PooledLists => format!("{} with lists in a fixed memory", entry.name),
             },
             needed_bytes: way.least_bytes,
             budget_bytes: means.memory_bytes,
@@ -175,6 +176,11 @@ impl Way {
             Form::PooledTiles => {
                 let options = PoolOptions::default();
                 Residency::PooledTiles(PoolOptions { bytes: spare + options.bytes_min(), ..options })
+            }
+            Form::PooledLists => {
+                let needs = PooledNeeds::of(snapshot.complete_layer()?, means.threads)?;
+                let bytes = spare + needs.least_bytes;
+                Residency::PooledLists(PoolOptions { bytes, ..PoolOptions::of_lists() })
             }
             Form::Headed => {
                 let layer = snapshot.complete_layer()?;

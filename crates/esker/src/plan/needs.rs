@@ -5,7 +5,9 @@ use esker_graph::{Direction, Remaining, Run, SHARED_LEN_MAX, VertexId};
 use esker_store::Snapshot;
 use esker_store::headed::HeadedNeeds;
 use esker_store::layer::{PlainLayer, Section};
-use esker_store::tiles::{MAPPED_WEIGHTS_MAX, PoolOptions};
+use esker_store::pool::PoolOptions;
+use esker_store::pooled::PooledNeeds;
+use esker_store::tiles::MAPPED_WEIGHTS_MAX;
 
 use super::way::{Form, Kept, Means, Way};
 use crate::catalogue::{Entry, Params, Resources};
@@ -140,6 +142,21 @@ pub(super) fn ways(snapshot: &Snapshot, entry: &Entry, params: &Params, means: &
     if LOOK_AT_FEW.contains(&entry.name) {
         ways[1..].rotate_right(1);
     }
+    let layer = snapshot.complete_layer();
+    ways.push(match layer.and_then(|layer| PooledNeeds::of(layer, means.threads)) {
+        Err(reason) => absent(Form::PooledLists, reason.to_string()),
+        Ok(needs) => {
+            let kept = base + needs.fixed_bytes + needs.mapped_bytes;
+            Way {
+                form: Form::PooledLists,
+                graph_bytes: lists,
+                least_bytes: kept + needs.least_bytes,
+                whole_bytes: kept + needs.list_bytes.max(needs.least_bytes),
+                obstacle: None,
+                unsuited: suits(),
+            }
+        }
+    });
     Ok(ways)
 }
 

@@ -88,6 +88,24 @@ fn heads_are_kept_where_there_are_no_tiles() {
 }
 
 #[test]
+fn lists_are_kept_in_parts_where_there_is_nothing_better() {
+    let (_directory, snapshot) = database(17, Encoding::Compressed, false);
+    let ample = free(&snapshot, "pagerank", 1 << 30);
+    let least = way(&ample, Form::PooledLists).least_bytes;
+    // The least is less than all lists only of graphs larger than this one.
+    let wish = Wish { kept: Some(Kept::Lists), place: Some(Place::Pooled), head_len: None };
+    let planned = choose(&snapshot, "pagerank", &wish, least).unwrap();
+    assert_eq!(planned.form, Form::PooledLists);
+    assert!(matches!(planned.residency, Residency::PooledLists(options) if options.bytes == options.bytes_min()));
+    assert!(matches!(choose(&snapshot, "pagerank", &wish, least - 1), Err(Error::Store(_))));
+    // Asked for without tiles, a fixed memory is one of lists.
+    let wish = Wish { place: Some(Place::Pooled), ..Wish::default() };
+    assert_eq!(choose(&snapshot, "wcc", &wish, 1 << 30).unwrap().form, Form::PooledLists);
+    let (_directory, snapshot) = database(12, Encoding::Plain, true);
+    assert_eq!(choose(&snapshot, "wcc", &wish, 1 << 30).unwrap().form, Form::PooledTiles);
+}
+
+#[test]
 fn searches_prefer_heads_to_tiles() {
     let (_directory, snapshot) = database(17, Encoding::Plain, true);
     let ample = free(&snapshot, "bfs", 1 << 30);
@@ -156,7 +174,6 @@ fn refusals_name_what_would_suffice() {
 #[test]
 fn wishes_that_do_not_go_together() {
     let wish = |kept, place, head_len| Wish { kept, place, head_len }.check().unwrap_err().to_string();
-    assert!(wish(Some(Kept::Lists), Some(Place::Pooled), None).contains("--encoding tiles"));
     assert!(wish(Some(Kept::Tiles), Some(Place::Headed), None).contains("--encoding lists"));
     assert!(wish(Some(Kept::Tiles), None, Some(3)).contains("--encoding lists"));
     assert!(wish(None, Some(Place::Mapped), Some(3)).contains("--residency headed"));

@@ -20,6 +20,8 @@ pub enum Form {
     PooledTiles,
     /// Plain lists, the first neighbours of each vertex in memory.
     Headed,
+    /// The lists, plain or compressed, in a fixed memory.
+    PooledLists,
 }
 
 /// What there is to compute with.

@@ -14,7 +14,8 @@ use esker::store::import::source::{
 };
 use esker::store::io::{Disk, MemoryDisk};
 use esker::store::property::PropertyValue;
-use esker::store::tiles::{ConvertOptions, PoolOptions};
+use esker::store::pool::PoolOptions;
+use esker::store::tiles::ConvertOptions;
 use esker::store::version::StagingOptions;
 use esker::store::{Database, DatabaseOptions, Residency, Result, Snapshot};
 
@@ -141,14 +142,19 @@ impl Model {
         let plain = whole(Encoding::Plain);
         plain.make_tiles(&ConvertOptions::default(), run).expect("tiles");
         let plain = plain.snapshot().expect("a version");
-        let tiled = |residency| plain.clone().resident(residency).expect("tiles");
+        let tiled = |residency| plain.clone().resident(residency).expect("one layer with tiles");
         let pool = PoolOptions { bytes: 8 << 20, segment_bytes: 1 << 20, ..PoolOptions::default() };
         let (tiles, pooled) = (tiled(Residency::Tiles), tiled(Residency::PooledTiles(pool)));
+        let parts = Residency::PooledLists(PoolOptions { bytes: 8 << 20, ..PoolOptions::of_lists() });
+        let pooled_lists = tiled(parts);
+        let compressed = whole(Encoding::Compressed).snapshot().expect("a version");
         let mut forms = vec![
             form("plain", plain),
             form("tiles", tiles),
             form("pooled tiles", pooled),
-            form("compressed", whole(Encoding::Compressed).snapshot().expect("a version")),
+            form("pooled lists", pooled_lists),
+            form("pooled compressed lists", compressed.clone().resident(parts).expect("one layer")),
+            form("compressed", compressed),
         ];
         for (name, encoding, policy) in [
             ("layers that chain", Encoding::Plain, CopyPolicy::Chain),

@@ -9,7 +9,7 @@ pub const BLOCK_LEN: usize = 64;
 pub const ROOM: usize = 16;
 
 /// Decoders may read so many bytes from where a block, or a sixteenth of it, begins.
-pub(super) const AHEAD_BYTES: usize = 64;
+pub(crate) const AHEAD_BYTES: usize = 64;
 
 /// The widest differences, in bits. A graph whose 64-bit ids need more would not fit any address space.
 pub(super) const WIDTH_MAX: usize = if VertexId::BITS == 32 { 32 } else { 56 };

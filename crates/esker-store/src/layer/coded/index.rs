@@ -191,6 +191,12 @@ impl Places {
         let (arc, end) = (self.arcs[index] as usize, self.arcs[index + 1] as usize);
         Place { arc, byte: self.bytes[index] as usize, degree: end - arc }
     }
+
+    /// Where the bytes of a list end.
+    #[inline(always)]
+    pub fn end_byte(&self, index: usize) -> usize {
+        self.bytes[index + 1] as usize
+    }
 }
 
 /// Where lists lie, verified.
@@ -274,6 +280,21 @@ impl<'a> Index<'a> {
             }
         }
         (low * GROUP_LEN).min(self.num_lists)
+    }
+
+    /// The first slot whose list begins at `byte` or after it, or the number of lists.
+    pub fn slot_at_byte(&self, byte: usize) -> usize {
+        let (mut low, mut high) = (0, self.num_lists.div_ceil(GROUP_LEN));
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if (self.record(middle).bytes as usize) < byte { low = middle + 1 } else { high = middle }
+        }
+        // That list may be in the group before.
+        let Some(group) = low.checked_sub(1) else { return 0 };
+        let sizes = self.sizes(group);
+        let slots = group * GROUP_LEN..(low * GROUP_LEN).min(self.num_lists);
+        let is_before = |slot: &usize| (sizes.bytes_before(slot % GROUP_LEN) as usize) < byte;
+        slots.clone().find(|slot| !is_before(slot)).unwrap_or(slots.end)
     }
 
     /// A way through ascending slots.

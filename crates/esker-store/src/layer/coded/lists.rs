@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use esker_graph::{Run, VertexId, vertex};
+use esker_graph::{Flow, Run, VertexId, vertex};
 
 use super::block::{AHEAD_BYTES, BLOCK_LEN, Head, ROOM, end_of};
 use super::index::{GROUP_LEN, Index, Place, Places, RECORD_LEN, Record, Sizes};
@@ -46,11 +46,14 @@ pub struct Coded {
     lists_sound: AtomicBool,
 }
 
-/// Coded lists, all of them verified.
+/// Coded lists, all of them verified; or those that lie within some bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct CodedLists<'a> {
     index: Index<'a>,
     bytes: &'a [u8],
+    /// Where the bytes begin among those of all lists.
+    first_byte: usize,
+    /// None if these are some lists.
     blocks: &'a [u64],
     decoder: Decoder,
 }
@@ -131,7 +134,8 @@ impl Coded {
             )?;
             self.lists_sound.store(true, Ordering::Release);
         }
-        Ok(CodedLists { index, bytes: self.columns.lists.all(run)?, blocks, decoder: self.decoder })
+        let bytes = self.columns.lists.all(run)?;
+        Ok(CodedLists { index, bytes, first_byte: 0, blocks, decoder: self.decoder })
     }
 
     /// Verifies the lists of some groups. Their bytes are read once, for the checksums and for this.
@@ -167,6 +171,12 @@ impl Coded {
         Ok((place.arc, targets))
     }
 
+    /// The lists that lie, with the bytes that decoders read ahead, within `bytes`, which begin at `first_byte` among those of all lists. They
+    /// were verified by [`Coded::visit_list`]. Of these, pieces begin in the first block of a list.
+    pub(crate) fn some<'a>(&'a self, index: Index<'a>, first_byte: usize, bytes: &'a [u8]) -> CodedLists<'a> {
+        CodedLists { index, bytes, first_byte, blocks: &[], decoder: self.decoder }
+    }
+
     /// All lists, if that they are sound is known already.
     fn if_sound(&self) -> Option<CodedLists<'_>> {
         if !self.lists_sound.load(Ordering::Acquire) {
@@ -176,7 +186,7 @@ impl Coded {
         let (groups, sizes) = (groups.if_complete()?, sizes.if_complete()?);
         let index = Index { groups, sizes, num_lists: self.num_lists };
         let (bytes, blocks) = (lists.if_complete()?, blocks.if_complete()?);
-        Some(CodedLists { index, bytes, blocks, decoder: self.decoder })
+        Some(CodedLists { index, bytes, first_byte: 0, blocks, decoder: self.decoder })
     }
 
     /// The arcs of a list.
@@ -249,29 +259,68 @@ impl Coded {
     /// Verifies a list: that its blocks fill it, and are found by the index of blocks; that it ascends, and holds vertices. `buffer`
     /// has room for as many arcs as the list, or [`CHUNK_LEN`], and [`ROOM`].
     fn check_list(&self, slot: usize, place: Place, length: usize, buffer: &mut [VertexId]) -> Result<()> {
-        let wrong = |at: usize, what: &str| {
-            let reason = format!("the list of vertex {slot} {what}");
-            self.columns.lists.corrupt(place.byte + at, reason)
-        };
         if place.degree == 0 {
-            return if length == 0 { Ok(()) } else { Err(wrong(0, "is empty, and has bytes")) };
+            return if length == 0 { Ok(()) } else { Err(self.wrong(slot, place, 0, "is empty, and has bytes")) };
         }
         let bytes = self.columns.lists.get(place.byte..place.byte + length + AHEAD_BYTES)?;
-        let mut at = 0;
-        let mut link = 0;
+        let mut starts: &[u64] = &[];
         if place.degree > BLOCK_LEN {
-            let word = bytes[..length].first_chunk().ok_or_else(|| wrong(0, "is cut short"))?;
-            (link, at) = (u64::from_le_bytes(*word) as usize, LINK_BYTES);
+            let cut = || self.wrong(slot, place, 0, "is cut short");
+            let word = bytes[..length].first_chunk().ok_or_else(cut)?;
+            let link = u64::from_le_bytes(*word) as usize;
+            starts = self.columns.blocks.get(link..link.saturating_add(place.degree.div_ceil(BLOCK_LEN) - 1))?;
         }
-        let num_blocks = place.degree.div_ceil(BLOCK_LEN);
-        let starts = self.columns.blocks.get(link..link.saturating_add(num_blocks - 1))?;
+        self.walk((slot, place, length), bytes, Some(starts), buffer, |_, _| Flow::More)
+    }
+
+    /// Verifies a list that has arcs, and hands over its targets with the number of those before, [`CHUNK_LEN`] at most at a time, until
+    /// that is enough. `bytes` are those of the list and what decoders read ahead; `None`: as mapped.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`].
+    pub(crate) fn visit_list(
+        &self,
+        (slot, place, length): (usize, Place, usize),
+        bytes: Option<&[u8]>,
+        buffer: &mut Vec<VertexId>,
+        take: impl FnMut(usize, &[VertexId]) -> Flow,
+    ) -> Result<()> {
+        if place.degree == 0 {
+            return if length == 0 { Ok(()) } else { Err(self.wrong(slot, place, 0, "is empty, and has bytes")) };
+        }
+        let bytes = match bytes {
+            Some(bytes) => bytes,
+            None => self.columns.lists.get(place.byte..place.byte + length + AHEAD_BYTES)?,
+        };
+        if buffer.len() < CHUNK_LEN + ROOM {
+            buffer.resize(CHUNK_LEN + ROOM, 0);
+        }
+        self.walk((slot, place, length), bytes, None, buffer, take)
+    }
+
+    /// An error about the list of a vertex.
+    fn wrong(&self, slot: usize, place: Place, at: usize, what: &str) -> Error {
+        self.columns.lists.corrupt(place.byte + at, format!("the list of vertex {slot} {what}"))
+    }
+
+    /// As [`Coded::visit_list`], with where the blocks begin, but for the first.
+    fn walk(
+        &self,
+        (slot, place, length): (usize, Place, usize),
+        bytes: &[u8],
+        starts: Option<&[u64]>,
+        buffer: &mut [VertexId],
+        mut take: impl FnMut(usize, &[VertexId]) -> Flow,
+    ) -> Result<()> {
+        let wrong = |at: usize, what: &str| self.wrong(slot, place, at, what);
+        let mut at = if place.degree > BLOCK_LEN { LINK_BYTES } else { 0 };
         let mut last = 0;
         for first in (0..place.degree).step_by(CHUNK_LEN) {
             let len = (place.degree - first).min(CHUNK_LEN);
             let start = at;
             for in_chunk in (0..len).step_by(BLOCK_LEN) {
                 let block = (first + in_chunk) / BLOCK_LEN;
-                if block > 0 && starts[block - 1] != (place.byte + at) as u64 {
+                if block > 0 && starts.is_some_and(|starts| starts[block - 1] != (place.byte + at) as u64) {
                     return Err(wrong(at, "has blocks where none are looked for"));
                 }
                 at = end_of(&bytes[..length], at, (len - in_chunk).min(BLOCK_LEN))
@@ -285,6 +334,9 @@ impl Coded {
             if !ascends || u64::from(last) >= self.num_vertices {
                 let what = if ascends { "holds what is no vertex" } else { "does not ascend" };
                 return Err(wrong(start, what));
+            }
+            if take(first, targets) == Flow::Enough {
+                return Ok(());
             }
         }
         if at == length { Ok(()) } else { Err(wrong(at, "does not end where it should")) }
@@ -302,9 +354,14 @@ impl<'a> CodedLists<'a> {
     #[inline]
     pub fn decode(&self, v: VertexId, place: Place, len: usize, out: &mut [VertexId]) {
         if len > 0 {
-            let start = place.byte + if place.degree > BLOCK_LEN { LINK_BYTES } else { 0 };
-            self.decoder.decode(self.bytes, start, v, len, out);
+            self.decoder.decode(self.bytes, self.start(place), v, len, out);
         }
+    }
+
+    /// Where the first block of a list begins among the bytes.
+    #[inline(always)]
+    fn start(&self, place: Place) -> usize {
+        place.byte - self.first_byte + if place.degree > BLOCK_LEN { LINK_BYTES } else { 0 }
     }
 
     /// Where the lists of the group that begins with a slot lie.
@@ -316,8 +373,7 @@ impl<'a> CodedLists<'a> {
     /// The first two targets of a list that has as many; of one with one target, this and something.
     #[inline(always)]
     pub fn first_two(&self, v: VertexId, place: Place) -> [VertexId; 2] {
-        let start = place.byte + if place.degree > BLOCK_LEN { LINK_BYTES } else { 0 };
-        let head = Head::read(self.bytes, start, v);
+        let head = Head::read(self.bytes, self.start(place), v);
         [head.first, head.first.wrapping_add(head.difference(self.bytes))]
     }
 
@@ -368,9 +424,9 @@ impl<'a> CodedLists<'a> {
         if block == 0 {
             self.decode(v, place, len, buffer);
         } else {
-            let word = self.bytes[place.byte..].first_chunk().expect("verified");
+            let word = self.bytes[place.byte - self.first_byte..].first_chunk().expect("verified");
             let start = self.blocks[u64::from_le_bytes(*word) as usize + block - 1];
-            self.decoder.decode(self.bytes, start as usize, v, len, buffer);
+            self.decoder.decode(self.bytes, start as usize - self.first_byte, v, len, buffer);
         }
         &buffer[skipped..len]
     }
@@ -393,6 +449,6 @@ impl<'a> CodedLists<'a> {
     /// Reads what finding a list begins with, so that others need not wait for it.
     #[inline(always)]
     pub fn touch(&self, place: Place) {
-        std::hint::black_box(self.bytes.get(place.byte));
+        std::hint::black_box(self.bytes.get(place.byte - self.first_byte));
     }
 }

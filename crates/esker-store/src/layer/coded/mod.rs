@@ -28,6 +28,7 @@ mod lists;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use block::AHEAD_BYTES;
 pub use block::{BLOCK_LEN, ROOM};
 pub use coder::{Coder, Parts};
 pub use index::{GroupWalk, Index, Place, Places};

@@ -1,6 +1,4 @@
-//! How much memory tiles get, and what stays in it.
-//!
-//! [1] is the paper of the pool: see `pool.rs`.
+//! How much memory there is, and what stays in it. [1] is the paper of the module.
 
 use crate::format::BLOCK_BYTES;
 
@@ -19,10 +17,10 @@ pub enum CachePolicy {
     Segments,
 }
 
-/// How much memory tiles get, and how it is used.
+/// How much memory parts of a graph get, and how it is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PoolOptions {
-    /// Memory for tiles, segments included.
+    /// Memory for them, segments included.
     pub bytes: u64,
     /// Bytes that are read ahead; and computed on meanwhile.
     pub segment_bytes: u64,
@@ -47,6 +45,11 @@ impl Default for PoolOptions {
 }
 
 impl PoolOptions {
+    /// The default for lists: longer reads, for two extents have a block in common.
+    pub fn of_lists() -> Self {
+        Self { extent_blocks: 16, ..Self::default() }
+    }
+
     /// The least memory that is of use.
     pub fn bytes_min(&self) -> u64 {
         (FRAMES_MIN * self.extent_bytes()) as u64

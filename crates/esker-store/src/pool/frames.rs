@@ -1,28 +1,66 @@
-//! Blocks of tiles in a fixed memory: slide, cache, rewind (G-Store [1], VI).
+//! Blocks of a file in a fixed memory.
 //!
 //! Memory is frames, each of which holds an *extent*: some blocks of the file, which are read together, past the page cache. While a scan
 //! computes on one segment's worth of extents, as many more are read (*slide*). Extents that are done with stay where they are, until
 //! no frame is free (*cache*). Only then is it asked which of them will be needed again: not those that this scan did not
-//! want; nor, by the rules of [1], VI-C, those whose strips the algorithm does not want any more (a row that no vertex waits
-//! for is not needed, a tile only if its row or its column is). If all will be, the one that was read last is given up: the next scan begins with
+//! want; nor, by the rules of [1], VI-C, those whose strips the algorithm does not want any more (vertices of which none waits
+//! for anything; a tile is needed if its row or its column is). If all will be, the one that was read last is given up: the next scan begins with
 //! what is there (*rewind*), and reads the rest in order, so what was read last would come last. Unlike [1], nothing is ever moved in memory.
 //!
-//! [1] P. Kumar, H. Huang, "G-Store: High-Performance Graph Store for Trillion-Edge Processing", SC 2016.
+//! [1] is the paper of the module.
 
 use std::collections::VecDeque;
+use std::fmt::Debug;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
-use super::files::{Chunk, Directory, Tiles};
-use super::pool_options::{CachePolicy, FRAMES_MIN, PoolOptions};
-use super::schedule::Supply;
+use super::options::{CachePolicy, FRAMES_MIN, PoolOptions};
 use crate::error::{Error, Result};
-use crate::format::{BLOCK_BYTES, PAGE_BYTES};
-use crate::io::{Frame, Read, Reads, ThreadReads};
+use crate::format::BLOCK_BYTES;
+use crate::io::{DIRECT_BYTES, Disk, Frame, Read, Reads, ThreadReads};
 
 /// Threads that read where the system has nothing better.
 const READ_THREADS: usize = 8;
+
+/// What is kept in parts: the data of a file, in blocks with checksums. Scans want *units* of it, each of which begins in one extent.
+pub(crate) trait Paged: Debug + Send + Sync {
+    /// Blocks that an extent has in common with the next one, for units that end there.
+    const OVERLAP_BLOCKS: usize;
+
+    /// Where the file is.
+    fn file(&self) -> (&Arc<dyn Disk>, &Path);
+
+    /// Where in the file the data begin, and how many bytes they are.
+    fn data(&self) -> Range<u64>;
+
+    /// Compares a block with its checksum.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`].
+    fn verify(&self, block: usize, bytes: &[u8]) -> Result<()>;
+
+    /// The units that begin in an extent, which begins with these blocks.
+    fn units(&self, extent: usize, blocks: Range<usize>) -> Range<usize>;
+
+    /// The two strips of vertices that a unit is for.
+    fn strips(&self, unit: usize) -> (u32, u32);
+
+    /// Number of strips.
+    fn num_strips(&self) -> usize;
+}
+
+/// What a source of units says when it is asked for more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Supply {
+    /// There are more now.
+    More,
+    /// There will be: somebody has to wait.
+    Later,
+    /// There are no more.
+    End,
+}
 
 /// Some blocks in memory.
 #[derive(Debug)]
@@ -32,9 +70,9 @@ struct Extent {
     verified: AtomicU32,
 }
 
-/// The bytes of a chunk, kept in memory as long as this lives.
+/// Bytes of an extent, kept in memory as long as this lives.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(crate) struct Held {
     extent: Arc<Extent>,
     range: Range<usize>,
 }
@@ -58,7 +96,7 @@ enum Slot {
 struct State {
     free: Vec<Frame>,
     slots: Vec<Slot>,
-    /// Of each extent, whether this scan wants chunks of it, and how many it still does.
+    /// Of each extent, whether this scan wants units of it, and how many it still does.
     wanted: Vec<bool>,
     left: Vec<u32>,
     /// The first extent that may have to be read yet; or, if they come in order of the file, given out.
@@ -82,13 +120,18 @@ struct State {
 /// Reads that are done.
 type Done = Vec<(Read, Result<()>)>;
 
-/// The tiles of a graph in a fixed memory; one scan at a time.
+/// Parts of what is kept in a fixed memory; one scan at a time.
 #[derive(Debug)]
-pub(super) struct Pool<'a> {
-    tiles: &'a Tiles,
-    directory: Directory<'a>,
+pub(crate) struct Pool<P> {
+    paged: P,
     policy: CachePolicy,
+    /// From the beginning of an extent to that of the next.
+    stride: usize,
+    /// Bytes of the data of an extent.
     extent_bytes: usize,
+    /// Bytes before the data in its first page, and so before those of each extent in its frame.
+    skip: usize,
+    data: Range<u64>,
     segment_len: usize,
     state: Mutex<State>,
     /// Locked for long by whoever waits for it; others then do not wait. Never while `state` is, but for a moment.
@@ -109,14 +152,18 @@ fn if_free<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     }
 }
 
-impl<'a> Pool<'a> {
-    pub(super) fn new(tiles: &'a Tiles, directory: Directory<'a>, options: &PoolOptions) -> Result<Self> {
-        let extent_bytes = options.extent_bytes();
-        let num_extents = (tiles.data_bytes() as usize).div_ceil(extent_bytes);
+impl<P: Paged> Pool<P> {
+    pub(crate) fn new(paged: P, options: &PoolOptions) -> Result<Self> {
+        let extent_bytes = options.extent_bytes().max((1 + P::OVERLAP_BLOCKS) * BLOCK_BYTES);
+        let stride = extent_bytes - P::OVERLAP_BLOCKS * BLOCK_BYTES;
+        let data = paged.data();
+        let skip = (data.start % DIRECT_BYTES as u64) as usize;
+        let frame_bytes = extent_bytes + if skip > 0 { DIRECT_BYTES } else { 0 };
+        let num_extents = ((data.end - data.start) as usize).div_ceil(stride);
         let num_frames = (options.bytes as usize / extent_bytes).min(num_extents.max(1));
         if num_frames < FRAMES_MIN.min(num_extents.max(1)) {
             return Err(Error::Invalid(format!(
-                "{} bytes of memory are left for tiles, of which at least {} are needed: give more",
+                "{} bytes of memory are left for parts of the graph, of which at least {} are needed: give more",
                 options.bytes,
                 options.bytes_min()
             )));
@@ -126,8 +173,8 @@ impl<'a> Pool<'a> {
             CachePolicy::Segments => half,
             _ => (options.segment_bytes as usize / extent_bytes).clamp(1, half),
         };
-        let free = Frame::make(num_frames, extent_bytes)?;
-        let (disk, path) = tiles.data_file();
+        let free = Frame::make(num_frames, frame_bytes)?;
+        let (disk, path) = paged.file();
         let ring = if options.by_threads { None } else { disk.reads(path, segment_len, &free)? };
         let reads = match ring {
             Some(reads) => reads,
@@ -151,10 +198,12 @@ impl<'a> Pool<'a> {
         let (state, reads) = (Mutex::new(state), Mutex::new(reads));
         let (scanning, read_bytes) = (Mutex::new(()), AtomicU64::new(0));
         Ok(Self {
-            tiles,
-            directory,
+            paged,
             policy: options.policy,
+            stride,
             extent_bytes,
+            skip,
+            data,
             segment_len,
             state,
             reads,
@@ -164,24 +213,41 @@ impl<'a> Pool<'a> {
     }
 
     /// Bytes read from the disk so far.
-    pub(super) fn read_bytes(&self) -> u64 {
+    pub(crate) fn read_bytes(&self) -> u64 {
         self.read_bytes.load(Relaxed)
     }
 
-    fn extent_of(&self, chunk: &Chunk) -> usize {
-        chunk.bytes.start as usize / self.extent_bytes
+    /// What is kept.
+    pub(crate) fn paged(&self) -> &P {
+        &self.paged
     }
 
-    fn chunks_of(&self, extent: usize) -> Range<usize> {
-        let blocks = self.extent_bytes / BLOCK_BYTES;
-        self.directory.in_blocks(extent * blocks..(extent + 1) * blocks)
+    /// Number of extents.
+    pub(crate) fn num_extents(&self) -> usize {
+        ((self.data.end - self.data.start) as usize).div_ceil(self.stride)
     }
 
-    /// Begins a scan of the wanted chunks, once no other is under way: rewinds.
+    /// The extent in which a byte lies that is no other's before.
+    pub(crate) fn extent_of(&self, byte: u64) -> usize {
+        byte as usize / self.stride
+    }
+
+    /// The bytes of an extent, counted from the beginning of the data.
+    pub(crate) fn bytes_of(&self, extent: usize) -> Range<u64> {
+        let start = (extent * self.stride) as u64;
+        start..(start + self.extent_bytes as u64).min(self.data.end - self.data.start)
+    }
+
+    fn units_of(&self, extent: usize) -> Range<usize> {
+        let blocks = self.stride / BLOCK_BYTES;
+        self.paged.units(extent, extent * blocks..(extent + 1) * blocks)
+    }
+
+    /// Begins a scan of the wanted units, once no other is under way: rewinds.
     ///
     /// # Errors
     /// [`Error::Io`] of reads that a scan which failed has left behind.
-    pub(super) fn begin(&self, wanted: impl Fn(usize) -> bool) -> Result<MutexGuard<'_, ()>> {
+    pub(crate) fn begin(&self, wanted: impl Fn(usize) -> bool) -> Result<MutexGuard<'_, ()>> {
         let guard = locked(&self.scanning);
         loop {
             let mut done = Done::new();
@@ -197,7 +263,7 @@ impl<'a> Pool<'a> {
         let mut state = locked(&self.state);
         let state = &mut *state;
         for (extent, left) in state.left.iter_mut().enumerate() {
-            *left = self.chunks_of(extent).filter(|&chunk| wanted(chunk)).count() as u32;
+            *left = self.units_of(extent).filter(|&unit| wanted(unit)).count() as u32;
             state.wanted[extent] = *left > 0;
         }
         if self.policy == CachePolicy::Segments {
@@ -218,11 +284,11 @@ impl<'a> Pool<'a> {
         Ok(guard)
     }
 
-    /// Takes what arrived, has more read, and gives out chunks of what is there. `needed` says which strips will be needed again.
+    /// Takes what arrived, has more read, and gives out units of what is there. `needed` says which strips will be needed again.
     ///
     /// # Errors
     /// The first read that failed.
-    pub(super) fn supply(
+    pub(crate) fn supply(
         &self,
         wanted: impl Fn(usize) -> bool,
         needed: &dyn Fn(u32) -> bool,
@@ -242,8 +308,8 @@ impl<'a> Pool<'a> {
             due.push(extent);
         }
         for extent in due {
-            let chunks = self.chunks_of(extent as usize).filter(|&chunk| wanted(chunk));
-            ready.extend(chunks.map(|chunk| chunk as u32));
+            let units = self.units_of(extent as usize).filter(|&unit| wanted(unit));
+            ready.extend(units.map(|unit| unit as u32));
         }
         let has_ended = state.num_open == 0 && self.next_due(&mut state).is_none();
         Ok(match ready.is_empty() {
@@ -257,7 +323,7 @@ impl<'a> Pool<'a> {
     ///
     /// # Errors
     /// The first read that failed.
-    pub(super) fn wait(&self) -> Result<bool> {
+    pub(crate) fn wait(&self) -> Result<bool> {
         let Some(mut reads) = if_free(&self.reads) else { return Ok(false) };
         if reads.under_way() == 0 {
             return Ok(false);
@@ -299,9 +365,9 @@ impl<'a> Pool<'a> {
                 continue;
             }
             let Some(frame) = self.free_frame(state, needed) else { break };
-            let start = extent * self.extent_bytes;
-            let bytes = self.extent_bytes.min(self.tiles.data_bytes() as usize - start);
-            reads.push(Read { tag: extent, frame, offset: (PAGE_BYTES + start) as u64, bytes });
+            let Range { start, end } = self.bytes_of(extent);
+            let (skip, bytes) = (self.skip as u64, self.skip + (end - start) as usize);
+            reads.push(Read { tag: extent, frame, offset: self.data.start - skip + start, bytes });
             state.slots[extent] = Slot::UnderWay;
             state.next = extent + 1;
             open(state, extent as u32);
@@ -356,7 +422,7 @@ impl<'a> Pool<'a> {
 
     /// Extents that the next scan will not want; at the end, those that this one did not.
     fn find_unneeded(&self, state: &State, needed: &dyn Fn(u32) -> bool) -> Vec<u32> {
-        let mut asked = vec![None; self.tiles.num_strips()];
+        let mut asked = vec![None; self.paged.num_strips()];
         let mut strip = |strip: u32| *asked[strip as usize].get_or_insert_with(|| needed(strip));
         let (mut found, mut unwanted) = (Vec::new(), Vec::new());
         for extent in (0..state.slots.len()).filter(|&extent| can_go(state, extent as u32)) {
@@ -364,8 +430,8 @@ impl<'a> Pool<'a> {
                 unwanted.push(extent as u32);
                 continue;
             }
-            let is_needed = self.chunks_of(extent).any(|chunk| {
-                let (row, column) = self.directory.strips(chunk);
+            let is_needed = self.units_of(extent).any(|unit| {
+                let (row, column) = self.paged.strips(unit);
                 strip(row) || strip(column)
             });
             if !is_needed {
@@ -376,24 +442,32 @@ impl<'a> Pool<'a> {
         found
     }
 
-    /// The bytes of a chunk that was given out, verified.
+    /// Some bytes of an extent of which a unit was given out, counted from the beginning of the data; the blocks that they lie in are
+    /// verified.
     ///
     /// # Errors
     /// [`Error::Corrupt`].
-    pub(super) fn hold(&self, chunk: &Chunk) -> Result<Held> {
-        let number = self.extent_of(chunk);
+    pub(crate) fn hold(&self, number: usize, bytes: Range<u64>) -> Result<Held> {
+        let of_extent = self.bytes_of(number);
         let extent = match &locked(&self.state).slots[number] {
-            Slot::Present(extent) => Arc::clone(extent),
-            _ => return Err(self.tiles.corrupt_chunk(chunk)),
+            Slot::Present(extent) if of_extent.start <= bytes.start && bytes.end <= of_extent.end => {
+                Arc::clone(extent)
+            }
+            _ => {
+                let (_, path) = self.paged.file();
+                return Err(Error::corrupt(path, self.data.start + bytes.start, "it is not where it is looked for"));
+            }
         };
-        let start = number * self.extent_bytes;
-        let block = chunk.bytes.start as usize / BLOCK_BYTES;
-        let bit = 1 << (block - start / BLOCK_BYTES);
-        if extent.verified.load(Relaxed) & bit == 0 {
-            let in_block =
-                block * BLOCK_BYTES..((block + 1) * BLOCK_BYTES).min(self.tiles.data_bytes() as usize);
-            let bytes = &extent.frame[in_block.start - start..in_block.end - start];
-            if let Err(error) = self.tiles.data().verify_copy(block, bytes) {
+        let in_frame = |byte: u64| self.skip + (byte - of_extent.start) as usize;
+        for block in bytes.start as usize / BLOCK_BYTES..(bytes.end as usize).div_ceil(BLOCK_BYTES) {
+            let start = (block * BLOCK_BYTES) as u64;
+            let bit = 1 << ((start - of_extent.start) as usize / BLOCK_BYTES);
+            if extent.verified.load(Relaxed) & bit != 0 {
+                continue;
+            }
+            let end = (start + BLOCK_BYTES as u64).min(of_extent.end);
+            let in_block = &extent.frame[in_frame(start)..in_frame(end)];
+            if let Err(error) = self.paged.verify(block, in_block) {
                 // Maybe it was damaged on its way: the next scan reads it again.
                 drop(extent);
                 self.forget(number);
@@ -401,7 +475,7 @@ impl<'a> Pool<'a> {
             }
             extent.verified.fetch_or(bit, Relaxed);
         }
-        let range = chunk.bytes.start as usize - start..chunk.bytes.end as usize - start;
+        let range = in_frame(bytes.start)..in_frame(bytes.end);
         Ok(Held { extent, range })
     }
 
@@ -410,16 +484,16 @@ impl<'a> Pool<'a> {
         if let Slot::Present(there) = std::mem::replace(&mut state.slots[extent], Slot::Absent) {
             match Arc::try_unwrap(there) {
                 Ok(extent) => state.free.push(extent.frame),
-                // Another thread has a chunk of it.
+                // Another thread has a unit of it.
                 Err(there) => state.slots[extent] = Slot::Present(there),
             }
         }
     }
 
-    /// Takes back a chunk that was decoded and is not held any more.
-    pub(super) fn done(&self, chunk: &Chunk) {
+    /// Takes back a unit of an extent that is not held any more.
+    pub(crate) fn done(&self, extent: usize) {
         let mut state = locked(&self.state);
-        let left = &mut state.left[self.extent_of(chunk)];
+        let left = &mut state.left[extent];
         *left -= 1;
         if *left == 0 {
             state.num_open -= 1;

@@ -1,0 +1,150 @@
+//! Handing over coded lists.
+
+use std::ops::Range;
+
+use esker_graph::{Flow, Piece, VertexId, Visitor, vertex};
+
+use super::weight::StoredWeight;
+use crate::layer::{BLOCK_LEN, CodedLists, Place, Places};
+
+/// The longest pieces of lists: of whole blocks, and the same whatever the number of threads.
+pub(crate) const PIECE_LEN: usize = 1 << 16;
+/// Arcs that are decoded first for a visitor that may have enough: those of one step of the decoder.
+const FIRST_LEN: usize = 17;
+/// Arcs that are decoded next for such a visitor; then four times as many. Of whole blocks.
+const SECOND_LEN: usize = 4 * BLOCK_LEN;
+
+/// What a worker decodes into, and how much at a time: lists as a whole, or few arcs first. Only visitors that may have enough are
+/// tried with few; most never have, and some only later in their work, so what they answer decides how the next list is begun.
+#[derive(Debug)]
+pub(crate) struct Decoded {
+    targets: Vec<VertexId>,
+    /// Lists are decoded as a whole while it is positive.
+    score: i8,
+    learns: bool,
+}
+
+impl Decoded {
+    /// `stops`: whether the visitor may have enough. In a deterministic run, pieces must not depend on what a worker met before.
+    pub(crate) fn new(stops: bool, deterministic: bool) -> Self {
+        let learns = stops && !deterministic;
+        Self { targets: Vec::new(), score: if learns { 0 } else { 1 }, learns }
+    }
+
+    /// Whether lists are decoded as a whole.
+    #[inline(always)]
+    pub(crate) fn is_whole(&self) -> bool {
+        self.score > 0
+    }
+
+    /// A list has been handed over, as far as it was wanted.
+    #[inline(always)]
+    fn learn(&mut self, flow: Flow) {
+        if self.learns {
+            let change = if flow == Flow::Enough { -4 } else { 1 };
+            self.score = (self.score + change).clamp(-16, 16);
+        }
+    }
+
+    /// Room for targets.
+    pub(crate) fn targets(&mut self) -> &mut Vec<VertexId> {
+        &mut self.targets
+    }
+}
+
+/// How lists are handed over.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Offer<'a, W> {
+    pub(crate) lists: CodedLists<'a>,
+    /// Beside the arcs from the first on.
+    pub(crate) weights: &'a [W],
+    first_arc: usize,
+    second_len: usize,
+}
+
+impl<'a, W: StoredWeight> Offer<'a, W> {
+    /// Of all lists.
+    pub(crate) fn new(lists: CodedLists<'a>, weights: &'a [W]) -> Self {
+        Self { lists, weights, first_arc: 0, second_len: SECOND_LEN }
+    }
+
+    /// Of some lists, of which pieces begin with their first blocks; weights are those of the arcs from `first_arc` on.
+    pub(crate) fn some(lists: CodedLists<'a>, weights: &'a [W], first_arc: usize) -> Self {
+        Self { lists, weights, first_arc, second_len: PIECE_LEN }
+    }
+
+    #[inline(always)]
+    fn weights(&self, first: usize, len: usize) -> &'a [W] {
+        &self.weights[first - self.first_arc..first - self.first_arc + len]
+    }
+
+    /// Hands over whole lists of the group that begins with a slot: those whose bits are set in `wanted`, up to the first of more than
+    /// `longest` arcs, or as many as are decoded together; the bits of these. First they are decoded, then they are visited, so that
+    /// neither waits for the other.
+    #[inline(always)]
+    pub(crate) fn group<V: Visitor<W>>(
+        &self,
+        visitor: &V,
+        (state, decoded): (&mut V::State, &mut Decoded),
+        (first, places): (usize, &Places),
+        (wanted, longest): (u64, usize),
+    ) -> u64 {
+        let done = self.lists.decode_group(first, places, (wanted, longest), &mut decoded.targets);
+        let (mut left, mut start) = (done, 0);
+        while left != 0 {
+            let index = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let place = places.at(index);
+            let targets = &decoded.targets[start..start + place.degree];
+            start += place.degree;
+            let v = vertex(first + index);
+            if !targets.is_empty() && visitor.wants(v) {
+                let weights = self.weights(place.arc, place.degree);
+                let flow = visitor.visit(state, v, Piece { targets, weights, exclusive: true });
+                decoded.learn(flow);
+            }
+        }
+        done
+    }
+
+    /// Hands over a range of the arcs of a list, which begins with a block.
+    #[inline(always)]
+    pub(crate) fn arcs<V: Visitor<W>>(
+        &self,
+        visitor: &V,
+        (state, decoded): (&mut V::State, &mut Decoded),
+        v: VertexId,
+        place: Place,
+        (arcs, exclusive): (Range<usize>, bool),
+    ) -> Flow {
+        let Range { start: mut first, end: last } = arcs;
+        if first == last {
+            return Flow::More;
+        }
+        let whole = !V::STOPS || decoded.is_whole();
+        let mut piece = |targets: &[VertexId], first: usize| {
+            let weights = self.weights(place.arc + first, targets.len());
+            visitor.visit(state, v, Piece { targets, weights, exclusive })
+        };
+        if !whole && first == 0 {
+            // Whoever may have enough often has after two, which take no decoder.
+            let targets = self.lists.first_two(v, place);
+            first = last.min(2);
+            if piece(&targets[..first], 0) == Flow::Enough {
+                decoded.learn(Flow::Enough);
+                return Flow::Enough;
+            }
+        }
+        let mut end = if whole { last } else { first - first % BLOCK_LEN + FIRST_LEN };
+        let mut next_len = self.second_len;
+        let mut flow = Flow::More;
+        while first < last && flow == Flow::More {
+            flow = piece(self.lists.piece(v, place, first..end.min(last), &mut decoded.targets), first);
+            first = end;
+            end = end - end % BLOCK_LEN + next_len;
+            next_len = (4 * next_len).min(PIECE_LEN);
+        }
+        decoded.learn(flow);
+        flow
+    }
+}

@@ -1,0 +1,103 @@
+//! Single lists, beside scans that read the graph in another way.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use esker_graph::{Piece, Run, Select, VertexId, Visitor};
+
+use super::weight::StoredWeight;
+use crate::error::Result;
+use crate::format::BLOCK_BYTES;
+use crate::layer::ListColumns;
+
+/// A selection is read from lists if so many times its arcs are not more than all...
+const FEW_FRACTION: u64 = 64;
+/// ... and they are not more than this: a thread reads them alone.
+const FEW_ARCS_MAX: u64 = 1 << 16;
+
+/// Bytes that a point read brings to memory beside the list: a block with its offsets, and the rest of the block that the list is in.
+const READ_BYTES: usize = 2 * BLOCK_BYTES;
+
+/// The selected vertices, if their lists are few beside those of `num_edges` edges.
+pub(crate) fn few<'s>(
+    select: Select<'s>,
+    num_edges: u64,
+    degree: impl Fn(VertexId) -> usize,
+) -> Option<&'s [VertexId]> {
+    let Select::List(list) = select else { return None };
+    let max = FEW_ARCS_MAX.min(num_edges / FEW_FRACTION);
+    let mut arcs = list.len() as u64;
+    let few = arcs <= max
+        && list.iter().all(|&v| {
+            arcs += degree(v) as u64;
+            arcs <= max
+        });
+    few.then_some(list)
+}
+
+/// Mapped lists of which single ones are read.
+#[derive(Debug)]
+pub(crate) struct PointReads<'a> {
+    lists: &'a ListColumns,
+    /// Number of the property that is the weight; nobody looks if the weight is `()`.
+    property: u32,
+    /// Bytes that reads have brought to memory, at most, since they were given up last; `None`: the system decides.
+    touched: Option<AtomicU64>,
+}
+
+impl<'a> PointReads<'a> {
+    /// Bytes that reads bring to memory where that is limited.
+    pub(crate) const TOUCHED_BYTES_MAX: u64 = 16 << 20;
+
+    /// Of some lists. If `limited`, what was read does not stay in memory.
+    pub(crate) fn new(lists: &'a ListColumns, property: u32, limited: bool) -> Self {
+        Self { lists, property, touched: limited.then(|| AtomicU64::new(0)) }
+    }
+
+    /// Calls `f` with a list.
+    ///
+    /// # Errors
+    /// [`crate::Error::Corrupt`].
+    pub(crate) fn with_list<W: StoredWeight, R>(
+        &self,
+        v: VertexId,
+        f: impl FnOnce(&[VertexId], &[W]) -> R,
+    ) -> Result<R> {
+        let list = self.lists.list(v as usize)?;
+        let weights = W::some(self.lists, self.property, list.start..list.start + list.targets.len())?;
+        let result = f(&list.targets, weights);
+        let arc_bytes = size_of::<VertexId>() + size_of::<W>();
+        self.touch((READ_BYTES + list.targets.len() * arc_bytes) as u64);
+        Ok(result)
+    }
+
+    /// Hands over the lists of a few vertices, one by one.
+    ///
+    /// # Errors
+    /// [`crate::Error::Corrupt`]; cancellation.
+    pub(crate) fn scan<W: StoredWeight, V: Visitor<W>>(
+        &self,
+        run: &Run,
+        list: &[VertexId],
+        visitor: &V,
+    ) -> Result<Vec<V::State>> {
+        run.check()?;
+        let mut state = visitor.new_state();
+        for &v in list.iter().filter(|&&v| visitor.wants(v)) {
+            self.with_list(v, |targets, weights| {
+                if !targets.is_empty() {
+                    visitor.visit(&mut state, v, Piece { targets, weights, exclusive: true });
+                }
+            })?;
+        }
+        Ok(vec![state])
+    }
+
+    /// Says that so many bytes of the columns were read. Gives up their memory when there are many.
+    pub(crate) fn touch(&self, bytes: u64) {
+        let Some(touched) = &self.touched else { return };
+        if touched.fetch_add(bytes, Relaxed) + bytes > Self::TOUCHED_BYTES_MAX {
+            touched.store(0, Relaxed);
+            self.lists.release();
+        }
+    }
+}

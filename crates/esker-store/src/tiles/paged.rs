@@ -1,0 +1,46 @@
+//! Tiles as what a pool keeps parts of. Its units are chunks, none of which lies in two blocks.
+
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::files::{Directory, Tiles};
+use crate::error::Result;
+use crate::io::Disk;
+use crate::pool::Paged;
+
+/// The data of tiles, and where chunks lie in them.
+#[derive(Debug)]
+pub(super) struct TilePages<'a> {
+    pub(super) tiles: &'a Tiles,
+    pub(super) directory: Directory<'a>,
+}
+
+impl Paged for TilePages<'_> {
+    const OVERLAP_BLOCKS: usize = 0;
+
+    fn file(&self) -> (&Arc<dyn Disk>, &Path) {
+        self.tiles.data_file()
+    }
+
+    fn data(&self) -> Range<u64> {
+        let first = self.tiles.data().first_byte();
+        first..first + self.tiles.data_bytes()
+    }
+
+    fn verify(&self, block: usize, bytes: &[u8]) -> Result<()> {
+        self.tiles.data().verify_copy(block, bytes)
+    }
+
+    fn units(&self, _extent: usize, blocks: Range<usize>) -> Range<usize> {
+        self.directory.in_blocks(blocks)
+    }
+
+    fn strips(&self, chunk: usize) -> (u32, u32) {
+        self.directory.strips(chunk)
+    }
+
+    fn num_strips(&self) -> usize {
+        self.tiles.num_strips()
+    }
+}
