@@ -5,7 +5,7 @@
     sudo python3 bench/residencies.py --memory 6GiB --heads 1,2,4,8,16,32,64,128,256 --only headed k24.esker bfs:source=1
 
 Each run is a process of its own in a memory cgroup, after the database was dropped from the page cache. Lists are to be plain, with tiles
-beside them (`esker compact --encoding tiles`); what the database does not have is left out. `whole` is lists, mapped, without a limit and
+beside them (`esker compact --encoding tiles`); what the database does not have is left out (of compressed lists there are no heads, but `parts`). `whole` is lists, mapped, without a limit and
 with a warm page cache: what the others are compared with. `planned` is what the command chooses by itself.
 
 Reported: what was read and where it was kept; seconds of the algorithm (the median of --trials), and of the whole command; edges a second,
@@ -28,6 +28,7 @@ RESIDENCIES = {
     "tiles": ["--encoding", "tiles", "--residency", "mapped"],
     "pooled": ["--encoding", "tiles", "--residency", "pooled"],
     "headed": ["--residency", "headed"],
+    "parts": ["--encoding", "lists", "--residency", "pooled"],
     "planned": [],
 }
 

@@ -17,7 +17,7 @@ SETTINGS: tuple[tuple[str, str, Any, str], ...] = (
     ("progress", "bool | Callable[[Progress], object] | None", None, "True shows a bar; a callable is told of each round."),
     ("verify", "bool", False, "Checks the answer by a slow serial verifier."),
     ("encoding", "str | None", None, "What is read: 'lists' or 'tiles'."),
-    ("residency", "str | None", None, "How it is kept in memory: 'mapped', 'pooled' (tiles) or 'headed' (lists); see docs/memory.md."),
+    ("residency", "str | None", None, "How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md."),
     ("head", "int | None", None, "With headed lists, the neighbours of each vertex that are kept; as many as fit if not given."),
 )
 _TYPES = {

@@ -53,7 +53,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' (tiles) or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
@@ -79,7 +79,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' (tiles) or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
@@ -104,7 +104,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' (tiles) or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
@@ -129,7 +129,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' (tiles) or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
@@ -155,7 +155,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' (tiles) or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
@@ -180,7 +180,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' (tiles) or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
@@ -204,7 +204,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' (tiles) or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
@@ -227,7 +227,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' (tiles) or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
@@ -248,7 +248,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' (tiles) or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
@@ -270,7 +270,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' (tiles) or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
@@ -293,7 +293,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' (tiles) or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
@@ -314,7 +314,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' (tiles) or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
@@ -335,7 +335,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' (tiles) or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
@@ -356,7 +356,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' (tiles) or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
@@ -378,7 +378,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' (tiles) or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
@@ -400,7 +400,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' (tiles) or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
@@ -422,7 +422,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' (tiles) or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
@@ -446,7 +446,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' (tiles) or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
@@ -470,7 +470,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' (tiles) or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
@@ -492,7 +492,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' (tiles) or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
@@ -516,7 +516,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' (tiles) or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
@@ -540,7 +540,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' (tiles) or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
@@ -565,7 +565,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' (tiles) or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
@@ -589,7 +589,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' (tiles) or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
@@ -613,7 +613,7 @@ class Algorithms:
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
             encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled' (tiles) or 'headed' (lists); see docs/memory.md.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:

@@ -147,9 +147,9 @@ mod tests {
     use crate::database::DatabaseOptions;
     use crate::database::model::DB;
     use crate::io::{Disk, FaultyDisk};
+    use crate::pool::PoolOptions;
     use crate::sample::Sample;
     use crate::snapshot::Residency;
-    use crate::pool::PoolOptions;
     use esker_graph::{Csr, Flow, Graph, Lists, Piece, Select, VertexId, Visitor};
 
     struct Collect;

@@ -64,20 +64,12 @@ impl EdgeValues {
         }
     }
 
-    /// Keeps the values at and after `from` for which `keep` holds, by their distance from `from`.
-    fn retain_from(&mut self, from: usize, keep: &[bool]) {
-        fn retain<T: Copy>(values: &mut Vec<T>, from: usize, keep: &[bool]) {
-            let mut end = from;
-            for (index, _) in keep.iter().enumerate().filter(|(_, keep)| **keep) {
-                values[end] = values[from + index];
-                end += 1;
-            }
-            values.truncate(end);
-        }
+    /// Takes the values of a range out.
+    fn remove(&mut self, range: Range<usize>) {
         match self {
-            Self::Int(values) => retain(values, from, keep),
-            Self::Float(values) => retain(values, from, keep),
-            Self::Code(values) => retain(values, from, keep),
+            Self::Int(values) => drop(values.drain(range)),
+            Self::Float(values) => drop(values.drain(range)),
+            Self::Code(values) => drop(values.drain(range)),
         }
     }
 }
@@ -301,15 +293,10 @@ impl EdgeStream for ListExport<'_> {
             let from = block.len();
             self.graph.list(Direction::Out, v, self.entry..end, &mut block.targets, &mut block.properties)?;
             if self.once {
-                let keep: Vec<bool> = block.targets[from..].iter().map(|&t| t >= self.vertex).collect();
-                if keep.contains(&false) {
-                    let mut row = 0;
-                    block.targets.retain(|_| {
-                        row += 1;
-                        row <= from || keep[row - 1 - from]
-                    });
-                    block.properties.iter_mut().for_each(|values| values.retain_from(from, &keep));
-                }
+                // Lists ascend: those that the other end hands over come first.
+                let others = block.targets[from..].partition_point(|&target| target < self.vertex);
+                block.targets.drain(from..from + others);
+                block.properties.iter_mut().for_each(|values| values.remove(from..from + others));
             }
             block.sources.resize(block.len(), self.vertex);
             (self.vertex, self.entry) = if end == degree { (self.vertex + 1, 0) } else { (self.vertex, end) };

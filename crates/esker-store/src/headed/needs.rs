@@ -3,7 +3,7 @@
 use esker_graph::{Run, Stop, VertexId};
 
 use super::share::{entries, head_len};
-use super::side::{GATHER_FRAME_BYTES, HeadedSide};
+use super::side::HeadedSide;
 use super::tails::WORKER_BYTES;
 use crate::error::{Error, Result};
 use crate::layer::{Arrays, Body, ListColumns, PlainLayer, Section};
@@ -37,7 +37,8 @@ impl HeadedNeeds {
     /// # Errors
     /// [`Error::Invalid`] if it is none.
     pub fn of(layer: &PlainLayer, threads: usize) -> Result<Self> {
-        let mut needs = Self { fixed_bytes: GATHER_FRAME_BYTES, mapped_bytes: 0, list_bytes: 0 };
+        let mut needs =
+            Self { fixed_bytes: HeadedSide::gather_bytes(threads), mapped_bytes: 0, list_bytes: 0 };
         for lists in sides(layer) {
             let (offsets, arcs) = (arrays(lists)?.offsets_column(), lists.num_arcs());
             let workers = WORKER_BYTES * threads as u64;

@@ -2,21 +2,22 @@
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use esker_graph::{Run, VertexId};
+use esker_graph::{Run, VertexId, vertex};
 
 use super::share::{HeadStarts, LastHead};
 use crate::error::{Error, Result};
 use crate::format::{BLOCK_BYTES, Column, PAGE_BYTES};
 use crate::io::{DIRECT_BYTES, Disk, Frame, Read, Reads, ThreadReads};
+use crate::memory::filled;
 
 /// Bytes of a read while heads are gathered: whole blocks.
 const GATHER_BYTES: usize = 16 * BLOCK_BYTES;
-/// Reads under way meanwhile.
+/// Reads under way meanwhile, of all threads; each has two at least.
 const GATHER_DEPTH: usize = 8;
-/// Memory that is needed while heads are gathered.
-pub(super) const GATHER_FRAME_BYTES: u64 = (GATHER_BYTES * GATHER_DEPTH) as u64;
+/// Bytes that a thread goes over at a time: whole blocks. Few in tests, so that there are several.
+const STRETCH_BYTES: u64 = if cfg!(test) { 2 * BLOCK_BYTES as u64 } else { 32 << 20 };
 /// Threads that read where the system has nothing better.
 const THREADS: usize = 16;
 
@@ -43,14 +44,24 @@ pub(super) struct TailFile {
     checksums: Vec<u32>,
 }
 
+/// Reads under way of one of so many threads while heads are gathered.
+fn gather_depth(threads: usize) -> usize {
+    (GATHER_DEPTH / threads).max(2)
+}
+
 impl<'a> HeadedSide<'a> {
+    /// Memory that is needed while heads are gathered.
+    pub(super) fn gather_bytes(threads: usize) -> u64 {
+        (threads * gather_depth(threads) * GATHER_BYTES) as u64
+    }
+
     /// Bytes that one takes beside its heads.
     pub(super) fn fixed_bytes(num_vertices: usize, num_arcs: usize) -> u64 {
         let pages = (num_arcs * size_of::<VertexId>()).div_ceil(DIRECT_BYTES);
         HeadStarts::bytes(num_vertices) + (pages * size_of::<u32>()) as u64
     }
 
-    /// Reads all lists once, one after another, verifies them, and keeps their heads.
+    /// Reads all lists once, verifies them, and keeps their heads.
     pub(super) fn gather(
         disk: &Arc<dyn Disk>,
         offsets: &'a [u64],
@@ -68,31 +79,41 @@ impl<'a> HeadedSide<'a> {
             bytes: skip + (targets.len() * size_of::<VertexId>()) as u64,
             checksums: Vec::new(),
         };
-        let mut heads = Heads { offsets, head_len, heads: Vec::new(), v: 0, taken: 0 };
         let wanted = super::share::entries(&[offsets], head_len as u64) as usize;
-        heads.heads.try_reserve_exact(wanted).map_err(|_| {
+        let mut heads: Vec<VertexId> = filled(0, wanted).map_err(|_| {
             Error::Invalid(format!("there is no memory for {wanted} neighbours: keep shorter heads"))
         })?;
-        let mut checksums = Vec::with_capacity((file.bytes as usize).div_ceil(DIRECT_BYTES));
-        let mut next = 0;
-        let mut take = |pages: &[u8], skip: usize| {
-            run.check()?;
-            checksums.extend(pages.chunks(DIRECT_BYTES).map(crc32c::crc32c));
-            for block in pages[skip..].chunks(BLOCK_BYTES) {
-                targets.verify_copy(next, block)?;
-                next += 1;
-            }
-            heads.take(bytemuck::cast_slice(&pages[skip..]), targets)
-        };
+        let mut checksums = vec![0; (file.bytes as usize).div_ceil(DIRECT_BYTES)];
         if skip == 0 {
-            file.read_all(|pages| take(pages, 0))?;
+            let stretches = Stretch::all((offsets, &starts), &mut heads, &mut checksums);
+            let stretches: Vec<_> = stretches.into_iter().map(Mutex::new).collect();
+            run.share(
+                stretches.len(),
+                || None,
+                |reader: &mut Option<Gather>, unit| {
+                    let mut stretch = stretches[unit].lock().unwrap_or_else(PoisonError::into_inner);
+                    let start = unit as u64 * STRETCH_BYTES;
+                    let bytes = start..file.bytes.min(start + STRETCH_BYTES);
+                    let reader = match reader {
+                        Some(reader) => reader,
+                        None => reader.insert(Gather::new(&file, gather_depth(run.threads()))?),
+                    };
+                    reader.read(&file, bytes, |pages| {
+                        run.check()?;
+                        stretch.take(pages, 0, targets)
+                    })
+                },
+            )?;
         } else {
             // Among other small columns in one file, of a megabyte at most: see `crate::format::Archive`.
             let pages = file.read_pages(0..file.bytes)?;
-            take(&bytemuck::cast_slice(&pages)[..file.bytes as usize], skip as usize)?;
+            let pages = &bytemuck::cast_slice(&pages)[..file.bytes as usize];
+            for mut stretch in Stretch::all((offsets, &starts), &mut heads, &mut checksums) {
+                stretch.take(pages, skip as usize, targets)?;
+            }
         }
         file.checksums = checksums;
-        Ok(Self { offsets, starts, heads: heads.heads, file })
+        Ok(Self { offsets, starts, heads, file })
     }
 
     /// Where the head of the list of `v` begins among all heads.
@@ -113,25 +134,67 @@ impl<'a> HeadedSide<'a> {
     }
 }
 
-/// Heads that are being gathered.
-struct Heads<'a> {
-    offsets: &'a [u64],
+/// Part of the targets that one thread goes over, with the heads and checksums that it finds there.
+struct Stretch<'h> {
+    offsets: &'h [u64],
     head_len: usize,
-    heads: Vec<VertexId>,
+    heads: &'h mut [VertexId],
+    checksums: &'h mut [u32],
     /// The vertex whose list goes on in what comes next.
     v: usize,
-    /// Targets taken so far.
+    /// Targets before what comes next, among those of all lists.
     taken: u64,
 }
 
-impl Heads<'_> {
-    /// Takes targets that follow those taken before.
-    fn take(&mut self, targets: &[VertexId], column: &Column<VertexId>) -> Result<()> {
+impl<'h> Stretch<'h> {
+    /// All stretches of a column, in order.
+    fn all(
+        (offsets, starts): (&'h [u64], &HeadStarts),
+        mut heads: &'h mut [VertexId],
+        checksums: &'h mut [u32],
+    ) -> Vec<Self> {
+        let (num_vertices, head_len) = (offsets.len() - 1, starts.head_len());
+        let arcs = STRETCH_BYTES / size_of::<VertexId>() as u64;
+        let mut stretches = Vec::new();
+        let mut before = 0;
+        for (number, checksums) in checksums.chunks_mut(STRETCH_BYTES as usize / DIRECT_BYTES).enumerate() {
+            let (first, end) = (number as u64 * arcs, (number as u64 + 1) * arcs);
+            let v = offsets[1..].partition_point(|&list_end| list_end <= first);
+            let last = offsets[1..].partition_point(|&list_end| list_end <= end);
+            // Heads before the end of the stretch: also a part of that of the list that goes on.
+            let until = if last < num_vertices {
+                let part = end.saturating_sub(offsets[last]).min(head_len as u64) as usize;
+                starts.at(offsets, vertex(last), &mut LastHead::default()) + part
+            } else {
+                before + heads.len()
+            };
+            let (own, rest) = std::mem::take(&mut heads).split_at_mut(until - before);
+            (heads, before) = (rest, until);
+            stretches.push(Self { offsets, head_len, heads: own, checksums, v, taken: first });
+        }
+        stretches
+    }
+
+    /// Takes pages that follow those taken before; so many bytes of the first are none of the targets.
+    fn take(&mut self, pages: &[u8], skip: usize, column: &Column<VertexId>) -> Result<()> {
+        let count = pages.len().div_ceil(DIRECT_BYTES);
+        let (own, rest) = std::mem::take(&mut self.checksums).split_at_mut(count);
+        self.checksums = rest;
+        own.iter_mut().zip(pages.chunks(DIRECT_BYTES)).for_each(|(sum, page)| *sum = crc32c::crc32c(page));
+        let bytes = &pages[skip..];
+        let first_block = self.taken as usize * size_of::<VertexId>() / BLOCK_BYTES;
+        for (number, block) in bytes.chunks(BLOCK_BYTES).enumerate() {
+            column.verify_copy(first_block + number, block)?;
+        }
+        self.take_heads(bytemuck::cast_slice(bytes), column)
+    }
+
+    fn take_heads(&mut self, targets: &[VertexId], column: &Column<VertexId>) -> Result<()> {
         let num_vertices = self.offsets.len() - 1;
         let largest = targets.iter().fold(0, |largest, &target| largest.max(target));
         if largest as usize >= num_vertices {
             let reason = format!("vertex {largest} in a graph of {num_vertices} vertices");
-            return Err(column.corrupt(0, reason));
+            return Err(column.corrupt(self.taken as usize, reason));
         }
         let first = self.taken;
         let end = first + targets.len() as u64;
@@ -141,7 +204,9 @@ impl Heads<'_> {
             let from = start.max(first).min(head_end);
             let to = head_end.min(end);
             if from < to {
-                self.heads.extend_from_slice(&targets[(from - first) as usize..(to - first) as usize]);
+                let (own, rest) = std::mem::take(&mut self.heads).split_at_mut((to - from) as usize);
+                own.copy_from_slice(&targets[(from - first) as usize..(to - first) as usize]);
+                self.heads = rest;
             }
             if stop > end {
                 break;
@@ -149,6 +214,57 @@ impl Heads<'_> {
             self.v += 1;
         }
         self.taken = end;
+        Ok(())
+    }
+}
+
+/// What one thread reads stretches with.
+struct Gather {
+    reads: Box<dyn Reads>,
+    free: Vec<Frame>,
+}
+
+impl Gather {
+    fn new(file: &TailFile, depth: usize) -> Result<Self> {
+        let free = Frame::make(depth, GATHER_BYTES)?;
+        Ok(Self { reads: file.reads(depth, &free)?, free })
+    }
+
+    /// Calls `take` with the bytes of a range, in order, whole blocks at a time. After an error it is of no more use.
+    fn read(
+        &mut self,
+        file: &TailFile,
+        range: Range<u64>,
+        mut take: impl FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let Self { reads, free } = self;
+        let depth = free.len();
+        let count = (range.end - range.start).div_ceil(GATHER_BYTES as u64) as usize;
+        let (mut asked, mut taken) = (0, 0);
+        let (mut asks, mut done) = (Vec::new(), Vec::new());
+        let mut ahead: Vec<Option<Read>> = (0..depth).map(|_| None).collect();
+        while taken < count {
+            while asked < count
+                && let Some(frame) = free.pop()
+            {
+                let at = range.start + asked as u64 * GATHER_BYTES as u64;
+                let bytes = (range.end - at).min(GATHER_BYTES as u64) as usize;
+                asks.push(Read { tag: asked, frame, offset: file.base + at, bytes });
+                asked += 1;
+            }
+            reads.begin(&mut asks)?;
+            reads.finish(true, &mut done)?;
+            for (read, result) in done.drain(..) {
+                result?;
+                let slot = read.tag % depth;
+                ahead[slot] = Some(read);
+            }
+            while let Some(read) = ahead[taken % depth].take() {
+                take(&read.frame[..read.bytes])?;
+                free.push(read.frame);
+                taken += 1;
+            }
+        }
         Ok(())
     }
 }
@@ -166,39 +282,6 @@ impl TailFile {
         }
         let file = self.disk.open_direct(&self.path)?;
         Ok(Box::new(ThreadReads::start(&file, depth.min(THREADS))?))
-    }
-
-    /// Calls `take` with the bytes of all targets, in order, whole blocks at a time.
-    fn read_all(&self, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let mut free = Frame::make(GATHER_DEPTH, GATHER_BYTES)?;
-        let mut reads = self.reads(GATHER_DEPTH, &free)?;
-        let count = self.bytes.div_ceil(GATHER_BYTES as u64) as usize;
-        let (mut asked, mut taken) = (0, 0);
-        let (mut asks, mut done) = (Vec::new(), Vec::new());
-        let mut ahead: Vec<Option<Read>> = (0..GATHER_DEPTH).map(|_| None).collect();
-        while taken < count {
-            while asked < count
-                && let Some(frame) = free.pop()
-            {
-                let at = asked as u64 * GATHER_BYTES as u64;
-                let bytes = (self.bytes - at).min(GATHER_BYTES as u64) as usize;
-                asks.push(Read { tag: asked, frame, offset: self.base + at, bytes });
-                asked += 1;
-            }
-            reads.begin(&mut asks)?;
-            reads.finish(true, &mut done)?;
-            for (read, result) in done.drain(..) {
-                result?;
-                let slot = read.tag % GATHER_DEPTH;
-                ahead[slot] = Some(read);
-            }
-            while let Some(read) = ahead[taken % GATHER_DEPTH].take() {
-                take(&read.frame[..read.bytes])?;
-                free.push(read.frame);
-                taken += 1;
-            }
-        }
-        Ok(())
     }
 
     /// The page that an arc is in.

@@ -100,6 +100,28 @@ impl Edges {
         self.gathered.blocks.iter().map(|block| block.len).max().unwrap_or(0)
     }
 
+    /// Moves the ends of edges from memory to the disk, until there is room enough.
+    ///
+    /// # Errors
+    /// If a temporary file cannot be written.
+    pub(super) fn make_room(&mut self, is_enough: impl Fn() -> bool) -> Result<()> {
+        let Gathered { blocks, shelf, .. } = &mut self.gathered;
+        for block in blocks.iter_mut().rev() {
+            if is_enough() {
+                return Ok(());
+            }
+            match &mut block.ends {
+                RawEnds::Narrow(chunk) => shelf.set_aside(chunk)?,
+                RawEnds::Wide(chunk) => shelf.set_aside(chunk)?,
+                RawEnds::Elsewhere => {}
+            }
+        }
+        match &mut self.numbered {
+            Some(numbered) => numbered.make_room(is_enough),
+            None => Ok(()),
+        }
+    }
+
     /// Puts other pairs in place of the ids that the edges had.
     pub(super) fn renumber(&mut self, numbered: Spool<[VertexId; 2]>) {
         self.numbered = Some(numbered);

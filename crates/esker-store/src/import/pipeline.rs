@@ -301,7 +301,12 @@ fn order(
         return Ok(Order { choice, renumbered: Renumbered::No, cells, counts });
     }
     let needed = degrees_bytes(n, directed) + n * size_of::<VertexId>() as u64;
-    if needed > work.budget.free_bytes() / 4 * 3 {
+    let fits = || needed <= work.budget.free_bytes() / 4 * 3;
+    if needed <= work.budget.limit_bytes() / 4 * 3 {
+        // Edges that are read from the disk twice are less than their ends sorted there.
+        edges.make_room(fits)?;
+    }
+    if !fits() {
         return super::disk_order::order_on_disk(work, edges, wanted, tracker).and_then(
             |(choice, renumbered)| {
                 let counts = by_cell(work, edges, cells, tracker)?;

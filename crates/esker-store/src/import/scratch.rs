@@ -201,6 +201,17 @@ impl Shelf {
         Ok(Chunk { len: records.len(), place: Place::File(offset) })
     }
 
+    /// Moves a chunk from memory to the file.
+    ///
+    /// # Errors
+    /// If the temporary file cannot be written.
+    pub(super) fn set_aside<T: Pod>(&self, chunk: &mut Chunk<T>) -> Result<()> {
+        if let Place::Memory(records, _) = &chunk.place {
+            *chunk = self.put_slice_in_file(records)?;
+        }
+        Ok(())
+    }
+
     /// The records of `chunk`: a view of them in memory, or read into `buffer`, whose old contents go.
     ///
     /// # Errors

@@ -112,6 +112,20 @@ impl<T: Pod> Spool<T> {
         self.close_block()
     }
 
+    /// Moves blocks from memory to the disk, the last ones first, until there is room enough.
+    ///
+    /// # Errors
+    /// As [`Spool::push`].
+    pub(super) fn make_room(&mut self, is_enough: impl Fn() -> bool) -> Result<()> {
+        for block in self.blocks.iter_mut().rev() {
+            if is_enough() {
+                break;
+            }
+            self.shelf.set_aside(block)?;
+        }
+        Ok(())
+    }
+
     /// Number of closed blocks.
     pub fn num_blocks(&self) -> usize {
         self.blocks.len()
@@ -234,6 +248,15 @@ mod tests {
             spool.finish().unwrap();
             assert_eq!(read_all(&spool), expected);
             assert_eq!(spool.block_start(spool.num_blocks()), 1000);
+            let in_memory =
+                |spool: &Spool<u32>| spool.blocks.iter().filter(|block| block.in_memory()).count();
+            let before = in_memory(&spool);
+            spool.make_room(|| work.budget.free_bytes() > limit / 2).unwrap();
+            assert!(in_memory(&spool) <= before && work.budget.free_bytes() >= limit / 2);
+            assert_eq!(read_all(&spool), expected);
+            spool.make_room(|| false).unwrap();
+            assert_eq!(in_memory(&spool), 0);
+            assert_eq!(read_all(&spool), expected);
             for (start, len) in [(0, 0), (0, 1000), (17, 1), (90, 700), (999, 1), (1000, 0)] {
                 let mut part = Vec::new();
                 spool.read_range(start as u64, len, &mut part).unwrap();

@@ -386,7 +386,7 @@ fn layers_are_the_same_whatever_the_limit_and_the_threads() {
             }
             let mut first = None;
             for (threads, memory_bytes) in
-                [(1, 1 << 30), (2, 1 << 30), (1, 700_000), (2, 1_200_000), (7, 4 << 20)]
+                [(1, 1 << 30), (2, 1 << 30), (1, 450_000), (1, 700_000), (2, 1_200_000), (7, 4 << 20)]
             {
                 for (order, encoding) in [
                     (VertexOrder::Auto, Encoding::Plain),

@@ -10,57 +10,18 @@
 //! [1] is the paper of the module.
 
 use std::collections::VecDeque;
-use std::fmt::Debug;
 use std::ops::Range;
-use std::path::Path;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use super::options::{CachePolicy, FRAMES_MIN, PoolOptions};
+use super::paged::{Paged, Supply};
 use crate::error::{Error, Result};
 use crate::format::BLOCK_BYTES;
-use crate::io::{DIRECT_BYTES, Disk, Frame, Read, Reads, ThreadReads};
+use crate::io::{DIRECT_BYTES, Frame, Read, Reads, ThreadReads};
 
 /// Threads that read where the system has nothing better.
 const READ_THREADS: usize = 8;
-
-/// What is kept in parts: the data of a file, in blocks with checksums. Scans want *units* of it, each of which begins in one extent.
-pub(crate) trait Paged: Debug + Send + Sync {
-    /// Blocks that an extent has in common with the next one, for units that end there.
-    const OVERLAP_BLOCKS: usize;
-
-    /// Where the file is.
-    fn file(&self) -> (&Arc<dyn Disk>, &Path);
-
-    /// Where in the file the data begin, and how many bytes they are.
-    fn data(&self) -> Range<u64>;
-
-    /// Compares a block with its checksum.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`].
-    fn verify(&self, block: usize, bytes: &[u8]) -> Result<()>;
-
-    /// The units that begin in an extent, which begins with these blocks.
-    fn units(&self, extent: usize, blocks: Range<usize>) -> Range<usize>;
-
-    /// The two strips of vertices that a unit is for.
-    fn strips(&self, unit: usize) -> (u32, u32);
-
-    /// Number of strips.
-    fn num_strips(&self) -> usize;
-}
-
-/// What a source of units says when it is asked for more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Supply {
-    /// There are more now.
-    More,
-    /// There will be: somebody has to wait.
-    Later,
-    /// There are no more.
-    End,
-}
 
 /// Some blocks in memory.
 #[derive(Debug)]
@@ -455,7 +416,11 @@ impl<P: Paged> Pool<P> {
             }
             _ => {
                 let (_, path) = self.paged.file();
-                return Err(Error::corrupt(path, self.data.start + bytes.start, "it is not where it is looked for"));
+                return Err(Error::corrupt(
+                    path,
+                    self.data.start + bytes.start,
+                    "it is not where it is looked for",
+                ));
             }
         };
         let in_frame = |byte: u64| self.skip + (byte - of_extent.start) as usize;

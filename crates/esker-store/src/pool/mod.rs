@@ -5,7 +5,9 @@
 //! [1] P. Kumar, H. Huang, "G-Store: High-Performance Graph Store for Trillion-Edge Processing", SC 2016.
 
 mod options;
+mod paged;
 mod frames;
 
+pub(crate) use frames::{Held, Pool};
 pub use options::{CachePolicy, PoolOptions};
-pub(crate) use frames::{Held, Paged, Pool, Supply};
+pub(crate) use paged::{Paged, Supply};

@@ -46,7 +46,9 @@ impl PooledNeeds {
                 return Err(Error::Invalid("only complete layers are kept in parts".to_owned()));
             }
             let (mapped, kept) = match lists.body() {
-                Body::Arrays(arrays) => (arrays.offsets_column().file_bytes(), arrays.targets_column().file_bytes()),
+                Body::Arrays(arrays) => {
+                    (arrays.offsets_column().file_bytes(), arrays.targets_column().file_bytes())
+                }
                 Body::Coded(coded) => {
                     let columns = coded.columns();
                     (columns.groups.file_bytes() + columns.sizes.file_bytes(), columns.lists.file_bytes())

@@ -18,7 +18,12 @@ const ENCODINGS: [Encoding; 2] = [Encoding::Plain, Encoding::Compressed];
 
 /// As little memory as there can be: extents of two blocks, one of which is the next one's too.
 fn little(sides: u64) -> PoolOptions {
-    PoolOptions { bytes: sides * 4 * 2 * 65_536, segment_bytes: 1 << 17, extent_blocks: 2, ..PoolOptions::default() }
+    PoolOptions {
+        bytes: sides * 4 * 2 * 65_536,
+        segment_bytes: 1 << 17,
+        extent_blocks: 2,
+        ..PoolOptions::default()
+    }
 }
 
 fn pooled<'s>(snapshot: &'s Snapshot, options: &PoolOptions, run: &Run) -> Result<PooledGraph<'s, i32>> {
@@ -61,7 +66,9 @@ fn across(encoding: Encoding, directed: bool) -> Sample {
 
 #[test]
 fn lists_that_go_on_in_other_extents_are_whole() {
-    for (encoding, directed) in [(Encoding::Plain, false), (Encoding::Compressed, false), (Encoding::Compressed, true)] {
+    for (encoding, directed) in
+        [(Encoding::Plain, false), (Encoding::Compressed, false), (Encoding::Compressed, true)]
+    {
         let sample = across(encoding, directed);
         let (_, _, snapshot) = stored(&sample);
         for threads in [1, 3] {
@@ -93,7 +100,11 @@ fn what_fits_is_read_once_and_what_does_not_is_kept_in_part() {
             read = graph.read_bytes();
         }
         // Each block lies in two extents, but for those of extents in which no list begins.
-        assert!((needs.list_bytes / 2..2 * needs.list_bytes).contains(&read), "{read} of {}", needs.list_bytes);
+        assert!(
+            (needs.list_bytes / 2..2 * needs.list_bytes).contains(&read),
+            "{read} of {}",
+            needs.list_bytes
+        );
         let graph = pooled(&snapshot, &little(1), &run).unwrap();
         whole(&graph, &run).unwrap();
         let first = graph.read_bytes();
@@ -185,7 +196,9 @@ fn what_is_no_list_is_found_though_its_checksum_is_right() {
         let (_, _, snapshot) = stored(&Sample { encoding, ..Sample::random(60, 400, false, 2) });
         match snapshot.complete_layer().unwrap().out().main().body() {
             Body::Arrays(arrays) => {
-                assert!(arrays.check_targets(&[59], 0).is_ok() && arrays.check_targets(&[59, 60], 0).is_err());
+                assert!(
+                    arrays.check_targets(&[59], 0).is_ok() && arrays.check_targets(&[59, 60], 0).is_err()
+                );
             }
             Body::Coded(coded) => {
                 let index = coded.index(&Run::with_threads(1).unwrap()).unwrap();

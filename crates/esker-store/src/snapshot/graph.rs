@@ -114,8 +114,7 @@ impl<'a, W: StoredWeight> StoredGraph<'a, W> {
         });
         let side = |direction| {
             let section = if stack.has(direction) { Some(stack.section(0, direction)?) } else { None };
-            let points =
-                section.map(|section| PointReads::new(section.main(), property, pool.is_some()));
+            let points = section.map(|section| PointReads::new(section.main(), property, pool.is_some()));
             Ok::<_, Error>(Side::Tiled(TiledSide { scan: Arc::clone(&scan), points, direction }))
         };
         let (shape, out) = (tiles.shape(), side(Direction::Out)?);

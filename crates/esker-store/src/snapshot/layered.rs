@@ -12,8 +12,8 @@ use bytemuck::Pod;
 use esker_graph::{Bitmap, Direction, Flow, Piece, RANGE_LEN_MAX, Run, Select, VertexId, Visitor, vertex};
 
 use super::arcs::{Arcs, offer, seek};
-use super::offer::{Decoded, Offer};
 use super::keep::keep;
+use super::offer::{Decoded, Offer};
 use super::weight::StoredWeight;
 use crate::error::{Error, Result};
 use crate::layer::{AllLists, CodeSlice, for_runs};

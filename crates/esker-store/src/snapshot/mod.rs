@@ -37,11 +37,11 @@ use crate::version::{Manifest, ids_directory, layer_directory};
 
 pub use edges::Edges;
 pub use graph::StoredGraph;
-pub(crate) use offer::{Decoded, Offer, PIECE_LEN};
-pub(crate) use points::{PointReads, few};
 use graph::check_weight;
 pub use layer::Layer;
 pub(crate) use layer::vertex_property;
+pub(crate) use offer::{Decoded, Offer, PIECE_LEN};
+pub(crate) use points::{PointReads, few};
 pub use residency::{HeadedOptions, Residency};
 pub use weight::StoredWeight;
 

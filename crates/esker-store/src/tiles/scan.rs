@@ -321,7 +321,9 @@ impl<'s, W: Weight> Source<'s, '_, W> {
         worker.turn = Some(turn);
         let chunk = self.scan.directory.chunk(turn.chunk);
         let bytes = match &self.scan.pool {
-            Some(pool) => ChunkBytes::Pooled(pool.hold(pool.extent_of(chunk.bytes.start), chunk.bytes.clone())?),
+            Some(pool) => {
+                ChunkBytes::Pooled(pool.hold(pool.extent_of(chunk.bytes.start), chunk.bytes.clone())?)
+            }
             None => {
                 let range = chunk.bytes.start as usize..chunk.bytes.end as usize;
                 ChunkBytes::Mapped(self.scan.tiles.data().get(range)?)

@@ -318,7 +318,12 @@ fn pooled_scans_hand_over_the_same() {
         let little = PoolOptions { bytes: 100_000, ..PoolOptions::default() };
         let run = Run::with_threads(1).unwrap();
         let scan = TileGraph::new(&tiles, lists, &run).unwrap().scan;
-        assert!(scan.pooled(&little).unwrap_err().to_string().contains("bytes of memory are left for parts of the graph"));
+        assert!(
+            scan.pooled(&little)
+                .unwrap_err()
+                .to_string()
+                .contains("bytes of memory are left for parts of the graph")
+        );
     }
 }
 

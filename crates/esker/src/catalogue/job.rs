@@ -54,7 +54,8 @@ impl<'a> Job<'a> {
     /// Whether the graph is of a kind that has its type forgotten.
     pub(super) fn is_rare(&self) -> Result<bool> {
         let residency = self.snapshot.residency();
-        Ok(matches!(residency, Residency::Headed(_) | Residency::PooledLists(_)) || self.remaining()?.is_some())
+        Ok(matches!(residency, Residency::Headed(_) | Residency::PooledLists(_))
+            || self.remaining()?.is_some())
     }
 
     /// What `work` answers on a graph of such a kind.

@@ -20,12 +20,12 @@ use esker_algo::algorithm::sssp::{SsspOptions, sssp};
 use esker_graph::generate::{EdgeBlock, Generator, Model, RMat, Weighting};
 use esker_graph::{Direction, Erased, Graph, Run, Stop, VertexId, vertex};
 use esker_store::headed::HeadedGraph;
-use esker_store::pooled::PooledGraph;
 use esker_store::ids::ExternalId;
 use esker_store::import::generated::GeneratorReader;
 use esker_store::import::install::import;
 use esker_store::import::options::{Duplicates, ImportOptions, ImportReport, SelfLoops};
 use esker_store::io::RealDisk;
+use esker_store::pooled::PooledGraph;
 use esker_store::tiles::ConvertOptions;
 use esker_store::version::StagingOptions;
 use esker_store::{Database, DatabaseOptions, Residency, Snapshot, Store, StoredGraph};
@@ -171,10 +171,6 @@ impl Benchmark {
     /// # Errors
     /// Those of [`Snapshot::graph`].
     pub fn roots(&self, run: &Run) -> Result<Vec<VertexId>> {
-        if let Residency::PooledLists(options) = self.snapshot.residency() {
-            let graph = Erased::new(PooledGraph::<()>::of(&self.snapshot, &options, run)?);
-            return self.each_root("bfs", run, roots, memory_bytes, tell, |root| search(&graph, run, root));
-        }
         let graph: StoredGraph<'_, ()> = self.snapshot.graph(run)?;
         let mut candidates: Vec<VertexId> =
             (0..graph.num_vertices()).map(vertex).filter(|&v| graph.degree(Direction::Out, v) > 0).collect();

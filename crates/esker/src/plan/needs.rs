@@ -73,91 +73,114 @@ pub(super) fn estimate_as(
     Ok(estimate)
 }
 
+/// What ways are weighed by.
+struct Scales<'a> {
+    snapshot: &'a Snapshot,
+    threads: usize,
+    /// Bytes of a weight; none if they are not read.
+    weight_bytes: u64,
+    /// Bytes of all lists and weights.
+    list_bytes: u64,
+    /// Why an algorithm is not for anything but lists that lie in memory.
+    unsuited: Option<String>,
+}
+
 /// All ways there are, in the order in which they are preferred.
 pub(super) fn ways(snapshot: &Snapshot, entry: &Entry, params: &Params, means: &Means) -> Result<Vec<Way>> {
     let arrays =
         |kept| estimate_as(kept, snapshot, entry, params, means).map(|estimate| estimate.memory_bytes);
-    let (arrays_bytes, tiles_arrays_bytes) = (arrays(Kept::Lists)?, arrays(Kept::Tiles)?);
+    let arrays_bytes = arrays(Kept::Lists)?;
     let weight_bytes = shape_of(snapshot, entry.weighted)?.weight_bytes;
-    let base = arrays_bytes + PROCESS_BYTES;
     let scans = !READ_SINGLE_LISTS.contains(&entry.name);
-    let suits = || (!scans).then(|| format!("{} reads single lists at random", entry.name));
-    let lists = list_bytes(snapshot, weight_bytes);
-    let mut ways = vec![Way {
+    let scales = Scales {
+        snapshot,
+        threads: means.threads,
+        weight_bytes,
+        list_bytes: list_bytes(snapshot, weight_bytes),
+        unsuited: (!scans).then(|| format!("{} reads single lists at random", entry.name)),
+    };
+    let base = arrays_bytes + PROCESS_BYTES;
+    let lists = Way {
         form: Form::Lists,
-        graph_bytes: lists,
+        graph_bytes: scales.list_bytes,
         least_bytes: arrays_bytes,
-        whole_bytes: base + lists,
+        whole_bytes: base + scales.list_bytes,
         obstacle: None,
         unsuited: None,
-    }];
-    let absent = |form, obstacle: String| Way {
-        form,
-        graph_bytes: 0,
-        least_bytes: 0,
-        whole_bytes: 0,
-        obstacle: Some(obstacle),
-        unsuited: None,
     };
-    match snapshot.tiles() {
-        Err(reason) => {
-            ways.push(absent(Form::Tiles, reason.to_string()));
-            ways.push(absent(Form::PooledTiles, reason.to_string()));
-        }
-        Ok(tiles) => {
-            let weights = tiles.shape().num_edges * weight_bytes;
-            let graph_bytes = tiles.file_bytes() + weights;
-            let mapped = weights.min(MAPPED_WEIGHTS_MAX);
-            let shared = (SHARED_LEN_MAX as u64).min(tiles.shape().num_vertices) * SHARED_VERTEX_BYTES;
-            let base = tiles_arrays_bytes + PROCESS_BYTES + shared * means.threads as u64;
-            let least = base + tiles.resident_bytes() + mapped + PoolOptions::default().bytes_min();
-            let tiled = |form, least_bytes, unsuited| Way {
-                form,
-                graph_bytes,
-                least_bytes,
-                whole_bytes: base + graph_bytes,
-                obstacle: None,
-                unsuited,
-            };
-            ways.push(tiled(Form::Tiles, tiles_arrays_bytes, suits()));
-            ways.push(tiled(Form::PooledTiles, least, suits()));
-        }
+    let [tiles, pooled_tiles] = tiles(&scales, arrays(Kept::Tiles)?);
+    let headed = headed(&scales, base);
+    let pooled_lists = pooled_lists(&scales, base);
+    Ok(if LOOK_AT_FEW.contains(&entry.name) {
+        vec![lists, headed, tiles, pooled_tiles, pooled_lists]
+    } else {
+        vec![lists, tiles, pooled_tiles, headed, pooled_lists]
+    })
+}
+
+/// A way that the database does not allow.
+fn absent(form: Form, reason: &esker_store::Error) -> Way {
+    let obstacle = Some(reason.to_string());
+    Way { form, graph_bytes: 0, least_bytes: 0, whole_bytes: 0, obstacle, unsuited: None }
+}
+
+/// Tiles, mapped and in a fixed memory.
+fn tiles(scales: &Scales<'_>, arrays_bytes: u64) -> [Way; 2] {
+    let tiles = match scales.snapshot.tiles() {
+        Ok(tiles) => tiles,
+        Err(reason) => return [Form::Tiles, Form::PooledTiles].map(|form| absent(form, &reason)),
+    };
+    let weights = tiles.shape().num_edges * scales.weight_bytes;
+    let graph_bytes = tiles.file_bytes() + weights;
+    let mapped = weights.min(MAPPED_WEIGHTS_MAX);
+    let shared = (SHARED_LEN_MAX as u64).min(tiles.shape().num_vertices) * SHARED_VERTEX_BYTES;
+    let base = arrays_bytes + PROCESS_BYTES + shared * scales.threads as u64;
+    let least = base + tiles.resident_bytes() + mapped + PoolOptions::default().bytes_min();
+    [(Form::Tiles, arrays_bytes), (Form::PooledTiles, least)].map(|(form, least_bytes)| Way {
+        form,
+        graph_bytes,
+        least_bytes,
+        whole_bytes: base + graph_bytes,
+        obstacle: None,
+        unsuited: scales.unsuited.clone(),
+    })
+}
+
+/// Lists with their heads in memory.
+fn headed(scales: &Scales<'_>, base: u64) -> Way {
+    let layer = scales.snapshot.complete_layer();
+    let needs = match layer.and_then(|layer| HeadedNeeds::of(layer, scales.threads)) {
+        Ok(needs) => needs,
+        Err(reason) => return absent(Form::Headed, &reason),
+    };
+    let weights = needs.list_bytes / size_of::<VertexId>() as u64 * scales.weight_bytes;
+    let least_bytes = base + needs.fixed_bytes + needs.mapped_bytes + weights;
+    Way {
+        form: Form::Headed,
+        graph_bytes: scales.list_bytes,
+        least_bytes,
+        whole_bytes: least_bytes + needs.list_bytes,
+        obstacle: None,
+        unsuited: scales.unsuited.clone(),
     }
-    let layer = snapshot.complete_layer();
-    match layer.and_then(|layer| HeadedNeeds::of(layer, means.threads)) {
-        Err(reason) => ways.push(absent(Form::Headed, reason.to_string())),
-        Ok(needs) => {
-            let weights = needs.list_bytes / size_of::<VertexId>() as u64 * weight_bytes;
-            let least_bytes = base + needs.fixed_bytes + needs.mapped_bytes + weights;
-            ways.push(Way {
-                form: Form::Headed,
-                graph_bytes: lists,
-                least_bytes,
-                whole_bytes: least_bytes + needs.list_bytes,
-                obstacle: None,
-                unsuited: suits(),
-            });
-        }
+}
+
+/// Parts of lists in memory.
+fn pooled_lists(scales: &Scales<'_>, base: u64) -> Way {
+    let layer = scales.snapshot.complete_layer();
+    let needs = match layer.and_then(|layer| PooledNeeds::of(layer, scales.threads)) {
+        Ok(needs) => needs,
+        Err(reason) => return absent(Form::PooledLists, &reason),
+    };
+    let kept = base + needs.fixed_bytes + needs.mapped_bytes;
+    Way {
+        form: Form::PooledLists,
+        graph_bytes: scales.list_bytes,
+        least_bytes: kept + needs.least_bytes,
+        whole_bytes: kept + needs.list_bytes.max(needs.least_bytes),
+        obstacle: None,
+        unsuited: scales.unsuited.clone(),
     }
-    if LOOK_AT_FEW.contains(&entry.name) {
-        ways[1..].rotate_right(1);
-    }
-    let layer = snapshot.complete_layer();
-    ways.push(match layer.and_then(|layer| PooledNeeds::of(layer, means.threads)) {
-        Err(reason) => absent(Form::PooledLists, reason.to_string()),
-        Ok(needs) => {
-            let kept = base + needs.fixed_bytes + needs.mapped_bytes;
-            Way {
-                form: Form::PooledLists,
-                graph_bytes: lists,
-                least_bytes: kept + needs.least_bytes,
-                whole_bytes: kept + needs.list_bytes.max(needs.least_bytes),
-                obstacle: None,
-                unsuited: suits(),
-            }
-        }
-    });
-    Ok(ways)
 }
 
 /// Bytes of all lists that a version reads, and of the weights beside them.

@@ -96,7 +96,9 @@ fn lists_are_kept_in_parts_where_there_is_nothing_better() {
     let wish = Wish { kept: Some(Kept::Lists), place: Some(Place::Pooled), head_len: None };
     let planned = choose(&snapshot, "pagerank", &wish, least).unwrap();
     assert_eq!(planned.form, Form::PooledLists);
-    assert!(matches!(planned.residency, Residency::PooledLists(options) if options.bytes == options.bytes_min()));
+    assert!(
+        matches!(planned.residency, Residency::PooledLists(options) if options.bytes == options.bytes_min())
+    );
     assert!(matches!(choose(&snapshot, "pagerank", &wish, least - 1), Err(Error::Store(_))));
     // Asked for without tiles, a fixed memory is one of lists.
     let wish = Wish { place: Some(Place::Pooled), ..Wish::default() };

@@ -13,8 +13,8 @@ use esker::store::import::source::{
     Batch, Block, BlockParser, IdColumn, IdKind, Reader, Schema, ValueColumn,
 };
 use esker::store::io::{Disk, MemoryDisk};
-use esker::store::property::PropertyValue;
 use esker::store::pool::PoolOptions;
+use esker::store::property::PropertyValue;
 use esker::store::tiles::ConvertOptions;
 use esker::store::version::StagingOptions;
 use esker::store::{Database, DatabaseOptions, Residency, Result, Snapshot};

@@ -260,7 +260,11 @@ impl Coded {
     /// has room for as many arcs as the list, or [`CHUNK_LEN`], and [`ROOM`].
     fn check_list(&self, slot: usize, place: Place, length: usize, buffer: &mut [VertexId]) -> Result<()> {
         if place.degree == 0 {
-            return if length == 0 { Ok(()) } else { Err(self.wrong(slot, place, 0, "is empty, and has bytes")) };
+            return if length == 0 {
+                Ok(())
+            } else {
+                Err(self.wrong(slot, place, 0, "is empty, and has bytes"))
+            };
         }
         let bytes = self.columns.lists.get(place.byte..place.byte + length + AHEAD_BYTES)?;
         let mut starts: &[u64] = &[];
@@ -268,7 +272,8 @@ impl Coded {
             let cut = || self.wrong(slot, place, 0, "is cut short");
             let word = bytes[..length].first_chunk().ok_or_else(cut)?;
             let link = u64::from_le_bytes(*word) as usize;
-            starts = self.columns.blocks.get(link..link.saturating_add(place.degree.div_ceil(BLOCK_LEN) - 1))?;
+            starts =
+                self.columns.blocks.get(link..link.saturating_add(place.degree.div_ceil(BLOCK_LEN) - 1))?;
         }
         self.walk((slot, place, length), bytes, Some(starts), buffer, |_, _| Flow::More)
     }
@@ -286,7 +291,11 @@ impl Coded {
         take: impl FnMut(usize, &[VertexId]) -> Flow,
     ) -> Result<()> {
         if place.degree == 0 {
-            return if length == 0 { Ok(()) } else { Err(self.wrong(slot, place, 0, "is empty, and has bytes")) };
+            return if length == 0 {
+                Ok(())
+            } else {
+                Err(self.wrong(slot, place, 0, "is empty, and has bytes"))
+            };
         }
         let bytes = match bytes {
             Some(bytes) => bytes,
