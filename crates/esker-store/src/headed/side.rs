@@ -85,7 +85,7 @@ impl<'a> HeadedSide<'a> {
         })?;
         let mut checksums = vec![0; (file.bytes as usize).div_ceil(DIRECT_BYTES)];
         if skip == 0 {
-            let stretches = Stretch::all((offsets, &starts), &mut heads, &mut checksums);
+            let stretches = Stretch::all((offsets, &starts), STRETCH_BYTES, &mut heads, &mut checksums);
             let stretches: Vec<_> = stretches.into_iter().map(Mutex::new).collect();
             run.share(
                 stretches.len(),
@@ -108,7 +108,8 @@ impl<'a> HeadedSide<'a> {
             // Among other small columns in one file, of a megabyte at most: see `crate::format::Archive`.
             let pages = file.read_pages(0..file.bytes)?;
             let pages = &bytemuck::cast_slice(&pages)[..file.bytes as usize];
-            for mut stretch in Stretch::all((offsets, &starts), &mut heads, &mut checksums) {
+            let whole = (checksums.len() * DIRECT_BYTES) as u64;
+            for mut stretch in Stretch::all((offsets, &starts), whole, &mut heads, &mut checksums) {
                 stretch.take(pages, skip as usize, targets)?;
             }
         }
@@ -147,17 +148,18 @@ struct Stretch<'h> {
 }
 
 impl<'h> Stretch<'h> {
-    /// All stretches of a column, in order.
+    /// All stretches of a column, of so many bytes each, in order.
     fn all(
         (offsets, starts): (&'h [u64], &HeadStarts),
+        stretch_bytes: u64,
         mut heads: &'h mut [VertexId],
         checksums: &'h mut [u32],
     ) -> Vec<Self> {
         let (num_vertices, head_len) = (offsets.len() - 1, starts.head_len());
-        let arcs = STRETCH_BYTES / size_of::<VertexId>() as u64;
+        let arcs = stretch_bytes / size_of::<VertexId>() as u64;
         let mut stretches = Vec::new();
         let mut before = 0;
-        for (number, checksums) in checksums.chunks_mut(STRETCH_BYTES as usize / DIRECT_BYTES).enumerate() {
+        for (number, checksums) in checksums.chunks_mut(stretch_bytes as usize / DIRECT_BYTES).enumerate() {
             let (first, end) = (number as u64 * arcs, (number as u64 + 1) * arcs);
             let v = offsets[1..].partition_point(|&list_end| list_end <= first);
             let last = offsets[1..].partition_point(|&list_end| list_end <= end);

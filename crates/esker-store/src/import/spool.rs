@@ -248,6 +248,13 @@ mod tests {
             spool.finish().unwrap();
             assert_eq!(read_all(&spool), expected);
             assert_eq!(spool.block_start(spool.num_blocks()), 1000);
+            for (start, len) in [(0, 0), (0, 1000), (17, 1), (90, 700), (999, 1), (1000, 0)] {
+                let mut part = Vec::new();
+                spool.read_range(start as u64, len, &mut part).unwrap();
+                assert_eq!(part, expected[start..start + len]);
+            }
+            let files = std::fs::read_dir(dir.path()).unwrap().count();
+            assert_eq!(files, usize::from(limit < 5000), "limit {limit}");
             let in_memory =
                 |spool: &Spool<u32>| spool.blocks.iter().filter(|block| block.in_memory()).count();
             let before = in_memory(&spool);
@@ -257,13 +264,6 @@ mod tests {
             spool.make_room(|| false).unwrap();
             assert_eq!(in_memory(&spool), 0);
             assert_eq!(read_all(&spool), expected);
-            for (start, len) in [(0, 0), (0, 1000), (17, 1), (90, 700), (999, 1), (1000, 0)] {
-                let mut part = Vec::new();
-                spool.read_range(start as u64, len, &mut part).unwrap();
-                assert_eq!(part, expected[start..start + len]);
-            }
-            let files = std::fs::read_dir(dir.path()).unwrap().count();
-            assert_eq!(files, usize::from(limit < 5000), "limit {limit}");
             drop(spool);
             assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
             assert_eq!(work.budget.free_bytes(), limit);
