@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use esker_graph::{Direction, Graph, Lists, Run, Select, Stop, VertexId, Visitor};
 
-use super::pages::Kept;
 use super::side::PooledSide;
 use crate::error::{Error, Result};
 use crate::io::Disk;
@@ -113,7 +112,7 @@ impl<'a, W: StoredWeight> PooledGraph<'a, W> {
             out: side(out)?,
             incoming: incoming.map(side).transpose()?,
             directed: layer.is_directed(),
-            num_vertices: Kept::new(out, run)?.num_lists(),
+            num_vertices: out.num_lists(),
             num_arcs: out.num_arcs() as u64,
             weight: PhantomData,
         })

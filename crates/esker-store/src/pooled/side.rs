@@ -129,7 +129,7 @@ impl<'a> PooledSide<'a> {
             |worker, _| {
                 let supply = |ready: &mut _| self.pool.supply(|extent| wanted[extent], &needed, ready);
                 while let Some(turn) = turns.take(run, supply, || self.pool.wait())? {
-                    self.offer_extent(turn.extent, bits, visitor, worker)?;
+                    self.offer_extent(run, turn.extent, bits, visitor, worker)?;
                     self.pool.done(turn.extent);
                     turn.done();
                 }
@@ -141,6 +141,7 @@ impl<'a> PooledSide<'a> {
 
     fn offer_extent<W: StoredWeight, V: Visitor<W>>(
         &self,
+        run: &Run,
         extent: usize,
         bits: Option<&Bitmap>,
         visitor: &V,
@@ -159,13 +160,13 @@ impl<'a> PooledSide<'a> {
                     let first = hand.bytes.start as usize / size_of::<VertexId>();
                     arrays.check_targets(bytemuck::cast_slice(hand.held), first)?;
                 }
-                self.offer_arrays((arrays, offsets), &hand, bits, visitor, worker)?;
+                self.offer_arrays(run, (arrays, offsets), &hand, bits, visitor, worker)?;
             }
             Kept::Coded { coded, index } => {
                 if !is_sound {
                     check(coded, index, &hand, worker)?;
                 }
-                self.offer_coded((coded, index), &hand, bits, visitor, worker)?;
+                self.offer_coded(run, (coded, index), &hand, bits, visitor, worker)?;
             }
         }
         self.sound[extent].store(true, Relaxed);
@@ -177,6 +178,7 @@ impl<'a> PooledSide<'a> {
 
     fn offer_arrays<W: StoredWeight, V: Visitor<W>>(
         &self,
+        run: &Run,
         (arrays, offsets): (&Arrays, &[u64]),
         hand: &InHand<'_, W>,
         bits: Option<&Bitmap>,
@@ -202,6 +204,9 @@ impl<'a> PooledSide<'a> {
                 if visitor.visit(&mut worker.state, v, piece) == Flow::Enough {
                     break;
                 }
+                if targets.len() == PIECE_LEN {
+                    run.check()?;
+                }
             }
         }
         Ok(())
@@ -209,6 +214,7 @@ impl<'a> PooledSide<'a> {
 
     fn offer_coded<W: StoredWeight, V: Visitor<W>>(
         &self,
+        run: &Run,
         (coded, index): (&Coded, Index<'_>),
         hand: &InHand<'_, W>,
         bits: Option<&Bitmap>,
@@ -253,8 +259,10 @@ impl<'a> PooledSide<'a> {
                 }
                 coded.visit_list((first + i, place, length), bytes, buffer, |done, targets| {
                     let weights = &hand.weights[place.arc + done - hand.first_arc..][..targets.len()];
-                    visitor.visit(state, v, Piece { targets, weights, exclusive: true })
+                    let flow = visitor.visit(state, v, Piece { targets, weights, exclusive: true });
+                    if run.check().is_err() { Flow::Enough } else { flow }
                 })?;
+                run.check()?;
             }
         }
         Ok(())
