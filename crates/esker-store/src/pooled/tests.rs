@@ -58,7 +58,7 @@ fn across(encoding: Encoding, directed: bool) -> Sample {
     // Vertices of no edges: every third, but for neighbours of hubs.
     sample.edges.retain(|(u, v, _)| u % 3 != 0 && v % 3 != 0);
     for (hub, step) in [(3_000, 2), (3_001, 7), (70_000, 1)] {
-        sample.edges.extend((0..90_000).step_by(step).map(|v| (hub, v as VertexId, v as i32 % 100)));
+        sample.edges.extend((0..90_000).step_by(step).map(|v| (hub, v as VertexId, v % 100)));
     }
     sample.edges.extend((0..100_000).map(|k| (50_000, (k * 37 % 90_000) as VertexId, k)));
     sample
