@@ -115,7 +115,8 @@ impl Graph500Command {
             let limit = self.resources.memory_bytes();
             let (plan, memory) = match &wish {
                 Some(wish) => {
-                    let plan = benchmark.place(wish, &self.resources.means(false))?;
+                    let plan =
+                        benchmark.place(wish, &self.resources.means(false), self.kernels != Kernels::Bfs)?;
                     (Some(plan), validation_bytes(limit))
                 }
                 None => (None, limit),

@@ -153,15 +153,16 @@ impl Benchmark {
         &self.snapshot
     }
 
-    /// Says how searches read the graph, of what memory is left beside the validation: see [`validation_bytes`]. Otherwise they read
-    /// the lists, mapped.
+    /// Says how searches read the graph, of what memory is left beside the validation: see [`validation_bytes`]; `paths`: whether there will
+    /// be shortest paths too, which read lengths. Otherwise they read the lists, mapped.
     ///
     /// # Errors
     /// Those of [`plan()`].
-    pub fn place(&mut self, wish: &Wish, means: &Means) -> Result<Plan> {
+    pub fn place(&mut self, wish: &Wish, means: &Means, paths: bool) -> Result<Plan> {
         let memory_bytes = means.memory_bytes - validation_bytes(means.memory_bytes);
         let means = Means { memory_bytes, mapped_bytes: means.mapped_bytes.max(memory_bytes), ..*means };
-        let plan = plan(&self.snapshot, find("sssp")?, &Params::default(), wish, &means)?;
+        let kernel = find(if paths { "sssp" } else { "bfs" })?;
+        let plan = plan(&self.snapshot, kernel, &Params::default(), wish, &means)?;
         self.snapshot = plan.apply(&self.snapshot)?;
         Ok(plan)
     }

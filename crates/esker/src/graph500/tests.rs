@@ -54,13 +54,20 @@ fn every_residency_gives_valid_trees() {
         Wish { place: Some(Place::Headed), ..Wish::default() },
     ];
     for wish in wishes {
-        benchmark.place(&wish, &means).unwrap();
+        benchmark.place(&wish, &means, true).unwrap();
         let searches = benchmark.searches(&run, roots, 1 << 20, &|_, _, _| {}).unwrap();
         let paths = benchmark.shortest_paths(&run, roots, 1 << 20, &|_, _, _| {}).unwrap();
         assert_eq!((searches.len(), paths.len()), (5, 5));
     }
     let little = Means { memory_bytes: 1 << 20, mapped_bytes: 1 << 20, ..means };
-    assert!(benchmark.place(&wishes[1], &little).is_err());
+    assert!(benchmark.place(&wishes[1], &little, true).is_err());
+    // Searches alone take less: lengths are not read.
+    let headed = Wish { place: Some(Place::Headed), ..Wish::default() };
+    let least = |paths: bool, benchmark: &mut Benchmark| {
+        let plan = benchmark.place(&headed, &means, paths).unwrap();
+        plan.ways.iter().find(|way| way.form == crate::plan::Form::Headed).unwrap().least_bytes
+    };
+    assert!(least(false, &mut benchmark) < least(true, &mut benchmark));
 }
 
 #[test]
