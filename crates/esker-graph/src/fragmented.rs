@@ -46,7 +46,7 @@ impl<'a, W: Weight> Fragmented<'a, W> {
         for i in (1..pieces.len()).rev() {
             pieces.swap(i, next_random(&mut random) as usize % (i + 1));
         }
-        if !self.enters(select) {
+        if !self.is_ranged(select) {
             return pieces.into_iter().map(|piece| vec![piece]).collect();
         }
         let mut groups = vec![Vec::new(); self.num_vertices().div_ceil(RANGE_LEN)];
@@ -54,8 +54,8 @@ impl<'a, W: Weight> Fragmented<'a, W> {
         groups
     }
 
-    /// Whether ranges of vertices are entered and left.
-    fn enters(&self, select: Select<'_>) -> bool {
+    /// Whether pieces come by ranges of vertices, each range to one worker.
+    fn is_ranged(&self, select: Select<'_>) -> bool {
         self.seed % 2 == 1 && !matches!(select, Select::List(_))
     }
 }
@@ -95,22 +95,15 @@ impl<W: Weight> Graph for Fragmented<'_, W> {
             return Err(Stop::Unsuitable("the graph is stored without its in-edges".to_owned()));
         };
         let groups = self.pieces(direction, select);
-        let enters = self.enters(select);
+        let ranged = self.is_ranged(select);
         run.share(
             groups.len(),
             || visitor.new_state(),
             |state, group| {
-                if enters {
-                    let first = group * RANGE_LEN;
-                    visitor.enter(state, first..self.num_vertices().min(first + RANGE_LEN));
-                }
                 for &(v, first, end) in groups[group].iter().filter(|(v, ..)| visitor.wants(*v)) {
                     let (targets, weights) = rows.list(v);
                     let (targets, weights) = (&targets[first..end], &weights[first..end]);
-                    visitor.visit(state, v, Piece { targets, weights, exclusive: enters });
-                }
-                if enters {
-                    visitor.leave(state);
+                    visitor.visit(state, v, Piece { targets, weights, exclusive: ranged });
                 }
                 Ok(())
             },

@@ -49,7 +49,7 @@ pub struct Piece<'a, W> {
     pub weights: &'a [W],
     /// Whether no other thread is handed a piece of this vertex meanwhile, and what others did with pieces of it before is seen. If
     /// so, what is kept per visited vertex may be updated by plain stores; if not, atomically. Sets of one bit a vertex: see
-    /// [`Graph::WORDS_APART`].
+    /// [`Graph::words_apart`].
     pub exclusive: bool,
 }
 
@@ -99,6 +99,9 @@ impl End {
         matches!(self, Self::Taken { exclusive: true })
     }
 }
+
+/// Vertices of a strip: the rows of a [`Patch`] lie in one strip, and so do its columns. Strips begin at multiples of this.
+pub const STRIP_LEN: usize = 1 << 16;
 
 /// Entries of a part of the adjacency matrix, row by row: pieces of the lists of many vertices.
 #[derive(Debug, Clone, Copy)]
@@ -189,33 +192,7 @@ pub trait Visitor<W>: Sync {
             }
         }
     }
-
-    /// Told before many pieces of a range of vertices come, of which other threads are handed pieces too: until
-    /// [`Visitor::leave_shared`], what they add up to may lie in the state. Pieces of others come in between. The range has at most
-    /// [`SHARED_LEN_MAX`] vertices.
-    #[inline(always)]
-    fn enter_shared(&self, _state: &mut Self::State, _vertices: Range<usize>) {}
-
-    /// Told after the range that was entered as a shared one.
-    #[inline(always)]
-    fn leave_shared(&self, _state: &mut Self::State) {}
-
-    /// Told before pieces of a range of vertices come: until [`Visitor::leave`], the worker with this state is handed pieces of
-    /// these alone, and all that there are, in an order that does not depend on the threads. So what is gathered
-    /// for them may lie in the state, in a few pages that stay in the cache. A graph whose lists come in one piece each does not
-    /// call it; one that does, calls it for every vertex of a scan of all, at most [`RANGE_LEN_MAX`] at a time.
-    #[inline(always)]
-    fn enter(&self, _state: &mut Self::State, _vertices: Range<usize>) {}
-
-    /// Told after the last piece of the range that was entered.
-    #[inline(always)]
-    fn leave(&self, _state: &mut Self::State) {}
 }
-
-/// The most vertices that a visitor enters at a time: eight bytes for each fit a first- or second-level cache.
-pub const RANGE_LEN_MAX: usize = 1 << 13;
-/// The most vertices that a visitor enters at a time together with others: eight bytes for each fit a second-level cache.
-pub const SHARED_LEN_MAX: usize = 1 << 16;
 
 /// A graph that can be computed on.
 pub trait Graph: Sync {
@@ -224,10 +201,6 @@ pub trait Graph: Sync {
     /// What can go wrong while lists are read; in memory, only a [`Stop`].
     type Error: std::error::Error + From<Stop> + Send + Sync + 'static;
 
-    /// Whether, in a scan of all vertices or of a set, two threads are never at the same time handed exclusive pieces of two vertices
-    /// whose bits lie in one word of 64. If so, sets of one bit a vertex may be updated by plain stores too.
-    const WORDS_APART: bool = true;
-
     /// Number of vertices; their ids are `0..num_vertices`.
     fn num_vertices(&self) -> usize;
 
@@ -235,6 +208,13 @@ pub trait Graph: Sync {
     #[inline(always)]
     fn is_scattered(&self) -> bool {
         false
+    }
+
+    /// Whether, in a scan of all vertices or of a set, two threads never hold exclusive pieces of two vertices whose bits lie in one word
+    /// of 64 at the same time. If so, sets of one bit a vertex may be updated by plain stores too.
+    #[inline(always)]
+    fn words_apart(&self) -> bool {
+        true
     }
 
     /// Number of entries in all out-lists. An undirected edge counts twice, a self-loop once.

@@ -82,8 +82,10 @@ impl<G: Graph> Graph for Induced<'_, G> {
     type Weight = G::Weight;
     type Error = G::Error;
 
-    /// The graph inside keeps the words of its own numbers apart, which are not those of the places.
-    const WORDS_APART: bool = false;
+    /// The inner graph keeps the words of its own ids apart, and those are other words.
+    fn words_apart(&self) -> bool {
+        false
+    }
 
     fn num_vertices(&self) -> usize {
         self.remaining.len()

@@ -223,21 +223,30 @@ impl Run {
         E: From<Stop> + Send,
     {
         let items = Items { count, next: AtomicUsize::new(0), failed: AtomicBool::new(false) };
-        let worker = || items.work_off(self, &new_state, &work);
         let workers = self.threads().min(count);
         if workers <= 1 {
-            return Ok(vec![worker()?]);
+            let mut state = new_state();
+            items.take(self, &mut |item| work(&mut state, item))?;
+            return Ok(vec![state]);
         }
-        let done = Mutex::new(Vec::with_capacity(workers));
+        let done = Mutex::new((Vec::with_capacity(workers), None));
         self.on_each(workers, &|| {
-            let result = worker();
-            done.lock().unwrap_or_else(PoisonError::into_inner).push(result);
+            let mut state = new_state();
+            let result = items.take(self, &mut |item| work(&mut state, item));
+            let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+            match result {
+                Ok(()) => done.0.push(state),
+                Err(error) => done.1 = done.1.take().or(Some(error)),
+            }
         });
-        done.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().collect()
+        match done.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            (states, None) => Ok(states),
+            (_, Some(error)) => Err(error),
+        }
     }
 
-    /// Calls `work` on so many threads. What a thread pool makes of a closure is several kilobytes of code, and there are thousands of
-    /// scans: so it sees only a pointer to one.
+    /// Calls `work` on `workers` threads. A thread pool makes several kilobytes of code from a closure, and there are hundreds of callers, so
+    /// the pool sees a pointer.
     fn on_each(&self, workers: usize, work: &(dyn Fn() + Sync)) {
         self.install(|| {
             rayon::scope(|scope| {
@@ -280,27 +289,20 @@ struct Items {
 }
 
 impl Items {
-    /// Takes numbers until there are none, or one of them failed; what became of the state. One copy of the code serves the caller and
-    /// all threads.
+    /// Takes numbers until none is left or one failed. Compiled for each type of error, not for each caller.
     #[inline(never)]
-    fn work_off<S, E: From<Stop>>(
-        &self,
-        run: &Run,
-        new_state: &impl Fn() -> S,
-        work: &impl Fn(&mut S, usize) -> Result<(), E>,
-    ) -> Result<S, E> {
-        let mut state = new_state();
+    fn take<E: From<Stop>>(&self, run: &Run, work: &mut dyn FnMut(usize) -> Result<(), E>) -> Result<(), E> {
         while !self.failed.load(Ordering::Relaxed) {
             let item = self.next.fetch_add(1, Ordering::Relaxed);
             if item >= self.count {
                 break;
             }
-            let done = run.check().map_err(E::from).and_then(|()| work(&mut state, item));
+            let done = run.check().map_err(E::from).and_then(|()| work(item));
             if let Err(error) = done {
                 self.failed.store(true, Ordering::Relaxed);
                 return Err(error);
             }
         }
-        Ok(state)
+        Ok(())
     }
 }

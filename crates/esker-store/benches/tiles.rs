@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use esker_algo::algorithm::{bfs, pagerank, wcc};
 use esker_graph::generate::{EdgeBlock, Generator, Model, RMat, Weighting};
-use esker_graph::{CsrGraph, Direction, Graph, Rows, Run, Select, VertexId, Visitor, vertex};
+use esker_graph::{CsrGraph, Direction, Graph, Rows, Run, Select, VertexId, Visitor, collect, vertex};
 use esker_store::format::DatabaseId;
 use esker_store::io::{Disk, RealDisk};
 use esker_store::pool::{CachePolicy, PoolOptions};
@@ -285,7 +285,7 @@ impl Graph for Tiled<'_> {
             Select::List(list) if self.is_few(direction, list) => {
                 Ok(self.lists.scan(run, direction, select, visitor)?)
             }
-            _ => self.scan.scan(run, direction, select, visitor),
+            _ => collect(visitor, |visitor| self.scan.scan(run, direction, select, visitor)),
         }
     }
 }

@@ -11,9 +11,10 @@ use esker_graph::{Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor,
 
 use crate::error::{Error, Result};
 use crate::format::{Archive, IdMapKind, Values};
+use crate::graph::{Residency, StoredGraph};
 use crate::io::Disk;
 use crate::layer::{Body, CodedColumns, ListColumns, PlainLayer, Section};
-use crate::snapshot::{Residency, Snapshot, StoredGraph};
+use crate::snapshot::Snapshot;
 use crate::tiles::Tiles;
 use crate::version::ids_directory;
 

@@ -35,13 +35,13 @@ use esker::algo::algorithm::wbfs::{WbfsOptions, wbfs};
 use esker::algo::algorithm::wcc::{WccMethod, WccOptions, wcc};
 use esker::algo::algorithm::widest::{WidestMethod, WidestOptions, widest};
 use esker::algo::check::{self, Wrong};
-use esker::graph::{Csr, Direction, Erased, Graph, Lists, Rows, Run, RunOptions, Stop, VertexId, vertex};
+use esker::graph::{Boxed, Csr, Direction, Graph, Lists, Rows, Run, RunOptions, Stop, VertexId, vertex};
 use esker::store::DynamicGraph;
 use esker::store::delta::{DynamicGraphOptions, Edges, Update};
 
 /// What is tested: the graph, how it is run, the right lists, a vertex.
 struct Case<'a> {
-    graph: &'a Erased<'a, i32, Stop>,
+    graph: &'a Boxed<'a, i32, Stop>,
     run: &'a Run,
     out: Rows<'a, i32>,
     incoming: Option<Rows<'a, i32>>,
@@ -207,7 +207,7 @@ fn right(sample: &Sample, run: &Run, weight: impl Fn(usize) -> i32) {
     assert_eq!(graph.num_arcs(), view.num_arcs());
     graph.with_list(Direction::Out, 0, |list, _| assert!(list.is_sorted())).expect("a list");
     let case = Case {
-        graph: &Erased::new(graph),
+        graph: &Boxed::new(graph),
         run,
         out: *view.rows(Direction::Out).expect("out-lists"),
         incoming: view.rows(Direction::In).filter(|_| sample.directed).copied(),

@@ -3,8 +3,6 @@
 pub mod betweenness;
 pub mod bfs;
 pub mod cdlp;
-mod surfer;
-mod tides;
 pub mod pagerank;
 pub mod scc;
 mod delta_stepping;

@@ -186,7 +186,7 @@ fn pull<G: Graph, O: EdgeOp<G::Weight>>(
 ) -> Result<Frontier, G::Error> {
     let current = frontier.bits(run)?;
     let next = Bitmap::new(graph.num_vertices());
-    let visitor = Pull { graph, op, current: &current, next: &next };
+    let visitor = Pull { graph, op, current: &current, next: &next, words_apart: graph.words_apart() };
     let counts = graph.scan(run, Direction::In, Select::All, &visitor)?;
     let len = counts.iter().map(|c| c.len).sum();
     let arcs = counts.iter().map(|c| c.arcs).sum();
@@ -198,6 +198,7 @@ struct Pull<'a, G, O> {
     op: &'a O,
     current: &'a Bitmap,
     next: &'a Bitmap,
+    words_apart: bool,
 }
 
 /// Size of the part of the next frontier that one worker found.
@@ -241,7 +242,7 @@ impl<G: Graph, O: EdgeOp<G::Weight>> Visitor<G::Weight> for Pull<'_, G, O> {
             }
         }
         if joins && !self.next.get(dst) {
-            if G::WORDS_APART {
+            if self.words_apart {
                 self.next.insert_alone(dst);
             } else {
                 self.next.insert(dst);
@@ -265,7 +266,7 @@ impl<G: Graph, O: EdgeOp<G::Weight>> Visitor<G::Weight> for Pull<'_, G, O> {
             if !joins || self.next.get(dst) {
                 continue;
             }
-            if alone && G::WORDS_APART {
+            if alone && self.words_apart {
                 self.next.insert_alone(dst);
                 self.count(count, dst);
             } else if self.next.insert(dst) {

@@ -1,23 +1,22 @@
-//! What flows along edges from vertex to vertex, over graphs whose lists come in parts all over a scan: each vertex gives something to all
-//! its neighbours, and receives a sum.
+//! Shares and sums of vertices side by side, for graphs that keep each edge once.
 //!
-//! Sums are fixed-point, so neither the order of edges nor the number of threads matters. What a vertex gives and what it has received lie
-//! side by side: an edge that is kept once needs both at both of its ends, and with them in one cache line, half as many are missed. The
-//! rows of a patch are often short, and how many entries a short row has, the processor does not foresee: so no loop ends with a row.
+//! An edge that is kept once needs the share and the sum of both of its ends: in one cache line, they miss it half as often. Sums are
+//! fixed-point, so neither the order of edges nor the number of threads changes them. The rows of a patch are often short, and the
+//! processor does not foresee the length of a short row: so no loop ends with a row.
 
 use std::ops::Range;
 
-use esker_graph::{Patch, Run, VertexId, vertex};
+use esker_graph::{End, Patch, Run, STRIP_LEN, VertexId, vertex};
 
 use super::array::{Value, VertexValues};
 
-/// A number of 0..4 as a multiple of 2^-62. Sums of such do not depend on their order.
+/// A number in 0..4 as a multiple of 2^-62. Sums of such numbers do not depend on their order.
 #[inline(always)]
 pub(crate) fn to_fixed(number: f64) -> u64 {
     (number * FIXED_ONE) as u64
 }
 
-/// The number that a multiple of 2^-62 is.
+/// The inverse of [`to_fixed`].
 #[inline(always)]
 pub(crate) fn from_fixed(fixed: u64) -> f64 {
     fixed as f64 / FIXED_ONE
@@ -25,25 +24,25 @@ pub(crate) fn from_fixed(fixed: u64) -> f64 {
 
 const FIXED_ONE: f64 = (1u64 << 62) as f64;
 
-/// What each vertex of a range gives, and what it has received. Memory: 16 bytes a vertex.
-pub(crate) struct Flows {
+/// The share and the sum of each vertex of a range. Memory: 16 bytes a vertex.
+pub(super) struct Flows {
     first: usize,
-    /// Of each vertex, one after the other.
+    /// Share and sum of each vertex in turn.
     pairs: VertexValues<u64>,
 }
 
 type Cell = <u64 as Value>::Atomic;
 
-/// Entries of a row that are written without asking how many it has.
+/// Entries of a row that are written whatever its length.
 const ROW_LEN: usize = 8;
 
 impl Flows {
-    /// None yet, for all of `len` vertices.
-    pub(crate) fn new(run: &Run, len: usize) -> Self {
+    /// Zeros for `len` vertices.
+    pub(super) fn new(run: &Run, len: usize) -> Self {
         Self { first: 0, pairs: VertexValues::filled(run, 2 * len, 0) }
     }
 
-    /// A copy for some of the vertices, which have received nothing.
+    /// A copy of the shares of some vertices, with sums of zero.
     fn part(&self, vertices: Range<usize>) -> Self {
         let pair = |v| [u64::load(&self.pair(vertex(v))[0]), 0];
         let pairs: Vec<u64> = vertices.clone().flat_map(pair).collect();
@@ -64,20 +63,20 @@ impl Flows {
         &self.cells()[v as usize - self.first]
     }
 
-    /// What `v` gives.
+    /// The share of `v`.
     #[inline(always)]
-    pub(crate) fn given(&self, v: VertexId) -> u64 {
+    pub(super) fn given(&self, v: VertexId) -> u64 {
         u64::load(&self.pair(v)[0])
     }
 
-    /// Sets what `v` gives.
+    /// Sets the share of `v`.
     #[inline(always)]
-    pub(crate) fn give(&self, v: VertexId, given: u64) {
+    pub(super) fn give(&self, v: VertexId, given: u64) {
         u64::store(&self.pair(v)[0], given);
     }
 
-    /// Something for each vertex and what it gives, in the same memory.
-    pub(crate) fn into_given(self, f: impl Fn(VertexId, f64) -> f64) -> Vec<f64> {
+    /// Turns each share into a value, in the same memory.
+    pub(super) fn into_given(self, f: impl Fn(VertexId, f64) -> f64) -> Vec<f64> {
         let mut words = self.pairs.into_vec();
         let n = words.len() / 2;
         for v in 0..n {
@@ -88,17 +87,17 @@ impl Flows {
         words.into_iter().map(f64::from_bits).collect()
     }
 
-    /// What `v` has received; from now on, nothing.
+    /// Returns the sum of `v` and resets it to zero.
     #[inline(always)]
-    pub(crate) fn take(&self, v: VertexId) -> u64 {
+    pub(super) fn take(&self, v: VertexId) -> u64 {
         let received = u64::load(&self.pair(v)[1]);
         u64::store(&self.pair(v)[1], 0);
         received
     }
 
-    /// Adds to what `v` has received; `alone` if nobody else does meanwhile.
+    /// Adds to the sum of `v`; `alone` if no other thread does at the same time.
     #[inline(always)]
-    pub(crate) fn add(&self, v: VertexId, more: u64, alone: bool) {
+    pub(super) fn add(&self, v: VertexId, more: u64, alone: bool) {
         if alone { add::<true>(self.pair(v), more) } else { add::<false>(self.pair(v), more) }
     }
 }
@@ -112,36 +111,47 @@ fn add<const ALONE: bool>(pair: &[Cell; 2], more: u64) {
     }
 }
 
-/// What one worker keeps while it lets things flow.
+/// The state of one worker.
 #[derive(Default)]
-pub(crate) struct SharedFlows {
-    /// A copy of the flows of vertices that others add to, too.
+pub(super) struct FlowWorker {
+    /// A copy for a strip of vertices to which other threads add at the same time. One MiB, which a second-level cache holds.
     own: Option<Flows>,
-    /// Of each entry of a patch, what its row gives; and what the columns of all up to it give.
+    /// The share of the row of each entry of a patch; and the sum of the columns' shares up to each entry.
     of_rows: Vec<u64>,
     up_to: Vec<u64>,
 }
 
-impl SharedFlows {
-    /// Begins to keep what flows to some vertices.
-    pub(crate) fn enter(&mut self, flows: &Flows, vertices: Range<usize>) {
-        self.own = Some(flows.part(vertices));
+impl FlowWorker {
+    /// Begins to add up for the strip of `v`, unless the worker does already.
+    fn enter(&mut self, flows: &Flows, v: VertexId) {
+        if self.own.as_ref().is_some_and(|own| own.has(v)) {
+            return;
+        }
+        self.leave(flows);
+        let first = v as usize - v as usize % STRIP_LEN;
+        self.own = Some(flows.part(first..(first + STRIP_LEN).min(flows.pairs.len() / 2)));
     }
 
-    /// Adds what was kept.
-    pub(crate) fn leave(&mut self, flows: &Flows) {
+    /// Adds the worker's own sums to those of all.
+    pub(super) fn leave(&mut self, flows: &Flows) {
         let Some(own) = self.own.take() else { return };
         for (v, pair) in (own.first..).zip(own.cells()) {
-            let received = u64::load(&pair[1]);
-            if received > 0 {
-                flows.add(vertex(v), received, false);
+            let sum = u64::load(&pair[1]);
+            if sum > 0 {
+                flows.add(vertex(v), sum, false);
             }
         }
     }
 
-    /// Lets flow what the entries of a patch say.
-    pub(crate) fn along<W>(&mut self, flows: &Flows, patch: &Patch<'_, W>) {
+    /// Adds the share of each entry's row to its column, and the reverse, as far as the patch says so.
+    pub(super) fn along<W>(&mut self, flows: &Flows, patch: &Patch<'_, W>) {
         let (Some(&row), Some(&column)) = (patch.rows.first(), patch.columns.first()) else { return };
+        // If other threads add to both strips, a copy of the columns saves more: a row is written once, its columns each.
+        if matches!(patch.to_columns, End::Taken { exclusive: false }) {
+            self.enter(flows, column);
+        } else if matches!(patch.to_rows, End::Taken { exclusive: false }) {
+            self.enter(flows, row);
+        }
         self.of_rows.resize(self.of_rows.len().max(patch.columns.len() + ROW_LEN), 0);
         self.up_to.resize(self.up_to.len().max(patch.columns.len()), 0);
         let own = |v| self.own.as_ref().filter(|own| own.has(v));
@@ -171,7 +181,7 @@ impl SharedFlows {
     }
 }
 
-/// Writes what the row of each entry gives.
+/// Writes the share of the row of each entry.
 fn spread<W>(patch: &Patch<'_, W>, rows: &Flows, of_rows: &mut [u64]) {
     for (row, range) in patch.iter() {
         let share = rows.given(row);
@@ -184,7 +194,7 @@ fn spread<W>(patch: &Patch<'_, W>, rows: &Flows, of_rows: &mut [u64]) {
     }
 }
 
-/// Adds to columns what rows give, and sums up what columns give.
+/// Adds shares of rows to columns, and sums up shares of columns.
 #[inline(never)]
 fn both<const ALONE: bool, W>(patch: &Patch<'_, W>, columns: &Flows, of_rows: &[u64], up_to: &mut [u64]) {
     let (cells, first) = (columns.cells(), columns.first);
@@ -197,7 +207,7 @@ fn both<const ALONE: bool, W>(patch: &Patch<'_, W>, columns: &Flows, of_rows: &[
     }
 }
 
-/// Adds to columns what rows give.
+/// Adds shares of rows to columns.
 #[inline(never)]
 fn forth<const ALONE: bool, W>(patch: &Patch<'_, W>, columns: &Flows, of_rows: &[u64]) {
     let (cells, first) = (columns.cells(), columns.first);
@@ -206,7 +216,7 @@ fn forth<const ALONE: bool, W>(patch: &Patch<'_, W>, columns: &Flows, of_rows: &
     }
 }
 
-/// Sums up what columns give.
+/// Sums up shares of columns.
 #[inline(never)]
 fn back<W>(patch: &Patch<'_, W>, columns: &Flows, up_to: &mut [u64]) {
     let (cells, first) = (columns.cells(), columns.first);
@@ -246,16 +256,13 @@ mod tests {
                     expected[column as usize] += if to_columns.is_taken() { 1 << row } else { 0 };
                 }
             }
-            for entered in [0..0, 0..10, 10..20, 3..20] {
-                let flows = Flows::new(&run, 20);
-                (0..20).for_each(|v| flows.give(v, 1 << v));
-                let mut worker = SharedFlows::default();
-                worker.enter(&flows, entered);
-                worker.along(&flows, &patch);
-                worker.leave(&flows);
-                assert_eq!((0..20).map(|v| flows.take(v)).collect::<Vec<_>>(), expected);
-                assert_eq!(flows.take(12), 0);
-            }
+            let flows = Flows::new(&run, 20);
+            (0..20).for_each(|v| flows.give(v, 1 << v));
+            let mut worker = FlowWorker::default();
+            worker.along(&flows, &patch);
+            worker.leave(&flows);
+            assert_eq!((0..20).map(|v| flows.take(v)).collect::<Vec<_>>(), expected);
+            assert_eq!(flows.take(12), 0);
         }
     }
 }

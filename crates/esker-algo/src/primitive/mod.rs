@@ -2,6 +2,7 @@
 
 mod array;
 mod flows;
+mod neighbour_sum;
 mod frontier;
 mod vertex_map;
 mod edge_map;
@@ -21,15 +22,16 @@ mod histogram;
 mod rooted;
 pub mod filter;
 
-pub use array::{Real, Value, VertexArray, VertexValues};
+pub use array::{Value, VertexArray, VertexValues};
 pub use buckets::{Buckets, Layout, Order};
 pub(crate) use earlier::{Earlier, InPlace, Orientation, Oriented, full_degree, renumbering_pays};
 pub use edge_map::{EdgeOp, Way, edge_map, edge_map_way};
 pub use filter::{Filter, Sides};
-pub(crate) use flows::{Flows, SharedFlows, from_fixed, to_fixed};
+pub(crate) use flows::{from_fixed, to_fixed};
 pub use frontier::Frontier;
 pub(crate) use histogram::{Peeled, degrees_without_loops};
 pub(crate) use hubs::{Hubs, LINE_BITS, Line, bit, clear_word, set_bit};
+pub(crate) use neighbour_sum::{NeighbourSum, Precision, each};
 pub(crate) use neighbours::{both_ways, concat, filter_list, is_small, num_entries, scan_neighbours};
 pub(crate) use random::Draws;
 pub use rank::Ranked;

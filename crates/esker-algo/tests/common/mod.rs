@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use esker_algo::primitive::{Filter, Sides};
 use esker_graph::{
-    Csr, CsrGraph, Direction, Erased, Fragmented, Induced, Lists, Remaining, Run, RunOptions, Select, Stop,
+    Boxed, Csr, CsrGraph, Direction, Fragmented, Induced, Lists, Remaining, Run, RunOptions, Select, Stop,
     VertexId, Weight, vertex,
 };
 use proptest::prelude::*;
@@ -74,8 +74,8 @@ fn is_directed<W: Weight>(graph: &CsrGraph<'_, W>) -> bool {
 
 /// The same graph in shuffled pieces. As all awkward graphs it has lost its type, so that an algorithm is compiled for two types of
 /// graph only.
-pub(crate) fn fragmented<'a, W: Weight>(graph: &CsrGraph<'a, W>, sample: &Sample) -> Erased<'a, W, Stop> {
-    Erased::new(Fragmented::new(*graph, sample.seed))
+pub(crate) fn fragmented<'a, W: Weight>(graph: &CsrGraph<'a, W>, sample: &Sample) -> Boxed<'a, W, Stop> {
+    Boxed::new(Fragmented::new(*graph, sample.seed))
 }
 
 /// The edges of a graph, of an undirected one each once.
@@ -124,13 +124,13 @@ impl<W: Weight> Widened<W> {
 pub(crate) fn narrowed<'g, W: Weight>(
     wide: &'g CsrGraph<'g, W>,
     graph: &CsrGraph<'_, W>,
-) -> Erased<'g, W, Stop> {
+) -> Boxed<'g, W, Stop> {
     static RUN: OnceLock<Run> = OnceLock::new();
     let run = RUN.get_or_init(|| run(2, false));
     let out = graph.rows(Direction::Out).expect("out-lists are always kept");
     let sides = if is_directed(graph) { Sides::Both } else { Sides::Symmetric };
     let keep = |u: VertexId, v: VertexId, _| out.list(u).0.binary_search(&v).is_ok();
-    Erased::new(Filter::new(wide, run, sides, Select::All, keep).expect("a filter"))
+    Boxed::new(Filter::new(wide, run, sides, Select::All, keep).expect("a filter"))
 }
 
 /// A graph among vertices without edges, which count as removed.
@@ -172,8 +172,8 @@ impl<W: Weight> Spaced<W> {
     }
 
     /// A form of it, without the removed vertices.
-    pub(crate) fn induced<'g, G: Lists>(&'g self, graph: &'g G) -> Erased<'g, G::Weight, G::Error> {
-        Erased::new(Induced::new(graph, &self.remaining))
+    pub(crate) fn induced<'g, G: Lists>(&'g self, graph: &'g G) -> Boxed<'g, G::Weight, G::Error> {
+        Boxed::new(Induced::new(graph, &self.remaining))
     }
 }
 

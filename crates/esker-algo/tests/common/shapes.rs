@@ -153,9 +153,9 @@ macro_rules! each_form {
             let $graph = &plain;
             $body;
         }
-        let spaced_pieces = esker_graph::Erased::new(esker_graph::Fragmented::new(spaced_graph, $seed));
+        let spaced_pieces = esker_graph::Boxed::new(esker_graph::Fragmented::new(spaced_graph, $seed));
         for $graph in [
-            &esker_graph::Erased::new(esker_graph::Fragmented::new(plain, $seed)),
+            &esker_graph::Boxed::new(esker_graph::Fragmented::new(plain, $seed)),
             &spaced.induced(&spaced_graph),
             &spaced.induced(&spaced_pieces),
             &crate::common::narrowed(&wide_graph, &plain),

@@ -10,7 +10,8 @@ use super::layers::Maintenance;
 use super::maintain::Next;
 use crate::error::{Error, Result};
 use crate::format::{Edit, ElementType, TilesRecord, remove_archive};
-use crate::snapshot::{Snapshot, State, StoredWeight};
+use crate::graph::StoredWeight;
+use crate::snapshot::{Snapshot, State};
 use crate::tiles::{ConvertOptions, PropertyWalk, TileFiles, TileProperties, TileReport, write_tiles};
 use crate::version::layer_directory;
 
@@ -146,10 +147,10 @@ mod tests {
     use crate::check::check;
     use crate::database::DatabaseOptions;
     use crate::database::model::DB;
+    use crate::graph::Residency;
     use crate::io::{Disk, FaultyDisk};
     use crate::pool::PoolOptions;
     use crate::sample::Sample;
-    use crate::snapshot::Residency;
     use esker_graph::{Csr, Flow, Graph, Lists, Piece, Select, VertexId, Visitor};
 
     struct Collect;

@@ -1,11 +1,10 @@
 //! Versions over random layers against a model: every way of reading gives the edges of the version.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use esker_graph::{Bitmap, Direction, Flow, Graph, Lists, Piece, Run, Select, VertexId, Visitor, vertex};
+use esker_graph::{Bitmap, Direction, Graph, Lists, Run, Select, VertexId, vertex};
 use proptest::prelude::*;
 
 use super::tests::Collect;
@@ -20,35 +19,6 @@ use crate::stack::Stack;
 use crate::version::{Manifest, layer_directory};
 
 const DB: &str = "web.esker";
-
-/// Checks that pieces come only within what is entered, and collects what is left.
-struct Entering;
-
-/// Of a worker: the range it is in, and those it has left.
-type Entered = (Option<Range<usize>>, Vec<Range<usize>>);
-
-impl Visitor<i32> for Entering {
-    type State = Entered;
-
-    const STOPS: bool = false;
-
-    fn new_state(&self) -> Entered {
-        (None, Vec::new())
-    }
-
-    fn visit(&self, (range, _): &mut Entered, v: VertexId, _: Piece<'_, i32>) -> Flow {
-        assert!(range.as_ref().is_none_or(|range| range.contains(&(v as usize))), "{v} is not in {range:?}");
-        Flow::More
-    }
-
-    fn enter(&self, (range, _): &mut Entered, vertices: Range<usize>) {
-        assert_eq!(range.replace(vertices), None);
-    }
-
-    fn leave(&self, (range, left): &mut Entered) {
-        left.push(range.take().expect("entered before"));
-    }
-}
 
 /// The edges of a version, each with its weights; an undirected one from the lesser end.
 pub(crate) type Edges = BTreeMap<(VertexId, VertexId), Vec<i32>>;
@@ -253,11 +223,6 @@ impl History {
                 .collect();
             assert_eq!(arcs, expected, "{name} of version {version}, {direction:?}");
         }
-        let left = graph.scan(run, direction, Select::All, &Entering).unwrap();
-        let mut left: Vec<usize> =
-            left.into_iter().flat_map(|(_, left)| left.into_iter().flatten()).collect();
-        left.sort_unstable();
-        assert!(left.is_empty() || left.iter().copied().eq(0..n), "all are entered once, or none: {left:?}");
         for (v, list) in lists.iter().enumerate() {
             assert_eq!(graph.degree(direction, vertex(v)), list.len());
             let mut found = graph

@@ -1,17 +1,7 @@
 //! A version of a graph, for reading: lists and properties of single vertices, and whole graphs to compute on.
 
 mod layer;
-mod weight;
 mod edges;
-mod arcs;
-mod keep;
-mod points;
-mod offer;
-mod compressed;
-mod layered;
-mod tiled;
-mod graph;
-mod residency;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -27,6 +17,7 @@ use esker_graph::{Direction, Flow, Remaining, Run, VertexId};
 
 use crate::error::{Error, Result};
 use crate::format::{Archive, ElementType, IdMapKind, LayerRecord, Owner, PropertyRecord, VersionRecord};
+use crate::graph::{Residency, StoredGraph, StoredWeight, check_weight};
 use crate::ids::{IdFiles, IdMap};
 use crate::io::Disk;
 use crate::layer::PlainLayer;
@@ -36,14 +27,8 @@ use crate::tiles::{TileShape, Tiles};
 use crate::version::{Manifest, ids_directory, layer_directory};
 
 pub use edges::Edges;
-pub use graph::StoredGraph;
-use graph::check_weight;
 pub use layer::Layer;
 pub(crate) use layer::vertex_property;
-pub(crate) use offer::{Decoded, Offer, PIECE_LEN};
-pub(crate) use points::{PointReads, few};
-pub use residency::{HeadedOptions, Residency};
-pub use weight::StoredWeight;
 
 /// A version of the graph in a database. Cheap to clone; clones, and all graphs made from them, share maps and
 /// what has been verified.
@@ -346,15 +331,27 @@ impl Snapshot {
     /// The graph to compute on, with the weights that it was imported with, or without weights (`W = ()`).
     ///
     /// The offsets of all lists are verified now, on the threads of `run`, so that degrees are at hand; the rest of
-    /// a direction when an analysis first uses it. What was verified once stays so for all clones. Where analyses should read is
-    /// followed but for [`Residency::Headed`] and [`Residency::PooledLists`], of which this is the mapped lists: see
-    /// [`crate::headed::HeadedGraph::of`] and [`crate::pooled::PooledGraph::of`].
+    /// a direction when an analysis first uses it. What was verified once stays so for all clones. The lists are read as
+    /// [`Snapshot::residency`] says; heads are gathered now, which reads all lists once. Removed vertices keep their numbers; see
+    /// [`Snapshot::present_graph`].
     ///
     /// # Errors
     /// [`Error::Corrupt`]; [`Error::Invalid`] if there are no weights, or of another type (see
     /// [`Snapshot::weight_type`]); cancellation.
     pub fn graph<W: StoredWeight>(&self, run: &Run) -> Result<StoredGraph<'_, W>> {
         self.stored(self.weight_of::<W>()?, run)
+    }
+
+    /// As [`Snapshot::graph`], without the removed vertices: see [`Snapshot::remaining`].
+    ///
+    /// # Errors
+    /// As [`Snapshot::graph`] and [`Snapshot::remaining`].
+    pub fn present_graph<W: StoredWeight>(&self, run: &Run) -> Result<StoredGraph<'_, W>> {
+        let graph = self.graph(run)?;
+        Ok(match self.remaining(run)? {
+            Some(remaining) => graph.induced(remaining),
+            None => graph,
+        })
     }
 
     /// The property that stands beside the neighbours of a graph with weights of type `W`; `None` without weights.
@@ -376,14 +373,21 @@ impl Snapshot {
         property: Option<&PropertyRecord>,
         run: &Run,
     ) -> Result<StoredGraph<'_, W>> {
-        let pool = match &self.1 {
-            Residency::Lists | Residency::Headed(_) | Residency::PooledLists(_) => {
-                return StoredGraph::new(&self.0.stack, self.num_arcs(), property, run);
+        let (stack, disk) = (&self.0.stack, self.state().disk());
+        let property = check_weight::<W>(property)?;
+        match &self.1 {
+            Residency::Lists => StoredGraph::mapped(stack, self.num_arcs(), property, run),
+            Residency::Tiles => StoredGraph::tiled(stack, self.tiles()?, None, property, run),
+            Residency::PooledTiles(pool) => {
+                StoredGraph::tiled(stack, self.tiles()?, Some(pool), property, run)
             }
-            Residency::Tiles => None,
-            Residency::PooledTiles(options) => Some(options),
-        };
-        StoredGraph::tiled(&self.0.stack, self.tiles()?, pool, property, run)
+            Residency::PooledLists(pool) => {
+                StoredGraph::pooled(disk, self.complete_layer()?, property, pool, run)
+            }
+            Residency::Headed(heads) => {
+                StoredGraph::headed(disk, self.complete_layer()?, property, *heads, run)
+            }
+        }
     }
 
     /// Where its graphs read.
@@ -427,11 +431,6 @@ impl Snapshot {
                 self.path().display()
             ))
         })
-    }
-
-    /// The number of the property that is the weight of type `W`; nobody looks if that is `()`.
-    pub(crate) fn weight_number<W: StoredWeight>(&self) -> Result<u32> {
-        check_weight::<W>(self.weight_of::<W>()?)
     }
 
     /// The tiles of the version.

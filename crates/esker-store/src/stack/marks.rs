@@ -61,6 +61,12 @@ impl Marks {
         })
     }
 
+    /// The 64 members from `64 * index` on, a bit each.
+    #[inline(always)]
+    pub fn word(&self, index: usize) -> u64 {
+        self.0.get(index).copied().unwrap_or(0)
+    }
+
     /// Bytes of memory.
     pub fn bytes(&self) -> usize {
         self.0.len() * 8

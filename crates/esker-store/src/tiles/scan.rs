@@ -1,13 +1,14 @@
 //! Scans over tiles.
 //!
-//! What is compiled for every algorithm is `TileScan::scan` alone: it hands over rows of batches. Which chunks there are, when they are
-//! decoded, and how, is not.
+//! Workers take chunks in the order of a schedule, decode them batch by batch, and hand over each batch as one patch.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-use esker_graph::{Bitmap, Direction, End, Piece, Run, Select, VertexId, Visitor, Weight, vertex};
+use esker_graph::{
+    AnyVisitor, Bitmap, Direction, End, Piece, Run, SINK_BATCH_MAX, Select, Sink, VertexId, Weight, ones,
+};
 
 use super::batch::{Batch, Decoding};
 use super::degrees::Degrees;
@@ -97,13 +98,12 @@ impl Wanted<'_> {
     }
 }
 
-/// What a worker carries besides the visitor's state. When it is dropped with a chunk in hand, the scan has failed.
+/// One worker. When it is dropped with a chunk in hand, the scan has failed.
 struct Worker<'s, 'a, W> {
     schedule: &'s Schedule<'a>,
+    sink: Box<dyn Sink<W> + 's>,
     batch: Batch<W>,
     turn: Option<Turn>,
-    /// The strip that was entered with other threads.
-    shared: Option<u32>,
 }
 
 impl<W> Drop for Worker<'_, '_, W> {
@@ -197,21 +197,20 @@ impl<'a, W: Weight> TileScan<'a, W> {
     ///
     /// # Errors
     /// The first chunk that is damaged; cancellation.
-    pub fn scan<V: Visitor<W>>(
+    pub fn scan(
         &self,
         run: &Run,
         direction: Direction,
         select: Select<'_>,
-        visitor: &V,
-    ) -> Result<Vec<V::State>> {
+        visitor: &dyn AnyVisitor<W>,
+    ) -> Result<()> {
         let list = self.bits_of(select);
-        // Vertices without lists want nothing.
-        let needed = |strip| self.vertices(strip).any(|v| visitor.wants(v) && self.degree(direction, v) > 0);
-        let minded = |strip| self.vertices(strip).any(|u| visitor.minds(u));
+        let needed = |strip| self.is_needed(visitor, direction, strip);
         let mut wanted = self.wanted(direction, select, list.as_ref());
         if wanted.strips.is_none() {
-            wanted.strips = Some((0..self.tiles.num_strips() as u32).map(needed).collect());
-            wanted.minded = Some((0..self.tiles.num_strips() as u32).map(minded).collect());
+            let strips = 0..self.tiles.num_strips() as u32;
+            wanted.strips = Some(strips.clone().map(needed).collect());
+            wanted.minded = Some(strips.map(|strip| visitor.minds_any(self.vertices(strip))).collect());
         }
         let schedule = Schedule::new(self.directory, &self.loads, wanted.sides, run.threads());
         let _scanning = match &self.pool {
@@ -219,46 +218,37 @@ impl<'a, W: Weight> TileScan<'a, W> {
             None => None,
         };
         let source = Source { scan: self, wanted: &wanted, needed: &needed, next: AtomicUsize::new(0) };
-        let worker = || Worker { schedule: &schedule, batch: Batch::new(), turn: None, shared: None };
-        let states = run.share(
+        run.share(
             run.threads(),
-            || (visitor.new_state(), worker()),
-            |(state, worker), _| {
+            || Worker { schedule: &schedule, sink: visitor.sink(), batch: Batch::new(), turn: None },
+            |worker, _| {
                 while let Some((chunk, bytes)) = source.next_chunk(run, worker)? {
-                    self.enter(visitor, state, worker);
                     let mut of = self.decoding(&chunk, &bytes, &wanted)?;
                     while self.fill(worker, &mut of, &chunk)? {
-                        hand_over(visitor, state, worker, &of, wanted.sides);
+                        hand_over(worker, &of, wanted.sides);
                     }
                     drop(bytes);
                     source.done(&chunk, worker);
                 }
-                if worker.shared.take().is_some() {
-                    visitor.leave_shared(state);
-                }
                 Ok::<(), Error>(())
             },
         )?;
-        Ok(states.into_iter().map(|(state, _)| state).collect())
+        Ok(())
     }
 
-    fn vertices(&self, strip: u32) -> impl Iterator<Item = VertexId> {
-        let first = strip as usize * STRIP_LEN;
-        (first..(first + STRIP_LEN).min(self.tiles.shape().num_vertices as usize)).map(vertex)
+    fn vertices(&self, strip: u32) -> Range<usize> {
+        let (first, n) = (strip as usize * STRIP_LEN, self.tiles.shape().num_vertices as usize);
+        first..n.min(first + STRIP_LEN)
     }
 
-    /// Leaves the strip that a worker has entered together with others, and enters that of its turn.
-    fn enter<V: Visitor<W>>(&self, visitor: &V, state: &mut V::State, worker: &mut Worker<'_, '_, W>) {
-        let Some(shared) =
-            worker.turn.and_then(|turn| turn.shared).filter(|&strip| worker.shared != Some(strip))
-        else {
-            return;
-        };
-        if worker.shared.replace(shared).is_some() {
-            visitor.leave_shared(state);
-        }
-        let (first, n) = (shared as usize * STRIP_LEN, self.tiles.shape().num_vertices as usize);
-        visitor.enter_shared(state, first..n.min(first + STRIP_LEN));
+    /// Whether the visitor wants a vertex of a strip that has a list.
+    fn is_needed(&self, visitor: &dyn AnyVisitor<W>, direction: Direction, strip: u32) -> bool {
+        let vertices = self.vertices(strip);
+        vertices.clone().step_by(64).any(|first| {
+            let selected = u64::MAX >> (64 - (vertices.end - first).min(64));
+            let wanted = visitor.wanted(first, selected);
+            ones(wanted).any(|i| self.degree(direction, (first + i) as VertexId) > 0)
+        })
     }
 
     fn decoding<'s>(
@@ -355,31 +345,32 @@ impl<'s, W: Weight> Source<'s, '_, W> {
 }
 
 /// Hands over a batch.
-fn hand_over<W: Weight, V: Visitor<W>>(
-    visitor: &V,
-    state: &mut V::State,
-    worker: &Worker<'_, '_, W>,
-    of: &Decoding<'_, W>,
-    sides: Sides,
-) {
-    let Some(turn) = worker.turn else { return };
-    if of.bits.is_none() && !worker.batch.is_filtered {
+fn hand_over<W: Weight>(worker: &mut Worker<'_, '_, W>, of: &Decoding<'_, W>, sides: Sides) {
+    let Worker { sink, batch, turn: Some(turn), .. } = worker else { return };
+    if of.bits.is_none() && !batch.is_filtered {
         let end = |taken: bool, exclusive: bool| if taken { End::Taken { exclusive } } else { End::Left };
         let (to_rows, to_columns) =
             (end(sides.rows, turn.rows_alone), end(sides.columns, turn.columns_alone));
-        visitor.visit_patch(state, &worker.batch.patch(of, to_rows, to_columns));
+        sink.visit_patch(&batch.patch(of, to_rows, to_columns));
         return;
     }
-    let (batch, weights) = (&worker.batch, worker.batch.weights(of));
-    let (back, back_weights) = batch.back(of);
-    for (v, range, back_range) in batch.rows() {
-        if sides.rows && of.bits.is_none_or(|bits| bits.get(v)) && visitor.wants(v) {
+    let weights = batch.weights(of);
+    if sides.rows {
+        let selected = batch.rows().filter(|(v, ..)| of.bits.is_none_or(|bits| bits.get(*v)));
+        let pieces = selected.map(|(v, range, _)| {
             let (targets, weights) = (&batch.columns[range.clone()], &weights[range]);
-            visitor.visit(state, v, Piece { targets, weights, exclusive: turn.rows_alone });
-        }
-        if sides.columns && !back_range.is_empty() {
-            let (targets, weights) = (&back[back_range.clone()], &back_weights[back_range]);
-            visitor.visit_back(state, v, Piece { targets, weights, exclusive: turn.columns_alone });
+            (v, Piece { targets, weights, exclusive: turn.rows_alone })
+        });
+        let pieces: Vec<_> = pieces.collect();
+        pieces.chunks(SINK_BATCH_MAX).for_each(|pieces| {
+            sink.visit(pieces);
+        });
+    }
+    if sides.columns {
+        let (back, weights) = batch.back(of);
+        for (v, _, range) in batch.rows().filter(|(.., range)| !range.is_empty()) {
+            let (targets, weights) = (&back[range.clone()], &weights[range]);
+            sink.visit_back(v, Piece { targets, weights, exclusive: turn.columns_alone });
         }
     }
 }

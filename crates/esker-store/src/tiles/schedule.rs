@@ -3,8 +3,8 @@
 //! A chunk hands edges to the vertices of two strips, and where two threads write to a vertex, they must do it atomically, which
 //! takes five times as long. So a chunk is given out only while nobody else holds one of its strips. But of graphs with hubs, in degree
 //! order, most edges have an end in the first strip: held by one thread at a time, it would keep the others waiting. Such a strip is
-//! *shared*: nobody holds it, and each thread is told that it enters it, and may gather for its vertices in memory of its own
-//! ([`esker_graph::Visitor::enter_shared`]), which the second-level cache holds.
+//! *shared*: no thread holds it, pieces of its vertices are not exclusive, and a visitor may add up for it in memory of its own, which the
+//! second-level cache holds.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -42,8 +42,6 @@ pub(super) struct Turn {
     pub(super) rows_alone: bool,
     /// The same of the columns.
     pub(super) columns_alone: bool,
-    /// The strip that others write to at the same time: that of the columns rather than that of the rows, whose pieces are fewer.
-    pub(super) shared: Option<u32>,
 }
 
 #[derive(Debug, Default)]
@@ -225,13 +223,8 @@ impl<'a> Schedule<'a> {
         let (row, column) = self.directory.strips(chunk as usize);
         self.mark(state, row, column, true);
         let (rows_shared, columns_shared) = (self.is_shared(row), self.is_shared(column));
-        let shared = match (self.sides.columns && columns_shared, self.sides.rows && rows_shared) {
-            (true, _) => Some(column),
-            (false, true) => Some(row),
-            (false, false) => None,
-        };
         let (rows_alone, columns_alone) = (!rows_shared, !columns_shared);
-        Turn { chunk: chunk as usize, row, column, rows_alone, columns_alone, shared }
+        Turn { chunk: chunk as usize, row, column, rows_alone, columns_alone }
     }
 
     /// Takes a chunk back that was decoded.

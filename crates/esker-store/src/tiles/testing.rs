@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use esker_graph::{Csr, CsrGraph, Direction, Graph, Lists, Run, Select, VertexId, Visitor, Weight};
+use esker_graph::{Csr, CsrGraph, Direction, Graph, Lists, Run, Select, VertexId, Visitor, Weight, collect};
 
 use super::{
     ConvertOptions, PropertyWalk, TileProperties, TileScan, TileShape, TileWeights, Tiles, write_tiles,
@@ -127,7 +127,7 @@ impl<W: Weight> Graph for TileGraph<'_, W> {
         select: Select<'_>,
         visitor: &V,
     ) -> Result<Vec<V::State>> {
-        self.scan.scan(run, direction, select, visitor)
+        collect(visitor, |visitor| self.scan.scan(run, direction, select, visitor))
     }
 }
 

@@ -2,7 +2,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use esker_graph::{
-    Bitmap, Csr, Direction, Flow, Graph, Lists, Piece, Run, RunOptions, Select, VertexId, Visitor, vertex,
+    Bitmap, Csr, Direction, Flow, Graph, Lists, Piece, Run, RunOptions, Select, VertexId, Visitor, collect,
+    vertex,
 };
 use proptest::prelude::*;
 
@@ -225,7 +226,8 @@ fn failure(disk: &Arc<dyn Disk>, like: &Tiles) -> Option<Error> {
         let tiles = Tiles::open(disk, Path::new(LAYER), super::testing::DATABASE, like.shape())?;
         let weights: Box<dyn super::TileWeights<i32>> = Box::new(tiles.property::<i32>(3)?);
         let scan = super::TileScan::new(&tiles, Some(weights), &run)?;
-        scan.scan(&run, Direction::Out, Select::All, &Record { unwanted: 2 }).map(drop)
+        let record = Record { unwanted: 2 };
+        collect(&record, |visitor| scan.scan(&run, Direction::Out, Select::All, visitor)).map(drop)
     };
     scan().err()
 }

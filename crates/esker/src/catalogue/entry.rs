@@ -41,7 +41,11 @@ impl Entry {
     /// reports; [`crate::Error::Wrong`] if the job asks for verification and it fails.
     pub fn run(&self, job: &Job<'_>) -> Result<Answer> {
         job.params.check(self.name, self.options)?;
-        (self.run)(job)
+        let answer = (self.run)(job)?;
+        Ok(match job.remaining()? {
+            Some(remaining) => answer.put_back(remaining),
+            None => answer,
+        })
     }
 
     /// The memory and reading that a run will need.

@@ -3,14 +3,11 @@
 use std::time::Instant;
 
 use esker_algo::check::Wrong;
-use esker_graph::{Csr, CsrGraph, Direction, Erased, Graph, Induced, Lists, Remaining, Rows, Run, VertexId};
-use esker_store::headed::HeadedGraph;
+use esker_graph::{Csr, Direction, Graph, Remaining, Rows, Run, VertexId};
 use esker_store::ids::ExternalId;
-use esker_store::pooled::PooledGraph;
-use esker_store::{HeadedOptions, Residency, Snapshot, StoredGraph, StoredWeight};
+use esker_store::{Snapshot, StoredGraph, StoredWeight};
 
 use super::params::Params;
-use crate::answer::Answer;
 use crate::error::{Error, Result};
 
 /// A graph, the means, and the options.
@@ -27,63 +24,15 @@ pub struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    /// The graph with weights of type `W`. All of its lists are verified here, before any clock runs.
+    /// The graph with weights of type `W`, without removed vertices. All of its lists are verified here, before any clock runs.
     pub(super) fn graph<W: StoredWeight>(&self) -> Result<StoredGraph<'a, W>> {
-        let graph = self.snapshot.graph::<W>(self.run)?;
+        let graph = self.snapshot.present_graph::<W>(self.run)?;
         for direction in [Direction::Out, Direction::In] {
             if graph.has(direction) {
                 graph.prepare(self.run, direction)?;
             }
         }
         Ok(graph)
-    }
-
-    /// The graph with heads of its lists in memory.
-    fn headed<W: StoredWeight>(&self, options: HeadedOptions) -> Result<HeadedGraph<'a, W>> {
-        Ok(HeadedGraph::of(self.snapshot, options, self.run)?)
-    }
-
-    /// The graph with heads of its lists in memory, if it is to be read so and no vertex is removed.
-    pub(super) fn headed_alone<W: StoredWeight>(&self) -> Result<Option<HeadedGraph<'a, W>>> {
-        match (self.snapshot.residency(), self.remaining()?) {
-            (Residency::Headed(options), None) => self.headed(options).map(Some),
-            _ => Ok(None),
-        }
-    }
-
-    /// Whether the graph is of a kind that has its type forgotten.
-    pub(super) fn is_rare(&self) -> Result<bool> {
-        let residency = self.snapshot.residency();
-        Ok(matches!(residency, Residency::Headed(_) | Residency::PooledLists(_))
-            || self.remaining()?.is_some())
-    }
-
-    /// What `work` answers on a graph of such a kind.
-    pub(super) fn on_rare<W: StoredWeight>(
-        &self,
-        work: impl FnOnce(&Erased<'_, W, esker_store::Error>) -> Result<Answer>,
-    ) -> Result<Answer> {
-        match self.snapshot.residency() {
-            Residency::Headed(options) => self.on_left(self.headed::<W>(options)?, work),
-            Residency::PooledLists(options) => {
-                self.on_left(PooledGraph::<W>::of(self.snapshot, &options, self.run)?, work)
-            }
-            _ => self.on_left(self.graph::<W>()?, work),
-        }
-    }
-
-    /// What `work` answers on what is left of a graph, its type forgotten.
-    fn on_left<G: Lists<Error = esker_store::Error>>(
-        &self,
-        graph: G,
-        work: impl FnOnce(&Erased<'_, G::Weight, esker_store::Error>) -> Result<Answer>,
-    ) -> Result<Answer> {
-        match self.remaining()? {
-            None => work(&Erased::new(graph)),
-            Some(remaining) => {
-                work(&Erased::new(Induced::new(&graph, remaining))).map(|answer| answer.put_back(remaining))
-            }
-        }
     }
 
     /// The vertices that are left, if some are removed.
@@ -133,20 +82,17 @@ impl<'a> Job<'a> {
 
     /// Hands the out-lists, and the in-lists if they are kept, to a verifier, if verification is asked for, and turns what
     /// it finds into an error. A version of several layers, or with removed vertices, is copied to memory for that.
-    pub(super) fn verify<G: JobGraph>(
+    pub(super) fn verify<W: StoredWeight>(
         &self,
         algorithm: &'static str,
-        graph: &G,
-        check: impl for<'r> FnOnce(
-            &Rows<'r, G::Weight>,
-            Option<&Rows<'r, G::Weight>>,
-        ) -> std::result::Result<(), Wrong>,
+        graph: &StoredGraph<'_, W>,
+        check: impl for<'r> FnOnce(&Rows<'r, W>, Option<&Rows<'r, W>>) -> std::result::Result<(), Wrong>,
     ) -> Result<()> {
         if !self.verify {
             return Ok(());
         }
         let copy;
-        let csr = match graph.plain(self.run)? {
+        let csr = match graph.csr(self.run)? {
             Some(csr) => csr,
             None => {
                 copy = Csr::copy_of(graph)?;
@@ -158,46 +104,6 @@ impl<'a> Job<'a> {
             .map_err(|wrong| Error::Wrong { algorithm, reason: wrong.to_string() })
     }
 }
-
-/// A graph that entries of the catalogue run on.
-pub(super) trait JobGraph: Lists<Error = esker_store::Error> {
-    /// The same graph over plain slices, if its lists lie in one piece each.
-    fn plain(&self, run: &Run) -> Result<Option<CsrGraph<'_, Self::Weight>>>;
-}
-
-impl<W: StoredWeight> JobGraph for StoredGraph<'_, W> {
-    fn plain(&self, run: &Run) -> Result<Option<CsrGraph<'_, W>>> {
-        Ok(self.csr(run)?)
-    }
-}
-
-impl<W: StoredWeight> JobGraph for HeadedGraph<'_, W> {
-    fn plain(&self, _: &Run) -> Result<Option<CsrGraph<'_, W>>> {
-        Ok(None)
-    }
-}
-
-impl<W: StoredWeight> JobGraph for Erased<'_, W, esker_store::Error> {
-    fn plain(&self, _: &Run) -> Result<Option<CsrGraph<'_, W>>> {
-        Ok(None)
-    }
-}
-
-/// The answer that an expression computes on the graph of a job with weights of the given type. The expression is compiled
-/// twice: for a snapshot as it is, and for what is rare or waits for the disk anyway: one with removed vertices, of which an algorithm sees and
-/// answers nothing, or with parts of lists in memory. The type of the graph is forgotten there: no algorithm needs the scans of
-/// every encoding a second time.
-macro_rules! on_graph {
-    ($job:expr, $weight:ty, $graph:ident => $answer:expr) => {
-        if $job.is_rare()? {
-            $job.on_rare::<$weight>(|$graph| $answer)
-        } else {
-            let $graph = &$job.graph::<$weight>()?;
-            $answer
-        }
-    };
-}
-pub(super) use on_graph;
 
 /// What `work` returns, and the seconds it took.
 pub(super) fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {

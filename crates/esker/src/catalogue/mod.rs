@@ -14,7 +14,7 @@ pub use job::Job;
 pub use params::{OptionSpec, Params};
 
 /// All algorithms, in the order in which help lists them.
-pub const CATALOGUE: &[Entry] = entries::ALL;
+pub static CATALOGUE: &[Entry] = entries::ALL;
 
 /// The algorithm of that name.
 ///

@@ -18,14 +18,12 @@ use std::time::Instant;
 use esker_algo::algorithm::bfs::{BfsOptions, bfs};
 use esker_algo::algorithm::sssp::{SsspOptions, sssp};
 use esker_graph::generate::{EdgeBlock, Generator, Model, RMat, Weighting};
-use esker_graph::{Direction, Erased, Graph, Run, Stop, VertexId, vertex};
-use esker_store::headed::HeadedGraph;
+use esker_graph::{Direction, Graph, Run, Stop, VertexId, vertex};
 use esker_store::ids::ExternalId;
 use esker_store::import::generated::GeneratorReader;
 use esker_store::import::install::import;
 use esker_store::import::options::{Duplicates, ImportOptions, ImportReport, SelfLoops};
 use esker_store::io::RealDisk;
-use esker_store::pooled::PooledGraph;
 use esker_store::tiles::ConvertOptions;
 use esker_store::version::StagingOptions;
 use esker_store::{Database, DatabaseOptions, Residency, Snapshot, Store, StoredGraph};
@@ -172,7 +170,8 @@ impl Benchmark {
     /// # Errors
     /// Those of [`Snapshot::graph`].
     pub fn roots(&self, run: &Run) -> Result<Vec<VertexId>> {
-        let graph: StoredGraph<'_, ()> = self.snapshot.graph(run)?;
+        let lists = self.snapshot.clone().resident(Residency::Lists)?;
+        let graph: StoredGraph<'_, ()> = lists.graph(run)?;
         let mut candidates: Vec<VertexId> =
             (0..graph.num_vertices()).map(vertex).filter(|&v| graph.degree(Direction::Out, v) > 0).collect();
         // By the generator's numbers, so that the same roots are drawn however vertices are ordered.
@@ -199,14 +198,6 @@ impl Benchmark {
         memory_bytes: u64,
         tell: OnStage<'_>,
     ) -> Result<Vec<Search>> {
-        if let Residency::Headed(heads) = self.snapshot.residency() {
-            let graph = HeadedGraph::<()>::of(&self.snapshot, heads, run)?;
-            return self.each_root("bfs", run, roots, memory_bytes, tell, |root| search(&graph, run, root));
-        }
-        if let Residency::PooledLists(options) = self.snapshot.residency() {
-            let graph = Erased::new(PooledGraph::<()>::of(&self.snapshot, &options, run)?);
-            return self.each_root("bfs", run, roots, memory_bytes, tell, |root| search(&graph, run, root));
-        }
         let graph: StoredGraph<'_, ()> = self.snapshot.graph(run)?;
         graph.prepare(run, Direction::Out)?;
         self.each_root("bfs", run, roots, memory_bytes, tell, |root| search(&graph, run, root))
@@ -223,14 +214,6 @@ impl Benchmark {
         memory_bytes: u64,
         tell: OnStage<'_>,
     ) -> Result<Vec<Search>> {
-        if let Residency::Headed(heads) = self.snapshot.residency() {
-            let graph = Erased::new(HeadedGraph::<f32>::of(&self.snapshot, heads, run)?);
-            return self.each_root("sssp", run, roots, memory_bytes, tell, |root| paths(&graph, run, root));
-        }
-        if let Residency::PooledLists(options) = self.snapshot.residency() {
-            let graph = Erased::new(PooledGraph::<f32>::of(&self.snapshot, &options, run)?);
-            return self.each_root("sssp", run, roots, memory_bytes, tell, |root| paths(&graph, run, root));
-        }
         let graph: StoredGraph<'_, f32> = self.snapshot.graph(run)?;
         graph.prepare(run, Direction::Out)?;
         self.each_root("sssp", run, roots, memory_bytes, tell, |root| paths(&graph, run, root))
@@ -282,20 +265,14 @@ pub fn validation_bytes(memory_bytes: u64) -> u64 {
 }
 
 /// The seconds of a search, and its tree.
-fn search<G>(graph: &G, run: &Run, root: VertexId) -> Result<(f64, Tree)>
-where
-    G: Graph<Error = esker_store::Error>,
-{
+fn search(graph: &StoredGraph<'_, ()>, run: &Run, root: VertexId) -> Result<(f64, Tree)> {
     let begin = Instant::now();
     let found = bfs(graph, run, &[root], &BfsOptions { depths: false })?;
     Ok((begin.elapsed().as_secs_f64(), Tree { root, parents: found.parents, distances: None }))
 }
 
 /// The seconds that shortest paths take, and their tree.
-fn paths<G>(graph: &G, run: &Run, root: VertexId) -> Result<(f64, Tree)>
-where
-    G: Graph<Weight = f32, Error = esker_store::Error>,
-{
+fn paths(graph: &StoredGraph<'_, f32>, run: &Run, root: VertexId) -> Result<(f64, Tree)> {
     let options = SsspOptions { parents: true, ..SsspOptions::default() };
     let begin = Instant::now();
     let found = sssp(graph, run, root, &options)?;

@@ -1,7 +1,7 @@
 //! What a run needs, and what the graph takes in each form.
 
 use esker_algo::{Estimate, Shape};
-use esker_graph::{Direction, Remaining, Run, SHARED_LEN_MAX, VertexId};
+use esker_graph::{Direction, Remaining, Run, STRIP_LEN, VertexId};
 use esker_store::Snapshot;
 use esker_store::headed::HeadedNeeds;
 use esker_store::layer::{PlainLayer, Section};
@@ -133,7 +133,7 @@ fn tiles(scales: &Scales<'_>, arrays_bytes: u64) -> [Way; 2] {
     let weights = tiles.shape().num_edges * scales.weight_bytes;
     let graph_bytes = tiles.file_bytes() + weights;
     let mapped = weights.min(MAPPED_WEIGHTS_MAX);
-    let shared = (SHARED_LEN_MAX as u64).min(tiles.shape().num_vertices) * SHARED_VERTEX_BYTES;
+    let shared = (STRIP_LEN as u64).min(tiles.shape().num_vertices) * SHARED_VERTEX_BYTES;
     let base = arrays_bytes + PROCESS_BYTES + shared * scales.threads as u64;
     let least = base + tiles.resident_bytes() + mapped + PoolOptions::default().bytes_min();
     [(Form::Tiles, arrays_bytes), (Form::PooledTiles, least)].map(|(form, least_bytes)| Way {

@@ -6,9 +6,12 @@ use esker_algo::algorithm::triangles_filter::{self, triangles_filter};
 use esker_algo::algorithm::triangles_sampled::{self, SampledOptions, triangles_sampled};
 use esker_algo::check;
 
+use esker_graph::Graph;
+use esker_store::StoredGraph;
+
 use crate::answer::{Answer, Column, Fact, Ranking, Values};
 use crate::catalogue::entry::Entry;
-use crate::catalogue::job::{Job, JobGraph, on_graph, timed};
+use crate::catalogue::job::{Job, timed};
 use crate::catalogue::params::{OptionSpec, Params};
 use crate::error::{Error, Result};
 
@@ -31,9 +34,9 @@ pub(super) const TRIANGLES: Entry = Entry {
     weighted: false,
     undirected: false,
     run: |job| match method(job.params)? {
-        Method::Lists => on_graph!(job, (), graph => run_triangles(job, graph, false)),
-        Method::Filter => on_graph!(job, (), graph => run_triangles(job, graph, true)),
-        Method::Sample(options) => on_graph!(job, (), graph => run_sampled(job, graph, &options)),
+        Method::Lists => run_triangles(job, &job.graph::<()>()?, false),
+        Method::Filter => run_triangles(job, &job.graph::<()>()?, true),
+        Method::Sample(options) => run_sampled(job, &job.graph::<()>()?, &options),
     },
     estimate: |shape, params, resources| {
         Ok(match method(params)? {
@@ -65,7 +68,7 @@ fn method(params: &Params) -> Result<Method> {
     }
 }
 
-fn run_sampled(job: &Job<'_>, graph: &impl JobGraph, options: &SampledOptions) -> Result<Answer> {
+fn run_sampled(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &SampledOptions) -> Result<Answer> {
     let (found, seconds) = timed(|| triangles_sampled(graph, job.run, options));
     let found = found?;
     job.verify("triangles", graph, |out, _| {
@@ -86,7 +89,7 @@ fn run_sampled(job: &Job<'_>, graph: &impl JobGraph, options: &SampledOptions) -
     })
 }
 
-fn run_triangles(job: &Job<'_>, graph: &impl JobGraph, filtered: bool) -> Result<Answer> {
+fn run_triangles(job: &Job<'_>, graph: &StoredGraph<'_, ()>, filtered: bool) -> Result<Answer> {
     let (found, seconds) = timed(|| match filtered {
         true => triangles_filter(graph, job.run),
         false => triangles(graph, job.run, &TrianglesOptions::default()),
@@ -109,11 +112,11 @@ pub(super) const LCC: Entry = Entry {
     options: &[],
     weighted: false,
     undirected: false,
-    run: |job| on_graph!(job, (), graph => run_lcc(job, graph)),
+    run: |job| run_lcc(job, &job.graph::<()>()?),
     estimate: |shape, _, resources| Ok(lcc::estimate(shape, &LccOptions::default(), resources.threads)),
 };
 
-fn run_lcc(job: &Job<'_>, graph: &impl JobGraph) -> Result<Answer> {
+fn run_lcc(job: &Job<'_>, graph: &StoredGraph<'_, ()>) -> Result<Answer> {
     let (found, seconds) = timed(|| lcc(graph, job.run, &LccOptions::default()));
     let found = found?;
     job.verify("lcc", graph, |out, _| check::lcc(out, &found.coefficients))?;

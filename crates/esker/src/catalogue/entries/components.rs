@@ -4,11 +4,14 @@ use esker_algo::algorithm::cdlp::{self, CdlpOptions, cdlp};
 use esker_algo::algorithm::scc::{self, scc};
 use esker_algo::algorithm::wcc::{self, WccMethod, WccOptions, wcc};
 use esker_algo::check;
+use esker_graph::Graph;
 use esker_graph::vertex;
+
+use esker_store::StoredGraph;
 
 use crate::answer::{Answer, Column, Fact, Ranking, Values};
 use crate::catalogue::entry::Entry;
-use crate::catalogue::job::{Job, JobGraph, on_graph, timed};
+use crate::catalogue::job::{Job, timed};
 use crate::catalogue::params::{OptionSpec, Params};
 use crate::error::{Error, Result};
 
@@ -27,7 +30,7 @@ pub(super) const WCC: Entry = Entry {
     undirected: false,
     run: |job| {
         let options = wcc_options(job.params)?;
-        on_graph!(job, (), graph => run_wcc(job, graph, &options))
+        run_wcc(job, &job.graph::<()>()?, &options)
     },
     estimate: |shape, params, _| Ok(wcc::estimate_method(shape, wcc_options(params)?.method)),
 };
@@ -43,7 +46,7 @@ fn wcc_options(params: &Params) -> Result<WccOptions> {
     Ok(WccOptions { method, ..WccOptions::default() })
 }
 
-fn run_wcc(job: &Job<'_>, graph: &impl JobGraph, options: &WccOptions) -> Result<Answer> {
+fn run_wcc(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &WccOptions) -> Result<Answer> {
     let (found, seconds) = timed(|| wcc(graph, job.run, options));
     let found = found?;
     job.verify("wcc", graph, |out, _| check::wcc(out, &found.labels))?;
@@ -69,7 +72,7 @@ pub(super) const CDLP: Entry = Entry {
     undirected: false,
     run: |job| {
         let options = cdlp_options(job.params)?;
-        on_graph!(job, (), graph => run_cdlp(job, graph, &options))
+        run_cdlp(job, &job.graph::<()>()?, &options)
     },
     estimate: |shape, params, resources| {
         Ok(cdlp::estimate(shape, &cdlp_options(params)?, true, resources.threads))
@@ -80,7 +83,7 @@ fn cdlp_options(params: &Params) -> Result<CdlpOptions> {
     Ok(CdlpOptions { iterations: params.get_or("iterations", CdlpOptions::default().iterations)? })
 }
 
-fn run_cdlp(job: &Job<'_>, graph: &impl JobGraph, options: &CdlpOptions) -> Result<Answer> {
+fn run_cdlp(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &CdlpOptions) -> Result<Answer> {
     // Labels begin as the external ids; where these are texts, as the vertices themselves.
     let initial = job.integer_ids()?;
     let (found, seconds) = timed(|| cdlp(graph, job.run, initial.as_deref(), options));
@@ -113,11 +116,11 @@ pub(super) const SCC: Entry = Entry {
     options: &[],
     weighted: false,
     undirected: false,
-    run: |job| on_graph!(job, (), graph => run_scc(job, graph)),
+    run: |job| run_scc(job, &job.graph::<()>()?),
     estimate: |shape, _, _| Ok(scc::estimate(shape)),
 };
 
-fn run_scc(job: &Job<'_>, graph: &impl JobGraph) -> Result<Answer> {
+fn run_scc(job: &Job<'_>, graph: &StoredGraph<'_, ()>) -> Result<Answer> {
     let (found, seconds) = timed(|| scc(graph, job.run));
     let found = found?;
     job.verify("scc", graph, |out, _| check::scc(out, &found.components))?;

@@ -6,9 +6,12 @@ use esker_algo::algorithm::kcore::{self, kcore};
 use esker_algo::algorithm::truss::{self, truss};
 use esker_algo::check;
 
+use esker_graph::Graph;
+use esker_store::StoredGraph;
+
 use crate::answer::{Answer, Column, Fact, Ranking, Values};
 use crate::catalogue::entry::Entry;
-use crate::catalogue::job::{Job, JobGraph, on_graph, timed};
+use crate::catalogue::job::{Job, timed};
 use crate::catalogue::params::{OptionSpec, Params};
 use crate::error::Result;
 
@@ -18,11 +21,11 @@ pub(super) const KCORE: Entry = Entry {
     options: &[],
     weighted: false,
     undirected: false,
-    run: |job| on_graph!(job, (), graph => run_kcore(job, graph)),
+    run: |job| run_kcore(job, &job.graph::<()>()?),
     estimate: |shape, _, _| Ok(kcore::estimate(shape)),
 };
 
-fn run_kcore(job: &Job<'_>, graph: &impl JobGraph) -> Result<Answer> {
+fn run_kcore(job: &Job<'_>, graph: &StoredGraph<'_, ()>) -> Result<Answer> {
     let (found, seconds) = timed(|| kcore(graph, job.run));
     let found = found?;
     job.verify("kcore", graph, |out, _| {
@@ -51,7 +54,7 @@ pub(super) const DENSEST: Entry = Entry {
     undirected: false,
     run: |job| {
         let options = densest_options(job.params)?;
-        on_graph!(job, (), graph => run_densest(job, graph, &options))
+        run_densest(job, &job.graph::<()>()?, &options)
     },
     estimate: |shape, _, _| Ok(densest::estimate(shape)),
 };
@@ -60,7 +63,7 @@ fn densest_options(params: &Params) -> Result<DensestOptions> {
     Ok(DensestOptions { epsilon: params.get_or("epsilon", DensestOptions::default().epsilon)? })
 }
 
-fn run_densest(job: &Job<'_>, graph: &impl JobGraph, options: &DensestOptions) -> Result<Answer> {
+fn run_densest(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &DensestOptions) -> Result<Answer> {
     let (found, seconds) = timed(|| densest(graph, job.run, options));
     let found = found?;
     job.verify("densest", graph, |out, _| {
@@ -89,7 +92,7 @@ pub(super) const CLIQUES: Entry = Entry {
     undirected: false,
     run: |job| {
         let options = cliques_options(job.params)?;
-        on_graph!(job, (), graph => run_cliques(job, graph, &options))
+        run_cliques(job, &job.graph::<()>()?, &options)
     },
     estimate: |shape, _, resources| Ok(cliques::estimate(shape, resources.threads)),
 };
@@ -98,7 +101,7 @@ fn cliques_options(params: &Params) -> Result<CliquesOptions> {
     Ok(CliquesOptions { k: params.get_or("k", CliquesOptions::default().k)? })
 }
 
-fn run_cliques(job: &Job<'_>, graph: &impl JobGraph, options: &CliquesOptions) -> Result<Answer> {
+fn run_cliques(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &CliquesOptions) -> Result<Answer> {
     let (found, seconds) = timed(|| cliques(graph, job.run, options));
     let found = found?;
     job.verify("cliques", graph, |out, _| check::cliques(out, options.k, found.cliques))?;
@@ -117,11 +120,11 @@ pub(super) const TRUSS: Entry = Entry {
     options: &[],
     weighted: false,
     undirected: false,
-    run: |job| on_graph!(job, (), graph => run_truss(job, graph)),
+    run: |job| run_truss(job, &job.graph::<()>()?),
     estimate: |shape, _, resources| Ok(truss::estimate(shape, resources.threads)),
 };
 
-fn run_truss(job: &Job<'_>, graph: &impl JobGraph) -> Result<Answer> {
+fn run_truss(job: &Job<'_>, graph: &StoredGraph<'_, ()>) -> Result<Answer> {
     let (found, seconds) = timed(|| truss(graph, job.run));
     let found = found?;
     job.verify("truss", graph, |out, _| check::truss(out, &found.edges, &found.trussness))?;

@@ -11,7 +11,7 @@ mod trees;
 
 use super::entry::Entry;
 
-pub(super) const ALL: &[Entry] = &[
+pub(super) static ALL: &[Entry] = &[
     search::BFS,
     search::SSSP,
     paths::WBFS,

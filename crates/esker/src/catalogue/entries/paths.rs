@@ -7,13 +7,13 @@ use esker_algo::check;
 use esker_algo::lengths::Length;
 use esker_algo::widths::Width;
 use esker_graph::VertexId;
-use esker_store::StoredWeight;
 use esker_store::format::ElementType;
+use esker_store::{StoredGraph, StoredWeight};
 
 use super::search::{PARENTS, Shown, arcs_of, by_weight, one_source, push_parents};
 use crate::answer::{Answer, Column, Fact, Ranking};
 use crate::catalogue::entry::Entry;
-use crate::catalogue::job::{Job, JobGraph, on_graph, timed};
+use crate::catalogue::job::{Job, timed};
 use crate::catalogue::params::{OptionSpec, Params};
 use crate::error::{Error, Result};
 
@@ -35,12 +35,12 @@ fn wbfs_options(params: &Params) -> WbfsOptions {
 
 fn wbfs_by<W: StoredWeight + Length<Distance: Shown>>(job: &Job<'_>) -> Result<Answer> {
     let source = one_source(job, "wbfs")?;
-    on_graph!(job, W, graph => wbfs_on(job, graph, source))
+    wbfs_on(job, &job.graph::<W>()?, source)
 }
 
-fn wbfs_on<W: Length<Distance: Shown>>(
+fn wbfs_on<W: StoredWeight + Length<Distance: Shown>>(
     job: &Job<'_>,
-    graph: &impl JobGraph<Weight = W>,
+    graph: &StoredGraph<'_, W>,
     source: VertexId,
 ) -> Result<Answer> {
     let (found, seconds) = timed(|| wbfs(graph, job.run, source, &wbfs_options(job.params)));
@@ -70,12 +70,12 @@ fn bellman_ford_options(params: &Params) -> BellmanFordOptions {
 
 fn bellman_ford_by<W: StoredWeight + Length<Distance: Shown>>(job: &Job<'_>) -> Result<Answer> {
     let source = one_source(job, "bellman-ford")?;
-    on_graph!(job, W, graph => bellman_ford_on(job, graph, source))
+    bellman_ford_on(job, &job.graph::<W>()?, source)
 }
 
-fn bellman_ford_on<W: Length<Distance: Shown>>(
+fn bellman_ford_on<W: StoredWeight + Length<Distance: Shown>>(
     job: &Job<'_>,
-    graph: &impl JobGraph<Weight = W>,
+    graph: &StoredGraph<'_, W>,
     source: VertexId,
 ) -> Result<Answer> {
     let options = bellman_ford_options(job.params);
@@ -133,12 +133,12 @@ fn widest_options(params: &Params) -> Result<WidestOptions> {
 
 fn widest_by<W: StoredWeight + Width<Width: Shown>>(job: &Job<'_>) -> Result<Answer> {
     let (source, options) = (one_source(job, "widest")?, widest_options(job.params)?);
-    on_graph!(job, W, graph => widest_on(job, graph, source, &options))
+    widest_on(job, &job.graph::<W>()?, source, &options)
 }
 
-fn widest_on<W: Width<Width: Shown>>(
+fn widest_on<W: StoredWeight + Width<Width: Shown>>(
     job: &Job<'_>,
-    graph: &impl JobGraph<Weight = W>,
+    graph: &StoredGraph<'_, W>,
     source: VertexId,
     options: &WidestOptions,
 ) -> Result<Answer> {

@@ -3,11 +3,13 @@
 use esker_algo::algorithm::betweenness::{self, BetweennessOptions, Scale, Sources, betweenness};
 use esker_algo::algorithm::pagerank::{self, PageRankOptions, pagerank};
 use esker_algo::check;
-use esker_graph::VertexId;
+use esker_graph::{Graph, VertexId};
+
+use esker_store::StoredGraph;
 
 use crate::answer::{Answer, Column, Fact, Ranking, Values};
 use crate::catalogue::entry::Entry;
-use crate::catalogue::job::{Job, JobGraph, on_graph, timed};
+use crate::catalogue::job::{Job, timed};
 use crate::catalogue::params::{OptionSpec, Params};
 use crate::error::{Error, Result};
 
@@ -32,7 +34,7 @@ pub(super) const PAGERANK: Entry = Entry {
     undirected: false,
     run: |job| {
         let (options, targets) = (pagerank_options(job.params)?, job.vertices("teleport-to")?);
-        on_graph!(job, (), graph => run_pagerank(job, graph, options, &targets))
+        run_pagerank(job, &job.graph::<()>()?, options, &targets)
     },
     estimate: |shape, params, _| Ok(pagerank::estimate(shape, &pagerank_options(params)?)),
 };
@@ -50,7 +52,7 @@ fn pagerank_options(params: &Params) -> Result<PageRankOptions> {
 
 fn run_pagerank(
     job: &Job<'_>,
-    graph: &impl JobGraph,
+    graph: &StoredGraph<'_, ()>,
     mut options: PageRankOptions,
     targets: &[VertexId],
 ) -> Result<Answer> {
@@ -106,7 +108,7 @@ pub(super) const BETWEENNESS: Entry = Entry {
     run: |job| {
         let sources = job.vertices("source")?;
         betweenness_options(job.params, sources.clone())?;
-        on_graph!(job, (), graph => run_betweenness(job, graph, &sources))
+        run_betweenness(job, &job.graph::<()>()?, &sources)
     },
     estimate: |shape, params, _| {
         let named = params.all("source").len();
@@ -134,7 +136,7 @@ fn betweenness_options(params: &Params, named: Vec<VertexId>) -> Result<Betweenn
     Ok(BetweennessOptions { sources, scale })
 }
 
-fn run_betweenness(job: &Job<'_>, graph: &impl JobGraph, sources: &[VertexId]) -> Result<Answer> {
+fn run_betweenness(job: &Job<'_>, graph: &StoredGraph<'_, ()>, sources: &[VertexId]) -> Result<Answer> {
     let options = betweenness_options(job.params, sources.to_vec())?;
     let (found, seconds) = timed(|| betweenness(graph, job.run, &options));
     let found = found?;

@@ -4,13 +4,13 @@ use esker_algo::algorithm::bfs::{self, BfsOptions, bfs};
 use esker_algo::algorithm::sssp::{self, SsspOptions, sssp};
 use esker_algo::check;
 use esker_algo::lengths::Length;
-use esker_graph::{Direction, VertexId, vertex};
-use esker_store::StoredWeight;
+use esker_graph::{Direction, Graph, VertexId, vertex};
 use esker_store::format::ElementType;
+use esker_store::{StoredGraph, StoredWeight};
 
 use crate::answer::{Answer, Column, Fact, Ranking, Values};
 use crate::catalogue::entry::Entry;
-use crate::catalogue::job::{Job, JobGraph, on_graph, timed};
+use crate::catalogue::job::{Job, timed};
 use crate::catalogue::params::{OptionSpec, Params};
 use crate::error::{Error, Result};
 
@@ -28,16 +28,12 @@ pub(super) const BFS: Entry = Entry {
     undirected: false,
     run: |job| {
         let sources = job.some_vertices("bfs", "source")?;
-        // Compiled for it: a search asks of every vertex, and waits little for the disk.
-        match job.headed_alone::<()>()? {
-            Some(graph) => run_bfs(job, &graph, &sources),
-            None => on_graph!(job, (), graph => run_bfs(job, graph, &sources)),
-        }
+        run_bfs(job, &job.graph::<()>()?, &sources)
     },
     estimate: |shape, _, resources| Ok(bfs::estimate(shape, &BfsOptions::default(), resources.deterministic)),
 };
 
-fn run_bfs(job: &Job<'_>, graph: &impl JobGraph, sources: &[VertexId]) -> Result<Answer> {
+fn run_bfs(job: &Job<'_>, graph: &StoredGraph<'_, ()>, sources: &[VertexId]) -> Result<Answer> {
     let (found, seconds) = timed(|| bfs(graph, job.run, sources, &BfsOptions::default()));
     let found = found?;
     job.verify("bfs", graph, |out, _| check::bfs(out, sources, &found.parents, found.depths.as_deref()))?;
@@ -142,7 +138,7 @@ pub(super) fn one_source(job: &Job<'_>, algorithm: &str) -> Result<VertexId> {
 }
 
 /// Arcs that leave the vertices that a search reached.
-pub(super) fn arcs_of(graph: &impl JobGraph, reached: impl Fn(usize) -> bool) -> u64 {
+pub(super) fn arcs_of(graph: &impl Graph, reached: impl Fn(usize) -> bool) -> u64 {
     let vertices = (0..graph.num_vertices()).filter(|&v| reached(v));
     vertices.map(|v| graph.degree(Direction::Out, vertex(v)) as u64).sum()
 }
@@ -159,12 +155,12 @@ pub(super) fn push_parents(columns: &mut Vec<Column>, parents: Option<Vec<Vertex
 fn sssp_by<W: StoredWeight + Length<Distance: Shown>>(job: &Job<'_>) -> Result<Answer> {
     let source = one_source(job, "sssp")?;
     let options = sssp_options(job.params)?;
-    on_graph!(job, W, graph => sssp_on(job, graph, source, &options))
+    sssp_on(job, &job.graph::<W>()?, source, &options)
 }
 
-fn sssp_on<W: Length<Distance: Shown>>(
+fn sssp_on<W: StoredWeight + Length<Distance: Shown>>(
     job: &Job<'_>,
-    graph: &impl JobGraph<Weight = W>,
+    graph: &StoredGraph<'_, W>,
     source: VertexId,
     options: &SsspOptions,
 ) -> Result<Answer> {

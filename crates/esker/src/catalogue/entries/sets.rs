@@ -8,9 +8,12 @@ use esker_algo::algorithm::mis::{self, MisOptions, MisOrder, mis};
 use esker_algo::algorithm::set_cover::{self, SetCoverOptions, set_cover};
 use esker_algo::check;
 
+use esker_graph::Graph;
+use esker_store::StoredGraph;
+
 use crate::answer::{Answer, Column, Fact, Ranking, Values};
 use crate::catalogue::entry::Entry;
-use crate::catalogue::job::{Job, JobGraph, on_graph, timed};
+use crate::catalogue::job::{Job, timed};
 use crate::catalogue::params::{OptionSpec, Params};
 use crate::error::{Error, Result};
 
@@ -26,7 +29,7 @@ pub(super) const MIS: Entry = Entry {
     undirected: false,
     run: |job| {
         let options = mis_options(job.params)?;
-        on_graph!(job, (), graph => run_mis(job, graph, &options))
+        run_mis(job, &job.graph::<()>()?, &options)
     },
     estimate: |shape, _, _| Ok(mis::estimate(shape)),
 };
@@ -41,7 +44,7 @@ fn mis_options(params: &Params) -> Result<MisOptions> {
     Ok(MisOptions { order })
 }
 
-fn run_mis(job: &Job<'_>, graph: &impl JobGraph, options: &MisOptions) -> Result<Answer> {
+fn run_mis(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &MisOptions) -> Result<Answer> {
     let (found, seconds) = timed(|| mis(graph, job.run, options));
     let found = found?;
     job.verify("mis", graph, |out, _| check::mis(out, &found.members))?;
@@ -79,7 +82,7 @@ pub(super) const COLOURING: Entry = Entry {
     undirected: false,
     run: |job| {
         let options = colouring_options(job.params)?;
-        on_graph!(job, (), graph => run_colouring(job, graph, &options))
+        run_colouring(job, &job.graph::<()>()?, &options)
     },
     estimate: |shape, params, _| Ok(colouring::estimate(shape, &colouring_options(params)?)),
 };
@@ -102,7 +105,7 @@ fn colouring_options(params: &Params) -> Result<ColouringOptions> {
     Ok(ColouringOptions { order, ties, passes })
 }
 
-fn run_colouring(job: &Job<'_>, graph: &impl JobGraph, options: &ColouringOptions) -> Result<Answer> {
+fn run_colouring(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &ColouringOptions) -> Result<Answer> {
     let (found, seconds) = timed(|| colouring(graph, job.run, options));
     let found = found?;
     job.verify("colouring", graph, |out, _| check::colouring(out, graph.is_directed(), &found.colours))?;
@@ -129,7 +132,7 @@ pub(super) const MATCHING: Entry = Entry {
     undirected: true,
     run: |job| {
         let options = matching_options(job.params)?;
-        on_graph!(job, (), graph => run_matching(job, graph, &options))
+        run_matching(job, &job.graph::<()>()?, &options)
     },
     estimate: |shape, params, resources| {
         Ok(matching::estimate(shape, &matching_options(params)?, resources.deterministic))
@@ -148,7 +151,7 @@ fn matching_options(params: &Params) -> Result<MatchingOptions> {
     Ok(MatchingOptions { method })
 }
 
-fn run_matching(job: &Job<'_>, graph: &impl JobGraph, options: &MatchingOptions) -> Result<Answer> {
+fn run_matching(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &MatchingOptions) -> Result<Answer> {
     let (found, seconds) = timed(|| matching(graph, job.run, options));
     let found = found?;
     job.verify("matching", graph, |out, _| check::matching(out, &found.mates, found.edges))?;
@@ -175,7 +178,7 @@ pub(super) const SETCOVER: Entry = Entry {
     undirected: false,
     run: |job| {
         let options = set_cover_options(job.params)?;
-        on_graph!(job, (), graph => run_set_cover(job, graph, &options))
+        run_set_cover(job, &job.graph::<()>()?, &options)
     },
     estimate: |shape, _, _| Ok(set_cover::estimate(shape)),
 };
@@ -184,7 +187,7 @@ fn set_cover_options(params: &Params) -> Result<SetCoverOptions> {
     Ok(SetCoverOptions { epsilon: params.get_or("epsilon", SetCoverOptions::default().epsilon)? })
 }
 
-fn run_set_cover(job: &Job<'_>, graph: &impl JobGraph, options: &SetCoverOptions) -> Result<Answer> {
+fn run_set_cover(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &SetCoverOptions) -> Result<Answer> {
     let (found, seconds) = timed(|| set_cover(graph, job.run, options));
     let found = found?;
     job.verify("setcover", graph, |out, _| {

@@ -7,14 +7,14 @@ use esker_algo::algorithm::msf::{self, msf};
 use esker_algo::algorithm::spanner::{self, SpannerOptions, spanner};
 use esker_algo::check;
 use esker_algo::primitive::Ranked;
-use esker_graph::VertexId;
-use esker_store::StoredWeight;
+use esker_graph::{Graph, VertexId};
 use esker_store::format::ElementType;
+use esker_store::{StoredGraph, StoredWeight};
 
 use super::search::by_weight;
 use crate::answer::{Answer, Column, Fact, Ranking, Values};
 use crate::catalogue::entry::Entry;
-use crate::catalogue::job::{Job, JobGraph, on_graph, timed};
+use crate::catalogue::job::{Job, timed};
 use crate::catalogue::params::{OptionSpec, Params};
 use crate::error::{Error, Result};
 
@@ -30,7 +30,7 @@ pub(super) const FOREST: Entry = Entry {
     undirected: true,
     run: |job| {
         let options = forest_options(job.params)?;
-        on_graph!(job, (), graph => run_forest(job, graph, &options))
+        run_forest(job, &job.graph::<()>()?, &options)
     },
     estimate: |shape, params, resources| {
         Ok(forest::estimate(shape, &forest_options(params)?, resources.deterministic))
@@ -48,7 +48,7 @@ fn forest_options(params: &Params) -> Result<ForestOptions> {
     Ok(ForestOptions { method, ..default })
 }
 
-fn run_forest(job: &Job<'_>, graph: &impl JobGraph, options: &ForestOptions) -> Result<Answer> {
+fn run_forest(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &ForestOptions) -> Result<Answer> {
     let (found, seconds) = timed(|| forest(graph, job.run, options));
     let found = found?;
     job.verify("forest", graph, |out, _| check::forest(out, &found.edges, found.trees))?;
@@ -76,10 +76,10 @@ pub(super) const MSF: Entry = Entry {
 };
 
 fn msf_by<W: StoredWeight + Ranked>(job: &Job<'_>) -> Result<Answer> {
-    on_graph!(job, W, graph => msf_on(job, graph))
+    msf_on(job, &job.graph::<W>()?)
 }
 
-fn msf_on<W: Ranked>(job: &Job<'_>, graph: &impl JobGraph<Weight = W>) -> Result<Answer> {
+fn msf_on<W: StoredWeight + Ranked>(job: &Job<'_>, graph: &StoredGraph<'_, W>) -> Result<Answer> {
     let (found, seconds) = timed(|| msf(graph, job.run));
     let found = found?;
     job.verify("msf", graph, |out, _| check::msf(out, &found.edges, found.trees))?;
@@ -112,7 +112,7 @@ pub(super) const SPANNER: Entry = Entry {
     undirected: true,
     run: |job| {
         let options = spanner_options(job.params)?;
-        on_graph!(job, (), graph => run_spanner(job, graph, &options))
+        run_spanner(job, &job.graph::<()>()?, &options)
     },
     estimate: |shape, params, resources| {
         Ok(spanner::estimate(shape, &spanner_options(params)?, resources.deterministic))
@@ -123,7 +123,7 @@ fn spanner_options(params: &Params) -> Result<SpannerOptions> {
     Ok(SpannerOptions { k: params.get("k")? })
 }
 
-fn run_spanner(job: &Job<'_>, graph: &impl JobGraph, options: &SpannerOptions) -> Result<Answer> {
+fn run_spanner(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &SpannerOptions) -> Result<Answer> {
     let (found, seconds) = timed(|| spanner(graph, job.run, options));
     let found = found?;
     job.verify("spanner", graph, |out, _| check::spanner(out, &found.edges, &found.clusters, found.radius))?;
@@ -154,7 +154,7 @@ pub(super) const LDD: Entry = Entry {
     undirected: true,
     run: |job| {
         let options = ldd_options(job.params)?;
-        on_graph!(job, (), graph => run_ldd(job, graph, &options))
+        run_ldd(job, &job.graph::<()>()?, &options)
     },
     estimate: |shape, params, resources| {
         Ok(ldd::estimate(shape, &ldd_options(params)?, resources.deterministic))
@@ -166,7 +166,7 @@ fn ldd_options(params: &Params) -> Result<LddOptions> {
     Ok(LddOptions { beta: params.get_or("beta", default.beta)?, ..default })
 }
 
-fn run_ldd(job: &Job<'_>, graph: &impl JobGraph, options: &LddOptions) -> Result<Answer> {
+fn run_ldd(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &LddOptions) -> Result<Answer> {
     let (found, seconds) = timed(|| ldd(graph, job.run, options));
     let found = found?;
     job.verify("ldd", graph, |out, _| check::ldd(out, &found.clusters, found.radius).map(|_| ()))?;
@@ -197,11 +197,11 @@ pub(super) const BICONNECTIVITY: Entry = Entry {
     }],
     weighted: false,
     undirected: true,
-    run: |job| on_graph!(job, (), graph => run_biconnectivity(job, graph)),
+    run: |job| run_biconnectivity(job, &job.graph::<()>()?),
     estimate: |shape, _, _| Ok(biconnectivity::estimate(shape)),
 };
 
-fn run_biconnectivity(job: &Job<'_>, graph: &impl JobGraph) -> Result<Answer> {
+fn run_biconnectivity(job: &Job<'_>, graph: &StoredGraph<'_, ()>) -> Result<Answer> {
     let (found, seconds) = timed(|| biconnectivity(graph, job.run));
     let found = found?;
     job.verify("biconnectivity", graph, |out, _| {

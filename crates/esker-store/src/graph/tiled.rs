@@ -1,8 +1,8 @@
-//! A graph of which analyses read the tiles, and everything else the lists.
+//! Analyses that read tiles, and everything else the lists.
 
 use std::sync::Arc;
 
-use esker_graph::{Direction, Run, Select, VertexId, Visitor};
+use esker_graph::{AnyVisitor, Direction, Run, Select, Source, VertexId};
 
 use super::points::{PointReads, few};
 use super::weight::StoredWeight;
@@ -18,19 +18,17 @@ pub(super) struct TiledSide<'a, W> {
     pub(super) direction: Direction,
 }
 
-impl<W: StoredWeight> TiledSide<'_, W> {
-    #[inline(always)]
-    pub(super) fn degree(&self, v: VertexId) -> usize {
+impl<W: StoredWeight> Source<W, Error> for TiledSide<'_, W> {
+    fn degree(&self, v: VertexId) -> usize {
         self.scan.degree(self.direction, v)
     }
 
+    fn is_scattered(&self) -> bool {
+        true
+    }
+
     /// The lists of a few vertices are read one by one, all others with their tiles.
-    pub(super) fn scan<V: Visitor<W>>(
-        &self,
-        run: &Run,
-        select: Select<'_>,
-        visitor: &V,
-    ) -> Result<Vec<V::State>> {
+    fn scan(&self, run: &Run, select: Select<'_>, visitor: &dyn AnyVisitor<W>) -> Result<()> {
         let num_edges = self.scan.tiles().shape().num_edges;
         match (&self.points, few(select, num_edges, |v| self.degree(v))) {
             (Some(points), Some(list)) => points.scan(run, list, visitor),
@@ -38,11 +36,10 @@ impl<W: StoredWeight> TiledSide<'_, W> {
         }
     }
 
-    /// A point read.
-    pub(super) fn with_list<R>(&self, v: VertexId, f: impl FnOnce(&[VertexId], &[W]) -> R) -> Result<R> {
+    fn with_list(&self, v: VertexId, take: &mut dyn FnMut(&[VertexId], &[W])) -> Result<()> {
         let points = self.points.as_ref().ok_or_else(|| {
             Error::Invalid("the graph is stored without its in-edges, which this needs as lists".to_owned())
         })?;
-        points.with_list(v, f)
+        points.with_list(v, take)
     }
 }

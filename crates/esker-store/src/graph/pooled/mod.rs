@@ -12,8 +12,9 @@
 mod pages;
 mod turns;
 mod side;
-mod graph;
+mod needs;
 #[cfg(test)]
 mod tests;
 
-pub use graph::{PooledGraph, PooledNeeds};
+pub use needs::PooledNeeds;
+pub(crate) use side::PooledSide;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use esker_graph::{Flow, Piece, VertexId, Visitor, vertex};
+use esker_graph::{Flow, Piece, Sink, VertexId, Visitor, ones, vertex};
 
 use super::weight::StoredWeight;
 use crate::layer::{BLOCK_LEN, CodedLists, Place, Places};
@@ -43,6 +43,13 @@ impl Decoded {
         if self.learns {
             let change = if flow == Flow::Enough { -4 } else { 1 };
             self.score = (self.score + change).clamp(-16, 16);
+        }
+    }
+
+    /// Lists have been handed over: some had enough, of others more was wanted.
+    fn learn_all(&mut self, enough: u32, more: u32) {
+        if self.learns {
+            self.score = (i32::from(self.score) - 4 * enough as i32 + more as i32).clamp(-16, 16) as i8;
         }
     }
 
@@ -107,6 +114,69 @@ impl<'a, W: StoredWeight> Offer<'a, W> {
         done
     }
 
+    /// As [`Offer::group`], with one call of the sink.
+    pub(crate) fn group_into(
+        &self,
+        (sink, decoded): (&mut dyn Sink<W>, &mut Decoded),
+        (first, places): (usize, &Places),
+        (wanted, longest): (u64, usize),
+    ) -> u64 {
+        let done = self.lists.decode_group(first, places, (wanted, longest), &mut decoded.targets);
+        let (mut batch, mut start) = (Vec::with_capacity(done.count_ones() as usize), 0);
+        for index in ones(done) {
+            let place = places.at(index);
+            let targets = &decoded.targets[start..start + place.degree];
+            start += place.degree;
+            if !targets.is_empty() {
+                let weights = self.weights(place.arc, place.degree);
+                batch.push((vertex(first + index), Piece { targets, weights, exclusive: true }));
+            }
+        }
+        let enough = sink.visit(&batch).count_ones();
+        let len = batch.len();
+        decoded.learn_all(enough, len as u32 - enough);
+        done
+    }
+
+    /// Hands over the lists of a block of 64 vertices whose bits are set in `wanted`.
+    pub(crate) fn block_into(
+        &self,
+        sink: &mut dyn Sink<W>,
+        decoded: &mut Decoded,
+        (first, places): (usize, &Places),
+        mut wanted: u64,
+    ) {
+        while wanted != 0 {
+            let index = wanted.trailing_zeros() as usize;
+            let place = places.at(index);
+            if decoded.is_whole() && place.degree <= PIECE_LEN {
+                wanted &= !self.group_into((sink, decoded), (first, places), (wanted, PIECE_LEN));
+            } else {
+                wanted &= wanted - 1;
+                self.list_into((sink, decoded), (vertex(first + index), place));
+            }
+        }
+    }
+
+    /// Hands over a list that the worker holds alone, in pieces.
+    pub(crate) fn list_into(
+        &self,
+        (sink, decoded): (&mut dyn Sink<W>, &mut Decoded),
+        (v, place): (VertexId, Place),
+    ) -> Flow {
+        let stops = !decoded.is_whole();
+        for first in (0..place.degree).step_by(PIECE_LEN) {
+            let arcs = first..place.degree.min(first + PIECE_LEN);
+            let flow = self.pieces(stops, decoded, (v, place), arcs, |(targets, weights)| {
+                sink.visit_one(v, Piece { targets, weights, exclusive: true })
+            });
+            if flow == Flow::Enough {
+                return flow;
+            }
+        }
+        Flow::More
+    }
+
     /// Hands over a range of the arcs of a list, which begins with a block.
     #[inline(always)]
     pub(crate) fn arcs<V: Visitor<W>>(
@@ -117,17 +187,31 @@ impl<'a, W: StoredWeight> Offer<'a, W> {
         place: Place,
         (arcs, exclusive): (Range<usize>, bool),
     ) -> Flow {
+        let visit = |(targets, weights): (&[VertexId], &[W])| {
+            visitor.visit(state, v, Piece { targets, weights, exclusive })
+        };
+        self.pieces(V::STOPS && !decoded.is_whole(), decoded, (v, place), arcs, visit)
+    }
+
+    /// Calls `visit` with the pieces of a range of arcs that begins with a block: with few arcs first if the visitor may soon have enough.
+    #[inline(always)]
+    fn pieces(
+        &self,
+        stops: bool,
+        decoded: &mut Decoded,
+        (v, place): (VertexId, Place),
+        arcs: Range<usize>,
+        mut visit: impl FnMut((&[VertexId], &[W])) -> Flow,
+    ) -> Flow {
         let Range { start: mut first, end: last } = arcs;
         if first == last {
             return Flow::More;
         }
-        let whole = !V::STOPS || decoded.is_whole();
         let mut piece = |targets: &[VertexId], first: usize| {
-            let weights = self.weights(place.arc + first, targets.len());
-            visitor.visit(state, v, Piece { targets, weights, exclusive })
+            visit((targets, self.weights(place.arc + first, targets.len())))
         };
-        if !whole && first == 0 {
-            // Whoever may have enough often has after two, which take no decoder.
+        if stops && first == 0 {
+            // Early exits usually need two neighbours; emit those undecoded.
             let targets = self.lists.first_two(v, place);
             first = last.min(2);
             if piece(&targets[..first], 0) == Flow::Enough {
@@ -135,7 +219,7 @@ impl<'a, W: StoredWeight> Offer<'a, W> {
                 return Flow::Enough;
             }
         }
-        let mut end = if whole { last } else { first - first % BLOCK_LEN + FIRST_LEN };
+        let mut end = if stops { first - first % BLOCK_LEN + FIRST_LEN } else { last };
         let mut next_len = self.second_len;
         let mut flow = Flow::More;
         while first < last && flow == Flow::More {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use esker_graph::{Flow, Piece, Run, VertexId, Visitor};
+use esker_graph::{Piece, Run, VertexId};
 
 use super::weight::StoredWeight;
 use crate::error::Result;
@@ -28,6 +28,12 @@ impl<'a, W: StoredWeight> Arcs<'a, W> {
         Self { vertices: Some(&[]), offsets: &[0], targets: &[], weights: &[] }
     }
 
+    /// A piece of some arcs that a worker holds alone.
+    #[inline(always)]
+    pub(super) fn piece(&self, range: Range<usize>) -> Piece<'a, W> {
+        Piece { targets: &self.targets[range.clone()], weights: &self.weights[range], exclusive: true }
+    }
+
     #[inline(always)]
     pub(super) fn range(&self, slot: usize) -> Range<usize> {
         self.offsets[slot] as usize..self.offsets[slot + 1] as usize
@@ -49,20 +55,4 @@ pub(super) fn seek(vertices: &[VertexId], from: usize, first: usize) -> usize {
     }
     let high = (low + step).min(vertices.len());
     low + vertices[low.min(high)..high].partition_point(|&v| (v as usize) < first)
-}
-
-#[inline(always)]
-pub(super) fn offer<W: StoredWeight, V: Visitor<W>>(
-    visitor: &V,
-    state: &mut V::State,
-    v: VertexId,
-    arcs: &Arcs<'_, W>,
-    range: Range<usize>,
-) -> Flow {
-    if range.is_empty() {
-        return Flow::More;
-    }
-    let piece =
-        Piece { targets: &arcs.targets[range.clone()], weights: &arcs.weights[range], exclusive: true };
-    visitor.visit(state, v, piece)
 }

@@ -1,26 +1,30 @@
 //! The lists of one direction, and scans over them.
 
+use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use esker_graph::{Bitmap, Flow, Piece, Run, Select, VertexId, Visitor, vertex};
+use esker_graph::{
+    AnyVisitor, Bitmap, Flow, Piece, Run, SINK_BATCH_MAX, Select, Sink, Source, VertexId, ones, vertex,
+};
 
 use super::pages::{Kept, ListPages};
 use super::turns::Turns;
 use crate::error::{Error, Result};
 use crate::format::BLOCK_BYTES;
+use crate::graph::offer::{Decoded, Offer, PIECE_LEN};
+use crate::graph::points::{PointReads, few};
+use crate::graph::weight::StoredWeight;
 use crate::io::Disk;
 use crate::layer::{AHEAD_BYTES, Arrays, Coded, Index, ListColumns, Place, Places};
 use crate::pool::{Held, Pool, PoolOptions};
-use crate::snapshot::{Decoded, Offer, PIECE_LEN, PointReads, StoredWeight, few};
 
 /// Lists of a group of coded ones.
 const GROUP_LEN: usize = 64;
 
 /// One direction.
-#[derive(Debug)]
-pub(super) struct PooledSide<'a> {
+pub(crate) struct PooledSide<'a, W> {
     pool: Pool<ListPages<'a>>,
     lists: &'a ListColumns,
     property: u32,
@@ -29,6 +33,7 @@ pub(super) struct PooledSide<'a> {
     first_slots: Vec<usize>,
     /// Of each extent, whether its lists were found to be lists of vertices. What is read later has the same checksums.
     sound: Vec<AtomicBool>,
+    weight: PhantomData<fn() -> W>,
 }
 
 /// An extent in memory.
@@ -43,17 +48,18 @@ struct InHand<'h, W> {
 }
 
 /// One thread of a scan.
-struct Worker<S> {
-    state: S,
+struct Worker<'p, W> {
+    visitor: &'p dyn AnyVisitor<W>,
+    sink: Box<dyn Sink<W> + 'p>,
     decoded: Decoded,
     places: Places,
     /// For lists that are decoded in parts.
     buffer: Vec<VertexId>,
 }
 
-impl<'a> PooledSide<'a> {
+impl<'a, W: StoredWeight> PooledSide<'a, W> {
     /// Verifies where lists lie.
-    pub(super) fn new(
+    pub(crate) fn new(
         disk: &Arc<dyn Disk>,
         lists: &'a ListColumns,
         property: u32,
@@ -67,38 +73,151 @@ impl<'a> PooledSide<'a> {
         let first_slots = starts.chain([kept.num_lists()]).collect();
         let sound = (0..num_extents).map(|_| AtomicBool::new(false)).collect();
         let points = PointReads::new(lists, property, true);
-        Ok(Self { pool, lists, property, points, first_slots, sound })
-    }
-
-    /// Bytes read from the disk so far.
-    pub(super) fn read_bytes(&self) -> u64 {
-        self.pool.read_bytes()
-    }
-
-    #[inline(always)]
-    pub(super) fn degree(&self, v: VertexId) -> usize {
-        self.pool.paged().kept.degree(v)
+        Ok(Self { pool, lists, property, points, first_slots, sound, weight: PhantomData })
     }
 
     fn slots(&self, extent: usize) -> Range<usize> {
         self.first_slots[extent]..self.first_slots[extent + 1]
     }
 
-    /// A point read.
-    pub(super) fn with_list<W: StoredWeight, R>(
-        &self,
-        v: VertexId,
-        f: impl FnOnce(&[VertexId], &[W]) -> R,
-    ) -> Result<R> {
-        self.points.with_list(v, f)
-    }
-
-    pub(super) fn scan<W: StoredWeight, V: Visitor<W>>(
+    fn offer_extent(
         &self,
         run: &Run,
-        select: Select<'_>,
-        visitor: &V,
-    ) -> Result<Vec<V::State>> {
+        extent: usize,
+        bits: Option<&Bitmap>,
+        worker: &mut Worker<'_, W>,
+    ) -> Result<()> {
+        let (bytes, slots) = (self.pool.bytes_of(extent), self.slots(extent));
+        let held = self.pool.hold(extent, bytes.clone())?;
+        let kept = self.pool.paged().kept;
+        let arcs = kept.before(slots.start)..kept.before(slots.end);
+        let weights: &[W] = W::some(self.lists, self.property, arcs.clone())?;
+        let hand = InHand { held: &held, bytes, slots, weights, first_arc: arcs.start };
+        let is_sound = self.sound[extent].load(Relaxed);
+        match kept {
+            Kept::Arrays { arrays, offsets } => {
+                if !is_sound {
+                    let first = hand.bytes.start as usize / size_of::<VertexId>();
+                    arrays.check_targets(bytemuck::cast_slice(hand.held), first)?;
+                }
+                self.offer_arrays(run, (arrays, offsets), &hand, bits, worker)?;
+            }
+            Kept::Coded { coded, index } => {
+                if !is_sound {
+                    check(coded, index, &hand, worker)?;
+                }
+                self.offer_coded(run, (coded, index), &hand, bits, worker)?;
+            }
+        }
+        self.sound[extent].store(true, Relaxed);
+        if size_of::<W>() > 0 {
+            self.points.touch((arcs.len() * size_of::<W>() + BLOCK_BYTES) as u64);
+        }
+        Ok(())
+    }
+
+    fn offer_arrays(
+        &self,
+        run: &Run,
+        (arrays, offsets): (&Arrays, &[u64]),
+        hand: &InHand<'_, W>,
+        bits: Option<&Bitmap>,
+        worker: &mut Worker<'_, W>,
+    ) -> Result<()> {
+        let width = size_of::<VertexId>() as u64;
+        let mut batch = Vec::with_capacity(SINK_BATCH_MAX);
+        for (first, mask) in groups(&hand.slots) {
+            let selected = mask & bits.map_or(u64::MAX, |bits| bits.word(first / GROUP_LEN));
+            let wanted = if selected == 0 { 0 } else { worker.visitor.wanted(first, selected) };
+            batch.clear();
+            for v in ones(wanted).map(|i| vertex(first + i)) {
+                let arcs = offsets[v as usize]..offsets[v as usize + 1];
+                if arcs.is_empty() {
+                    continue;
+                }
+                let targets = if arcs.end * width <= hand.bytes.end {
+                    let in_hand = |arc: u64| (arc * width - hand.bytes.start) as usize;
+                    bytemuck::cast_slice(&hand.held[in_hand(arcs.start)..in_hand(arcs.end)])
+                } else {
+                    self.points.touch((arcs.end - arcs.start) * width + BLOCK_BYTES as u64);
+                    arrays.some_targets(arcs.start as usize..arcs.end as usize)?
+                };
+                let weights = &hand.weights[arcs.start as usize - hand.first_arc..][..targets.len()];
+                if targets.len() <= PIECE_LEN {
+                    batch.push((v, Piece { targets, weights, exclusive: true }));
+                    continue;
+                }
+                for (targets, weights) in targets.chunks(PIECE_LEN).zip(weights.chunks(PIECE_LEN)) {
+                    if worker.sink.visit_one(v, Piece { targets, weights, exclusive: true }) == Flow::Enough {
+                        break;
+                    }
+                    run.check()?;
+                }
+            }
+            worker.sink.visit(&batch);
+        }
+        Ok(())
+    }
+
+    fn offer_coded(
+        &self,
+        run: &Run,
+        (coded, index): (&Coded, Index<'_>),
+        hand: &InHand<'_, W>,
+        bits: Option<&Bitmap>,
+        worker: &mut Worker<'_, W>,
+    ) -> Result<()> {
+        let lists = coded.some(index, hand.bytes.start as usize, hand.held);
+        let offer = Offer::some(lists, hand.weights, hand.first_arc);
+        let Worker { visitor, sink, decoded, places, buffer } = worker;
+        for (first, mask) in groups(&hand.slots) {
+            let selected = mask & bits.map_or(u64::MAX, |bits| bits.word(first / GROUP_LEN));
+            let wanted = if selected == 0 { 0 } else { visitor.wanted(first, selected) };
+            if wanted == 0 {
+                continue;
+            }
+            lists.places(first, places);
+            let within =
+                ones(wanted).filter(|&i| is_in_hand(hand, places, i)).fold(0, |within, i| within | 1 << i);
+            offer.block_into(&mut **sink, decoded, (first, places), within);
+            for i in ones(wanted & !within) {
+                let (v, place) = (vertex(first + i), places.at(i));
+                // Visits may change what is wanted.
+                if !visitor.wants(v) {
+                    continue;
+                }
+                let length = places.end_byte(i) - place.byte;
+                let bytes = whole(hand, place, length);
+                if bytes.is_none() {
+                    self.points.touch((length + BLOCK_BYTES) as u64);
+                }
+                coded.visit_list((first + i, place, length), bytes, buffer, |done, targets| {
+                    let weights = &hand.weights[place.arc + done - hand.first_arc..][..targets.len()];
+                    let flow = sink.visit_one(v, Piece { targets, weights, exclusive: true });
+                    if run.check().is_err() { Flow::Enough } else { flow }
+                })?;
+                run.check()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<W: StoredWeight> Source<W, Error> for PooledSide<'_, W> {
+    #[inline(always)]
+    fn degree(&self, v: VertexId) -> usize {
+        self.pool.paged().kept.degree(v)
+    }
+
+    fn read_bytes(&self) -> u64 {
+        self.pool.read_bytes()
+    }
+
+    fn with_list(&self, v: VertexId, take: &mut dyn FnMut(&[VertexId], &[W])) -> Result<()> {
+        self.points.with_list(v, take)
+    }
+
+    fn scan(&self, run: &Run, select: Select<'_>, visitor: &dyn AnyVisitor<W>) -> Result<()> {
         if let Some(list) = few(select, self.lists.num_arcs() as u64, |v| self.degree(v)) {
             return self.points.scan(run, list, visitor);
         }
@@ -112,159 +231,36 @@ impl<'a> PooledSide<'a> {
                 Some(&of_list)
             }
         };
-        let wants = |v: VertexId| visitor.wants(v) && self.degree(v) > 0;
-        let is_wanted = |extent: usize| any(&self.slots(extent), bits, wants);
-        let wanted: Vec<bool> = (0..self.sound.len()).map(is_wanted).collect();
-        let needed = |extent: u32| any(&self.slots(extent as usize), None, wants);
+        let any = |extent: usize, bits: Option<&Bitmap>| {
+            groups(&self.slots(extent)).any(|(first, mask)| {
+                let selected = mask & bits.map_or(u64::MAX, |bits| bits.word(first / GROUP_LEN));
+                selected != 0
+                    && ones(visitor.wanted(first, selected)).any(|i| self.degree(vertex(first + i)) > 0)
+            })
+        };
+        let wanted: Vec<bool> = (0..self.sound.len()).map(|extent| any(extent, bits)).collect();
+        let needed = |extent: u32| any(extent as usize, None);
         let _scanning = self.pool.begin(|extent| wanted[extent])?;
         let turns = Turns::default();
-        let workers = run.share(
+        run.share(
             run.threads(),
             || Worker {
-                state: visitor.new_state(),
-                decoded: Decoded::new(V::STOPS, run.deterministic()),
+                visitor,
+                sink: visitor.sink(),
+                decoded: Decoded::new(visitor.stops(), run.deterministic()),
                 places: Places::default(),
                 buffer: Vec::new(),
             },
             |worker, _| {
                 let supply = |ready: &mut _| self.pool.supply(|extent| wanted[extent], &needed, ready);
                 while let Some(turn) = turns.take(run, supply, || self.pool.wait())? {
-                    self.offer_extent(run, turn.extent, bits, visitor, worker)?;
+                    self.offer_extent(run, turn.extent, bits, worker)?;
                     self.pool.done(turn.extent);
                     turn.done();
                 }
                 Ok::<(), Error>(())
             },
         )?;
-        Ok(workers.into_iter().map(|worker| worker.state).collect())
-    }
-
-    fn offer_extent<W: StoredWeight, V: Visitor<W>>(
-        &self,
-        run: &Run,
-        extent: usize,
-        bits: Option<&Bitmap>,
-        visitor: &V,
-        worker: &mut Worker<V::State>,
-    ) -> Result<()> {
-        let (bytes, slots) = (self.pool.bytes_of(extent), self.slots(extent));
-        let held = self.pool.hold(extent, bytes.clone())?;
-        let kept = self.pool.paged().kept;
-        let arcs = kept.before(slots.start)..kept.before(slots.end);
-        let weights = W::some(self.lists, self.property, arcs.clone())?;
-        let hand = InHand { held: &held, bytes, slots, weights, first_arc: arcs.start };
-        let is_sound = self.sound[extent].load(Relaxed);
-        match kept {
-            Kept::Arrays { arrays, offsets } => {
-                if !is_sound {
-                    let first = hand.bytes.start as usize / size_of::<VertexId>();
-                    arrays.check_targets(bytemuck::cast_slice(hand.held), first)?;
-                }
-                self.offer_arrays(run, (arrays, offsets), &hand, bits, visitor, worker)?;
-            }
-            Kept::Coded { coded, index } => {
-                if !is_sound {
-                    check(coded, index, &hand, worker)?;
-                }
-                self.offer_coded(run, (coded, index), &hand, bits, visitor, worker)?;
-            }
-        }
-        self.sound[extent].store(true, Relaxed);
-        if size_of::<W>() > 0 {
-            self.points.touch((arcs.len() * size_of::<W>() + BLOCK_BYTES) as u64);
-        }
-        Ok(())
-    }
-
-    fn offer_arrays<W: StoredWeight, V: Visitor<W>>(
-        &self,
-        run: &Run,
-        (arrays, offsets): (&Arrays, &[u64]),
-        hand: &InHand<'_, W>,
-        bits: Option<&Bitmap>,
-        visitor: &V,
-        worker: &mut Worker<V::State>,
-    ) -> Result<()> {
-        let width = size_of::<VertexId>() as u64;
-        for v in hand.slots.clone().map(vertex) {
-            let arcs = offsets[v as usize]..offsets[v as usize + 1];
-            if arcs.is_empty() || !bits.is_none_or(|bits| bits.get(v)) || !visitor.wants(v) {
-                continue;
-            }
-            let targets = if arcs.end * width <= hand.bytes.end {
-                let in_hand = |arc: u64| (arc * width - hand.bytes.start) as usize;
-                bytemuck::cast_slice(&hand.held[in_hand(arcs.start)..in_hand(arcs.end)])
-            } else {
-                self.points.touch((arcs.end - arcs.start) * width + BLOCK_BYTES as u64);
-                arrays.some_targets(arcs.start as usize..arcs.end as usize)?
-            };
-            let weights = &hand.weights[arcs.start as usize - hand.first_arc..][..targets.len()];
-            for (targets, weights) in targets.chunks(PIECE_LEN).zip(weights.chunks(PIECE_LEN)) {
-                let piece = Piece { targets, weights, exclusive: true };
-                if visitor.visit(&mut worker.state, v, piece) == Flow::Enough {
-                    break;
-                }
-                if targets.len() == PIECE_LEN {
-                    run.check()?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn offer_coded<W: StoredWeight, V: Visitor<W>>(
-        &self,
-        run: &Run,
-        (coded, index): (&Coded, Index<'_>),
-        hand: &InHand<'_, W>,
-        bits: Option<&Bitmap>,
-        visitor: &V,
-        worker: &mut Worker<V::State>,
-    ) -> Result<()> {
-        let lists = coded.some(index, hand.bytes.start as usize, hand.held);
-        let offer = Offer::some(lists, hand.weights, hand.first_arc);
-        for (first, mask) in groups(&hand.slots) {
-            let mut wanted = 0;
-            let selected = mask & bits.map_or(u64::MAX, |bits| bits.word(first / GROUP_LEN));
-            for_bits(selected, |i| wanted |= u64::from(visitor.wants(vertex(first + i))) << i);
-            if wanted == 0 {
-                continue;
-            }
-            lists.places(first, &mut worker.places);
-            let Worker { state, decoded, places, buffer } = worker;
-            let mut apart = 0;
-            for_bits(wanted, |i| apart |= u64::from(!is_in_hand(hand, places, i)) << i);
-            wanted &= !apart;
-            while wanted != 0 && (!V::STOPS || decoded.is_whole()) {
-                wanted &= !offer.group(visitor, (state, decoded), (first, places), (wanted, PIECE_LEN));
-            }
-            for_bits(wanted, |i| {
-                let (v, place) = (vertex(first + i), places.at(i));
-                // Visits may change what is wanted.
-                if visitor.wants(v) {
-                    offer.arcs(visitor, (state, decoded), v, place, (0..place.degree, true));
-                }
-            });
-            while apart != 0 {
-                let i = apart.trailing_zeros() as usize;
-                apart &= apart - 1;
-                let (v, place) = (vertex(first + i), places.at(i));
-                if !visitor.wants(v) {
-                    continue;
-                }
-                let length = places.end_byte(i) - place.byte;
-                let bytes = whole(hand, place, length);
-                if bytes.is_none() {
-                    self.points.touch((length + BLOCK_BYTES) as u64);
-                }
-                coded.visit_list((first + i, place, length), bytes, buffer, |done, targets| {
-                    let weights = &hand.weights[place.arc + done - hand.first_arc..][..targets.len()];
-                    let flow = visitor.visit(state, v, Piece { targets, weights, exclusive: true });
-                    if run.check().is_err() { Flow::Enough } else { flow }
-                })?;
-                run.check()?;
-            }
-        }
         Ok(())
     }
 }
@@ -281,7 +277,7 @@ fn whole<'h, W>(hand: &InHand<'h, W>, place: Place, length: usize) -> Option<&'h
 }
 
 /// Verifies the lists that are wholly in an extent.
-fn check<W, S>(coded: &Coded, index: Index<'_>, hand: &InHand<'_, W>, worker: &mut Worker<S>) -> Result<()> {
+fn check<W>(coded: &Coded, index: Index<'_>, hand: &InHand<'_, W>, worker: &mut Worker<'_, W>) -> Result<()> {
     let lists = coded.some(index, hand.bytes.start as usize, hand.held);
     let Worker { places, buffer, .. } = worker;
     for (first, mut mask) in groups(&hand.slots) {
@@ -299,20 +295,6 @@ fn check<W, S>(coded: &Coded, index: Index<'_>, hand: &InHand<'_, W>, worker: &m
     Ok(())
 }
 
-/// Whether any of some slots, or those of them whose bits are set, is wanted.
-fn any(slots: &Range<usize>, bits: Option<&Bitmap>, wants: impl Fn(VertexId) -> bool) -> bool {
-    groups(slots).any(|(first, mask)| {
-        let mut selected = mask & bits.map_or(u64::MAX, |bits| bits.word(first / GROUP_LEN));
-        while selected != 0 {
-            if wants(vertex(first + selected.trailing_zeros() as usize)) {
-                return true;
-            }
-            selected &= selected - 1;
-        }
-        false
-    })
-}
-
 /// The first slot of each group that has some of the slots, and the bits of these.
 fn groups(slots: &Range<usize>) -> impl Iterator<Item = (usize, u64)> {
     let Range { start, end } = *slots;
@@ -322,13 +304,4 @@ fn groups(slots: &Range<usize>) -> impl Iterator<Item = (usize, u64)> {
         let below = |bits: usize| if bits == GROUP_LEN { u64::MAX } else { (1 << bits) - 1 };
         (first, below(bit(end)) & !below(bit(start)))
     })
-}
-
-/// Calls `f` with the number of each bit that is set.
-#[inline(always)]
-fn for_bits(mut bits: u64, mut f: impl FnMut(usize)) {
-    while bits != 0 {
-        f(bits.trailing_zeros() as usize);
-        bits &= bits - 1;
-    }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use esker_graph::{Run, Weight};
 
 use crate::error::{Error, Result};
-use crate::format::{ElementType, Values};
+use crate::format::{ElementType, PropertyRecord, Values};
 use crate::layer::ListColumns;
 use crate::tiles::{TileWeights, Tiles};
 
@@ -80,4 +80,16 @@ stored_weights!(i32 => I32, i64 => I64, f32 => F32, f64 => F64);
 fn no_such(property: u32, element: Option<ElementType>) -> Error {
     let element = element.map_or("nothing", ElementType::name);
     Error::Invalid(format!("edge property number {property} does not hold {element}"))
+}
+
+/// The number of the property that is the weight, which must be of the type that is wanted.
+pub(crate) fn check_weight<W: StoredWeight>(weight: Option<&PropertyRecord>) -> Result<u32> {
+    if let (Some(record), Some(wanted)) = (weight, W::ELEMENT)
+        && (record.texts || record.element != wanted)
+    {
+        let found = if record.texts { "texts" } else { record.element.name() };
+        let message = format!("the edge property {:?} holds {found}, not {}", record.name, wanted.name());
+        return Err(Error::Invalid(message));
+    }
+    Ok(weight.map_or(0, |record| record.number))
 }

@@ -12,9 +12,9 @@ mod share;
 mod side;
 mod tails;
 mod needs;
-mod graph;
+mod source;
 #[cfg(test)]
 mod tests;
 
-pub use graph::HeadedGraph;
 pub use needs::{HeadedNeeds, Heads};
+pub(crate) use source::HeadedSource;

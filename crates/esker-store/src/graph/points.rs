@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use esker_graph::{Piece, Run, Select, VertexId, Visitor};
+use esker_graph::{AnyVisitor, Piece, Run, Select, VertexId};
 
 use super::weight::StoredWeight;
 use crate::error::Result;
@@ -74,22 +74,22 @@ impl<'a> PointReads<'a> {
     ///
     /// # Errors
     /// [`crate::Error::Corrupt`]; cancellation.
-    pub(crate) fn scan<W: StoredWeight, V: Visitor<W>>(
+    pub(crate) fn scan<W: StoredWeight>(
         &self,
         run: &Run,
         list: &[VertexId],
-        visitor: &V,
-    ) -> Result<Vec<V::State>> {
+        visitor: &dyn AnyVisitor<W>,
+    ) -> Result<()> {
         run.check()?;
-        let mut state = visitor.new_state();
+        let mut sink = visitor.sink();
         for &v in list.iter().filter(|&&v| visitor.wants(v)) {
             self.with_list(v, |targets, weights| {
                 if !targets.is_empty() {
-                    visitor.visit(&mut state, v, Piece { targets, weights, exclusive: true });
+                    sink.visit_one(v, Piece { targets, weights, exclusive: true });
                 }
             })?;
         }
-        Ok(vec![state])
+        Ok(())
     }
 
     /// Says that so many bytes of the columns were read. Gives up their memory when there are many.

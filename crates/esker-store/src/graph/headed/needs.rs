@@ -6,8 +6,8 @@ use super::share::{entries, head_len};
 use super::side::HeadedSide;
 use super::tails::WORKER_BYTES;
 use crate::error::{Error, Result};
+use crate::graph::residency::HeadedOptions;
 use crate::layer::{Arrays, Body, ListColumns, PlainLayer, Section};
-use crate::snapshot::HeadedOptions;
 
 /// The memory that a layer takes with its heads in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::error::{Error, Result};
 use crate::format::Encoding;
+use crate::graph::StoredGraph;
 use crate::io::{Disk, Faults, RealDisk};
 use crate::layer::Body;
 use crate::pool::PoolOptions;
@@ -26,11 +27,11 @@ fn little(sides: u64) -> PoolOptions {
     }
 }
 
-fn pooled<'s>(snapshot: &'s Snapshot, options: &PoolOptions, run: &Run) -> Result<PooledGraph<'s, i32>> {
-    PooledGraph::of(snapshot, options, run)
+fn pooled<'s>(snapshot: &'s Snapshot, options: &PoolOptions, run: &Run) -> Result<StoredGraph<'s, i32>> {
+    StoredGraph::pooled(snapshot.state().disk(), snapshot.complete_layer()?, 0, options, run)
 }
 
-fn whole(graph: &PooledGraph<'_, i32>, run: &Run) -> Result<Vec<Arc3>> {
+fn whole(graph: &StoredGraph<'_, i32>, run: &Run) -> Result<Vec<Arc3>> {
     Ok(sorted(&graph.scan(run, Direction::Out, Select::All, &Whole)?))
 }
 

@@ -1,0 +1,245 @@
+//! The lists of one direction as a scan reads them: heads first, then what visitors want of tails.
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use esker_graph::{
+    AnyVisitor, Bitmap, Extents, Flow, Piece, Run, SINK_BATCH_MAX, ScanWorker, Select, Sink, Source, Units,
+    VertexId, drive, ones, vertex,
+};
+
+use super::needs::arrays;
+use super::share::LastHead;
+use super::side::HeadedSide;
+use super::tails::{TailReader, Want};
+use crate::error::{Error, Result};
+use crate::graph::weight::StoredWeight;
+use crate::io::Disk;
+use crate::layer::ListColumns;
+
+/// Units are larger than where all lists are in memory, because tails of one unit are read together.
+const UNITS: Units = Units { entries: 1 << 18, per_thread: 8 };
+/// Tails that wait for each other before they are read: the most that a worker holds in memory.
+const PENDING_MAX: usize = 1 << 15;
+/// Arcs of a piece, at most.
+const PIECE_LEN_MAX: usize = 1 << 16;
+
+/// Plain lists with their heads in memory. Weights are read through the page cache.
+pub(crate) struct HeadedSource<'a, W> {
+    lists: HeadedSide<'a>,
+    weights: &'a [W],
+    /// Readers that are not in use.
+    readers: Mutex<Vec<TailReader>>,
+}
+
+impl<'a, W: StoredWeight> HeadedSource<'a, W> {
+    /// Reads all lists once to gather their heads. `property` is the number of the weight.
+    pub(crate) fn gather(
+        disk: &Arc<dyn Disk>,
+        lists: &'a ListColumns,
+        property: u32,
+        head_len: usize,
+        run: &Run,
+    ) -> Result<Self> {
+        let arrays = arrays(lists)?;
+        let offsets = arrays.offsets(run)?;
+        let weights = W::all(lists, property, run)?;
+        let lists = HeadedSide::gather(disk, offsets, arrays.targets_column(), head_len, run)?;
+        Ok(Self { lists, weights, readers: Mutex::default() })
+    }
+
+    fn reader(&self) -> Result<TailReader> {
+        let kept = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        kept.map_or_else(|| TailReader::new(&self.lists.file), Ok)
+    }
+
+    #[inline(always)]
+    fn piece<'p>(&'p self, arcs: Range<u64>, targets: &'p [VertexId]) -> Piece<'p, W> {
+        let weights = &self.weights[arcs.start as usize..arcs.end as usize];
+        Piece { targets, weights, exclusive: true }
+    }
+}
+
+impl<W: StoredWeight> Extents for HeadedSource<'_, W> {
+    fn num_vertices(&self) -> usize {
+        self.lists.offsets.len() - 1
+    }
+
+    fn entries_before(&self, v: usize) -> usize {
+        v + self.lists.offsets[v] as usize
+    }
+
+    fn degree(&self, v: VertexId) -> usize {
+        self.lists.degree(v)
+    }
+}
+
+impl<W: StoredWeight> Source<W, Error> for HeadedSource<'_, W> {
+    fn degree(&self, v: VertexId) -> usize {
+        self.lists.degree(v)
+    }
+
+    fn scan(&self, run: &Run, select: Select<'_>, visitor: &dyn AnyVisitor<W>) -> Result<()> {
+        let sorted;
+        let select = match select {
+            // In the order of the lists on disk.
+            Select::List(list) => {
+                let mut list = list.to_vec();
+                list.sort_unstable();
+                sorted = list;
+                Select::List(&sorted)
+            }
+            select => select,
+        };
+        drive(run, self, UNITS, select, &|| {
+            let (reader, pending, wants) = (None, Vec::new(), Vec::new());
+            Box::new(Worker { of: self, run, visitor, sink: visitor.sink(), reader, pending, wants })
+        })
+    }
+
+    fn with_list(&self, v: VertexId, take: &mut dyn FnMut(&[VertexId], &[W])) -> Result<()> {
+        let arcs = self.lists.offsets[v as usize]..self.lists.offsets[v as usize + 1];
+        let weights = &self.weights[arcs.start as usize..arcs.end as usize];
+        let head = self.lists.head_at(v, self.lists.head_start(v, &mut LastHead::default()));
+        if head.len() == weights.len() {
+            take(head, weights);
+            return Ok(());
+        }
+        let mut list = Vec::with_capacity(weights.len());
+        list.extend_from_slice(head);
+        self.lists.file.read_some(arcs.start + head.len() as u64..arcs.end, &mut list)?;
+        take(&list, weights);
+        Ok(())
+    }
+}
+
+/// One thread of a scan.
+struct Worker<'p, 'a, W> {
+    of: &'p HeadedSource<'a, W>,
+    run: &'p Run,
+    visitor: &'p dyn AnyVisitor<W>,
+    sink: Box<dyn Sink<W> + 'p>,
+    /// Made when first needed.
+    reader: Option<TailReader>,
+    /// The rests of lists whose visitors want more.
+    pending: Vec<Want>,
+    wants: Vec<Want>,
+}
+
+impl<W> Drop for Worker<'_, '_, W> {
+    fn drop(&mut self) {
+        self.of.readers.lock().unwrap_or_else(PoisonError::into_inner).extend(self.reader.take());
+    }
+}
+
+impl<W: StoredWeight> ScanWorker<Error> for Worker<'_, '_, W> {
+    fn range(
+        &mut self,
+        vertices: Range<usize>,
+        bits: Option<&Bitmap>,
+        _huge: &mut Vec<VertexId>,
+    ) -> Result<()> {
+        let Range { start, end } = vertices;
+        let mut last = LastHead::default();
+        for block in (start..end).step_by(64) {
+            let mut selected = bits.map_or(u64::MAX, |bits| bits.word(block / 64));
+            selected &= u64::MAX >> (64 - (end - block).min(64));
+            let wanted = if selected == 0 { 0 } else { self.visitor.wanted(block, selected) };
+            if wanted != 0 {
+                self.visit_heads(ones(wanted).map(|i| vertex(block + i)), &mut last)?;
+            }
+        }
+        self.visit_all_tails()
+    }
+
+    fn list(&mut self, vertices: &[VertexId], _huge: &mut Vec<VertexId>) -> Result<()> {
+        let mut last = LastHead::default();
+        for batch in vertices.chunks(SINK_BATCH_MAX) {
+            self.visit_heads(batch.iter().copied(), &mut last)?;
+        }
+        self.visit_all_tails()
+    }
+}
+
+impl<W: StoredWeight> Worker<'_, '_, W> {
+    /// Hands over the heads of a batch, and remembers the vertices whose tails are wanted. Where the heads begin is found first, and the
+    /// first entry of each is read: each may miss all caches, and so the misses overlap.
+    fn visit_heads(&mut self, vertices: impl Iterator<Item = VertexId>, last: &mut LastHead) -> Result<()> {
+        let (of, offsets) = (self.of, self.of.lists.offsets);
+        let mut starts = [(0, 0); SINK_BATCH_MAX];
+        let mut len = 0;
+        for v in vertices.filter(|&v| of.lists.degree(v) > 0) {
+            let start = of.lists.head_start(v, last);
+            std::hint::black_box(of.lists.heads.get(start).copied());
+            starts[len] = (v, start);
+            len += 1;
+        }
+        let mut batch = Vec::with_capacity(len);
+        for &(v, start) in &starts[..len] {
+            let (head, first) = (of.lists.head_at(v, start), offsets[v as usize]);
+            batch.push((v, of.piece(first..first + head.len() as u64, head)));
+        }
+        let enough = self.sink.visit(&batch);
+        for (i, (v, piece)) in batch.iter().enumerate() {
+            let (start, end) = (offsets[*v as usize] + piece.targets.len() as u64, offsets[*v as usize + 1]);
+            if start < end && enough >> i & 1 == 0 {
+                self.pending.push(Want { v: *v, arcs: start..end });
+            }
+        }
+        if self.pending.len() >= PENDING_MAX { self.visit_all_tails() } else { Ok(()) }
+    }
+
+    /// Reads the pending tails until none is wanted.
+    fn visit_all_tails(&mut self) -> Result<()> {
+        let mut chunk_entries = 0;
+        while !self.pending.is_empty() {
+            self.run.check()?;
+            chunk_entries = self.visit_tails(chunk_entries)?;
+        }
+        Ok(())
+    }
+
+    /// Reads a part of each pending tail, all of it if the visitor wants whole lists. Returns the length of the next parts, which grow.
+    fn visit_tails(&mut self, chunk_entries: u64) -> Result<u64> {
+        let Self { of, run, visitor, sink, reader, pending, wants } = self;
+        let (stops, file) = (visitor.stops(), &of.lists.file);
+        wants.clear();
+        wants.extend(pending.iter().map(|want| {
+            let end = match (stops, chunk_entries) {
+                (false, _) => want.arcs.end,
+                (true, 0) => want.first_end(file),
+                (true, entries) => want.arcs.end.min(want.arcs.start + entries),
+            };
+            Want { v: want.v, arcs: want.arcs.start..end }
+        }));
+        let reader = match reader {
+            Some(reader) => reader,
+            None => reader.insert(of.reader()?),
+        };
+        let mut read_entries = 0;
+        reader.read(file, wants, &mut |place, arcs, targets| {
+            run.check()?;
+            let (want, rest) = (&wants[place], &mut pending[place]);
+            read_entries = read_entries.max(arcs.end - arcs.start);
+            // Parts come in any order: a tail that has enough stays so.
+            if rest.arcs.is_empty() || targets.is_empty() {
+                return Ok(());
+            }
+            let whole = of.piece(arcs, targets);
+            let pieces = whole.targets.chunks(PIECE_LEN_MAX).zip(whole.weights.chunks(PIECE_LEN_MAX));
+            for (targets, weights) in pieces {
+                let piece = Piece { targets, weights, exclusive: true };
+                if sink.visit_one(want.v, piece) == Flow::Enough && stops {
+                    rest.arcs.start = rest.arcs.end;
+                    break;
+                }
+            }
+            Ok(())
+        })?;
+        for (rest, want) in pending.iter_mut().zip(&*wants) {
+            rest.arcs.start = rest.arcs.start.max(want.arcs.end);
+        }
+        pending.retain(|rest| !rest.arcs.is_empty());
+        Ok((chunk_entries.max(read_entries) * 4).min(1 << 18))
+    }
+}

@@ -1,0 +1,136 @@
+//! Scans over several layers, or over a version in the middle of one.
+//!
+//! Lists come in pieces in any order, so a scan of all vertices does not follow chains: for each stretch of vertices it sweeps
+//! the layers one after another, each sequentially. Only vertices with tombstones on their chains, and those of a partial layer, are
+//! assembled along their chains; the table says which vertices, and which fragments the sweeps leave out.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use esker_graph::{AnyVisitor, Direction, Extents, Flow, Run, Select, Units, VertexId, drive};
+
+use super::arcs::Arcs;
+use super::sweep::Sweeper;
+use super::weight::StoredWeight;
+use crate::error::Result;
+use crate::layer::{AllLists, CodeSlice};
+use crate::stack::{Area, Stack, Stretch, Table};
+
+/// What reading a version in the middle of a layer needs besides: its rank, the births of arcs, and the past.
+#[derive(Debug)]
+pub(super) struct Filter<'a, W> {
+    pub(super) rank: u32,
+    pub(super) born: CodeSlice<'a>,
+    pub(super) past: Arcs<'a, W>,
+    pub(super) past_born: CodeSlice<'a>,
+    pub(super) past_died: CodeSlice<'a>,
+}
+
+/// One direction of a stack, verified.
+#[derive(Debug)]
+pub(super) struct Layered<'a, W> {
+    pub(super) stack: &'a Stack,
+    pub(super) direction: Direction,
+    pub(super) table: Arc<Table>,
+    /// The lists of the oldest.
+    pub(super) base: AllLists<'a>,
+    /// Oldest first. If the lists of the oldest are coded, it has no targets here.
+    pub(super) layers: Vec<Arcs<'a, W>>,
+    /// Of the newest layer, if it is partial.
+    pub(super) filter: Option<Filter<'a, W>>,
+}
+
+impl<'a, W: StoredWeight> Layered<'a, W> {
+    pub(super) fn new(
+        stack: &'a Stack,
+        direction: Direction,
+        table: Arc<Table>,
+        property: u32,
+        run: &Run,
+    ) -> Result<Self> {
+        let sections = (0..stack.layers().len()).map(|layer| stack.section(layer, direction));
+        let layers =
+            sections.map(|section| Arcs::new(section?.main(), property, run)).collect::<Result<_>>()?;
+        let newest = stack.section(stack.layers().len() - 1, direction)?;
+        let filter = match (stack.rank(), newest.born()) {
+            (Some(rank), Some(born)) => {
+                let (past, [past_born, past_died]) = match newest.past() {
+                    Some(past) => {
+                        (Arcs::new(&past.lists, property, run)?, [past.born.all(run)?, past.died.all(run)?])
+                    }
+                    None => (Arcs::none(), [CodeSlice::U8(&[]); 2]),
+                };
+                Some(Filter { rank, born: born.all(run)?, past, past_born, past_died })
+            }
+            _ => None,
+        };
+        for layer in 0..stack.layers().len() {
+            if let Some(dead) = stack.section(layer, direction)?.dead() {
+                dead.lists.all(run)?;
+            }
+        }
+        let base = stack.section(0, direction)?.main().all(run)?;
+        Ok(Self { stack, direction, table, base, layers, filter })
+    }
+
+    pub(super) fn scan(&self, run: &Run, select: Select<'_>, visitor: &dyn AnyVisitor<W>) -> Result<()> {
+        // With many layers, larger units: each layer is located once a unit.
+        let units = Units::default();
+        let units = Units { entries: units.entries * (self.layers.len() / 8).clamp(1, 16), ..units };
+        drive(run, self, units, select, &|| Box::new(Sweeper::new(self, run, visitor)))
+    }
+
+    pub(super) fn visit_chain(
+        &self,
+        v: VertexId,
+        mut take: impl FnMut(Stretch<'a>, &'a [W]) -> Result<Flow>,
+    ) -> Result<()> {
+        let Some(head) = self.table.head(v) else { return Ok(()) };
+        let place = self.stack.place(self.layers.len(), head, self.direction, v)?;
+        self.stack.visit_from(place, self.direction, v, |stretch| {
+            let range = stretch.start..stretch.start + stretch.targets.len();
+            let weights = match (stretch.area, &self.filter) {
+                (Area::Past, Some(filter)) => &filter.past.weights[range],
+                _ => &self.layers[stretch.layer].weights[range],
+            };
+            take(stretch, weights)
+        })
+    }
+
+    /// Calls `f` with the whole list of `v`, sorted.
+    pub(super) fn with_list<R>(&self, v: VertexId, f: impl FnOnce(&[VertexId], &[W]) -> R) -> Result<R> {
+        let mut stretches: Vec<(Cow<'_, [VertexId]>, &[W])> = Vec::new();
+        self.visit_chain(v, |stretch, weights| {
+            stretches.push((stretch.targets, weights));
+            Ok(Flow::More)
+        })?;
+        if let [] | [_] = stretches[..] {
+            let (targets, weights) = stretches.pop().unwrap_or_default();
+            return Ok(f(&targets, weights));
+        }
+        let arcs = stretches
+            .iter()
+            .flat_map(|(targets, weights)| targets.iter().copied().zip(weights.iter().copied()));
+        let mut arcs: Vec<(VertexId, W)> = arcs.collect();
+        // Stable, and fast where runs are sorted already.
+        arcs.sort_by_key(|arc| arc.0);
+        let (targets, weights): (Vec<VertexId>, Vec<W>) = arcs.into_iter().unzip();
+        Ok(f(&targets, &weights))
+    }
+}
+
+impl<W: StoredWeight> Extents for Layered<'_, W> {
+    fn num_vertices(&self) -> usize {
+        self.stack.num_vertices()
+    }
+
+    /// Only the arcs of the oldest layer count.
+    fn entries_before(&self, v: usize) -> usize {
+        let extents = self.base.extents();
+        v + extents.before(v.min(extents.len()))
+    }
+
+    fn degree(&self, v: VertexId) -> usize {
+        self.table.degree(v)
+    }
+}

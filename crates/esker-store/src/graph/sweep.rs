@@ -1,0 +1,369 @@
+//! One worker of a scan over several layers.
+
+use std::ops::Range;
+
+use bytemuck::Pod;
+use esker_graph::{
+    AnyVisitor, Bitmap, Flow, Piece, Run, SINK_BATCH_MAX, ScanWorker, Sink, VertexId, ones, vertex,
+};
+
+use super::arcs::{Arcs, seek};
+use super::keep::keep;
+use super::layered::{Filter, Layered};
+use super::offer::{Decoded, Offer};
+use super::weight::StoredWeight;
+use crate::error::{Error, Result};
+use crate::layer::{AllLists, CodeSlice, Places, for_runs};
+
+/// Vertices of a stretch whose layers are swept one after another: what visitors keep of them stays in the cache.
+const STRETCH_LEN: usize = 1 << 13;
+/// Arcs that are handed over at once, so that cancellation is never late.
+const PIECE_LEN_MAX: usize = 1 << 20;
+/// Arcs of a list that are filtered first for visitors that may have enough; each next time four times as many.
+const FILTER_FIRST: usize = 16;
+const FILTER_MAX: usize = 1 << 14;
+/// Vertices are visited along their chains if they are at most one in `FEW_FRACTION` of those with chains.
+const FEW_FRACTION: usize = 8;
+
+/// A visitor's sink, the worker's place in each layer (and in the past of the newest), and buffers.
+pub(super) struct Sweeper<'p, 'a, W> {
+    of: &'p Layered<'a, W>,
+    visitor: &'p dyn AnyVisitor<W>,
+    sink: Box<dyn Sink<W> + 'p>,
+    cursors: Vec<usize>,
+    batch: Vec<(VertexId, Piece<'a, W>)>,
+    wanted: Vec<VertexId>,
+    kept: Kept<W>,
+    decoded: Decoded,
+    places: Places,
+}
+
+/// Arcs that a filter kept.
+#[derive(Default)]
+struct Kept<W> {
+    targets: Vec<VertexId>,
+    weights: Vec<W>,
+    /// Number of arcs in the buffers.
+    len: usize,
+    /// The vertex of each piece, and where it begins.
+    pieces: Vec<(VertexId, usize)>,
+}
+
+impl<'p, 'a, W: StoredWeight> Sweeper<'p, 'a, W> {
+    pub(super) fn new(of: &'p Layered<'a, W>, run: &Run, visitor: &'p dyn AnyVisitor<W>) -> Self {
+        Self {
+            of,
+            visitor,
+            sink: visitor.sink(),
+            cursors: vec![0; of.layers.len() + 1],
+            batch: Vec::with_capacity(SINK_BATCH_MAX),
+            wanted: Vec::new(),
+            kept: Kept { targets: Vec::new(), weights: Vec::new(), len: 0, pieces: Vec::new() },
+            decoded: Decoded::new(visitor.stops(), run.deterministic()),
+            places: Places::default(),
+        }
+    }
+
+    /// Hands over the lists of a stretch of vertices.
+    fn sweep(&mut self, bits: Option<&Bitmap>, first: usize, end: usize) -> Result<()> {
+        let of = self.of;
+        let special = of.table.special();
+        if of.layers.len() > 1 && special.near(first, end) {
+            for v in special.iter_range(first, end).map(vertex) {
+                if bits.is_none_or(|bits| bits.get(v)) {
+                    self.offer_chain(v)?;
+                }
+            }
+        }
+        if let Some(filter) = of.filter.as_ref().filter(|_| of.layers.len() == 1) {
+            self.sweep_born(filter, bits, first, end.min(of.base.extents().len()));
+            self.sweep_past(filter, bits, first, end);
+            return Ok(());
+        }
+        let offered = self.sweep_base(bits, first, end.min(of.base.extents().len()));
+        if of.layers.len() == 1 || self.offer_few(bits, first..end, offered)? {
+            return Ok(());
+        }
+        for layer in 1..of.layers.len() {
+            let vertices = of.layers[layer].vertices.unwrap_or(&[]);
+            let begin = seek(vertices, self.cursors[layer], first);
+            let finish = seek(vertices, begin, end);
+            self.cursors[layer] = finish;
+            self.sweep_sparse(bits, layer, begin..finish);
+        }
+        Ok(())
+    }
+
+    /// Sweeps the oldest layer. Returns the number of lists handed over.
+    fn sweep_base(&mut self, bits: Option<&Bitmap>, first: usize, end: usize) -> usize {
+        let of = self.of;
+        let (arcs, skipped) = (&of.layers[0], of.table.skipped(0));
+        let mut offered = 0;
+        for block in (first..end).step_by(64) {
+            let selected = selected(bits, block, end) & !skipped.word(block / 64);
+            let wanted = if selected == 0 { 0 } else { self.visitor.wanted(block, selected) };
+            if wanted == 0 {
+                continue;
+            }
+            match of.base {
+                AllLists::Arrays { .. } => {
+                    for i in ones(wanted) {
+                        let range = arcs.range(block + i);
+                        if !range.is_empty() {
+                            self.batch.push((vertex(block + i), arcs.piece(range)));
+                        }
+                    }
+                    offered += self.batch.len();
+                    self.flush();
+                }
+                AllLists::Coded(lists) => {
+                    let offer = Offer::new(lists, arcs.weights);
+                    lists.places(block, &mut self.places);
+                    offered += wanted.count_ones() as usize;
+                    offer.block_into(&mut *self.sink, &mut self.decoded, (block, &self.places), wanted);
+                }
+            }
+        }
+        offered
+    }
+
+    /// Hands over the later fragments of a stretch along their chains, if few of its vertices are still wanted. Returns whether it did.
+    /// `offered` lists of the oldest layer were wanted: if many were, the visitor is not asked again.
+    fn offer_few(&mut self, bits: Option<&Bitmap>, range: Range<usize>, offered: usize) -> Result<bool> {
+        let of = self.of;
+        let (chained, special) = (of.table.chained(), of.table.special());
+        let count = chained.count_near(range.start, range.end);
+        if offered > count / 2 {
+            return Ok(false);
+        }
+        self.wanted.clear();
+        for block in range.clone().step_by(64) {
+            let selected =
+                selected(bits, block, range.end) & chained.word(block / 64) & !special.word(block / 64);
+            let wanted = if selected == 0 { 0 } else { self.visitor.wanted(block, selected) };
+            self.wanted.extend(ones(wanted).map(|i| vertex(block + i)));
+        }
+        if self.wanted.len() > count / FEW_FRACTION {
+            return Ok(false);
+        }
+        for at in 0..self.wanted.len() {
+            let v = self.wanted[at];
+            let (mut above, mut next) = (of.layers.len(), of.table.head(v));
+            while let Some(address) = next {
+                let Some((layer, slot)) = of.stack.place(above, address, of.direction, v)? else { break };
+                let arcs = &of.layers[layer];
+                let range = arcs.range(slot);
+                if layer == 0
+                    || !range.is_empty() && self.sink.visit_one(v, arcs.piece(range)) == Flow::Enough
+                {
+                    break;
+                }
+                next = of.stack.section(layer, of.direction)?.previous_at(slot)?;
+                above = layer;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Sweeps some slots of a layer that lists some vertices.
+    fn sweep_sparse(&mut self, bits: Option<&Bitmap>, layer: usize, slots: Range<usize>) {
+        let arcs = &self.of.layers[layer];
+        let vertices = arcs.vertices.unwrap_or(&[]);
+        let skipped = self.of.table.skipped(layer);
+        for (slot, &v) in slots.clone().zip(&vertices[slots]) {
+            let range = arcs.range(slot);
+            if !range.is_empty() && !skipped.has(slot) && bits.is_none_or(|bits| bits.get(v)) {
+                self.batch.push((v, arcs.piece(range)));
+                if self.batch.len() == SINK_BATCH_MAX {
+                    self.flush();
+                }
+            }
+        }
+        self.flush();
+    }
+
+    fn flush(&mut self) {
+        if !self.batch.is_empty() {
+            self.sink.visit(&self.batch);
+            self.batch.clear();
+        }
+    }
+
+    /// Hands over those arcs of a stretch of a complete layer that were born by the rank of the version.
+    fn sweep_born(&mut self, filter: &Filter<'_, W>, bits: Option<&Bitmap>, first: usize, end: usize) {
+        let of = self.of;
+        let arcs = &of.layers[0];
+        for block in (first..end).step_by(64) {
+            let selected = selected(bits, block, end);
+            let wanted = if selected == 0 { 0 } else { self.visitor.wanted(block, selected) };
+            match of.base {
+                AllLists::Arrays { .. } => self.offer_born_block(filter, arcs, block, wanted),
+                AllLists::Coded(lists) => {
+                    let mut decoded = std::mem::take(self.decoded.targets());
+                    for v in ones(wanted).map(|i| vertex(block + i)) {
+                        let place = lists.index().place(v as usize);
+                        let targets = lists.piece(v, place, 0..place.degree, &mut decoded);
+                        self.offer_born(filter, v, (place.arc, targets), FILTER_FIRST);
+                    }
+                    *self.decoded.targets() = decoded;
+                }
+            }
+        }
+    }
+
+    /// Filters the lists of some of 64 vertices and hands them over together: whole, or their first arcs if the visitor may have enough.
+    fn offer_born_block(&mut self, filter: &Filter<'_, W>, arcs: &Arcs<'a, W>, block: usize, wanted: u64) {
+        let stops = self.visitor.stops();
+        let first_len = if stops { FILTER_FIRST } else { FILTER_MAX };
+        for v in ones(wanted).map(|i| vertex(block + i)) {
+            let mut range = arcs.range(v as usize);
+            while !range.is_empty() {
+                let now = range.start..range.end.min(range.start + first_len);
+                range.start = now.end;
+                self.keep(filter, v, &arcs.targets[now.clone()], now);
+                if stops {
+                    break;
+                }
+            }
+        }
+        let enough = self.flush_kept();
+        if !stops {
+            return;
+        }
+        for (i, v) in ones(wanted).map(|i| (i, vertex(block + i))) {
+            let range = arcs.range(v as usize);
+            if range.len() > FILTER_FIRST && enough >> i & 1 == 0 {
+                let start = range.start + FILTER_FIRST;
+                self.offer_born(filter, v, (start, &arcs.targets[start..range.end]), 4 * FILTER_FIRST);
+            }
+        }
+    }
+
+    /// Keeps those of some arcs that were born by the rank. Flushes when the buffer is full, for visitors that take all.
+    fn keep(&mut self, filter: &Filter<'_, W>, v: VertexId, targets: &[VertexId], arcs: Range<usize>) {
+        let full = self.kept.len + targets.len() > 2 * FILTER_MAX || self.kept.pieces.len() == SINK_BATCH_MAX;
+        if full && !self.visitor.stops() {
+            self.flush_kept();
+        }
+        let weights = &self.of.layers[0].weights[arcs.clone()];
+        self.kept.pieces.push((v, self.kept.len));
+        match filter.born {
+            CodeSlice::U8(born) => self.kept.push((targets, weights), &born[arcs], filter.rank),
+            CodeSlice::U16(born) => self.kept.push((targets, weights), &born[arcs], filter.rank),
+            CodeSlice::U32(born) => self.kept.push((targets, weights), &born[arcs], filter.rank),
+        }
+    }
+
+    /// Hands over what was kept. Returns which vertices have enough, by their bits in a block of 64.
+    fn flush_kept(&mut self) -> u64 {
+        let Kept { targets, weights, len, pieces } = &mut self.kept;
+        let ends = pieces.iter().skip(1).map(|piece| piece.1).chain([*len]);
+        let batch =
+            pieces.iter().zip(ends).filter(|((_, start), end)| start < end).map(|(&(v, start), end)| {
+                (v, Piece { targets: &targets[start..end], weights: &weights[start..end], exclusive: true })
+            });
+        let batch: Vec<_> = batch.collect();
+        let enough = self.sink.visit(&batch);
+        let enough = ones(enough).fold(0, |all, i| all | 1 << (batch[i].0 % 64));
+        pieces.clear();
+        *len = 0;
+        enough
+    }
+
+    /// Hands over those of the arcs of a vertex that were born by the rank, `chunk` arcs at first. `start` is the number of the first arc.
+    fn offer_born(
+        &mut self,
+        filter: &Filter<'_, W>,
+        v: VertexId,
+        (mut start, mut rest): (usize, &[VertexId]),
+        chunk: usize,
+    ) {
+        let mut chunk = if self.visitor.stops() { chunk } else { FILTER_MAX };
+        while !rest.is_empty() {
+            let (now, later) = rest.split_at(rest.len().min(chunk));
+            let arcs = start..start + now.len();
+            (start, rest) = (arcs.end, later);
+            chunk = (chunk * 4).min(FILTER_MAX);
+            self.keep(filter, v, now, arcs);
+            if self.flush_kept() != 0 && self.visitor.stops() {
+                return;
+            }
+        }
+    }
+
+    fn sweep_past(&mut self, filter: &Filter<'_, W>, bits: Option<&Bitmap>, first: usize, end: usize) {
+        let cursor = self.of.layers.len();
+        let vertices = filter.past.vertices.unwrap_or(&[]);
+        let mut slot = seek(vertices, self.cursors[cursor], first);
+        while let Some(&v) = vertices.get(slot).filter(|&&v| (v as usize) < end) {
+            if bits.is_none_or(|bits| bits.get(v)) && self.visitor.wants(v) {
+                let range = filter.past.range(slot);
+                let start = range.start;
+                let alive = |i: usize| {
+                    filter.past_born.at(start + i) <= filter.rank
+                        && filter.past_died.at(start + i) > filter.rank
+                };
+                let done = for_runs(range, alive, |run| {
+                    self.sink.visit_one(v, filter.past.piece(run));
+                    Ok(())
+                });
+                debug_assert!(done.is_ok(), "the closure does not fail");
+            }
+            slot += 1;
+        }
+        self.cursors[cursor] = slot;
+    }
+
+    /// Hands over the list of one vertex along its chain.
+    fn offer_chain(&mut self, v: VertexId) -> Result<()> {
+        if !self.visitor.wants(v) {
+            return Ok(());
+        }
+        let sink = &mut self.sink;
+        self.of.visit_chain(v, |stretch, weights| {
+            for (targets, weights) in stretch.targets.chunks(PIECE_LEN_MAX).zip(weights.chunks(PIECE_LEN_MAX))
+            {
+                if sink.visit_one(v, Piece { targets, weights, exclusive: true }) == Flow::Enough {
+                    return Ok(Flow::Enough);
+                }
+            }
+            Ok(Flow::More)
+        })
+    }
+}
+
+impl<W: StoredWeight> Kept<W> {
+    /// Appends those of some arcs that were born by `rank`.
+    fn push<C: Pod + Into<u32>>(&mut self, arcs: (&[VertexId], &[W]), born: &[C], rank: u32) {
+        let end = self.len + arcs.0.len();
+        if self.targets.len() < end {
+            self.targets.resize(end, 0);
+            self.weights.resize(end, W::default());
+        }
+        let into = (&mut self.targets[self.len..end], &mut self.weights[self.len..end]);
+        self.len += keep(arcs, born, rank, into);
+    }
+}
+
+impl<W: StoredWeight> ScanWorker<Error> for Sweeper<'_, '_, W> {
+    fn range(
+        &mut self,
+        vertices: Range<usize>,
+        bits: Option<&Bitmap>,
+        _huge: &mut Vec<VertexId>,
+    ) -> Result<()> {
+        let Range { start, end } = vertices;
+        (start..end)
+            .step_by(STRETCH_LEN)
+            .try_for_each(|first| self.sweep(bits, first, end.min(first + STRETCH_LEN)))
+    }
+
+    fn list(&mut self, vertices: &[VertexId], _huge: &mut Vec<VertexId>) -> Result<()> {
+        vertices.iter().try_for_each(|&v| self.offer_chain(v))
+    }
+}
+
+/// The selected ones of the 64 vertices from `block` on, before `end`.
+fn selected(bits: Option<&Bitmap>, block: usize, end: usize) -> u64 {
+    bits.map_or(u64::MAX, |bits| bits.word(block / 64)) & u64::MAX >> (64 - (end - block).min(64))
+}
