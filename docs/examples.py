@@ -6,7 +6,8 @@
 In a block that begins with ```text, each line `$ COMMAND` is run and the lines below it, up to the next command, are replaced by its
 output. The lines below `$ cat FILE` are the contents of a file instead, which is written for the commands that follow. A comment
 `<!-- first: COMMAND -->` before the block is run without being shown; `$REPO` is the checkout. Each page has a directory of its own. A page
-without such blocks is left alone. Exit code 1 if an example failed that should not: one whose output does not begin with `esker: `.
+without such blocks is left alone. Output that differs from the page only in times, rates and sizes stays as it is. Exit code 1 if an example
+failed that should not: one whose output does not begin with `esker: `.
 """
 
 import argparse
@@ -19,6 +20,13 @@ import tempfile
 
 DOCS = pathlib.Path(__file__).resolve().parent
 FIRST = re.compile(r"<!-- first: (.*) -->")
+# What differs from run to run: numbers with a unit, and times of day.
+VARIES = re.compile(r"\d[\d .]* (?:ms|s|B|[KMG]iB|[kMG]?/s)|[\dT:.-]+Z")
+
+
+def same(one, other):
+    """Whether two outputs differ in nothing that matters."""
+    return [VARIES.sub("", line) for line in one] == [VARIES.sub("", line) for line in other]
 
 
 class Page:
@@ -41,7 +49,9 @@ class Page:
         """The lines of a block, with the output of its commands."""
         parts = [[]]
         for line in lines:
-            parts.append([line]) if line.startswith("$ ") else parts[-1].append(line)
+            if line.startswith("$ "):
+                parts.append([])
+            parts[-1].append(line)
         out = parts[0]
         for command, *below in parts[1:]:
             while below and not below[-1]:
@@ -49,7 +59,8 @@ class Page:
             if name := re.fullmatch(r"\$ cat (\S+)", command):
                 pathlib.Path(self.directory, name[1]).write_text("\n".join(below) + "\n")
             else:
-                below = self.run(command[2:], shown=True)
+                output = self.run(command[2:], shown=True)
+                below = below if same(below, output) else output
             out += ([""] if out else []) + [command, *below]
         return out
 
