@@ -20,7 +20,7 @@ def run_blocks(path, session):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", ["python.md", "gallery.md"])
+@pytest.mark.parametrize("name", ["python.md", "gallery.md", "tutorials/python.md"])
 def test_documents_run(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run_blocks(ROOT / "docs" / name, {"DEPENDENCIES": ROOT / "examples" / "debian" / "dependencies.tsv.gz"})

@@ -1,7 +1,41 @@
-//! What a graph is to Esker.
+//! What a graph is to Esker: vertex ids, the trait through which every algorithm sees every graph, and the settings of a run.
 //!
-//! Vertex ids, the trait through which every algorithm sees every graph ([`Graph`]), the settings and threads
-//! of a computation ([`Run`]), and the reference graph in memory ([`Csr`]). No files, no `unsafe`.
+//! ```
+//! use esker_graph::{Csr, Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor};
+//!
+//! /// Counts arcs. Each worker has a count of its own, so there is no shared counter and no lock.
+//! struct CountArcs;
+//!
+//! impl Visitor<()> for CountArcs {
+//!     type State = usize;
+//!
+//!     fn new_state(&self) -> usize {
+//!         0
+//!     }
+//!
+//!     fn visit(&self, count: &mut usize, _v: VertexId, piece: Piece<'_, ()>) -> Flow {
+//!         *count += piece.targets.len();
+//!         Flow::More
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), esker_graph::Stop> {
+//! let csr = Csr::undirected(4, &[(0, 1, ()), (1, 2, ()), (2, 0, ()), (2, 3, ())])?;
+//! let run = Run::with_threads(2)?;
+//! let counts = csr.graph().scan(&run, Direction::Out, Select::All, &CountArcs)?;
+//! assert_eq!(counts.iter().sum::<usize>(), 8); // an undirected edge is two arcs
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! * [`Graph`] is the waist between algorithms and stored graphs. A scan hands over the lists of selected vertices in pieces,
+//!   in parallel, to a [`Visitor`]. [`Lists`] adds point reads of whole lists.
+//! * [`Run`] holds the threads, seed, memory limit, progress report and cancel token of a computation.
+//! * [`Csr`] is the reference graph in memory; [`generate`] makes graphs from a seed.
+//! * [`Induced`], [`Erased`] and [`Fragmented`] wrap a graph: without some vertices, with its type erased, with lists in shuffled
+//!   pieces (for tests).
+//!
+//! Vertex ids have 32 bits, or 64 with the feature `id64`. This crate knows no files, and contains no `unsafe`.
 
 #![forbid(unsafe_code)]
 

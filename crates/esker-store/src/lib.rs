@@ -1,4 +1,47 @@
 //! Where a graph is kept: a directory of immutable, checksummed files under one manifest.
+//!
+//! ```no_run
+//! use std::path::Path;
+//! use std::sync::Arc;
+//!
+//! use esker_store::import::format::ReadOptions;
+//! use esker_store::import::install::import;
+//! use esker_store::import::open::open_reader;
+//! use esker_store::import::options::ImportOptions;
+//! use esker_store::io::{Disk, RealDisk};
+//! use esker_store::version::StagingOptions;
+//! use esker_store::{Database, DatabaseOptions, Store};
+//!
+//! # fn main() -> esker_store::Result<()> {
+//! // Import a file: version 1.
+//! let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+//! let reader = open_reader(&["follows.csv"], &ReadOptions::default())?;
+//! let (target, options) = (Path::new("people.esker"), ImportOptions::default());
+//! let report = import(&disk, reader, target, &options, StagingOptions::default())?;
+//! println!("{} vertices, {} edges", report.vertices, report.edges);
+//!
+//! // Change it: a commit makes version 2, durably.
+//! let db = Database::open(target, DatabaseOptions::default())?;
+//! let mut batch = db.batch();
+//! batch.add_edge("erin", "alice", &[])?;
+//! let version = db.commit(batch, "erin follows alice")?;
+//! println!("version {version} has {} edges", db.at(version)?.num_edges());
+//! db.close()?;
+//!
+//! // Read any version, from any process.
+//! let before = Store::open(target)?.at(1)?;
+//! println!("version 1 has {} edges", before.num_edges());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! * [`Store`] reads a database; [`Database`] also writes, one process at a time.
+//! * [`Snapshot`] is a version opened for reading. [`Snapshot::graph`] gives the graph to compute on, and
+//!   [`Snapshot::resident`] chooses encoding and residency.
+//! * [`mod@import`] and [`mod@export`] read and write files of other formats; [`check`] verifies every byte.
+//! * [`DynamicGraph`] is a graph in memory that changes edge by edge.
+//!
+//! `docs/format.md` describes the files. All access to the disk goes through [`io`]. This crate knows no algorithms.
 
 mod error;
 mod memory;

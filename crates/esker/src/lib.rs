@@ -1,4 +1,31 @@
-//! Esker: the facade, where the store and the algorithms meet.
+//! Esker, a versioned graph store with a parallel analytics engine: the facade, where the store and the algorithms meet.
+//!
+//! ```no_run
+//! use esker::catalogue::{Job, Params, find};
+//! use esker::graph::Run;
+//! use esker::store::Store;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let snapshot = Store::open("web.esker")?.snapshot()?; // or .at(3)
+//! let run = Run::with_threads(0)?; // one thread a processor
+//! let params = Params::default().with("damping", "0.9");
+//! let job = Job { snapshot: &snapshot, run: &run, params: &params, verify: false };
+//! let answer = find("pagerank")?.run(&job)?;
+//! println!("{:?}", answer.facts); // residual, converged
+//! for ranked in esker::top::top(&answer, 10) {
+//!     println!("{ranked:?}"); // vertices by number
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! * [`catalogue`] has the algorithms by name, with options, estimates and verifiers; [`answer`] the one form of all answers,
+//!   [`top`] their head, [`output`] their files.
+//! * [`plan`] chooses what a run reads and how it is kept in memory.
+//! * [`change`] applies files and scripts of changes; [`differences`] writes the differences between versions.
+//! * [`mod@graph500`] runs the benchmark of that name.
+//! * [`graph`], [`store`] and [`algo`] are the crates below, for typed use: each algorithm is a generic function over
+//!   [`graph::Graph`].
 
 #![forbid(unsafe_code)]
 
