@@ -1,7 +1,8 @@
-//! Codes of versions: positions in the list of those versions that a layer tells apart.
+//! Version codes: positions in the list of versions that a layer distinguishes.
 //!
-//! Code c > 0 is the version `versions[c - 1]`, code 0 one before the range of the layer. The *rank* of a version is the number of
-//! entries of `versions` that are not after it; so what bears code c is of that version, or older, if c is at most its rank.
+//! Code c > 0 stands for version `versions[c - 1]`; code 0 stands for any version before the range of the layer.
+//! The *rank* of a version is the number of entries of `versions` up to and including it. So an arc with code c
+//! exists at a version of rank r if c <= r.
 
 use std::ops::Range;
 
@@ -10,7 +11,7 @@ use esker_graph::Run;
 use crate::error::{Error, Result};
 use crate::format::{ElementType, Values};
 
-/// The narrowest type for the codes of a layer that tells `num_versions` versions apart.
+/// The narrowest type for the codes of a layer with `num_versions` versions.
 pub fn code_type(num_versions: u32) -> ElementType {
     match num_versions {
         0..=0xFF => ElementType::U8,
@@ -23,7 +24,7 @@ pub fn code_type(num_versions: u32) -> ElementType {
 #[derive(Debug)]
 pub struct Codes(Values);
 
-/// Some codes of a column.
+/// A range of a code column.
 #[derive(Debug, Clone, Copy)]
 pub enum CodeSlice<'a> {
     /// One byte each.
@@ -35,7 +36,7 @@ pub enum CodeSlice<'a> {
 }
 
 impl CodeSlice<'_> {
-    /// The code at a position. Panics if there is none.
+    /// The code at an index. Panics if it is out of range.
     #[inline(always)]
     pub fn at(&self, index: usize) -> u32 {
         match self {
@@ -45,7 +46,7 @@ impl CodeSlice<'_> {
         }
     }
 
-    /// How many codes are at most `rank`.
+    /// The number of codes that are at most `rank`.
     pub fn count_up_to(&self, rank: u32) -> usize {
         match self {
             Self::U8(codes) => codes.iter().filter(|&&code| u32::from(code) <= rank).count(),
@@ -56,15 +57,15 @@ impl CodeSlice<'_> {
 }
 
 impl Codes {
-    /// A column that is one of codes.
+    /// Wraps a column of codes.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if its type is none for codes.
+    /// [`Error::Corrupt`] if the column's type is not one for codes.
     pub(super) fn new(values: Values) -> Result<Self> {
         match values {
             Values::U8(_) | Values::U16(_) | Values::U32(_) => Ok(Self(values)),
             other => {
-                let reason = format!("codes of versions cannot be {}", other.element().name());
+                let reason = format!("version codes cannot have type {}", other.element().name());
                 Err(Error::corrupt(other.path(), 0, reason))
             }
         }
@@ -75,7 +76,7 @@ impl Codes {
         &self.0
     }
 
-    /// Codes of a range, verified.
+    /// The codes of a range, verified.
     ///
     /// # Errors
     /// [`Error::Corrupt`].
@@ -85,14 +86,14 @@ impl Codes {
             Values::U8(column) => column.get(range).map(CodeSlice::U8),
             Values::U16(column) => column.get(range).map(CodeSlice::U16),
             Values::U32(column) => column.get(range).map(CodeSlice::U32),
-            _ => unreachable!("checked when it was opened"),
+            _ => unreachable!("`new` checked the type"),
         }
     }
 
-    /// The code at a position, verified.
+    /// The code at an index, verified.
     ///
     /// # Errors
-    /// [`Error::Corrupt`], also if there is none.
+    /// [`Error::Corrupt`], also if the index is out of range.
     pub fn at(&self, index: usize) -> Result<u32> {
         self.get(index..index.saturating_add(1)).map(|codes| codes.at(0))
     }

@@ -1,4 +1,4 @@
-//! Layers: immutable parts of a graph on disk, each in a directory of its own, in one of several encodings.
+//! Layers: immutable parts of a graph on disk, each in its own directory and in one of several encodings.
 
 mod columns;
 mod codes;

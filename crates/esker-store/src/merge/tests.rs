@@ -3,7 +3,7 @@ use std::ops::Range;
 use esker_graph::Run;
 use proptest::prelude::*;
 
-use super::{Cut, MergeOptions, merge_layers};
+use super::{MergeEnd, MergeOptions, merge_layers};
 use crate::format::{ElementType, Encoding, SectionRecord, VersionRecord};
 use crate::freeze::{Changes, CopyPolicy, EdgeChange, REMOVAL, freeze};
 use crate::history::{
@@ -13,7 +13,7 @@ use crate::io::Disk;
 use crate::layer::PlainWriter;
 use crate::stack::Stack;
 
-/// Merges some layers; only `retained`, and the last version of the new layer, are told apart afterwards.
+/// Merges a run of layers. The new layer then distinguishes only `retained` and its last version.
 fn merge(
     layers: &mut Layers,
     which: Range<usize>,
@@ -25,9 +25,9 @@ fn merge(
     let directory = layer_directory(number);
     layers.disk.create_directory(&directory).unwrap();
     let writer = PlainWriter::new(&layers.disk, &directory, DATABASE);
-    let cut = until.map(|until| Cut { until, last_version: until.number });
+    let end = until.map(|until| MergeEnd { until, last_version: until.number });
     let encoding = [None, Some(Encoding::Plain), Some(Encoding::Compressed)][number as usize % 3];
-    let options = MergeOptions { number, retained, encoding, added: &[], cut };
+    let options = MergeOptions { number, retained, encoding, added: &[], end };
     let (record, versions) = merge_layers(&layers.layers, which.clone(), &options, &writer, run).unwrap();
     let merged = layers.open(&record);
     let range = record.first_version..=layers.layers[which.end - 1].record().last_version;
@@ -55,7 +55,7 @@ fn random_layers(random: &mut Random) -> (History, Layers) {
     (history, layers)
 }
 
-/// The same, but for the first layer made by freezing.
+/// As [`random_layers`], but all layers after the first are made by freezing.
 fn frozen_layers(random: &mut Random, run: &Run) -> (History, Layers) {
     let kind = Kind::random(random);
     let versions = 1 + random.below(16);
@@ -100,7 +100,7 @@ fn frozen_layers(random: &mut Random, run: &Run) -> (History, Layers) {
     (history, layers)
 }
 
-/// Merges runs of layers again and again, and in the end everything.
+/// Merges random runs of layers repeatedly, and everything at the end.
 fn merge_and_check(history: &History, mut layers: Layers, random: &mut Random, run: &Run) {
     check_all(&layers, history, run);
     for number in 100..106 {
@@ -126,9 +126,9 @@ fn check_all(layers: &Layers, history: &History, run: &Run) {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
-    /// Any runs of layers, merged again and again while versions are forgotten: those retained stay what they are.
+    /// Merges random runs of layers repeatedly and forgets versions; the retained versions must not change.
     #[test]
-    fn what_is_retained_is_not_forgotten(seed: u64) {
+    fn merges_keep_retained_versions_unchanged(seed: u64) {
         let mut random = Random(seed);
         let run = Run::with_threads(1).unwrap();
         let (history, layers) = random_layers(&mut random);
@@ -136,16 +136,16 @@ proptest! {
     }
 
     #[test]
-    fn frozen_layers_are_merged(seed: u64) {
+    fn merges_of_frozen_layers_keep_retained_versions_unchanged(seed: u64) {
         let mut random = Random(seed);
         let run = Run::with_threads(1).unwrap();
         let (history, layers) = frozen_layers(&mut random, &run);
         merge_and_check(&history, layers, &mut random, &run);
     }
 
-    /// The newest versions are undone, and the rest goes on.
+    /// Undoes the newest versions; the others must not change.
     #[test]
-    fn the_newest_versions_can_be_undone(seed: u64) {
+    fn merges_can_undo_the_newest_versions(seed: u64) {
         let mut random = Random(seed);
         let run = Run::with_threads(1).unwrap();
         let (history, mut layers) = random_layers(&mut random);
@@ -161,17 +161,17 @@ proptest! {
     }
 }
 
-/// A whole fragment replaces a list below the inputs. A version of the range before it still sees that list, of which one arc died
-/// unseen: it must be read from below.
+/// A whole fragment replaces a list below the inputs. An earlier version of the range still sees that list, and
+/// one of its arcs died unseen, so the merge must read the list below.
 #[test]
-fn a_whole_fragment_does_not_hide_what_an_older_version_sees() {
+fn a_whole_fragment_does_not_hide_arcs_from_an_older_version() {
     let run = Run::with_threads(1).unwrap();
     let mut history =
         History::new(Kind { directed: true, multigraph: false, in_edges: true, compressed: true });
     history.commit(4, vec![Change::Add(0, 1, 1), Change::Add(0, 2, 2)]);
     history.commit(4, vec![Change::Add(3, 0, 1)]);
     history.commit(4, vec![Change::Delete(0, 2), Change::Add(0, 3, 0)]);
-    // Which fragments are whole follows from the seed.
+    // The seed decides which fragments are whole.
     for seed in 0..40 {
         let mut layers = history.layers(&mut Random(seed), &[1, 2, 3], &[]);
         merge(&mut layers, 1..3, &[2], None, 100, &run);
@@ -180,7 +180,7 @@ fn a_whole_fragment_does_not_hide_what_an_older_version_sees() {
     }
 }
 
-/// Threads share the work: many chunks, the same answer.
+/// Threads share many chunks of work; the result must be that of one thread.
 #[test]
 fn many_vertices_are_merged_in_chunks() {
     let mut random = Random(3);

@@ -1,6 +1,6 @@
-//! Sets of slots or vertices, one bit each.
+//! A set of slots or vertices, one bit each.
 
-/// A set over `0..len`, which its holder alone changes.
+/// A set over `0..len`, changed only by its owner.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Marks(Vec<u64>);
 
@@ -10,42 +10,42 @@ impl Marks {
         Self(vec![0; len.div_ceil(64)])
     }
 
-    /// Whether `index` is in the set; what lies beyond the set is not.
+    /// Whether `index` is in the set; `false` beyond the set's length.
     #[inline(always)]
     pub fn has(&self, index: usize) -> bool {
         self.0.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 == 1)
     }
 
-    /// Puts `index` in.
+    /// Inserts `index`.
     pub fn insert(&mut self, index: usize) {
         self.0[index / 64] |= 1 << (index % 64);
     }
 
-    /// Takes `index` out.
+    /// Removes `index`.
     pub fn remove(&mut self, index: usize) {
         if let Some(word) = self.0.get_mut(index / 64) {
             *word &= !(1 << (index % 64));
         }
     }
 
-    /// Makes room for `len`.
+    /// Extends the set to `0..len`.
     pub fn grow(&mut self, len: usize) {
         self.0.resize(len.div_ceil(64).max(self.0.len()), 0);
     }
 
-    /// Whether some word that overlaps a range has a member: then one may be in the range.
+    /// Whether a 64-bit word that overlaps the range is not 0. If not, the range has no members.
     pub fn near(&self, start: usize, end: usize) -> bool {
         let last = end.div_ceil(64).min(self.0.len());
         self.0.get(start / 64..last).is_some_and(|words| words.iter().any(|&word| word != 0))
     }
 
-    /// How many members the words that overlap a range have.
+    /// The number of members in the 64-bit words that overlap the range.
     pub fn count_near(&self, start: usize, end: usize) -> usize {
         let last = end.div_ceil(64).min(self.0.len());
         self.0.get(start / 64..last).unwrap_or(&[]).iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// The members of a range, ascending.
+    /// The members in a range, ascending.
     pub fn iter_range(&self, start: usize, end: usize) -> impl Iterator<Item = usize> + '_ {
         let last = end.div_ceil(64).min(self.0.len());
         (start / 64..last).flat_map(move |index| {
@@ -61,7 +61,7 @@ impl Marks {
         })
     }
 
-    /// Bytes of memory.
+    /// Bytes of memory that the set takes.
     pub fn bytes(&self) -> usize {
         self.0.len() * 8
     }
