@@ -20,6 +20,8 @@ mod model;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
+mod crash_model;
+#[cfg(test)]
 mod crash_tests;
 #[cfg(test)]
 mod forged_tests;

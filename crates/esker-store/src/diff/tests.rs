@@ -13,6 +13,7 @@ use crate::snapshot::Snapshot;
 use crate::snapshot::layered_tests::{Edges, History, Op, ops};
 
 /// The differences of two versions' edges.
+#[derive(Debug, Default, PartialEq)]
 struct EdgeChanges {
     /// For each source, target and weight, the number of copies added (positive) or removed (negative).
     copies: BTreeMap<(VertexId, VertexId, i32), i64>,

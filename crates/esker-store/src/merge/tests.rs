@@ -7,7 +7,7 @@ use super::{MergeEnd, MergeOptions, merge_layers};
 use crate::format::{ElementType, Encoding, SectionRecord, VersionRecord};
 use crate::freeze::{Changes, CopyPolicy, EdgeChange, REMOVAL, freeze};
 use crate::history::{
-    Change, DATABASE, History, Kind, Layers, Random, check_version, layer_directory, random_cuts, text_of,
+    HistoryChange, DATABASE, History, GraphKind, TestLayers, Random, check_version, layer_directory, random_cuts, text_of,
 };
 use crate::io::Disk;
 use crate::layer::PlainWriter;
@@ -15,7 +15,7 @@ use crate::stack::Stack;
 
 /// Merges a run of layers. The new layer then distinguishes only `retained` and its last version.
 fn merge(
-    layers: &mut Layers,
+    layers: &mut TestLayers,
     which: Range<usize>,
     retained: &[u64],
     until: Option<&VersionRecord>,
@@ -43,8 +43,8 @@ fn version_record(history: &History, number: u64) -> VersionRecord {
     VersionRecord { number, time_ms: 0, message: String::new(), num_vertices, num_edges, num_arcs, num_loops }
 }
 
-fn random_layers(random: &mut Random) -> (History, Layers) {
-    let kind = Kind::random(random);
+fn random_layers(random: &mut Random) -> (History, TestLayers) {
+    let kind = GraphKind::random(random);
     let versions = 1 + random.below(16);
     let history = History::random(kind, random, versions);
     let percent = [20, 50, 90][random.below(3)];
@@ -56,8 +56,8 @@ fn random_layers(random: &mut Random) -> (History, Layers) {
 }
 
 /// As [`random_layers`], but all layers after the first are made by freezing.
-fn frozen_layers(random: &mut Random, run: &Run) -> (History, Layers) {
-    let kind = Kind::random(random);
+fn frozen_layers(random: &mut Random, run: &Run) -> (History, TestLayers) {
+    let kind = GraphKind::random(random);
     let versions = 1 + random.below(16);
     let history = History::random(kind, random, versions);
     let cuts = random_cuts(random, history.last(), 50);
@@ -66,11 +66,11 @@ fn frozen_layers(random: &mut Random, run: &Run) -> (History, Layers) {
         let (mut edges, mut rows) = (Vec::new(), vec![Vec::new(), Vec::new()]);
         for (version, code) in (pair[0] + 1..=pair[1]).zip(1..) {
             for &change in &history.changes[version as usize - 1] {
-                let (Change::Add(from, to, _) | Change::Delete(from, to)) = change;
+                let (HistoryChange::Add(from, to, _) | HistoryChange::Delete(from, to)) = change;
                 let is_forward = kind.directed || from <= to;
                 let (source, target) = if is_forward { (from, to) } else { (to, from) };
                 let mut row = REMOVAL;
-                if let Change::Add(_, _, weight) = change {
+                if let HistoryChange::Add(_, _, weight) = change {
                     row = rows[0].len() as u32;
                     rows[0].push(u64::from(weight.cast_unsigned()));
                     rows[1].push(text_of(weight));
@@ -101,7 +101,7 @@ fn frozen_layers(random: &mut Random, run: &Run) -> (History, Layers) {
 }
 
 /// Merges random runs of layers repeatedly, and everything at the end.
-fn merge_and_check(history: &History, mut layers: Layers, random: &mut Random, run: &Run) {
+fn merge_and_check(history: &History, mut layers: TestLayers, random: &mut Random, run: &Run) {
     check_all(&layers, history, run);
     for number in 100..106 {
         let first = random.below(layers.layers.len());
@@ -118,7 +118,7 @@ fn merge_and_check(history: &History, mut layers: Layers, random: &mut Random, r
     assert_eq!((dead_arcs, past_arcs), (0, 0));
 }
 
-fn check_all(layers: &Layers, history: &History, run: &Run) {
+fn check_all(layers: &TestLayers, history: &History, run: &Run) {
     for &version in &layers.told {
         check_version(&layers.layers, history, version, run);
     }
@@ -167,10 +167,10 @@ proptest! {
 fn a_whole_fragment_does_not_hide_arcs_from_an_older_version() {
     let run = Run::with_threads(1).unwrap();
     let mut history =
-        History::new(Kind { directed: true, multigraph: false, in_edges: true, compressed: true });
-    history.commit(4, vec![Change::Add(0, 1, 1), Change::Add(0, 2, 2)]);
-    history.commit(4, vec![Change::Add(3, 0, 1)]);
-    history.commit(4, vec![Change::Delete(0, 2), Change::Add(0, 3, 0)]);
+        History::new(GraphKind { directed: true, multigraph: false, in_edges: true, compressed: true });
+    history.commit(4, vec![HistoryChange::Add(0, 1, 1), HistoryChange::Add(0, 2, 2)]);
+    history.commit(4, vec![HistoryChange::Add(3, 0, 1)]);
+    history.commit(4, vec![HistoryChange::Delete(0, 2), HistoryChange::Add(0, 3, 0)]);
     // The seed decides which fragments are whole.
     for seed in 0..40 {
         let mut layers = history.layers(&mut Random(seed), &[1, 2, 3], &[]);
@@ -185,12 +185,12 @@ fn a_whole_fragment_does_not_hide_arcs_from_an_older_version() {
 fn many_vertices_are_merged_in_chunks() {
     let mut random = Random(3);
     let mut history =
-        History::new(Kind { directed: true, multigraph: false, in_edges: true, compressed: true });
+        History::new(GraphKind { directed: true, multigraph: false, in_edges: true, compressed: true });
     let n = 150_000;
     for _ in 0..6 {
         let change = |random: &mut Random| {
             let (from, to) = (random.below(n) as _, random.below(n) as _);
-            Change::Add(from, to, random.below(5) as i32)
+            HistoryChange::Add(from, to, random.below(5) as i32)
         };
         history.commit(n, (0..20_000).map(|_| change(&mut random)).collect());
     }
