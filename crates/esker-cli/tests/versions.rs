@@ -301,7 +301,7 @@ fn versions_have_names_and_times_and_can_be_forgotten() {
 #[test]
 fn the_newest_version_can_be_forgotten() {
     let place = friends();
-    place.fails(1, "forget f.esker 1", "the only one");
+    place.fails(1, "forget f.esker 1", "the only version");
     for i in 2..5 {
         place.file("one.csv", &format!("from,to,kind,since\nalice,v{i},kind{i},{i}\n"));
         place.ok(&format!("add f.esker one.csv -m step{i}"));

@@ -4,6 +4,8 @@
 //! [`History::layers`] writes it as layers with given ranges, and [`check_version`] compares a stack of layers
 //! with the model.
 
+mod tests;
+
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -284,7 +286,8 @@ impl History {
             (0..self.num_vertices(range.last)).map(vertex).collect()
         } else {
             let in_range = |version| (range.first..=range.last).contains(&version);
-            let is_touched = |list: &[ListEntry]| list.iter().any(|(_, l)| in_range(l.born) || in_range(l.died));
+            let is_touched =
+                |list: &[ListEntry]| list.iter().any(|(_, l)| in_range(l.born) || in_range(l.died));
             lists.iter().filter(|(_, list)| is_touched(list)).map(|(&v, _)| v).collect()
         };
         let mut chunk = SectionChunk::default();
@@ -292,7 +295,13 @@ impl History {
             let list = lists.get(&v).map_or(&[][..], Vec::as_slice);
             let previous = heads.insert(v, Address::new(range.number, slot));
             let whole = complete || previous.is_none() || random.chance(30);
-            range.fragment(&mut chunk, v, list, if whole { Address::NONE } else { previous.unwrap() }, random);
+            range.fragment(
+                &mut chunk,
+                v,
+                list,
+                if whole { Address::default() } else { previous.unwrap() },
+                random,
+            );
             if random.chance(20) {
                 section.append(&std::mem::take(&mut chunk)).unwrap();
             }
@@ -330,7 +339,7 @@ impl LayerRange {
         previous: Address,
         random: &mut Random,
     ) {
-        let whole = previous == Address::NONE;
+        let whole = previous == Address::default();
         let first = self.versions.first().copied().unwrap_or(self.last);
         let (mut degree, mut dead, mut has_past) = (0, BTreeMap::new(), false);
         for &(target, life) in
@@ -463,39 +472,4 @@ pub(crate) fn random_cuts(random: &mut Random, last: u64, percent: usize) -> Vec
     let mut cuts = random.some(1..last, percent);
     cuts.push(last);
     cuts
-}
-
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    /// The vertex table once treated a list that consists only of past arcs as empty.
-    #[test]
-    fn the_vertex_table_finds_a_list_of_past_arcs_only() {
-        let mut history =
-            History::new(GraphKind { directed: true, multigraph: false, in_edges: true, compressed: false });
-        history.commit(2, vec![HistoryChange::Add(0, 1, 2)]);
-        history.commit(2, vec![HistoryChange::Delete(0, 1)]);
-        let layers = history.layers(&mut Random(0), &[2], &[1]);
-        let run = Run::with_threads(1).unwrap();
-        [1, 2].iter().for_each(|&version| check_version(&layers.layers, &history, version, &run));
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(300))]
-        #[test]
-        fn stacks_of_layers_read_as_their_history(seed: u64) {
-            let mut random = Random(seed);
-            let kind = GraphKind::random(&mut random);
-            let versions = 1 + random.below(14);
-            let history = History::random(kind, &mut random, versions);
-            let cuts = random_cuts(&mut random, history.last(), 40);
-            let told = random.some(1..=history.last(), 50);
-            let layers = history.layers(&mut random, &cuts, &told);
-            let run = Run::with_threads(1).unwrap();
-            for &version in &layers.told {
-                check_version(&layers.layers, &history, version, &run);
-            }
-        }
-    }
 }

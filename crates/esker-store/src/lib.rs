@@ -26,12 +26,12 @@ mod scans;
 pub mod headed;
 pub mod pooled;
 pub mod diff;
-pub mod commit;
+mod commit;
 pub mod database;
 pub mod check;
 pub mod import;
 pub mod export;
-pub mod store;
+mod store;
 
 pub use commit::Batch;
 pub use database::{Database, DatabaseOptions};

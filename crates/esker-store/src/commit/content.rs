@@ -15,7 +15,7 @@ const EDGE_PROPERTIES_MAX: u32 = 1 << 16;
 
 /// The external ids of new vertices, in the order of the vertices.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NewIds {
+pub(crate) enum NewIds {
     /// Integers.
     Integers(Vec<u64>),
     /// Concatenated texts, and the end of each.
@@ -24,21 +24,16 @@ pub enum NewIds {
 
 impl NewIds {
     /// An empty list.
-    pub fn new(texts: bool) -> Self {
+    pub(crate) fn new(texts: bool) -> Self {
         if texts { Self::Texts(Vec::new(), Vec::new()) } else { Self::Integers(Vec::new()) }
     }
 
     /// The number of ids.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Self::Integers(ids) => ids.len(),
             Self::Texts(_, ends) => ends.len(),
         }
-    }
-
-    /// Whether there are no ids.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// Reserves memory for more ids.
@@ -55,7 +50,7 @@ impl NewIds {
     }
 
     /// Appends an id, which must be of the list's kind.
-    pub fn push(&mut self, id: ExternalId<'_>) {
+    pub(crate) fn push(&mut self, id: ExternalId<'_>) {
         match (self, id) {
             (Self::Integers(ids), ExternalId::Int(id)) => ids.push(id),
             (Self::Texts(texts, ends), ExternalId::Text(text)) => {
@@ -67,7 +62,7 @@ impl NewIds {
     }
 
     /// The id at an index. Panics if it is out of range.
-    pub fn get(&self, index: usize) -> ExternalId<'_> {
+    pub(crate) fn get(&self, index: usize) -> ExternalId<'_> {
         match self {
             Self::Integers(ids) => ExternalId::Int(ids[index]),
             Self::Texts(texts, ends) => {
@@ -78,50 +73,50 @@ impl NewIds {
     }
 
     /// All ids in order.
-    pub fn iter(&self) -> impl Iterator<Item = ExternalId<'_>> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = ExternalId<'_>> {
         (0..self.len()).map(|index| self.get(index))
     }
 }
 
 /// Adds or sets an edge, or removes it ([`REMOVAL`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct EdgeOp {
+pub(crate) struct EdgeOp {
     /// The source vertex.
-    pub source: VertexId,
+    pub(crate) source: VertexId,
     /// The target vertex.
-    pub target: VertexId,
+    pub(crate) target: VertexId,
     /// The row of its property values in the commit, or [`REMOVAL`].
-    pub row: u32,
+    pub(crate) row: u32,
 }
 
 /// The changes of a commit, with vertices instead of external ids.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Commit {
+pub(crate) struct Commit {
     /// The version that the commit makes.
-    pub version: u64,
+    pub(crate) version: u64,
     /// The time of the commit, in milliseconds since 1970, UTC.
-    pub time_ms: u64,
+    pub(crate) time_ms: u64,
     /// The author's message.
-    pub message: String,
+    pub(crate) message: String,
     /// The number of vertices after the commit.
-    pub num_vertices: u64,
+    pub(crate) num_vertices: u64,
     /// The external ids of the vertices that the commit adds, which have the largest vertex ids.
-    pub new_ids: NewIds,
+    pub(crate) new_ids: NewIds,
     /// The vertex properties that the commit defines.
-    pub new_properties: Vec<PropertyRecord>,
+    pub(crate) new_properties: Vec<PropertyRecord>,
     /// The texts that the commit adds to the dictionaries of edge properties, in the order of their codes.
-    pub new_texts: Vec<CommitText>,
+    pub(crate) new_texts: Vec<CommitText>,
     /// The changes of edges, in order; an undirected edge appears once.
-    pub edges: Vec<EdgeOp>,
+    pub(crate) edges: Vec<EdgeOp>,
     /// For each edge property, the bits of the values of all rows.
-    pub rows: Vec<Vec<u64>>,
+    pub(crate) rows: Vec<Vec<u64>>,
     /// The changes of vertex properties, in order, including removals and restorations of vertices.
-    pub vertices: Vec<VertexChange>,
+    pub(crate) vertices: Vec<VertexChange>,
 }
 
 impl Commit {
     /// A commit without changes, for a graph with this many vertices and edge properties.
-    pub fn blank(version: u64, num_vertices: u64, edge_properties: usize) -> Self {
+    pub(crate) fn blank(version: u64, num_vertices: u64, edge_properties: usize) -> Self {
         Self {
             version,
             time_ms: 0,
@@ -137,12 +132,12 @@ impl Commit {
     }
 
     /// The number of rows of edge properties.
-    pub fn num_rows(&self) -> usize {
+    pub(crate) fn num_rows(&self) -> usize {
         self.edges.iter().filter(|edge| edge.row != REMOVAL).count()
     }
 
     /// The record of its version. The counts of edges are 0, because only the freeze computes them.
-    pub fn record(&self) -> VersionRecord {
+    pub(crate) fn record(&self) -> VersionRecord {
         VersionRecord {
             number: self.version,
             time_ms: self.time_ms,
@@ -155,7 +150,7 @@ impl Commit {
     }
 
     /// The approximate bytes of memory that the commit takes.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let ids = match &self.new_ids {
             NewIds::Integers(ids) => 8 * ids.len(),
             NewIds::Texts(texts, ends) => texts.len() + 8 * ends.len(),
@@ -170,7 +165,7 @@ impl Commit {
     ///
     /// # Errors
     /// [`crate::Error::Invalid`] if memory runs out.
-    pub fn encode(&self) -> Result<Vec<u8>> {
+    pub(crate) fn encode(&self) -> Result<Vec<u8>> {
         let texts: usize = self.new_texts.iter().map(|text| text.text.len() + 16).sum();
         let mut out = with_room(1024 + self.message.len() + texts + 2 * self.bytes())?;
         CommitHeader {
@@ -210,7 +205,7 @@ impl Commit {
     ///
     /// # Errors
     /// [`crate::Error::Corrupt`] if the payload is not valid.
-    pub fn decode(version: u64, payload: &[u8], path: &Path) -> Result<Self> {
+    pub(crate) fn decode(version: u64, payload: &[u8], path: &Path) -> Result<Self> {
         let mut input = Input::new(path, payload, 0);
         let header = CommitHeader::take(&mut input)?;
         let new_ids = take_ids(&header, &mut input)?;

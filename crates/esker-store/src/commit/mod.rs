@@ -7,4 +7,4 @@ mod assemble;
 pub(crate) use assemble::{Assembled, LayerLocation, assemble, value_of};
 pub use batch::Batch;
 pub(crate) use batch::{BatchOp, BatchValue, exact_bits};
-pub use content::{Commit, EdgeOp, NewIds};
+pub(crate) use content::{Commit, EdgeOp, NewIds};

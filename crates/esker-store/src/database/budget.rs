@@ -63,9 +63,9 @@ impl Core {
     /// The bytes that the commits in no layer take now and will take in a freeze, and whether there are no
     /// such commits.
     fn taken(&self, costs: CommitCosts) -> (u64, bool) {
-        let bytes = self.live_bytes() as u64;
+        let bytes = self.unfrozen_bytes() as u64;
         let view = self.view();
-        (bytes + view.live.num_edges() as u64 * costs.freeze_bytes, view.live.commits.is_empty())
+        (bytes + view.unfrozen.num_edges() as u64 * costs.freeze_bytes, view.unfrozen.commits.is_empty())
     }
 }
 

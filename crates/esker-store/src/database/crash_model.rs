@@ -85,7 +85,7 @@ impl DatabaseContent {
     }
 
     /// Resolves a request; `None` if there is nothing to apply it to.
-    fn resolved<'s>(&self, request: &'s Request) -> Option<ResolvedRequest<'s>> {
+    fn resolve<'s>(&self, request: &'s Request) -> Option<ResolvedRequest<'s>> {
         match request {
             Request::Commit(changes) => Some(ResolvedRequest::Commit(changes)),
             Request::Freeze => Some(ResolvedRequest::Freeze),

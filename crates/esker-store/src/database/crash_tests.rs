@@ -9,7 +9,7 @@ use std::sync::Arc;
 use esker_graph::Run;
 
 use super::crash_model::{DatabaseContent, NEWEST, NUM_VERTICES, PossibleContents, Request, changes};
-use super::model::{ModelChange, DB, verify_version};
+use super::model::{DB, ModelChange, verify_version};
 use super::{Database, DatabaseOptions};
 use crate::check::check;
 use crate::error::{Error, Result};
@@ -286,7 +286,9 @@ fn the_newest_version_can_be_forgotten_in_the_log_and_in_layers() {
     let disk = workload.prepare(1);
     let mut possible = workload.possible();
     let mut db = open(&disk).unwrap();
-    let add = |v| Request::Commit(vec![ModelChange::Add(v, v + 20, 1, v as u8), ModelChange::Age(v, Some(v as i64))]);
+    let add = |v| {
+        Request::Commit(vec![ModelChange::Add(v, v + 20, 1, v as u8), ModelChange::Age(v, Some(v as i64))])
+    };
     let forget = || Request::Forget(NEWEST);
     let requests = [
         // Alone in the log, after another one in the log, alone in a layer.

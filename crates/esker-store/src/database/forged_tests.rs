@@ -7,7 +7,7 @@ use std::sync::Arc;
 use esker_graph::{Direction, Run};
 use proptest::prelude::*;
 
-use super::model::{ModelChange, DB, commit};
+use super::model::{DB, ModelChange, commit};
 use super::{Database, DatabaseOptions};
 use crate::commit::Commit;
 use crate::error::{Error, Result};
@@ -33,7 +33,8 @@ fn prepare(seed: u64) -> (FaultyDisk, Vec<u8>) {
     let with_commit = disk.fork();
     let db = Database::open_on(Arc::new(with_commit.clone()), Path::new(DB), options()).unwrap();
     let mut random = Random(seed);
-    let changes: Vec<ModelChange> = (0..1 + random.below(12)).map(|_| ModelChange::random(8, &mut random)).collect();
+    let changes: Vec<ModelChange> =
+        (0..1 + random.below(12)).map(|_| ModelChange::random(8, &mut random)).collect();
     commit(&db, &changes).unwrap();
     db.close().unwrap();
     let start = Manifest::read(&with_commit, &Path::new(DB).join(MANIFEST_NAME)).unwrap().log_start();

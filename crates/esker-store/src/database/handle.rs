@@ -68,7 +68,7 @@ impl Default for DatabaseOptions {
 /// let mut batch = db.batch();
 /// batch.add_edge(1_u64, 2_u64, &[])?;
 /// batch.remove_edge(1_u64, 3_u64)?;
-/// let version = db.commit(batch, "one more, one less")?;
+/// let version = db.commit(batch, "add one edge, remove another")?;
 /// let snapshot = db.at(version)?;
 /// # let _ = snapshot;
 /// db.close()
@@ -130,22 +130,22 @@ impl Core {
     /// The current layers, and the commits above them.
     pub(super) fn unfrozen(&self) -> (Arc<State>, Vec<Arc<Commit>>) {
         let view = self.view();
-        (Arc::clone(&view.state), view.live.commits.clone())
+        (Arc::clone(&view.state), view.unfrozen.commits.clone())
     }
 
     /// The bytes of memory of the commits in no layer.
-    pub(super) fn live_bytes(&self) -> usize {
+    pub(super) fn unfrozen_bytes(&self) -> usize {
         let standby = locked(&self.standby).bytes();
-        self.view().live.bytes() + standby
+        self.view().unfrozen.bytes() + standby
     }
 
     /// Makes the next durable commits visible. After an error nothing has changed.
     fn show_commits(&self, commits: Vec<Arc<Commit>>) -> Result<()> {
         let mut standby = locked(&self.standby);
         let shown = self.view();
-        let live = standby.with(&shown, &commits, &self.run)?;
-        self.view.publish(shown.with(live));
-        standby.keep(shown.live.clone(), commits);
+        let unfrozen = standby.with(&shown, &commits, &self.run)?;
+        self.view.publish(shown.with(unfrozen));
+        standby.keep(shown.unfrozen.clone(), commits);
         Ok(())
     }
 
@@ -153,15 +153,15 @@ impl Core {
     pub(super) fn show_state(&self, state: Arc<State>, below: Snapshot, frozen: Option<u64>) -> Result<()> {
         let mut standby = locked(&self.standby);
         let shown = self.view();
-        let mut live = shown.live.clone();
+        let mut unfrozen = shown.unfrozen.clone();
         if let Some(frozen) = frozen {
             let mut fresh = UnfrozenCommits::over(&below)?;
-            let left = shown.live.commits.iter().filter(|commit| commit.version > frozen);
+            let left = shown.unfrozen.commits.iter().filter(|commit| commit.version > frozen);
             left.into_iter().try_for_each(|commit| fresh.apply(commit, &self.run))?;
-            live = Twin::new(fresh);
+            unfrozen = Twin::new(fresh);
             *standby = StandbyCommits::default();
         }
-        self.view.publish(View::new(state, below, live));
+        self.view.publish(View::new(state, below, unfrozen));
         *locked(&self.newest) = None;
         Ok(())
     }
@@ -199,13 +199,13 @@ impl Database {
         let snapshot = state.snapshot(state.newest())?;
         let mut writer = Writer::over(&snapshot, &run)?;
         let start = manifest.manifest().log_start();
-        let mut live = UnfrozenCommits::over(&snapshot)?;
+        let mut unfrozen = UnfrozenCommits::over(&snapshot)?;
         let log_options = LogOptions { sync: options.sync, segment_bytes: options.segment_bytes };
         let log_path = log_directory(path);
         let log = Log::open(Arc::clone(&disk), path, start, log_options, |record| {
             let commit = Commit::decode(record.version, record.payload, &log_path)?;
             writer.replay(&commit)?;
-            live.apply(&Arc::new(commit), &run)
+            unfrozen.apply(&Arc::new(commit), &run)
         })?;
         let core = Core {
             disk,
@@ -218,7 +218,7 @@ impl Database {
             pending: Mutex::default(),
             reservations: CommitReservations::default(),
             standby: Mutex::default(),
-            view: Published::new(View::new(state, snapshot, Twin::new(live))),
+            view: Published::new(View::new(state, snapshot, Twin::new(unfrozen))),
             newest: Mutex::default(),
             maintainer: Mutex::default(),
             _lock: lock,

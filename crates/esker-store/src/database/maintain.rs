@@ -62,7 +62,7 @@ impl Database {
     pub(super) fn maintain_if_due(&self) {
         let core = &self.core;
         let limit = core.options.memory_bytes.map_or(u64::MAX, |bytes| bytes / DELTA_SHARE);
-        if (core.live_bytes() as u64) < core.options.delta_bytes.min(limit) {
+        if (core.unfrozen_bytes() as u64) < core.options.delta_bytes.min(limit) {
             return;
         }
         let mut maintainer = locked(&core.maintainer);

@@ -64,8 +64,8 @@ impl Database {
     /// As [`Database::neighbors`].
     pub fn edge_bits(&self, source: VertexId, target: VertexId) -> Result<Vec<Vec<u64>>> {
         let view = self.core.view();
-        let (is_replaced, alive) = view.live.copies(source, target);
-        let mut found: Vec<Vec<u64>> = alive.into_iter().map(|op| view.live.bits(op)).collect();
+        let (is_replaced, alive) = view.unfrozen.copies(source, target);
+        let mut found: Vec<Vec<u64>> = alive.into_iter().map(|op| view.unfrozen.bits(op)).collect();
         if !is_replaced {
             view.visit_below(Direction::Out, source, target, |lists, at| {
                 found
@@ -84,7 +84,8 @@ impl Database {
     pub fn vertex_value(&self, v: VertexId, property: &str) -> Result<Option<OwnedValue>> {
         let view = self.core.view();
         let known = view.state.manifest().properties.iter();
-        let mut all = known.chain(&view.live.new_properties).filter(|record| record.owner == Owner::Vertices);
+        let mut all =
+            known.chain(&view.unfrozen.new_properties).filter(|record| record.owner == Owner::Vertices);
         let record: PropertyRecord = all
             .find(|record| record.name == property)
             .cloned()
@@ -99,7 +100,7 @@ impl Database {
                 OwnedValue::Number(PropertyValue::from_bits(record.element, bits))
             }
         };
-        if let Some((commit, at)) = view.live.vertex_change(record.number, v) {
+        if let Some((commit, at)) = view.unfrozen.vertex_change(record.number, v) {
             return Ok(value_of(&commit.vertices[at], &record)?.map(owned));
         }
         let below = &view.below;

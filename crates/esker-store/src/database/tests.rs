@@ -7,7 +7,7 @@ use esker_graph::Run;
 use proptest::prelude::*;
 
 use super::handle::locked;
-use super::model::{ModelChange, DB, Model, commit, normal, read, verify, verify_points};
+use super::model::{DB, Model, ModelChange, commit, normal, read, verify, verify_points};
 use super::{Database, DatabaseOptions};
 use crate::format::{ElementType, Encoding, IdMapKind};
 use crate::io::{Disk, FaultyDisk};

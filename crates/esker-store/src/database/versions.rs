@@ -20,7 +20,7 @@ impl Database {
     pub fn versions(&self) -> Vec<VersionRecord> {
         let view = self.core.view();
         let frozen = view.state.manifest().versions.iter().cloned();
-        let others = view.live.commits.iter().map(|commit| commit.record());
+        let others = view.unfrozen.commits.iter().map(|commit| commit.record());
         frozen.chain(others).collect()
     }
 
@@ -105,7 +105,7 @@ impl Core {
     /// Whether a version is in no layer yet.
     fn is_in_log(&self, version: u64) -> bool {
         let view = self.view();
-        view.live.commits.binary_search_by_key(&version, |commit| commit.version).is_ok()
+        view.unfrozen.commits.binary_search_by_key(&version, |commit| commit.version).is_ok()
     }
 
     /// Appends edits, computed from the manifest, as one record, and publishes the new state.

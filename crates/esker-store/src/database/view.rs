@@ -23,7 +23,7 @@ pub(super) struct View {
     pub(super) state: Arc<State>,
     /// The newest version in the layers.
     pub(super) below: Snapshot,
-    pub(super) live: Twin<UnfrozenCommits>,
+    pub(super) unfrozen: Twin<UnfrozenCommits>,
     /// The vertices that the layers mark as removed.
     removed: VertexProperty,
 }
@@ -48,11 +48,11 @@ impl StandbyCommits {
         let behind = std::mem::take(&mut self.behind);
         let (mut twin, behind) = match self.twin.take() {
             Some(twin) => (twin, behind),
-            None => (Twin::new(UnfrozenCommits::over(&shown.below)?), shown.live.commits.clone()),
+            None => (Twin::new(UnfrozenCommits::over(&shown.below)?), shown.unfrozen.commits.clone()),
         };
         // If this fails half-way, the copy is dropped and rebuilt later.
-        let live = twin.alone();
-        behind.iter().chain(commits).try_for_each(|commit| live.apply(commit, run))?;
+        let unfrozen = twin.alone();
+        behind.iter().chain(commits).try_for_each(|commit| unfrozen.apply(commit, run))?;
         Ok(twin)
     }
 
@@ -69,25 +69,25 @@ impl StandbyCommits {
 
 impl View {
     /// A view of commits above the newest version in the layers of a state.
-    pub(super) fn new(state: Arc<State>, below: Snapshot, live: Twin<UnfrozenCommits>) -> Self {
+    pub(super) fn new(state: Arc<State>, below: Snapshot, unfrozen: Twin<UnfrozenCommits>) -> Self {
         let columns = state.layers().iter().filter_map(|layer| layer.vertex_property(REMOVED_NUMBER));
         // The layers end with this version, so all their changes count.
         let layers = columns.map(|column| PropertyLayer { column: Arc::clone(column), rank: u32::MAX });
         let removed = VertexProperty::new(removed_record(), below.num_vertices(), layers);
-        Self { state, below, live, removed }
+        Self { state, below, unfrozen, removed }
     }
 
     /// The same layers with other commits.
-    pub(super) fn with(&self, live: Twin<UnfrozenCommits>) -> Self {
+    pub(super) fn with(&self, unfrozen: Twin<UnfrozenCommits>) -> Self {
         let (state, below, removed) = (Arc::clone(&self.state), self.below.clone(), self.removed.clone());
-        Self { state, below, live, removed }
+        Self { state, below, unfrozen, removed }
     }
 
     /// The vertex of an external id, whether removed or not.
     pub(super) fn vertex_of(&self, id: ExternalId<'_>) -> Result<Option<VertexId>> {
         match self.below.ids().vertex_of(id)? {
             Some(v) => Ok(Some(v)),
-            None => Ok(self.live.ids.vertex_of(id)),
+            None => Ok(self.unfrozen.ids.vertex_of(id)),
         }
     }
 
@@ -98,14 +98,14 @@ impl View {
             true => self.below.neighbors(direction, v)?.into_owned(),
             false => Vec::new(),
         };
-        Ok(self.live.list(direction, v, &targets))
+        Ok(self.unfrozen.list(direction, v, &targets))
     }
 
     /// The degree of a vertex.
     pub(super) fn degree(&self, direction: Direction, v: VertexId) -> Result<usize> {
         self.expect(direction)?;
         let below = if self.is_below(v) { self.below.degree(direction, v)? } else { 0 };
-        let changes = self.live.num_changes(direction, v);
+        let changes = self.unfrozen.num_changes(direction, v);
         if changes == 0 {
             return Ok(below);
         }
@@ -113,7 +113,7 @@ impl View {
         if below / LISTED_PER_CHANGE < changes {
             return Ok(self.list(direction, v)?.len());
         }
-        self.live.degree(direction, v, below, |target| {
+        self.unfrozen.degree(direction, v, below, |target| {
             let mut copies = 0;
             self.visit_below(direction, v, target, |_, _| {
                 copies += 1;
@@ -125,7 +125,7 @@ impl View {
 
     /// Whether an edge exists.
     pub(super) fn has_edge(&self, source: VertexId, target: VertexId) -> Result<bool> {
-        let (is_replaced, alive) = self.live.copies(source, target);
+        let (is_replaced, alive) = self.unfrozen.copies(source, target);
         if is_replaced || !alive.is_empty() {
             return Ok(!alive.is_empty());
         }
@@ -161,7 +161,7 @@ impl View {
 
     /// Whether a vertex is removed.
     pub(super) fn is_removed(&self, v: VertexId) -> Result<bool> {
-        if let Some((commit, at)) = self.live.vertex_change(REMOVED_NUMBER, v) {
+        if let Some((commit, at)) = self.unfrozen.vertex_change(REMOVED_NUMBER, v) {
             return Ok(commit.vertices[at].value.as_ref().is_some_and(|value| value.bits == 1));
         }
         Ok(self.is_below(v) && self.removed.get(v)? == Some(PropertyValue::U8(1)))

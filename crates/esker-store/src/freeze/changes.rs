@@ -57,11 +57,11 @@ pub struct Changes<'a> {
 
 /// The growth of the graph since the last version before the range.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Growth {
+pub(crate) struct Growth {
     /// Change of the number of arcs.
-    pub arcs: i64,
+    pub(crate) arcs: i64,
     /// Change of the number of self-loops.
-    pub loops: i64,
+    pub(crate) loops: i64,
 }
 
 /// What the changes did; an undirected edge counts once.

@@ -40,7 +40,7 @@ impl KnownEdges {
     ///
     /// # Errors
     /// [`crate::Error::Corrupt`]; cancellation.
-    pub fn learn(&mut self, stack: &Stack, num_changes: usize, run: &Run) -> Result<bool> {
+    pub(crate) fn learn(&mut self, stack: &Stack, num_changes: usize, run: &Run) -> Result<bool> {
         if stack.rank().is_some() {
             return Ok(false);
         }

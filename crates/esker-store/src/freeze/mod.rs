@@ -29,7 +29,8 @@ use changes::Tally;
 use resolve::Resolver;
 use sort::sorted_arcs;
 
-pub use changes::{ChangeCounts, Changes, CopyPolicy, EdgeChange, Growth, REMOVAL};
+pub(crate) use changes::Growth;
+pub use changes::{ChangeCounts, Changes, CopyPolicy, EdgeChange, REMOVAL};
 pub use known::KnownEdges;
 
 /// The approximate number of changes that a thread resolves at a time.
@@ -47,9 +48,9 @@ pub struct Frozen {
     /// The record for the manifest, without ids, dictionaries and vertex properties.
     pub record: LayerRecord,
     /// The growth of the graph up to each version of the range.
-    pub growth: Vec<Growth>,
+    pub(crate) growth: Vec<Growth>,
     /// What the changes did.
-    pub counts: ChangeCounts,
+    pub(crate) counts: ChangeCounts,
 }
 
 /// Writes the lists of layer `number`, which holds `changes`, and syncs its files.
@@ -106,7 +107,7 @@ pub fn freeze(changes: &Changes<'_>, number: u32, writer: &PlainWriter<'_>, run:
 }
 
 /// The number of edges of a graph with this many arcs and self-loops.
-pub fn num_edges(directed: bool, num_arcs: u64, num_loops: u64) -> u64 {
+pub(crate) fn num_edges(directed: bool, num_arcs: u64, num_loops: u64) -> u64 {
     if directed { num_arcs } else { num_loops + num_arcs.saturating_sub(num_loops) / 2 }
 }
 

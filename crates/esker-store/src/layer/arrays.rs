@@ -12,7 +12,7 @@ use crate::format::Column;
 
 /// The offset and target columns of a set of lists.
 #[derive(Debug)]
-pub struct Arrays {
+pub(crate) struct Arrays {
     offsets: Column<u64>,
     targets: Column<VertexId>,
     /// All vertex ids are below this number.
@@ -44,12 +44,12 @@ impl Arrays {
     }
 
     /// The column of offsets.
-    pub fn offsets_column(&self) -> &Column<u64> {
+    pub(crate) fn offsets_column(&self) -> &Column<u64> {
         &self.offsets
     }
 
     /// The column of targets.
-    pub fn targets_column(&self) -> &Column<VertexId> {
+    pub(crate) fn targets_column(&self) -> &Column<VertexId> {
         &self.targets
     }
 
@@ -58,7 +58,7 @@ impl Arrays {
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.
-    pub fn offsets(&self, run: &Run) -> Result<&[u64]> {
+    pub(crate) fn offsets(&self, run: &Run) -> Result<&[u64]> {
         if !self.offsets_sound.load(Ordering::Acquire) {
             self.offsets.inspect(run, |offsets, range| self.inspect_offsets(offsets, range))?;
             self.offsets_sound.store(true, Ordering::Release);
@@ -70,7 +70,7 @@ impl Arrays {
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.
-    pub fn targets(&self, run: &Run) -> Result<&[VertexId]> {
+    pub(crate) fn targets(&self, run: &Run) -> Result<&[VertexId]> {
         if !self.targets_sound.load(Ordering::Acquire) {
             self.targets
                 .inspect(run, |targets, range| self.check_targets(&targets[range.clone()], range.start))?;
@@ -88,7 +88,7 @@ impl Arrays {
     /// # Errors
     /// [`Error::Corrupt`], also if there is no such slot.
     #[inline]
-    pub fn range(&self, slot: usize) -> Result<Range<usize>> {
+    pub(crate) fn range(&self, slot: usize) -> Result<Range<usize>> {
         let bounds = self.offsets.get(slot..slot.saturating_add(2))?;
         if bounds[0] > bounds[1] || bounds[1] > self.targets.len() as u64 {
             return Err(self.bad_offset(slot + 1));
@@ -101,7 +101,7 @@ impl Arrays {
     /// # Errors
     /// [`Error::Corrupt`], also if an entry is not a vertex.
     #[inline]
-    pub fn some_targets(&self, range: Range<usize>) -> Result<&[VertexId]> {
+    pub(crate) fn some_targets(&self, range: Range<usize>) -> Result<&[VertexId]> {
         let start = range.start;
         let targets = self.targets.get(range)?;
         if !self.targets_sound.load(Ordering::Acquire) {
@@ -133,10 +133,6 @@ impl Arrays {
     pub(super) fn list(&self, slot: usize) -> Result<List<'_>> {
         let range = self.range(slot)?;
         Ok(List { start: range.start, targets: Cow::Borrowed(self.some_targets(range)?) })
-    }
-
-    pub(super) fn no_list(&self, slot: usize) -> Error {
-        self.offsets.corrupt(slot, format!("there is no list {slot}"))
     }
 
     fn inspect_offsets(&self, offsets: &[u64], range: Range<usize>) -> Result<()> {

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::format::{ElementType, Values};
 
 /// The narrowest type for the codes of a layer with `num_versions` versions.
-pub fn code_type(num_versions: u32) -> ElementType {
+pub(crate) fn code_type(num_versions: u32) -> ElementType {
     match num_versions {
         0..=0xFF => ElementType::U8,
         0x100..=0xFFFF => ElementType::U16,
@@ -22,11 +22,11 @@ pub fn code_type(num_versions: u32) -> ElementType {
 
 /// A column of codes.
 #[derive(Debug)]
-pub struct Codes(Values);
+pub(crate) struct Codes(Values);
 
 /// A range of a code column.
 #[derive(Debug, Clone, Copy)]
-pub enum CodeSlice<'a> {
+pub(crate) enum CodeSlice<'a> {
     /// One byte each.
     U8(&'a [u8]),
     /// Two bytes each.
@@ -38,7 +38,7 @@ pub enum CodeSlice<'a> {
 impl CodeSlice<'_> {
     /// The code at an index. Panics if it is out of range.
     #[inline(always)]
-    pub fn at(&self, index: usize) -> u32 {
+    pub(crate) fn at(&self, index: usize) -> u32 {
         match self {
             Self::U8(codes) => u32::from(codes[index]),
             Self::U16(codes) => u32::from(codes[index]),
@@ -47,7 +47,7 @@ impl CodeSlice<'_> {
     }
 
     /// The number of codes that are at most `rank`.
-    pub fn count_up_to(&self, rank: u32) -> usize {
+    pub(crate) fn count_up_to(&self, rank: u32) -> usize {
         match self {
             Self::U8(codes) => codes.iter().filter(|&&code| u32::from(code) <= rank).count(),
             Self::U16(codes) => codes.iter().filter(|&&code| u32::from(code) <= rank).count(),
@@ -72,7 +72,7 @@ impl Codes {
     }
 
     /// The column.
-    pub fn column(&self) -> &Values {
+    pub(crate) fn column(&self) -> &Values {
         &self.0
     }
 
@@ -81,7 +81,7 @@ impl Codes {
     /// # Errors
     /// [`Error::Corrupt`].
     #[inline]
-    pub fn get(&self, range: Range<usize>) -> Result<CodeSlice<'_>> {
+    pub(crate) fn get(&self, range: Range<usize>) -> Result<CodeSlice<'_>> {
         match &self.0 {
             Values::U8(column) => column.get(range).map(CodeSlice::U8),
             Values::U16(column) => column.get(range).map(CodeSlice::U16),
@@ -94,7 +94,7 @@ impl Codes {
     ///
     /// # Errors
     /// [`Error::Corrupt`], also if the index is out of range.
-    pub fn at(&self, index: usize) -> Result<u32> {
+    pub(crate) fn at(&self, index: usize) -> Result<u32> {
         self.get(index..index.saturating_add(1)).map(|codes| codes.at(0))
     }
 
@@ -102,7 +102,7 @@ impl Codes {
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.
-    pub fn all(&self, run: &Run) -> Result<CodeSlice<'_>> {
+    pub(crate) fn all(&self, run: &Run) -> Result<CodeSlice<'_>> {
         self.0.verify(run)?;
         self.get(0..self.0.len())
     }

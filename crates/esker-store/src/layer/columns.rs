@@ -55,7 +55,7 @@ pub enum SectionColumn {
 
 impl SectionColumn {
     /// The path of the column in a layer's directory.
-    pub fn path(self, layer: &Path, direction: Direction) -> PathBuf {
+    pub(crate) fn path(self, layer: &Path, direction: Direction) -> PathBuf {
         let side = match direction {
             Direction::Out => "out",
             Direction::In => "in",
@@ -87,7 +87,7 @@ impl SectionColumn {
     }
 
     /// The column kind in the header of the file.
-    pub fn kind(self, direction: Direction) -> ColumnKind {
+    pub(crate) fn kind(self, direction: Direction) -> ColumnKind {
         use ColumnKind as Kind;
         let (out, incoming) = match self {
             Self::Offsets => (Kind::OutOffsets, Kind::InOffsets),

@@ -9,16 +9,16 @@ use super::coded::{CodedLists, Index};
 
 /// One list.
 #[derive(Debug, Clone)]
-pub struct List<'a> {
+pub(crate) struct List<'a> {
     /// Its first arc, counted over all lists.
-    pub start: usize,
+    pub(crate) start: usize,
     /// Its targets, ascending.
-    pub targets: Cow<'a, [VertexId]>,
+    pub(crate) targets: Cow<'a, [VertexId]>,
 }
 
 /// The range of arcs of each list, verified.
 #[derive(Debug, Clone, Copy)]
-pub enum Extents<'a> {
+pub(crate) enum Extents<'a> {
     /// The offset of each list, then the number of arcs.
     Offsets(&'a [u64]),
     /// The index of compressed lists.
@@ -28,21 +28,16 @@ pub enum Extents<'a> {
 impl<'a> Extents<'a> {
     /// Number of lists.
     #[inline(always)]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Self::Offsets(offsets) => offsets.len() - 1,
             Self::Index(index) => index.len(),
         }
     }
 
-    /// Whether there are no lists.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// The arcs of the list in `slot`. Panics if there is no such list.
     #[inline(always)]
-    pub fn range(&self, slot: usize) -> Range<usize> {
+    pub(crate) fn range(&self, slot: usize) -> Range<usize> {
         match self {
             Self::Offsets(offsets) => offsets[slot] as usize..offsets[slot + 1] as usize,
             Self::Index(index) => index.range(slot),
@@ -51,7 +46,7 @@ impl<'a> Extents<'a> {
 
     /// Number of arcs in the lists before `slot`; `slot` may equal the number of lists.
     #[inline(always)]
-    pub fn before(&self, slot: usize) -> usize {
+    pub(crate) fn before(&self, slot: usize) -> usize {
         match self {
             Self::Offsets(offsets) => offsets[slot] as usize,
             Self::Index(index) => index.before(slot),
@@ -75,7 +70,7 @@ pub enum AllLists<'a> {
 
 /// The targets of consecutive lists.
 #[derive(Debug, Clone, Default)]
-pub struct Window<'a> {
+pub(crate) struct Window<'a> {
     first: usize,
     targets: Cow<'a, [VertexId]>,
 }
@@ -83,7 +78,7 @@ pub struct Window<'a> {
 impl<'a> AllLists<'a> {
     /// The range of arcs of each list.
     #[inline(always)]
-    pub fn extents(&self) -> Extents<'a> {
+    pub(crate) fn extents(&self) -> Extents<'a> {
         match *self {
             Self::Arrays { offsets, .. } => Extents::Offsets(offsets),
             Self::Coded(lists) => Extents::Index(lists.index()),
@@ -100,7 +95,7 @@ impl<'a> AllLists<'a> {
 
     /// The targets of the lists in `slots`: borrowed from plain arrays, decoded into memory from compressed
     /// lists. Panics if a slot does not exist.
-    pub fn window(&self, slots: Range<usize>) -> Window<'a> {
+    pub(crate) fn window(&self, slots: Range<usize>) -> Window<'a> {
         match *self {
             Self::Arrays { offsets, targets } => {
                 let arcs = offsets[slots.start] as usize..offsets[slots.end] as usize;
@@ -118,7 +113,7 @@ impl<'a> AllLists<'a> {
 impl Window<'_> {
     /// The targets of a range of arcs, counted over all lists. Panics if the range is not within the window.
     #[inline(always)]
-    pub fn targets(&self, arcs: Range<usize>) -> &[VertexId] {
+    pub(crate) fn targets(&self, arcs: Range<usize>) -> &[VertexId] {
         // An empty range may lie outside the window.
         if arcs.is_empty() {
             return &[];

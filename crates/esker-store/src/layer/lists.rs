@@ -3,7 +3,6 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use esker_graph::{Run, VertexId};
@@ -34,7 +33,7 @@ pub struct ListColumns {
 
 /// How the lists are stored.
 #[derive(Debug)]
-pub enum Body {
+pub(crate) enum Body {
     /// Plain arrays of ids.
     Arrays(Arrays),
     /// Compressed blocks, in a complete layer only.
@@ -68,7 +67,7 @@ impl ListColumns {
     }
 
     /// Number of lists.
-    pub fn num_lists(&self) -> usize {
+    pub(crate) fn num_lists(&self) -> usize {
         match &self.body {
             Body::Arrays(arrays) => arrays.num_lists(),
             Body::Coded(coded) => coded.num_lists(),
@@ -81,12 +80,12 @@ impl ListColumns {
     }
 
     /// The stored lists.
-    pub fn body(&self) -> &Body {
+    pub(crate) fn body(&self) -> &Body {
         &self.body
     }
 
     /// Whether every vertex has a list, so that slots are vertex ids.
-    pub fn is_dense(&self) -> bool {
+    pub(crate) fn is_dense(&self) -> bool {
         self.vertices.is_none()
     }
 
@@ -101,12 +100,12 @@ impl ListColumns {
     }
 
     /// One zero-sized weight for each arc.
-    pub fn units(&self) -> &[()] {
+    pub(crate) fn units(&self) -> &[()] {
         &self.units
     }
 
     /// The column of the directory; `None` if the lists are dense.
-    pub fn vertices_column(&self) -> Option<&Column<VertexId>> {
+    pub(crate) fn vertices_column(&self) -> Option<&Column<VertexId>> {
         self.vertices.as_ref()
     }
 
@@ -115,7 +114,7 @@ impl ListColumns {
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.
-    pub fn vertices(&self, run: &Run) -> Result<Option<&[VertexId]>> {
+    pub(crate) fn vertices(&self, run: &Run) -> Result<Option<&[VertexId]>> {
         let Some(column) = &self.vertices else { return Ok(None) };
         if !self.vertices_sound.load(Ordering::Acquire) {
             column.inspect(run, |vertices, range| {
@@ -140,7 +139,7 @@ impl ListColumns {
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.
-    pub fn extents(&self, run: &Run) -> Result<Extents<'_>> {
+    pub(crate) fn extents(&self, run: &Run) -> Result<Extents<'_>> {
         match &self.body {
             Body::Arrays(arrays) => arrays.offsets(run).map(Extents::Offsets),
             Body::Coded(coded) => coded.index(run).map(Extents::Index),
@@ -162,7 +161,7 @@ impl ListColumns {
     ///
     /// # Errors
     /// [`Error::Corrupt`].
-    pub fn slot_of(&self, v: VertexId) -> Result<Option<usize>> {
+    pub(crate) fn slot_of(&self, v: VertexId) -> Result<Option<usize>> {
         let Some(vertices) = &self.vertices else {
             return Ok(((v as usize) < self.num_lists()).then_some(v as usize));
         };
@@ -178,27 +177,12 @@ impl ListColumns {
         Ok(None)
     }
 
-    /// The vertex whose list is in `slot`.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`], also if there is no such slot.
-    pub fn vertex_at(&self, slot: usize) -> Result<VertexId> {
-        match &self.vertices {
-            Some(vertices) => vertices.at(slot),
-            None if slot < self.num_lists() => Ok(slot as VertexId),
-            None => Err(match &self.body {
-                Body::Arrays(arrays) => arrays.no_list(slot),
-                Body::Coded(coded) => coded.no_list(slot),
-            }),
-        }
-    }
-
     /// The range of arcs of a list.
     ///
     /// # Errors
     /// [`Error::Corrupt`], also if there is no such slot.
     #[inline]
-    pub fn range(&self, slot: usize) -> Result<Range<usize>> {
+    pub(crate) fn range(&self, slot: usize) -> Result<Range<usize>> {
         match &self.body {
             Body::Arrays(arrays) => arrays.range(slot),
             Body::Coded(coded) => coded.range(slot),
@@ -210,7 +194,7 @@ impl ListColumns {
     /// # Errors
     /// [`Error::Corrupt`], also if there is no such slot, or an entry is not a vertex.
     #[inline]
-    pub fn list(&self, slot: usize) -> Result<List<'_>> {
+    pub(crate) fn list(&self, slot: usize) -> Result<List<'_>> {
         match &self.body {
             Body::Arrays(arrays) => arrays.list(slot),
             Body::Coded(coded) => {
@@ -225,7 +209,7 @@ impl ListColumns {
     ///
     /// # Errors
     /// [`Error::Corrupt`], also if there is no such slot.
-    pub fn find(&self, slot: usize, target: VertexId) -> Result<Range<usize>> {
+    pub(crate) fn find(&self, slot: usize, target: VertexId) -> Result<Range<usize>> {
         match &self.body {
             Body::Arrays(arrays) => arrays.find(slot, target),
             Body::Coded(_) => {
@@ -238,7 +222,7 @@ impl ListColumns {
     }
 
     /// A corruption error about the target of an arc.
-    pub fn corrupt(&self, arc: usize, reason: impl Into<String>) -> Error {
+    pub(crate) fn corrupt(&self, arc: usize, reason: impl Into<String>) -> Error {
         match &self.body {
             Body::Arrays(arrays) => arrays.targets_column().corrupt(arc, reason),
             // Finding the byte would take a search; the reason already names the list.
@@ -260,7 +244,7 @@ impl ListColumns {
     }
 
     /// Returns to the system the memory that point reads have filled: see [`crate::io::Map::release`].
-    pub fn release(&self) {
+    pub(crate) fn release(&self) {
         match &self.body {
             Body::Arrays(arrays) => {
                 arrays.offsets_column().release();
@@ -275,19 +259,5 @@ impl ListColumns {
             }
         }
         self.properties.iter().for_each(Values::release);
-    }
-
-    /// The paths of all files, for reports.
-    pub fn files(&self) -> Vec<PathBuf> {
-        let fixed = match &self.body {
-            Body::Arrays(arrays) => vec![arrays.offsets_column().path(), arrays.targets_column().path()],
-            Body::Coded(coded) => {
-                let CodedColumns { groups, sizes, lists, blocks } = coded.columns();
-                vec![groups.path(), sizes.path(), lists.path(), blocks.path()]
-            }
-        };
-        let vertices = self.vertices.iter().map(Column::path);
-        let properties = self.properties.iter().map(Values::path);
-        fixed.into_iter().chain(vertices).chain(properties).map(Path::to_owned).collect()
     }
 }

@@ -26,14 +26,14 @@ use crate::io::Files;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DictionaryFiles {
     /// The texts, concatenated.
-    pub texts: PathBuf,
+    pub(crate) texts: PathBuf,
     /// The end of each text.
-    pub ends: PathBuf,
+    pub(crate) ends: PathBuf,
 }
 
 impl DictionaryFiles {
     /// The dictionary of edge property `number` in the directory of a layer.
-    pub fn of(layer: &Path, number: u32) -> Self {
+    pub(crate) fn of(layer: &Path, number: u32) -> Self {
         Self {
             texts: layer.join(format!("dictionary.{number}.texts")),
             ends: layer.join(format!("dictionary.{number}.ends")),
@@ -92,7 +92,7 @@ impl<'a> PlainWriter<'a> {
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn property<T: Element>(&self, direction: Direction, number: u32) -> Result<ColumnWriter<T>> {
+    pub(crate) fn property<T: Element>(&self, direction: Direction, number: u32) -> Result<ColumnWriter<T>> {
         self.section(direction, SectionColumn::Property(number))
     }
 
@@ -100,7 +100,7 @@ impl<'a> PlainWriter<'a> {
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn versions(&self, versions: &[u64]) -> Result<()> {
+    pub(crate) fn versions(&self, versions: &[u64]) -> Result<()> {
         let mut column = self.column::<u64>(&versions_path(&self.directory), ColumnKind::LayerVersions)?;
         column.append(versions)?;
         column.finish().map(|_| ())
@@ -111,7 +111,11 @@ impl<'a> PlainWriter<'a> {
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn dictionary<'t>(&self, number: u32, texts: impl IntoIterator<Item = &'t [u8]>) -> Result<()> {
+    pub(crate) fn dictionary<'t>(
+        &self,
+        number: u32,
+        texts: impl IntoIterator<Item = &'t [u8]>,
+    ) -> Result<()> {
         let files = DictionaryFiles::of(&self.directory, number);
         let mut bytes = self.column::<u8>(&files.texts, ColumnKind::DictionaryTexts)?;
         let mut ends = self.column::<u64>(&files.ends, ColumnKind::DictionaryEnds)?;
@@ -193,12 +197,12 @@ impl PlainLayer {
     }
 
     /// Whether out-lists and in-lists differ.
-    pub fn is_directed(&self) -> bool {
+    pub(crate) fn is_directed(&self) -> bool {
         self.record.directed
     }
 
     /// The directory of its files.
-    pub fn directory(&self) -> &Path {
+    pub(crate) fn directory(&self) -> &Path {
         &self.directory
     }
 
@@ -206,7 +210,7 @@ impl PlainLayer {
     ///
     /// # Errors
     /// [`Error::Corrupt`].
-    pub fn versions(&self) -> Result<&[u64]> {
+    pub(crate) fn versions(&self) -> Result<&[u64]> {
         let last = std::slice::from_ref(&self.record.last_version);
         let Some(column) = &self.versions else { return Ok(last) };
         let versions = column.get(0..column.len())?;
@@ -218,7 +222,7 @@ impl PlainLayer {
     }
 
     /// Bytes of the file of versions; 0 if there is none.
-    pub fn versions_bytes(&self) -> u64 {
+    pub(crate) fn versions_bytes(&self) -> u64 {
         self.versions.as_ref().map_or(0, Column::file_bytes)
     }
 
@@ -227,7 +231,7 @@ impl PlainLayer {
     ///
     /// # Errors
     /// [`Error::Corrupt`]; [`Error::Invalid`] if the layer no longer distinguishes the version.
-    pub fn rank_of(&self, version: u64) -> Result<Option<u32>> {
+    pub(crate) fn rank_of(&self, version: u64) -> Result<Option<u32>> {
         if version >= self.record.last_version {
             return Ok(None);
         }

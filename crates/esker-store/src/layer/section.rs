@@ -21,49 +21,47 @@ use crate::io::Files;
 /// The address of a fragment in a stack of layers: 24 bits of layer number, 40 bits of the fragment's slot in the
 /// layer's directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Address(pub u64);
+pub(crate) struct Address(pub u64);
 
 impl Address {
-    /// No address.
-    pub const NONE: Self = Self(0);
     const SLOT_BITS: u32 = 40;
 
     /// The fragment in `slot` of layer number `layer`, which is not 0.
-    pub fn new(layer: u32, slot: usize) -> Self {
+    pub(crate) fn new(layer: u32, slot: usize) -> Self {
         Self(u64::from(layer) << Self::SLOT_BITS | slot as u64)
     }
 
     /// The number of the layer.
     #[inline(always)]
-    pub fn layer(self) -> u32 {
+    pub(crate) fn layer(self) -> u32 {
         (self.0 >> Self::SLOT_BITS) as u32
     }
 
     /// The slot of the fragment.
     #[inline(always)]
-    pub fn slot(self) -> usize {
+    pub(crate) fn slot(self) -> usize {
         (self.0 & ((1 << Self::SLOT_BITS) - 1)) as usize
     }
 }
 
 /// Tombstones: pairs (vertex, target) that delete arcs of older layers.
 #[derive(Debug)]
-pub struct Dead {
+pub(crate) struct Dead {
     /// The pairs.
-    pub lists: ListColumns,
+    pub(crate) lists: ListColumns,
     /// The code of the version of each tombstone; `None` if the layer holds a single version.
-    pub codes: Option<Codes>,
+    pub(crate) codes: Option<Codes>,
 }
 
 /// Past arcs: arcs that lived and died within the range of a layer.
 #[derive(Debug)]
-pub struct Past {
+pub(crate) struct Past {
     /// The arcs.
-    pub lists: ListColumns,
+    pub(crate) lists: ListColumns,
     /// The codes of the versions in which they were born.
-    pub born: Codes,
+    pub(crate) born: Codes,
     /// The codes of the versions in which they died.
-    pub died: Codes,
+    pub(crate) died: Codes,
 }
 
 /// The lists of one direction of a layer.
@@ -235,17 +233,17 @@ impl Section {
     }
 
     /// The versions in which the main arcs were born; `None` if the layer holds a single version.
-    pub fn born(&self) -> Option<&Codes> {
+    pub(crate) fn born(&self) -> Option<&Codes> {
         self.born.as_ref()
     }
 
     /// The tombstones; `None` if there are none.
-    pub fn dead(&self) -> Option<&Dead> {
+    pub(crate) fn dead(&self) -> Option<&Dead> {
         self.dead.as_ref()
     }
 
     /// The past arcs; `None` if there are none.
-    pub fn past(&self) -> Option<&Past> {
+    pub(crate) fn past(&self) -> Option<&Past> {
         self.past.as_ref()
     }
 
@@ -253,7 +251,7 @@ impl Section {
     ///
     /// # Errors
     /// [`Error::Corrupt`], also if there is no such slot.
-    pub fn degree_at(&self, slot: usize) -> Result<usize> {
+    pub(crate) fn degree_at(&self, slot: usize) -> Result<usize> {
         match &self.degrees {
             Some(degrees) => degrees.at(slot).map(|degree| degree as usize),
             None => self.main.range(slot).map(|range| range.len()),
@@ -265,7 +263,7 @@ impl Section {
     /// # Errors
     /// [`Error::Corrupt`], also if there is no such slot.
     #[inline]
-    pub fn previous_at(&self, slot: usize) -> Result<Option<Address>> {
+    pub(crate) fn previous_at(&self, slot: usize) -> Result<Option<Address>> {
         match &self.previous {
             Some(previous) => previous.at(slot).map(|address| (address != 0).then_some(Address(address))),
             None => Ok(None),
@@ -273,7 +271,7 @@ impl Section {
     }
 
     /// Bytes of the files of degrees and links.
-    pub fn links_bytes(&self) -> u64 {
+    pub(crate) fn links_bytes(&self) -> u64 {
         self.degrees.as_ref().map_or(0, Column::file_bytes)
             + self.previous.as_ref().map_or(0, Column::file_bytes)
     }
@@ -282,7 +280,7 @@ impl Section {
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.
-    pub fn links(&self, run: &Run) -> Result<Option<(&[VertexId], &[u64])>> {
+    pub(crate) fn links(&self, run: &Run) -> Result<Option<(&[VertexId], &[u64])>> {
         match (&self.degrees, &self.previous) {
             (Some(degrees), Some(previous)) => Ok(Some((degrees.all(run)?, previous.all(run)?))),
             _ => Ok(None),
@@ -294,7 +292,7 @@ impl Section {
     ///
     /// # Errors
     /// [`Error::Corrupt`].
-    pub fn dead_targets(&self, v: VertexId, rank: Option<u32>, out: &mut Vec<VertexId>) -> Result<()> {
+    pub(crate) fn dead_targets(&self, v: VertexId, rank: Option<u32>, out: &mut Vec<VertexId>) -> Result<()> {
         let Some(dead) = &self.dead else { return Ok(()) };
         let Some(slot) = dead.lists.slot_of(v)? else { return Ok(()) };
         let list = dead.lists.list(slot)?;
@@ -314,7 +312,7 @@ impl Section {
     ///
     /// # Errors
     /// [`Error::Corrupt`].
-    pub fn is_dead(&self, v: VertexId, target: VertexId, rank: Option<u32>) -> Result<bool> {
+    pub(crate) fn is_dead(&self, v: VertexId, target: VertexId, rank: Option<u32>) -> Result<bool> {
         let Some(dead) = &self.dead else { return Ok(false) };
         let Some(slot) = dead.lists.slot_of(v)? else { return Ok(false) };
         for at in dead.lists.find(slot, target)? {
@@ -334,7 +332,7 @@ impl Section {
     ///
     /// # Errors
     /// [`Error::Corrupt`]; what `take` returns.
-    pub fn past_runs<'a>(
+    pub(crate) fn past_runs<'a>(
         &'a self,
         v: VertexId,
         rank: u32,

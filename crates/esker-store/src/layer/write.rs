@@ -13,14 +13,14 @@ use crate::format::{ColumnWriter, Element, ElementType, Encoding, SectionRecord}
 #[derive(Debug, Default)]
 pub struct ArcChunk {
     /// For each list, its end among the targets of the chunk.
-    pub ends: Vec<u64>,
+    pub(crate) ends: Vec<u64>,
     /// The targets of all lists, ascending within each list.
     pub targets: Vec<VertexId>,
     /// The code of the version in which each arc was born; empty if the layer holds a single version.
-    pub born: Vec<u32>,
+    pub(crate) born: Vec<u32>,
     /// The code of the version in which each arc died; only for tombstones and past arcs, and empty if the
     /// layer holds a single version.
-    pub died: Vec<u32>,
+    pub(crate) died: Vec<u32>,
     /// For each edge property, the bits of its values: see [`crate::format::Values::bits_at`].
     pub properties: Vec<Vec<u64>>,
 }
@@ -32,7 +32,7 @@ impl ArcChunk {
     }
 
     /// Where the current list begins.
-    pub fn list_start(&self) -> usize {
+    pub(crate) fn list_start(&self) -> usize {
         self.ends.last().map_or(0, |&end| end as usize)
     }
 }
@@ -41,22 +41,22 @@ impl ArcChunk {
 #[derive(Debug, Default)]
 pub struct SectionChunk {
     /// The vertices.
-    pub vertices: Vec<VertexId>,
+    pub(crate) vertices: Vec<VertexId>,
     /// The degree of each vertex; unused in a complete layer.
-    pub degrees: Vec<VertexId>,
+    pub(crate) degrees: Vec<VertexId>,
     /// The address of the next older fragment of each vertex (see [`super::Address`]); unused in a complete
     /// layer.
-    pub previous: Vec<u64>,
+    pub(crate) previous: Vec<u64>,
     /// The arcs of each vertex that are alive at the end of the range.
     pub main: ArcChunk,
     /// The vertices with tombstones, ascending.
-    pub dead_vertices: Vec<VertexId>,
+    pub(crate) dead_vertices: Vec<VertexId>,
     /// Their tombstones.
-    pub dead: ArcChunk,
+    pub(crate) dead: ArcChunk,
     /// The vertices with past arcs, ascending.
-    pub past_vertices: Vec<VertexId>,
+    pub(crate) past_vertices: Vec<VertexId>,
     /// Their past arcs.
-    pub past: ArcChunk,
+    pub(crate) past: ArcChunk,
 }
 
 /// Which columns a section has, and their types.
@@ -304,7 +304,7 @@ impl<'a> SectionWriter<'a> {
     ///
     /// # Errors
     /// The first error of `make` or of writing; cancellation.
-    pub fn append_all(
+    pub(crate) fn append_all(
         &mut self,
         run: &Run,
         count: usize,

@@ -24,7 +24,7 @@ mod list;
 mod vertices;
 mod whole;
 mod bulk;
-pub mod policy;
+pub(crate) mod policy;
 #[cfg(test)]
 mod tests;
 

@@ -22,16 +22,16 @@ use std::ops::Range;
 use crate::format::{LayerRecord, SectionRecord};
 
 /// The ratio of sizes between consecutive tiers.
-pub const FACTOR: u64 = 4;
+const FACTOR: u64 = 4;
 /// This many layers of one tier are merged. With fewer than the factor, the result might stay in the tier.
-pub const MIN_COUNT: usize = 4;
+const MIN_COUNT: usize = 4;
 /// The complete layer takes part once the others exceed one part in this many of its size.
-pub const COMPLETE_SHARE: u64 = 4;
+const COMPLETE_SHARE: u64 = 4;
 
 const _: () = assert!(MIN_COUNT as u64 >= FACTOR);
 
 /// The size of a layer for this policy: entries and lists of both directions.
-pub fn size_of(record: &LayerRecord) -> u64 {
+pub(crate) fn size_of(record: &LayerRecord) -> u64 {
     let size = |section: &SectionRecord| {
         let arcs = section.arcs + section.dead_arcs + section.past_arcs;
         // A complete layer has a list for each vertex, changed or not, so its lists do not count.
@@ -72,7 +72,7 @@ pub(crate) fn due(sizes: &[u64]) -> Vec<Range<usize>> {
 }
 
 /// The run of all layers; `None` if there is only one.
-pub fn everything(sizes: &[u64]) -> Option<Range<usize>> {
+fn everything(sizes: &[u64]) -> Option<Range<usize>> {
     (sizes.len() > 1).then_some(0..sizes.len())
 }
 

@@ -7,7 +7,8 @@ use super::{MergeEnd, MergeOptions, merge_layers};
 use crate::format::{ElementType, Encoding, SectionRecord, VersionRecord};
 use crate::freeze::{Changes, CopyPolicy, EdgeChange, REMOVAL, freeze};
 use crate::history::{
-    HistoryChange, DATABASE, History, GraphKind, TestLayers, Random, check_version, layer_directory, random_cuts, text_of,
+    DATABASE, GraphKind, History, HistoryChange, Random, TestLayers, check_version, layer_directory,
+    random_cuts, text_of,
 };
 use crate::io::Disk;
 use crate::layer::PlainWriter;

@@ -12,7 +12,7 @@ use crate::layer::{Address, List, ListColumns, PlainLayer, Section, for_runs, pa
 
 /// Selects lists of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Area {
+pub(crate) enum Area {
     /// The arcs alive at the end of the layer's range.
     Main,
     /// The arcs that lived and died within the range.
@@ -21,17 +21,17 @@ pub enum Area {
 
 /// A piece of the list of one vertex whose arcs are all visible in the version.
 #[derive(Debug, Clone)]
-pub struct Stretch<'a> {
+pub(crate) struct Stretch<'a> {
     /// Position of the layer in the stack.
-    pub layer: usize,
+    pub(crate) layer: usize,
     /// The lists that contain the arcs.
-    pub area: Area,
+    pub(crate) area: Area,
     /// The area of the layer.
-    pub lists: &'a ListColumns,
+    pub(crate) lists: &'a ListColumns,
     /// The index of its first arc among the targets and properties of `lists`.
-    pub start: usize,
+    pub(crate) start: usize,
     /// Its targets, ascending.
-    pub targets: Cow<'a, [VertexId]>,
+    pub(crate) targets: Cow<'a, [VertexId]>,
 }
 
 /// The layers of a version, with the lookups that follow the chains.
@@ -52,24 +52,24 @@ impl Chains {
     }
 
     /// The rank of the version in the newest layer, if that layer is partial.
-    pub fn rank(&self) -> Option<u32> {
+    pub(crate) fn rank(&self) -> Option<u32> {
         self.rank
     }
 
     /// Number of vertices of the version.
-    pub fn num_vertices(&self) -> usize {
+    pub(crate) fn num_vertices(&self) -> usize {
         self.num_vertices
     }
 
     /// Whether the stack is one complete layer, all of it visible; then its lists are those of the version.
-    pub fn is_plain(&self) -> bool {
+    pub(crate) fn is_plain(&self) -> bool {
         self.layers.len() == 1
             && self.rank.is_none()
             && self.num_vertices == self.layers[0].out().main().num_lists()
     }
 
     /// Whether lists of this direction are stored.
-    pub fn has(&self, direction: Direction) -> bool {
+    pub(crate) fn has(&self, direction: Direction) -> bool {
         self.layers[0].section(direction).is_some()
     }
 
@@ -77,7 +77,7 @@ impl Chains {
     ///
     /// # Errors
     /// [`Stop::Unsuitable`] if the graph is stored without this direction.
-    pub fn section(&self, layer: usize, direction: Direction) -> Result<&Section> {
+    pub(crate) fn section(&self, layer: usize, direction: Direction) -> Result<&Section> {
         self.layers[layer].section(direction).ok_or_else(|| {
             Stop::Unsuitable("the graph is stored without its in-edges: import it again with them".to_owned())
                 .into()

@@ -18,9 +18,8 @@ use esker_graph::{Direction, Flow, Run, VertexId};
 use crate::error::{Error, Result};
 use crate::layer::{ListColumns, PlainLayer};
 
-pub use chain::{Area, Chains, Stretch};
-pub use marks::Marks;
-pub use table::Table;
+pub(crate) use chain::{Area, Chains, Stretch};
+pub(crate) use table::Table;
 
 /// The layers of a version, with the vertex tables built for them.
 #[derive(Debug)]
@@ -92,7 +91,7 @@ impl Stack {
     ///
     /// # Errors
     /// [`Error::Corrupt`]; what `take` returns; [`Error::Invalid`] if the version has no vertex `v`.
-    pub fn visit<'a>(
+    pub(crate) fn visit<'a>(
         &'a self,
         direction: Direction,
         v: VertexId,
@@ -113,7 +112,7 @@ impl Stack {
     ///
     /// # Errors
     /// As [`Stack::visit`].
-    pub fn visit_copies<'a>(
+    pub(crate) fn visit_copies<'a>(
         &'a self,
         direction: Direction,
         v: VertexId,
@@ -129,7 +128,11 @@ impl Stack {
     ///
     /// # Errors
     /// [`Error::Corrupt`]; [`Error::Invalid`] if the version has no vertex `v`.
-    pub fn newest_fragment(&self, direction: Direction, v: VertexId) -> Result<Option<(usize, usize)>> {
+    pub(crate) fn newest_fragment(
+        &self,
+        direction: Direction,
+        v: VertexId,
+    ) -> Result<Option<(usize, usize)>> {
         match self.table_if_made(direction) {
             Some(table) => match table.head(v) {
                 Some(address) => self.place(self.layers.len(), address, direction, v),
@@ -143,7 +146,7 @@ impl Stack {
     ///
     /// # Errors
     /// As [`Stack::visit`].
-    pub fn degree(&self, direction: Direction, v: VertexId) -> Result<usize> {
+    pub(crate) fn degree(&self, direction: Direction, v: VertexId) -> Result<usize> {
         self.expect_vertex(v)?;
         if let Some(table) = self.table_if_made(direction) {
             return Ok(table.degree(v));
@@ -153,7 +156,7 @@ impl Stack {
 
     /// Takes over the vertex tables of another stack. If this stack is the older one with layers added,
     /// building its tables only applies those layers.
-    pub fn inherit(&self, older: &Self) {
+    pub(crate) fn inherit(&self, older: &Self) {
         let numbers =
             |stack: &Self| stack.layers.iter().map(|layer| layer.record().number).collect::<Vec<_>>();
         if older.rank.is_some() || !numbers(self).starts_with(&numbers(older)) {
@@ -175,7 +178,7 @@ impl Stack {
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.
-    pub fn table(&self, direction: Direction, run: &Run) -> Result<Arc<Table>> {
+    pub(crate) fn table(&self, direction: Direction, run: &Run) -> Result<Arc<Table>> {
         if let Some(table) = self.table_if_made(direction) {
             return Ok(table);
         }

@@ -19,7 +19,7 @@ use crate::layer::{Address, Section};
 /// Memory: 8 bytes, a vertex id and three bits for each vertex, minus the pages shared with other versions, and a
 /// bit for each fragment.
 #[derive(Debug, Clone)]
-pub struct Table {
+pub(crate) struct Table {
     heads: Lama<u64>,
     degrees: Lama<VertexId>,
     /// Vertices whose lists must be assembled along their chains, because some of their arcs are dead or not
@@ -170,39 +170,30 @@ impl Table {
 
     /// The newest fragment of `v`; `None` if the list is empty.
     #[inline(always)]
-    pub fn head(&self, v: VertexId) -> Option<Address> {
+    pub(crate) fn head(&self, v: VertexId) -> Option<Address> {
         let head = self.heads.get(v as usize);
         (head != 0).then_some(Address(head))
     }
 
     /// The degree of `v`.
     #[inline(always)]
-    pub fn degree(&self, v: VertexId) -> usize {
+    pub(crate) fn degree(&self, v: VertexId) -> usize {
         self.degrees.get(v as usize) as usize
     }
 
     /// The vertices whose lists must be assembled along their chains.
-    pub fn special(&self) -> &Marks {
+    pub(crate) fn special(&self) -> &Marks {
         &self.special
     }
 
     /// The vertices whose newest fragment is not in the oldest layer.
-    pub fn chained(&self) -> &Marks {
+    pub(crate) fn chained(&self) -> &Marks {
         &self.chained
     }
 
     /// The slots of a layer that scans of the layer skip.
-    pub fn skipped(&self, layer: usize) -> &Marks {
+    pub(crate) fn skipped(&self, layer: usize) -> &Marks {
         &self.skipped[layer]
-    }
-
-    /// Bytes of memory, including the pages shared with other versions.
-    pub fn bytes(&self) -> usize {
-        let arrays = self.heads.owned_bytes() + self.degrees.owned_bytes();
-        arrays
-            + self.special.bytes()
-            + self.chained.bytes()
-            + self.skipped.iter().map(|marks| marks.bytes()).sum::<usize>()
     }
 }
 

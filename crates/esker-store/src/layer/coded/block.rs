@@ -3,10 +3,10 @@
 use esker_graph::VertexId;
 
 /// Arcs of a block; the last block of a list may have fewer.
-pub const BLOCK_LEN: usize = 64;
+pub(crate) const BLOCK_LEN: usize = 64;
 
 /// Decoders may write this many entries beyond those that they decode.
-pub const ROOM: usize = 16;
+pub(crate) const ROOM: usize = 16;
 
 /// Decoders may read this many bytes from the start of a block, or of sixteen differences.
 pub(crate) const AHEAD_BYTES: usize = 64;

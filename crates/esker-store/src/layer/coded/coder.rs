@@ -7,22 +7,22 @@ use super::index::{GROUP_LEN, Record, width_log};
 
 /// Encoded elements that were not yet taken.
 #[derive(Debug, Default)]
-pub struct Parts {
+pub(crate) struct Parts {
     /// For the column `groups`.
-    pub groups: Vec<u64>,
+    pub(crate) groups: Vec<u64>,
     /// For the column `sizes`.
-    pub sizes: Vec<u8>,
+    pub(crate) sizes: Vec<u8>,
     /// For the column `lists`.
-    pub lists: Vec<u8>,
+    pub(crate) lists: Vec<u8>,
     /// For the column `blocks`.
-    pub blocks: Vec<u64>,
+    pub(crate) blocks: Vec<u64>,
 }
 
 /// Encodes lists in the order of their vertices.
 ///
 /// Memory: 2 KiB and [`Coder::parts`], which the caller writes and clears.
 #[derive(Debug)]
-pub struct Coder {
+pub(crate) struct Coder {
     parts: Parts,
     /// Elements of `sizes`, `lists` and `blocks` that were already taken.
     taken: [u64; 3],
@@ -62,12 +62,12 @@ impl Default for Coder {
 
 impl Coder {
     /// Encoded elements that were not yet taken.
-    pub fn parts(&self) -> &Parts {
+    pub(crate) fn parts(&self) -> &Parts {
         &self.parts
     }
 
     /// Clears [`Coder::parts`] after the caller has written them.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         let Parts { groups, sizes, lists, blocks } = &mut self.parts;
         for (taken, len) in self.taken.iter_mut().zip([sizes.len(), lists.len(), blocks.len()]) {
             *taken += len as u64;
@@ -83,7 +83,7 @@ impl Coder {
     }
 
     /// Appends ascending targets to the current list.
-    pub fn append(&mut self, mut targets: &[VertexId]) {
+    pub(crate) fn append(&mut self, mut targets: &[VertexId]) {
         while !targets.is_empty() {
             if self.block_len == BLOCK_LEN {
                 if self.list_arcs == 0 {
@@ -111,7 +111,7 @@ impl Coder {
     }
 
     /// Ends the current list; the next one belongs to the next vertex.
-    pub fn end_list(&mut self) {
+    pub(crate) fn end_list(&mut self) {
         if self.block_len > 0 {
             self.code_block();
         }
@@ -147,7 +147,7 @@ impl Coder {
     }
 
     /// Ends the last group. The contents of [`Coder::parts`] then complete the columns.
-    pub fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         if self.group_len > 0 {
             self.end_group();
         }

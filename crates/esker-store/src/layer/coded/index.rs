@@ -161,18 +161,18 @@ impl<'a> Sizes<'a> {
 
 /// The position of a list among all arcs and bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Place {
+pub(crate) struct Place {
     /// Its first arc, counted over all lists.
-    pub arc: usize,
+    pub(crate) arc: usize,
     /// Its first byte.
-    pub byte: usize,
+    pub(crate) byte: usize,
     /// The number of its arcs.
-    pub degree: usize,
+    pub(crate) degree: usize,
 }
 
 /// The positions of the lists of a group.
 #[derive(Debug)]
-pub struct Places {
+pub(crate) struct Places {
     /// The first arc of each list, then the end of the last.
     pub(super) arcs: [u64; GROUP_LEN + 1],
     /// The first byte of each list, then the end of the last.
@@ -188,21 +188,21 @@ impl Default for Places {
 impl Places {
     /// The position of a list, by its index in the group.
     #[inline(always)]
-    pub fn at(&self, index: usize) -> Place {
+    pub(crate) fn at(&self, index: usize) -> Place {
         let (arc, end) = (self.arcs[index] as usize, self.arcs[index + 1] as usize);
         Place { arc, byte: self.bytes[index] as usize, degree: end - arc }
     }
 
     /// The end of the bytes of a list.
     #[inline(always)]
-    pub fn end_byte(&self, index: usize) -> usize {
+    pub(crate) fn end_byte(&self, index: usize) -> usize {
         self.bytes[index + 1] as usize
     }
 }
 
 /// The verified index of compressed lists.
 #[derive(Debug, Clone, Copy)]
-pub struct Index<'a> {
+pub(crate) struct Index<'a> {
     pub(super) groups: &'a [u64],
     pub(super) sizes: &'a [u8],
     pub(super) num_lists: usize,
@@ -211,13 +211,8 @@ pub struct Index<'a> {
 impl<'a> Index<'a> {
     /// Number of lists.
     #[inline(always)]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.num_lists
-    }
-
-    /// Whether there are no lists.
-    pub fn is_empty(&self) -> bool {
-        self.num_lists == 0
     }
 
     #[inline(always)]
@@ -234,14 +229,14 @@ impl<'a> Index<'a> {
 
     /// Number of arcs of a list.
     #[inline(always)]
-    pub fn degree(&self, slot: usize) -> usize {
+    pub(crate) fn degree(&self, slot: usize) -> usize {
         let record = self.record(slot / GROUP_LEN);
         size_at(&self.sizes[record.place as usize..], record.widths[0], slot % GROUP_LEN) as usize
     }
 
     /// The arcs of a list.
     #[inline]
-    pub fn range(&self, slot: usize) -> Range<usize> {
+    pub(crate) fn range(&self, slot: usize) -> Range<usize> {
         let sizes = self.sizes(slot / GROUP_LEN);
         let (index, start) = (slot % GROUP_LEN, sizes.arcs_before(slot % GROUP_LEN) as usize);
         start..start + sizes.degree(index)
@@ -249,7 +244,7 @@ impl<'a> Index<'a> {
 
     /// Number of arcs in the lists before `slot`; `slot` may equal the number of lists.
     #[inline]
-    pub fn before(&self, slot: usize) -> usize {
+    pub(crate) fn before(&self, slot: usize) -> usize {
         match slot % GROUP_LEN {
             0 => self.record(slot / GROUP_LEN).arcs as usize,
             index => self.sizes(slot / GROUP_LEN).arcs_before(index) as usize,
@@ -258,20 +253,20 @@ impl<'a> Index<'a> {
 
     /// The position of a list.
     #[inline]
-    pub fn place(&self, slot: usize) -> Place {
+    pub(crate) fn place(&self, slot: usize) -> Place {
         let (sizes, index) = (self.sizes(slot / GROUP_LEN), slot % GROUP_LEN);
         let (arc, byte) = (sizes.arcs_before(index) as usize, sizes.bytes_before(index) as usize);
         Place { arc, byte, degree: sizes.degree(index) }
     }
 
     /// The number of lists plus the number of arcs.
-    pub fn entries(&self) -> usize {
+    pub(crate) fn entries(&self) -> usize {
         self.num_lists + self.record(self.num_lists.div_ceil(GROUP_LEN)).arcs as usize
     }
 
     /// The first slot of the first group that has at least `entry` lists and arcs before it, or the number of
     /// lists.
-    pub fn slot_at_entry(&self, entry: usize) -> usize {
+    pub(crate) fn slot_at_entry(&self, entry: usize) -> usize {
         let (mut low, mut high) = (0, self.num_lists.div_ceil(GROUP_LEN));
         while low < high {
             let middle = low + (high - low) / 2;
@@ -285,7 +280,7 @@ impl<'a> Index<'a> {
     }
 
     /// The first slot whose list begins at or after `byte`, or the number of lists.
-    pub fn slot_at_byte(&self, byte: usize) -> usize {
+    pub(crate) fn slot_at_byte(&self, byte: usize) -> usize {
         let (mut low, mut high) = (0, self.num_lists.div_ceil(GROUP_LEN));
         while low < high {
             let middle = low + (high - low) / 2;
@@ -300,13 +295,13 @@ impl<'a> Index<'a> {
     }
 
     /// A cursor for ascending slots.
-    pub fn walk(&self) -> GroupWalk<'a> {
+    pub(crate) fn walk(&self) -> GroupWalk<'a> {
         GroupWalk { index: *self, group: usize::MAX, sizes: None, next: 0, arc: 0, byte: 0 }
     }
 
     /// Calls `take` with each list of `slots` and its position, until `take` fails.
     #[inline(always)]
-    pub fn try_for_each<E>(
+    pub(crate) fn try_for_each<E>(
         &self,
         slots: Range<usize>,
         mut take: impl FnMut(usize, Place) -> Result<(), E>,
@@ -318,7 +313,7 @@ impl<'a> Index<'a> {
 
 /// Finds lists in ascending order, reusing the sums of the previous list.
 #[derive(Debug)]
-pub struct GroupWalk<'a> {
+pub(crate) struct GroupWalk<'a> {
     index: Index<'a>,
     /// The group of `sizes`.
     group: usize,
@@ -334,7 +329,7 @@ pub struct GroupWalk<'a> {
 impl GroupWalk<'_> {
     /// The position of a list. Slots must ascend, at least within a group; others take longer.
     #[inline(always)]
-    pub fn place(&mut self, slot: usize) -> Place {
+    pub(crate) fn place(&mut self, slot: usize) -> Place {
         let (group, index) = (slot / GROUP_LEN, slot % GROUP_LEN);
         let sizes = match self.sizes {
             Some(sizes) if group == self.group && index >= self.next => sizes,

@@ -24,20 +24,20 @@ const LINK_BYTES: usize = size_of::<u64>();
 
 /// The columns of compressed lists: see [the module](super).
 #[derive(Debug)]
-pub struct CodedColumns {
+pub(crate) struct CodedColumns {
     /// Three numbers for each group, and three more at the end.
-    pub groups: Column<u64>,
+    pub(crate) groups: Column<u64>,
     /// The degrees and lengths of each group.
-    pub sizes: Column<u8>,
+    pub(crate) sizes: Column<u8>,
     /// The encoded lists.
-    pub lists: Column<u8>,
+    pub(crate) lists: Column<u8>,
     /// The start of each block of long lists but the first.
-    pub blocks: Column<u64>,
+    pub(crate) blocks: Column<u64>,
 }
 
 /// The compressed lists of all vertices.
 #[derive(Debug)]
-pub struct Coded {
+pub(crate) struct Coded {
     columns: CodedColumns,
     num_lists: usize,
     num_arcs: usize,
@@ -83,7 +83,7 @@ impl Coded {
     }
 
     /// The columns.
-    pub fn columns(&self) -> &CodedColumns {
+    pub(crate) fn columns(&self) -> &CodedColumns {
         &self.columns
     }
 
@@ -95,7 +95,7 @@ impl Coded {
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.
-    pub fn index(&self, run: &Run) -> Result<Index<'_>> {
+    pub(crate) fn index(&self, run: &Run) -> Result<Index<'_>> {
         let (groups, sizes) = (self.columns.groups.all(run)?, self.columns.sizes.all(run)?);
         let index = Index { groups, sizes, num_lists: self.num_lists };
         if !self.index_sound.load(Ordering::Acquire) {
@@ -120,7 +120,7 @@ impl Coded {
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.
-    pub fn all(&self, run: &Run) -> Result<CodedLists<'_>> {
+    pub(crate) fn all(&self, run: &Run) -> Result<CodedLists<'_>> {
         let index = self.index(run)?;
         let blocks = self.columns.blocks.all(run)?;
         if !self.lists_sound.load(Ordering::Acquire) {
@@ -367,14 +367,14 @@ impl Coded {
 impl<'a> CodedLists<'a> {
     /// The index of the lists.
     #[inline(always)]
-    pub fn index(&self) -> Index<'a> {
+    pub(crate) fn index(&self) -> Index<'a> {
         self.index
     }
 
     /// Decodes the first `len` arcs of the list of `v` to the start of `out`, which has [`ROOM`] entries
     /// more.
     #[inline]
-    pub fn decode(&self, v: VertexId, place: Place, len: usize, out: &mut [VertexId]) {
+    pub(crate) fn decode(&self, v: VertexId, place: Place, len: usize, out: &mut [VertexId]) {
         if len > 0 {
             self.decoder.decode(self.bytes, self.start(place), v, len, out);
         }
@@ -388,13 +388,13 @@ impl<'a> CodedLists<'a> {
 
     /// Fills `places` with the places of the lists of the group that begins with slot `first`.
     #[inline]
-    pub fn places(&self, first: usize, places: &mut Places) {
+    pub(crate) fn places(&self, first: usize, places: &mut Places) {
         self.decoder.places(self.index.sizes(first / GROUP_LEN), places);
     }
 
     /// The first two targets of a list; the second is arbitrary if the list has only one.
     #[inline(always)]
-    pub fn first_two(&self, v: VertexId, place: Place) -> [VertexId; 2] {
+    pub(crate) fn first_two(&self, v: VertexId, place: Place) -> [VertexId; 2] {
         let head = BlockHeader::read(self.bytes, self.start(place), v);
         [head.first, head.first.wrapping_add(head.difference(self.bytes))]
     }
@@ -402,7 +402,7 @@ impl<'a> CodedLists<'a> {
     /// Decodes lists of the group that begins with slot `first`, one after another, to the start of `buffer`:
     /// those whose bits are set in `wanted`, up to the first list longer than `longest` or until the buffer
     /// is full enough. Returns the bits of the decoded lists.
-    pub fn decode_group(
+    pub(crate) fn decode_group(
         &self,
         first: usize,
         places: &Places,
@@ -429,7 +429,7 @@ impl<'a> CodedLists<'a> {
 
     /// Decodes a range of arcs of a list into `buffer`, beginning with the block that holds the first of
     /// them.
-    pub fn piece<'b>(
+    pub(crate) fn piece<'b>(
         &self,
         v: VertexId,
         place: Place,
@@ -456,7 +456,7 @@ impl<'a> CodedLists<'a> {
     }
 
     /// Appends the targets of all lists in `slots` to `out`.
-    pub fn decode_all(&self, slots: Range<usize>, out: &mut Vec<VertexId>) {
+    pub(crate) fn decode_all(&self, slots: Range<usize>, out: &mut Vec<VertexId>) {
         let arcs = self.index.before(slots.start)..self.index.before(slots.end);
         let base = out.len();
         out.resize(base + arcs.len() + ROOM, 0);
@@ -472,7 +472,7 @@ impl<'a> CodedLists<'a> {
 
     /// Reads the first byte of a list, to bring it into the cache before it is needed.
     #[inline(always)]
-    pub fn touch(&self, place: Place) {
+    pub(crate) fn touch(&self, place: Place) {
         std::hint::black_box(self.bytes.get(place.byte - self.first_byte));
     }
 }

@@ -33,8 +33,8 @@ mod lists;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use block::AHEAD_BYTES;
-pub use block::{BLOCK_LEN, ROOM};
-pub use coder::{Coder, Parts};
-pub use index::{GroupWalk, Index, Place, Places};
-pub use lists::{Coded, CodedColumns, CodedLists};
+pub(crate) use block::{AHEAD_BYTES, BLOCK_LEN};
+pub(crate) use coder::Coder;
+pub(crate) use index::{Index, Place, Places};
+pub use lists::CodedLists;
+pub(crate) use lists::{Coded, CodedColumns};

@@ -6,8 +6,9 @@ use esker_graph::{Run, VertexId, vertex};
 use proptest::prelude::*;
 
 use super::block::{BLOCK_LEN, ROOM, decode, encode, end_of};
+use super::coder::Parts;
 use super::vector::Decoder;
-use super::{Coded, CodedColumns, Coder, Parts};
+use super::{Coded, CodedColumns, Coder};
 use crate::error::{Error, Result};
 use crate::format::{Column, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element};
 use crate::io::MemoryDisk;
