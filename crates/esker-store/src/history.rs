@@ -201,17 +201,22 @@ impl History {
     }
 
     /// Writes the whole history as layers that end at `cuts` (ascending; the last is the newest version) and
-    /// distinguish the versions `told` and `cuts`. `random` decides which fragments are whole.
-    pub(crate) fn layers(&self, random: &mut Random, cuts: &[u64], told: &[u64]) -> TestLayers {
-        let mut layers = TestLayers { disk: MemoryDisk::new(), layers: Vec::new(), told: told.to_vec() };
-        layers.told.extend(cuts);
-        layers.told.sort_unstable();
-        layers.told.dedup();
+    /// distinguish the versions `distinguished` and `cuts`. `random` decides which fragments are whole.
+    pub(crate) fn layers(&self, random: &mut Random, cuts: &[u64], distinguished: &[u64]) -> TestLayers {
+        let mut layers =
+            TestLayers { disk: MemoryDisk::new(), layers: Vec::new(), distinguished: distinguished.to_vec() };
+        layers.distinguished.extend(cuts);
+        layers.distinguished.sort_unstable();
+        layers.distinguished.dedup();
         let mut heads = [HashMap::new(), HashMap::new()];
         let mut first = 1;
         for (number, &last) in (1..).zip(cuts) {
-            let versions: Vec<u64> =
-                layers.told.iter().copied().filter(|version| (first..=last).contains(version)).collect();
+            let versions: Vec<u64> = layers
+                .distinguished
+                .iter()
+                .copied()
+                .filter(|version| (first..=last).contains(version))
+                .collect();
             let range = LayerRange { number, first, last, versions, sloppy: random.chance(30) };
             let mut record = self.record(&range);
             let directory = layer_directory(number);
@@ -327,7 +332,7 @@ impl LayerRange {
         if version < self.first || (self.number == 1 && version == 1) {
             return 0;
         }
-        self.versions.partition_point(|&told| told < version) as u32 + 1
+        self.versions.partition_point(|&distinguished| distinguished < version) as u32 + 1
     }
 
     /// Adds the fragment of a vertex; `list` is its list throughout the history.
@@ -404,7 +409,7 @@ pub(crate) struct TestLayers {
     /// Oldest first.
     pub(crate) layers: Vec<Arc<PlainLayer>>,
     /// The versions that the layers distinguish.
-    pub(crate) told: Vec<u64>,
+    pub(crate) distinguished: Vec<u64>,
 }
 
 impl TestLayers {

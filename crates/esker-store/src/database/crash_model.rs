@@ -238,7 +238,7 @@ impl PossibleContents {
     }
 
     /// Checks that an open database has one of the possible contents, which is then the only one.
-    pub(super) fn settle(&mut self, db: &Database, run: &Run) {
+    pub(super) fn verify(&mut self, db: &Database, run: &Run) {
         let found = self.find(db, run).clone();
         found.verify(db, run);
         self.0 = vec![found];

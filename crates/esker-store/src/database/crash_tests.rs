@@ -73,7 +73,7 @@ impl Workload {
         let store = Store::open_on(Arc::clone(&shared), Path::new(DB)).unwrap();
         let seen: Vec<u64> = store.versions().unwrap().iter().map(|version| version.number).collect();
         let db = open(disk).unwrap();
-        possible.settle(&db, &self.run);
+        possible.verify(&db, &self.run);
         assert!(
             possible.0[0].versions.keys().eq(&seen),
             "a reader must see the same versions, but saw {seen:?}"
@@ -81,7 +81,7 @@ impl Workload {
         for request in [Request::Commit(vec![ModelChange::Add(1, 2, 3, 4)]), Request::Freeze] {
             possible.advance(&db, &request, &self.run).unwrap();
         }
-        possible.settle(&db, &self.run);
+        possible.verify(&db, &self.run);
         if is_thorough {
             let report = check(&shared, &db.snapshot().unwrap(), &self.run).unwrap();
             assert!(report.is_sound(), "{:?}", report.problems);
@@ -276,7 +276,7 @@ fn the_newest_version_in_a_layer_can_be_forgotten_while_the_log_continues_from_i
     for request in [add(1), Request::Freeze, add(2), Request::Forget(1), add(3)] {
         possible.advance(&db, &request, &workload.run).unwrap();
     }
-    possible.settle(&db, &workload.run);
+    possible.verify(&db, &workload.run);
     assert!(possible.0[0].versions.keys().eq(&[1, 3, 4]));
 }
 
@@ -300,11 +300,11 @@ fn the_newest_version_can_be_forgotten_in_the_log_and_in_layers() {
     for requests in requests {
         for request in requests {
             possible.advance(&db, &request, &workload.run).unwrap();
-            possible.settle(&db, &workload.run);
+            possible.verify(&db, &workload.run);
         }
         db.close().unwrap();
         db = open(&disk).unwrap();
-        possible.settle(&db, &workload.run);
+        possible.verify(&db, &workload.run);
         let report =
             check(&(Arc::new(disk.clone()) as Arc<dyn Disk>), &db.snapshot().unwrap(), &workload.run)
                 .unwrap();
@@ -327,7 +327,7 @@ fn tagging_a_version_in_the_log_keeps_it_from_being_forgotten() {
     for request in [Request::Retain(Retention::Last(1)), add(1), add(2), add(3), Request::Tag(0, 1)] {
         possible.advance(&db, &request, &workload.run).unwrap();
     }
-    possible.settle(&db, &workload.run);
+    possible.verify(&db, &workload.run);
     assert!(possible.0[0].versions.keys().eq(&[2, 4]), "the tagged version and the newest must remain");
     let refused = db.tag("nothing", 3).unwrap_err();
     assert!(matches!(refused, Error::Invalid(_)), "{refused}");

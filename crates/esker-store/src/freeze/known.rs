@@ -82,7 +82,7 @@ impl KnownEdges {
     }
 
     fn insert(&mut self, source: VertexId, target: VertexId) {
-        let (word, bits) = place_of(source, target, self.words.len());
+        let (word, bits) = word_and_bits(source, target, self.words.len());
         self.words[word] |= bits;
         self.num_arcs += 1;
     }
@@ -94,14 +94,14 @@ impl KnownEdges {
         if self.words.is_empty() {
             return false;
         }
-        let (word, bits) = place_of(source, target, self.words.len());
+        let (word, bits) = word_and_bits(source, target, self.words.len());
         self.words[word] & bits == bits
     }
 }
 
 /// The index of an arc's word, and its bits in that word.
 #[inline]
-fn place_of(source: VertexId, target: VertexId, words: usize) -> (usize, u64) {
+fn word_and_bits(source: VertexId, target: VertexId, words: usize) -> (usize, u64) {
     let hash = hash_int(hash_int(source as usize as u64) ^ target as usize as u64);
     let word = (u128::from(hash) * words as u128) >> 64;
     let bits = [0, 6, 12, 18].iter().fold(0, |bits, shift| bits | 1 << ((hash >> shift) & 63));

@@ -141,10 +141,10 @@ impl<'a> Resolver<'a> {
         alive.clear();
         past.clear();
         dead.clear();
-        let place = self.newest(v)?;
-        let old_len = match self.unread_len(v, place, new)? {
+        let fragment = self.newest(v)?;
+        let old_len = match self.unread_len(v, fragment, new)? {
             Some(len) => len,
-            None => self.read_old(v, place, old)?,
+            None => self.read_old(v, fragment, old)?,
         };
         let mut first = 0;
         for arcs in arcs.chunk_by(|a, b| a.target == b.target) {
@@ -163,7 +163,7 @@ impl<'a> Resolver<'a> {
         let copied = self.is_copied(v, old_len, died);
         chunk.vertices.push(v);
         chunk.degrees.push((old_len - died + alive.len()) as VertexId);
-        chunk.previous.push(if copied { 0 } else { place.map_or(0, |place| self.address(place).0) });
+        chunk.previous.push(if copied { 0 } else { fragment.map_or(0, |fragment| self.address(fragment).0) });
         if copied {
             self.copy_old(old, dead, alive, past);
         } else if !dead.is_empty() {
@@ -206,17 +206,17 @@ impl<'a> Resolver<'a> {
             (Vec::with_capacity(SEARCHES_AT_ONCE + 1), None);
         for arcs in arcs.chunks(SEARCHES_AT_ONCE) {
             held.drain(..held.len().saturating_sub(1));
-            let mut places = [0; SEARCHES_AT_ONCE];
-            for (place, arc) in places.iter_mut().zip(arcs) {
+            let mut indexes = [0; SEARCHES_AT_ONCE];
+            for (index, arc) in indexes.iter_mut().zip(arcs) {
                 if last != Some(arc.source) {
                     let slot = arc.source as usize;
                     let is_there = slot < self.base.num_lists();
                     held.push(if is_there { self.base.list(slot)?.targets } else { Cow::Borrowed(&[]) });
                     last = Some(arc.source);
                 }
-                *place = held.len() - 1;
+                *index = held.len() - 1;
             }
-            let mut lists: [&[VertexId]; SEARCHES_AT_ONCE] = std::array::from_fn(|i| &*held[places[i]]);
+            let mut lists: [&[VertexId]; SEARCHES_AT_ONCE] = std::array::from_fn(|i| &*held[indexes[i]]);
             narrow(&mut lists, arcs);
             for (list, arc) in lists.iter().zip(arcs) {
                 let is_in_base = list.first() == Some(&arc.target);
@@ -244,15 +244,15 @@ impl<'a> Resolver<'a> {
         Address::new(self.changes.stack.layers()[layer].record().number, slot)
     }
 
-    /// The length of the old list, whose newest fragment is `place`, if its arcs need not be read.
+    /// The length of the old list, whose newest fragment is `fragment`, if its arcs need not be read.
     fn unread_len(
         &self,
         v: VertexId,
-        place: Option<(usize, usize)>,
+        fragment: Option<(usize, usize)>,
         new: Option<&[bool]>,
     ) -> Result<Option<usize>> {
         let Some(new) = new else { return Ok(None) };
-        let len = match (place, self.table) {
+        let len = match (fragment, self.table) {
             (None, _) => 0,
             (Some(_), Some(table)) => table.degree(v),
             (Some((layer, slot)), None) => {
@@ -267,11 +267,11 @@ impl<'a> Resolver<'a> {
     fn read_old(
         &self,
         v: VertexId,
-        place: Option<(usize, usize)>,
+        fragment: Option<(usize, usize)>,
         old: &mut Vec<Stretch<'a>>,
     ) -> Result<usize> {
         let mut len = 0;
-        self.changes.stack.visit_from(place, self.direction, v, |stretch| {
+        self.changes.stack.visit_from(fragment, self.direction, v, |stretch| {
             len += stretch.targets.len();
             old.push(stretch);
             Ok(Flow::More)

@@ -94,20 +94,20 @@ pub(super) fn sorted_arcs(
     let Buckets { of_range, lens } = Buckets::new(&counts, ranges)?;
     let total = lens.iter().flatten().sum();
     let mut arcs = filled_by_all(EdgeChange { source: 0, target: 0, code: 0, row: 0 }, total, run)?;
-    let places = divided(&mut arcs, &lens, parts.len());
+    let slices = split_by_bucket(&mut arcs, &lens, parts.len());
     run.install(|| {
-        parts.par_iter().zip(places).for_each(|(part, mut places)| {
+        parts.par_iter().zip(slices).for_each(|(part, mut slices)| {
             orientation.each(part, |arc| {
-                let place = &mut places[of_range[range_of(&arc)] as usize];
-                if let Some((first, rest)) = std::mem::take(place).split_first_mut() {
+                let slice = &mut slices[of_range[range_of(&arc)] as usize];
+                if let Some((first, rest)) = std::mem::take(slice).split_first_mut() {
                     *first = arc;
-                    *place = rest;
+                    *slice = rest;
                 }
             });
         });
     });
     let totals: Vec<Vec<usize>> = lens.iter().map(|lens| vec![lens.iter().sum()]).collect();
-    let buckets = divided(&mut arcs, &totals, 1).into_iter().flatten();
+    let buckets = split_by_bucket(&mut arcs, &totals, 1).into_iter().flatten();
     let buckets: Vec<Mutex<&mut [EdgeChange]>> = buckets.map(Mutex::new).collect();
     run.share(buckets.len(), Vec::new, |spare, index| {
         sort(&mut buckets[index].lock().unwrap_or_else(PoisonError::into_inner), spare)
@@ -151,21 +151,21 @@ impl Buckets {
 
 /// Divides an array into slices: for each part of the changes, one slice in each bucket. The slices of a bucket
 /// are adjacent.
-fn divided<'a>(
+fn split_by_bucket<'a>(
     mut rest: &'a mut [EdgeChange],
     lens: &[Vec<usize>],
     parts: usize,
 ) -> Vec<Vec<&'a mut [EdgeChange]>> {
-    let mut places: Vec<Vec<&mut [EdgeChange]>> =
+    let mut slices: Vec<Vec<&mut [EdgeChange]>> =
         (0..parts).map(|_| Vec::with_capacity(lens.len())).collect();
     for lens in lens {
-        for (places, &len) in places.iter_mut().zip(lens) {
+        for (slices, &len) in slices.iter_mut().zip(lens) {
             let (own, later) = rest.split_at_mut(len);
-            places.push(own);
+            slices.push(own);
             rest = later;
         }
     }
-    places
+    slices
 }
 
 /// Sorts a bucket; `spare` is a buffer for a copy of it.
@@ -209,17 +209,17 @@ fn sort_by_digit(
     digits: usize,
     digit: impl Fn(&EdgeChange) -> usize,
 ) {
-    let mut places = [0_usize; 1 << DIGIT_BITS_MAX];
-    let places = &mut places[..digits];
-    from.iter().for_each(|arc| places[digit(arc)] += 1);
+    let mut positions = [0_usize; 1 << DIGIT_BITS_MAX];
+    let positions = &mut positions[..digits];
+    from.iter().for_each(|arc| positions[digit(arc)] += 1);
     let mut before = 0;
-    for place in places.iter_mut() {
-        before += std::mem::replace(place, before);
+    for position in positions.iter_mut() {
+        before += std::mem::replace(position, before);
     }
     for arc in from {
-        let place = &mut places[digit(arc)];
-        to[*place] = *arc;
-        *place += 1;
+        let position = &mut positions[digit(arc)];
+        to[*position] = *arc;
+        *position += 1;
     }
 }
 

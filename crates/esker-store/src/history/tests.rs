@@ -26,10 +26,10 @@ proptest! {
         let versions = 1 + random.below(14);
         let history = History::random(kind, &mut random, versions);
         let cuts = random_cuts(&mut random, history.last(), 40);
-        let told = random.some(1..=history.last(), 50);
-        let layers = history.layers(&mut random, &cuts, &told);
+        let distinguished = random.some(1..=history.last(), 50);
+        let layers = history.layers(&mut random, &cuts, &distinguished);
         let run = Run::with_threads(1).unwrap();
-        for &version in &layers.told {
+        for &version in &layers.distinguished {
             check_version(&layers.layers, &history, version, &run);
         }
     }

@@ -22,7 +22,7 @@ use crate::memory::filled;
 /// Lists of at most this length are sorted by insertion.
 const INSERTED_LEN_MAX: usize = 24;
 
-/// The sums over the fragments of a vertex.
+/// The list that the fragments of a vertex add up to.
 #[derive(Clone, Copy, Default)]
 struct MergedList {
     /// The number of arcs.
@@ -48,7 +48,7 @@ struct ArcRun {
 struct BulkMerge<'d, 'a> {
     merge: &'d DirectionMerge<'a>,
     range: Range<usize>,
-    sums: Vec<MergedList>,
+    lists: Vec<MergedList>,
 }
 
 /// Merges a range of vertices of layers that are not complete, in a merge that undoes nothing.
@@ -56,11 +56,11 @@ struct BulkMerge<'d, 'a> {
 /// # Errors
 /// [`crate::Error::Corrupt`]; [`crate::Error::Invalid`] if memory runs out.
 pub(super) fn merge_bulk(merge: &DirectionMerge<'_>, range: Range<usize>) -> Result<SectionChunk> {
-    let sums = filled(MergedList::default(), range.len())?;
-    let mut bulk = BulkMerge { merge, range, sums };
+    let lists = filled(MergedList::default(), range.len())?;
+    let mut bulk = BulkMerge { merge, range, lists };
     bulk.choose();
-    let merged =
-        merge.merge_vertices(bulk.range.clone(), |v| bulk.sums[v as usize - bulk.range.start].is_separate)?;
+    let merged = merge
+        .merge_vertices(bulk.range.clone(), |v| bulk.lists[v as usize - bulk.range.start].is_separate)?;
     bulk.add_up();
     let (mut chunk, unsorted) = bulk.lay_out(merged)?;
     for position in 0..merge.inputs.len() {
@@ -85,13 +85,13 @@ impl BulkMerge<'_, '_> {
             for lists in dead.into_iter().chain(input.past.as_ref().map(|past| &past.lists)) {
                 let slots = lists.slot_from(start)..lists.slot_from(self.range.end);
                 for &v in &lists.vertices[slots] {
-                    self.sums[v as usize - start].is_separate = true;
+                    self.lists[v as usize - start].is_separate = true;
                 }
             }
             let slots = self.slots(input);
             let links = input.main.vertices[slots.clone()].iter().zip(&input.previous[slots]);
             for (&v, &previous) in links {
-                self.sums[v as usize - start].is_separate |= previous == 0;
+                self.lists[v as usize - start].is_separate |= previous == 0;
             }
         }
     }
@@ -101,13 +101,13 @@ impl BulkMerge<'_, '_> {
         let start = self.range.start;
         for input in &self.merge.inputs {
             for slot in self.slots(input) {
-                let sum = &mut self.sums[input.main.vertices[slot] as usize - start];
-                if sum.fragments == 0 {
-                    sum.previous = input.previous[slot];
+                let list = &mut self.lists[input.main.vertices[slot] as usize - start];
+                if list.fragments == 0 {
+                    list.previous = input.previous[slot];
                 }
-                sum.fragments += 1;
-                sum.len += input.main.range(slot).len();
-                sum.degree = input.degrees[slot];
+                list.fragments += 1;
+                list.len += input.main.range(slot).len();
+                list.degree = input.degrees[slot];
             }
         }
     }
@@ -118,29 +118,29 @@ impl BulkMerge<'_, '_> {
         let mut chunk = SectionChunk::default();
         let (mut total, mut unsorted, mut moves) = (0, Vec::new(), Vec::new());
         let mut next_merged = 0;
-        for (index, sum) in self.sums.iter_mut().enumerate() {
+        for (index, list) in self.lists.iter_mut().enumerate() {
             let v = vertex(self.range.start + index);
-            if sum.is_separate {
+            if list.is_separate {
                 // The merged vertex may have no entries left.
                 if merged.vertices.get(next_merged) != Some(&v) {
                     continue;
                 }
                 let first = next_merged.checked_sub(1).map_or(0, |last| merged.main.ends[last] as usize);
                 let arcs = first..merged.main.ends[next_merged] as usize;
-                (sum.degree, sum.previous) = (merged.degrees[next_merged], merged.previous[next_merged]);
-                sum.len = arcs.len();
+                (list.degree, list.previous) = (merged.degrees[next_merged], merged.previous[next_merged]);
+                list.len = arcs.len();
                 moves.push(ArcRun { to: total, arcs });
                 next_merged += 1;
-            } else if sum.len == 0 {
+            } else if list.len == 0 {
                 continue;
-            } else if sum.fragments > 1 {
-                unsorted.push(total..total + sum.len);
+            } else if list.fragments > 1 {
+                unsorted.push(total..total + list.len);
             }
-            sum.next = total;
-            total += sum.len;
+            list.next = total;
+            total += list.len;
             chunk.vertices.push(v);
-            chunk.degrees.push(sum.degree);
-            chunk.previous.push(sum.previous);
+            chunk.degrees.push(list.degree);
+            chunk.previous.push(list.previous);
             chunk.main.ends.push(total as u64);
         }
         let main = &mut chunk.main;
@@ -168,13 +168,13 @@ impl BulkMerge<'_, '_> {
         let slots = self.slots(input);
         let mut runs = Vec::with_capacity(slots.len());
         for slot in slots {
-            let sum = &mut self.sums[input.main.vertices[slot] as usize - self.range.start];
-            if !sum.is_separate {
+            let list = &mut self.lists[input.main.vertices[slot] as usize - self.range.start];
+            if !list.is_separate {
                 let arcs = input.main.range(slot);
-                let to = sum.next;
-                sum.next += arcs.len();
+                let to = list.next;
+                list.next += arcs.len();
                 for (target, &other) in
-                    main.targets[to..sum.next].iter_mut().zip(&input.main.targets[arcs.clone()])
+                    main.targets[to..list.next].iter_mut().zip(&input.main.targets[arcs.clone()])
                 {
                     *target = other;
                 }

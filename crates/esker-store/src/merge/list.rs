@@ -26,6 +26,9 @@ pub(super) struct ArcLocation {
     pub(super) at: usize,
 }
 
+/// An arc: target, version code of its birth, location.
+pub(super) type BornArc = (VertexId, u32, ArcLocation);
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EntryKind {
     /// A tombstone.

@@ -118,7 +118,7 @@ mod tests {
         size
     }
 
-    fn settle(layers: &mut Vec<Layer>) -> u64 {
+    fn apply_due(layers: &mut Vec<Layer>) -> u64 {
         let all = |layers: &[Layer]| layers.iter().map(|layer| layer.size).collect::<Vec<_>>();
         let due_now = due(&all(layers));
         let written = due_now.into_iter().rev().map(|run| apply(layers, run)).sum();
@@ -137,7 +137,7 @@ mod tests {
                 if count % every != 0 {
                     continue; // The background merge may lag behind.
                 }
-                settle(&mut layers);
+                apply_due(&mut layers);
                 let others = &layers[1..];
                 let most = (FACTOR as usize - 1) * (tier(all) as usize + 1);
                 assert!(others.len() <= most, "{} layers", others.len());
@@ -160,7 +160,7 @@ mod tests {
         for size in sizes(10_000, 12) {
             layers.push(Layer { size, parts: vec![(0, size)] });
             frozen += size;
-            written += settle(&mut layers);
+            written += apply_due(&mut layers);
             complete = complete.max(layers[0].size);
             let others: u64 = layers[1..].iter().map(|layer| layer.size).sum();
             assert!(others <= layers[0].size / COMPLETE_SHARE);

@@ -32,9 +32,9 @@ fn merge(
     let (record, versions) = merge_layers(&layers.layers, which.clone(), &options, &writer, run).unwrap();
     let merged = layers.open(&record);
     let range = record.first_version..=layers.layers[which.end - 1].record().last_version;
-    let told = merged.versions().unwrap().to_vec();
-    assert_eq!(versions, told);
-    layers.told.retain(|version| !range.contains(version) || told.contains(version));
+    let distinguished = merged.versions().unwrap().to_vec();
+    assert_eq!(versions, distinguished);
+    layers.distinguished.retain(|version| !range.contains(version) || distinguished.contains(version));
     layers.layers.splice(which, [merged]);
 }
 
@@ -51,8 +51,8 @@ fn random_layers(random: &mut Random) -> (History, TestLayers) {
     let percent = [20, 50, 90][random.below(3)];
     let cuts = random_cuts(random, history.last(), percent);
     let percent = [20, 60, 100][random.below(3)];
-    let told = random.some(1..=history.last(), percent);
-    let layers = history.layers(random, &cuts, &told);
+    let distinguished = random.some(1..=history.last(), percent);
+    let layers = history.layers(random, &cuts, &distinguished);
     (history, layers)
 }
 
@@ -95,7 +95,7 @@ fn frozen_layers(random: &mut Random, run: &Run) -> (History, TestLayers) {
         layers.disk.create_directory(&directory).unwrap();
         let writer = PlainWriter::new(&layers.disk, &directory, DATABASE);
         let frozen = freeze(&changes, number, &writer, run).unwrap();
-        layers.told.extend(pair[0] + 1..=pair[1]);
+        layers.distinguished.extend(pair[0] + 1..=pair[1]);
         layers.layers.push(layers.open(&frozen.record));
     }
     (history, layers)
@@ -107,20 +107,20 @@ fn merge_and_check(history: &History, mut layers: TestLayers, random: &mut Rando
     for number in 100..106 {
         let first = random.below(layers.layers.len());
         let end = first + 1 + random.below(layers.layers.len() - first);
-        let retained = random.some(layers.told.clone(), 80);
+        let retained = random.some(layers.distinguished.clone(), 80);
         merge(&mut layers, first..end, &retained, None, number, run);
         check_all(&layers, history, run);
     }
     let newest = layers.layers.len();
     merge(&mut layers, 0..newest, &[], None, 200, run);
-    assert_eq!(layers.told, [history.last()]);
+    assert_eq!(layers.distinguished, [history.last()]);
     check_all(&layers, history, run);
     let SectionRecord { dead_arcs, past_arcs, .. } = layers.layers[0].record().out;
     assert_eq!((dead_arcs, past_arcs), (0, 0));
 }
 
 fn check_all(layers: &TestLayers, history: &History, run: &Run) {
-    for &version in &layers.told {
+    for &version in &layers.distinguished {
         check_version(&layers.layers, history, version, run);
     }
 }
@@ -154,9 +154,9 @@ proptest! {
             let newest = layers.layers.last().unwrap().versions().unwrap().to_vec();
             let until = version_record(&history, newest[random.below(newest.len())]);
             let first = random.below(layers.layers.len());
-            let (retained, all) = (random.some(layers.told.clone(), 80), layers.layers.len());
+            let (retained, all) = (random.some(layers.distinguished.clone(), 80), layers.layers.len());
             merge(&mut layers, first..all, &retained, Some(&until), number, &run);
-            prop_assert_eq!(layers.told.last(), Some(&until.number));
+            prop_assert_eq!(layers.distinguished.last(), Some(&until.number));
             check_all(&layers, &history, &run);
         }
     }
@@ -176,7 +176,7 @@ fn a_whole_fragment_does_not_hide_arcs_from_an_older_version() {
     for seed in 0..40 {
         let mut layers = history.layers(&mut Random(seed), &[1, 2, 3], &[]);
         merge(&mut layers, 1..3, &[2], None, 100, &run);
-        assert_eq!(layers.told, [1, 2, 3]);
+        assert_eq!(layers.distinguished, [1, 2, 3]);
         check_all(&layers, &history, &run);
     }
 }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use esker_graph::{Direction, Flow, VertexId, vertex};
 
 use super::input::{Cursor, Input};
-use super::list::{ArcLocation, EntryKind, HistoryEntry, OLDER, PropertyRuns, TargetHistory, WholeFragment};
+use super::list::{
+    ArcLocation, BornArc, EntryKind, HistoryEntry, OLDER, PropertyRuns, TargetHistory, WholeFragment,
+};
 use super::versions::MergedVersions;
 use crate::error::Result;
 use crate::format::ValueSlice;
@@ -58,9 +60,9 @@ pub(super) struct VertexMerger<'m, 'a> {
     pub(super) main: PropertyRuns,
     pub(super) past: PropertyRuns,
     /// A list before a whole fragment: see `whole`.
-    pub(super) before: Vec<(VertexId, u32, ArcLocation)>,
+    pub(super) before: Vec<BornArc>,
     /// The additions after a whole fragment.
-    pub(super) after: Vec<(VertexId, u32, ArcLocation)>,
+    pub(super) after: Vec<BornArc>,
 }
 
 impl<'a> DirectionMerge<'a> {

@@ -6,12 +6,9 @@
 
 use esker_graph::VertexId;
 
-use super::list::ArcLocation;
+use super::list::{ArcLocation, BornArc};
 use super::vertices::{Fragment, VertexMerger};
 use crate::error::Result;
-
-/// An arc: target, version code of its birth, location.
-pub(super) type BornArc = (VertexId, u32, ArcLocation);
 
 impl VertexMerger<'_, '_> {
     /// Whether exactly one fragment of a vertex is whole, none has tombstones or past arcs, and the graph has

@@ -84,16 +84,16 @@ impl Chains {
         })
     }
 
-    /// Calls `take` with the pieces of the list of `v`; `place` is its newest fragment.
+    /// Calls `take` with the pieces of the list of `v`; `fragment` is its newest fragment.
     pub(crate) fn visit_from<'a>(
         &'a self,
-        mut place: Option<(usize, usize)>,
+        mut fragment: Option<(usize, usize)>,
         direction: Direction,
         v: VertexId,
         take: impl FnMut(Stretch<'a>) -> Result<Flow>,
     ) -> Result<()> {
         let mut walk = ChainWalk { v, take, dead: Vec::new(), enough: false };
-        while let Some((layer, slot)) = place {
+        while let Some((layer, slot)) = fragment {
             let section = self.section(layer, direction)?;
             let rank = self.rank.filter(|_| layer + 1 == self.layers.len());
             walk.fragment(section, layer, slot, rank)?;
@@ -102,7 +102,7 @@ impl Chains {
                 break;
             }
             walk.collect_dead(section, rank)?;
-            place = self.place(layer, previous, direction, v)?;
+            fragment = self.place(layer, previous, direction, v)?;
         }
         Ok(())
     }
@@ -143,18 +143,18 @@ impl Chains {
             Some((layer, slot)) if self.rank.is_none() || layer + 1 < self.layers.len() => {
                 self.section(layer, direction)?.degree_at(slot)
             }
-            place => self.count(place, direction, v),
+            fragment => self.count(fragment, direction, v),
         }
     }
 
     pub(super) fn count(
         &self,
-        place: Option<(usize, usize)>,
+        fragment: Option<(usize, usize)>,
         direction: Direction,
         v: VertexId,
     ) -> Result<usize> {
         let mut count = 0;
-        self.visit_from(place, direction, v, |stretch| {
+        self.visit_from(fragment, direction, v, |stretch| {
             count += stretch.targets.len();
             Ok(Flow::More)
         })?;

@@ -9,16 +9,16 @@ use crate::layer::{ListColumns, Section};
 impl Chains {
     /// Calls `take` with each visible copy of the arc from `v` to `target`, newest layer first, until it
     /// returns [`Flow::Enough`]. The arguments are the lists that contain the copy and its position there.
-    /// `place` is the newest fragment of `v`. Takes one binary search for each fragment of the chain.
+    /// `fragment` is the newest fragment of `v`. Takes one binary search for each fragment of the chain.
     pub(super) fn visit_copies_from<'a>(
         &'a self,
-        mut place: Option<(usize, usize)>,
+        mut fragment: Option<(usize, usize)>,
         direction: Direction,
         v: VertexId,
         target: VertexId,
         mut take: impl FnMut(&'a ListColumns, usize) -> Result<Flow>,
     ) -> Result<()> {
-        while let Some((layer, slot)) = place {
+        while let Some((layer, slot)) = fragment {
             let section = self.section(layer, direction)?;
             let rank = self.rank.filter(|_| layer + 1 == self.layers.len());
             if main_copies(section, slot, target, rank, &mut take)? == Flow::Enough {
@@ -34,7 +34,7 @@ impl Chains {
             if section.is_dead(v, target, rank)? {
                 break;
             }
-            place = self.place(layer, previous, direction, v)?;
+            fragment = self.place(layer, previous, direction, v)?;
         }
         Ok(())
     }

@@ -120,8 +120,8 @@ impl Stack {
         take: impl FnMut(&'a ListColumns, usize) -> Result<Flow>,
     ) -> Result<()> {
         self.expect_vertex(v)?;
-        let place = self.newest_fragment(direction, v)?;
-        self.chains.visit_copies_from(place, direction, v, target, take)
+        let fragment = self.newest_fragment(direction, v)?;
+        self.chains.visit_copies_from(fragment, direction, v, target, take)
     }
 
     /// The newest fragment of `v`: the position of its layer, and its slot.

@@ -7,7 +7,7 @@ use super::index::{GROUP_LEN, Record, width_log};
 
 /// Encoded elements that were not yet taken.
 #[derive(Debug, Default)]
-pub(crate) struct Parts {
+pub(crate) struct EncodedLists {
     /// For the column `groups`.
     pub(crate) groups: Vec<u64>,
     /// For the column `sizes`.
@@ -23,7 +23,7 @@ pub(crate) struct Parts {
 /// Memory: 2 KiB and [`Coder::parts`], which the caller writes and clears.
 #[derive(Debug)]
 pub(crate) struct Coder {
-    parts: Parts,
+    parts: EncodedLists,
     /// Elements of `sizes`, `lists` and `blocks` that were already taken.
     taken: [u64; 3],
     source: VertexId,
@@ -45,7 +45,7 @@ pub(crate) struct Coder {
 impl Default for Coder {
     fn default() -> Self {
         Self {
-            parts: Parts::default(),
+            parts: EncodedLists::default(),
             taken: [0; 3],
             source: 0,
             block: [0; BLOCK_LEN],
@@ -62,13 +62,13 @@ impl Default for Coder {
 
 impl Coder {
     /// Encoded elements that were not yet taken.
-    pub(crate) fn parts(&self) -> &Parts {
+    pub(crate) fn parts(&self) -> &EncodedLists {
         &self.parts
     }
 
     /// Clears [`Coder::parts`] after the caller has written them.
     pub(crate) fn clear(&mut self) {
-        let Parts { groups, sizes, lists, blocks } = &mut self.parts;
+        let EncodedLists { groups, sizes, lists, blocks } = &mut self.parts;
         for (taken, len) in self.taken.iter_mut().zip([sizes.len(), lists.len(), blocks.len()]) {
             *taken += len as u64;
         }

@@ -6,7 +6,7 @@ use esker_graph::{Run, VertexId, vertex};
 use proptest::prelude::*;
 
 use super::block::{BLOCK_LEN, ROOM, decode, encode, end_of};
-use super::coder::Parts;
+use super::coder::EncodedLists;
 use super::vector::Decoder;
 use super::{Coded, CodedColumns, Coder};
 use crate::error::{Error, Result};
@@ -15,11 +15,11 @@ use crate::io::MemoryDisk;
 
 const DATABASE: DatabaseId = DatabaseId([3; 16]);
 
-fn parts_of(lists: &[Vec<VertexId>], piece_len: usize) -> Parts {
+fn parts_of(lists: &[Vec<VertexId>], piece_len: usize) -> EncodedLists {
     let mut coder = Coder::default();
-    let mut all = Parts::default();
+    let mut all = EncodedLists::default();
     let mut take = |coder: &mut Coder| {
-        let Parts { groups, sizes, lists, blocks } = coder.parts();
+        let EncodedLists { groups, sizes, lists, blocks } = coder.parts();
         all.groups.extend(groups);
         all.sizes.extend(sizes);
         all.lists.extend(lists);
@@ -46,7 +46,7 @@ fn column<T: Element>(disk: &MemoryDisk, name: &str, kind: ColumnKind, values: &
     Column::open(disk, Path::new(name), spec)
 }
 
-fn open(parts: &Parts, num_vertices: u64, num_arcs: u64) -> Result<Coded> {
+fn open(parts: &EncodedLists, num_vertices: u64, num_arcs: u64) -> Result<Coded> {
     let disk = MemoryDisk::default();
     let columns = CodedColumns {
         groups: column(&disk, "groups", ColumnKind::OutGroups, &parts.groups)?,
@@ -173,14 +173,14 @@ proptest! {
             }
         }
         let coded = open(&parts, n as u64, arcs_of(&lists) as u64).unwrap();
-        let expect_place = |error: Error| assert!(matches!(error, Error::Corrupt { .. }), "{error}");
+        let expect_corrupt = |error: Error| assert!(matches!(error, Error::Corrupt { .. }), "{error}");
         let expect_list = |list: &[VertexId]| {
             assert!(list.is_sorted() && list.iter().all(|&target| (target as usize) < n));
         };
         for v in 0..n {
             match coded.list(v) {
                 Ok((_, list)) => expect_list(&list),
-                Err(error) => expect_place(error),
+                Err(error) => expect_corrupt(error),
             }
         }
         match coded.all(&Run::with_threads(1).unwrap()) {
@@ -191,7 +191,7 @@ proptest! {
                     expect_list(&decoded);
                 }
             }
-            Err(error) => expect_place(error),
+            Err(error) => expect_corrupt(error),
         }
     }
 }
@@ -221,23 +221,23 @@ fn truncated_columns_and_columns_of_another_graph_are_errors() {
     let lists: Vec<Vec<VertexId>> = (0..200).map(|v| (0..v as VertexId).collect()).collect();
     let arcs = arcs_of(&lists) as u64;
     let run = Run::with_threads(1).unwrap();
-    let told = |change: &dyn Fn(&mut Parts)| {
+    let error_of = |change: &dyn Fn(&mut EncodedLists)| {
         let mut parts = parts_of(&lists, 1000);
         change(&mut parts);
         open(&parts, 200, arcs).and_then(|coded| coded.all(&run).map(|_| ())).unwrap_err().to_string()
     };
-    assert!(told(&|parts| parts.groups.truncate(3)).contains("has 3 elements where 15 belong"));
-    assert!(told(&|parts| parts.sizes.truncate(100)).contains("contradicts the other columns"));
-    assert!(told(&|parts| parts.lists.truncate(100)).contains("contradicts the other columns"));
-    assert!(told(&|parts| parts.lists.truncate(10)).contains("contradicts the other columns"));
-    assert!(told(&|parts| parts.blocks.truncate(1)).contains("are wanted of its 1"));
-    assert!(told(&|parts| parts.blocks[0] += 1).contains("the index of blocks does not point to"));
-    let told = open(&parts_of(&lists, 9), 200, arcs + 1).unwrap().all(&run).unwrap_err().to_string();
-    assert!(told.contains("contradicts the other columns"), "{told}");
+    assert!(error_of(&|parts| parts.groups.truncate(3)).contains("has 3 elements where 15 belong"));
+    assert!(error_of(&|parts| parts.sizes.truncate(100)).contains("contradicts the other columns"));
+    assert!(error_of(&|parts| parts.lists.truncate(100)).contains("contradicts the other columns"));
+    assert!(error_of(&|parts| parts.lists.truncate(10)).contains("contradicts the other columns"));
+    assert!(error_of(&|parts| parts.blocks.truncate(1)).contains("are wanted of its 1"));
+    assert!(error_of(&|parts| parts.blocks[0] += 1).contains("the index of blocks does not point to"));
+    let error = open(&parts_of(&lists, 9), 200, arcs + 1).unwrap().all(&run).unwrap_err().to_string();
+    assert!(error.contains("contradicts the other columns"), "{error}");
     // With targets beyond the number of vertices, decoding finds a target that is not a vertex.
     let lists = vec![vec![5], vec![], vec![0, 2]];
-    let told = open(&parts_of(&lists, 9), 3, 3).unwrap().list(0).unwrap_err().to_string();
-    assert!(told.contains("list of vertex 0 holds a target that is not a vertex"), "{told}");
+    let error = open(&parts_of(&lists, 9), 3, 3).unwrap().list(0).unwrap_err().to_string();
+    assert!(error.contains("list of vertex 0 holds a target that is not a vertex"), "{error}");
 }
 
 #[test]
