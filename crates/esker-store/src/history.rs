@@ -402,7 +402,7 @@ pub(crate) fn text_of(weight: i32) -> u64 {
     u64::from(weight.unsigned_abs()) * 50
 }
 
-/// TestLayers on a disk in memory.
+/// Layers on a disk in memory.
 #[derive(Debug)]
 pub(crate) struct TestLayers {
     pub(crate) disk: MemoryDisk,

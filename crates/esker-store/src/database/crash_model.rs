@@ -107,7 +107,7 @@ impl DatabaseContent {
         }
     }
 
-    /// The contents that the database may have during a resolved: that before, and that after.
+    /// The contents that the database may have while a request is carried out: that before, and that after.
     fn through(&self, resolved: &ResolvedRequest<'_>) -> Vec<Self> {
         let mut stages = vec![self.clone()];
         let in_layers = self.versions.range(..=self.frozen).next_back().map(|(newest, _)| *newest);

@@ -84,8 +84,8 @@ impl std::fmt::Debug for Database {
     }
 }
 
-/// The state that all threads share. A thread that takes several of the locks takes them in the order of the
-/// fields.
+/// The state that all threads share. Threads take the locks `maintenance`, `writer`, `pending` and `standby` in this
+/// order.
 pub(super) struct Core {
     pub(super) disk: Arc<dyn Disk>,
     pub(super) path: PathBuf,

@@ -36,7 +36,7 @@ pub struct CompactReport {
 }
 
 impl Database {
-    /// Merges the layers that the policy finds due (see [`policy`]); returns the number of merges. Readers
+    /// Merges the layers that the policy finds due (see `merge::policy`); returns the number of merges. Readers
     /// and commits continue meanwhile, and all retained versions stay readable.
     ///
     /// # Errors

@@ -21,7 +21,7 @@ use crate::io::Files;
 /// The address of a fragment in a stack of layers: 24 bits of layer number, 40 bits of the fragment's slot in the
 /// layer's directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Address(pub u64);
+pub(crate) struct Address(pub(crate) u64);
 
 impl Address {
     const SLOT_BITS: u32 = 40;

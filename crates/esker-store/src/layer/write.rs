@@ -44,7 +44,7 @@ pub struct SectionChunk {
     pub(crate) vertices: Vec<VertexId>,
     /// The degree of each vertex; unused in a complete layer.
     pub(crate) degrees: Vec<VertexId>,
-    /// The address of the next older fragment of each vertex (see [`super::Address`]); unused in a complete
+    /// The address of the next older fragment of each vertex (see `Address`); unused in a complete
     /// layer.
     pub(crate) previous: Vec<u64>,
     /// The arcs of each vertex that are alive at the end of the range.
@@ -66,7 +66,7 @@ pub struct SectionShape {
     pub complete: bool,
     /// The encoding of the main lists; plain unless every vertex has a list.
     pub encoding: Encoding,
-    /// The type of version codes (see [`super::code_type`]); `None` if the layer holds a single version.
+    /// The type of version codes (see `code_type`); `None` if the layer holds a single version.
     pub codes: Option<ElementType>,
     /// The types of the edge properties, by number.
     pub properties: Vec<ElementType>,

@@ -24,9 +24,9 @@ pub(crate) enum Area {
 pub(crate) struct Stretch<'a> {
     /// Position of the layer in the stack.
     pub(crate) layer: usize,
-    /// The lists that contain the arcs.
-    pub(crate) area: Area,
     /// The area of the layer.
+    pub(crate) area: Area,
+    /// The lists that contain the arcs.
     pub(crate) lists: &'a ListColumns,
     /// The index of its first arc among the targets and properties of `lists`.
     pub(crate) start: usize,
