@@ -6,7 +6,7 @@ use clap::Args;
 use esker::change::Target;
 use esker::graph::{Cancel, Run};
 use esker::store::diff::{DiffSummary, diff};
-use esker::store::freeze::Outcome as Frozen;
+use esker::store::freeze::ChangeCounts;
 use esker::store::{Database, DatabaseOptions};
 use serde_json::{Value, json};
 
@@ -51,7 +51,7 @@ pub(crate) struct Written {
     /// Vertices and edges that are different now; `None`: not counted.
     pub(crate) summary: Option<DiffSummary>,
     /// What freezing found, if it was asked for.
-    frozen: Option<Frozen>,
+    frozen: Option<ChangeCounts>,
 }
 
 impl WriteArgs {
@@ -135,7 +135,7 @@ pub(crate) fn summary_json(summary: &DiffSummary) -> Value {
     })
 }
 
-fn describe_frozen(frozen: &Frozen) -> String {
+fn describe_frozen(frozen: &ChangeCounts) -> String {
     format!(
         "{} edges added, {} changed, {} as they were, {} removed, {} not there",
         count(frozen.added),

@@ -118,7 +118,7 @@ fn edges_get_properties_that_they_did_not_have() {
     place.fails(1, "add f.esker b.csv --property since", "--define NAME:TYPE");
     place.fails(2, "add f.esker b.csv --define since:date", "is no type");
     place.fails(1, "add f.esker b.csv --define other:text", "no column \"other\"");
-    place.fails(1, "add f.esker b.csv --define weight:text", "a weight is of type");
+    place.fails(1, "add f.esker b.csv --define weight:text", "a weight must have type");
     assert_eq!(place.json("info f.esker --json")["edge_properties"], json!([]));
     place.ok("add f.esker b.csv --define since:i64 --define weight:f64");
     assert_eq!(
@@ -301,7 +301,7 @@ fn versions_have_names_and_times_and_can_be_forgotten() {
 #[test]
 fn the_newest_version_can_be_forgotten() {
     let place = friends();
-    place.fails(1, "forget f.esker 1", "the only one");
+    place.fails(1, "forget f.esker 1", "the only version");
     for i in 2..5 {
         place.file("one.csv", &format!("from,to,kind,since\nalice,v{i},kind{i},{i}\n"));
         place.ok(&format!("add f.esker one.csv -m step{i}"));

@@ -161,7 +161,17 @@ impl Run {
     /// A computation of many short rounds should run inside as a whole: a parallel step that begins on a thread of the pool
     /// never waits for another thread to wake up, but does the work itself if none comes.
     pub fn install<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
-        if self.alone.is_some() { self.pool.install(f) } else { f() }
+        if self.alone.is_none() {
+            return f();
+        }
+        let (mut f, mut result) = (Some(f), None);
+        self.install_pointer(&mut || result = f.take().map(|f| f()));
+        result.expect("the pool called the closure")
+    }
+
+    /// As [`Run::install`]: the pool sees a pointer, since it makes several kilobytes of code from each closure.
+    fn install_pointer(&self, f: &mut (dyn FnMut() + Send)) {
+        self.pool.install(f);
     }
 
     /// Begins a computation: counts its rounds from zero and refuses it if `needed_bytes` of arrays do not fit.

@@ -1,8 +1,9 @@
-//! Whether a database is sound: every checksum, and everything that the arrays must be to one another.
+//! Checks that a database is sound: every checksum, and the relations between its arrays.
 //!
-//! Memory: a few numbers a thread, whatever the size. Reads every file once for its checksums, and the lists once more
-//! for their order and for the comparison of directions, which is by sums of hashes: in-lists are the transpose of
-//! out-lists, and the lists of an undirected graph symmetric, but for a chance of 2^-64 of not noticing.
+//! Memory: a few numbers a thread, whatever the size. The check reads every file once for its checksums, and the
+//! lists once more for their order and to compare the directions: in-lists must be the transpose of out-lists,
+//! and the lists of an undirected graph must be symmetric. It compares sums of hashes, which miss a difference
+//! with a probability of 2^-64.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,29 +19,29 @@ use crate::snapshot::Snapshot;
 use crate::tiles::Tiles;
 use crate::version::ids_directory;
 
-/// Vertices that a worker looks at before it takes others.
+/// The number of vertices that a worker takes at a time.
 const UNIT_VERTICES: usize = 1 << 12;
 
-/// What was looked at and found.
+/// The result of a check.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// Columns whose checksums were verified.
+    /// The number of columns whose checksums were verified.
     pub columns: usize,
-    /// Their bytes.
+    /// The bytes of these columns.
     pub bytes: u64,
-    /// What else was found to hold.
+    /// The statements that were found to hold.
     pub sound: Vec<String>,
-    /// What is wrong. Empty: the database is sound.
+    /// The problems found; the database is sound if there are none.
     pub problems: Vec<Error>,
 }
 
 impl Report {
-    /// Whether nothing is wrong.
+    /// Whether there are no problems.
     pub fn is_sound(&self) -> bool {
         self.problems.is_empty()
     }
 
-    /// Notes the outcome of a check; whether it passed.
+    /// Records the outcome of a check; returns whether it passed.
     fn note(&mut self, outcome: Result<()>) -> Result<bool> {
         match outcome {
             Ok(()) => Ok(true),
@@ -67,10 +68,10 @@ impl Report {
     }
 }
 
-/// Checks everything in a version of a database, and goes on after a problem wherever it can.
+/// Checks everything in a version of a database, and continues after a problem wherever it can.
 ///
 /// # Errors
-/// Cancellation; what is wrong with the database is in the report.
+/// Cancellation. Problems of the database are in the report.
 pub fn check(disk: &Arc<dyn Disk>, snapshot: &Snapshot, run: &Run) -> Result<Report> {
     let mut report = Report::default();
     check_ids(disk, snapshot, run, &mut report)?;
@@ -90,34 +91,39 @@ pub fn check(disk: &Arc<dyn Disk>, snapshot: &Snapshot, run: &Run) -> Result<Rep
     let record = snapshot.version();
     let path = || snapshot.path().to_owned();
     let wrong = |reason: String| Error::corrupt(path(), 0, reason);
-    report.expect(out.loops == record.num_loops, "the number of self-loops is as recorded", || {
-        wrong(format!("it has {} self-loops where the manifest says {}", out.loops, record.num_loops))
+    report.expect(out.loops == record.num_loops, "the number of self-loops matches the manifest", || {
+        wrong(format!(
+            "the lists have {} self-loops, but the manifest records {}",
+            out.loops, record.num_loops
+        ))
     });
     let edges = if snapshot.is_directed() {
         record.num_arcs
     } else {
         out.loops + record.num_arcs.saturating_sub(out.loops) / 2
     };
-    report.expect(edges == record.num_edges, "the number of edges is as recorded", || {
-        wrong(format!("it has {edges} edges where the manifest says {}", record.num_edges))
+    report.expect(edges == record.num_edges, "the number of edges matches the manifest", || {
+        wrong(format!("the lists have {edges} edges, but the manifest records {}", record.num_edges))
     });
     if !snapshot.is_directed() {
         report.expect(
             out.forward == out.backward,
-            "each edge stands in the lists of both ends, with its properties",
+            "the lists of both ends contain each edge with the same properties",
             || wrong("the lists of an undirected graph are not symmetric".to_owned()),
         );
     }
     if let Some(incoming) = incoming {
         let same = out.forward.wrapping_add(out.backward) == incoming.forward.wrapping_add(incoming.backward);
-        report.expect(same, "the in-lists hold the edges of the out-lists, with their properties", || {
-            wrong("the in-lists are not the transpose of the out-lists".to_owned())
-        });
+        report.expect(
+            same,
+            "the in-lists contain the edges of the out-lists, with the same properties",
+            || wrong("the in-lists are not the transpose of the out-lists".to_owned()),
+        );
     }
     Ok(report)
 }
 
-/// Verifies the tiles of the version, if it has any, and that they hold the edges of its lists.
+/// Verifies the tiles of the version, if it has any, and that they contain the edges of its lists.
 fn check_tiles(snapshot: &Snapshot, run: &Run, report: &mut Report) -> Result<()> {
     if !snapshot.manifest().tiles.iter().any(|record| record.layer == snapshot.layer().number) {
         return Ok(());
@@ -128,7 +134,7 @@ fn check_tiles(snapshot: &Snapshot, run: &Run, report: &mut Report) -> Result<()
         Ok(sums.into_iter().fold(0, u64::wrapping_add))
     };
     let tiled = match snapshot.tiles() {
-        // Only the newest version of a layer has them.
+        // Only the newest version of a layer has tiles.
         Err(Error::Invalid(_)) => return Ok(()),
         Err(problem) => return report.note(Err(problem)).map(drop),
         Ok(_) => snapshot.clone().resident(Residency::Tiles)?,
@@ -137,14 +143,14 @@ fn check_tiles(snapshot: &Snapshot, run: &Run, report: &mut Report) -> Result<()
     let bytes = tiled.tiles().map_or(0, Tiles::file_bytes);
     let expected = lists.graph(run).and_then(hash_of);
     if let (Ok(found), Ok(expected)) = (&found, &expected) {
-        report.expect(found == expected, "the tiles hold the edges of the lists", || {
-            Error::corrupt(snapshot.path(), 0, "the tiles do not hold the edges of the lists")
+        report.expect(found == expected, "the tiles contain the edges of the lists", || {
+            Error::corrupt(snapshot.path(), 0, "the tiles do not contain the edges of the lists")
         });
     }
     report.column(bytes, found.map(drop)).map(drop)
 }
 
-/// Adds up hashes of arcs.
+/// Sums hashes of arcs.
 struct ArcHashes;
 
 impl Visitor<()> for ArcHashes {
@@ -161,7 +167,7 @@ impl Visitor<()> for ArcHashes {
     }
 }
 
-/// Verifies the files of the id map, and that it leads from each vertex to an id and back.
+/// Verifies the files of the id map, and that it maps each vertex to an id and that id back to the vertex.
 fn check_ids(disk: &Arc<dyn Disk>, snapshot: &Snapshot, run: &Run, report: &mut Report) -> Result<()> {
     if snapshot.manifest().ids.kind == IdMapKind::Identity {
         return Ok(());
@@ -181,20 +187,20 @@ fn check_ids(disk: &Arc<dyn Disk>, snapshot: &Snapshot, run: &Run, report: &mut 
     if !intact {
         return Ok(());
     }
-    let there_and_back = |range: Range<usize>| {
+    let check_range = |range: Range<usize>| {
         for v in range.map(vertex) {
             let id = snapshot.ids().external_of(v)?;
             if snapshot.ids().vertex_of(id)? != Some(v) {
-                let reason = format!("the id {id} of vertex {v} does not lead back to it");
+                let reason = format!("the id {id} of vertex {v} does not map back to it");
                 return Err(Error::corrupt(&directory, 0, reason));
             }
         }
         Ok(())
     };
     let checked =
-        run.share_ranges(snapshot.num_vertices(), UNIT_VERTICES, || (), |(), range| there_and_back(range));
+        run.share_ranges(snapshot.num_vertices(), UNIT_VERTICES, || (), |(), range| check_range(range));
     if report.note(checked.map(|_| ()))? {
-        report.sound.push("each vertex has an id that leads back to it".to_owned());
+        report.sound.push("each vertex has an id that maps back to it".to_owned());
     }
     Ok(())
 }
@@ -209,17 +215,19 @@ fn check_dictionaries(snapshot: &Snapshot, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// What a pass over the lists of one direction adds up to.
+/// Sums over the lists of one direction.
 #[derive(Debug, Default, Clone, Copy)]
 struct Sums {
     loops: u64,
-    /// Of hashes of edges from a lesser to a greater vertex; and of self-loops, if directed.
+    /// The sum of the hashes of edges from a lesser to a greater vertex, and in a directed graph of
+    /// self-loops.
     forward: u64,
-    /// Of hashes of edges from a greater to a lesser vertex: in an undirected graph, hashed as the former.
+    /// The sum of the hashes of edges from a greater to a lesser vertex; in an undirected graph they are
+    /// hashed as if reversed.
     backward: u64,
 }
 
-/// Verifies the files of a direction, then adds up its lists; `None` if they cannot be read.
+/// Verifies the files of a direction, then sums its lists; `None` if they cannot be read.
 fn check_direction(
     snapshot: &Snapshot,
     direction: Direction,
@@ -234,9 +242,9 @@ fn check_direction(
     if !readable {
         return Ok(None);
     }
-    let lists = VersionLists { snapshot, direction };
+    let version = VersionLists { snapshot, direction };
     let sums = run.share_ranges(snapshot.num_vertices(), UNIT_VERTICES, Sums::default, |sums, range| {
-        lists.add(sums, range)
+        version.add(sums, range)
     });
     match sums {
         Ok(sums) => {
@@ -247,7 +255,7 @@ fn check_direction(
     }
 }
 
-/// Verifies the files of one direction of a layer.
+/// Verifies the files of one direction of a layer; returns whether they can be read.
 fn check_section(
     snapshot: &Snapshot,
     layer: &PlainLayer,
@@ -268,7 +276,7 @@ fn check_section(
         let intact = report.column(codes.column().file_bytes(), codes.column().verify(run))?;
         readable &= intact;
         if intact {
-            readable &= report.note(check_codes(codes.column(), versions, "a code of versions", run))?;
+            readable &= report.note(check_codes(codes.column(), versions, "a version code", run))?;
         }
     }
     if !layer.record().complete {
@@ -282,7 +290,7 @@ fn check_section(
     Ok(readable)
 }
 
-/// Verifies the files of some lists.
+/// Verifies the files of some lists; returns whether they can be read.
 fn check_lists(snapshot: &Snapshot, lists: &ListColumns, run: &Run, report: &mut Report) -> Result<bool> {
     let mut readable = true;
     match lists.body() {
@@ -307,7 +315,12 @@ fn check_lists(snapshot: &Snapshot, lists: &ListColumns, run: &Run, report: &mut
         let intact = report.column(values.file_bytes(), values.verify(run))?;
         readable &= intact;
         if let Some(dictionary) = snapshot.dictionary(property.number).filter(|_| intact) {
-            report.note(check_codes(values, dictionary.len() as u64, "a text of the dictionary", run))?;
+            report.note(check_codes(
+                values,
+                dictionary.len() as u64,
+                "the code of a text in the dictionary",
+                run,
+            ))?;
         }
     }
     Ok(readable)
@@ -323,7 +336,7 @@ fn check_codes(values: &Values, codes: u64, what: &str, run: &Run) -> Result<()>
                 let code = values.bits_at(index)?;
                 if code >= codes {
                     let reason =
-                        format!("value {index} is code {code}, which is not {what}: there are {codes}");
+                        format!("value {index} is {code}, which is not {what}: there are only {codes}");
                     return Err(Error::corrupt(values.path(), 0, reason));
                 }
             }
@@ -333,7 +346,7 @@ fn check_codes(values: &Values, codes: u64, what: &str, run: &Run) -> Result<()>
     .map(|_| ())
 }
 
-/// The lists of one direction of the version, all files verified.
+/// The lists of one direction of a version; all their files are verified.
 struct VersionLists<'a> {
     snapshot: &'a Snapshot,
     direction: Direction,
@@ -360,7 +373,8 @@ impl VersionLists<'_> {
             })?;
             let recorded = stack.degree(self.direction, v)?;
             if recorded != count {
-                let reason = format!("vertex {v} has {count} neighbours where {recorded} are recorded");
+                let reason =
+                    format!("vertex {v} has {count} neighbours, but its recorded degree is {recorded}");
                 return Err(Error::corrupt(self.snapshot.path(), 0, reason));
             }
         }
@@ -368,13 +382,14 @@ impl VersionLists<'_> {
     }
 
     fn add_edge(&self, sums: &mut Sums, from: VertexId, to: VertexId, properties: u64) {
-        let turned = from > to && !self.snapshot.is_directed();
-        let (a, b) = if turned { (to, from) } else { (from, to) };
+        let is_reversed = from > to && !self.snapshot.is_directed();
+        let (a, b) = if is_reversed { (to, from) } else { (from, to) };
         let hash = mix(mix(mix(u64::from(a)) ^ u64::from(b)) ^ properties);
         match from.cmp(&to) {
             std::cmp::Ordering::Less => sums.forward = sums.forward.wrapping_add(hash),
             std::cmp::Ordering::Greater => sums.backward = sums.backward.wrapping_add(hash),
-            // A self-loop stands once in an undirected graph, so it has no counterpart to be compared with.
+            // An undirected graph contains a self-loop once, so there is no counterpart to compare
+            // with.
             std::cmp::Ordering::Equal if self.snapshot.is_directed() => {
                 sums.forward = sums.forward.wrapping_add(hash);
             }
@@ -397,7 +412,7 @@ impl Sums {
     }
 }
 
-/// The finaliser of SplitMix64 after its increment.
+/// The finaliser of SplitMix64, after its increment.
 fn mix(x: u64) -> u64 {
     let mut z = x.wrapping_add(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -1,7 +1,10 @@
-//! Random histories of small graphs, and layers made of them by hand, for tests.
+//! Random histories of small graphs, and layers built directly from them, for tests.
 //!
-//! A [`History`] is the model: every copy of every edge with the versions that it was born and died in. [`History::layers`]
-//! cuts it into layers as one likes, and [`check_version`] compares what a stack of layers says with the model.
+//! A [`History`] is the model: every copy of every edge, with the versions in which it was born and died.
+//! [`History::layers`] writes it as layers with given ranges, and [`check_version`] compares a stack of layers
+//! with the model.
+
+mod tests;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -18,7 +21,7 @@ use crate::stack::Stack;
 
 pub(crate) const DATABASE: DatabaseId = DatabaseId([6; 16]);
 
-/// A small generator of numbers that look random (splitmix64).
+/// A small pseudorandom number generator (splitmix64).
 #[derive(Debug, Clone)]
 pub(crate) struct Random(pub(crate) u64);
 
@@ -35,23 +38,23 @@ impl Random {
         self.below(100) < percent
     }
 
-    /// Some of `items`, each with a chance of `percent`.
+    /// A random subset of `items`, each with a probability of `percent`.
     pub(crate) fn some(&mut self, items: impl IntoIterator<Item = u64>, percent: usize) -> Vec<u64> {
         items.into_iter().filter(|_| self.chance(percent)).collect()
     }
 }
 
-/// What kind of graph it is.
+/// The kind of a graph.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Kind {
+pub(crate) struct GraphKind {
     pub(crate) directed: bool,
     pub(crate) multigraph: bool,
     pub(crate) in_edges: bool,
-    /// Whether the complete layer is.
+    /// Whether the complete layer is compressed.
     pub(crate) compressed: bool,
 }
 
-impl Kind {
+impl GraphKind {
     pub(crate) fn random(random: &mut Random) -> Self {
         let directed = random.chance(60);
         let in_edges = directed && random.chance(70);
@@ -65,16 +68,16 @@ impl Kind {
 
 /// A change to the edges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Change {
-    /// Adds an edge with a weight; in a unique graph, replaces it.
+pub(crate) enum HistoryChange {
+    /// Adds an edge with a weight; replaces the edge unless the graph is a multigraph.
     Add(VertexId, VertexId, i32),
-    /// Deletes all copies of an edge, if there are any.
+    /// Removes all copies of an edge, if there are any.
     Delete(VertexId, VertexId),
 }
 
-/// An edge in `born..died` of the versions.
+/// An edge that exists in the versions `born..died`.
 #[derive(Debug, Clone, Copy)]
-struct Life {
+struct EdgeLifetime {
     from: VertexId,
     to: VertexId,
     weight: i32,
@@ -82,35 +85,35 @@ struct Life {
     died: u64,
 }
 
-impl Life {
+impl EdgeLifetime {
     fn at(&self, version: u64) -> bool {
         self.born <= version && self.died > version
     }
 }
 
-/// An arc of a list: its target, and the life of its edge.
-type Lived = (VertexId, Life);
+/// An arc of a list: its target, and the lifetime of its edge.
+type ListEntry = (VertexId, EdgeLifetime);
 
-/// All versions of a small graph. Version 1 is what is imported.
+/// All versions of a small graph. Version 1 is the import.
 #[derive(Debug, Clone)]
 pub(crate) struct History {
-    pub(crate) kind: Kind,
-    /// By version, from 1 on: the changes that made it.
-    pub(crate) changes: Vec<Vec<Change>>,
+    pub(crate) kind: GraphKind,
+    /// The changes that made each version, from version 1 on.
+    pub(crate) changes: Vec<Vec<HistoryChange>>,
     num_vertices: Vec<usize>,
-    lives: Vec<Life>,
-    /// Positions of the edges of a pair that are alive.
+    lives: Vec<EdgeLifetime>,
+    /// For each pair of vertices, the indexes in `lives` of the living edges.
     alive: HashMap<(VertexId, VertexId), Vec<usize>>,
 }
 
 impl History {
-    /// Without any version.
-    pub(crate) fn new(kind: Kind) -> Self {
+    /// A history without versions.
+    pub(crate) fn new(kind: GraphKind) -> Self {
         Self { kind, changes: Vec::new(), num_vertices: Vec::new(), lives: Vec::new(), alive: HashMap::new() }
     }
 
-    /// One of `versions` versions.
-    pub(crate) fn random(kind: Kind, random: &mut Random, versions: usize) -> Self {
+    /// A random history of `versions` versions.
+    pub(crate) fn random(kind: GraphKind, random: &mut Random, versions: usize) -> Self {
         let mut history = Self::new(kind);
         let mut n = 1 + random.below(8);
         let size = 1 + random.below(12);
@@ -119,9 +122,9 @@ impl History {
             let changes = (0..count).map(|_| {
                 let (from, to) = (vertex(random.below(n)), vertex(random.below(n)));
                 if random.chance(35) {
-                    Change::Delete(from, to)
+                    HistoryChange::Delete(from, to)
                 } else {
-                    Change::Add(from, to, random.below(3) as i32)
+                    HistoryChange::Add(from, to, random.below(3) as i32)
                 }
             });
             history.commit(n, changes.collect());
@@ -131,18 +134,18 @@ impl History {
     }
 
     /// Adds a version.
-    pub(crate) fn commit(&mut self, num_vertices: usize, changes: Vec<Change>) {
+    pub(crate) fn commit(&mut self, num_vertices: usize, changes: Vec<HistoryChange>) {
         let version = self.last() + 1;
         for &change in &changes {
-            let (Change::Add(from, to, _) | Change::Delete(from, to)) = change;
+            let (HistoryChange::Add(from, to, _) | HistoryChange::Delete(from, to)) = change;
             let pair = if self.kind.directed { (from, to) } else { (from.min(to), from.max(to)) };
             let alive = self.alive.entry(pair).or_default();
-            if !(self.kind.multigraph && matches!(change, Change::Add(..))) {
+            if !(self.kind.multigraph && matches!(change, HistoryChange::Add(..))) {
                 alive.drain(..).for_each(|index| self.lives[index].died = version);
             }
-            if let Change::Add(from, to, weight) = change {
+            if let HistoryChange::Add(from, to, weight) = change {
                 alive.push(self.lives.len());
-                self.lives.push(Life { from, to, weight, born: version, died: u64::MAX });
+                self.lives.push(EdgeLifetime { from, to, weight, born: version, died: u64::MAX });
             }
         }
         self.num_vertices.push(num_vertices);
@@ -158,7 +161,7 @@ impl History {
         self.num_vertices[version as usize - 1]
     }
 
-    /// Number of edges, arcs and loops.
+    /// The numbers of edges, arcs and self-loops.
     pub(crate) fn counts(&self, version: u64) -> (u64, u64, u64) {
         let edges = || self.lives.iter().filter(|life| life.at(version));
         let (num_edges, num_loops) =
@@ -167,9 +170,9 @@ impl History {
         (num_edges, num_arcs, num_loops)
     }
 
-    /// The list of each vertex that ever had an arc, ascending by target.
-    fn lists(&self, direction: Direction) -> BTreeMap<VertexId, Vec<Lived>> {
-        let mut lists: BTreeMap<VertexId, Vec<Lived>> = BTreeMap::new();
+    /// The list of each vertex that ever had an arc, sorted by target.
+    fn lists(&self, direction: Direction) -> BTreeMap<VertexId, Vec<ListEntry>> {
+        let mut lists: BTreeMap<VertexId, Vec<ListEntry>> = BTreeMap::new();
         for life in self.lives.iter().filter(|life| life.born < life.died) {
             let both = !self.kind.directed && life.from != life.to;
             if direction == Direction::Out || both {
@@ -179,7 +182,7 @@ impl History {
                 lists.entry(life.to).or_default().push((life.from, *life));
             }
         }
-        lists.values_mut().for_each(|list| list.sort_by_key(|lived| (lived.0, lived.1.born)));
+        lists.values_mut().for_each(|list| list.sort_by_key(|entry| (entry.0, entry.1.born)));
         lists
     }
 
@@ -197,19 +200,24 @@ impl History {
         lists
     }
 
-    /// Layers of the whole history, that end at `cuts` (ascending, the last is the newest version) and tell the versions
-    /// `told` apart. Which fragments are whole is up to `random`.
-    pub(crate) fn layers(&self, random: &mut Random, cuts: &[u64], told: &[u64]) -> Layers {
-        let mut layers = Layers { disk: MemoryDisk::new(), layers: Vec::new(), told: told.to_vec() };
-        layers.told.extend(cuts);
-        layers.told.sort_unstable();
-        layers.told.dedup();
+    /// Writes the whole history as layers that end at `cuts` (ascending; the last is the newest version) and
+    /// distinguish the versions `distinguished` and `cuts`. `random` decides which fragments are whole.
+    pub(crate) fn layers(&self, random: &mut Random, cuts: &[u64], distinguished: &[u64]) -> TestLayers {
+        let mut layers =
+            TestLayers { disk: MemoryDisk::new(), layers: Vec::new(), distinguished: distinguished.to_vec() };
+        layers.distinguished.extend(cuts);
+        layers.distinguished.sort_unstable();
+        layers.distinguished.dedup();
         let mut heads = [HashMap::new(), HashMap::new()];
         let mut first = 1;
         for (number, &last) in (1..).zip(cuts) {
-            let versions: Vec<u64> =
-                layers.told.iter().copied().filter(|version| (first..=last).contains(version)).collect();
-            let range = Cut { number, first, last, versions, sloppy: random.chance(30) };
+            let versions: Vec<u64> = layers
+                .distinguished
+                .iter()
+                .copied()
+                .filter(|version| (first..=last).contains(version))
+                .collect();
+            let range = LayerRange { number, first, last, versions, sloppy: random.chance(30) };
             let mut record = self.record(&range);
             let directory = layer_directory(number);
             layers.disk.create_directory(&directory).unwrap();
@@ -231,19 +239,19 @@ impl History {
         layers
     }
 
-    fn record(&self, cut: &Cut) -> LayerRecord {
-        let (num_edges, num_arcs, num_loops) = self.counts(cut.last);
+    fn record(&self, range: &LayerRange) -> LayerRecord {
+        let (num_edges, num_arcs, num_loops) = self.counts(range.last);
         LayerRecord {
-            number: cut.number,
-            first_version: cut.first,
-            last_version: cut.last,
-            num_versions: cut.versions.len() as u32,
-            encoding: self.encoding(cut.number == 1),
-            complete: cut.number == 1,
+            number: range.number,
+            first_version: range.first,
+            last_version: range.last,
+            num_versions: range.versions.len() as u32,
+            encoding: self.encoding(range.number == 1),
+            complete: range.number == 1,
             directed: self.kind.directed,
             multigraph: self.kind.multigraph,
             in_edges: self.kind.in_edges,
-            num_vertices: self.num_vertices(cut.last) as u64,
+            num_vertices: self.num_vertices(range.last) as u64,
             num_edges,
             num_arcs,
             num_loops,
@@ -263,14 +271,14 @@ impl History {
         &self,
         writer: &PlainWriter<'_>,
         direction: Direction,
-        cut: &Cut,
+        range: &LayerRange,
         heads: &mut HashMap<VertexId, Address>,
         random: &mut Random,
     ) -> SectionRecord {
-        let complete = cut.number == 1;
-        let codes = (cut.versions.len() > 1).then(|| code_type(cut.versions.len() as u32));
-        // The codes of texts grow wider.
-        let texts = if cut.number < 3 { ElementType::U8 } else { ElementType::U16 };
+        let complete = range.number == 1;
+        let codes = (range.versions.len() > 1).then(|| code_type(range.versions.len() as u32));
+        // The codes of texts grow wider in later layers.
+        let texts = if range.number < 3 { ElementType::U8 } else { ElementType::U16 };
         let shape = SectionShape {
             complete,
             encoding: self.encoding(complete),
@@ -280,18 +288,25 @@ impl History {
         let mut section = SectionWriter::create(writer, direction, shape).unwrap();
         let lists = self.lists(direction);
         let touched: Vec<VertexId> = if complete {
-            (0..self.num_vertices(cut.last)).map(vertex).collect()
+            (0..self.num_vertices(range.last)).map(vertex).collect()
         } else {
-            let in_range = |version| (cut.first..=cut.last).contains(&version);
-            let is_touched = |list: &[Lived]| list.iter().any(|(_, l)| in_range(l.born) || in_range(l.died));
+            let in_range = |version| (range.first..=range.last).contains(&version);
+            let is_touched =
+                |list: &[ListEntry]| list.iter().any(|(_, l)| in_range(l.born) || in_range(l.died));
             lists.iter().filter(|(_, list)| is_touched(list)).map(|(&v, _)| v).collect()
         };
         let mut chunk = SectionChunk::default();
         for (slot, v) in touched.into_iter().enumerate() {
             let list = lists.get(&v).map_or(&[][..], Vec::as_slice);
-            let previous = heads.insert(v, Address::new(cut.number, slot));
+            let previous = heads.insert(v, Address::new(range.number, slot));
             let whole = complete || previous.is_none() || random.chance(30);
-            cut.fragment(&mut chunk, v, list, if whole { Address::NONE } else { previous.unwrap() }, random);
+            range.fragment(
+                &mut chunk,
+                v,
+                list,
+                if whole { Address::default() } else { previous.unwrap() },
+                random,
+            );
             if random.chance(20) {
                 section.append(&std::mem::take(&mut chunk)).unwrap();
             }
@@ -302,33 +317,34 @@ impl History {
 }
 
 /// The range of a layer.
-struct Cut {
+struct LayerRange {
     number: u32,
     first: u64,
     last: u64,
     versions: Vec<u64>,
-    /// Whether to write what tells readers nothing: tombstones for what is not there, arcs that no version saw.
+    /// Whether to write entries that no reader may see: tombstones for arcs that do not exist, and arcs that
+    /// no version saw.
     sloppy: bool,
 }
 
-impl Cut {
+impl LayerRange {
     fn code(&self, version: u64) -> u32 {
         if version < self.first || (self.number == 1 && version == 1) {
             return 0;
         }
-        self.versions.partition_point(|&told| told < version) as u32 + 1
+        self.versions.partition_point(|&distinguished| distinguished < version) as u32 + 1
     }
 
-    /// Adds the fragment of a vertex, whose list throughout its history is given.
+    /// Adds the fragment of a vertex; `list` is its list throughout the history.
     fn fragment(
         &self,
         chunk: &mut SectionChunk,
         v: VertexId,
-        list: &[Lived],
+        list: &[ListEntry],
         previous: Address,
         random: &mut Random,
     ) {
-        let whole = previous == Address::NONE;
+        let whole = previous == Address::default();
         let first = self.versions.first().copied().unwrap_or(self.last);
         let (mut degree, mut dead, mut has_past) = (0, BTreeMap::new(), false);
         for &(target, life) in
@@ -381,23 +397,23 @@ fn push(chunk: &mut ArcChunk, target: VertexId, weight: i32, born: u32, died: Op
     chunk.properties[1].push(text_of(weight));
 }
 
-/// The code of the text of an edge.
+/// The text code of an edge with a weight.
 pub(crate) fn text_of(weight: i32) -> u64 {
     u64::from(weight.unsigned_abs()) * 50
 }
 
 /// Layers on a disk in memory.
 #[derive(Debug)]
-pub(crate) struct Layers {
+pub(crate) struct TestLayers {
     pub(crate) disk: MemoryDisk,
     /// Oldest first.
     pub(crate) layers: Vec<Arc<PlainLayer>>,
-    /// The versions that they tell apart.
-    pub(crate) told: Vec<u64>,
+    /// The versions that the layers distinguish.
+    pub(crate) distinguished: Vec<u64>,
 }
 
-impl Layers {
-    /// Opens the layer of a record in the directory of its number.
+impl TestLayers {
+    /// Opens the layer of a record, in the directory of its number.
     pub(crate) fn open(&self, record: &LayerRecord) -> Arc<PlainLayer> {
         let directory = layer_directory(record.number);
         Arc::new(PlainLayer::open(&self.disk, &directory, DATABASE, record, &properties()).unwrap())
@@ -408,7 +424,7 @@ pub(crate) fn layer_directory(number: u32) -> PathBuf {
     Path::new("layers").with_extension(number.to_string())
 }
 
-/// The properties of the edges: a weight, and a text that follows from it.
+/// The edge properties: a weight, and a text that depends on it.
 pub(crate) fn properties() -> Vec<PropertyRecord> {
     let property = |number, name: &str, element, texts: bool| PropertyRecord {
         number,
@@ -421,7 +437,7 @@ pub(crate) fn properties() -> Vec<PropertyRecord> {
     vec![property(0, "weight", ElementType::I32, false), property(1, "kind", ElementType::U8, true)]
 }
 
-/// Compares a version in layers with the model: every list and degree, without and with a vertex table.
+/// Compares a version in layers with the model: every list and degree, with and without a vertex table.
 pub(crate) fn check_version(layers: &[Arc<PlainLayer>], history: &History, version: u64, run: &Run) {
     let n = history.num_vertices(version);
     let stack = Stack::new(layers, version, n as u64).unwrap();
@@ -444,9 +460,9 @@ pub(crate) fn check_version(layers: &[Arc<PlainLayer>], history: &History, versi
                 });
                 visited.unwrap();
                 found.sort_unstable();
-                let place = || format!("{direction:?}-list of {v} in version {version}, table: {with_table}");
-                assert_eq!(&found, expected, "{}", place());
-                assert_eq!(stack.degree(direction, vertex(v)).unwrap(), expected.len(), "{}", place());
+                let label = || format!("{direction:?}-list of {v} in version {version}, table: {with_table}");
+                assert_eq!(&found, expected, "{}", label());
+                assert_eq!(stack.degree(direction, vertex(v)).unwrap(), expected.len(), "{}", label());
             }
         }
     }
@@ -456,44 +472,9 @@ pub(crate) fn check_version(layers: &[Arc<PlainLayer>], history: &History, versi
     }
 }
 
-/// Some ascending versions up to `last`, which is among them.
+/// A random ascending set of versions up to `last`, including `last`.
 pub(crate) fn random_cuts(random: &mut Random, last: u64, percent: usize) -> Vec<u64> {
     let mut cuts = random.some(1..last, percent);
     cuts.push(last);
     cuts
-}
-
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    /// The vertex table once took a list whose arcs are all past for one that never was.
-    #[test]
-    fn a_list_that_is_all_past_is_found_by_the_table() {
-        let mut history =
-            History::new(Kind { directed: true, multigraph: false, in_edges: true, compressed: false });
-        history.commit(2, vec![Change::Add(0, 1, 2)]);
-        history.commit(2, vec![Change::Delete(0, 1)]);
-        let layers = history.layers(&mut Random(0), &[2], &[1]);
-        let run = Run::with_threads(1).unwrap();
-        [1, 2].iter().for_each(|&version| check_version(&layers.layers, &history, version, &run));
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(300))]
-        #[test]
-        fn layers_say_what_happened(seed: u64) {
-            let mut random = Random(seed);
-            let kind = Kind::random(&mut random);
-            let versions = 1 + random.below(14);
-            let history = History::random(kind, &mut random, versions);
-            let cuts = random_cuts(&mut random, history.last(), 40);
-            let told = random.some(1..=history.last(), 50);
-            let layers = history.layers(&mut random, &cuts, &told);
-            let run = Run::with_threads(1).unwrap();
-            for &version in &layers.told {
-                check_version(&layers.layers, &history, version, &run);
-            }
-        }
-    }
 }

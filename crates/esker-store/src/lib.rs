@@ -68,12 +68,12 @@ pub mod snapshot;
 #[cfg(test)]
 mod scans;
 pub mod diff;
-pub mod commit;
+mod commit;
 pub mod database;
 pub mod check;
 pub mod import;
 pub mod export;
-pub mod store;
+mod store;
 
 pub use commit::Batch;
 pub use database::{Database, DatabaseOptions};

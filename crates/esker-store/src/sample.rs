@@ -15,7 +15,7 @@ use crate::io::Disk;
 use crate::layer::{PlainWriter, SectionChunk, SectionShape, SectionWriter};
 use crate::version::{Staging, StagingOptions};
 
-/// The texts that the property `kind` chooses from.
+/// The texts of the property `kind`.
 pub(crate) const KINDS: [&[u8]; 3] = [b"", b"depends", b"suggests"];
 
 /// A graph whose edges have a weight and a kind.
@@ -24,20 +24,20 @@ pub(crate) struct Sample {
     pub(crate) num_vertices: usize,
     pub(crate) directed: bool,
     pub(crate) in_edges: bool,
-    /// From, to, weight. The kind follows from the weight.
+    /// Source, target, weight. The kind depends on the weight.
     pub(crate) edges: Vec<(VertexId, VertexId, i32)>,
-    /// How vertices are named: see [`Sample::name`].
+    /// The kind of external ids: see [`Sample::name`].
     pub(crate) ids: IdMapKind,
     pub(crate) encoding: Encoding,
 }
 
-/// The code of the kind of an edge.
+/// The code of an edge's kind.
 pub(crate) fn kind_of(weight: i32) -> u8 {
     (weight.unsigned_abs() % 3) as u8
 }
 
 impl Sample {
-    /// `count` edges that follow from `seed`; compressed if that is odd.
+    /// A graph of `count` random edges, determined by `seed`; compressed if the seed is odd.
     pub(crate) fn random(num_vertices: usize, count: usize, directed: bool, seed: u32) -> Self {
         let mut state = u64::from(seed) + 1;
         let mut next = |bound: usize| {
@@ -62,7 +62,7 @@ impl Sample {
         }
     }
 
-    /// Makes a database of it.
+    /// Writes the graph as a database.
     pub(crate) fn write(&self, disk: &Arc<dyn Disk>, target: &Path, replace: bool) -> Result<()> {
         let options =
             StagingOptions { database: Some(DatabaseId([5; 16])), created_ms: Some(1_000), replace };

@@ -1,4 +1,4 @@
-//! The handle on a database that is only read.
+//! The handle of a database opened for reading only.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,31 +17,34 @@ use crate::property::{REMOVED_NUMBER, removed_by_version};
 use crate::snapshot::{Snapshot, State};
 use crate::version::{MANIFEST_NAME, Manifest};
 
-/// A database, open for reading. Any number of threads and processes may read at the same time, from read-only media
-/// too, also while another process writes.
+/// A database opened for reading. Any number of threads and processes may read at the same time, also from
+/// read-only media and while another process writes.
 ///
-/// It shows the database as it was when it was opened, and the commits that were in its log by the time of the first call that
-/// needs them. Those are made a layer in memory then, in time and memory by their number.
+/// It shows the database as of the opening, plus the commits in the log as of the first call that needs them.
+/// That call builds a layer of these commits in memory, which takes time and memory linear in the commits.
 #[derive(Debug, Clone)]
 pub struct Store {
     state: Arc<State>,
-    commits: Arc<Mutex<Option<Tail>>>,
+    commits: Arc<Mutex<Option<LogTail>>>,
 }
 
-/// The commits that are in no layer.
+/// The commits that are in no layer, read from the log.
 #[derive(Debug, Default)]
-struct Tail {
+struct LogTail {
+    /// The layers, if a writer changed them since the store was opened.
     state: Option<Arc<State>>,
     commits: Vec<Arc<Commit>>,
-    /// With the commits as a layer.
+    /// The layers, with the commits as one more layer.
     whole: Option<Arc<State>>,
 }
 
 impl Store {
-    /// Opens the database at `path`. Takes the same short time for any size: it reads the manifest and a page of each file.
+    /// Opens the database at `path`. Takes the same short time whatever its size: it reads the manifest and a
+    /// page of each file.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is no database, or of a kind that this build does not read; [`Error::Io`];
+    /// [`Error::Invalid`] if there is no database, or one of a kind that this build cannot read;
+    /// [`Error::Io`];
     /// [`Error::Corrupt`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_on(Arc::new(RealDisk), path.as_ref())
@@ -56,11 +59,13 @@ impl Store {
         match disk.look(path)? {
             None => {
                 return Err(Error::Invalid(format!(
-                    "{name} does not exist: check the name, or import to it"
+                    "{name} does not exist: check the path, or import a graph to it"
                 )));
             }
             Some(entry) if !entry.is_directory => {
-                return Err(Error::Invalid(format!("{name} is a file, not a database: import it first")));
+                return Err(Error::Invalid(format!(
+                    "{name} is a file, not a database: import the file first"
+                )));
             }
             Some(_) => {}
         }
@@ -71,25 +76,17 @@ impl Store {
         Ok(Self { state, commits: Arc::default() })
     }
 
-    /// Whether a database seems to stand at `path`: a directory with a manifest.
-    ///
-    /// # Errors
-    /// [`Error::Io`].
-    pub fn is_at(path: impl AsRef<Path>) -> Result<bool> {
-        Ok(RealDisk.look(&path.as_ref().join(MANIFEST_NAME))?.is_some())
-    }
-
-    /// The directory.
+    /// The directory of the database.
     pub fn path(&self) -> &Path {
         self.state.path()
     }
 
-    /// The disk that it is on.
+    /// The disk that holds the database.
     pub fn disk(&self) -> &Arc<dyn Disk> {
         self.state.disk()
     }
 
-    /// What the manifest says; commits that are in no layer are not in it.
+    /// The manifest, which does not include commits that are in no layer.
     pub fn manifest(&self) -> &Manifest {
         self.state.manifest()
     }
@@ -105,10 +102,10 @@ impl Store {
         })
     }
 
-    /// The version of a number.
+    /// The version with a number.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is no such version, or it was forgotten; [`Error::Corrupt`]; [`Error::Io`].
+    /// [`Error::Invalid`] if the version does not exist or was forgotten; [`Error::Corrupt`]; [`Error::Io`].
     pub fn at(&self, version: u64) -> Result<Snapshot> {
         if version <= self.state.newest() {
             return self.state.snapshot(version);
@@ -116,7 +113,8 @@ impl Store {
         self.with_tail(|store, tail| tail.whole(store)?.snapshot(version))
     }
 
-    /// All versions, oldest first. Of commits that are in no layer yet, the numbers of edges are not known, and 0.
+    /// All versions, oldest first. Commits that are in no layer yet have 0 as the numbers of edges, which are
+    /// not known.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; [`Error::Io`].
@@ -128,7 +126,8 @@ impl Store {
         })
     }
 
-    /// How many vertices are removed, from each version on at which that changes, ascending.
+    /// The number of removed vertices, for each version that changes it: pairs of version and count,
+    /// ascending.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; [`Error::Io`]; cancellation.
@@ -146,13 +145,13 @@ impl Store {
     /// Checks everything in the newest version: see [`crate::check`].
     ///
     /// # Errors
-    /// As [`check`]; what is wrong with the database is in the report.
+    /// As [`check`]. Problems of the database are in the report.
     pub fn check(&self, run: &Run) -> Result<Report> {
         check(self.disk(), &self.snapshot()?, run)
     }
 
-    /// Calls `f` with the commits of the log, which are read before if they were not yet.
-    fn with_tail<R>(&self, f: impl FnOnce(&Self, &mut Tail) -> Result<R>) -> Result<R> {
+    /// Calls `f` with the commits of the log, which the first call reads.
+    fn with_tail<R>(&self, f: impl FnOnce(&Self, &mut LogTail) -> Result<R>) -> Result<R> {
         let mut tail = self.commits.lock().unwrap_or_else(PoisonError::into_inner);
         if tail.is_none() {
             *tail = Some(self.read_log()?);
@@ -160,11 +159,11 @@ impl Store {
         f(self, tail.get_or_insert_default())
     }
 
-    /// Reads the log. If a writer has frozen its commits meanwhile, the layers are opened anew.
-    fn read_log(&self) -> Result<Tail> {
+    /// Reads the log. If a writer has frozen commits since the opening, reopens the layers.
+    fn read_log(&self) -> Result<LogTail> {
         let disk = self.disk();
         if disk.look(&log_directory(self.path()))?.is_none() {
-            return Ok(Tail::default());
+            return Ok(LogTail::default());
         }
         let mut reopened = None;
         let (_, commits) = Manifest::read_with(disk.as_ref(), self.path(), |manifest| {
@@ -180,10 +179,10 @@ impl Store {
             }
             Ok(commits)
         })?;
-        Ok(Tail { state: reopened, commits, whole: None })
+        Ok(LogTail { state: reopened, commits, whole: None })
     }
 
-    /// All files of the database with their sizes in bytes, by path.
+    /// The paths and sizes in bytes of all files of the database.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -194,8 +193,8 @@ impl Store {
     }
 }
 
-impl Tail {
-    /// The layers, and one in memory for the commits over them.
+impl LogTail {
+    /// The layers, with one more layer in memory for the commits above them.
     fn whole(&mut self, store: &Store) -> Result<Arc<State>> {
         if let Some(whole) = &self.whole {
             return Ok(Arc::clone(whole));

@@ -1,4 +1,4 @@
-//! Imports as a user sees them: a file goes in, a database stands there or does not.
+//! Imports of whole files: each leaves a complete database, or none.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types)]
 
 use std::io::Write;
@@ -16,7 +16,7 @@ use esker_store::io::{Disk, Faults, FaultyDisk, RealDisk};
 use esker_store::version::StagingOptions;
 use esker_store::{Result, Store};
 
-/// Deterministic noise.
+/// A deterministic pseudorandom number.
 fn noise(i: u64) -> u64 {
     let x = (i ^ (i >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -37,14 +37,14 @@ fn import_file(input: &Path, target: &Path, options: &ImportOptions) -> Result<I
     import(&disk, reader, target, options, staging)
 }
 
-/// Names in a directory.
+/// The names in a directory.
 fn names(directory: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(directory).unwrap();
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
 #[test]
-fn what_was_imported_is_read_back() {
+fn an_imported_graph_is_read_back() {
     let dir = tempfile::tempdir().unwrap();
     let (input, target) = (dir.path().join("in.wel"), dir.path().join("out.esker"));
     std::fs::write(&input, "0 1 5\n1 2 7\n2 0 -1\n0 1 9\n3 3 2\n").unwrap();
@@ -92,7 +92,7 @@ fn failing_and_cancelled_imports_leave_nothing() {
 }
 
 #[test]
-fn a_disk_that_fails_at_any_operation_leaves_nothing_or_the_whole() {
+fn a_power_loss_at_any_operation_leaves_a_complete_database_or_none() {
     let dir = tempfile::tempdir().unwrap();
     let input = dir.path().join("in.wel");
     write_edges(&input, 3000, 500);
@@ -119,16 +119,16 @@ fn a_disk_that_fails_at_any_operation_leaves_nothing_or_the_whole() {
             assert!(snapshot.num_arcs() > 2900);
             whole += 1;
         } else {
-            // Only what tidies up afterwards may fail unnoticed.
+            // Without a database, the import must have reported an error.
             assert!(!done, "operation {at}");
         }
     }
-    assert!(whole <= 2, "{whole} of the failures came after the last step");
+    assert!(whole <= 2, "{whole} faults left a database; only one after the last step may");
 }
 
 const KILLED: &str = "ESKER_TEST_IMPORTS_IN";
 
-/// Run in a process of its own by the test below: imports until it is killed.
+/// The test below runs this in another process, and kills it.
 #[test]
 fn importer() {
     let Some(dir) = std::env::var_os(KILLED) else { return };
@@ -138,7 +138,7 @@ fn importer() {
 }
 
 #[test]
-fn killed_at_random_moments_there_is_no_database_or_the_whole_one() {
+fn an_import_killed_at_any_moment_leaves_a_complete_database_or_none() {
     let dir = tempfile::tempdir().unwrap();
     let (input, target) = (dir.path().join("in.wel"), dir.path().join("out.esker"));
     write_edges(&input, 100_000, 5000);
@@ -166,7 +166,7 @@ fn killed_at_random_moments_there_is_no_database_or_the_whole_one() {
             std::fs::remove_dir_all(&target).unwrap();
         }
     }
-    // The next import clears what the killed ones left.
+    // The next import removes the files of the killed imports.
     import_file(&input, &target, &ImportOptions::default()).unwrap();
     let mut left = names(dir.path());
     left.sort();

@@ -1,4 +1,4 @@
-//! One process writes, others read: locks across processes, read-only directories, and speed of opening.
+//! One process writes while others read: locks across processes, read-only directories, file sizes.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types)]
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -17,8 +17,8 @@ use esker_store::version::{Staging, StagingOptions, lock_writer};
 
 const HOLD: &str = "ESKER_TEST_HOLDS_LOCK_OF";
 
-/// A circle of `n` vertices.
-fn write_circle(path: &Path, n: u64, replace: bool) -> esker_store::Result<u64> {
+/// Writes a database of a cycle of `n` vertices.
+fn write_cycle(path: &Path, n: u64, replace: bool) -> esker_store::Result<u64> {
     let options = StagingOptions { replace, ..StagingOptions::default() };
     let staging = Staging::begin(Arc::new(RealDisk), path, options)?;
     let layer = staging.plain_layer();
@@ -46,7 +46,7 @@ fn next_of(path: &Path, v: VertexId) -> VertexId {
     Store::open(path).unwrap().snapshot().unwrap().neighbors(Direction::Out, v).unwrap()[0]
 }
 
-/// Run in a process of its own by the test below: holds the lock until its input ends.
+/// The tests below run this in another process: holds the lock until its input ends.
 #[test]
 fn holder() {
     let Some(path) = std::env::var_os(HOLD) else { return };
@@ -56,7 +56,7 @@ fn holder() {
     drop(lock);
 }
 
-/// The other process, and its output, which must stay open for it to end well.
+/// Starts the other process. Its output must stay open until it exits.
 fn start_holder(path: &Path) -> (Child, BufReader<ChildStdout>) {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "holder", "--nocapture"])
@@ -68,7 +68,7 @@ fn start_holder(path: &Path) -> (Child, BufReader<ChildStdout>) {
     let mut output = BufReader::new(child.stdout.take().unwrap());
     assert!(
         output.by_ref().lines().map_while(Result::ok).any(|line| line == "locked"),
-        "the other process got the lock"
+        "the other process must get the lock"
     );
     (child, output)
 }
@@ -77,14 +77,14 @@ fn start_holder(path: &Path) -> (Child, BufReader<ChildStdout>) {
 fn one_process_writes_while_others_read() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("web.esker");
-    write_circle(&path, 10, false).unwrap();
+    write_cycle(&path, 10, false).unwrap();
     let (mut holder, _output) = start_holder(&path);
     let told = lock_writer(&RealDisk, &path).unwrap_err().to_string();
     assert!(
         told.ends_with("web.esker is being written to by another process: wait until it is done"),
         "{told}"
     );
-    assert!(write_circle(&path, 20, true).unwrap_err().to_string().contains("being written to"));
+    assert!(write_cycle(&path, 20, true).unwrap_err().to_string().contains("being written to"));
     assert_eq!(next_of(&path, 9), 0);
     drop(holder.stdin.take());
     assert!(holder.wait().unwrap().success());
@@ -95,7 +95,7 @@ fn one_process_writes_while_others_read() {
 fn a_killed_writer_leaves_no_lock() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("web.esker");
-    write_circle(&path, 10, false).unwrap();
+    write_cycle(&path, 10, false).unwrap();
     let (mut holder, _output) = start_holder(&path);
     holder.kill().unwrap();
     holder.wait().unwrap();
@@ -103,12 +103,12 @@ fn a_killed_writer_leaves_no_lock() {
 }
 
 #[test]
-fn a_replaced_database_stays_readable_to_those_who_have_it_open() {
+fn a_replaced_database_stays_readable_where_it_is_open() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("web.esker");
-    write_circle(&path, 10, false).unwrap();
+    write_cycle(&path, 10, false).unwrap();
     let old = Store::open(&path).unwrap().snapshot().unwrap();
-    write_circle(&path, 30_000, true).unwrap();
+    write_cycle(&path, 30_000, true).unwrap();
     assert_eq!(*old.neighbors(Direction::Out, 9).unwrap(), [0]);
     assert_eq!(next_of(&path, 9), 10);
     let names: Vec<_> =
@@ -117,10 +117,10 @@ fn a_replaced_database_stays_readable_to_those_who_have_it_open() {
 }
 
 #[test]
-fn readers_need_no_permission_to_write() {
+fn readers_need_no_write_permission() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("web.esker");
-    write_circle(&path, 10, false).unwrap();
+    write_cycle(&path, 10, false).unwrap();
     std::fs::remove_file(path.join("LOCK")).unwrap();
     let set = |mode| {
         for directory in [path.join("layers"), path.clone()] {
@@ -129,12 +129,12 @@ fn readers_need_no_permission_to_write() {
     };
     set(0o555);
     assert_eq!(next_of(&path, 3), 4);
-    assert!(!path.join("LOCK").exists(), "a reader makes no file");
+    assert!(!path.join("LOCK").exists(), "a reader must not create a file");
     set(0o755);
 }
 
 #[test]
-fn what_is_no_database_is_told_apart() {
+fn opening_says_why_a_path_is_not_a_database() {
     let directory = tempfile::tempdir().unwrap();
     let told = |name: &str| Store::open(directory.path().join(name)).unwrap_err().to_string();
     std::fs::write(directory.path().join("file"), "1 2\n").unwrap();
@@ -142,9 +142,7 @@ fn what_is_no_database_is_told_apart() {
     assert!(told("nothing").contains("nothing does not exist"));
     assert!(told("file").contains("file is a file, not a database"));
     assert!(told("empty").contains("empty is not a database: it has no file MANIFEST"));
-    assert!(!Store::is_at(directory.path().join("file")).unwrap());
-    write_circle(&directory.path().join("db"), 5, false).unwrap();
-    assert!(Store::is_at(directory.path().join("db")).unwrap());
+    write_cycle(&directory.path().join("db"), 5, false).unwrap();
     let store = Store::open(directory.path().join("db")).unwrap();
     let names: Vec<_> = store
         .files()
@@ -156,11 +154,11 @@ fn what_is_no_database_is_told_apart() {
 }
 
 #[test]
-fn a_million_edges_keep_to_the_budget_of_bytes() {
+fn a_million_edges_fit_the_promised_bytes() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("web.esker");
     let n = 1_000_000_u64;
-    let bytes = write_circle(&path, n, false).unwrap();
+    let bytes = write_cycle(&path, n, false).unwrap();
     let (edge, vertex) = if size_of::<VertexId>() == 4 { (4.3, 16.0) } else { (8.6, 16.0) };
     assert!((bytes as f64) < n as f64 * (edge + vertex));
     assert_eq!(bytes, Store::open(&path).unwrap().files().unwrap().iter().map(|file| file.1).sum::<u64>());
@@ -168,7 +166,7 @@ fn a_million_edges_keep_to_the_budget_of_bytes() {
 
 #[test]
 fn a_directory_may_be_listed_while_files_in_it_are_removed() {
-    // A reader once got an error for a segment of the log that went while the segments were listed.
+    // A reader once got an error for a log segment that was removed while it listed the segments.
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().to_owned();
     let is_over = std::sync::atomic::AtomicBool::new(false);

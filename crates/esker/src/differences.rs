@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use esker_graph::VertexId;
-use esker_store::diff::{Difference, EdgeOf};
+use esker_store::diff::{DiffEdge, Difference};
 use esker_store::format::PropertyRecord;
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
@@ -84,7 +84,7 @@ impl<'a, W: Write> Differences<'a, W> {
         })
     }
 
-    fn edge(&self, edge: &EdgeOf<'_>, changed: Option<&EdgeOf<'_>>) -> Result<String> {
+    fn edge(&self, edge: &DiffEdge<'_>, changed: Option<&DiffEdge<'_>>) -> Result<String> {
         let mut text = format!("{} {}", self.name(edge.source)?, self.name(edge.target)?);
         for property in &self.properties {
             let value = edge.value(property)?;
@@ -100,7 +100,8 @@ impl<'a, W: Write> Differences<'a, W> {
 
     fn json(&self, difference: &Difference<'_>) -> Result<Value> {
         let id = |v: VertexId| self.id(v).map(|id| id_json(&id));
-        let ends = |edge: &EdgeOf<'_>| -> Result<(Value, Value)> { Ok((id(edge.source)?, id(edge.target)?)) };
+        let ends =
+            |edge: &DiffEdge<'_>| -> Result<(Value, Value)> { Ok((id(edge.source)?, id(edge.target)?)) };
         Ok(match difference {
             Difference::VertexAdded(v) => json!({ "kind": "vertex added", "vertex": id(*v)? }),
             Difference::VertexRemoved(v) => json!({ "kind": "vertex removed", "vertex": id(*v)? }),
@@ -132,7 +133,7 @@ impl<'a, W: Write> Differences<'a, W> {
         })
     }
 
-    fn values(&self, edge: &EdgeOf<'_>) -> Result<Value> {
+    fn values(&self, edge: &DiffEdge<'_>) -> Result<Value> {
         let mut values = Map::new();
         for property in &self.properties {
             values.insert(property.name.clone(), value_json(&edge.value(property)?));

@@ -1,4 +1,4 @@
-//! From commits to a layer with everything in it.
+//! Writes commits as a complete set of layer files.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,7 +11,7 @@ use crate::format::{
     ArchiveWriter, DictionaryRecord, ElementType, LayerRecord, PropertyRecord, VersionRecord, VertexChange,
 };
 use crate::freeze::{
-    Changes, CopyPolicy, EdgeChange, Frozen, KnownEdges, Outcome, REMOVAL, freeze, num_edges,
+    ChangeCounts, Changes, CopyPolicy, EdgeChange, Frozen, KnownEdges, REMOVAL, freeze, num_edges,
 };
 use crate::ids::{IdFiles, write_segment};
 use crate::io::Disk;
@@ -22,35 +22,35 @@ use crate::snapshot::{Snapshot, State, vertex_property};
 
 use super::content::Commit;
 
-/// Edges that a thread takes at a time.
-const PIECE_EDGES: usize = 1 << 16;
+/// Edges that a thread converts at a time.
+const CHUNK_EDGES: usize = 1 << 16;
 
-/// A layer that was written, and what the manifest must say besides.
+/// A written layer, and the other records that the manifest needs for it.
 #[derive(Debug)]
 pub(crate) struct Assembled {
     pub(crate) record: LayerRecord,
     pub(crate) versions: Vec<VersionRecord>,
     pub(crate) properties: Vec<PropertyRecord>,
-    pub(crate) outcome: Outcome,
+    pub(crate) counts: ChangeCounts,
 }
 
-/// Where a layer goes.
+/// Where to write a layer.
 #[derive(Clone, Copy)]
-pub(crate) struct Target<'a> {
+pub(crate) struct LayerLocation<'a> {
     pub(crate) disk: &'a Arc<dyn Disk>,
-    /// Does not exist, but its parent does.
+    /// A directory that does not exist yet; its parent does.
     pub(crate) directory: &'a Path,
     pub(crate) number: u32,
-    /// What is known of the edges of the layers below; `None`: they are not many, or this is not done often.
+    /// The filter of edges in the layers below; `None` if freezes are rare or the layers small.
     pub(crate) known: Option<&'a Mutex<KnownEdges>>,
 }
 
-/// Writes the layer of `commits`, which follow the newest version of `state`; at least one. It is durable once the parent of the
-/// directory is synced.
+/// Writes the layer of `commits`, at least one, which follow the newest version of `state`. The layer is durable
+/// once the parent of its directory is synced.
 pub(crate) fn assemble(
     state: &Arc<State>,
     commits: &[Arc<Commit>],
-    target: Target<'_>,
+    location: LayerLocation<'_>,
     policy: CopyPolicy,
     run: &Run,
 ) -> Result<Assembled> {
@@ -66,8 +66,8 @@ pub(crate) fn assemble(
         })
         .collect();
     let (edges, rows) = flatten(commits, elements.len(), run)?;
-    let mut known = target.known.map(|known| known.lock().unwrap_or_else(PoisonError::into_inner));
-    let knows = known.as_mut().map(|known| known.learn(below.stack(), edges.len(), run)).transpose()?;
+    let mut known = location.known.map(|known| known.lock().unwrap_or_else(PoisonError::into_inner));
+    let is_known = known.as_mut().map(|known| known.learn(below.stack(), edges.len(), run)).transpose()?;
     let changes = Changes {
         stack: below.stack(),
         edges: &edges,
@@ -76,17 +76,17 @@ pub(crate) fn assemble(
         versions: (first.version, last.version),
         num_vertices: last.num_vertices,
         policy,
-        known: known.as_deref().filter(|_| knows == Some(true)),
+        known: known.as_deref().filter(|_| is_known == Some(true)),
     };
     let database = state.manifest().database;
-    let archive = ArchiveWriter::new(target.disk, target.directory);
-    let writer = PlainWriter::new(&archive, target.directory, database);
-    let Frozen { mut record, growth, outcome } = freeze(&changes, target.number, &writer, run)?;
+    let archive = ArchiveWriter::new(location.disk, location.directory);
+    let writer = PlainWriter::new(&archive, location.directory, database);
+    let Frozen { mut record, growth, counts } = freeze(&changes, location.number, &writer, run)?;
     drop((edges, rows));
     record.dictionaries = write_dictionaries(&writer, &below, &texts)?;
     record.num_new_ids = commits.iter().map(|commit| commit.new_ids.len() as u64).sum();
     if record.num_new_ids > 0 {
-        let files = IdFiles { disk: &archive, directory: target.directory, database };
+        let files = IdFiles { disk: &archive, directory: location.directory, database };
         let ids = commits.iter().flat_map(|commit| commit.new_ids.iter().map(Ok));
         write_segment(&files, state.has_text_ids(), ids)?;
     }
@@ -107,17 +107,17 @@ pub(crate) fn assemble(
             num_loops,
         }
     });
-    Ok(Assembled { versions: versions.collect(), record, properties, outcome })
+    Ok(Assembled { versions: versions.collect(), record, properties, counts })
 }
 
-/// Whether the commits fit onto the version below, which their checksums do not say.
+/// Checks that the commits continue the version below, which checksums alone cannot tell.
 fn expect_consistent(below: &Snapshot, commits: &[Arc<Commit>]) -> Result<()> {
     let (mut num_vertices, num_properties) = (below.num_vertices() as u64, below.edge_properties().count());
     for commit in commits {
         num_vertices += commit.new_ids.len() as u64;
         if commit.num_vertices != num_vertices || commit.rows.len() != num_properties {
             return Err(Error::Invalid(format!(
-                "version {} in the log of {} was made for another graph",
+                "version {} in the log of {} belongs to another graph",
                 commit.version,
                 below.path().display()
             )));
@@ -126,7 +126,7 @@ fn expect_consistent(below: &Snapshot, commits: &[Arc<Commit>]) -> Result<()> {
     Ok(())
 }
 
-/// The narrowest type for so many codes of texts.
+/// The narrowest type for the codes of this many texts.
 fn code_width(texts: usize) -> ElementType {
     match texts {
         0..=0x100 => ElementType::U8,
@@ -135,7 +135,7 @@ fn code_width(texts: usize) -> ElementType {
     }
 }
 
-/// By edge property, the texts that the commits add.
+/// For each edge property, the texts that the commits add.
 fn new_texts(commits: &[Arc<Commit>], properties: usize) -> Vec<Vec<&[u8]>> {
     let mut texts = vec![Vec::new(); properties];
     for text in commits.iter().flat_map(|commit| &commit.new_texts) {
@@ -146,28 +146,29 @@ fn new_texts(commits: &[Arc<Commit>], properties: usize) -> Vec<Vec<&[u8]>> {
     texts
 }
 
-/// Edges with their codes, and for each edge property the values of all rows.
-type Flat = (Vec<EdgeChange>, Vec<Vec<u64>>);
+/// Edges with their version codes, and for each edge property the values of all rows.
+type EdgesAndRows = (Vec<EdgeChange>, Vec<Vec<u64>>);
 
-/// The edges of all commits with their codes, and all rows.
-fn flatten(commits: &[Arc<Commit>], properties: usize, run: &Run) -> Result<Flat> {
+/// Concatenates the edges of all commits, with their version codes, and all rows.
+fn flatten(commits: &[Arc<Commit>], properties: usize, run: &Run) -> Result<EdgesAndRows> {
     let num_rows: Vec<usize> = run.install(|| commits.par_iter().map(|commit| commit.num_rows()).collect());
     let all_rows = num_rows.iter().sum();
     if all_rows >= REMOVAL as usize {
-        let reason =
-            format!("{all_rows} edges are set in commits that are in no layer; a layer takes 2^32 - 2");
+        let reason = format!(
+            "the commits that are not yet in a layer set {all_rows} edges; a layer takes at most 2^32 - 2"
+        );
         return Err(Error::Invalid(reason));
     }
     let num_edges = commits.iter().map(|commit| commit.edges.len()).sum();
     let blank = EdgeChange { source: 0, target: 0, code: 0, row: 0 };
     let mut edges = filled_by_all(blank, num_edges, run)?;
     let mut rows = (0..properties).map(|_| with_room(all_rows)).collect::<Result<Vec<_>>>()?;
-    let (mut rest, mut first_row, mut pieces) = (&mut edges[..], 0, Vec::new());
+    let (mut rest, mut first_row, mut chunks) = (&mut edges[..], 0, Vec::new());
     for ((commit, code), num_rows) in commits.iter().zip(1_u32..).zip(num_rows) {
         let (own, later) = rest.split_at_mut(commit.edges.len());
         rest = later;
-        for (ops, changes) in commit.edges.chunks(PIECE_EDGES).zip(own.chunks_mut(PIECE_EDGES)) {
-            pieces.push((ops, changes, code, first_row));
+        for (ops, changes) in commit.edges.chunks(CHUNK_EDGES).zip(own.chunks_mut(CHUNK_EDGES)) {
+            chunks.push((ops, changes, code, first_row));
         }
         first_row += num_rows as u32;
         for (all, own) in rows.iter_mut().zip(&commit.rows) {
@@ -175,7 +176,7 @@ fn flatten(commits: &[Arc<Commit>], properties: usize, run: &Run) -> Result<Flat
         }
     }
     run.install(|| {
-        pieces.into_par_iter().for_each(|(ops, changes, code, first_row)| {
+        chunks.into_par_iter().for_each(|(ops, changes, code, first_row)| {
             for (op, change) in ops.iter().zip(changes) {
                 let row = if op.row == REMOVAL { REMOVAL } else { first_row + op.row };
                 *change = EdgeChange { source: op.source, target: op.target, code, row };
@@ -199,7 +200,7 @@ fn write_dictionaries(
     Ok(records)
 }
 
-/// Writes the changes of vertex properties; the numbers of those that have any.
+/// Writes the changes of vertex properties; returns the numbers of the properties with changes.
 fn write_vertices(
     state: &State,
     commits: &[Arc<Commit>],
@@ -214,7 +215,7 @@ fn write_vertices(
         changes.extend(own.map(|change| (change.property, vertex(change.vertex as usize), code, change)));
     }
     run.check()?;
-    // Stable: of several changes of one commit, the last counts.
+    // The sort is stable: of several changes in one commit, the last one counts.
     changes.sort_by_key(|&(property, v, code, _)| (property, v, code));
     let known: Vec<PropertyRecord> =
         state.manifest().properties.iter().chain(new_properties).cloned().collect();
@@ -239,7 +240,7 @@ fn write_vertices(
     Ok(numbers)
 }
 
-/// The value of a change.
+/// The value that a change sets; `None` if it removes the value.
 pub(crate) fn value_of<'c>(
     change: &'c VertexChange,
     record: &PropertyRecord,
@@ -249,7 +250,7 @@ pub(crate) fn value_of<'c>(
         (Some(text), true) => Ok(Some(PropertyValue::Text(text))),
         (None, false) => Ok(Some(PropertyValue::from_bits(record.element, value.bits))),
         _ => Err(Error::Invalid(format!(
-            "a value of the vertex property {:?} is of another type",
+            "a commit sets the vertex property {:?} to a value of another type",
             record.name
         ))),
     }

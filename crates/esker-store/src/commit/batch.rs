@@ -1,4 +1,4 @@
-//! Changes that become one version together.
+//! A batch: changes that together become one version.
 
 use std::collections::HashMap;
 
@@ -11,16 +11,16 @@ use crate::property::PropertyValue;
 
 use super::content::NewIds;
 
-/// A change in a batch; external ids stand apart, in order.
+/// A change in a batch. The batch stores the external ids separately, in the order of the changes.
 #[derive(Debug, Clone)]
 pub(crate) enum BatchOp {
-    /// Two ids: an edge is added or set with the values of a row, or removed.
+    /// Two ids. Adds or sets an edge with the values of a row, or removes it.
     Edge(u32),
     /// One id.
     AddVertex,
     /// One id.
     RemoveVertex,
-    /// One id: a property, by its place among the names of the batch.
+    /// One id. Sets the property with this index among the names of the batch.
     SetVertex(u32, Option<BatchValue>),
 }
 
@@ -31,48 +31,49 @@ pub(crate) enum BatchValue {
     Text(Vec<u8>),
 }
 
-/// Changes that are collected, to be committed together by [`crate::Database::commit`].
+/// Changes to commit together with [`crate::Database::commit`].
 ///
-/// They take effect in the order given: an edge that is added and then removed is not there. Memory: 40 bytes an edge of integers.
+/// The changes take effect in the order given: an edge that is added and then removed does not exist. Memory: 40
+/// bytes for an edge between integer ids.
 #[derive(Debug, Clone)]
 pub struct Batch {
-    /// What the edges of the database have, by number.
+    /// The edge properties of the database, by number.
     edge_properties: Vec<PropertyRecord>,
     pub(crate) ids: NewIds,
     pub(crate) ops: Vec<BatchOp>,
     pub(crate) rows: Vec<Vec<u64>>,
     num_rows: u32,
-    /// For each edge property that is text, the texts of the batch; the bits in its row are their places.
+    /// For each text property of edges, the distinct texts of the batch; the rows hold indexes of them.
     pub(crate) texts: Vec<Texts>,
-    /// Names of the vertex properties that are set.
+    /// The names of the vertex properties that the batch sets.
     pub(crate) names: Vec<String>,
-    /// Vertex properties to be defined: name, type or `None` for texts.
+    /// The vertex properties that the batch defines: name, and type or `None` for texts.
     pub(crate) defined: Vec<(String, Option<ElementType>)>,
 }
 
-/// Distinct texts, numbered.
+/// A list of distinct texts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Texts {
     pub(crate) list: Vec<Vec<u8>>,
-    places: HashMap<Vec<u8>, u32>,
+    indexes: HashMap<Vec<u8>, u32>,
 }
 
 impl Texts {
-    fn place(&mut self, text: &[u8]) -> Result<u32> {
-        if let Some(&place) = self.places.get(text) {
-            return Ok(place);
+    fn index_of(&mut self, text: &[u8]) -> Result<u32> {
+        if let Some(&index) = self.indexes.get(text) {
+            return Ok(index);
         }
         reserve(&mut self.list, 1)?;
-        self.places.try_reserve(1).map_err(no_memory)?;
-        let place = self.list.len() as u32;
+        self.indexes.try_reserve(1).map_err(no_memory)?;
+        let index = self.list.len() as u32;
         self.list.push(text.to_vec());
-        self.places.insert(text.to_vec(), place);
-        Ok(place)
+        self.indexes.insert(text.to_vec(), index);
+        Ok(index)
     }
 }
 
 impl Batch {
-    /// An empty one for a database with these edge properties.
+    /// An empty batch for a database with these edge properties.
     pub(crate) fn new(edge_properties: Vec<PropertyRecord>, text_ids: bool) -> Self {
         let count = edge_properties.len();
         Self {
@@ -87,22 +88,22 @@ impl Batch {
         }
     }
 
-    /// Number of changes.
+    /// The number of changes.
     pub fn len(&self) -> usize {
         self.ops.len()
     }
 
-    /// Whether there are none.
+    /// Whether the batch has no changes and no definitions.
     pub fn is_empty(&self) -> bool {
         self.ops.is_empty() && self.defined.is_empty()
     }
 
-    /// Whether it removes vertices.
+    /// Whether the batch removes vertices.
     pub(crate) fn removes_vertices(&self) -> bool {
         self.ops.iter().any(|op| matches!(op, BatchOp::RemoveVertex))
     }
 
-    /// The ids of the vertices that it removes.
+    /// The ids of the vertices that the batch removes.
     pub(crate) fn removed_vertices(&self) -> impl Iterator<Item = ExternalId<'_>> {
         let mut next = 0;
         self.ops.iter().filter_map(move |op| {
@@ -112,17 +113,18 @@ impl Batch {
         })
     }
 
-    /// The edge properties, in the order in which [`Batch::add_edge`] takes values.
+    /// The edge properties of the database, in the order in which [`Batch::add_edge`] takes their values.
     pub fn edge_properties(&self) -> &[PropertyRecord] {
         &self.edge_properties
     }
 
-    /// Adds an edge, or sets the properties of the one that is there (in a multigraph: adds another). Ends that are not there
-    /// yet become vertices. `values` are those of all edge properties, by number; numbers may be of another type if the
-    /// property's type holds them exactly.
+    /// Adds an edge, or sets its properties if it exists (a multigraph always adds another). Unknown ends
+    /// become new vertices. `values` are those of all edge properties, by number; a number of another type is
+    /// converted if the property's type represents it exactly.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is no memory, or an id is not of the database's kind, or the values are not those that edges have.
+    /// [`Error::Invalid`] if memory runs out, an id is not of the database's kind, or `values` do not match
+    /// the edge properties.
     pub fn add_edge<'i>(
         &mut self,
         source: impl Into<ExternalId<'i>>,
@@ -133,7 +135,7 @@ impl Batch {
         if values.len() != self.edge_properties.len() {
             let names: Vec<_> = self.edge_properties.iter().map(|property| property.name.as_str()).collect();
             return Err(Error::Invalid(format!(
-                "{} values for an edge where there are {} properties: {}",
+                "{} values for an edge, but edges have {} properties: {}",
                 values.len(),
                 names.len(),
                 if names.is_empty() { "none".to_owned() } else { names.join(", ") }
@@ -156,10 +158,11 @@ impl Batch {
         Ok(())
     }
 
-    /// Removes an edge; in a multigraph, all edges between the two. If there is none, nothing happens.
+    /// Removes an edge; in a multigraph, all edges between the two vertices. Does nothing if there is no such
+    /// edge.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is no memory, or an id is not of the database's kind.
+    /// [`Error::Invalid`] if memory runs out, or an id is not of the database's kind.
     pub fn remove_edge<'i>(
         &mut self,
         source: impl Into<ExternalId<'i>>,
@@ -171,26 +174,27 @@ impl Batch {
         Ok(())
     }
 
-    /// Adds a vertex, unless it is there.
+    /// Adds a vertex, unless it exists.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is no memory, or the id is not of the database's kind.
+    /// [`Error::Invalid`] if memory runs out, or the id is not of the database's kind.
     pub fn add_vertex<'i>(&mut self, id: impl Into<ExternalId<'i>>) -> Result<()> {
         self.push(id.into(), BatchOp::AddVertex)
     }
 
-    /// Removes a vertex with its edges. Its properties stay, and are there again if it is added again.
+    /// Removes a vertex with its edges. Its property values are kept, and return if it is added again.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is no memory, or the id is not of the database's kind.
+    /// [`Error::Invalid`] if memory runs out, or the id is not of the database's kind.
     pub fn remove_vertex<'i>(&mut self, id: impl Into<ExternalId<'i>>) -> Result<()> {
         self.push(id.into(), BatchOp::RemoveVertex)
     }
 
-    /// Sets a property of a vertex, which is added if it is not there, or takes its value away.
+    /// Sets a property of a vertex, or removes its value (`None`). Adds the vertex if it does not exist.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is no memory, or the id is not of the database's kind. That the property exists is checked when the batch is committed.
+    /// [`Error::Invalid`] if memory runs out, or the id is not of the database's kind. The commit checks that
+    /// the property exists.
     pub fn set_vertex<'i>(
         &mut self,
         id: impl Into<ExternalId<'i>>,
@@ -214,7 +218,8 @@ impl Batch {
         self.push(id.into(), BatchOp::SetVertex(name as u32, value))
     }
 
-    /// Defines a vertex property, with values of a type, or texts. If it is there with that type, nothing happens.
+    /// Defines a vertex property with values of a type, or with texts (`None`). Does nothing if the property
+    /// exists with that type.
     pub fn define_vertex_property(&mut self, name: &str, element: Option<ElementType>) {
         self.defined.push((name.to_owned(), element));
     }
@@ -227,7 +232,7 @@ impl Batch {
         Ok(())
     }
 
-    /// Makes room for one change with these ids.
+    /// Reserves memory for one change with these ids.
     fn make_room(&mut self, ids: &[ExternalId<'_>]) -> Result<()> {
         self.ids.make_room(ids)?;
         reserve(&mut self.ops, 1)
@@ -239,7 +244,7 @@ impl Batch {
         self.ops.push(BatchOp::Edge(row));
     }
 
-    /// The number of the next row.
+    /// The index of the next row.
     fn next_row(&self) -> Result<u32> {
         if self.num_rows + 1 < REMOVAL {
             return Ok(self.num_rows);
@@ -254,7 +259,7 @@ impl Batch {
             Error::Invalid(format!("the edge property {:?} takes {wanted}, not {value}", property.name))
         };
         match value {
-            PropertyValue::Text(text) if property.texts => Ok(u64::from(self.texts[number].place(text)?)),
+            PropertyValue::Text(text) if property.texts => Ok(u64::from(self.texts[number].index_of(text)?)),
             value => exact_bits(property.element, value).filter(|_| !property.texts).ok_or_else(wrong),
         }
     }
@@ -263,16 +268,16 @@ impl Batch {
         match (&self.ids, id) {
             (NewIds::Integers(_), ExternalId::Int(_)) | (NewIds::Texts(..), ExternalId::Text(_)) => Ok(id),
             (NewIds::Integers(_), id) => {
-                Err(Error::Invalid(format!("{id} is no id of a vertex: this database has integers")))
+                Err(Error::Invalid(format!("{id} is not a vertex id: this database has integer ids")))
             }
             (NewIds::Texts(..), id) => {
-                Err(Error::Invalid(format!("the number {id} is no id of a vertex: this database has texts")))
+                Err(Error::Invalid(format!("the number {id} is not a vertex id: this database has text ids")))
             }
         }
     }
 }
 
-/// The bits of a number as one of a type, if that holds it exactly.
+/// The bits of a number converted to a type, if the type represents it exactly.
 pub(crate) fn exact_bits(element: ElementType, value: PropertyValue<'_>) -> Option<u64> {
     if value.element() == Some(element) {
         return value.bits();
@@ -280,7 +285,7 @@ pub(crate) fn exact_bits(element: ElementType, value: PropertyValue<'_>) -> Opti
     PropertyValue::parse(element, &value.to_string())
         .filter(|_| !matches!(value, PropertyValue::Text(_)))
         .filter(|converted| {
-            // Of floats, those only that mean the same: 0.1 as f32 is another number than 0.1 as f64.
+            // A float must keep its value: 0.1 as f32 is another number than 0.1 as f64.
             let wide = |value: &PropertyValue<'_>| match value {
                 PropertyValue::F32(x) => Some(f64::from(*x)),
                 PropertyValue::F64(x) => Some(*x),
@@ -292,7 +297,7 @@ pub(crate) fn exact_bits(element: ElementType, value: PropertyValue<'_>) -> Opti
         .and_then(|converted| converted.bits())
 }
 
-/// Whether an integer has an exact float.
+/// Whether a float represents the integer exactly.
 fn exact_integer(value: &PropertyValue<'_>) -> bool {
     match value {
         PropertyValue::I64(x) => x.unsigned_abs() <= 1 << 53,

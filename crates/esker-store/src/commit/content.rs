@@ -1,4 +1,4 @@
-//! What a commit did, in memory and as a record of the log.
+//! The content of a commit, in memory and as a record of the log.
 
 use std::path::Path;
 
@@ -10,38 +10,33 @@ use crate::freeze::REMOVAL;
 use crate::ids::ExternalId;
 use crate::memory::{collected, reserve, with_room};
 
-/// No database has so many edge properties.
+/// An upper bound of the number of edge properties in a commit, against forged records.
 const EDGE_PROPERTIES_MAX: u32 = 1 << 16;
 
-/// External ids of new vertices, in the order of the vertices.
+/// The external ids of new vertices, in the order of the vertices.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NewIds {
+pub(crate) enum NewIds {
     /// Integers.
     Integers(Vec<u64>),
-    /// Texts, concatenated, and where each ends.
+    /// Concatenated texts, and the end of each.
     Texts(Vec<u8>, Vec<usize>),
 }
 
 impl NewIds {
-    /// None yet.
-    pub fn new(texts: bool) -> Self {
+    /// An empty list.
+    pub(crate) fn new(texts: bool) -> Self {
         if texts { Self::Texts(Vec::new(), Vec::new()) } else { Self::Integers(Vec::new()) }
     }
 
-    /// Number of ids.
-    pub fn len(&self) -> usize {
+    /// The number of ids.
+    pub(crate) fn len(&self) -> usize {
         match self {
             Self::Integers(ids) => ids.len(),
             Self::Texts(_, ends) => ends.len(),
         }
     }
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Makes room for these, in addition.
+    /// Reserves memory for more ids.
     pub(crate) fn make_room(&mut self, ids: &[ExternalId<'_>]) -> Result<()> {
         match self {
             Self::Integers(integers) => reserve(integers, ids.len()),
@@ -54,8 +49,8 @@ impl NewIds {
         }
     }
 
-    /// Adds one, which must be of the kind.
-    pub fn push(&mut self, id: ExternalId<'_>) {
+    /// Appends an id, which must be of the list's kind.
+    pub(crate) fn push(&mut self, id: ExternalId<'_>) {
         match (self, id) {
             (Self::Integers(ids), ExternalId::Int(id)) => ids.push(id),
             (Self::Texts(texts, ends), ExternalId::Text(text)) => {
@@ -66,8 +61,8 @@ impl NewIds {
         }
     }
 
-    /// The id at a place. Panics if there is none.
-    pub fn get(&self, index: usize) -> ExternalId<'_> {
+    /// The id at an index. Panics if it is out of range.
+    pub(crate) fn get(&self, index: usize) -> ExternalId<'_> {
         match self {
             Self::Integers(ids) => ExternalId::Int(ids[index]),
             Self::Texts(texts, ends) => {
@@ -77,51 +72,51 @@ impl NewIds {
         }
     }
 
-    /// All of them.
-    pub fn iter(&self) -> impl Iterator<Item = ExternalId<'_>> {
+    /// All ids in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = ExternalId<'_>> {
         (0..self.len()).map(|index| self.get(index))
     }
 }
 
-/// An edge is added or set, or removed ([`REMOVAL`]).
+/// Adds or sets an edge, or removes it ([`REMOVAL`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct EdgeOp {
-    /// Where it begins.
-    pub source: VertexId,
-    /// Where it ends.
-    pub target: VertexId,
-    /// The row of its properties in the commit, or [`REMOVAL`].
-    pub row: u32,
+pub(crate) struct EdgeOp {
+    /// The source vertex.
+    pub(crate) source: VertexId,
+    /// The target vertex.
+    pub(crate) target: VertexId,
+    /// The row of its property values in the commit, or [`REMOVAL`].
+    pub(crate) row: u32,
 }
 
-/// What a commit did, in terms of vertices.
+/// The changes of a commit, with vertices instead of external ids.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Commit {
-    /// Its version.
-    pub version: u64,
-    /// When: milliseconds since 1970, UTC.
-    pub time_ms: u64,
-    /// What its author says of it.
-    pub message: String,
-    /// Number of vertices after it.
-    pub num_vertices: u64,
-    /// External ids of the vertices that it adds, the last ones.
-    pub new_ids: NewIds,
-    /// Vertex properties that it defines.
-    pub new_properties: Vec<PropertyRecord>,
-    /// Texts that it adds to the dictionaries of edge properties, in the order of their codes.
-    pub new_texts: Vec<CommitText>,
-    /// What it does to edges, in order; an undirected edge once.
-    pub edges: Vec<EdgeOp>,
+pub(crate) struct Commit {
+    /// The version that the commit makes.
+    pub(crate) version: u64,
+    /// The time of the commit, in milliseconds since 1970, UTC.
+    pub(crate) time_ms: u64,
+    /// The author's message.
+    pub(crate) message: String,
+    /// The number of vertices after the commit.
+    pub(crate) num_vertices: u64,
+    /// The external ids of the vertices that the commit adds, which have the largest vertex ids.
+    pub(crate) new_ids: NewIds,
+    /// The vertex properties that the commit defines.
+    pub(crate) new_properties: Vec<PropertyRecord>,
+    /// The texts that the commit adds to the dictionaries of edge properties, in the order of their codes.
+    pub(crate) new_texts: Vec<CommitText>,
+    /// The changes of edges, in order; an undirected edge appears once.
+    pub(crate) edges: Vec<EdgeOp>,
     /// For each edge property, the bits of the values of all rows.
-    pub rows: Vec<Vec<u64>>,
-    /// What it does to properties of vertices, in order; and which vertices it removes and brings back.
-    pub vertices: Vec<VertexChange>,
+    pub(crate) rows: Vec<Vec<u64>>,
+    /// The changes of vertex properties, in order, including removals and restorations of vertices.
+    pub(crate) vertices: Vec<VertexChange>,
 }
 
 impl Commit {
-    /// One that does nothing, and makes a version of a graph with so many vertices and edge properties.
-    pub fn blank(version: u64, num_vertices: u64, edge_properties: usize) -> Self {
+    /// A commit without changes, for a graph with this many vertices and edge properties.
+    pub(crate) fn blank(version: u64, num_vertices: u64, edge_properties: usize) -> Self {
         Self {
             version,
             time_ms: 0,
@@ -136,13 +131,13 @@ impl Commit {
         }
     }
 
-    /// Number of rows of edge properties.
-    pub fn num_rows(&self) -> usize {
+    /// The number of rows of edge properties.
+    pub(crate) fn num_rows(&self) -> usize {
         self.edges.iter().filter(|edge| edge.row != REMOVAL).count()
     }
 
-    /// The version that it makes; of its edges nothing is known before it is resolved against the layers.
-    pub fn record(&self) -> VersionRecord {
+    /// The record of its version. The counts of edges are 0, because only the freeze computes them.
+    pub(crate) fn record(&self) -> VersionRecord {
         VersionRecord {
             number: self.version,
             time_ms: self.time_ms,
@@ -154,8 +149,8 @@ impl Commit {
         }
     }
 
-    /// Bytes of memory, more or less.
-    pub fn bytes(&self) -> usize {
+    /// The approximate bytes of memory that the commit takes.
+    pub(crate) fn bytes(&self) -> usize {
         let ids = match &self.new_ids {
             NewIds::Integers(ids) => 8 * ids.len(),
             NewIds::Texts(texts, ends) => texts.len() + 8 * ends.len(),
@@ -166,11 +161,11 @@ impl Commit {
             + 256
     }
 
-    /// The payload of its record in the log.
+    /// The payload of the commit's record in the log.
     ///
     /// # Errors
-    /// [`crate::Error::Invalid`] if there is no memory.
-    pub fn encode(&self) -> Result<Vec<u8>> {
+    /// [`crate::Error::Invalid`] if memory runs out.
+    pub(crate) fn encode(&self) -> Result<Vec<u8>> {
         let texts: usize = self.new_texts.iter().map(|text| text.text.len() + 16).sum();
         let mut out = with_room(1024 + self.message.len() + texts + 2 * self.bytes())?;
         CommitHeader {
@@ -206,11 +201,11 @@ impl Commit {
         Ok(out)
     }
 
-    /// What [`Commit::encode`] wrote, found in the log at `path`.
+    /// Decodes a payload of [`Commit::encode`], found in the log at `path`.
     ///
     /// # Errors
-    /// [`crate::Error::Corrupt`] if it is not such a payload, or contradicts itself.
-    pub fn decode(version: u64, payload: &[u8], path: &Path) -> Result<Self> {
+    /// [`crate::Error::Corrupt`] if the payload is not valid.
+    pub(crate) fn decode(version: u64, payload: &[u8], path: &Path) -> Result<Self> {
         let mut input = Input::new(path, payload, 0);
         let header = CommitHeader::take(&mut input)?;
         let new_ids = take_ids(&header, &mut input)?;
@@ -222,11 +217,11 @@ impl Commit {
         let edges: Vec<EdgeOp> =
             collected(ends.zip(rows).map(|((source, target), row)| EdgeOp { source, target, row }))?;
         if header.num_edge_properties > EDGE_PROPERTIES_MAX {
-            return Err(input.corrupt("the commit has more edge properties than there can be"));
+            return Err(input.corrupt("the commit has more edge properties than a database can have"));
         }
         let rows = (0..header.num_edge_properties).map(|_| take_all(&mut input, header.num_rows));
         let rows = rows.collect::<Result<Vec<Vec<u64>>>>()?;
-        let end = input.corrupt("an edge of the commit leads beyond its vertices or its rows");
+        let end = input.corrupt("a change of the commit names a vertex or a row that does not exist");
         let num_rows = edges.iter().filter(|edge| edge.row != REMOVAL).count() as u64;
         input.finish()?;
         let unknown_vertex = |v: VertexId| u64::from(v) >= header.num_vertices;
@@ -271,10 +266,10 @@ fn take_ids(header: &CommitHeader, input: &mut Input<'_>) -> Result<NewIds> {
     Ok(ids)
 }
 
-/// So many values, one after another; if they are not there, nothing is allocated.
+/// Reads `count` consecutive values. Allocates nothing if the input has fewer.
 fn take_all<T: bytemuck::Pod>(input: &mut Input<'_>, count: u64) -> Result<Vec<T>> {
     let bytes = usize::try_from(count).ok().and_then(|count| count.checked_mul(size_of::<T>()));
     let bytes = bytes.filter(|&bytes| bytes <= input.remaining());
-    let bytes = bytes.ok_or_else(|| input.corrupt(format!("{count} values do not end within the commit")))?;
+    let bytes = bytes.ok_or_else(|| input.corrupt(format!("the commit is too short for {count} values")))?;
     collected(input.bytes(bytes)?.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned))
 }

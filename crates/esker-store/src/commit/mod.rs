@@ -1,10 +1,10 @@
-//! Commits: what a batch collects, what a commit says in the log, and how commits become a layer.
+//! Commits: batches of changes, their records in the log, and their conversion to a layer.
 
 mod content;
 mod batch;
 mod assemble;
 
-pub(crate) use assemble::{Assembled, Target, assemble, value_of};
+pub(crate) use assemble::{Assembled, LayerLocation, assemble, value_of};
 pub use batch::Batch;
 pub(crate) use batch::{BatchOp, BatchValue, exact_bits};
-pub use content::{Commit, EdgeOp, NewIds};
+pub(crate) use content::{Commit, EdgeOp, NewIds};

@@ -1,49 +1,52 @@
-//! That commits, until they are in a layer, take no more memory than they may.
+//! Enforces the memory limit for commits that are not yet in a layer.
 //!
-//! What a commit takes on its way is promised before it is made: its changes, what finds them, the record for the log, and what
-//! freezing them will take. Whoever finds no room freezes what there is; if others have it, their commits are waited for.
+//! A commit reserves memory before it is built: for its changes, the index of them, its record in the log, and
+//! the later freeze. If the limit has no room, the commit first freezes the earlier commits, or waits for those
+//! in progress.
 
 use esker_graph::{Direction, Stop};
 
 use super::handle::{Core, locked};
-use super::room::{COMMIT_BYTES, Costs, Room};
+use super::reservation::{COMMIT_BYTES, CommitCosts, CommitReservation};
 use crate::commit::Batch;
 use crate::error::{Error, Result};
 
 impl Core {
-    /// Room for the commit of a batch, if there is a limit. Freezes, or waits for other commits, if there is none now.
+    /// Reserves memory for the commit of a batch; `None` without a limit. Freezes, or waits for other
+    /// commits, if there is no room now.
     ///
     /// # Errors
-    /// [`Stop::OverBudget`] if it does not fit even alone; what freezing returns.
-    pub(super) fn room_for(&self, batch: &Batch) -> Result<Option<Room<'_>>> {
+    /// [`Stop::OverBudget`] if the commit does not fit even alone; what freezing returns.
+    pub(super) fn reserve_for(&self, batch: &Batch) -> Result<Option<CommitReservation<'_>>> {
         let Some(budget_bytes) = self.options.memory_bytes else { return Ok(None) };
         let changes = self.changes_of(batch)?;
         loop {
-            let costs = Costs::of(&self.view());
+            let costs = CommitCosts::of(&self.view());
             let needed = changes as u64 * (costs.commit_bytes + costs.freeze_bytes) + COMMIT_BYTES;
-            // What is kept of a promise is taken by then.
-            let promised = self.promises.bytes();
+            // Lock the reservations before reading what is taken: a commit's memory counts as taken
+            // before its reservation ends.
+            let reserved = self.reservations.bytes();
             let (taken, is_empty) = self.taken(costs);
-            if taken + *promised + needed <= budget_bytes {
-                return Ok(Some(self.promises.promise(promised, needed)));
+            if taken + *reserved + needed <= budget_bytes {
+                return Ok(Some(self.reservations.reserve(reserved, needed)));
             }
-            if is_empty && *promised == 0 {
+            if is_empty && *reserved == 0 {
                 return Err(over_budget(changes, taken + needed, budget_bytes));
             }
             if is_empty {
-                self.promises.wait(promised);
+                self.reservations.wait(reserved);
                 continue;
             }
-            drop(promised);
+            drop(reserved);
             let mut maintenance = locked(&self.maintenance);
-            // Unless somebody else has just done it.
-            if self.taken(costs).0 + *self.promises.bytes() + needed > budget_bytes {
+            // Another thread may have frozen the commits meanwhile.
+            if self.taken(costs).0 + *self.reservations.bytes() + needed > budget_bytes {
                 self.freeze(&mut maintenance, &self.run)?;
             }
         }
     }
 
-    /// How many changes a batch is: a vertex that is removed takes the edges along that it has so far.
+    /// The number of changes of a batch. The removal of a vertex counts the edges that it has so far.
     fn changes_of(&self, batch: &Batch) -> Result<usize> {
         let mut changes = batch.len();
         for id in batch.removed_vertices() {
@@ -57,11 +60,12 @@ impl Core {
         Ok(changes)
     }
 
-    /// Bytes that the commits in no layer take and will take when they are frozen, and whether there are none.
-    fn taken(&self, costs: Costs) -> (u64, bool) {
-        let bytes = self.live_bytes() as u64;
+    /// The bytes that the commits in no layer take now and will take in a freeze, and whether there are no
+    /// such commits.
+    fn taken(&self, costs: CommitCosts) -> (u64, bool) {
+        let bytes = self.unfrozen_bytes() as u64;
         let view = self.view();
-        (bytes + view.live.num_edges() as u64 * costs.freeze_bytes, view.live.commits.is_empty())
+        (bytes + view.unfrozen.num_edges() as u64 * costs.freeze_bytes, view.unfrozen.commits.is_empty())
     }
 }
 

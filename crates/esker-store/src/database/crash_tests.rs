@@ -1,271 +1,45 @@
-//! What a database holds after anything that may happen to it: power lost, failing and refused operations, at each single
-//! operation of a random workload, and of the recovery after it.
+//! Compares the database with its possible contents after faults: power loss, failing and refused operations, at
+//! each single operation of a random workload and of the recovery after it.
 //!
-//! `ESKER_TEST_ROUNDS` tries so many workloads in each test.
+//! The environment variable `ESKER_TEST_ROUNDS` sets the number of workloads in each test.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use esker_graph::Run;
 
-use super::model::{Change, DB, Version, commit, normal, read, verify_version};
+use super::crash_model::{DatabaseContent, NEWEST, NUM_VERTICES, PossibleContents, Request, changes};
+use super::model::{DB, ModelChange, verify_version};
 use super::{Database, DatabaseOptions};
 use crate::check::check;
 use crate::error::{Error, Result};
-use crate::format::{ElementType, IdMapKind, Retention};
+use crate::format::{IdMapKind, Retention};
 use crate::history::Random;
 use crate::io::{Disk, Faults, FaultyDisk};
 use crate::sample::Sample;
 use crate::store::Store;
 
-const NUM_VERTICES: u64 = 8;
-/// Chooses the newest version.
-const NEWEST: usize = usize::MAX;
-
-/// How many workloads are tried.
+/// The number of workloads to try.
 fn rounds() -> u64 {
     std::env::var("ESKER_TEST_ROUNDS").map_or(1, |rounds| rounds.parse().unwrap())
 }
 
-/// What a user asks for. Numbers choose among what there is then.
-#[derive(Debug, Clone)]
-enum Step {
-    Commit(Vec<Change>),
-    Freeze,
-    Merge,
-    Compact,
-    Define,
-    Tag(usize, usize),
-    Untag(usize),
-    Forget(usize),
-    Retain(Retention),
-    Reopen,
-}
-
-/// A step, once it is known what there is.
-#[derive(Debug)]
-enum Task<'s> {
-    Commit(&'s [Change]),
-    Freeze,
-    Merge,
-    Compact,
-    /// One more edge property.
-    Define,
-    Tag(String, u64),
-    Untag(String),
-    Forget(u64),
-    Retain(Retention),
-}
-
-/// What a database holds.
-#[derive(Debug, Clone, PartialEq)]
-struct Content {
-    directed: bool,
-    /// The newest version in a layer.
-    frozen: u64,
-    versions: BTreeMap<u64, Arc<Version>>,
-    tags: BTreeMap<String, u64>,
-    retention: Retention,
-    /// The number of the next version.
-    next: u64,
-}
-
-impl Content {
-    fn of(sample: &Sample) -> Self {
-        Self {
-            directed: sample.directed,
-            frozen: 1,
-            versions: [(1, Arc::new(Version::of(sample)))].into(),
-            tags: BTreeMap::new(),
-            retention: Retention::All,
-            next: 2,
-        }
-    }
-
-    fn newest(&self) -> u64 {
-        *self.versions.last_key_value().unwrap().0
-    }
-
-    /// A version that may be named.
-    fn pick(&self, place: usize) -> u64 {
-        match place {
-            NEWEST => self.newest(),
-            _ => *self.versions.keys().nth(place % self.versions.len()).unwrap(),
-        }
-    }
-
-    /// What a step comes down to, unless there is nothing that it could be done to.
-    fn task<'s>(&self, step: &'s Step) -> Option<Task<'s>> {
-        match step {
-            Step::Commit(changes) => Some(Task::Commit(changes)),
-            Step::Freeze => Some(Task::Freeze),
-            Step::Merge => Some(Task::Merge),
-            Step::Compact => Some(Task::Compact),
-            Step::Define => Some(Task::Define),
-            Step::Tag(name, place) => Some(Task::Tag(format!("tag {name}"), self.pick(*place))),
-            Step::Untag(place) => {
-                let name = self.tags.keys().nth(place % self.tags.len().max(1))?;
-                Some(Task::Untag(name.clone()))
-            }
-            Step::Forget(place) => {
-                let version = self.pick(*place);
-                let is_free = self.versions.len() > 1 && !self.tags.values().any(|tagged| *tagged == version);
-                is_free.then_some(Task::Forget(version))
-            }
-            Step::Retain(retention) => Some(Task::Retain(*retention)),
-            Step::Reopen => None,
-        }
-    }
-
-    /// All that is passed through while a task is done, from what is there before to what is there after.
-    fn through(&self, task: &Task<'_>) -> Vec<Self> {
-        let mut stages = vec![self.clone()];
-        let in_layers = self.versions.range(..=self.frozen).next_back().map(|(newest, _)| *newest);
-        let needs_freeze = match task {
-            Task::Freeze | Task::Compact | Task::Define => true,
-            // What is named in the manifest must be in a layer.
-            Task::Tag(_, version) => *version > self.frozen,
-            Task::Forget(version) => *version < self.newest() && Some(*version) >= in_layers,
-            _ => false,
-        };
-        let mut next = self.clone();
-        if needs_freeze && self.frozen < self.newest() {
-            next.frozen = self.newest();
-        }
-        match task {
-            Task::Commit(changes) => {
-                let version = next.versions.last_key_value().unwrap().1.with(changes, self.directed);
-                next.versions.insert(self.next, Arc::new(version));
-                next.next += 1;
-            }
-            Task::Freeze | Task::Merge | Task::Compact | Task::Define => {}
-            Task::Tag(name, version) => drop(next.tags.insert(name.clone(), *version)),
-            Task::Untag(name) => drop(next.tags.remove(name)),
-            Task::Forget(version) if *version == self.newest() => {
-                // All that is in the log comes into a layer, but for this.
-                next.versions.remove(version);
-                next.frozen = self.next - 1;
-            }
-            Task::Forget(version) => drop(next.versions.remove(version)),
-            Task::Retain(retention) => next.retention = *retention,
-        }
-        // A freeze forgets what is not kept, and so does a new rule; both by the record that says so.
-        if next.frozen != self.frozen || next.retention != self.retention {
-            next = next.without_forgotten();
-        }
-        stages.push(next);
-        stages
-    }
-
-    /// Without the versions that the retention does not keep.
-    fn without_forgotten(mut self) -> Self {
-        let Retention::Last(count) = self.retention else { return self };
-        let in_layers: Vec<u64> = self.versions.range(..=self.frozen).map(|version| *version.0).collect();
-        for version in &in_layers[..in_layers.len().saturating_sub(count as usize)] {
-            if !self.tags.values().any(|tagged| tagged == version) {
-                self.versions.remove(version);
-            }
-        }
-        self
-    }
-
-    /// Whether an open database says the same about its versions.
-    fn is_told_by(&self, db: &Database) -> bool {
-        let manifest = db.manifest();
-        let in_layers = manifest.log_start().first_version - 1;
-        (in_layers, &*manifest.tags, manifest.retention) == (self.frozen, &self.tags, self.retention)
-            && db.versions().iter().map(|version| version.number).eq(self.versions.keys().copied())
-    }
-
-    /// Whether every version is what it should be.
-    fn verify(&self, db: &Database, run: &Run) {
-        for (&number, expected) in &self.versions {
-            verify_version(&db.at(number).unwrap(), expected, run);
-        }
-        for number in (1..=self.next).filter(|number| !self.versions.contains_key(number)) {
-            let refused = db.at(number).map(drop).unwrap_err();
-            assert!(matches!(refused, Error::Invalid(_)), "version {number}: {refused}");
-        }
-    }
-}
-
-/// What may be there: several contents, if it is not known how far something came.
-#[derive(Debug, Clone)]
-struct Possible(Vec<Content>);
-
-impl Possible {
-    /// Does a step, and remembers what may be there then. The step may fail.
-    fn advance(&mut self, db: &Database, step: &Step, run: &Run) -> Result<()> {
-        let shown = self.told(db, run).clone();
-        let Some(task) = shown.task(step) else { return Ok(()) };
-        let stages: Vec<Vec<Content>> = self.0.iter().map(|content| content.through(&task)).collect();
-        let outcome = match &task {
-            Task::Commit(changes) => commit(db, changes).map(drop),
-            Task::Freeze => db.freeze(run).map(drop),
-            Task::Merge => db.merge(run).map(drop),
-            Task::Compact => db.compact(run).map(drop),
-            Task::Define => define(db, run),
-            Task::Tag(name, version) => db.tag(name, *version),
-            Task::Untag(name) => db.untag(name),
-            Task::Forget(version) => db.forget(*version),
-            Task::Retain(retention) => db.retain(*retention),
-        };
-        // A commit that failed may be on the disk, but is not frozen.
-        let is_frozen = |stages: &[Content]| !matches!(task, Task::Freeze) || stages[0] == shown;
-        self.0 = match outcome {
-            Ok(()) => stages
-                .into_iter()
-                .map(|mut stages| stages.swap_remove(if is_frozen(&stages) { stages.len() - 1 } else { 0 }))
-                .collect(),
-            Err(_) => stages.into_iter().flatten().collect(),
-        };
-        outcome
-    }
-
-    /// Which of them an open database tells of.
-    fn told(&self, db: &Database, run: &Run) -> &Content {
-        let mut told = self.0.iter().filter(|content| content.is_told_by(db)).peekable();
-        let first = told.next();
-        // Commits that failed one after another may have had the same number.
-        let found = if told.peek().is_none() {
-            first
-        } else {
-            let newest = read(&db.snapshot().unwrap(), run).unwrap();
-            let is_newest =
-                |content: &&Content| normal(&content.versions[&content.newest()]) == normal(&newest);
-            first.into_iter().chain(told).find(is_newest)
-        };
-        found.unwrap_or_else(|| {
-            let numbers: Vec<u64> = db.versions().iter().map(|version| version.number).collect();
-            panic!("versions {numbers:?} and {:?} are none of {:#?}", db.manifest(), self.0)
-        })
-    }
-
-    /// Whether an open database holds one of them; which is certain then.
-    fn settle(&mut self, db: &Database, run: &Run) {
-        let found = self.told(db, run).clone();
-        found.verify(db, run);
-        self.0 = vec![found];
-    }
-}
-
-/// A workload on a sample of a database.
+/// A sample database, and requests to it.
 struct Workload {
     sample: Sample,
-    steps: Vec<Step>,
+    requests: Vec<Request>,
     run: Run,
 }
 
 impl Workload {
-    fn random(seed: u64, steps: usize) -> Self {
+    fn random(seed: u64, requests: usize) -> Self {
         let mut random = Random(seed);
         let mut sample = Sample::random(NUM_VERTICES as usize, 12, random.chance(50), seed as u32);
         sample.ids = IdMapKind::Identity;
-        let mut steps: Vec<Step> = (0..steps).map(|_| Step::random(&mut random)).collect();
-        // Commits that are in no layer at the end, too.
-        steps.push(Step::Commit(changes(&mut random)));
-        Self { sample, steps, run: Run::with_threads(1).unwrap() }
+        let mut requests: Vec<Request> = (0..requests).map(|_| Request::random(&mut random)).collect();
+        // Leave a commit that is in no layer at the end.
+        requests.push(Request::Commit(changes(&mut random)));
+        Self { sample, requests, run: Run::with_threads(1).unwrap() }
     }
 
     /// A disk with the sample.
@@ -276,69 +50,43 @@ impl Workload {
         disk
     }
 
-    fn possible(&self) -> Possible {
-        Possible(vec![Content::of(&self.sample)])
+    fn possible(&self) -> PossibleContents {
+        PossibleContents(vec![DatabaseContent::of(&self.sample)])
     }
 
-    /// All steps, up to the first that fails.
-    fn work(&self, disk: &FaultyDisk, possible: &mut Possible) -> Result<()> {
+    /// Performs all requests, up to the first that fails.
+    fn work(&self, disk: &FaultyDisk, possible: &mut PossibleContents) -> Result<()> {
         let mut db = open(disk)?;
-        for step in &self.steps {
-            if matches!(step, Step::Reopen) {
+        for request in &self.requests {
+            if matches!(request, Request::Reopen) {
                 db.close()?;
                 db = open(disk)?;
             }
-            possible.advance(&db, step, &self.run)?;
+            possible.advance(&db, request, &self.run)?;
         }
         db.close()
     }
 
-    /// Recovers, and goes on from there.
-    fn recover(&self, disk: &FaultyDisk, possible: &mut Possible, is_thorough: bool) {
+    /// Recovers, checks the content, and continues from there.
+    fn recover(&self, disk: &FaultyDisk, possible: &mut PossibleContents, is_thorough: bool) {
         let shared: Arc<dyn Disk> = Arc::new(disk.clone());
         let store = Store::open_on(Arc::clone(&shared), Path::new(DB)).unwrap();
         let seen: Vec<u64> = store.versions().unwrap().iter().map(|version| version.number).collect();
         let db = open(disk).unwrap();
-        possible.settle(&db, &self.run);
-        assert!(possible.0[0].versions.keys().eq(&seen), "a reader saw {seen:?}");
-        for step in [Step::Commit(vec![Change::Add(1, 2, 3, 4)]), Step::Freeze] {
-            possible.advance(&db, &step, &self.run).unwrap();
+        possible.verify(&db, &self.run);
+        assert!(
+            possible.0[0].versions.keys().eq(&seen),
+            "a reader must see the same versions, but saw {seen:?}"
+        );
+        for request in [Request::Commit(vec![ModelChange::Add(1, 2, 3, 4)]), Request::Freeze] {
+            possible.advance(&db, &request, &self.run).unwrap();
         }
-        possible.settle(&db, &self.run);
+        possible.verify(&db, &self.run);
         if is_thorough {
             let report = check(&shared, &db.snapshot().unwrap(), &self.run).unwrap();
             assert!(report.is_sound(), "{:?}", report.problems);
         }
     }
-}
-
-impl Step {
-    fn random(random: &mut Random) -> Self {
-        match random.below(21) {
-            0..7 => Self::Commit(changes(random)),
-            7..10 => Self::Freeze,
-            10 => Self::Merge,
-            11 => Self::Compact,
-            12 => Self::Tag(random.below(2), random.below(100)),
-            13 => Self::Forget(NEWEST),
-            14 => Self::Untag(random.below(100)),
-            15..17 => Self::Forget(random.below(100)),
-            17 => Self::Retain([Retention::All, Retention::Last(1), Retention::Last(3)][random.below(3)]),
-            18 => Self::Define,
-            _ => Self::Reopen,
-        }
-    }
-}
-
-fn changes(random: &mut Random) -> Vec<Change> {
-    (0..random.below(8)).map(|_| Change::random(NUM_VERTICES, random)).collect()
-}
-
-/// Gives edges one more property, of texts and of numbers in turn.
-fn define(db: &Database, run: &Run) -> Result<()> {
-    let count = db.batch().edge_properties().len();
-    let element = count.is_multiple_of(2).then_some(ElementType::U16);
-    db.add_edge_property(&format!("property {count}"), element, false, run)
 }
 
 fn open(disk: &FaultyDisk) -> Result<Database> {
@@ -354,18 +102,18 @@ fn fail_at(operation: u64) -> Faults {
     Faults { fail_at: Some(operation), ..Faults::default() }
 }
 
-/// Calls `test` with a fresh disk for a fault at each operation of a workload, until there is none left. It returns
-/// how many operations there were.
-fn at_each_operation(steps: usize, mut test: impl FnMut(&Workload, FaultyDisk, u64) -> u64) {
+/// Calls `test` with a fresh disk and each position of a fault in a workload, until the workload has fewer
+/// operations. `test` returns the number of operations.
+fn at_each_operation(requests: usize, mut test: impl FnMut(&Workload, FaultyDisk, u64) -> u64) {
     for seed in 1..=rounds() {
-        let workload = Workload::random(seed, steps);
+        let workload = Workload::random(seed, requests);
         let fresh = workload.prepare(seed);
         (1..).find(|&at| test(&workload, fresh.fork(), at) < at);
     }
 }
 
 #[test]
-fn what_was_acknowledged_survives_a_loss_of_power_at_each_operation_and_another_one() {
+fn acknowledged_commits_survive_power_loss_at_each_operation_and_again_in_recovery() {
     let mut random = Random(1);
     at_each_operation(40, |workload, disk, at| {
         let mut possible = workload.possible();
@@ -381,28 +129,29 @@ fn what_was_acknowledged_survives_a_loss_of_power_at_each_operation_and_another_
     });
 }
 
-/// Dies at a random operation of recovery; what a recovery that came to its end said, stays.
-fn crash_again(workload: &Workload, disk: &FaultyDisk, mut possible: Possible, random: &mut Random) {
+/// Loses power at a random operation of the recovery; if the recovery completed, the content that it reported
+/// must stay.
+fn crash_again(workload: &Workload, disk: &FaultyDisk, mut possible: PossibleContents, random: &mut Random) {
     let rehearsal = disk.fork();
     rehearsal.set_faults(Faults::default());
     drop(open(&rehearsal).unwrap());
     disk.set_faults(die_at(1 + random.below(rehearsal.operations() as usize) as u64));
     if let Ok(db) = open(disk) {
-        possible = Possible(vec![possible.told(&db, &workload.run).clone()]);
+        possible = PossibleContents(vec![possible.find(&db, &workload.run).clone()]);
     }
     disk.crash();
     workload.recover(disk, &mut possible, false);
 }
 
 #[test]
-fn a_second_loss_of_power_at_each_operation_of_recovery_loses_nothing() {
+fn power_loss_at_each_operation_of_recovery_loses_nothing() {
     for seed in 1..=rounds() {
         let workload = Workload::random(seed, 20);
         let (disk, mut possible) = (workload.prepare(seed), workload.possible());
         let rehearsal = disk.fork();
         rehearsal.set_faults(Faults::default());
         workload.work(&rehearsal, &mut possible.clone()).unwrap();
-        // Somewhere in the last third.
+        // Lose power in the last third of the workload.
         let operations = rehearsal.operations();
         disk.set_faults(die_at(operations - Random(seed).below(operations as usize / 3) as u64));
         workload.work(&disk, &mut possible).unwrap_err();
@@ -413,7 +162,7 @@ fn a_second_loss_of_power_at_each_operation_of_recovery_loses_nothing() {
             let db = open(&disk);
             let is_over = disk.operations() < at;
             if let Ok(db) = db {
-                possible = Possible(vec![possible.told(&db, &workload.run).clone()]);
+                possible = PossibleContents(vec![possible.find(&db, &workload.run).clone()]);
             }
             disk.crash();
             workload.recover(&disk, &mut possible, false);
@@ -424,31 +173,31 @@ fn a_second_loss_of_power_at_each_operation_of_recovery_loses_nothing() {
     }
 }
 
-/// Goes on after a failure: whatever else fails or not, what is shown is what may be there.
-fn go_on(workload: &Workload, db: &Database, possible: &mut Possible) {
-    let shown = possible.told(db, &workload.run);
+/// Continues after a failure. Further requests may fail or not, but the database must have a possible content.
+fn go_on(workload: &Workload, db: &Database, possible: &mut PossibleContents) {
+    let shown = possible.find(db, &workload.run);
     shown.verify(db, &workload.run);
-    let steps = [Step::Commit(vec![Change::Add(5, 6, 7, 1)]), Step::Tag(5, 0), Step::Freeze];
-    for step in steps {
-        // A second failure must be a clean one as well.
-        drop(possible.advance(db, &step, &workload.run));
+    let requests = [Request::Commit(vec![ModelChange::Add(5, 6, 7, 1)]), Request::Tag(5, 0), Request::Freeze];
+    for request in requests {
+        // A second failure must leave a possible content too.
+        drop(possible.advance(db, &request, &workload.run));
     }
-    possible.told(db, &workload.run).verify(db, &workload.run);
+    possible.find(db, &workload.run).verify(db, &workload.run);
 }
 
-/// Works until something fails; then the open database must still show what it did, and so must one that is opened
-/// after the disk was mended. Returns the number of operations up to then.
+/// Works until a request fails. Then the open database must have a possible content, and so must the database
+/// reopened after the disk is repaired. Returns the number of operations until then.
 fn fail(workload: &Workload, disk: &FaultyDisk, power_is_lost: bool) -> u64 {
     let mut possible = workload.possible();
     let mut db = open(disk).ok();
-    for step in &workload.steps {
-        if matches!(step, Step::Reopen) {
-            // What fails on closing is no more than the mark of a log that was closed.
+    for request in &workload.requests {
+        if matches!(request, Request::Reopen) {
+            // An error of closing only means that the log lacks its closing record.
             drop(db.take().map(Database::close));
             db = open(disk).ok();
         }
         let Some(db) = &db else { break };
-        if possible.advance(db, step, &workload.run).is_err() {
+        if possible.advance(db, request, &workload.run).is_err() {
             go_on(workload, db, &mut possible);
             break;
         }
@@ -464,7 +213,7 @@ fn fail(workload: &Workload, disk: &FaultyDisk, power_is_lost: bool) -> u64 {
 }
 
 #[test]
-fn any_operation_may_fail_once() {
+fn a_failure_of_any_operation_leaves_a_possible_content() {
     at_each_operation(30, |workload, disk, at| {
         disk.set_faults(fail_at(at));
         fail(workload, &disk, at % 2 == 0)
@@ -472,7 +221,7 @@ fn any_operation_may_fail_once() {
 }
 
 #[test]
-fn a_full_disk_is_told_and_takes_nothing_away() {
+fn a_full_disk_leaves_a_possible_content() {
     for seed in 1..=rounds() {
         let workload = Workload::random(seed, 20);
         let fresh = workload.prepare(seed);
@@ -483,17 +232,17 @@ fn a_full_disk_is_told_and_takes_nothing_away() {
         let whole = fresh.fork();
         workload.work(&whole, &mut workload.possible()).unwrap();
         let (first, last) = (used_bytes(&fresh), used_bytes(&whole));
-        for step in 0..200 {
+        for fraction in 0..200 {
             let disk = fresh.fork();
-            let space_bytes = Some(first + (last - first) * step / 190);
+            let space_bytes = Some(first + (last - first) * fraction / 190);
             disk.set_faults(Faults { space_bytes, ..Faults::default() });
-            fail(&workload, &disk, step % 2 == 0);
+            fail(&workload, &disk, fraction % 2 == 0);
         }
     }
 }
 
 #[test]
-fn a_database_on_a_disk_that_becomes_read_only_stays_readable() {
+fn a_database_stays_readable_when_its_disk_becomes_read_only() {
     let workload = Workload::random(3, 20);
     let disk = workload.prepare(3);
     let mut possible = workload.possible();
@@ -502,8 +251,8 @@ fn a_database_on_a_disk_that_becomes_read_only_stays_readable() {
     let db = open(&disk).unwrap();
     read_only();
     let shown = possible.0[0].clone();
-    for step in [Step::Commit(vec![Change::AddVertex(3)]), Step::Freeze, Step::Tag(7, 0)] {
-        let refused = possible.advance(&db, &step, &workload.run).unwrap_err().to_string();
+    for request in [Request::Commit(vec![ModelChange::AddVertex(3)]), Request::Freeze, Request::Tag(7, 0)] {
+        let refused = possible.advance(&db, &request, &workload.run).unwrap_err().to_string();
         assert!(refused.contains("ead-only") || refused.contains("open the database again"), "{refused}");
         shown.verify(&db, &workload.run);
     }
@@ -516,43 +265,46 @@ fn a_database_on_a_disk_that_becomes_read_only_stays_readable() {
 }
 
 #[test]
-fn the_newest_version_in_a_layer_may_be_forgotten_while_the_log_builds_on_it() {
-    // Once the layers seemed to end with the version before, on which the commit in the log was then put.
+fn the_newest_version_in_a_layer_can_be_forgotten_while_the_log_continues_from_it() {
+    // The layers once appeared to end with the version before, and the commit in the log was then applied to
+    // that version.
     let workload = Workload::random(1, 0);
     let disk = workload.prepare(1);
     let mut possible = workload.possible();
     let db = open(&disk).unwrap();
-    let add = |v| Step::Commit(vec![Change::Add(v, v + 1, 1, 1)]);
-    for step in [add(1), Step::Freeze, add(2), Step::Forget(1), add(3)] {
-        possible.advance(&db, &step, &workload.run).unwrap();
+    let add = |v| Request::Commit(vec![ModelChange::Add(v, v + 1, 1, 1)]);
+    for request in [add(1), Request::Freeze, add(2), Request::Forget(1), add(3)] {
+        possible.advance(&db, &request, &workload.run).unwrap();
     }
-    possible.settle(&db, &workload.run);
+    possible.verify(&db, &workload.run);
     assert!(possible.0[0].versions.keys().eq(&[1, 3, 4]));
 }
 
 #[test]
-fn the_newest_version_may_be_forgotten_wherever_it_is() {
+fn the_newest_version_can_be_forgotten_in_the_log_and_in_layers() {
     let workload = Workload::random(1, 0);
     let disk = workload.prepare(1);
     let mut possible = workload.possible();
     let mut db = open(&disk).unwrap();
-    let add = |v| Step::Commit(vec![Change::Add(v, v + 20, 1, v as u8), Change::Age(v, Some(v as i64))]);
-    let forget = || Step::Forget(NEWEST);
-    let steps = [
-        // Alone in the log, after another one in the log, and alone in a layer.
-        vec![add(1), forget(), add(2), add(3), forget(), add(4), Step::Freeze, forget()],
-        // In a layer with others, twice; and the one that all of them end with.
-        vec![add(5), add(6), add(7), Step::Freeze, forget(), forget(), Step::Compact, forget()],
-        vec![add(8), Step::Tag(0, NEWEST), add(9), Step::Freeze, Step::Forget(0), forget(), add(10)],
+    let add = |v| {
+        Request::Commit(vec![ModelChange::Add(v, v + 20, 1, v as u8), ModelChange::Age(v, Some(v as i64))])
+    };
+    let forget = || Request::Forget(NEWEST);
+    let requests = [
+        // Alone in the log, after another one in the log, alone in a layer.
+        vec![add(1), forget(), add(2), add(3), forget(), add(4), Request::Freeze, forget()],
+        // In a layer with others, twice; as the end of the only layer.
+        vec![add(5), add(6), add(7), Request::Freeze, forget(), forget(), Request::Compact, forget()],
+        vec![add(8), Request::Tag(0, NEWEST), add(9), Request::Freeze, Request::Forget(0), forget(), add(10)],
     ];
-    for steps in steps {
-        for step in steps {
-            possible.advance(&db, &step, &workload.run).unwrap();
-            possible.settle(&db, &workload.run);
+    for requests in requests {
+        for request in requests {
+            possible.advance(&db, &request, &workload.run).unwrap();
+            possible.verify(&db, &workload.run);
         }
         db.close().unwrap();
         db = open(&disk).unwrap();
-        possible.settle(&db, &workload.run);
+        possible.verify(&db, &workload.run);
         let report =
             check(&(Arc::new(disk.clone()) as Arc<dyn Disk>), &db.snapshot().unwrap(), &workload.run)
                 .unwrap();
@@ -565,38 +317,39 @@ fn the_newest_version_may_be_forgotten_wherever_it_is() {
 }
 
 #[test]
-fn a_version_that_the_rule_does_not_keep_gets_its_name_before_it_is_forgotten() {
+fn tagging_a_version_in_the_log_keeps_it_from_being_forgotten() {
     let workload = Workload::random(1, 0);
     let disk = workload.prepare(1);
     let mut possible = workload.possible();
     let db = open(&disk).unwrap();
-    let add = |v| Step::Commit(vec![Change::Add(v, v + 1, 1, 1)]);
-    // All of these are in the log alone.
-    for step in [Step::Retain(Retention::Last(1)), add(1), add(2), add(3), Step::Tag(0, 1)] {
-        possible.advance(&db, &step, &workload.run).unwrap();
+    let add = |v| Request::Commit(vec![ModelChange::Add(v, v + 1, 1, 1)]);
+    // All of these versions are only in the log.
+    for request in [Request::Retain(Retention::Last(1)), add(1), add(2), add(3), Request::Tag(0, 1)] {
+        possible.advance(&db, &request, &workload.run).unwrap();
     }
-    possible.settle(&db, &workload.run);
-    assert!(possible.0[0].versions.keys().eq(&[2, 4]), "the second, which has a name, and the newest");
+    possible.verify(&db, &workload.run);
+    assert!(possible.0[0].versions.keys().eq(&[2, 4]), "the tagged version and the newest must remain");
     let refused = db.tag("nothing", 3).unwrap_err();
     assert!(matches!(refused, Error::Invalid(_)), "{refused}");
 }
 
 #[test]
-fn merged_layers_are_removed_once_nobody_reads_them() {
-    // Once a state held itself through the snapshot that it remembered, and with it all layers, until the process ended.
+fn merged_layers_are_removed_when_their_last_reader_is_gone() {
+    // A state once kept itself alive through its cached snapshot, and with it all layers, until the process
+    // ended.
     let workload = Workload::random(1, 0);
     let disk = workload.prepare(1);
     let mut possible = workload.possible();
     let db = open(&disk).unwrap();
-    let mut do_steps = |steps: &[Step]| {
-        steps.iter().for_each(|step| possible.advance(&db, step, &workload.run).unwrap());
+    let mut perform = |requests: &[Request]| {
+        requests.iter().for_each(|request| possible.advance(&db, request, &workload.run).unwrap());
     };
     let num_layers = || disk.list(&Path::new(DB).join("layers")).unwrap().len();
-    let add = |v| Step::Commit(vec![Change::Add(v, v + 1, 1, 1)]);
-    do_steps(&[add(1), Step::Freeze, add(2), Step::Freeze]);
+    let add = |v| Request::Commit(vec![ModelChange::Add(v, v + 1, 1, 1)]);
+    perform(&[add(1), Request::Freeze, add(2), Request::Freeze]);
     let pinned = db.at(2).unwrap();
-    do_steps(&[add(3), Step::Compact]);
-    assert_eq!(num_layers(), 4, "two that are pinned, the first one, and the merged one");
+    perform(&[add(3), Request::Compact]);
+    assert_eq!(num_layers(), 4, "two pinned layers, the base layer, and the merged layer");
     verify_version(&pinned, &possible.0[0].versions[&2], &workload.run);
     drop(pinned);
     assert_eq!(num_layers(), 1);

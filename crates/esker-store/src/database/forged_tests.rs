@@ -1,5 +1,5 @@
-//! Commits in the log whose checksums are right and whose contents are not: they are refused, or taken for what they say; nothing
-//! panics, and nothing is allocated that the log does not hold.
+//! Forged commits in the log, with valid checksums. The database must refuse each of them or read it as it is,
+//! without panics and without allocating more than the log holds.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use esker_graph::{Direction, Run};
 use proptest::prelude::*;
 
-use super::model::{Change, DB, commit};
+use super::model::{DB, ModelChange, commit};
 use super::{Database, DatabaseOptions};
 use crate::commit::Commit;
 use crate::error::{Error, Result};
@@ -24,7 +24,7 @@ fn options() -> DatabaseOptions {
     DatabaseOptions { threads: 1, ..DatabaseOptions::default() }
 }
 
-/// A disk with a database, and the payload of a commit to it, which is not there.
+/// A disk with a database, and the payload of a commit that the database does not contain.
 fn prepare(seed: u64) -> (FaultyDisk, Vec<u8>) {
     let disk = FaultyDisk::new(seed);
     let mut sample = Sample::random(8, 20, seed.is_multiple_of(2), seed as u32);
@@ -33,7 +33,8 @@ fn prepare(seed: u64) -> (FaultyDisk, Vec<u8>) {
     let with_commit = disk.fork();
     let db = Database::open_on(Arc::new(with_commit.clone()), Path::new(DB), options()).unwrap();
     let mut random = Random(seed);
-    let changes: Vec<Change> = (0..1 + random.below(12)).map(|_| Change::random(8, &mut random)).collect();
+    let changes: Vec<ModelChange> =
+        (0..1 + random.below(12)).map(|_| ModelChange::random(8, &mut random)).collect();
     commit(&db, &changes).unwrap();
     db.close().unwrap();
     let start = Manifest::read(&with_commit, &Path::new(DB).join(MANIFEST_NAME)).unwrap().log_start();
@@ -42,7 +43,7 @@ fn prepare(seed: u64) -> (FaultyDisk, Vec<u8>) {
     (disk, payload)
 }
 
-/// Appends a payload to the log, with right checksums.
+/// Appends a payload to the log with valid checksums.
 fn forge(disk: &FaultyDisk, payload: &[u8]) {
     let start = Manifest::read(disk, &Path::new(DB).join(MANIFEST_NAME)).unwrap().log_start();
     let log =
@@ -63,8 +64,8 @@ fn read(snapshot: &Snapshot) -> Result<()> {
     Ok(())
 }
 
-/// Whatever can be done with what stands there. Errors are as good as success.
-fn use_it(disk: &FaultyDisk) -> Result<()> {
+/// Uses all parts of the database. Errors are acceptable, panics are not.
+fn use_all(disk: &FaultyDisk) -> Result<()> {
     let shared: Arc<dyn Disk> = Arc::new(disk.clone());
     let by_reader = Store::open_on(Arc::clone(&shared), Path::new(DB)).and_then(|store| read(&store.at(2)?));
     let db = Database::open_on(shared, Path::new(DB), options())?;
@@ -75,7 +76,7 @@ fn use_it(disk: &FaultyDisk) -> Result<()> {
         for &target in &db.neighbors(Direction::Out, v)? {
             db.edge_bits(v, target)?;
         }
-        // It may be a property that the forged commit does not define.
+        // The forged commit may not define this property.
         drop(db.vertex_value(v, "age"));
     }
     read(&db.at(2)?)?;
@@ -90,7 +91,7 @@ fn use_it(disk: &FaultyDisk) -> Result<()> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
     #[test]
-    fn a_forged_commit_breaks_nothing(
+    fn a_forged_commit_is_refused_or_read(
         seed in 0_u64..8,
         edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
         kept in prop_oneof![4 => Just(None), 1 => any::<prop::sample::Index>().prop_map(Some)],
@@ -104,14 +105,14 @@ proptest! {
             payload.truncate(kept.index(payload.len()));
         }
         forge(&disk, &payload);
-        let outcome = use_it(&disk);
+        let outcome = use_all(&disk);
         prop_assert!(!matches!(outcome, Err(Error::Io { .. })), "{outcome:?}");
         prop_assert!(!edits.is_empty() || kept.is_some() || outcome.is_ok(), "{outcome:?}");
     }
 }
 
 #[test]
-fn a_commit_is_decoded_as_it_was_encoded() {
+fn encoding_a_decoded_commit_restores_the_payload() {
     for seed in 0..50 {
         let (_, payload) = prepare(seed);
         let commit = Commit::decode(2, &payload, Path::new("log")).unwrap();
@@ -120,12 +121,12 @@ fn a_commit_is_decoded_as_it_was_encoded() {
 }
 
 #[test]
-fn a_commit_without_rows_does_not_claim_billions_of_columns() {
-    // Once a list was made for each of the edge properties that a commit claims, which was 96 GB of them.
+fn a_commit_that_claims_billions_of_edge_properties_is_refused() {
+    // Decoding once allocated a list for each edge property that the commit claimed: 96 GB.
     let empty = Commit { rows: Vec::new(), ..Commit::decode(2, &prepare(1).1, Path::new("log")).unwrap() };
     let mut payload =
         Commit { edges: Vec::new(), new_ids: crate::commit::NewIds::new(false), ..empty }.encode().unwrap();
-    // The header ends with the number of edge properties, and nothing follows.
+    // The number of edge properties is the last field of the header, and nothing follows it here.
     let end = payload.len();
     payload[end - 4..].copy_from_slice(&u32::MAX.to_le_bytes());
     let refused = Commit::decode(2, &payload, Path::new("log")).unwrap_err();

@@ -1,4 +1,4 @@
-//! The handle: opening, committing, and what readers get.
+//! The handle of a database: opening, committing, and snapshots.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -15,34 +15,34 @@ use crate::snapshot::{Snapshot, State};
 use crate::version::{MANIFEST_NAME, ManifestWriter, Pinned, Published, Twin, lock_writer};
 
 use super::layers::{Maintenance, remove_strays, with_commits_in_memory};
-use super::live::Live;
-use super::room::Promises;
-use super::view::{Hidden, View};
+use super::reservation::CommitReservations;
+use super::unfrozen::UnfrozenCommits;
+use super::view::{StandbyCommits, View};
 use super::write::Writer;
 
-/// With a limit of memory, freezing and merging in the background have one part in so many of it for what only makes them faster, and
-/// for chunks of lists.
+/// Under a memory limit, freezing and merging in the background get one part in this many of it for optional
+/// structures and for chunks of lists.
 const MAINTENANCE_SHARE: u64 = 4;
 
-/// How a database is written.
+/// Options for writing a database.
 #[derive(Debug, Clone)]
 pub struct DatabaseOptions {
     /// When commits are made durable.
     pub sync: Sync,
-    /// Commits become a layer by themselves once they take so much memory.
+    /// The database freezes commits in the background once they take this much memory.
     pub delta_bytes: u64,
-    /// The most memory that commits take, from when they are made until they are in a layer, freezing them and merging layers
-    /// included, but not the buffers of files (1 MiB for each column that is being written); `None`: no limit. Commits wait for room; one for
-    /// which there can be none is refused with what it would need. It is kept by estimates, as long as no list that a commit changes is longer
-    /// than some million.
+    /// The memory limit for commits until they are in a layer, including freezing and merging but not file
+    /// buffers (1 MiB for each column being written); `None`: no limit. A commit waits for room; one that
+    /// cannot fit is refused with the amount that it needs. The limit rests on estimates, which hold while no
+    /// commit changes a list longer than some million.
     pub memory_bytes: Option<u64>,
-    /// Whether layers are merged by themselves after freezing.
+    /// Whether to merge layers in the background after freezing.
     pub auto_merge: bool,
-    /// Which lists a layer copies whole.
+    /// Selects the lists that a layer copies whole.
     pub policy: CopyPolicy,
     /// Threads for freezing and merging; 0: as many as the machine has.
     pub threads: usize,
-    /// The log begins a new file at this size.
+    /// The size at which the log starts a new file.
     pub segment_bytes: u64,
 }
 
@@ -55,10 +55,11 @@ impl Default for DatabaseOptions {
     }
 }
 
-/// A database, open for reading and writing. One process at a time writes; others read meanwhile ([`crate::Store`]).
+/// A database opened for reading and writing. One process at a time writes; others may read meanwhile
+/// ([`crate::Store`]).
 ///
-/// All methods take `&self` and may be called from any thread. Snapshots are pinned: they stay as they are, whatever happens
-/// to the database, and readers of one never wait.
+/// All methods take `&self` and may be called from any thread. Snapshots are pinned: they never change, and their
+/// readers never wait.
 ///
 /// ```
 /// # use esker_store::{Database, DatabaseOptions};
@@ -67,7 +68,7 @@ impl Default for DatabaseOptions {
 /// let mut batch = db.batch();
 /// batch.add_edge(1_u64, 2_u64, &[])?;
 /// batch.remove_edge(1_u64, 3_u64)?;
-/// let version = db.commit(batch, "one more, one less")?;
+/// let version = db.commit(batch, "add one edge, remove another")?;
 /// let snapshot = db.at(version)?;
 /// # let _ = snapshot;
 /// db.close()
@@ -83,95 +84,97 @@ impl std::fmt::Debug for Database {
     }
 }
 
-/// What threads share.
+/// The state that all threads share. Threads take the locks `maintenance`, `writer`, `pending` and `standby` in this
+/// order.
 pub(super) struct Core {
     pub(super) disk: Arc<dyn Disk>,
     pub(super) path: PathBuf,
     pub(super) options: DatabaseOptions,
     pub(super) run: Run,
     pub(super) log: Log,
-    /// Taken first: freezing, merging and changes of versions, one at a time.
+    /// Held while freezing, merging or changing versions.
     pub(super) maintenance: Mutex<Maintenance>,
-    /// Taken next: whoever makes a commit.
+    /// Held while building a commit.
     pub(super) writer: Mutex<Writer>,
-    /// Taken next: commits that are in the log, but perhaps not durable.
+    /// Commits that are in the log but perhaps not durable yet.
     pub(super) pending: Mutex<VecDeque<Arc<Commit>>>,
-    /// What commits that are on their way may take.
-    pub(super) promises: Promises,
-    /// Taken last, by whoever is about to show something new.
-    hidden: Mutex<Hidden>,
-    /// What readers see.
+    /// Memory reserved for commits in progress.
+    pub(super) reservations: CommitReservations,
+    /// The standby copy of the unfrozen commits; held while publishing a new view.
+    standby: Mutex<StandbyCommits>,
+    /// The view that readers pin.
     view: Published<View>,
-    /// The newest version with the commits that are in no layer, if somebody asked for it.
+    /// The newest version as a state that includes unfrozen commits, built on demand.
     newest: Mutex<Option<(u64, Arc<State>)>>,
     /// The thread that freezes and merges in the background.
-    pub(super) worker: Mutex<Option<std::thread::JoinHandle<Result<()>>>>,
+    pub(super) maintainer: Mutex<Option<std::thread::JoinHandle<Result<()>>>>,
     pub(super) _lock: Box<dyn Lock>,
 }
 
-/// Takes a lock, whatever became of its last holder.
+/// Locks a mutex, also if its last holder panicked.
 pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Core {
-    /// What readers see. Not to be kept while anything is waited for: whoever commits waits for its end.
+    /// Pins the current view. Do not hold it while waiting: publishing a commit waits for its release.
     pub(super) fn view(&self) -> Pinned<View> {
         self.view.pin()
     }
 
-    /// The layers.
+    /// The current layers.
     pub(super) fn state(&self) -> Arc<State> {
         Arc::clone(&self.view().state)
     }
 
-    /// The layers, and the commits over them.
+    /// The current layers, and the commits above them.
     pub(super) fn unfrozen(&self) -> (Arc<State>, Vec<Arc<Commit>>) {
         let view = self.view();
-        (Arc::clone(&view.state), view.live.commits.clone())
+        (Arc::clone(&view.state), view.unfrozen.commits.clone())
     }
 
-    /// Bytes of memory that the commits in no layer take.
-    pub(super) fn live_bytes(&self) -> usize {
-        let hidden = locked(&self.hidden).bytes();
-        self.view().live.bytes() + hidden
+    /// The bytes of memory of the commits in no layer.
+    pub(super) fn unfrozen_bytes(&self) -> usize {
+        let standby = locked(&self.standby).bytes();
+        self.view().unfrozen.bytes() + standby
     }
 
-    /// Shows durable commits, the next ones. If that fails, nothing has changed.
+    /// Makes the next durable commits visible. After an error nothing has changed.
     fn show_commits(&self, commits: Vec<Arc<Commit>>) -> Result<()> {
-        let mut hidden = locked(&self.hidden);
+        let mut standby = locked(&self.standby);
         let shown = self.view();
-        let live = hidden.with(&shown, &commits, &self.run)?;
-        self.view.publish(shown.with(live));
-        hidden.keep(shown.live.clone(), commits);
+        let unfrozen = standby.with(&shown, &commits, &self.run)?;
+        self.view.publish(shown.with(unfrozen));
+        standby.keep(shown.unfrozen.clone(), commits);
         Ok(())
     }
 
-    /// Shows a state, whose newest version is `below`. Commits up to `frozen` are in its layers.
+    /// Publishes a state whose newest version is `below`. Its layers hold the commits up to `frozen`.
     pub(super) fn show_state(&self, state: Arc<State>, below: Snapshot, frozen: Option<u64>) -> Result<()> {
-        let mut hidden = locked(&self.hidden);
+        let mut standby = locked(&self.standby);
         let shown = self.view();
-        let mut live = shown.live.clone();
+        let mut unfrozen = shown.unfrozen.clone();
         if let Some(frozen) = frozen {
-            let mut fresh = Live::over(&below)?;
-            let left = shown.live.commits.iter().filter(|commit| commit.version > frozen);
+            let mut fresh = UnfrozenCommits::over(&below)?;
+            let left = shown.unfrozen.commits.iter().filter(|commit| commit.version > frozen);
             left.into_iter().try_for_each(|commit| fresh.apply(commit, &self.run))?;
-            live = Twin::new(fresh);
-            *hidden = Hidden::default();
+            unfrozen = Twin::new(fresh);
+            *standby = StandbyCommits::default();
         }
-        self.view.publish(View::new(state, below, live));
+        self.view.publish(View::new(state, below, unfrozen));
         *locked(&self.newest) = None;
         Ok(())
     }
 }
 
 impl Database {
-    /// Opens the database at `path` for writing, after finishing what a process that died left behind.
+    /// Opens the database at `path` for writing, and completes the recovery from a crashed process.
     ///
-    /// Time: for the layers, as [`crate::Store::open`]; and for reading the log.
+    /// Time: for the layers as [`crate::Store::open`], plus the time to read the log.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is no database, or another process writes to it; [`Error::Corrupt`]; [`Error::Io`].
+    /// [`Error::Invalid`] if there is no database, or another process is writing to it; [`Error::Corrupt`];
+    /// [`Error::Io`].
     pub fn open(path: impl AsRef<Path>, options: DatabaseOptions) -> Result<Self> {
         Self::open_on(Arc::new(RealDisk), path.as_ref(), options)
     }
@@ -183,7 +186,9 @@ impl Database {
     pub fn open_on(disk: Arc<dyn Disk>, path: &Path, options: DatabaseOptions) -> Result<Self> {
         if disk.look(&path.join(MANIFEST_NAME))?.is_none() {
             let name = path.display();
-            return Err(Error::Invalid(format!("{name} is not a database: check the name, or import to it")));
+            return Err(Error::Invalid(format!(
+                "{name} is not a database: check the path, or import a graph to it"
+            )));
         }
         let lock = lock_writer(disk.as_ref(), path)?;
         let manifest = ManifestWriter::open(Arc::clone(&disk), path)?;
@@ -194,13 +199,13 @@ impl Database {
         let snapshot = state.snapshot(state.newest())?;
         let mut writer = Writer::over(&snapshot, &run)?;
         let start = manifest.manifest().log_start();
-        let mut live = Live::over(&snapshot)?;
+        let mut unfrozen = UnfrozenCommits::over(&snapshot)?;
         let log_options = LogOptions { sync: options.sync, segment_bytes: options.segment_bytes };
         let log_path = log_directory(path);
         let log = Log::open(Arc::clone(&disk), path, start, log_options, |record| {
             let commit = Commit::decode(record.version, record.payload, &log_path)?;
             writer.replay(&commit)?;
-            live.apply(&Arc::new(commit), &run)
+            unfrozen.apply(&Arc::new(commit), &run)
         })?;
         let core = Core {
             disk,
@@ -211,17 +216,17 @@ impl Database {
             maintenance: Mutex::new(Maintenance { manifest, known: Mutex::default() }),
             writer: Mutex::new(writer),
             pending: Mutex::default(),
-            promises: Promises::default(),
-            hidden: Mutex::default(),
-            view: Published::new(View::new(state, snapshot, Twin::new(live))),
+            reservations: CommitReservations::default(),
+            standby: Mutex::default(),
+            view: Published::new(View::new(state, snapshot, Twin::new(unfrozen))),
             newest: Mutex::default(),
-            worker: Mutex::default(),
+            maintainer: Mutex::default(),
             _lock: lock,
         };
         Ok(Self { core: Arc::new(core) })
     }
 
-    /// The directory.
+    /// The directory of the database.
     pub fn path(&self) -> &Path {
         &self.core.path
     }
@@ -234,23 +239,24 @@ impl Database {
         Batch::new(edges.cloned().collect(), view.state.has_text_ids())
     }
 
-    /// Makes the changes of a batch a version, durably (see [`DatabaseOptions::sync`]); its number. Several threads may commit at
-    /// the same time: their commits share syncs.
+    /// Commits the changes of a batch as a new version, durably (see [`DatabaseOptions::sync`]), and returns
+    /// its number. Several threads may commit at the same time; their commits share syncs.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the batch asks for what cannot be: nothing happened then. [`Error::Io`] if the log cannot be
-    /// written: the commit is not seen, but may be there when the database is opened again, wholly; until then nothing more can
-    /// be committed. [`esker_graph::Stop::OverBudget`] if it does not fit [`DatabaseOptions::memory_bytes`].
+    /// [`Error::Invalid`] if a change is not possible; then nothing happened. [`Error::Io`] if the log cannot
+    /// be written: the commit is not visible, but the next opening may find it, wholly or not at all; until
+    /// then the database refuses commits. [`esker_graph::Stop::OverBudget`] if the commit does not fit into
+    /// [`DatabaseOptions::memory_bytes`].
     pub fn commit(&self, batch: Batch, message: &str) -> Result<u64> {
         let core = &self.core;
-        let room = core.room_for(&batch)?;
+        let reservation = core.reserve_for(&batch)?;
         let version = {
             let mut writer = locked(&core.writer);
             writer.expect_sound()?;
             if batch.removes_vertices() {
-                // What edges they have must be seen to be removed.
+                // The removal needs all edges of the vertex, so earlier commits must be visible.
                 let before = writer.next_version - 1;
-                core.settle(before).map_err(|error| writer.fail(error))?;
+                core.make_visible(before).map_err(|error| writer.fail(error))?;
             }
             let neighbours = |v: VertexId| core.all_edges(v);
             let (commit, payload) = writer.resolve(&batch, message, &neighbours)?;
@@ -260,15 +266,16 @@ impl Database {
             locked(&core.pending).push_back(commit);
             version
         };
-        let settled = core.settle(version);
-        settled.map_err(|error| locked(&core.writer).fail(error))?;
-        drop(room);
-        self.perhaps_maintain();
+        let visible = core.make_visible(version);
+        visible.map_err(|error| locked(&core.writer).fail(error))?;
+        drop(reservation);
+        self.maintain_if_due();
         Ok(version)
     }
 
-    /// The newest version. If commits are in no layer yet, they are made one in memory first, which takes time and memory
-    /// by their number; [`Database::freeze`] does it once for all.
+    /// The newest version. If some commits are in no layer yet, the first call builds a layer of them in
+    /// memory, which takes time and memory linear in the commits; [`Database::freeze`] writes that layer once
+    /// and for all.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; [`Error::Io`].
@@ -277,10 +284,10 @@ impl Database {
         state.snapshot(state.newest())
     }
 
-    /// The version of a number. As [`Database::snapshot`], if it is in no layer yet.
+    /// The version with a number. As [`Database::snapshot`] if the version is in no layer yet.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is no such version, or it was forgotten.
+    /// [`Error::Invalid`] if the version does not exist or was forgotten.
     pub fn at(&self, version: u64) -> Result<Snapshot> {
         let state = self.core.state();
         if version <= state.newest() {
@@ -289,21 +296,21 @@ impl Database {
         self.core.whole_state()?.snapshot(version)
     }
 
-    /// Waits for what is done in the background, and closes the log, so that the next opening is quick. Dropping the database
-    /// does the same, but cannot say what fails. Commits that are in no layer stay in the log.
+    /// Waits for the work in the background and closes the log, which makes the next opening fast. Dropping
+    /// the database does the same but cannot report errors. Commits that are in no layer stay in the log.
     ///
     /// # Errors
-    /// What failed in the background; [`Error::Io`].
+    /// An error of the work in the background; [`Error::Io`].
     pub fn close(self) -> Result<()> {
-        self.join_worker()?;
-        // Dropping the log writes its last record; if that fails, no more than time is lost at the next opening.
+        self.join_maintainer()?;
+        // Dropping the log writes its closing record; if that fails, only the next opening takes longer.
         self.core.log.sync()
     }
 }
 
 impl Core {
-    /// Returns once all commits up to a version are durable and seen.
-    pub(super) fn settle(&self, version: u64) -> Result<()> {
+    /// Returns once all commits up to a version are durable and visible.
+    pub(super) fn make_visible(&self, version: u64) -> Result<()> {
         if version < self.log.next_version() && version > self.log.durable_version() {
             self.log.wait(version)?;
         }
@@ -316,7 +323,7 @@ impl Core {
         Ok(())
     }
 
-    /// The layers, and one in memory for the commits over them.
+    /// The layers, with one more layer in memory for the commits above them.
     pub(super) fn whole_state(&self) -> Result<Arc<State>> {
         let (state, commits) = self.unfrozen();
         let Some(newest) = commits.last().map(|commit| commit.version) else { return Ok(state) };
@@ -328,14 +335,14 @@ impl Core {
         let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
         let whole = with_commits_in_memory(&state, &commits, &disk, self.options.policy, &self.run)?;
         let mut kept = locked(&self.newest);
-        // Unless the layers were replaced meanwhile.
+        // Do not keep the result if the layers were replaced meanwhile.
         if Arc::ptr_eq(&self.state(), &state) {
             *kept = Some((newest, Arc::clone(&whole)));
         }
         Ok(whole)
     }
 
-    /// All edges of a vertex, as of what is seen.
+    /// All edges of a vertex in the visible commits.
     pub(super) fn all_edges(&self, v: VertexId) -> Result<Vec<(VertexId, VertexId)>> {
         let view = self.view();
         let mut edges = Vec::new();
@@ -353,22 +360,23 @@ impl Core {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        // What failed in the background is told by `close` alone.
-        let _ = self.join_worker();
+        // Only `close` reports errors of the work in the background.
+        let _ = self.join_maintainer();
     }
 }
 
 impl Writer {
+    /// Fails if an earlier failure ended writing.
     pub(super) fn expect_sound(&self) -> Result<()> {
         match &self.failure {
             Some(first) => Err(Error::Invalid(format!(
-                "nothing more can be committed since this failed: {first}; open the database again"
+                "commits are refused since an earlier failure ({first}): open the database again"
             ))),
             None => Ok(()),
         }
     }
 
-    /// Remembers what failed, and refuses everything from now on.
+    /// Records the first failure; from then on all commits are refused.
     pub(super) fn fail(&mut self, error: Error) -> Error {
         self.failure.get_or_insert_with(|| error.to_string());
         error

@@ -1,4 +1,4 @@
-//! Layers as they come: from commits, on a disk or in memory.
+//! Turns commits into layers, on a disk or in memory.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use esker_graph::Run;
 
-use crate::commit::{Assembled, Commit, Target, assemble};
+use crate::commit::{Assembled, Commit, LayerLocation, assemble};
 use crate::error::{Error, Result};
 use crate::format::{Edit, archived_name};
 use crate::freeze::{CopyPolicy, KnownEdges};
@@ -14,18 +14,18 @@ use crate::io::Disk;
 use crate::snapshot::{Layer, State};
 use crate::version::{Manifest, ManifestWriter};
 
-/// What only one thread at a time may do.
+/// State for which one thread at a time has exclusive access.
 #[derive(Debug)]
 pub(super) struct Maintenance {
     pub(super) manifest: ManifestWriter,
-    /// Of the layers over the complete one, for the next freeze.
+    /// The filter of edges in the layers above the complete one, for the next freeze.
     pub(super) known: Mutex<KnownEdges>,
 }
 
 impl Maintenance {
     /// The number of the next layer.
     ///
-    /// None if the manifest could not be written: it may name a layer of that number, whose files must not be touched.
+    /// Fails after a failed write of the manifest, which may name a layer of that number; its files must not be touched.
     pub(super) fn next_layer(&self) -> Result<u32> {
         self.manifest.expect_sound()?;
         let last = self.manifest.manifest().layers.iter().map(|layer| layer.number).max().unwrap_or(0);
@@ -33,7 +33,9 @@ impl Maintenance {
         if next < 1 << 24 {
             Ok(next)
         } else {
-            Err(Error::Invalid("all 2^24 numbers of layers are used".to_owned()))
+            Err(Error::Invalid(
+                "all 2^24 layer numbers are used: import the graph into a new database".to_owned(),
+            ))
         }
     }
 }
@@ -62,13 +64,14 @@ pub(crate) fn with_commits_in_memory(
 ) -> Result<Arc<State>> {
     let number = state.manifest().layers.iter().map(|layer| layer.number).max().unwrap_or(0) + 1;
     let directory = Path::new("/layer");
-    let assembled = assemble(state, commits, Target { disk, directory, number, known: None }, policy, run)?;
+    let location = LayerLocation { disk, directory, number, known: None };
+    let assembled = assemble(state, commits, location, policy, run)?;
     let edits = edits_of(&assembled);
     let manifest = state.manifest().with(&edits).map_err(Error::Invalid)?;
     with_layer(state, manifest, disk, directory, &assembled)
 }
 
-/// What the manifest must be told of a new layer.
+/// The manifest edits that add a new layer.
 pub(super) fn edits_of(assembled: &Assembled) -> Vec<Edit> {
     let mut edits: Vec<Edit> = assembled.properties.iter().cloned().map(Edit::AddProperty).collect();
     edits.push(Edit::AddLayer(assembled.record.clone()));

@@ -1,4 +1,4 @@
-//! Freezing and merging: commits become layers, layers become fewer.
+//! Freezing and merging: turns commits into layers, and many layers into few.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,79 +9,84 @@ use super::handle::{Core, Database, locked};
 use super::layers::{Maintenance, edits_of};
 use super::versions::forgotten;
 use super::write::Writer;
-use crate::commit::{Commit, Target, assemble};
+use crate::commit::{Commit, LayerLocation, assemble};
 use crate::error::{Error, Result};
 use crate::format::{Edit, LayerRecord, remove_archive};
-use crate::freeze::Outcome;
+use crate::freeze::ChangeCounts;
 use crate::snapshot::{Layer, State};
 use crate::version::layer_directory;
 
-/// With a limit of memory, commits become a layer by themselves once they take one part in so many of it.
+/// Under a memory limit, the database freezes commits in the background once they take one part in this many of
+/// it.
 const DELTA_SHARE: u64 = 4;
 
-/// A layer whose files are written, and where it belongs.
-pub(super) struct Written {
+/// A layer whose files are written, with its position among the layers.
+pub(super) struct WrittenLayer {
+    /// The record of the new layer.
     pub(super) layer: LayerRecord,
-    /// The layers before and after it.
+    /// The layers before the new one.
     pub(super) below: Vec<Arc<Layer>>,
+    /// The layers after it.
     pub(super) above: Vec<Arc<Layer>>,
-    /// What the manifest must be told.
+    /// The edits of the manifest that install the layer.
     pub(super) edits: Vec<Edit>,
 }
 
-/// A state that the manifest does not know of yet.
-pub(super) struct Next {
+/// A state that is not yet in the manifest.
+pub(super) struct NextState {
     pub(super) state: Arc<State>,
-    /// Layers that are not in it any more.
+    /// The layers that the state no longer has.
     obsolete: Vec<Arc<Layer>>,
     edits: Vec<Edit>,
 }
 
-impl Next {
-    /// A state with the layers that there were.
+impl NextState {
+    /// A state with the same layers as before.
     pub(super) fn with_same_layers(state: Arc<State>, edits: Vec<Edit>) -> Self {
         Self { state, obsolete: Vec::new(), edits }
     }
 }
 
 impl Database {
-    /// Makes all commits so far a layer; what became of their edges, or `None` if there are none.
+    /// Writes all commits so far as a layer. Returns what they changed, or `None` if there were none.
     ///
     /// # Errors
-    /// [`Error::Io`] where the layer cannot be written: everything is as before then, unless the manifest could not be
-    /// synced, after which nothing more can be changed; [`Error::Corrupt`]; cancellation.
-    pub fn freeze(&self, run: &Run) -> Result<Option<Outcome>> {
+    /// [`Error::Io`] if the layer cannot be written: then nothing changed, but after a failed sync of the
+    /// manifest the database refuses further changes. [`Error::Corrupt`]; cancellation.
+    pub fn freeze(&self, run: &Run) -> Result<Option<ChangeCounts>> {
         let mut maintenance = locked(&self.core.maintenance);
         self.core.freeze(&mut maintenance, run)
     }
 
-    /// Freezes and merges in the background if there is reason to.
-    pub(super) fn perhaps_maintain(&self) {
+    /// Starts freezing and merging in the background if the commits take enough memory.
+    pub(super) fn maintain_if_due(&self) {
         let core = &self.core;
         let limit = core.options.memory_bytes.map_or(u64::MAX, |bytes| bytes / DELTA_SHARE);
-        if (core.live_bytes() as u64) < core.options.delta_bytes.min(limit) {
+        if (core.unfrozen_bytes() as u64) < core.options.delta_bytes.min(limit) {
             return;
         }
-        let mut worker = locked(&core.worker);
-        if worker.as_ref().is_some_and(|worker| !worker.is_finished()) {
+        let mut maintainer = locked(&core.maintainer);
+        if maintainer.as_ref().is_some_and(|maintainer| !maintainer.is_finished()) {
             return;
         }
-        let finished = worker.take().map(std::thread::JoinHandle::join);
+        let finished = maintainer.take().map(std::thread::JoinHandle::join);
         if let Some(Ok(Err(error))) = finished {
             locked(&core.writer).fail(error);
             return;
         }
         let shared = Arc::clone(core);
         let thread = std::thread::Builder::new().name("esker-maintain".to_owned());
-        // Without a thread there will be another occasion.
-        *worker = thread.spawn(move || shared.maintain()).ok();
+        // If the thread cannot start, the next commit tries again.
+        *maintainer = thread.spawn(move || shared.maintain()).ok();
     }
 
-    /// Waits for what is done in the background.
-    pub(super) fn join_worker(&self) -> Result<()> {
-        match locked(&self.core.worker).take().map(std::thread::JoinHandle::join) {
+    /// Waits for the work in the background.
+    pub(super) fn join_maintainer(&self) -> Result<()> {
+        match locked(&self.core.maintainer).take().map(std::thread::JoinHandle::join) {
             Some(Ok(outcome)) => outcome,
-            Some(Err(_)) => Err(Error::Invalid("the thread that freezes and merges died".to_owned())),
+            Some(Err(_)) => {
+                Err(Error::Invalid("the background thread that freezes and merges panicked".to_owned()))
+            }
             None => Ok(()),
         }
     }
@@ -97,26 +102,27 @@ impl Core {
         Ok(())
     }
 
-    pub(super) fn freeze(&self, maintenance: &mut Maintenance, run: &Run) -> Result<Option<Outcome>> {
+    pub(super) fn freeze(&self, maintenance: &mut Maintenance, run: &Run) -> Result<Option<ChangeCounts>> {
         self.freeze_and(maintenance, Vec::new(), run)
     }
 
-    /// Freezes, and does more to the manifest with the same record. If there is nothing to freeze, nothing happens.
+    /// Freezes, and adds `edits` to the manifest in the same record. Does nothing if there are no commits to
+    /// freeze.
     pub(super) fn freeze_and(
         &self,
         maintenance: &mut Maintenance,
         edits: Vec<Edit>,
         run: &Run,
-    ) -> Result<Option<Outcome>> {
-        let Some((next, last, outcome)) = self.record_commits(maintenance, edits, run)? else {
+    ) -> Result<Option<ChangeCounts>> {
+        let Some((next, last, counts)) = self.record_commits(maintenance, edits, run)? else {
             return Ok(None);
         };
         self.show(&next, &mut locked(&self.writer), Some(last))?;
         self.log.remove_through(last)?;
-        Ok(Some(outcome))
+        Ok(Some(counts))
     }
 
-    /// Freezes, if there is anything to freeze, while nobody commits.
+    /// Freezes while the caller holds the writer, so that no commits come in.
     pub(super) fn freeze_holding(
         &self,
         maintenance: &mut Maintenance,
@@ -128,20 +134,21 @@ impl Core {
         self.log.remove_through(last)
     }
 
-    /// Writes the layer of all commits, and says so in the manifest: what is to be shown, the last version of it, and what became of the edges.
+    /// Writes the layer of all commits and records it in the manifest. Returns the next state, its last
+    /// version, and what the commits changed.
     fn record_commits(
         &self,
         maintenance: &mut Maintenance,
         edits: Vec<Edit>,
         run: &Run,
-    ) -> Result<Option<(Next, u64, Outcome)>> {
+    ) -> Result<Option<(NextState, u64, ChangeCounts)>> {
         let (state, commits) = self.unfrozen();
         let Some(last) = commits.last() else { return Ok(None) };
-        let (mut written, outcome) = self.write_commits(maintenance, &state, &commits, run)?;
+        let (mut written, counts) = self.write_commits(maintenance, &state, &commits, run)?;
         written.edits.extend(edits);
         let next = self.prepare(maintenance, &state, written)?;
         self.record(maintenance, &next)?;
-        Ok(Some((next, last.version, outcome)))
+        Ok(Some((next, last.version, counts)))
     }
 
     /// Writes the layer of commits that follow the newest version of a state.
@@ -151,24 +158,24 @@ impl Core {
         state: &Arc<State>,
         commits: &[Arc<Commit>],
         run: &Run,
-    ) -> Result<(Written, Outcome)> {
-        // No layer holds what the log does not.
+    ) -> Result<(WrittenLayer, ChangeCounts)> {
+        // A layer must not hold commits that the log could lose.
         self.log.sync()?;
         self.write_layer(maintenance, |number, directory| {
             let known = Some(&maintenance.known);
-            let target = Target { disk: &self.disk, directory, number, known };
-            let assembled = assemble(state, commits, target, self.options.policy, run)?;
-            let written = Written {
+            let location = LayerLocation { disk: &self.disk, directory, number, known };
+            let assembled = assemble(state, commits, location, self.options.policy, run)?;
+            let written = WrittenLayer {
                 layer: assembled.record.clone(),
                 below: state.layers().to_vec(),
                 above: Vec::new(),
                 edits: edits_of(&assembled),
             };
-            Ok((written, assembled.outcome))
+            Ok((written, assembled.counts))
         })
     }
 
-    /// Makes the directory of a new layer and, durable, what `write` puts there; if that fails, there is nothing.
+    /// Lets `write` create the directory of a new layer, and makes it durable; removes it after an error.
     pub(super) fn write_layer<T>(
         &self,
         maintenance: &Maintenance,
@@ -181,14 +188,19 @@ impl Core {
             Ok(written)
         });
         written.inspect_err(|_| {
-            // What stays is removed when the database is opened the next time.
+            // If the removal fails too, the next opening removes the files.
             let _ = remove_archive(self.disk.as_ref(), &directory);
         })
     }
 
-    /// What the database is with a layer that was written. Versions that are not to be kept any longer are forgotten.
-    pub(super) fn prepare(&self, maintenance: &Maintenance, state: &State, written: Written) -> Result<Next> {
-        let Written { layer: record, below, above, mut edits } = written;
+    /// Computes the next state from a written layer; it forgets versions that the retention no longer keeps.
+    pub(super) fn prepare(
+        &self,
+        maintenance: &Maintenance,
+        state: &State,
+        written: WrittenLayer,
+    ) -> Result<NextState> {
+        let WrittenLayer { layer: record, below, above, mut edits } = written;
         let manifest = maintenance.manifest.manifest();
         let next = |edits: &[Edit]| manifest.with(edits).map_err(Error::Invalid);
         edits.extend(forgotten(&next(&edits)?));
@@ -201,24 +213,25 @@ impl Core {
         layers.extend(above);
         let kept = |layer: &&Arc<Layer>| layers.iter().any(|other| Arc::ptr_eq(other, layer));
         let obsolete = state.layers().iter().filter(|layer| !kept(layer)).cloned().collect();
-        Ok(Next { state: Arc::new(state.with(next, layers)), obsolete, edits })
+        Ok(NextState { state: Arc::new(state.with(next, layers)), obsolete, edits })
     }
 
-    /// Says in the manifest, by one record, what was prepared.
-    pub(super) fn record(&self, maintenance: &mut Maintenance, next: &Next) -> Result<()> {
+    /// Installs the next state in the manifest by one record.
+    pub(super) fn record(&self, maintenance: &mut Maintenance, next: &NextState) -> Result<()> {
         let records = maintenance.manifest.append(&next.edits)?.records;
         self.log.set_manifest_records(records);
         Ok(())
     }
 
-    /// Shows what was recorded. Commits up to `frozen` are in its layers. If that fails, nothing more is committed.
-    pub(super) fn show(&self, next: &Next, writer: &mut Writer, frozen: Option<u64>) -> Result<()> {
+    /// Makes a recorded state visible. Its layers hold the commits up to `frozen`. After an error, commits
+    /// are refused.
+    pub(super) fn show(&self, next: &NextState, writer: &mut Writer, frozen: Option<u64>) -> Result<()> {
         self.publish(&next.state, writer, frozen).map_err(|error| writer.fail(error))?;
         next.obsolete.iter().for_each(|layer| layer.retire());
         Ok(())
     }
 
-    /// Makes a state the one that readers get. Commits up to `frozen` are in its layers.
+    /// Publishes a state to readers. Its layers hold the commits up to `frozen`.
     pub(super) fn publish(&self, state: &Arc<State>, writer: &mut Writer, frozen: Option<u64>) -> Result<()> {
         let below = state.snapshot(state.newest())?;
         self.show_state(Arc::clone(state), below.clone(), frozen)?;

@@ -1,4 +1,4 @@
-//! Merging: several layers become one, and what is forgotten goes.
+//! Merging: replaces several layers by one, and drops forgotten versions.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use esker_graph::Run;
 
 use super::handle::{Core, Database, locked};
 use super::layers::Maintenance;
-use super::maintain::Written;
+use super::maintain::WrittenLayer;
 use crate::error::Result;
 use crate::format::{
     ArchiveWriter, DatabaseId, DictionaryRecord, Edit, ElementType, Encoding, LayerRecord, PropertyRecord,
@@ -18,16 +18,16 @@ use crate::format::{
 use crate::ids::{IdFiles, merge_segments};
 use crate::io::Disk;
 use crate::layer::{PlainLayer, PlainWriter};
-use crate::merge::{Cut, MergeOptions, merge_layers, policy};
+use crate::merge::{MergeEnd, MergeOptions, merge_layers, policy};
 use crate::property::{PropertyFiles, merge_columns};
 use crate::snapshot::{Layer, State, vertex_property};
 
-/// What compacting did.
+/// The result of [`Database::compact`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CompactReport {
-    /// Layers before.
+    /// The number of layers before.
     pub layers_before: usize,
-    /// Layers now.
+    /// The number of layers now.
     pub layers: usize,
     /// Bytes of the layers before.
     pub bytes_before: u64,
@@ -36,8 +36,8 @@ pub struct CompactReport {
 }
 
 impl Database {
-    /// Merges the layers that the policy says are due ([`policy::due`]); the number of merges. Readers and commits go on meanwhile;
-    /// every version that is kept stays readable.
+    /// Merges the layers that the policy finds due (see `merge::policy`); returns the number of merges. Readers
+    /// and commits continue meanwhile, and all retained versions stay readable.
     ///
     /// # Errors
     /// As [`Database::freeze`].
@@ -46,8 +46,8 @@ impl Database {
         self.core.merge(&mut maintenance, run)
     }
 
-    /// Freezes, and merges all layers into one. Then the newest version is read like a graph that was imported whole, and what
-    /// only forgotten versions needed is gone.
+    /// Freezes, and merges all layers into one. The newest version is then as fast to read as a freshly
+    /// imported graph, and data that only forgotten versions needed is gone.
     ///
     /// # Errors
     /// As [`Database::freeze`].
@@ -55,7 +55,7 @@ impl Database {
         self.compact_to(None, run)
     }
 
-    /// As [`Database::compact`]; the lists of the layer are in `encoding` then, if one is given, else as they were.
+    /// As [`Database::compact`], with the new layer in `encoding`; `None` keeps the encoding.
     ///
     /// # Errors
     /// As [`Database::freeze`].
@@ -76,14 +76,14 @@ impl Database {
     }
 }
 
-/// Whether the only layer tells versions apart that are forgotten.
+/// Whether a layer distinguishes versions that are forgotten.
 fn forgets(state: &State) -> bool {
     state.layers().iter().any(|layer| {
         let record = layer.record();
         let range = record.first_version..=record.last_version;
         let versions = &state.manifest().versions;
         let kept = versions.iter().filter(|version| range.contains(&version.number)).count();
-        // The last of the range is always told apart.
+        // A layer always distinguishes the last version of its range.
         let is_last_forgotten = state.manifest().version(record.last_version).is_none();
         (record.num_versions as usize) > kept + usize::from(is_last_forgotten)
     })
@@ -94,14 +94,15 @@ impl Core {
         let state = self.state();
         let sizes: Vec<u64> = state.layers().iter().map(|layer| policy::size_of(layer.record())).collect();
         let due = policy::due(&sizes);
-        // Newest first: the places of those before stay.
+        // Newest first, so that the positions of the others stay valid.
         for which in due.iter().rev() {
             self.merge_range(maintenance, which.clone(), None, run)?;
         }
         Ok(due.len())
     }
 
-    /// Merges some layers of the newest state into one; in an encoding, if the first is complete and one is given.
+    /// Merges a run of layers of the current state into one. `encoding` applies if the first layer is
+    /// complete.
     fn merge_range(
         &self,
         maintenance: &mut Maintenance,
@@ -110,34 +111,35 @@ impl Core {
         run: &Run,
     ) -> Result<()> {
         let state = self.state();
-        let aim = Aim { encoding, ..Aim::default() };
-        let written = self.write_merged(maintenance, &state, which, aim, run)?;
+        let request = MergeRequest { encoding, ..MergeRequest::default() };
+        let written = self.write_merged(maintenance, &state, which, request, run)?;
         let next = self.prepare(maintenance, &state, written)?;
         self.record(maintenance, &next)?;
         self.show(&next, &mut locked(&self.writer), None)
     }
 
-    /// Writes what takes the place of some layers of a state; with one more edge property, if all of them are merged.
+    /// Writes the layer that replaces a run of layers of a state. An added edge property requires that all
+    /// layers are merged.
     pub(super) fn write_merged(
         &self,
         maintenance: &Maintenance,
         state: &State,
         which: Range<usize>,
-        aim: Aim<'_>,
+        request: MergeRequest<'_>,
         run: &Run,
-    ) -> Result<Written> {
+    ) -> Result<WrittenLayer> {
         let (below, above) = (state.layers()[..which.start].to_vec(), state.layers()[which.end..].to_vec());
         let merged = state.layers()[which.clone()].iter();
         let mut edits: Vec<Edit> =
             merged.map(|layer| Edit::RemoveLayer { number: layer.record().number }).collect();
         let layer = self.write_layer(maintenance, |number, directory| {
-            Merging { state, which, aim, disk: &self.disk, directory }.write(number, run)
+            MergeJob { state, which, request, disk: &self.disk, directory }.write(number, run)
         })?;
         edits.push(Edit::AddLayer(layer.clone()));
-        Ok(Written { layer, below, above, edits })
+        Ok(WrittenLayer { layer, below, above, edits })
     }
 
-    /// Size of the files of all layers.
+    /// Bytes of the files of all layers.
     fn layer_bytes(&self, state: &State) -> Result<u64> {
         let numbers: BTreeSet<String> =
             state.layers().iter().map(|layer| layer.record().number.to_string()).collect();
@@ -157,27 +159,27 @@ impl Core {
     }
 }
 
-/// What a merge is to make, if it is not just one layer of several.
+/// The optional changes of a merge.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Aim<'a> {
-    /// How the layer keeps its lists, if it is complete; `None`: as before.
+pub(super) struct MergeRequest<'a> {
+    /// The encoding of a complete layer; `None`: unchanged.
     pub(super) encoding: Option<Encoding>,
-    /// Where it stops.
-    pub(super) cut: Option<Cut<'a>>,
-    /// One more edge property, if all layers are merged.
+    /// The version to end with, if the merge undoes later ones.
+    pub(super) end: Option<MergeEnd<'a>>,
+    /// An edge property to add, if all layers are merged.
     pub(super) added: Option<&'a PropertyRecord>,
 }
 
 /// A merge in progress.
-struct Merging<'a> {
+struct MergeJob<'a> {
     state: &'a State,
     which: Range<usize>,
-    aim: Aim<'a>,
+    request: MergeRequest<'a>,
     disk: &'a Arc<dyn Disk>,
     directory: &'a Path,
 }
 
-impl Merging<'_> {
+impl MergeJob<'_> {
     fn inputs(&self) -> &[Arc<Layer>] {
         &self.state.layers()[self.which.clone()]
     }
@@ -193,10 +195,10 @@ impl Merging<'_> {
             self.state.manifest().versions.iter().map(|version| version.number).collect();
         let archive = ArchiveWriter::new(self.disk, self.directory);
         let writer = PlainWriter::new(&archive, self.directory, self.database());
-        let Aim { encoding, cut, added } = self.aim;
+        let MergeRequest { encoding, end, added } = self.request;
         let added: Vec<ElementType> = added.iter().map(|property| property.element).collect();
-        let options = MergeOptions { number, retained: &retained, encoding, added: &added, cut };
-        let (mut record, told) = merge_layers(&lists, self.which.clone(), &options, &writer, run)?;
+        let options = MergeOptions { number, retained: &retained, encoding, added: &added, end };
+        let (mut record, versions) = merge_layers(&lists, self.which.clone(), &options, &writer, run)?;
         record.dictionaries = self.write_dictionaries(&writer)?;
         let segments: Vec<_> = self.inputs().iter().filter_map(|layer| layer.ids().cloned()).collect();
         let first = segments.first().map_or(record.num_vertices, |segment| segment.first() as u64);
@@ -205,7 +207,7 @@ impl Merging<'_> {
             let files = IdFiles { disk: &archive, directory: self.directory, database: self.database() };
             merge_segments(&files, &segments, record.num_new_ids as usize)?;
         }
-        record.vertex_properties = self.write_vertices(&archive, &told, run)?;
+        record.vertex_properties = self.write_vertices(&archive, &versions, run)?;
         archive.finish()?;
         Ok(record)
     }
@@ -228,16 +230,16 @@ impl Merging<'_> {
                 count: texts.len() as u64,
             });
         }
-        if let Some(property) = self.aim.added.filter(|property| property.texts) {
-            // The text of all edges that there are.
+        if let Some(property) = self.request.added.filter(|property| property.texts) {
+            // The empty text of all existing edges.
             writer.dictionary(property.number, [&[][..]])?;
             records.push(DictionaryRecord { property: property.number, first: 0, count: 1 });
         }
         Ok(records)
     }
 
-    /// Writes the changes of vertex properties; `told` are the versions that the new layer tells apart.
-    fn write_vertices(&self, archive: &ArchiveWriter, told: &[u64], run: &Run) -> Result<Vec<u32>> {
+    /// Writes the changes of vertex properties; `merged` are the versions that the new layer distinguishes.
+    fn write_vertices(&self, archive: &ArchiveWriter, merged: &[u64], run: &Run) -> Result<Vec<u32>> {
         let numbers: BTreeSet<u32> =
             self.inputs().iter().flat_map(|layer| layer.record().vertex_properties.iter().copied()).collect();
         for &number in &numbers {
@@ -255,11 +257,12 @@ impl Merging<'_> {
                     versions.push(layer.lists().versions()?);
                 }
             }
-            // A code counts from 1. What a version did counts from the first one on that is told apart and not before it.
+            // Codes start at 1. A change counts from the first merged version that is not before its
+            // own.
             let recode = |layer: usize, code: u32| {
                 let version = versions[layer].get((code as usize).wrapping_sub(1)).copied().unwrap_or(0);
-                let is_undone = self.aim.cut.is_some_and(|cut| version > cut.until.number);
-                (!is_undone).then(|| told.partition_point(|&other| other < version) as u32 + 1)
+                let is_undone = self.request.end.is_some_and(|end| version > end.until.number);
+                (!is_undone).then(|| merged.partition_point(|&other| other < version) as u32 + 1)
             };
             merge_columns(&files, &columns, recode, self.which.start == 0, run)?;
         }

@@ -1,10 +1,11 @@
-//! A database that is read and written by one process: commits, freezing, merging, versions. See `README.md` in this directory.
+//! A database opened for reading and writing: commits, freezing, merging, versions. See `README.md` in this
+//! directory.
 
-mod live;
+mod unfrozen;
 mod write;
 mod view;
 mod layers;
-mod room;
+mod reservation;
 mod handle;
 mod budget;
 mod versions;
@@ -18,6 +19,8 @@ mod point;
 mod model;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod crash_model;
 #[cfg(test)]
 mod crash_tests;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What a database should hold, in the words of a user, and how tests compare the two.
+//! A model of a database's content in terms of external ids, and comparisons of a database with it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,15 +16,15 @@ use crate::property::{PropertyValue, REMOVED_NUMBER, removed_by_version};
 use crate::sample::{KINDS, Sample, kind_of};
 use crate::snapshot::Snapshot;
 
-/// Where tests keep their database.
+/// The path of the database in tests.
 pub(super) const DB: &str = "web.esker";
 
-/// No test uses a larger id.
+/// An upper bound of the ids in tests.
 const IDS_MAX: u64 = 64;
 
-/// A change, in the words of a user.
+/// A change, in terms of external ids.
 #[derive(Debug, Clone)]
-pub(super) enum Change {
+pub(super) enum ModelChange {
     Add(u64, u64, i32, u8),
     Remove(u64, u64),
     AddVertex(u64),
@@ -33,21 +33,22 @@ pub(super) enum Change {
     Name(u64, Option<String>),
 }
 
-/// Weight and kind of an edge.
+/// The weight and kind of an edge.
 pub(super) type Properties = (i32, Vec<u8>);
 
-/// A version in the words of a user.
+/// The content of a version, in terms of external ids.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Version {
+pub(super) struct ModelVersion {
     pub(super) vertices: BTreeSet<u64>,
     pub(super) edges: BTreeMap<(u64, u64), Vec<Properties>>,
     pub(super) ages: BTreeMap<u64, i64>,
     pub(super) names: BTreeMap<u64, String>,
 }
 
+/// All versions of a database.
 pub(super) struct Model {
     pub(super) directed: bool,
-    pub(super) versions: BTreeMap<u64, Version>,
+    pub(super) versions: BTreeMap<u64, ModelVersion>,
     /// The number of the next version.
     pub(super) next: u64,
 }
@@ -59,8 +60,8 @@ pub(super) fn kind_text(kind: u8) -> Vec<u8> {
     }
 }
 
-impl Version {
-    /// The version that was imported.
+impl ModelVersion {
+    /// The version that importing a sample makes.
     pub(super) fn of(sample: &Sample) -> Self {
         let mut first = Self { vertices: (0..sample.num_vertices as u64).collect(), ..Self::default() };
         for &(u, v, weight) in &sample.edges {
@@ -70,38 +71,38 @@ impl Version {
         first
     }
 
-    /// The version that changes make of this one. The sample is a multigraph.
-    pub(super) fn with(&self, changes: &[Change], directed: bool) -> Self {
+    /// This version with changes applied. The sample is a multigraph.
+    pub(super) fn with(&self, changes: &[ModelChange], directed: bool) -> Self {
         let mut version = self.clone();
         changes.iter().for_each(|change| version.change(change, directed));
         version
     }
 
-    fn change(&mut self, change: &Change, directed: bool) {
+    fn change(&mut self, change: &ModelChange, directed: bool) {
         match change {
-            Change::Add(u, v, weight, kind) => {
+            ModelChange::Add(u, v, weight, kind) => {
                 self.vertices.extend([u, v]);
                 let key = key(directed, *u, *v);
                 self.edges.entry(key).or_default().push((*weight, kind_text(*kind)));
             }
-            Change::Remove(u, v) => {
+            ModelChange::Remove(u, v) => {
                 self.edges.remove(&key(directed, *u, *v));
             }
-            Change::AddVertex(v) => {
+            ModelChange::AddVertex(v) => {
                 self.vertices.insert(*v);
             }
-            Change::RemoveVertex(v) => {
+            ModelChange::RemoveVertex(v) => {
                 self.vertices.remove(v);
                 self.edges.retain(|(a, b), _| a != v && b != v);
             }
-            Change::Age(v, age) => {
+            ModelChange::Age(v, age) => {
                 self.vertices.insert(*v);
                 match age {
                     Some(age) => self.ages.insert(*v, *age),
                     None => self.ages.remove(v),
                 };
             }
-            Change::Name(v, name) => {
+            ModelChange::Name(v, name) => {
                 self.vertices.insert(*v);
                 match name {
                     Some(name) => self.names.insert(*v, name.clone()),
@@ -116,8 +117,8 @@ fn key(directed: bool, u: u64, v: u64) -> (u64, u64) {
     if directed { (u, v) } else { (u.min(v), u.max(v)) }
 }
 
-impl Change {
-    /// One to a graph of about `n` vertices; small ids, and so conflicts, are frequent.
+impl ModelChange {
+    /// A random change of a graph of about `n` vertices. Small ids are frequent, and so are conflicts.
     pub(super) fn random(n: u64, random: &mut Random) -> Self {
         let mut id =
             |bound: u64| random.below(bound as usize) as u64 * random.below(bound as usize) as u64 / bound;
@@ -135,22 +136,22 @@ impl Change {
 
 impl Model {
     pub(super) fn of(sample: &Sample) -> Self {
-        Self { directed: sample.directed, versions: [(1, Version::of(sample))].into(), next: 2 }
+        Self { directed: sample.directed, versions: [(1, ModelVersion::of(sample))].into(), next: 2 }
     }
 
-    pub(super) fn newest(&self) -> (u64, &Version) {
+    pub(super) fn newest(&self) -> (u64, &ModelVersion) {
         let (&number, version) = self.versions.last_key_value().unwrap();
         (number, version)
     }
 
-    pub(super) fn commit(&mut self, changes: &[Change]) {
+    pub(super) fn commit(&mut self, changes: &[ModelChange]) {
         let next = self.newest().1.with(changes, self.directed);
         self.versions.insert(self.next, next);
         self.next += 1;
     }
 }
 
-pub(super) fn commit(db: &Database, changes: &[Change]) -> Result<u64> {
+pub(super) fn commit(db: &Database, changes: &[ModelChange]) -> Result<u64> {
     let mut batch = db.batch();
     batch.define_vertex_property("age", Some(ElementType::I64));
     batch.define_vertex_property("name", None);
@@ -163,16 +164,16 @@ pub(super) fn commit(db: &Database, changes: &[Change]) -> Result<u64> {
         .collect();
     for change in changes {
         match change {
-            Change::Add(u, v, weight, kind) => {
+            ModelChange::Add(u, v, weight, kind) => {
                 let text = kind_text(*kind);
                 let own = [PropertyValue::I32(*weight), PropertyValue::Text(&text)];
                 batch.add_edge(*u, *v, &[&own, &later[..]].concat())?;
             }
-            Change::Remove(u, v) => batch.remove_edge(*u, *v)?,
-            Change::AddVertex(v) => batch.add_vertex(*v)?,
-            Change::RemoveVertex(v) => batch.remove_vertex(*v)?,
-            Change::Age(v, age) => batch.set_vertex(*v, "age", age.map(PropertyValue::I64))?,
-            Change::Name(v, name) => {
+            ModelChange::Remove(u, v) => batch.remove_edge(*u, *v)?,
+            ModelChange::AddVertex(v) => batch.add_vertex(*v)?,
+            ModelChange::RemoveVertex(v) => batch.remove_vertex(*v)?,
+            ModelChange::Age(v, age) => batch.set_vertex(*v, "age", age.map(PropertyValue::I64))?,
+            ModelChange::Name(v, name) => {
                 batch.set_vertex(
                     *v,
                     "name",
@@ -184,14 +185,14 @@ pub(super) fn commit(db: &Database, changes: &[Change]) -> Result<u64> {
     db.commit(batch, &format!("{} changes", changes.len()))
 }
 
-/// A stored version in the words of a user.
-pub(super) fn read(snapshot: &Snapshot, run: &Run) -> Result<Version> {
-    let mut version = Version::default();
+/// Reads the content of a stored version.
+pub(super) fn read(snapshot: &Snapshot, run: &Run) -> Result<ModelVersion> {
+    let mut version = ModelVersion::default();
     let removed = snapshot.removed(run)?;
     let id_of = |v| -> Result<u64> {
         match snapshot.ids().external_of(v)? {
             ExternalId::Int(id) => Ok(id),
-            ExternalId::Text(_) => panic!("the ids of the sample are integers"),
+            ExternalId::Text(_) => panic!("a sample must have integer ids"),
         }
     };
     let (age, name) = (snapshot.vertex_property("age").ok(), snapshot.vertex_property("name").ok());
@@ -209,7 +210,7 @@ pub(super) fn read(snapshot: &Snapshot, run: &Run) -> Result<Version> {
             let target = id_of(target)?;
             let weight = (edges.bits(0, index)? as u32).cast_signed();
             let kind = snapshot.dictionary(1).unwrap().text(edges.bits(1, index)? as usize)?.to_vec();
-            // Of a property that came later, edges from before have none of its values.
+            // Edges that are older than a property have its default value.
             for property in snapshot.edge_properties().skip(2) {
                 let bits = edges.bits(property.number, index)?;
                 match snapshot.dictionary(property.number) {
@@ -237,7 +238,7 @@ pub(super) fn read(snapshot: &Snapshot, run: &Run) -> Result<Version> {
     Ok(version)
 }
 
-pub(super) fn normal(version: &Version) -> Version {
+pub(super) fn normal(version: &ModelVersion) -> ModelVersion {
     let mut version = version.clone();
     version.edges.values_mut().for_each(|copies| copies.sort());
     version.edges.retain(|_, copies| !copies.is_empty());
@@ -258,27 +259,27 @@ pub(super) fn verify(db: &Database, model: &Model, disk: &Arc<dyn Disk>, run: &R
     });
     let removed = removed_by_version(&columns.collect::<Vec<_>>(), run).unwrap();
     for (&number, expected) in &model.versions {
-        let place = removed.partition_point(|&(since, _)| since <= number);
-        let count = place.checked_sub(1).map_or(0, |last| removed[last].1) as usize;
+        let position = removed.partition_point(|&(since, _)| since <= number);
+        let count = position.checked_sub(1).map_or(0, |last| removed[last].1) as usize;
         assert_eq!(db.at(number).unwrap().num_vertices() - count, expected.vertices.len());
     }
     for number in (1..=model.next).filter(|number| !model.versions.contains_key(number)) {
-        assert!(db.at(number).is_err(), "version {number} was forgotten");
+        assert!(db.at(number).is_err(), "version {number} must be forgotten");
     }
     verify_points(db, model.newest().1, model.directed);
 }
 
-pub(super) fn verify_version(snapshot: &Snapshot, expected: &Version, run: &Run) {
+pub(super) fn verify_version(snapshot: &Snapshot, expected: &ModelVersion, run: &Run) {
     let found = read(snapshot, run).unwrap();
     assert_eq!(normal(&found), normal(expected), "version {}", snapshot.version().number);
     let num_edges = expected.edges.values().map(|copies| copies.len() as u64).sum::<u64>();
     assert_eq!(snapshot.num_edges(), num_edges);
 }
 
-/// Point reads of the newest version, without a layer for what is not frozen.
-pub(super) fn verify_points(db: &Database, expected: &Version, directed: bool) {
+/// Compares point reads of the newest version, including unfrozen commits, with the model.
+pub(super) fn verify_points(db: &Database, expected: &ModelVersion, directed: bool) {
     for id in (0..IDS_MAX).filter(|id| !expected.vertices.contains(id)) {
-        assert_eq!(db.vertex_of(ExternalId::Int(id)).unwrap(), None, "vertex {id} is not there");
+        assert_eq!(db.vertex_of(ExternalId::Int(id)).unwrap(), None, "vertex {id} must not exist");
     }
     let vertex = |id: u64| db.vertex_of(ExternalId::Int(id)).unwrap().unwrap();
     for &id in &expected.vertices {

@@ -1,4 +1,4 @@
-//! Point reads of the newest version, commits included that are in no layer.
+//! Point reads of the newest version, including commits that are in no layer.
 
 use esker_graph::{Direction, Flow, VertexId};
 
@@ -9,7 +9,7 @@ use crate::format::{Owner, PropertyRecord};
 use crate::ids::ExternalId;
 use crate::property::PropertyValue;
 
-/// A value of a vertex property, owned.
+/// An owned value of a vertex property.
 #[derive(Debug, Clone, PartialEq)]
 pub enum OwnedValue {
     /// A number.
@@ -19,7 +19,7 @@ pub enum OwnedValue {
 }
 
 impl Database {
-    /// The vertex of an external id in the newest version, if it is there: not that of a removed one.
+    /// The vertex of an external id in the newest version; `None` if it does not exist or was removed.
     ///
     /// # Errors
     /// [`Error::Corrupt`].
@@ -31,16 +31,16 @@ impl Database {
         })
     }
 
-    /// The neighbours of a vertex in the newest version, ascending. A removed one has none.
+    /// The neighbours of a vertex in the newest version, ascending. A removed vertex has none.
     ///
     /// # Errors
-    /// [`Error::Corrupt`]; [`Error::Invalid`] if the direction is not kept.
+    /// [`Error::Corrupt`]; [`Error::Invalid`] if the direction is not stored.
     pub fn neighbors(&self, direction: Direction, v: VertexId) -> Result<Vec<VertexId>> {
         Ok(self.core.view().list(direction, v)?.into_iter().map(|(target, _)| target).collect())
     }
 
-    /// The number of neighbours of a vertex in the newest version. Takes a search for each change of its list that is in no layer,
-    /// and does not read the list if it is long.
+    /// The degree of a vertex in the newest version. Takes a search for each unfrozen change of its list;
+    /// does not read a long list.
     ///
     /// # Errors
     /// As [`Database::neighbors`].
@@ -48,7 +48,8 @@ impl Database {
         self.core.view().degree(direction, v)
     }
 
-    /// Whether there is an edge in the newest version. Takes a binary search for each layer that changed the list of `source`.
+    /// Whether an edge exists in the newest version. Takes a binary search for each layer that changed the
+    /// list of `source`.
     ///
     /// # Errors
     /// As [`Database::neighbors`].
@@ -56,15 +57,15 @@ impl Database {
         self.core.view().has_edge(source, target)
     }
 
-    /// The bits of the properties of all edges between two vertices in the newest version, by number: see
+    /// The property bits, by property number, of all edges between two vertices in the newest version: see
     /// [`crate::snapshot::Edges::bits`].
     ///
     /// # Errors
     /// As [`Database::neighbors`].
     pub fn edge_bits(&self, source: VertexId, target: VertexId) -> Result<Vec<Vec<u64>>> {
         let view = self.core.view();
-        let (is_replaced, alive) = view.live.copies(source, target);
-        let mut found: Vec<Vec<u64>> = alive.into_iter().map(|op| view.live.bits(op)).collect();
+        let (is_replaced, alive) = view.unfrozen.copies(source, target);
+        let mut found: Vec<Vec<u64>> = alive.into_iter().map(|op| view.unfrozen.bits(op)).collect();
         if !is_replaced {
             view.visit_below(Direction::Out, source, target, |lists, at| {
                 found
@@ -75,14 +76,16 @@ impl Database {
         Ok(found)
     }
 
-    /// The value of a property of a vertex in the newest version. A removed vertex has none; if it comes back, its values do too.
+    /// The value of a vertex property in the newest version. A removed vertex has no values until it is added
+    /// again.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is no such property; [`Error::Corrupt`].
+    /// [`Error::Invalid`] if the property does not exist; [`Error::Corrupt`].
     pub fn vertex_value(&self, v: VertexId, property: &str) -> Result<Option<OwnedValue>> {
         let view = self.core.view();
         let known = view.state.manifest().properties.iter();
-        let mut all = known.chain(&view.live.new_properties).filter(|record| record.owner == Owner::Vertices);
+        let mut all =
+            known.chain(&view.unfrozen.new_properties).filter(|record| record.owner == Owner::Vertices);
         let record: PropertyRecord = all
             .find(|record| record.name == property)
             .cloned()
@@ -97,7 +100,7 @@ impl Database {
                 OwnedValue::Number(PropertyValue::from_bits(record.element, bits))
             }
         };
-        if let Some((commit, at)) = view.live.vertex_change(record.number, v) {
+        if let Some((commit, at)) = view.unfrozen.vertex_change(record.number, v) {
             return Ok(value_of(&commit.vertices[at], &record)?.map(owned));
         }
         let below = &view.below;

@@ -1,4 +1,4 @@
-//! Random commits, freezes, tags and reopenings against a model: every version is what its commits made.
+//! Compares every version after random commits, freezes, merges, tags and reopenings with a model.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,45 +7,45 @@ use esker_graph::Run;
 use proptest::prelude::*;
 
 use super::handle::locked;
-use super::model::{Change, DB, Model, commit, normal, read, verify, verify_points};
+use super::model::{DB, Model, ModelChange, commit, normal, read, verify, verify_points};
 use super::{Database, DatabaseOptions};
 use crate::format::{ElementType, Encoding, IdMapKind};
 use crate::io::{Disk, FaultyDisk};
 use crate::sample::Sample;
 
 #[derive(Debug, Clone)]
-enum Step {
-    Commit(Vec<Change>),
+enum Action {
+    Commit(Vec<ModelChange>),
     Freeze,
     Merge,
     Compact(Option<Encoding>),
     Reopen,
     Tag,
-    /// The newest version, or one before it by so many.
+    /// Forgets the version this many before the newest.
     Forget(usize),
 }
 
-fn change(n: u64) -> impl Strategy<Value = Change> {
+fn change(n: u64) -> impl Strategy<Value = ModelChange> {
     let id = move || (0..n * 3 / 2 + 2).prop_map(move |x| x * x / (n * 3 / 2 + 2));
     prop_oneof![
-        6 => (id(), id(), 0..4_i32, 0..6_u8).prop_map(|(u, v, weight, kind)| Change::Add(u, v, weight, kind)),
-        3 => (id(), id()).prop_map(|(u, v)| Change::Remove(u, v)),
-        1 => (0..n * 2).prop_map(Change::AddVertex),
-        1 => id().prop_map(Change::RemoveVertex),
-        1 => (id(), prop::option::of(-3..3_i64)).prop_map(|(v, age)| Change::Age(v, age)),
-        1 => (id(), prop::option::of("[a-c]{0,2}")).prop_map(|(v, name)| Change::Name(v, name)),
+        6 => (id(), id(), 0..4_i32, 0..6_u8).prop_map(|(u, v, weight, kind)| ModelChange::Add(u, v, weight, kind)),
+        3 => (id(), id()).prop_map(|(u, v)| ModelChange::Remove(u, v)),
+        1 => (0..n * 2).prop_map(ModelChange::AddVertex),
+        1 => id().prop_map(ModelChange::RemoveVertex),
+        1 => (id(), prop::option::of(-3..3_i64)).prop_map(|(v, age)| ModelChange::Age(v, age)),
+        1 => (id(), prop::option::of("[a-c]{0,2}")).prop_map(|(v, name)| ModelChange::Name(v, name)),
     ]
 }
 
-fn step(n: u64) -> impl Strategy<Value = Step> {
+fn action(n: u64) -> impl Strategy<Value = Action> {
     prop_oneof![
-        6 => prop::collection::vec(change(n), 0..20).prop_map(Step::Commit),
-        3 => Just(Step::Freeze),
-        1 => Just(Step::Merge),
-        1 => prop::sample::select(vec![None, Some(Encoding::Plain), Some(Encoding::Compressed)]).prop_map(Step::Compact),
-        1 => Just(Step::Reopen),
-        1 => Just(Step::Tag),
-        2 => prop_oneof![2 => Just(0), 1 => 0_usize..5].prop_map(Step::Forget),
+        6 => prop::collection::vec(change(n), 0..20).prop_map(Action::Commit),
+        3 => Just(Action::Freeze),
+        1 => Just(Action::Merge),
+        1 => prop::sample::select(vec![None, Some(Encoding::Plain), Some(Encoding::Compressed)]).prop_map(Action::Compact),
+        1 => Just(Action::Reopen),
+        1 => Just(Action::Tag),
+        2 => prop_oneof![2 => Just(0), 1 => 0_usize..5].prop_map(Action::Forget),
     ]
 }
 
@@ -56,8 +56,8 @@ fn options() -> DatabaseOptions {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, max_shrink_iters: 300, ..ProptestConfig::default() })]
     #[test]
-    fn every_version_is_what_its_commits_made(
-        (n, steps) in (2_u64..24).prop_flat_map(|n| (Just(n), prop::collection::vec(step(n), 1..16))),
+    fn every_version_matches_the_model(
+        (n, actions) in (2_u64..24).prop_flat_map(|n| (Just(n), prop::collection::vec(action(n), 1..16))),
         edges in 0_usize..60, directed: bool, seed: u32,
     ) {
         let disk = FaultyDisk::new(u64::from(seed));
@@ -68,22 +68,22 @@ proptest! {
         let run = Run::with_threads(2).unwrap();
         let mut model = Model::of(&sample);
         let mut db = Database::open_on(Arc::clone(&shared), Path::new(DB), options()).unwrap();
-        for step in &steps {
-            match step {
-                Step::Commit(changes) => {
+        for action in &actions {
+            match action {
+                Action::Commit(changes) => {
                     model.commit(changes);
                     let version = commit(&db, changes).unwrap();
                     prop_assert_eq!(version, model.newest().0);
                 }
-                Step::Freeze => drop(db.freeze(&run).unwrap()),
-                Step::Merge => drop(db.merge(&run).unwrap()),
-                Step::Compact(encoding) => drop(db.compact_to(*encoding, &run).unwrap()),
-                Step::Reopen => {
+                Action::Freeze => drop(db.freeze(&run).unwrap()),
+                Action::Merge => drop(db.merge(&run).unwrap()),
+                Action::Compact(encoding) => drop(db.compact_to(*encoding, &run).unwrap()),
+                Action::Reopen => {
                     db.close().unwrap();
                     db = Database::open_on(Arc::clone(&shared), Path::new(DB), options()).unwrap();
                 }
-                Step::Tag => db.tag("here", model.newest().0).unwrap(),
-                Step::Forget(back) => {
+                Action::Tag => db.tag("here", model.newest().0).unwrap(),
+                Action::Forget(back) => {
                     let number = *model.versions.keys().nth_back(back % model.versions.len()).unwrap();
                     let tagged = db.manifest().tags.get("here") == Some(&number);
                     let outcome = db.forget(number);
@@ -104,10 +104,10 @@ proptest! {
         prop_assert_eq!(db.manifest().layers.len(), 1);
         prop_assert_eq!(normal(&read(&pinned, &run).unwrap()), normal(expected));
         verify(&db, &model, &shared, &run);
-        // Nothing is left to be forgotten.
+        // All forgotten versions are gone, so compacting again changes nothing.
         let report = db.compact(&run).unwrap();
         prop_assert_eq!(report.bytes, report.bytes_before);
-        // In another encoding it is the same, and the same again.
+        // Changing the encoding keeps the content; compacting to the same encoding again does nothing.
         let other = match db.manifest().layers[0].encoding {
             Encoding::Plain => Encoding::Compressed,
             Encoding::Compressed => Encoding::Plain,
@@ -124,8 +124,9 @@ proptest! {
 }
 
 #[test]
-fn a_commit_that_cannot_be_shown_is_not_lost_nor_half_seen() {
-    // Once it was taken from the queue before it was applied, and those behind it were applied without it.
+fn a_durable_commit_that_cannot_be_made_visible_is_neither_lost_nor_half_visible() {
+    // The database once removed the commit from the queue before applying it, and applied later commits
+    // without it.
     let disk: Arc<dyn Disk> = Arc::new(FaultyDisk::new(1));
     let mut sample = Sample::random(4, 6, true, 1);
     sample.ids = IdMapKind::Identity;
@@ -133,26 +134,30 @@ fn a_commit_that_cannot_be_shown_is_not_lost_nor_half_seen() {
     let mut model = Model::of(&sample);
     let open = || Database::open_on(Arc::clone(&disk), Path::new(DB), options()).unwrap();
     let db = open();
-    let shown = [Change::Add(1, 9, 1, 1), Change::Age(2, Some(5))];
+    let shown = [ModelChange::Add(1, 9, 1, 1), ModelChange::Age(2, Some(5))];
     commit(&db, &shown).unwrap();
     model.commit(&shown);
     db.core.run.cancel().cancel();
-    let others = [Change::Add(9, 2, 2, 2), Change::Remove(1, 9)];
+    let others = [ModelChange::Add(9, 2, 2, 2), ModelChange::Remove(1, 9)];
     for _ in 0..2 {
         assert!(commit(&db, &others).is_err());
-        assert_eq!(locked(&db.core.pending).len(), 1, "one that waits, and one that was refused");
+        assert_eq!(
+            locked(&db.core.pending).len(),
+            1,
+            "the first commit must wait; the second must be refused"
+        );
         assert_eq!(db.versions().len(), 2);
         verify_points(&db, model.newest().1, true);
     }
     drop(db);
-    // It was durable.
+    // The first of the failed commits was durable.
     model.commit(&others);
     let db = open();
     verify(&db, &model, &disk, &Run::with_threads(1).unwrap());
 }
 
 #[test]
-fn edges_get_a_property_that_they_were_imported_without() {
+fn add_edge_property_keeps_all_versions_and_refuses_old_batches() {
     let disk: Arc<dyn Disk> = Arc::new(FaultyDisk::new(1));
     let mut sample = Sample::random(6, 20, true, 3);
     sample.ids = IdMapKind::Identity;
@@ -160,24 +165,24 @@ fn edges_get_a_property_that_they_were_imported_without() {
     let run = Run::with_threads(2).unwrap();
     let mut model = Model::of(&sample);
     let mut db = Database::open_on(Arc::clone(&disk), Path::new(DB), options()).unwrap();
-    let mut step = |db: &Database, changes: &[Change]| {
+    let mut commit_and_verify = |db: &Database, changes: &[ModelChange]| {
         model.commit(changes);
         commit(db, changes).unwrap();
         verify(db, &model, &disk, &run);
     };
-    step(&db, &[Change::Add(1, 9, 1, 1), Change::Remove(0, 1)]);
+    commit_and_verify(&db, &[ModelChange::Add(1, 9, 1, 1), ModelChange::Remove(0, 1)]);
     db.freeze(&run).unwrap();
-    step(&db, &[Change::Add(9, 1, 2, 5)]);
+    commit_and_verify(&db, &[ModelChange::Add(9, 1, 2, 5)]);
     let (stale, pinned) = (db.batch(), db.at(2).unwrap());
     db.add_edge_property("since", Some(ElementType::I64), false, &run).unwrap();
     db.add_edge_property("note", None, false, &run).unwrap();
-    let said = db.commit(stale, "").unwrap_err().to_string();
-    assert!(said.contains("2 properties where they have 4"), "{said}");
+    let message = db.commit(stale, "").unwrap_err().to_string();
+    assert!(message.contains("has 2 edge properties, but edges now have 4"), "{message}");
     assert_eq!((pinned.edge_properties().count(), db.at(2).unwrap().edge_properties().count()), (2, 4));
     for (name, weight) in [("since", false), ("kind", false), ("", false), ("other", true)] {
         assert!(db.add_edge_property(name, Some(ElementType::F32), weight, &run).is_err());
     }
-    step(&db, &[Change::Add(1, 9, 3, 1), Change::Add(2, 9, 1, 2)]);
+    commit_and_verify(&db, &[ModelChange::Add(1, 9, 3, 1), ModelChange::Add(2, 9, 1, 2)]);
     let bits = |db: &Database, u: u64, v: u64| {
         let vertex = |id: u64| db.vertex_of(id.into()).unwrap().unwrap();
         let mut found: Vec<_> = db
@@ -193,13 +198,13 @@ fn edges_get_a_property_that_they_were_imported_without() {
     assert_eq!(bits(&db, 1, 9), expected);
     db.freeze(&run).unwrap();
     assert_eq!(bits(&db, 1, 9), expected);
-    step(&db, &[Change::Remove(2, 9), Change::Add(3, 3, 4, 0)]);
+    commit_and_verify(&db, &[ModelChange::Remove(2, 9), ModelChange::Add(3, 3, 4, 0)]);
     db.close().unwrap();
     db = Database::open_on(Arc::clone(&disk), Path::new(DB), options()).unwrap();
-    step(&db, &[Change::Add(3, 3, 5, 0)]);
+    commit_and_verify(&db, &[ModelChange::Add(3, 3, 5, 0)]);
     db.compact(&run).unwrap();
     assert_eq!(bits(&db, 1, 9), expected);
-    step(&db, &[Change::RemoveVertex(9)]);
+    commit_and_verify(&db, &[ModelChange::RemoveVertex(9)]);
     db.forget(db.versions().last().unwrap().number).unwrap();
     assert_eq!(bits(&db, 1, 9), expected);
 }

@@ -1,4 +1,4 @@
-//! Tiles for the newest version, beside its lists.
+//! Tiles of the newest version, stored beside its lists.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use esker_graph::{Direction, Run};
 
 use super::handle::{Core, Database, locked};
 use super::layers::Maintenance;
-use super::maintain::Next;
+use super::maintain::NextState;
 use crate::error::{Error, Result};
 use crate::format::{Edit, ElementType, TilesRecord, remove_archive};
 use crate::graph::StoredWeight;
@@ -16,11 +16,11 @@ use crate::tiles::{ConvertOptions, PropertyWalk, TileFiles, TileProperties, Tile
 use crate::version::layer_directory;
 
 impl Database {
-    /// Makes tiles of the only layer, as [`Database::compact`] leaves it: a second form of the newest version, which analyses may read
-    /// ([`Snapshot::resident`]). Tiles that are there are made anew.
+    /// Converts the only layer, which [`Database::compact`] leaves behind, to tiles: a second form of the
+    /// newest version that analyses may read ([`Snapshot::resident`]). Existing tiles are replaced.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there are several layers, or commits in none; as [`write_tiles`]; cancellation.
+    /// [`Error::Invalid`] if there are several layers or unfrozen commits; as [`write_tiles`]; cancellation.
     pub fn make_tiles(&self, options: &ConvertOptions, run: &Run) -> Result<TileReport> {
         let mut maintenance = locked(&self.core.maintenance);
         self.core.make_tiles(&mut maintenance, options, run)
@@ -36,17 +36,20 @@ impl Core {
     ) -> Result<TileReport> {
         let state = self.state();
         let [layer] = state.layers() else {
-            return Err(Error::Invalid("the database has several layers: compact it first".to_owned()));
+            return Err(Error::Invalid(
+                "cannot make tiles: the database has several layers; compact it first".to_owned(),
+            ));
         };
         let number = layer.record().number;
         let directory = layer_directory(&self.path, number);
         self.remove_tiles(maintenance, &state, &directory)?;
         let report = self.write_tiles(&state, &directory, options, run).inspect_err(|_| {
-            // What stays is removed when tiles are made the next time, or with the layer.
+            // If the removal fails too, the next conversion or the removal of the layer deletes the
+            // files.
             let _ = remove_tile_files(self, &directory);
         })?;
         let record = TilesRecord { layer: number, num_edges: report.num_edges };
-        self.tell(maintenance, &self.state(), vec![Edit::SetTiles(record)])?;
+        self.edit_layers(maintenance, &self.state(), vec![Edit::SetTiles(record)])?;
         Ok(report)
     }
 
@@ -61,13 +64,13 @@ impl Core {
         let graph = snapshot.graph::<()>(run)?;
         graph.prepare(run, Direction::Out)?;
         let database = state.manifest().database;
-        let properties = Properties { snapshot: &snapshot, run };
+        let properties = WeightProperties { snapshot: &snapshot, run };
         let report = write_tiles(&graph, &properties, run, options, (&self.disk, directory, database))?;
         self.disk.sync_directory(directory)?;
         Ok(report)
     }
 
-    /// Forgets the tiles of the only layer, and makes room for others.
+    /// Removes the tiles of the only layer from the manifest and the disk.
     fn remove_tiles(
         &self,
         maintenance: &mut Maintenance,
@@ -78,7 +81,7 @@ impl Core {
         if let [layer] = state.layers()
             && tiles.any(|record| record.layer == layer.record().number)
         {
-            self.tell(maintenance, state, vec![Edit::RemoveTiles { layer: layer.record().number }])?;
+            self.edit_layers(maintenance, state, vec![Edit::RemoveTiles { layer: layer.record().number }])?;
         }
         remove_tile_files(self, directory)?;
         if self.disk.look(directory)?.is_none() {
@@ -88,10 +91,11 @@ impl Core {
         Ok(())
     }
 
-    /// Changes what the manifest says of the layers that there are.
-    fn tell(&self, maintenance: &mut Maintenance, state: &Arc<State>, edits: Vec<Edit>) -> Result<()> {
+    /// Applies edits that keep the same layers to the manifest.
+    fn edit_layers(&self, maintenance: &mut Maintenance, state: &Arc<State>, edits: Vec<Edit>) -> Result<()> {
         let manifest = maintenance.manifest.manifest().with(&edits).map_err(Error::Invalid)?;
-        let next = Next::with_same_layers(Arc::new(state.with(manifest, state.layers().to_vec())), edits);
+        let next =
+            NextState::with_same_layers(Arc::new(state.with(manifest, state.layers().to_vec())), edits);
         self.record(maintenance, &next)?;
         self.show(&next, &mut locked(&self.writer), None)
     }
@@ -106,13 +110,13 @@ fn remove_tile_files(core: &Core, directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The properties of edges that can be weights.
-struct Properties<'a> {
+/// Writes the edge properties that can be weights.
+struct WeightProperties<'a> {
     snapshot: &'a Snapshot,
     run: &'a Run,
 }
 
-impl Properties<'_> {
+impl WeightProperties<'_> {
     fn write_as<W: StoredWeight + crate::format::Element>(
         &self,
         number: u32,
@@ -125,7 +129,7 @@ impl Properties<'_> {
     }
 }
 
-impl TileProperties for Properties<'_> {
+impl TileProperties for WeightProperties<'_> {
     fn write(&self, walk: &PropertyWalk<'_>) -> Result<()> {
         for property in self.snapshot.edge_properties().filter(|property| !property.texts) {
             let (number, name) = (property.number, &property.name);
@@ -153,6 +157,7 @@ mod tests {
     use crate::sample::Sample;
     use esker_graph::{Csr, Flow, Graph, Lists, Piece, Select, VertexId, Visitor};
 
+    /// Collects source, target and weight of all arcs.
     struct Collect;
 
     impl Visitor<i32> for Collect {
@@ -171,10 +176,10 @@ mod tests {
     fn arcs<G: Graph<Weight = i32>>(
         graph: &G,
         run: &Run,
-        way: Direction,
+        direction: Direction,
         select: Select<'_>,
     ) -> Vec<(VertexId, VertexId, i32)> {
-        let mut arcs = graph.scan(run, way, select, &Collect).unwrap().concat();
+        let mut arcs = graph.scan(run, direction, select, &Collect).unwrap().concat();
         arcs.sort_unstable();
         arcs
     }
@@ -185,7 +190,7 @@ mod tests {
         Database::open_on(shared, Path::new(DB), options).unwrap()
     }
 
-    /// Compares the tiles of the newest version, however they are read, with its lists.
+    /// Compares the tiles of the newest version, in each residency, with its lists.
     fn compare(database: &Database, model: &Csr<i32>, run: &Run) {
         let snapshot = database.snapshot().unwrap();
         assert!(check(&snapshot.state().disk().clone(), &snapshot, run).unwrap().is_sound());
@@ -194,19 +199,21 @@ mod tests {
             let tiled = snapshot.clone().resident(residency).unwrap();
             let (graph, lists) = (tiled.graph::<i32>(run).unwrap(), model.graph());
             assert!(graph.is_scattered() && graph.has(Direction::In) && graph.num_arcs() == lists.num_arcs());
-            for way in [Direction::Out, Direction::In] {
+            for direction in [Direction::Out, Direction::In] {
                 for select in [Select::All, Select::List(&[1, 7]), Select::List(&[])] {
-                    assert_eq!(arcs(&graph, run, way, select), arcs(&lists, run, way, select));
+                    assert_eq!(arcs(&graph, run, direction, select), arcs(&lists, run, direction, select));
                 }
-                if snapshot.has(way) {
-                    graph.with_list(way, 5, |list, _| assert_eq!(list.len(), lists.degree(way, 5))).unwrap();
+                if snapshot.has(direction) {
+                    graph
+                        .with_list(direction, 5, |list, _| assert_eq!(list.len(), lists.degree(direction, 5)))
+                        .unwrap();
                 }
             }
         }
     }
 
     #[test]
-    fn tiles_are_made_kept_and_go_with_their_layer() {
+    fn tiles_survive_reopening_and_are_removed_with_their_layer() {
         let run = Run::with_threads(2).unwrap();
         for (seed, directed, in_edges) in
             [(1, false, false), (2, true, true), (3, true, false), (4, false, false)]

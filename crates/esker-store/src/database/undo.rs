@@ -1,28 +1,28 @@
-//! Forgetting the newest version: what it did is undone.
+//! Forgets the newest version by undoing its changes.
 //!
-//! The layers always end with the graph of the newest version that is kept; the range of the last one may go on, up to the last number
-//! that was given to a version, so that no number is given twice.
+//! The layers always end with the graph of the newest retained version. The range of the last layer may extend to
+//! the last version number that was ever given, so that no number is used twice.
 
 use std::sync::Arc;
 
 use super::handle::{Core, locked};
 use super::layers::{Maintenance, edits_of};
-use super::maintain::Written;
-use super::merging::Aim;
+use super::maintain::WrittenLayer;
+use super::merging::MergeRequest;
 use super::write::Writer;
-use crate::commit::{Commit, Target, assemble};
+use crate::commit::{Commit, LayerLocation, assemble};
 use crate::error::{Error, Result};
 use crate::format::{Edit, VersionRecord};
-use crate::merge::Cut;
+use crate::merge::MergeEnd;
 use crate::snapshot::State;
 
 impl Core {
-    /// Forgets a version if it is the newest one; false if it is not. One record of the manifest says so.
+    /// Forgets `version` if it is the newest; returns whether it was. One record of the manifest does it.
     pub(super) fn forget_newest(&self, maintenance: &mut Maintenance, version: u64) -> Result<bool> {
-        // Nobody commits meanwhile.
+        // Holding the writer keeps commits out.
         let mut writer = locked(&self.writer);
         writer.expect_sound()?;
-        self.settle(writer.next_version - 1).map_err(|error| writer.fail(error))?;
+        self.make_visible(writer.next_version - 1).map_err(|error| writer.fail(error))?;
         let (state, commits) = self.unfrozen();
         let newest = commits.last().map_or(state.newest(), |last| last.version);
         if newest != version {
@@ -30,14 +30,15 @@ impl Core {
         }
         let written = match commits.split_last() {
             Some((last, kept)) => self.write_without(maintenance, &state, kept, last)?,
-            None => self.write_cut(maintenance, &state, version)?,
+            None => self.write_ending_before(maintenance, &state, version)?,
         };
         let next = self.prepare(maintenance, &state, written)?;
         let newest = next.state.snapshot(next.state.newest())?;
         let last_time_ms = writer.last_time_ms;
         let fresh = Writer { last_time_ms, ..Writer::over(&newest, &self.run)? };
         let end = fresh.next_version - 1;
-        // If it is not known what the manifest says, it is not known either what the next commit builds on.
+        // If recording fails, it is unknown which version the next commit follows, so nothing more may be
+        // committed.
         self.record(maintenance, &next).map_err(|error| writer.fail(error))?;
         self.show(&next, &mut writer, Some(end))?;
         *writer = fresh;
@@ -46,14 +47,14 @@ impl Core {
         Ok(true)
     }
 
-    /// Writes the layer of the commits of the log but the last, in whose place stands one that does nothing.
+    /// Writes the layer of the commits in the log, with an empty commit in place of the last one.
     fn write_without(
         &self,
         maintenance: &Maintenance,
         state: &Arc<State>,
         kept: &[Arc<Commit>],
         last: &Commit,
-    ) -> Result<Written> {
+    ) -> Result<WrittenLayer> {
         let num_vertices = last.num_vertices - last.new_ids.len() as u64;
         let mut commits = kept.to_vec();
         commits.push(Arc::new(Commit::blank(last.version, num_vertices, last.rows.len())));
@@ -64,22 +65,30 @@ impl Core {
         Ok(written)
     }
 
-    /// Writes a layer that takes the place of the newest ones, and ends with what is before the newest version.
-    fn write_cut(&self, maintenance: &Maintenance, state: &Arc<State>, version: u64) -> Result<Written> {
+    /// Replaces the newest layers by one that ends with the version before the newest.
+    fn write_ending_before(
+        &self,
+        maintenance: &Maintenance,
+        state: &Arc<State>,
+        version: u64,
+    ) -> Result<WrittenLayer> {
         let manifest = state.manifest();
         let until = manifest.versions.iter().rev().nth(1).ok_or_else(|| {
-            Error::Invalid(format!("version {version} is the only one, and a database has at least one"))
+            Error::Invalid(format!(
+                "version {version} is the only version of the database and cannot be forgotten"
+            ))
         })?;
         let last_version = manifest.log_start().first_version - 1;
         let layers = state.layers();
-        let place = layers.partition_point(|layer| layer.record().last_version < until.number);
-        let mut written = if layers[place].record().last_version == until.number {
-            self.write_blank(maintenance, state, until, last_version)?
+        let position = layers.partition_point(|layer| layer.record().last_version < until.number);
+        let mut written = if layers[position].record().last_version == until.number {
+            self.write_empty(maintenance, state, until, last_version)?
         } else {
-            // Of the layers after it nothing is left.
-            let cut = Cut { until, last_version };
-            let aim = Aim { cut: Some(cut), ..Aim::default() };
-            let mut written = self.write_merged(maintenance, state, place..place + 1, aim, &self.run)?;
+            // The merge drops all layers above.
+            let end = MergeEnd { until, last_version };
+            let request = MergeRequest { end: Some(end), ..MergeRequest::default() };
+            let mut written =
+                self.write_merged(maintenance, state, position..position + 1, request, &self.run)?;
             written.above.clear();
             written
         };
@@ -95,34 +104,34 @@ impl Core {
         Ok(written)
     }
 
-    /// Writes a layer in which nothing happens, over the one that ends with `until`.
-    fn write_blank(
+    /// Writes a layer without changes above the layer that ends with `until`.
+    fn write_empty(
         &self,
         maintenance: &Maintenance,
         state: &Arc<State>,
         until: &VersionRecord,
         last_version: u64,
-    ) -> Result<Written> {
+    ) -> Result<WrittenLayer> {
         let (below, above): (Vec<_>, Vec<_>) =
             state.layers().iter().cloned().partition(|layer| layer.record().last_version <= until.number);
         let versions = state.manifest().versions.iter().filter(|known| known.number > until.number);
         let mut edits: Vec<Edit> =
             above.iter().map(|layer| Edit::RemoveLayer { number: layer.record().number }).collect();
         edits.extend(versions.map(|known| Edit::RemoveVersion { number: known.number }));
-        let ended = state.manifest().with(&edits).map_err(Error::Invalid)?;
-        let ended = Arc::new(state.with(ended, below.clone()));
-        let properties = ended.snapshot(until.number)?.edge_properties().count();
+        let below_state = state.manifest().with(&edits).map_err(Error::Invalid)?;
+        let below_state = Arc::new(state.with(below_state, below.clone()));
+        let properties = below_state.snapshot(until.number)?.edge_properties().count();
         let blank = |version| Arc::new(Commit::blank(version, until.num_vertices, properties));
         let mut commits = vec![blank(until.number + 1)];
         if until.number + 1 < last_version {
             commits.push(blank(last_version));
         }
         self.write_layer(maintenance, |number, directory| {
-            let target = Target { disk: &self.disk, directory, number, known: None };
-            let assembled = assemble(&ended, &commits, target, self.options.policy, &self.run)?;
+            let location = LayerLocation { disk: &self.disk, directory, number, known: None };
+            let assembled = assemble(&below_state, &commits, location, self.options.policy, &self.run)?;
             let mut edits = edits_of(&assembled);
             edits.retain(|edit| !matches!(edit, Edit::AddVersion(_)));
-            Ok(Written { layer: assembled.record, below, above: Vec::new(), edits })
+            Ok(WrittenLayer { layer: assembled.record, below, above: Vec::new(), edits })
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Names and numbers of versions, and which are kept.
+//! Versions: numbers, tags, and retention.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,57 +10,61 @@ use crate::format::{Edit, Retention, TagRecord, VersionRecord};
 use crate::version::Manifest;
 
 impl Database {
-    /// What the manifest says; commits that are in no layer are not in it.
+    /// The manifest, which does not include commits that are in no layer.
     pub fn manifest(&self) -> Arc<Manifest> {
         Arc::clone(self.core.view().state.manifest())
     }
 
-    /// All versions, oldest first. Of commits that are in no layer yet, the numbers of edges are not known, and 0.
+    /// All versions, oldest first. Commits that are in no layer yet have 0 as the numbers of edges, which are
+    /// not known.
     pub fn versions(&self) -> Vec<VersionRecord> {
         let view = self.core.view();
         let frozen = view.state.manifest().versions.iter().cloned();
-        let others = view.live.commits.iter().map(|commit| commit.record());
+        let others = view.unfrozen.commits.iter().map(|commit| commit.record());
         frozen.chain(others).collect()
     }
 
-    /// Gives a version a name, under which it is kept whatever the retention. A name that is in use moves.
+    /// Tags a version, which keeps it whatever the retention. A tag that exists moves.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is no such version; [`Error::Io`].
+    /// [`Error::Invalid`] if the version does not exist; [`Error::Io`].
     pub fn tag(&self, name: &str, version: u64) -> Result<()> {
         let core = &self.core;
         let mut maintenance = locked(&core.maintenance);
         let tag = Edit::SetTag(TagRecord { name: name.to_owned(), version });
         if core.is_in_log(version) {
-            // A name in the manifest must not outlive a version that is in the log alone; and the version must not be forgotten
-            // before it has its name.
+            // Freeze first: a tag in the manifest must not outlive a version that only the log holds.
+            // One record adds the tag and the layer, so the retention cannot forget the version in
+            // between.
             return core.freeze_and(&mut maintenance, vec![tag], &core.run).map(drop);
         }
         core.edit(&mut maintenance, |_| vec![tag])
     }
 
-    /// Takes a name away.
+    /// Removes a tag.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is none; [`Error::Io`].
+    /// [`Error::Invalid`] if the tag does not exist; [`Error::Io`].
     pub fn untag(&self, name: &str) -> Result<()> {
         self.edit(|_| vec![Edit::RemoveTag { name: name.to_owned() }])
     }
 
-    /// Forgets a version. Others stay as they are; the space of what only this one needed comes back when its layer is merged.
+    /// Forgets a version. Other versions stay unchanged; merging its layer frees the space that only this
+    /// version needed.
     ///
-    /// With the newest version, what it did is undone: the version before it is the newest then, and the next commit builds on that.
-    /// No other version ever gets its number. That may take as long as merging the newest layer, and nobody commits meanwhile.
+    /// Forgetting the newest version undoes its changes: the version before becomes the newest, and the next
+    /// commit continues from it. Version numbers are never reused. The call may take as long as a merge of
+    /// the newest layer, and commits wait meanwhile.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is no such version, no other one, or it has a tag; [`Error::Io`].
+    /// [`Error::Invalid`] if the version does not exist, is the only one, or has a tag; [`Error::Io`].
     pub fn forget(&self, version: u64) -> Result<()> {
         let core = &self.core;
         let mut maintenance = locked(&core.maintenance);
         let manifest = Arc::clone(maintenance.manifest.manifest());
         if let Some((name, _)) = manifest.tags.iter().find(|(_, tagged)| **tagged == version) {
             return Err(Error::Invalid(format!(
-                "version {version} has the tag {name:?}: take that away first"
+                "version {version} has the tag {name:?}: remove the tag first"
             )));
         }
         let newest_in_layers = manifest.versions.last().map_or(0, |newest| newest.number);
@@ -72,14 +76,15 @@ impl Database {
             return Err(Error::Invalid(format!("there is no version {version}")));
         }
         if in_log || version == newest_in_layers {
-            // The newest version in the layers is what the commits of the log build on.
+            // The commits of the log continue from the newest version in the layers, so they must be
+            // frozen first.
             return core.freeze_and(&mut maintenance, vec![remove], &core.run).map(drop);
         }
         core.edit(&mut maintenance, |_| vec![remove])
     }
 
-    /// Says which versions are kept from now on; others are forgotten now, and after each freezing. Versions with a tag and the
-    /// newest one always stay.
+    /// Sets the retention: versions that it does not keep are forgotten now and after each freeze. Tagged
+    /// versions and the newest are always kept.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -100,10 +105,10 @@ impl Core {
     /// Whether a version is in no layer yet.
     fn is_in_log(&self, version: u64) -> bool {
         let view = self.view();
-        view.live.commits.binary_search_by_key(&version, |commit| commit.version).is_ok()
+        view.unfrozen.commits.binary_search_by_key(&version, |commit| commit.version).is_ok()
     }
 
-    /// Appends the edits that follow from the manifest as one record, and shows what it says then.
+    /// Appends edits, computed from the manifest, as one record, and publishes the new state.
     fn edit(&self, maintenance: &mut Maintenance, edits: impl FnOnce(&Manifest) -> Vec<Edit>) -> Result<()> {
         let edits = edits(maintenance.manifest.manifest());
         let manifest = Manifest::clone(maintenance.manifest.append(&edits)?);
@@ -114,13 +119,13 @@ impl Core {
     }
 }
 
-/// The versions that the retention of a manifest does not keep.
+/// The edits that forget the versions which a manifest's retention does not keep.
 pub(super) fn forgotten(manifest: &Manifest) -> Vec<Edit> {
     let versions = &manifest.versions;
     let first_kept = match manifest.retention {
         Retention::All => return Vec::new(),
         Retention::Last(count) => versions.len().saturating_sub(count.max(1) as usize),
-        // The newest version at that time is the last one that is not after it.
+        // The newest version at that time is the last one whose time is not later.
         Retention::Since(time_ms) => {
             versions.iter().take_while(|version| version.time_ms <= time_ms).count().saturating_sub(1)
         }

@@ -1,4 +1,5 @@
-//! From a batch to a commit: ids become vertices, texts become codes, removed vertices lose their edges.
+//! Turns batches into commits: external ids become vertices, texts become codes, and removed vertices lose their
+//! edges.
 
 use std::collections::{HashMap, HashSet};
 use std::time::UNIX_EPOCH;
@@ -14,41 +15,43 @@ use crate::memory::{collected, no_memory, push, reserve, with_room};
 use crate::property::{PropertyValue, REMOVED_NUMBER};
 use crate::snapshot::Snapshot;
 
-/// What is known to whoever commits next, commits included that are not durable yet.
+/// The state for building the next commit, including commits that are not yet durable.
 #[derive(Debug)]
 pub(super) struct Writer {
-    /// Ids of the vertices in layers.
+    /// The ids of the vertices in layers.
     pub(super) ids: IdMap,
-    /// Ids of the others.
+    /// The ids of the vertices added by commits that are in no layer.
     pub(super) tail: IdTail,
+    /// The removed vertices.
     pub(super) removed: HashSet<VertexId>,
-    /// For each edge property that is text, the codes of all texts.
+    /// For each edge property, the codes of all its texts; `None` if it is a number.
     pub(super) texts: Vec<Option<TextCodes>>,
     pub(super) vertex_properties: Vec<PropertyRecord>,
     pub(super) next_version: u64,
     pub(super) last_time_ms: u64,
-    /// What failed first; then nothing more is taken.
+    /// The first failure; after it, commits are refused.
     pub(super) failure: Option<String>,
 }
 
 /// The code of each text.
 pub(super) type TextCodes = HashMap<Vec<u8>, u32>;
 
-/// Gives all neighbours of a vertex, in and out, as of all commits before.
+/// Returns all edges of a vertex, in and out, after all earlier commits.
 pub(super) type Neighbours<'a> = &'a dyn Fn(VertexId) -> Result<Vec<(VertexId, VertexId)>>;
 
-/// A commit in the making.
-struct Making<'a> {
+/// A commit while it is built.
+struct CommitBuilder<'a> {
     writer: &'a mut Writer,
     commit: Commit,
-    /// Vertices whose removal changed, for undoing.
-    turned: Vec<VertexId>,
-    /// By vertex, the changes of this commit that touch it; made with the first removal of a vertex.
+    /// Vertices that the commit removed or restored, for undoing it.
+    toggled: Vec<VertexId>,
+    /// For each vertex, the indexes of this commit's edge changes that touch it; built at the first removal
+    /// of a vertex.
     touching: Option<HashMap<VertexId, Vec<usize>>>,
 }
 
 impl Writer {
-    /// Who commits next to a database whose layers end with this version, if nothing is in its log.
+    /// The writer for a database whose layers end with this version and whose log is empty.
     pub(super) fn over(newest: &Snapshot, run: &Run) -> Result<Self> {
         Ok(Self {
             ids: newest.ids().clone(),
@@ -62,12 +65,12 @@ impl Writer {
         })
     }
 
-    /// Number of vertices after all commits.
+    /// The number of vertices after all commits.
     pub(super) fn num_vertices(&self) -> u64 {
         (self.tail.first() + self.tail.len()) as u64
     }
 
-    /// What a batch does, and the payload of its record in the log. If it fails, everything is as before.
+    /// Resolves a batch to a commit and the payload of its log record. After an error nothing has changed.
     pub(super) fn resolve(
         &mut self,
         batch: &Batch,
@@ -76,7 +79,7 @@ impl Writer {
     ) -> Result<(Commit, Vec<u8>)> {
         if batch.rows.len() != self.texts.len() {
             return Err(Error::Invalid(format!(
-                "the batch gives edges {} properties where they have {} by now: make it anew",
+                "the batch has {} edge properties, but edges now have {} properties: create a new batch",
                 batch.rows.len(),
                 self.texts.len()
             )));
@@ -85,7 +88,7 @@ impl Writer {
         let (ids_before, properties_before) = (self.tail.len(), self.vertex_properties.len());
         let commit = Commit {
             version: self.next_version,
-            // Versions are in the order of their times, whatever the clock does.
+            // Times never decrease from version to version, whatever the clock does.
             time_ms: now_ms.max(self.last_time_ms),
             message: message.to_owned(),
             num_vertices: 0,
@@ -96,16 +99,16 @@ impl Writer {
             rows: Vec::new(),
             vertices: Vec::new(),
         };
-        let mut making = Making { writer: self, commit, turned: Vec::new(), touching: None };
-        let outcome = making.take(batch, neighbours).and_then(|()| {
-            making.commit.num_vertices = making.writer.num_vertices();
-            making.commit.encode()
+        let mut builder = CommitBuilder { writer: self, commit, toggled: Vec::new(), touching: None };
+        let outcome = builder.take(batch, neighbours).and_then(|()| {
+            builder.commit.num_vertices = builder.writer.num_vertices();
+            builder.commit.encode()
         });
-        let Making { commit, turned, .. } = making;
+        let CommitBuilder { commit, toggled, .. } = builder;
         let payload = outcome.inspect_err(|_| {
             self.tail.truncate(ids_before);
             self.vertex_properties.truncate(properties_before);
-            for v in turned {
+            for v in toggled {
                 if !self.removed.remove(&v) {
                     self.removed.insert(v);
                 }
@@ -125,14 +128,14 @@ impl Writer {
         self.last_time_ms = commit.time_ms;
     }
 
-    /// Takes over a commit from the log.
+    /// Applies a commit from the log.
     pub(super) fn replay(&mut self, commit: &Commit) -> Result<()> {
         for id in commit.new_ids.iter() {
             self.tail.add(id)?;
         }
         if self.num_vertices() != commit.num_vertices {
             return Err(Error::Invalid(format!(
-                "version {} in the log has {} vertices, not {}",
+                "version {} in the log has {} vertices, but its commits add up to {}",
                 commit.version,
                 commit.num_vertices,
                 self.num_vertices()
@@ -140,7 +143,7 @@ impl Writer {
         }
         if self.texts.len() != commit.rows.len() {
             return Err(Error::Invalid(format!(
-                "version {} in the log has {} edge properties, not {}",
+                "version {} in the log has {} edge properties, but the database has {}",
                 commit.version,
                 commit.rows.len(),
                 self.texts.len()
@@ -173,7 +176,7 @@ impl Writer {
     }
 }
 
-impl Making<'_> {
+impl CommitBuilder<'_> {
     fn take(&mut self, batch: &Batch, neighbours: Neighbours<'_>) -> Result<()> {
         for (name, element) in &batch.defined {
             self.define(name, *element)?;
@@ -226,7 +229,7 @@ impl Making<'_> {
             return if same {
                 Ok(())
             } else {
-                Err(Error::Invalid(format!("the vertex property {name:?} exists, and holds {what}")))
+                Err(Error::Invalid(format!("the vertex property {name:?} already exists with type {what}")))
             };
         }
         if name.is_empty() {
@@ -254,7 +257,7 @@ impl Making<'_> {
             .ok_or_else(|| Error::Invalid(format!("vertices have no property {name:?}: define it first")))
     }
 
-    /// Rows of edge properties: texts become codes.
+    /// Adds the rows of edge properties, with texts replaced by codes.
     fn take_rows(&mut self, batch: &Batch) -> Result<()> {
         for ((bits, texts), property) in batch.rows.iter().zip(&batch.texts).zip(0..) {
             let Some(Some(codes)) = self.writer.texts.get_mut(property as usize) else {
@@ -272,13 +275,13 @@ impl Making<'_> {
                     u64::from(code)
                 }
             };
-            let by_place: Vec<u64> = collected(texts.list.iter().map(code_of))?;
-            self.commit.rows.push(collected(bits.iter().map(|&place| by_place[place as usize]))?);
+            let codes_by_index: Vec<u64> = collected(texts.list.iter().map(code_of))?;
+            self.commit.rows.push(collected(bits.iter().map(|&index| codes_by_index[index as usize]))?);
         }
         Ok(())
     }
 
-    /// The vertex of an id, made or brought back if necessary.
+    /// The vertex of an id, which is added or restored if necessary.
     fn vertex(&mut self, id: ExternalId<'_>) -> Result<VertexId> {
         let Some(v) = self.writer.find(id)? else {
             self.commit.new_ids.make_room(&[id])?;
@@ -287,14 +290,14 @@ impl Making<'_> {
             return Ok(v);
         };
         if !self.writer.removed.is_empty() && self.writer.removed.remove(&v) {
-            self.turn(v, 0);
+            self.set_removed(v, false);
         }
         Ok(v)
     }
 
-    fn turn(&mut self, v: VertexId, removed: u64) {
-        self.turned.push(v);
-        let value = Some(VertexValue { bits: removed, text: None });
+    fn set_removed(&mut self, v: VertexId, removed: bool) {
+        self.toggled.push(v);
+        let value = Some(VertexValue { bits: u64::from(removed), text: None });
         self.commit.vertices.push(VertexChange { property: REMOVED_NUMBER, vertex: u64::from(v), value });
     }
 
@@ -311,7 +314,7 @@ impl Making<'_> {
         if !self.writer.removed.insert(v) {
             return Ok(());
         }
-        self.turn(v, 1);
+        self.set_removed(v, true);
         let edges = &self.commit.edges;
         let touching = self.touching.get_or_insert_with(|| {
             let mut touching: HashMap<VertexId, Vec<usize>> = HashMap::new();
@@ -323,7 +326,7 @@ impl Making<'_> {
         });
         let own = touching.get(&v).into_iter().flatten().map(|&index| &edges[index]);
         let mut pairs: Vec<(VertexId, VertexId)> = own.map(|edge| (edge.source, edge.target)).collect();
-        // A vertex of this very commit has no edges from before.
+        // A vertex added by this commit has no earlier edges.
         if u64::from(v) < self.writer.num_vertices() - self.commit.new_ids.len() as u64 {
             pairs.extend(neighbours(v)?);
         }
@@ -336,7 +339,7 @@ impl Making<'_> {
     }
 }
 
-/// For each edge property that is text, the codes of all texts.
+/// For each edge property, the codes of all its texts; `None` if it is a number.
 fn known_texts(snapshot: &Snapshot) -> Result<Vec<Option<TextCodes>>> {
     let codes = |property: &PropertyRecord| {
         let Some(dictionary) = snapshot.dictionary(property.number) else { return Ok(None) };
@@ -346,7 +349,7 @@ fn known_texts(snapshot: &Snapshot) -> Result<Vec<Option<TextCodes>>> {
     snapshot.edge_properties().map(codes).collect()
 }
 
-/// The value of a vertex property as it is kept.
+/// Converts a value to the type of a vertex property.
 fn stored(value: &BatchValue, property: &PropertyRecord) -> Result<VertexValue> {
     let wrong = |shown: &dyn std::fmt::Display| {
         let wanted = if property.texts { "texts" } else { property.element.name() };

@@ -1,4 +1,4 @@
-//! What can differ.
+//! The differences between two versions.
 
 use esker_graph::VertexId;
 
@@ -7,23 +7,23 @@ use crate::format::PropertyRecord;
 use crate::property::PropertyValue;
 use crate::snapshot::{Edges, Snapshot};
 
-/// An edge in one of the two versions.
+/// An edge in one of two compared versions.
 #[derive(Debug, Clone, Copy)]
-pub struct EdgeOf<'d> {
-    /// Where it begins; of an undirected one, the lesser end.
+pub struct DiffEdge<'d> {
+    /// Its source; for an undirected edge, the end with the smaller id.
     pub source: VertexId,
-    /// Where it ends.
+    /// Its target.
     pub target: VertexId,
     pub(super) snapshot: &'d Snapshot,
     pub(super) edges: &'d Edges<'d>,
     pub(super) index: usize,
 }
 
-impl<'d> EdgeOf<'d> {
-    /// The value of one of its properties.
+impl<'d> DiffEdge<'d> {
+    /// The value of one of the edge's properties.
     ///
     /// # Errors
-    /// [`crate::Error::Corrupt`]; [`crate::Error::Invalid`] if it is no edge property.
+    /// [`crate::Error::Corrupt`]; [`crate::Error::Invalid`] if the property is not an edge property.
     pub fn value(&self, property: &PropertyRecord) -> Result<PropertyValue<'d>> {
         let bits = self.edges.bits(property.number, self.index)?;
         match self.snapshot.dictionary(property.number) {
@@ -33,19 +33,21 @@ impl<'d> EdgeOf<'d> {
     }
 }
 
-/// One difference, on the way from the first version to the second.
+/// One difference from the first version to the second.
 #[derive(Debug, Clone, Copy)]
 pub enum Difference<'d> {
-    /// A vertex came, or came back.
+    /// A vertex was added, or restored after its removal.
     VertexAdded(VertexId),
-    /// A vertex went.
+    /// A vertex was removed.
     VertexRemoved(VertexId),
-    /// A property of a vertex that both versions have: the vertex, the property, old and new value.
+    /// A property of a vertex that both versions have: the vertex, the property, the old value and the new
+    /// value.
     ValueChanged(VertexId, &'d PropertyRecord, Option<PropertyValue<'d>>, Option<PropertyValue<'d>>),
-    /// An edge that the first version has not.
-    EdgeAdded(EdgeOf<'d>),
-    /// An edge that the second version has not.
-    EdgeRemoved(EdgeOf<'d>),
-    /// The same edge with other properties: old and new. Of parallel edges none is the same as another, so they come and go.
-    EdgeChanged(EdgeOf<'d>, EdgeOf<'d>),
+    /// An edge that only the second version has.
+    EdgeAdded(DiffEdge<'d>),
+    /// An edge that only the first version has.
+    EdgeRemoved(DiffEdge<'d>),
+    /// An edge with changed properties: old and new. Parallel edges have no identity, so they are only added
+    /// and removed.
+    EdgeChanged(DiffEdge<'d>, DiffEdge<'d>),
 }

@@ -1,26 +1,27 @@
-//! What is different in the list of one vertex.
+//! Compares the list of one vertex in two versions.
 
 use std::cmp::Ordering;
 use std::ops::Range;
 
 use esker_graph::{Direction, VertexId};
 
-use super::kinds::{Difference, EdgeOf};
+use super::kinds::{DiffEdge, Difference};
 use crate::error::{Error, Result};
 use crate::snapshot::{Edges, Snapshot};
 
 /// The list of a vertex in one version.
-struct Side<'s> {
+struct VersionList<'s> {
     snapshot: &'s Snapshot,
     source: VertexId,
     edges: Edges<'s>,
-    /// The edges before it are reported at their other end.
+    /// The index of the first edge to report; in an undirected graph, earlier edges are reported at their
+    /// other end.
     start: usize,
     num_properties: u32,
 }
 
-impl<'s> Side<'s> {
-    /// `None` if the version has no such vertex.
+impl<'s> VersionList<'s> {
+    /// Reads a list; `None` if the version does not have the vertex.
     fn read(snapshot: &'s Snapshot, source: VertexId) -> Result<Option<Self>> {
         if source as usize >= snapshot.num_vertices() {
             return Ok(None);
@@ -34,12 +35,12 @@ impl<'s> Side<'s> {
         Ok(Some(Self { snapshot, source, edges, start, num_properties }))
     }
 
-    fn edge(&self, index: usize) -> EdgeOf<'_> {
+    fn edge(&self, index: usize) -> DiffEdge<'_> {
         let target = self.edges.targets()[index];
-        EdgeOf { source: self.source, target, snapshot: self.snapshot, edges: &self.edges, index }
+        DiffEdge { source: self.source, target, snapshot: self.snapshot, edges: &self.edges, index }
     }
 
-    /// The copies of an edge that begin at `start`.
+    /// The copies of an edge, of which the first is at `start`.
     fn copies(&self, start: usize) -> Range<usize> {
         let targets = &self.edges.targets()[start..];
         let count = targets.iter().take_while(|&target| target == &targets[0]).count();
@@ -52,7 +53,7 @@ impl<'s> Side<'s> {
         lists.property(property as usize).ok_or_else(missing)?.bits_at(at)
     }
 
-    /// The values of all properties of some copies, each with the copy, ascending.
+    /// The property values of some copies, each with the index of the copy, in ascending order.
     fn sorted_values(&self, copies: Range<usize>) -> Result<Vec<(Vec<u64>, usize)>> {
         let values = |index| {
             (0..self.num_properties).map(|property| self.bits(index, property)).collect::<Result<Vec<u64>>>()
@@ -64,13 +65,13 @@ impl<'s> Side<'s> {
     }
 }
 
-/// Hands the differences between the out-lists of `v` in `a` and `b` to `visit`. Memory: both lists.
+/// Calls `visit` with the differences between the out-lists of `v` in `a` and `b`. Memory: both lists.
 pub(super) fn compare<F>(a: &Snapshot, b: &Snapshot, v: VertexId, visit: &mut F) -> Result<()>
 where
     F: FnMut(Difference<'_>) -> Result<()>,
 {
-    match (Side::read(a, v)?, Side::read(b, v)?) {
-        (Some(a), Some(b)) => compare_sides(&a, &b, visit),
+    match (VersionList::read(a, v)?, VersionList::read(b, v)?) {
+        (Some(a), Some(b)) => compare_lists(&a, &b, visit),
         (Some(a), None) => {
             (a.start..a.edges.len()).try_for_each(|at| visit(Difference::EdgeRemoved(a.edge(at))))
         }
@@ -81,7 +82,7 @@ where
     }
 }
 
-fn compare_sides<F>(a: &Side<'_>, b: &Side<'_>, visit: &mut F) -> Result<()>
+fn compare_lists<F>(a: &VersionList<'_>, b: &VersionList<'_>, visit: &mut F) -> Result<()>
 where
     F: FnMut(Difference<'_>) -> Result<()>,
 {
@@ -118,7 +119,7 @@ where
     }
 }
 
-fn is_same(a: &Side<'_>, i: usize, b: &Side<'_>, j: usize) -> Result<bool> {
+fn is_same(a: &VersionList<'_>, i: usize, b: &VersionList<'_>, j: usize) -> Result<bool> {
     let ((lists, at), (other_lists, other_at)) = (a.edges.place(i), b.edges.place(j));
     if std::ptr::eq(lists, other_lists) && at == other_at {
         return Ok(true);
@@ -131,11 +132,12 @@ fn is_same(a: &Side<'_>, i: usize, b: &Side<'_>, j: usize) -> Result<bool> {
     Ok(true)
 }
 
-/// Parallel edges have no identity: what one side has more often than the other was added or removed.
+/// Compares parallel edges, which have no identity: counts the copies with equal values, and reports the surplus
+/// of either version as added or removed.
 fn compare_copies<F>(
-    a: &Side<'_>,
+    a: &VersionList<'_>,
     copies: Range<usize>,
-    b: &Side<'_>,
+    b: &VersionList<'_>,
     others: Range<usize>,
     visit: &mut F,
 ) -> Result<()>

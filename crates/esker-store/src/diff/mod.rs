@@ -1,10 +1,12 @@
-//! What is different between two versions of a graph.
+//! Finds the differences between two versions of a graph.
 //!
-//! Only vertices that a layer between the two versions touches are looked at, so that the difference of two near versions costs by
-//! what changed, not by the size of the graph. A merged layer that covers both versions says by its codes which lists changed.
+//! The search visits only vertices that a layer between the two versions changed, so comparing near versions
+//! takes time linear in the changes, not in the graph. If a merged layer covers both versions, its version codes
+//! tell which lists changed.
 //!
-//! Time: the lists, in both versions, of the vertices that changed in between. Memory: two lists, some words a layer; if more
-//! than one vertex in 64 may have changed and there are many layers, the vertex tables of both versions.
+//! Time: linear in the lists, in both versions, of the vertices changed in between. Memory: two lists and a few
+//! words a layer; also the vertex tables of both versions, if more than one vertex in 64 may have changed and
+//! there are many layers.
 
 mod kinds;
 mod touched;
@@ -18,32 +20,32 @@ use esker_graph::{Direction, Run};
 use crate::error::{Error, Result};
 use crate::snapshot::Snapshot;
 
-pub use kinds::{Difference, EdgeOf};
+pub use kinds::{DiffEdge, Difference};
 
-use touched::Touched;
-use vertices::Vertices;
+use touched::TouchedVertices;
+use vertices::ChangedVertices;
 
-/// With at least one touched vertex for so many, vertex tables are worth making.
+/// With at least one touched vertex per this many, vertex tables are worth building.
 const TABLE_VERTICES_PER_TOUCHED: usize = 64;
-/// With fewer layers a list is soon found without a table.
+/// With fewer layers, finding a list without a table is fast enough.
 const TABLE_LAYERS_MIN: usize = 8;
-/// Vertices between two looks at the token that cancels.
+/// The number of vertices between two checks for cancellation.
 const CHECK_VERTICES: usize = 64;
 
-/// How many differences of each kind there are.
+/// The number of differences of each kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DiffSummary {
-    /// Vertices that came.
+    /// Vertices added.
     pub vertices_added: u64,
-    /// Vertices that went.
+    /// Vertices removed.
     pub vertices_removed: u64,
-    /// Values of vertices that are different.
+    /// Vertex property values changed.
     pub values_changed: u64,
-    /// Edges that came.
+    /// Edges added.
     pub edges_added: u64,
-    /// Edges that went.
+    /// Edges removed.
     pub edges_removed: u64,
-    /// Edges with other properties.
+    /// Edges with changed properties.
     pub edges_changed: u64,
 }
 
@@ -60,19 +62,22 @@ impl DiffSummary {
     }
 }
 
-/// Hands every difference on the way from version `a` to version `b` to `visit`, in the order of vertices: first of the vertex
-/// itself, then of its properties, then of the edges that leave it, ascending by target. Either version may be the newer one. A vertex
-/// that came brings its properties as changes; one that goes takes them along silently.
+/// Calls `visit` with each difference from version `a` to version `b`, in the order of vertices: first the vertex
+/// itself, then its properties, then its out-edges in ascending order of targets. Either version may be the newer
+/// one. The properties of an added vertex are reported as changes; those of a removed vertex are not reported.
 ///
 /// # Errors
-/// [`Error::Invalid`] if they are not versions of one database; [`Error::Corrupt`]; cancellation; what `visit` returns.
+/// [`Error::Invalid`] if the snapshots are of different databases; [`Error::Corrupt`]; cancellation; what `visit`
+/// returns.
 pub fn diff<F>(a: &Snapshot, b: &Snapshot, run: &Run, mut visit: F) -> Result<DiffSummary>
 where
     F: FnMut(Difference<'_>) -> Result<()>,
 {
     if a.manifest().database != b.manifest().database {
         let (a, b) = (a.path().display(), b.path().display());
-        return Err(Error::Invalid(format!("{a} and {b} are two databases: name two versions of one")));
+        return Err(Error::Invalid(format!(
+            "{a} and {b} are different databases: compare two versions of one database"
+        )));
     }
     let mut summary = DiffSummary::default();
     let (older, newer) = if a.version().number <= b.version().number { (a, b) } else { (b, a) };
@@ -84,20 +89,20 @@ where
         summary.count(&difference);
         visit(difference)
     };
-    let mut touched = Touched::new(newer.stack(), since, run)?;
-    for side in [a, b] {
-        let many = touched.len_max() >= side.num_vertices() / TABLE_VERTICES_PER_TOUCHED;
-        if many && side.stack().layers().len() >= TABLE_LAYERS_MIN {
-            side.stack().table(Direction::Out, run)?;
+    let mut touched = TouchedVertices::new(newer.stack(), since, run)?;
+    for snapshot in [a, b] {
+        let many = touched.len_max() >= snapshot.num_vertices() / TABLE_VERTICES_PER_TOUCHED;
+        if many && snapshot.stack().layers().len() >= TABLE_LAYERS_MIN {
+            snapshot.stack().table(Direction::Out, run)?;
         }
     }
-    let mut vertices = Vertices::new(a, b, newer, since, run)?;
-    let mut looked_at = 0;
+    let mut vertices = ChangedVertices::new(a, b, newer, since, run)?;
+    let mut num_visited = 0;
     loop {
-        if looked_at % CHECK_VERTICES == 0 {
+        if num_visited % CHECK_VERTICES == 0 {
             run.check()?;
         }
-        looked_at += 1;
+        num_visited += 1;
         let Some(v) = [vertices.peek(), touched.peek()].into_iter().flatten().min() else {
             return Ok(summary);
         };

@@ -1,26 +1,28 @@
-//! Differences of random histories against a model.
+//! Compares the differences of random histories with a model.
 
 use std::collections::BTreeMap;
 
 use esker_graph::{Run, VertexId};
 use proptest::prelude::*;
 
-use super::touched::Touched;
-use super::{Difference, EdgeOf, diff};
+use super::touched::TouchedVertices;
+use super::{DiffEdge, Difference, diff};
 use crate::freeze::CopyPolicy;
 use crate::property::PropertyValue;
 use crate::snapshot::Snapshot;
 use crate::snapshot::layered_tests::{Edges, History, Op, ops};
 
-/// Edges by their ends, with what became of their weights: how many copies of each came or went, and changes.
+/// The differences of two versions' edges.
 #[derive(Debug, Default, PartialEq)]
-struct Changes {
+struct EdgeChanges {
+    /// For each source, target and weight, the number of copies added (positive) or removed (negative).
     copies: BTreeMap<(VertexId, VertexId, i32), i64>,
+    /// The old and new weight of each edge that changed.
     changed: BTreeMap<(VertexId, VertexId), (i32, i32)>,
 }
 
-fn by_model(a: &Edges, b: &Edges) -> Changes {
-    let mut changes = Changes::default();
+fn by_model(a: &Edges, b: &Edges) -> EdgeChanges {
+    let mut changes = EdgeChanges::default();
     for (&(u, v), weights) in a {
         weights.iter().for_each(|&weight| *changes.copies.entry((u, v, weight)).or_default() -= 1);
     }
@@ -40,16 +42,16 @@ fn by_model(a: &Edges, b: &Edges) -> Changes {
     changes
 }
 
-fn weight(snapshot: &Snapshot, edge: EdgeOf<'_>) -> i32 {
+fn weight(snapshot: &Snapshot, edge: DiffEdge<'_>) -> i32 {
     let property = snapshot.edge_properties().next().unwrap();
     match edge.value(property).unwrap() {
         PropertyValue::I32(weight) => weight,
-        other => panic!("a weight is no {other:?}"),
+        other => panic!("expected a weight, found {other:?}"),
     }
 }
 
-fn found(a: &Snapshot, b: &Snapshot, run: &Run) -> Changes {
-    let mut changes = Changes::default();
+fn found(a: &Snapshot, b: &Snapshot, run: &Run) -> EdgeChanges {
+    let mut changes = EdgeChanges::default();
     let mut last = 0;
     let summary = diff(a, b, run, |difference| {
         let source = match difference {
@@ -66,9 +68,9 @@ fn found(a: &Snapshot, b: &Snapshot, run: &Run) -> Changes {
                 changes.changed.insert((old.source, old.target), (weight(a, old), weight(b, new)));
                 old.source
             }
-            other => panic!("{other:?}: nothing happens to vertices"),
+            other => panic!("unexpected difference of a vertex: {other:?}"),
         };
-        assert!(source >= last, "differences come in the order of vertices");
+        assert!(source >= last, "differences must come in the order of vertices");
         last = source;
         Ok(())
     })
@@ -82,7 +84,7 @@ fn found(a: &Snapshot, b: &Snapshot, run: &Run) -> Changes {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
     #[test]
-    fn differences_of_all_pairs_of_versions_are_those_of_their_edges(
+    fn the_differences_of_any_two_versions_are_those_of_their_edges(
         (n, layers) in (1_usize..30).prop_flat_map(|n| (
             Just(n), prop::collection::vec(prop::collection::vec(ops(n, 20), 1..4), 1..5),
         )),
@@ -105,7 +107,7 @@ proptest! {
 }
 
 #[test]
-fn near_versions_cost_what_changed_between_them() {
+fn comparing_near_versions_visits_only_vertices_changed_in_between() {
     let run = Run::with_threads(1).unwrap();
     let mut history = History::new(1000, 5000, true, false, 7);
     let commit = |v: VertexId| -> Vec<Op> { vec![(v, v + 1, Some(3)), (v + 500, v, None)] };
@@ -113,12 +115,12 @@ fn near_versions_cost_what_changed_between_them() {
     history.freeze(&(100..110).map(commit).collect::<Vec<_>>(), CopyPolicy::Mixed, &run);
     for (a, b) in [(50, 51), (51, 53), (101, 102), (110, 111)] {
         let newer = history.snapshot(b);
-        let mut touched = Touched::new(newer.stack(), a, &run).unwrap();
+        let mut touched = TouchedVertices::new(newer.stack(), a, &run).unwrap();
         let mut vertices = Vec::new();
         while let Some(v) = touched.next().unwrap() {
             vertices.push(u64::from(v));
         }
-        // Version 2 changed vertices 0 and perhaps 500, which may have had no such edge.
+        // Version 2 changed vertex 0, and vertex 500 if it had the edge that was removed.
         let possible = |v: u64| (a - 1..b - 1).contains(&(v % 500));
         assert!(vertices.len() as u64 >= b - a && vertices.iter().all(|&v| possible(v)), "{vertices:?}");
     }

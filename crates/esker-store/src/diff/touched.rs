@@ -1,4 +1,4 @@
-//! Which vertices' lists may differ between two versions: those that some layer changed in between.
+//! Finds the vertices whose lists may differ between two versions: those that a layer changed in between.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,29 +9,30 @@ use crate::error::Result;
 use crate::layer::{CodeSlice, Section};
 use crate::stack::Stack;
 
-/// The vertices, ascending and distinct: the directories of the layers that reach beyond the older version, merged. Of a layer that
-/// begins before it, only those vertices with a code of a version in between. Memory: some words a layer.
-pub(super) struct Touched<'a> {
-    sources: Vec<Source<'a>>,
-    /// The next vertex of each source.
+/// Iterates over the touched vertices, ascending and distinct, by merging the directories of the layers that end
+/// after the older version. If a layer begins before that version, its version codes select the vertices. Memory:
+/// a few words a layer.
+pub(super) struct TouchedVertices<'a> {
+    layers: Vec<TouchedLayer<'a>>,
+    /// The next vertex of each layer.
     heap: BinaryHeap<Reverse<(VertexId, usize)>>,
 }
 
-/// One layer.
-struct Source<'a> {
+/// The vertices of one layer.
+struct TouchedLayer<'a> {
     section: &'a Section,
-    /// `None`: all vertices.
+    /// The directory; `None`: all vertices.
     vertices: Option<&'a [VertexId]>,
     next_slot: usize,
     num_slots: usize,
-    /// A change with a code above the first and up to the second lies between the versions; `None`: all changes do.
+    /// Codes above the first number and up to the second are of versions in between; `None`: all codes are.
     between: Option<(u32, u32)>,
 }
 
-impl<'a> Touched<'a> {
-    /// What the layers of `stack` changed behind version `since`.
+impl<'a> TouchedVertices<'a> {
+    /// The vertices whose lists the layers of `stack` changed after version `since`.
     pub(super) fn new(stack: &'a Stack, since: u64, run: &Run) -> Result<Self> {
-        let mut touched = Self { sources: Vec::new(), heap: BinaryHeap::new() };
+        let mut touched = Self { layers: Vec::new(), heap: BinaryHeap::new() };
         for (index, layer) in stack.layers().iter().enumerate() {
             if layer.record().last_version <= since {
                 continue;
@@ -40,55 +41,57 @@ impl<'a> Touched<'a> {
             let newest = index + 1 == stack.layers().len();
             let last_rank = stack.rank().filter(|_| newest).unwrap_or(u32::MAX);
             let mut between = None;
-            // A complete layer has all vertices, whether changed in its range or not.
+            // The directory of a complete layer lists all vertices; the codes tell only if the range
+            // begins at or before `since`.
             let codes_tell = !layer.record().complete || layer.record().first_version <= since;
             if section.born().is_some() && codes_tell {
-                // Versions that the layer forgot count as the next that it tells apart, so this is none too few.
+                // A version that the layer forgot counts as the next one that it distinguishes, so
+                // the rank never excludes a change.
                 let rank = layer.versions()?.partition_point(|&version| version <= since) as u32;
                 between = Some((rank, last_rank));
             }
             let vertices = section.main().vertices(run)?;
             let num_slots = section.main().num_lists();
-            touched.sources.push(Source { section, vertices, next_slot: 0, num_slots, between });
+            touched.layers.push(TouchedLayer { section, vertices, next_slot: 0, num_slots, between });
         }
-        for source in 0..touched.sources.len() {
-            touched.advance(source)?;
+        for layer in 0..touched.layers.len() {
+            touched.advance(layer)?;
         }
         Ok(touched)
     }
 
-    /// No more vertices than this.
+    /// An upper bound of the number of touched vertices.
     pub(super) fn len_max(&self) -> usize {
-        self.sources.iter().map(|source| source.num_slots).sum()
+        self.layers.iter().map(|layer| layer.num_slots).sum()
     }
 
-    /// The vertex that [`Touched::next`] gives.
+    /// The vertex that [`TouchedVertices::next`] returns next.
     pub(super) fn peek(&self) -> Option<VertexId> {
         self.heap.peek().map(|&Reverse((v, _))| v)
     }
 
-    /// The next vertex.
+    /// Returns the next vertex, and advances.
     pub(super) fn next(&mut self) -> Result<Option<VertexId>> {
         let Some(v) = self.peek() else { return Ok(None) };
-        while let Some(&Reverse((other, source))) = self.heap.peek()
+        while let Some(&Reverse((other, layer))) = self.heap.peek()
             && other == v
         {
             self.heap.pop();
-            self.advance(source)?;
+            self.advance(layer)?;
         }
         Ok(Some(v))
     }
 
     fn advance(&mut self, index: usize) -> Result<()> {
-        let source = &mut self.sources[index];
-        if let Some(v) = source.next()? {
+        let layer = &mut self.layers[index];
+        if let Some(v) = layer.next()? {
             self.heap.push(Reverse((v, index)));
         }
         Ok(())
     }
 }
 
-impl Source<'_> {
+impl TouchedLayer<'_> {
     fn next(&mut self) -> Result<Option<VertexId>> {
         while self.next_slot < self.num_slots {
             let slot = self.next_slot;
@@ -104,14 +107,14 @@ impl Source<'_> {
     fn is_changed(&self, v: VertexId, slot: usize) -> Result<bool> {
         let (Some(between), Some(born)) = (self.between, self.section.born()) else { return Ok(true) };
         let main = self.section.main().range(slot)?;
-        if any(born.get(main.clone())?, main.len(), between) {
+        if has_code(born.get(main.clone())?, main.len(), between) {
             return Ok(true);
         }
         if let Some(dead) = self.section.dead()
             && let (Some(codes), Some(slot)) = (&dead.codes, dead.lists.slot_of(v)?)
         {
             let range = dead.lists.range(slot)?;
-            if any(codes.get(range.clone())?, range.len(), between) {
+            if has_code(codes.get(range.clone())?, range.len(), between) {
                 return Ok(true);
             }
         }
@@ -119,13 +122,13 @@ impl Source<'_> {
             && let Some(slot) = past.lists.slot_of(v)?
         {
             let range = past.lists.range(slot)?;
-            return Ok(any(past.born.get(range.clone())?, range.len(), between)
-                || any(past.died.get(range.clone())?, range.len(), between));
+            return Ok(has_code(past.born.get(range.clone())?, range.len(), between)
+                || has_code(past.died.get(range.clone())?, range.len(), between));
         }
         Ok(false)
     }
 }
 
-fn any(codes: CodeSlice<'_>, len: usize, (above, up_to): (u32, u32)) -> bool {
+fn has_code(codes: CodeSlice<'_>, len: usize, (above, up_to): (u32, u32)) -> bool {
     (0..len).any(|index| codes.at(index) > above && codes.at(index) <= up_to)
 }

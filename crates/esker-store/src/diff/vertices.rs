@@ -1,4 +1,4 @@
-//! Which vertices came, went, or have other properties.
+//! Finds vertices that were added, removed, or given other property values.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -13,43 +13,46 @@ use crate::format::PropertyRecord;
 use crate::property::{PropertyColumn, RemovedVertices, VertexProperty};
 use crate::snapshot::Snapshot;
 
-/// The vertices that may differ in themselves, ascending. Memory: 4 bytes (8 with 64-bit ids) for each vertex that was removed or
-/// brought back in between.
-pub(super) struct Vertices<'a> {
-    a: Side<'a>,
-    b: Side<'a>,
-    properties: Vec<Property>,
-    /// Changes of properties in layers that reach beyond the older version: the property, its column, and how many were taken.
+/// The vertices that may differ themselves, ascending. Memory: 4 bytes (8 with 64-bit ids) for each vertex that
+/// was removed or restored between the versions.
+pub(super) struct ChangedVertices<'a> {
+    a: VertexSet<'a>,
+    b: VertexSet<'a>,
+    properties: Vec<ComparedProperty>,
+    /// The columns of property changes in layers that end after the older version: index of the property,
+    /// column, number of changes already taken.
     columns: Vec<(usize, Arc<PropertyColumn>, usize)>,
     /// The next vertex of each column.
     heap: BinaryHeap<Reverse<(VertexId, usize)>>,
-    /// Vertices of both versions of which one has them removed, ascending; as many as `taken` are done.
-    turned: Vec<VertexId>,
+    /// Vertices below both versions' counts that exactly one version has removed, ascending.
+    removal_changed: Vec<VertexId>,
+    /// The number of vertices already taken from `removal_changed`.
     taken: usize,
-    /// Vertices that only the version with more has numbers for.
+    /// Vertex ids that only the version with more vertices has.
     appended: Range<usize>,
 }
 
-struct Side<'a> {
+/// The vertices of one version.
+struct VertexSet<'a> {
     num_vertices: usize,
     removed: &'a RemovedVertices,
 }
 
-impl Side<'_> {
+impl VertexSet<'_> {
     fn has(&self, v: VertexId) -> bool {
         (v as usize) < self.num_vertices && !self.removed.is_removed(v)
     }
 }
 
-/// A property in both versions.
-struct Property {
+/// A vertex property in both versions.
+struct ComparedProperty {
     record: PropertyRecord,
     old: Option<VertexProperty>,
     new: Option<VertexProperty>,
 }
 
-impl<'a> Vertices<'a> {
-    /// What `newer`, which is `a` or `b`, changed behind version `since`.
+impl<'a> ChangedVertices<'a> {
+    /// The vertices that `newer`, which is `a` or `b`, changed after version `since`.
     pub(super) fn new(
         a: &'a Snapshot,
         b: &'a Snapshot,
@@ -57,16 +60,16 @@ impl<'a> Vertices<'a> {
         since: u64,
         run: &Run,
     ) -> Result<Self> {
-        let side = |snapshot: &'a Snapshot| -> Result<Side<'a>> {
-            Ok(Side { num_vertices: snapshot.num_vertices(), removed: snapshot.removed(run)? })
+        let vertices_of = |snapshot: &'a Snapshot| -> Result<VertexSet<'a>> {
+            Ok(VertexSet { num_vertices: snapshot.num_vertices(), removed: snapshot.removed(run)? })
         };
-        let (a_side, b_side) = (side(a)?, side(b)?);
-        let in_both = a_side.num_vertices.min(b_side.num_vertices);
-        let turned = turned(a_side.removed.list(), b_side.removed.list(), in_both);
-        let appended = in_both..a_side.num_vertices.max(b_side.num_vertices);
+        let (in_a, in_b) = (vertices_of(a)?, vertices_of(b)?);
+        let in_both = in_a.num_vertices.min(in_b.num_vertices);
+        let removal_changed = in_one_list(in_a.removed.list(), in_b.removed.list(), in_both);
+        let appended = in_both..in_a.num_vertices.max(in_b.num_vertices);
         let records = newer.vertex_properties().cloned();
-        let properties: Vec<Property> = records
-            .map(|record| Property {
+        let properties: Vec<ComparedProperty> = records
+            .map(|record| ComparedProperty {
                 old: a.vertex_property(&record.name).ok(),
                 new: b.vertex_property(&record.name).ok(),
                 record,
@@ -83,14 +86,14 @@ impl<'a> Vertices<'a> {
         }
         let heap = BinaryHeap::new();
         let mut vertices =
-            Self { a: a_side, b: b_side, properties, columns, heap, turned, taken: 0, appended };
+            Self { a: in_a, b: in_b, properties, columns, heap, removal_changed, taken: 0, appended };
         for column in 0..vertices.columns.len() {
             vertices.advance(column)?;
         }
         Ok(vertices)
     }
 
-    /// Puts the next change of a column on the heap.
+    /// Pushes the next change of a column onto the heap.
     fn advance(&mut self, index: usize) -> Result<()> {
         let (_, column, next) = &mut self.columns[index];
         if *next < column.len() {
@@ -100,15 +103,15 @@ impl<'a> Vertices<'a> {
         Ok(())
     }
 
-    /// The next vertex.
+    /// The next vertex that may differ.
     pub(super) fn peek(&self) -> Option<VertexId> {
         let changed = self.heap.peek().map(|&Reverse((v, _))| v);
-        let turned = self.turned.get(self.taken).copied();
+        let removal_changed = self.removal_changed.get(self.taken).copied();
         let appended = (!self.appended.is_empty()).then(|| vertex(self.appended.start));
-        [changed, turned, appended].into_iter().flatten().min()
+        [changed, removal_changed, appended].into_iter().flatten().min()
     }
 
-    /// Hands over the differences of `v`, which is the next vertex.
+    /// Reports the differences of `v`, which must be the next vertex.
     pub(super) fn next<F>(&mut self, v: VertexId, visit: &mut F) -> Result<()>
     where
         F: FnMut(Difference<'_>) -> Result<()>,
@@ -121,7 +124,7 @@ impl<'a> Vertices<'a> {
             changed.push(self.columns[index].0);
             self.advance(index)?;
         }
-        if self.turned.get(self.taken) == Some(&v) {
+        if self.removal_changed.get(self.taken) == Some(&v) {
             self.taken += 1;
         }
         if !self.appended.is_empty() && self.appended.start == v as usize {
@@ -157,9 +160,9 @@ impl<'a> Vertices<'a> {
     }
 }
 
-/// Which vertices below `end` are in one of two ascending lists.
-fn turned(a: &[VertexId], b: &[VertexId], end: usize) -> Vec<VertexId> {
-    let mut turned = Vec::new();
+/// The vertices below `end` that are in exactly one of two ascending lists.
+fn in_one_list(a: &[VertexId], b: &[VertexId], end: usize) -> Vec<VertexId> {
+    let mut found = Vec::new();
     let (mut i, mut j) = (0, 0);
     loop {
         let order = match (a.get(i), b.get(j)) {
@@ -169,13 +172,13 @@ fn turned(a: &[VertexId], b: &[VertexId], end: usize) -> Vec<VertexId> {
             (Some(a), Some(b)) => a.cmp(b),
         };
         match order {
-            Ordering::Less => turned.push(a[i]),
-            Ordering::Greater => turned.push(b[j]),
+            Ordering::Less => found.push(a[i]),
+            Ordering::Greater => found.push(b[j]),
             Ordering::Equal => {}
         }
         i += usize::from(order != Ordering::Greater);
         j += usize::from(order != Ordering::Less);
     }
-    turned.retain(|&v| (v as usize) < end);
-    turned
+    found.retain(|&v| (v as usize) < end);
+    found
 }

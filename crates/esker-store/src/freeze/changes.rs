@@ -1,4 +1,4 @@
-//! What is frozen, and what is counted meanwhile.
+//! The input of a freeze, and its counters.
 
 use esker_graph::VertexId;
 
@@ -6,102 +6,102 @@ use super::known::KnownEdges;
 use crate::format::ElementType;
 use crate::stack::Stack;
 
-/// The row of a change that removes.
+/// The row of a change that removes an edge.
 pub const REMOVAL: u32 = u32::MAX;
 
-/// An edge is added or set, or removed.
+/// Adds, sets or removes an edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EdgeChange {
-    /// Where it begins.
+    /// The source vertex.
     pub source: VertexId,
-    /// Where it ends.
+    /// The target vertex.
     pub target: VertexId,
-    /// Which commit did it: 1 for the first of the range.
+    /// The code of the commit: 1 for the first of the range.
     pub code: u32,
-    /// Where the values of its properties stand, or [`REMOVAL`].
+    /// The row of its property values, or [`REMOVAL`].
     pub row: u32,
 }
 
-/// Which lists a layer holds whole, instead of what changed in them.
+/// Selects the lists that a layer stores whole, instead of only their changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CopyPolicy {
-    /// None: smallest.
+    /// No lists: the smallest layers.
     Chain,
-    /// All that changed: fastest to read.
+    /// All changed lists: the fastest reads.
     Copy,
-    /// Those of at most 4 edges, and the few largest: the thesis found both to pay (4.5, 4.9.2).
+    /// Lists of at most 4 edges and the few largest: the thesis found both worthwhile (4.5, 4.9.2).
     #[default]
     Mixed,
 }
 
-/// What is to be frozen, and over what.
+/// The changes to freeze, and the layers below them.
 #[derive(Debug, Clone, Copy)]
 pub struct Changes<'a> {
     /// The layers below.
     pub stack: &'a Stack,
-    /// What happened, in the order of commits, and within a commit in its own. An undirected edge stands once.
+    /// The changes in the order in which they were committed. An undirected edge appears once.
     pub edges: &'a [EdgeChange],
-    /// For each edge property, the bits of the values of all rows.
+    /// For each edge property, the bits of the values in all rows.
     pub rows: &'a [Vec<u64>],
     /// For each edge property, the type of its column.
     pub elements: &'a [ElementType],
-    /// The first and the last version of the range; each is a commit.
+    /// The first and the last version of the range; each version is one commit.
     pub versions: (u64, u64),
-    /// Number of vertices at the end.
+    /// The number of vertices of the last version.
     pub num_vertices: u64,
     /// Which lists are copied.
     pub policy: CopyPolicy,
-    /// The edges of all layers but the complete one, if it was worth gathering them.
+    /// The edges of all layers but the complete one, if gathering them was worthwhile.
     pub known: Option<&'a KnownEdges>,
 }
 
-/// Numbers of a version relative to those before the range.
+/// The growth of the graph since the last version before the range.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Growth {
-    /// Arcs more, or less.
-    pub arcs: i64,
-    /// Self-loops more, or less.
-    pub loops: i64,
+pub(crate) struct Growth {
+    /// Change of the number of arcs.
+    pub(crate) arcs: i64,
+    /// Change of the number of self-loops.
+    pub(crate) loops: i64,
 }
 
-/// What became of the changes; an undirected edge counts once.
+/// What the changes did; an undirected edge counts once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Outcome {
-    /// Edges that were not there before.
+pub struct ChangeCounts {
+    /// Edges added.
     pub added: u64,
-    /// Edges that were there with other properties.
+    /// Edges that existed with other properties.
     pub updated: u64,
-    /// Edges that were there just so.
+    /// Edges that existed with the same properties.
     pub unchanged: u64,
-    /// Edges removed; in a multigraph, all copies of a pair count.
+    /// Edges removed; in a multigraph, each copy of a pair counts.
     pub removed: u64,
-    /// Removals of edges that were not there.
+    /// Removals of edges that did not exist.
     pub missing: u64,
 }
 
-/// What is added up while vertices are resolved.
+/// Counters of one direction while its vertices are resolved.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
-    /// By code; index 0 stays empty.
+    /// By version code; index 0 stays empty.
     pub(super) growth: Vec<Growth>,
-    pub(super) outcome: Outcome,
+    pub(super) counts: ChangeCounts,
 }
 
 impl Tally {
     pub(super) fn new(codes: usize) -> Self {
-        Self { growth: vec![Growth::default(); codes + 1], outcome: Outcome::default() }
+        Self { growth: vec![Growth::default(); codes + 1], counts: ChangeCounts::default() }
     }
 
     pub(super) fn add(&mut self, other: &Self) {
-        for (sum, step) in self.growth.iter_mut().zip(&other.growth) {
-            sum.arcs += step.arcs;
-            sum.loops += step.loops;
+        for (sum, part) in self.growth.iter_mut().zip(&other.growth) {
+            sum.arcs += part.arcs;
+            sum.loops += part.loops;
         }
-        let (sum, step) = (&mut self.outcome, &other.outcome);
-        sum.added += step.added;
-        sum.updated += step.updated;
-        sum.unchanged += step.unchanged;
-        sum.removed += step.removed;
-        sum.missing += step.missing;
+        let (sum, part) = (&mut self.counts, &other.counts);
+        sum.added += part.added;
+        sum.updated += part.updated;
+        sum.unchanged += part.unchanged;
+        sum.removed += part.removed;
+        sum.missing += part.missing;
     }
 }

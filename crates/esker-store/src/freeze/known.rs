@@ -1,5 +1,5 @@
-//! Which edges the layers over the complete one may have, so that a freeze need not look for each new edge in every fragment of
-//! a chain.
+//! A filter of the edges that the layers above the complete one may hold, so that a freeze need not search every
+//! fragment of a chain for each new edge.
 
 use std::collections::HashSet;
 
@@ -11,35 +11,36 @@ use crate::layer::PlainLayer;
 use crate::memory::{filled, has_room};
 use crate::stack::Stack;
 
-/// Arcs for each word of 64 bits: so at most one unknown arc in 300 or so is taken for a known one.
+/// Arcs for each 64-bit word. At most about one unknown arc in 300 then appears to be known.
 const ARCS_PER_WORD: usize = 3;
-/// The arcs of layers are worth gathering once there was one change for so many of them.
+/// Gathering the arcs of layers is worthwhile once there was one change for this many of them.
 const ARCS_PER_CHANGE: usize = 16;
 
-/// The edges of all layers of a graph but the complete one, as a Bloom filter of one word an arc. It is kept from one
-/// freeze to the next, and learns the edges of layers that are new.
+/// The edges of all layers but the complete one, as a Bloom filter that sets bits in one word for each arc. One
+/// freeze passes it to the next, which adds the edges of new layers.
 ///
-/// A chain of 200 fragments is searched 200 times for an edge that is not there; without this, that is nearly all that freezing does
-/// over many layers. Memory: 3 to 6 bytes for each arc of these layers.
+/// Without the filter, an edge that does not exist takes a search in each fragment: 200 searches in a chain of
+/// 200 fragments, which would be nearly all the work of freezing over many layers. Memory: 3 to 6 bytes for each
+/// arc of these layers.
 #[derive(Debug, Default)]
 pub struct KnownEdges {
-    /// Numbers of the layers whose edges are known.
+    /// The numbers of the layers whose edges are in the filter.
     layers: HashSet<u32>,
     words: Vec<u64>,
     num_arcs: usize,
-    /// Changes since something was learned.
+    /// The number of changes since the filter last learned a layer.
     num_changes: usize,
 }
 
 impl KnownEdges {
-    /// Learns the edges of the layers of a stack, if that is worth it for so many changes and those of the calls before; whether it
-    /// knows all of them then.
+    /// Adds the edges of a stack's new layers, if that is worthwhile for `num_changes` changes and those of
+    /// earlier calls. Returns whether the filter now covers the stack.
     ///
-    /// Time: for the arcs of new layers; now and then, of all.
+    /// Time: linear in the arcs of the new layers; occasionally in the arcs of all layers.
     ///
     /// # Errors
     /// [`crate::Error::Corrupt`]; cancellation.
-    pub fn learn(&mut self, stack: &Stack, num_changes: usize, run: &Run) -> Result<bool> {
+    pub(crate) fn learn(&mut self, stack: &Stack, num_changes: usize, run: &Run) -> Result<bool> {
         if stack.rank().is_some() {
             return Ok(false);
         }
@@ -53,7 +54,8 @@ impl KnownEdges {
             *self = Self::default();
             return Ok(false);
         }
-        // Layers that were merged are new, too. What they took the place of goes when there is no room for more.
+        // Merged layers are new too. The arcs of the layers that they replaced stay until the filter is
+        // full and is rebuilt.
         let is_full = self.num_arcs + new > self.words.len() * ARCS_PER_WORD;
         self.num_changes += num_changes;
         if new / ARCS_PER_CHANGE > self.num_changes {
@@ -61,7 +63,7 @@ impl KnownEdges {
         }
         self.num_changes = 0;
         if is_full {
-            // Not full again before as many arcs were learned once more.
+            // With room for twice the arcs, so that it fills up only after as many more.
             *self = Self { words: filled(0, words)?, ..Self::default() };
         }
         for layer in later {
@@ -80,26 +82,26 @@ impl KnownEdges {
     }
 
     fn insert(&mut self, source: VertexId, target: VertexId) {
-        let (word, bits) = place_of(source, target, self.words.len());
+        let (word, bits) = word_and_bits(source, target, self.words.len());
         self.words[word] |= bits;
         self.num_arcs += 1;
     }
 
-    /// Whether an arc may be in one of the layers. `false` is certain.
+    /// Whether an arc may be in one of the layers; `false` is certain.
     #[inline]
     pub(super) fn may_have(&self, direction: Direction, v: VertexId, neighbour: VertexId) -> bool {
         let (source, target) = if direction == Direction::Out { (v, neighbour) } else { (neighbour, v) };
         if self.words.is_empty() {
             return false;
         }
-        let (word, bits) = place_of(source, target, self.words.len());
+        let (word, bits) = word_and_bits(source, target, self.words.len());
         self.words[word] & bits == bits
     }
 }
 
-/// Where among so many words an arc belongs, and its bits there.
+/// The index of an arc's word, and its bits in that word.
 #[inline]
-fn place_of(source: VertexId, target: VertexId, words: usize) -> (usize, u64) {
+fn word_and_bits(source: VertexId, target: VertexId, words: usize) -> (usize, u64) {
     let hash = hash_int(hash_int(source as usize as u64) ^ target as usize as u64);
     let word = (u128::from(hash) * words as u128) >> 64;
     let bits = [0, 6, 12, 18].iter().fold(0, |bits, shift| bits | 1 << ((hash >> shift) & 63));
@@ -111,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_inserted_is_known_and_little_else() {
+    fn inserted_arcs_are_known_and_few_others_are() {
         let count = 300_000;
         let words = vec![0; count / ARCS_PER_WORD];
         let mut known = KnownEdges { words, ..KnownEdges::default() };

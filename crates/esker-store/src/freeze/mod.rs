@@ -1,11 +1,12 @@
-//! From changes to a layer: what the commits of a range of versions did, resolved against the layers below.
+//! Writes the changes of a range of versions as a layer, resolved against the layers below.
 //!
-//! Changes are sorted by vertex and neighbour, so that all that happened to an edge stands together; then each vertex is resolved
-//! by itself, in parallel (`resolve`), into a fragment of its list, tombstones, and arcs that lived and died within the range.
-//! A fragment chains on to the older ones or is a copy of the whole list: see [`CopyPolicy`] (LLAMA, thesis, 4.5).
+//! A sort by vertex and neighbour brings all changes of an edge together. Each vertex is then resolved on its
+//! own, in parallel (`resolve`), into a fragment of its list, tombstones, and past arcs. A fragment continues the
+//! chain of older fragments or is a copy of the whole list: see [`CopyPolicy`] (LLAMA, thesis, 4.5).
 //!
-//! Time: sorting (`sort`), and a search in the old list for each changed edge. Memory: 16 bytes (24 with 64-bit ids) for each
-//! changed edge, twice that if undirected, and the vertex table if there are many changes.
+//! Time: the sort (`sort`), and a search in the old list for each changed edge. Memory: 16 bytes (24 with 64-bit
+//! ids) for each changed edge, twice that if the graph is undirected, and the vertex table if there are many
+//! changes.
 
 mod known;
 mod changes;
@@ -28,32 +29,35 @@ use changes::Tally;
 use resolve::Resolver;
 use sort::sorted_arcs;
 
-pub use changes::{Changes, CopyPolicy, EdgeChange, Growth, Outcome, REMOVAL};
+pub(crate) use changes::Growth;
+pub use changes::{ChangeCounts, Changes, CopyPolicy, EdgeChange, REMOVAL};
 pub use known::KnownEdges;
 
-/// Changes that a thread resolves at a time, more or less.
+/// The approximate number of changes that a thread resolves at a time.
 const CHUNK_CHANGES: usize = 1 << 14;
-/// Without the vertex table each changed vertex is searched in every layer. With at least one search for so many vertices, the table is
-/// worth making; made once, the next freeze extends it.
+/// Without the vertex table, finding a changed vertex takes a search in every layer. With at least one search per
+/// this many vertices the table is worth building; the next freeze then extends it.
 const TABLE_VERTICES_PER_SEARCH: usize = 64;
-/// The lists of the largest degrees are copied as long as that adds at most this part of the changes to the layer.
+/// The lists of the largest degrees are copied while that adds at most this share (one in 8) of the changes to
+/// the layer.
 const LARGEST_SHARE: usize = 8;
 
 /// A frozen layer.
 #[derive(Debug)]
 pub struct Frozen {
-    /// What the manifest must say; without ids, dictionaries and vertex properties.
+    /// The record for the manifest, without ids, dictionaries and vertex properties.
     pub record: LayerRecord,
-    /// For each version of the range.
-    pub growth: Vec<Growth>,
-    /// What became of the changes.
-    pub outcome: Outcome,
+    /// The growth of the graph up to each version of the range.
+    pub(crate) growth: Vec<Growth>,
+    /// What the changes did.
+    pub(crate) counts: ChangeCounts,
 }
 
-/// Writes the lists of a layer, number `number`, that holds `changes`. Its files are complete and synced then.
+/// Writes the lists of layer `number`, which holds `changes`, and syncs its files.
 ///
 /// # Errors
-/// [`crate::Error::Io`]; [`crate::Error::Corrupt`] if the layers below cannot be read; cancellation. Then some files exist.
+/// [`crate::Error::Io`]; [`crate::Error::Corrupt`] if the layers below cannot be read; cancellation. Some files
+/// may exist after an error.
 pub fn freeze(changes: &Changes<'_>, number: u32, writer: &PlainWriter<'_>, run: &Run) -> Result<Frozen> {
     let (first, last) = changes.versions;
     let num_versions = (last - first + 1) as u32;
@@ -99,11 +103,11 @@ pub fn freeze(changes: &Changes<'_>, number: u32, writer: &PlainWriter<'_>, run:
     if num_versions > 1 {
         writer.versions(&(first..=last).collect::<Vec<_>>())?;
     }
-    Ok(Frozen { record, growth, outcome: tally.outcome })
+    Ok(Frozen { record, growth, counts: tally.counts })
 }
 
-/// Number of edges of a graph of so many arcs and self-loops.
-pub fn num_edges(directed: bool, num_arcs: u64, num_loops: u64) -> u64 {
+/// The number of edges of a graph with this many arcs and self-loops.
+pub(crate) fn num_edges(directed: bool, num_arcs: u64, num_loops: u64) -> u64 {
     if directed { num_arcs } else { num_loops + num_arcs.saturating_sub(num_loops) / 2 }
 }
 
@@ -119,9 +123,9 @@ fn freeze_direction(
     let later_layers = stack.layers().len() - 1;
     let searches = arcs.len().saturating_mul(later_layers);
     let n = stack.num_vertices();
-    let is_worth = searches.saturating_mul(TABLE_VERTICES_PER_SEARCH) >= n.max(1);
+    let is_worthwhile = searches.saturating_mul(TABLE_VERTICES_PER_SEARCH) >= n.max(1);
     let table = match stack.table_if_made(direction) {
-        None if is_worth && has_room(run, "a vertex table", Table::bytes_for(n)) => {
+        None if is_worthwhile && has_room(run, "a vertex table", Table::bytes_for(n)) => {
             Some(stack.table(direction, run)?)
         }
         made => made,
@@ -133,10 +137,11 @@ fn freeze_direction(
         codes: (codes > 1).then(|| code_type(codes)),
         properties: changes.elements.to_vec(),
     };
-    let chunks = cut(&arcs);
+    let chunks = chunks_of(&arcs);
     let largest = largest(changes, &arcs, &chunks, direction, table.as_deref(), run)?;
     if changes.known.is_some() {
-        // Verified as a whole: where a list is searched, and not read from its start to its end, its blocks would be again and again.
+        // Verifies all lists at once: `find_new` searches lists instead of reading them whole, and would
+        // verify the same blocks again and again.
         stack.section(0, direction)?.main().all(run)?;
     }
     let resolver = Resolver::new(changes, direction, table.as_deref(), &largest)?;
@@ -151,8 +156,8 @@ fn freeze_direction(
     Ok((section.finish()?, tally.into_inner().unwrap_or_else(PoisonError::into_inner)))
 }
 
-/// Stretches of arcs that do not divide a vertex.
-fn cut(arcs: &[EdgeChange]) -> Vec<Range<usize>> {
+/// Divides arcs into chunks so that each vertex lies in one chunk.
+fn chunks_of(arcs: &[EdgeChange]) -> Vec<Range<usize>> {
     let mut chunks = Vec::new();
     let mut start = 0;
     while start < arcs.len() {
@@ -166,7 +171,7 @@ fn cut(arcs: &[EdgeChange]) -> Vec<Range<usize>> {
     chunks
 }
 
-/// The few vertices of largest degree among the changed ones that are worth copying, ascending.
+/// The changed vertices of largest degree that are worth copying, ascending.
 fn largest(
     changes: &Changes<'_>,
     arcs: &[EdgeChange],

@@ -1,4 +1,4 @@
-//! The changes of one vertex against its list.
+//! Resolves the changes of one vertex against its list.
 
 use std::borrow::Cow;
 use std::hint::select_unpredictable;
@@ -11,59 +11,59 @@ use crate::error::Result;
 use crate::layer::{Address, ArcChunk, ListColumns, SectionChunk};
 use crate::stack::{Stretch, Table};
 
-/// Lists of at most so many arcs are copied instead of being continued.
+/// Lists of at most this many arcs are copied instead of getting another fragment.
 const COPIED_LEN_MAX: usize = 4;
-/// A list of at most so many arcs is copied instead of getting tombstones: scans then need no check.
+/// Lists of at most this many arcs are copied instead of getting tombstones, so that scans need no check.
 const BURIED_LEN_MIN: usize = 32;
 
-/// So many lists are searched at a time.
-const SIDE_BY_SIDE: usize = 16;
+/// The number of lists searched at the same time.
+const SEARCHES_AT_ONCE: usize = 16;
 
-/// What resolving needs to know.
+/// The inputs shared by all vertices of a direction.
 pub(super) struct Resolver<'a> {
     changes: &'a Changes<'a>,
     direction: Direction,
     table: Option<&'a Table>,
     /// The lists of the complete layer.
     base: &'a ListColumns,
-    /// Vertices that are copied whatever their degree, ascending.
+    /// Vertices whose lists are copied whatever their degree, ascending.
     largest: &'a [VertexId],
-    /// Whether the layer tells several versions apart.
-    tells: bool,
+    /// Whether the layer holds several versions, so that it needs version codes.
+    has_codes: bool,
     multigraph: bool,
-    /// Whether this direction decides what the outcome is.
+    /// Whether the graph is directed. If not, each edge passes twice and is counted once.
     directed: bool,
 }
 
-/// Where the values of the properties of an arc stand.
+/// Where the property values of an arc are.
 #[derive(Clone, Copy)]
-enum Source<'a> {
+enum ValueSource<'a> {
     Row(u32),
     Old(&'a ListColumns, usize),
 }
 
-/// An arc that is written.
+/// An arc of the new layer.
 #[derive(Clone, Copy)]
 struct NewArc<'a> {
     target: VertexId,
     born: u32,
     died: u32,
-    source: Source<'a>,
+    source: ValueSource<'a>,
 }
 
-/// What becomes of one vertex.
+/// Buffers for the arcs of one vertex.
 #[derive(Default)]
-struct Scratch<'a> {
+struct VertexBuffers<'a> {
     old: Vec<Stretch<'a>>,
     alive: Vec<NewArc<'a>>,
     past: Vec<NewArc<'a>>,
-    /// Target, code, number of copies.
+    /// Tombstones: target, code, number of deleted copies.
     dead: Vec<(VertexId, u32, usize)>,
-    /// Old copies of the edge in hand.
+    /// The old copies of the current edge.
     copies: Vec<(&'a ListColumns, usize)>,
 }
 
-impl Scratch<'_> {
+impl VertexBuffers<'_> {
     fn find_copies(&mut self, target: VertexId) {
         for stretch in &self.old {
             let first = stretch.targets.partition_point(|&other| other < target);
@@ -73,8 +73,9 @@ impl Scratch<'_> {
     }
 }
 
-/// Halves lists until what is left of each is the target of the arc beside it, if that is in it. All in turn: then the processor waits
-/// for the memory of many of them at a time.
+/// Binary searches in step: narrows each list to at most one target, which is that of its arc if the list
+/// contains it. One step of every search follows another, so that the processor waits for many memory reads at
+/// the same time.
 fn narrow(lists: &mut [&[VertexId]], arcs: &[EdgeChange]) {
     let mut longest = 2;
     while longest > 1 {
@@ -103,24 +104,24 @@ impl<'a> Resolver<'a> {
             table,
             base: changes.stack.section(0, direction)?.main(),
             largest,
-            tells: changes.versions.0 < changes.versions.1,
+            has_codes: changes.versions.0 < changes.versions.1,
             multigraph: below.multigraph,
             directed: below.directed,
         })
     }
 
-    /// The fragments of the vertices of some arcs, which are sorted.
+    /// The fragments of the vertices of sorted arcs.
     pub(super) fn resolve(&self, arcs: &[EdgeChange], tally: &mut Tally) -> Result<SectionChunk> {
         let mut chunk = SectionChunk::default();
         for part in [&mut chunk.main, &mut chunk.past] {
             part.properties = vec![Vec::new(); self.changes.elements.len()];
         }
-        let mut scratch = Scratch::default();
+        let mut buffers = VertexBuffers::default();
         let new = self.changes.known.map(|known| self.find_new(known, arcs)).transpose()?;
         let mut new = new.as_deref();
         for arcs in arcs.chunk_by(|a, b| a.source == b.source) {
             let own = new.map(|new| &new[..arcs.len()]);
-            self.vertex(arcs, own, &mut scratch, &mut chunk, tally)?;
+            self.vertex(arcs, own, &mut buffers, &mut chunk, tally)?;
             new = new.map(|new| &new[arcs.len()..]);
         }
         Ok(chunk)
@@ -130,31 +131,31 @@ impl<'a> Resolver<'a> {
         &self,
         arcs: &[EdgeChange],
         new: Option<&[bool]>,
-        scratch: &mut Scratch<'a>,
+        buffers: &mut VertexBuffers<'a>,
         chunk: &mut SectionChunk,
         tally: &mut Tally,
     ) -> Result<()> {
         let v = arcs[0].source;
-        let Scratch { old, alive, past, dead, .. } = scratch;
+        let VertexBuffers { old, alive, past, dead, .. } = buffers;
         old.clear();
         alive.clear();
         past.clear();
         dead.clear();
-        let place = self.newest(v)?;
-        let old_len = match self.unread_len(v, place, new)? {
+        let fragment = self.newest(v)?;
+        let old_len = match self.unread_len(v, fragment, new)? {
             Some(len) => len,
-            None => self.read_old(v, place, old)?,
+            None => self.read_old(v, fragment, old)?,
         };
         let mut first = 0;
         for arcs in arcs.chunk_by(|a, b| a.target == b.target) {
-            scratch.copies.clear();
+            buffers.copies.clear();
             if new.is_none_or(|new| !new[first]) {
-                scratch.find_copies(arcs[0].target);
+                buffers.find_copies(arcs[0].target);
             }
-            self.edge(arcs, scratch, tally)?;
+            self.edge(arcs, buffers, tally)?;
             first += arcs.len();
         }
-        let Scratch { old, alive, past, dead, .. } = scratch;
+        let VertexBuffers { old, alive, past, dead, .. } = buffers;
         if alive.is_empty() && past.is_empty() && dead.is_empty() {
             return Ok(());
         }
@@ -162,21 +163,21 @@ impl<'a> Resolver<'a> {
         let copied = self.is_copied(v, old_len, died);
         chunk.vertices.push(v);
         chunk.degrees.push((old_len - died + alive.len()) as VertexId);
-        chunk.previous.push(if copied { 0 } else { place.map_or(0, |place| self.address(place).0) });
+        chunk.previous.push(if copied { 0 } else { fragment.map_or(0, |fragment| self.address(fragment).0) });
         if copied {
             self.copy_old(old, dead, alive, past);
         } else if !dead.is_empty() {
             chunk.dead_vertices.push(v);
             for &(target, code, _) in &*dead {
                 chunk.dead.targets.push(target);
-                if self.tells {
+                if self.has_codes {
                     chunk.dead.died.push(code);
                 }
             }
             chunk.dead.end_list();
         }
         self.put(&mut chunk.main, alive, false)?;
-        if self.tells && !past.is_empty() {
+        if self.has_codes && !past.is_empty() {
             chunk.past_vertices.push(v);
             past.sort_by_key(|arc| arc.target);
             self.put(&mut chunk.past, past, true)?;
@@ -184,7 +185,7 @@ impl<'a> Resolver<'a> {
         Ok(())
     }
 
-    /// Whether the list of a vertex, of which so many arcs are left and so many died, is copied.
+    /// Whether to copy the list of a vertex that had `old_len` arcs, of which `died` died.
     fn is_copied(&self, v: VertexId, old_len: usize, died: usize) -> bool {
         match self.changes.policy {
             _ if old_len == 0 => true,
@@ -197,25 +198,25 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// For each arc, whether it is certain that none like it is there already.
+    /// For each arc, whether it certainly does not exist yet.
     fn find_new(&self, known: &KnownEdges, arcs: &[EdgeChange]) -> Result<Vec<bool>> {
         let mut new = Vec::with_capacity(arcs.len());
-        // The lists of the vertices in hand, and the vertex of the last.
+        // The lists of the current vertices, and the vertex of the last list.
         let (mut held, mut last): (Vec<Cow<'_, [VertexId]>>, _) =
-            (Vec::with_capacity(SIDE_BY_SIDE + 1), None);
-        for arcs in arcs.chunks(SIDE_BY_SIDE) {
+            (Vec::with_capacity(SEARCHES_AT_ONCE + 1), None);
+        for arcs in arcs.chunks(SEARCHES_AT_ONCE) {
             held.drain(..held.len().saturating_sub(1));
-            let mut places = [0; SIDE_BY_SIDE];
-            for (place, arc) in places.iter_mut().zip(arcs) {
+            let mut indexes = [0; SEARCHES_AT_ONCE];
+            for (index, arc) in indexes.iter_mut().zip(arcs) {
                 if last != Some(arc.source) {
                     let slot = arc.source as usize;
                     let is_there = slot < self.base.num_lists();
                     held.push(if is_there { self.base.list(slot)?.targets } else { Cow::Borrowed(&[]) });
                     last = Some(arc.source);
                 }
-                *place = held.len() - 1;
+                *index = held.len() - 1;
             }
-            let mut lists: [&[VertexId]; SIDE_BY_SIDE] = std::array::from_fn(|i| &*held[places[i]]);
+            let mut lists: [&[VertexId]; SEARCHES_AT_ONCE] = std::array::from_fn(|i| &*held[indexes[i]]);
             narrow(&mut lists, arcs);
             for (list, arc) in lists.iter().zip(arcs) {
                 let is_in_base = list.first() == Some(&arc.target);
@@ -225,7 +226,7 @@ impl<'a> Resolver<'a> {
         Ok(new)
     }
 
-    /// Where the newest fragment of the old list is.
+    /// The newest fragment of the old list.
     fn newest(&self, v: VertexId) -> Result<Option<(usize, usize)>> {
         let stack = self.changes.stack;
         match self.table {
@@ -234,7 +235,7 @@ impl<'a> Resolver<'a> {
                 Some(address) => stack.place(stack.layers().len(), address, self.direction, v),
                 None => Ok(None),
             },
-            // There is no table: else it would be here.
+            // No table exists, or `self.table` would hold it.
             None => stack.search(stack.layers().len(), self.direction, v),
         }
     }
@@ -243,15 +244,15 @@ impl<'a> Resolver<'a> {
         Address::new(self.changes.stack.layers()[layer].record().number, slot)
     }
 
-    /// Length of the old list, whose newest fragment is given, if nothing else of it matters.
+    /// The length of the old list, whose newest fragment is `fragment`, if its arcs need not be read.
     fn unread_len(
         &self,
         v: VertexId,
-        place: Option<(usize, usize)>,
+        fragment: Option<(usize, usize)>,
         new: Option<&[bool]>,
     ) -> Result<Option<usize>> {
         let Some(new) = new else { return Ok(None) };
-        let len = match (place, self.table) {
+        let len = match (fragment, self.table) {
             (None, _) => 0,
             (Some(_), Some(table)) => table.degree(v),
             (Some((layer, slot)), None) => {
@@ -262,15 +263,15 @@ impl<'a> Resolver<'a> {
         Ok((!matters).then_some(len))
     }
 
-    /// The old list, and its length.
+    /// Reads the old list; returns its length.
     fn read_old(
         &self,
         v: VertexId,
-        place: Option<(usize, usize)>,
+        fragment: Option<(usize, usize)>,
         old: &mut Vec<Stretch<'a>>,
     ) -> Result<usize> {
         let mut len = 0;
-        self.changes.stack.visit_from(place, self.direction, v, |stretch| {
+        self.changes.stack.visit_from(fragment, self.direction, v, |stretch| {
             len += stretch.targets.len();
             old.push(stretch);
             Ok(Flow::More)
@@ -278,10 +279,10 @@ impl<'a> Resolver<'a> {
         Ok(len)
     }
 
-    /// All that happened to one edge.
-    fn edge(&self, arcs: &[EdgeChange], scratch: &mut Scratch<'a>, tally: &mut Tally) -> Result<()> {
+    /// Applies all changes of one edge.
+    fn edge(&self, arcs: &[EdgeChange], buffers: &mut VertexBuffers<'a>, tally: &mut Tally) -> Result<()> {
         let target = arcs[0].target;
-        let Scratch { alive, past, dead, copies, .. } = scratch;
+        let VertexBuffers { alive, past, dead, copies, .. } = buffers;
         // In an undirected graph each edge passes twice.
         let counts = self.direction == Direction::Out && (self.directed || arcs[0].source <= target);
         let is_loop = i64::from(arcs[0].source == target);
@@ -292,20 +293,20 @@ impl<'a> Resolver<'a> {
             growth.arcs += by;
             growth.loops += by * is_loop;
         };
-        let outcome = &mut tally.outcome;
+        let counters = &mut tally.counts;
         for change in arcs {
             let there = old_alive + alive.len() - first_alive;
             let set = change.row != REMOVAL;
             if set && there > 0 && !self.multigraph {
                 let last = alive[first_alive..]
                     .last()
-                    .map_or_else(|| Source::Old(copies[0].0, copies[0].1), |arc| arc.source);
+                    .map_or_else(|| ValueSource::Old(copies[0].0, copies[0].1), |arc| arc.source);
                 if self.same(last, change.row)? {
-                    outcome.unchanged += u64::from(counts);
+                    counters.unchanged += u64::from(counts);
                     continue;
                 }
             }
-            // Whatever is there goes, unless a copy is added to others.
+            // A change replaces all copies, except that a multigraph adds a copy to the others.
             if !(set && self.multigraph) {
                 if old_alive > 0 {
                     dead.push((target, change.code, old_alive));
@@ -320,24 +321,24 @@ impl<'a> Resolver<'a> {
                 }
             }
             if set {
-                let source = Source::Row(change.row);
+                let source = ValueSource::Row(change.row);
                 alive.push(NewArc { target, born: change.code, died: 0, source });
                 grow(change.code, 1);
             }
             let there = there as u64;
             *match (set, there) {
-                (true, 0) => &mut outcome.added,
-                (true, _) if self.multigraph => &mut outcome.added,
-                (true, _) => &mut outcome.updated,
-                (false, 0) => &mut outcome.missing,
-                (false, _) => &mut outcome.removed,
+                (true, 0) => &mut counters.added,
+                (true, _) if self.multigraph => &mut counters.added,
+                (true, _) => &mut counters.updated,
+                (false, 0) => &mut counters.missing,
+                (false, _) => &mut counters.removed,
             } += u64::from(counts) * if set || there == 0 { 1 } else { there };
         }
         Ok(())
     }
 
     /// Whether an arc has the values of a row.
-    fn same(&self, arc: Source<'_>, row: u32) -> Result<bool> {
+    fn same(&self, arc: ValueSource<'_>, row: u32) -> Result<bool> {
         for (number, column) in self.changes.rows.iter().enumerate() {
             if self.bits(arc, number)? != column[row as usize] {
                 return Ok(false);
@@ -346,17 +347,17 @@ impl<'a> Resolver<'a> {
         Ok(true)
     }
 
-    fn bits(&self, arc: Source<'_>, property: usize) -> Result<u64> {
+    fn bits(&self, arc: ValueSource<'_>, property: usize) -> Result<u64> {
         match arc {
-            Source::Row(row) => Ok(self.changes.rows[property][row as usize]),
-            // A layer from before the property was defined has no column of it.
-            Source::Old(lists, index) => {
+            ValueSource::Row(row) => Ok(self.changes.rows[property][row as usize]),
+            // A layer written before the property was defined has no column for it.
+            ValueSource::Old(lists, index) => {
                 lists.property(property).map_or(Ok(0), |values| values.bits_at(index))
             }
         }
     }
 
-    /// Adds the old arcs to the new ones: those that died to the past.
+    /// Adds the old arcs: dead ones to `past`, the others to `alive`.
     fn copy_old(
         &self,
         old: &[Stretch<'a>],
@@ -366,7 +367,7 @@ impl<'a> Resolver<'a> {
     ) {
         for stretch in old {
             for (index, &target) in (stretch.start..).zip(&*stretch.targets) {
-                let source = Source::Old(stretch.lists, index);
+                let source = ValueSource::Old(stretch.lists, index);
                 match dead.binary_search_by_key(&target, |&(target, _, _)| target) {
                     Ok(at) => past.push(NewArc { target, born: 0, died: dead[at].1, source }),
                     Err(_) => alive.push(NewArc { target, born: 0, died: 0, source }),
@@ -379,7 +380,7 @@ impl<'a> Resolver<'a> {
     fn put(&self, chunk: &mut ArcChunk, arcs: &[NewArc<'a>], past: bool) -> Result<()> {
         for arc in arcs {
             chunk.targets.push(arc.target);
-            if self.tells {
+            if self.has_codes {
                 chunk.born.push(arc.born);
                 if past {
                     chunk.died.push(arc.died);

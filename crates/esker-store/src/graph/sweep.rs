@@ -151,11 +151,13 @@ impl<'p, 'a, W: StoredWeight> Sweeper<'p, 'a, W> {
             let (mut above, mut next) = (of.layers.len(), of.table.head(v));
             while let Some(address) = next {
                 let Some((layer, slot)) = of.stack.place(above, address, of.direction, v)? else { break };
+                // The base has handed over its fragment already.
+                if layer == 0 {
+                    break;
+                }
                 let arcs = &of.layers[layer];
                 let range = arcs.range(slot);
-                if layer == 0
-                    || !range.is_empty() && self.sink.visit_one(v, arcs.piece(range)) == Flow::Enough
-                {
+                if !range.is_empty() && self.sink.visit_one(v, arcs.piece(range)) == Flow::Enough {
                     break;
                 }
                 next = of.stack.section(layer, of.direction)?.previous_at(slot)?;

@@ -1,4 +1,4 @@
-//! Lists as two arrays: where each begins, and all targets one after another.
+//! Lists as two arrays: the offset of each list, and the targets of all lists concatenated.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,19 +10,19 @@ use super::extents::{AllLists, List};
 use crate::error::{Error, Result};
 use crate::format::Column;
 
-/// The arrays of some lists.
+/// The offset and target columns of a set of lists.
 #[derive(Debug)]
-pub struct Arrays {
+pub(crate) struct Arrays {
     offsets: Column<u64>,
     targets: Column<VertexId>,
-    /// All vertices are below.
+    /// All vertex ids are below this number.
     num_vertices: u64,
     offsets_sound: AtomicBool,
     targets_sound: AtomicBool,
 }
 
 impl Arrays {
-    /// Checks that the lengths are what the manifest says.
+    /// Checks that the column lengths match the manifest.
     pub(super) fn new(
         offsets: Column<u64>,
         targets: Column<VertexId>,
@@ -44,20 +44,21 @@ impl Arrays {
     }
 
     /// The column of offsets.
-    pub fn offsets_column(&self) -> &Column<u64> {
+    pub(crate) fn offsets_column(&self) -> &Column<u64> {
         &self.offsets
     }
 
     /// The column of targets.
-    pub fn targets_column(&self) -> &Column<VertexId> {
+    pub(crate) fn targets_column(&self) -> &Column<VertexId> {
         &self.targets
     }
 
-    /// All offsets. The first call verifies their checksums, and that they ascend from 0 to the number of arcs.
+    /// All offsets. The first call verifies their checksums and that they ascend from 0 to the number of
+    /// arcs.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.
-    pub fn offsets(&self, run: &Run) -> Result<&[u64]> {
+    pub(crate) fn offsets(&self, run: &Run) -> Result<&[u64]> {
         if !self.offsets_sound.load(Ordering::Acquire) {
             self.offsets.inspect(run, |offsets, range| self.inspect_offsets(offsets, range))?;
             self.offsets_sound.store(true, Ordering::Release);
@@ -65,11 +66,11 @@ impl Arrays {
         self.offsets.all(run)
     }
 
-    /// All targets. The first call verifies their checksums, and that each is a vertex.
+    /// All targets. The first call verifies their checksums and that each is a vertex id.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.
-    pub fn targets(&self, run: &Run) -> Result<&[VertexId]> {
+    pub(crate) fn targets(&self, run: &Run) -> Result<&[VertexId]> {
         if !self.targets_sound.load(Ordering::Acquire) {
             self.targets
                 .inspect(run, |targets, range| self.check_targets(&targets[range.clone()], range.start))?;
@@ -82,12 +83,12 @@ impl Arrays {
         Ok(AllLists::Arrays { offsets: self.offsets(run)?, targets: self.targets(run)? })
     }
 
-    /// Where a list lies in the targets and properties.
+    /// The range of arcs of a list, for the targets and the properties.
     ///
     /// # Errors
     /// [`Error::Corrupt`], also if there is no such slot.
     #[inline]
-    pub fn range(&self, slot: usize) -> Result<Range<usize>> {
+    pub(crate) fn range(&self, slot: usize) -> Result<Range<usize>> {
         let bounds = self.offsets.get(slot..slot.saturating_add(2))?;
         if bounds[0] > bounds[1] || bounds[1] > self.targets.len() as u64 {
             return Err(self.bad_offset(slot + 1));
@@ -95,12 +96,12 @@ impl Arrays {
         Ok(bounds[0] as usize..bounds[1] as usize)
     }
 
-    /// Targets of a range that [`Arrays::range`] gave, or of a part of it.
+    /// The targets of a range from [`Arrays::range`], or of a part of it.
     ///
     /// # Errors
     /// [`Error::Corrupt`], also if an entry is not a vertex.
     #[inline]
-    pub fn some_targets(&self, range: Range<usize>) -> Result<&[VertexId]> {
+    pub(crate) fn some_targets(&self, range: Range<usize>) -> Result<&[VertexId]> {
         let start = range.start;
         let targets = self.targets.get(range)?;
         if !self.targets_sound.load(Ordering::Acquire) {
@@ -109,7 +110,7 @@ impl Arrays {
         Ok(targets)
     }
 
-    /// The arcs of a list that lead to a target. Reads what a binary search looks at.
+    /// The arcs of a list that lead to `target`. Reads only the targets that a binary search visits.
     pub(super) fn find(&self, slot: usize, target: VertexId) -> Result<Range<usize>> {
         let range = self.range(slot)?;
         let (mut low, mut high) = (range.start, range.end);
@@ -134,10 +135,6 @@ impl Arrays {
         Ok(List { start: range.start, targets: Cow::Borrowed(self.some_targets(range)?) })
     }
 
-    pub(super) fn no_list(&self, slot: usize) -> Error {
-        self.offsets.corrupt(slot, format!("there is no list {slot}"))
-    }
-
     fn inspect_offsets(&self, offsets: &[u64], range: Range<usize>) -> Result<()> {
         let first = range.start.saturating_sub(1);
         let checked = &offsets[first..range.end];
@@ -154,13 +151,13 @@ impl Arrays {
         Ok(())
     }
 
-    /// That targets from `first` on are vertices.
+    /// Checks that `targets`, whose first index is `first`, are vertex ids.
     ///
     /// # Errors
     /// [`Error::Corrupt`].
     pub(crate) fn check_targets(&self, targets: &[VertexId], first: usize) -> Result<()> {
         let n = self.num_vertices;
-        // A maximum is a loop without branches, which the compiler vectorises.
+        // A maximum compiles to a loop without branches, which the compiler vectorises.
         let largest = targets.iter().fold(0, |largest, &target| largest.max(target));
         if targets.is_empty() || u64::from(largest) < n {
             return Ok(());

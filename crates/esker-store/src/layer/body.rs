@@ -1,4 +1,4 @@
-//! Writing lists in the encoding of a layer.
+//! Writes neighbour lists in the encoding of a layer.
 
 use esker_graph::{Direction, VertexId};
 
@@ -8,23 +8,23 @@ use super::plain::PlainWriter;
 use crate::error::Result;
 use crate::format::ColumnWriter;
 
-/// Writes lists, one after another.
+/// Writes lists in the order of their slots.
 #[derive(Debug)]
 pub(super) enum BodyWriter {
-    /// As arrays.
+    /// Plain arrays.
     Arrays {
-        /// Where each begins.
+        /// The offset of each list.
         offsets: ColumnWriter<u64>,
-        /// All of them.
+        /// The targets of all lists.
         targets: ColumnWriter<VertexId>,
-        /// Arcs so far.
+        /// Number of arcs written so far.
         num_arcs: u64,
     },
-    /// Coded.
+    /// Compressed blocks.
     Coded(Box<CodedWriter>),
 }
 
-/// Writes coded lists.
+/// Writes compressed lists.
 #[derive(Debug)]
 pub(super) struct CodedWriter {
     coder: Coder,
@@ -35,7 +35,7 @@ pub(super) struct CodedWriter {
 }
 
 impl BodyWriter {
-    /// Begins arrays.
+    /// Creates the files of plain arrays.
     pub(super) fn arrays(
         writer: &PlainWriter<'_>,
         direction: Direction,
@@ -47,7 +47,7 @@ impl BodyWriter {
         Ok(Self::Arrays { offsets, targets: writer.section(direction, targets)?, num_arcs: 0 })
     }
 
-    /// Begins the coded lists of all vertices.
+    /// Creates the files of the compressed lists of all vertices.
     pub(super) fn coded(writer: &PlainWriter<'_>, direction: Direction) -> Result<Self> {
         Ok(Self::Coded(Box::new(CodedWriter {
             coder: Coder::default(),
@@ -58,7 +58,7 @@ impl BodyWriter {
         })))
     }
 
-    /// Appends lists: where each ends among `targets`, and these.
+    /// Appends lists: `ends` says where each list ends in `targets`.
     pub(super) fn append(&mut self, ends: &[u64], targets: &[VertexId]) -> Result<()> {
         match self {
             Self::Arrays { offsets, targets: column, num_arcs } => {

@@ -1,4 +1,4 @@
-//! Names and kinds of the columns of one direction of a layer.
+//! File names and kinds of the columns of one direction of a layer.
 
 use std::path::{Path, PathBuf};
 
@@ -6,56 +6,56 @@ use esker_graph::Direction;
 
 use crate::format::ColumnKind;
 
-/// A column of one direction.
+/// A column of one direction of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SectionColumn {
-    /// Main: where each list begins.
+    /// Main lists: the offset of each list.
     Offsets,
-    /// Main: the lists.
+    /// Main lists: the targets.
     Targets,
-    /// Main, coded: sums before each group of lists.
+    /// Main lists, compressed: arcs and bytes before each group of lists.
     Groups,
-    /// Main, coded: the sizes of the lists of each group.
+    /// Main lists, compressed: the sizes of the lists of each group.
     Sizes,
-    /// Main, coded: the lists.
+    /// Main lists, compressed: the encoded lists.
     Lists,
-    /// Main, coded: where the blocks of long lists begin.
+    /// Main lists, compressed: the start of each block of long lists.
     Blocks,
-    /// Main: an edge property, by number.
+    /// Main lists: an edge property, by number.
     Property(u32),
-    /// Main: the code of the version that each arc was born in.
+    /// Main lists: the code of the version in which each arc was born.
     Born,
-    /// The directory of a layer that is not complete: which vertices have fragments.
+    /// The directory of a layer that is not complete: the vertices that have fragments.
     Vertices,
-    /// For each fragment, the length of the whole list at the end of the range.
+    /// For each fragment, the degree of its vertex at the end of the range.
     Degrees,
-    /// For each fragment, where the list goes on.
+    /// For each fragment, the address of the next older fragment.
     Previous,
-    /// Tombstones: the vertices that have some.
+    /// Tombstones: the vertices that have any.
     DeadVertices,
-    /// Tombstones: where those of each vertex begin.
+    /// Tombstones: the offset of each vertex's tombstones.
     DeadOffsets,
     /// Tombstones: the targets.
     DeadTargets,
     /// Tombstones: the codes of their versions.
     DeadCodes,
-    /// Past arcs: the vertices that have some.
+    /// Past arcs: the vertices that have any.
     PastVertices,
-    /// Past arcs: where those of each vertex begin.
+    /// Past arcs: the offset of each vertex's past arcs.
     PastOffsets,
     /// Past arcs: the targets.
     PastTargets,
-    /// Past arcs: the codes of the versions that they were born in.
+    /// Past arcs: the codes of the versions in which they were born.
     PastBorn,
-    /// Past arcs: the codes of the versions that they died in.
+    /// Past arcs: the codes of the versions in which they died.
     PastDied,
     /// Past arcs: an edge property, by number.
     PastProperty(u32),
 }
 
 impl SectionColumn {
-    /// The file of the column in the directory of a layer.
-    pub fn path(self, layer: &Path, direction: Direction) -> PathBuf {
+    /// The path of the column in a layer's directory.
+    pub(crate) fn path(self, layer: &Path, direction: Direction) -> PathBuf {
         let side = match direction {
             Direction::Out => "out",
             Direction::In => "in",
@@ -86,8 +86,8 @@ impl SectionColumn {
         layer.join(format!("{side}.{what}"))
     }
 
-    /// What the header of the file says.
-    pub fn kind(self, direction: Direction) -> ColumnKind {
+    /// The column kind in the header of the file.
+    pub(crate) fn kind(self, direction: Direction) -> ColumnKind {
         use ColumnKind as Kind;
         let (out, incoming) = match self {
             Self::Offsets => (Kind::OutOffsets, Kind::InOffsets),

@@ -1,4 +1,4 @@
-//! Lists that were verified as a whole, in whichever way they are kept.
+//! Fully verified lists, independent of how they are stored.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -7,51 +7,46 @@ use esker_graph::VertexId;
 
 use super::coded::{CodedLists, Index};
 
-/// A list.
+/// One list.
 #[derive(Debug, Clone)]
-pub struct List<'a> {
-    /// Its first arc among those of all lists.
-    pub start: usize,
+pub(crate) struct List<'a> {
+    /// Its first arc, counted over all lists.
+    pub(crate) start: usize,
     /// Its targets, ascending.
-    pub targets: Cow<'a, [VertexId]>,
+    pub(crate) targets: Cow<'a, [VertexId]>,
 }
 
-/// Where lists lie among all arcs, verified.
+/// The range of arcs of each list, verified.
 #[derive(Debug, Clone, Copy)]
-pub enum Extents<'a> {
-    /// Where each begins, and the end of the last.
+pub(crate) enum Extents<'a> {
+    /// The offset of each list, then the number of arcs.
     Offsets(&'a [u64]),
-    /// By sizes and sums.
+    /// The index of compressed lists.
     Index(Index<'a>),
 }
 
 impl<'a> Extents<'a> {
     /// Number of lists.
     #[inline(always)]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Self::Offsets(offsets) => offsets.len() - 1,
             Self::Index(index) => index.len(),
         }
     }
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The arcs of the list in `slot`. Panics if there is none.
+    /// The arcs of the list in `slot`. Panics if there is no such list.
     #[inline(always)]
-    pub fn range(&self, slot: usize) -> Range<usize> {
+    pub(crate) fn range(&self, slot: usize) -> Range<usize> {
         match self {
             Self::Offsets(offsets) => offsets[slot] as usize..offsets[slot + 1] as usize,
             Self::Index(index) => index.range(slot),
         }
     }
 
-    /// Number of arcs in the lists before `slot`, which may be the number of lists.
+    /// Number of arcs in the lists before `slot`; `slot` may equal the number of lists.
     #[inline(always)]
-    pub fn before(&self, slot: usize) -> usize {
+    pub(crate) fn before(&self, slot: usize) -> usize {
         match self {
             Self::Offsets(offsets) => offsets[slot] as usize,
             Self::Index(index) => index.before(slot),
@@ -59,38 +54,38 @@ impl<'a> Extents<'a> {
     }
 }
 
-/// Lists, all of them verified.
+/// All lists of a section, verified.
 #[derive(Debug, Clone, Copy)]
 pub enum AllLists<'a> {
-    /// As arrays.
+    /// Plain arrays.
     Arrays {
-        /// Where each begins, and the end of the last.
+        /// The offset of each list, then the number of arcs.
         offsets: &'a [u64],
-        /// All of them, one after another.
+        /// The targets of all lists, concatenated.
         targets: &'a [VertexId],
     },
-    /// Coded.
+    /// Compressed blocks.
     Coded(CodedLists<'a>),
 }
 
 /// The targets of consecutive lists.
 #[derive(Debug, Clone, Default)]
-pub struct Window<'a> {
+pub(crate) struct Window<'a> {
     first: usize,
     targets: Cow<'a, [VertexId]>,
 }
 
 impl<'a> AllLists<'a> {
-    /// Where they lie.
+    /// The range of arcs of each list.
     #[inline(always)]
-    pub fn extents(&self) -> Extents<'a> {
+    pub(crate) fn extents(&self) -> Extents<'a> {
         match *self {
             Self::Arrays { offsets, .. } => Extents::Offsets(offsets),
             Self::Coded(lists) => Extents::Index(lists.index()),
         }
     }
 
-    /// Where each begins, and all targets, if they are kept so.
+    /// The offsets and the targets, if the lists are plain arrays.
     pub fn arrays(&self) -> Option<(&'a [u64], &'a [VertexId])> {
         match *self {
             Self::Arrays { offsets, targets } => Some((offsets, targets)),
@@ -98,9 +93,9 @@ impl<'a> AllLists<'a> {
         }
     }
 
-    /// The targets of the lists in some slots. Time and memory by their number, unless they lie in an array. Panics if there are no such
-    /// slots.
-    pub fn window(&self, slots: Range<usize>) -> Window<'a> {
+    /// The targets of the lists in `slots`: borrowed from plain arrays, decoded into memory from compressed
+    /// lists. Panics if a slot does not exist.
+    pub(crate) fn window(&self, slots: Range<usize>) -> Window<'a> {
         match *self {
             Self::Arrays { offsets, targets } => {
                 let arcs = offsets[slots.start] as usize..offsets[slots.end] as usize;
@@ -116,10 +111,10 @@ impl<'a> AllLists<'a> {
 }
 
 impl Window<'_> {
-    /// The targets of arcs, which are counted among those of all lists. Panics if they are not within the window.
+    /// The targets of a range of arcs, counted over all lists. Panics if the range is not within the window.
     #[inline(always)]
-    pub fn targets(&self, arcs: Range<usize>) -> &[VertexId] {
-        // No arcs may lie anywhere.
+    pub(crate) fn targets(&self, arcs: Range<usize>) -> &[VertexId] {
+        // An empty range may lie outside the window.
         if arcs.is_empty() {
             return &[];
         }
@@ -127,7 +122,7 @@ impl Window<'_> {
     }
 }
 
-/// Part of some targets, borrowed if they are.
+/// A part of `targets`, borrowed if they are.
 pub(crate) fn part_of<'a>(targets: &Cow<'a, [VertexId]>, range: Range<usize>) -> Cow<'a, [VertexId]> {
     match targets {
         Cow::Borrowed(targets) => Cow::Borrowed(&targets[range]),

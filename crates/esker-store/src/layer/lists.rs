@@ -1,8 +1,8 @@
-//! Lists of vertices, one after another: where each begins, their targets, and properties beside the targets.
+//! Neighbour lists in columns: the offset of each list, the targets, and the edge properties parallel to the
+//! targets.
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use esker_graph::{Run, VertexId};
@@ -13,34 +13,34 @@ use super::extents::{AllLists, Extents, List};
 use crate::error::{Error, Result};
 use crate::format::{Column, Values};
 
-/// Lists of all vertices, or of those in a directory. The *slot* of a list is its place among them: without a directory,
-/// the vertex.
+/// The lists of all vertices, or of the vertices in a directory. The *slot* of a list is its index; without a
+/// directory it is the vertex id.
 ///
-/// Nothing read from disk is used as a position before it was checked: the methods that take a [`Run`] verify all of a
-/// column once, and the numbers in it during the same pass; the others verify the blocks that they touch.
+/// No number read from disk serves as a position before it was checked. Methods that take a [`Run`] verify a
+/// whole column once, and its numbers in the same pass; the other methods verify the blocks that they touch.
 #[derive(Debug)]
 pub struct ListColumns {
-    /// The directory: vertices, ascending.
+    /// The directory: vertices in ascending order.
     vertices: Option<Column<VertexId>>,
     body: Body,
     properties: Vec<Values>,
-    /// A weight of no size for each arc.
+    /// One zero-sized weight for each arc, for unweighted scans.
     units: Vec<()>,
-    /// All vertices are below.
+    /// All vertex ids are below this number.
     num_vertices: u64,
     vertices_sound: AtomicBool,
 }
 
-/// The lists themselves.
+/// How the lists are stored.
 #[derive(Debug)]
-pub enum Body {
-    /// Arrays of ids.
+pub(crate) enum Body {
+    /// Plain arrays of ids.
     Arrays(Arrays),
-    /// Coded, in a complete layer.
+    /// Compressed blocks, in a complete layer only.
     Coded(Coded),
 }
 
-/// The columns to make lists of.
+/// The columns of a [`ListColumns`].
 #[derive(Debug)]
 pub(super) struct Columns {
     pub(super) vertices: Option<Column<VertexId>>,
@@ -49,7 +49,7 @@ pub(super) struct Columns {
 }
 
 impl ListColumns {
-    /// Checks that the lengths are what the manifest says.
+    /// Checks that the column lengths match the manifest.
     pub(super) fn new(columns: Columns, num_vertices: u64) -> Result<Self> {
         let Columns { vertices, body, properties } = columns;
         let (num_lists, num_arcs) = match &body {
@@ -67,7 +67,7 @@ impl ListColumns {
     }
 
     /// Number of lists.
-    pub fn num_lists(&self) -> usize {
+    pub(crate) fn num_lists(&self) -> usize {
         match &self.body {
             Body::Arrays(arrays) => arrays.num_lists(),
             Body::Coded(coded) => coded.num_lists(),
@@ -79,17 +79,17 @@ impl ListColumns {
         self.units.len()
     }
 
-    /// The lists themselves.
-    pub fn body(&self) -> &Body {
+    /// The stored lists.
+    pub(crate) fn body(&self) -> &Body {
         &self.body
     }
 
-    /// Whether there is a list for every vertex, so that slots are vertices.
-    pub fn is_dense(&self) -> bool {
+    /// Whether every vertex has a list, so that slots are vertex ids.
+    pub(crate) fn is_dense(&self) -> bool {
         self.vertices.is_none()
     }
 
-    /// The values of an edge property, beside the targets.
+    /// The values of an edge property, parallel to the targets.
     pub fn property(&self, number: usize) -> Option<&Values> {
         self.properties.get(number)
     }
@@ -99,21 +99,22 @@ impl ListColumns {
         &self.properties
     }
 
-    /// As many weights of no size as there are arcs.
-    pub fn units(&self) -> &[()] {
+    /// One zero-sized weight for each arc.
+    pub(crate) fn units(&self) -> &[()] {
         &self.units
     }
 
-    /// The column of the directory, if there is one.
-    pub fn vertices_column(&self) -> Option<&Column<VertexId>> {
+    /// The column of the directory; `None` if the lists are dense.
+    pub(crate) fn vertices_column(&self) -> Option<&Column<VertexId>> {
         self.vertices.as_ref()
     }
 
-    /// The directory, if there is one. The first call verifies its checksums, and that it ascends.
+    /// The directory; `None` if the lists are dense. The first call verifies its checksums and that it
+    /// ascends.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.
-    pub fn vertices(&self, run: &Run) -> Result<Option<&[VertexId]>> {
+    pub(crate) fn vertices(&self, run: &Run) -> Result<Option<&[VertexId]>> {
         let Some(column) = &self.vertices else { return Ok(None) };
         if !self.vertices_sound.load(Ordering::Acquire) {
             column.inspect(run, |vertices, range| {
@@ -122,8 +123,10 @@ impl ListColumns {
                 let too_large = checked.last().is_some_and(|&v| u64::from(v) >= self.num_vertices);
                 if wrong.is_some() || too_large {
                     let index = range.start + wrong.unwrap_or(checked.len() - 1);
-                    return Err(column
-                        .corrupt(index.min(vertices.len() - 1), "vertices do not ascend as they should"));
+                    return Err(column.corrupt(
+                        index.min(vertices.len() - 1),
+                        "the vertices of a directory do not ascend, or one is too large",
+                    ));
                 }
                 Ok(())
             })?;
@@ -132,18 +135,18 @@ impl ListColumns {
         column.all(run).map(Some)
     }
 
-    /// Where the lists lie among all arcs. The first call verifies that.
+    /// The range of arcs of each list. The first call verifies the ranges.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.
-    pub fn extents(&self, run: &Run) -> Result<Extents<'_>> {
+    pub(crate) fn extents(&self, run: &Run) -> Result<Extents<'_>> {
         match &self.body {
             Body::Arrays(arrays) => arrays.offsets(run).map(Extents::Offsets),
             Body::Coded(coded) => coded.index(run).map(Extents::Index),
         }
     }
 
-    /// All lists. The first call verifies their checksums, and that each target is a vertex.
+    /// All lists. The first call verifies their checksums and that each target is a vertex id.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.
@@ -154,11 +157,11 @@ impl ListColumns {
         }
     }
 
-    /// The slot of the list of `v`, if it has one.
+    /// The slot of the list of `v`; `None` if `v` has no list.
     ///
     /// # Errors
     /// [`Error::Corrupt`].
-    pub fn slot_of(&self, v: VertexId) -> Result<Option<usize>> {
+    pub(crate) fn slot_of(&self, v: VertexId) -> Result<Option<usize>> {
         let Some(vertices) = &self.vertices else {
             return Ok(((v as usize) < self.num_lists()).then_some(v as usize));
         };
@@ -174,39 +177,24 @@ impl ListColumns {
         Ok(None)
     }
 
-    /// The vertex whose list has a slot.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`], also if there is no such slot.
-    pub fn vertex_at(&self, slot: usize) -> Result<VertexId> {
-        match &self.vertices {
-            Some(vertices) => vertices.at(slot),
-            None if slot < self.num_lists() => Ok(slot as VertexId),
-            None => Err(match &self.body {
-                Body::Arrays(arrays) => arrays.no_list(slot),
-                Body::Coded(coded) => coded.no_list(slot),
-            }),
-        }
-    }
-
-    /// Which arcs are those of a list.
+    /// The range of arcs of a list.
     ///
     /// # Errors
     /// [`Error::Corrupt`], also if there is no such slot.
     #[inline]
-    pub fn range(&self, slot: usize) -> Result<Range<usize>> {
+    pub(crate) fn range(&self, slot: usize) -> Result<Range<usize>> {
         match &self.body {
             Body::Arrays(arrays) => arrays.range(slot),
             Body::Coded(coded) => coded.range(slot),
         }
     }
 
-    /// A list.
+    /// Reads a list.
     ///
     /// # Errors
     /// [`Error::Corrupt`], also if there is no such slot, or an entry is not a vertex.
     #[inline]
-    pub fn list(&self, slot: usize) -> Result<List<'_>> {
+    pub(crate) fn list(&self, slot: usize) -> Result<List<'_>> {
         match &self.body {
             Body::Arrays(arrays) => arrays.list(slot),
             Body::Coded(coded) => {
@@ -216,12 +204,12 @@ impl ListColumns {
         }
     }
 
-    /// The arcs of a list that lead to a target: several only in a multigraph. Takes time by the logarithm of the list's length, or by
-    /// its length if it is compressed.
+    /// The arcs of a list that lead to `target`; more than one only in a multigraph. Takes time logarithmic
+    /// in the list's length, or linear if the lists are compressed.
     ///
     /// # Errors
     /// [`Error::Corrupt`], also if there is no such slot.
-    pub fn find(&self, slot: usize, target: VertexId) -> Result<Range<usize>> {
+    pub(crate) fn find(&self, slot: usize, target: VertexId) -> Result<Range<usize>> {
         match &self.body {
             Body::Arrays(arrays) => arrays.find(slot, target),
             Body::Coded(_) => {
@@ -233,16 +221,16 @@ impl ListColumns {
         }
     }
 
-    /// An error about the target of an arc.
-    pub fn corrupt(&self, arc: usize, reason: impl Into<String>) -> Error {
+    /// A corruption error about the target of an arc.
+    pub(crate) fn corrupt(&self, arc: usize, reason: impl Into<String>) -> Error {
         match &self.body {
             Body::Arrays(arrays) => arrays.targets_column().corrupt(arc, reason),
-            // Where among the bytes would have to be looked for, and the list is named.
+            // Finding the byte would take a search; the reason already names the list.
             Body::Coded(coded) => coded.columns().lists.corrupt(0, reason),
         }
     }
 
-    /// Bytes of the columns of the lists themselves: without directory and properties.
+    /// Bytes of the files of the lists, without directory and properties.
     pub fn list_bytes(&self) -> u64 {
         match &self.body {
             Body::Arrays(arrays) => {
@@ -255,8 +243,8 @@ impl ListColumns {
         }
     }
 
-    /// Gives up the memory that point reads have filled: see [`crate::io::Map::release`].
-    pub fn release(&self) {
+    /// Returns to the system the memory that point reads have filled: see [`crate::io::Map::release`].
+    pub(crate) fn release(&self) {
         match &self.body {
             Body::Arrays(arrays) => {
                 arrays.offsets_column().release();
@@ -271,19 +259,5 @@ impl ListColumns {
             }
         }
         self.properties.iter().for_each(Values::release);
-    }
-
-    /// The files, for reports.
-    pub fn files(&self) -> Vec<PathBuf> {
-        let fixed = match &self.body {
-            Body::Arrays(arrays) => vec![arrays.offsets_column().path(), arrays.targets_column().path()],
-            Body::Coded(coded) => {
-                let CodedColumns { groups, sizes, lists, blocks } = coded.columns();
-                vec![groups.path(), sizes.path(), lists.path(), blocks.path()]
-            }
-        };
-        let vertices = self.vertices.iter().map(Column::path);
-        let properties = self.properties.iter().map(Values::path);
-        fixed.into_iter().chain(vertices).chain(properties).map(Path::to_owned).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! Layers: immutable parts of a graph on disk, each in a directory of its own, in one of several encodings.
+//! Layers: immutable parts of a graph on disk, each in its own directory and in one of several encodings.
 
 mod columns;
 mod codes;
@@ -12,17 +12,16 @@ mod body;
 mod order;
 mod write;
 
-pub use arrays::Arrays;
-pub(crate) use coded::AHEAD_BYTES;
-pub use coded::{
-    BLOCK_LEN, Coded, CodedColumns, CodedLists, Coder, GroupWalk, Index, Parts, Place, Places, ROOM,
-};
-pub use codes::{CodeSlice, Codes, code_type};
+pub(crate) use arrays::Arrays;
+pub use coded::CodedLists;
+pub(crate) use coded::{AHEAD_BYTES, BLOCK_LEN, Coded, CodedColumns, Coder, Index, Place, Places};
+pub(crate) use codes::{CodeSlice, code_type};
 pub use columns::SectionColumn;
-pub(crate) use extents::part_of;
-pub use extents::{AllLists, Extents, List, Window};
-pub use lists::{Body, ListColumns};
+pub use extents::AllLists;
+pub(crate) use extents::{Extents, List, Window, part_of};
+pub(crate) use lists::Body;
+pub use lists::ListColumns;
 pub use plain::{DictionaryFiles, PlainLayer, PlainWriter};
-pub(crate) use section::for_runs;
-pub use section::{Address, Dead, Past, Section};
+pub use section::Section;
+pub(crate) use section::{Address, for_runs};
 pub use write::{ArcChunk, SectionChunk, SectionShape, SectionWriter};

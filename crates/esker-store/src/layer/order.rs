@@ -1,4 +1,4 @@
-//! Work that is done in any order, and handed over in its own.
+//! Work done in parallel whose results are handed over in order.
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -8,19 +8,20 @@ use esker_graph::Run;
 
 use crate::error::Result;
 
-/// How often a waiting thread looks for cancellation.
+/// Interval at which a waiting thread checks for cancellation.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-struct Line<T> {
-    /// What is handed over next.
+struct ReorderBuffer<T> {
+    /// The index of the next result to hand over.
     next: usize,
-    waiting: BTreeMap<usize, T>,
+    finished: BTreeMap<usize, T>,
     is_busy: bool,
     has_failed: bool,
 }
 
-/// Makes `0..count` on the threads of `run`, and calls `put` with each in order, while further ones are made. Whoever made one that is
-/// due hands over all that are. Nobody goes on who is more than twice the number of threads ahead: so many wait at most.
+/// Computes items `0..count` with `make` on the threads of `run`, and calls `put` with each in order while later
+/// items are computed. The thread that finishes the next item due hands over all consecutive finished items. A
+/// thread that is more than twice the number of threads ahead waits, so at most that many results are held.
 ///
 /// # Errors
 /// The first error of `make` or `put`; cancellation.
@@ -30,32 +31,34 @@ pub(super) fn in_order<T: Send>(
     make: impl Fn(usize) -> Result<T> + Sync,
     put: impl FnMut(T) -> Result<()> + Send,
 ) -> Result<()> {
-    let line = Mutex::new(Line { next: 0, waiting: BTreeMap::new(), is_busy: false, has_failed: false });
+    let buffer =
+        Mutex::new(ReorderBuffer { next: 0, finished: BTreeMap::new(), is_busy: false, has_failed: false });
     let (moved, put) = (Condvar::new(), Mutex::new(put));
     let ahead_max = 2 * run.threads();
-    let lock = || -> MutexGuard<'_, Line<T>> { line.lock().unwrap_or_else(PoisonError::into_inner) };
+    let lock =
+        || -> MutexGuard<'_, ReorderBuffer<T>> { buffer.lock().unwrap_or_else(PoisonError::into_inner) };
     let deliver = |index: usize, made: T| -> Result<()> {
-        let mut line = lock();
-        // The one that is due is never waited for here: indices are given out in ascending order.
-        while index > line.next + ahead_max && !line.has_failed {
+        let mut buffer = lock();
+        // The item that is due never waits here, since indices are given out in ascending order.
+        while index > buffer.next + ahead_max && !buffer.has_failed {
             run.check()?;
-            line = moved.wait_timeout(line, PATIENCE).unwrap_or_else(PoisonError::into_inner).0;
+            buffer = moved.wait_timeout(buffer, PATIENCE).unwrap_or_else(PoisonError::into_inner).0;
         }
-        line.waiting.insert(index, made);
-        while !line.is_busy && !line.has_failed {
-            let next = line.next;
-            let Some(due) = line.waiting.remove(&next) else { break };
-            line.is_busy = true;
-            drop(line);
+        buffer.finished.insert(index, made);
+        while !buffer.is_busy && !buffer.has_failed {
+            let next = buffer.next;
+            let Some(due) = buffer.finished.remove(&next) else { break };
+            buffer.is_busy = true;
+            drop(buffer);
             let done = put.lock().unwrap_or_else(PoisonError::into_inner)(due);
-            line = lock();
-            (line.is_busy, line.next, line.has_failed) = (false, next + 1, done.is_err());
+            buffer = lock();
+            (buffer.is_busy, buffer.next, buffer.has_failed) = (false, next + 1, done.is_err());
             moved.notify_all();
             done?;
         }
         Ok(())
     };
-    let step = |index: usize| {
+    let process = |index: usize| {
         let done = make(index).and_then(|made| deliver(index, made));
         if done.is_err() {
             lock().has_failed = true;
@@ -63,7 +66,7 @@ pub(super) fn in_order<T: Send>(
         }
         done
     };
-    run.share(count, || (), |(), index| step(index)).map(drop)
+    run.share(count, || (), |(), index| process(index)).map(drop)
 }
 
 #[cfg(test)]
@@ -74,13 +77,13 @@ mod tests {
     use crate::error::Error;
 
     #[test]
-    fn what_is_made_is_handed_over_in_order_and_little_waits() {
+    fn results_arrive_in_order_and_few_are_held() {
         for threads in [1, 2, 4] {
             let run = Run::with_threads(threads).unwrap();
             let (made, most, mut seen) = (AtomicUsize::new(0), AtomicUsize::new(0), Vec::new());
             let make = |index: usize| {
                 if index.is_multiple_of(10) {
-                    // Others go on meanwhile, but not for long.
+                    // Other threads run ahead meanwhile, but only up to the limit.
                     std::thread::sleep(Duration::from_millis(2));
                 }
                 made.fetch_add(1, Ordering::Relaxed);
@@ -94,12 +97,12 @@ mod tests {
             .unwrap();
             assert!(seen.into_iter().eq(0..200));
             let most = most.into_inner();
-            assert!(most <= 3 * threads + 2, "{most} at once with {threads} threads");
+            assert!(most <= 3 * threads + 2, "{most} results held at once with {threads} threads");
         }
     }
 
     #[test]
-    fn a_failure_ends_it() {
+    fn an_error_of_make_or_put_stops_the_work() {
         let run = Run::with_threads(3).unwrap();
         let wrong = |index: usize| Error::Invalid(format!("{index} is wrong"));
         let made =

@@ -1,4 +1,4 @@
-//! The lists of one direction of a layer: alive, dead and past.
+//! The lists of one direction of a layer: alive arcs, tombstones and past arcs.
 
 use std::ops::Range;
 use std::path::Path;
@@ -18,67 +18,67 @@ use crate::format::{
 };
 use crate::io::Files;
 
-/// A place in a stack of layers: 24 bits of layer number, 40 bits of the slot of a list in its directory.
+/// The address of a fragment in a stack of layers: 24 bits of layer number, 40 bits of the fragment's slot in the
+/// layer's directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Address(pub u64);
+pub(crate) struct Address(pub(crate) u64);
 
 impl Address {
-    /// No place.
-    pub const NONE: Self = Self(0);
     const SLOT_BITS: u32 = 40;
 
-    /// The list in `slot` of the layer of a number, which is not 0.
-    pub fn new(layer: u32, slot: usize) -> Self {
+    /// The fragment in `slot` of layer number `layer`, which is not 0.
+    pub(crate) fn new(layer: u32, slot: usize) -> Self {
         Self(u64::from(layer) << Self::SLOT_BITS | slot as u64)
     }
 
-    /// Number of the layer.
+    /// The number of the layer.
     #[inline(always)]
-    pub fn layer(self) -> u32 {
+    pub(crate) fn layer(self) -> u32 {
         (self.0 >> Self::SLOT_BITS) as u32
     }
 
-    /// The slot.
+    /// The slot of the fragment.
     #[inline(always)]
-    pub fn slot(self) -> usize {
+    pub(crate) fn slot(self) -> usize {
         (self.0 & ((1 << Self::SLOT_BITS) - 1)) as usize
     }
 }
 
-/// Tombstones: pairs whose arcs in older layers are dead.
+/// Tombstones: pairs (vertex, target) that delete arcs of older layers.
 #[derive(Debug)]
-pub struct Dead {
+pub(crate) struct Dead {
     /// The pairs.
-    pub lists: ListColumns,
-    /// Since which version, if the layer tells several apart.
-    pub codes: Option<Codes>,
+    pub(crate) lists: ListColumns,
+    /// The code of the version of each tombstone; `None` if the layer holds a single version.
+    pub(crate) codes: Option<Codes>,
 }
 
-/// Arcs that lived and died within the range of a layer.
+/// Past arcs: arcs that lived and died within the range of a layer.
 #[derive(Debug)]
-pub struct Past {
+pub(crate) struct Past {
     /// The arcs.
-    pub lists: ListColumns,
-    /// The versions that they were born in.
-    pub born: Codes,
-    /// The versions that they died in.
-    pub died: Codes,
+    pub(crate) lists: ListColumns,
+    /// The codes of the versions in which they were born.
+    pub(crate) born: Codes,
+    /// The codes of the versions in which they died.
+    pub(crate) died: Codes,
 }
 
 /// The lists of one direction of a layer.
 #[derive(Debug)]
 pub struct Section {
     main: ListColumns,
-    /// The code of the version that each arc of the main lists was born in; `None` if the layer tells no versions apart.
+    /// The code of the version in which each arc of the main lists was born; `None` if the layer holds a
+    /// single version.
     born: Option<Codes>,
-    /// For each fragment: length of the whole list. `None` in a complete layer.
+    /// For each fragment, the degree of its vertex. `None` in a complete layer.
     degrees: Option<Column<VertexId>>,
     previous: Option<Column<u64>>,
     dead: Option<Dead>,
     past: Option<Past>,
 }
 
-/// What is needed to open the files of a section.
+/// The arguments for opening the files of a section.
 struct Opener<'a> {
     files: &'a dyn Files,
     layer: &'a Path,
@@ -109,7 +109,7 @@ impl Opener<'_> {
         let open = |record: &&PropertyRecord| {
             let column = column(record.number);
             let (path, spec) = (column.path(self.layer, self.direction), self.spec(column));
-            // Codes of texts grow wider with their dictionary.
+            // The codes of texts grow wider with their dictionary.
             match record.texts {
                 true => Values::open_of_kind(self.files, &path, spec),
                 false => Values::open(self.files, &path, spec, record.element),
@@ -122,16 +122,20 @@ impl Opener<'_> {
         self.record.section(self.direction)
     }
 
-    /// Lists as arrays; so many of them, and so many arcs.
+    /// Opens lists stored as arrays; `sizes` are the numbers of lists and arcs.
     fn arrays(&self, offsets: SectionColumn, targets: SectionColumn, sizes: (u64, u64)) -> Result<Body> {
         let (offsets, targets) = (self.column(offsets)?, self.column(targets)?);
         Arrays::new(offsets, targets, self.record.num_vertices, sizes).map(Body::Arrays)
     }
 
-    /// Coded lists of all vertices.
+    /// Opens the compressed lists of all vertices.
     fn coded(&self, sizes: (u64, u64)) -> Result<Body> {
         if !self.record.complete {
-            return Err(Error::corrupt(self.layer, 0, "a layer is compressed that is not complete"));
+            return Err(Error::corrupt(
+                self.layer,
+                0,
+                "only complete layers can be compressed, and this one is not complete",
+            ));
         }
         let columns = CodedColumns {
             groups: self.column(SectionColumn::Groups)?,
@@ -218,76 +222,77 @@ impl Section {
             (degrees, previous) = (Some(lengths), Some(links));
         } else if main.num_lists() as u64 != record.num_vertices {
             let path = SectionColumn::Offsets.path(layer, direction);
-            return Err(Error::corrupt(path, 0, "a complete layer has a list for each vertex"));
+            return Err(Error::corrupt(path, 0, "a complete layer does not have one list for each vertex"));
         }
         Ok(Self { main, born, degrees, previous, dead: opener.dead()?, past: opener.past()? })
     }
 
-    /// The lists, or fragments of lists, as they are at the end of the range.
+    /// The lists, or fragments of lists, at the end of the layer's range.
     pub fn main(&self) -> &ListColumns {
         &self.main
     }
 
-    /// When the arcs of the main lists were born, if the layer tells several versions apart.
-    pub fn born(&self) -> Option<&Codes> {
+    /// The versions in which the main arcs were born; `None` if the layer holds a single version.
+    pub(crate) fn born(&self) -> Option<&Codes> {
         self.born.as_ref()
     }
 
-    /// Tombstones, if any.
-    pub fn dead(&self) -> Option<&Dead> {
+    /// The tombstones; `None` if there are none.
+    pub(crate) fn dead(&self) -> Option<&Dead> {
         self.dead.as_ref()
     }
 
-    /// Arcs that lived and died within the range, if any.
-    pub fn past(&self) -> Option<&Past> {
+    /// The past arcs; `None` if there are none.
+    pub(crate) fn past(&self) -> Option<&Past> {
         self.past.as_ref()
     }
 
-    /// Length of the whole list, of which a fragment is part, at the end of the range.
+    /// The degree, at the end of the range, of the vertex whose fragment is in `slot`.
     ///
     /// # Errors
     /// [`Error::Corrupt`], also if there is no such slot.
-    pub fn degree_at(&self, slot: usize) -> Result<usize> {
+    pub(crate) fn degree_at(&self, slot: usize) -> Result<usize> {
         match &self.degrees {
             Some(degrees) => degrees.at(slot).map(|degree| degree as usize),
             None => self.main.range(slot).map(|range| range.len()),
         }
     }
 
-    /// Where the list goes on behind a fragment; `None`: the fragment is the whole list.
+    /// The address of the next older fragment; `None` if this fragment is the end of its chain.
     ///
     /// # Errors
     /// [`Error::Corrupt`], also if there is no such slot.
     #[inline]
-    pub fn previous_at(&self, slot: usize) -> Result<Option<Address>> {
+    pub(crate) fn previous_at(&self, slot: usize) -> Result<Option<Address>> {
         match &self.previous {
             Some(previous) => previous.at(slot).map(|address| (address != 0).then_some(Address(address))),
             None => Ok(None),
         }
     }
 
-    /// Size of the files of lengths and links.
-    pub fn links_bytes(&self) -> u64 {
+    /// Bytes of the files of degrees and links.
+    pub(crate) fn links_bytes(&self) -> u64 {
         self.degrees.as_ref().map_or(0, Column::file_bytes)
             + self.previous.as_ref().map_or(0, Column::file_bytes)
     }
 
-    /// All lengths of whole lists and all links, verified; `None` in a complete layer.
+    /// All degrees and all links, verified; `None` in a complete layer.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.
-    pub fn links(&self, run: &Run) -> Result<Option<(&[VertexId], &[u64])>> {
+    pub(crate) fn links(&self, run: &Run) -> Result<Option<(&[VertexId], &[u64])>> {
         match (&self.degrees, &self.previous) {
             (Some(degrees), Some(previous)) => Ok(Some((degrees.all(run)?, previous.all(run)?))),
             _ => Ok(None),
         }
     }
 
-    /// The tombstones of a vertex that count at `rank` (`None`: at the end of the range), ascending, appended to `out`.
+    /// Appends to `out` the tombstones of `v` at `rank` (`None`: at the end of the range), in ascending
+    /// order.
     ///
     /// # Errors
     /// [`Error::Corrupt`].
-    pub fn dead_targets(&self, v: VertexId, rank: Option<u32>, out: &mut Vec<VertexId>) -> Result<()> {
+    pub(crate) fn dead_targets(&self, v: VertexId, rank: Option<u32>, out: &mut Vec<VertexId>) -> Result<()> {
         let Some(dead) = &self.dead else { return Ok(()) };
         let Some(slot) = dead.lists.slot_of(v)? else { return Ok(()) };
         let list = dead.lists.list(slot)?;
@@ -303,11 +308,11 @@ impl Section {
         Ok(())
     }
 
-    /// Whether there is a tombstone for an arc that counts at `rank` (`None`: at the end of the range).
+    /// Whether a tombstone deletes the arc at `rank` (`None`: at the end of the range).
     ///
     /// # Errors
     /// [`Error::Corrupt`].
-    pub fn is_dead(&self, v: VertexId, target: VertexId, rank: Option<u32>) -> Result<bool> {
+    pub(crate) fn is_dead(&self, v: VertexId, target: VertexId, rank: Option<u32>) -> Result<bool> {
         let Some(dead) = &self.dead else { return Ok(false) };
         let Some(slot) = dead.lists.slot_of(v)? else { return Ok(false) };
         for at in dead.lists.find(slot, target)? {
@@ -322,12 +327,12 @@ impl Section {
         Ok(false)
     }
 
-    /// The past arcs of a vertex that are alive at `rank`: calls `take` with all that there are, and the positions among them of each
-    /// stretch that is.
+    /// Finds the past arcs of a vertex that are alive at `rank`. Calls `take` with all past arcs of the
+    /// vertex and each maximal run of positions among them that is alive.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; what `take` returns.
-    pub fn past_runs<'a>(
+    pub(crate) fn past_runs<'a>(
         &'a self,
         v: VertexId,
         rank: u32,
@@ -344,7 +349,7 @@ impl Section {
     }
 }
 
-/// Calls `take` with each maximal stretch of `range` whose positions, counted from its start, are `wanted`.
+/// Calls `take` with each maximal run of `range` whose positions, counted from its start, are `wanted`.
 pub(crate) fn for_runs(
     range: Range<usize>,
     wanted: impl Fn(usize) -> bool,

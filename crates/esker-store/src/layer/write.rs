@@ -1,4 +1,4 @@
-//! Writing the lists of one direction of a layer, in chunks of vertices that threads make side by side.
+//! Writes the lists of one direction of a layer, in chunks of vertices that threads prepare in parallel.
 
 use esker_graph::{Direction, Run, VertexId};
 
@@ -9,62 +9,64 @@ use super::plain::PlainWriter;
 use crate::error::Result;
 use crate::format::{ColumnWriter, Element, ElementType, Encoding, SectionRecord};
 
-/// Lists of arcs of some vertices.
+/// Lists of arcs of several vertices.
 #[derive(Debug, Default)]
 pub struct ArcChunk {
-    /// For each list, where it ends among the targets of the chunk.
-    pub ends: Vec<u64>,
-    /// All lists, each ascending.
+    /// For each list, its end among the targets of the chunk.
+    pub(crate) ends: Vec<u64>,
+    /// The targets of all lists, ascending within each list.
     pub targets: Vec<VertexId>,
-    /// The code that each arc was born with; empty if the layer tells no versions apart.
-    pub born: Vec<u32>,
-    /// The code that each arc died with; likewise, and only of tombstones and past arcs.
-    pub died: Vec<u32>,
+    /// The code of the version in which each arc was born; empty if the layer holds a single version.
+    pub(crate) born: Vec<u32>,
+    /// The code of the version in which each arc died; only for tombstones and past arcs, and empty if the
+    /// layer holds a single version.
+    pub(crate) died: Vec<u32>,
     /// For each edge property, the bits of its values: see [`crate::format::Values::bits_at`].
     pub properties: Vec<Vec<u64>>,
 }
 
 impl ArcChunk {
-    /// Ends a list.
+    /// Ends the current list.
     pub fn end_list(&mut self) {
         self.ends.push(self.targets.len() as u64);
     }
 
-    /// Where the list that is being made begins.
-    pub fn list_start(&self) -> usize {
+    /// Where the current list begins.
+    pub(crate) fn list_start(&self) -> usize {
         self.ends.last().map_or(0, |&end| end as usize)
     }
 }
 
-/// Fragments of some vertices, ascending, or the lists of all vertices of a range.
+/// The fragments of several vertices in ascending order, or the lists of all vertices of a range.
 #[derive(Debug, Default)]
 pub struct SectionChunk {
     /// The vertices.
-    pub vertices: Vec<VertexId>,
-    /// Length of the whole list of each; not used in a complete layer.
-    pub degrees: Vec<VertexId>,
-    /// Where the list of each goes on: see [`super::Address`]; not used in a complete layer.
-    pub previous: Vec<u64>,
-    /// The arcs of each that are alive at the end.
+    pub(crate) vertices: Vec<VertexId>,
+    /// The degree of each vertex; unused in a complete layer.
+    pub(crate) degrees: Vec<VertexId>,
+    /// The address of the next older fragment of each vertex (see `Address`); unused in a complete
+    /// layer.
+    pub(crate) previous: Vec<u64>,
+    /// The arcs of each vertex that are alive at the end of the range.
     pub main: ArcChunk,
     /// The vertices with tombstones, ascending.
-    pub dead_vertices: Vec<VertexId>,
+    pub(crate) dead_vertices: Vec<VertexId>,
     /// Their tombstones.
-    pub dead: ArcChunk,
+    pub(crate) dead: ArcChunk,
     /// The vertices with past arcs, ascending.
-    pub past_vertices: Vec<VertexId>,
+    pub(crate) past_vertices: Vec<VertexId>,
     /// Their past arcs.
-    pub past: ArcChunk,
+    pub(crate) past: ArcChunk,
 }
 
-/// What the columns of a section are like.
+/// Which columns a section has, and their types.
 #[derive(Debug, Clone)]
 pub struct SectionShape {
     /// Whether every vertex has a list.
     pub complete: bool,
-    /// How the lists are kept that are alive at the end; plain, unless every vertex has one.
+    /// The encoding of the main lists; plain unless every vertex has a list.
     pub encoding: Encoding,
-    /// The type of codes, if the layer tells several versions apart: see [`super::code_type`].
+    /// The type of version codes (see `code_type`); `None` if the layer holds a single version.
     pub codes: Option<ElementType>,
     /// The types of the edge properties, by number.
     pub properties: Vec<ElementType>,
@@ -72,7 +74,7 @@ pub struct SectionShape {
 
 macro_rules! any_writer {
     ($($code:ident($type:ty)),*) => {
-        /// Writes a column whose type is known only at run time, from bits.
+        /// Writes a column of a type known only at run time from the bits of its values.
         #[derive(Debug)]
         enum AnyWriter {
             $($code(ColumnWriter<$type>, Vec<$type>),)*
@@ -110,7 +112,7 @@ macro_rules! any_writer {
 
 any_writer!(U8(u8), U16(u16), U32(u32), U64(u64), I32(i32), I64(i64), F32(f32), F64(f64));
 
-/// The columns of lists of arcs.
+/// Writes the columns of one set of lists.
 #[derive(Debug)]
 struct ArcsWriter {
     vertices: Option<ColumnWriter<VertexId>>,
@@ -122,10 +124,10 @@ struct ArcsWriter {
     num_arcs: u64,
 }
 
-/// Where the columns of lists of arcs go.
+/// The names of the columns of one set of lists.
 struct ArcsColumns<'a> {
     vertices: Option<SectionColumn>,
-    /// Columns of offsets and of targets; `None`: coded.
+    /// The columns of offsets and of targets; `None`: compressed lists.
     arrays: Option<(SectionColumn, SectionColumn)>,
     born: Option<SectionColumn>,
     died: Option<SectionColumn>,
@@ -182,7 +184,7 @@ impl ArcsWriter {
         Ok(())
     }
 
-    /// Number of lists and of arcs.
+    /// Completes and syncs the files; returns the numbers of lists and arcs.
     fn finish(self) -> Result<(u64, u64)> {
         finish(self.vertices)?;
         self.lists.finish()?;
@@ -204,13 +206,13 @@ pub struct SectionWriter<'a> {
     main: ArcsWriter,
     degrees: Option<ColumnWriter<VertexId>>,
     previous: Option<ColumnWriter<u64>>,
-    /// Made when there are any.
+    /// Created by the first tombstone.
     dead: Option<ArcsWriter>,
     past: Option<ArcsWriter>,
 }
 
 impl<'a> SectionWriter<'a> {
-    /// Makes the files.
+    /// Creates the files.
     ///
     /// # Errors
     /// [`crate::Error::Io`].
@@ -230,7 +232,7 @@ impl<'a> SectionWriter<'a> {
         Ok(Self { writer, direction, shape, main, degrees, previous, dead: None, past: None })
     }
 
-    /// Appends the lists of vertices behind all those before.
+    /// Appends the lists of a chunk; its vertices come after those of earlier chunks.
     ///
     /// # Errors
     /// [`crate::Error::Io`].
@@ -250,7 +252,7 @@ impl<'a> SectionWriter<'a> {
                 died: Some(SectionColumn::DeadCodes),
                 property: None,
             };
-            self.made(Self::dead_mut, &columns)?.append(&chunk.dead_vertices, &chunk.dead)?;
+            self.get_or_create(Self::dead_mut, &columns)?.append(&chunk.dead_vertices, &chunk.dead)?;
         }
         if !chunk.past_vertices.is_empty() {
             let columns = ArcsColumns {
@@ -260,7 +262,7 @@ impl<'a> SectionWriter<'a> {
                 died: Some(SectionColumn::PastDied),
                 property: Some(&SectionColumn::PastProperty),
             };
-            self.made(Self::past_mut, &columns)?.append(&chunk.past_vertices, &chunk.past)?;
+            self.get_or_create(Self::past_mut, &columns)?.append(&chunk.past_vertices, &chunk.past)?;
         }
         Ok(())
     }
@@ -273,7 +275,7 @@ impl<'a> SectionWriter<'a> {
         &mut self.past
     }
 
-    fn made(
+    fn get_or_create(
         &mut self,
         which: impl Fn(&mut Self) -> &mut Option<ArcsWriter>,
         columns: &ArcsColumns<'_>,
@@ -281,10 +283,10 @@ impl<'a> SectionWriter<'a> {
         if which(self).is_none() {
             *which(self) = Some(ArcsWriter::create(self.writer, self.direction, &self.shape, columns)?);
         }
-        Ok(which(self).as_mut().unwrap_or_else(|| unreachable!("it was just made")))
+        Ok(which(self).as_mut().unwrap_or_else(|| unreachable!("created above")))
     }
 
-    /// Completes and syncs the files; what the manifest must say of them.
+    /// Completes and syncs the files; returns the counts for the manifest.
     ///
     /// # Errors
     /// [`crate::Error::Io`].
@@ -297,12 +299,12 @@ impl<'a> SectionWriter<'a> {
         Ok(SectionRecord { lists, arcs, dead_lists, dead_arcs, past_lists, past_arcs })
     }
 
-    /// Makes chunks `0..count` on the threads of `run` and appends them in order, while further ones are made. Memory: that of three
-    /// chunks a thread.
+    /// Makes chunks `0..count` on the threads of `run` and appends them in order, while later chunks are
+    /// made. Holds at most three chunks for each thread in memory.
     ///
     /// # Errors
     /// The first error of `make` or of writing; cancellation.
-    pub fn append_all(
+    pub(crate) fn append_all(
         &mut self,
         run: &Run,
         count: usize,

@@ -1,21 +1,21 @@
-//! One direction of a layer that is merged: its columns, verified, and where a pass over its vertices stands.
+//! One direction of a merged layer: its columns, verified, and cursors for passes over its vertices.
 
 use std::ops::Range;
 
 use esker_graph::{Run, VertexId};
 
-use super::told::Told;
+use super::versions::MergedVersions;
 use crate::error::{Error, Result};
 use crate::layer::{AllLists, CodeSlice, ListColumns, PlainLayer, Section, Window};
 
-/// Lists, verified.
+/// Verified lists.
 #[derive(Debug)]
 pub(super) struct Lists<'a> {
     pub(super) columns: &'a ListColumns,
-    /// The directory; empty if there is a list for each vertex.
+    /// The directory; empty if every vertex has a list.
     pub(super) vertices: &'a [VertexId],
     pub(super) all: AllLists<'a>,
-    /// All targets, if they lie in an array: always, but of a complete layer.
+    /// All targets, if they are a plain array; only a complete layer may have compressed lists instead.
     pub(super) targets: &'a [VertexId],
 }
 
@@ -31,7 +31,7 @@ impl<'a> Lists<'a> {
         self.all.extents().range(slot)
     }
 
-    /// The first slot whose vertex is not below `v`.
+    /// The slot of the first vertex that is not below `v`.
     pub(super) fn slot_from(&self, v: usize) -> usize {
         if self.columns.is_dense() {
             v.min(self.all.extents().len())
@@ -40,18 +40,18 @@ impl<'a> Lists<'a> {
         }
     }
 
-    /// The targets of the lists of some vertices.
+    /// The targets of the lists of a range of vertices.
     pub(super) fn window(&self, vertices: Range<usize>) -> Window<'a> {
         self.all.window(self.slot_from(vertices.start)..self.slot_from(vertices.end))
     }
 
-    /// Lists, and arcs in them, of vertices below `v`.
+    /// The number of lists and arcs of vertices below `v`.
     fn entries_before(&self, v: usize) -> usize {
         let slot = self.slot_from(v);
         slot + self.all.extents().before(slot)
     }
 
-    /// The list of `v`, if it has one; `slot` stands at or before it, and moves on to it.
+    /// The list of `v`, if it has one. `slot` must be at or before it, and advances to it.
     #[inline]
     fn seek(&self, slot: &mut usize, v: VertexId) -> Option<Range<usize>> {
         while self.vertices.get(*slot).is_some_and(|&listed| listed < v) {
@@ -61,14 +61,14 @@ impl<'a> Lists<'a> {
     }
 }
 
-/// Tombstones.
+/// The tombstones.
 #[derive(Debug)]
 pub(super) struct Dead<'a> {
     pub(super) lists: Lists<'a>,
     pub(super) died: Option<CodeSlice<'a>>,
 }
 
-/// Arcs that lived and died within the range.
+/// The past arcs.
 #[derive(Debug)]
 pub(super) struct Past<'a> {
     pub(super) lists: Lists<'a>,
@@ -76,24 +76,24 @@ pub(super) struct Past<'a> {
     pub(super) died: CodeSlice<'a>,
 }
 
-/// One direction of a layer.
+/// One direction of a layer to merge.
 #[derive(Debug)]
 pub(super) struct Input<'a> {
     layer: &'a PlainLayer,
     pub(super) main: Lists<'a>,
     pub(super) born: Option<CodeSlice<'a>>,
-    /// Lengths of whole lists, and links; empty in a complete layer.
+    /// The degrees and links of the fragments; empty in a complete layer.
     pub(super) degrees: &'a [VertexId],
     pub(super) previous: &'a [u64],
     pub(super) dead: Option<Dead<'a>>,
     pub(super) past: Option<Past<'a>>,
-    /// What becomes of its codes.
+    /// For each version code, the code in the merged layer.
     codes: Vec<u32>,
-    /// Whether the merged layer tells a version apart that is before the range of this one.
+    /// Whether the merged layer distinguishes a version before the range of this input.
     pub(super) has_before: bool,
 }
 
-/// How far a pass over the vertices of an input got.
+/// The progress of a pass over the vertices of an input.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Cursor {
     dead: usize,
@@ -101,7 +101,12 @@ pub(super) struct Cursor {
 }
 
 impl<'a> Input<'a> {
-    pub(super) fn new(layer: &'a PlainLayer, section: &'a Section, told: &Told, run: &Run) -> Result<Self> {
+    pub(super) fn new(
+        layer: &'a PlainLayer,
+        section: &'a Section,
+        versions: &MergedVersions,
+        run: &Run,
+    ) -> Result<Self> {
         let (degrees, previous) = section.links(run)?.unwrap_or((&[], &[]));
         let dead = section.dead().map(|dead| {
             let died = dead.codes.as_ref().map(|codes| codes.all(run)).transpose()?;
@@ -119,8 +124,8 @@ impl<'a> Input<'a> {
             previous,
             dead: dead.transpose()?,
             past: past.transpose()?,
-            codes: told.codes_of(layer)?,
-            has_before: told.is_any_before(layer.record().first_version),
+            codes: versions.codes_of(layer)?,
+            has_before: versions.is_any_before(layer.record().first_version),
         })
     }
 
@@ -128,33 +133,33 @@ impl<'a> Input<'a> {
         self.main.columns.is_dense()
     }
 
-    /// Whether a fragment stands for the whole list.
+    /// Whether a fragment is the whole list.
     pub(super) fn is_whole(&self, slot: usize) -> bool {
         self.previous.get(slot).is_none_or(|&previous| previous == 0)
     }
 
-    /// What becomes of a code.
+    /// The merged layer's code for one of this layer's codes.
     #[inline]
     pub(super) fn code(&self, code: u32) -> Result<u32> {
         self.codes.get(code as usize).copied().ok_or_else(|| {
-            let reason = format!("a code {code} where {} versions are told apart", self.codes.len() - 1);
+            let reason = format!("version code {code} in a layer of {} versions", self.codes.len() - 1);
             Error::corrupt(self.layer.directory(), 0, reason)
         })
     }
 
-    /// What becomes of the code of the first version that the layer tells apart.
+    /// The merged layer's code for the first version that this layer distinguishes.
     pub(super) fn first_code(&self) -> u32 {
         self.codes[1]
     }
 
-    /// Lists and entries of all kinds of vertices below `v`.
+    /// The number of lists and entries of all kinds for vertices below `v`.
     pub(super) fn entries_before(&self, v: usize) -> usize {
         let dead = self.dead.as_ref().map_or(0, |dead| dead.lists.entries_before(v));
         let past = self.past.as_ref().map_or(0, |past| past.lists.entries_before(v));
         self.main.entries_before(v) + dead + past
     }
 
-    /// At the first vertex that is not below `v`.
+    /// A cursor at the first vertex that is not below `v`.
     pub(super) fn cursor(&self, v: usize) -> Cursor {
         Cursor {
             dead: self.dead.as_ref().map_or(0, |dead| dead.lists.slot_from(v)),

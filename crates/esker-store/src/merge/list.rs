@@ -1,9 +1,10 @@
-//! What becomes of the arcs between one vertex and one target, when its fragments are merged.
+//! Merges the arcs between one vertex and one target.
 //!
-//! The arcs of a vertex are gathered from its fragments, oldest first, and sorted by target; then each target is a small history of its
-//! own. Tombstones kill every copy that is alive. A whole fragment says which of the copies alive before it go on: its arcs without
-//! a birth of their own; each takes over the birth of a copy with the same properties. All other copies died unseen, in the first version
-//! that its layer tells apart, for else they would stand in its past.
+//! The arcs of a vertex are gathered from its fragments, oldest first, and sorted by target; each target is then
+//! a small history. A tombstone kills every living copy. A whole fragment says which copies that were alive
+//! before it continue: its arcs without a birth of their own. Each of these takes over the birth of a copy with
+//! the same properties. All other copies died unseen in the first version that the fragment's layer
+//! distinguishes, because otherwise they would be among its past arcs.
 
 use std::ops::Range;
 
@@ -13,78 +14,81 @@ use crate::error::Result;
 use crate::format::ValueSlice;
 use crate::layer::{ArcChunk, ListColumns};
 
-/// The birth of an arc of a whole fragment that is older than the layer.
+/// The birth of an arc of a whole fragment that is older than the fragment's layer.
 pub(super) const OLDER: u32 = u32::MAX;
 
-/// Where an arc and its properties lie.
+/// Where an arc and its properties are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Source {
-    /// Position of the lists in [`Target::lists`].
+pub(super) struct ArcLocation {
+    /// The index of the lists in [`TargetHistory::lists`].
     pub(super) lists: u32,
-    /// Position in the lists.
+    /// The index of the arc in the lists.
     pub(super) at: usize,
 }
 
+/// An arc: target, version code of its birth, location.
+pub(super) type BornArc = (VertexId, u32, ArcLocation);
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum EntryKind {
     /// A tombstone.
     Dead,
     /// An arc that is alive at the end of its layer.
     Main,
-    /// An arc that is not.
+    /// An arc that died within the range of its layer.
     Past,
 }
 
-/// Something that a fragment says of a target. Codes are those of the merged layer.
+/// An arc or tombstone of a fragment. Codes are those of the merged layer.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Entry {
+pub(super) struct HistoryEntry {
     pub(super) target: VertexId,
-    /// Position of the fragment among those of the vertex.
+    /// The position of the fragment among those of the vertex.
     pub(super) fragment: u32,
-    pub(super) kind: Kind,
+    pub(super) kind: EntryKind,
     pub(super) born: u32,
     pub(super) died: u32,
-    pub(super) source: Source,
+    pub(super) source: ArcLocation,
 }
 
-/// A fragment that stands for the whole list.
+/// A fragment that is the whole list.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Whole {
+pub(super) struct WholeFragment {
     pub(super) fragment: u32,
-    /// The code of the first version that its layer tells apart.
+    /// The code of the first version that its layer distinguishes.
     pub(super) first_code: u32,
-    /// The birth of an older arc of which no older fragment is known.
+    /// The birth of an older arc that no known older fragment contains.
     pub(super) unmatched: u32,
 }
 
-/// The arcs of one target.
+/// The arcs that lead from one vertex to one target.
 #[derive(Debug)]
-pub(super) struct Target<'a> {
+pub(super) struct TargetHistory<'a> {
     pub(super) lists: &'a [&'a ListColumns],
     /// The whole fragments of the vertex, oldest first.
-    pub(super) wholes: Vec<Whole>,
-    /// Largest code; above it is what the merge undoes.
+    pub(super) wholes: Vec<WholeFragment>,
+    /// The largest code; the merge undoes changes with larger ones.
     pub(super) newest: u32,
-    /// Whether tombstones go on to older layers: there are arcs below that the merge does not see.
+    /// Whether tombstones stay for older layers, because there are arcs below that the merge does not read.
     pub(super) is_chained: bool,
     /// Whether several arcs may lead to the same target.
     pub(super) multigraph: bool,
-    /// Births and places of the copies alive.
-    pub(super) alive: Vec<(u32, Source)>,
-    /// The copies that were alive before a fragment, while it is looked at.
-    pub(super) before: Vec<(u32, Source)>,
-    /// Births, deaths and places of those that are not.
-    pub(super) past: Vec<(u32, u32, Source)>,
-    /// Since when arcs in older layers are dead.
+    /// Births and locations of the living copies.
+    pub(super) alive: Vec<(u32, ArcLocation)>,
+    /// The copies that were alive before the current fragment.
+    pub(super) before: Vec<(u32, ArcLocation)>,
+    /// Births, deaths and locations of the dead copies.
+    pub(super) past: Vec<(u32, u32, ArcLocation)>,
+    /// The version since which the arcs in older layers are dead.
     pub(super) died: Option<u32>,
 }
 
-impl Target<'_> {
-    /// Tells the history of a target, after `alive` was filled with what is known to be alive before.
+impl TargetHistory<'_> {
+    /// Merges the entries of a target. `alive` must hold the copies known to be alive before.
     ///
     /// # Errors
     /// [`crate::Error::Corrupt`].
-    pub(super) fn tell(&mut self, mut entries: &[Entry]) -> Result<()> {
+    pub(super) fn apply(&mut self, mut entries: &[HistoryEntry]) -> Result<()> {
         let mut wholes = 0;
         while let Some(entry) = entries.first() {
             if let Some(&whole) = self.wholes.get(wholes).filter(|whole| whole.fragment <= entry.fragment) {
@@ -95,9 +99,9 @@ impl Target<'_> {
                 continue;
             }
             match entry.kind {
-                Kind::Dead => self.kill(entry.died),
-                Kind::Main => self.alive.push((entry.born, entry.source)),
-                Kind::Past => self.bury(entry.born, entry.died, entry.source),
+                EntryKind::Dead => self.kill(entry.died),
+                EntryKind::Main => self.alive.push((entry.born, entry.source)),
+                EntryKind::Past => self.bury(entry.born, entry.died, entry.source),
             }
             entries = &entries[1..];
         }
@@ -119,8 +123,8 @@ impl Target<'_> {
         }
     }
 
-    /// Puts an arc into the past, if a version ever saw it; back among the living, if its death is undone.
-    fn bury(&mut self, born: u32, died: u32, source: Source) {
+    /// Adds a past arc if a version saw it; keeps it alive if the merge undoes its death.
+    fn bury(&mut self, born: u32, died: u32, source: ArcLocation) {
         if died > self.newest {
             self.alive.push((born, source));
         } else if born.max(1) < died {
@@ -128,13 +132,13 @@ impl Target<'_> {
         }
     }
 
-    /// Moves all copies alive to `before`, which is empty.
+    /// Moves all living copies to `before`, which must be empty.
     fn lay_aside(&mut self) {
         std::mem::swap(&mut self.before, &mut self.alive);
     }
 
-    /// Replaces all that is alive by what a whole fragment says.
-    fn replace(&mut self, whole: Whole, own: &[Entry]) -> Result<()> {
+    /// Replaces the living copies by the entries of a whole fragment.
+    fn replace(&mut self, whole: WholeFragment, own: &[HistoryEntry]) -> Result<()> {
         self.lay_aside();
         for entry in own {
             let born = match entry.born {
@@ -142,9 +146,9 @@ impl Target<'_> {
                 born => born,
             };
             match entry.kind {
-                Kind::Main => self.alive.push((born, entry.source)),
-                Kind::Past => self.bury(born, entry.died, entry.source),
-                Kind::Dead => {}
+                EntryKind::Main => self.alive.push((born, entry.source)),
+                EntryKind::Past => self.bury(born, entry.died, entry.source),
+                EntryKind::Dead => {}
             }
         }
         while let Some((born, source)) = self.before.pop() {
@@ -153,8 +157,8 @@ impl Target<'_> {
         Ok(())
     }
 
-    /// Takes a copy with the same properties as `source` out of `before`.
-    fn birth(&mut self, source: Source) -> Result<Option<u32>> {
+    /// Removes a copy with the same properties as `source` from `before`, and returns its birth.
+    fn birth(&mut self, source: ArcLocation) -> Result<Option<u32>> {
         for index in 0..self.before.len() {
             if self.is_same(self.before[index].1, source)? {
                 return Ok(Some(self.before.swap_remove(index).0));
@@ -163,9 +167,9 @@ impl Target<'_> {
         Ok(None)
     }
 
-    fn is_same(&self, one: Source, other: Source) -> Result<bool> {
-        let lists = |source: Source| self.lists[source.lists as usize];
-        let bits = |source: Source, number: usize| {
+    fn is_same(&self, one: ArcLocation, other: ArcLocation) -> Result<bool> {
+        let lists = |source: ArcLocation| self.lists[source.lists as usize];
+        let bits = |source: ArcLocation, number: usize| {
             lists(source).property(number).map_or(Ok(0), |values| values.bits_at(source.at))
         };
         let count = lists(one).properties().len().max(lists(other).properties().len());
@@ -178,14 +182,14 @@ impl Target<'_> {
     }
 }
 
-/// Arcs on their way into a chunk. Their properties are copied at its end, in runs.
+/// The locations of a chunk's arcs, as runs. At the end of the chunk their properties are copied run by run.
 #[derive(Debug, Default)]
-pub(super) struct Copied {
+pub(super) struct PropertyRuns {
     runs: Vec<(u32, Range<usize>)>,
 }
 
-impl Copied {
-    /// Notes that the next arcs lie in a range of some lists.
+impl PropertyRuns {
+    /// Records that the chunk's next arcs are those of a range of some lists.
     pub(super) fn note(&mut self, lists: u32, range: Range<usize>) {
         match self.runs.last_mut() {
             Some((last, run)) if *last == lists && run.end == range.start => run.end = range.end,
@@ -193,7 +197,7 @@ impl Copied {
         }
     }
 
-    /// Copies the properties of all noted arcs. `verified` are those of the first lists.
+    /// Copies the properties of all recorded arcs. `verified` are the properties of the first lists.
     ///
     /// # Errors
     /// [`crate::Error::Corrupt`].
@@ -210,7 +214,7 @@ impl Copied {
                 match (verified.get(which), lists[which].property(number)) {
                     (Some(verified), Some(_)) => verified[number].append_bits(range.clone(), bits),
                     (None, Some(values)) => values.append_bits(range.clone(), bits)?,
-                    // The property was defined later.
+                    // The property was defined after these lists were written.
                     (_, None) => bits.resize(bits.len() + range.len(), 0),
                 }
             }

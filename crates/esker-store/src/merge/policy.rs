@@ -1,52 +1,54 @@
-//! Which layers are merged, and when.
+//! Decides which layers to merge, and when.
 //!
-//! *Tiers.* A layer of size s is in tier ⌊log_k s⌋, where k is [`FACTOR`]. Above the complete layer, tiers do not rise from older to
-//! newer layers, and fewer than k layers in a row are of the same tier: so there are at most (k - 1)(⌊log_k m⌋ + 1) of them, if m
-//! is the size of all. A new layer that breaks this is merged with those before it: with smaller ones, which it would hide behind
-//! it, and with k - 1 or more of its own tier; then what comes out is looked at in the same way, before anything is written.
+//! *Tiers.* A layer of size s is in tier ⌊log_k s⌋, where k is [`FACTOR`]. Above the complete layer, tiers do not
+//! rise from older to newer layers, and fewer than k consecutive layers share a tier; so there are at most (k -
+//! 1)(⌊log_k m⌋ + 1) of them, where m is the size of all. A new layer that breaks this rule is merged with
+//! earlier ones: with smaller ones just before it, and with k - 1 or more of its own tier. The rule is then
+//! applied to the result in the same way, before anything is written.
 //!
-//! *Write amplification.* In a merge, every input but the newest ends in a higher tier: it was of a lower one than what
-//! came before it, or k layers that are each at least k^t together make k^(t+1). The newest is fresh from freezing, and
-//! that happens to it once. So an arc from a layer of size s is rewritten at most ⌊log_k m⌋ - ⌊log_k s⌋ + 1 times: O(log_k(m / s)). Where
-//! merging drops arcs, because they died or their versions were forgotten, a layer may come out smaller than its inputs and
-//! stay in its tier; but then k - 1 fresh ones must come before it is merged again, so that, amortised, an arc that is ever
-//! frozen costs at most k² / (k - 1) of writing in each tier.
+//! *Write amplification.* In a merge, every input but the newest ends up in a higher tier: either it was in a
+//! lower tier than a newer input, or k layers of at least k^t each make k^(t+1). The newest input is freshly
+//! frozen, and a layer is the newest input once. So an arc from a layer of size s is rewritten at most ⌊log_k m⌋
+//! - ⌊log_k s⌋ + 1 times: O(log_k(m / s)). When a merge drops arcs, because they died or their versions were
+//! forgotten, the result may be smaller than its inputs and stay in its tier; but then at least k - 1 fresh
+//! layers must arrive before it is merged again. So, amortised, an arc that is ever frozen costs at most k² / (k
+//! - 1) of writing in each tier.
 //!
-//! *The complete layer* is merged, with all others, once they exceed one part in [`COMPLETE_SHARE`] of it: that writes at most
-//! `COMPLETE_SHARE` + 1 arcs for each one that came since.
+//! *The complete layer* is merged with all others once their size exceeds 1/[`COMPLETE_SHARE`] of its own: that
+//! writes at most `COMPLETE_SHARE` + 1 arcs for each arc added since.
 
 use std::ops::Range;
 
 use crate::format::{LayerRecord, SectionRecord};
 
-/// Ratio of the sizes of tiers.
-pub const FACTOR: u64 = 4;
-/// So many layers of one tier are merged. At least the factor, or the result might stay in the tier.
-pub const MIN_COUNT: usize = 4;
-/// The complete layer takes part once the others are more than one part in so many of its size.
-pub const COMPLETE_SHARE: u64 = 4;
+/// The ratio of sizes between consecutive tiers.
+const FACTOR: u64 = 4;
+/// This many layers of one tier are merged. With fewer than the factor, the result might stay in the tier.
+const MIN_COUNT: usize = 4;
+/// The complete layer takes part once the others exceed one part in this many of its size.
+const COMPLETE_SHARE: u64 = 4;
 
 const _: () = assert!(MIN_COUNT as u64 >= FACTOR);
 
-/// The size of a layer, as this policy measures it: entries and lists of both directions.
-pub fn size_of(record: &LayerRecord) -> u64 {
+/// The size of a layer for this policy: entries and lists of both directions.
+pub(crate) fn size_of(record: &LayerRecord) -> u64 {
     let size = |section: &SectionRecord| {
         let arcs = section.arcs + section.dead_arcs + section.past_arcs;
-        // In a complete layer there is a list for each vertex; that is no change to move.
+        // A complete layer has a list for each vertex, changed or not, so its lists do not count.
         arcs + if record.complete { 0 } else { section.lists }
     };
     size(&record.out) + size(&record.incoming)
 }
 
-/// Those runs of layers of given sizes (the first is the complete layer, the others follow from old to new) that are to be merged
-/// now, oldest first; none if all is well.
-pub fn due(sizes: &[u64]) -> Vec<Range<usize>> {
+/// The runs of layers to merge now, oldest first. The first of `sizes` is that of the complete layer; the others
+/// follow from old to new.
+pub(crate) fn due(sizes: &[u64]) -> Vec<Range<usize>> {
     let Some((&complete, others)) = sizes.split_first() else { return Vec::new() };
     let sum = others.iter().fold(0, |sum: u64, &size| sum.saturating_add(size));
     if sum > complete / COMPLETE_SHARE {
         return everything(sizes).into_iter().collect();
     }
-    // What the layers would be had each been looked at when it came.
+    // Replays the policy as if it had been applied after each layer.
     let mut runs: Vec<(Range<usize>, u64)> = Vec::new();
     for (position, &size) in (1..).zip(others) {
         let mut run = (position..position + 1, size);
@@ -69,8 +71,8 @@ pub fn due(sizes: &[u64]) -> Vec<Range<usize>> {
     runs.into_iter().map(|(run, _)| run).filter(|run| run.len() > 1).collect()
 }
 
-/// All layers, to be made one; `None` if they are.
-pub fn everything(sizes: &[u64]) -> Option<Range<usize>> {
+/// The run of all layers; `None` if there is only one.
+fn everything(sizes: &[u64]) -> Option<Range<usize>> {
     (sizes.len() > 1).then_some(0..sizes.len())
 }
 
@@ -82,11 +84,12 @@ fn tier(size: u64) -> u32 {
 mod tests {
     use super::*;
 
-    /// A layer: its size, and for each time that arcs were written the sizes of the layers that they came in.
+    /// A layer of the simulation.
     #[derive(Debug, Clone)]
     struct Layer {
         size: u64,
-        /// Rewrites, and size when frozen, of the arcs in it; of each number of rewrites the smallest size.
+        /// Rewrites of the arcs in it, with the smallest size of the layers in which such arcs were
+        /// frozen.
         parts: Vec<(u32, u64)>,
     }
 
@@ -115,16 +118,16 @@ mod tests {
         size
     }
 
-    fn settle(layers: &mut Vec<Layer>) -> u64 {
+    fn apply_due(layers: &mut Vec<Layer>) -> u64 {
         let all = |layers: &[Layer]| layers.iter().map(|layer| layer.size).collect::<Vec<_>>();
         let due_now = due(&all(layers));
         let written = due_now.into_iter().rev().map(|run| apply(layers, run)).sum();
-        assert_eq!(due(&all(layers)), [], "once is enough");
+        assert_eq!(due(&all(layers)), [], "one pass must leave nothing to merge");
         written
     }
 
     #[test]
-    fn ten_thousand_freezes_stay_within_the_bounds() {
+    fn ten_thousand_freezes_stay_within_the_documented_bounds() {
         for (bits, every) in [(1, 1), (20, 1), (20, 7), (8, 100), (40, 1)] {
             let mut layers = vec![Layer { size: 1 << 60, parts: Vec::new() }];
             let mut all = 0;
@@ -132,29 +135,32 @@ mod tests {
                 layers.push(Layer { size, parts: vec![(0, size)] });
                 all += size;
                 if count % every != 0 {
-                    continue; // Merging is not always at hand.
+                    continue; // The background merge may lag behind.
                 }
-                settle(&mut layers);
+                apply_due(&mut layers);
                 let others = &layers[1..];
                 let most = (FACTOR as usize - 1) * (tier(all) as usize + 1);
                 assert!(others.len() <= most, "{} layers", others.len());
                 assert!(others.is_sorted_by_key(|layer| std::cmp::Reverse(tier(layer.size))));
                 for &(rewrites, size) in others.iter().flat_map(|layer| &layer.parts) {
                     let bound = tier(all) - tier(size) + 1;
-                    assert!(rewrites <= bound, "{rewrites} rewrites of what came in a layer of {size}");
+                    assert!(
+                        rewrites <= bound,
+                        "{rewrites} rewrites of arcs frozen in a layer of size {size}"
+                    );
                 }
             }
         }
     }
 
     #[test]
-    fn the_complete_layer_is_merged_when_the_others_have_grown() {
+    fn the_complete_layer_is_merged_when_the_others_exceed_their_share() {
         let mut layers = vec![Layer { size: 1000, parts: Vec::new() }];
         let (mut frozen, mut written, mut complete) = (0, 0, 1000);
         for size in sizes(10_000, 12) {
             layers.push(Layer { size, parts: vec![(0, size)] });
             frozen += size;
-            written += settle(&mut layers);
+            written += apply_due(&mut layers);
             complete = complete.max(layers[0].size);
             let others: u64 = layers[1..].iter().map(|layer| layer.size).sum();
             assert!(others <= layers[0].size / COMPLETE_SHARE);
@@ -165,18 +171,18 @@ mod tests {
     }
 
     #[test]
-    fn runs_are_of_similar_sizes() {
+    fn due_selects_runs_of_similar_sizes() {
         let expect = |sizes: &[u64], runs: &[(usize, usize)], why: &str| {
             let due: Vec<_> = due(sizes).into_iter().map(|run| (run.start, run.end)).collect();
             assert_eq!(due, runs, "{why}");
         };
-        expect(&[], &[], "nothing");
-        expect(&[100], &[], "one");
-        expect(&[1000, 10, 10, 10], &[], "few");
-        expect(&[1000, 10, 10, 10, 10], &[(1, 5)], "enough");
-        expect(&[9000, 300, 10, 10, 10, 10, 3], &[(2, 6)], "neither the larger nor the smaller");
-        expect(&[9000, 3, 3, 100], &[(1, 4)], "what hides behind a larger one");
-        expect(&[100, 10, 10, 10], &[(0, 4)], "more than a quarter");
+        expect(&[], &[], "no layers");
+        expect(&[100], &[], "one layer");
+        expect(&[1000, 10, 10, 10], &[], "too few of a tier");
+        expect(&[1000, 10, 10, 10, 10], &[(1, 5)], "enough of a tier");
+        expect(&[9000, 300, 10, 10, 10, 10, 3], &[(2, 6)], "neither the larger before nor the smaller after");
+        expect(&[9000, 3, 3, 100], &[(1, 4)], "smaller layers before a larger one");
+        expect(&[100, 10, 10, 10], &[(0, 4)], "more than a quarter of the complete layer");
         assert_eq!(everything(&[5, 1]), Some(0..2));
         assert_eq!(everything(&[5]), None);
     }

@@ -3,19 +3,20 @@ use std::ops::Range;
 use esker_graph::Run;
 use proptest::prelude::*;
 
-use super::{Cut, MergeOptions, merge_layers};
+use super::{MergeEnd, MergeOptions, merge_layers};
 use crate::format::{ElementType, Encoding, SectionRecord, VersionRecord};
 use crate::freeze::{Changes, CopyPolicy, EdgeChange, REMOVAL, freeze};
 use crate::history::{
-    Change, DATABASE, History, Kind, Layers, Random, check_version, layer_directory, random_cuts, text_of,
+    DATABASE, GraphKind, History, HistoryChange, Random, TestLayers, check_version, layer_directory,
+    random_cuts, text_of,
 };
 use crate::io::Disk;
 use crate::layer::PlainWriter;
 use crate::stack::Stack;
 
-/// Merges some layers; only `retained`, and the last version of the new layer, are told apart afterwards.
+/// Merges a run of layers. The new layer then distinguishes only `retained` and its last version.
 fn merge(
-    layers: &mut Layers,
+    layers: &mut TestLayers,
     which: Range<usize>,
     retained: &[u64],
     until: Option<&VersionRecord>,
@@ -25,15 +26,15 @@ fn merge(
     let directory = layer_directory(number);
     layers.disk.create_directory(&directory).unwrap();
     let writer = PlainWriter::new(&layers.disk, &directory, DATABASE);
-    let cut = until.map(|until| Cut { until, last_version: until.number });
+    let end = until.map(|until| MergeEnd { until, last_version: until.number });
     let encoding = [None, Some(Encoding::Plain), Some(Encoding::Compressed)][number as usize % 3];
-    let options = MergeOptions { number, retained, encoding, added: &[], cut };
+    let options = MergeOptions { number, retained, encoding, added: &[], end };
     let (record, versions) = merge_layers(&layers.layers, which.clone(), &options, &writer, run).unwrap();
     let merged = layers.open(&record);
     let range = record.first_version..=layers.layers[which.end - 1].record().last_version;
-    let told = merged.versions().unwrap().to_vec();
-    assert_eq!(versions, told);
-    layers.told.retain(|version| !range.contains(version) || told.contains(version));
+    let distinguished = merged.versions().unwrap().to_vec();
+    assert_eq!(versions, distinguished);
+    layers.distinguished.retain(|version| !range.contains(version) || distinguished.contains(version));
     layers.layers.splice(which, [merged]);
 }
 
@@ -43,21 +44,21 @@ fn version_record(history: &History, number: u64) -> VersionRecord {
     VersionRecord { number, time_ms: 0, message: String::new(), num_vertices, num_edges, num_arcs, num_loops }
 }
 
-fn random_layers(random: &mut Random) -> (History, Layers) {
-    let kind = Kind::random(random);
+fn random_layers(random: &mut Random) -> (History, TestLayers) {
+    let kind = GraphKind::random(random);
     let versions = 1 + random.below(16);
     let history = History::random(kind, random, versions);
     let percent = [20, 50, 90][random.below(3)];
     let cuts = random_cuts(random, history.last(), percent);
     let percent = [20, 60, 100][random.below(3)];
-    let told = random.some(1..=history.last(), percent);
-    let layers = history.layers(random, &cuts, &told);
+    let distinguished = random.some(1..=history.last(), percent);
+    let layers = history.layers(random, &cuts, &distinguished);
     (history, layers)
 }
 
-/// The same, but for the first layer made by freezing.
-fn frozen_layers(random: &mut Random, run: &Run) -> (History, Layers) {
-    let kind = Kind::random(random);
+/// As [`random_layers`], but all layers after the first are made by freezing.
+fn frozen_layers(random: &mut Random, run: &Run) -> (History, TestLayers) {
+    let kind = GraphKind::random(random);
     let versions = 1 + random.below(16);
     let history = History::random(kind, random, versions);
     let cuts = random_cuts(random, history.last(), 50);
@@ -66,11 +67,11 @@ fn frozen_layers(random: &mut Random, run: &Run) -> (History, Layers) {
         let (mut edges, mut rows) = (Vec::new(), vec![Vec::new(), Vec::new()]);
         for (version, code) in (pair[0] + 1..=pair[1]).zip(1..) {
             for &change in &history.changes[version as usize - 1] {
-                let (Change::Add(from, to, _) | Change::Delete(from, to)) = change;
+                let (HistoryChange::Add(from, to, _) | HistoryChange::Delete(from, to)) = change;
                 let is_forward = kind.directed || from <= to;
                 let (source, target) = if is_forward { (from, to) } else { (to, from) };
                 let mut row = REMOVAL;
-                if let Change::Add(_, _, weight) = change {
+                if let HistoryChange::Add(_, _, weight) = change {
                     row = rows[0].len() as u32;
                     rows[0].push(u64::from(weight.cast_unsigned()));
                     rows[1].push(text_of(weight));
@@ -94,41 +95,41 @@ fn frozen_layers(random: &mut Random, run: &Run) -> (History, Layers) {
         layers.disk.create_directory(&directory).unwrap();
         let writer = PlainWriter::new(&layers.disk, &directory, DATABASE);
         let frozen = freeze(&changes, number, &writer, run).unwrap();
-        layers.told.extend(pair[0] + 1..=pair[1]);
+        layers.distinguished.extend(pair[0] + 1..=pair[1]);
         layers.layers.push(layers.open(&frozen.record));
     }
     (history, layers)
 }
 
-/// Merges runs of layers again and again, and in the end everything.
-fn merge_and_check(history: &History, mut layers: Layers, random: &mut Random, run: &Run) {
+/// Merges random runs of layers repeatedly, and everything at the end.
+fn merge_and_check(history: &History, mut layers: TestLayers, random: &mut Random, run: &Run) {
     check_all(&layers, history, run);
     for number in 100..106 {
         let first = random.below(layers.layers.len());
         let end = first + 1 + random.below(layers.layers.len() - first);
-        let retained = random.some(layers.told.clone(), 80);
+        let retained = random.some(layers.distinguished.clone(), 80);
         merge(&mut layers, first..end, &retained, None, number, run);
         check_all(&layers, history, run);
     }
     let newest = layers.layers.len();
     merge(&mut layers, 0..newest, &[], None, 200, run);
-    assert_eq!(layers.told, [history.last()]);
+    assert_eq!(layers.distinguished, [history.last()]);
     check_all(&layers, history, run);
     let SectionRecord { dead_arcs, past_arcs, .. } = layers.layers[0].record().out;
     assert_eq!((dead_arcs, past_arcs), (0, 0));
 }
 
-fn check_all(layers: &Layers, history: &History, run: &Run) {
-    for &version in &layers.told {
+fn check_all(layers: &TestLayers, history: &History, run: &Run) {
+    for &version in &layers.distinguished {
         check_version(&layers.layers, history, version, run);
     }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
-    /// Any runs of layers, merged again and again while versions are forgotten: those retained stay what they are.
+    /// Merges random runs of layers repeatedly and forgets versions; the retained versions must not change.
     #[test]
-    fn what_is_retained_is_not_forgotten(seed: u64) {
+    fn merges_keep_retained_versions_unchanged(seed: u64) {
         let mut random = Random(seed);
         let run = Run::with_threads(1).unwrap();
         let (history, layers) = random_layers(&mut random);
@@ -136,16 +137,16 @@ proptest! {
     }
 
     #[test]
-    fn frozen_layers_are_merged(seed: u64) {
+    fn merges_of_frozen_layers_keep_retained_versions_unchanged(seed: u64) {
         let mut random = Random(seed);
         let run = Run::with_threads(1).unwrap();
         let (history, layers) = frozen_layers(&mut random, &run);
         merge_and_check(&history, layers, &mut random, &run);
     }
 
-    /// The newest versions are undone, and the rest goes on.
+    /// Undoes the newest versions; the others must not change.
     #[test]
-    fn the_newest_versions_can_be_undone(seed: u64) {
+    fn merges_can_undo_the_newest_versions(seed: u64) {
         let mut random = Random(seed);
         let run = Run::with_threads(1).unwrap();
         let (history, mut layers) = random_layers(&mut random);
@@ -153,44 +154,44 @@ proptest! {
             let newest = layers.layers.last().unwrap().versions().unwrap().to_vec();
             let until = version_record(&history, newest[random.below(newest.len())]);
             let first = random.below(layers.layers.len());
-            let (retained, all) = (random.some(layers.told.clone(), 80), layers.layers.len());
+            let (retained, all) = (random.some(layers.distinguished.clone(), 80), layers.layers.len());
             merge(&mut layers, first..all, &retained, Some(&until), number, &run);
-            prop_assert_eq!(layers.told.last(), Some(&until.number));
+            prop_assert_eq!(layers.distinguished.last(), Some(&until.number));
             check_all(&layers, &history, &run);
         }
     }
 }
 
-/// A whole fragment replaces a list below the inputs. A version of the range before it still sees that list, of which one arc died
-/// unseen: it must be read from below.
+/// A whole fragment replaces a list below the inputs. An earlier version of the range still sees that list, and
+/// one of its arcs died unseen, so the merge must read the list below.
 #[test]
-fn a_whole_fragment_does_not_hide_what_an_older_version_sees() {
+fn a_whole_fragment_does_not_hide_arcs_from_an_older_version() {
     let run = Run::with_threads(1).unwrap();
     let mut history =
-        History::new(Kind { directed: true, multigraph: false, in_edges: true, compressed: true });
-    history.commit(4, vec![Change::Add(0, 1, 1), Change::Add(0, 2, 2)]);
-    history.commit(4, vec![Change::Add(3, 0, 1)]);
-    history.commit(4, vec![Change::Delete(0, 2), Change::Add(0, 3, 0)]);
-    // Which fragments are whole follows from the seed.
+        History::new(GraphKind { directed: true, multigraph: false, in_edges: true, compressed: true });
+    history.commit(4, vec![HistoryChange::Add(0, 1, 1), HistoryChange::Add(0, 2, 2)]);
+    history.commit(4, vec![HistoryChange::Add(3, 0, 1)]);
+    history.commit(4, vec![HistoryChange::Delete(0, 2), HistoryChange::Add(0, 3, 0)]);
+    // The seed decides which fragments are whole.
     for seed in 0..40 {
         let mut layers = history.layers(&mut Random(seed), &[1, 2, 3], &[]);
         merge(&mut layers, 1..3, &[2], None, 100, &run);
-        assert_eq!(layers.told, [1, 2, 3]);
+        assert_eq!(layers.distinguished, [1, 2, 3]);
         check_all(&layers, &history, &run);
     }
 }
 
-/// Threads share the work: many chunks, the same answer.
+/// Threads share many chunks of work; the result must be that of one thread.
 #[test]
 fn many_vertices_are_merged_in_chunks() {
     let mut random = Random(3);
     let mut history =
-        History::new(Kind { directed: true, multigraph: false, in_edges: true, compressed: true });
+        History::new(GraphKind { directed: true, multigraph: false, in_edges: true, compressed: true });
     let n = 150_000;
     for _ in 0..6 {
         let change = |random: &mut Random| {
             let (from, to) = (random.below(n) as _, random.below(n) as _);
-            Change::Add(from, to, random.below(5) as i32)
+            HistoryChange::Add(from, to, random.below(5) as i32)
         };
         history.commit(n, (0..20_000).map(|_| change(&mut random)).collect());
     }

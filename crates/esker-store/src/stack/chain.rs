@@ -1,4 +1,4 @@
-//! The chains of fragments of a version: where the list of a vertex goes on, and what of it is visible.
+//! The chains of fragments of a version: where a vertex's list continues, and which of its arcs are visible.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -10,37 +10,37 @@ use esker_graph::{Direction, Flow, Stop, VertexId};
 use crate::error::{Error, Result};
 use crate::layer::{Address, List, ListColumns, PlainLayer, Section, for_runs, part_of};
 
-/// Which of the lists of a section.
+/// Selects lists of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Area {
-    /// The arcs alive at the end of the range.
+pub(crate) enum Area {
+    /// The arcs alive at the end of the layer's range.
     Main,
-    /// The arcs that lived and died within it.
+    /// The arcs that lived and died within the range.
     Past,
 }
 
-/// A stretch of arcs of one vertex that are visible in a version.
+/// A piece of the list of one vertex whose arcs are all visible in the version.
 #[derive(Debug, Clone)]
-pub struct Stretch<'a> {
+pub(crate) struct Stretch<'a> {
     /// Position of the layer in the stack.
-    pub layer: usize,
-    /// Where in the layer.
-    pub area: Area,
-    /// The lists of the area.
-    pub lists: &'a ListColumns,
-    /// The first of its arcs among the targets and properties of the lists.
-    pub start: usize,
+    pub(crate) layer: usize,
+    /// The area of the layer.
+    pub(crate) area: Area,
+    /// The lists that contain the arcs.
+    pub(crate) lists: &'a ListColumns,
+    /// The index of its first arc among the targets and properties of `lists`.
+    pub(crate) start: usize,
     /// Its targets, ascending.
-    pub targets: Cow<'a, [VertexId]>,
+    pub(crate) targets: Cow<'a, [VertexId]>,
 }
 
-/// The layers of a version, and the way through them.
+/// The layers of a version, with the lookups that follow the chains.
 #[derive(Debug)]
 pub struct Chains {
     /// Oldest first; the first is complete, the others are not.
     pub(super) layers: Vec<Arc<PlainLayer>>,
     pub(super) positions: HashMap<u32, usize>,
-    /// The rank of the version in the newest layer, if that is partial.
+    /// The rank of the version in the newest layer, if that layer is partial.
     pub(super) rank: Option<u32>,
     pub(super) num_vertices: usize,
 }
@@ -51,49 +51,49 @@ impl Chains {
         &self.layers
     }
 
-    /// The rank of the version in the newest layer, if that is partial.
-    pub fn rank(&self) -> Option<u32> {
+    /// The rank of the version in the newest layer, if that layer is partial.
+    pub(crate) fn rank(&self) -> Option<u32> {
         self.rank
     }
 
     /// Number of vertices of the version.
-    pub fn num_vertices(&self) -> usize {
+    pub(crate) fn num_vertices(&self) -> usize {
         self.num_vertices
     }
 
-    /// Whether it is one complete layer, read as a whole: then lists are as they stand in it.
-    pub fn is_plain(&self) -> bool {
+    /// Whether the stack is one complete layer, all of it visible; then its lists are those of the version.
+    pub(crate) fn is_plain(&self) -> bool {
         self.layers.len() == 1
             && self.rank.is_none()
             && self.num_vertices == self.layers[0].out().main().num_lists()
     }
 
-    /// Whether lists of this direction are kept.
-    pub fn has(&self, direction: Direction) -> bool {
+    /// Whether lists of this direction are stored.
+    pub(crate) fn has(&self, direction: Direction) -> bool {
         self.layers[0].section(direction).is_some()
     }
 
-    /// The lists of a direction of a layer.
+    /// The lists of one direction of a layer.
     ///
     /// # Errors
-    /// [`Stop::Unsuitable`] if they are not kept.
-    pub fn section(&self, layer: usize, direction: Direction) -> Result<&Section> {
+    /// [`Stop::Unsuitable`] if the graph is stored without this direction.
+    pub(crate) fn section(&self, layer: usize, direction: Direction) -> Result<&Section> {
         self.layers[layer].section(direction).ok_or_else(|| {
             Stop::Unsuitable("the graph is stored without its in-edges: import it again with them".to_owned())
                 .into()
         })
     }
 
-    /// Calls `take` with the stretches of the list of `v`, with the newest fragment of `v` given.
+    /// Calls `take` with the pieces of the list of `v`; `fragment` is its newest fragment.
     pub(crate) fn visit_from<'a>(
         &'a self,
-        mut place: Option<(usize, usize)>,
+        mut fragment: Option<(usize, usize)>,
         direction: Direction,
         v: VertexId,
         take: impl FnMut(Stretch<'a>) -> Result<Flow>,
     ) -> Result<()> {
-        let mut walk = Walk { v, take, dead: Vec::new(), enough: false };
-        while let Some((layer, slot)) = place {
+        let mut walk = ChainWalk { v, take, dead: Vec::new(), enough: false };
+        while let Some((layer, slot)) = fragment {
             let section = self.section(layer, direction)?;
             let rank = self.rank.filter(|_| layer + 1 == self.layers.len());
             walk.fragment(section, layer, slot, rank)?;
@@ -101,14 +101,14 @@ impl Chains {
             if walk.enough {
                 break;
             }
-            walk.bury(section, rank)?;
-            place = self.place(layer, previous, direction, v)?;
+            walk.collect_dead(section, rank)?;
+            fragment = self.place(layer, previous, direction, v)?;
         }
         Ok(())
     }
 
-    /// Layer and slot of an address found in layer `above`. If its layer was merged away, whatever holds the next
-    /// older fragment of `v` now.
+    /// The layer and slot of an address found in layer `above`. If a merge has replaced the layer, the next
+    /// older fragment of `v`, found by search.
     pub(crate) fn place(
         &self,
         above: usize,
@@ -122,7 +122,7 @@ impl Chains {
         }
     }
 
-    /// The newest fragment of `v` in layers below `above`.
+    /// The newest fragment of `v` in the layers below `above`.
     pub(crate) fn search(
         &self,
         above: usize,
@@ -137,24 +137,24 @@ impl Chains {
         Ok(None)
     }
 
-    /// Length of the list of `v`, by a search in every layer.
+    /// The degree of `v`, found by a search in every layer.
     pub(crate) fn degree_along(&self, direction: Direction, v: VertexId) -> Result<usize> {
         match self.search(self.layers.len(), direction, v)? {
             Some((layer, slot)) if self.rank.is_none() || layer + 1 < self.layers.len() => {
                 self.section(layer, direction)?.degree_at(slot)
             }
-            place => self.count(place, direction, v),
+            fragment => self.count(fragment, direction, v),
         }
     }
 
     pub(super) fn count(
         &self,
-        place: Option<(usize, usize)>,
+        fragment: Option<(usize, usize)>,
         direction: Direction,
         v: VertexId,
     ) -> Result<usize> {
         let mut count = 0;
-        self.visit_from(place, direction, v, |stretch| {
+        self.visit_from(fragment, direction, v, |stretch| {
             count += stretch.targets.len();
             Ok(Flow::More)
         })?;
@@ -169,16 +169,16 @@ impl Chains {
     }
 }
 
-/// The way along the chain of one vertex.
-struct Walk<F> {
+/// Follows the chain of one vertex.
+struct ChainWalk<F> {
     v: VertexId,
     take: F,
-    /// Targets that newer layers declared dead, ascending.
+    /// Targets of the tombstones in newer layers, ascending.
     dead: Vec<VertexId>,
     enough: bool,
 }
 
-impl<'a, F: FnMut(Stretch<'a>) -> Result<Flow>> Walk<F> {
+impl<'a, F: FnMut(Stretch<'a>) -> Result<Flow>> ChainWalk<F> {
     fn fragment(&mut self, section: &'a Section, layer: usize, slot: usize, rank: Option<u32>) -> Result<()> {
         let lists = section.main();
         let list = lists.list(slot)?;
@@ -198,8 +198,8 @@ impl<'a, F: FnMut(Stretch<'a>) -> Result<Flow>> Walk<F> {
         }
     }
 
-    /// Remembers the tombstones of a layer for those below.
-    fn bury(&mut self, section: &Section, rank: Option<u32>) -> Result<()> {
+    /// Adds the tombstones of a layer to those for the older layers.
+    fn collect_dead(&mut self, section: &Section, rank: Option<u32>) -> Result<()> {
         let before = self.dead.len();
         section.dead_targets(self.v, rank, &mut self.dead)?;
         if before > 0 && self.dead.len() > before {
@@ -208,7 +208,7 @@ impl<'a, F: FnMut(Stretch<'a>) -> Result<Flow>> Walk<F> {
         Ok(())
     }
 
-    /// Hands over some arcs, less the dead.
+    /// Hands over arcs, except those that tombstones delete.
     fn stretch(&mut self, layer: usize, area: Area, lists: &'a ListColumns, list: List<'a>) -> Result<()> {
         if self.dead.is_empty() {
             return self.give(layer, area, lists, list);
@@ -233,7 +233,7 @@ impl<'a, F: FnMut(Stretch<'a>) -> Result<Flow>> Walk<F> {
     }
 }
 
-/// The arcs of a list in a range of positions.
+/// A range of the arcs of a list.
 fn part<'a>(list: &List<'a>, range: Range<usize>) -> List<'a> {
     List { start: list.start + range.start, targets: part_of(&list.targets, range) }
 }

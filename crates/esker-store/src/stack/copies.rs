@@ -1,4 +1,4 @@
-//! One edge of a version: where its copies lie in the layers, without a look at the rest of the list.
+//! Finds the copies of one edge in the layers of a version, without reading the rest of the list.
 
 use esker_graph::{Direction, Flow, VertexId};
 
@@ -7,18 +7,18 @@ use crate::error::Result;
 use crate::layer::{ListColumns, Section};
 
 impl Chains {
-    /// Calls `take` with the copies of the arc from `v` to `target` that are visible, those of newer layers first, until it has enough: with the
-    /// lists that each stands in and its place there. The newest fragment of `v` is given. Takes a binary search for each fragment
-    /// of the chain.
+    /// Calls `take` with each visible copy of the arc from `v` to `target`, newest layer first, until it
+    /// returns [`Flow::Enough`]. The arguments are the lists that contain the copy and its position there.
+    /// `fragment` is the newest fragment of `v`. Takes one binary search for each fragment of the chain.
     pub(super) fn visit_copies_from<'a>(
         &'a self,
-        mut place: Option<(usize, usize)>,
+        mut fragment: Option<(usize, usize)>,
         direction: Direction,
         v: VertexId,
         target: VertexId,
         mut take: impl FnMut(&'a ListColumns, usize) -> Result<Flow>,
     ) -> Result<()> {
-        while let Some((layer, slot)) = place {
+        while let Some((layer, slot)) = fragment {
             let section = self.section(layer, direction)?;
             let rank = self.rank.filter(|_| layer + 1 == self.layers.len());
             if main_copies(section, slot, target, rank, &mut take)? == Flow::Enough {
@@ -30,17 +30,17 @@ impl Chains {
                 return Ok(());
             }
             let Some(previous) = section.previous_at(slot)? else { break };
-            // A tombstone is for all copies in older layers.
+            // A tombstone deletes all copies in older layers.
             if section.is_dead(v, target, rank)? {
                 break;
             }
-            place = self.place(layer, previous, direction, v)?;
+            fragment = self.place(layer, previous, direction, v)?;
         }
         Ok(())
     }
 }
 
-/// Those of a fragment.
+/// The copies in a fragment.
 fn main_copies<'a>(
     section: &'a Section,
     slot: usize,
@@ -61,7 +61,7 @@ fn main_copies<'a>(
     Ok(Flow::More)
 }
 
-/// Those that died within the range of the layer, but are alive at `rank`.
+/// The copies that died within the layer's range but are alive at `rank`.
 fn past_copies<'a>(
     section: &'a Section,
     v: VertexId,

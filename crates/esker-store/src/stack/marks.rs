@@ -1,52 +1,52 @@
-//! Sets of slots or vertices, one bit each.
+//! A set of slots or vertices, one bit each.
 
-/// A set over `0..len`, which its holder alone changes.
+/// A set over `0..len`, changed only by its owner.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Marks(Vec<u64>);
+pub(crate) struct Marks(Vec<u64>);
 
 impl Marks {
     /// An empty set over `0..len`.
-    pub fn new(len: usize) -> Self {
+    pub(crate) fn new(len: usize) -> Self {
         Self(vec![0; len.div_ceil(64)])
     }
 
-    /// Whether `index` is in the set; what lies beyond the set is not.
+    /// Whether `index` is in the set; `false` beyond the set's length.
     #[inline(always)]
-    pub fn has(&self, index: usize) -> bool {
+    pub(crate) fn has(&self, index: usize) -> bool {
         self.0.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 == 1)
     }
 
-    /// Puts `index` in.
-    pub fn insert(&mut self, index: usize) {
+    /// Inserts `index`.
+    pub(crate) fn insert(&mut self, index: usize) {
         self.0[index / 64] |= 1 << (index % 64);
     }
 
-    /// Takes `index` out.
-    pub fn remove(&mut self, index: usize) {
+    /// Removes `index`.
+    pub(crate) fn remove(&mut self, index: usize) {
         if let Some(word) = self.0.get_mut(index / 64) {
             *word &= !(1 << (index % 64));
         }
     }
 
-    /// Makes room for `len`.
-    pub fn grow(&mut self, len: usize) {
+    /// Extends the set to `0..len`.
+    pub(crate) fn grow(&mut self, len: usize) {
         self.0.resize(len.div_ceil(64).max(self.0.len()), 0);
     }
 
-    /// Whether some word that overlaps a range has a member: then one may be in the range.
-    pub fn near(&self, start: usize, end: usize) -> bool {
+    /// Whether a 64-bit word that overlaps the range is not 0. If not, the range has no members.
+    pub(crate) fn near(&self, start: usize, end: usize) -> bool {
         let last = end.div_ceil(64).min(self.0.len());
         self.0.get(start / 64..last).is_some_and(|words| words.iter().any(|&word| word != 0))
     }
 
-    /// How many members the words that overlap a range have.
-    pub fn count_near(&self, start: usize, end: usize) -> usize {
+    /// The number of members in the 64-bit words that overlap the range.
+    pub(crate) fn count_near(&self, start: usize, end: usize) -> usize {
         let last = end.div_ceil(64).min(self.0.len());
         self.0.get(start / 64..last).unwrap_or(&[]).iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// The members of a range, ascending.
-    pub fn iter_range(&self, start: usize, end: usize) -> impl Iterator<Item = usize> + '_ {
+    /// The members in a range, ascending.
+    pub(crate) fn iter_range(&self, start: usize, end: usize) -> impl Iterator<Item = usize> + '_ {
         let last = end.div_ceil(64).min(self.0.len());
         (start / 64..last).flat_map(move |index| {
             let mut word = self.0[index];
@@ -65,10 +65,5 @@ impl Marks {
     #[inline(always)]
     pub fn word(&self, index: usize) -> u64 {
         self.0.get(index).copied().unwrap_or(0)
-    }
-
-    /// Bytes of memory.
-    pub fn bytes(&self) -> usize {
-        self.0.len() * 8
     }
 }

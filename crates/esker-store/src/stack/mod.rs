@@ -1,8 +1,9 @@
-//! The layers of a version, and how the list of a vertex is found in them.
+//! The layers of a version, and how to find a vertex's list in them.
 //!
-//! A stack is a complete layer and later ones over it, each with fragments of the lists that changed. The list of a
-//! vertex is a chain of fragments, newest first (LLAMA, thesis, 4.4.2: explicit linking), less what tombstones say. Only the
-//! newest layer can be *partial*: the version lies within its range, and codes of versions say what counts.
+//! A stack is a complete layer with later layers above it, each of which holds fragments of the lists that
+//! changed. The list of a vertex is a chain of fragments, newest first (LLAMA, thesis, 4.4.2: explicit linking),
+//! minus the arcs that tombstones delete. Only the newest layer can be *partial*: then the version lies within
+//! the layer's range, and version codes decide which entries are visible.
 
 mod marks;
 mod chain;
@@ -17,23 +18,22 @@ use esker_graph::{Direction, Flow, Run, VertexId};
 use crate::error::{Error, Result};
 use crate::layer::{ListColumns, PlainLayer};
 
-pub use chain::{Area, Chains, Stretch};
-pub use marks::Marks;
-pub use table::Table;
+pub(crate) use chain::{Area, Chains, Stretch};
+pub(crate) use table::Table;
 
-/// The layers that a version is made of, with the vertex tables that were made of them.
+/// The layers of a version, with the vertex tables built for them.
 #[derive(Debug)]
 pub struct Stack {
     chains: Chains,
-    /// By direction: made when first needed.
+    /// One for each direction, built when first needed.
     tables: [Mutex<TableSlot>; 2],
 }
 
-/// A table that was made, or what to make it from.
+/// A vertex table, or the older table to build it from.
 #[derive(Debug, Default)]
 struct TableSlot {
     made: Option<Arc<Table>>,
-    /// The table of so many of the layers.
+    /// The table of an older stack, with the number of layers that it covers.
     base: Option<(usize, Arc<Table>)>,
 }
 
@@ -46,16 +46,19 @@ impl Deref for Stack {
 }
 
 impl Stack {
-    /// Those of `layers` (oldest first, the first complete, ranges one after another) that version `version` with
-    /// `num_vertices` vertices is made of.
+    /// The stack of version `version`, which has `num_vertices` vertices. `layers` are those of the graph,
+    /// oldest first: the first is complete, and their ranges follow one another.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if they are no such layers; [`Error::Invalid`] if the version was forgotten.
+    /// [`Error::Corrupt`] if the layers do not form such a sequence; [`Error::Invalid`] if the version was
+    /// forgotten.
     pub fn new(layers: &[Arc<PlainLayer>], version: u64, num_vertices: u64) -> Result<Self> {
         let count = layers.partition_point(|layer| layer.record().first_version <= version);
         let layers = layers[..count].to_vec();
         let (Some(first), Some(newest)) = (layers.first(), layers.last()) else {
-            return Err(Error::Invalid(format!("version {version} is older than all that is kept")));
+            return Err(Error::Invalid(format!(
+                "version {version} was forgotten: it is older than the oldest layer"
+            )));
         };
         let wrong = |layer: &PlainLayer, reason: &str| Err(Error::corrupt(layer.directory(), 0, reason));
         if !first.record().complete || layers[1..].iter().any(|layer| layer.record().complete) {
@@ -72,7 +75,8 @@ impl Stack {
         Ok(Self { chains, tables })
     }
 
-    /// Bytes of the vertex tables that analyses need, at most, if there are few fragments; none if the stack is one complete layer.
+    /// The most bytes that the vertex tables for an analysis take if there are few fragments; 0 if the stack
+    /// is one complete layer.
     pub fn table_bytes(&self) -> u64 {
         if self.is_plain() {
             return 0;
@@ -81,12 +85,13 @@ impl Stack {
         (directions * Table::bytes_for(self.num_vertices)) as u64
     }
 
-    /// Calls `take` with the stretches of the list of `v`, those of newer layers first, until it has enough.
-    /// Verifies what it reads. Takes time by the length of the chain; without a table, also by the number of layers.
+    /// Calls `take` with the pieces of the list of `v`, those of newer layers first, until it returns
+    /// [`Flow::Enough`]. Verifies what it reads. Takes time linear in the length of the chain; without a
+    /// vertex table, also in the number of layers.
     ///
     /// # Errors
-    /// [`Error::Corrupt`]; what `take` returns; [`Error::Invalid`] if there is no such vertex.
-    pub fn visit<'a>(
+    /// [`Error::Corrupt`]; what `take` returns; [`Error::Invalid`] if the version has no vertex `v`.
+    pub(crate) fn visit<'a>(
         &'a self,
         direction: Direction,
         v: VertexId,
@@ -101,12 +106,13 @@ impl Stack {
         self.chains.visit_from(head.transpose()?.flatten(), direction, v, take)
     }
 
-    /// Calls `take` with each copy of the edge from `v` to `target` in the lists of a direction, until it has enough: the lists it stands
-    /// in, and its place there. Takes a binary search for each fragment of `v`.
+    /// Calls `take` with each copy of the arc from `v` to `target`, until it returns [`Flow::Enough`]. The
+    /// arguments are the lists that contain the copy and its position there. Takes one binary search for each
+    /// fragment of `v`.
     ///
     /// # Errors
     /// As [`Stack::visit`].
-    pub fn visit_copies<'a>(
+    pub(crate) fn visit_copies<'a>(
         &'a self,
         direction: Direction,
         v: VertexId,
@@ -114,15 +120,19 @@ impl Stack {
         take: impl FnMut(&'a ListColumns, usize) -> Result<Flow>,
     ) -> Result<()> {
         self.expect_vertex(v)?;
-        let place = self.newest_fragment(direction, v)?;
-        self.chains.visit_copies_from(place, direction, v, target, take)
+        let fragment = self.newest_fragment(direction, v)?;
+        self.chains.visit_copies_from(fragment, direction, v, target, take)
     }
 
-    /// The newest fragment of `v`: position of its layer and slot.
+    /// The newest fragment of `v`: the position of its layer, and its slot.
     ///
     /// # Errors
-    /// [`Error::Corrupt`]; [`Error::Invalid`] if there is no such vertex.
-    pub fn newest_fragment(&self, direction: Direction, v: VertexId) -> Result<Option<(usize, usize)>> {
+    /// [`Error::Corrupt`]; [`Error::Invalid`] if the version has no vertex `v`.
+    pub(crate) fn newest_fragment(
+        &self,
+        direction: Direction,
+        v: VertexId,
+    ) -> Result<Option<(usize, usize)>> {
         match self.table_if_made(direction) {
             Some(table) => match table.head(v) {
                 Some(address) => self.place(self.layers.len(), address, direction, v),
@@ -132,11 +142,11 @@ impl Stack {
         }
     }
 
-    /// Length of the list of `v`.
+    /// The degree of `v`.
     ///
     /// # Errors
     /// As [`Stack::visit`].
-    pub fn degree(&self, direction: Direction, v: VertexId) -> Result<usize> {
+    pub(crate) fn degree(&self, direction: Direction, v: VertexId) -> Result<usize> {
         self.expect_vertex(v)?;
         if let Some(table) = self.table_if_made(direction) {
             return Ok(table.degree(v));
@@ -144,14 +154,15 @@ impl Stack {
         self.chains.degree_along(direction, v)
     }
 
-    /// Remembers the tables of another stack: if this one is the same with layers added, only what these changed is made anew.
-    pub fn inherit(&self, older: &Self) {
+    /// Takes over the vertex tables of another stack. If this stack is the older one with layers added,
+    /// building its tables only applies those layers.
+    pub(crate) fn inherit(&self, older: &Self) {
         let numbers =
             |stack: &Self| stack.layers.iter().map(|layer| layer.record().number).collect::<Vec<_>>();
         if older.rank.is_some() || !numbers(self).starts_with(&numbers(older)) {
             return;
         }
-        // A partial newest layer that was read as a whole before is another matter.
+        // The older stack's table covers the whole newest layer, but this stack reads that layer in part.
         if self.rank.is_some() && self.layers.len() == older.layers.len() {
             return;
         }
@@ -162,11 +173,12 @@ impl Stack {
         }
     }
 
-    /// The table of a direction, made if necessary: in time by the number of vertices and fragments.
+    /// The vertex table of a direction. The first call builds it, in time linear in the number of vertices
+    /// and fragments.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.
-    pub fn table(&self, direction: Direction, run: &Run) -> Result<Arc<Table>> {
+    pub(crate) fn table(&self, direction: Direction, run: &Run) -> Result<Arc<Table>> {
         if let Some(table) = self.table_if_made(direction) {
             return Ok(table);
         }
@@ -179,7 +191,7 @@ impl Stack {
         Ok(table)
     }
 
-    /// The table of a direction, if it was made already.
+    /// The vertex table of a direction, if it is already built.
     pub(crate) fn table_if_made(&self, direction: Direction) -> Option<Arc<Table>> {
         self.slot(direction).made.clone()
     }

@@ -1,7 +1,8 @@
-//! The vertex table of a version: for each vertex its newest fragment and its degree, and what scans must know.
+//! The vertex table of a version: for each vertex its newest fragment, its degree, and flags for scans.
 //!
-//! Both arrays are LAMAs: the table of a version with one more layer shares all pages that the layer does not touch. On disk only
-//! the directories of the layers are kept: the table of any version follows from them, so old versions cost next to nothing.
+//! Both arrays are large array multiversioned arrays ([`Lama`]): the table of a version with one more layer
+//! shares all pages that this layer does not touch. The disk holds only the directories of the layers; the table
+//! of any version follows from them, so old versions cost almost nothing.
 
 use std::sync::Arc;
 
@@ -15,30 +16,32 @@ use crate::layer::{Address, Section};
 
 /// The vertex table of one direction of a stack.
 ///
-/// Memory: 8 bytes and a vertex id for each vertex, less what is shared with other versions, and three bits; a bit
-/// for each fragment.
+/// Memory: 8 bytes, a vertex id and three bits for each vertex, minus the pages shared with other versions, and a
+/// bit for each fragment.
 #[derive(Debug, Clone)]
-pub struct Table {
+pub(crate) struct Table {
     heads: Lama<u64>,
     degrees: Lama<VertexId>,
-    /// Vertices whose lists must be assembled along their chains: some of it is dead, or not yet born.
+    /// Vertices whose lists must be assembled along their chains, because some of their arcs are dead or not
+    /// yet born.
     special: Arc<Marks>,
     /// Vertices whose newest fragment is not in the oldest layer.
     chained: Arc<Marks>,
-    /// By layer: slots that scans of the layer skip, because a newer fragment replaced them or their vertex is special.
+    /// For each layer, the slots that scans of the layer skip: a newer fragment replaced them, or their
+    /// vertex is special.
     skipped: Vec<Arc<Marks>>,
 }
 
-/// Bytes for each vertex, bits rounded up.
+/// Bytes for each vertex, with the bits rounded up.
 const VERTEX_BYTES: usize = 8 + size_of::<VertexId>() + 1;
 
 impl Table {
-    /// Bytes of one for so many vertices, at most, if its stack has few fragments.
+    /// The most bytes that a table of `num_vertices` vertices takes, if the stack has few fragments.
     pub(crate) fn bytes_for(num_vertices: usize) -> usize {
         num_vertices.saturating_mul(VERTEX_BYTES)
     }
 
-    /// From nothing.
+    /// Builds a table from the layers.
     pub(super) fn new(stack: &Chains, direction: Direction, run: &Run) -> Result<Self> {
         let first = stack.section(0, direction)?;
         let extents = first.main().extents(run)?;
@@ -68,7 +71,7 @@ impl Table {
                 first.past_runs(v, rank, |_, _, alive| {
                     let index = v as usize;
                     if index < n {
-                        heads.set(index, Address::new(number, index).0); // All that is left may be in the past.
+                        heads.set(index, Address::new(number, index).0); // All visible arcs of `v` may be past arcs.
                         degrees.set(index, degrees.get(index) + alive.len() as VertexId);
                     }
                     Ok(())
@@ -82,7 +85,7 @@ impl Table {
         table.extended(stack, 1, direction, run)
     }
 
-    /// This table of the first `from` layers, with the others of the stack.
+    /// Applies the layers of `stack` from position `from` to this table of the layers before.
     pub(super) fn extended(
         &self,
         stack: &Chains,
@@ -109,7 +112,7 @@ impl Table {
         let lists = section.main();
         let wrong = || {
             let path = stack.layers()[layer].directory();
-            Error::corrupt(path, 0, "a layer over another must have a directory")
+            Error::corrupt(path, 0, "a layer above the complete one has no directory of vertices")
         };
         let vertices = lists.vertices(run)?.ok_or_else(wrong)?;
         let (degrees, previous) = section.links(run)?.ok_or_else(wrong)?;
@@ -120,7 +123,7 @@ impl Table {
         for (slot, &v) in vertices.iter().enumerate() {
             let index = v as usize;
             if index >= self.heads.len() {
-                break; // Vertices of later versions in the range of a partial layer.
+                break; // Later versions in a partial layer's range added these vertices.
             }
             while special.next_if(|&dead| dead < v).is_some() {}
             let buried = special.next_if_eq(&v).is_some();
@@ -147,14 +150,15 @@ impl Table {
         Ok(())
     }
 
-    /// Marks all fragments of a vertex so far.
+    /// Marks all fragments of a vertex so far as skipped.
     fn skip_chain(&mut self, stack: &Chains, direction: Direction, v: VertexId) -> Result<()> {
         let mut above = self.skipped.len();
         let mut next = self.head(v);
         while let Some(address) = next {
             let Some((layer, slot)) = stack.place(above, address, direction, v)? else { break };
             let section = stack.section(layer, direction)?;
-            // Adding an end to the marks of the oldest layer may be wanted of a vertex that it does not list.
+            // `slot` can lie beyond the oldest layer's lists, for a vertex that the layer does not
+            // have.
             let marks = Arc::make_mut(&mut self.skipped[layer]);
             marks.grow(slot + 1);
             marks.insert(slot);
@@ -164,41 +168,32 @@ impl Table {
         Ok(())
     }
 
-    /// Where the list of `v` begins, if it is not empty.
+    /// The newest fragment of `v`; `None` if the list is empty.
     #[inline(always)]
-    pub fn head(&self, v: VertexId) -> Option<Address> {
+    pub(crate) fn head(&self, v: VertexId) -> Option<Address> {
         let head = self.heads.get(v as usize);
         (head != 0).then_some(Address(head))
     }
 
-    /// Length of the list of `v`.
+    /// The degree of `v`.
     #[inline(always)]
-    pub fn degree(&self, v: VertexId) -> usize {
+    pub(crate) fn degree(&self, v: VertexId) -> usize {
         self.degrees.get(v as usize) as usize
     }
 
     /// The vertices whose lists must be assembled along their chains.
-    pub fn special(&self) -> &Marks {
+    pub(crate) fn special(&self) -> &Marks {
         &self.special
     }
 
     /// The vertices whose newest fragment is not in the oldest layer.
-    pub fn chained(&self) -> &Marks {
+    pub(crate) fn chained(&self) -> &Marks {
         &self.chained
     }
 
     /// The slots of a layer that scans of the layer skip.
-    pub fn skipped(&self, layer: usize) -> &Marks {
+    pub(crate) fn skipped(&self, layer: usize) -> &Marks {
         &self.skipped[layer]
-    }
-
-    /// Bytes of memory, those included that other versions share.
-    pub fn bytes(&self) -> usize {
-        let arrays = self.heads.owned_bytes() + self.degrees.owned_bytes();
-        arrays
-            + self.special.bytes()
-            + self.chained.bytes()
-            + self.skipped.iter().map(|marks| marks.bytes()).sum::<usize>()
     }
 }
 

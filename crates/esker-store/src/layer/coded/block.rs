@@ -1,25 +1,26 @@
-//! One block of a list: its first neighbour against the source, then differences of the same width.
+//! One block of a list: its first neighbour relative to the source, then differences of one width.
 
 use esker_graph::VertexId;
 
-/// Arcs of a block; the last of a list may have fewer.
-pub const BLOCK_LEN: usize = 64;
+/// Arcs of a block; the last block of a list may have fewer.
+pub(crate) const BLOCK_LEN: usize = 64;
 
-/// Decoders may write so many entries more than they decode.
-pub const ROOM: usize = 16;
+/// Decoders may write this many entries beyond those that they decode.
+pub(crate) const ROOM: usize = 16;
 
-/// Decoders may read so many bytes from where a block, or a sixteenth of it, begins.
+/// Decoders may read this many bytes from the start of a block, or of sixteen differences.
 pub(crate) const AHEAD_BYTES: usize = 64;
 
-/// The widest differences, in bits. A graph whose 64-bit ids need more would not fit any address space.
+/// The widest differences, in bits. A graph with wider differences between 64-bit ids would not fit any address
+/// space.
 pub(super) const WIDTH_MAX: usize = if VertexId::BITS == 32 { 32 } else { 56 };
 
-/// Bytes of the first neighbour, by its code.
+/// The number of bytes of the first neighbour, by its code.
 const FIRST_BYTES: [usize; 4] = if VertexId::BITS == 32 { [1, 2, 3, 4] } else { [1, 2, 4, 8] };
 
-/// What stands before the differences of a block.
+/// The header of a block: everything before its differences.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Head {
+pub(super) struct BlockHeader {
     /// Bits of a difference.
     pub(super) width: usize,
     /// The first neighbour.
@@ -28,8 +29,8 @@ pub(super) struct Head {
     pub(super) at: usize,
 }
 
-impl Head {
-    /// The head at `at` of a block of the list of `source`.
+impl BlockHeader {
+    /// Reads the header at `at` of a block of the list of `source`.
     #[inline(always)]
     pub(super) fn read(bytes: &[u8], at: usize, source: VertexId) -> Self {
         let code = bytes[at];
@@ -39,10 +40,7 @@ impl Head {
         let first = source.wrapping_add((zigzag >> 1) ^ (zigzag & 1).wrapping_neg());
         Self { width: usize::from(code & 63), first, at: at + 1 + first_bytes }
     }
-}
-
-impl Head {
-    /// The first difference; something if there is none.
+    /// The first difference; arbitrary if there is none.
     #[inline(always)]
     pub(super) fn difference(&self, bytes: &[u8]) -> VertexId {
         let word =
@@ -51,7 +49,7 @@ impl Head {
     }
 }
 
-/// Where a block of `len` arcs that begins at `at` ends; `None` if it is none.
+/// The end of a block of `len` arcs that begins at `at`; `None` if the bytes are not such a block.
 pub(super) fn end_of(bytes: &[u8], at: usize, len: usize) -> Option<usize> {
     let code = *bytes.get(at)?;
     let width = usize::from(code & 63);
@@ -59,7 +57,7 @@ pub(super) fn end_of(bytes: &[u8], at: usize, len: usize) -> Option<usize> {
     (width <= WIDTH_MAX && end <= bytes.len()).then_some(end)
 }
 
-/// Appends a block: 1 to [`BLOCK_LEN`] targets of `source`, ascending.
+/// Appends a block of 1 to [`BLOCK_LEN`] ascending targets of `source`.
 pub(super) fn encode(source: VertexId, targets: &[VertexId], out: &mut Vec<u8>) {
     let difference = targets[0].wrapping_sub(source);
     let sign = (difference >> (VertexId::BITS - 1)).wrapping_neg();
@@ -79,15 +77,16 @@ pub(super) fn encode(source: VertexId, targets: &[VertexId], out: &mut Vec<u8>) 
         if bits >= 64 {
             out.extend_from_slice(&word.to_le_bytes());
             bits -= 64;
-            // What did not fit; a shift by the whole width, where all did, would be none.
+            // The bits that did not fit into the last word. A shift by the whole width means that all
+            // fitted.
             word = difference.checked_shr(width - bits).unwrap_or(0);
         }
     }
     out.extend_from_slice(&word.to_le_bytes()[..bits.div_ceil(8) as usize]);
 }
 
-/// Decodes `len` arcs of the list of `source`, from the block on that begins at `at`, to the start of `out`; where the last block
-/// ends. What is no block gives garbage, or a panic.
+/// Decodes `len` arcs of the list of `source` to the start of `out`, beginning with the block at `at`. Returns
+/// the end of the last block. Bytes that are not a block give garbage or a panic.
 pub(super) fn decode(
     bytes: &[u8],
     mut at: usize,
@@ -96,7 +95,7 @@ pub(super) fn decode(
     out: &mut [VertexId],
 ) -> usize {
     for out in out[..len].chunks_mut(BLOCK_LEN) {
-        let head = Head::read(bytes, at, source);
+        let head = BlockHeader::read(bytes, at, source);
         let mask = ((1_u64 << head.width) - 1) as VertexId;
         let mut target = head.first;
         out[0] = target;

@@ -1,50 +1,51 @@
-//! Coding lists as they come, arc by arc: in memory for a block, whatever the length of a list.
+//! Encodes lists arc by arc; memory is that of one block, however long a list is.
 
 use esker_graph::VertexId;
 
 use super::block::{AHEAD_BYTES, BLOCK_LEN, encode};
 use super::index::{GROUP_LEN, Record, width_log};
 
-/// What was coded and not taken yet.
+/// Encoded elements that were not yet taken.
 #[derive(Debug, Default)]
-pub struct Parts {
-    /// Of the column `groups`.
-    pub groups: Vec<u64>,
-    /// Of the column `sizes`.
-    pub sizes: Vec<u8>,
-    /// Of the column `lists`.
-    pub lists: Vec<u8>,
-    /// Of the column `blocks`.
-    pub blocks: Vec<u64>,
+pub(crate) struct EncodedLists {
+    /// For the column `groups`.
+    pub(crate) groups: Vec<u64>,
+    /// For the column `sizes`.
+    pub(crate) sizes: Vec<u8>,
+    /// For the column `lists`.
+    pub(crate) lists: Vec<u8>,
+    /// For the column `blocks`.
+    pub(crate) blocks: Vec<u64>,
 }
 
-/// Codes lists, one after another.
+/// Encodes lists in the order of their vertices.
 ///
-/// Memory: 2 KiB, and [`Coder::parts`], which whoever writes them empties.
+/// Memory: 2 KiB and [`Coder::parts`], which the caller writes and clears.
 #[derive(Debug)]
-pub struct Coder {
-    parts: Parts,
-    /// Elements that were taken of `sizes`, `lists` and `blocks`.
+pub(crate) struct Coder {
+    parts: EncodedLists,
+    /// Elements of `sizes`, `lists` and `blocks` that were already taken.
     taken: [u64; 3],
     source: VertexId,
-    /// Targets of the block that is being filled.
+    /// The targets of the current block.
     block: [VertexId; BLOCK_LEN],
     block_len: usize,
-    /// Of the list that is being made: arcs in blocks that are coded, and where it begins.
+    /// Arcs of the current list in blocks that are already encoded.
     list_arcs: u64,
+    /// Start of the current list in the column `lists`.
     list_start: u64,
-    /// Of the group that is being made.
+    /// Degrees and lengths of the lists of the current group.
     degrees: [u64; GROUP_LEN],
     lengths: [u64; GROUP_LEN],
     group_len: usize,
-    /// Arcs and bytes before the group.
+    /// Arcs and bytes before the current group.
     before: [u64; 2],
 }
 
 impl Default for Coder {
     fn default() -> Self {
         Self {
-            parts: Parts::default(),
+            parts: EncodedLists::default(),
             taken: [0; 3],
             source: 0,
             block: [0; BLOCK_LEN],
@@ -60,14 +61,14 @@ impl Default for Coder {
 }
 
 impl Coder {
-    /// What was coded and not taken yet.
-    pub fn parts(&self) -> &Parts {
+    /// Encoded elements that were not yet taken.
+    pub(crate) fn parts(&self) -> &EncodedLists {
         &self.parts
     }
 
-    /// Empties [`Coder::parts`], which was written.
-    pub fn clear(&mut self) {
-        let Parts { groups, sizes, lists, blocks } = &mut self.parts;
+    /// Clears [`Coder::parts`] after the caller has written them.
+    pub(crate) fn clear(&mut self) {
+        let EncodedLists { groups, sizes, lists, blocks } = &mut self.parts;
         for (taken, len) in self.taken.iter_mut().zip([sizes.len(), lists.len(), blocks.len()]) {
             *taken += len as u64;
         }
@@ -81,12 +82,12 @@ impl Coder {
         self.taken[1] + self.parts.lists.len() as u64
     }
 
-    /// Appends targets, which ascend, to the list that is being made.
-    pub fn append(&mut self, mut targets: &[VertexId]) {
+    /// Appends ascending targets to the current list.
+    pub(crate) fn append(&mut self, mut targets: &[VertexId]) {
         while !targets.is_empty() {
             if self.block_len == BLOCK_LEN {
                 if self.list_arcs == 0 {
-                    // There will be a second block.
+                    // A second block follows, so the list begins with a link to `blocks`.
                     let place = self.taken[2] + self.parts.blocks.len() as u64;
                     self.parts.lists.extend_from_slice(&place.to_le_bytes());
                 }
@@ -109,8 +110,8 @@ impl Coder {
         self.block_len = 0;
     }
 
-    /// Ends the list; the next one is that of the next vertex.
-    pub fn end_list(&mut self) {
+    /// Ends the current list; the next one belongs to the next vertex.
+    pub(crate) fn end_list(&mut self) {
         if self.block_len > 0 {
             self.code_block();
         }
@@ -145,8 +146,8 @@ impl Coder {
         self.parts.groups.extend(Record { arcs, bytes, place, widths }.to_words());
     }
 
-    /// Ends the last group. What is in [`Coder::parts`] then completes the columns.
-    pub fn finish(&mut self) {
+    /// Ends the last group. The contents of [`Coder::parts`] then complete the columns.
+    pub(crate) fn finish(&mut self) {
         if self.group_len > 0 {
             self.end_group();
         }

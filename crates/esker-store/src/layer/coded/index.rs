@@ -1,21 +1,21 @@
-//! Where lists lie: sizes by groups of 64 lists, and sums before each group.
+//! The index of compressed lists: sizes in groups of 64 lists, and sums before each group.
 
 use std::ops::Range;
 
 /// Lists of a group.
 pub(super) const GROUP_LEN: usize = 64;
 
-/// Numbers of a record of `groups`.
+/// Numbers of a record in `groups`.
 pub(super) const RECORD_LEN: usize = 3;
 
-/// What `groups` says of a group.
+/// The record of a group in `groups`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Record {
-    /// Arcs before it.
+    /// Arcs before the group.
     pub(super) arcs: u64,
-    /// Bytes of lists before it.
+    /// Bytes of lists before the group.
     pub(super) bytes: u64,
-    /// Where in `sizes` its sizes stand.
+    /// Start of the group's sizes in `sizes`.
     pub(super) place: u64,
     /// Binary logarithms of the widths of degrees and lengths.
     pub(super) widths: [u32; 2],
@@ -37,19 +37,19 @@ impl Record {
         Self { arcs, bytes, place: place >> 8, widths }
     }
 
-    /// As [`Record::read`]; `None` if no record is written so.
+    /// As [`Record::read`]; `None` if the encoder cannot have written such a record.
     pub(super) fn check(words: &[u64; RECORD_LEN]) -> Option<Self> {
         Some(Self::read(words)).filter(|record| record.to_words() == *words)
     }
 
-    /// Bytes of the sizes of the group.
+    /// Bytes of the group's sizes.
     #[inline(always)]
     pub(super) fn sizes_bytes(&self) -> usize {
         (GROUP_LEN << self.widths[0]) + (GROUP_LEN << self.widths[1])
     }
 }
 
-/// The binary logarithm of the width of the largest of some sizes.
+/// The binary logarithm of the width, in bytes, of the largest of `sizes`.
 pub(super) fn width_log(sizes: &[u64; GROUP_LEN]) -> u32 {
     let any = sizes.iter().fold(0, |any, size| any | size);
     match any {
@@ -60,7 +60,7 @@ pub(super) fn width_log(sizes: &[u64; GROUP_LEN]) -> u32 {
     }
 }
 
-/// One of the sizes of a group.
+/// The size at `index` of a group.
 #[inline(always)]
 fn size_at(sizes: &[u8], width_log: u32, index: usize) -> u64 {
     match width_log {
@@ -71,12 +71,12 @@ fn size_at(sizes: &[u8], width_log: u32, index: usize) -> u64 {
     }
 }
 
-/// The sum of the first so many sizes of a group.
+/// The sum of the first `count` sizes of a group.
 #[inline(always)]
 fn sum_before(sizes: &[u8], width_log: u32, count: usize) -> u64 {
     match width_log {
         0 => {
-            // Eight at a time: pairs of neighbours are added to sums of 16 bits, which have room for all.
+            // Eight at a time: adds pairs of neighbours to 16-bit sums, which cannot overflow.
             const EVEN: u64 = 0x00FF_00FF_00FF_00FF;
             let (words, rest) = sizes[..count].as_chunks::<8>();
             let sums = words.iter().fold(0, |sums, word| {
@@ -107,14 +107,15 @@ pub(super) struct Sizes<'a> {
 }
 
 impl<'a> Sizes<'a> {
-    /// Those that a record tells of, given the bytes from their place on.
+    /// The sizes of the group of `record`; `sizes` begins with them.
     #[inline(always)]
     pub(super) fn new(record: Record, sizes: &'a [u8]) -> Self {
         let (degrees, lengths) = sizes[..record.sizes_bytes()].split_at(GROUP_LEN << record.widths[0]);
         Self { record, degrees, lengths }
     }
 
-    /// Where the lists of the group lie. With `sums_up`, which gives the sums of 64 sizes of one or two bytes up to each, from a number on.
+    /// Computes the places of the lists of the group. `sums_up`, if given, computes the 65 prefix sums of 64
+    /// sizes of one or two bytes, starting from a number.
     pub(super) fn places(
         &self,
         sums_up: Option<&impl Fn(&[u8], u32, u64, &mut [u64; GROUP_LEN + 1])>,
@@ -145,36 +146,36 @@ impl<'a> Sizes<'a> {
         size_at(self.lengths, self.record.widths[1], index) as usize
     }
 
-    /// Arcs before a list, those before the group included.
+    /// Arcs before a list, including those before the group.
     #[inline(always)]
     pub(super) fn arcs_before(&self, index: usize) -> u64 {
         self.record.arcs.saturating_add(sum_before(self.degrees, self.record.widths[0], index))
     }
 
-    /// Bytes before a list, those before the group included.
+    /// Bytes before a list, including those before the group.
     #[inline(always)]
     pub(super) fn bytes_before(&self, index: usize) -> u64 {
         self.record.bytes.saturating_add(sum_before(self.lengths, self.record.widths[1], index))
     }
 }
 
-/// Where a list lies.
+/// The position of a list among all arcs and bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Place {
-    /// Its first arc among those of all lists.
-    pub arc: usize,
+pub(crate) struct Place {
+    /// Its first arc, counted over all lists.
+    pub(crate) arc: usize,
     /// Its first byte.
-    pub byte: usize,
-    /// Number of its arcs.
-    pub degree: usize,
+    pub(crate) byte: usize,
+    /// The number of its arcs.
+    pub(crate) degree: usize,
 }
 
-/// Where the lists of a group lie.
+/// The positions of the lists of a group.
 #[derive(Debug)]
-pub struct Places {
-    /// The first arc of each, and the end of the last.
+pub(crate) struct Places {
+    /// The first arc of each list, then the end of the last.
     pub(super) arcs: [u64; GROUP_LEN + 1],
-    /// The first byte of each, and the end of the last.
+    /// The first byte of each list, then the end of the last.
     pub(super) bytes: [u64; GROUP_LEN + 1],
 }
 
@@ -185,23 +186,23 @@ impl Default for Places {
 }
 
 impl Places {
-    /// Where a list lies, by its position in the group.
+    /// The position of a list, by its index in the group.
     #[inline(always)]
-    pub fn at(&self, index: usize) -> Place {
+    pub(crate) fn at(&self, index: usize) -> Place {
         let (arc, end) = (self.arcs[index] as usize, self.arcs[index + 1] as usize);
         Place { arc, byte: self.bytes[index] as usize, degree: end - arc }
     }
 
-    /// Where the bytes of a list end.
+    /// The end of the bytes of a list.
     #[inline(always)]
-    pub fn end_byte(&self, index: usize) -> usize {
+    pub(crate) fn end_byte(&self, index: usize) -> usize {
         self.bytes[index + 1] as usize
     }
 }
 
-/// Where lists lie, verified.
+/// The verified index of compressed lists.
 #[derive(Debug, Clone, Copy)]
-pub struct Index<'a> {
+pub(crate) struct Index<'a> {
     pub(super) groups: &'a [u64],
     pub(super) sizes: &'a [u8],
     pub(super) num_lists: usize,
@@ -210,13 +211,8 @@ pub struct Index<'a> {
 impl<'a> Index<'a> {
     /// Number of lists.
     #[inline(always)]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.num_lists
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.num_lists == 0
     }
 
     #[inline(always)]
@@ -233,43 +229,44 @@ impl<'a> Index<'a> {
 
     /// Number of arcs of a list.
     #[inline(always)]
-    pub fn degree(&self, slot: usize) -> usize {
+    pub(crate) fn degree(&self, slot: usize) -> usize {
         let record = self.record(slot / GROUP_LEN);
         size_at(&self.sizes[record.place as usize..], record.widths[0], slot % GROUP_LEN) as usize
     }
 
     /// The arcs of a list.
     #[inline]
-    pub fn range(&self, slot: usize) -> Range<usize> {
+    pub(crate) fn range(&self, slot: usize) -> Range<usize> {
         let sizes = self.sizes(slot / GROUP_LEN);
         let (index, start) = (slot % GROUP_LEN, sizes.arcs_before(slot % GROUP_LEN) as usize);
         start..start + sizes.degree(index)
     }
 
-    /// Number of arcs in the lists before `slot`, which may be the number of lists.
+    /// Number of arcs in the lists before `slot`; `slot` may equal the number of lists.
     #[inline]
-    pub fn before(&self, slot: usize) -> usize {
+    pub(crate) fn before(&self, slot: usize) -> usize {
         match slot % GROUP_LEN {
             0 => self.record(slot / GROUP_LEN).arcs as usize,
             index => self.sizes(slot / GROUP_LEN).arcs_before(index) as usize,
         }
     }
 
-    /// Where a list lies.
+    /// The position of a list.
     #[inline]
-    pub fn place(&self, slot: usize) -> Place {
+    pub(crate) fn place(&self, slot: usize) -> Place {
         let (sizes, index) = (self.sizes(slot / GROUP_LEN), slot % GROUP_LEN);
         let (arc, byte) = (sizes.arcs_before(index) as usize, sizes.bytes_before(index) as usize);
         Place { arc, byte, degree: sizes.degree(index) }
     }
 
-    /// Lists and arcs, all together.
-    pub fn entries(&self) -> usize {
+    /// The number of lists plus the number of arcs.
+    pub(crate) fn entries(&self) -> usize {
         self.num_lists + self.record(self.num_lists.div_ceil(GROUP_LEN)).arcs as usize
     }
 
-    /// The first slot of the first group before which at least `entry` lists and arcs lie, or the number of lists.
-    pub fn slot_at_entry(&self, entry: usize) -> usize {
+    /// The first slot of the first group that has at least `entry` lists and arcs before it, or the number of
+    /// lists.
+    pub(crate) fn slot_at_entry(&self, entry: usize) -> usize {
         let (mut low, mut high) = (0, self.num_lists.div_ceil(GROUP_LEN));
         while low < high {
             let middle = low + (high - low) / 2;
@@ -282,14 +279,14 @@ impl<'a> Index<'a> {
         (low * GROUP_LEN).min(self.num_lists)
     }
 
-    /// The first slot whose list begins at `byte` or after it, or the number of lists.
-    pub fn slot_at_byte(&self, byte: usize) -> usize {
+    /// The first slot whose list begins at or after `byte`, or the number of lists.
+    pub(crate) fn slot_at_byte(&self, byte: usize) -> usize {
         let (mut low, mut high) = (0, self.num_lists.div_ceil(GROUP_LEN));
         while low < high {
             let middle = low + (high - low) / 2;
             if (self.record(middle).bytes as usize) < byte { low = middle + 1 } else { high = middle }
         }
-        // That list may be in the group before.
+        // That list may be in the previous group.
         let Some(group) = low.checked_sub(1) else { return 0 };
         let sizes = self.sizes(group);
         let slots = group * GROUP_LEN..(low * GROUP_LEN).min(self.num_lists);
@@ -297,14 +294,14 @@ impl<'a> Index<'a> {
         slots.clone().find(|slot| !is_before(slot)).unwrap_or(slots.end)
     }
 
-    /// A way through ascending slots.
-    pub fn walk(&self) -> GroupWalk<'a> {
+    /// A cursor for ascending slots.
+    pub(crate) fn walk(&self) -> GroupWalk<'a> {
         GroupWalk { index: *self, group: usize::MAX, sizes: None, next: 0, arc: 0, byte: 0 }
     }
 
-    /// Calls `take` with each list of a range of slots and where it lies, until it fails.
+    /// Calls `take` with each list of `slots` and its position, until `take` fails.
     #[inline(always)]
-    pub fn try_for_each<E>(
+    pub(crate) fn try_for_each<E>(
         &self,
         slots: Range<usize>,
         mut take: impl FnMut(usize, Place) -> Result<(), E>,
@@ -314,23 +311,25 @@ impl<'a> Index<'a> {
     }
 }
 
-/// Where lists lie, asked for in ascending order: then most of the sums are those of the list before.
+/// Finds lists in ascending order, reusing the sums of the previous list.
 #[derive(Debug)]
-pub struct GroupWalk<'a> {
+pub(crate) struct GroupWalk<'a> {
     index: Index<'a>,
-    /// The group that `sizes` is of.
+    /// The group of `sizes`.
     group: usize,
     sizes: Option<Sizes<'a>>,
-    /// What lies before the list `next` of the group.
+    /// Index in the group of the next list.
     next: usize,
+    /// Arcs before that list.
     arc: usize,
+    /// Bytes before that list.
     byte: usize,
 }
 
 impl GroupWalk<'_> {
-    /// Where a list lies. Slots ascend, within a group at least.
+    /// The position of a list. Slots must ascend, at least within a group; others take longer.
     #[inline(always)]
-    pub fn place(&mut self, slot: usize) -> Place {
+    pub(crate) fn place(&mut self, slot: usize) -> Place {
         let (group, index) = (slot / GROUP_LEN, slot % GROUP_LEN);
         let sizes = match self.sizes {
             Some(sizes) if group == self.group && index >= self.next => sizes,

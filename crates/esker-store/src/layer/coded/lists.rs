@@ -1,42 +1,43 @@
-//! The columns of coded lists: checked before anything in them is believed.
+//! Compressed lists: verifies their columns before use, and decodes them.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use esker_graph::{Flow, Run, VertexId, vertex};
 
-use super::block::{AHEAD_BYTES, BLOCK_LEN, Head, ROOM, end_of};
+use super::block::{AHEAD_BYTES, BLOCK_LEN, BlockHeader, ROOM, end_of};
 use super::index::{GROUP_LEN, Index, Place, Places, RECORD_LEN, Record, Sizes};
 use super::vector::Decoder;
 use crate::error::{Error, Result};
 use crate::format::Column;
 
-/// Groups whose sizes are verified as one unit of shared work, and lists and arcs.
+/// Groups verified as one unit of parallel work.
 const UNIT_GROUPS: usize = 256;
+/// Lists and arcs verified as one unit of parallel work.
 const UNIT_ENTRIES: usize = 1 << 18;
-/// Arcs that are decoded at once where no list need be whole: of whole blocks.
+/// Arcs decoded at once when a list need not be whole: a multiple of the block length.
 const CHUNK_LEN: usize = 64 * BLOCK_LEN;
-/// Arcs of several lists that are decoded together: half a first-level cache.
+/// Arcs of several lists decoded together: half of a first-level cache.
 const GROUP_ARCS_MAX: usize = 1 << 12;
-/// Bytes before the first block of a list of several: the place of the others.
+/// Bytes before the first block of a list of several blocks: the index of its entries in `blocks`.
 const LINK_BYTES: usize = size_of::<u64>();
 
-/// The columns that coded lists are made of: see the head of the module.
+/// The columns of compressed lists: see [the module](super).
 #[derive(Debug)]
-pub struct CodedColumns {
-    /// Three numbers for each group, and once more.
-    pub groups: Column<u64>,
-    /// Degrees and lengths.
-    pub sizes: Column<u8>,
-    /// The lists.
-    pub lists: Column<u8>,
-    /// Where the blocks of long lists begin.
-    pub blocks: Column<u64>,
+pub(crate) struct CodedColumns {
+    /// Three numbers for each group, and three more at the end.
+    pub(crate) groups: Column<u64>,
+    /// The degrees and lengths of each group.
+    pub(crate) sizes: Column<u8>,
+    /// The encoded lists.
+    pub(crate) lists: Column<u8>,
+    /// The start of each block of long lists but the first.
+    pub(crate) blocks: Column<u64>,
 }
 
-/// Coded lists of all vertices.
+/// The compressed lists of all vertices.
 #[derive(Debug)]
-pub struct Coded {
+pub(crate) struct Coded {
     columns: CodedColumns,
     num_lists: usize,
     num_arcs: usize,
@@ -46,20 +47,20 @@ pub struct Coded {
     lists_sound: AtomicBool,
 }
 
-/// Coded lists, all of them verified; or those that lie within some bytes.
+/// Verified compressed lists: all, or those within a range of bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct CodedLists<'a> {
     index: Index<'a>,
     bytes: &'a [u8],
-    /// Where the bytes begin among those of all lists.
+    /// The position of `bytes` in the column of lists.
     first_byte: usize,
-    /// None if these are some lists.
+    /// Empty if these are the lists within a range of bytes.
     blocks: &'a [u64],
     decoder: Decoder,
 }
 
 impl Coded {
-    /// Checks those lengths that are known.
+    /// Checks the lengths that the manifest gives.
     pub(crate) fn new(
         columns: CodedColumns,
         num_vertices: u64,
@@ -82,7 +83,7 @@ impl Coded {
     }
 
     /// The columns.
-    pub fn columns(&self) -> &CodedColumns {
+    pub(crate) fn columns(&self) -> &CodedColumns {
         &self.columns
     }
 
@@ -90,11 +91,11 @@ impl Coded {
         self.num_lists.div_ceil(GROUP_LEN)
     }
 
-    /// Where all lists lie. The first call verifies that.
+    /// The index of all lists. The first call verifies it.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.
-    pub fn index(&self, run: &Run) -> Result<Index<'_>> {
+    pub(crate) fn index(&self, run: &Run) -> Result<Index<'_>> {
         let (groups, sizes) = (self.columns.groups.all(run)?, self.columns.sizes.all(run)?);
         let index = Index { groups, sizes, num_lists: self.num_lists };
         if !self.index_sound.load(Ordering::Acquire) {
@@ -115,11 +116,11 @@ impl Coded {
         Ok(index)
     }
 
-    /// All lists. The first call verifies their checksums, and that they are lists of vertices.
+    /// All lists. The first call verifies their checksums and that they hold vertex ids in ascending order.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.
-    pub fn all(&self, run: &Run) -> Result<CodedLists<'_>> {
+    pub(crate) fn all(&self, run: &Run) -> Result<CodedLists<'_>> {
         let index = self.index(run)?;
         let blocks = self.columns.blocks.all(run)?;
         if !self.lists_sound.load(Ordering::Acquire) {
@@ -138,7 +139,7 @@ impl Coded {
         Ok(CodedLists { index, bytes, first_byte: 0, blocks, decoder: self.decoder })
     }
 
-    /// Verifies the lists of some groups. Their bytes are read once, for the checksums and for this.
+    /// Verifies the lists of whole groups. Reads their bytes once, for the checksums and the contents.
     fn check_lists(&self, index: Index<'_>, slots: Range<usize>, buffer: &mut [VertexId]) -> Result<()> {
         let record = |slot: usize| index.record(slot.div_ceil(GROUP_LEN));
         self.columns.lists.will_need(record(slots.start).bytes as usize..record(slots.end).bytes as usize);
@@ -148,7 +149,7 @@ impl Coded {
         })
     }
 
-    /// The first arc of a list, and its targets; its own sizes and bytes are verified.
+    /// The first arc of a list, and its targets. Verifies its sizes and bytes.
     ///
     /// # Errors
     /// [`Error::Corrupt`], also if there is no such slot.
@@ -171,13 +172,14 @@ impl Coded {
         Ok((place.arc, targets))
     }
 
-    /// The lists that lie, with the bytes that decoders read ahead, within `bytes`, which begin at `first_byte` among those of all lists. They
-    /// were verified by [`Coded::visit_list`]. Of these, pieces begin in the first block of a list.
+    /// The lists within `bytes`, which begin at `first_byte` of the column and include the bytes that
+    /// decoders read ahead. [`Coded::visit_list`] has verified these lists. [`CodedLists::piece`] works only
+    /// on the first block of a list.
     pub(crate) fn some<'a>(&'a self, index: Index<'a>, first_byte: usize, bytes: &'a [u8]) -> CodedLists<'a> {
         CodedLists { index, bytes, first_byte, blocks: &[], decoder: self.decoder }
     }
 
-    /// All lists, if that they are sound is known already.
+    /// All lists, if they are already verified.
     fn if_sound(&self) -> Option<CodedLists<'_>> {
         if !self.lists_sound.load(Ordering::Acquire) {
             return None;
@@ -197,7 +199,7 @@ impl Coded {
         self.place(slot).map(|(place, _)| place.arc..place.arc + place.degree)
     }
 
-    /// Where a list lies, and its length in bytes.
+    /// The place of a list, and its length in bytes.
     fn place(&self, slot: usize) -> Result<(Place, usize)> {
         if slot >= self.num_lists {
             return Err(self.no_list(slot));
@@ -222,23 +224,31 @@ impl Coded {
     }
 
     fn bad_group(&self, group: usize) -> Error {
-        let reason = format!("what is said of lists from {} on does not agree", group * GROUP_LEN);
+        let reason = format!(
+            "the index of the lists from {} on contradicts the other columns or the manifest",
+            group * GROUP_LEN
+        );
         self.columns.groups.corrupt(group * RECORD_LEN, reason)
     }
 
-    /// That sums begin with 0, and end with what the manifest says and the columns hold.
+    /// Checks that the sums begin with 0 and end with the totals of the manifest and the columns.
     fn check_ends(&self) -> Result<()> {
         let groups = self.num_groups();
         let (first, last) = (self.record(0)?, self.record(groups)?);
-        let is_begun = (first.arcs, first.bytes, first.place) == (0, 0, 0);
+        let starts_at_zero = (first.arcs, first.bytes, first.place) == (0, 0, 0);
         let bytes = last.bytes.checked_add(AHEAD_BYTES as u64);
-        let is_ended = last.arcs == self.num_arcs as u64
+        let ends_at_totals = last.arcs == self.num_arcs as u64
             && bytes == Some(self.columns.lists.len() as u64)
             && last.place == self.columns.sizes.len() as u64;
-        if is_begun && is_ended { Ok(()) } else { Err(self.bad_group(if is_begun { groups } else { 0 })) }
+        if starts_at_zero && ends_at_totals {
+            Ok(())
+        } else {
+            Err(self.bad_group(if starts_at_zero { groups } else { 0 }))
+        }
     }
 
-    /// The sizes of the lists of a group, which agree with the sums before and after it, and lie within all arcs and bytes.
+    /// The sizes of the lists of a group. Checks that they agree with the sums before and after the group and
+    /// stay within all arcs and bytes.
     fn group(&self, group: usize) -> Result<Sizes<'_>> {
         let (record, next) = (self.record(group)?, self.record(group + 1)?);
         let bytes = record.sizes_bytes() as u64;
@@ -256,21 +266,21 @@ impl Coded {
         if is_sound { Ok(sizes) } else { Err(self.bad_group(group)) }
     }
 
-    /// Verifies a list: that its blocks fill it, and are found by the index of blocks; that it ascends, and holds vertices. `buffer`
-    /// has room for as many arcs as the list, or [`CHUNK_LEN`], and [`ROOM`].
+    /// Verifies a list: its blocks fill it, the index of blocks finds them, the targets ascend and are vertex
+    /// ids. `buffer` has room for the arcs of the list, or [`CHUNK_LEN`] if that is less, plus [`ROOM`].
     fn check_list(&self, slot: usize, place: Place, length: usize, buffer: &mut [VertexId]) -> Result<()> {
         if place.degree == 0 {
             return if length == 0 {
                 Ok(())
             } else {
-                Err(self.wrong(slot, place, 0, "is empty, and has bytes"))
+                Err(self.wrong(slot, place, 0, "is empty but has bytes"))
             };
         }
         let bytes = self.columns.lists.get(place.byte..place.byte + length + AHEAD_BYTES)?;
         let mut starts: &[u64] = &[];
         if place.degree > BLOCK_LEN {
-            let cut = || self.wrong(slot, place, 0, "is cut short");
-            let word = bytes[..length].first_chunk().ok_or_else(cut)?;
+            let truncated = || self.wrong(slot, place, 0, "is truncated");
+            let word = bytes[..length].first_chunk().ok_or_else(truncated)?;
             let link = u64::from_le_bytes(*word) as usize;
             starts =
                 self.columns.blocks.get(link..link.saturating_add(place.degree.div_ceil(BLOCK_LEN) - 1))?;
@@ -278,8 +288,9 @@ impl Coded {
         self.walk((slot, place, length), bytes, Some(starts), buffer, |_, _| Flow::More)
     }
 
-    /// Verifies a list that has arcs, and hands over its targets with the number of those before, [`CHUNK_LEN`] at most at a time, until
-    /// that is enough. `bytes` are those of the list and what decoders read ahead; `None`: as mapped.
+    /// Verifies a list and hands over its targets, at most [`CHUNK_LEN`] at a time, each time with the number
+    /// of targets before them, until `take` returns [`Flow::Enough`]. `bytes` are those of the list and the
+    /// bytes that decoders read ahead; `None`: read them from the map.
     ///
     /// # Errors
     /// [`Error::Corrupt`].
@@ -294,7 +305,7 @@ impl Coded {
             return if length == 0 {
                 Ok(())
             } else {
-                Err(self.wrong(slot, place, 0, "is empty, and has bytes"))
+                Err(self.wrong(slot, place, 0, "is empty but has bytes"))
             };
         }
         let bytes = match bytes {
@@ -307,12 +318,13 @@ impl Coded {
         self.walk((slot, place, length), bytes, None, buffer, take)
     }
 
-    /// An error about the list of a vertex.
+    /// A corruption error about the list of a vertex.
     fn wrong(&self, slot: usize, place: Place, at: usize, what: &str) -> Error {
         self.columns.lists.corrupt(place.byte + at, format!("the list of vertex {slot} {what}"))
     }
 
-    /// As [`Coded::visit_list`], with where the blocks begin, but for the first.
+    /// As [`Coded::visit_list`] for a list with arcs; `starts` are the indexed starts of its blocks except
+    /// the first.
     fn walk(
         &self,
         (slot, place, length): (usize, Place, usize),
@@ -330,65 +342,67 @@ impl Coded {
             for in_chunk in (0..len).step_by(BLOCK_LEN) {
                 let block = (first + in_chunk) / BLOCK_LEN;
                 if block > 0 && starts.is_some_and(|starts| starts[block - 1] != (place.byte + at) as u64) {
-                    return Err(wrong(at, "has blocks where none are looked for"));
+                    return Err(wrong(at, "has a block that the index of blocks does not point to"));
                 }
                 at = end_of(&bytes[..length], at, (len - in_chunk).min(BLOCK_LEN))
-                    .ok_or_else(|| wrong(at, "does not end where it should"))?;
+                    .ok_or_else(|| wrong(at, "does not end where the index says"))?;
             }
             self.decoder.decode(bytes, start, vertex(slot), len, buffer);
             let targets = &buffer[..len];
-            // Without a branch an arc, so that the compiler vectorises it.
+            // Without a branch per arc, so that the compiler vectorises it.
             let ascends = targets.windows(2).fold(last <= targets[0], |all, pair| all & (pair[0] <= pair[1]));
             last = targets[len - 1];
             if !ascends || u64::from(last) >= self.num_vertices {
-                let what = if ascends { "holds what is no vertex" } else { "does not ascend" };
+                let what = if ascends { "holds a target that is not a vertex" } else { "does not ascend" };
                 return Err(wrong(start, what));
             }
             if take(first, targets) == Flow::Enough {
                 return Ok(());
             }
         }
-        if at == length { Ok(()) } else { Err(wrong(at, "does not end where it should")) }
+        if at == length { Ok(()) } else { Err(wrong(at, "does not end where the index says")) }
     }
 }
 
 impl<'a> CodedLists<'a> {
-    /// Where they lie.
+    /// The index of the lists.
     #[inline(always)]
-    pub fn index(&self) -> Index<'a> {
+    pub(crate) fn index(&self) -> Index<'a> {
         self.index
     }
 
-    /// Decodes the first `len` arcs of the list of a vertex to the start of `out`, which has [`ROOM`] for more.
+    /// Decodes the first `len` arcs of the list of `v` to the start of `out`, which has [`ROOM`] entries
+    /// more.
     #[inline]
-    pub fn decode(&self, v: VertexId, place: Place, len: usize, out: &mut [VertexId]) {
+    pub(crate) fn decode(&self, v: VertexId, place: Place, len: usize, out: &mut [VertexId]) {
         if len > 0 {
             self.decoder.decode(self.bytes, self.start(place), v, len, out);
         }
     }
 
-    /// Where the first block of a list begins among the bytes.
+    /// The position in `bytes` of the first block of a list.
     #[inline(always)]
     fn start(&self, place: Place) -> usize {
         place.byte - self.first_byte + if place.degree > BLOCK_LEN { LINK_BYTES } else { 0 }
     }
 
-    /// Where the lists of the group that begins with a slot lie.
+    /// Fills `places` with the places of the lists of the group that begins with slot `first`.
     #[inline]
-    pub fn places(&self, first: usize, places: &mut Places) {
+    pub(crate) fn places(&self, first: usize, places: &mut Places) {
         self.decoder.places(self.index.sizes(first / GROUP_LEN), places);
     }
 
-    /// The first two targets of a list that has as many; of one with one target, this and something.
+    /// The first two targets of a list; the second is arbitrary if the list has only one.
     #[inline(always)]
-    pub fn first_two(&self, v: VertexId, place: Place) -> [VertexId; 2] {
-        let head = Head::read(self.bytes, self.start(place), v);
+    pub(crate) fn first_two(&self, v: VertexId, place: Place) -> [VertexId; 2] {
+        let head = BlockHeader::read(self.bytes, self.start(place), v);
         [head.first, head.first.wrapping_add(head.difference(self.bytes))]
     }
 
-    /// Decodes those lists of the group that begins with a slot whose bits are set in `wanted`, one after another to the start of
-    /// `buffer`, until that has many arcs, or the next one has more than `longest`; the bits of those that were.
-    pub fn decode_group(
+    /// Decodes lists of the group that begins with slot `first`, one after another, to the start of `buffer`:
+    /// those whose bits are set in `wanted`, up to the first list longer than `longest` or until the buffer
+    /// is full enough. Returns the bits of the decoded lists.
+    pub(crate) fn decode_group(
         &self,
         first: usize,
         places: &Places,
@@ -413,8 +427,9 @@ impl<'a> CodedLists<'a> {
         done
     }
 
-    /// Some arcs of a list, decoded into `buffer`, from the block on that the first of them is in.
-    pub fn piece<'b>(
+    /// Decodes a range of arcs of a list into `buffer`, beginning with the block that holds the first of
+    /// them.
+    pub(crate) fn piece<'b>(
         &self,
         v: VertexId,
         place: Place,
@@ -422,7 +437,7 @@ impl<'a> CodedLists<'a> {
         buffer: &'b mut Vec<VertexId>,
     ) -> &'b [VertexId] {
         if arcs.is_empty() {
-            // Behind the last block, if that is full, there is none to look for.
+            // Behind a full last block there is no further block to find.
             return &[];
         }
         let (block, skipped) = (arcs.start / BLOCK_LEN, arcs.start % BLOCK_LEN);
@@ -440,8 +455,8 @@ impl<'a> CodedLists<'a> {
         &buffer[skipped..len]
     }
 
-    /// Decodes all lists of some slots, one after another, to the end of `out`.
-    pub fn decode_all(&self, slots: Range<usize>, out: &mut Vec<VertexId>) {
+    /// Appends the targets of all lists in `slots` to `out`.
+    pub(crate) fn decode_all(&self, slots: Range<usize>, out: &mut Vec<VertexId>) {
         let arcs = self.index.before(slots.start)..self.index.before(slots.end);
         let base = out.len();
         out.resize(base + arcs.len() + ROOM, 0);
@@ -455,9 +470,9 @@ impl<'a> CodedLists<'a> {
         out.truncate(base + arcs.len());
     }
 
-    /// Reads what finding a list begins with, so that others need not wait for it.
+    /// Reads the first byte of a list, to bring it into the cache before it is needed.
     #[inline(always)]
-    pub fn touch(&self, place: Place) {
+    pub(crate) fn touch(&self, place: Place) {
         std::hint::black_box(self.bytes.get(place.byte - self.first_byte));
     }
 }

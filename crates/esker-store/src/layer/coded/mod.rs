@@ -1,22 +1,27 @@
-//! The `compressed` encoding of the lists of a complete layer: differences in as few bits as the largest of them needs.
+//! The `compressed` encoding of the lists of a complete layer: differences in as few bits as the largest of them
+//! needs.
 //!
-//! A list is cut in blocks of 64 arcs that are decoded each by itself (Sage 4.2; Ligra+): the first neighbour as the difference to the
-//! source, with its sign, then the differences between neighbours. Byte codes, which the papers use, were the baseline; packing all
-//! differences of a block in the same number of bits came out smaller on Kronecker graphs (1.81 to 2.02 bytes an arc) and decodes six
-//! times as fast, for sixteen differences are unpacked and summed at once: see `docs/performance.md`.
+//! A list is cut into blocks of 64 arcs that decode independently (Sage 4.2; Ligra+): first the difference of the
+//! first neighbour to the source, with its sign, then the differences between neighbours. The papers use byte
+//! codes, which were our baseline. Packing all differences of a block in the same number of bits is smaller on
+//! Kronecker graphs (1.81 instead of 2.02 bytes an arc) and decodes six times as fast, because sixteen
+//! differences are unpacked and summed at once: see `docs/performance.md`.
 //!
-//! * `lists` (bytes): the lists, one after another; 64 zeros at the end, so that decoders may read ahead. A list of more than 64 arcs
-//!   begins with the place (u64) in `blocks` of what concerns it.
-//! * `blocks` (u64): for each block of such a list but its first, where in `lists` it begins.
-//! * `groups` (u64): for each 64 lists three numbers: the arcs and the bytes before them, and where in `sizes` their sizes stand, times
-//!   256, plus the binary logarithms of the widths of degrees and (times 16) of lengths. Once more at the end.
-//! * `sizes` (bytes): for each group 64 degrees, then 64 lengths in bytes; each as wide as the largest of them needs: 1, 2, 4 or 8 bytes.
+//! * `lists` (bytes): the lists, concatenated, then 64 zeros so that decoders may read ahead. A list of more than
+//! 64 arcs begins with the index (u64) of its first entry in `blocks`.
+//! * `blocks` (u64): the start in `lists` of each block of such a list except its first.
+//! * `groups` (u64): three numbers for each 64 lists, and once more at the end: the number of arcs before them,
+//! the number of bytes before them, and the start of their sizes in `sizes`, times 256, plus the binary
+//! logarithms of the widths of degrees and (times 16) of lengths.
+//! * `sizes` (bytes): for each group 64 degrees, then 64 lengths in bytes. Degrees and lengths are each as wide
+//! as the largest of them needs: 1, 2, 4 or 8 bytes.
 //!
-//! So a vertex takes 2.4 bytes of index where degrees are small, and its degree is found in two steps. What lies parallel to arcs
-//! (properties, births) is as in the `plain` encoding.
+//! So the index takes 2.4 bytes a vertex where degrees are small, and finding a degree takes two steps. Columns
+//! parallel to the arcs (properties, version codes) are those of the `plain` encoding.
 //!
-//! A block is a byte (the width of the differences, in bits, plus 64 times the code of the length of the first neighbour), the first
-//! neighbour less the source, zigzag-coded in 1, 2, 3 or 4 bytes (64-bit ids: 1, 2, 4, 8), and the differences, least significant bits first.
+//! A block is one byte (the width of the differences in bits, plus 64 times the code of the length of the first
+//! neighbour), then the first neighbour minus the source, zigzag-coded in 1, 2, 3 or 4 bytes (64-bit ids: 1, 2,
+//! 4, 8), then the differences, least significant bits first.
 
 mod block;
 mod index;
@@ -28,8 +33,8 @@ mod lists;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use block::AHEAD_BYTES;
-pub use block::{BLOCK_LEN, ROOM};
-pub use coder::{Coder, Parts};
-pub use index::{GroupWalk, Index, Place, Places};
-pub use lists::{Coded, CodedColumns, CodedLists};
+pub(crate) use block::{AHEAD_BYTES, BLOCK_LEN};
+pub(crate) use coder::Coder;
+pub(crate) use index::{Index, Place, Places};
+pub use lists::CodedLists;
+pub(crate) use lists::{Coded, CodedColumns};

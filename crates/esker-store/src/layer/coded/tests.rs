@@ -1,4 +1,4 @@
-//! Lists of all shapes there and back, by every decoder; and columns that are wrong under right checksums.
+//! Encodes and decodes lists of all shapes with every decoder, and opens forged columns with valid checksums.
 
 use std::path::Path;
 
@@ -6,19 +6,20 @@ use esker_graph::{Run, VertexId, vertex};
 use proptest::prelude::*;
 
 use super::block::{BLOCK_LEN, ROOM, decode, encode, end_of};
+use super::coder::EncodedLists;
 use super::vector::Decoder;
-use super::{Coded, CodedColumns, Coder, Parts};
+use super::{Coded, CodedColumns, Coder};
 use crate::error::{Error, Result};
 use crate::format::{Column, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element};
 use crate::io::MemoryDisk;
 
 const DATABASE: DatabaseId = DatabaseId([3; 16]);
 
-fn parts_of(lists: &[Vec<VertexId>], piece_len: usize) -> Parts {
+fn parts_of(lists: &[Vec<VertexId>], piece_len: usize) -> EncodedLists {
     let mut coder = Coder::default();
-    let mut all = Parts::default();
+    let mut all = EncodedLists::default();
     let mut take = |coder: &mut Coder| {
-        let Parts { groups, sizes, lists, blocks } = coder.parts();
+        let EncodedLists { groups, sizes, lists, blocks } = coder.parts();
         all.groups.extend(groups);
         all.sizes.extend(sizes);
         all.lists.extend(lists);
@@ -45,7 +46,7 @@ fn column<T: Element>(disk: &MemoryDisk, name: &str, kind: ColumnKind, values: &
     Column::open(disk, Path::new(name), spec)
 }
 
-fn open(parts: &Parts, num_vertices: u64, num_arcs: u64) -> Result<Coded> {
+fn open(parts: &EncodedLists, num_vertices: u64, num_arcs: u64) -> Result<Coded> {
     let disk = MemoryDisk::default();
     let columns = CodedColumns {
         groups: column(&disk, "groups", ColumnKind::OutGroups, &parts.groups)?,
@@ -60,7 +61,7 @@ fn arcs_of(lists: &[Vec<VertexId>]) -> usize {
     lists.iter().map(Vec::len).sum()
 }
 
-/// Numbers of few arcs, of some blocks, of many; with equal neighbours.
+/// Lists of a few arcs, of some blocks, and of many, with repeated neighbours.
 fn lists_of(n: usize) -> impl Strategy<Value = Vec<Vec<VertexId>>> {
     let list = prop_oneof![
         4 => prop::collection::vec(0..n, 0..6),
@@ -80,7 +81,7 @@ fn lists_of(n: usize) -> impl Strategy<Value = Vec<Vec<VertexId>>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]
-    fn every_decoder_gives_what_was_coded(
+    fn every_decoder_restores_the_encoded_block(
         source: VertexId, width in 0..=VertexId::BITS.min(56), len in 1..=BLOCK_LEN, seed: u64, at_end: bool,
     ) {
         let mut state = seed;
@@ -89,7 +90,7 @@ proptest! {
             state >> 8
         };
         let source = source >> (VertexId::BITS - VertexId::BITS.min(56));
-        // Widths of all sizes while sums stay within the ids.
+        // Covers all widths while the sums stay within the ids.
         let share = (1_u64 << width) / len as u64;
         let mut target = if at_end { source } else { source / 2 };
         let room = (1_u64 << VertexId::BITS.min(56)) - 1 - u64::from(target);
@@ -112,7 +113,7 @@ proptest! {
     }
 
     #[test]
-    fn coded_lists_are_the_lists(
+    fn reading_returns_the_encoded_lists(
         lists in (1_usize..150).prop_flat_map(lists_of), piece_len in 1_usize..100, cuts: [prop::sample::Index; 4],
     ) {
         let n = lists.len();
@@ -152,7 +153,7 @@ proptest! {
         prop_assert_eq!(&decoded[1..], &lists[ends[0]..ends[1]].concat()[..]);
     }
 
-    /// Whatever stands in the columns: what is read is lists of vertices, or an error that says where.
+    /// Whatever the columns contain, reads give lists of vertices, or an error that says where.
     #[test]
     fn forged_columns_give_errors_or_lists(
         lists in (1_usize..80).prop_flat_map(lists_of),
@@ -172,14 +173,14 @@ proptest! {
             }
         }
         let coded = open(&parts, n as u64, arcs_of(&lists) as u64).unwrap();
-        let expect_place = |error: Error| assert!(matches!(error, Error::Corrupt { .. }), "{error}");
+        let expect_corrupt = |error: Error| assert!(matches!(error, Error::Corrupt { .. }), "{error}");
         let expect_list = |list: &[VertexId]| {
             assert!(list.is_sorted() && list.iter().all(|&target| (target as usize) < n));
         };
         for v in 0..n {
             match coded.list(v) {
                 Ok((_, list)) => expect_list(&list),
-                Err(error) => expect_place(error),
+                Err(error) => expect_corrupt(error),
             }
         }
         match coded.all(&Run::with_threads(1).unwrap()) {
@@ -190,13 +191,13 @@ proptest! {
                     expect_list(&decoded);
                 }
             }
-            Err(error) => expect_place(error),
+            Err(error) => expect_corrupt(error),
         }
     }
 }
 
 #[test]
-fn no_lists_are_an_end() {
+fn a_graph_without_lists_can_be_read() {
     let coded = open(&parts_of(&[], 1), 0, 0).unwrap();
     let all = coded.all(&Run::with_threads(1).unwrap()).unwrap();
     assert_eq!((all.index().len(), all.index().entries()), (0, 0));
@@ -204,7 +205,7 @@ fn no_lists_are_an_end() {
 }
 
 #[test]
-fn no_arcs_behind_a_full_block_are_an_empty_piece() {
+fn an_empty_range_behind_a_full_block_is_an_empty_piece() {
     for degree in [64, 128, 192] {
         let lists: Vec<Vec<VertexId>> = vec![vec![0; degree]];
         let coded = open(&parts_of(&lists, 100), 1, degree as u64).unwrap();
@@ -216,32 +217,33 @@ fn no_arcs_behind_a_full_block_are_an_empty_piece() {
 }
 
 #[test]
-fn columns_cut_short_or_of_another_graph_are_told() {
+fn truncated_columns_and_columns_of_another_graph_are_errors() {
     let lists: Vec<Vec<VertexId>> = (0..200).map(|v| (0..v as VertexId).collect()).collect();
     let arcs = arcs_of(&lists) as u64;
     let run = Run::with_threads(1).unwrap();
-    let told = |change: &dyn Fn(&mut Parts)| {
+    let error_of = |change: &dyn Fn(&mut EncodedLists)| {
         let mut parts = parts_of(&lists, 1000);
         change(&mut parts);
         open(&parts, 200, arcs).and_then(|coded| coded.all(&run).map(|_| ())).unwrap_err().to_string()
     };
-    assert!(told(&|parts| parts.groups.truncate(3)).contains("has 3 elements where 15 belong"));
-    assert!(told(&|parts| parts.sizes.truncate(100)).contains("does not agree"));
-    assert!(told(&|parts| parts.lists.truncate(100)).contains("does not agree"));
-    assert!(told(&|parts| parts.lists.truncate(10)).contains("does not agree"));
-    assert!(told(&|parts| parts.blocks.truncate(1)).contains("are wanted of its 1"));
-    assert!(told(&|parts| parts.blocks[0] += 1).contains("blocks where none are looked for"));
-    let told = open(&parts_of(&lists, 9), 200, arcs + 1).unwrap().all(&run).unwrap_err().to_string();
-    assert!(told.contains("does not agree"), "{told}");
-    // A decoder that is told of too few vertices finds a target that is none.
+    assert!(error_of(&|parts| parts.groups.truncate(3)).contains("has 3 elements where 15 belong"));
+    assert!(error_of(&|parts| parts.sizes.truncate(100)).contains("contradicts the other columns"));
+    assert!(error_of(&|parts| parts.lists.truncate(100)).contains("contradicts the other columns"));
+    assert!(error_of(&|parts| parts.lists.truncate(10)).contains("contradicts the other columns"));
+    assert!(error_of(&|parts| parts.blocks.truncate(1)).contains("are wanted of its 1"));
+    assert!(error_of(&|parts| parts.blocks[0] += 1).contains("the index of blocks does not point to"));
+    let error = open(&parts_of(&lists, 9), 200, arcs + 1).unwrap().all(&run).unwrap_err().to_string();
+    assert!(error.contains("contradicts the other columns"), "{error}");
+    // With targets beyond the number of vertices, decoding finds a target that is not a vertex.
     let lists = vec![vec![5], vec![], vec![0, 2]];
-    let told = open(&parts_of(&lists, 9), 3, 3).unwrap().list(0).unwrap_err().to_string();
-    assert!(told.contains("list of vertex 0 holds what is no vertex"), "{told}");
+    let error = open(&parts_of(&lists, 9), 3, 3).unwrap().list(0).unwrap_err().to_string();
+    assert!(error.contains("list of vertex 0 holds a target that is not a vertex"), "{error}");
 }
 
 #[test]
-fn portable_decoding_is_what_the_format_says() {
-    // Vertex 10: 7, 7, 12. One byte for the first (zigzag of -3: 5), 3 bits for 0 and 5.
+fn the_bytes_of_a_block_follow_the_format() {
+    // Vertex 10: targets 7, 7, 12. One byte for the first (zigzag of -3: 5), 3 bits each for the differences 0
+    // and 5.
     let mut bytes = Vec::new();
     encode(10, &[7, 7, 12], &mut bytes);
     assert_eq!(bytes, [3, 5, 0b10_1000]);

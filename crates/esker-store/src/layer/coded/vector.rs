@@ -1,5 +1,5 @@
-//! How to decode, by what the processor can.
-#![allow(unsafe_code)] // Calls of what needs instructions that not every processor has.
+//! Chooses the fastest decoder that the processor supports.
+#![allow(unsafe_code)] // Calls functions that need instructions not every processor has.
 
 use esker_graph::VertexId;
 
@@ -8,10 +8,10 @@ use super::index::{GROUP_LEN, Places, Sizes};
 #[cfg(all(target_arch = "x86_64", not(feature = "id64")))]
 use super::x86;
 
-/// A way to decode.
+/// A decoder, by its instruction set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Decoder {
-    /// One difference after another.
+    /// One difference at a time.
     Portable,
     #[cfg(all(target_arch = "x86_64", not(feature = "id64")))]
     Avx2,
@@ -20,13 +20,13 @@ pub(super) enum Decoder {
 }
 
 impl Decoder {
-    /// All that this processor can run, the fastest first.
+    /// All decoders that this processor can run, fastest first.
     #[cfg(not(all(target_arch = "x86_64", not(feature = "id64"))))]
     pub(super) fn possible() -> Vec<Self> {
         vec![Self::Portable]
     }
 
-    /// All that this processor can run, the fastest first.
+    /// All decoders that this processor can run, fastest first.
     #[cfg(all(target_arch = "x86_64", not(feature = "id64")))]
     pub(super) fn possible() -> Vec<Self> {
         let mut possible = Vec::new();
@@ -45,17 +45,17 @@ impl Decoder {
         possible
     }
 
-    /// The fastest.
+    /// The fastest decoder.
     pub(super) fn best() -> Self {
         Self::possible()[0]
     }
 
-    /// Where the lists of a group lie.
+    /// Fills `places` with the positions of the lists of a group.
     #[inline]
     pub(super) fn places(self, sizes: Sizes<'_>, places: &mut Places) {
         #[cfg(all(target_arch = "x86_64", not(feature = "id64")))]
         if self == Self::Avx512 {
-            // SAFETY: a value of this kind is made only where the processor has the instructions.
+            // SAFETY: `possible` makes this value only where the processor has the instructions.
             let sums_up = |sizes: &[u8], width_log: u32, before: u64, sums: &mut [u64; GROUP_LEN + 1]| unsafe {
                 x86::sums_of_sizes(sizes, width_log, before, sums);
             };
@@ -64,8 +64,9 @@ impl Decoder {
         sizes.places(None::<&fn(&[u8], u32, u64, &mut [u64; GROUP_LEN + 1])>, places);
     }
 
-    /// Decodes `len` arcs of the list of `source`, from the block on that begins at `at`, to the start of `out`, which has
-    /// [`block::ROOM`] for more; where the last block ends. What is no block gives garbage, or a panic.
+    /// Decodes `len` arcs of the list of `source` to the start of `out`, which has [`block::ROOM`] entries
+    /// more, beginning with the block at `at`. Returns the end of the last block. Bytes that are not a block
+    /// give garbage or a panic.
     #[inline]
     pub(super) fn decode(
         self,
@@ -77,7 +78,7 @@ impl Decoder {
     ) -> usize {
         match self {
             Self::Portable => block::decode(bytes, at, source, len, out),
-            // SAFETY: a value of this kind is made only where the processor has the instructions.
+            // SAFETY: `possible` makes this value only where the processor has the instructions.
             #[cfg(all(target_arch = "x86_64", not(feature = "id64")))]
             Self::Avx2 => unsafe { x86::decode_eights(bytes, at, source, len, out) },
             // SAFETY: as above.

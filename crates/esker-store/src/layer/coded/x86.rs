@@ -1,8 +1,9 @@
-//! Unpacking sixteen differences at a time with AVX-512, or eight with AVX2.
+//! Unpacks sixteen differences at a time with AVX-512, or eight with AVX2.
 //!
-//! Differences of any width are brought into lanes by one permutation of bytes, shifted, masked, and summed up in four steps (three).
-//! Sixteen of them begin at a whole byte, and a block has 63, so what is decoded too much is overwritten, or left in the room behind.
-#![allow(unsafe_code)] // Vector instructions that the compiler does not make of a loop by itself.
+//! One permutation of bytes brings the differences, of any width, into lanes; then they are shifted, masked, and
+//! summed in four steps (AVX2: three). Sixteen differences begin at a whole byte, and a block has 63. Lanes
+//! decoded beyond the end of a block are overwritten by the next block, or stay in the spare room at the end.
+#![allow(unsafe_code)] // Uses vector instructions that the compiler does not generate from loops.
 
 use std::arch::x86_64::{
     __m256i, __m512i, _mm_loadu_si128, _mm256_add_epi32, _mm256_and_si256, _mm256_castsi128_si256,
@@ -15,22 +16,22 @@ use std::arch::x86_64::{
     _mm512_set1_epi64, _mm512_setzero_si512, _mm512_srlv_epi32, _mm512_srlv_epi64, _mm512_storeu_si512,
 };
 
-use super::block::{self, AHEAD_BYTES, BLOCK_LEN, Head, ROOM};
+use super::block::{self, AHEAD_BYTES, BLOCK_LEN, BlockHeader, ROOM};
 use super::index::GROUP_LEN;
 
-/// Up to this width four bytes hold a difference, wherever in the first of them it begins.
+/// Up to this width a difference fits into four bytes, at whichever bit of the first byte it begins.
 const NARROW_MAX: usize = 25;
 const WIDTHS: usize = block::WIDTH_MAX + 1;
 
-/// For each width, which bytes make a lane, and how far it is shifted then.
+/// For each width, the bytes of each lane and the shift that follows.
 struct Lanes {
     /// Sixteen lanes of four bytes, for narrow differences.
     bytes: [[u8; 64]; WIDTHS],
     shifts: [[u32; 16]; WIDTHS],
-    /// Twice eight lanes of eight bytes, for wide ones.
+    /// Two times eight lanes of eight bytes, for wide differences.
     wide_bytes: [[[u8; 64]; 2]; WIDTHS],
     wide_shifts: [[[u64; 8]; 2]; WIDTHS],
-    /// Twice four lanes of four bytes: of the second, counted from the byte in which it begins.
+    /// Two times four lanes of four bytes; the second half counts from the byte in which it begins.
     half_bytes: [[u8; 32]; WIDTHS],
 }
 
@@ -53,7 +54,7 @@ const fn lanes() -> Lanes {
             lanes.wide_shifts[width][lane / 8][lane % 8] = shift as u64;
             let mut i = 0;
             while i < 8 {
-                // Bytes beyond the 64 are not of the difference.
+                // Bytes beyond the 64 do not belong to the difference.
                 lanes.wide_bytes[width][lane / 8][8 * (lane % 8) + i] = ((byte + i) % 64) as u8;
                 if i < 4 {
                     lanes.bytes[width][4 * lane + i] = ((byte + i) % 64) as u8;
@@ -71,7 +72,7 @@ const fn lanes() -> Lanes {
     lanes
 }
 
-/// Where sixteen differences of a width begin.
+/// The bytes from the start of sixteen differences on.
 #[inline(always)]
 fn ahead(bytes: &[u8], at: usize) -> &[u8; AHEAD_BYTES] {
     bytes[at..].first_chunk().expect("there are bytes to read ahead")
@@ -88,7 +89,7 @@ pub(super) fn decode_sixteens(
     let out = &mut out[..len + ROOM];
     let mut done = 0;
     while done < len {
-        let head = Head::read(bytes, at, source);
+        let head = BlockHeader::read(bytes, at, source);
         let left = (len - done).min(BLOCK_LEN) - 1;
         out[done] = head.first;
         at = head.at;
@@ -98,7 +99,7 @@ pub(super) fn decode_sixteens(
             let sums = sums_of_sixteen(_mm512_and_si512(unpacked, mask));
             let targets = _mm512_add_epi32(sums, carry);
             carry = _mm512_permutexvar_epi32(_mm512_set1_epi32(15), targets);
-            let into: &mut [u32; 16] = out[first..].first_chunk_mut().expect("room for all");
+            let into: &mut [u32; 16] = out[first..].first_chunk_mut().expect("`out` has ROOM entries more");
             // SAFETY: the pointer is that of an array of 16 ids.
             unsafe { _mm512_storeu_si512(into.as_mut_ptr().cast(), targets) };
         };
@@ -121,7 +122,7 @@ pub(super) fn decode_sixteens(
     at
 }
 
-/// Sixteen differences of more than [`NARROW_MAX`] bits, with bits of others above them.
+/// Unpacks sixteen differences of more than [`NARROW_MAX`] bits. Bits of other differences remain above them.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn unpack_wide(packed: &[u8; 64], width: usize) -> __m512i {
     let packed = load_bytes(packed);
@@ -149,7 +150,7 @@ fn load_shifts(shifts: &[u32; 16]) -> __m512i {
     unsafe { _mm512_loadu_si512(shifts.as_ptr().cast()) }
 }
 
-/// In each lane, the sum of it and those below.
+/// Prefix sums: each lane gets the sum of itself and the lanes below.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn sums_of_sixteen(x: __m512i) -> __m512i {
@@ -165,7 +166,7 @@ pub(super) fn decode_eights(bytes: &[u8], mut at: usize, source: u32, len: usize
     let out = &mut out[..len + ROOM];
     let mut done = 0;
     while done < len {
-        let head = Head::read(bytes, at, source);
+        let head = BlockHeader::read(bytes, at, source);
         let now = (len - done).min(BLOCK_LEN);
         if head.width > NARROW_MAX {
             at = block::decode(bytes, at, source, now, &mut out[done..]);
@@ -194,7 +195,7 @@ pub(super) fn decode_eights(bytes: &[u8], mut at: usize, source: u32, len: usize
             let unpacked = _mm256_srlv_epi32(_mm256_shuffle_epi8(halves, lanes), shifts);
             let targets = _mm256_add_epi32(sums_of_eight(_mm256_and_si256(unpacked, mask)), carry);
             carry = _mm256_permutevar8x32_epi32(targets, _mm256_set1_epi32(7));
-            let into: &mut [u32; 8] = out[first..].first_chunk_mut().expect("room for all");
+            let into: &mut [u32; 8] = out[first..].first_chunk_mut().expect("`out` has ROOM entries more");
             // SAFETY: the pointer is that of an array of 8 ids.
             unsafe { _mm256_storeu_si256(into.as_mut_ptr().cast(), targets) };
         }
@@ -204,7 +205,7 @@ pub(super) fn decode_eights(bytes: &[u8], mut at: usize, source: u32, len: usize
     at
 }
 
-/// In each lane, the sum of it and those below.
+/// Prefix sums: each lane gets the sum of itself and the lanes below.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn sums_of_eight(x: __m256i) -> __m256i {
@@ -214,14 +215,14 @@ fn sums_of_eight(x: __m256i) -> __m256i {
     _mm256_add_epi32(x, _mm256_inserti128_si256(_mm256_setzero_si256(), low, 1))
 }
 
-/// Sums of 64 sizes of one byte (`width_log` 0) or two: of none, of the first, of the first two, ...; `before` is added to each.
+/// The 65 prefix sums, starting from `before`, of 64 sizes of one byte (`width_log` 0) or two.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 pub(super) fn sums_of_sizes(sizes: &[u8], width_log: u32, before: u64, sums: &mut [u64; GROUP_LEN + 1]) {
     sums[0] = before;
     let mut carry = _mm512_setzero_si512();
     let base = _mm512_set1_epi64(before.cast_signed());
     for first in (0..GROUP_LEN).step_by(16) {
-        // SAFETY: the pointers are those of arrays of as many bytes as are read.
+        // SAFETY: the pointers are those of arrays of as many bytes as the loads read.
         let x = unsafe {
             if width_log == 0 {
                 let now: &[u8; 16] = sizes[first..].first_chunk().expect("64 sizes");
@@ -236,7 +237,7 @@ pub(super) fn sums_of_sizes(sizes: &[u8], width_log: u32, before: u64, sums: &mu
         let low = _mm512_add_epi64(base, _mm512_cvtepu32_epi64(_mm512_castsi512_si256(x)));
         let high = _mm512_add_epi64(base, _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64(x, 1)));
         let into: &mut [u64; 16] = sums[first + 1..].first_chunk_mut().expect("65 sums");
-        // SAFETY: the pointers are those of the halves of an array of 16 numbers of 64 bits.
+        // SAFETY: the pointers are those of the two halves of an array of 16 64-bit numbers.
         unsafe {
             _mm512_storeu_si512(into.as_mut_ptr().cast(), low);
             _mm512_storeu_si512(into[8..].as_mut_ptr().cast(), high);

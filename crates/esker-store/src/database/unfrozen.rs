@@ -1,4 +1,4 @@
-//! The commits that are in no layer yet, as they are read and frozen.
+//! The commits that are in no layer yet, indexed for reads and freezes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::ids::IdTail;
 use crate::memory::{collected, no_memory, push};
 use crate::snapshot::Snapshot;
 
-/// Which change of which commit: the commit by its place among those that are in no layer.
+/// A change of a commit; `commit` is the index among the commits that are in no layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct OpRef {
@@ -23,31 +23,32 @@ pub(super) struct OpRef {
     op: u32,
 }
 
-/// Durable commits that are in no layer yet, with a dynamic graph of what they do to edges.
+/// Durable commits that are in no layer yet, with a dynamic graph of their changes of edges.
 ///
-/// The graph holds, for each edge that was touched, its last change (in a multigraph, all of them): what an edge is
-/// follows from that and from the layers.
+/// For each changed edge the graph holds the last change (in a multigraph, all changes). These and the layers
+/// determine the edge.
 #[derive(Debug)]
-pub(super) struct Live {
-    /// Ascending by version, without gaps.
+pub(super) struct UnfrozenCommits {
+    /// Consecutive versions, ascending.
     pub(super) commits: Vec<Arc<Commit>>,
     out: DynamicGraph<OpRef>,
-    /// In-lists of a directed graph.
+    /// The in-lists of a directed graph that stores them.
     incoming: Option<DynamicGraph<OpRef>>,
-    /// The last change of each vertex property: commit and place.
+    /// The last change of each vertex property, by property and vertex.
     vertices: HashMap<(u32, u64), OpRef>,
-    /// Ids of the vertices that the commits add.
+    /// The ids of the vertices that the commits add.
     pub(super) ids: IdTail,
-    /// Vertex properties that they define.
+    /// The vertex properties that the commits define.
     pub(super) new_properties: Vec<PropertyRecord>,
-    /// Of the commits.
+    /// Bytes of memory of the commits.
     bytes: usize,
+    /// The number of edge changes in the commits.
     num_edges: usize,
     multigraph: bool,
 }
 
-impl Live {
-    /// Nothing over a version.
+impl UnfrozenCommits {
+    /// No commits, above a version.
     pub(super) fn over(below: &Snapshot) -> Result<Self> {
         let layer = below.layer();
         let graph = |edges| {
@@ -69,23 +70,23 @@ impl Live {
         })
     }
 
-    /// Bytes of memory of the commits, and of what finds them.
+    /// Bytes of memory of the commits and their index.
     pub(super) fn bytes(&self) -> usize {
         self.bytes + self.index_bytes()
     }
 
-    /// Number of changes of edges in the commits.
+    /// The number of edge changes in the commits.
     pub(super) fn num_edges(&self) -> usize {
         self.num_edges
     }
 
-    /// Bytes of memory of what finds the commits.
+    /// Bytes of memory of the index.
     pub(super) fn index_bytes(&self) -> usize {
         let incoming = self.incoming.as_ref().map_or(0, DynamicGraph::bytes);
         self.out.bytes() + incoming + self.ids.bytes() + self.vertices.len() * 32
     }
 
-    /// Takes the next commit in. If that fails, some of it is in and some is not.
+    /// Adds the next commit. After an error, the index may hold a part of it.
     pub(super) fn apply(&mut self, commit: &Arc<Commit>, run: &Run) -> Result<()> {
         let number = self.commits.len() as u32;
         let mut updates: Vec<Update<OpRef>> =
@@ -123,7 +124,7 @@ impl Live {
         &self.commit(op).edges[op.op as usize]
     }
 
-    /// The bits of the properties of an edge that a change set.
+    /// The property bits that a change set.
     pub(super) fn bits(&self, op: OpRef) -> Vec<u64> {
         let row = self.edge(op).row as usize;
         self.commit(op).rows.iter().map(|column| column[row]).collect()
@@ -136,12 +137,13 @@ impl Live {
         }
     }
 
-    /// Number of changes of the list of a vertex.
+    /// The number of changes of a vertex's list.
     pub(super) fn num_changes(&self, direction: Direction, v: VertexId) -> usize {
         self.graph(direction).out_degree(v)
     }
 
-    /// What the commits make of a list: neighbours, each with the change that set it, or `None` if it is from the layers.
+    /// Applies the commits to a list: returns the neighbours, each with the change that set it, or `None` if
+    /// it comes from the layers.
     pub(super) fn list(
         &self,
         direction: Direction,
@@ -153,7 +155,7 @@ impl Live {
         if changes.is_empty() {
             return list;
         }
-        // All that was there of an edge goes with its first change that removes or sets it.
+        // The copies of an edge in the layers are gone if any change removed or replaced the edge.
         let replaced = |target: &VertexId| {
             let first = changes.partition_point(|change| change.0 < *target);
             let same = changes[first..].iter().take_while(|change| change.0 == *target).count();
@@ -167,22 +169,23 @@ impl Live {
         list
     }
 
-    /// The changes of the list of a vertex, by neighbour and in their order.
+    /// The changes of a vertex's list, by neighbour and in order.
     fn changes(&self, direction: Direction, v: VertexId) -> Vec<(VertexId, OpRef)> {
         let mut changes = self.graph(direction).neighbours(v);
         changes.sort_unstable();
         changes
     }
 
-    /// What the changes of one edge, in their order, make of it: whether its copies in the layers are gone, and which changes set
-    /// copies that are there.
+    /// The effect of the changes of one edge, in order: whether its copies in the layers are gone, and the
+    /// changes whose copies remain.
     fn effect<'c>(&self, changes: &'c [(VertexId, OpRef)]) -> (bool, &'c [(VertexId, OpRef)]) {
         let removal = changes.iter().rposition(|&(_, op)| self.edge(op).row == REMOVAL);
         let is_replaced = removal.is_some() || (!self.multigraph && !changes.is_empty());
         (is_replaced, &changes[removal.map_or(0, |at| at + 1)..])
     }
 
-    /// What the commits make of an edge: whether its copies in the layers are gone, and the changes that set copies.
+    /// The effect of the commits on an edge: whether its copies in the layers are gone, and the changes whose
+    /// copies remain.
     pub(super) fn copies(&self, source: VertexId, target: VertexId) -> (bool, Vec<OpRef>) {
         let mut changes = Vec::new();
         self.out.for_each_copy(source, target, |&op| changes.push((target, op)));
@@ -191,7 +194,8 @@ impl Live {
         (is_replaced, alive.iter().map(|&(_, op)| op).collect())
     }
 
-    /// Length of a list that has so many neighbours in the layers; `copies_below` says how many of them are the same.
+    /// The degree of a vertex that has `below` arcs in the layers; `copies_below` counts the arcs in the
+    /// layers to one neighbour.
     pub(super) fn degree(
         &self,
         direction: Direction,
@@ -208,7 +212,7 @@ impl Live {
         Ok(degree)
     }
 
-    /// The last change of a property of a vertex: the commit, and its place there.
+    /// The last change of a vertex property: the commit, and the index in its list of vertex changes.
     pub(super) fn vertex_change(&self, property: u32, v: VertexId) -> Option<(&Commit, usize)> {
         let op = self.vertices.get(&(property, u64::from(v)))?;
         Some((self.commit(*op), op.op as usize))

@@ -1,0 +1,275 @@
+//! The contents that a database may have after requests of which some may have failed; for tests with faults.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use esker_graph::Run;
+
+use super::Database;
+use super::model::{ModelChange, ModelVersion, commit, normal, read, verify_version};
+use crate::error::{Error, Result};
+use crate::format::{ElementType, Retention};
+use crate::history::Random;
+use crate::sample::Sample;
+
+/// The number of vertices of the imported graph.
+pub(super) const NUM_VERTICES: u64 = 8;
+/// Selects the newest version.
+pub(super) const NEWEST: usize = usize::MAX;
+
+/// A user's request. Numbers select among the versions or tags that exist then.
+#[derive(Debug, Clone)]
+pub(super) enum Request {
+    Commit(Vec<ModelChange>),
+    Freeze,
+    Merge,
+    Compact,
+    Define,
+    Tag(usize, usize),
+    Untag(usize),
+    Forget(usize),
+    Retain(Retention),
+    Reopen,
+}
+
+/// A request, resolved to existing versions and tags.
+#[derive(Debug)]
+pub(super) enum ResolvedRequest<'s> {
+    Commit(&'s [ModelChange]),
+    Freeze,
+    Merge,
+    Compact,
+    /// Adds an edge property.
+    Define,
+    Tag(String, u64),
+    Untag(String),
+    Forget(u64),
+    Retain(Retention),
+}
+
+/// The content of a database.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct DatabaseContent {
+    pub(super) directed: bool,
+    /// The newest version that is in a layer.
+    pub(super) frozen: u64,
+    pub(super) versions: BTreeMap<u64, Arc<ModelVersion>>,
+    pub(super) tags: BTreeMap<String, u64>,
+    pub(super) retention: Retention,
+    /// The number of the next version.
+    pub(super) next: u64,
+}
+
+impl DatabaseContent {
+    pub(super) fn of(sample: &Sample) -> Self {
+        Self {
+            directed: sample.directed,
+            frozen: 1,
+            versions: [(1, Arc::new(ModelVersion::of(sample)))].into(),
+            tags: BTreeMap::new(),
+            retention: Retention::All,
+            next: 2,
+        }
+    }
+
+    fn newest(&self) -> u64 {
+        *self.versions.last_key_value().unwrap().0
+    }
+
+    /// The version at an index, modulo their number.
+    fn pick(&self, index: usize) -> u64 {
+        match index {
+            NEWEST => self.newest(),
+            _ => *self.versions.keys().nth(index % self.versions.len()).unwrap(),
+        }
+    }
+
+    /// Resolves a request; `None` if there is nothing to apply it to.
+    fn resolve<'s>(&self, request: &'s Request) -> Option<ResolvedRequest<'s>> {
+        match request {
+            Request::Commit(changes) => Some(ResolvedRequest::Commit(changes)),
+            Request::Freeze => Some(ResolvedRequest::Freeze),
+            Request::Merge => Some(ResolvedRequest::Merge),
+            Request::Compact => Some(ResolvedRequest::Compact),
+            Request::Define => Some(ResolvedRequest::Define),
+            Request::Tag(name, index) => Some(ResolvedRequest::Tag(format!("tag {name}"), self.pick(*index))),
+            Request::Untag(index) => {
+                let name = self.tags.keys().nth(index % self.tags.len().max(1))?;
+                Some(ResolvedRequest::Untag(name.clone()))
+            }
+            Request::Forget(index) => {
+                let version = self.pick(*index);
+                let is_free = self.versions.len() > 1 && !self.tags.values().any(|tagged| *tagged == version);
+                is_free.then_some(ResolvedRequest::Forget(version))
+            }
+            Request::Retain(retention) => Some(ResolvedRequest::Retain(*retention)),
+            Request::Reopen => None,
+        }
+    }
+
+    /// The contents that the database may have while a request is carried out: that before, and that after.
+    fn through(&self, resolved: &ResolvedRequest<'_>) -> Vec<Self> {
+        let mut stages = vec![self.clone()];
+        let in_layers = self.versions.range(..=self.frozen).next_back().map(|(newest, _)| *newest);
+        let needs_freeze = match resolved {
+            ResolvedRequest::Freeze | ResolvedRequest::Compact | ResolvedRequest::Define => true,
+            // A tagged version must be in a layer.
+            ResolvedRequest::Tag(_, version) => *version > self.frozen,
+            ResolvedRequest::Forget(version) => *version < self.newest() && Some(*version) >= in_layers,
+            _ => false,
+        };
+        let mut next = self.clone();
+        if needs_freeze && self.frozen < self.newest() {
+            next.frozen = self.newest();
+        }
+        match resolved {
+            ResolvedRequest::Commit(changes) => {
+                let version = next.versions.last_key_value().unwrap().1.with(changes, self.directed);
+                next.versions.insert(self.next, Arc::new(version));
+                next.next += 1;
+            }
+            ResolvedRequest::Freeze
+            | ResolvedRequest::Merge
+            | ResolvedRequest::Compact
+            | ResolvedRequest::Define => {}
+            ResolvedRequest::Tag(name, version) => drop(next.tags.insert(name.clone(), *version)),
+            ResolvedRequest::Untag(name) => drop(next.tags.remove(name)),
+            ResolvedRequest::Forget(version) if *version == self.newest() => {
+                // All commits in the log become a layer, except the forgotten one.
+                next.versions.remove(version);
+                next.frozen = self.next - 1;
+            }
+            ResolvedRequest::Forget(version) => drop(next.versions.remove(version)),
+            ResolvedRequest::Retain(retention) => next.retention = *retention,
+        }
+        // A freeze forgets versions that the retention does not keep, and so does a new retention, in the
+        // same record.
+        if next.frozen != self.frozen || next.retention != self.retention {
+            next = next.without_forgotten();
+        }
+        stages.push(next);
+        stages
+    }
+
+    /// Removes the versions that the retention does not keep.
+    fn without_forgotten(mut self) -> Self {
+        let Retention::Last(count) = self.retention else { return self };
+        let in_layers: Vec<u64> = self.versions.range(..=self.frozen).map(|version| *version.0).collect();
+        for version in &in_layers[..in_layers.len().saturating_sub(count as usize)] {
+            if !self.tags.values().any(|tagged| tagged == version) {
+                self.versions.remove(version);
+            }
+        }
+        self
+    }
+
+    /// Whether an open database reports the same versions, tags and retention.
+    fn matches(&self, db: &Database) -> bool {
+        let manifest = db.manifest();
+        let in_layers = manifest.log_start().first_version - 1;
+        (in_layers, &*manifest.tags, manifest.retention) == (self.frozen, &self.tags, self.retention)
+            && db.versions().iter().map(|version| version.number).eq(self.versions.keys().copied())
+    }
+
+    /// Checks that the database reads every version correctly.
+    pub(super) fn verify(&self, db: &Database, run: &Run) {
+        for (&number, expected) in &self.versions {
+            verify_version(&db.at(number).unwrap(), expected, run);
+        }
+        for number in (1..=self.next).filter(|number| !self.versions.contains_key(number)) {
+            let refused = db.at(number).map(drop).unwrap_err();
+            assert!(matches!(refused, Error::Invalid(_)), "version {number}: {refused}");
+        }
+    }
+}
+
+/// The possible contents of a database; several after an operation whose effect is unknown.
+#[derive(Debug, Clone)]
+pub(super) struct PossibleContents(pub(super) Vec<DatabaseContent>);
+
+impl PossibleContents {
+    /// Performs a request, which may fail, and updates the possible contents.
+    pub(super) fn advance(&mut self, db: &Database, request: &Request, run: &Run) -> Result<()> {
+        let shown = self.find(db, run).clone();
+        let Some(resolved) = shown.resolve(request) else { return Ok(()) };
+        let stages: Vec<Vec<DatabaseContent>> =
+            self.0.iter().map(|content| content.through(&resolved)).collect();
+        let outcome = match &resolved {
+            ResolvedRequest::Commit(changes) => commit(db, changes).map(drop),
+            ResolvedRequest::Freeze => db.freeze(run).map(drop),
+            ResolvedRequest::Merge => db.merge(run).map(drop),
+            ResolvedRequest::Compact => db.compact(run).map(drop),
+            ResolvedRequest::Define => define(db, run),
+            ResolvedRequest::Tag(name, version) => db.tag(name, *version),
+            ResolvedRequest::Untag(name) => db.untag(name),
+            ResolvedRequest::Forget(version) => db.forget(*version),
+            ResolvedRequest::Retain(retention) => db.retain(*retention),
+        };
+        // A failed commit may be on the disk, but a freeze does not include it.
+        let is_frozen =
+            |stages: &[DatabaseContent]| !matches!(resolved, ResolvedRequest::Freeze) || stages[0] == shown;
+        self.0 = match outcome {
+            Ok(()) => stages
+                .into_iter()
+                .map(|mut stages| stages.swap_remove(if is_frozen(&stages) { stages.len() - 1 } else { 0 }))
+                .collect(),
+            Err(_) => stages.into_iter().flatten().collect(),
+        };
+        outcome
+    }
+
+    /// The possible content that an open database reports.
+    pub(super) fn find(&self, db: &Database, run: &Run) -> &DatabaseContent {
+        let mut matching = self.0.iter().filter(|content| content.matches(db)).peekable();
+        let first = matching.next();
+        // Failed commits may share a version number; then the newest version decides.
+        let found = if matching.peek().is_none() {
+            first
+        } else {
+            let newest = read(&db.snapshot().unwrap(), run).unwrap();
+            let is_newest =
+                |content: &&DatabaseContent| normal(&content.versions[&content.newest()]) == normal(&newest);
+            first.into_iter().chain(matching).find(is_newest)
+        };
+        found.unwrap_or_else(|| {
+            let numbers: Vec<u64> = db.versions().iter().map(|version| version.number).collect();
+            panic!("versions {numbers:?} and {:?} match none of {:#?}", db.manifest(), self.0)
+        })
+    }
+
+    /// Checks that an open database has one of the possible contents, which is then the only one.
+    pub(super) fn verify(&mut self, db: &Database, run: &Run) {
+        let found = self.find(db, run).clone();
+        found.verify(db, run);
+        self.0 = vec![found];
+    }
+}
+
+impl Request {
+    pub(super) fn random(random: &mut Random) -> Self {
+        match random.below(21) {
+            0..7 => Self::Commit(changes(random)),
+            7..10 => Self::Freeze,
+            10 => Self::Merge,
+            11 => Self::Compact,
+            12 => Self::Tag(random.below(2), random.below(100)),
+            13 => Self::Forget(NEWEST),
+            14 => Self::Untag(random.below(100)),
+            15..17 => Self::Forget(random.below(100)),
+            17 => Self::Retain([Retention::All, Retention::Last(1), Retention::Last(3)][random.below(3)]),
+            18 => Self::Define,
+            _ => Self::Reopen,
+        }
+    }
+}
+
+pub(super) fn changes(random: &mut Random) -> Vec<ModelChange> {
+    (0..random.below(8)).map(|_| ModelChange::random(NUM_VERTICES, random)).collect()
+}
+
+/// Adds an edge property, of texts and of numbers alternately.
+fn define(db: &Database, run: &Run) -> Result<()> {
+    let count = db.batch().edge_properties().len();
+    let element = count.is_multiple_of(2).then_some(ElementType::U16);
+    db.add_edge_property(&format!("property {count}"), element, false, run)
+}
