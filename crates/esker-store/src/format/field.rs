@@ -1,25 +1,25 @@
-//! Tables of fields, and how their values become bytes: integers little-endian, texts and lists after a 32-bit count.
+//! Tables of fields and their encoding: integers are little-endian; a 32-bit count precedes texts and lists.
 
 use std::path::Path;
 
 use crate::error::{Error, Result};
 
-/// Something with a place in a file.
+/// A value with an encoding in files.
 pub trait Value: Sized {
-    /// What `docs/format.md` calls the type.
+    /// The type's name in `docs/format.md`.
     fn type_name() -> String;
 
-    /// Appends the bytes.
+    /// Appends the encoded value.
     fn put(&self, out: &mut Vec<u8>);
 
-    /// Reads what [`Value::put`] wrote.
+    /// Decodes a value that [`Value::put`] encoded.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] at the byte where something else stands.
+    /// [`Error::Corrupt`] at the first byte that does not fit.
     fn take(input: &mut Input<'_>) -> Result<Self>;
 }
 
-/// Bytes of a file that are being decoded; errors know the file and the offset.
+/// Bytes of a file during decoding. Errors name the file and the offset.
 #[derive(Debug)]
 pub struct Input<'a> {
     path: &'a Path,
@@ -30,17 +30,17 @@ pub struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// `bytes` lie in the file at `path` from `start` on.
+    /// The `bytes` at offset `start` of the file at `path`.
     pub fn new(path: &'a Path, bytes: &'a [u8], start: u64) -> Self {
         Self { path, bytes, start, position: 0 }
     }
 
-    /// Where in the file the next value begins.
+    /// Offset of the next value in the file.
     pub fn offset(&self) -> u64 {
         self.start + self.position as u64
     }
 
-    /// Bytes that are left.
+    /// Number of bytes left.
     pub fn remaining(&self) -> usize {
         self.bytes.len() - self.position
     }
@@ -55,21 +55,22 @@ impl<'a> Input<'a> {
                 self.position += count;
                 Ok(bytes)
             }
-            None => Err(self.corrupt(format!("{count} bytes belong here but {} are left", self.remaining()))),
+            None => Err(self
+                .corrupt(format!("{count} bytes are expected here, but only {} are left", self.remaining()))),
         }
     }
 
-    /// An error at the current place.
+    /// An [`Error::Corrupt`] at the current offset.
     pub fn corrupt(&self, reason: impl Into<String>) -> Error {
         Error::corrupt(self.path, self.offset(), reason)
     }
 
-    /// An error unless everything was read.
+    /// An error unless all bytes were decoded.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] at the first byte too many.
+    /// [`Error::Corrupt`] at the first byte left.
     pub fn finish(self) -> Result<()> {
-        if self.remaining() == 0 { Ok(()) } else { Err(self.corrupt("nothing belongs here")) }
+        if self.remaining() == 0 { Ok(()) } else { Err(self.corrupt("unexpected bytes follow")) }
     }
 }
 
@@ -105,7 +106,7 @@ impl Value for bool {
     }
 
     fn take(input: &mut Input<'_>) -> Result<Self> {
-        let wrong = input.corrupt("neither 0 nor 1");
+        let wrong = input.corrupt("a truth value is neither 0 nor 1");
         match u8::take(input)? {
             0 => Ok(false),
             1 => Ok(true),
@@ -142,7 +143,7 @@ impl Value for String {
 
     fn take(input: &mut Input<'_>) -> Result<Self> {
         let bytes = u32::take(input)? as usize;
-        let wrong = input.corrupt("not a UTF-8 text");
+        let wrong = input.corrupt("a text is not valid UTF-8");
         Self::from_utf8(input.bytes(bytes)?.to_vec()).map_err(|_| wrong)
     }
 }
@@ -175,19 +176,19 @@ impl<T: Value> Value for Vec<T> {
     }
 
     fn take(input: &mut Input<'_>) -> Result<Self> {
-        // Values are pushed one by one: a count that is wrong ends at the end of the input, not in a huge allocation.
+        // Values are pushed one by one: a wrong count fails at the end of the input and does not allocate.
         (0..u32::take(input)?).map(|_| T::take(input)).collect()
     }
 }
 
-/// For `docs/format.md`.
+/// A type with a chapter in `docs/format.md`.
 #[cfg(test)]
 pub(super) trait Documented {
-    /// Name, meaning, and rows: (name or code, type, meaning).
+    /// Name, description, and rows: (field, type, meaning) or (code, name, meaning).
     fn table() -> (&'static str, String, Vec<(String, String, String)>);
 }
 
-/// Declares a struct whose fields lie one after another, without gaps, in the order given.
+/// Declares a struct whose fields are stored in order, without gaps.
 macro_rules! layout {
     ($(#[doc = $doc:literal])* $(#[derive($($derive:ident),*)])? pub struct $name:ident { $($(#[doc = $field_doc:literal])* $field:ident: $type:ty,)* }) => {
         $(#[doc = $doc])*
@@ -222,7 +223,7 @@ macro_rules! layout {
     };
 }
 
-/// Declares an enum whose variants are integers on disk.
+/// Declares an enum whose variants are stored as integers.
 macro_rules! codes {
     ($(#[doc = $doc:literal])* pub enum $name:ident: $integer:ident { $($(#[doc = $code_doc:literal])* $variant:ident = $code:literal,)* }) => {
         $(#[doc = $doc])*
@@ -239,7 +240,7 @@ macro_rules! codes {
             }
 
             fn take(input: &mut $crate::format::field::Input<'_>) -> $crate::error::Result<Self> {
-                let wrong = input.corrupt(concat!("no known code of ", stringify!($name)));
+                let wrong = input.corrupt(concat!("the code of ", stringify!($name), " is unknown"));
                 match <$integer as $crate::format::field::Value>::take(input)? {
                     $($code => Ok(Self::$variant),)*
                     _ => Err(wrong),
@@ -282,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn values_survive_and_cut_ones_are_noticed() {
+    fn values_round_trip_and_truncated_ones_are_errors() {
         round_trip(&0x0123_4567_89AB_CDEF_u64);
         round_trip(&-5_i64);
         round_trip(&true);
@@ -294,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_longer_than_its_file_allocates_nothing() {
+    fn a_text_length_beyond_the_file_allocates_nothing() {
         let bytes = [0xFF, 0xFF, 0xFF, 0x7F, b'x'];
         let error = String::take(&mut Input::new(Path::new("f"), &bytes, 0)).unwrap_err();
         assert!(error.to_string().contains("f is damaged at byte 4"), "{error}");

@@ -1,14 +1,12 @@
-//! Bytes and what they mean: the one place where the layout of every file is written down.
+//! The layout of every file of a database.
 //!
-//! A layout is a table of fields (`field`); the table generates the struct, its encoding and decoding, and its
-//! chapter of `docs/format.md`, so the three cannot drift apart. Arrays live in column files: [`ColumnWriter`]
-//! writes one, [`Column`] maps one and verifies its checksums as they are needed. Those of a layer that are small
-//! lie together in one file ([`Archive`]).
+//! A layout is a table of fields (`field`). The table generates the struct, its encoding and decoding, and its
+//! chapter of `docs/format.md`, so the three cannot drift apart. Arrays are stored in column files: [`ColumnWriter`]
+//! writes one, [`Column`] maps one and verifies its checksums at first use. An [`Archive`] keeps the small columns of a
+//! layer together in one file.
 
 #[cfg(target_endian = "big")]
-compile_error!(
-    "arrays are mapped as they lie on disk, in little-endian order: big-endian machines are not supported"
-);
+compile_error!("big-endian machines are not supported: arrays are mapped as stored, in little-endian order");
 
 mod size;
 mod field;

@@ -1,4 +1,4 @@
-//! A column whose element type is known only when it is opened.
+//! Columns whose element type is known only at run time.
 
 use std::any::Any;
 use std::ops::Range;
@@ -34,7 +34,7 @@ macro_rules! values {
         }
 
         impl ValueSlice<'_> {
-            /// Appends the bits of a range of elements, as [`Values::bits_at`] gives them. Panics beyond the end.
+            /// Appends the bits of a range of elements, as [`Values::bits_at`] returns them. Panics if the range exceeds the slice.
             pub fn append_bits(&self, range: Range<usize>, out: &mut Vec<u64>) {
                 match self {
                     $(Self::$code(values) => out.extend(values[range].iter().map(|value| {
@@ -47,7 +47,7 @@ macro_rules! values {
         }
 
         impl ValueSlice<'_> {
-            /// The bits of an element, as [`Values::bits_at`] gives them. Panics beyond the end.
+            /// The bits of an element, as [`Values::bits_at`] returns them. Panics if `index` exceeds the slice.
             #[inline]
             pub fn bits_at(&self, index: usize) -> u64 {
                 match self {
@@ -59,7 +59,7 @@ macro_rules! values {
                 }
             }
 
-            /// Puts the bits of ranges of elements where each begins. Panics beyond an end.
+            /// Copies the bits of ranges of elements to `out`, each to the position given with it. Panics if a range exceeds the slice or `out`.
             pub fn put_bits(&self, runs: impl Iterator<Item = (usize, Range<usize>)>, out: &mut [u64]) {
                 match self {
                     $(Self::$code(values) => runs.for_each(|(to, range)| {
@@ -94,7 +94,7 @@ macro_rules! values {
                 })
             }
 
-            /// As [`Column::open`], for elements of the given type.
+            /// As [`Column::open`], for elements of type `element`.
             ///
             /// # Errors
             /// As [`Column::open`].
@@ -104,7 +104,7 @@ macro_rules! values {
                 })
             }
 
-            /// As [`Column::open`], for elements of whatever type the file says.
+            /// As [`Column::open`], for elements of the type in the file's header.
             ///
             /// # Errors
             /// As [`Column::open`].
@@ -112,7 +112,7 @@ macro_rules! values {
                 Self::open(files, path, spec, header_of(files, path)?.element)
             }
 
-            /// Opens a column of any kind and type of a database.
+            /// Opens a column of any kind and element type.
             ///
             /// # Errors
             /// As [`Column::open`].
@@ -128,7 +128,7 @@ macro_rules! values {
                 }
             }
 
-            /// The column, if its elements are of this type.
+            /// The column, if its elements have type `T`.
             pub fn typed<T: Element>(&self) -> Option<&Column<T>> {
                 match self {
                     $(Self::$code(column) => (column as &dyn Any).downcast_ref(),)*
@@ -142,12 +142,12 @@ macro_rules! values {
                 }
             }
 
-            /// Whether there are none.
+            /// Whether the column has no elements.
             pub fn is_empty(&self) -> bool {
                 self.len() == 0
             }
 
-            /// The file that it lies in.
+            /// The file that holds it.
             pub fn path(&self) -> &Path {
                 match self {
                     $(Self::$code(column) => column.path(),)*
@@ -164,7 +164,7 @@ macro_rules! values {
                 }
             }
 
-            /// Bytes of it with its header and checksums.
+            /// Size in bytes, header and checksums included.
             pub fn file_bytes(&self) -> u64 {
                 match self {
                     $(Self::$code(column) => column.file_bytes(),)*
@@ -188,7 +188,7 @@ macro_rules! values {
                 }
             }
 
-            /// The bits of an element, widened to 64: equal for equal values.
+            /// The bits of an element, zero-extended to 64.
             ///
             /// # Errors
             /// As [`Column::get`].
@@ -202,7 +202,7 @@ macro_rules! values {
                 }
             }
 
-            /// Appends the bits of a range of elements, as [`Values::bits_at`] gives them.
+            /// Appends the bits of a range of elements, as [`Values::bits_at`] returns them.
             ///
             /// # Errors
             /// As [`Column::get`].

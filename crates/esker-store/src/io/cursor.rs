@@ -1,4 +1,4 @@
-//! A file as `std::io` sees files.
+//! Adapts a [`File`] to the traits of `std::io`.
 
 use std::io::{Read, Seek, SeekFrom};
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::disk::File;
 use crate::error::Error;
 
-/// A [`File`] with a position, for code that wants `std::io`.
+/// A [`File`] with a position, which implements the traits of `std::io`.
 #[derive(Debug, Clone)]
 pub struct Cursor {
     file: Arc<dyn File>,
@@ -14,12 +14,12 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// Begins at `position`.
+    /// A cursor at `position`.
     pub fn new(file: Arc<dyn File>, position: u64) -> Self {
         Self { file, position }
     }
 
-    /// Where the next read or write takes place.
+    /// Offset of the next read or write.
     pub fn position(&self) -> u64 {
         self.position
     }

@@ -1,5 +1,4 @@
-//! What a database holds, by its manifest; and how a database comes to be, whole or not at all. See `README.md` in
-//! this directory.
+//! The manifest of a database, the atomic creation of databases, and the publication of states. See `README.md` in this directory.
 
 mod sync;
 mod pins;

@@ -1,8 +1,8 @@
-//! Names in the directory of a database.
+//! Names of files and directories in a database.
 
 use std::path::{Path, PathBuf};
 
-/// Name of the manifest in the directory of a database.
+/// Name of the manifest.
 pub const MANIFEST_NAME: &str = "MANIFEST";
 
 /// The directory of the id map of the database at `path`.

@@ -225,11 +225,11 @@ fn columns_cut_short_or_of_another_graph_are_told() {
         change(&mut parts);
         open(&parts, 200, arcs).and_then(|coded| coded.all(&run).map(|_| ())).unwrap_err().to_string()
     };
-    assert!(told(&|parts| parts.groups.truncate(3)).contains("has 3 elements where 15 belong"));
+    assert!(told(&|parts| parts.groups.truncate(3)).contains("has 3 elements, not 15"));
     assert!(told(&|parts| parts.sizes.truncate(100)).contains("does not agree"));
     assert!(told(&|parts| parts.lists.truncate(100)).contains("does not agree"));
     assert!(told(&|parts| parts.lists.truncate(10)).contains("does not agree"));
-    assert!(told(&|parts| parts.blocks.truncate(1)).contains("are wanted of its 1"));
+    assert!(told(&|parts| parts.blocks.truncate(1)).contains("requested, but it has 1"));
     assert!(told(&|parts| parts.blocks[0] += 1).contains("blocks where none are looked for"));
     let told = open(&parts_of(&lists, 9), 200, arcs + 1).unwrap().all(&run).unwrap_err().to_string();
     assert!(told.contains("does not agree"), "{told}");
