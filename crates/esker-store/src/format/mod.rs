@@ -14,6 +14,9 @@ mod header;
 mod writer;
 mod column;
 mod archive;
+mod archive_writer;
+#[cfg(test)]
+mod archive_tests;
 mod search;
 mod values;
 mod tile;
@@ -23,11 +26,10 @@ mod log;
 #[cfg(test)]
 mod document;
 
-pub use archive::{
-    Archive, ArchiveEntry, ArchiveHeader, ArchiveWriter, SMALL_BYTES, archived_name, remove_archive,
-};
+pub use archive::{Archive, ArchiveEntry, ArchiveHeader, SMALL_BYTES, archived_name, remove_archive};
 #[cfg(test)]
-pub(crate) use archive::{read_all_of, rewrite_archive};
+pub(crate) use archive_tests::{read_all_of, rewrite_archive};
+pub use archive_writer::ArchiveWriter;
 pub use column::Column;
 pub use commit::{CommitHeader, CommitText, VertexChange, VertexValue};
 pub use field::{Input, Value};

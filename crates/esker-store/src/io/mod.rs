@@ -19,6 +19,8 @@ mod names;
 mod memory;
 mod pending;
 mod faulty;
+#[cfg(test)]
+mod faulty_tests;
 
 pub use cursor::Cursor;
 pub use disk::{Disk, Entry, File, Files, Lock, parent};

@@ -11,6 +11,8 @@ mod writer;
 mod recover;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod sync_tests;
 
 pub use options::{LogOptions, LogStart, Sync, log_directory};
 pub use reader::LogReader;

@@ -1,30 +1,28 @@
-//! Tests of the log: crashes, failures, damage, full disks and concurrency.
+//! Tests of the log: crashes, failures, damage and full disks.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
 use super::record::{RecordAddress, commit_header};
 use super::{Log, LogOptions, LogReader, LogStart, Record, Sync};
 use crate::error::{Error, Result};
 use crate::format::{DatabaseId, LogRecordHeader};
-use crate::io::{Disk, Faults, FaultyDisk, Files, RealDisk};
+use crate::io::{Disk, Faults, FaultyDisk, Files};
 
-const DB: &str = "web.esker";
+pub(super) const DB: &str = "web.esker";
 /// Seeds of each fault; each seed gives another random outcome.
 const SEEDS: std::ops::Range<u64> = 0..2;
-const OPTIONS: LogOptions = LogOptions { sync: Sync::Always, segment_bytes: 4096 + 1500 };
+pub(super) const OPTIONS: LogOptions = LogOptions { sync: Sync::Always, segment_bytes: 4096 + 1500 };
 
-fn start(first_version: u64) -> LogStart {
+pub(super) fn start(first_version: u64) -> LogStart {
     LogStart { database: DatabaseId([7; 16]), first_version, manifest_records: 3 }
 }
 
-fn shared(disk: &FaultyDisk) -> Arc<dyn Disk> {
+pub(super) fn shared(disk: &FaultyDisk) -> Arc<dyn Disk> {
     Arc::new(disk.clone())
 }
 
-fn new_disk(seed: u64) -> FaultyDisk {
+pub(super) fn new_disk(seed: u64) -> FaultyDisk {
     let disk = FaultyDisk::new(seed);
     disk.create_directory(Path::new(DB)).unwrap();
     disk.sync_directory(Path::new(".")).unwrap();
@@ -43,11 +41,11 @@ fn segments(disk: &FaultyDisk) -> Vec<u64> {
 }
 
 /// The payload of a version: 0 to 700 bytes.
-fn payload(version: u64) -> Vec<u8> {
+pub(super) fn payload(version: u64) -> Vec<u8> {
     (0..version * version * 37 % 701).map(|k| (k ^ version) as u8).collect()
 }
 
-fn open(disk: &FaultyDisk, first_version: u64, options: LogOptions) -> Result<(Log, Vec<u64>)> {
+pub(super) fn open(disk: &FaultyDisk, first_version: u64, options: LogOptions) -> Result<(Log, Vec<u64>)> {
     let mut versions = Vec::new();
     let replay = |record: Record<'_>| {
         assert_eq!(record.payload, payload(record.version));
@@ -60,7 +58,7 @@ fn open(disk: &FaultyDisk, first_version: u64, options: LogOptions) -> Result<(L
     Ok((log, versions))
 }
 
-fn read_only(disk: &FaultyDisk, first_version: u64) -> Result<Vec<u64>> {
+pub(super) fn read_only(disk: &FaultyDisk, first_version: u64) -> Result<Vec<u64>> {
     let mut reader = LogReader::open(shared(disk), Path::new(DB), start(first_version))?;
     let mut versions = Vec::new();
     while let Some(record) = reader.read_next()? {
@@ -70,17 +68,17 @@ fn read_only(disk: &FaultyDisk, first_version: u64) -> Result<Vec<u64>> {
     Ok(versions)
 }
 
-fn append(log: &Log, version: u64) -> Result<()> {
+pub(super) fn append(log: &Log, version: u64) -> Result<()> {
     log.append(version, (version % 5) as u16, &payload(version))
 }
 
 /// The progress of a process when it dies.
 #[derive(Debug, Default, Clone, Copy)]
-struct Known {
-    tried: u64,
-    acknowledged: u64,
+pub(super) struct Known {
+    pub(super) tried: u64,
+    pub(super) acknowledged: u64,
     /// The last version in a layer, by a synced manifest.
-    frozen: u64,
+    pub(super) frozen: u64,
 }
 
 /// Appends groups of one to three commits, with a freeze in every sixth round; segments rotate as they fill.
@@ -109,7 +107,7 @@ fn run(disk: &FaultyDisk, known: &mut Known, rounds: u64) -> Result<()> {
 }
 
 /// Checks that `versions` follow `frozen` without a gap, contain all acknowledged versions, and none that was never appended.
-fn check(versions: &[u64], known: Known, context: &str) -> u64 {
+pub(super) fn check(versions: &[u64], known: Known, context: &str) -> u64 {
     let last = versions.last().copied().unwrap_or(known.frozen);
     assert!(versions.iter().copied().eq(known.frozen + 1..=last), "{context}: {versions:?}");
     assert!((known.acknowledged..=known.tried).contains(&last), "{context}: {last} of {known:?}");
@@ -143,7 +141,7 @@ fn recover_with_a_fault_at_each_operation(prepare: &dyn Fn() -> (FaultyDisk, Kno
     }
 }
 
-fn fault(at: u64, power_is_lost: bool) -> Faults {
+pub(super) fn fault(at: u64, power_is_lost: bool) -> Faults {
     let at = Some(at);
     if power_is_lost {
         Faults { die_at: at, ..Faults::default() }
@@ -399,116 +397,4 @@ fn a_log_whose_commits_are_all_in_layers_begins_a_new_segment() {
     assert!(
         log.append(41, 0, b"").unwrap_err().to_string().contains("next version of the log is 40, not 41")
     );
-}
-
-#[test]
-fn one_sync_serves_all_waiting_threads() {
-    let disk = new_disk(2);
-    let (log, _) = open(&disk, 2, LogOptions::default()).unwrap();
-    for version in 2..=50 {
-        append(&log, version).unwrap();
-    }
-    disk.set_faults(Faults::default());
-    for version in [30, 2, 50] {
-        log.wait(version).unwrap();
-    }
-    assert_eq!((disk.operations(), log.durable_version()), (1, 50));
-}
-
-#[test]
-fn threads_append_and_wait_together() {
-    let disk = new_disk(3);
-    let (log, _) = open(&disk, 2, OPTIONS).unwrap();
-    let turn = Mutex::new(());
-    std::thread::scope(|scope| {
-        for _ in 0..4 {
-            scope.spawn(|| {
-                for _ in 0..50 {
-                    let version = {
-                        let _turn = turn.lock().unwrap();
-                        let version = log.next_version();
-                        append(&log, version).unwrap();
-                        version
-                    };
-                    log.wait(version).unwrap();
-                    assert!(log.durable_version() >= version);
-                }
-            });
-        }
-    });
-    disk.set_faults(fault(1, true));
-    drop(log);
-    disk.crash();
-    assert_eq!(read_only(&disk, 2).unwrap().len(), 200);
-}
-
-#[test]
-fn a_reader_follows_a_writer() {
-    let directory = tempfile::tempdir().unwrap();
-    let disk: Arc<dyn Disk> = Arc::new(RealDisk);
-    let options = LogOptions { sync: Sync::Never, segment_bytes: 20_000 };
-    let last = 3000;
-    std::thread::scope(|scope| {
-        let log = Log::open(Arc::clone(&disk), directory.path(), start(2), options, |_| Ok(())).unwrap();
-        scope.spawn(move || (2..=last).try_for_each(|version| append(&log, version)).unwrap());
-        let mut reader = LogReader::open(disk, directory.path(), start(2)).unwrap();
-        let mut expected = 2;
-        let begun = Instant::now();
-        while expected <= last {
-            assert!(begun.elapsed() < Duration::from_secs(60), "at {expected}");
-            if let Some(record) = reader.read_next().unwrap() {
-                assert_eq!((record.version, record.payload), (expected, &payload(expected)[..]));
-                expected += 1;
-            }
-        }
-        assert_eq!(reader.next_version(), last + 1);
-    });
-}
-
-#[test]
-fn interval_syncs_in_the_background_and_never_does_not_sync() {
-    let disk = new_disk(4);
-    let never = LogOptions { sync: Sync::Never, ..OPTIONS };
-    let (log, _) = open(&disk, 2, never).unwrap();
-    disk.set_faults(Faults::default());
-    append(&log, 2).unwrap();
-    log.wait(2).unwrap();
-    assert_eq!((disk.operations(), log.durable_version()), (1, 1));
-    log.close().unwrap();
-    let often = LogOptions { sync: Sync::Interval(Duration::from_millis(2)), ..OPTIONS };
-    let (log, versions) = open(&disk, 2, often).unwrap();
-    assert_eq!(versions, [2]);
-    append(&log, 3).unwrap();
-    log.wait(3).unwrap();
-    let begun = Instant::now();
-    while log.durable_version() < 3 {
-        assert!(begun.elapsed() < Duration::from_secs(30));
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    disk.set_faults(Faults { die_at: Some(1), ..Faults::default() });
-    append(&log, 4).unwrap_err();
-    while !matches!(log.wait(3), Ok(())) || log.sync().is_ok() {
-        assert!(begun.elapsed() < Duration::from_secs(30));
-    }
-}
-
-#[test]
-fn unsynced_commits_may_be_lost_but_leave_no_gap() {
-    let mut ends = BTreeSet::new();
-    for seed in 0..60 {
-        let disk = new_disk(seed);
-        let (log, _) = open(&disk, 2, LogOptions { sync: Sync::Never, segment_bytes: 1 << 20 }).unwrap();
-        for version in 2..=20 {
-            append(&log, version).unwrap();
-            log.wait(version).unwrap();
-        }
-        disk.set_faults(fault(1, true));
-        drop(log);
-        disk.crash();
-        let found = read_only(&disk, 2).unwrap();
-        let known = Known { tried: 20, acknowledged: 1, frozen: 1 };
-        ends.insert(check(&found, known, "unsynced"));
-        assert_eq!(open(&disk, 2, OPTIONS).unwrap().1, found);
-    }
-    assert!(ends.len() > 3, "{ends:?}");
 }
