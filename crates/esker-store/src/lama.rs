@@ -85,7 +85,7 @@ impl<T: Paged> Lama<T> {
     const BITS: u32 = T::PAGE_LEN.trailing_zeros();
 
     /// An array of `len` defaults. Memory: the table, and one page.
-    pub fn with_len(len: usize) -> Self {
+    pub(crate) fn with_len(len: usize) -> Self {
         let mut array = Self::default();
         array.grow(len);
         array
@@ -98,7 +98,7 @@ impl<T: Paged> Lama<T> {
     }
 
     /// Whether the array has no elements.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
     }
 
@@ -109,7 +109,7 @@ impl<T: Paged> Lama<T> {
     }
 
     /// All elements in order.
-    pub fn iter(&self) -> impl Iterator<Item = T> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = T> {
         (0..self.num_pages()).flat_map(|page| self.page(page).iter().copied())
     }
 
@@ -125,7 +125,7 @@ impl<T: Paged> Lama<T> {
     }
 
     /// Grows the array to at least `len` elements; new elements hold the default value.
-    pub fn grow(&mut self, len: usize) {
+    pub(crate) fn grow(&mut self, len: usize) {
         self.len = self.len.max(len);
         let pages = self.len.div_ceil(Self::PAGE_LEN);
         if pages > self.pages.len() {
@@ -141,15 +141,8 @@ impl<T: Paged> Lama<T> {
 
     /// The elements of a page: `PAGE_LEN`, or fewer in the last.
     #[inline]
-    pub fn page(&self, page: usize) -> &[T] {
+    pub(crate) fn page(&self, page: usize) -> &[T] {
         &T::Page::as_ref(&self.pages[page])[..Self::range(page, self.len).len()]
-    }
-
-    /// The elements of a page, for writing; copies the page if another clone shares it.
-    #[inline]
-    pub fn page_mut(&mut self, page: usize) -> &mut [T] {
-        let len = Self::range(page, self.len).len();
-        &mut Arc::make_mut(&mut self.pages[page]).as_mut()[..len]
     }
 
     /// The range of elements in a page.
@@ -159,13 +152,13 @@ impl<T: Paged> Lama<T> {
     }
 
     /// Bytes of the table and of the pages that no other clone shares.
-    pub fn owned_bytes(&self) -> usize {
+    pub(crate) fn owned_bytes(&self) -> usize {
         let own = self.pages.iter().filter(|page| Arc::strong_count(page) == 1).count();
         self.table_bytes() + own * Self::PAGE_LEN * size_of::<T>()
     }
 
     /// Bytes of the indirection table, which are the cost of a clone.
-    pub fn table_bytes(&self) -> usize {
+    pub(crate) fn table_bytes(&self) -> usize {
         self.pages.capacity() * size_of::<Arc<T::Page>>()
     }
 
@@ -189,7 +182,7 @@ impl<T: Paged> Lama<T> {
     ///
     /// # Errors
     /// The first error of `edit`; cancellation. Some pages may then be changed and others not.
-    pub fn edit<E: From<Stop> + Send>(
+    pub(crate) fn edit<E: From<Stop> + Send>(
         &mut self,
         run: &Run,
         wants: impl Fn(Range<usize>) -> bool + Sync,

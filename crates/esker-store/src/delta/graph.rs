@@ -152,7 +152,7 @@ impl<P: Payload> DynamicGraph<P> {
     }
 
     /// Calls `f` with the payload of each edge from `source` to `target`, in no order.
-    pub fn for_each_copy(&self, source: VertexId, target: VertexId, f: impl FnMut(&P)) {
+    pub(crate) fn for_each_copy(&self, source: VertexId, target: VertexId, f: impl FnMut(&P)) {
         self.out.each_copy(source, target, f);
     }
 

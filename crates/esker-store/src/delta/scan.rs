@@ -274,7 +274,7 @@ impl<P: Payload> DynamicGraph<P> {
         Ok(self.indexes.get_or_init(|| made))
     }
 
-    fn side(&self, direction: Direction) -> Option<&ShardedLists<P>> {
+    fn lists_of(&self, direction: Direction) -> Option<&ShardedLists<P>> {
         match (direction, self.options.edges) {
             (Direction::In, Edges::OutAndIn) => self.incoming.as_ref(),
             (Direction::In, Edges::Out) => None,
@@ -282,8 +282,8 @@ impl<P: Payload> DynamicGraph<P> {
         }
     }
 
-    pub(super) fn kept(&self, direction: Direction) -> Result<&ShardedLists<P>, Stop> {
-        self.side(direction).ok_or_else(|| {
+    pub(super) fn require_lists(&self, direction: Direction) -> Result<&ShardedLists<P>, Stop> {
+        self.lists_of(direction).ok_or_else(|| {
             Stop::Unsuitable("the dynamic graph has no in-lists: create it with `Edges::OutAndIn`".to_owned())
         })
     }
@@ -296,7 +296,7 @@ impl<P: Payload> DynamicGraph<P> {
             }
             (Some(VertexIndexes { out, .. }), Direction::Out, _)
             | (Some(VertexIndexes { out, .. }), _, Edges::Undirected) => out.degree(v),
-            _ => self.side(direction).expect("the graph has lists of this direction").degree(v),
+            _ => self.lists_of(direction).expect("the graph has lists of this direction").degree(v),
         }
     }
 
@@ -308,7 +308,7 @@ impl<P: Payload> DynamicGraph<P> {
         visitor: &Vis,
         weigh: impl WeightSource<P, W>,
     ) -> Result<Vec<Vis::State>, Stop> {
-        let side = self.kept(direction)?;
+        let side = self.require_lists(direction)?;
         let indexes = self.indexes(run)?;
         let index = match (&indexes.incoming, direction) {
             (Some(incoming), Direction::In) => incoming,
@@ -329,7 +329,8 @@ impl<P: Payload> DynamicGraph<P> {
         f: impl FnOnce(&[VertexId], &[W]) -> R,
     ) -> Result<R, Stop> {
         let mut list = Vec::new();
-        self.kept(direction)?.each_edge(v, |target, payload| list.push((target, weigh.weight(payload))));
+        self.require_lists(direction)?
+            .each_edge(v, |target, payload| list.push((target, weigh.weight(payload))));
         list.sort_unstable_by_key(|&(target, _)| target);
         let (targets, weights): (Vec<_>, Vec<_>) = list.into_iter().unzip();
         Ok(f(&targets, &weights))
@@ -367,7 +368,7 @@ macro_rules! waist {
             }
 
             fn has(&$self, direction: Direction) -> bool {
-                $inner.side(direction).is_some()
+                $inner.lists_of(direction).is_some()
             }
 
             #[inline(always)]

@@ -18,13 +18,13 @@ use crate::io::{Disk, File, Files, Map};
 
 pub(super) const ARCHIVE_MAGIC: [u8; 8] = *b"ESKERarc";
 /// Files of at most this size are stored together. Memory of an [`ArchiveWriter`](super::ArchiveWriter): at most as much for each file.
-pub const SMALL_BYTES: u64 = 1 << 20;
+pub(crate) const SMALL_BYTES: u64 = 1 << 20;
 /// Alignment of the files in an archive.
 pub(super) const ALIGNMENT: usize = 64;
 
 layout! {
     /// The start of `<directory>.columns`. Zeros follow up to byte 4092, which begins the CRC-32C of all bytes before it.
-    pub struct ArchiveHeader {
+    pub(crate) struct ArchiveHeader {
         /// `ESKERarc`.
         magic: [u8; 8],
         /// Version of the format.
@@ -40,7 +40,7 @@ layout! {
 
 layout! {
     /// A file of a directory.
-    pub struct ArchiveEntry {
+    pub(crate) struct ArchiveEntry {
         /// Its name.
         name: String,
         /// Its offset in `<directory>.columns`: the first multiple of 64 after the previous file, with zeros between. 0: the file is in the directory.
@@ -58,7 +58,7 @@ pub(super) fn archive_path(directory: &Path) -> PathBuf {
 }
 
 /// The name of the directory, given that name or the name of its archive.
-pub fn archived_name(name: &str) -> &str {
+pub(crate) fn archived_name(name: &str) -> &str {
     name.strip_suffix(".columns").unwrap_or(name)
 }
 

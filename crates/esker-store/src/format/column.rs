@@ -82,12 +82,12 @@ impl<T: Element> Column<T> {
     }
 
     /// The file that holds it.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Offset of its first element in the file.
-    pub fn first_byte(&self) -> u64 {
+    pub(crate) fn first_byte(&self) -> u64 {
         (self.map.start() + PAGE_BYTES) as u64
     }
 
@@ -95,7 +95,7 @@ impl<T: Element> Column<T> {
     ///
     /// # Errors
     /// [`Error::Corrupt`].
-    pub fn expect_len(&self, expected: u64) -> Result<()> {
+    pub(crate) fn expect_len(&self, expected: u64) -> Result<()> {
         if self.count as u64 == expected {
             return Ok(());
         }
@@ -104,12 +104,12 @@ impl<T: Element> Column<T> {
     }
 
     /// Size in bytes, header and checksums included.
-    pub fn file_bytes(&self) -> u64 {
+    pub(crate) fn file_bytes(&self) -> u64 {
         self.map.len() as u64
     }
 
     /// As [`Map::release`].
-    pub fn release(&self) {
+    pub(crate) fn release(&self) {
         self.map.release();
     }
 
@@ -119,7 +119,7 @@ impl<T: Element> Column<T> {
     /// [`Error::Corrupt`] if a checksum does not match, or if the range exceeds the column: ranges come
     /// from other files of the database.
     #[inline]
-    pub fn get(&self, range: Range<usize>) -> Result<&[T]> {
+    pub(crate) fn get(&self, range: Range<usize>) -> Result<&[T]> {
         let Some(values) = self.unverified().get(range.clone()) else {
             let reason = format!(
                 "elements {} to {} were requested, but it has {}",
@@ -139,7 +139,7 @@ impl<T: Element> Column<T> {
     /// # Errors
     /// As [`Column::get`].
     #[inline]
-    pub fn at(&self, index: usize) -> Result<T> {
+    pub(crate) fn at(&self, index: usize) -> Result<T> {
         self.get(index..index.saturating_add(1)).map(|values| values[0])
     }
 
@@ -147,7 +147,7 @@ impl<T: Element> Column<T> {
     ///
     /// # Errors
     /// [`Error::Corrupt`] if a checksum does not match; cancellation.
-    pub fn all(&self, run: &Run) -> Result<&[T]> {
+    pub(crate) fn all(&self, run: &Run) -> Result<&[T]> {
         if !self.complete.load(Ordering::Acquire) {
             self.inspect(run, |_, _| Ok(()))?;
         }
@@ -156,7 +156,7 @@ impl<T: Element> Column<T> {
 
     /// All elements, if every block is already verified.
     #[inline]
-    pub fn if_complete(&self) -> Option<&[T]> {
+    pub(crate) fn if_complete(&self) -> Option<&[T]> {
         self.complete.load(Ordering::Acquire).then(|| self.unverified())
     }
 
@@ -165,7 +165,11 @@ impl<T: Element> Column<T> {
     ///
     /// # Errors
     /// [`Error::Corrupt`] if a checksum does not match; an error of `look`; cancellation.
-    pub fn inspect(&self, run: &Run, look: impl Fn(&[T], Range<usize>) -> Result<()> + Sync) -> Result<()> {
+    pub(crate) fn inspect(
+        &self,
+        run: &Run,
+        look: impl Fn(&[T], Range<usize>) -> Result<()> + Sync,
+    ) -> Result<()> {
         let blocks = self.num_blocks();
         let per_block = BLOCK_BYTES / size_of::<T>();
         run.share(
@@ -186,14 +190,14 @@ impl<T: Element> Column<T> {
     }
 
     /// Hint: the elements of a range will be read soon.
-    pub fn will_need(&self, range: Range<usize>) {
+    pub(crate) fn will_need(&self, range: Range<usize>) {
         let end = range.end.min(self.count);
         let bytes = range.start.min(end) * size_of::<T>()..end * size_of::<T>();
         self.map.will_need(PAGE_BYTES + bytes.start..PAGE_BYTES + bytes.end);
     }
 
     /// An [`Error::Corrupt`] at the element `index`.
-    pub fn corrupt(&self, index: usize, reason: impl Into<String>) -> Error {
+    pub(crate) fn corrupt(&self, index: usize, reason: impl Into<String>) -> Error {
         Error::corrupt(&self.path, (self.map.start() + PAGE_BYTES + index * size_of::<T>()) as u64, reason)
     }
 
@@ -216,7 +220,7 @@ impl<T: Element> Column<T> {
     ///
     /// # Errors
     /// [`Error::Corrupt`] if the checksum does not match.
-    pub fn verify_copy(&self, block: usize, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn verify_copy(&self, block: usize, bytes: &[u8]) -> Result<()> {
         let range = self.block_bytes(block);
         if bytes.len() != range.len() || !self.matches(block, bytes) {
             return Err(self.damaged(&range));

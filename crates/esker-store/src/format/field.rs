@@ -5,8 +5,9 @@ use std::path::Path;
 use crate::error::{Error, Result};
 
 /// A value with an encoding in files.
-pub trait Value: Sized {
+pub(crate) trait Value: Sized {
     /// The type's name in `docs/format.md`.
+    #[cfg(test)]
     fn type_name() -> String;
 
     /// Appends the encoded value.
@@ -21,7 +22,7 @@ pub trait Value: Sized {
 
 /// Bytes of a file during decoding. Errors name the file and the offset.
 #[derive(Debug)]
-pub struct Input<'a> {
+pub(crate) struct Input<'a> {
     path: &'a Path,
     bytes: &'a [u8],
     /// Offset of `bytes` in the file.
@@ -31,17 +32,17 @@ pub struct Input<'a> {
 
 impl<'a> Input<'a> {
     /// The `bytes` at offset `start` of the file at `path`.
-    pub fn new(path: &'a Path, bytes: &'a [u8], start: u64) -> Self {
+    pub(crate) fn new(path: &'a Path, bytes: &'a [u8], start: u64) -> Self {
         Self { path, bytes, start, position: 0 }
     }
 
     /// Offset of the next value in the file.
-    pub fn offset(&self) -> u64 {
+    pub(crate) fn offset(&self) -> u64 {
         self.start + self.position as u64
     }
 
     /// Number of bytes left.
-    pub fn remaining(&self) -> usize {
+    pub(crate) fn remaining(&self) -> usize {
         self.bytes.len() - self.position
     }
 
@@ -49,7 +50,7 @@ impl<'a> Input<'a> {
     ///
     /// # Errors
     /// [`Error::Corrupt`] if there are fewer.
-    pub fn bytes(&mut self, count: usize) -> Result<&'a [u8]> {
+    pub(crate) fn bytes(&mut self, count: usize) -> Result<&'a [u8]> {
         match self.bytes[self.position..].get(..count) {
             Some(bytes) => {
                 self.position += count;
@@ -61,7 +62,7 @@ impl<'a> Input<'a> {
     }
 
     /// An [`Error::Corrupt`] at the current offset.
-    pub fn corrupt(&self, reason: impl Into<String>) -> Error {
+    pub(crate) fn corrupt(&self, reason: impl Into<String>) -> Error {
         Error::corrupt(self.path, self.offset(), reason)
     }
 
@@ -69,7 +70,7 @@ impl<'a> Input<'a> {
     ///
     /// # Errors
     /// [`Error::Corrupt`] at the first byte left.
-    pub fn finish(self) -> Result<()> {
+    pub(crate) fn finish(self) -> Result<()> {
         if self.remaining() == 0 { Ok(()) } else { Err(self.corrupt("unexpected bytes follow")) }
     }
 }
@@ -77,6 +78,7 @@ impl<'a> Input<'a> {
 macro_rules! integer_values {
     ($($integer:ty),*) => {$(
         impl Value for $integer {
+            #[cfg(test)]
             fn type_name() -> String {
                 stringify!($integer).to_owned()
             }
@@ -97,6 +99,7 @@ macro_rules! integer_values {
 integer_values!(u8, u16, u32, u64, i64);
 
 impl Value for bool {
+    #[cfg(test)]
     fn type_name() -> String {
         "u8, 0 or 1".to_owned()
     }
@@ -116,6 +119,7 @@ impl Value for bool {
 }
 
 impl<const N: usize> Value for [u8; N] {
+    #[cfg(test)]
     fn type_name() -> String {
         format!("{N} bytes")
     }
@@ -132,6 +136,7 @@ impl<const N: usize> Value for [u8; N] {
 }
 
 impl Value for String {
+    #[cfg(test)]
     fn type_name() -> String {
         "text: u32 bytes, then UTF-8".to_owned()
     }
@@ -149,6 +154,7 @@ impl Value for String {
 }
 
 impl<T: Value> Value for Option<T> {
+    #[cfg(test)]
     fn type_name() -> String {
         format!("u8, 0 or 1; if 1, then {}", T::type_name())
     }
@@ -166,6 +172,7 @@ impl<T: Value> Value for Option<T> {
 }
 
 impl<T: Value> Value for Vec<T> {
+    #[cfg(test)]
     fn type_name() -> String {
         format!("list: u32 count, then each {}", T::type_name())
     }
@@ -190,12 +197,13 @@ pub(super) trait Documented {
 
 /// Declares a struct whose fields are stored in order, without gaps.
 macro_rules! layout {
-    ($(#[doc = $doc:literal])* $(#[derive($($derive:ident),*)])? pub struct $name:ident { $($(#[doc = $field_doc:literal])* $field:ident: $type:ty,)* }) => {
+    ($(#[doc = $doc:literal])* $(#[derive($($derive:ident),*)])? $vis:vis struct $name:ident { $($(#[doc = $field_doc:literal])* $field:ident: $type:ty,)* }) => {
         $(#[doc = $doc])*
         #[derive(Debug, Clone, PartialEq, Eq $(, $($derive),*)?)]
-        pub struct $name { $($(#[doc = $field_doc])* pub $field: $type,)* }
+        $vis struct $name { $($(#[doc = $field_doc])* $vis $field: $type,)* }
 
         impl $crate::format::field::Value for $name {
+            #[cfg(test)]
             fn type_name() -> String {
                 stringify!($name).to_owned()
             }
@@ -225,12 +233,13 @@ macro_rules! layout {
 
 /// Declares an enum whose variants are stored as integers.
 macro_rules! codes {
-    ($(#[doc = $doc:literal])* pub enum $name:ident: $integer:ident { $($(#[doc = $code_doc:literal])* $variant:ident = $code:literal,)* }) => {
+    ($(#[doc = $doc:literal])* $vis:vis enum $name:ident: $integer:ident { $($(#[doc = $code_doc:literal])* $variant:ident = $code:literal,)* }) => {
         $(#[doc = $doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum $name { $($(#[doc = $code_doc])* $variant = $code,)* }
+        $vis enum $name { $($(#[doc = $code_doc])* $variant = $code,)* }
 
         impl $crate::format::field::Value for $name {
+            #[cfg(test)]
             fn type_name() -> String {
                 concat!(stringify!($integer), ", ", stringify!($name)).to_owned()
             }

@@ -45,6 +45,7 @@ impl std::fmt::Debug for DatabaseId {
 }
 
 impl Value for DatabaseId {
+    #[cfg(test)]
     fn type_name() -> String {
         "16 bytes".to_owned()
     }
@@ -273,7 +274,7 @@ pub struct ColumnSpec {
 
 layout! {
     /// The start of a column file. Zeros follow up to byte 4092, which begins the CRC-32C of all bytes before it.
-    pub struct ColumnHeader {
+    pub(crate) struct ColumnHeader {
         /// `ESKERcol`.
         magic: [u8; 8],
         /// Version of the format.

@@ -8,11 +8,11 @@ use super::tile::TilesRecord;
 use crate::error::Result;
 
 /// The first bytes of MANIFEST.
-pub const MANIFEST_MAGIC: [u8; 8] = *b"ESKERman";
+pub(crate) const MANIFEST_MAGIC: [u8; 8] = *b"ESKERman";
 
 layout! {
     /// The start of MANIFEST. Zeros follow up to byte 4092, which begins the CRC-32C of all bytes before it. Then records follow.
-    pub struct ManifestHeader {
+    pub(crate) struct ManifestHeader {
         /// `ESKERman`.
         magic: [u8; 8],
         /// Version of the format.
@@ -30,7 +30,7 @@ layout! {
 
 layout! {
     /// The start of a record of MANIFEST. Its edits follow; they take effect together or not at all.
-    pub struct RecordHeader {
+    pub(crate) struct RecordHeader {
         /// Bytes of the record, this header included.
         bytes: u32,
         /// CRC-32C of the record except these four bytes.
@@ -45,7 +45,7 @@ layout! {
 
 codes! {
     /// The kind of an edit; the code precedes the edit.
-    pub enum EditKind: u16 {
+    pub(crate) enum EditKind: u16 {
         /// A `LayerRecord`: adds a layer.
         AddLayer = 1,
         /// An `IdMapRecord`: sets the map of external ids.
@@ -317,7 +317,7 @@ layout! {
 
 codes! {
     /// A rule that selects the versions to keep. All rules keep tagged versions.
-    pub enum RetentionKind: u8 {
+    pub(crate) enum RetentionKind: u8 {
         /// All.
         All = 1,
         /// The given number of newest versions.
@@ -329,7 +329,7 @@ codes! {
 
 layout! {
     /// Which versions to keep.
-    pub struct RetentionRecord {
+    pub(crate) struct RetentionRecord {
         /// The rule.
         kind: RetentionKind,
         /// The rule's number; 0 if it has none.
@@ -350,6 +350,7 @@ pub enum Retention {
 }
 
 impl Value for Retention {
+    #[cfg(test)]
     fn type_name() -> String {
         RetentionRecord::type_name()
     }
@@ -376,36 +377,36 @@ impl Value for Retention {
 /// A change of the manifest's state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Edit {
-    /// See [`EditKind::AddLayer`].
+    /// Adds a layer.
     AddLayer(LayerRecord),
-    /// See [`EditKind::SetIdMap`].
+    /// Sets the map of external ids.
     SetIdMap(IdMapRecord),
-    /// See [`EditKind::AddProperty`].
+    /// Defines a property.
     AddProperty(PropertyRecord),
-    /// See [`EditKind::AddVersion`].
+    /// Publishes a version.
     AddVersion(VersionRecord),
-    /// See [`EditKind::RemoveLayer`].
+    /// Removes a layer and its tiles.
     RemoveLayer {
         /// Its number.
         number: u32,
     },
-    /// See [`EditKind::SetTag`].
+    /// Names a version. An older use of the name ends.
     SetTag(TagRecord),
-    /// See [`EditKind::RemoveTag`].
+    /// Removes a tag.
     RemoveTag {
         /// The tag.
         name: String,
     },
-    /// See [`EditKind::RemoveVersion`].
+    /// Removes a version.
     RemoveVersion {
         /// Its number.
         number: u64,
     },
-    /// See [`EditKind::SetRetention`].
+    /// Sets which versions to keep.
     SetRetention(Retention),
-    /// See [`EditKind::SetTiles`].
+    /// Adds tiles to a layer.
     SetTiles(TilesRecord),
-    /// See [`EditKind::RemoveTiles`].
+    /// Removes the tiles of a layer.
     RemoveTiles {
         /// The layer.
         layer: u32,
@@ -413,6 +414,7 @@ pub enum Edit {
 }
 
 impl Value for Edit {
+    #[cfg(test)]
     fn type_name() -> String {
         "EditKind, then the edit of that kind".to_owned()
     }

@@ -26,23 +26,28 @@ mod log;
 #[cfg(test)]
 mod document;
 
-pub use archive::{Archive, ArchiveEntry, ArchiveHeader, SMALL_BYTES, archived_name, remove_archive};
+pub(crate) use archive::archived_name;
+pub use archive::{Archive, remove_archive};
 #[cfg(test)]
 pub(crate) use archive_tests::{read_all_of, rewrite_archive};
 pub use archive_writer::ArchiveWriter;
 pub use column::Column;
-pub use commit::{CommitHeader, CommitText, VertexChange, VertexValue};
-pub use field::{Input, Value};
-pub use header::{ColumnHeader, ColumnKind, ColumnSpec, DatabaseId, Element, ElementType};
+pub(crate) use commit::CommitHeader;
+pub use commit::{CommitText, VertexChange, VertexValue};
+pub(crate) use field::{Input, Value};
+pub use header::{ColumnKind, ColumnSpec, DatabaseId, Element, ElementType};
 pub(crate) use header::{header_page, read_header_page};
-pub use log::{LOG_MAGIC, LogRecordHeader, LogRecordKind, SegmentHeader};
+pub(crate) use log::{LOG_MAGIC, LogRecordHeader, LogRecordKind, SegmentHeader};
 pub use manifest::{
-    DictionaryRecord, Edit, EditKind, Encoding, GraphShape, IdMapKind, IdMapRecord, LayerRecord,
-    MANIFEST_MAGIC, ManifestHeader, Owner, PropertyRecord, RecordHeader, Retention, RetentionKind,
-    RetentionRecord, SectionRecord, TagRecord, VersionRecord, VertexOrder,
+    DictionaryRecord, Edit, Encoding, GraphShape, IdMapKind, IdMapRecord, LayerRecord, Owner, PropertyRecord,
+    Retention, SectionRecord, TagRecord, VersionRecord, VertexOrder,
 };
+pub(crate) use manifest::{MANIFEST_MAGIC, ManifestHeader, RecordHeader};
 pub(crate) use search::lower_bound;
-pub use size::{BLOCK_BYTES, FORMAT_VERSION, PAGE_BYTES};
-pub use tile::{TileCoding, TilesRecord};
-pub use values::{ValueSlice, Values};
+pub(crate) use size::FORMAT_VERSION;
+pub use size::{BLOCK_BYTES, PAGE_BYTES};
+pub(crate) use tile::TileCoding;
+pub use tile::TilesRecord;
+pub(crate) use values::ValueSlice;
+pub use values::Values;
 pub use writer::{ColumnSummary, ColumnWriter, Region};

@@ -16,7 +16,7 @@ pub enum ExternalId<'a> {
 impl ExternalId<'_> {
     /// The hash of the id, by which indexes are sorted.
     #[inline]
-    pub fn hash(&self) -> u64 {
+    pub(crate) fn hash(&self) -> u64 {
         match self {
             Self::Int(id) => hash_int(*id),
             Self::Text(text) => hash_text(text),

@@ -22,9 +22,11 @@ pub use files::IdFiles;
 pub use hash::{hash_int, hash_text};
 pub use index::IndexWriter;
 pub use map::IdMap;
-pub use segment::{IdSegment, merge_segments, write_segment};
+pub(crate) use segment::write_segment;
+pub use segment::{IdSegment, merge_segments};
 pub use tail::IdTail;
-pub use write::{IntegersWriter, PermutationWriter, TextsWriter};
+pub(crate) use write::PermutationWriter;
+pub use write::{IntegersWriter, TextsWriter};
 
 #[cfg(test)]
 mod tests;

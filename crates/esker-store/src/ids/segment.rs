@@ -89,7 +89,7 @@ impl IdSegment {
     }
 
     /// Whether ids are texts; else they are integers.
-    pub fn is_text(&self) -> bool {
+    pub(crate) fn is_text(&self) -> bool {
         self.ids.is_text()
     }
 
@@ -158,7 +158,7 @@ impl IdSegment {
     }
 
     /// The ids, in order of vertex.
-    pub fn externals(&self) -> impl Iterator<Item = Result<ExternalId<'_>>> {
+    pub(crate) fn externals(&self) -> impl Iterator<Item = Result<ExternalId<'_>>> {
         (0..self.count).map(|at| self.ids.get(at))
     }
 
@@ -213,7 +213,7 @@ fn index_of(hashes: Vec<u64>) -> Result<Vec<u64>> {
 ///
 /// # Errors
 /// If files cannot be written; an error of `ids`; [`Error::Invalid`] if an id is not of the given kind.
-pub fn write_segment<'i>(
+pub(crate) fn write_segment<'i>(
     files: &IdFiles<'_>,
     texts: bool,
     ids: impl IntoIterator<Item = Result<ExternalId<'i>>>,

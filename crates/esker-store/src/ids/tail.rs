@@ -42,7 +42,7 @@ impl IdTail {
     }
 
     /// Its first vertex.
-    pub fn first(&self) -> usize {
+    pub(crate) fn first(&self) -> usize {
         self.first
     }
 
@@ -65,7 +65,7 @@ impl IdTail {
     }
 
     /// Bytes of memory in use.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let ids = match &self.ids {
             TailIds::Integers(integers) => integers.capacity() * 8,
             TailIds::Texts { texts, ends } => texts.capacity() + ends.capacity() * 8,
@@ -131,7 +131,7 @@ impl IdTail {
     }
 
     /// Removes the newest ids, those of a failed commit, so that `len` are left.
-    pub fn truncate(&mut self, len: usize) {
+    pub(crate) fn truncate(&mut self, len: usize) {
         if len < self.len() {
             match &mut self.ids {
                 TailIds::Integers(integers) => integers.truncate(len),
@@ -145,7 +145,7 @@ impl IdTail {
     }
 
     /// Removes the oldest `count` ids, which are now in a segment.
-    pub fn release(&mut self, count: usize) {
+    pub(crate) fn release(&mut self, count: usize) {
         let count = count.min(self.len());
         match &mut self.ids {
             TailIds::Integers(integers) => keep_from(integers, count),

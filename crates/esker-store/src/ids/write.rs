@@ -100,7 +100,7 @@ impl TextsWriter {
 }
 
 /// Writes dense integers in another order.
-pub struct PermutationWriter {
+pub(crate) struct PermutationWriter {
     /// For each vertex, its integer less the base.
     integers: ColumnWriter<VertexId>,
     /// For each integer less the base, its vertex.
@@ -112,7 +112,7 @@ impl PermutationWriter {
     ///
     /// # Errors
     /// If the files cannot be created.
-    pub fn create(files: &IdFiles<'_>) -> Result<Self> {
+    pub(crate) fn create(files: &IdFiles<'_>) -> Result<Self> {
         let integers = files.create(IdColumnFile::Integers)?;
         Ok(Self { integers, vertices: files.create(IdColumnFile::Vertices)? })
     }
@@ -121,7 +121,7 @@ impl PermutationWriter {
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn integers(&mut self, integers: &[VertexId]) -> Result<()> {
+    pub(crate) fn integers(&mut self, integers: &[VertexId]) -> Result<()> {
         self.integers.append(integers)
     }
 
@@ -129,7 +129,7 @@ impl PermutationWriter {
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn vertices(&mut self, vertices: &[VertexId]) -> Result<()> {
+    pub(crate) fn vertices(&mut self, vertices: &[VertexId]) -> Result<()> {
         self.vertices.append(vertices)
     }
 
@@ -137,7 +137,7 @@ impl PermutationWriter {
     ///
     /// # Errors
     /// As [`PermutationWriter::integers`].
-    pub fn finish(self) -> Result<()> {
+    pub(crate) fn finish(self) -> Result<()> {
         self.integers.finish()?;
         self.vertices.finish().map(drop)
     }

@@ -8,20 +8,15 @@ use crate::error::Error;
 
 /// A [`File`] with a position, which implements the traits of `std::io`.
 #[derive(Debug, Clone)]
-pub struct Cursor {
+pub(crate) struct Cursor {
     file: Arc<dyn File>,
     position: u64,
 }
 
 impl Cursor {
     /// A cursor at `position`.
-    pub fn new(file: Arc<dyn File>, position: u64) -> Self {
+    pub(crate) fn new(file: Arc<dyn File>, position: u64) -> Self {
         Self { file, position }
-    }
-
-    /// Offset of the next read or write.
-    pub fn position(&self) -> u64 {
-        self.position
     }
 }
 

@@ -78,7 +78,7 @@ pub trait Disk: Files {
     }
 
     /// Opens an existing file for direct reads, which bypass the page cache where the system can. Offsets, lengths and memory addresses
-    /// of reads must be multiples of [`super::DIRECT_BYTES`].
+    /// of reads must be multiples of 4096 bytes.
     fn open_direct(&self, path: &Path) -> Result<Arc<dyn File>> {
         self.open(path)
     }
@@ -158,7 +158,7 @@ pub trait File: Debug + Send + Sync {
 pub trait Lock: Debug + Send + Sync {}
 
 /// The directory of `path`: `.` for a bare name.
-pub fn parent(path: &Path) -> PathBuf {
+pub(crate) fn parent(path: &Path) -> PathBuf {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
         Some(_) => PathBuf::from("."),

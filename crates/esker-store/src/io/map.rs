@@ -87,7 +87,7 @@ impl Map {
     }
 
     /// A copy of bytes that are not in a mappable file.
-    pub fn copy_of(bytes: &[u8]) -> Self {
+    pub(crate) fn copy_of(bytes: &[u8]) -> Self {
         let mut words = Words::default();
         words.put(bytes, 0);
         Self::of_words(Arc::new(words))
@@ -100,19 +100,19 @@ impl Map {
     }
 
     /// A part of the bytes; `None` if `range` exceeds them.
-    pub fn part(&self, range: Range<usize>) -> Option<Self> {
+    pub(crate) fn part(&self, range: Range<usize>) -> Option<Self> {
         let within = range.start <= range.end && range.end <= self.range.len();
         let (bytes, first) = (Arc::clone(&self.bytes), self.range.start);
         within.then(|| Self { bytes, range: first + range.start..first + range.end })
     }
 
     /// Offset of the bytes in the file.
-    pub fn start(&self) -> usize {
+    pub(crate) fn start(&self) -> usize {
         self.range.start
     }
 
     /// Hint: the range will be read soon, so the system can fetch it in few large reads.
-    pub fn will_need(&self, range: Range<usize>) {
+    pub(crate) fn will_need(&self, range: Range<usize>) {
         if let MapBytes::Mapped(map) = &*self.bytes {
             let start = self.range.start + range.start;
             let _ = map.advise_range(memmap2::Advice::WillNeed, start, range.len());

@@ -38,7 +38,8 @@ impl MemoryDisk {
     }
 
     /// Total bytes of all files.
-    pub fn used_bytes(&self) -> u64 {
+    #[cfg(test)]
+    pub(crate) fn used_bytes(&self) -> u64 {
         let files = |node: &MemoryInode| match node {
             MemoryInode::Directory => 0,
             MemoryInode::File(content) => content.read().len() as u64,

@@ -12,7 +12,7 @@ pub struct Read {
     pub tag: usize,
     /// The destination.
     pub frame: Frame,
-    /// Offset in the file, a multiple of [`super::DIRECT_BYTES`].
+    /// Offset in the file, a multiple of 4096.
     pub offset: u64,
     /// Bytes needed, at most the size of the frame. The read rounds them up to a whole page, unless the file ends before.
     pub bytes: usize,

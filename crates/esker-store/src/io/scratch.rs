@@ -71,12 +71,13 @@ impl Scratch {
     }
 
     /// Whether a file backs the memory.
-    pub fn is_file(&self) -> bool {
+    pub(crate) fn is_file(&self) -> bool {
         self.0.file.is_some()
     }
 
     /// Allocated bytes.
-    pub fn used_bytes(&self) -> u64 {
+    #[cfg(test)]
+    pub(crate) fn used_bytes(&self) -> u64 {
         self.0.used_bytes.load(Ordering::Relaxed)
     }
 
@@ -84,7 +85,7 @@ impl Scratch {
     ///
     /// # Errors
     /// [`Stop::OverBudget`] beyond the limit; [`Error::Io`] if the disk is full; [`Error::Invalid`] if the system has no memory.
-    pub fn allocate(&self, bytes: usize) -> Result<ScratchMemory> {
+    pub(crate) fn allocate(&self, bytes: usize) -> Result<ScratchMemory> {
         let taken = self.0.used_bytes.fetch_add(bytes as u64, Ordering::Relaxed).saturating_add(bytes as u64);
         // From here on, the drop of `memory` subtracts the bytes again, also after an error.
         let mut memory = ScratchMemory { backing: Backing::Words(Vec::new()), bytes, source: self.clone() };
@@ -129,7 +130,7 @@ impl ScratchFile {
             // Part of the space may have been allocated. The next part may begin here, unless another thread added one meanwhile.
             self.free_space(offset, bytes);
             let _ = self.end.compare_exchange(offset + length, offset, Ordering::Relaxed, Ordering::Relaxed);
-            return Err(Error::io("make room in", &self.path)(error));
+            return Err(Error::io("allocate space in", &self.path)(error));
         }
         // SAFETY: no other allocation has this part: `end` moves back only over a part that was never mapped. The part lies within the file,
         // which has no name, so no other program opens it. All bit patterns are valid bytes. Its disk space is allocated, so writes through
@@ -164,7 +165,7 @@ impl ScratchFile {
 
 /// Bytes of a [`Scratch`], aligned to at least 8.
 #[derive(Debug)]
-pub struct ScratchMemory {
+pub(crate) struct ScratchMemory {
     backing: Backing,
     bytes: usize,
     source: Scratch,
@@ -172,7 +173,7 @@ pub struct ScratchMemory {
 
 impl ScratchMemory {
     /// Hint: most of the memory will be read soon, so the system can page it in with large reads.
-    pub fn will_need(&self) {
+    pub(crate) fn will_need(&self) {
         if let (Backing::Map { map, .. }, true) = (&self.backing, self.source.is_file()) {
             let _ = map.advise(memmap2::Advice::WillNeed);
         }
@@ -251,7 +252,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let scratch = Scratch::in_file(directory.path()).unwrap();
         let error = scratch.allocate(1 << 55).unwrap_err().to_string();
-        assert!(error.starts_with("cannot make room in "), "{error}");
+        assert!(error.starts_with("cannot allocate space in "), "{error}");
         assert_eq!(scratch.used_bytes(), 0);
         assert_eq!(scratch.allocate(5000).unwrap().len(), 5000);
         let scratch = Scratch::heap();

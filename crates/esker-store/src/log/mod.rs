@@ -1,6 +1,6 @@
 //! The log: the commits that are not in a layer yet, in order of version. See `README.md` in this directory.
 //!
-//! [`Log`] writes it, in the one process that writes to the database. [`LogReader`] reads it, in any process at any time.
+//! `Log` writes it, in the one process that writes to the database. `LogReader` reads it, in any process at any time.
 
 mod options;
 mod record;
@@ -14,7 +14,7 @@ mod tests;
 #[cfg(test)]
 mod sync_tests;
 
-pub use options::{LogOptions, LogStart, Sync, log_directory};
-pub use reader::LogReader;
-pub use record::Record;
-pub use writer::Log;
+pub use options::Sync;
+pub(crate) use options::{LogOptions, LogStart, log_directory};
+pub(crate) use reader::LogReader;
+pub(crate) use writer::Log;

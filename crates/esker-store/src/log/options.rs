@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::format::DatabaseId;
 
 /// The directory of the log of a database.
-pub fn log_directory(database: &Path) -> PathBuf {
+pub(crate) fn log_directory(database: &Path) -> PathBuf {
     database.join("log")
 }
 
@@ -24,11 +24,11 @@ pub enum Sync {
 
 /// Options for writing the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LogOptions {
+pub(crate) struct LogOptions {
     /// When to sync commits.
-    pub sync: Sync,
+    pub(crate) sync: Sync,
     /// Size from which on a segment is full, so that the next commit begins a new one.
-    pub segment_bytes: u64,
+    pub(crate) segment_bytes: u64,
 }
 
 impl Default for LogOptions {
@@ -39,11 +39,11 @@ impl Default for LogOptions {
 
 /// The manifest's state that the log depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LogStart {
+pub(crate) struct LogStart {
     /// The database.
-    pub database: DatabaseId,
+    pub(crate) database: DatabaseId,
     /// The first version that is not in a layer.
-    pub first_version: u64,
+    pub(crate) first_version: u64,
     /// Number of the last record of the manifest.
-    pub manifest_records: u64,
+    pub(crate) manifest_records: u64,
 }

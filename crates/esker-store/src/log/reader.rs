@@ -15,7 +15,7 @@ use crate::io::Disk;
 ///
 /// Memory: the size of the longest record.
 #[derive(Debug)]
-pub struct LogReader {
+pub(crate) struct LogReader {
     disk: Arc<dyn Disk>,
     directory: PathBuf,
     start: LogStart,
@@ -45,7 +45,7 @@ impl LogReader {
     ///
     /// # Errors
     /// As [`LogReader::read_next`].
-    pub fn open(disk: Arc<dyn Disk>, database: &Path, start: LogStart) -> Result<Self> {
+    pub(crate) fn open(disk: Arc<dyn Disk>, database: &Path, start: LogStart) -> Result<Self> {
         let directory = log_directory(database);
         let next_version = start.first_version;
         let mut reader = Self { disk, directory, start, current: None, next_version, payload: Vec::new() };
@@ -61,7 +61,7 @@ impl LogReader {
     /// format version, or a record that exceeds the memory. A reader in another process than the writer also gets one of the first two
     /// if the writer removed segments whose commits are now in a layer. The manifest has then changed: read it again
     /// and reopen the log.
-    pub fn read_next(&mut self) -> Result<Option<Record<'_>>> {
+    pub(crate) fn read_next(&mut self) -> Result<Option<Record<'_>>> {
         if let Some(current) = &mut self.current {
             current.doubts = 0;
         }
@@ -78,7 +78,7 @@ impl LogReader {
     }
 
     /// The version after the last one read.
-    pub fn next_version(&self) -> u64 {
+    pub(crate) fn next_version(&self) -> u64 {
         self.next_version
     }
 

@@ -14,13 +14,13 @@ pub(super) const MARK: [u8; 4] = *b"ESKr";
 
 /// A commit, as appended to the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Record<'a> {
+pub(crate) struct Record<'a> {
     /// Its version.
-    pub version: u64,
+    pub(crate) version: u64,
     /// Its flags.
-    pub flags: u16,
+    pub(crate) flags: u16,
     /// Its content.
-    pub payload: &'a [u8],
+    pub(crate) payload: &'a [u8],
 }
 
 /// The address of a record. Its checksum covers the address, so leftover bytes from elsewhere never pass as a record.

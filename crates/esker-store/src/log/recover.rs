@@ -24,7 +24,7 @@ impl Log {
     ///
     /// # Errors
     /// As [`LogReader::read_next`]; errors of `replay`; [`Error::Io`] if the repair fails.
-    pub fn open(
+    pub(crate) fn open(
         disk: Arc<dyn Disk>,
         database: &Path,
         start: LogStart,

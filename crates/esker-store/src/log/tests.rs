@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::record::{RecordAddress, commit_header};
-use super::{Log, LogOptions, LogReader, LogStart, Record, Sync};
+use super::record::{Record, RecordAddress, commit_header};
+use super::{Log, LogOptions, LogReader, LogStart, Sync};
 use crate::error::{Error, Result};
 use crate::format::{DatabaseId, LogRecordHeader};
 use crate::io::{Disk, Faults, FaultyDisk, Files};

@@ -28,7 +28,7 @@ const TOGETHER_BYTES: usize = 256 << 10;
 /// After a failed write or sync, all calls return errors, because the state of the disk is unknown. Reopen the database
 /// to recover.
 #[derive(Debug)]
-pub struct Log {
+pub(crate) struct Log {
     core: Arc<LogCore>,
     sync_thread: Option<SyncThread>,
 }
@@ -94,12 +94,12 @@ impl Log {
     }
 
     /// The version that the next commit must have.
-    pub fn next_version(&self) -> u64 {
+    pub(crate) fn next_version(&self) -> u64 {
         self.core.tail().next_version
     }
 
     /// The last version known to be durable; all earlier ones are durable too.
-    pub fn durable_version(&self) -> u64 {
+    pub(crate) fn durable_version(&self) -> u64 {
         self.core.durability.durable().version
     }
 
@@ -109,7 +109,7 @@ impl Log {
     /// # Errors
     /// [`Error::Invalid`] if `version` is not the next one, or if the log has failed; [`Error::Io`] and
     /// [`Error::Corrupt`] if writing fails, which makes the log fail.
-    pub fn append(&self, version: u64, flags: u16, payload: &[u8]) -> Result<()> {
+    pub(crate) fn append(&self, version: u64, flags: u16, payload: &[u8]) -> Result<()> {
         let mut tail = self.core.tail();
         self.core.durability.check()?;
         if version != tail.next_version {
@@ -131,7 +131,7 @@ impl Log {
     ///
     /// # Errors
     /// If the sync fails, one caller gets [`Error::Io`]; all other and later callers get [`Error::Invalid`].
-    pub fn wait(&self, version: u64) -> Result<()> {
+    pub(crate) fn wait(&self, version: u64) -> Result<()> {
         let last = self.core.durability.written().version;
         if version > last {
             let reason = format!("version {version} was not appended to the log, which ends with {last}");
@@ -148,7 +148,8 @@ impl Log {
     ///
     /// # Errors
     /// As [`Log::append`] and [`Log::wait`].
-    pub fn commit(&self, version: u64, flags: u16, payload: &[u8]) -> Result<()> {
+    #[cfg(test)]
+    pub(crate) fn commit(&self, version: u64, flags: u16, payload: &[u8]) -> Result<()> {
         self.append(version, flags, payload)?;
         self.wait(version)
     }
@@ -158,12 +159,12 @@ impl Log {
     ///
     /// # Errors
     /// As [`Log::wait`].
-    pub fn sync(&self) -> Result<()> {
+    pub(crate) fn sync(&self) -> Result<()> {
         self.core.durability.sync_all()
     }
 
     /// Sets the number of MANIFEST's records, which the header of the next segment states.
-    pub fn set_manifest_records(&self, records: u64) {
+    pub(crate) fn set_manifest_records(&self, records: u64) {
         self.core.manifest_records.store(records, Ordering::Relaxed);
     }
 
@@ -173,7 +174,7 @@ impl Log {
     /// # Errors
     /// [`Error::Io`]: a segment that cannot be removed stays for the next call; if the new segment cannot be created, the log
     /// fails. [`Error::Invalid`] if the log has failed.
-    pub fn remove_through(&self, version: u64) -> Result<()> {
+    pub(crate) fn remove_through(&self, version: u64) -> Result<()> {
         let mut tail = self.core.tail();
         self.core.durability.check()?;
         let is_large = tail.position - FIRST_RECORD >= self.core.options.segment_bytes / SPENT_SHARE;
@@ -193,7 +194,8 @@ impl Log {
     }
 
     /// Number of segments.
-    pub fn num_segments(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn num_segments(&self) -> usize {
         self.core.tail().segments.len()
     }
 
@@ -202,7 +204,8 @@ impl Log {
     ///
     /// # Errors
     /// As [`Log::wait`].
-    pub fn close(mut self) -> Result<()> {
+    #[cfg(test)]
+    pub(crate) fn close(mut self) -> Result<()> {
         self.finish()
     }
 

@@ -52,7 +52,7 @@ impl Manifest {
     /// # Errors
     /// [`Error::Io`]; [`Error::Corrupt`], also if edits contradict each other; [`Error::Invalid`] for an unsupported format version, or
     /// vertex ids of another width than this build's.
-    pub fn read(disk: &dyn Disk, path: &Path) -> Result<Self> {
+    pub(crate) fn read(disk: &dyn Disk, path: &Path) -> Result<Self> {
         Self::assemble(path, read(disk, path)?)
     }
 
@@ -78,7 +78,7 @@ impl Manifest {
     ///
     /// # Errors
     /// As [`Manifest::read`] and `load`.
-    pub fn read_with<T>(
+    pub(crate) fn read_with<T>(
         disk: &dyn Disk,
         database: &Path,
         mut load: impl FnMut(&Self) -> Result<T>,
@@ -104,7 +104,7 @@ impl Manifest {
     ///
     /// # Errors
     /// [`Error::Invalid`] if the edits exceed 4 GiB.
-    pub fn encode(database: DatabaseId, created_ms: u64, edits: &[Edit]) -> Result<Vec<u8>> {
+    pub(crate) fn encode(database: DatabaseId, created_ms: u64, edits: &[Edit]) -> Result<Vec<u8>> {
         Self::encode_as(database, created_ms, 1, edits)
     }
 
@@ -128,7 +128,7 @@ impl Manifest {
     }
 
     /// The state on which the log depends.
-    pub fn log_start(&self) -> LogStart {
+    pub(crate) fn log_start(&self) -> LogStart {
         let first_version = self.layers.last().map_or(1, |layer| layer.last_version + 1);
         LogStart { database: self.database, first_version, manifest_records: self.records }
     }
@@ -143,7 +143,7 @@ impl Manifest {
     ///
     /// # Errors
     /// The contradiction, if the result would be inconsistent.
-    pub fn with(&self, edits: &[Edit]) -> std::result::Result<Self, String> {
+    pub(crate) fn with(&self, edits: &[Edit]) -> std::result::Result<Self, String> {
         let mut builder = ManifestBuilder::of(self);
         for edit in edits {
             builder.apply(edit.clone())?;

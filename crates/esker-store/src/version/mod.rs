@@ -20,10 +20,10 @@ mod pins_tests;
 mod tests;
 
 pub use manifest::Manifest;
-pub use names::{MANIFEST_NAME, ids_directory, layer_directory};
+pub(crate) use names::{MANIFEST_NAME, ids_directory, layer_directory};
 pub use pins::{Pinned, Published, Reclaim, Resource, Twin};
 pub use select::{VersionSelector, check_tag};
 pub use staging::{Staging, StagingOptions, lock_writer};
 pub use time::{format_time, parse_time};
 pub use versions::Versions;
-pub use writer::ManifestWriter;
+pub(crate) use writer::ManifestWriter;

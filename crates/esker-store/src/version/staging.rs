@@ -87,11 +87,6 @@ impl Staging {
         Ok(staging)
     }
 
-    /// The disk of the database.
-    pub fn disk(&self) -> &Arc<dyn Disk> {
-        &self.disk
-    }
-
     /// The staging directory; its content becomes the database.
     pub fn directory(&self) -> &Path {
         &self.directory
@@ -106,7 +101,7 @@ impl Staging {
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn subdirectory(&self, name: &str) -> Result<PathBuf> {
+    pub(crate) fn subdirectory(&self, name: &str) -> Result<PathBuf> {
         let path = self.directory.join(name);
         self.disk.create_directory(&path)?;
         Ok(path)
@@ -118,7 +113,7 @@ impl Staging {
     }
 
     /// A writer for the columns of the id map, in its [directory](ArchiveWriter::directory).
-    pub fn ids(&self) -> &ArchiveWriter {
+    pub(crate) fn ids(&self) -> &ArchiveWriter {
         &self.ids
     }
 

@@ -86,7 +86,7 @@ impl Versions {
     }
 
     /// Adds a version, or replaces the one with its number; returns whether it is new. Time: O(log(number)).
-    pub fn insert(&mut self, record: VersionRecord) -> bool {
+    pub(crate) fn insert(&mut self, record: VersionRecord) -> bool {
         while above(record.number, self.height) > 0 {
             self.root = self.root.take().map(|root| Arc::new(TrieNode::Inner(vec![(0, root)])));
             self.height += 1;
@@ -99,7 +99,7 @@ impl Versions {
     }
 
     /// Removes a version; returns whether it existed. Time: O(log(number)).
-    pub fn remove(&mut self, number: u64) -> bool {
+    pub(crate) fn remove(&mut self, number: u64) -> bool {
         if self.get(number).is_none() {
             return false;
         }

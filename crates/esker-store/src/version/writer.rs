@@ -20,7 +20,7 @@ const DEAD_EDITS_MIN: usize = 256;
 /// After a failed write or sync, all calls return errors, because the state of the disk is unknown. Reopen the database
 /// to recover.
 #[derive(Debug)]
-pub struct ManifestWriter {
+pub(crate) struct ManifestWriter {
     disk: Arc<dyn Disk>,
     database: PathBuf,
     path: PathBuf,
@@ -42,7 +42,7 @@ impl ManifestWriter {
     ///
     /// # Errors
     /// As [`Manifest::read`]; [`Error::Io`] if a write fails.
-    pub fn open(disk: Arc<dyn Disk>, database: &Path) -> Result<Self> {
+    pub(crate) fn open(disk: Arc<dyn Disk>, database: &Path) -> Result<Self> {
         let path = database.join(MANIFEST_NAME);
         let contents = read(disk.as_ref(), &path)?;
         let (end, last_start, num_edits) = (contents.end, contents.last_start, contents.edits.len());
@@ -76,14 +76,14 @@ impl ManifestWriter {
     ///
     /// # Errors
     /// [`Error::Invalid`] with the first failure.
-    pub fn expect_sound(&self) -> Result<()> {
+    pub(crate) fn expect_sound(&self) -> Result<()> {
         let Some(first) = &self.failure else { return Ok(()) };
         let path = self.path.display();
         Err(Error::Invalid(format!("{path} is closed after a failure: {first}; open the database again")))
     }
 
     /// The current state.
-    pub fn manifest(&self) -> &Arc<Manifest> {
+    pub(crate) fn manifest(&self) -> &Arc<Manifest> {
         &self.manifest
     }
 
@@ -93,7 +93,7 @@ impl ManifestWriter {
     /// # Errors
     /// [`Error::Invalid`] if the edits contradict the state (then writes nothing), or if the writer has failed;
     /// [`Error::Io`] if writing fails, which makes the writer fail.
-    pub fn append(&mut self, edits: &[Edit]) -> Result<&Arc<Manifest>> {
+    pub(crate) fn append(&mut self, edits: &[Edit]) -> Result<&Arc<Manifest>> {
         self.expect_sound()?;
         if edits.is_empty() {
             return Ok(&self.manifest);
