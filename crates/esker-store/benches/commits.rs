@@ -1,17 +1,17 @@
-//! Commits of a database that is open: how fast they are, however many or large they are, and what they do to those who read.
+//! Speed of commits: many, small, large, and their effect on concurrent reads.
 //!
 //! `cargo bench -p esker-store --bench commits -- [--scale 22] [--only batches,single,reads,columns,large] [--directory DIR]`
 //!
-//! * `batches`: R-MAT edges in commits of 100 000, each synced before it is acknowledged, with freezing and merging by themselves; of a graph
-//!   that is kept without in-edges, and of one with.
-//! * `single`: ten thousand commits of one edge, not synced; then all versions are listed and the first, a middle and the last one opened.
-//! * `reads`: the median time of a point read in a quiet database, and while another thread commits, freezes and merges.
+//! * `batches`: R-MAT edges in commits of 100 000, each synced before it is acknowledged, with automatic freezing and merging; for a graph
+//!   without in-lists and for one with.
+//! * `single`: ten thousand commits of one edge, not synced; then lists all versions and opens the first, a middle and the last one.
+//! * `reads`: the median time of a point read while the database is idle, and while another thread commits, freezes and merges.
 //! * `columns`: ten million edges from arrays in one commit, without and with weights. The arrays, the database before the commit and the
-//!   seconds stay in the directory, for `bench/python.py --columns DIR`, which does the same from Python.
-//! * `large`: one commit of 100 million edges; only if asked for (some 10 GB of memory).
+//!   times stay in the directory, for `bench/python.py --columns DIR`, which does the same from Python.
+//! * `large`: one commit of 100 million edges; runs only if named by `--only` (needs about 10 GB of memory).
 //!
-//! Without arguments: once, small.
-#![allow(clippy::print_stdout, clippy::disallowed_methods)] // It reports.
+//! Without arguments, runs once with a small graph.
+#![allow(clippy::print_stdout, clippy::disallowed_methods)] // A bench prints its results.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -69,36 +69,36 @@ impl Settings {
 fn main() {
     let settings = Settings::parse();
     let temporary = tempfile::tempdir().expect("a directory");
-    let place = settings.directory.as_ref().map_or(temporary.path(), Path::new).to_owned();
+    let directory = settings.directory.as_ref().map_or(temporary.path(), Path::new).to_owned();
     if settings.wants("batches") {
         for in_edges in [false, true] {
-            batches(&settings, in_edges, &place.join(format!("batches-{in_edges}.esker")));
+            batches(&settings, in_edges, &directory.join(format!("batches-{in_edges}.esker")));
         }
     }
     if settings.wants("single") {
-        single(&settings, &place.join("single.esker"));
+        single(&settings, &directory.join("single.esker"));
     }
     if settings.wants("reads") {
-        reads(&settings, &place.join("reads.esker"));
+        reads(&settings, &directory.join("reads.esker"));
     }
     if settings.wants("columns") {
-        columns(&settings, &place);
+        columns(&settings, &directory);
     }
     if settings.wants("large") {
-        large(&place.join("large.esker"));
+        large(&directory.join("large.esker"));
     }
 }
 
-/// The edges of the graph that commits add.
+/// The edges that commits add.
 fn edges(scale: u32, seed: u64) -> Vec<(VertexId, VertexId, ())> {
     let model = RMat { directed: true, ..RMat::kronecker(scale, 16) };
     Generator::new(&Model::RMat(model), Weighting::None, seed).expect("a model").edges()
 }
 
-/// A new database of a small graph over the vertices of a scale.
+/// Creates and opens a database with 2^scale vertices.
 fn database(scale: u32, degree: u64, in_edges: bool, path: &Path, options: DatabaseOptions) -> Database {
     make(scale, degree, Weighting::None, in_edges, path);
-    Database::open(path, options).expect("it opens")
+    Database::open(path, options).expect("opening succeeds")
 }
 
 fn make(scale: u32, degree: u64, weighting: Weighting, in_edges: bool, path: &Path) {
@@ -130,7 +130,7 @@ fn batches(settings: &Settings, in_edges: bool, path: &Path) {
     db.freeze(&run).expect("a layer");
     let frozen = begin.elapsed().as_secs_f64();
     println!(
-        "{} edges in commits of {}, {} in-edges: {:.2} M/s acknowledged, {:.2} M/s with the last of them frozen; {} layers",
+        "{} edges in commits of {}, {} in-lists: {:.2} M/s acknowledged, {:.2} M/s including the last freeze; {} layers",
         edges.len(),
         settings.batch,
         if in_edges { "with" } else { "without" },
@@ -138,7 +138,7 @@ fn batches(settings: &Settings, in_edges: bool, path: &Path) {
         edges.len() as f64 / frozen / 1e6,
         db.manifest().layers.len()
     );
-    db.close().expect("an end");
+    db.close().expect("closing succeeds");
 }
 
 fn single(settings: &Settings, path: &Path) {
@@ -154,7 +154,7 @@ fn single(settings: &Settings, path: &Path) {
         parts.push(begin.elapsed().as_secs_f64() / part.len() as f64 * 1e6);
     }
     println!(
-        "{} commits of an edge: {:.0} a second; microseconds each in the first tenth {:.1}, in the last {:.1}",
+        "{} commits of one edge: {:.0}/s; {:.1} us per commit in the first tenth, {:.1} us in the last",
         settings.singles,
         settings.singles as f64 / begin.elapsed().as_secs_f64(),
         parts[0],
@@ -169,11 +169,11 @@ fn single(settings: &Settings, path: &Path) {
         let snapshot = db.at(version).expect("a version");
         snapshot.graph::<()>(&run).expect("its graph");
     }
-    println!("  frozen in {frozen:.3} s; {} versions listed, three opened", db.versions().len());
-    db.close().expect("an end");
+    println!("  freeze: {frozen:.3} s; {} versions listed, three opened", db.versions().len());
+    db.close().expect("closing succeeds");
     let begin = Instant::now();
-    drop(Database::open(path, DatabaseOptions::default()).expect("it opens again"));
-    println!("  opened again in {:.3} s", begin.elapsed().as_secs_f64());
+    drop(Database::open(path, DatabaseOptions::default()).expect("reopening succeeds"));
+    println!("  reopened in {:.3} s", begin.elapsed().as_secs_f64());
 }
 
 fn reads(settings: &Settings, path: &Path) {
@@ -208,15 +208,15 @@ fn reads(settings: &Settings, path: &Path) {
         merging
     });
     println!(
-        "median point read (neighbours): quiet {quiet:.2} us; during {commits} commits with freezes and merges {busy:.2} us, {:.2} times \
-         ({layers} layers after); during a merge of all {merging:.2} us, {:.2} times",
+        "median point read (neighbours): idle {quiet:.2} us; during {commits} commits with freezes and merges {busy:.2} us, ratio {:.2} \
+         ({layers} layers afterwards); during compaction {merging:.2} us, ratio {:.2}",
         busy / quiet,
         merging / quiet
     );
-    db.close().expect("an end");
+    db.close().expect("closing succeeds");
 }
 
-/// Median microseconds of reading the neighbours of a random vertex.
+/// The median time of reading the neighbours of a random vertex, in microseconds.
 fn read(db: &Database, settings: &Settings) -> f64 {
     let n = 1_u64 << settings.scale;
     let mut state = 9_u64;
@@ -233,24 +233,24 @@ fn read(db: &Database, settings: &Settings) -> f64 {
     times[times.len() / 2]
 }
 
-fn columns(settings: &Settings, place: &Path) {
+fn columns(settings: &Settings, directory: &Path) {
     let mut edges = edges(settings.scale, 1);
     edges.truncate(COLUMN_EDGES);
     let source: Vec<u64> = edges.iter().map(|edge| u64::from(edge.0)).collect();
     let target: Vec<u64> = edges.iter().map(|edge| u64::from(edge.1)).collect();
     let weight: Vec<f32> = (0..edges.len()).map(|i| (i % 1024) as f32 / 1024.0).collect();
     let bytes = |ids: &[u64]| ids.iter().flat_map(|id| id.to_le_bytes()).collect::<Vec<u8>>();
-    std::fs::write(place.join("source.u64"), bytes(&source)).expect("a file");
-    std::fs::write(place.join("target.u64"), bytes(&target)).expect("a file");
+    std::fs::write(directory.join("source.u64"), bytes(&source)).expect("a file");
+    std::fs::write(directory.join("target.u64"), bytes(&target)).expect("a file");
     let weights: Vec<u8> = weight.iter().flat_map(|weight| weight.to_le_bytes()).collect();
-    std::fs::write(place.join("weight.f32"), weights).expect("a file");
+    std::fs::write(directory.join("weight.f32"), weights).expect("a file");
     let mut seconds = String::new();
     for (name, weighting) in [("plain", Weighting::None), ("weighted", Weighting::Unit)] {
-        let path = place.join(format!("{name}.esker"));
+        let path = directory.join(format!("{name}.esker"));
         let (mut least, mut parts) = (f64::INFINITY, (0.0, 0.0));
         for _ in 0..3 {
             make(settings.scale, 1, weighting, true, &path);
-            let db = Database::open(&path, DatabaseOptions::default()).expect("it opens");
+            let db = Database::open(&path, DatabaseOptions::default()).expect("opening succeeds");
             let begin = Instant::now();
             let mut batch = db.batch();
             for ((&u, &v), &w) in source.iter().zip(&target).zip(&weight) {
@@ -263,12 +263,12 @@ fn columns(settings: &Settings, place: &Path) {
             if total < least {
                 (least, parts) = (total, (added, total - added));
             }
-            db.close().expect("an end");
-            std::fs::remove_dir_all(&path).expect("it goes");
+            db.close().expect("closing succeeds");
+            std::fs::remove_dir_all(&path).expect("removing succeeds");
         }
         make(settings.scale, 1, weighting, true, &path);
         println!(
-            "{} edges from arrays, {name}: {:.3} s into the batch, {:.3} s to commit it, {:.2} M/s",
+            "{} edges from arrays, {name}: {:.3} s to fill the batch, {:.3} s to commit it, {:.2} M/s",
             source.len(),
             parts.0,
             parts.1,
@@ -276,7 +276,7 @@ fn columns(settings: &Settings, place: &Path) {
         );
         seconds += &format!("{name} {least}\n");
     }
-    std::fs::write(place.join("seconds.txt"), seconds).expect("a file");
+    std::fs::write(directory.join("seconds.txt"), seconds).expect("a file");
 }
 
 fn large(path: &Path) {
@@ -295,7 +295,7 @@ fn large(path: &Path) {
     println!(
         "one commit of {LARGE_EDGES} edges: {committed:.1} s, frozen after {:.1} s; version {version} has {} edges",
         begin.elapsed().as_secs_f64(),
-        db.at(version).expect("it is there").num_edges()
+        db.at(version).expect("the version exists").num_edges()
     );
-    db.close().expect("an end");
+    db.close().expect("closing succeeds");
 }

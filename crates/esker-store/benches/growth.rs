@@ -1,9 +1,8 @@
-//! What grows with the versions of a database: ids in many segments, vertex properties in many layers, copy-on-write arrays.
+//! Structures that grow with the versions of a database: ids in many segments, vertex properties in many layers, copy-on-write arrays.
 //!
 //! `cargo bench -p esker-store --bench growth -- [--vertices 1000000] [--layers 200]`
 //!
-//! The vertices that are added, and the changes of the property, are spread over the layers evenly. Without arguments: once,
-//! small.
+//! Added vertices and changes of the property are spread evenly over the layers. Without arguments, runs once with a small graph.
 #![allow(clippy::print_stdout, clippy::disallowed_methods)]
 
 use std::error::Error;
@@ -43,7 +42,7 @@ fn settings() -> Outcome<Settings> {
     Ok(settings)
 }
 
-/// Times a step that does something `count` times.
+/// Times `step`, which performs `count` operations.
 fn time<R>(what: &str, count: usize, step: impl FnOnce() -> Outcome<R>) -> Outcome<R> {
     let start = Instant::now();
     let result = step()?;
@@ -52,8 +51,8 @@ fn time<R>(what: &str, count: usize, step: impl FnOnce() -> Outcome<R>) -> Outco
     Ok(result)
 }
 
-fn directory(place: &Path, name: &str) -> Outcome<PathBuf> {
-    let directory = place.join(name);
+fn directory(root: &Path, name: &str) -> Outcome<PathBuf> {
+    let directory = root.join(name);
     RealDisk.create_directory(&directory)?;
     Ok(directory)
 }
@@ -68,8 +67,8 @@ fn look_up(what: &str, map: &IdMap, count: usize, id: impl Fn(u64) -> u64, known
     })
 }
 
-/// As many ids as imported vertices, added in segments.
-fn ids(settings: &Settings, place: &Path) -> Outcome<()> {
+/// Adds as many ids as imported vertices, in segments.
+fn ids(settings: &Settings, root: &Path) -> Outcome<()> {
     let (count, layers) = (settings.vertices, settings.layers);
     let id = |i: u64| hash_int(i % count as u64) | 1 << 63;
     let mut tail = IdTail::new(count, false);
@@ -84,14 +83,14 @@ fn ids(settings: &Settings, place: &Path) -> Outcome<()> {
             let (first, size) = (count + range.start, range.len());
             let mut tail = IdTail::new(first, false);
             range.into_iter().try_for_each(|i| tail.add(ExternalId::Int(id(i as u64))).map(drop))?;
-            let directory = directory(place, &format!("ids{layer}"))?;
+            let directory = directory(root, &format!("ids{layer}"))?;
             let files = IdFiles { disk: &RealDisk, directory: &directory, database: DATABASE };
             tail.write_segment(&files, size)?;
             segments.push(Arc::new(IdSegment::open(&files, false, first, size)?));
         }
         Ok(())
     })?;
-    let united = directory(place, "ids")?;
+    let united = directory(root, "ids")?;
     let files = IdFiles { disk: &RealDisk, directory: &united, database: DATABASE };
     time("ids: merge them", count, || Ok(merge_segments(&files, &segments, count)?))?;
     let united = Arc::new(IdSegment::open(&files, false, count, count)?);
@@ -113,8 +112,8 @@ fn ids(settings: &Settings, place: &Path) -> Outcome<()> {
     Ok(())
 }
 
-/// A property of every vertex, and a change of every vertex, spread over the layers.
-fn properties(settings: &Settings, place: &Path, run: &Run) -> Outcome<()> {
+/// A property of every vertex, changed once for every vertex; the changes are spread over the layers.
+fn properties(settings: &Settings, root: &Path, run: &Run) -> Outcome<()> {
     let (count, layers) = (settings.vertices, settings.layers);
     let (name, element) = ("score".to_owned(), ElementType::F64);
     let record =
@@ -122,7 +121,7 @@ fn properties(settings: &Settings, place: &Path, run: &Run) -> Outcome<()> {
     let mut columns = Vec::new();
     time("property: write layers", 2 * count, || {
         for layer in 0..=layers {
-            let directory = directory(place, &format!("property{layer}"))?;
+            let directory = directory(root, &format!("property{layer}"))?;
             let files =
                 PropertyFiles { disk: &RealDisk, directory: &directory, database: DATABASE, record: &record };
             let mut writer = PropertyWriter::create(&files)?;
@@ -136,7 +135,7 @@ fn properties(settings: &Settings, place: &Path, run: &Run) -> Outcome<()> {
         }
         Ok(())
     })?;
-    let directory = directory(place, "property")?;
+    let directory = directory(root, "property")?;
     let files = PropertyFiles { disk: &RealDisk, directory: &directory, database: DATABASE, record: &record };
     time("property: merge them", 2 * count, || {
         Ok(merge_columns(&files, &columns, |layer, _| Some(layer as u32 + 1), true, run)?)
@@ -157,7 +156,7 @@ fn properties(settings: &Settings, place: &Path, run: &Run) -> Outcome<()> {
     Ok(())
 }
 
-/// The result of a step; `best` becomes its time if that is less.
+/// Runs `step`, and lowers `best` to its time in seconds if that is less.
 fn seconds<R>(best: &mut f64, step: impl FnOnce() -> R) -> R {
     let start = Instant::now();
     let result = step();
@@ -176,14 +175,16 @@ fn arrays(settings: &Settings, run: &Run) -> Outcome<()> {
         };
         Ok(Lama::build(run, count, fill)?)
     })?;
-    let places: Vec<VertexId> = (0..count).map(|i| vertex(hash_int(i as u64) as usize % count)).collect();
+    let indexes: Vec<VertexId> = (0..count).map(|i| vertex(hash_int(i as u64) as usize % count)).collect();
     let mut best = [f64::MAX; 4];
     for _ in 0..9 {
         let sums = [
             seconds(&mut best[0], || (0..count).fold(0, |sum, v| flat[v].wrapping_add(sum))),
             seconds(&mut best[1], || (0..count).fold(0, |sum, v| lama.get(v).wrapping_add(sum))),
-            seconds(&mut best[2], || places.iter().fold(0, |sum, &v| flat[v as usize].wrapping_add(sum))),
-            seconds(&mut best[3], || places.iter().fold(0, |sum, &v| lama.get(v as usize).wrapping_add(sum))),
+            seconds(&mut best[2], || indexes.iter().fold(0, |sum, &v| flat[v as usize].wrapping_add(sum))),
+            seconds(&mut best[3], || {
+                indexes.iter().fold(0, |sum, &v| lama.get(v as usize).wrapping_add(sum))
+            }),
         ];
         assert!(sums[0] == sums[1] && sums[2] == sums[3]);
     }
@@ -205,10 +206,10 @@ fn arrays(settings: &Settings, run: &Run) -> Outcome<()> {
 
 fn main() -> Outcome<()> {
     let settings = settings()?;
-    let place = tempfile::tempdir_in(std::env::var("ESKER_BENCH_DIR").unwrap_or_else(|_| "/tmp".to_owned()))?;
+    let root = tempfile::tempdir_in(std::env::var("ESKER_BENCH_DIR").unwrap_or_else(|_| "/tmp".to_owned()))?;
     let run = Run::with_threads(2)?;
     println!("{} vertices, {} layers", settings.vertices, settings.layers);
-    ids(&settings, place.path())?;
-    properties(&settings, place.path(), &run)?;
+    ids(&settings, root.path())?;
+    properties(&settings, root.path(), &run)?;
     arrays(&settings, &run)
 }

@@ -1,9 +1,9 @@
-//! Numbering the ids of an import, writing their map, and looking ids up.
+//! Speed of numbering the ids of an import, writing their map, and looking them up.
 //!
 //! `cargo bench -p esker-store --bench ids -- [--scale 20] [--kind int|text] [--memory-mib 256] [--threads 2]`
 //!
-//! Edges are those of an R-MAT graph, 16 for each of 2^scale vertices, made anew in every worker; the time that this
-//! takes is measured by itself and told. Without arguments: once, small.
+//! The edges are those of an R-MAT graph with 2^scale vertices and 16 edges for each. The workers generate them; the bench also
+//! measures that alone. Without arguments, runs once with a small graph.
 #![allow(clippy::print_stdout, clippy::disallowed_methods)]
 
 use std::error::Error;
@@ -47,7 +47,7 @@ fn settings() -> Outcome<Settings> {
     Ok(settings)
 }
 
-/// Both ends of an edge of R-MAT with the probabilities of Graph500.
+/// The two ends of an R-MAT edge, with the probabilities of Graph500.
 fn edge(scale: u32, index: u64) -> [u64; 2] {
     let mut ends = [0, 0];
     for level in 0..scale {
@@ -59,7 +59,7 @@ fn edge(scale: u32, index: u64) -> [u64; 2] {
     ends
 }
 
-/// The external id of a number: texts have 14 bytes.
+/// Appends the external id of a number: a text of 14 bytes.
 fn add_text(column: &mut TextColumn, number: u64) {
     const DIGITS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
     let mut text = *b"id:???????????";
@@ -86,7 +86,7 @@ fn batch(settings: &Settings, index: u64) -> Keys {
     Keys { source, target: column(edges.iter().map(|ends| ends[1]), settings.text), vertices: None }
 }
 
-/// Makes all batches on all threads and, with a numberer, pushes them in order.
+/// Generates all batches on all threads and, if there is a numberer, pushes them in order.
 fn feed(settings: &Settings, numberer: &mut Option<PartitionNumberer>) -> Outcome<()> {
     let batches = (16u64 << settings.scale).div_ceil(BATCH_EDGES);
     let next = std::sync::atomic::AtomicU64::new(0);
@@ -120,21 +120,21 @@ fn feed(settings: &Settings, numberer: &mut Option<PartitionNumberer>) -> Outcom
     Ok(())
 }
 
-/// The most memory so far, in MiB.
+/// Peak memory so far, in MiB.
 fn peak_mib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("0");
     line.trim().trim_end_matches(" kB").parse::<u64>().unwrap_or(0) >> 10
 }
 
-/// Seconds of processor time so far, of all threads; on a busy machine they tell more than the clock.
+/// Processor time of all threads so far, in seconds; on a busy machine it is more reliable than elapsed time.
 fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
     fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
 
-/// Times and tells one step after another.
+/// Times successive steps and prints the results.
 struct Clock {
     wall: Instant,
     cpu: f64,
@@ -145,7 +145,7 @@ impl Clock {
         Self { wall: Instant::now(), cpu: cpu_seconds() }
     }
 
-    fn tell(&mut self, what: &str, count: f64, unit: &str) {
+    fn report(&mut self, what: &str, count: f64, unit: &str) {
         let wall = self.wall.elapsed().as_secs_f64();
         let cpu = cpu_seconds() - self.cpu;
         let rate = count / wall / 1e6;
@@ -169,7 +169,7 @@ fn look_up(settings: &Settings, map: &IdMap, count: u64) -> Outcome<()> {
         };
         found += u64::from(vertex.is_some());
     }
-    assert!(found * 4 > count, "half of all numbers occur");
+    assert!(found * 4 > count, "fewer ids were found than expected");
     Ok(())
 }
 
@@ -182,12 +182,12 @@ fn main() -> Outcome<()> {
     let edges = (16u64 << settings.scale) as f64;
     let mut clock = Clock::start();
     feed(&settings, &mut None)?;
-    clock.tell("make edges and cut", edges, "edges");
+    clock.report("generate and partition", edges, "edges");
     let mut numberer = Some(PartitionNumberer::new(&work));
     feed(&settings, &mut numberer)?;
-    clock.tell("the same and push", edges, "edges");
+    clock.report("generate and push", edges, "edges");
     let numbered = numberer.take().ok_or("no numberer")?.finish()?;
-    clock.tell("finish", edges, "edges");
+    clock.report("finish", edges, "edges");
     let count = numbered.num_vertices as usize;
 
     let mut vertices: Vec<VertexId> = (0..count).map(esker_graph::vertex).collect();
@@ -203,7 +203,7 @@ fn main() -> Outcome<()> {
     let kind = numbered.map.kind();
     let mut clock = Clock::start();
     numbered.map.write(&files, Some(&renumbered))?;
-    clock.tell("write the map", count as f64, "ids");
+    clock.report("write the map", count as f64, "ids");
     let bytes: u64 = RealDisk.list(&ids)?.iter().map(|entry| entry.bytes).sum();
     println!("{count} vertices, {:.2} bytes of map each", bytes as f64 / count as f64);
 
@@ -212,7 +212,7 @@ fn main() -> Outcome<()> {
     let mut clock = Clock::start();
     for what in ["look-ups, first", "look-ups, again"] {
         look_up(&settings, &map, lookups)?;
-        clock.tell(what, lookups as f64, "ids");
+        clock.report(what, lookups as f64, "ids");
     }
     let mut bytes = 0;
     for id in map.externals(0..count) {
@@ -222,6 +222,6 @@ fn main() -> Outcome<()> {
         };
     }
     assert!(bytes > 0);
-    clock.tell("ids of all vertices", count as f64, "ids");
+    clock.report("ids of all vertices", count as f64, "ids");
     Ok(())
 }

@@ -1,11 +1,12 @@
-//! Millions of edges that a merge moves a second: a complete layer and later ones, or later ones alone, with all versions
-//! retained and with the last alone.
+//! Speed of merging, in millions of edges a second: a complete layer with later ones, or only later ones; with all versions retained, or
+//! only the last.
 //!
-//! `cargo bench -p esker-store --bench merge` takes a random graph of 2^20 vertices and 16 edges for each, with weights and in-edges, and 10
-//! layers of 1 % each, of which one change in 20 deletes; on a disk in memory, on two threads. `-- --scale 22` takes more vertices, `-- --disk`
-//! the directory ESKER_BENCH_DIR (/tmp) with all its syncs. Without `--bench`, as `cargo test` runs it, the graph is small. An edge counts once,
-//! although both of its arcs are moved. The bound, `copy`: the bytes of the merged layer written once more, checksums and all.
-#![allow(clippy::print_stdout)] // It reports.
+//! `cargo bench -p esker-store --bench merge` uses a random graph of 2^20 vertices with 16 edges for each, with weights and in-lists, and 10
+//! layers of 1 % each, in which one change in 20 is a deletion; on a disk in memory, on two threads. `-- --scale 22` sets the number of
+//! vertices; `-- --disk` uses the directory ESKER_BENCH_DIR (default /tmp), with all syncs. Without `--bench`, as under `cargo test`, the
+//! graph is small. An edge counts once, although a merge moves both of its arcs. The upper bound is `copy`, which writes the bytes of the
+//! merged layer again, with checksums.
+#![allow(clippy::print_stdout)] // A bench prints its results.
 
 use std::ops::Range;
 use std::path::Path;
@@ -29,7 +30,7 @@ const DEGREE: usize = 16;
 const LAYERS: usize = 10;
 const REPEATS: usize = 3;
 
-/// A small generator of numbers that look random (splitmix64).
+/// Pseudo-random numbers (SplitMix64).
 struct Random(u64);
 
 impl Random {
@@ -42,13 +43,13 @@ impl Random {
     }
 }
 
-struct Place<'a> {
+struct BenchDirectory<'a> {
     disk: &'a dyn Disk,
     root: &'a Path,
     run: Run,
 }
 
-impl Place<'_> {
+impl BenchDirectory<'_> {
     fn writer(&self, name: u32) -> Result<PlainWriter<'_>> {
         let directory = self.root.join(name.to_string());
         self.disk.create_directory(&directory)?;
@@ -68,7 +69,7 @@ impl Place<'_> {
         PlainLayer::open(self.disk, &directory, DATABASE, record, &[weight]).map(Arc::new)
     }
 
-    /// The complete layer: sorted lists of random targets.
+    /// Writes the complete layer: sorted lists of random targets.
     fn complete(&self, n: usize, edges: &[(VertexId, VertexId)]) -> Result<Arc<PlainLayer>> {
         let writer = self.writer(1)?;
         let section = |direction| -> Result<SectionRecord> {
@@ -113,7 +114,7 @@ impl Place<'_> {
         self.open(&record)
     }
 
-    /// One version more.
+    /// Adds a version in a layer of its own.
     fn grow(
         &self,
         layers: &mut Vec<Arc<PlainLayer>>,
@@ -155,7 +156,7 @@ impl Place<'_> {
         Ok(())
     }
 
-    /// Merges, and says how fast.
+    /// Merges layers and prints the speed.
     fn measure(
         &self,
         what: &str,
@@ -176,14 +177,14 @@ impl Place<'_> {
             best = best.min(start.elapsed().as_secs_f64());
             merged = Some(self.open(&record)?);
         }
-        let merged = merged.unwrap_or_else(|| unreachable!("it was repeated"));
+        let merged = merged.unwrap_or_else(|| unreachable!("the loop runs at least once"));
         let copy = self.copy(&merged, number)?;
         let rate = |seconds: f64| moved as f64 / 1e6 / seconds;
         println!("{what:44} {moved:>10} edges  {:>7.1} M/s, copy {:>7.1} M/s", rate(best), rate(copy));
         Ok(merged)
     }
 
-    /// Seconds for writing the targets and weights of a layer again, on one thread.
+    /// The time for writing the targets and weights of a layer again, on one thread, in seconds.
     fn copy(&self, layer: &PlainLayer, number: &mut u32) -> Result<f64> {
         *number += 1;
         let writer = self.writer(*number)?;
@@ -204,25 +205,25 @@ impl Place<'_> {
     }
 }
 
-fn measure_all(place: &Place<'_>, n: usize) -> Result<()> {
+fn measure_all(directory: &BenchDirectory<'_>, n: usize) -> Result<()> {
     let mut random = Random(1);
     let mut edges: Vec<(VertexId, VertexId)> =
         (0..n * DEGREE).map(|_| (random.below(n) as VertexId, random.below(n) as VertexId)).collect();
     edges.sort_unstable();
     edges.dedup();
-    let mut layers = vec![place.complete(n, &edges)?];
+    let mut layers = vec![directory.complete(n, &edges)?];
     for _ in 0..LAYERS {
-        place.grow(&mut layers, &edges, &mut random)?;
+        directory.grow(&mut layers, &edges, &mut random)?;
     }
     let count = layers.len();
     let all: Vec<u64> = (1..=count as u64).collect();
     let number = &mut 1000;
-    let kept = place.measure("everything, all versions retained", &layers, 0..count, &all, number)?;
-    let plain = place.measure("everything, the last version alone", &layers, 0..count, &[], number)?;
-    place.measure("complete and one, all versions retained", &layers, 0..2, &all, number)?;
-    place.measure("without the complete one, all versions", &layers, 1..count, &all, number)?;
-    place.measure("without the complete one, the last version", &layers, 1..count, &[], number)?;
-    let last = place.measure("one layer, versions forgotten", &[Arc::clone(&kept)], 0..1, &[], number)?;
+    let kept = directory.measure("all layers, all versions retained", &layers, 0..count, &all, number)?;
+    let plain = directory.measure("all layers, only the last version", &layers, 0..count, &[], number)?;
+    directory.measure("complete and one more, all versions", &layers, 0..2, &all, number)?;
+    directory.measure("only later layers, all versions", &layers, 1..count, &all, number)?;
+    directory.measure("only later layers, only the last version", &layers, 1..count, &[], number)?;
+    let last = directory.measure("one layer, versions forgotten", &[Arc::clone(&kept)], 0..1, &[], number)?;
     assert_eq!(plain.record().out, last.record().out);
     assert_eq!(kept.record().out.arcs, plain.record().out.arcs);
     Ok(())
@@ -239,11 +240,11 @@ fn main() -> Result<()> {
         let root = std::env::var("ESKER_BENCH_DIR").unwrap_or_else(|_| "/tmp".to_owned());
         let root = Path::new(&root).join(format!("esker-merge-{}", std::process::id()));
         RealDisk.create_directory(&root)?;
-        measure_all(&Place { disk: &RealDisk, root: &root, run }, n)?;
+        measure_all(&BenchDirectory { disk: &RealDisk, root: &root, run }, n)?;
         return RealDisk.remove_directory(&root);
     }
     let disk = MemoryDisk::new();
     let root = Path::new("bench");
     disk.create_directory(root)?;
-    measure_all(&Place { disk: &disk, root, run }, n)
+    measure_all(&BenchDirectory { disk: &disk, root, run }, n)
 }

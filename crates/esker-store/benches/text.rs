@@ -1,8 +1,8 @@
-//! Megabytes a second of the text readers, on one thread: cutting blocks and parsing them, apart.
+//! Speed of the text readers in MB/s, on one thread: dividing the input into blocks, and parsing the blocks.
 //!
-//! `cargo bench -p esker-store --bench text` takes 64 MiB of each kind, in memory. Without `--bench`, as `cargo test`
-//! runs it, it takes 64 KiB and checks the counts only. The bound: `copy` reads and writes every byte once.
-#![allow(clippy::print_stdout)] // It reports.
+//! `cargo bench -p esker-store --bench text` reads 64 MiB of each kind from memory. Without `--bench`, as under `cargo test`,
+//! it reads 64 KiB and checks only the counts. The upper bound is `copy`, which reads and writes every byte once.
+#![allow(clippy::print_stdout)] // A bench prints its results.
 
 use std::fmt::Write;
 use std::time::Instant;
@@ -11,7 +11,7 @@ use esker_store::import::format::ReadOptions;
 use esker_store::import::input::Input;
 use esker_store::import::open::open_inputs;
 
-/// A small generator of numbers that look random (splitmix64).
+/// Pseudo-random numbers (SplitMix64).
 struct Random(u64);
 
 impl Random {
@@ -26,10 +26,10 @@ impl Random {
 
 const VERTICES: u64 = 1 << 22;
 
-type Line = fn(&mut String, u64, u64, u64);
+type LineWriter = fn(&mut String, u64, u64, u64);
 
-/// Name of the input, its header, its lines.
-const KINDS: [(&str, &str, Line); 9] = [
+/// Name of the input, its header, and a writer of its lines.
+const KINDS: [(&str, &str, LineWriter); 9] = [
     ("plain.el", "", |out, u, v, _| writeln!(out, "{u} {v}").unwrap()),
     ("integers.wel", "", |out, u, v, w| writeln!(out, "{u} {v} {}", w % 256).unwrap()),
     ("floats.wel", "", |out, u, v, w| writeln!(out, "{u} {v} 0.{}", w % 100_000).unwrap()),
@@ -56,7 +56,7 @@ fn input(kind: usize, bytes: usize) -> (String, u64) {
     match name {
         "roads.gr" => (format!("p sp {VERTICES} {edges}\n{body}"), edges),
         "lists.graph" => {
-            // An even number of neighbours, for each edge stands twice.
+            // The number of neighbours must be even, because each edge occurs twice.
             let odd = edges * 3 % 2;
             (
                 format!("{VERTICES} {}\n{body}{}\n", (edges * 3 + odd) / 2, if odd == 1 { "1" } else { "" }),

@@ -1,11 +1,11 @@
-//! Algorithms over tiles against the same over plain lists in memory, and how fast tiles are made.
+//! Algorithms on tiles compared with plain lists in memory, and the speed of making tiles.
 //!
 //! `cargo bench -p esker-store --bench tiles -- [--scale S] [--degree D] [--directed] [--threads N,N,...] [--trials T] [--group Q]
 //!  [--pool-mib M [--policy rewind|lru|segments] [--segment-mib S]] [--only plain|tiles] [--algorithms pagerank,wcc,bfs] [--dir D]`
 //!
-//! A Kronecker graph, numbered by descending degree, without loops, repeats and vertices without edges. Both sides are timed in turn; the
-//! ratio is that of the shortest times. With `--only`, one side alone, for `perf stat`. Without arguments (`cargo test` and CI do that) a
-//! small graph.
+//! Uses a Kronecker graph, numbered by descending degree, without self-loops, duplicate edges and isolated vertices. Times both sides
+//! alternately and prints the ratio of the shortest times. With `--only`, runs one side, for `perf stat`. Without arguments, as under
+//! `cargo test`, uses a small graph.
 #![allow(clippy::print_stdout, clippy::disallowed_methods)]
 
 use std::path::Path;
@@ -22,9 +22,9 @@ use esker_store::tiles::{ConvertOptions, TileScan, TileShape, Tiles, write_tiles
 use esker_store::{Error, Result};
 
 const DATABASE: DatabaseId = DatabaseId([7; 16]);
-/// Iterations of PageRank.
+/// Number of PageRank iterations.
 const ROUNDS: usize = 10;
-/// Searches from different vertices.
+/// Number of searches, from different vertices.
 const SEARCHES: usize = 8;
 
 struct Options {
@@ -96,7 +96,7 @@ impl Options {
     }
 }
 
-/// Lists of one direction: where each begins, and targets.
+/// The lists of one direction: offsets and targets.
 type Arrays = (Vec<u64>, Vec<VertexId>);
 
 fn main() {
@@ -113,8 +113,8 @@ fn main() {
     };
     println!("{} vertices, {} arcs", lists.num_vertices(), lists.num_arcs());
     let temporary = tempfile::tempdir().expect("a directory");
-    let place = options.directory.as_ref().map_or(temporary.path(), |path| Path::new(path));
-    let tiles = convert(&options, &lists, place).expect("tiles");
+    let directory = options.directory.as_ref().map_or(temporary.path(), |path| Path::new(path));
+    let tiles = convert(&options, &lists, directory).expect("tiles");
     for &threads in &options.threads {
         let run = Run::with_threads(threads).expect("threads");
         let mut scan = TileScan::new(&tiles, None, &run).expect("tiles");
@@ -134,9 +134,9 @@ fn main() {
     }
 }
 
-fn convert(options: &Options, lists: &CsrGraph<'_, ()>, place: &Path) -> Result<Tiles> {
+fn convert(options: &Options, lists: &CsrGraph<'_, ()>, directory: &Path) -> Result<Tiles> {
     let disk: Arc<dyn Disk> = Arc::new(RealDisk);
-    let layer = place.join("layer");
+    let layer = directory.join("layer");
     let (mut report, mut best) = (None, f64::INFINITY);
     let run = Run::with_threads(*options.threads.last().unwrap_or(&1))?;
     for _ in 0..options.trials.min(3) {
@@ -147,7 +147,7 @@ fn convert(options: &Options, lists: &CsrGraph<'_, ()>, place: &Path) -> Result<
         report = Some(write_tiles(lists, &(), &run, &convert, (&disk, &layer, DATABASE))?);
         best = best.min(start.elapsed().as_secs_f64());
     }
-    let report = report.expect("one trial at least");
+    let report = report.expect("at least one trial");
     let shape = TileShape {
         num_vertices: lists.num_vertices() as u64,
         num_edges: report.num_edges,
@@ -155,7 +155,7 @@ fn convert(options: &Options, lists: &CsrGraph<'_, ()>, place: &Path) -> Result<
     };
     let tiles = Tiles::open(&disk, &layer, DATABASE, shape)?;
     println!(
-        "made in {best:.2} s by {} threads: {:.1} M edges/s; {} chunks; {:.3} bytes an arc, {:.3} with index and degrees",
+        "made in {best:.2} s on {} threads: {:.1} M edges/s; {} chunks; {:.3} bytes per arc, {:.3} with index and degrees",
         run.threads(),
         report.num_edges as f64 / best / 1e6,
         report.num_chunks,
@@ -169,10 +169,10 @@ fn compare(options: &Options, lists: &CsrGraph<'_, ()>, tiles: &Tiled<'_>, run: 
     let (mut plain, mut tiled) = (Timed::NEVER, Timed::NEVER);
     for _ in 0..options.trials {
         if options.has("plain") {
-            plain.again(|| answer(lists, run, algorithm).expect("lists in memory"));
+            plain.time(|| answer(lists, run, algorithm).expect("lists in memory"));
         }
         if options.has("tiles") {
-            tiled.again(|| answer(tiles, run, algorithm).expect("sound tiles"));
+            tiled.time(|| answer(tiles, run, algorithm).expect("undamaged tiles"));
         }
     }
     assert!(options.only.is_some() || plain.answer == tiled.answer, "{algorithm}: the answers differ");
@@ -188,7 +188,7 @@ fn compare(options: &Options, lists: &CsrGraph<'_, ()>, tiles: &Tiled<'_>, run: 
     );
 }
 
-/// The shortest times so far, of the clock and of processors, and the answer.
+/// The shortest elapsed and processor times so far, and the answer.
 #[derive(Clone, Copy)]
 struct Timed {
     seconds: f64,
@@ -199,7 +199,7 @@ struct Timed {
 impl Timed {
     const NEVER: Self = Self { seconds: f64::INFINITY, cpu_seconds: f64::INFINITY, answer: 0 };
 
-    fn again(&mut self, work: impl FnOnce() -> u64) {
+    fn time(&mut self, work: impl FnOnce() -> u64) {
         let (start, cpu_start) = (Instant::now(), cpu_seconds());
         self.answer = work();
         self.seconds = self.seconds.min(start.elapsed().as_secs_f64());
@@ -207,7 +207,7 @@ impl Timed {
     }
 }
 
-/// Time that processors were busy for this process, in hundredths; on a busy machine it says more than the clock.
+/// Processor time of this process in seconds, to hundredths; on a busy machine it is more reliable than elapsed time.
 fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after_name = stat.rsplit(')').next().unwrap_or_default();
@@ -215,7 +215,7 @@ fn cpu_seconds() -> f64 {
         / 100.0
 }
 
-/// Runs an algorithm; something that tells one answer from another.
+/// Runs an algorithm and returns a digest of its answer.
 fn answer<G: Graph>(graph: &G, run: &Run, algorithm: &str) -> std::result::Result<u64, G::Error> {
     let n = graph.num_vertices();
     Ok(match algorithm {
@@ -239,7 +239,7 @@ fn answer<G: Graph>(graph: &G, run: &Run, algorithm: &str) -> std::result::Resul
     })
 }
 
-/// Tiles as a graph.
+/// A graph over tiles.
 struct Tiled<'a> {
     scan: TileScan<'a, ()>,
     lists: CsrGraph<'a, ()>,
@@ -280,7 +280,7 @@ impl Graph for Tiled<'_> {
         select: Select<'_>,
         visitor: &V,
     ) -> Result<Vec<V::State>> {
-        // As in a database, which keeps the lists beside the tiles.
+        // As in a database, which has the lists as well as the tiles.
         match select {
             Select::List(list) if self.is_few(direction, list) => {
                 Ok(self.lists.scan(run, direction, select, visitor)?)
@@ -297,7 +297,7 @@ impl Tiled<'_> {
     }
 }
 
-/// Out-lists and, if directed, in-lists.
+/// Generates the out-lists and, if directed, the in-lists.
 fn generate(options: &Options) -> (Arrays, Option<Arrays>) {
     let model = RMat { directed: options.directed, ..RMat::kronecker(options.scale, options.degree) };
     let generator = Generator::new(&Model::RMat(model), Weighting::None, 1).expect("a model");
@@ -342,7 +342,7 @@ fn generate(options: &Options) -> (Arrays, Option<Arrays>) {
                 next[u] += 1;
             });
         });
-        without_repeats(&ends, targets)
+        without_duplicates(&ends, targets)
     };
     if options.directed {
         (arrays(true, false), Some(arrays(false, true)))
@@ -351,7 +351,7 @@ fn generate(options: &Options) -> (Arrays, Option<Arrays>) {
     }
 }
 
-fn without_repeats(ends: &[u64], mut targets: Vec<VertexId>) -> Arrays {
+fn without_duplicates(ends: &[u64], mut targets: Vec<VertexId>) -> Arrays {
     let (mut offsets, mut len) = (vec![0], 0);
     for range in ends.windows(2) {
         let (start, end) = (range[0] as usize, range[1] as usize);

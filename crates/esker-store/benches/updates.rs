@@ -1,11 +1,11 @@
-//! Changing a dynamic graph edge by edge, and computing on it.
+//! Speed of updating a dynamic graph, and of algorithms on it.
 //!
 //! `cargo bench -p esker-store --bench updates -- [--scale 22] [--degree 16] [--batch 1048576] [--threshold 2] [--shards 64]
-//! [--only updates,payloads,map,scan,bfs,pagerank,freeze,mapped] [--directory DIR] [--threads 1,2] [--trials N]`
+//! [--only updates,payloads,map,scan,bfs,pagerank,mapped] [--directory DIR] [--threads 1,2] [--trials N]`
 //!
-//! The graph is R-MAT with the probabilities of Graph500, permuted. To every twenty insertions comes a removal of an edge that
-//! was inserted before, drawn at random. Updates come in batches that are made outside the clock, as in the thesis. Without
-//! arguments: once, small.
+//! The graph is R-MAT with the probabilities of Graph500, permuted. Every twenty insertions are followed by the removal of an edge
+//! inserted earlier, drawn at random. Generating the batches of updates is not timed, as in the thesis. Without
+//! arguments, runs once with a small graph.
 #![allow(clippy::print_stdout, clippy::disallowed_methods)]
 
 use std::collections::HashMap;
@@ -38,7 +38,7 @@ impl Settings {
             threshold: 2,
             shards: 64,
             threads: vec![1, 2],
-            only: ["updates", "map", "scan", "freeze", "mapped"].map(str::to_owned).to_vec(),
+            only: ["updates", "map", "scan", "mapped"].map(str::to_owned).to_vec(),
             directory: None,
             trials: 3,
         };
@@ -78,13 +78,13 @@ impl Settings {
     }
 }
 
-/// The stream of updates, batch by batch.
+/// A stream of updates, in batches.
 struct Stream {
     generator: Generator,
     next_block: u64,
     block: EdgeBlock,
     at: usize,
-    /// Edges inserted so far, a sample of all.
+    /// A random sample of the edges inserted so far.
     sample: Vec<(VertexId, VertexId)>,
     random: u64,
     made: u64,
@@ -142,20 +142,20 @@ impl Stream {
     }
 }
 
-/// Seconds of processor time so far, of all threads; on a busy machine they tell more than the clock.
+/// Processor time of all threads so far, in seconds; on a busy machine it is more reliable than elapsed time.
 fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
     fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
 
-struct Took {
+struct UpdateTimes {
     updates: u64,
     time: Duration,
     cpu: f64,
 }
 
-impl Took {
+impl UpdateTimes {
     fn rate(&self) -> f64 {
         self.updates as f64 / self.time.as_secs_f64() / 1e6
     }
@@ -166,11 +166,11 @@ fn fill<P: Payload + Default>(
     graph: &mut DynamicGraph<P>,
     threads: usize,
     removals: bool,
-) -> Took {
+) -> UpdateTimes {
     let run = Run::with_threads(threads).expect("threads");
     let mut stream = Stream::new(settings, removals);
     let (mut updates, mut sum) = (Vec::new(), Applied::default());
-    let mut took = Took { updates: 0, time: Duration::ZERO, cpu: 0.0 };
+    let mut times = UpdateTimes { updates: 0, time: Duration::ZERO, cpu: 0.0 };
     loop {
         stream.batch::<P>(&mut updates, settings.batch);
         if updates.is_empty() {
@@ -178,41 +178,41 @@ fn fill<P: Payload + Default>(
         }
         let (start, cpu) = (Instant::now(), cpu_seconds());
         let applied = graph.apply(&updates, &run).expect("memory");
-        took.time += start.elapsed();
-        took.cpu += cpu_seconds() - cpu;
-        took.updates += updates.len() as u64;
+        times.time += start.elapsed();
+        times.cpu += cpu_seconds() - cpu;
+        times.updates += updates.len() as u64;
         sum.inserted += applied.inserted;
         sum.removed += applied.removed;
     }
     if removals && graph.options().edges == Edges::Out {
         assert_eq!(sum.inserted - sum.removed, graph.num_entries());
     }
-    took
+    times
 }
 
-fn tell<P: Payload + Default>(settings: &Settings, what: &str, scratch: &Scratch, threads: usize) -> f64 {
+fn measure<P: Payload + Default>(settings: &Settings, what: &str, scratch: &Scratch, threads: usize) -> f64 {
     let options = DynamicGraphOptions { scratch: scratch.clone(), ..settings.options(Edges::Out) };
     let mut graph: DynamicGraph<P> = DynamicGraph::new(options).expect("a graph");
-    let took = fill(settings, &mut graph, threads, true);
+    let times = fill(settings, &mut graph, threads, true);
     let bytes = graph.bytes() as f64 / graph.num_entries() as f64;
     println!(
-        "{what}, {} bytes beside an edge, {threads} threads: {:.2} M updates/s ({:.2} s, cpu {:.2} s, {} edges held, {} MiB, {bytes:.1} bytes an edge)",
+        "{what}, payload of {} bytes, {threads} threads: {:.2} M updates/s ({:.2} s, cpu {:.2} s, {} edges, {} MiB, {bytes:.1} bytes per edge)",
         size_of::<P>(),
-        took.rate(),
-        took.time.as_secs_f64(),
-        took.cpu,
+        times.rate(),
+        times.time.as_secs_f64(),
+        times.cpu,
         graph.num_entries(),
         graph.bytes() >> 20,
     );
-    took.rate()
+    times.rate()
 }
 
-/// The same updates on a hash map of vectors, one thread.
+/// Applies the same updates to a hash map of vectors, on one thread.
 fn map(settings: &Settings) -> f64 {
     let mut lists: HashMap<VertexId, Vec<VertexId>> = HashMap::new();
     let mut stream = Stream::new(settings, true);
     let mut updates = Vec::new();
-    let mut took = Took { updates: 0, time: Duration::ZERO, cpu: 0.0 };
+    let mut times = UpdateTimes { updates: 0, time: Duration::ZERO, cpu: 0.0 };
     loop {
         stream.batch::<()>(&mut updates, settings.batch);
         if updates.is_empty() {
@@ -236,18 +236,18 @@ fn map(settings: &Settings) -> f64 {
                 }
             }
         }
-        took.time += start.elapsed();
-        took.cpu += cpu_seconds() - cpu;
-        took.updates += updates.len() as u64;
+        times.time += start.elapsed();
+        times.cpu += cpu_seconds() - cpu;
+        times.updates += updates.len() as u64;
     }
     println!(
         "hash map of vectors, 1 thread: {:.2} M updates/s ({:.2} s, cpu {:.2} s, {} lists)",
-        took.rate(),
-        took.time.as_secs_f64(),
-        took.cpu,
+        times.rate(),
+        times.time.as_secs_f64(),
+        times.cpu,
         lists.len()
     );
-    took.rate()
+    times.rate()
 }
 
 fn median(mut seconds: Vec<f64>) -> f64 {
@@ -262,39 +262,38 @@ fn timed<R>(seconds: &mut Vec<f64>, work: impl FnOnce() -> R) -> R {
     result
 }
 
-/// BFS and PageRank on a dynamic graph and on the same lists in plain CSR.
+/// Times BFS and PageRank on a dynamic graph and on the same lists as CSR.
 fn scan(settings: &Settings) {
     let mut graph: DynamicGraph = DynamicGraph::new(settings.options(Edges::Undirected)).expect("a graph");
     let run = Run::with_threads(2).expect("threads");
     fill(settings, &mut graph, 2, false);
-    let lists = graph.sorted_lists(Direction::Out, &run).expect("lists");
     let n = graph.num_vertices();
-    let mut offsets = vec![0; n + 1];
-    for (i, &source) in lists.sources.iter().enumerate() {
-        offsets[source as usize + 1] = lists.list(i).len() as u64;
-    }
+    let (mut offsets, mut targets) = (vec![0], Vec::new());
     for v in 0..n {
-        offsets[v + 1] += offsets[v];
+        targets.extend(graph.neighbours(vertex(v)).into_iter().map(|(target, ())| target));
+        offsets.push(targets.len() as u64);
     }
-    let csr = CsrGraph::undirected(Rows::new(&offsets, &lists.targets, &lists.payloads).expect("rows"));
+    let weights = vec![(); targets.len()];
+    let csr = CsrGraph::undirected(Rows::new(&offsets, &targets, &weights).expect("rows"));
+    let sources: Vec<VertexId> = (0..n).map(vertex).filter(|&v| graph.out_degree(v) > 0).collect();
     let mut prepared = Vec::new();
     timed(&mut prepared, || graph.prepare(&run).expect("an index"));
     println!(
-        "scan: {n} vertices, {} entries, {} MiB; index made in {:.4} s",
+        "scan: {n} vertices, {} entries, {} MiB; index built in {:.4} s",
         graph.num_entries(),
         graph.bytes() >> 20,
         prepared[0]
     );
 
     if settings.wants("scan") || settings.wants("bfs") {
-        search(settings, &run, &graph, &csr, &lists.sources);
+        search(settings, &run, &graph, &csr, &sources);
     }
     if settings.wants("scan") || settings.wants("pagerank") {
         rank(settings, &run, &graph, &csr);
     }
 }
 
-/// Searches from a hub and from others.
+/// Searches from the largest hub and from other vertices.
 fn search(
     settings: &Settings,
     run: &Run,
@@ -333,27 +332,12 @@ fn rank(settings: &Settings, run: &Run, graph: &DynamicGraph, csr: &CsrGraph<'_,
     );
 }
 
-fn freeze(settings: &Settings) {
-    let mut graph: DynamicGraph<[u32; 2]> = DynamicGraph::new(settings.options(Edges::Out)).expect("a graph");
-    let run = Run::with_threads(2).expect("threads");
-    fill(settings, &mut graph, 2, true);
-    let mut seconds = Vec::new();
-    let lists = timed(&mut seconds, || graph.sorted_lists(Direction::Out, &run).expect("lists"));
-    assert_eq!(lists.targets.len() as u64, graph.num_entries());
-    println!(
-        "freeze: {} edges sorted in {:.3} s, {:.1} M edges/s on 2 threads",
-        lists.targets.len(),
-        seconds[0],
-        lists.targets.len() as f64 / seconds[0] / 1e6
-    );
-}
-
 fn main() {
     let settings = Settings::parse();
     let mut single = None;
     if settings.wants("updates") {
         for &threads in &settings.threads {
-            let rate = tell::<()>(&settings, "heap", &Scratch::heap(), threads);
+            let rate = measure::<()>(&settings, "heap", &Scratch::heap(), threads);
             if threads == 1 {
                 single = Some(rate);
             }
@@ -361,26 +345,23 @@ fn main() {
     }
     if settings.wants("payloads") {
         for &threads in &settings.threads {
-            tell::<[u32; 2]>(&settings, "heap", &Scratch::heap(), threads);
+            measure::<[u32; 2]>(&settings, "heap", &Scratch::heap(), threads);
         }
     }
     if settings.wants("map") {
         let rate = map(&settings);
         if let Some(single) = single {
-            println!("one thread against the hash map of vectors: {:.1} times as fast", single / rate);
+            println!("on one thread, {:.1} times as fast as the hash map of vectors", single / rate);
         }
     }
     if ["scan", "bfs", "pagerank"].iter().any(|what| settings.wants(what)) {
         scan(&settings);
     }
-    if settings.wants("freeze") {
-        freeze(&settings);
-    }
     if settings.wants("mapped") {
         let directory = settings.directory.clone().map_or_else(std::env::temp_dir, Into::into);
         for &threads in &settings.threads {
             let scratch = RealDisk.scratch(&directory).expect("a scratch file");
-            tell::<()>(&settings, "mapped file", &scratch, threads);
+            measure::<()>(&settings, "mapped file", &scratch, threads);
         }
     }
 }

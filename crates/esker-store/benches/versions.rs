@@ -1,10 +1,10 @@
-//! What versions cost: a graph in layers against the same graph whole, commits, freezing and merging.
+//! The cost of versions: a graph in layers compared with the same graph in one layer; commits, freezing and merging.
 //!
 //! `cargo bench -p esker-store --bench versions -- [--scale S] [--layers K,K,...] [--directed] [--trials T] [--threads N] [--dir D]`
 //!
-//! For each K: a random 80 % of the edges are imported, the others spread evenly over K commits, each frozen to a layer of its own
-//! (LLAMA, thesis, 4.9.1). BFS and PageRank of the newest version are timed in turn with those of the whole graph, before and after
-//! merging all layers; then of the first and of a middle version. Without arguments (`cargo test` and CI do that) a small graph.
+//! For each K: imports a random 80 % of the edges and spreads the others evenly over K commits, each frozen as a layer of its own
+//! (LLAMA, thesis, 4.9.1). Times BFS and PageRank of the newest version, alternating with the whole graph, before and after
+//! merging all layers; then of the first and of a middle version. Without arguments, as under `cargo test`, uses a small graph.
 #![allow(clippy::print_stdout, clippy::disallowed_methods)]
 
 use std::io::Write;
@@ -72,9 +72,9 @@ fn main() {
     edges.dedup();
     shuffle(&mut edges);
     let temporary = tempfile::tempdir().expect("a directory");
-    let place = options.directory.as_ref().map_or(temporary.path(), |path| Path::new(path));
+    let root = options.directory.as_ref().map_or(temporary.path(), |path| Path::new(path));
     let run = Run::with_threads(options.threads).expect("threads");
-    let whole_path = place.join("whole.esker");
+    let whole_path = root.join("whole.esker");
     let seconds = load(&edges, options.directed, &whole_path);
     let whole = Store::open(&whole_path).expect("a database").snapshot().expect("a version");
     println!(
@@ -85,12 +85,12 @@ fn main() {
         bytes_of(&whole_path.join("layers"))
     );
     for &count in &options.layers {
-        measure(&options, &edges, count, place, &whole, &run);
+        measure(&options, &edges, count, root, &whole, &run);
     }
 }
 
-fn measure(options: &Options, edges: &[Edge], count: usize, place: &Path, whole: &Snapshot, run: &Run) {
-    let path = place.join(format!("layers-{count}.esker"));
+fn measure(options: &Options, edges: &[Edge], count: usize, root: &Path, whole: &Snapshot, run: &Run) {
+    let path = root.join(format!("layers-{count}.esker"));
     let base = edges.len() * 4 / 5;
     let base_seconds = load(&edges[..base], options.directed, &path);
     let settings = DatabaseOptions {
@@ -138,11 +138,11 @@ fn measure(options: &Options, edges: &[Edge], count: usize, place: &Path, whole:
     compare("  newest merged", &db.snapshot().expect("a version"), whole, options, run);
     compare("  first merged", &db.at(1).expect("a version"), whole, options, run);
     compare("  middle merged", &db.at(1 + count as u64 / 2).expect("a version"), whole, options, run);
-    db.close().expect("an end");
-    std::fs::remove_dir_all(&path).expect("gone");
+    db.close().expect("closing succeeds");
+    std::fs::remove_dir_all(&path).expect("removing succeeds");
 }
 
-/// Times both algorithms on a version and on the whole graph, in turn; prints the ratios of the medians, as they are and by arc.
+/// Times both algorithms on a version and on the whole graph, alternating; prints the ratios of the medians, in total and per arc.
 fn compare(name: &str, version: &Snapshot, whole: &Snapshot, options: &Options, run: &Run) {
     let graphs = [version, whole].map(|snapshot| snapshot.graph::<()>(run).expect("a graph"));
     let source = |snapshot: &Snapshot| {
@@ -195,7 +195,7 @@ fn shuffle(edges: &mut [Edge]) {
     }
 }
 
-/// Imports edges to a new database; seconds.
+/// Imports edges to a new database; returns the time in seconds.
 fn load(edges: &[Edge], directed: bool, path: &Path) -> f64 {
     let mut text = Vec::with_capacity(edges.len() * 16);
     for (u, v, ()) in edges {

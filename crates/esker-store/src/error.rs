@@ -1,4 +1,4 @@
-//! What can go wrong in the store. Every message says what, where, and what to do.
+//! The store's error type. Every message says what went wrong, where, and what to do.
 
 use std::path::{Path, PathBuf};
 
@@ -10,24 +10,24 @@ pub enum Error {
     /// The operating system refused an operation on a file.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
-        /// What was tried, as a verb: `read`, `create`, `sync` ...
+        /// The operation, as a verb: `read`, `create`, `sync` ...
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// The system's answer.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// A file of a database is not what was written.
+    /// A file of a database does not hold what Esker wrote.
     #[error("{} is damaged at byte {offset}: {reason}; restore the database from a copy or import it again", path.display())]
     Corrupt {
         /// The damaged file.
         path: PathBuf,
-        /// Where in it the damage shows.
+        /// Byte offset of the damage.
         offset: u64,
         /// What was expected there.
         reason: String,
     },
-    /// An input file could not be understood.
+    /// An input file cannot be parsed.
     #[error("{}", describe_input(path, *line, text, reason))]
     Input {
         /// The input; `-` is standard input.
@@ -36,13 +36,13 @@ pub enum Error {
         line: Option<u64>,
         /// The offending text, shortened; may be empty.
         text: String,
-        /// What is wrong with it, and the remedy.
+        /// What is wrong, and the remedy.
         reason: String,
     },
-    /// The request makes no sense for this database or these options.
+    /// The request does not fit this database or these options.
     #[error("{0}")]
     Invalid(String),
-    /// The run was cancelled, or does not fit its memory.
+    /// The run was cancelled, or needs more memory than its budget.
     #[error(transparent)]
     Stop(#[from] Stop),
 }
@@ -59,13 +59,13 @@ fn describe_input(path: &Path, line: Option<u64>, text: &str, reason: &str) -> S
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// For `map_err`: an [`Error::Io`] that says what was tried on which file.
+    /// For `map_err`: makes an [`Error::Io`] from the operation and the file.
     pub fn io(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
         move |source| Self::Io { action, path, source }
     }
 
-    /// An [`Error::Corrupt`].
+    /// Makes an [`Error::Corrupt`].
     pub fn corrupt(path: impl Into<PathBuf>, offset: u64, reason: impl Into<String>) -> Self {
         Self::Corrupt { path: path.into(), offset, reason: reason.into() }
     }

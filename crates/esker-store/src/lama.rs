@@ -1,13 +1,13 @@
-//! LAMA, the large multiversioned array: pages of elements behind an indirection table, shared between clones and copied
-//! when one of them writes.
+//! LAMA, the large multiversioned array: pages of elements behind an indirection table. Clones share pages; a write copies
+//! a shared page.
 //!
-//! A clone copies the indirection table (8 bytes a page) and counts one more reference of each page; the first write of
-//! a clone to a page that it shares copies the page. Growing adds entries that all lead to one page of defaults, so a
-//! large capacity costs its table alone. Reading an element takes one load more than a flat array.
+//! A clone copies the indirection table (8 bytes a page) and increments the reference count of each page. The first write of
+//! a clone to a shared page copies the page. Growing adds entries that all point to one page of defaults, so a
+//! large capacity costs only its table. Reading an element takes one load more than in a flat array.
 //!
-//! Pages hold 2^m elements, m the largest such that they fit 8 KiB: the thesis found 4 and 8 KiB to work well, and the
-//! larger keeps the table, which every clone copies, small (of 10^8 entries of 8 bytes: 0.8 MB). Pages are arrays whose length
-//! the compiler knows, so that their pointers are thin and reading needs no check of the length.
+//! Pages hold 2^m elements, with the largest m that fits 8 KiB. The thesis found 4 and 8 KiB to work well; the
+//! larger size keeps the table, which every clone copies, small (0.8 MB for 10^8 entries of 8 bytes). Pages are arrays of a
+//! length known to the compiler, so their pointers are thin and reads need no length check.
 //!
 //! Source: P. Macko, "LLAMA" (thesis), section 4.2.1.
 
@@ -17,12 +17,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use esker_graph::{Run, Stop};
 
-/// A page is the largest power of two of elements that fits.
+/// A page holds the largest power of two of elements that fits in this many bytes.
 const PAGE_BYTES_MAX: usize = 8 << 10;
 /// Pages that a worker takes at a time: half a megabyte.
 const UNIT_PAGES: usize = 64;
 
-/// What a [`Lama`] can hold.
+/// An element type of a [`Lama`].
 pub trait Paged: Copy + Default + Send + Sync {
     /// An array of [`Paged::PAGE_LEN`] elements.
     type Page: AsRef<[Self]> + AsMut<[Self]> + Clone + Send + Sync;
@@ -48,12 +48,12 @@ macro_rules! paged {
 
 paged!(u8, u16, u32, u64, i32, i64, f32, f64, (u64, u32));
 
-/// An array with cheap clones. Elements that were never written have the default value.
+/// An array with cheap clones. Elements that were never written hold the default value.
 ///
-/// Memory: the pages that differ from those of other clones, and the table. No locks: a clone belongs to its holder.
+/// Memory: the table, and the pages that no other clone shares. Uses no locks: each clone has one owner.
 pub struct Lama<T: Paged> {
     pages: Vec<Arc<T::Page>>,
-    /// The page of defaults that growing adds; made when first needed.
+    /// The page of defaults that growing adds; created when first needed.
     blank: Option<Arc<T::Page>>,
     len: usize,
 }
@@ -84,8 +84,8 @@ impl<T: Paged> Lama<T> {
     pub const PAGE_LEN: usize = T::PAGE_LEN;
     const BITS: u32 = T::PAGE_LEN.trailing_zeros();
 
-    /// `len` elements of the default value. Memory: the table, and one page.
-    pub fn with_len(len: usize) -> Self {
+    /// An array of `len` defaults. Memory: the table, and one page.
+    pub(crate) fn with_len(len: usize) -> Self {
         let mut array = Self::default();
         array.grow(len);
         array
@@ -97,23 +97,23 @@ impl<T: Paged> Lama<T> {
         self.len
     }
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
+    /// Whether the array has no elements.
+    pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The element at `index`, which is below [`Lama::len`]: else a default or a panic, as pages end.
+    /// The element at `index`. An index of [`Lama::len`] or more gives a default within the last page and panics beyond it.
     #[inline(always)]
     pub fn get(&self, index: usize) -> T {
         T::Page::as_ref(&self.pages[index >> Self::BITS])[index & (Self::PAGE_LEN - 1)]
     }
 
     /// All elements in order.
-    pub fn iter(&self) -> impl Iterator<Item = T> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = T> {
         (0..self.num_pages()).flat_map(|page| self.page(page).iter().copied())
     }
 
-    /// Writes one element; copies its page if another clone has it too.
+    /// Writes one element; copies its page if another clone shares it.
     ///
     /// # Panics
     /// If `index` is not below [`Lama::len`].
@@ -124,8 +124,8 @@ impl<T: Paged> Lama<T> {
         page.as_mut()[index & (Self::PAGE_LEN - 1)] = value;
     }
 
-    /// Makes the array at least `len` long; what is new has the default value.
-    pub fn grow(&mut self, len: usize) {
+    /// Grows the array to at least `len` elements; new elements hold the default value.
+    pub(crate) fn grow(&mut self, len: usize) {
         self.len = self.len.max(len);
         let pages = self.len.div_ceil(Self::PAGE_LEN);
         if pages > self.pages.len() {
@@ -134,43 +134,36 @@ impl<T: Paged> Lama<T> {
         }
     }
 
-    /// Number of pages. Page `p` holds the elements from `p * PAGE_LEN` on.
+    /// Number of pages. Page `p` begins with element `p * PAGE_LEN`.
     pub fn num_pages(&self) -> usize {
         self.pages.len()
     }
 
     /// The elements of a page: `PAGE_LEN`, or fewer in the last.
     #[inline]
-    pub fn page(&self, page: usize) -> &[T] {
+    pub(crate) fn page(&self, page: usize) -> &[T] {
         &T::Page::as_ref(&self.pages[page])[..Self::range(page, self.len).len()]
     }
 
-    /// The elements of a page, to be written; copied before if another clone has the page too.
-    #[inline]
-    pub fn page_mut(&mut self, page: usize) -> &mut [T] {
-        let len = Self::range(page, self.len).len();
-        &mut Arc::make_mut(&mut self.pages[page]).as_mut()[..len]
-    }
-
-    /// The elements that a page holds.
+    /// The range of elements in a page.
     fn range(page: usize, len: usize) -> Range<usize> {
         let first = page << Self::BITS;
         first..len.min(first + Self::PAGE_LEN)
     }
 
-    /// Memory of the table and of the pages that no other clone holds.
-    pub fn owned_bytes(&self) -> usize {
+    /// Bytes of the table and of the pages that no other clone shares.
+    pub(crate) fn owned_bytes(&self) -> usize {
         let own = self.pages.iter().filter(|page| Arc::strong_count(page) == 1).count();
         self.table_bytes() + own * Self::PAGE_LEN * size_of::<T>()
     }
 
-    /// Memory of the indirection table: what a clone costs.
-    pub fn table_bytes(&self) -> usize {
+    /// Bytes of the indirection table, which are the cost of a clone.
+    pub(crate) fn table_bytes(&self) -> usize {
         self.pages.capacity() * size_of::<Arc<T::Page>>()
     }
 
-    /// An array of `len` elements on the threads of `run`: `fill` is called once a page, with the index of its first
-    /// element and its elements, which have the default value before.
+    /// Builds an array of `len` elements on the threads of `run`: calls `fill` once a page, with the index of the page's first
+    /// element and its elements, which hold the default value.
     ///
     /// # Errors
     /// The first error of `fill`; cancellation.
@@ -184,12 +177,12 @@ impl<T: Paged> Lama<T> {
         Ok(array)
     }
 
-    /// Changes pages on the threads of `run`: those for whose elements (their range of indexes) `wants` holds are copied
-    /// if shared, and handed to `edit` with the index of their first element.
+    /// Changes pages on the threads of `run`. Calls `edit` for each page whose range of indexes `wants` accepts, with the index of the
+    /// page's first element and its elements; copies the page first if another clone shares it.
     ///
     /// # Errors
-    /// The first error of `edit`; cancellation. Some pages are then changed and others not.
-    pub fn edit<E: From<Stop> + Send>(
+    /// The first error of `edit`; cancellation. Some pages may then be changed and others not.
+    pub(crate) fn edit<E: From<Stop> + Send>(
         &mut self,
         run: &Run,
         wants: impl Fn(Range<usize>) -> bool + Sync,
@@ -243,13 +236,13 @@ mod tests {
 
     use super::*;
 
-    /// An entry of a vertex table, say.
+    /// An entry such as a vertex table holds.
     type Entry = (u64, u32);
 
     const PAGE: usize = Lama::<Entry>::PAGE_LEN;
 
     #[test]
-    fn pages_fill_four_to_eight_kilobytes() {
+    fn a_page_takes_between_four_and_eight_kibibytes() {
         assert_eq!(Lama::<u8>::PAGE_LEN, 8192);
         assert_eq!(Lama::<u64>::PAGE_LEN, 1024);
         assert_eq!(PAGE, 512);
@@ -257,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_capacity_costs_its_table() {
+    fn a_large_capacity_costs_only_its_table() {
         let array = Lama::<u64>::with_len(1_000_000);
         assert_eq!(array.num_pages(), 977);
         assert_eq!(array.owned_bytes(), array.table_bytes());
@@ -267,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_copies_its_page_alone() {
+    fn a_write_copies_only_its_page() {
         let run = Run::with_threads(2).unwrap();
         let old = Lama::<u64>::build::<Stop>(&run, 5000, |first, page| {
             (first as u64..).zip(page).for_each(|(i, value)| *value = i);
@@ -284,12 +277,12 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "element 5 of 5")]
-    fn nothing_is_written_behind_the_end() {
+    fn a_write_past_the_end_panics() {
         Lama::<u32>::with_len(5).set(5, 1);
     }
 
     #[derive(Debug, Clone)]
-    enum Step {
+    enum CloneEdit {
         Set(usize, Entry),
         Grow(usize),
         Fill { every: usize, value: Entry },
@@ -297,32 +290,32 @@ mod tests {
         Drop(usize),
     }
 
-    fn step() -> impl Strategy<Value = Step> {
+    fn step() -> impl Strategy<Value = CloneEdit> {
         prop_oneof![
-            8 => (any::<usize>(), any::<Entry>()).prop_map(|(i, value)| Step::Set(i, value)),
-            1 => (0..6 * PAGE).prop_map(Step::Grow),
-            1 => (1..4_usize, any::<Entry>()).prop_map(|(every, value)| Step::Fill { every, value }),
-            2 => any::<usize>().prop_map(Step::Clone),
-            1 => any::<usize>().prop_map(Step::Drop),
+            8 => (any::<usize>(), any::<Entry>()).prop_map(|(i, value)| CloneEdit::Set(i, value)),
+            1 => (0..6 * PAGE).prop_map(CloneEdit::Grow),
+            1 => (1..4_usize, any::<Entry>()).prop_map(|(every, value)| CloneEdit::Fill { every, value }),
+            2 => any::<usize>().prop_map(CloneEdit::Clone),
+            1 => any::<usize>().prop_map(CloneEdit::Drop),
         ]
     }
 
-    /// Writes to one of some clones; each is a vector of its own.
-    fn apply(step: &Step, run: &Run, clones: &mut Vec<(Lama<Entry>, Vec<Entry>)>, at: usize) {
+    /// Applies an edit to one of the clones, and to the vector that models it.
+    fn apply(step: &CloneEdit, run: &Run, clones: &mut Vec<(Lama<Entry>, Vec<Entry>)>, at: usize) {
         let count = clones.len();
         let (array, model) = &mut clones[at % count];
         match *step {
-            Step::Set(index, value) if !model.is_empty() => {
+            CloneEdit::Set(index, value) if !model.is_empty() => {
                 let index = index % model.len();
                 array.set(index, value);
                 model[index] = value;
             }
-            Step::Set(..) => {}
-            Step::Grow(len) => {
+            CloneEdit::Set(..) => {}
+            CloneEdit::Grow(len) => {
                 array.grow(len);
                 model.resize(len.max(model.len()), Entry::default());
             }
-            Step::Fill { every, value } => {
+            CloneEdit::Fill { every, value } => {
                 let wants = |range: Range<usize>| (range.start / PAGE).is_multiple_of(every);
                 let fill = |first: usize, page: &mut [Entry]| {
                     page.iter_mut().enumerate().for_each(|(i, entry)| *entry = (value.0, (first + i) as u32));
@@ -335,19 +328,19 @@ mod tests {
                     }
                 }
             }
-            Step::Clone(of) => {
+            CloneEdit::Clone(of) => {
                 let copy = clones[of % count].clone();
                 clones.push(copy);
             }
-            Step::Drop(of) if count > 1 => drop(clones.swap_remove(of % count)),
-            Step::Drop(_) => {}
+            CloneEdit::Drop(of) if count > 1 => drop(clones.swap_remove(of % count)),
+            CloneEdit::Drop(_) => {}
         }
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(60))]
         #[test]
-        fn every_clone_is_a_vector_of_its_own(
+        fn clones_behave_as_separate_vectors(
             first in prop::collection::vec(any::<Entry>(), 0..3 * PAGE), steps in prop::collection::vec((step(), any::<usize>()), 0..60),
         ) {
             let run = Run::with_threads(2).unwrap();

@@ -1,7 +1,7 @@
-//! Batches: updates divided over shards by source, one writer a shard, probes read ahead.
+//! Batches of updates: divided over shards by source, with one writer a shard and prefetched probes.
 //!
-//! A batch goes in waves. A wave is cut into blocks that stay in a core's cache; the threads sort each block by shard, keeping the
-//! order within a shard; then each shard takes its part of all blocks, in order, so updates of one edge keep their order.
+//! A batch is processed in waves. A wave is divided into blocks that fit a core's cache. The threads sort each block by shard, stably;
+//! then each shard applies its part of all blocks in order, so updates of one edge keep their order.
 
 use esker_graph::{Run, VertexId};
 use rayon::prelude::*;
@@ -9,19 +9,19 @@ use rayon::prelude::*;
 use crate::error::Result;
 use crate::memory::no_memory;
 
-use super::chunk::Edge;
+use super::chunk::EdgeRecord;
 use super::graph::{DynamicGraph, Edges};
 use super::layout::Payload;
 use super::shard::Shard;
-use super::side::{Side, with_shards};
+use super::sharded::{ShardedLists, with_shards};
 
-/// Updates that are sorted at a time: about half of a core's second-level cache.
+/// Number of updates in a block: about half of a core's second-level cache.
 const BLOCK: usize = 1 << 15;
-/// Updates that are sorted before any is applied, which bounds memory.
+/// Number of updates in a wave, which bounds memory.
 const WAVE: usize = 1 << 22;
-/// Batches up to this are applied one by one on the calling thread.
+/// Batches up to this size are applied one by one on the calling thread.
 const FEW: usize = 64;
-/// How many updates ahead the chunk of an edge is asked for; its vertex, twice as many.
+/// How many updates ahead the chunk of an edge is prefetched; its vertex, twice as many.
 const AHEAD: usize = 8;
 
 /// A change of one edge.
@@ -29,18 +29,18 @@ const AHEAD: usize = 8;
 pub enum Update<P = ()> {
     /// As [`DynamicGraph::insert`].
     Insert {
-        /// Where the edge leaves.
+        /// Source of the edge.
         source: VertexId,
-        /// Where it arrives.
+        /// Target of the edge.
         target: VertexId,
-        /// What stands beside it.
+        /// The payload of the edge.
         payload: P,
     },
     /// As [`DynamicGraph::remove`].
     Remove {
-        /// Where the edge leaves.
+        /// Source of the edge.
         source: VertexId,
-        /// Where it arrives.
+        /// Target of the edge.
         target: VertexId,
     },
 }
@@ -64,16 +64,16 @@ impl<P: Copy> Update<P> {
     }
 }
 
-/// What a batch did.
+/// The effects of a batch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Applied {
-    /// Edges that are new.
+    /// Number of new edges.
     pub inserted: u64,
-    /// Insertions that replaced the payload of an edge.
+    /// Number of insertions that replaced the payload of an edge.
     pub replaced: u64,
-    /// Edges taken out, copies included.
+    /// Number of removed edges, copies included.
     pub removed: u64,
-    /// Removals that found no edge.
+    /// Number of removals that found no edge.
     pub missing: u64,
 }
 
@@ -88,38 +88,39 @@ impl Applied {
     }
 }
 
-/// How updates become entries of one side.
+/// Which arcs an update changes in the lists of one direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Entries {
+enum Mirroring {
     AsGiven,
     Reversed,
     Both,
 }
 
-impl<P: Payload, V: Payload> DynamicGraph<P, V> {
-    /// Applies updates in their order, on the threads of `run`: the result is as if they were applied one by one. Memory: a copy of
+impl<P: Payload> DynamicGraph<P> {
+    /// Applies updates on the threads of `run`; the result is as if they were applied one by one in order. Memory: a copy of
     /// at most four million updates at a time, twice that if undirected.
     ///
     /// # Errors
-    /// If there is no memory, or no room in the scratch file: some updates are applied then and some are not, perhaps in one
-    /// direction only; clear the graph. [`esker_graph::Stop::Cancelled`] between waves: a first part of the updates is applied.
+    /// If memory or the scratch file runs out: then only some updates are applied, perhaps in only one
+    /// direction; clear the graph. [`esker_graph::Stop::Cancelled`] between waves: the earlier waves are applied.
     pub fn apply(&mut self, updates: &[Update<P>], run: &Run) -> Result<Applied> {
         self.changed();
-        let entries = if self.options.edges == Edges::Undirected { Entries::Both } else { Entries::AsGiven };
+        let entries =
+            if self.options.edges == Edges::Undirected { Mirroring::Both } else { Mirroring::AsGiven };
         let mut applied = Applied::default();
         for wave in updates.chunks(WAVE) {
             run.check()?;
             applied = applied.join(self.out.apply(wave, entries, run)?);
             if let Some(incoming) = &mut self.incoming {
-                incoming.apply(wave, Entries::Reversed, run)?;
+                incoming.apply(wave, Mirroring::Reversed, run)?;
             }
         }
         Ok(applied)
     }
 }
 
-impl<P: Payload> Side<P> {
-    fn apply(&mut self, updates: &[Update<P>], entries: Entries, run: &Run) -> Result<Applied> {
+impl<P: Payload> ShardedLists<P> {
+    fn apply(&mut self, updates: &[Update<P>], entries: Mirroring, run: &Run) -> Result<Applied> {
         if updates.len() <= FEW {
             return self.apply_few(updates, entries);
         }
@@ -127,15 +128,15 @@ impl<P: Payload> Side<P> {
         with_shards!(&mut self.shards, shards => apply_blocks(shards, &blocks, entries, run))
     }
 
-    fn apply_few(&mut self, updates: &[Update<P>], entries: Entries) -> Result<Applied> {
+    fn apply_few(&mut self, updates: &[Update<P>], entries: Mirroring) -> Result<Applied> {
         let bits = self.bits;
         let mut applied = Applied::default();
         let mut each = |update: Update<P>| {
-            let at = Side::<P>::place(update.ends().0, bits);
+            let at = ShardedLists::<P>::shard_of(update.ends().0, bits);
             with_shards!(&mut self.shards, shards => shards[at].take(&update, None, counts(&update, entries), &mut applied))
         };
         for &update in updates {
-            if entries != Entries::Reversed {
+            if entries != Mirroring::Reversed {
                 each(update)?;
             }
             if mirrors(&update, entries) {
@@ -146,55 +147,60 @@ impl<P: Payload> Side<P> {
     }
 }
 
-/// Whether the reverse of an update is entered.
+/// Whether to apply the reverse of an update.
 #[inline(always)]
-fn mirrors<P: Copy>(update: &Update<P>, entries: Entries) -> bool {
+fn mirrors<P: Copy>(update: &Update<P>, entries: Mirroring) -> bool {
     match entries {
-        Entries::AsGiven => false,
-        Entries::Reversed => true,
-        Entries::Both => {
+        Mirroring::AsGiven => false,
+        Mirroring::Reversed => true,
+        Mirroring::Both => {
             let (source, target) = update.ends();
             source != target
         }
     }
 }
 
-/// Whether an entry stands for its edge when edges are counted: one of two does.
+/// Whether an arc counts as its edge in [`Applied`]: one of two arcs does.
 #[inline(always)]
-fn counts<P: Copy>(update: &Update<P>, entries: Entries) -> bool {
+fn counts<P: Copy>(update: &Update<P>, entries: Mirroring) -> bool {
     let (source, target) = update.ends();
-    entries != Entries::Both || source <= target
+    entries != Mirroring::Both || source <= target
 }
 
-/// Entries sorted by shard: those of shard `s` are `entries[starts[s]..starts[s + 1]]`.
-struct Block<P> {
+/// Updates sorted by shard: those of shard `s` are `entries[starts[s]..starts[s + 1]]`.
+struct SortedBlock<P> {
     number: usize,
     entries: Vec<Update<P>>,
     starts: Vec<u32>,
 }
 
-fn sort<P: Payload>(updates: &[Update<P>], entries: Entries, bits: u32, run: &Run) -> Result<Vec<Block<P>>> {
-    let blocks: Vec<Vec<Block<P>>> =
+fn sort<P: Payload>(
+    updates: &[Update<P>],
+    entries: Mirroring,
+    bits: u32,
+    run: &Run,
+) -> Result<Vec<SortedBlock<P>>> {
+    let blocks: Vec<Vec<SortedBlock<P>>> =
         run.share(updates.len().div_ceil(BLOCK), Vec::new, |done, number| -> Result<()> {
             let end = ((number + 1) * BLOCK).min(updates.len());
             done.try_reserve(1).map_err(no_memory)?;
-            done.push(Block::sort(number, &updates[number * BLOCK..end], entries, bits)?);
+            done.push(SortedBlock::sort(number, &updates[number * BLOCK..end], entries, bits)?);
             Ok(())
         })?;
-    let mut blocks: Vec<Block<P>> = blocks.into_iter().flatten().collect();
+    let mut blocks: Vec<SortedBlock<P>> = blocks.into_iter().flatten().collect();
     blocks.sort_unstable_by_key(|block| block.number);
     Ok(blocks)
 }
 
-impl<P: Payload> Block<P> {
-    fn sort(number: usize, updates: &[Update<P>], kind: Entries, bits: u32) -> Result<Self> {
+impl<P: Payload> SortedBlock<P> {
+    fn sort(number: usize, updates: &[Update<P>], kind: Mirroring, bits: u32) -> Result<Self> {
         let mut starts: Vec<u32> = Vec::new();
         starts.try_reserve_exact((1 << bits) + 1).map_err(no_memory)?;
         starts.resize((1 << bits) + 1, 0);
         let mut shards: Vec<u16> = Vec::new();
         shards.try_reserve_exact(updates.len() * 2).map_err(no_memory)?;
         each_entry(updates, kind, |update| {
-            let shard = Side::<P>::place(update.ends().0, bits);
+            let shard = ShardedLists::<P>::shard_of(update.ends().0, bits);
             shards.push(shard as u16);
             starts[shard + 1] += 1;
         });
@@ -219,9 +225,9 @@ impl<P: Payload> Block<P> {
 }
 
 #[inline(always)]
-fn each_entry<P: Copy>(updates: &[Update<P>], entries: Entries, mut f: impl FnMut(Update<P>)) {
+fn each_entry<P: Copy>(updates: &[Update<P>], entries: Mirroring, mut f: impl FnMut(Update<P>)) {
     for &update in updates {
-        if entries != Entries::Reversed {
+        if entries != Mirroring::Reversed {
             f(update);
         }
         if mirrors(&update, entries) {
@@ -230,10 +236,10 @@ fn each_entry<P: Copy>(updates: &[Update<P>], entries: Entries, mut f: impl FnMu
     }
 }
 
-fn apply_blocks<E: Edge, P: Payload>(
+fn apply_blocks<E: EdgeRecord, P: Payload>(
     shards: &mut [Shard<E, P>],
-    blocks: &[Block<P>],
-    entries: Entries,
+    blocks: &[SortedBlock<P>],
+    entries: Mirroring,
     run: &Run,
 ) -> Result<Applied> {
     let each = |(number, shard): (usize, &mut Shard<E, P>)| {
@@ -252,18 +258,18 @@ fn apply_blocks<E: Edge, P: Payload>(
     })
 }
 
-impl<E: Edge, P: Payload> Shard<E, P> {
-    fn apply(&mut self, updates: &[Update<P>], entries: Entries) -> Result<Applied> {
+impl<E: EdgeRecord, P: Payload> Shard<E, P> {
+    fn apply(&mut self, updates: &[Update<P>], entries: Mirroring) -> Result<Applied> {
         let mut applied = Applied::default();
         let mut hints = [None; AHEAD];
         for (at, update) in updates.iter().enumerate() {
             if let Some(later) = updates.get(at + 2 * AHEAD) {
-                self.touch_head(later.ends().0);
+                self.prefetch_vertex(later.ends().0);
             }
             let hint = hints[at % AHEAD].take();
             if let Some(later) = updates.get(at + AHEAD) {
                 let (source, target) = later.ends();
-                hints[at % AHEAD] = self.touch_edge(source, target);
+                hints[at % AHEAD] = self.prefetch_edge(source, target);
             }
             self.take(update, hint, counts(update, entries), &mut applied)?;
         }

@@ -1,4 +1,4 @@
-//! Edge chunks: the neighbours of one vertex as a Robin Hood table of targets in a chunk of the pool.
+//! Edge chunks: the targets of one vertex as a Robin Hood table in a chunk of the pool.
 
 use bytemuck::{Pod, Zeroable};
 use esker_graph::VertexId;
@@ -7,35 +7,35 @@ use crate::error::{Error, Result};
 use crate::io::Scratch;
 
 use super::compact::{compact, compact_by};
-use super::layout::{Layout, Payload};
-use super::pool::{CLASSES, Pool, class_bytes};
-use super::prefetch::ask_for;
+use super::layout::{Payload, TableLayout};
+use super::pool::{CLASSES, ChunkPool, class_bytes};
+use super::prefetch::prefetch;
 use super::robin::{Probe, Record, Slots, SlotsMut};
 
 const CLASS_BITS: u32 = 6;
 const SEED_BITS: u32 = 4;
 const DEAD_SHIFT: u32 = CLASS_BITS + SEED_BITS;
-/// The most dead slots that a head counts; a chunk is laid out anew before there are more.
+/// The most dead slots that a vertex entry counts; a chunk is rebuilt before it has more.
 const DEAD_MAX: usize = (1 << (32 - DEAD_SHIFT)) - 1;
 
-/// The most edges of a vertex, one to spare for [`Chunks::roomy`].
+/// The maximum number of edges of a vertex before an insertion.
 const EDGES_MAX: usize = u32::MAX as usize - 1;
 
-/// The most of a chunk that [`Chunks::touch`] asks for.
+/// The most bytes of a chunk that [`Chunks::prefetch`] prefetches.
 const TOUCHED_BYTES: usize = 1 << 10;
 
-/// What the vertex table keeps of a vertex.
+/// An entry of the vertex table.
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct Head {
+pub(super) struct VertexEntry {
     pub(super) source: VertexId,
     pub(super) chunk: u32,
     pub(super) degree: u32,
-    /// From the lowest bit: class of the chunk, seed of its hashes, number of dead slots.
+    /// From the lowest bit: class of the chunk, hash seed, number of dead slots.
     state: VertexId,
 }
 
-impl Record for Head {
+impl Record for VertexEntry {
     type Key = VertexId;
 
     fn key(self) -> VertexId {
@@ -44,12 +44,12 @@ impl Record for Head {
 
     #[inline(always)]
     #[allow(clippy::useless_conversion)] // Ids may be 64 bits wide already.
-    fn place(key: VertexId) -> u64 {
+    fn hashed_part(key: VertexId) -> u64 {
         u64::from(key)
     }
 }
 
-impl Head {
+impl VertexEntry {
     #[inline(always)]
     pub(super) fn class(&self) -> usize {
         (self.state & ((1 << CLASS_BITS) - 1)) as usize
@@ -71,15 +71,15 @@ impl Head {
     }
 }
 
-/// A record of an edge chunk: a target, once or as one of several copies.
-pub(super) trait Edge: Record {
-    /// Whether a target may stand several times.
+/// A record of an edge chunk: a target, or one of several copies of it.
+pub(super) trait EdgeRecord: Record {
+    /// Whether a target may occur several times.
     const MULTI: bool;
 
-    /// What copy number `copy` of a target is entered under; copies are numbered from 0.
+    /// The key of copy number `copy` of a target; copies are numbered from 0.
     fn copy(target: VertexId, copy: usize) -> Self::Key;
 
-    /// The record entered under a key.
+    /// The record with a key.
     fn of(key: Self::Key) -> Self;
 
     /// The target.
@@ -99,12 +99,12 @@ impl Record for VertexId {
 
     #[inline(always)]
     #[allow(clippy::useless_conversion)] // Ids may be 64 bits wide already.
-    fn place(key: VertexId) -> u64 {
+    fn hashed_part(key: VertexId) -> u64 {
         u64::from(key)
     }
 }
 
-impl Edge for VertexId {
+impl EdgeRecord for VertexId {
     const MULTI: bool = false;
 
     #[inline(always)]
@@ -128,15 +128,15 @@ impl Edge for VertexId {
     }
 }
 
-/// One of several copies of a target. Each has a home of its own, so many copies make no long probes.
+/// One of several copies of a target. Each copy has its own home slot, so many copies cause no long probes.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct Copied {
+pub(super) struct NumberedTarget {
     target: VertexId,
     copy: VertexId,
 }
 
-impl Record for Copied {
+impl Record for NumberedTarget {
     type Key = Self;
 
     #[inline(always)]
@@ -146,12 +146,12 @@ impl Record for Copied {
 
     #[inline(always)]
     #[allow(clippy::useless_conversion)] // Ids may be 64 bits wide already.
-    fn place(key: Self) -> u64 {
+    fn hashed_part(key: Self) -> u64 {
         u64::from(key.target).wrapping_add(u64::from(key.copy).rotate_left(40).wrapping_mul(0x9e37_79b9))
     }
 }
 
-impl Edge for Copied {
+impl EdgeRecord for NumberedTarget {
     const MULTI: bool = true;
 
     fn copy(target: VertexId, copy: usize) -> Self {
@@ -174,25 +174,25 @@ impl Edge for Copied {
 /// All edge chunks of a shard.
 #[derive(Debug)]
 pub(super) struct Chunks<E, P> {
-    pool: Pool,
-    layouts: Box<[Layout]>,
+    pool: ChunkPool,
+    layouts: Box<[TableLayout]>,
     kind: std::marker::PhantomData<(E, P)>,
 }
 
-impl<E: Edge, P: Payload> Chunks<E, P> {
+impl<E: EdgeRecord, P: Payload> Chunks<E, P> {
     pub(super) fn new(scratch: &Scratch) -> Self {
-        let layouts = (0..CLASSES).map(|class| Layout::within::<E, P>(class_bytes(class))).collect();
-        Self { pool: Pool::new(scratch), layouts, kind: std::marker::PhantomData }
+        let layouts = (0..CLASSES).map(|class| TableLayout::within::<E, P>(class_bytes(class))).collect();
+        Self { pool: ChunkPool::new(scratch), layouts, kind: std::marker::PhantomData }
     }
 
-    /// Bytes taken.
+    /// Allocated bytes.
     pub(super) fn bytes(&self) -> usize {
         self.pool.bytes()
     }
 
-    /// See [`Memory::will_need`].
+    /// See [`ScratchMemory::will_need`].
     ///
-    /// [`Memory::will_need`]: crate::io::Memory::will_need
+    /// [`ScratchMemory::will_need`]: crate::io::ScratchMemory::will_need
     pub(super) fn will_need(&self) {
         self.pool.will_need();
     }
@@ -204,52 +204,52 @@ impl<E: Edge, P: Payload> Chunks<E, P> {
     }
 
     #[inline(always)]
-    pub(super) fn slots(&self, head: &Head) -> Slots<'_, E, P> {
-        self.slots_at(head.chunk, head.class(), head.seed())
+    pub(super) fn slots(&self, entry: &VertexEntry) -> Slots<'_, E, P> {
+        self.slots_at(entry.chunk, entry.class(), entry.seed())
     }
 
     #[inline(always)]
-    pub(super) fn slots_mut(&mut self, head: &Head) -> SlotsMut<'_, E, P> {
-        self.layouts[head.class()].slots_mut(self.pool.bytes_mut(head.chunk), head.seed())
+    pub(super) fn slots_mut(&mut self, entry: &VertexEntry) -> SlotsMut<'_, E, P> {
+        self.layouts[entry.class()].slots_mut(self.pool.bytes_mut(entry.chunk), entry.seed())
     }
 
-    /// Asks for the first lines of a chunk that is about to be gone over; beyond, the processor follows by itself.
+    /// Prefetches the start of a chunk that is about to be scanned; the processor prefetches the rest by itself.
     #[inline(always)]
-    pub(super) fn touch(&self, chunk: u32, class: usize) {
+    pub(super) fn prefetch(&self, chunk: u32, class: usize) {
         let bytes = self.pool.bytes_of(chunk);
         for at in (0..self.layouts[class].bytes().min(TOUCHED_BYTES)).step_by(64) {
-            ask_for(bytes, at);
+            prefetch(bytes, at);
         }
     }
 
-    /// The least class with room for `edges`.
+    /// The smallest class with capacity for `edges`.
     fn class_for(&self, edges: usize) -> Result<usize> {
         let fits = self.layouts.iter().position(|layout| layout.used_max >= edges);
         fits.filter(|_| edges <= EDGES_MAX + 1).ok_or_else(|| {
-            Error::Invalid("a vertex of a dynamic graph has at most 4294967295 edges".to_owned())
+            Error::Invalid("a vertex of a dynamic graph can have at most 4294967295 edges".to_owned())
         })
     }
 
-    /// A chunk for `source` with room for `edges`, empty.
+    /// An empty chunk for `source` with capacity for `edges`.
     ///
     /// # Errors
     /// If there is no memory.
-    pub(super) fn make(&mut self, source: VertexId, edges: usize) -> Result<Head> {
+    pub(super) fn make(&mut self, source: VertexId, edges: usize) -> Result<VertexEntry> {
         let class = self.class_for(edges)?;
-        let mut head = Head { source, chunk: self.pool.allocate(class)?, degree: 0, state: 0 };
-        head.set(class, 0, 0);
-        self.slots_mut(&head).control.fill(0);
-        Ok(head)
+        let mut entry = VertexEntry { source, chunk: self.pool.allocate(class)?, degree: 0, state: 0 };
+        entry.set(class, 0, 0);
+        self.slots_mut(&entry).control.fill(0);
+        Ok(entry)
     }
 
-    /// Gives the chunk back.
-    pub(super) fn drop(&mut self, head: Head) {
-        self.pool.free(head.chunk, head.class());
+    /// Frees the chunk.
+    pub(super) fn drop(&mut self, entry: VertexEntry) {
+        self.pool.free(entry.chunk, entry.class());
     }
 
-    /// Number of copies of a target. They are numbered without gaps, so it is found by doubling and halving.
-    pub(super) fn copies(&self, head: &Head, target: VertexId) -> usize {
-        let slots = self.slots(head);
+    /// Number of copies of a target. Copies are numbered without gaps, so an exponential search finds it.
+    pub(super) fn copies(&self, entry: &VertexEntry, target: VertexId) -> usize {
+        let slots = self.slots(entry);
         let has = |copy: usize| slots.find(E::copy(target, copy)).is_some();
         if !E::MULTI || !has(0) {
             return usize::from(has(0));
@@ -258,7 +258,7 @@ impl<E: Edge, P: Payload> Chunks<E, P> {
         while has(beyond) {
             beyond *= 2;
         }
-        // Copy `beyond / 2` is there, `beyond` is not.
+        // Copy `beyond / 2` exists, copy `beyond` does not.
         let (mut low, mut high) = (beyond / 2, beyond);
         while high - low > 1 {
             let middle = low + (high - low) / 2;
@@ -271,118 +271,123 @@ impl<E: Edge, P: Payload> Chunks<E, P> {
         high
     }
 
-    /// Enters a target, or replaces its payload if there can be one only; the payload that it had.
+    /// Inserts a target, or replaces its payload if it cannot have copies; returns the replaced payload.
     ///
     /// # Errors
-    /// If there is no memory; then nothing is changed.
+    /// If there is no memory; the chunk is then unchanged.
     #[inline(always)]
-    pub(super) fn insert(&mut self, head: &mut Head, target: VertexId, payload: P) -> Result<Option<P>> {
-        let key = E::copy(target, if E::MULTI { self.copies(head, target) } else { 0 });
-        let layout = self.layouts[head.class()];
-        let mut slots = layout.slots_mut::<E, P>(self.pool.bytes_mut(head.chunk), head.seed());
+    pub(super) fn insert(
+        &mut self,
+        entry: &mut VertexEntry,
+        target: VertexId,
+        payload: P,
+    ) -> Result<Option<P>> {
+        let key = E::copy(target, if E::MULTI { self.copies(entry, target) } else { 0 });
+        let layout = self.layouts[entry.class()];
+        let mut slots = layout.slots_mut::<E, P>(self.pool.bytes_mut(entry.chunk), entry.seed());
         let gap = match slots.probe(key) {
             Probe::At(at) => return Ok(Some(std::mem::replace(&mut slots.payloads[at], payload))),
             Probe::Gap(gap) => gap,
         };
-        let filled = if head.degree as usize + head.dead() < layout.used_max && head.dead() < DEAD_MAX {
+        let filled = if entry.degree as usize + entry.dead() < layout.used_max && entry.dead() < DEAD_MAX {
             slots.fill(gap, E::of(key), payload)
         } else {
-            self.make_room(head)?;
-            self.slots_mut(head).enter(E::of(key), payload)
+            self.grow(entry)?;
+            self.slots_mut(entry).insert_absent(E::of(key), payload)
         };
-        head.degree += 1;
+        entry.degree += 1;
         if filled.reused {
-            head.set(head.class(), head.seed(), head.dead().saturating_sub(1));
+            entry.set(entry.class(), entry.seed(), entry.dead().saturating_sub(1));
         }
         if filled.far {
-            self.relieve(head);
+            self.shorten_probes(entry);
         }
         Ok(None)
     }
 
     #[cold]
     #[inline(never)]
-    fn make_room(&mut self, head: &mut Head) -> Result<()> {
-        // Most of what is used may be dead, so this is not always a larger class.
-        let class = self.class_for(Self::roomy(head.degree as usize))?;
-        self.lay_out(head, class, head.seed()).map(|_| ())
+    fn grow(&mut self, entry: &mut VertexEntry) -> Result<()> {
+        // Most used slots may be dead, so the class is not always larger.
+        let class = self.class_for(Self::capacity_for(entry.degree as usize))?;
+        self.rebuild(entry, class, entry.seed()).map(|_| ())
     }
 
-    /// How many edges a new chunk for `edges` has room for. Twice as many: chunks that are outgrown have the sizes that smaller lists
-    /// grow to, so they are used again; half as many more took more memory in all, and more time.
-    fn roomy(edges: usize) -> usize {
+    /// The capacity of a new chunk for `edges`: twice as many. Freed chunks then have sizes that smaller lists grow to, so they are
+    /// reused. Growing by half took more memory in total, and more time.
+    fn capacity_for(edges: usize) -> usize {
         (edges * 2).min(EDGES_MAX).max(edges) + 1
     }
 
-    /// Moves a chunk to one of another class, or with another seed; whether a key is far from home then.
-    fn lay_out(&mut self, head: &mut Head, class: usize, seed: u32) -> Result<bool> {
+    /// Rebuilds a chunk with another class or seed; returns whether a key is far from home afterwards.
+    fn rebuild(&mut self, entry: &mut VertexEntry, class: usize, seed: u32) -> Result<bool> {
         let chunk = self.pool.allocate(class)?;
-        let (from, to) = self.pool.pair(head.chunk, chunk);
+        let (from, to) = self.pool.pair(entry.chunk, chunk);
         let mut slots = self.layouts[class].slots_mut::<E, P>(to, seed);
         slots.control.fill(0);
-        let far = slots.pour(self.layouts[head.class()].slots(from, head.seed()));
-        self.pool.free(head.chunk, head.class());
-        head.chunk = chunk;
-        head.set(class, seed, 0);
+        let far = slots.insert_all(self.layouts[entry.class()].slots(from, entry.seed()));
+        self.pool.free(entry.chunk, entry.class());
+        entry.chunk = chunk;
+        entry.set(class, seed, 0);
         Ok(far)
     }
 
-    /// Shortens probes that are too long: a larger chunk if it is half full, else the same with other hashes. Without memory
-    /// for that, the chunk is only slower.
+    /// Shortens long probes: rebuilds with the next larger class if the chunk is more than half full, else with another seed. Without
+    /// memory for that, the chunk stays slow.
     #[cold]
     #[inline(never)]
-    fn relieve(&mut self, head: &mut Head) {
-        let used = head.degree as usize + head.dead();
-        let more = if used > self.layouts[head.class()].capacity / 2 { (1, 0) } else { (0, 1) };
-        let (class, seed) = (head.class() + more.0, head.seed() + more.1);
+    fn shorten_probes(&mut self, entry: &mut VertexEntry) {
+        let used = entry.degree as usize + entry.dead();
+        let more = if used > self.layouts[entry.class()].capacity / 2 { (1, 0) } else { (0, 1) };
+        let (class, seed) = (entry.class() + more.0, entry.seed() + more.1);
         if class < CLASSES && seed < 1 << SEED_BITS {
-            let _ = self.lay_out(head, class, seed);
+            let _ = self.rebuild(entry, class, seed);
         }
     }
 
-    /// Takes all copies of a target out; how many there were.
-    pub(super) fn remove(&mut self, head: &mut Head, target: VertexId) -> usize {
-        let copies = if E::MULTI { self.copies(head, target) } else { 1 };
-        let mut slots = self.slots_mut(head);
+    /// Removes all copies of a target; returns their number.
+    pub(super) fn remove(&mut self, entry: &mut VertexEntry, target: VertexId) -> usize {
+        let copies = if E::MULTI { self.copies(entry, target) } else { 1 };
+        let mut slots = self.slots_mut(entry);
         let mut removed = 0;
         for copy in 0..copies {
             if let Some(at) = slots.read().find(E::copy(target, copy)) {
-                slots.kill(at);
+                slots.mark_dead(at);
                 removed += 1;
             }
         }
-        head.degree -= removed as u32;
-        self.bury(head, removed);
+        entry.degree -= removed as u32;
+        self.count_dead(entry, removed);
         removed
     }
 
-    /// Takes the last copy of a target out; whether there was one.
-    pub(super) fn remove_last(&mut self, head: &mut Head, target: VertexId) -> bool {
-        let copies = self.copies(head, target);
-        let mut slots = self.slots_mut(head);
+    /// Removes the last copy of a target; returns whether there was one.
+    pub(super) fn remove_last(&mut self, entry: &mut VertexEntry, target: VertexId) -> bool {
+        let copies = self.copies(entry, target);
+        let mut slots = self.slots_mut(entry);
         let last = copies.checked_sub(1).and_then(|last| slots.read().find(E::copy(target, last)));
         if let Some(at) = last {
-            slots.kill(at);
-            head.degree -= 1;
-            self.bury(head, 1);
+            slots.mark_dead(at);
+            entry.degree -= 1;
+            self.count_dead(entry, 1);
         }
         last.is_some()
     }
 
-    /// Counts slots that died; lays the chunk out anew without the dead if they are many.
+    /// Counts slots marked dead; rebuilds the chunk without them if they are many.
     #[inline(always)]
-    fn bury(&mut self, head: &mut Head, more: usize) {
-        let dead = head.dead() + more;
-        let capacity = self.layouts[head.class()].capacity;
+    fn count_dead(&mut self, entry: &mut VertexEntry, more: usize) {
+        let dead = entry.dead() + more;
+        let capacity = self.layouts[entry.class()].capacity;
         if dead <= (capacity / 4 + 2).min(DEAD_MAX) {
-            head.set(head.class(), head.seed(), dead);
+            entry.set(entry.class(), entry.seed(), dead);
             return;
         }
-        let fits = self.class_for(Self::roomy(head.degree as usize));
-        let class = fits.unwrap_or(head.class()).min(head.class());
-        if self.lay_out(head, class, head.seed()).is_err() {
-            // No memory: the dead stay, and are counted as long as the head can.
-            head.set(head.class(), head.seed(), dead.min(DEAD_MAX));
+        let fits = self.class_for(Self::capacity_for(entry.degree as usize));
+        let class = fits.unwrap_or(entry.class()).min(entry.class());
+        if self.rebuild(entry, class, entry.seed()).is_err() {
+            // No memory: the dead slots stay, and are counted up to the maximum.
+            entry.set(entry.class(), entry.seed(), dead.min(DEAD_MAX));
         }
     }
 }

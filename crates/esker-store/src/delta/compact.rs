@@ -1,16 +1,16 @@
-//! Gathering what lies in live slots: a table's array becomes a list.
-#![allow(unsafe_code)] // Loads and stores of whole vectors; each within slices, see `wide32` and `wide64`.
+//! Compaction: copies the elements of live slots to the front of an array.
+#![allow(unsafe_code)] // Vector loads and stores, all within slices; see `wide32` and `wide64`.
 
 use bytemuck::Pod;
 
 use super::robin::is_live;
 
-/// Elements beyond the longest result that a target must have room for, because whole vectors are stored.
+/// Spare elements that the destination needs after the longest result, because whole vectors are stored.
 pub(super) const SLACK: usize = 16;
 
-/// Copies the elements of live slots to the front of `to`, in order; how many. The other elements of `to` may change.
+/// Copies the elements of live slots to the front of `to`, in order, and returns their number. Other elements of `to` may change.
 ///
-/// Where the processor can (AVX-512), sixteen slots at a time: one by one, this took 40 % of a round of PageRank, so 15 %.
+/// With AVX-512, sixteen slots at a time: this takes 15 % of a round of PageRank, against 40 % one by one.
 #[inline(always)]
 pub(super) fn compact<T: Pod>(control: &[u8], from: &[T], to: &mut [T]) -> usize {
     assert!(control.len() == from.len() && from.len() + SLACK <= to.len());
@@ -32,11 +32,11 @@ pub(super) fn compact<T: Pod>(control: &[u8], from: &[T], to: &mut [T]) -> usize
     compact_by(control, from, to, |&element| element)
 }
 
-/// As [`compact`], one by one, with a function between.
+/// As [`compact`], one by one, applying `f` to each element.
 #[inline(always)]
 pub(super) fn compact_by<T, U>(control: &[u8], from: &[T], to: &mut [U], f: impl Fn(&T) -> U) -> usize {
     let mut count = 0;
-    // Every slot is written, and kept by counting it only if it is live: no branch that would be guessed wrong.
+    // Write every element, but advance only past live ones: this avoids an unpredictable branch.
     for (&control, element) in control.iter().zip(from) {
         to[count] = f(element);
         count += usize::from(is_live(control));
@@ -44,7 +44,7 @@ pub(super) fn compact_by<T, U>(control: &[u8], from: &[T], to: &mut [U], f: impl
     count
 }
 
-/// The same elements under another type of their size.
+/// The same elements as another type of equal size.
 #[cfg(target_arch = "x86_64")]
 fn cast<T: Pod, U: Pod>(slice: &[T]) -> *const U {
     assert_eq!(size_of::<T>(), size_of::<U>());
@@ -58,7 +58,7 @@ fn cast_mut<T: Pod, U: Pod>(slice: &mut [T]) -> *mut U {
 }
 
 /// # Safety
-/// `from` has as many elements as `control`, `to` at least [`SLACK`] more; they do not overlap. No alignment is needed.
+/// `from` has as many elements as `control`, and `to` at least [`SLACK`] more; they do not overlap. They need no alignment.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 unsafe fn wide32(control: &[u8], from: *const u32, to: *mut u32) -> usize {
@@ -67,13 +67,13 @@ unsafe fn wide32(control: &[u8], from: *const u32, to: *mut u32) -> usize {
     while at < control.len() {
         let rest = control.len() - at;
         let within: u16 = if rest < 16 { (1 << rest) - 1 } else { u16::MAX };
-        // SAFETY: lanes outside `within` are neither read nor written by masked loads, so only `at..control.len()` is read. At most
+        // SAFETY: masked loads read no lanes outside `within`, so only `at..control.len()` is read. At most
         // `at` elements were stored before, so a whole vector ends within `control.len() + 16`.
         unsafe {
             let bytes = _mm_maskz_loadu_epi8(within, control.as_ptr().add(at).cast());
             let live = _mm_cmpgt_epi8_mask(bytes, _mm_setzero_si128());
             let elements = _mm512_maskz_loadu_epi32(within, from.add(at).cast());
-            // Never faults, whatever the address. The processor's own prefetch ends at each page.
+            // A prefetch never faults. The processor's own prefetching stops at each page.
             _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(at + 256).cast());
             _mm_prefetch::<_MM_HINT_T0>(control.as_ptr().wrapping_add(at + 512).cast());
             _mm512_storeu_si512(to.add(count).cast(), _mm512_maskz_compress_epi32(live, elements));
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn the_live_are_kept_in_order_whatever_their_size() {
+    fn live_elements_of_any_size_are_kept_in_order() {
         check(|i| i as u32 * 3);
         check(|i| i as u64 * 5);
         check(|i| i as f64);

@@ -1,4 +1,4 @@
-//! The dynamic graph itself: edges come and go one by one or in batches, and payloads stand beside them.
+//! The dynamic graph: insertion, removal and look-up of edges with payloads.
 
 use std::sync::OnceLock;
 
@@ -7,39 +7,36 @@ use esker_graph::VertexId;
 use crate::error::{Error, Result};
 use crate::io::Scratch;
 
-use super::chunk::Head;
-use super::index::Indexes;
+use super::index::VertexIndexes;
 use super::layout::Payload;
-use super::robin::Record;
 use super::shard::THRESHOLD_MAX;
-use super::side::Side;
-use super::table::Table;
+use super::sharded::ShardedLists;
 
-/// Whether edges have a direction, and which lists are kept of them.
+/// Whether edges have a direction, and which lists store them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Edges {
-    /// An edge stands in the list of its source.
+    /// Each edge is in the out-list of its source.
     #[default]
     Out,
-    /// An edge stands in the out-list of its source and in the in-list of its target.
+    /// Each edge is in the out-list of its source and in the in-list of its target.
     OutAndIn,
-    /// An edge has no direction and stands in the lists of both ends; a self-loop once.
+    /// Edges have no direction. Each is in the lists of both ends; a self-loop is in one list once.
     Undirected,
 }
 
-/// How a [`DynamicGraph`] keeps its edges.
+/// Options of a [`DynamicGraph`].
 #[derive(Debug, Clone)]
 pub struct DynamicGraphOptions {
-    /// Which lists are kept.
+    /// Which lists store the edges.
     pub edges: Edges,
-    /// Whether there may be several edges between two vertices. If so, inserting never replaces, and removing
-    /// takes all edges from the one to the other.
+    /// Whether there may be several edges between two vertices. If so, inserting never replaces an edge, and removing
+    /// removes all edges from one vertex to the other.
     pub multigraph: bool,
-    /// Parts that batches are divided into, each changed by one thread at a time; rounded up to a power of two, at most 65536.
+    /// Number of shards, each changed by one thread at a time; rounded up to a power of two, at most 65536.
     pub shards: usize,
-    /// Edges from which on a vertex has a table of its own; at least 1, at most 64.
+    /// Degree from which on a vertex has its own table; at least 1, at most 64.
     pub threshold: usize,
-    /// Where the tables lie: [`Scratch::heap`], or a file by [`crate::io::Disk::scratch`].
+    /// The memory of the tables: [`Scratch::heap`], or a file by [`crate::io::Disk::scratch`].
     pub scratch: Scratch,
 }
 
@@ -49,43 +46,24 @@ impl Default for DynamicGraphOptions {
     }
 }
 
-/// A graph that changes edge by edge: a degree-aware set of Robin Hood hash tables (the module's page says how).
+/// A dynamic graph: a degree-aware set of Robin Hood hash tables, described at the [module](super).
 ///
-/// Beside each edge stands a payload `P`, beside each vertex, if it was given one, a payload `V`; both may be `()`.
-/// Insertion, removal and look-up take constant time. Memory: for an edge of a vertex of several, the size of a target and of the
-/// payload and one byte, divided by the load (60 % to 90 %).
+/// Each edge has a payload `P`, which may be `()`. Insertion, removal and look-up take constant time. Memory, for an edge of a vertex
+/// with its own table: the size of a target and of the payload plus one byte, divided by the load (60 % to 90 %).
 #[derive(Debug)]
-pub struct DynamicGraph<P = (), V = ()> {
-    pub(super) out: Side<P>,
-    pub(super) incoming: Option<Side<P>>,
+pub struct DynamicGraph<P = ()> {
+    pub(super) out: ShardedLists<P>,
+    pub(super) incoming: Option<ShardedLists<P>>,
     pub(super) options: DynamicGraphOptions,
-    /// The least that [`DynamicGraph::num_vertices`] says.
+    /// Lower bound of [`DynamicGraph::num_vertices`].
     vertices_min: usize,
-    properties: Table<Property, V>,
-    /// Made when the graph is scanned, dropped when it changes.
-    pub(super) indexes: OnceLock<Indexes>,
-}
-
-/// The key of a vertex's payload.
-#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(transparent)]
-pub(super) struct Property(VertexId);
-
-impl Record for Property {
-    type Key = VertexId;
-
-    fn key(self) -> VertexId {
-        self.0
-    }
-
-    fn place(key: VertexId) -> u64 {
-        Head::place(key)
-    }
+    /// Built by the first scan, dropped by the next change.
+    pub(super) indexes: OnceLock<VertexIndexes>,
 }
 
 const SHARDS_MAX: usize = 1 << 16;
 
-impl<P: Payload, V: Payload> DynamicGraph<P, V> {
+impl<P: Payload> DynamicGraph<P> {
     /// An empty graph. Memory: a few kilobytes a shard.
     ///
     /// # Errors
@@ -98,21 +76,20 @@ impl<P: Payload, V: Payload> DynamicGraph<P, V> {
             )));
         }
         let bits = options.shards.next_power_of_two().trailing_zeros();
-        let side = || Side::new(&options.scratch, bits, options.threshold, options.multigraph);
+        let side = || ShardedLists::new(&options.scratch, bits, options.threshold, options.multigraph);
         Ok(Self {
             out: side()?,
             incoming: if options.edges == Edges::OutAndIn { Some(side()?) } else { None },
             vertices_min: 0,
-            properties: Table::new(&options.scratch),
             indexes: OnceLock::new(),
             options,
         })
     }
 
-    /// Enters an edge. The payload that it replaces, if there can be one edge only between two vertices and there was.
+    /// Inserts an edge. Unless the graph is a multigraph, replaces an existing edge; returns its payload.
     ///
     /// # Errors
-    /// If there is no memory, or no room in the scratch file; then nothing is changed.
+    /// If memory or the scratch file runs out; the graph is then unchanged.
     #[inline]
     pub fn insert(&mut self, source: VertexId, target: VertexId, payload: P) -> Result<Option<P>> {
         self.changed();
@@ -123,13 +100,13 @@ impl<P: Payload, V: Payload> DynamicGraph<P, V> {
             _ => return Ok(before),
         };
         if let Err(error) = mirrored {
-            self.take_back(source, target, before);
+            self.undo_insert(source, target, before);
             return Err(error);
         }
         Ok(before)
     }
 
-    /// Drops what no longer holds.
+    /// Drops the indexes, which a change invalidates.
     #[inline(always)]
     pub(super) fn changed(&mut self) {
         if self.indexes.get().is_some() {
@@ -137,9 +114,9 @@ impl<P: Payload, V: Payload> DynamicGraph<P, V> {
         }
     }
 
-    /// Undoes the first half of an insertion.
+    /// Undoes the first half of a failed insertion.
     #[cold]
-    fn take_back(&mut self, source: VertexId, target: VertexId, before: Option<P>) {
+    fn undo_insert(&mut self, source: VertexId, target: VertexId, before: Option<P>) {
         match before {
             Some(before) => {
                 self.out.each_copy_mut(source, target, |payload| *payload = before);
@@ -148,7 +125,7 @@ impl<P: Payload, V: Payload> DynamicGraph<P, V> {
         }
     }
 
-    /// Takes the edges from `source` to `target` out; how many there were.
+    /// Removes the edges from `source` to `target`; returns their number.
     #[inline]
     pub fn remove(&mut self, source: VertexId, target: VertexId) -> usize {
         self.changed();
@@ -168,36 +145,15 @@ impl<P: Payload, V: Payload> DynamicGraph<P, V> {
         self.get(source, target).is_some()
     }
 
-    /// The payload of the edge from `source` to `target`; of the first, if there are several.
+    /// The payload of the edge from `source` to `target`, of the first if there are several.
     #[inline]
     pub fn get(&self, source: VertexId, target: VertexId) -> Option<&P> {
         self.out.get(source, target)
     }
 
     /// Calls `f` with the payload of each edge from `source` to `target`, in no order.
-    pub fn for_each_copy(&self, source: VertexId, target: VertexId, f: impl FnMut(&P)) {
+    pub(crate) fn for_each_copy(&self, source: VertexId, target: VertexId, f: impl FnMut(&P)) {
         self.out.each_copy(source, target, f);
-    }
-
-    /// Calls `change` with the payload of the edge from `source` to `target`, of every copy if there are several, and in every list
-    /// that it stands in, so perhaps twice for an edge: it should do the same to both. How many such edges there are.
-    pub fn update(&mut self, source: VertexId, target: VertexId, mut change: impl FnMut(&mut P)) -> usize {
-        let changed = self.out.each_copy_mut(source, target, &mut change);
-        if changed > 0 {
-            match (&mut self.incoming, self.options.edges) {
-                (Some(incoming), _) => incoming.each_copy_mut(target, source, change),
-                (None, Edges::Undirected) if source != target => {
-                    self.out.each_copy_mut(target, source, change)
-                }
-                _ => changed,
-            };
-        }
-        changed
-    }
-
-    /// Calls `f` with each neighbour in the out-list of `v` and the payload of the edge to it, in no order.
-    pub fn for_each_neighbour(&self, v: VertexId, f: impl FnMut(VertexId, &P)) {
-        self.out.each_edge(v, f);
     }
 
     /// The out-list of `v`, ascending by neighbour.
@@ -214,23 +170,18 @@ impl<P: Payload, V: Payload> DynamicGraph<P, V> {
         self.out.degree(v)
     }
 
-    /// Number of entries in all out-lists: an undirected edge counts twice, a self-loop once.
+    /// Number of arcs: an undirected edge counts twice, a self-loop once.
     pub fn num_entries(&self) -> u64 {
         self.out.edges()
     }
 
-    /// Number of vertices with a non-empty out-list.
-    pub fn num_sources(&self) -> usize {
-        self.out.sources()
-    }
-
-    /// One more than the largest vertex that an edge was ever entered with, or what [`DynamicGraph::extend_vertices`] said,
-    /// whichever is more.
+    /// One more than the largest vertex ever inserted, or the number given to [`DynamicGraph::extend_vertices`],
+    /// whichever is larger.
     pub fn num_vertices(&self) -> usize {
         self.out.vertices().max(self.vertices_min)
     }
 
-    /// Makes the vertices `0..num_vertices` exist, with or without edges.
+    /// Adds the vertices of `0..num_vertices` that do not exist.
     pub fn extend_vertices(&mut self, num_vertices: usize) {
         if num_vertices > self.vertices_min {
             self.changed();
@@ -238,49 +189,24 @@ impl<P: Payload, V: Payload> DynamicGraph<P, V> {
         }
     }
 
-    /// Puts a payload beside a vertex; the one that it replaces.
-    ///
-    /// # Errors
-    /// If there is no memory; then nothing is changed.
-    pub fn set_vertex(&mut self, v: VertexId, payload: V) -> Result<Option<V>> {
-        let before = self.properties.put(Property(v), payload)?;
-        self.extend_vertices(v as usize + 1);
-        Ok(before)
-    }
-
-    /// The payload beside a vertex, if it was given one.
-    pub fn vertex(&self, v: VertexId) -> Option<&V> {
-        let slots = self.properties.slots()?;
-        slots.find(v).map(|at| &slots.payloads[at])
-    }
-
-    /// Takes the payload beside a vertex away.
-    pub fn remove_vertex(&mut self, v: VertexId) -> Option<V> {
-        let at = self.properties.find(v)?;
-        let payload = self.vertex(v).copied();
-        self.properties.kill(at);
-        payload
-    }
-
-    /// How the graph keeps its edges.
+    /// The options of the graph.
     pub fn options(&self) -> &DynamicGraphOptions {
         &self.options
     }
 
-    /// Bytes of all tables, memory or scratch file, and of the index of a prepared graph.
+    /// Bytes of all tables, in memory or the scratch file, and of the index of a prepared graph.
     pub fn bytes(&self) -> usize {
-        let index = self.indexes.get().map_or(0, Indexes::bytes);
-        self.out.bytes() + self.incoming.as_ref().map_or(0, Side::bytes) + self.properties.bytes() + index
+        let index = self.indexes.get().map_or(0, VertexIndexes::bytes);
+        self.out.bytes() + self.incoming.as_ref().map_or(0, ShardedLists::bytes) + index
     }
 
-    /// Forgets all edges, vertices and payloads and gives the memory back.
+    /// Removes all edges and vertices and frees the memory.
     pub fn clear(&mut self) {
         self.changed();
         self.out.clear(&self.options.scratch);
         if let Some(incoming) = &mut self.incoming {
             incoming.clear(&self.options.scratch);
         }
-        self.properties.clear();
         self.vertices_min = 0;
     }
 }

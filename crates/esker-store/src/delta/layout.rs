@@ -1,4 +1,4 @@
-//! How three arrays share one run of bytes: payloads, then records, then control bytes.
+//! The layout of a table's three arrays in one allocation: payloads, then records, then control bytes.
 
 use std::mem::{align_of, size_of};
 
@@ -6,24 +6,23 @@ use bytemuck::Pod;
 
 use super::robin::{Slots, SlotsMut};
 
-/// What may stand beside an edge or a vertex: any fixed-size value without padding, `()` included, which takes no
-/// memory. At most 8-byte alignment.
+/// The payload of an edge: any fixed-size value without padding, aligned to at most 8 bytes. `()` takes no memory.
 pub trait Payload: Pod + Send + Sync {}
 
 impl<T: Pod + Send + Sync> Payload for T {}
 
-/// Where the arrays of a table lie in its bytes.
+/// The offsets of the arrays of a table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Layout {
+pub(super) struct TableLayout {
     pub(super) capacity: usize,
-    /// The most slots that may be in use: 90 %, and never all.
+    /// The maximum number of used slots: 90 %, and never all.
     pub(super) used_max: usize,
     records_at: usize,
     control_at: usize,
 }
 
-impl Layout {
-    /// The layout of exactly `capacity` slots.
+impl TableLayout {
+    /// The layout for exactly `capacity` slots.
     pub(super) fn with_capacity<R: Pod, P: Pod>(capacity: usize) -> Self {
         const { assert!(align_of::<P>() <= 8 && align_of::<R>() <= 8, "at most 8-byte alignment") };
         let records_at = (capacity * size_of::<P>()).next_multiple_of(align_of::<R>());
@@ -31,7 +30,7 @@ impl Layout {
         Self { capacity, used_max, records_at, control_at: records_at + capacity * size_of::<R>() }
     }
 
-    /// The layout of as many slots as fit `bytes`.
+    /// The layout for as many slots as fit `bytes`.
     pub(super) fn within<R: Pod, P: Pod>(bytes: usize) -> Self {
         let mut capacity = bytes / (1 + size_of::<R>() + size_of::<P>());
         while Self::with_capacity::<R, P>(capacity).bytes() > bytes {
@@ -40,12 +39,12 @@ impl Layout {
         Self::with_capacity::<R, P>(capacity)
     }
 
-    /// Bytes of the arrays together.
+    /// Total size of the arrays.
     pub(super) fn bytes(&self) -> usize {
         self.control_at + self.capacity
     }
 
-    /// The slots in `bytes`, which are as long as [`Layout::bytes`] or longer.
+    /// The slots in `bytes`, which has at least [`TableLayout::bytes`] bytes.
     #[inline(always)]
     pub(super) fn slots<'a, R: Pod, P: Pod>(&self, bytes: &'a [u8], seed: u32) -> Slots<'a, R, P> {
         let records = &bytes[self.records_at..self.control_at];
@@ -60,7 +59,7 @@ impl Layout {
         }
     }
 
-    /// As [`Layout::slots`], to change.
+    /// As [`TableLayout::slots`], mutable.
     #[inline(always)]
     pub(super) fn slots_mut<'a, R: Pod, P: Pod>(&self, bytes: &'a mut [u8], seed: u32) -> SlotsMut<'a, R, P> {
         let (front, control) = bytes.split_at_mut(self.control_at);
@@ -77,7 +76,7 @@ impl Layout {
     }
 }
 
-/// `count` values that take no memory.
+/// `count` values of a zero-sized type.
 #[inline(always)]
 fn units<'a, P: Pod>(count: usize) -> &'a mut [P] {
     assert_eq!(size_of::<P>(), 0);
@@ -92,7 +91,7 @@ mod tests {
     fn arrays_fit_their_bytes_and_do_not_overlap() {
         fn check<R: Pod, P: Pod + PartialEq + std::fmt::Debug>(record: R, payload: P) {
             for bytes in [32, 48, 64, 4096] {
-                let layout = Layout::within::<R, P>(bytes);
+                let layout = TableLayout::within::<R, P>(bytes);
                 assert!(layout.bytes() <= bytes && layout.capacity > 0, "{layout:?}");
                 let mut words = vec![0_u64; bytes / 8];
                 let slots = layout.slots_mut::<R, P>(bytemuck::cast_slice_mut(&mut words), 0);

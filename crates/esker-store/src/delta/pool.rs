@@ -1,28 +1,28 @@
-//! Chunks of memory in sizes of a few classes, named by 32-bit handles.
+//! A pool of memory chunks in size classes, named by 32-bit handles.
 //!
-//! Two classes to a doubling, from 16 bytes up. A chunk that is given back is kept for the next of its class, as a list through the
-//! free chunks themselves; a large one has memory of its own, which goes back to the system.
+//! There are two classes per doubling, from 16 bytes up. Freed chunks of a class form a linked list, stored in the chunks themselves, and
+//! are reused. A large chunk has its own allocation, which is freed with it.
 
 use crate::error::{Error, Result};
-use crate::io::{Memory, Scratch};
+use crate::io::{Scratch, ScratchMemory};
 use crate::memory::no_memory;
 
-/// Number of classes; the largest has 64 GiB.
+/// Number of classes; the largest is 64 GiB.
 pub(super) const CLASSES: usize = 64;
-/// Chunks begin at multiples of this.
+/// Alignment of chunks.
 const GRANULE_BYTES: usize = 16;
-/// Bits of a handle that number the granule within a segment; the others number the segment.
+/// Bits of a handle that give the granule within a segment; the others give the segment.
 const GRANULE_BITS: u32 = 18;
-/// Most bytes of a segment that several chunks share.
+/// Maximum size of a segment that several chunks share.
 const SEGMENT_BYTES_MAX: usize = GRANULE_BYTES << GRANULE_BITS;
 const SEGMENT_BYTES_MIN: usize = 1 << 12;
 const SEGMENTS_MAX: usize = 1 << (32 - GRANULE_BITS);
-/// Chunks larger than this have a segment to themselves.
+/// Chunks larger than this have their own segment.
 const SHARED_BYTES_MAX: usize = SEGMENT_BYTES_MAX / 16;
-/// No chunk; as a handle it would be the last granule of the last segment, which no chunk begins at.
+/// No chunk. As a handle, it would be the last granule of the last segment, where no chunk begins.
 const NO_CHUNK: u32 = u32::MAX;
 
-/// Bytes of a chunk of `class`.
+/// Size in bytes of a chunk of `class`.
 pub(super) const fn class_bytes(class: usize) -> usize {
     match class {
         0 => 16,
@@ -31,14 +31,14 @@ pub(super) const fn class_bytes(class: usize) -> usize {
     }
 }
 
-/// Chunks out of segments of scratch memory.
+/// Allocates chunks from segments of scratch memory.
 #[derive(Debug)]
-pub(super) struct Pool {
+pub(super) struct ChunkPool {
     scratch: Scratch,
-    segments: Vec<Option<Memory>>,
-    /// Numbers of segments that were given back.
+    segments: Vec<Option<ScratchMemory>>,
+    /// Numbers of freed segments.
     vacant: Vec<u32>,
-    /// The segment that chunks are cut from, and the part of it that is left.
+    /// The segment from which chunks are allocated, and its unused part.
     open: u32,
     open_from: usize,
     open_end: usize,
@@ -47,7 +47,7 @@ pub(super) struct Pool {
     bytes: usize,
 }
 
-impl Pool {
+impl ChunkPool {
     pub(super) fn new(scratch: &Scratch) -> Self {
         Self {
             scratch: scratch.clone(),
@@ -61,20 +61,20 @@ impl Pool {
         }
     }
 
-    /// Bytes taken, free chunks included.
+    /// Allocated bytes, free chunks included.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Says that chunks will be read all over.
+    /// Hint: most chunks will be read soon.
     pub(super) fn will_need(&self) {
-        self.segments.iter().flatten().for_each(Memory::will_need);
+        self.segments.iter().flatten().for_each(ScratchMemory::will_need);
     }
 
-    /// A chunk of `class`, with anything in it.
+    /// A chunk of `class` with unspecified contents.
     ///
     /// # Errors
-    /// If there is no memory, or there are too many large chunks.
+    /// If there is no memory, or if there are too many large chunks.
     pub(super) fn allocate(&mut self, class: usize) -> Result<u32> {
         let free = self.free[class];
         if free != NO_CHUNK {
@@ -86,7 +86,7 @@ impl Pool {
             return Ok(self.segment(bytes)? << GRANULE_BITS);
         }
         if self.open_from + bytes > self.open_end {
-            if let Some(chunk) = self.carve(class) {
+            if let Some(chunk) = self.split_larger(class) {
                 return Ok(chunk);
             }
             self.open_segment(bytes)?;
@@ -96,9 +96,9 @@ impl Pool {
         Ok(chunk)
     }
 
-    /// A chunk of `class` out of a larger free one.
+    /// A chunk of `class`, split off from a larger free one.
     #[cold]
-    fn carve(&mut self, class: usize) -> Option<u32> {
+    fn split_larger(&mut self, class: usize) -> Option<u32> {
         let larger = (class + 1..CLASSES).find(|&larger| self.free[larger] != NO_CHUNK)?;
         let chunk = self.free[larger];
         self.free[larger] = self.next_free(chunk);
@@ -107,7 +107,7 @@ impl Pool {
         Some(chunk)
     }
 
-    /// Makes free chunks of a range of a segment, the largest first.
+    /// Splits a range of a segment into free chunks, the largest first.
     fn free_range(&mut self, mut from: u32, mut bytes: usize) {
         for class in (0..CLASSES).rev().filter(|&class| class_bytes(class) <= SHARED_BYTES_MAX) {
             while class_bytes(class) <= bytes {
@@ -118,7 +118,7 @@ impl Pool {
         }
     }
 
-    /// Opens a segment for chunks of `bytes` and less; what is left of the one before becomes free chunks.
+    /// Opens a segment for chunks of up to `bytes`; the rest of the previous one becomes free chunks.
     #[cold]
     fn open_segment(&mut self, bytes: usize) -> Result<()> {
         let wanted = (self.bytes / 8).next_power_of_two().clamp(SEGMENT_BYTES_MIN, SEGMENT_BYTES_MAX);
@@ -129,7 +129,7 @@ impl Pool {
         Ok(())
     }
 
-    /// Takes memory for a segment; its number.
+    /// Allocates a segment; returns its number.
     fn segment(&mut self, bytes: usize) -> Result<u32> {
         if self.vacant.is_empty() {
             if self.segments.len() == SEGMENTS_MAX - 1 {
@@ -138,19 +138,19 @@ impl Pool {
                 )));
             }
             self.segments.try_reserve(1).map_err(no_memory)?;
-            // Room to give every segment back without asking for memory.
+            // Reserve capacity so that freeing a segment never allocates.
             self.vacant.try_reserve(self.segments.len() + 1).map_err(no_memory)?;
             self.vacant.push(self.segments.len() as u32);
             self.segments.push(None);
         }
         let memory = self.scratch.allocate(bytes)?;
-        let Some(number) = self.vacant.pop() else { unreachable!("there is a vacant number") };
+        let Some(number) = self.vacant.pop() else { unreachable!("a vacant number exists") };
         self.bytes += memory.len();
         self.segments[number as usize] = Some(memory);
         Ok(number)
     }
 
-    /// Takes a chunk of `class` back.
+    /// Frees a chunk of `class`.
     pub(super) fn free(&mut self, chunk: u32, class: usize) {
         if class_bytes(class) > SHARED_BYTES_MAX {
             let number = chunk >> GRANULE_BITS;
@@ -170,39 +170,39 @@ impl Pool {
         u32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
     }
 
-    /// The bytes of a chunk and what follows it in its segment.
+    /// The bytes from the start of a chunk to the end of its segment.
     #[inline(always)]
     pub(super) fn bytes_of(&self, chunk: u32) -> &[u8] {
-        let Some(memory) = &self.segments[segment_of(chunk)] else { unreachable!("a chunk in use") };
+        let Some(memory) = &self.segments[segment_of(chunk)] else { unreachable!("the chunk is in use") };
         &memory[offset_of(chunk)..]
     }
 
-    /// As [`Pool::bytes_of`], to change.
+    /// As [`ChunkPool::bytes_of`], mutable.
     #[inline(always)]
     pub(super) fn bytes_mut(&mut self, chunk: u32) -> &mut [u8] {
-        let Some(memory) = &mut self.segments[segment_of(chunk)] else { unreachable!("a chunk in use") };
+        let Some(memory) = &mut self.segments[segment_of(chunk)] else { unreachable!("the chunk is in use") };
         &mut memory[offset_of(chunk)..]
     }
 
-    /// The bytes of one chunk to read and of another to change, both with what follows them up to the other or the end.
+    /// The bytes of one chunk for reading and of another for writing. Each slice extends to the other chunk or to the end of its segment.
     pub(super) fn pair(&mut self, from: u32, to: u32) -> (&[u8], &mut [u8]) {
         let (from_at, to_at) = (offset_of(from), offset_of(to));
         if segment_of(from) == segment_of(to) {
             let bytes = &mut **match &mut self.segments[segment_of(from)] {
                 Some(memory) => memory,
-                None => unreachable!("a chunk in use"),
+                None => unreachable!("the chunk is in use"),
             };
             let (low, high) = bytes.split_at_mut(from_at.max(to_at));
             return if from_at < to_at { (&low[from_at..], high) } else { (high, &mut low[to_at..]) };
         }
         match self.segments.get_disjoint_mut([segment_of(from), segment_of(to)]) {
             Ok([Some(from), Some(to)]) => (&from[from_at..], &mut to[to_at..]),
-            _ => unreachable!("two chunks in use"),
+            _ => unreachable!("both chunks are in use"),
         }
     }
 }
 
-/// Bytes in granules.
+/// Converts bytes to granules.
 fn granules(bytes: usize) -> u32 {
     (bytes / GRANULE_BYTES) as u32
 }
@@ -222,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn classes_ascend_by_at_most_half() {
+    fn each_class_is_at_most_twice_the_previous_one() {
         for class in 1..CLASSES {
             let (before, bytes) = (class_bytes(class - 1), class_bytes(class));
             assert!(before < bytes && bytes <= before * 2 && bytes % GRANULE_BYTES == 0);
@@ -231,8 +231,8 @@ mod tests {
     }
 
     #[test]
-    fn chunks_do_not_overlap_and_are_used_again() {
-        let mut pool = Pool::new(&Scratch::heap());
+    fn chunks_do_not_overlap_and_are_reused() {
+        let mut pool = ChunkPool::new(&Scratch::heap());
         let mut chunks = Vec::new();
         for i in 0..2000_usize {
             let class = i * 7 % 32;

@@ -1,12 +1,12 @@
-//! Robin Hood hashing over borrowed slots: open addressing, linear probing, one control byte a slot.
+//! Robin Hood hashing in borrowed slots: open addressing, linear probing, one control byte a slot.
 //!
-//! Of two keys that want a slot, the one farther from home gets it [1], so all probe distances stay close to their mean. The
-//! control byte holds that distance, counted from 1, in 7 bits, and whether the slot is dead (a tombstone) in the eighth;
-//! 0 is an empty slot. Distances from [`FAR`] on are not told apart.
+//! Of two keys that compete for a slot, the one farther from its home slot gets it [1], so all probe distances stay close to their mean.
+//! The control byte holds the distance, counted from 1, in 7 bits, and in the eighth whether the slot is dead (removed);
+//! 0 is an empty slot. Distances of [`FAR`] or more are stored as [`FAR`].
 //!
 //! Invariant: from the home of every live key to its slot, no slot is empty and none has a smaller distance than the key would have
-//! there; in other words, keys lie in the order of their homes. So a search ends at the first such slot. A dead slot keeps its
-//! distance, and is filled only by a key at least as far from home [2, section 4.2.2]. At least one slot is empty, so every search ends.
+//! there; in other words, keys are in the order of their homes. So a search ends at the first such slot. A dead slot keeps its
+//! distance, and is reused only by a key at least as far from home [2, section 4.2.2]. At least one slot is empty, so every search ends.
 //!
 //! [1] P. Celis, "Robin Hood Hashing", 1986.
 //! [2] K. Iwabuchi, "NETALX and DegAwareRHH", chapter 4.
@@ -14,32 +14,32 @@
 use bytemuck::Pod;
 
 use super::hash::{hash, slot};
-use super::prefetch::ask_for;
+use super::prefetch::prefetch;
 
 /// The bit of a dead slot.
 const DEAD: u8 = 0x80;
-/// The largest distance that a control byte tells.
+/// The largest distance that a control byte can hold.
 const FAR: u8 = 0x7f;
 
-/// What a slot keeps as its key.
+/// A record in a slot, with a key.
 pub(super) trait Record: Pod + Send + Sync {
-    /// What is searched for.
+    /// The key's type.
     type Key: Copy + PartialEq;
 
-    /// What it was entered under.
+    /// The record's key.
     fn key(self) -> Self::Key;
 
-    /// Whether it was entered under `key`.
+    /// Whether the record has this key.
     #[inline(always)]
     fn is(&self, key: Self::Key) -> bool {
         self.key() == key
     }
 
-    /// What of a key decides where it belongs.
-    fn place(key: Self::Key) -> u64;
+    /// The part of a key that is hashed: keys with equal parts have the same home.
+    fn hashed_part(key: Self::Key) -> u64;
 }
 
-/// Slots to read: three arrays of equal length.
+/// Slots for reading: three arrays of equal length.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slots<'a, R, P> {
     pub(super) control: &'a [u8],
@@ -48,7 +48,7 @@ pub(super) struct Slots<'a, R, P> {
     pub(super) seed: u32,
 }
 
-/// Slots to change.
+/// Slots for changing.
 #[derive(Debug)]
 pub(super) struct SlotsMut<'a, R, P> {
     pub(super) control: &'a mut [u8],
@@ -57,28 +57,28 @@ pub(super) struct SlotsMut<'a, R, P> {
     pub(super) seed: u32,
 }
 
-/// Where a search ended.
+/// The result of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Probe {
-    /// At the slot that holds the key.
+    /// The slot that holds the key.
     At(usize),
-    /// The key is absent, and would enter here.
-    Gap(Gap),
+    /// The key is absent and belongs here.
+    Gap(InsertionGap),
 }
 
-/// A slot for a key that is absent, and the distance it would have there.
+/// The slot for an absent key, and the key's distance there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Gap {
+pub(super) struct InsertionGap {
     at: usize,
     distance: u8,
 }
 
-/// What became of the slots when a key entered.
+/// The effect of an insertion on the slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Filled {
-    /// Whether a dead slot was filled rather than an empty one.
+pub(super) struct FillOutcome {
+    /// Whether it used a dead slot rather than an empty one.
     pub(super) reused: bool,
-    /// Whether a key is now too far from home for its control byte to tell.
+    /// Whether the distance of a key now exceeds what its control byte can hold.
     pub(super) far: bool,
 }
 
@@ -101,7 +101,7 @@ fn farther(distance: u8) -> u8 {
 impl<R: Record, P: Copy> Slots<'_, R, P> {
     #[inline(always)]
     fn home(&self, key: R::Key) -> usize {
-        slot(hash(R::place(key), self.seed), self.control.len())
+        slot(hash(R::hashed_part(key), self.seed), self.control.len())
     }
 
     /// The slot of `key`.
@@ -126,8 +126,8 @@ impl<R: Record, P: Copy> Slots<'_, R, P> {
         at < self.control.len() && is_live(self.control[at]) && self.records[at].is(key)
     }
 
-    /// Calls `f` with each live slot of the keys that belong where `key` does, until it returns false. The caller tells
-    /// those that are meant.
+    /// Calls `f` with each live slot whose key has the same home as `key`, until it returns false. The caller checks
+    /// the keys.
     #[inline(always)]
     pub(super) fn neighbours(&self, key: R::Key, mut f: impl FnMut(usize) -> bool) {
         let (mut at, mut distance) = (self.home(key), 1);
@@ -140,14 +140,14 @@ impl<R: Record, P: Copy> Slots<'_, R, P> {
         }
     }
 
-    /// Asks for what a search for `key` will read first, so that the misses of several searches pass side by side.
+    /// Prefetches what a search for `key` reads first, so that the cache misses of several searches overlap.
     #[inline(always)]
-    pub(super) fn touch(&self, key: R::Key) {
+    pub(super) fn prefetch(&self, key: R::Key) {
         let home = self.home(key);
-        ask_for(self.control, home);
-        ask_for(self.records, home);
+        prefetch(self.control, home);
+        prefetch(self.records, home);
         if size_of::<P>() > 0 {
-            ask_for(self.payloads, home);
+            prefetch(self.payloads, home);
         }
     }
 
@@ -158,13 +158,13 @@ impl<R: Record, P: Copy> Slots<'_, R, P> {
 }
 
 impl<R: Record, P: Copy> SlotsMut<'_, R, P> {
-    /// The same slots to read.
+    /// The same slots for reading.
     #[inline(always)]
     pub(super) fn read(&self) -> Slots<'_, R, P> {
         Slots { control: self.control, records: self.records, payloads: self.payloads, seed: self.seed }
     }
 
-    /// Searches for `key`, which may enter where the search ends.
+    /// Searches for `key`; finds the slot for inserting it if it is absent.
     #[inline(always)]
     pub(super) fn probe(&self, key: R::Key) -> Probe {
         let (mut at, mut distance) = (self.read().home(key), 1);
@@ -173,9 +173,9 @@ impl<R: Record, P: Copy> SlotsMut<'_, R, P> {
             let control = self.control[at];
             if control & FAR < distance {
                 return Probe::Gap(match dead {
-                    // A dead slot of the very same home.
-                    Some(at) => Gap { at, distance: self.control[at] & FAR },
-                    None => Gap { at, distance },
+                    // A dead slot with the same home.
+                    Some(at) => InsertionGap { at, distance: self.control[at] & FAR },
+                    None => InsertionGap { at, distance },
                 });
             }
             if control & FAR == distance {
@@ -189,11 +189,11 @@ impl<R: Record, P: Copy> SlotsMut<'_, R, P> {
         }
     }
 
-    /// Enters a key that is absent at the gap that its search ended at. Those behind, up to the next slot that is not live, move on
-    /// by one: they are in the order of their homes, so it is the same as if each took the place of one nearer to home.
+    /// Inserts an absent key at the gap that its search found. Shifts the slots from there to the next slot that is not live by one. Since
+    /// keys are in the order of their homes, this has the same effect as displacing one key after another.
     #[inline(always)]
-    pub(super) fn fill(&mut self, gap: Gap, record: R, payload: P) -> Filled {
-        let Gap { at, distance } = gap;
+    pub(super) fn fill(&mut self, gap: InsertionGap, record: R, payload: P) -> FillOutcome {
+        let InsertionGap { at, distance } = gap;
         let mut far = distance == FAR;
         let mut end = at;
         while is_live(self.control[end]) {
@@ -201,7 +201,7 @@ impl<R: Record, P: Copy> SlotsMut<'_, R, P> {
         }
         let reused = self.control[end] != 0;
         if end < at {
-            far |= self.move_on(0, end);
+            far |= self.shift(0, end);
             let last = self.control.len() - 1;
             self.control[0] = farther(self.control[last]);
             self.records[0] = self.records[last];
@@ -209,16 +209,16 @@ impl<R: Record, P: Copy> SlotsMut<'_, R, P> {
             far |= self.control[0] == FAR;
             end = last;
         }
-        far |= self.move_on(at, end);
+        far |= self.shift(at, end);
         self.control[at] = distance;
         self.records[at] = record;
         self.payloads[at] = payload;
-        Filled { reused, far }
+        FillOutcome { reused, far }
     }
 
-    /// Moves the slots `at..end` on by one; whether a key is far from home then.
+    /// Shifts the slots `at..end` by one; returns whether a key is then far from home.
     #[inline(always)]
-    fn move_on(&mut self, at: usize, end: usize) -> bool {
+    fn shift(&mut self, at: usize, end: usize) -> bool {
         self.records.copy_within(at..end, at + 1);
         self.payloads.copy_within(at..end, at + 1);
         let mut greatest = 0;
@@ -230,15 +230,15 @@ impl<R: Record, P: Copy> SlotsMut<'_, R, P> {
         greatest == FAR
     }
 
-    /// Enters a key that is known to be absent.
+    /// Inserts a key known to be absent.
     #[inline(always)]
-    pub(super) fn enter(&mut self, record: R, payload: P) -> Filled {
+    pub(super) fn insert_absent(&mut self, record: R, payload: P) -> FillOutcome {
         let (mut at, mut distance) = (self.read().home(record.key()), 1);
         loop {
             let control = self.control[at];
             let stored = control & FAR;
             if stored < distance || (stored == distance && control & DEAD != 0) {
-                return self.fill(Gap { at, distance }, record, payload);
+                return self.fill(InsertionGap { at, distance }, record, payload);
             }
             (at, distance) = (next(at, self.control.len()), farther(distance));
         }
@@ -246,16 +246,16 @@ impl<R: Record, P: Copy> SlotsMut<'_, R, P> {
 
     /// Marks a live slot as dead.
     #[inline(always)]
-    pub(super) fn kill(&mut self, at: usize) {
+    pub(super) fn mark_dead(&mut self, at: usize) {
         self.control[at] |= DEAD;
     }
 
-    /// Enters all live slots of other slots, none of whose keys is here; whether a key is far from home then.
-    pub(super) fn pour(&mut self, from: Slots<'_, R, P>) -> bool {
+    /// Inserts all live records of another table, whose keys must be absent; returns whether a key is then far from home.
+    pub(super) fn insert_all(&mut self, from: Slots<'_, R, P>) -> bool {
         let mut far = false;
         for (at, &control) in from.control.iter().enumerate() {
             if is_live(control) {
-                far |= self.enter(from.records[at], from.payloads[at]).far;
+                far |= self.insert_absent(from.records[at], from.payloads[at]).far;
             }
         }
         far
@@ -281,14 +281,14 @@ mod tests {
             self.0 == key
         }
 
-        /// One place for many keys.
-        fn place(key: u64) -> u64 {
+        /// Gives many keys the same home.
+        fn hashed_part(key: u64) -> u64 {
             key / 1000
         }
     }
 
     #[test]
-    fn keys_of_one_home_are_found_beyond_the_distance_that_a_byte_tells() {
+    fn keys_of_one_home_are_found_beyond_the_largest_stored_distance() {
         let (mut control, mut records, mut payloads) = (vec![0; 1001], vec![Number(0); 1001], vec![0; 1001]);
         let mut slots =
             SlotsMut { control: &mut control, records: &mut records, payloads: &mut payloads, seed: 0 };
@@ -299,7 +299,7 @@ mod tests {
         }
         for key in (0..900).step_by(3) {
             let at = slots.read().find(key).unwrap();
-            slots.kill(at);
+            slots.mark_dead(at);
         }
         for key in 0..1000 {
             let found = slots.read().find(key).map(|at| slots.payloads[at]);
@@ -307,12 +307,12 @@ mod tests {
         }
         let Probe::Gap(gap) = slots.probe(300) else { panic!("300 is absent") };
         assert!(slots.fill(gap, Number(300), 1).reused);
-        let mut met = 0;
+        let mut visited = 0;
         slots.read().neighbours(5, |_| {
-            met += 1;
+            visited += 1;
             true
         });
-        assert_eq!(met, 601);
+        assert_eq!(visited, 601);
         assert_eq!(slots.read().live().count(), 601);
     }
 }

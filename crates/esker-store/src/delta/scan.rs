@@ -1,46 +1,46 @@
-//! The waist over a dynamic graph: live slots of a chunk are gathered into a buffer of the worker and handed over as a slice.
+//! Scans of a dynamic graph: a worker copies the live slots of a chunk to its buffer and hands them over as a slice.
 //!
-//! Vertices come in the order of their ids, so what an algorithm keeps per vertex is read in order; the chunks of the next few
-//! are asked for ahead. A list of at most [`FIRST_SLOTS`] slots comes in one piece.
+//! Vertices come in order of id, so an algorithm reads its arrays over vertices sequentially. The chunks of the next few vertices
+//! are prefetched. A list of at most [`FIRST_SLOTS`] slots comes in one piece.
 
 use esker_graph::{
     Direction, Flow, Graph, Lists, Piece, Run, Select, Stop, VertexId, Visitor, Weight, vertex,
 };
 
-use super::chunk::Edge;
+use super::chunk::EdgeRecord;
 use super::compact::{SLACK, compact};
 use super::graph::{DynamicGraph, Edges};
-use super::index::{Index, Indexed, Indexes};
+use super::index::{IndexedLocation, VertexIndex, VertexIndexes};
 use super::layout::Payload;
 use super::robin::Slots;
 use super::shard::Shard;
-use super::side::{Side, with_shards};
+use super::sharded::{ShardedLists, with_shards};
 
-/// Slots that are gathered at first: searches have often had enough after a few neighbours.
+/// Number of slots in the first piece: searches often need only a few neighbours.
 const FIRST_SLOTS: usize = 1 << 8;
-/// Slots that are gathered at a time after that.
+/// Number of slots in later pieces.
 const PIECE_SLOTS: usize = 1 << 12;
-/// Vertices and entries below which a scan stays on the calling thread.
+/// Maximum number of vertices and arcs for a scan on the calling thread.
 const SERIAL_ENTRIES_MAX: usize = 1 << 13;
-/// How many lists ahead a chunk is asked for; and how many, where a list begins.
+/// How many lists ahead a chunk is prefetched, and how many lists ahead its index entry.
 const AHEAD: usize = 8;
 const FAR_AHEAD: usize = 32;
-/// Units of shared work per worker, so that uneven units even out, and their size.
+/// Number of units of shared work per worker, which evens out uneven units, and their maximum size.
 const UNITS_PER_WORKER: usize = 64;
 const UNIT_VERTICES_MAX: usize = 1024;
 
-/// A worker's own lists: what it gathered.
-struct Buffer<W> {
+/// A worker's buffer for gathered targets and weights.
+struct GatherBuffer<W> {
     targets: Vec<VertexId>,
     weights: Vec<W>,
 }
 
-impl<W: Weight> Buffer<W> {
+impl<W: Weight> GatherBuffer<W> {
     fn new() -> Self {
         Self { targets: vec![0; SLACK], weights: vec![W::default(); SLACK] }
     }
 
-    fn make_room(&mut self, entries: usize) {
+    fn grow(&mut self, entries: usize) {
         if self.targets.len() < entries + SLACK {
             let room = (entries + SLACK).next_power_of_two();
             self.targets.resize(room, 0);
@@ -48,35 +48,35 @@ impl<W: Weight> Buffer<W> {
         }
     }
 
-    /// Gathers the live slots of a range; how many there are.
+    /// Gathers the live slots of a range; returns their number.
     #[inline(always)]
-    fn gather<E: Edge, P: Payload>(
+    fn gather<E: EdgeRecord, P: Payload>(
         &mut self,
         slots: &Slots<'_, E, P>,
         range: std::ops::Range<usize>,
-        weigh: impl Weigh<P, W>,
+        weigh: impl WeightSource<P, W>,
     ) -> usize {
-        self.make_room(range.len());
+        self.grow(range.len());
         let control = &slots.control[range.clone()];
         weigh.gather(control, &slots.payloads[range.clone()], &mut self.weights);
         E::gather(control, &slots.records[range], &mut self.targets)
     }
 }
 
-/// How weights come from payloads.
-trait Weigh<P, W>: Copy + Sync {
-    /// The weight of one edge.
+/// Converts payloads to weights.
+trait WeightSource<P, W>: Copy + Sync {
+    /// The weight for a payload.
     fn weight(self, payload: &P) -> W;
 
-    /// Those of live slots to the front of `to`.
+    /// Copies the weights of live slots to the front of `to`.
     fn gather(self, control: &[u8], payloads: &[P], to: &mut [W]);
 }
 
-/// A payload is the weight.
+/// The payload is the weight.
 #[derive(Clone, Copy)]
-struct Itself;
+struct PayloadWeight;
 
-impl<P: Payload> Weigh<P, P> for Itself {
+impl<P: Payload> WeightSource<P, P> for PayloadWeight {
     #[inline(always)]
     fn weight(self, payload: &P) -> P {
         *payload
@@ -90,11 +90,11 @@ impl<P: Payload> Weigh<P, P> for Itself {
     }
 }
 
-/// There are no weights.
+/// No weights.
 #[derive(Clone, Copy)]
-struct Nothing;
+struct NoWeight;
 
-impl<P> Weigh<P, ()> for Nothing {
+impl<P> WeightSource<P, ()> for NoWeight {
     #[inline(always)]
     fn weight(self, _: &P) {}
 
@@ -102,48 +102,50 @@ impl<P> Weigh<P, ()> for Nothing {
     fn gather(self, _: &[u8], _: &[P], _: &mut [()]) {}
 }
 
-/// A scan of the lists of one side.
-struct Scan<'a, E, P, W, V, F> {
+/// A scan of the lists of one direction.
+struct DynamicScan<'a, E, P, W, V, F> {
     shards: &'a [Shard<E, P>],
-    index: &'a Index,
+    index: &'a VertexIndex,
     run: &'a Run,
     visitor: &'a V,
     weigh: F,
     kind: std::marker::PhantomData<fn() -> W>,
 }
 
-impl<E: Edge, P: Payload, W: Weight, V: Visitor<W>, F: Weigh<P, W>> Scan<'_, E, P, W, V, F> {
+impl<E: EdgeRecord, P: Payload, W: Weight, V: Visitor<W>, F: WeightSource<P, W>>
+    DynamicScan<'_, E, P, W, V, F>
+{
     fn all(&self, select: Select<'_>, num_vertices: usize, entries: usize) -> Result<Vec<V::State>, Stop> {
         let units = self.run.threads() * UNITS_PER_WORKER;
         let unit = (num_vertices / units).next_multiple_of(64).clamp(64, UNIT_VERTICES_MAX);
         let unit = if num_vertices + entries <= SERIAL_ENTRIES_MAX { num_vertices } else { unit };
-        let new_state = || (self.visitor.new_state(), Buffer::new());
+        let new_state = || (self.visitor.new_state(), GatherBuffer::new());
         let states = match select {
             Select::All => self.run.share_ranges(num_vertices, unit, new_state, |state, range| {
-                self.offer(state, range.map(vertex))
+                self.visit_lists(state, range.map(vertex))
             }),
             Select::Bits(bits) => self.run.share_ranges(num_vertices, unit, new_state, |state, range| {
-                self.offer(state, bits.iter_range(range))
+                self.visit_lists(state, bits.iter_range(range))
             }),
             Select::List(list) => {
-                let few = self.run.threads() == 1 || self.is_handful(list);
+                let few = self.run.threads() == 1 || self.is_small(list);
                 let unit = if few { list.len() } else { (list.len() / units).clamp(1, UNIT_VERTICES_MAX) };
                 self.run.share(list.len().div_ceil(unit.max(1)), new_state, |state, i| {
                     let part = &list[i * unit..((i + 1) * unit).min(list.len())];
                     let vertices = part.iter().enumerate().map(|(at, &v)| {
                         if let Some(&later) = part.get(at + FAR_AHEAD) {
-                            self.index.touch(later);
+                            self.index.prefetch(later);
                         }
                         v
                     });
-                    self.offer(state, vertices)
+                    self.visit_lists(state, vertices)
                 })
             }
         };
         Ok(states?.into_iter().map(|(state, _)| state).collect())
     }
 
-    fn is_handful(&self, list: &[VertexId]) -> bool {
+    fn is_small(&self, list: &[VertexId]) -> bool {
         let mut entries = list.len();
         entries <= SERIAL_ENTRIES_MAX
             && list.iter().all(|&v| {
@@ -152,60 +154,66 @@ impl<E: Edge, P: Payload, W: Weight, V: Visitor<W>, F: Weigh<P, W>> Scan<'_, E, 
             })
     }
 
-    /// Hands over the lists of some vertices, each a little after its chunk was asked for.
+    /// Visits the lists of some vertices, each a few vertices after prefetching it.
     #[inline(always)]
-    fn offer(
+    fn visit_lists(
         &self,
-        state: &mut (V::State, Buffer<W>),
+        state: &mut (V::State, GatherBuffer<W>),
         vertices: impl Iterator<Item = VertexId>,
     ) -> Result<(), Stop> {
-        let (mut asked, mut count) = ([(0, Indexed::default()); AHEAD], 0_usize);
+        let (mut asked, mut count) = ([(0, IndexedLocation::default()); AHEAD], 0_usize);
         for v in vertices {
             if self.index.degree(v) == 0 || !self.visitor.wants(v) {
                 continue;
             }
-            let place = self.index.place(v);
-            self.touch(v, place);
+            let location = self.index.location(v);
+            self.prefetch(v, location);
             if count.is_multiple_of(64) {
                 self.run.check()?;
             }
-            let (before, place) = std::mem::replace(&mut asked[count % AHEAD], (v, place));
+            let (before, location) = std::mem::replace(&mut asked[count % AHEAD], (v, location));
             if count >= AHEAD {
-                self.hand_over(state, before, place)?;
+                self.visit_list(state, before, location)?;
             }
             count += 1;
         }
         for i in count.saturating_sub(AHEAD)..count {
-            let (v, place) = asked[i % AHEAD];
-            self.hand_over(state, v, place)?;
+            let (v, location) = asked[i % AHEAD];
+            self.visit_list(state, v, location)?;
         }
         Ok(())
     }
 
     #[inline(always)]
-    fn touch(&self, v: VertexId, place: Indexed) {
-        let shard = &self.shards[usize::from(place.shard)];
-        if place.low {
-            shard.touch_low(v);
+    fn prefetch(&self, v: VertexId, location: IndexedLocation) {
+        let shard = &self.shards[usize::from(location.shard)];
+        if location.low {
+            shard.prefetch_low(v);
         } else {
-            shard.touch_chunk(place.chunk, usize::from(place.class));
+            shard.prefetch_chunk(location.chunk, usize::from(location.class));
         }
     }
 
     #[inline(always)]
-    fn hand_over(&self, state: &mut (V::State, Buffer<W>), v: VertexId, place: Indexed) -> Result<(), Stop> {
-        if place.low {
-            self.offer_low(state, v, place);
+    fn visit_list(
+        &self,
+        state: &mut (V::State, GatherBuffer<W>),
+        v: VertexId,
+        location: IndexedLocation,
+    ) -> Result<(), Stop> {
+        if location.low {
+            self.visit_low(state, v, location);
             return Ok(());
         }
-        let slots = self.shards[usize::from(place.shard)].slots_at(place.chunk, usize::from(place.class));
-        self.offer_chunk(state, v, &slots)
+        let slots =
+            self.shards[usize::from(location.shard)].slots_at(location.chunk, usize::from(location.class));
+        self.visit_chunk(state, v, &slots)
     }
 
     #[inline(always)]
-    fn offer_chunk(
+    fn visit_chunk(
         &self,
-        (state, buffer): &mut (V::State, Buffer<W>),
+        (state, buffer): &mut (V::State, GatherBuffer<W>),
         v: VertexId,
         slots: &Slots<'_, E, P>,
     ) -> Result<(), Stop> {
@@ -227,10 +235,15 @@ impl<E: Edge, P: Payload, W: Weight, V: Visitor<W>, F: Weigh<P, W>> Scan<'_, E, 
         Ok(())
     }
 
-    fn offer_low(&self, (state, buffer): &mut (V::State, Buffer<W>), v: VertexId, place: Indexed) {
+    fn visit_low(
+        &self,
+        (state, buffer): &mut (V::State, GatherBuffer<W>),
+        v: VertexId,
+        location: IndexedLocation,
+    ) {
         let mut count = 0;
-        buffer.make_room(self.index.degree(v));
-        self.shards[usize::from(place.shard)].each_low(v, |slots, at| {
+        buffer.grow(self.index.degree(v));
+        self.shards[usize::from(location.shard)].each_low(v, |slots, at| {
             buffer.targets[count] = slots.records[at].target;
             buffer.weights[count] = self.weigh.weight(&slots.payloads[at]);
             count += 1;
@@ -240,8 +253,8 @@ impl<E: Edge, P: Payload, W: Weight, V: Visitor<W>, F: Weigh<P, W>> Scan<'_, E, 
     }
 }
 
-impl<P: Payload, V: Payload> DynamicGraph<P, V> {
-    /// Makes the index of all vertices that scans and degrees are quick by: 12 bytes a vertex and direction. The first scan after a
+impl<P: Payload> DynamicGraph<P> {
+    /// Builds the index of all vertices, which speeds up scans and degrees: 12 bytes a vertex and direction. The first scan after a
     /// change does it too.
     ///
     /// # Errors
@@ -250,18 +263,18 @@ impl<P: Payload, V: Payload> DynamicGraph<P, V> {
         self.indexes(run).map(|_| ())
     }
 
-    fn indexes(&self, run: &Run) -> Result<&Indexes, Stop> {
+    fn indexes(&self, run: &Run) -> Result<&VertexIndexes, Stop> {
         if let Some(indexes) = self.indexes.get() {
             return Ok(indexes);
         }
         let n = self.num_vertices();
-        let incoming = self.incoming.as_ref().map(|side| Index::new(side, n, run)).transpose()?;
-        let made = Indexes { out: Index::new(&self.out, n, run)?, incoming };
-        // Another scan may have been quicker; then its index serves.
+        let incoming = self.incoming.as_ref().map(|side| VertexIndex::new(side, n, run)).transpose()?;
+        let made = VertexIndexes { out: VertexIndex::new(&self.out, n, run)?, incoming };
+        // Another scan may have been faster; use its index.
         Ok(self.indexes.get_or_init(|| made))
     }
 
-    fn side(&self, direction: Direction) -> Option<&Side<P>> {
+    fn lists_of(&self, direction: Direction) -> Option<&ShardedLists<P>> {
         match (direction, self.options.edges) {
             (Direction::In, Edges::OutAndIn) => self.incoming.as_ref(),
             (Direction::In, Edges::Out) => None,
@@ -269,18 +282,21 @@ impl<P: Payload, V: Payload> DynamicGraph<P, V> {
         }
     }
 
-    pub(super) fn kept(&self, direction: Direction) -> Result<&Side<P>, Stop> {
-        self.side(direction)
-            .ok_or_else(|| Stop::Unsuitable("the dynamic graph is kept without its in-edges".to_owned()))
+    pub(super) fn require_lists(&self, direction: Direction) -> Result<&ShardedLists<P>, Stop> {
+        self.lists_of(direction).ok_or_else(|| {
+            Stop::Unsuitable("the dynamic graph has no in-lists: create it with `Edges::OutAndIn`".to_owned())
+        })
     }
 
     #[inline(always)]
     fn degree_of(&self, direction: Direction, v: VertexId) -> usize {
         match (self.indexes.get(), direction, self.options.edges) {
-            (Some(Indexes { incoming: Some(index), .. }), Direction::In, Edges::OutAndIn) => index.degree(v),
-            (Some(Indexes { out, .. }), Direction::Out, _)
-            | (Some(Indexes { out, .. }), _, Edges::Undirected) => out.degree(v),
-            _ => self.side(direction).expect("the direction is kept").degree(v),
+            (Some(VertexIndexes { incoming: Some(index), .. }), Direction::In, Edges::OutAndIn) => {
+                index.degree(v)
+            }
+            (Some(VertexIndexes { out, .. }), Direction::Out, _)
+            | (Some(VertexIndexes { out, .. }), _, Edges::Undirected) => out.degree(v),
+            _ => self.lists_of(direction).expect("the graph has lists of this direction").degree(v),
         }
     }
 
@@ -290,9 +306,9 @@ impl<P: Payload, V: Payload> DynamicGraph<P, V> {
         direction: Direction,
         select: Select<'_>,
         visitor: &Vis,
-        weigh: impl Weigh<P, W>,
+        weigh: impl WeightSource<P, W>,
     ) -> Result<Vec<Vis::State>, Stop> {
-        let side = self.kept(direction)?;
+        let side = self.require_lists(direction)?;
         let indexes = self.indexes(run)?;
         let index = match (&indexes.incoming, direction) {
             (Some(incoming), Direction::In) => incoming,
@@ -300,7 +316,7 @@ impl<P: Payload, V: Payload> DynamicGraph<P, V> {
         };
         let kind = std::marker::PhantomData;
         with_shards!(&side.shards, shards => {
-            let scan = Scan { shards, index, run, visitor, weigh, kind };
+            let scan = DynamicScan { shards, index, run, visitor, weigh, kind };
             scan.all(select, self.num_vertices(), side.edges() as usize)
         })
     }
@@ -309,29 +325,30 @@ impl<P: Payload, V: Payload> DynamicGraph<P, V> {
         &self,
         direction: Direction,
         v: VertexId,
-        weigh: impl Weigh<P, W>,
+        weigh: impl WeightSource<P, W>,
         f: impl FnOnce(&[VertexId], &[W]) -> R,
     ) -> Result<R, Stop> {
         let mut list = Vec::new();
-        self.kept(direction)?.each_edge(v, |target, payload| list.push((target, weigh.weight(payload))));
+        self.require_lists(direction)?
+            .each_edge(v, |target, payload| list.push((target, weigh.weight(payload))));
         list.sort_unstable_by_key(|&(target, _)| target);
         let (targets, weights): (Vec<_>, Vec<_>) = list.into_iter().unzip();
         Ok(f(&targets, &weights))
     }
 }
 
-/// A dynamic graph without the payloads of its edges, for algorithms that need none, whatever the payloads are.
+/// A dynamic graph without the payloads of its edges, for algorithms that need no weights.
 #[derive(Debug)]
-pub struct Unweighted<'a, P, V>(&'a DynamicGraph<P, V>);
+pub struct Unweighted<'a, P>(&'a DynamicGraph<P>);
 
-impl<P: Payload, V: Payload> DynamicGraph<P, V> {
+impl<P: Payload> DynamicGraph<P> {
     /// The graph without its payloads.
-    pub fn unweighted(&self) -> Unweighted<'_, P, V> {
+    pub fn unweighted(&self) -> Unweighted<'_, P> {
         Unweighted(self)
     }
 }
 
-/// Implements the waist for a type: an expression for the graph, the weight and how it comes from a payload.
+/// Implements [`Graph`] and [`Lists`] for a type, given an expression for the graph, the weight type and the conversion from payloads.
 macro_rules! waist {
     ([$($generics:tt)*], $graph:ty, $weight:ty, $self:ident => $inner:expr, $of:expr) => {
         impl<$($generics)*> Graph for $graph {
@@ -351,7 +368,7 @@ macro_rules! waist {
             }
 
             fn has(&$self, direction: Direction) -> bool {
-                $inner.side(direction).is_some()
+                $inner.lists_of(direction).is_some()
             }
 
             #[inline(always)]
@@ -370,7 +387,7 @@ macro_rules! waist {
             }
         }
 
-        /// A list is gathered and sorted at each call.
+        /// Gathers and sorts the list at each call.
         impl<$($generics)*> Lists for $graph {
             fn with_list<R>(
                 &$self,
@@ -384,5 +401,5 @@ macro_rules! waist {
     };
 }
 
-waist!([P: Payload + Weight, V: Payload], DynamicGraph<P, V>, P, self => self, Itself);
-waist!([P: Payload, V: Payload], Unweighted<'_, P, V>, (), self => self.0, Nothing);
+waist!([P: Payload + Weight], DynamicGraph<P>, P, self => self, PayloadWeight);
+waist!([P: Payload], Unweighted<'_, P>, (), self => self.0, NoWeight);

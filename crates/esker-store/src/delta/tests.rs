@@ -1,4 +1,4 @@
-//! Against a plain map, operation by operation; keys that collide; memory that runs out.
+//! Tests of the dynamic graph: against a map, with colliding keys, and with memory that runs out.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::{Applied, DynamicGraph, DynamicGraphOptions, Edges, Update};
 use crate::io::{Disk, RealDisk, Scratch};
 
-/// What a graph should hold: for each pair, the payloads of its edges in the order they were entered.
+/// The expected edges: for each pair of vertices, the payloads in order of insertion.
 #[derive(Debug, Default)]
 struct Model {
     pairs: BTreeMap<(VertexId, VertexId), Vec<u64>>,
@@ -25,7 +25,7 @@ impl Model {
         Some(std::mem::replace(&mut copies[0], payload))
     }
 
-    /// Payloads by (source, target), each copy by itself, sorted.
+    /// All arcs with their payloads, sorted.
     fn arcs(&self, undirected: bool) -> Vec<(VertexId, VertexId, u64)> {
         let mut arcs = Vec::new();
         for (&(u, v), copies) in &self.pairs {
@@ -42,23 +42,21 @@ impl Model {
 }
 
 #[derive(Debug, Clone)]
-enum Step {
+enum Operation {
     Insert(VertexId, VertexId, u64),
     Remove(VertexId, VertexId),
-    Update(VertexId, VertexId, u64),
     RemoveAllOf(VertexId),
     Clear,
 }
 
-/// Many edges of a few sources, so that lists grow and shrink past every threshold.
-fn step(vertices: VertexId) -> impl Strategy<Value = Step> {
+/// Operations with many edges of few sources, so that lists grow and shrink across every threshold.
+fn operation(vertices: VertexId) -> impl Strategy<Value = Operation> {
     let vertex = move || prop_oneof![2 => 0..vertices, 1 => 0..3.min(vertices)];
     prop_oneof![
-        300 => (vertex(), vertex(), any::<u64>()).prop_map(|(u, v, p)| Step::Insert(u, v, p)),
-        150 => (vertex(), vertex()).prop_map(|(u, v)| Step::Remove(u, v)),
-        30 => (vertex(), vertex(), any::<u64>()).prop_map(|(u, v, p)| Step::Update(u, v, p)),
-        10 => vertex().prop_map(Step::RemoveAllOf),
-        1 => Just(Step::Clear),
+        300 => (vertex(), vertex(), any::<u64>()).prop_map(|(u, v, p)| Operation::Insert(u, v, p)),
+        150 => (vertex(), vertex()).prop_map(|(u, v)| Operation::Remove(u, v)),
+        10 => vertex().prop_map(Operation::RemoveAllOf),
+        1 => Just(Operation::Clear),
     ]
 }
 
@@ -71,7 +69,7 @@ fn options() -> impl Strategy<Value = (DynamicGraphOptions, bool)> {
     )
 }
 
-type Graph = DynamicGraph<u64, u32>;
+type Graph = DynamicGraph<u64>;
 
 fn make((options, mapped): (DynamicGraphOptions, bool)) -> Graph {
     let scratch =
@@ -79,48 +77,40 @@ fn make((options, mapped): (DynamicGraphOptions, bool)) -> Graph {
     DynamicGraph::new(DynamicGraphOptions { scratch, ..options }).unwrap()
 }
 
-/// The undirected edge that a pair names.
-fn named(graph: &Graph, u: VertexId, v: VertexId) -> (VertexId, VertexId) {
+/// The key of an edge in the model: ordered if the graph is undirected.
+fn model_key(graph: &Graph, u: VertexId, v: VertexId) -> (VertexId, VertexId) {
     if graph.options().edges == Edges::Undirected { (u.min(v), u.max(v)) } else { (u, v) }
 }
 
-fn take(graph: &mut Graph, model: &mut Model, step: &Step) {
-    match *step {
-        Step::Insert(u, v, payload) => {
-            let (a, b) = named(graph, u, v);
+fn perform(graph: &mut Graph, model: &mut Model, operation: &Operation) {
+    match *operation {
+        Operation::Insert(u, v, payload) => {
+            let (a, b) = model_key(graph, u, v);
             assert_eq!(graph.insert(u, v, payload).unwrap(), model.insert(a, b, payload));
         }
-        Step::Remove(u, v) => {
-            let removed = model.pairs.remove(&named(graph, u, v)).map_or(0, |copies| copies.len());
+        Operation::Remove(u, v) => {
+            let removed = model.pairs.remove(&model_key(graph, u, v)).map_or(0, |copies| copies.len());
             assert_eq!(graph.remove(u, v), removed);
         }
-        Step::Update(u, v, payload) => {
-            let copies = model.pairs.get_mut(&named(graph, u, v));
-            let count = copies.map_or(0, |copies| {
-                copies.iter_mut().for_each(|copy| *copy ^= payload);
-                copies.len()
-            });
-            assert_eq!(graph.update(u, v, |copy| *copy ^= payload), count);
-        }
-        Step::RemoveAllOf(u) => {
+        Operation::RemoveAllOf(u) => {
             for (v, _) in graph.neighbours(u) {
                 graph.remove(u, v);
             }
             let undirected = graph.options().edges == Edges::Undirected;
             model.pairs.retain(|&(a, b), _| a != u && !(undirected && b == u));
         }
-        Step::Clear => {
+        Operation::Clear => {
             graph.clear();
             model.pairs.clear();
         }
     }
 }
 
-/// Everything that a graph holds, sorted, out-lists and (reversed) in-lists.
+/// All arcs of a graph, sorted: from its out-lists, and from its in-lists, reversed.
 fn held(graph: &Graph) -> [Vec<(VertexId, VertexId, u64)>; 2] {
     let mut held = [Vec::new(), Vec::new()];
     for u in 0..graph.num_vertices() as VertexId {
-        graph.for_each_neighbour(u, |v, &payload| held[0].push((u, v, payload)));
+        graph.out.each_edge(u, |v, &payload| held[0].push((u, v, payload)));
         if let Some(incoming) = &graph.incoming {
             incoming.each_edge(u, |v, &payload| held[1].push((v, u, payload)));
         }
@@ -138,9 +128,6 @@ fn compare(graph: &Graph, model: &Model) {
         assert_eq!(incoming, arcs);
     }
     assert_eq!(graph.num_entries(), arcs.len() as u64);
-    let mut sources: Vec<_> = arcs.iter().map(|arc| arc.0).collect();
-    sources.dedup();
-    assert_eq!(graph.num_sources(), sources.len());
     for u in 0..graph.num_vertices() as VertexId {
         assert_eq!(graph.out_degree(u), arcs.iter().filter(|arc| arc.0 == u).count());
     }
@@ -154,22 +141,21 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
     #[test]
-    fn holds_what_a_map_holds(
+    fn operations_agree_with_a_map(
         options in options(),
         vertices in prop_oneof![Just(3 as VertexId), Just(20), Just(300)],
-        steps in prop::collection::vec(step(300), 1..1500),
+        operations in prop::collection::vec(operation(300), 1..1500),
     ) {
         let mut graph = make(options);
         let mut model = Model { multigraph: graph.options().multigraph, ..Model::default() };
-        for (i, step) in steps.iter().enumerate() {
-            let step = match *step {
-                Step::Insert(u, v, p) => Step::Insert(u % vertices, v % vertices, p),
-                Step::Remove(u, v) => Step::Remove(u % vertices, v % vertices),
-                Step::Update(u, v, p) => Step::Update(u % vertices, v % vertices, p),
-                Step::RemoveAllOf(u) => Step::RemoveAllOf(u % vertices),
-                Step::Clear => Step::Clear,
+        for (i, operation) in operations.iter().enumerate() {
+            let operation = match *operation {
+                Operation::Insert(u, v, p) => Operation::Insert(u % vertices, v % vertices, p),
+                Operation::Remove(u, v) => Operation::Remove(u % vertices, v % vertices),
+                Operation::RemoveAllOf(u) => Operation::RemoveAllOf(u % vertices),
+                Operation::Clear => Operation::Clear,
             };
-            take(&mut graph, &mut model, &step);
+            perform(&mut graph, &mut model, &operation);
             if i % 250 == 0 {
                 compare(&graph, &model);
             }
@@ -178,7 +164,7 @@ proptest! {
     }
 
     #[test]
-    fn batches_do_what_single_updates_do(
+    fn batches_agree_with_single_updates(
         options in options(),
         vertices in prop_oneof![Just(20 as VertexId), Just(3000)],
         updates in prop::collection::vec((0..3000 as VertexId, 0..3000 as VertexId, 0..3_u64), 1..2000),
@@ -214,22 +200,24 @@ fn apply(graph: &Graph, model: &mut Model, updates: &[Update<u64>]) -> Applied {
     for update in updates {
         match *update {
             Update::Insert { source, target, payload } => {
-                let (a, b) = named(graph, source, target);
+                let (a, b) = model_key(graph, source, target);
                 match model.insert(a, b, payload) {
                     None => applied.inserted += 1,
                     Some(_) => applied.replaced += 1,
                 }
             }
-            Update::Remove { source, target } => match model.pairs.remove(&named(graph, source, target)) {
-                Some(copies) => applied.removed += copies.len() as u64,
-                None => applied.missing += 1,
-            },
+            Update::Remove { source, target } => {
+                match model.pairs.remove(&model_key(graph, source, target)) {
+                    Some(copies) => applied.removed += copies.len() as u64,
+                    None => applied.missing += 1,
+                }
+            }
         }
     }
     applied
 }
 
-/// What a scan hands over, sorted.
+/// Collects the arcs of a scan.
 struct Collect;
 
 impl Visitor<()> for Collect {
@@ -253,26 +241,14 @@ impl Visitor<()> for Collect {
 /// Lists, scans and degrees against the model.
 fn lists_agree(graph: &Graph, model: &Model, run: &Run) {
     let arcs = model.arcs(graph.options().edges == Edges::Undirected);
-    let sorted = graph.sorted_lists(Direction::Out, run).unwrap();
-    let mut flat = Vec::new();
-    for (i, &source) in sorted.sources.iter().enumerate() {
-        assert!(i == 0 || sorted.sources[i - 1] < source);
-        let range = sorted.list(i);
-        assert!(sorted.targets[range.clone()].is_sorted());
-        flat.extend(range.map(|at| (source, sorted.targets[at], sorted.payloads[at])));
+    let mut listed = Vec::new();
+    for u in (0..graph.num_vertices()).map(vertex) {
+        let list = graph.neighbours(u);
+        assert!(list.is_sorted_by_key(|entry| entry.0));
+        listed.extend(list.into_iter().map(|(v, payload)| (u, v, payload)));
     }
-    flat.sort_unstable();
-    assert_eq!(flat, arcs);
-    let visited = graph
-        .for_each_list(Direction::Out, run, Vec::new, |state, v, targets, payloads| {
-            state.extend(targets.iter().zip(payloads.iter()).map(|(&target, &payload)| (v, target, payload)));
-            targets.sort_unstable();
-            Ok(())
-        })
-        .unwrap();
-    let mut visited = visited.concat();
-    visited.sort_unstable();
-    assert_eq!(visited, arcs);
+    listed.sort_unstable();
+    assert_eq!(listed, arcs);
     let waist = graph.unweighted();
     let selected: Vec<VertexId> = (0..graph.num_vertices()).rev().step_by(3).map(vertex).collect();
     let bits = esker_graph::Bitmap::new(graph.num_vertices());
@@ -296,9 +272,8 @@ fn lists_agree(graph: &Graph, model: &Model, run: &Run) {
     }
 }
 
-/// A list longer than a piece comes in several, of which enough may be had.
 #[test]
-fn a_long_list_comes_in_pieces_that_can_be_enough() {
+fn a_visitor_can_stop_a_long_list_after_its_first_piece() {
     struct First;
     impl Visitor<f64> for First {
         type State = usize;
@@ -325,15 +300,14 @@ fn a_long_list_comes_in_pieces_that_can_be_enough() {
         .unwrap();
     assert_eq!((first, last), (0.0, 199_999.0));
     let error = graph.scan(&run, Direction::In, Select::All, &First).unwrap_err().to_string();
-    assert!(error.contains("without its in-edges"), "{error}");
+    assert!(error.contains("has no in-lists"), "{error}");
     let cancelled = Run::with_threads(2).unwrap();
     cancelled.cancel().cancel();
     assert!(graph.scan(&cancelled, Direction::Out, Select::All, &First).is_err());
 }
 
-/// An edge that comes after an index was made is seen.
 #[test]
-fn a_change_makes_a_new_index() {
+fn scans_after_a_change_see_the_change() {
     let mut graph: DynamicGraph = DynamicGraph::new(plain(Edges::Undirected, false)).unwrap();
     let run = Run::with_threads(2).unwrap();
     let mut edges = Vec::new();
@@ -359,7 +333,7 @@ fn plain(edges: Edges, multigraph: bool) -> DynamicGraphOptions {
 }
 
 #[test]
-fn a_hub_of_many_edges_is_emptied_and_filled_again() {
+fn a_hub_can_be_emptied_and_refilled_without_growing_memory() {
     let mut graph: DynamicGraph<u64> = DynamicGraph::new(plain(Edges::Out, false)).unwrap();
     let mut most = 0;
     for round in 0..3 {
@@ -379,7 +353,7 @@ fn a_hub_of_many_edges_is_emptied_and_filled_again() {
         for v in 0..200_000_u32 {
             assert_eq!(graph.remove(7, vertex(v as usize)), 1);
         }
-        assert_eq!((graph.out_degree(7), graph.num_entries(), graph.num_sources()), (0, 0, 0));
+        assert_eq!((graph.out_degree(7), graph.num_entries()), (0, 0));
         assert_eq!(graph.remove(7, 3), 0);
     }
     graph.clear();
@@ -387,14 +361,14 @@ fn a_hub_of_many_edges_is_emptied_and_filled_again() {
 }
 
 #[test]
-fn copies_by_the_thousand_make_no_long_probes() {
+fn thousands_of_copies_of_an_edge_are_counted_and_removed() {
     let mut graph: DynamicGraph<u64> = DynamicGraph::new(plain(Edges::OutAndIn, true)).unwrap();
     for payload in 0..100_000 {
         assert_eq!(graph.insert(1, 2, payload).unwrap(), None);
         graph.insert(1, payload as VertexId, payload).unwrap();
     }
     let mut seen = vec![0; 100_000];
-    graph.for_each_neighbour(1, |v, &payload| seen[payload as usize] += usize::from(v == 2));
+    graph.out.each_edge(1, |v, &payload| seen[payload as usize] += usize::from(v == 2));
     assert_eq!(seen.iter().filter(|&&count| count == 1).count(), 99_999);
     assert_eq!(seen[2], 2);
     assert_eq!(graph.remove(1, 2), 100_001);
@@ -402,15 +376,15 @@ fn copies_by_the_thousand_make_no_long_probes() {
     assert_eq!(graph.get(1, 2), None);
 }
 
-/// Targets that all belong in one slot of a table of 64 slots and of its doublings.
+/// All targets have the same home slot in tables of 64 slots and their doublings.
 #[test]
-fn keys_that_collide_on_purpose_change_the_hashes() {
+fn colliding_keys_change_the_hash_seed() {
     let collide = |key: VertexId| super::hash::hash(key as usize as u64, 0) >> 50 == 5;
     let keys: Vec<VertexId> = (0..).filter(|&key| collide(key)).take(2000).collect();
     let mut graph: DynamicGraph<u64> = DynamicGraph::new(plain(Edges::OutAndIn, false)).unwrap();
     for round in 0..2 {
         for &key in &keys {
-            // As targets of one source, and as sources.
+            // Use the keys as targets of one source, and as sources.
             graph.insert(0, key, round).unwrap();
             graph.insert(key, 0, round).unwrap();
         }
@@ -422,7 +396,7 @@ fn keys_that_collide_on_purpose_change_the_hashes() {
 }
 
 #[test]
-fn memory_that_runs_out_changes_nothing() {
+fn a_failed_insertion_changes_nothing() {
     for multigraph in [false, true] {
         let mut refused = 0;
         for limit in (0..150_000).step_by(997) {
@@ -451,9 +425,8 @@ fn memory_that_runs_out_changes_nothing() {
     }
 }
 
-/// A batch that fails leaves a graph that can be cleared, and then does all again.
 #[test]
-fn a_batch_that_runs_out_of_memory_is_an_error() {
+fn a_graph_can_be_cleared_and_reused_after_a_batch_runs_out_of_memory() {
     let run = Run::with_threads(2).unwrap();
     let updates: Vec<Update<u64>> = (0..20_000)
         .map(|i| Update::Insert { source: vertex(i * i % 701), target: vertex(i % 997), payload: i as u64 })
@@ -474,19 +447,7 @@ fn a_batch_that_runs_out_of_memory_is_an_error() {
 }
 
 #[test]
-fn payloads_of_vertices_are_theirs_alone() {
-    let mut graph: DynamicGraph<(), f64> = DynamicGraph::new(plain(Edges::Out, false)).unwrap();
-    for v in 0..1000 {
-        assert_eq!(graph.set_vertex(v * 3, v as f64).unwrap(), None);
-    }
-    assert_eq!(graph.set_vertex(30, 0.5).unwrap(), Some(10.0));
-    assert_eq!((graph.vertex(30), graph.vertex(31), graph.num_vertices()), (Some(&0.5), None, 2998));
-    assert_eq!((graph.remove_vertex(30), graph.remove_vertex(30), graph.vertex(30)), (Some(0.5), None, None));
-    assert_eq!(graph.num_entries(), 0);
-}
-
-#[test]
-fn options_out_of_range_are_refused() {
+fn options_out_of_range_are_errors() {
     for (shards, threshold) in [(0, 2), (1 << 20, 2), (1, 0), (1, 65)] {
         let options = DynamicGraphOptions { shards, threshold, ..DynamicGraphOptions::default() };
         let error = DynamicGraph::<()>::new(options).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! Reading a column file: mapped, and verified where and when it is first used.
+//! Reading a column file: mapped, with each block verified at first use.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -13,18 +13,18 @@ use super::size::{BLOCK_BYTES, PAGE_BYTES};
 use crate::error::{Error, Result};
 use crate::io::{Files, Map};
 
-/// Blocks that a worker verifies at a time.
+/// Number of blocks that a worker verifies at a time.
 const UNIT_BLOCKS: usize = 16;
 
-/// An array in a file. Opening it checks the header and the length of the file; elements are handed out only after the
-/// checksums of their blocks matched, once per block and process.
+/// An array in a file. Opening checks the header and the length of the file. Reading elements first verifies the
+/// checksums of their blocks, once per block and process.
 ///
-/// Memory: address space, which the page cache backs, and a bit for each 64 KiB.
+/// Memory: address space backed by the page cache, and one bit for each 64 KiB.
 pub struct Column<T> {
     path: PathBuf,
     map: Map,
     count: usize,
-    /// One bit a block: its checksum matched.
+    /// One bit a block: set once its checksum has matched.
     verified: Box<[AtomicU64]>,
     complete: AtomicBool,
     element: PhantomData<T>,
@@ -37,11 +37,11 @@ impl<T> fmt::Debug for Column<T> {
 }
 
 impl<T: Element> Column<T> {
-    /// Maps the file at `path` and checks that it is the column that `spec` and `T` describe.
+    /// Maps the file at `path` and checks that it is the column described by `spec` and `T`.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Corrupt`] if it is another, or not as long as its header says;
-    /// [`Error::Invalid`] if a newer version of Esker wrote it.
+    /// [`Error::Io`]; [`Error::Corrupt`] if it is another column, or its length differs from its header;
+    /// [`Error::Invalid`] for an unsupported format version.
     pub fn open(files: &dyn Files, path: &Path, spec: ColumnSpec) -> Result<Self> {
         let file = files.open(path)?;
         let (map, path) = (file.map()?, file.path());
@@ -52,16 +52,16 @@ impl<T: Element> Column<T> {
             return wrong(format!("it belongs to database {}, not {}", header.database, spec.database));
         }
         if header.kind != spec.kind {
-            return wrong(format!("it is a column of {:?} where {:?} belong", header.kind, spec.kind));
+            return wrong(format!("it is a column of {:?}, not {:?}", header.kind, spec.kind));
         }
         if header.element != T::TYPE {
-            return wrong(format!("it holds {} where {} belong", header.element.name(), T::TYPE.name()));
+            return wrong(format!("its elements are {}, not {}", header.element.name(), T::TYPE.name()));
         }
         if header.block_bytes as usize != BLOCK_BYTES {
             return wrong(format!("its blocks have {} bytes, not {BLOCK_BYTES}", header.block_bytes));
         }
         if file_bytes(header.count, size_of::<T>()) != Some(map.len() as u64) {
-            let reason = format!("the file does not end where a column of {} elements ends", header.count);
+            let reason = format!("the file has the wrong length for a column of {} elements", header.count);
             return Err(Error::corrupt(path, start + map.len() as u64, reason));
         }
         let count = header.count as usize;
@@ -76,54 +76,55 @@ impl<T: Element> Column<T> {
         self.count
     }
 
-    /// Whether there are none.
+    /// Whether the column has no elements.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The file that it lies in.
-    pub fn path(&self) -> &Path {
+    /// The file that holds it.
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where its first element is in the file.
-    pub fn first_byte(&self) -> u64 {
+    /// Offset of its first element in the file.
+    pub(crate) fn first_byte(&self) -> u64 {
         (self.map.start() + PAGE_BYTES) as u64
     }
 
-    /// An error unless it has so many elements.
+    /// An error unless it has `expected` elements.
     ///
     /// # Errors
     /// [`Error::Corrupt`].
-    pub fn expect_len(&self, expected: u64) -> Result<()> {
+    pub(crate) fn expect_len(&self, expected: u64) -> Result<()> {
         if self.count as u64 == expected {
             return Ok(());
         }
-        let reason =
-            format!("the column that begins here has {} elements where {expected} belong", self.count);
+        let reason = format!("the column that begins here has {} elements, not {expected}", self.count);
         Err(Error::corrupt(&self.path, self.map.start() as u64, reason))
     }
 
-    /// Bytes of it with its header and checksums.
-    pub fn file_bytes(&self) -> u64 {
+    /// Size in bytes, header and checksums included.
+    pub(crate) fn file_bytes(&self) -> u64 {
         self.map.len() as u64
     }
 
     /// As [`Map::release`].
-    pub fn release(&self) {
+    pub(crate) fn release(&self) {
         self.map.release();
     }
 
-    /// Elements of a range, after verifying the blocks that hold them.
+    /// The elements of a range, after verifying their blocks.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if a checksum does not match, or the range is not within the column: positions come
+    /// [`Error::Corrupt`] if a checksum does not match, or if the range exceeds the column: ranges come
     /// from other files of the database.
     #[inline]
-    pub fn get(&self, range: Range<usize>) -> Result<&[T]> {
+    pub(crate) fn get(&self, range: Range<usize>) -> Result<&[T]> {
         let Some(values) = self.unverified().get(range.clone()) else {
-            let reason =
-                format!("elements {} to {} are wanted of its {}", range.start, range.end, self.count);
+            let reason = format!(
+                "elements {} to {} were requested, but it has {}",
+                range.start, range.end, self.count
+            );
             return Err(Error::corrupt(&self.path, (self.map.start() + self.map.len()) as u64, reason));
         };
         if !values.is_empty() && !self.complete.load(Ordering::Acquire) {
@@ -138,33 +139,37 @@ impl<T: Element> Column<T> {
     /// # Errors
     /// As [`Column::get`].
     #[inline]
-    pub fn at(&self, index: usize) -> Result<T> {
+    pub(crate) fn at(&self, index: usize) -> Result<T> {
         self.get(index..index.saturating_add(1)).map(|values| values[0])
     }
 
-    /// All elements, after verifying those blocks that were not yet, on the threads of `run`.
+    /// All elements, after verifying the remaining blocks on the threads of `run`.
     ///
     /// # Errors
     /// [`Error::Corrupt`] if a checksum does not match; cancellation.
-    pub fn all(&self, run: &Run) -> Result<&[T]> {
+    pub(crate) fn all(&self, run: &Run) -> Result<&[T]> {
         if !self.complete.load(Ordering::Acquire) {
             self.inspect(run, |_, _| Ok(()))?;
         }
         Ok(self.unverified())
     }
 
-    /// All elements, if every block has been verified already.
+    /// All elements, if every block is already verified.
     #[inline]
-    pub fn if_complete(&self) -> Option<&[T]> {
+    pub(crate) fn if_complete(&self) -> Option<&[T]> {
         self.complete.load(Ordering::Acquire).then(|| self.unverified())
     }
 
-    /// Verifies every block not yet verified and, while it is in the cache, calls `look` with all elements and the
-    /// range that lies in the block. Elements outside of the range may not have been verified yet.
+    /// Verifies every block not yet verified. While a block is in the cache, calls `look` with all elements of the column and the
+    /// range in the block. Elements outside of the range may be unverified.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if a checksum does not match; what `look` returns; cancellation.
-    pub fn inspect(&self, run: &Run, look: impl Fn(&[T], Range<usize>) -> Result<()> + Sync) -> Result<()> {
+    /// [`Error::Corrupt`] if a checksum does not match; an error of `look`; cancellation.
+    pub(crate) fn inspect(
+        &self,
+        run: &Run,
+        look: impl Fn(&[T], Range<usize>) -> Result<()> + Sync,
+    ) -> Result<()> {
         let blocks = self.num_blocks();
         let per_block = BLOCK_BYTES / size_of::<T>();
         run.share(
@@ -184,15 +189,15 @@ impl<T: Element> Column<T> {
         Ok(())
     }
 
-    /// Tells the system that elements of a range will be read soon.
-    pub fn will_need(&self, range: Range<usize>) {
+    /// Hint: the elements of a range will be read soon.
+    pub(crate) fn will_need(&self, range: Range<usize>) {
         let end = range.end.min(self.count);
         let bytes = range.start.min(end) * size_of::<T>()..end * size_of::<T>();
         self.map.will_need(PAGE_BYTES + bytes.start..PAGE_BYTES + bytes.end);
     }
 
-    /// An error about the element at `index`.
-    pub fn corrupt(&self, index: usize, reason: impl Into<String>) -> Error {
+    /// An [`Error::Corrupt`] at the element `index`.
+    pub(crate) fn corrupt(&self, index: usize, reason: impl Into<String>) -> Error {
         Error::corrupt(&self.path, (self.map.start() + PAGE_BYTES + index * size_of::<T>()) as u64, reason)
     }
 
@@ -200,7 +205,7 @@ impl<T: Element> Column<T> {
         (self.count * size_of::<T>()).div_ceil(BLOCK_BYTES)
     }
 
-    /// Where the data of a block lies in the file.
+    /// The range of a block's data in the column's file.
     fn block_bytes(&self, block: usize) -> Range<usize> {
         let end = ((block + 1) * BLOCK_BYTES).min(self.count * size_of::<T>());
         PAGE_BYTES + block * BLOCK_BYTES..PAGE_BYTES + end
@@ -211,11 +216,11 @@ impl<T: Element> Column<T> {
         bytemuck::cast_slice(&self.map[PAGE_BYTES..PAGE_BYTES + self.count * size_of::<T>()])
     }
 
-    /// Verifies the bytes of a block that were read elsewhere.
+    /// Verifies a copy of a block's bytes that the caller has read.
     ///
     /// # Errors
     /// [`Error::Corrupt`] if the checksum does not match.
-    pub fn verify_copy(&self, block: usize, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn verify_copy(&self, block: usize, bytes: &[u8]) -> Result<()> {
         let range = self.block_bytes(block);
         if bytes.len() != range.len() || !self.matches(block, bytes) {
             return Err(self.damaged(&range));
@@ -254,7 +259,7 @@ impl<T: Element> Column<T> {
     }
 }
 
-/// Size of the file of a column; `None` if no address space holds it.
+/// Size of the file of a column; `None` if it exceeds the address space.
 fn file_bytes(count: u64, width: usize) -> Option<u64> {
     let data = count.checked_mul(width as u64)?;
     let table = data.div_ceil(BLOCK_BYTES as u64).checked_mul(4)?;
@@ -285,21 +290,23 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_column_is_a_header() {
+    fn an_empty_column_is_only_a_header() {
         let disk = FaultyDisk::new(0);
         write(&disk, "c", &[]);
         let column = open(&disk, "c").unwrap();
         assert_eq!((column.len(), column.file_bytes()), (0, PAGE_BYTES as u64));
         assert_eq!(column.all(&Run::with_threads(1).unwrap()).unwrap(), [0_u32; 0]);
         assert_eq!(column.get(0..0).unwrap(), [0_u32; 0]);
-        assert!(column.at(0).unwrap_err().to_string().contains("elements 0 to 1 are wanted of its 0"));
+        assert!(
+            column.at(0).unwrap_err().to_string().contains("elements 0 to 1 were requested, but it has 0")
+        );
         assert!(column.at(usize::MAX).is_err());
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(40))]
         #[test]
-        fn what_is_appended_is_read(lengths in prop::collection::vec(0_usize..300_000, 0..5)) {
+        fn appended_elements_read_back(lengths in prop::collection::vec(0_usize..300_000, 0..5)) {
             let values: Vec<u32> = (0..lengths.iter().sum::<usize>() as u32).map(|i| i.wrapping_mul(2_654_435_761)).collect();
             let mut rest = &values[..];
             let chunks: Vec<&[u32]> = lengths.iter().map(|&length| {
@@ -316,7 +323,7 @@ mod tests {
         }
 
         #[test]
-        fn regions_in_any_order_give_the_same_file(
+        fn regions_written_in_any_order_give_the_same_file(
             cuts in prop::collection::vec(0_usize..200_000, 0..6), reverse: bool, count in 0_usize..200_000,
         ) {
             let values: Vec<u32> = (0..count as u32).map(|i| i ^ 0x5555).collect();
@@ -344,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_and_overlaps_of_regions_are_noticed() {
+    fn finishing_with_gaps_or_overlaps_fails() {
         for starts in [[0, 101], [0, 99], [1, 101], [0, 20_000], [0, 0]] {
             let disk = FaultyDisk::new(0);
             let writer = ColumnWriter::<u32>::create(&disk, Path::new("c"), SPEC).unwrap();
@@ -354,33 +361,36 @@ mod tests {
                 region.finish().unwrap();
             }
             assert!(
-                writer.finish().unwrap_err().to_string().contains("c was not written as a whole"),
+                writer.finish().unwrap_err().to_string().contains("the regions of c leave a gap or overlap"),
                 "{starts:?}"
             );
         }
     }
 
     #[test]
-    fn another_column_is_told_apart() {
+    fn opening_another_column_fails() {
         let disk = FaultyDisk::new(0);
         write(&disk, "c", &[&[1, 2, 3]]);
         let path = Path::new("c");
-        let told = |error: Error| error.to_string();
+        let message = |error: Error| error.to_string();
         let other = ColumnSpec { database: DatabaseId([8; 16]), ..SPEC };
         assert!(
-            told(Column::<u32>::open(&disk, path, other).unwrap_err()).contains("belongs to database 0707")
+            message(Column::<u32>::open(&disk, path, other).unwrap_err())
+                .contains("belongs to database 0707")
         );
         let other = ColumnSpec { kind: ColumnKind::InTargets, ..SPEC };
         assert!(
-            told(Column::<u32>::open(&disk, path, other).unwrap_err()).contains("OutTargets where InTargets")
+            message(Column::<u32>::open(&disk, path, other).unwrap_err())
+                .contains("a column of OutTargets, not InTargets")
         );
         assert!(
-            told(Column::<u64>::open(&disk, path, SPEC).unwrap_err()).contains("holds u32 where u64 belong")
+            message(Column::<u64>::open(&disk, path, SPEC).unwrap_err())
+                .contains("its elements are u32, not u64")
         );
     }
 
     #[test]
-    fn truncation_to_any_length_is_noticed_at_open() {
+    fn opening_detects_truncation_to_any_length() {
         let disk = FaultyDisk::new(0);
         write(&disk, "c", &[&[9; 100]]);
         let whole = disk.look(Path::new("c")).unwrap().unwrap().bytes;
@@ -396,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn every_flipped_byte_is_an_error_with_file_and_offset() {
+    fn a_flipped_bit_anywhere_is_an_error_with_file_and_offset() {
         let disk = FaultyDisk::new(0);
         let values: Vec<u32> = (0..20_000).collect();
         write(&disk, "c", &[&values]);
@@ -412,9 +422,12 @@ mod tests {
                 column.all(&run).map(<[u32]>::len)
             });
             match outcome.unwrap_err() {
-                Error::Corrupt { path, offset: told, .. } => {
+                Error::Corrupt { path, offset: reported, .. } => {
                     assert_eq!(path.as_path(), Path::new("c"));
-                    assert!(offset < PAGE_BYTES as u64 || told >= PAGE_BYTES as u64, "{told} for {offset}");
+                    assert!(
+                        offset < PAGE_BYTES as u64 || reported >= PAGE_BYTES as u64,
+                        "{reported} for {offset}"
+                    );
                 }
                 other => panic!("{other}"),
             }
@@ -424,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn a_point_read_trusts_only_the_blocks_it_touches() {
+    fn a_point_read_verifies_only_the_blocks_it_touches() {
         let disk = FaultyDisk::new(0);
         let values: Vec<u32> = (0..40_000).collect();
         write(&disk, "c", &[&values]);
@@ -432,10 +445,10 @@ mod tests {
         let column = open(&disk, "c").unwrap();
         assert_eq!(column.at(3).unwrap(), 3);
         assert_eq!(column.at(39_999).unwrap(), 39_999);
-        let told = column.get(10_000..20_000).unwrap_err().to_string();
+        let message = column.get(10_000..20_000).unwrap_err().to_string();
         assert!(
-            told.starts_with(&format!("c is damaged at byte {}: the checksum", PAGE_BYTES + BLOCK_BYTES)),
-            "{told}"
+            message.starts_with(&format!("c is damaged at byte {}: the checksum", PAGE_BYTES + BLOCK_BYTES)),
+            "{message}"
         );
         assert_eq!(column.if_complete(), None);
     }

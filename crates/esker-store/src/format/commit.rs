@@ -1,4 +1,4 @@
-//! Tables of the payload of a commit in the log.
+//! Tables of a commit's payload in the log.
 
 use super::field::layout;
 use super::manifest::PropertyRecord;
@@ -14,21 +14,21 @@ layout! {
 }
 
 layout! {
-    /// The value of a property of a vertex changes.
+    /// A change of a vertex property's value.
     pub struct VertexChange {
-        /// Number of the property; 2^32 - 1: whether the vertex is removed, as a number, 1 or 0.
+        /// Number of the property. 2^32 - 1: the value says whether the vertex is removed, 1 or 0.
         property: u32,
         /// The vertex.
         vertex: u64,
-        /// The value from now on, or none.
+        /// The new value; none: the vertex loses the value.
         value: Option<VertexValue>,
     }
 }
 
 layout! {
-    /// The value of a property of a vertex.
+    /// The value of a vertex property.
     pub struct VertexValue {
-        /// The bits of a number, widened to 64; 0 for a text.
+        /// The bits of a number, zero-extended to 64; 0 for a text.
         bits: u64,
         /// The bytes of a text, if it is one.
         text: Option<Vec<u8>>,
@@ -36,27 +36,27 @@ layout! {
 }
 
 layout! {
-    /// The start of a commit, the payload of a record of the log. There follow: the new ids (64 bits each, or a text: u32 bytes, then these);
-    /// for all edges their sources, then their targets (vertex ids), then their rows (u32, 2^32 - 1: the edge is removed); for
-    /// each edge property the bits of the values of all rows, widened to 64.
-    pub struct CommitHeader {
-        /// When: milliseconds since 1970, UTC.
+    /// The start of a commit, the payload of a record of the log. Then follow: the new external ids (64 bits each, or a text: u32 bytes, then UTF-8);
+    /// the sources of all edges, their targets (both vertex ids) and their rows (u32; 2^32 - 1: the edge is removed);
+    /// for each edge property the bits of the values of all rows, zero-extended to 64.
+    pub(crate) struct CommitHeader {
+        /// Time of the commit: milliseconds since 1970, UTC.
         time_ms: u64,
-        /// What its author says of it.
+        /// The author's message.
         message: String,
-        /// Number of vertices after it.
+        /// Number of vertices after the commit.
         num_vertices: u64,
         /// Whether external ids are texts.
         text_ids: bool,
-        /// Number of vertices that it adds: the last ones.
+        /// Number of vertices that the commit adds, at the end of the id range.
         num_new_ids: u64,
-        /// Vertex properties that it defines.
+        /// Vertex properties that the commit defines.
         new_properties: Vec<PropertyRecord>,
-        /// Texts that it adds to dictionaries, in the order of their codes.
+        /// Texts that the commit adds to dictionaries, in the order of their codes.
         new_texts: Vec<CommitText>,
-        /// What it does to vertices, in order.
+        /// Changes of vertices, in order.
         vertices: Vec<VertexChange>,
-        /// Number of edges added, set and removed.
+        /// Number of edges added, changed and removed.
         num_edges: u64,
         /// Number of rows of edge properties.
         num_rows: u64,

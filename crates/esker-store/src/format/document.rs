@@ -1,5 +1,5 @@
-//! Renders `docs/format.md` from the tables, and keeps it fresh.
-#![allow(clippy::disallowed_methods)] // A test that compares a file of the repository.
+//! Renders `docs/format.md` from the tables; a test fails when the document is stale.
+#![allow(clippy::disallowed_methods)] // The test reads a file of the repository.
 
 use std::fmt::Write;
 
@@ -23,105 +23,105 @@ A database is a directory:
 web.esker/
   MANIFEST            what the database holds
   LOCK                empty; the process that writes holds an exclusive flock(2) on it
-  log/<number>        commits that are in no layer yet
-  layers/<number>.columns    of each layer, all columns of at most 1 MiB
-  layers/<number>/    its larger columns, each a file; the columns are called
+  log/<number>        commits that are not in a layer yet
+  layers/<number>.columns    all columns of a layer of at most 1 MiB
+  layers/<number>/    its larger columns, one file each; the names of the columns:
     out.offsets  out.targets  out.property.<number>  out.born
-    out.groups  out.sizes  out.lists  out.blocks    of a compressed layer, instead of out.offsets and out.targets
+    out.groups  out.sizes  out.lists  out.blocks    in a compressed layer, instead of out.offsets and out.targets
     out.vertices  out.degrees  out.previous
     out.dead.vertices  out.dead.offsets  out.dead.targets  out.dead.codes
     out.past.vertices  out.past.offsets  out.past.targets  out.past.born  out.past.died  out.past.property.<number>
-    in.<the same>
+    in.<as for out>
     versions
     dictionary.<number>.texts  dictionary.<number>.ends
-    property.<number>.vertices  property.<number>.codes    a vertex property: what changed when
+    property.<number>.vertices  property.<number>.codes    a vertex property: the vertex and version of each change
     property.<number>.values  or  property.<number>.texts  property.<number>.ends
-    removed.vertices  removed.codes  removed.values        the vertices that were removed (1) or came back (0), in the same form
-    ids.integers  or  ids.texts  ids.texts.ends    the ids of the vertices that the layer adds
+    removed.vertices  removed.codes  removed.values        vertices removed (1) or restored (0), in the same form
+    ids.integers  or  ids.texts  ids.texts.ends    external ids of the vertices that the layer adds
     ids.index         the index of these ids
-    tiles.data  tiles.columns  tiles/    tiles, if the layer has any: the chunks; the rest, likewise, in columns called
+    tiles.data  tiles.columns  tiles/    tiles, if the layer has any: the chunks; then an archive of the columns
       keys  starts  edges  groups  property.<number>  out.degrees  out.hubs  in.degrees  in.hubs
-  ids.columns  ids/   how external ids and vertices are related, likewise; absent if the ids are dense integers as they came
-    integers           permuted dense integers and sparse integers: the integer of each vertex
-    texts  texts.ends  texts: the text of each vertex
-    index.buckets  index.tags    sparse integers and texts: the index
-    index.vertices     the index; permuted dense integers: the vertex of each integer
+  ids.columns  ids/   the map of external ids, an archive; absent if the ids are dense integers in input order. Its columns:
+    integers           the integer of each vertex (permuted dense integers, sparse integers)
+    texts  texts.ends  the text of each vertex (texts)
+    index.buckets  index.tags    the index (sparse integers, texts)
+    index.vertices     the index (sparse integers, texts); the vertex of each integer (permuted dense integers)
 ```
 
-All integers are little-endian. Fields lie one after another, without gaps. Checksums are CRC-32C (Castagnoli).
+All integers are little-endian. Fields are stored in order, without gaps. Checksums are CRC-32C (Castagnoli).
 
 ## Column files
 
-One array a file: a header page, the elements, and a table with the checksum of each block of elements, four bytes each.
-The last block may be shorter; the file ends with the table. Every byte of the file is thus under a checksum, or is one that
-must match.
+Each file holds one array: a header page, the elements, and a table with the checksum of each block of elements, four bytes each.
+The last block may be shorter; the file ends with the table. So every byte of the file is covered by a checksum or is part of
+one.
 
-Small files of a directory do not lie in it, but one after another in a file beside it, `<directory>.columns`: those of at most 1 MiB,
-header page and table included. It begins with a header page and ends with a list of all files of the directory, also of those that do lie
-in it. Every byte between the files is zero. A directory without large files does not exist.
+An archive stores the files of a directory. Files of at most 1 MiB, header page and table included, are stored one after another in the
+file `<directory>.columns`; larger files are in the directory, which exists only if there are any. `<directory>.columns` begins with
+a header page and ends with a list of all files, large ones included. Every byte between the files is zero.
 
-Vertex ids have 4 bytes, or 8 in a database made by a build with 64-bit ids. The dictionary of an
-edge property is what all layers hold of it, oldest first: distinct texts, whose codes are their positions in the whole.
+Vertex ids have 4 bytes, or 8 in a database created by a build with 64-bit ids. The dictionary of an
+edge property is the concatenation of its parts in all layers, oldest first: distinct texts, whose codes are their positions.
 
 ## Compressed lists
 
-A complete layer may keep the lists of what is alive at the end of its range as differences, and everything else as ever; arcs are counted
-as they are in the arrays that these lists stand for. A list is cut in blocks of 64 arcs, each decoded by itself. Of a block of the list of
-vertex v with the targets t0, t1, ...: one byte, w + 64 c; then z in little-endian order, in 1, 2, 3 or 4 bytes (64-bit ids: 1, 2, 4 or 8)
-for c = 0, 1, 2, 3, where with d = t0 - v, z = 2 d if d >= 0, else -2 d - 1, modulo the width of an id; then t1 - t0, t2 - t1, ..., each in
-w bits, the least significant bits of the first byte first, up to a whole byte. A list of more than 64 arcs begins with the place (u64) in
-`blocks` where those of its blocks but the first are listed.
+A complete layer may store the lists of arcs alive at the end of its range as differences; all other columns are as in a plain layer.
+Positions of arcs are the same as in the plain arrays. A list is divided into blocks of 64 arcs that decode independently. A block of
+the list of vertex v with targets t0, t1, ... consists of: one byte, w + 64 c; then z in little-endian order, in 1, 2, 3 or 4 bytes
+(64-bit ids: 1, 2, 4 or 8) for c = 0, 1, 2, 3, where d = t0 - v, and z = 2 d if d >= 0, else -2 d - 1, modulo the width of an id; then
+t1 - t0, t2 - t1, ..., each in w bits, least significant bits of the first byte first, padded to a whole byte. A list of more than 64
+arcs begins with the position (u64) in `blocks` of the entry of its second block; the entries of its later blocks follow there.
 
-`groups` has three numbers for each 64 vertices: the arcs in lists before them; the bytes; and 256 p + a + 16 b, where from byte p of
-`sizes` on stand 64 degrees of 2^a bytes and then 64 lengths in bytes of 2^b bytes; 0 for vertices that there are not. Three more numbers
-say the same of the end (a = b = 0).
+`groups` has three numbers for each 64 vertices: the number of arcs in the lists before them; the number of bytes in these lists; and
+256 p + a + 16 b, where byte p of `sizes` begins 64 degrees of 2^a bytes each, followed by 64 list lengths in bytes, of 2^b bytes each.
+Both are 0 for missing vertices of the last group. Three more numbers give the same for the end (a = b = 0).
 
 ## Vertex properties
 
-What the versions of a layer changed of a property: entries by vertex, those of one vertex by code, so at most one for each vertex and
-code. The value of a vertex at a version of which k entries of the column `versions` are not newer is that of its last entry
-with a code of at most k; if there is none, that in the next older layer with the property (at its last version).
+A layer stores the changes of a property by its versions: entries in order of vertex, then of code, with at most one entry for each
+vertex and code. To find the value of a vertex at a version, let k be the number of entries of the column `versions` up to that version.
+The vertex's last entry with a code of at most k has the value; if there is none, the next older layer with the property has it (at
+that layer's last version).
 
 ## Tiles
 
-A tile is a square of 2^16 by 2^16 cells of the adjacency matrix; within it an edge is a position: row times 2^16 plus column. Of an
-undirected graph only edges from a vertex to itself or a larger one are kept. Tiles lie in groups of q by q (column `groups`); groups
-row by row, within each the tiles row by row. The edges of a tile, by ascending position, are cut into chunks of at most 65536 edges, each
-in the coding that its first byte names (`TileCoding`). No chunk lies in two blocks: zeros fill a block in which the next one
-does not begin.
+A tile is a square of 2^16 by 2^16 cells of the adjacency matrix. The position of an edge in its tile is row times 2^16 plus column. Tiles
+of an undirected graph hold only edges from a vertex to itself or to a larger vertex. Tiles form groups of q by q (column `groups`). Groups
+are stored row by row, and so are the tiles within a group. The edges of a tile, in order of position, are divided into chunks of at most
+65536 edges, each in the encoding named by its first byte (`TileCoding`). No chunk crosses a block boundary: zeros fill the rest of a
+block if the next chunk does not fit.
 
 ## External ids
 
-The map of permuted dense integers is two arrays: the integer of each vertex and the vertex of each integer, both less the base. Of
-sparse integers and texts there is one array by vertex, and an index: all vertices sorted by the hash of their ids, equal hashes by
-vertex. With n vertices, let b = floor(log2(n / 16)), or 0 where that is less. The leading b bits of the hash are the bucket, the eight
-bits after them the tag. `index.buckets` says where each of the 2^b buckets begins, and the end of the last; `index.tags` and
-`index.vertices` are parallel. All arithmetic of hashes is modulo 2^64, constants are hexadecimal, `>>` shifts in zeros.
+The map of permuted dense integers has two arrays: the integer of each vertex and the vertex of each integer, with integers less the
+base. The map of sparse integers or texts has one array by vertex, and an index: all vertices sorted by the hash of their ids, then by
+vertex. With n vertices, let b = max(0, floor(log2(n / 16))). The leading b bits of the hash are the bucket, the eight
+bits after them the tag. `index.buckets` holds the start of each of the 2^b buckets, and the end of the last; `index.tags` and
+`index.vertices` are parallel. Hashes are computed modulo 2^64, constants are hexadecimal, `>>` shifts in zeros.
 
 The hash of an integer x is SplitMix64: z = x + 9e3779b97f4a7c15; z = (z xor z >> 30) * bf58476d1ce4e5b9;
 z = (z xor z >> 27) * 94d049bb133111eb; the hash is z xor z >> 31.
 
-The hash of a text: with K0 = 9e3779b97f4a7c15, K1 = d1b54a32d192ed03, K2 = 8cb92ba72f3d8dd7, and fold(a, b) = the low xor the high 64
-bits of the 128-bit product a * b, let h = K0 + K1 * (length in bytes). The bytes are read as little-endian words of eight, the last
-filled up with zeros; for each word w, h = fold(h xor w, K1). The hash is fold(h xor K2, K0). Of the text `alice` it is 75a3b093327983f6,
-of the empty text cbb54a56c2143120.
+The hash of a text: let K0 = 9e3779b97f4a7c15, K1 = d1b54a32d192ed03, K2 = 8cb92ba72f3d8dd7, and fold(a, b) = the low xor the high 64
+bits of the 128-bit product a * b. Begin with h = K0 + K1 * (length in bytes). Read the bytes as little-endian words of eight, the last
+padded with zeros; for each word w, set h = fold(h xor w, K1). The hash is fold(h xor K2, K0). The hash of `alice` is 75a3b093327983f6,
+that of the empty text cbb54a56c2143120.
 
-The ids of vertices that were added after the import lie in the directory of the layer that adds them, in the order of the vertices,
-as texts or as integers (dense or not). Their index is one column of 64-bit words. Of c ids, w = c / 6 rounded up, at least 1, words are
-a filter: an id with hash h belongs to word (h mod 2^32) * w / 2^32 and sets the bits there whose numbers are bits 32 to 37, 38 to 43,
-44 to 49 and 50 to 55 of h. Then follow c entries, ascending: with the least k such that c <= 2^k, the low k bits are the position of an id,
-the bits above them the leading 64 - k bits of its hash.
+The ids of vertices added after the import are in the archive of the layer that adds them, in order of vertex, as texts or as integers
+(dense or not). Their index is one column of 64-bit words. For c ids, the first w = max(1, ceil(c / 6)) words are
+a filter: an id with hash h belongs to word (h mod 2^32) * w / 2^32 and sets four bits of it, whose numbers are bits 32 to 37, 38 to 43,
+44 to 49 and 50 to 55 of h. Then c entries follow, ascending. With the least k such that c <= 2^k, the low k bits of an entry are the
+position of an id, and the bits above them the leading 64 - k bits of its hash.
 
 ## MANIFEST
 
-A header page, then records. Each record is a header and its edits, one after another. The state of the database is what all
-edits in order lead to. The last record may not be whole: it is not part of the manifest then. MANIFEST.new, if there is one, means
-nothing.
+A header page, then records. Each record is a header and its edits. The state of the database results from applying all
+edits in order. An incomplete last record is not part of the manifest. Readers ignore a file MANIFEST.new.
 
 ## Log
 
-Segments, numbered consecutively; each a header page, then records, at multiples of eight bytes. Versions are consecutive. The last
-segment may end with a record that is not whole: it is not part of the log.
+The log consists of segments, numbered consecutively. Each is a header page, then records, at multiples of eight bytes. Versions are
+consecutive. An incomplete last record of the last segment is not part of the log.
 ";
 
 fn chapter<T: Documented>(out: &mut String) {

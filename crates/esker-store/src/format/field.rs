@@ -1,27 +1,28 @@
-//! Tables of fields, and how their values become bytes: integers little-endian, texts and lists after a 32-bit count.
+//! Tables of fields and their encoding: integers are little-endian; a 32-bit count precedes texts and lists.
 
 use std::path::Path;
 
 use crate::error::{Error, Result};
 
-/// Something with a place in a file.
-pub trait Value: Sized {
-    /// What `docs/format.md` calls the type.
+/// A value with an encoding in files.
+pub(crate) trait Value: Sized {
+    /// The type's name in `docs/format.md`.
+    #[cfg(test)]
     fn type_name() -> String;
 
-    /// Appends the bytes.
+    /// Appends the encoded value.
     fn put(&self, out: &mut Vec<u8>);
 
-    /// Reads what [`Value::put`] wrote.
+    /// Decodes a value that [`Value::put`] encoded.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] at the byte where something else stands.
+    /// [`Error::Corrupt`] at the first byte that does not fit.
     fn take(input: &mut Input<'_>) -> Result<Self>;
 }
 
-/// Bytes of a file that are being decoded; errors know the file and the offset.
+/// Bytes of a file during decoding. Errors name the file and the offset.
 #[derive(Debug)]
-pub struct Input<'a> {
+pub(crate) struct Input<'a> {
     path: &'a Path,
     bytes: &'a [u8],
     /// Offset of `bytes` in the file.
@@ -30,18 +31,18 @@ pub struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// `bytes` lie in the file at `path` from `start` on.
-    pub fn new(path: &'a Path, bytes: &'a [u8], start: u64) -> Self {
+    /// The `bytes` at offset `start` of the file at `path`.
+    pub(crate) fn new(path: &'a Path, bytes: &'a [u8], start: u64) -> Self {
         Self { path, bytes, start, position: 0 }
     }
 
-    /// Where in the file the next value begins.
-    pub fn offset(&self) -> u64 {
+    /// Offset of the next value in the file.
+    pub(crate) fn offset(&self) -> u64 {
         self.start + self.position as u64
     }
 
-    /// Bytes that are left.
-    pub fn remaining(&self) -> usize {
+    /// Number of bytes left.
+    pub(crate) fn remaining(&self) -> usize {
         self.bytes.len() - self.position
     }
 
@@ -49,33 +50,35 @@ impl<'a> Input<'a> {
     ///
     /// # Errors
     /// [`Error::Corrupt`] if there are fewer.
-    pub fn bytes(&mut self, count: usize) -> Result<&'a [u8]> {
+    pub(crate) fn bytes(&mut self, count: usize) -> Result<&'a [u8]> {
         match self.bytes[self.position..].get(..count) {
             Some(bytes) => {
                 self.position += count;
                 Ok(bytes)
             }
-            None => Err(self.corrupt(format!("{count} bytes belong here but {} are left", self.remaining()))),
+            None => Err(self
+                .corrupt(format!("{count} bytes are expected here, but only {} are left", self.remaining()))),
         }
     }
 
-    /// An error at the current place.
-    pub fn corrupt(&self, reason: impl Into<String>) -> Error {
+    /// An [`Error::Corrupt`] at the current offset.
+    pub(crate) fn corrupt(&self, reason: impl Into<String>) -> Error {
         Error::corrupt(self.path, self.offset(), reason)
     }
 
-    /// An error unless everything was read.
+    /// An error unless all bytes were decoded.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] at the first byte too many.
-    pub fn finish(self) -> Result<()> {
-        if self.remaining() == 0 { Ok(()) } else { Err(self.corrupt("nothing belongs here")) }
+    /// [`Error::Corrupt`] at the first byte left.
+    pub(crate) fn finish(self) -> Result<()> {
+        if self.remaining() == 0 { Ok(()) } else { Err(self.corrupt("unexpected bytes follow")) }
     }
 }
 
 macro_rules! integer_values {
     ($($integer:ty),*) => {$(
         impl Value for $integer {
+            #[cfg(test)]
             fn type_name() -> String {
                 stringify!($integer).to_owned()
             }
@@ -96,6 +99,7 @@ macro_rules! integer_values {
 integer_values!(u8, u16, u32, u64, i64);
 
 impl Value for bool {
+    #[cfg(test)]
     fn type_name() -> String {
         "u8, 0 or 1".to_owned()
     }
@@ -105,7 +109,7 @@ impl Value for bool {
     }
 
     fn take(input: &mut Input<'_>) -> Result<Self> {
-        let wrong = input.corrupt("neither 0 nor 1");
+        let wrong = input.corrupt("a truth value is neither 0 nor 1");
         match u8::take(input)? {
             0 => Ok(false),
             1 => Ok(true),
@@ -115,6 +119,7 @@ impl Value for bool {
 }
 
 impl<const N: usize> Value for [u8; N] {
+    #[cfg(test)]
     fn type_name() -> String {
         format!("{N} bytes")
     }
@@ -131,6 +136,7 @@ impl<const N: usize> Value for [u8; N] {
 }
 
 impl Value for String {
+    #[cfg(test)]
     fn type_name() -> String {
         "text: u32 bytes, then UTF-8".to_owned()
     }
@@ -142,12 +148,13 @@ impl Value for String {
 
     fn take(input: &mut Input<'_>) -> Result<Self> {
         let bytes = u32::take(input)? as usize;
-        let wrong = input.corrupt("not a UTF-8 text");
+        let wrong = input.corrupt("a text is not valid UTF-8");
         Self::from_utf8(input.bytes(bytes)?.to_vec()).map_err(|_| wrong)
     }
 }
 
 impl<T: Value> Value for Option<T> {
+    #[cfg(test)]
     fn type_name() -> String {
         format!("u8, 0 or 1; if 1, then {}", T::type_name())
     }
@@ -165,6 +172,7 @@ impl<T: Value> Value for Option<T> {
 }
 
 impl<T: Value> Value for Vec<T> {
+    #[cfg(test)]
     fn type_name() -> String {
         format!("list: u32 count, then each {}", T::type_name())
     }
@@ -175,26 +183,27 @@ impl<T: Value> Value for Vec<T> {
     }
 
     fn take(input: &mut Input<'_>) -> Result<Self> {
-        // Values are pushed one by one: a count that is wrong ends at the end of the input, not in a huge allocation.
+        // Values are pushed one by one: a wrong count fails at the end of the input and does not allocate.
         (0..u32::take(input)?).map(|_| T::take(input)).collect()
     }
 }
 
-/// For `docs/format.md`.
+/// A type with a chapter in `docs/format.md`.
 #[cfg(test)]
 pub(super) trait Documented {
-    /// Name, meaning, and rows: (name or code, type, meaning).
+    /// Name, description, and rows: (field, type, meaning) or (code, name, meaning).
     fn table() -> (&'static str, String, Vec<(String, String, String)>);
 }
 
-/// Declares a struct whose fields lie one after another, without gaps, in the order given.
+/// Declares a struct whose fields are stored in order, without gaps.
 macro_rules! layout {
-    ($(#[doc = $doc:literal])* $(#[derive($($derive:ident),*)])? pub struct $name:ident { $($(#[doc = $field_doc:literal])* $field:ident: $type:ty,)* }) => {
+    ($(#[doc = $doc:literal])* $(#[derive($($derive:ident),*)])? $vis:vis struct $name:ident { $($(#[doc = $field_doc:literal])* $field:ident: $type:ty,)* }) => {
         $(#[doc = $doc])*
         #[derive(Debug, Clone, PartialEq, Eq $(, $($derive),*)?)]
-        pub struct $name { $($(#[doc = $field_doc])* pub $field: $type,)* }
+        $vis struct $name { $($(#[doc = $field_doc])* $vis $field: $type,)* }
 
         impl $crate::format::field::Value for $name {
+            #[cfg(test)]
             fn type_name() -> String {
                 stringify!($name).to_owned()
             }
@@ -222,14 +231,15 @@ macro_rules! layout {
     };
 }
 
-/// Declares an enum whose variants are integers on disk.
+/// Declares an enum whose variants are stored as integers.
 macro_rules! codes {
-    ($(#[doc = $doc:literal])* pub enum $name:ident: $integer:ident { $($(#[doc = $code_doc:literal])* $variant:ident = $code:literal,)* }) => {
+    ($(#[doc = $doc:literal])* $vis:vis enum $name:ident: $integer:ident { $($(#[doc = $code_doc:literal])* $variant:ident = $code:literal,)* }) => {
         $(#[doc = $doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum $name { $($(#[doc = $code_doc])* $variant = $code,)* }
+        $vis enum $name { $($(#[doc = $code_doc])* $variant = $code,)* }
 
         impl $crate::format::field::Value for $name {
+            #[cfg(test)]
             fn type_name() -> String {
                 concat!(stringify!($integer), ", ", stringify!($name)).to_owned()
             }
@@ -239,7 +249,7 @@ macro_rules! codes {
             }
 
             fn take(input: &mut $crate::format::field::Input<'_>) -> $crate::error::Result<Self> {
-                let wrong = input.corrupt(concat!("no known code of ", stringify!($name)));
+                let wrong = input.corrupt(concat!("the code of ", stringify!($name), " is unknown"));
                 match <$integer as $crate::format::field::Value>::take(input)? {
                     $($code => Ok(Self::$variant),)*
                     _ => Err(wrong),
@@ -282,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn values_survive_and_cut_ones_are_noticed() {
+    fn values_round_trip_and_truncated_ones_are_errors() {
         round_trip(&0x0123_4567_89AB_CDEF_u64);
         round_trip(&-5_i64);
         round_trip(&true);
@@ -294,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_longer_than_its_file_allocates_nothing() {
+    fn a_text_length_beyond_the_file_allocates_nothing() {
         let bytes = [0xFF, 0xFF, 0xFF, 0x7F, b'x'];
         let error = String::take(&mut Input::new(Path::new("f"), &bytes, 0)).unwrap_err();
         assert!(error.to_string().contains("f is damaged at byte 4"), "{error}");

@@ -1,4 +1,4 @@
-//! What every column file begins with.
+//! Header pages, and the header of column files.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
@@ -8,16 +8,16 @@ use super::size::{FORMAT_VERSION, FORMAT_VERSION_MIN, PAGE_BYTES};
 use crate::error::{Error, Result};
 
 pub(super) const COLUMN_MAGIC: [u8; 8] = *b"ESKERcol";
-/// The checksum of a header page lies at its end, whatever the fields of a version are.
+/// The last four bytes of a header page are its checksum, in every format version.
 const CHECKSUM_OFFSET: usize = PAGE_BYTES - 4;
 
-/// Which database a file belongs to: a random number that stands in the header of each, so that a stray file of
-/// another database is noticed.
+/// Identifies a database: a random number in the header of each of its files, which detects a stray file of
+/// another database.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DatabaseId(pub [u8; 16]);
 
 impl DatabaseId {
-    /// A new one: the seeds that the system gave the standard library, the time and the process.
+    /// A new id, from the standard library's random seeds, the time and the process id.
     pub fn random() -> Self {
         let mut bytes = [0; 16];
         for half in bytes.chunks_mut(8) {
@@ -45,6 +45,7 @@ impl std::fmt::Debug for DatabaseId {
 }
 
 impl Value for DatabaseId {
+    #[cfg(test)]
     fn type_name() -> String {
         "16 bytes".to_owned()
     }
@@ -106,7 +107,7 @@ impl ElementType {
     }
 }
 
-/// What a column can hold.
+/// An element type of a column.
 pub trait Element: bytemuck::Pod + Default + Send + Sync {
     /// Its code on disk.
     const TYPE: ElementType;
@@ -123,9 +124,9 @@ macro_rules! elements {
 elements!(u8 => U8, u16 => U16, u32 => U32, u64 => U64, i32 => I32, i64 => I64, f32 => F32, f64 => F64);
 
 codes! {
-    /// What a column is for, so that files which were swapped are noticed.
+    /// The content of a column. It detects swapped files.
     pub enum ColumnKind: u16 {
-        /// For each vertex, where its out-list begins in the column of targets; then the end of the last (n + 1 elements).
+        /// For each vertex, where its out-list begins in 2; then the end of the last list (n + 1 elements).
         OutOffsets = 1,
         /// All out-lists, each ascending.
         OutTargets = 2,
@@ -141,61 +142,61 @@ codes! {
         DictionaryTexts = 7,
         /// Where each text of a dictionary ends.
         DictionaryEnds = 8,
-        /// Of a vertex property, the values; 0 where one was taken away.
+        /// The values of a vertex property, parallel to 10; 0 where a vertex lost its value.
         VertexProperty = 9,
-        /// Of a vertex property, the vertices that were given a value or lost it, ascending; those of one vertex by version.
+        /// The vertices that gained or lost a value of a vertex property, ascending; entries of one vertex are in order of version.
         VertexPropertyVertices = 10,
-        /// Parallel to 10, the code of the version; the highest bit is set where the value was taken away.
+        /// Parallel to 10, the code of the version; the highest bit is set where the vertex lost its value.
         VertexPropertyCodes = 11,
-        /// Of a vertex property of texts, the texts in the order of 10.
+        /// The values of a vertex property of texts, concatenated, in the order of 10.
         VertexPropertyTexts = 12,
         /// Parallel to 10, where each text ends.
         VertexPropertyEnds = 13,
-        /// For each vertex, its external integer; where the integers are dense, less their base and as wide as a vertex id.
+        /// For each vertex, its external integer. Dense integers: less their base, and as wide as a vertex id.
         IdIntegers = 16,
-        /// The external texts of all vertices, concatenated, in the order of the vertices.
+        /// The external texts of all vertices, concatenated, in order of vertex.
         IdTexts = 17,
         /// Where the text of each vertex ends.
         IdTextEnds = 18,
-        /// Where each bucket of the index of external ids begins, and the end of the last.
+        /// Where each bucket of the index of external ids begins; then the end of the last bucket.
         IdIndexBuckets = 19,
         /// The tag of each vertex in the index.
         IdIndexTags = 20,
-        /// The vertices of the index; where the integers are dense, for each integer its vertex.
+        /// The vertices of the index. Dense integers: for each integer its vertex.
         IdIndexVertices = 21,
-        /// Of the vertices that a layer adds: a filter, then the index of their external ids.
+        /// A filter and an index of the external ids that a layer adds.
         IdSegmentIndex = 22,
-        /// The versions that a layer tells apart, ascending; the code of a version is its position plus 1.
+        /// The versions that a layer distinguishes, ascending; the code of a version is its position plus 1.
         LayerVersions = 31,
-        /// The vertices with fragments of out-lists in a layer that is not complete, ascending; its offsets are parallel to it.
+        /// The vertices with fragments of out-lists in an incomplete layer, ascending; the layer's offsets are parallel to it.
         OutVertices = 32,
-        /// For each fragment, the length of the whole list at the end of the range.
+        /// For each fragment, the length of the whole list at the end of the layer's range.
         OutDegrees = 33,
-        /// For each fragment, where the list goes on: 24 bits of layer number, 40 bits of position in that layer's column of vertices; 0: the fragment is the whole list.
+        /// For each fragment, the address of the next older one: 24 bits of layer number, 40 bits of position in that layer's column of vertices. 0: the fragment is the whole list.
         OutPrevious = 34,
-        /// For each arc, the code of the version that it was added by.
+        /// For each arc, the code of the version that added it.
         OutBorn = 35,
         /// The vertices with tombstones, ascending.
         OutDeadVertices = 36,
-        /// For each of them, where its tombstones begin; then the end of the last.
+        /// For each of these vertices, where its tombstones begin; then the end of the last.
         OutDeadOffsets = 37,
-        /// Tombstones, ascending for each vertex: arcs to these targets in older layers are dead.
+        /// Tombstones, ascending for each vertex: each deletes the arcs to its target in older layers.
         OutDeadTargets = 38,
-        /// For each tombstone, the code of the version that it was added by.
+        /// For each tombstone, the code of the version that added it.
         OutDeadCodes = 39,
-        /// The vertices with arcs that lived and died within the range, ascending.
+        /// The vertices with past arcs, ascending. A past arc lived and died within the layer's range.
         OutPastVertices = 40,
-        /// For each of them, where these arcs begin; then the end of the last.
+        /// For each of these vertices, where its past arcs begin; then the end of the last.
         OutPastOffsets = 41,
-        /// Such arcs, ascending for each vertex.
+        /// The targets of past arcs, ascending for each vertex.
         OutPastTargets = 42,
-        /// For each such arc, the code of the version that it was added by.
+        /// For each past arc, the code of the version that added it.
         OutPastBorn = 43,
-        /// For each such arc, the code of the version that it was removed by.
+        /// For each past arc, the code of the version that removed it.
         OutPastDied = 44,
-        /// An edge property of such arcs.
+        /// An edge property of past arcs.
         OutPastProperty = 45,
-        /// The vertices with fragments of in-lists in a layer that is not complete, ascending; its offsets are parallel to it.
+        /// As 32, for in-lists.
         InVertices = 48,
         /// As 33, for in-lists.
         InDegrees = 49,
@@ -223,33 +224,33 @@ codes! {
         InPastDied = 60,
         /// As 45, for in-lists.
         InPastProperty = 61,
-        /// Of each chunk of a tile, in the order of the file, the row of the tile times 2^32 plus its column.
+        /// For each chunk, in file order: the row of its tile times 2^32, plus the tile's column.
         TileKeys = 64,
         /// Where each chunk begins in 68.
         TileStarts = 65,
-        /// How many edges precede each chunk; then the number of all.
+        /// For each chunk, the number of edges before it; then the number of all edges.
         TileEdges = 66,
-        /// The number of rows and columns of tiles in a group.
+        /// The number of tile rows, and of tile columns, in a group.
         TileGroups = 67,
-        /// The chunks. None lies in two blocks; bytes behind the last of a block are zero.
+        /// The chunks. No chunk crosses a block boundary; the bytes after the last chunk of a block are zero.
         TileData = 68,
-        /// An edge property, in the order of the chunks and in each of its positions.
+        /// An edge property, in order of chunk and, within a chunk, of position.
         TileProperty = 69,
-        /// For each vertex, the length of its out-list; 65535 for those in 71.
+        /// For each vertex, the length of its out-list; 65535 if 71 holds it.
         TileOutDegrees = 70,
-        /// Vertices with longer out-lists, ascending, each followed by the length.
+        /// The vertices with longer out-lists, ascending, each followed by the length.
         TileOutHubs = 71,
         /// As 70, for in-lists of a directed graph.
         TileInDegrees = 72,
         /// As 71, for in-lists of a directed graph.
         TileInHubs = 73,
-        /// Compressed: for each 64 out-lists, the arcs and the bytes before them, and where in 81 their sizes stand, times 256, plus widths; then the same of the end.
+        /// Compressed lists: for each 64 out-lists, the arcs before them, the bytes before them, and the offset of their sizes in 81 times 256 plus widths; then the same for the end.
         OutGroups = 80,
         /// For each 64 out-lists, their degrees, then their lengths in bytes.
         OutSizes = 81,
-        /// All out-lists, coded, then 64 zeros.
+        /// All out-lists, encoded, then 64 zeros.
         OutLists = 82,
-        /// For each block of an out-list but its first, where in 82 it begins.
+        /// For each block of an out-list except the first, where it begins in 82.
         OutBlocks = 83,
         /// As 80, for in-lists.
         InGroups = 84,
@@ -262,25 +263,25 @@ codes! {
     }
 }
 
-/// Which column is meant: given when it is written, and expected when it is opened.
+/// Identifies a column: written to its header, and expected when it is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ColumnSpec {
-    /// The database that it belongs to.
+    /// The database of the column.
     pub database: DatabaseId,
-    /// What it is for.
+    /// The content of the column.
     pub kind: ColumnKind,
 }
 
 layout! {
-    /// The start of a column file. Zeros follow up to byte 4092; there lies the CRC-32C of the bytes before.
-    pub struct ColumnHeader {
+    /// The start of a column file. Zeros follow up to byte 4092, which begins the CRC-32C of all bytes before it.
+    pub(crate) struct ColumnHeader {
         /// `ESKERcol`.
         magic: [u8; 8],
         /// Version of the format.
         format_version: u32,
         /// The database.
         database: DatabaseId,
-        /// What the column is for.
+        /// The content of the column.
         kind: ColumnKind,
         /// Type of the elements.
         element: ElementType,
@@ -291,7 +292,7 @@ layout! {
     }
 }
 
-/// A header page: the fields, zeros, and the checksum of both.
+/// Encodes a header page: the fields, zeros, and the checksum of both.
 pub(crate) fn header_page(fields: &impl Value) -> Vec<u8> {
     let mut page = Vec::with_capacity(PAGE_BYTES);
     fields.put(&mut page);
@@ -300,12 +301,12 @@ pub(crate) fn header_page(fields: &impl Value) -> Vec<u8> {
     page
 }
 
-/// Checks a header page and decodes its fields: magic, checksum, version, in this order.
+/// Checks magic, checksum and version of a header page, in this order, and decodes its fields.
 pub(crate) fn read_header_page<T: Value>(path: &Path, file: &[u8], magic: [u8; 8]) -> Result<T> {
     read_header_page_at(path, 0, file, magic)
 }
 
-/// As [`read_header_page`], of a part of a file that begins at `start`.
+/// As [`read_header_page`], for a part of a file that begins at `start`.
 pub(super) fn read_header_page_at<T: Value>(
     path: &Path,
     start: u64,
@@ -316,7 +317,7 @@ pub(super) fn read_header_page_at<T: Value>(
         return Err(Error::corrupt(path, start + part.len() as u64, "the file ends within its header"));
     };
     if page[..8] != magic {
-        return Err(Error::corrupt(path, start, "it does not begin as a file of this kind does"));
+        return Err(Error::corrupt(path, start, "it is not a file of the expected kind"));
     }
     let found = u32::take(&mut Input::new(path, &page[CHECKSUM_OFFSET..], start + CHECKSUM_OFFSET as u64))?;
     if found != crc32c::crc32c(&page[..CHECKSUM_OFFSET]) {
@@ -329,7 +330,7 @@ pub(super) fn read_header_page_at<T: Value>(
         // Older versions were never released.
         let remedy = if version < FORMAT_VERSION { "import the graph again" } else { "use a newer Esker" };
         return Err(Error::Invalid(format!(
-            "{} has format version {version}, and this Esker reads versions {FORMAT_VERSION_MIN} to \
+            "{} has format version {version}, but this Esker reads only versions {FORMAT_VERSION_MIN} to \
              {FORMAT_VERSION}: {remedy}",
             path.display()
         )));
@@ -349,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn newer_and_very_old_formats_are_refused_by_name() {
+    fn an_unsupported_format_version_is_an_error_with_a_remedy() {
         let header = |format_version| ColumnHeader {
             magic: COLUMN_MAGIC,
             format_version,
@@ -362,9 +363,9 @@ mod tests {
         let read = |version| {
             read_header_page::<ColumnHeader>(Path::new("f"), &header_page(&header(version)), COLUMN_MAGIC)
         };
-        let told = |version| read(version).unwrap_err().to_string();
-        assert!(told(99).contains("format version 99") && told(99).contains("use a newer Esker"));
-        assert!(told(2).contains("format version 2") && told(2).contains("import the graph again"));
+        let message = |version| read(version).unwrap_err().to_string();
+        assert!(message(99).contains("format version 99") && message(99).contains("use a newer Esker"));
+        assert!(message(2).contains("format version 2") && message(2).contains("import the graph again"));
         for version in FORMAT_VERSION_MIN..=FORMAT_VERSION {
             assert_eq!(read(version).unwrap(), header(version));
         }

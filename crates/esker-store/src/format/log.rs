@@ -1,14 +1,14 @@
-//! Tables of the log. What they mean together is told in `log/README.md`.
+//! Tables of the log. `log/README.md` explains how they work together.
 
 use super::field::{codes, layout};
 use super::header::DatabaseId;
 
-/// A segment of the log begins with it.
-pub const LOG_MAGIC: [u8; 8] = *b"ESKERlog";
+/// The first bytes of a log segment.
+pub(crate) const LOG_MAGIC: [u8; 8] = *b"ESKERlog";
 
 layout! {
-    /// The start of a segment of the log. Zeros follow up to byte 4092; there lies the CRC-32C of the bytes before. Records follow.
-    pub struct SegmentHeader {
+    /// The start of a segment of the log. Zeros follow up to byte 4092, which begins the CRC-32C of all bytes before it. Then records follow.
+    pub(crate) struct SegmentHeader {
         /// `ESKERlog`.
         magic: [u8; 8],
         /// Version of the format.
@@ -19,39 +19,39 @@ layout! {
         number: u64,
         /// The version of its first record.
         first_version: u64,
-        /// Number of the last record of MANIFEST when the segment was made: so many must exist.
+        /// Number of the last record of MANIFEST when the segment was created: MANIFEST must have at least as many.
         manifest_records: u64,
     }
 }
 
 codes! {
-    /// What a record of the log is for.
-    pub enum LogRecordKind: u16 {
-        /// A commit, whose payload the log does not look into.
+    /// The kind of a log record.
+    pub(crate) enum LogRecordKind: u16 {
+        /// A commit. The log does not interpret its payload.
         Commit = 1,
-        /// Everything before it was synced, and the writer closed. No payload; `version` is that of the last commit.
+        /// The writer closed after syncing everything before this record. No payload; `version` is that of the last commit.
         Close = 2,
     }
 }
 
 layout! {
-    /// The start of a record of the log, at a multiple of eight bytes; the payload follows, and zeros up to such a multiple.
-    pub struct LogRecordHeader {
+    /// The start of a record of the log, at a multiple of eight bytes. The payload follows, then zeros up to the next such multiple.
+    pub(crate) struct LogRecordHeader {
         /// `ESKr`.
         mark: [u8; 4],
-        /// CRC-32C of the database, the number of the segment, where in it the record begins (16 + 8 + 8 bytes), and the rest of this header.
+        /// CRC-32C of the database (16 bytes), the number of the segment (8), the record's offset in it (8), and the rest of this header.
         checksum: u32,
         /// Bytes of the payload.
         payload_bytes: u64,
-        /// The version that the commit makes.
+        /// The version that the commit creates.
         version: u64,
-        /// So many bytes of the segment were synced when the record was written.
+        /// Number of bytes of the segment that were synced when the record was written.
         durable_bytes: u64,
         /// CRC-32C of the payload and the zeros after it.
         payload_checksum: u32,
-        /// What the record is for.
+        /// The kind of the record.
         kind: LogRecordKind,
-        /// For whoever reads the payload.
+        /// Flags for the reader of the payload.
         flags: u16,
     }
 }

@@ -1,4 +1,4 @@
-//! Tables of the manifest. What they mean together is told in `version/README.md`.
+//! Tables of the manifest. `version/README.md` explains how they work together.
 
 use esker_graph::Direction;
 
@@ -7,12 +7,12 @@ use super::header::{DatabaseId, ElementType};
 use super::tile::TilesRecord;
 use crate::error::Result;
 
-/// MANIFEST begins with it.
-pub const MANIFEST_MAGIC: [u8; 8] = *b"ESKERman";
+/// The first bytes of MANIFEST.
+pub(crate) const MANIFEST_MAGIC: [u8; 8] = *b"ESKERman";
 
 layout! {
-    /// The start of MANIFEST. Zeros follow up to byte 4092; there lies the CRC-32C of the bytes before. Records follow.
-    pub struct ManifestHeader {
+    /// The start of MANIFEST. Zeros follow up to byte 4092, which begins the CRC-32C of all bytes before it. Then records follow.
+    pub(crate) struct ManifestHeader {
         /// `ESKERman`.
         magic: [u8; 8],
         /// Version of the format.
@@ -21,22 +21,22 @@ layout! {
         database: DatabaseId,
         /// Width of vertex ids: 4 or 8.
         vertex_bytes: u8,
-        /// When the database was made: milliseconds since 1970, UTC.
+        /// Time when the database was created: milliseconds since 1970, UTC.
         created_ms: u64,
-        /// Number of the first record: 1, or that of the last one before MANIFEST was written anew.
+        /// Number of the first record: 1, or the number of the last record before MANIFEST was rewritten.
         first_record: u64,
     }
 }
 
 layout! {
-    /// The start of a record of MANIFEST; the edits follow. All edits of a record hold together, or none.
-    pub struct RecordHeader {
+    /// The start of a record of MANIFEST. Its edits follow; they take effect together or not at all.
+    pub(crate) struct RecordHeader {
         /// Bytes of the record, this header included.
         bytes: u32,
-        /// CRC-32C of the record but for these four bytes.
+        /// CRC-32C of the record except these four bytes.
         checksum: u32,
-        /// Number of the record: one more than that of the record before. A last one without edits has the number of the record
-        /// before it instead, and says that this one was synced; the next record takes its place.
+        /// Number of the record: one more than the previous record's. A last record without edits repeats the previous record's
+        /// number: it confirms that the previous record was synced. The next record overwrites it.
         number: u64,
         /// Number of edits.
         edits: u32,
@@ -44,58 +44,58 @@ layout! {
 }
 
 codes! {
-    /// What an edit does; the code precedes it.
-    pub enum EditKind: u16 {
-        /// A `LayerRecord`: a layer is installed.
+    /// The kind of an edit; the code precedes the edit.
+    pub(crate) enum EditKind: u16 {
+        /// A `LayerRecord`: adds a layer.
         AddLayer = 1,
-        /// An `IdMapRecord`: how external ids and vertices are related.
+        /// An `IdMapRecord`: sets the map of external ids.
         SetIdMap = 2,
-        /// A `PropertyRecord`: a property is defined.
+        /// A `PropertyRecord`: defines a property.
         AddProperty = 3,
-        /// A `VersionRecord`: a version is published.
+        /// A `VersionRecord`: publishes a version.
         AddVersion = 4,
-        /// A number, u32: the layer is no more.
+        /// A layer number, u32: removes the layer.
         RemoveLayer = 5,
-        /// A `TagRecord`: a version gets a name, which no other has any more.
+        /// A `TagRecord`: names a version. An older use of the name ends.
         SetTag = 6,
-        /// A text: the name is nobody's any more.
+        /// A text: removes the tag.
         RemoveTag = 7,
-        /// A number, u64: the version is no more.
+        /// A version number, u64: removes the version.
         RemoveVersion = 8,
-        /// A `RetentionRecord`: which versions are kept.
+        /// A `RetentionRecord`: sets which versions to keep.
         SetRetention = 9,
-        /// A `TilesRecord`: a layer has tiles beside its lists. They go with the layer.
+        /// A `TilesRecord`: adds tiles to a layer. Removing the layer removes them.
         SetTiles = 10,
-        /// A number, u32: the layer has no tiles any more.
+        /// A layer number, u32: removes the layer's tiles.
         RemoveTiles = 11,
     }
 }
 
 codes! {
-    /// How a layer keeps its lists.
+    /// How a layer stores its lists.
     pub enum Encoding: u8 {
         /// Arrays of ids.
         Plain = 1,
-        /// Differences in few bits; only complete layers, and of these only what is alive at the end of the range.
+        /// Bit-packed differences. Only in complete layers, for the arcs alive at the end of the range.
         Compressed = 2,
     }
 }
 
 layout! {
-    /// Sizes of the lists of one direction of a layer; all 0 if it is not kept.
+    /// Sizes of the lists of one direction of a layer; all 0 if the layer lacks the direction.
     #[derive(Copy, Default)]
     pub struct SectionRecord {
-        /// Vertices with a list (a complete layer: all) or a fragment of one.
+        /// Number of vertices with a list (in a complete layer, all vertices) or a fragment of one.
         lists: u64,
-        /// Arcs of these lists: those alive at the end of the range.
+        /// Number of arcs in these lists: those alive at the end of the range.
         arcs: u64,
-        /// Vertices with tombstones.
+        /// Number of vertices with tombstones.
         dead_lists: u64,
-        /// Tombstones: pairs of ends whose arcs in older layers are dead.
+        /// Number of tombstones. A tombstone deletes the arcs between two vertices in older layers.
         dead_arcs: u64,
-        /// Vertices with arcs that lived and died within the range.
+        /// Number of vertices with past arcs: arcs that lived and died within the range.
         past_lists: u64,
-        /// Such arcs.
+        /// Number of past arcs.
         past_arcs: u64,
     }
 }
@@ -113,50 +113,50 @@ layout! {
 }
 
 layout! {
-    /// A layer. Its columns lie in `layers/<number>.columns` and `layers/<number>/`.
+    /// A layer. Its columns are in `layers/<number>.columns` and `layers/<number>/`.
     pub struct LayerRecord {
-        /// Number of the layer: 24 bits, never used twice.
+        /// Number of the layer: 24 bits, never reused.
         number: u32,
-        /// The first version that it holds changes of.
+        /// The first version of its range.
         first_version: u64,
-        /// The last one.
+        /// The last version of its range.
         last_version: u64,
-        /// How many versions it tells apart. If more than one, the column `versions` names them and columns of codes stand
-        /// beside the arcs.
+        /// Number of versions that it distinguishes. If more than one, the column `versions` lists them, and columns of codes are
+        /// parallel to the arcs.
         num_versions: u32,
-        /// How it keeps lists.
+        /// How it stores its lists.
         encoding: Encoding,
-        /// Whether it holds all lists, so that no older layer matters; else fragments of the lists that changed.
+        /// Whether it holds whole lists and needs no older layer; else it holds fragments of the changed lists.
         complete: bool,
         /// Whether out-lists and in-lists differ.
         directed: bool,
         /// Whether there may be several edges between the same two vertices.
         multigraph: bool,
-        /// Whether in-lists are kept. Never for an undirected graph: they are its out-lists.
+        /// Whether it stores in-lists. Never for an undirected graph, whose in-lists are its out-lists.
         in_edges: bool,
         /// Number of vertices of the graph at the end of the range.
         num_vertices: u64,
-        /// Number of edges of the graph then; an undirected one counts once.
+        /// Number of edges at the end of the range; an undirected one counts once.
         num_edges: u64,
-        /// Entries of all out-lists then: an undirected edge counts twice, a self-loop once.
+        /// Number of arcs at the end of the range: an undirected edge counts twice, a self-loop once.
         num_arcs: u64,
-        /// Number of edges from a vertex to itself then.
+        /// Number of self-loops at the end of the range.
         num_loops: u64,
         /// Its out-lists.
         out: SectionRecord,
         /// Its in-lists.
         incoming: SectionRecord,
-        /// Vertices whose external ids it adds to the id map: the last ones of its `num_vertices`.
+        /// Number of vertices whose external ids it adds: the last ones of its `num_vertices`.
         num_new_ids: u64,
-        /// What it adds to the dictionaries of edge properties.
+        /// The texts that it adds to dictionaries of edge properties.
         dictionaries: Vec<DictionaryRecord>,
-        /// Numbers of the vertex properties that it holds values of.
+        /// Numbers of the vertex properties for which it holds values.
         vertex_properties: Vec<u32>,
     }
 }
 
 impl LayerRecord {
-    /// The first layer of a database: complete, version 1 alone, lists as `shape` says.
+    /// The first layer of a database: complete, for version 1 only, with lists as in `shape`.
     pub fn first(shape: &GraphShape) -> Self {
         let lists = |kept: bool| SectionRecord {
             lists: if kept { shape.num_vertices } else { 0 },
@@ -194,29 +194,29 @@ impl LayerRecord {
     }
 }
 
-/// What kind of graph it is, and its numbers.
+/// The kind of a graph, and its counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct GraphShape {
     /// Whether out-lists and in-lists differ.
     pub directed: bool,
     /// Whether there may be several edges between the same two vertices.
     pub multigraph: bool,
-    /// Whether in-lists of a directed graph are kept.
+    /// Whether in-lists of a directed graph are stored.
     pub in_edges: bool,
     /// Number of vertices.
     pub num_vertices: u64,
     /// Number of edges; an undirected one counts once.
     pub num_edges: u64,
-    /// Entries of all out-lists.
+    /// Number of arcs: entries of all out-lists.
     pub num_arcs: u64,
-    /// Number of edges from a vertex to itself.
+    /// Number of self-loops.
     pub num_loops: u64,
 }
 
 codes! {
-    /// How external ids and vertices are related.
+    /// How external ids map to vertices.
     pub enum IdMapKind: u8 {
-        /// The external id is the vertex plus `base`. No files.
+        /// The external id is the vertex plus `base`. Needs no files.
         Identity = 1,
         /// Dense integers in another order.
         Permuted = 2,
@@ -228,9 +228,9 @@ codes! {
 }
 
 codes! {
-    /// In which order vertices are numbered.
+    /// The order in which vertices are numbered.
     pub enum VertexOrder: u8 {
-        /// As they came.
+        /// As in the input.
         Keep = 1,
         /// By descending degree.
         Degree = 2,
@@ -238,19 +238,19 @@ codes! {
 }
 
 layout! {
-    /// The id map. Its columns lie in `ids.columns` and `ids/`.
+    /// The id map. Its columns are in `ids.columns` and `ids/`.
     pub struct IdMapRecord {
-        /// How ids and vertices are related.
+        /// How external ids map to vertices.
         kind: IdMapKind,
         /// The least external id of dense integers; else 0.
         base: u64,
-        /// In which order vertices are numbered.
+        /// The order in which vertices are numbered.
         order: VertexOrder,
     }
 }
 
 codes! {
-    /// What has a property.
+    /// The owners of a property.
     pub enum Owner: u8 {
         /// Edges.
         Edges = 1,
@@ -262,17 +262,17 @@ codes! {
 layout! {
     /// A property.
     pub struct PropertyRecord {
-        /// Its number, which is in the names of its files: from 0, separately for edges and for vertices.
+        /// Its number, part of its files' names: from 0, separately for edges and vertices.
         number: u32,
-        /// What has it.
+        /// Whether edges or vertices have it.
         owner: Owner,
         /// Its name.
         name: String,
-        /// Type of its values; of the codes, if they are texts.
+        /// Type of its values, or of the codes of an edge property of texts.
         element: ElementType,
-        /// Whether values are texts: of edges, codes, which are positions in a dictionary; of vertices, the texts themselves.
+        /// Whether its values are texts. Edges store codes, which are positions in a dictionary; vertices store the texts.
         texts: bool,
-        /// Whether it is the weight of the edges.
+        /// Whether it is the edges' weight.
         weight: bool,
     }
 }
@@ -282,23 +282,23 @@ layout! {
     pub struct VersionRecord {
         /// Its number, from 1.
         number: u64,
-        /// When it was published: milliseconds since 1970, UTC.
+        /// Time of publication: milliseconds since 1970, UTC.
         time_ms: u64,
-        /// What its author says of it.
+        /// The author's message.
         message: String,
-        /// Number of vertices, those that were removed included.
+        /// Number of vertices, removed ones included.
         num_vertices: u64,
         /// Number of edges; an undirected one counts once.
         num_edges: u64,
-        /// Entries of all out-lists.
+        /// Number of arcs: entries of all out-lists.
         num_arcs: u64,
-        /// Number of edges from a vertex to itself.
+        /// Number of self-loops.
         num_loops: u64,
     }
 }
 
 impl VersionRecord {
-    /// The version at the end of the range of a layer.
+    /// The last version of a layer.
     pub fn at_end_of(layer: &LayerRecord, time_ms: u64, message: String) -> Self {
         let LayerRecord { last_version: number, num_vertices, num_edges, num_arcs, num_loops, .. } = *layer;
         Self { number, time_ms, message, num_vertices, num_edges, num_arcs, num_loops }
@@ -316,40 +316,41 @@ layout! {
 }
 
 codes! {
-    /// A rule by which versions are kept. Those with tags are, by any.
-    pub enum RetentionKind: u8 {
+    /// A rule that selects the versions to keep. All rules keep tagged versions.
+    pub(crate) enum RetentionKind: u8 {
         /// All.
         All = 1,
-        /// The newest ones, so many.
+        /// The given number of newest versions.
         Last = 2,
-        /// Those that were the newest at a time or later: milliseconds since 1970, UTC.
+        /// Versions that were the newest at the given time or later: milliseconds since 1970, UTC.
         Since = 3,
     }
 }
 
 layout! {
-    /// Which versions are kept.
-    pub struct RetentionRecord {
+    /// Which versions to keep.
+    pub(crate) struct RetentionRecord {
         /// The rule.
         kind: RetentionKind,
-        /// Its number; 0 if it has none.
+        /// The rule's number; 0 if it has none.
         amount: u64,
     }
 }
 
-/// Which versions are kept. Those with tags are, by any rule.
+/// Which versions to keep. Every rule keeps tagged versions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Retention {
     /// All.
     #[default]
     All,
-    /// The newest ones, so many.
+    /// The given number of newest versions.
     Last(u64),
-    /// Those that were the newest at a time or later: milliseconds since 1970, UTC.
+    /// Versions that were the newest at the given time or later: milliseconds since 1970, UTC.
     Since(u64),
 }
 
 impl Value for Retention {
+    #[cfg(test)]
     fn type_name() -> String {
         RetentionRecord::type_name()
     }
@@ -373,39 +374,39 @@ impl Value for Retention {
     }
 }
 
-/// A change to what the manifest says.
+/// A change of the manifest's state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Edit {
-    /// See [`EditKind::AddLayer`].
+    /// Adds a layer.
     AddLayer(LayerRecord),
-    /// See [`EditKind::SetIdMap`].
+    /// Sets the map of external ids.
     SetIdMap(IdMapRecord),
-    /// See [`EditKind::AddProperty`].
+    /// Defines a property.
     AddProperty(PropertyRecord),
-    /// See [`EditKind::AddVersion`].
+    /// Publishes a version.
     AddVersion(VersionRecord),
-    /// See [`EditKind::RemoveLayer`].
+    /// Removes a layer and its tiles.
     RemoveLayer {
         /// Its number.
         number: u32,
     },
-    /// See [`EditKind::SetTag`].
+    /// Names a version. An older use of the name ends.
     SetTag(TagRecord),
-    /// See [`EditKind::RemoveTag`].
+    /// Removes a tag.
     RemoveTag {
         /// The tag.
         name: String,
     },
-    /// See [`EditKind::RemoveVersion`].
+    /// Removes a version.
     RemoveVersion {
         /// Its number.
         number: u64,
     },
-    /// See [`EditKind::SetRetention`].
+    /// Sets which versions to keep.
     SetRetention(Retention),
-    /// See [`EditKind::SetTiles`].
+    /// Adds tiles to a layer.
     SetTiles(TilesRecord),
-    /// See [`EditKind::RemoveTiles`].
+    /// Removes the tiles of a layer.
     RemoveTiles {
         /// The layer.
         layer: u32,
@@ -413,8 +414,9 @@ pub enum Edit {
 }
 
 impl Value for Edit {
+    #[cfg(test)]
     fn type_name() -> String {
-        "EditKind, then what it names".to_owned()
+        "EditKind, then the edit of that kind".to_owned()
     }
 
     fn put(&self, out: &mut Vec<u8>) {

@@ -1,9 +1,9 @@
-//! Searching sorted columns.
+//! Binary search in sorted columns.
 
 use crate::error::Result;
 
-/// The first of `0..len` for which `less` does not hold; it holds for all before and for none after. Looks near `guess`
-/// first and in doubling steps from there, so a good guess touches few blocks.
+/// The first index of `0..len` for which `less` is false, or `len`; `less` must be true before it and false from it on. Searches from
+/// `guess` in doubling steps, so a good guess touches few blocks.
 ///
 /// # Errors
 /// Those of `less`.
@@ -43,22 +43,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_guess_leads_to_the_bound() {
+    fn any_guess_finds_the_bound_in_logarithmic_steps() {
         for len in 0..40 {
             for bound in 0..=len {
                 for guess in 0..45 {
-                    let mut asked = 0;
+                    let mut calls = 0;
                     let found = lower_bound(len, guess, |at| {
-                        asked += 1;
+                        calls += 1;
                         assert!(at < len);
                         Ok(at < bound)
                     });
                     assert_eq!(found.unwrap(), bound);
                     let distance = guess.min(len).abs_diff(bound) + 2;
-                    assert!(
-                        asked <= 2 * distance.ilog2() + 4,
-                        "{asked} questions for a distance of {distance}"
-                    );
+                    assert!(calls <= 2 * distance.ilog2() + 4, "{calls} calls for a distance of {distance}");
                 }
             }
         }

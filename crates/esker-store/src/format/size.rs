@@ -1,10 +1,10 @@
-//! Numbers that all files share.
+//! Constants shared by all files.
 
-/// The version of the format that this code writes, and the newest that it reads.
-pub const FORMAT_VERSION: u32 = 4;
-/// The oldest that it reads: it lacks the compressed encoding, and is else the same.
+/// The format version that this code writes, and the newest that it reads.
+pub(crate) const FORMAT_VERSION: u32 = 4;
+/// The oldest format version that it reads, which differs only in lacking the compressed encoding.
 pub(super) const FORMAT_VERSION_MIN: u32 = 3;
-/// Data of a column begins after a header of this size, so that maps are aligned to pages.
+/// Size of the header before a column's data: a page, so that mapped data is aligned to pages.
 pub const PAGE_BYTES: usize = 4096;
-/// Data under one checksum.
+/// Bytes of data under one checksum.
 pub const BLOCK_BYTES: usize = 64 << 10;

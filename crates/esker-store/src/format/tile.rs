@@ -1,30 +1,30 @@
-//! Tables of tiles. What they mean together is told in `tiles/mod.rs`.
+//! Tables of tiles. `tiles/mod.rs` explains how they work together.
 
 use super::field::{codes, layout};
 
 codes! {
-    /// How the positions of a chunk of a tile are kept; the code is its first byte.
-    pub enum TileCoding: u8 {
+    /// The encoding of the positions in a chunk of a tile; the code is the chunk's first byte.
+    pub(crate) enum TileCoding: u8 {
         /// Row and column, two bytes each.
         Pairs = 1,
-        /// The differences of successive positions, the first from 0: seven bits a byte, lowest first; the highest bit of a byte says that more follow.
+        /// The differences of successive positions, starting from 0: seven bits a byte, lowest first; the highest bit of a byte is set if more bytes follow.
         Bytes = 2,
-        /// The first position, four bytes. The differences that follow in blocks of 32, the last maybe of fewer: a byte with a width, then each difference in so many bits, lowest first, up to a whole byte.
+        /// The first position, four bytes. Then the differences in blocks of 32, the last block maybe shorter: one byte with a width, then each difference in that many bits, lowest first, padded to a whole byte.
         Packed = 3,
-        /// For each row: difference from the row before, number of edges, first column, differences of columns; all as in `Bytes`.
+        /// For each row: difference from the previous row, number of edges, first column, differences of columns; all as in `Bytes`.
         Runs = 4,
-        /// First row, first column divided by 64, words a row, each two bytes; then for each row from the first on so many words of 64 bits, a bit for each cell.
+        /// First row, first column divided by 64, and words per row, two bytes each. Then for each row from the first on, that many words of 64 bits, one bit for each cell.
         Bitmap = 5,
     }
 }
 
 layout! {
-    /// Tiles of a layer, a second form of its lists. They lie in `layers/<number>/`: `tiles.data`, `tiles.columns` and `tiles/`.
+    /// The tiles of a layer, a second form of its lists, stored in `layers/<number>/` as `tiles.data`, `tiles.columns` and `tiles/`.
     #[derive(Copy)]
     pub struct TilesRecord {
-        /// Number of the layer, which is complete.
+        /// Number of the layer, which must be complete.
         layer: u32,
-        /// Edges that are kept: an undirected one once.
+        /// Number of edges; an undirected one counts once.
         num_edges: u64,
     }
 }

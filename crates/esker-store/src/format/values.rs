@@ -1,4 +1,4 @@
-//! A column whose element type is known only when it is opened.
+//! Columns whose element type is known only at run time.
 
 use std::any::Any;
 use std::ops::Range;
@@ -29,13 +29,13 @@ macro_rules! values {
 
         /// Verified elements of a column of any element type.
         #[derive(Debug, Clone, Copy)]
-        pub enum ValueSlice<'a> {
+        pub(crate) enum ValueSlice<'a> {
             $(#[doc = concat!("Elements of type ", stringify!($type), ".")] $code(&'a [$type]),)*
         }
 
         impl ValueSlice<'_> {
-            /// Appends the bits of a range of elements, as [`Values::bits_at`] gives them. Panics beyond the end.
-            pub fn append_bits(&self, range: Range<usize>, out: &mut Vec<u64>) {
+            /// Appends the bits of a range of elements, as [`Values::bits_at`] returns them. Panics if the range exceeds the slice.
+            pub(crate) fn append_bits(&self, range: Range<usize>, out: &mut Vec<u64>) {
                 match self {
                     $(Self::$code(values) => out.extend(values[range].iter().map(|value| {
                         let mut bytes = [0; 8];
@@ -47,9 +47,9 @@ macro_rules! values {
         }
 
         impl ValueSlice<'_> {
-            /// The bits of an element, as [`Values::bits_at`] gives them. Panics beyond the end.
+            /// The bits of an element, as [`Values::bits_at`] returns them. Panics if `index` exceeds the slice.
             #[inline]
-            pub fn bits_at(&self, index: usize) -> u64 {
+            pub(crate) fn bits_at(&self, index: usize) -> u64 {
                 match self {
                     $(Self::$code(values) => {
                         let mut bytes = [0; 8];
@@ -59,8 +59,8 @@ macro_rules! values {
                 }
             }
 
-            /// Puts the bits of ranges of elements where each begins. Panics beyond an end.
-            pub fn put_bits(&self, runs: impl Iterator<Item = (usize, Range<usize>)>, out: &mut [u64]) {
+            /// Copies the bits of ranges of elements to `out`, each to the position given with it. Panics if a range exceeds the slice or `out`.
+            pub(crate) fn put_bits(&self, runs: impl Iterator<Item = (usize, Range<usize>)>, out: &mut [u64]) {
                 match self {
                     $(Self::$code(values) => runs.for_each(|(to, range)| {
                         for (bits, value) in out[to..to + range.len()].iter_mut().zip(&values[range]) {
@@ -78,7 +78,7 @@ macro_rules! values {
             ///
             /// # Errors
             /// As [`Column::all`].
-            pub fn all(&self, run: &Run) -> Result<ValueSlice<'_>> {
+            pub(crate) fn all(&self, run: &Run) -> Result<ValueSlice<'_>> {
                 Ok(match self {
                     $(Self::$code(column) => ValueSlice::$code(column.all(run)?),)*
                 })
@@ -88,35 +88,35 @@ macro_rules! values {
             ///
             /// # Errors
             /// As [`Column::get`].
-            pub fn get(&self, range: Range<usize>) -> Result<ValueSlice<'_>> {
+            pub(crate) fn get(&self, range: Range<usize>) -> Result<ValueSlice<'_>> {
                 Ok(match self {
                     $(Self::$code(column) => ValueSlice::$code(column.get(range)?),)*
                 })
             }
 
-            /// As [`Column::open`], for elements of the given type.
+            /// As [`Column::open`], for elements of type `element`.
             ///
             /// # Errors
             /// As [`Column::open`].
-            pub fn open(files: &dyn Files, path: &Path, spec: ColumnSpec, element: ElementType) -> Result<Self> {
+            pub(crate) fn open(files: &dyn Files, path: &Path, spec: ColumnSpec, element: ElementType) -> Result<Self> {
                 Ok(match element {
                     $(ElementType::$code => Self::$code(Column::open(files, path, spec)?),)*
                 })
             }
 
-            /// As [`Column::open`], for elements of whatever type the file says.
+            /// As [`Column::open`], for elements of the type in the file's header.
             ///
             /// # Errors
             /// As [`Column::open`].
-            pub fn open_of_kind(files: &dyn Files, path: &Path, spec: ColumnSpec) -> Result<Self> {
+            pub(crate) fn open_of_kind(files: &dyn Files, path: &Path, spec: ColumnSpec) -> Result<Self> {
                 Self::open(files, path, spec, header_of(files, path)?.element)
             }
 
-            /// Opens a column of any kind and type of a database.
+            /// Opens a column of any kind and element type.
             ///
             /// # Errors
             /// As [`Column::open`].
-            pub fn open_any(files: &dyn Files, path: &Path, database: DatabaseId) -> Result<Self> {
+            pub(crate) fn open_any(files: &dyn Files, path: &Path, database: DatabaseId) -> Result<Self> {
                 let header = header_of(files, path)?;
                 Self::open(files, path, ColumnSpec { database, kind: header.kind }, header.element)
             }
@@ -128,8 +128,8 @@ macro_rules! values {
                 }
             }
 
-            /// The column, if its elements are of this type.
-            pub fn typed<T: Element>(&self) -> Option<&Column<T>> {
+            /// The column, if its elements have type `T`.
+            pub(crate) fn typed<T: Element>(&self) -> Option<&Column<T>> {
                 match self {
                     $(Self::$code(column) => (column as &dyn Any).downcast_ref(),)*
                 }
@@ -142,13 +142,13 @@ macro_rules! values {
                 }
             }
 
-            /// Whether there are none.
+            /// Whether the column has no elements.
             pub fn is_empty(&self) -> bool {
                 self.len() == 0
             }
 
-            /// The file that it lies in.
-            pub fn path(&self) -> &Path {
+            /// The file that holds it.
+            pub(crate) fn path(&self) -> &Path {
                 match self {
                     $(Self::$code(column) => column.path(),)*
                 }
@@ -158,21 +158,21 @@ macro_rules! values {
             ///
             /// # Errors
             /// As [`Column::expect_len`].
-            pub fn expect_len(&self, expected: u64) -> Result<()> {
+            pub(crate) fn expect_len(&self, expected: u64) -> Result<()> {
                 match self {
                     $(Self::$code(column) => column.expect_len(expected),)*
                 }
             }
 
-            /// Bytes of it with its header and checksums.
-            pub fn file_bytes(&self) -> u64 {
+            /// Size in bytes, header and checksums included.
+            pub(crate) fn file_bytes(&self) -> u64 {
                 match self {
                     $(Self::$code(column) => column.file_bytes(),)*
                 }
             }
 
             /// As [`Column::release`].
-            pub fn release(&self) {
+            pub(crate) fn release(&self) {
                 match self {
                     $(Self::$code(column) => column.release(),)*
                 }
@@ -182,13 +182,13 @@ macro_rules! values {
             ///
             /// # Errors
             /// As [`Column::all`].
-            pub fn verify(&self, run: &Run) -> Result<()> {
+            pub(crate) fn verify(&self, run: &Run) -> Result<()> {
                 match self {
                     $(Self::$code(column) => column.all(run).map(|_| ()),)*
                 }
             }
 
-            /// The bits of an element, widened to 64: equal for equal values.
+            /// The bits of an element, zero-extended to 64.
             ///
             /// # Errors
             /// As [`Column::get`].
@@ -202,11 +202,11 @@ macro_rules! values {
                 }
             }
 
-            /// Appends the bits of a range of elements, as [`Values::bits_at`] gives them.
+            /// Appends the bits of a range of elements, as [`Values::bits_at`] returns them.
             ///
             /// # Errors
             /// As [`Column::get`].
-            pub fn append_bits(&self, range: Range<usize>, out: &mut Vec<u64>) -> Result<()> {
+            pub(crate) fn append_bits(&self, range: Range<usize>, out: &mut Vec<u64>) -> Result<()> {
                 let count = range.len();
                 self.get(range)?.append_bits(0..count, out);
                 Ok(())

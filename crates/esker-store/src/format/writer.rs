@@ -1,8 +1,8 @@
-//! Writing a column file, by one thread or by many.
+//! Writing a column file, by one thread or several.
 //!
-//! Every block of 64 KiB has its own checksum. A thread that writes a stretch of the column computes the checksums
-//! of whole blocks, and of the parts of blocks at the ends of its stretch; [`ColumnWriter::finish`] joins the parts
-//! (the CRC of a concatenation follows from the CRCs and lengths of its parts) and writes table and header.
+//! Every block of 64 KiB has its own checksum. A thread that writes a region of the column computes the checksums
+//! of whole blocks, and of the partial blocks at the ends of its region. [`ColumnWriter::finish`] combines the partial checksums
+//! (the CRC of a concatenation follows from the CRCs and lengths of its parts) and writes the table and the header.
 
 use std::marker::PhantomData;
 use std::path::Path;
@@ -14,10 +14,10 @@ use crate::error::{Error, Result};
 use crate::io::{File, Files};
 use crate::memory::reserve;
 
-/// Appended data is gathered to writes of about this size. Memory of each writer or region that holds any.
+/// Size of the writes into which appended data is gathered, and so the buffer of each writer or region.
 const WRITE_BYTES: usize = 1 << 20;
 
-/// What was written.
+/// The size of a written column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ColumnSummary {
     /// Number of elements.
@@ -26,57 +26,56 @@ pub struct ColumnSummary {
     pub bytes: u64,
 }
 
-/// Writes a column file: append elements with [`ColumnWriter::append`], or make one [`Region`] for each of several
-/// threads, then [`ColumnWriter::finish`]. Memory: 1 MiB, 1 MiB a region, and 8 bytes for each 64 KiB written.
+/// Writes a column file: append elements with [`ColumnWriter::append`], or create one [`Region`] for each of several
+/// threads, then call [`ColumnWriter::finish`]. Memory: 1 MiB, 1 MiB a region, and 8 bytes for each 64 KiB written.
 #[derive(Debug)]
 pub struct ColumnWriter<T> {
     spec: ColumnSpec,
     whole: Region<T>,
 }
 
-/// A stretch of a column, written from its start on. Regions of one column do not overlap, and when the column is
-/// finished they have left no gap; else finishing fails.
+/// A contiguous part of a column, written from its start on. Finishing the column fails if its regions overlap or leave a gap.
 #[derive(Debug)]
 pub struct Region<T> {
-    shared: Arc<Shared>,
-    /// Bytes that precede `buffer` in the data of the column.
+    shared: Arc<SharedFile>,
+    /// Offset of `buffer` in the data of the column.
     position: u64,
     buffer: Vec<u8>,
     element: PhantomData<T>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct SharedFile {
     file: Arc<dyn File>,
-    sums: Mutex<Sums>,
+    sums: Mutex<BlockChecksums>,
 }
 
 #[derive(Debug, Default)]
-struct Sums {
-    /// Checksums of blocks that were written whole.
+struct BlockChecksums {
+    /// Checksums of blocks written whole.
     blocks: Vec<Option<u32>>,
-    /// Parts of blocks.
-    parts: Vec<Part>,
+    /// Blocks written in parts.
+    parts: Vec<PartialBlock>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Part {
+struct PartialBlock {
     start: u64,
     bytes: usize,
     sum: u32,
 }
 
 impl<T: Element> ColumnWriter<T> {
-    /// Makes the file, which must not exist.
+    /// Creates the file, which must not exist.
     ///
     /// # Errors
     /// [`Error::Io`].
     pub fn create(files: &dyn Files, path: &Path, spec: ColumnSpec) -> Result<Self> {
-        let shared = Arc::new(Shared { file: files.create(path)?, sums: Mutex::default() });
+        let shared = Arc::new(SharedFile { file: files.create(path)?, sums: Mutex::default() });
         Ok(Self { spec, whole: Region { shared, position: 0, buffer: Vec::new(), element: PhantomData } })
     }
 
-    /// Appends elements; any number, most efficiently many at once.
+    /// Appends elements; most efficient with many at once.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -84,8 +83,8 @@ impl<T: Element> ColumnWriter<T> {
         self.whole.append(values)
     }
 
-    /// A writer for the elements from `first` on, for another thread. Not together with
-    /// [`ColumnWriter::append`], unless what was appended ends before.
+    /// A writer of the elements from `first` on, for another thread. Elements appended with [`ColumnWriter::append`] must end
+    /// before `first`.
     pub fn region(&self, first: u64) -> Region<T> {
         Region {
             shared: Arc::clone(&self.whole.shared),
@@ -95,7 +94,7 @@ impl<T: Element> ColumnWriter<T> {
         }
     }
 
-    /// Completes the file and syncs it. Its name is durable after the directory was synced.
+    /// Completes and syncs the file. Its name is durable once the caller has synced the directory.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Invalid`] if regions overlap or leave a gap.
@@ -104,9 +103,9 @@ impl<T: Element> ColumnWriter<T> {
         whole.flush()?;
         let file = &whole.shared.file;
         let sums = std::mem::take(&mut *whole.shared.lock());
-        let (data_bytes, table) = sums
-            .join()
-            .ok_or_else(|| Error::Invalid(format!("{} was not written as a whole", file.path().display())))?;
+        let (data_bytes, table) = sums.join().ok_or_else(|| {
+            Error::Invalid(format!("the regions of {} leave a gap or overlap", file.path().display()))
+        })?;
         file.write_at(&table, PAGE_BYTES as u64 + data_bytes)?;
         let count = data_bytes / size_of::<T>() as u64;
         let header = ColumnHeader {
@@ -125,14 +124,14 @@ impl<T: Element> ColumnWriter<T> {
 }
 
 impl<T: Element> Region<T> {
-    /// Writes the elements that follow those written before.
+    /// Appends elements to the region.
     ///
     /// # Errors
     /// [`Error::Io`].
     pub fn append(&mut self, values: &[T]) -> Result<()> {
         let mut bytes: &[u8] = bytemuck::cast_slice(values);
         while !bytes.is_empty() {
-            // Writes end at multiples of WRITE_BYTES, so all but the first and last cover whole blocks.
+            // Writes end at multiples of WRITE_BYTES, so all except the first and last cover whole blocks.
             let end = self.position + self.buffer.len() as u64;
             let room = WRITE_BYTES - (end % WRITE_BYTES as u64) as usize;
             if self.buffer.is_empty() && bytes.len() >= room {
@@ -153,7 +152,7 @@ impl<T: Element> Region<T> {
         Ok(())
     }
 
-    /// Writes what is still buffered. A region that is dropped without makes [`ColumnWriter::finish`] fail.
+    /// Writes the buffered elements. Dropping a region without this call makes [`ColumnWriter::finish`] fail.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -169,8 +168,8 @@ impl<T: Element> Region<T> {
     }
 }
 
-impl Shared {
-    fn lock(&self) -> std::sync::MutexGuard<'_, Sums> {
+impl SharedFile {
+    fn lock(&self) -> std::sync::MutexGuard<'_, BlockChecksums> {
         self.sums.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -188,7 +187,7 @@ impl Shared {
     }
 }
 
-impl Sums {
+impl BlockChecksums {
     fn record(&mut self, mut start: u64, sums: &[(usize, u32)]) {
         for &(bytes, sum) in sums {
             let block = (start / BLOCK_BYTES as u64) as usize;
@@ -198,13 +197,13 @@ impl Sums {
                 }
                 self.blocks[block] = Some(sum);
             } else {
-                self.parts.push(Part { start, bytes, sum });
+                self.parts.push(PartialBlock { start, bytes, sum });
             }
             start += bytes as u64;
         }
     }
 
-    /// Bytes of data, and the table of checksums; `None` if there are gaps or overlaps.
+    /// The number of data bytes and the table of checksums; `None` if there are gaps or overlaps.
     fn join(mut self) -> Option<(u64, Vec<u8>)> {
         self.parts.sort_by_key(|part| part.start);
         let mut table = Vec::new();

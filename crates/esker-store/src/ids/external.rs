@@ -1,29 +1,29 @@
-//! Ids as users give and get them.
+//! External ids, as users give and get them.
 
 use std::fmt;
 
 use super::hash::{hash_int, hash_text};
 
-/// The id of a vertex outside of the store.
+/// The external id of a vertex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ExternalId<'a> {
     /// An integer.
     Int(u64),
-    /// A text. UTF-8 is usual, not required.
+    /// A text, usually but not necessarily UTF-8.
     Text(&'a [u8]),
 }
 
 impl ExternalId<'_> {
-    /// The hash by which indexes are sorted.
+    /// The hash of the id, by which indexes are sorted.
     #[inline]
-    pub fn hash(&self) -> u64 {
+    pub(crate) fn hash(&self) -> u64 {
         match self {
             Self::Int(id) => hash_int(*id),
             Self::Text(text) => hash_text(text),
         }
     }
 
-    /// What it is, in a word.
+    /// The kind of the id, for messages.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Self::Int(_) => "an integer",
@@ -31,7 +31,7 @@ impl ExternalId<'_> {
         }
     }
 
-    /// Writes the id as it stood in the input: an integer in decimal digits, a text as its bytes.
+    /// Writes the id as in the input: an integer as decimal digits, a text as its bytes.
     ///
     /// # Errors
     /// Those of `out`.
@@ -70,7 +70,7 @@ impl<'a> From<&'a [u8]> for ExternalId<'a> {
     }
 }
 
-/// Decimal digits as an integer; spaces around them do not matter. `None` if it is none, or needs more than 64 bits.
+/// Parses decimal digits, with optional spaces around them. `None` for other text, or if the number exceeds 64 bits.
 pub(super) fn parse_int(text: &str) -> Option<u64> {
     let text = text.trim();
     text.parse().ok().filter(|_| !text.starts_with('+'))

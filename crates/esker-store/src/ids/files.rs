@@ -6,18 +6,18 @@ use crate::error::Result;
 use crate::format::{Column, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element};
 use crate::io::Files;
 
-/// Where the files of an id map lie, or are to be written.
+/// The location of the files of an id map.
 #[derive(Debug, Clone, Copy)]
 pub struct IdFiles<'a> {
-    /// Where they are kept: an archive, as a rule.
+    /// The disk or archive that holds the files.
     pub disk: &'a dyn Files,
-    /// The directory `ids` of a database; of a segment, that of its layer. It exists when files are written.
+    /// The directory `ids` of a database, or the layer's directory for a segment. It must exist before files are written.
     pub directory: &'a Path,
     /// The database.
     pub database: DatabaseId,
 }
 
-/// The columns of an id map. Which of them there are depends on its kind.
+/// The columns of an id map; each kind of map has some of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum IdColumnFile {
     /// The integer of each vertex.
@@ -32,13 +32,13 @@ pub(super) enum IdColumnFile {
     Tags,
     /// The vertices of the index.
     Vertices,
-    /// Of a segment: the integer of each vertex.
+    /// The integer of each vertex of a segment.
     SegmentIntegers,
-    /// Of a segment: the texts of its vertices.
+    /// The texts of the vertices of a segment.
     SegmentTexts,
-    /// Of a segment: where the text of each vertex ends.
+    /// Where the text of each vertex of a segment ends.
     SegmentTextEnds,
-    /// Of a segment: the filter and the vertices by hash.
+    /// The filter of a segment, and its vertices by hash.
     SegmentIndex,
 }
 

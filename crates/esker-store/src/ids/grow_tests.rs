@@ -1,4 +1,4 @@
-//! Ids that are added after the import: tail, segments, merged segments, at any number of vertices.
+//! Tests of ids added after the import: tail, segments and merged segments, at any number of vertices.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,12 +16,12 @@ const KINDS: [IdMapKind; 4] =
 
 /// An id that owns its text.
 #[derive(Debug, Clone, PartialEq)]
-enum Name {
+enum OwnedId {
     Int(u64),
     Text(Vec<u8>),
 }
 
-impl Name {
+impl OwnedId {
     fn id(&self) -> ExternalId<'_> {
         match self {
             Self::Int(id) => ExternalId::Int(*id),
@@ -29,11 +29,11 @@ impl Name {
         }
     }
 
-    /// The id of the vertex `v` of a graph of this kind, of which `imported` came first.
+    /// The id of the vertex `v` of a graph of this kind with `imported` imported vertices.
     fn of(kind: IdMapKind, v: usize, imported: usize) -> Self {
         match kind {
             IdMapKind::Permuted if v < imported => Self::Int((imported - 1 - v) as u64),
-            // Some go on where the import ended, others do not.
+            // Some ids continue the imported range, others do not.
             IdMapKind::Identity | IdMapKind::Permuted if v % 3 != 1 || v < imported => Self::Int(v as u64),
             IdMapKind::Texts => Self::Text(format!("{}{}", "long ".repeat(v % 7), v).into_bytes()),
             _ => Self::Int(hash_int(v as u64) | 1 << 40),
@@ -41,23 +41,23 @@ impl Name {
     }
 }
 
-/// A growing map, and what it should know.
+/// A growing map, and its expected ids.
 struct Grown {
     kind: IdMapKind,
     disk: FaultyDisk,
     base: IdMap,
     segments: Vec<Arc<IdSegment>>,
     tail: IdTail,
-    names: Vec<Name>,
-    /// Directories made so far.
+    names: Vec<OwnedId>,
+    /// Number of directories created.
     directories: usize,
 }
 
 impl Grown {
     fn new(kind: IdMapKind, imported: usize) -> Self {
-        let names: Vec<_> = (0..imported).map(|v| Name::of(kind, v, imported)).collect();
+        let names: Vec<_> = (0..imported).map(|v| OwnedId::of(kind, v, imported)).collect();
         let integers: Vec<u64> =
-            names.iter().map(|name| if let Name::Int(id) = name { *id } else { 0 }).collect();
+            names.iter().map(|name| if let OwnedId::Int(id) = name { *id } else { 0 }).collect();
         let disk = match kind {
             IdMapKind::Identity => FaultyDisk::new(0),
             IdMapKind::Permuted => {
@@ -66,7 +66,8 @@ impl Grown {
             }
             IdMapKind::Integers => disk_of_integers(&integers),
             IdMapKind::Texts => {
-                let text = |name: &Name| if let Name::Text(text) = name { text.clone() } else { Vec::new() };
+                let text =
+                    |name: &OwnedId| if let OwnedId::Text(text) = name { text.clone() } else { Vec::new() };
                 disk_of_texts(&names.iter().map(text).collect::<Vec<_>>())
             }
         };
@@ -78,15 +79,19 @@ impl Grown {
     fn add(&mut self, count: usize) {
         for _ in 0..count {
             let v = self.names.len();
-            let name = Name::of(self.kind, v, self.base.num_vertices());
+            let name = OwnedId::of(self.kind, v, self.base.num_vertices());
             for _ in 0..2 {
-                assert_eq!(self.tail.add(name.id()).unwrap(), vertex(v), "the second time it is there");
+                assert_eq!(
+                    self.tail.add(name.id()).unwrap(),
+                    vertex(v),
+                    "adding an id twice gives the same vertex"
+                );
             }
             self.names.push(name);
         }
     }
 
-    /// Adds and takes back.
+    /// Adds ids and removes them again, as a failed commit does.
     fn fail(&mut self, count: usize) {
         let (len, known) = (self.tail.len(), self.names.len());
         self.add(count);
@@ -131,7 +136,7 @@ impl Grown {
         self.segments.splice(range, [united]);
     }
 
-    /// Every id both ways, as a version with `seen` vertices knows it.
+    /// Checks every id in both directions, for a version with `seen` vertices.
     fn check(&self, seen: usize) {
         let frozen = self.tail.first();
         let (imported, seen) = (self.base.num_vertices(), seen.clamp(self.base.num_vertices(), frozen));
@@ -148,14 +153,14 @@ impl Grown {
             assert_eq!(self.tail.vertex_of(name.id()), in_tail);
             assert_eq!(self.tail.external_of(vertex(v)), in_tail.map(|_| name.id()));
         }
-        let unknown = Name::of(self.kind, self.names.len() + 1, imported);
+        let unknown = OwnedId::of(self.kind, self.names.len() + 1, imported);
         assert_eq!(map.vertex_of(unknown.id()).unwrap(), None);
         assert_eq!(self.tail.vertex_of(unknown.id()), None);
     }
 }
 
 #[derive(Debug, Clone)]
-enum Step {
+enum Growth {
     Add(usize),
     Fail(usize),
     Freeze(usize),
@@ -163,29 +168,29 @@ enum Step {
     Check(usize),
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn growth() -> impl Strategy<Value = Growth> {
     prop_oneof![
-        3 => (0..40_usize).prop_map(Step::Add),
-        1 => (0..400_usize).prop_map(Step::Add),
-        1 => (0..40_usize).prop_map(Step::Fail),
-        3 => (0..60_usize).prop_map(Step::Freeze),
-        2 => (any::<usize>(), 1..5_usize).prop_map(|(from, count)| Step::Merge(from, count)),
-        2 => (0..1000_usize).prop_map(Step::Check),
+        3 => (0..40_usize).prop_map(Growth::Add),
+        1 => (0..400_usize).prop_map(Growth::Add),
+        1 => (0..40_usize).prop_map(Growth::Fail),
+        3 => (0..60_usize).prop_map(Growth::Freeze),
+        2 => (any::<usize>(), 1..5_usize).prop_map(|(from, count)| Growth::Merge(from, count)),
+        2 => (0..1000_usize).prop_map(Growth::Check),
     ]
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
     #[test]
-    fn ids_grow(kind in 0..4_usize, imported in 0..50_usize, steps in prop::collection::vec(step(), 0..25)) {
+    fn a_growing_map_finds_its_ids(kind in 0..4_usize, imported in 0..50_usize, steps in prop::collection::vec(growth(), 0..25)) {
         let mut grown = Grown::new(KINDS[kind], imported);
         for step in steps {
             match step {
-                Step::Add(count) => grown.add(count),
-                Step::Fail(count) => grown.fail(count),
-                Step::Freeze(count) => grown.freeze(count),
-                Step::Merge(from, count) => grown.merge(from, count),
-                Step::Check(seen) => grown.check(seen),
+                Growth::Add(count) => grown.add(count),
+                Growth::Fail(count) => grown.fail(count),
+                Growth::Freeze(count) => grown.freeze(count),
+                Growth::Merge(from, count) => grown.merge(from, count),
+                Growth::Check(seen) => grown.check(seen),
             }
         }
         grown.check(usize::MAX);
@@ -195,7 +200,7 @@ proptest! {
 }
 
 #[test]
-fn a_large_segment_finds_its_ids_and_few_others() {
+fn a_large_segment_finds_its_ids_only() {
     let count = 100_000;
     let mut tail = IdTail::new(5, false);
     (0..count).for_each(|i| assert_eq!(tail.add(ExternalId::Int(3 * i)).unwrap() as u64, 5 + i));
@@ -208,48 +213,51 @@ fn a_large_segment_finds_its_ids_and_few_others() {
         assert_eq!(map.vertex_of(ExternalId::Int(3 * i)).unwrap(), Some((5 + i) as VertexId));
         assert_eq!(map.vertex_of(ExternalId::Int(3 * i + 1)).unwrap(), None);
     }
-    // 9 1/3 bytes a vertex beyond its id, two headers, two tables of checksums.
+    // 9 1/3 bytes a vertex in addition to its id, two headers, two tables of checksums.
     assert!(segment.file_bytes() <= count * 8 + count * 28 / 3 + 8 + 2 * PAGE_BYTES as u64 + 4 * (13 + 15));
 }
 
 #[test]
-fn ids_of_the_other_kind_are_refused_and_unknown() {
+fn an_id_of_the_other_kind_cannot_be_added_or_found() {
     let mut tail = IdTail::new(3, true);
-    let told = tail.add(ExternalId::Int(7)).unwrap_err().to_string();
-    assert_eq!(told, r#""7" is an integer, but the ids of this graph are texts"#);
+    let message = tail.add(ExternalId::Int(7)).unwrap_err().to_string();
+    assert_eq!(message, r#""7" is an integer, but the ids of this graph are texts"#);
     assert_eq!(tail.vertex_of(ExternalId::Int(7)), None);
     assert_eq!((tail.add("seven".into()).unwrap(), tail.len()), (3, 1));
-    let told = IdTail::new(3, false).add("seven".into()).unwrap_err().to_string();
-    assert_eq!(told, r#""seven" is a text, but the ids of this graph are integers"#);
-    let told = IdTail::new(VertexId::MAX as usize, false).add(ExternalId::Int(1)).unwrap_err().to_string();
-    assert!(told.contains("no number is left"), "{told}");
+    let message = IdTail::new(3, false).add("seven".into()).unwrap_err().to_string();
+    assert_eq!(message, r#""seven" is a text, but the ids of this graph are integers"#);
+    let message = IdTail::new(VertexId::MAX as usize, false).add(ExternalId::Int(1)).unwrap_err().to_string();
+    assert!(message.contains("no vertex id is left"), "{message}");
 }
 
 #[test]
-fn segments_must_lead_on() {
+fn segments_must_be_adjacent_and_of_the_kind_of_the_base() {
     let mut grown = Grown::new(IdMapKind::Identity, 4);
     for count in [2, 3, 4] {
         grown.add(count);
         grown.freeze(count);
     }
-    let told = |segments: &[usize], n| {
+    let message = |segments: &[usize], n| {
         let chosen = segments.iter().map(|&segment| Arc::clone(&grown.segments[segment]));
         grown.base.with_segments(chosen, n).unwrap_err().to_string()
     };
+    assert_eq!(message(&[0, 2], 10), "the ids of vertices 6 to 9 are missing");
     assert_eq!(
-        told(&[0, 2], 10),
-        "the ids of vertices from 6 on are missing: the next that there are begin at 9"
+        message(&[1, 2], 13),
+        "there are ids for 4 imported vertices and for vertices 6 to 13, but the version has 13 vertices"
     );
-    assert_eq!(told(&[1, 2], 13), "there are ids for 4 imported vertices and those from 6 to 13, not for 13");
-    assert_eq!(told(&[0], 7), "there are ids for 4 imported vertices and those from 4 to 6, not for 7");
+    assert_eq!(
+        message(&[0], 7),
+        "there are ids for 4 imported vertices and for vertices 4 to 6, but the version has 7 vertices"
+    );
     let texts = Grown::new(IdMapKind::Texts, 4);
-    let told = texts.base.with_segments(grown.segments.iter().cloned(), 10).unwrap_err().to_string();
-    assert_eq!(told, "some ids are integers and others texts");
+    let message = texts.base.with_segments(grown.segments.iter().cloned(), 10).unwrap_err().to_string();
+    assert_eq!(message, "some ids are integers and others are texts");
 }
 
-/// Everything that can be asked of a segment of `names`; the first error ends it.
-fn interrogate(disk: &FaultyDisk, names: &[Name]) -> crate::Result<()> {
-    let texts = matches!(names[0], Name::Text(_));
+/// Makes every look-up in a segment of `names`; returns the first error.
+fn look_up_all(disk: &FaultyDisk, names: &[OwnedId]) -> crate::Result<()> {
+    let texts = matches!(names[0], OwnedId::Text(_));
     let segment = IdSegment::open(&files(disk), texts, 9, names.len())?;
     for (v, name) in (9..).zip(names) {
         assert_eq!(segment.external_of(v)?, name.id());
@@ -259,20 +267,20 @@ fn interrogate(disk: &FaultyDisk, names: &[Name]) -> crate::Result<()> {
 }
 
 #[test]
-fn every_damage_of_a_segment_is_an_error_that_names_the_file() {
+fn any_damage_of_a_segment_is_an_error_that_names_the_file() {
     for kind in [IdMapKind::Integers, IdMapKind::Texts] {
-        let names: Vec<_> = (0..40).map(|v| Name::of(kind, v, 0)).collect();
+        let names: Vec<_> = (0..40).map(|v| OwnedId::of(kind, v, 0)).collect();
         let disk = FaultyDisk::new(0);
         let directory = std::path::Path::new("ids");
         disk.create_directory(directory).unwrap();
         let ids = names.iter().map(|name| Ok(name.id()));
         write_segment(&files(&disk), kind == IdMapKind::Texts, ids).unwrap();
-        interrogate(&disk, &names).unwrap();
+        look_up_all(&disk, &names).unwrap();
         for entry in disk.list(directory).unwrap() {
             let path = directory.join(&entry.name);
             for offset in (0..PAGE_BYTES as u64).step_by(61).chain(PAGE_BYTES as u64..entry.bytes) {
                 disk.flip(&path, offset, (offset % 8) as u8).unwrap();
-                expect_damage(interrogate(&disk, &names), &path, &format!("flipped at {offset}"));
+                expect_damage(look_up_all(&disk, &names), &path, &format!("flipped at {offset}"));
                 disk.flip(&path, offset, (offset % 8) as u8).unwrap();
             }
         }
@@ -280,7 +288,7 @@ fn every_damage_of_a_segment_is_an_error_that_names_the_file() {
 }
 
 #[test]
-fn an_index_of_other_ids_is_noticed() {
+fn verifying_detects_an_index_of_other_ids() {
     let disk = FaultyDisk::new(0);
     let directory = std::path::Path::new("ids");
     disk.create_directory(directory).unwrap();

@@ -1,7 +1,7 @@
-//! The hash of external ids. It is part of the file format: the look-up of a database is sorted by it.
+//! The hash of external ids. It is part of the file format: indexes on the disk are sorted by it.
 //!
-//! Integers: SplitMix64 [1], a bijection, so that two integers never share a hash. Texts: words of eight bytes,
-//! little-endian, the last padded with zeros, folded one after another,
+//! Integers: SplitMix64 [1], a bijection, so two integers never share a hash. Texts: little-endian words of eight bytes,
+//! the last padded with zeros, folded one after another:
 //!
 //! ```text
 //! fold(a, b) = low 64 bits of (a * b)  xor  high 64 bits of (a * b)        (a 128-bit product)
@@ -10,8 +10,8 @@
 //! hash = fold(h xor K2, K0)
 //! ```
 //!
-//! with K0 = 9e3779b97f4a7c15, K1 = d1b54a32d192ed03, K2 = 8cb92ba72f3d8dd7 (hexadecimal). Both spread their input
-//! over all bits, so the leading bits serve as bucket number and those after them as tag.
+//! with K0 = 9e3779b97f4a7c15, K1 = d1b54a32d192ed03, K2 = 8cb92ba72f3d8dd7 (hexadecimal). Both hashes spread their input
+//! over all bits, so the leading bits serve as bucket number and the bits after them as tag.
 //!
 //! [1] G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
 
@@ -42,7 +42,7 @@ pub fn hash_text(text: &[u8]) -> u64 {
     fold(h ^ K2, K0)
 }
 
-/// The last, incomplete word of `text`, padded with zeros. Loads it in one piece where it can.
+/// The last, incomplete word of `text`, padded with zeros. Uses one or two loads where possible.
 #[inline(always)]
 fn tail_word(text: &[u8], tail: &[u8]) -> u64 {
     if let Some(last) = text.last_chunk::<8>() {
@@ -67,7 +67,7 @@ fn fold(a: u64, b: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// The definition of the format, written as plainly as it can be.
+    /// A direct implementation of the definition in the format.
     fn hash_text_plain(text: &[u8]) -> u64 {
         let mut h = K0.wrapping_add(K1.wrapping_mul(text.len() as u64));
         for chunk in text.chunks(8) {
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_every_length_hash_as_the_format_says() {
+    fn texts_of_every_length_hash_as_defined() {
         let text: Vec<u8> = (0..100u8).map(|i| i.wrapping_mul(37).wrapping_add(11)).collect();
         for len in 0..text.len() {
             assert_eq!(hash_text(&text[..len]), hash_text_plain(&text[..len]), "length {len}");
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn hashes_never_change() {
+    fn hashes_equal_the_values_in_the_format() {
         assert_eq!(hash_int(0), 0xe220_a839_7b1d_cdaf);
         assert_eq!(hash_int(1), 0x910a_2dec_8902_5cc1);
         assert_eq!(hash_text(b""), 0xcbb5_4a56_c214_3120);
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn zeros_at_the_end_count() {
+    fn texts_that_differ_in_trailing_zeros_have_different_hashes() {
         let zeros = [0; 40];
         let mut hashes: Vec<u64> = (0..40).map(|len| hash_text(&zeros[..len])).collect();
         hashes.sort_unstable();
@@ -114,7 +114,10 @@ mod tests {
         }
         for counts in [ints, texts] {
             let furthest = counts.iter().map(|c| c.abs_diff(1000)).max();
-            assert!(furthest < Some(160), "five standard deviations are 158, but {furthest:?}");
+            assert!(
+                furthest < Some(160),
+                "a count deviates by {furthest:?}; five standard deviations are 158"
+            );
         }
     }
 }

@@ -1,11 +1,11 @@
-//! From the hash of an id to its vertex.
+//! The index of an id map, from the hash of an id to its vertex.
 //!
-//! The vertices are sorted by the hash of their ids. The leading `b` bits of the hash are the bucket, the eight bits
-//! that follow the tag; `b` is the least number such that a bucket holds fewer than 32 vertices on average. Three
-//! columns: where each bucket begins (2^b + 1 integers), the tag of each vertex, the vertex.
+//! The vertices are sorted by the hash of their ids. The leading `b` bits of the hash are the bucket, the next eight bits
+//! the tag; `b` is the least number such that a bucket holds fewer than 32 vertices on average. The index has three
+//! columns: where each bucket begins (2^b + 1 integers), the tag of each vertex, and the vertex.
 //!
-//! A look-up reads one entry of the first, some 16 to 32 bytes of the second, and for each tag that matches (an eighth
-//! too many on average) one vertex and its id. Size: 5.25 to 5.5 bytes a vertex (9.25 to 9.5 with `id64`).
+//! A look-up reads two entries of the first, 16 to 32 bytes of the second on average, and one vertex and its id for each matching
+//! tag (on average an eighth more than necessary). Size: 5.25 to 5.5 bytes a vertex (9.25 to 9.5 with `id64`).
 
 use esker_graph::VertexId;
 
@@ -13,10 +13,10 @@ use super::files::{IdColumnFile, IdFiles};
 use crate::error::Result;
 use crate::format::{Column, ColumnWriter};
 
-/// Vertices in a bucket on average: fewer than this.
+/// Upper limit of the average number of vertices in a bucket.
 const BUCKET_LEN: u64 = 32;
 
-/// Bits of the hash that are the bucket.
+/// Number of bits of the hash that select the bucket.
 fn bucket_bits(count: u64) -> u32 {
     (count / (BUCKET_LEN / 2)).checked_ilog2().unwrap_or(0)
 }
@@ -31,16 +31,16 @@ fn tag_of(hash: u64, bits: u32) -> u8 {
     (hash << bits >> 56) as u8
 }
 
-/// The index of an id map, mapped.
+/// A mapped index of an id map.
 #[derive(Debug)]
-pub(super) struct Index {
+pub(super) struct IdIndex {
     buckets: Column<u64>,
     tags: Column<u8>,
     vertices: Column<VertexId>,
     bits: u32,
 }
 
-impl Index {
+impl IdIndex {
     /// Opens the index of `count` vertices.
     pub(super) fn open(files: &IdFiles<'_>, count: usize) -> Result<Self> {
         let bits = bucket_bits(count as u64);
@@ -56,7 +56,7 @@ impl Index {
         Ok(index)
     }
 
-    /// The first vertex for whose id `is_it` holds, among those whose id may have this hash.
+    /// The first vertex that `is_it` accepts, among those whose ids may have this hash.
     pub(super) fn find(
         &self,
         hash: u64,
@@ -77,27 +77,27 @@ impl Index {
     }
 }
 
-/// Writes an index.
+/// Writes the index of an id map.
 pub struct IndexWriter {
     buckets: ColumnWriter<u64>,
     tags: ColumnWriter<u8>,
     vertices: ColumnWriter<VertexId>,
     bits: u32,
-    /// Buckets begun.
+    /// Number of buckets begun.
     begun: u64,
     written: u64,
-    open_tags: Vec<u8>,
-    open_vertices: Vec<VertexId>,
+    buffered_tags: Vec<u8>,
+    buffered_vertices: Vec<VertexId>,
 }
 
-/// Elements gathered before they are appended to a column.
-const OPEN_LEN: usize = 1 << 13;
+/// Number of elements buffered before appending them to a column.
+const BUFFER_LEN: usize = 1 << 13;
 
 impl IndexWriter {
-    /// For `count` vertices.
+    /// Creates the index of `count` vertices.
     ///
     /// # Errors
-    /// If files cannot be made.
+    /// If files cannot be created.
     pub fn create(files: &IdFiles<'_>, count: u64) -> Result<Self> {
         Ok(Self {
             buckets: files.create(IdColumnFile::Buckets)?,
@@ -106,27 +106,27 @@ impl IndexWriter {
             bits: bucket_bits(count),
             begun: 0,
             written: 0,
-            open_tags: Vec::with_capacity(OPEN_LEN),
-            open_vertices: Vec::with_capacity(OPEN_LEN),
+            buffered_tags: Vec::with_capacity(BUFFER_LEN),
+            buffered_vertices: Vec::with_capacity(BUFFER_LEN),
         })
     }
 
-    /// Adds a vertex. They come by ascending hash of their ids.
+    /// Adds a vertex. Vertices must come in ascending order of the hash of their ids.
     ///
     /// # Errors
     /// If files cannot be written.
     pub fn push(&mut self, hash: u64, vertex: VertexId) -> Result<()> {
         self.begin_buckets(bucket_of(hash, self.bits) + 1)?;
-        self.open_tags.push(tag_of(hash, self.bits));
-        self.open_vertices.push(vertex);
+        self.buffered_tags.push(tag_of(hash, self.bits));
+        self.buffered_vertices.push(vertex);
         self.written += 1;
-        if self.open_tags.len() == OPEN_LEN {
+        if self.buffered_tags.len() == BUFFER_LEN {
             self.flush()?;
         }
         Ok(())
     }
 
-    /// Begins buckets here until there are `count` of them.
+    /// Begins empty buckets at the current position until `count` are begun.
     fn begin_buckets(&mut self, count: u64) -> Result<()> {
         while self.begun < count {
             self.buckets.append(&[self.written])?;
@@ -136,10 +136,10 @@ impl IndexWriter {
     }
 
     fn flush(&mut self) -> Result<()> {
-        self.tags.append(&self.open_tags)?;
-        self.vertices.append(&self.open_vertices)?;
-        self.open_tags.clear();
-        self.open_vertices.clear();
+        self.tags.append(&self.buffered_tags)?;
+        self.vertices.append(&self.buffered_vertices)?;
+        self.buffered_tags.clear();
+        self.buffered_vertices.clear();
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! Reading an id map.
+//! The id map of a version, for reading.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,29 +13,29 @@ use super::suggest::suggest;
 use crate::error::{Error, Result};
 use crate::format::IdMapKind;
 
-/// The map between external ids and vertices: what the import made, and a segment for each layer that added vertices.
-/// Nothing of it is loaded: files are mapped, and a look-up verifies the blocks that it touches.
+/// The map between external ids and vertices: the map of the import, and a segment for each layer that added vertices.
+/// Its files are mapped, not loaded; a look-up verifies the blocks that it touches.
 ///
-/// A map knows the vertices of its version; those that later versions added do not exist for it. Clones share files.
+/// A map holds only the vertices of its version, not those that later versions added. Clones share files.
 #[derive(Debug, Clone)]
 pub struct IdMap {
     num_vertices: usize,
     base: Arc<BaseMap>,
-    /// Those that have vertices of this map, in their order.
+    /// The segments with vertices of this map, in order.
     segments: Arc<[Arc<IdSegment>]>,
 }
 
 impl IdMap {
-    /// The ids `base..base + num_vertices` in the order of the vertices. It has no files.
+    /// The map of the ids `base..base + num_vertices` in order of vertex. It has no files.
     pub fn identity(base: u64, num_vertices: usize) -> Self {
         Self::of(BaseMap::identity(base, num_vertices))
     }
 
-    /// Opens the map that the manifest describes, of the vertices that were imported. `base` counts for dense integers
+    /// Opens the map of the imported vertices, as the manifest describes it. `base` applies to dense integers
     /// only.
     ///
     /// # Errors
-    /// If a file is missing, damaged in its header, or not of `num_vertices`.
+    /// If a file is missing, has a damaged header, or is for another number of vertices.
     pub fn open(files: &IdFiles<'_>, kind: IdMapKind, base: u64, num_vertices: usize) -> Result<Self> {
         Ok(Self::of(BaseMap::open(files, kind, base, num_vertices)?))
     }
@@ -44,10 +44,10 @@ impl IdMap {
         Self { num_vertices: base.num_vertices, base: Arc::new(base), segments: Arc::new([]) }
     }
 
-    /// The same import with these segments, oldest first, as a version with `num_vertices` sees them.
+    /// The map of a version with `num_vertices`: the same import with these segments, oldest first.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if segments are not adjacent, not of the kind of the base, or end before `num_vertices`.
+    /// [`Error::Invalid`] if segments are not adjacent, are of another kind than the base, or end before `num_vertices`.
     pub fn with_segments(
         &self,
         segments: impl IntoIterator<Item = Arc<IdSegment>>,
@@ -60,7 +60,7 @@ impl IdMap {
         let end = segments.last().map_or(first, |segment| segment.first() + segment.len());
         if first != self.base.num_vertices || end < num_vertices {
             return Err(Error::Invalid(format!(
-                "there are ids for {} imported vertices and those from {first} to {end}, not for {num_vertices}",
+                "there are ids for {} imported vertices and for vertices {first} to {end}, but the version has {num_vertices} vertices",
                 self.base.num_vertices
             )));
         }
@@ -77,17 +77,17 @@ impl IdMap {
         self.base.is_text()
     }
 
-    /// If the ids are exactly the integers `base..base + n`, in whatever order the vertices are, the base. Ids that
-    /// were added after the import count as sparse, whatever they are.
+    /// The base, if the ids are exactly the integers `base..base + n`, in any order. Ids added
+    /// after the import always count as sparse.
     pub fn dense_base(&self) -> Option<u64> {
         self.base.dense_base().filter(|_| self.num_vertices == self.base.num_vertices)
     }
 
-    /// The vertex with an id, if there is one. An integer is never the id of a vertex whose id is a text, nor the
-    /// other way round; [`IdMap::parse`] makes the right kind of what a user typed.
+    /// The vertex with an id, if there is one. Integers and texts are never equal; [`IdMap::parse`] converts user input to the
+    /// kind of this map.
     ///
-    /// Expected cost: at most four blocks of 64 KiB, less what was touched before; where the id is not that of an imported
-    /// vertex, also one word of each segment.
+    /// Expected cost: verifies at most four blocks of 64 KiB, if they are not verified yet; for an id that is not of an imported
+    /// vertex, also reads one word of each segment.
     ///
     /// # Errors
     /// [`Error::Corrupt`] if a touched block is damaged.
@@ -116,7 +116,10 @@ impl IdMap {
     pub fn external_of(&self, v: VertexId) -> Result<ExternalId<'_>> {
         let index = v as usize;
         if index >= self.num_vertices {
-            return Err(Error::Invalid(format!("there is no vertex {v}: there are {}", self.num_vertices)));
+            return Err(Error::Invalid(format!(
+                "there is no vertex {v}: the graph has {} vertices",
+                self.num_vertices
+            )));
         }
         if index < self.base.num_vertices {
             return self.base.external_of(v);
@@ -125,28 +128,28 @@ impl IdMap {
         self.segments[next - 1].external_of(v)
     }
 
-    /// The ids of a range of vertices, in their order.
+    /// The ids of a range of vertices, in order.
     pub fn externals(&self, range: Range<usize>) -> impl Iterator<Item = Result<ExternalId<'_>>> {
         range.map(|index| self.external_of(vertex(index)))
     }
 
-    /// What a user typed, as an id of this map's kind.
+    /// Parses user input as an id of this map's kind.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the ids are integers and the text is none.
+    /// [`Error::Invalid`] if the ids are integers and the text is not.
     pub fn parse<'a>(&self, text: &'a str) -> Result<ExternalId<'a>> {
         if self.is_text() {
             return Ok(ExternalId::Text(text.as_bytes()));
         }
         parse_int(text)
             .map(ExternalId::Int)
-            .ok_or_else(|| Error::Invalid(format!("{text:?} is no id: {}", self.describe())))
+            .ok_or_else(|| Error::Invalid(format!("{text:?} is not an id: {}", self.describe())))
     }
 
-    /// The vertex whose id a user typed.
+    /// The vertex whose id is given as user input.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is none, with the nearest remedy; [`Error::Corrupt`] as [`IdMap::vertex_of`].
+    /// [`Error::Invalid`] if there is none, with a suggestion; [`Error::Corrupt`] as [`IdMap::vertex_of`].
     pub fn find(&self, text: &str) -> Result<VertexId> {
         let id = self.parse(text)?;
         match self.vertex_of(id)? {
@@ -163,7 +166,7 @@ impl IdMap {
         }
     }
 
-    /// The ids in a few words.
+    /// A short description of the ids, for messages.
     fn describe(&self) -> String {
         let Some(last) = self.num_vertices.checked_sub(1) else {
             return "this graph has no vertices".to_owned();

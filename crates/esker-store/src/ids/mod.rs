@@ -1,9 +1,9 @@
 //! The persistent map between external ids and vertices.
 //!
-//! An import makes one of four kinds. *Identity*: dense integers from 0 or 1 in the order of the vertices; no files.
-//! *Permuted*: dense integers in another order; for each vertex its integer, for each integer its vertex. *Integers* and
-//! *texts*: for each vertex its id, and an index by hash (`index`). These files never change. The ids of vertices that
-//! commits add are kept in an [`IdTail`] until they are frozen, then in an [`IdSegment`] of each layer.
+//! An import creates a map of one of four kinds. *Identity*: dense integers from 0 or 1 in order of vertex; no files.
+//! *Permuted*: dense integers in another order; stores the integer of each vertex and the vertex of each integer. *Integers* and
+//! *texts*: stores the id of each vertex, and an index by hash (`index`). These files never change. An [`IdTail`] holds the ids of
+//! vertices that commits add until they are frozen; then an [`IdSegment`] of the layer holds them.
 
 mod hash;
 mod external;
@@ -11,7 +11,7 @@ mod files;
 mod index;
 mod write;
 mod suggest;
-mod names;
+mod list;
 mod base;
 mod segment;
 mod tail;
@@ -22,9 +22,11 @@ pub use files::IdFiles;
 pub use hash::{hash_int, hash_text};
 pub use index::IndexWriter;
 pub use map::IdMap;
-pub use segment::{IdSegment, merge_segments, write_segment};
+pub(crate) use segment::write_segment;
+pub use segment::{IdSegment, merge_segments};
 pub use tail::IdTail;
-pub use write::{IntegersWriter, PermutationWriter, TextsWriter};
+pub(crate) use write::PermutationWriter;
+pub use write::{IntegersWriter, TextsWriter};
 
 #[cfg(test)]
 mod tests;

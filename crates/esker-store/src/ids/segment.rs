@@ -1,14 +1,14 @@
-//! The ids of the vertices that one layer adds: immutable, in the directory of that layer.
+//! A segment of the id map: the ids of the vertices that one layer adds, immutable, in the archive of that layer.
 //!
-//! The ids lie in the order of the vertices, as in the map of an import. The index is one column of 64-bit words, so that a
-//! freeze syncs few files. First a filter: of c ids, w = c / 6 rounded up (at least 1) words. An id with hash h belongs to
-//! word (h mod 2^32) * w / 2^32 and sets the four bits there whose numbers are bits 32 to 37, 38 to 43, 44 to 49 and 50 to 55 of h. Then
-//! an entry for each id, ascending: the position of the id in the low k bits, the leading 64 - k bits of its hash above them,
-//! where k is the least number such that c <= 2^k.
+//! The ids are stored in order of vertex, as in the map of an import. The index is one column of 64-bit words, so that a
+//! freeze syncs few files. For c ids, its first w = max(1, ceil(c / 6)) words are a filter: an id with hash h belongs to
+//! word (h mod 2^32) * w / 2^32 and sets four bits of it, whose numbers are bits 32 to 37, 38 to 43, 44 to 49 and 50 to 55 of h. Then
+//! one entry for each id follows, ascending: the low k bits are the position of the id, the bits above them the leading 64 - k bits of
+//! its hash, where k is the least number such that c <= 2^k.
 //!
-//! A look-up in a segment that does not have the id reads one word of the filter, and in one case of sixty more. Hashes are
-//! spread evenly, so the place of an entry is guessed from its hash, and mended by some doubling steps from there.
-//! Size: 9.3 bytes a vertex beyond its id.
+//! A look-up of an absent id reads one word of the filter, and more in one case of sixty. Hashes are
+//! spread evenly, so a look-up guesses the position of an entry from its hash and searches from there in doubling steps.
+//! Size: 9.3 bytes a vertex in addition to its id.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -17,21 +17,21 @@ use esker_graph::{Run, VertexId, vertex};
 
 use super::external::ExternalId;
 use super::files::{IdColumnFile, IdFiles};
-use super::names::Names;
+use super::list::IdList;
 use super::write::{IntegersWriter, TextsWriter};
 use crate::error::{Error, Result};
 use crate::format::{Column, lower_bound};
 use crate::memory::{filled, push, with_room};
 
-/// Ids for each word of the filter: 10.7 bits an id.
+/// Number of ids per word of the filter: 10.7 bits an id.
 const IDS_PER_WORD: usize = 6;
 
-/// Words of the filter of `count` ids.
+/// Number of words of the filter of `count` ids.
 fn filter_len(count: usize) -> usize {
     count.div_ceil(IDS_PER_WORD).max(1)
 }
 
-/// Where in a filter of `words` an id belongs, and its bits there.
+/// The word of a hash in a filter of `words`, and its bits in that word.
 #[inline]
 fn filter_bits(hash: u64, words: usize) -> (usize, u64) {
     let word = (u128::from(hash as u32) * words as u128) >> 32;
@@ -39,17 +39,17 @@ fn filter_bits(hash: u64, words: usize) -> (usize, u64) {
     (word as usize, bits)
 }
 
-/// Bits of an entry that are a position among `count` ids.
+/// Number of bits of an entry that hold a position among `count` ids.
 fn position_bits(count: usize) -> u32 {
     count.next_power_of_two().trailing_zeros()
 }
 
-/// Ids of the vertices `first..first + len`, mapped. A look-up verifies the blocks that it touches.
+/// The mapped ids of the vertices `first..first + len`. A look-up verifies the blocks that it touches.
 #[derive(Debug)]
 pub struct IdSegment {
     first: usize,
     count: usize,
-    names: Names,
+    ids: IdList,
     /// The filter, then the entries.
     index: Column<u64>,
     words: usize,
@@ -57,20 +57,20 @@ pub struct IdSegment {
 }
 
 impl IdSegment {
-    /// Opens the segment of `count` vertices from `first` on that lies in a layer's directory.
+    /// Opens the segment of `count` vertices from `first` on.
     ///
     /// # Errors
-    /// If a file is missing, damaged in its header, or not of `count` vertices.
+    /// If a file is missing, has a damaged header, or is for another number of vertices.
     pub fn open(files: &IdFiles<'_>, texts: bool, first: usize, count: usize) -> Result<Self> {
-        let names = if texts {
-            Names::texts(files, IdColumnFile::SegmentTexts, IdColumnFile::SegmentTextEnds, count)?
+        let ids = if texts {
+            IdList::texts(files, IdColumnFile::SegmentTexts, IdColumnFile::SegmentTextEnds, count)?
         } else {
-            Names::integers(files, IdColumnFile::SegmentIntegers, count)?
+            IdList::integers(files, IdColumnFile::SegmentIntegers, count)?
         };
         let index = files.open(IdColumnFile::SegmentIndex)?;
         let words = filter_len(count);
         index.expect_len((words + count) as u64)?;
-        Ok(Self { first, count, names, index, words, bits: position_bits(count) })
+        Ok(Self { first, count, ids, index, words, bits: position_bits(count) })
     }
 
     /// Its first vertex.
@@ -83,22 +83,22 @@ impl IdSegment {
         self.count
     }
 
-    /// Whether there are none.
+    /// Whether the segment has no vertices.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
     /// Whether ids are texts; else they are integers.
-    pub fn is_text(&self) -> bool {
-        self.names.is_text()
+    pub(crate) fn is_text(&self) -> bool {
+        self.ids.is_text()
     }
 
     /// Size of the files.
     pub fn file_bytes(&self) -> u64 {
-        self.names.file_bytes() + self.index.file_bytes()
+        self.ids.file_bytes() + self.index.file_bytes()
     }
 
-    /// The vertex with an id, whose hash is given so that it is computed once for many segments.
+    /// The vertex with an id. The caller passes the id's hash, computed once for all segments.
     #[inline]
     pub(super) fn vertex_of(&self, id: ExternalId<'_>, hash: u64) -> Result<Option<VertexId>> {
         let (word, bits) = filter_bits(hash, self.words);
@@ -118,7 +118,7 @@ impl IdSegment {
                 break;
             }
             let position = self.position(entry, at)?;
-            if self.names.get(position)? == id {
+            if self.ids.get(position)? == id {
                 return Ok(Some(vertex(self.first + position)));
             }
             at += 1;
@@ -126,14 +126,14 @@ impl IdSegment {
         Ok(None)
     }
 
-    /// The first entry whose hash is not less than `hash`, as far as entries tell.
+    /// The first entry whose prefix is not less than that of `hash`.
     fn lower_bound(&self, hash: u64) -> Result<usize> {
         let wanted = self.prefix(hash);
         let guess = ((u128::from(hash) * self.count as u128) >> 64) as usize;
         lower_bound(self.count, guess, |at| Ok(self.prefix(self.entry(at)?) < wanted))
     }
 
-    /// The part of a hash, or of an entry, that entries keep of hashes.
+    /// The prefix of a hash, as an entry stores it; also extracts it from an entry.
     fn prefix(&self, word: u64) -> u64 {
         word.checked_shr(self.bits).unwrap_or(0)
     }
@@ -147,32 +147,36 @@ impl IdSegment {
         if position < self.count as u64 {
             return Ok(position as usize);
         }
-        Err(self.index.corrupt(self.words + at, format!("position {position} among {} ids", self.count)))
+        Err(self
+            .index
+            .corrupt(self.words + at, format!("position {position} exceeds the {} ids", self.count)))
     }
 
-    /// The id of one of its vertices.
+    /// The id of a vertex of the segment.
     pub(super) fn external_of(&self, v: VertexId) -> Result<ExternalId<'_>> {
-        self.names.get(v as usize - self.first)
+        self.ids.get(v as usize - self.first)
     }
 
-    /// The ids in the order of the vertices.
-    pub fn externals(&self) -> impl Iterator<Item = Result<ExternalId<'_>>> {
-        (0..self.count).map(|at| self.names.get(at))
+    /// The ids, in order of vertex.
+    pub(crate) fn externals(&self) -> impl Iterator<Item = Result<ExternalId<'_>>> {
+        (0..self.count).map(|at| self.ids.get(at))
     }
 
-    /// Verifies checksums, and that the index is exactly the one that belongs to the ids. Memory: that of the index.
+    /// Verifies checksums, and that the index is the one computed from the ids. Memory: the size of the index.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.
     pub fn verify(&self, run: &Run) -> Result<()> {
         let found = self.index.all(run)?;
-        match &self.names {
-            Names::Integers(integers) => integers.all(run).map(drop)?,
-            Names::Texts { texts, ends } => {
+        match &self.ids {
+            IdList::Integers(integers) => integers.all(run).map(drop)?,
+            IdList::Texts { texts, ends } => {
                 ends.all(run)?;
                 let end = if self.count == 0 { 0 } else { ends.at(self.count - 1)? };
                 if end != texts.all(run)?.len() as u64 {
-                    return Err(ends.corrupt(self.count, "the texts do not end where the last of them does"));
+                    return Err(
+                        ends.corrupt(self.count, "the column of texts does not end with the last text")
+                    );
                 }
             }
         }
@@ -180,13 +184,13 @@ impl IdSegment {
         self.externals().try_for_each(|id| id.map(|id| hashes.push(id.hash())))?;
         let expected = index_of(hashes)?;
         match found.iter().zip(&expected).position(|(found, expected)| found != expected) {
-            Some(at) => Err(self.index.corrupt(at, "the index is not that of the ids")),
+            Some(at) => Err(self.index.corrupt(at, "the index does not match the ids")),
             None => Ok(()),
         }
     }
 }
 
-/// The words of the index of ids with these hashes.
+/// Computes the index of ids with these hashes.
 fn index_of(hashes: Vec<u64>) -> Result<Vec<u64>> {
     let (count, words) = (hashes.len(), filter_len(hashes.len()));
     let mut index = filled(0, words + count)?;
@@ -203,13 +207,13 @@ fn index_of(hashes: Vec<u64>) -> Result<Vec<u64>> {
     Ok(index)
 }
 
-/// Writes the segment of the vertices whose ids these are, in their order, into the directory of a layer.
+/// Writes a segment with these ids, in order of vertex.
 ///
-/// Memory: 17.3 bytes a vertex for a moment, for the index.
+/// Memory: 17.3 bytes a vertex temporarily, for the index.
 ///
 /// # Errors
 /// If files cannot be written; an error of `ids`; [`Error::Invalid`] if an id is not of the given kind.
-pub fn write_segment<'i>(
+pub(crate) fn write_segment<'i>(
     files: &IdFiles<'_>,
     texts: bool,
     ids: impl IntoIterator<Item = Result<ExternalId<'i>>>,
@@ -241,36 +245,36 @@ pub fn write_segment<'i>(
     index.finish().map(drop)
 }
 
-/// Writes the first `count` ids of adjacent segments, oldest first, as one.
+/// Writes the first `count` ids of adjacent segments, oldest first, as one segment.
 ///
 /// Memory: as [`write_segment`].
 ///
 /// # Errors
-/// As [`write_segment`]; [`Error::Invalid`] if they are not adjacent or not of one kind; [`Error::Corrupt`].
+/// As [`write_segment`]; [`Error::Invalid`] if the segments are not adjacent or not of one kind; [`Error::Corrupt`].
 pub fn merge_segments(files: &IdFiles<'_>, segments: &[Arc<IdSegment>], count: usize) -> Result<()> {
     let texts = segments.first().is_some_and(|segment| segment.is_text());
     check_adjacent(segments, texts)?;
     write_segment(files, texts, segments.iter().flat_map(|segment| segment.externals()).take(count))
 }
 
-/// An error unless each segment begins where the one before it ends, and all are of one kind.
+/// An error unless each segment begins where the previous one ends, and all are of one kind.
 pub(super) fn check_adjacent(segments: &[Arc<IdSegment>], texts: bool) -> Result<()> {
     for pair in segments.windows(2) {
         let end = pair[0].first + pair[0].count;
         if end.cmp(&pair[1].first) != Ordering::Equal {
             return Err(Error::Invalid(format!(
-                "the ids of vertices from {end} on are missing: the next that there are begin at {}",
+                "the ids of vertices {end} to {} are missing",
                 pair[1].first
             )));
         }
     }
     if segments.iter().any(|segment| segment.is_text() != texts) {
-        return Err(Error::Invalid("some ids are integers and others texts".to_owned()));
+        return Err(Error::Invalid("some ids are integers and others are texts".to_owned()));
     }
     Ok(())
 }
 
-/// An error about an id that is not of the kind that the ids of a graph are.
+/// The error for an id of another kind than the graph's ids.
 pub(super) fn wrong_kind(id: ExternalId<'_>) -> Error {
     let other = match id {
         ExternalId::Int(_) => "texts",

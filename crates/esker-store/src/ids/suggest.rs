@@ -1,12 +1,12 @@
-//! What a user may have meant by an id that no vertex has.
+//! Suggests an existing id for a mistyped one.
 
 use crate::error::Result;
 
-/// Longer texts are not varied letter by letter.
+/// Maximum length of texts for which edits are tried.
 const VARIED_LEN_MAX: usize = 40;
 
-/// A text near to `text` for which `exists` holds: without spaces or quotes around it, in other case, or one edit
-/// away (two neighbours swapped, a letter too many, one wrong, or one missing).
+/// An existing text similar to `text`: without surrounding spaces or quotes, in another case, or one edit
+/// away (two adjacent letters swapped, or one letter removed, replaced or added).
 pub(super) fn suggest(text: &str, mut exists: impl FnMut(&str) -> Result<bool>) -> Result<Option<String>> {
     let bare = text.trim().trim_matches(['"', '\'']).to_owned();
     let mut candidates = vec![bare.to_lowercase(), bare.to_uppercase(), capitalised(&bare), bare];
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_edit_is_mended() {
+    fn a_text_one_edit_away_is_suggested() {
         let known = |candidate: &str| Ok(candidate == "alice");
         for typed in ["alcie", "Alice", "ALICE", " alice ", "'alice'", "alic", "alicee", "elice", "lice"] {
             assert_eq!(suggest(typed, known).unwrap().as_deref(), Some("alice"), "{typed}");

@@ -1,4 +1,4 @@
-//! The ids of vertices that commits have added since the last freeze: in memory, growing.
+//! The ids of vertices that commits have added since the last freeze, in memory.
 
 use esker_graph::{VertexId, vertex};
 
@@ -8,93 +8,94 @@ use super::segment::{write_segment, wrong_kind};
 use crate::error::{Error, Result};
 use crate::memory::{collected, filled, push, reserve};
 
-/// Bits of a slot that are a position; the others are leading bits of the hash.
+/// Number of bits of a slot that hold a position; the others hold leading bits of the hash.
 const POSITION_BITS: u32 = 40;
 const POSITION_MASK: u64 = (1 << POSITION_BITS) - 1;
 
-/// Ids of the vertices from `first` on, both ways.
+/// The ids of the vertices from `first` on, and their look-up table.
 ///
-/// Memory: 8 bytes an integer, or the text and 8 bytes; and for the look-up 11 to 22 bytes each.
+/// Memory: 8 bytes for an integer, or the text and 8 bytes; and 11 to 22 bytes an id for the look-up.
 #[derive(Debug, Clone)]
 pub struct IdTail {
     first: usize,
-    ids: Ids,
-    /// Linear probing from the low bits of the hash on: 0, or one more than a position with 24 bits of its hash above.
+    ids: TailIds,
+    /// A table with linear probing, by the low bits of the hash. A slot is 0 if free; else its low bits are one more than a position, and its
+    /// high bits are 24 bits of the hash.
     slots: Vec<u64>,
 }
 
 #[derive(Debug, Clone)]
-enum Ids {
+enum TailIds {
     Integers(Vec<u64>),
     Texts { texts: Vec<u8>, ends: Vec<usize> },
 }
 
 impl IdTail {
-    /// No ids yet; the first vertex to come is `first`.
+    /// An empty tail whose first vertex will be `first`.
     pub fn new(first: usize, texts: bool) -> Self {
         let ids = if texts {
-            Ids::Texts { texts: Vec::new(), ends: Vec::new() }
+            TailIds::Texts { texts: Vec::new(), ends: Vec::new() }
         } else {
-            Ids::Integers(Vec::new())
+            TailIds::Integers(Vec::new())
         };
         Self { first, ids, slots: vec![0; 16] }
     }
 
     /// Its first vertex.
-    pub fn first(&self) -> usize {
+    pub(crate) fn first(&self) -> usize {
         self.first
     }
 
     /// Number of vertices.
     pub fn len(&self) -> usize {
         match &self.ids {
-            Ids::Integers(integers) => integers.len(),
-            Ids::Texts { ends, .. } => ends.len(),
+            TailIds::Integers(integers) => integers.len(),
+            TailIds::Texts { ends, .. } => ends.len(),
         }
     }
 
-    /// Whether there are none.
+    /// Whether the tail has no vertices.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Whether ids are texts; else they are integers.
     pub fn is_text(&self) -> bool {
-        matches!(self.ids, Ids::Texts { .. })
+        matches!(self.ids, TailIds::Texts { .. })
     }
 
-    /// Memory that it holds.
-    pub fn bytes(&self) -> usize {
+    /// Bytes of memory in use.
+    pub(crate) fn bytes(&self) -> usize {
         let ids = match &self.ids {
-            Ids::Integers(integers) => integers.capacity() * 8,
-            Ids::Texts { texts, ends } => texts.capacity() + ends.capacity() * 8,
+            TailIds::Integers(integers) => integers.capacity() * 8,
+            TailIds::Texts { texts, ends } => texts.capacity() + ends.capacity() * 8,
         };
         ids + self.slots.capacity() * 8
     }
 
-    /// The vertex with an id, if it is one of these.
+    /// The vertex with an id, if the tail has it.
     #[inline]
     pub fn vertex_of(&self, id: ExternalId<'_>) -> Option<VertexId> {
         self.probe(id, id.hash()).ok().map(|position| vertex(self.first + position))
     }
 
-    /// The id of a vertex, if it is one of these.
+    /// The id of a vertex, if the tail has it.
     #[inline]
     pub fn external_of(&self, v: VertexId) -> Option<ExternalId<'_>> {
         let position = (v as usize).checked_sub(self.first)?;
         (position < self.len()).then(|| self.id(position))
     }
 
-    /// The ids in the order of the vertices.
+    /// The ids, in order of vertex.
     pub fn externals(&self) -> impl Iterator<Item = ExternalId<'_>> {
         (0..self.len()).map(|position| self.id(position))
     }
 
-    /// The vertex with this id: one of these, or the next, which it then is. That no older vertex has the id is for the
-    /// caller to know.
+    /// The vertex with this id; adds the id as the next vertex if it is new. The caller has checked that no older vertex has
+    /// the id.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the id is not of this tail's kind, or no more vertices have a number.
+    /// [`Error::Invalid`] if the id is not of this tail's kind, or if vertex ids are exhausted.
     pub fn add(&mut self, id: ExternalId<'_>) -> Result<VertexId> {
         let hash = id.hash();
         let mut slot = match self.probe(id, hash) {
@@ -105,19 +106,19 @@ impl IdTail {
         let number = self.first as u64 + position as u64;
         if number >= u64::from(VertexId::MAX) || position as u64 >= POSITION_MASK {
             return Err(Error::Invalid(format!(
-                "there are {number} vertices already, and no number is left for another: \
-                 use a build with 64-bit vertex ids"
+                "the graph has {number} vertices and no vertex id is left: \
+                 use a build of Esker with the feature `id64`"
             )));
         }
-        // At most 3/4 of the slots are taken.
+        // At most 3/4 of the slots are used.
         if 4 * (position + 1) > 3 * self.slots.len() {
             let more = filled(0, 2 * self.slots.len())?;
             self.index(more);
             slot = self.probe(id, hash).err().unwrap_or(slot);
         }
         match (&mut self.ids, id) {
-            (Ids::Integers(integers), ExternalId::Int(id)) => push(integers, id)?,
-            (Ids::Texts { texts, ends }, ExternalId::Text(id)) => {
+            (TailIds::Integers(integers), ExternalId::Int(id)) => push(integers, id)?,
+            (TailIds::Texts { texts, ends }, ExternalId::Text(id)) => {
                 reserve(texts, id.len())?;
                 reserve(ends, 1)?;
                 texts.extend_from_slice(id);
@@ -129,26 +130,26 @@ impl IdTail {
         Ok(vertex(number as usize))
     }
 
-    /// Forgets the newest ids, so that `len` are left: those of a commit that failed.
-    pub fn truncate(&mut self, len: usize) {
+    /// Removes the newest ids, those of a failed commit, so that `len` are left.
+    pub(crate) fn truncate(&mut self, len: usize) {
         if len < self.len() {
             match &mut self.ids {
-                Ids::Integers(integers) => integers.truncate(len),
-                Ids::Texts { texts, ends } => {
+                TailIds::Integers(integers) => integers.truncate(len),
+                TailIds::Texts { texts, ends } => {
                     ends.truncate(len);
                     texts.truncate(ends.last().copied().unwrap_or(0));
                 }
             }
-            self.index_anew();
+            self.rebuild_index();
         }
     }
 
-    /// Forgets the oldest `count` ids, which a segment has now.
-    pub fn release(&mut self, count: usize) {
+    /// Removes the oldest `count` ids, which are now in a segment.
+    pub(crate) fn release(&mut self, count: usize) {
         let count = count.min(self.len());
         match &mut self.ids {
-            Ids::Integers(integers) => keep_from(integers, count),
-            Ids::Texts { texts, ends } => {
+            TailIds::Integers(integers) => keep_from(integers, count),
+            TailIds::Texts { texts, ends } => {
                 let start = count.checked_sub(1).map_or(0, |last| ends[last]);
                 keep_from(texts, start);
                 keep_from(ends, count);
@@ -156,14 +157,14 @@ impl IdTail {
             }
         }
         self.first += count;
-        // Without memory for fewer slots, they stay as many as they are.
+        // Without memory for a smaller table, keep the size.
         match filled(0, (self.len() * 2).next_power_of_two().max(16)) {
             Ok(slots) if slots.len() < self.slots.len() => self.index(slots),
-            _ => self.index_anew(),
+            _ => self.rebuild_index(),
         }
     }
 
-    /// Writes the oldest `count` ids as a segment into the directory of a layer.
+    /// Writes the oldest `count` ids as a segment.
     ///
     /// # Errors
     /// As [`write_segment`].
@@ -173,15 +174,15 @@ impl IdTail {
 
     fn id(&self, position: usize) -> ExternalId<'_> {
         match &self.ids {
-            Ids::Integers(integers) => ExternalId::Int(integers[position]),
-            Ids::Texts { texts, ends } => {
+            TailIds::Integers(integers) => ExternalId::Int(integers[position]),
+            TailIds::Texts { texts, ends } => {
                 let start = position.checked_sub(1).map_or(0, |before| ends[before]);
                 ExternalId::Text(&texts[start..ends[position]])
             }
         }
     }
 
-    /// The position of an id, or the free slot where it belongs.
+    /// The position of an id, or as an error the free slot for it.
     #[inline]
     fn probe(&self, id: ExternalId<'_>, hash: u64) -> std::result::Result<usize, usize> {
         let mask = self.slots.len() - 1;
@@ -201,14 +202,14 @@ impl IdTail {
         }
     }
 
-    /// Makes the slots anew.
-    fn index_anew(&mut self) {
+    /// Rebuilds the slots.
+    fn rebuild_index(&mut self) {
         let mut slots = std::mem::take(&mut self.slots);
         slots.fill(0);
         self.index(slots);
     }
 
-    /// Enters all ids into these slots, which are free.
+    /// Inserts all ids into `slots`, which are free, and uses them.
     fn index(&mut self, mut slots: Vec<u64>) {
         for position in 0..self.len() {
             let hash = self.id(position).hash();
@@ -222,7 +223,7 @@ impl IdTail {
     }
 }
 
-/// Forgets the first elements, and the memory that they took if there is some for the others.
+/// Removes the elements before `start`, and shrinks the memory if there is memory for a copy.
 fn keep_from<T: Copy>(vec: &mut Vec<T>, start: usize) {
     match collected(vec[start..].iter().copied()) {
         Ok(kept) => *vec = kept,
@@ -230,7 +231,7 @@ fn keep_from<T: Copy>(vec: &mut Vec<T>, start: usize) {
     }
 }
 
-/// A taken slot.
+/// The value of a used slot.
 fn slot_of(hash: u64, position: usize) -> u64 {
     (hash & !POSITION_MASK) | (position as u64 + 1)
 }

@@ -1,4 +1,4 @@
-//! The map both ways, and what damage does to it.
+//! Tests of the id map: look-ups in both directions, and damage.
 
 use std::path::Path;
 
@@ -65,7 +65,7 @@ fn text_map(texts: &[&str]) -> IdMap {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(50))]
     #[test]
-    fn texts_are_found_both_ways(texts in prop::collection::btree_set(prop::collection::vec(any::<u8>(), 0..20), 0..600)) {
+    fn texts_are_found_in_both_directions(texts in prop::collection::btree_set(prop::collection::vec(any::<u8>(), 0..20), 0..600)) {
         let texts: Vec<Vec<u8>> = texts.into_iter().collect();
         let disk = disk_of_texts(&texts);
         let map = IdMap::open(&files(&disk), IdMapKind::Texts, 0, texts.len()).unwrap();
@@ -79,7 +79,7 @@ proptest! {
     }
 
     #[test]
-    fn integers_are_found_both_ways(integers in prop::collection::btree_set(0u64..3000, 0..1000)) {
+    fn integers_are_found_in_both_directions(integers in prop::collection::btree_set(0u64..3000, 0..1000)) {
         let integers: Vec<u64> = integers.into_iter().collect();
         let disk = disk_of_integers(&integers);
         let map = IdMap::open(&files(&disk), IdMapKind::Integers, 0, integers.len()).unwrap();
@@ -93,7 +93,7 @@ proptest! {
     }
 
     #[test]
-    fn permuted_integers_are_found_both_ways(len in 0usize..300, base in 0u64..2) {
+    fn permuted_integers_are_found_in_both_directions(len in 0usize..300, base in 0u64..2) {
         let mut vertices: Vec<VertexId> = (0..len).map(vertex).collect();
         vertices.sort_by_key(|&v| hash_int(v as usize as u64));
         let disk = disk_of_permutation(&vertices);
@@ -116,40 +116,46 @@ fn identity_needs_no_files() {
     assert_eq!(map.vertex_of(ExternalId::Int(u64::MAX)).unwrap(), None);
     assert_eq!(map.vertex_of(ExternalId::from("3")).unwrap(), None);
     assert_eq!(map.external_of(0).unwrap(), ExternalId::Int(1));
-    assert_eq!(map.external_of(3).unwrap_err().to_string(), "there is no vertex 3: there are 3");
+    assert_eq!(map.external_of(3).unwrap_err().to_string(), "there is no vertex 3: the graph has 3 vertices");
     assert_eq!(map.find(" 2 ").unwrap(), 1);
 }
 
 #[test]
-fn what_was_typed_wrongly_gets_a_remedy() {
-    let told = |map: &IdMap, typed: &str| map.find(typed).unwrap_err().to_string();
+fn an_unknown_id_is_an_error_with_a_suggestion() {
+    let message = |map: &IdMap, typed: &str| map.find(typed).unwrap_err().to_string();
     let texts = text_map(&["alice", "bob"]);
     assert_eq!(texts.find("bob").unwrap(), 1);
-    assert_eq!(told(&texts, "alcie"), r#"no vertex has the id "alcie": did you mean "alice"?"#);
-    assert_eq!(told(&texts, "Bob"), r#"no vertex has the id "Bob": did you mean "bob"?"#);
+    assert_eq!(message(&texts, "alcie"), r#"no vertex has the id "alcie": did you mean "alice"?"#);
+    assert_eq!(message(&texts, "Bob"), r#"no vertex has the id "Bob": did you mean "bob"?"#);
     assert_eq!(
-        told(&texts, "zebra"),
+        message(&texts, "zebra"),
         r#"no vertex has the id "zebra": the ids of this graph are texts such as "alice""#
     );
     let dense = IdMap::identity(1, 5);
     assert_eq!(
-        told(&dense, "0"),
+        message(&dense, "0"),
         r#"no vertex has the id "0": the ids of this graph are the integers 1 to 5"#
     );
-    assert_eq!(told(&dense, "alice"), r#""alice" is no id: the ids of this graph are the integers 1 to 5"#);
-    assert!(told(&dense, "+1").contains("is no id"));
-    assert!(told(&dense, "18446744073709551616").contains("is no id"));
+    assert_eq!(
+        message(&dense, "alice"),
+        r#""alice" is not an id: the ids of this graph are the integers 1 to 5"#
+    );
+    assert!(message(&dense, "+1").contains("is not an id"));
+    assert!(message(&dense, "18446744073709551616").contains("is not an id"));
     let disk = disk_of_integers(&[77, 5]);
     let sparse = IdMap::open(&files(&disk), IdMapKind::Integers, 0, 2).unwrap();
     assert_eq!(
-        told(&sparse, "6"),
+        message(&sparse, "6"),
         r#"no vertex has the id "6": the ids of this graph are integers such as "77""#
     );
-    assert_eq!(told(&IdMap::identity(0, 0), "6"), r#"no vertex has the id "6": this graph has no vertices"#);
+    assert_eq!(
+        message(&IdMap::identity(0, 0), "6"),
+        r#"no vertex has the id "6": this graph has no vertices"#
+    );
 }
 
-/// Every question that can be put to a map; the first error or a wrong answer ends it.
-fn interrogate(disk: &FaultyDisk, kind: IdMapKind, ids: &[ExternalId<'_>]) -> Result<()> {
+/// Makes every look-up in a map; returns the first error.
+fn look_up_all(disk: &FaultyDisk, kind: IdMapKind, ids: &[ExternalId<'_>]) -> Result<()> {
     let map = IdMap::open(&files(disk), kind, 0, ids.len())?;
     for (v, &id) in ids.iter().enumerate() {
         assert_eq!(map.external_of(vertex(v))?, id);
@@ -158,45 +164,49 @@ fn interrogate(disk: &FaultyDisk, kind: IdMapKind, ids: &[ExternalId<'_>]) -> Re
     Ok(())
 }
 
-pub(super) fn expect_damage(told: Result<()>, path: &Path, place: &str) {
-    match told.unwrap_err() {
-        Error::Corrupt { path: named, .. } => assert_eq!(named, path, "{place}"),
-        other => panic!("{place}: {other}"),
+pub(super) fn expect_damage(result: Result<()>, path: &Path, context: &str) {
+    match result.unwrap_err() {
+        Error::Corrupt { path: damaged, .. } => assert_eq!(damaged, path, "{context}"),
+        other => panic!("{context}: {other}"),
     }
 }
 
 fn damage(disk: &FaultyDisk, kind: IdMapKind, ids: &[ExternalId<'_>]) {
-    interrogate(disk, kind, ids).unwrap();
+    look_up_all(disk, kind, ids).unwrap();
     for entry in disk.list(Path::new("ids")).unwrap() {
         let path = Path::new("ids").join(&entry.name);
         let page = PAGE_BYTES as u64;
         for offset in (0..page).step_by(61).chain(page..entry.bytes) {
             disk.flip(&path, offset, (offset % 8) as u8).unwrap();
             expect_damage(
-                interrogate(disk, kind, ids),
+                look_up_all(disk, kind, ids),
                 &path,
                 &format!("{} flipped at {offset}", entry.name),
             );
             disk.flip(&path, offset, (offset % 8) as u8).unwrap();
         }
     }
-    interrogate(disk, kind, ids).unwrap();
+    look_up_all(disk, kind, ids).unwrap();
     for entry in disk.list(Path::new("ids")).unwrap() {
         let path = Path::new("ids").join(&entry.name);
         let whole = disk.read(&path).unwrap();
         for bytes in (0..entry.bytes).rev().step_by(7) {
             disk.truncate(&path, bytes).unwrap();
-            expect_damage(interrogate(disk, kind, ids), &path, &format!("{} cut at {bytes}", entry.name));
+            expect_damage(
+                look_up_all(disk, kind, ids),
+                &path,
+                &format!("{} truncated to {bytes}", entry.name),
+            );
         }
         disk.remove_file(&path).unwrap();
-        let missing = interrogate(disk, kind, ids).unwrap_err().to_string();
+        let missing = look_up_all(disk, kind, ids).unwrap_err().to_string();
         assert!(missing.contains(&entry.name), "{missing}");
         disk.write(&path, &whole).unwrap();
     }
 }
 
 #[test]
-fn every_damage_is_an_error_that_names_the_file() {
+fn any_damage_is_an_error_that_names_the_file() {
     let texts: Vec<Vec<u8>> = (0..40u32).map(|i| format!("vertex {}", i * i).into_bytes()).collect();
     let ids: Vec<_> = texts.iter().map(|text| ExternalId::Text(text)).collect();
     damage(&disk_of_texts(&texts), IdMapKind::Texts, &ids);
@@ -211,7 +221,7 @@ fn every_damage_is_an_error_that_names_the_file() {
 }
 
 #[test]
-fn a_map_of_another_size_is_refused() {
+fn opening_a_map_of_another_size_fails() {
     let disk = disk_of_integers(&[3, 4]);
     for count in [0, 1, 3, 100] {
         expect_damage(

@@ -1,4 +1,4 @@
-//! Writing the ids of all vertices, in the order of the vertices.
+//! Writers for the ids of all vertices, in order of vertex.
 
 use esker_graph::VertexId;
 
@@ -6,37 +6,37 @@ use super::files::{IdColumnFile, IdFiles};
 use crate::error::Result;
 use crate::format::ColumnWriter;
 
-/// Elements gathered before they are appended to a column.
-const OPEN_LEN: usize = 1 << 13;
+/// Number of elements buffered before appending them to a column.
+const BUFFER_LEN: usize = 1 << 13;
 
 /// Writes sparse integers.
 pub struct IntegersWriter {
     integers: ColumnWriter<u64>,
-    open: Vec<u64>,
+    buffer: Vec<u64>,
 }
 
 impl IntegersWriter {
-    /// Makes the file.
+    /// Creates the file.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// If the file cannot be created.
     pub fn create(files: &IdFiles<'_>) -> Result<Self> {
         Self::create_as(files, IdColumnFile::Integers)
     }
 
     pub(super) fn create_as(files: &IdFiles<'_>, file: IdColumnFile) -> Result<Self> {
-        Ok(Self { integers: files.create(file)?, open: Vec::with_capacity(OPEN_LEN) })
+        Ok(Self { integers: files.create(file)?, buffer: Vec::with_capacity(BUFFER_LEN) })
     }
 
-    /// The integer of the next vertex.
+    /// Adds the integer of the next vertex.
     ///
     /// # Errors
     /// If the file cannot be written.
     pub fn push(&mut self, integer: u64) -> Result<()> {
-        self.open.push(integer);
-        if self.open.len() == OPEN_LEN {
-            self.integers.append(&self.open)?;
-            self.open.clear();
+        self.buffer.push(integer);
+        if self.buffer.len() == BUFFER_LEN {
+            self.integers.append(&self.buffer)?;
+            self.buffer.clear();
         }
         Ok(())
     }
@@ -46,7 +46,7 @@ impl IntegersWriter {
     /// # Errors
     /// As [`IntegersWriter::push`].
     pub fn finish(mut self) -> Result<()> {
-        self.integers.append(&self.open)?;
+        self.integers.append(&self.buffer)?;
         self.integers.finish().map(drop)
     }
 }
@@ -56,34 +56,34 @@ pub struct TextsWriter {
     texts: ColumnWriter<u8>,
     ends: ColumnWriter<u64>,
     end: u64,
-    open: Vec<u64>,
+    buffer: Vec<u64>,
 }
 
 impl TextsWriter {
-    /// Makes the files.
+    /// Creates the files.
     ///
     /// # Errors
-    /// If they cannot be made.
+    /// If the files cannot be created.
     pub fn create(files: &IdFiles<'_>) -> Result<Self> {
         Self::create_as(files, IdColumnFile::Texts, IdColumnFile::TextEnds)
     }
 
     pub(super) fn create_as(files: &IdFiles<'_>, texts: IdColumnFile, ends: IdColumnFile) -> Result<Self> {
         let (texts, ends) = (files.create(texts)?, files.create(ends)?);
-        Ok(Self { texts, ends, end: 0, open: Vec::with_capacity(OPEN_LEN) })
+        Ok(Self { texts, ends, end: 0, buffer: Vec::with_capacity(BUFFER_LEN) })
     }
 
-    /// The text of the next vertex.
+    /// Adds the text of the next vertex.
     ///
     /// # Errors
     /// If the files cannot be written.
     pub fn push(&mut self, text: &[u8]) -> Result<()> {
         self.texts.append(text)?;
         self.end += text.len() as u64;
-        self.open.push(self.end);
-        if self.open.len() == OPEN_LEN {
-            self.ends.append(&self.open)?;
-            self.open.clear();
+        self.buffer.push(self.end);
+        if self.buffer.len() == BUFFER_LEN {
+            self.ends.append(&self.buffer)?;
+            self.buffer.clear();
         }
         Ok(())
     }
@@ -93,14 +93,14 @@ impl TextsWriter {
     /// # Errors
     /// As [`TextsWriter::push`].
     pub fn finish(mut self) -> Result<()> {
-        self.ends.append(&self.open)?;
+        self.ends.append(&self.buffer)?;
         self.texts.finish()?;
         self.ends.finish().map(drop)
     }
 }
 
 /// Writes dense integers in another order.
-pub struct PermutationWriter {
+pub(crate) struct PermutationWriter {
     /// For each vertex, its integer less the base.
     integers: ColumnWriter<VertexId>,
     /// For each integer less the base, its vertex.
@@ -108,28 +108,28 @@ pub struct PermutationWriter {
 }
 
 impl PermutationWriter {
-    /// Makes the files.
+    /// Creates the files.
     ///
     /// # Errors
-    /// If they cannot be made.
-    pub fn create(files: &IdFiles<'_>) -> Result<Self> {
+    /// If the files cannot be created.
+    pub(crate) fn create(files: &IdFiles<'_>) -> Result<Self> {
         let integers = files.create(IdColumnFile::Integers)?;
         Ok(Self { integers, vertices: files.create(IdColumnFile::Vertices)? })
     }
 
-    /// The integers (less the base) of the next vertices.
+    /// Adds the integers, less the base, of the next vertices.
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn integers(&mut self, integers: &[VertexId]) -> Result<()> {
+    pub(crate) fn integers(&mut self, integers: &[VertexId]) -> Result<()> {
         self.integers.append(integers)
     }
 
-    /// The vertices of the next integers.
+    /// Adds the vertices of the next integers.
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn vertices(&mut self, vertices: &[VertexId]) -> Result<()> {
+    pub(crate) fn vertices(&mut self, vertices: &[VertexId]) -> Result<()> {
         self.vertices.append(vertices)
     }
 
@@ -137,7 +137,7 @@ impl PermutationWriter {
     ///
     /// # Errors
     /// As [`PermutationWriter::integers`].
-    pub fn finish(self) -> Result<()> {
+    pub(crate) fn finish(self) -> Result<()> {
         self.integers.finish()?;
         self.vertices.finish().map(drop)
     }

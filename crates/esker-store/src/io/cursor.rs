@@ -1,4 +1,4 @@
-//! A file as `std::io` sees files.
+//! Adapts a [`File`] to the traits of `std::io`.
 
 use std::io::{Read, Seek, SeekFrom};
 use std::sync::Arc;
@@ -6,22 +6,17 @@ use std::sync::Arc;
 use super::disk::File;
 use crate::error::Error;
 
-/// A [`File`] with a position, for code that wants `std::io`.
+/// A [`File`] with a position, which implements the traits of `std::io`.
 #[derive(Debug, Clone)]
-pub struct Cursor {
+pub(crate) struct Cursor {
     file: Arc<dyn File>,
     position: u64,
 }
 
 impl Cursor {
-    /// Begins at `position`.
-    pub fn new(file: Arc<dyn File>, position: u64) -> Self {
+    /// A cursor at `position`.
+    pub(crate) fn new(file: Arc<dyn File>, position: u64) -> Self {
         Self { file, position }
-    }
-
-    /// Where the next read or write takes place.
-    pub fn position(&self) -> u64 {
-        self.position
     }
 }
 

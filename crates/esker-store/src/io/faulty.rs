@@ -1,22 +1,22 @@
-//! A disk in memory that fails on demand, the same way for the same seed.
+//! A disk in memory that injects faults, reproducibly from a seed.
 //!
 //! # Fault model
 //!
-//! * **Lost power.** [`FaultyDisk::crash`] leaves what a machine finds after it lost power. Each write since the last
-//!   sync of its file survives or not, independently of the others; one that survives may be torn: only a prefix of its
-//!   512-byte sectors is there. A file whose length was not synced may be shorter, with zeros where a lost write lay
-//!   before a surviving one. [`File::set_length`] counts as a write that is never torn: if it is lost and a later write
-//!   survives, then what it cut off is there again behind that write.
-//! * **Lost names.** Makings, renamings and removals take effect on the disk in their order, as in a journal; a crash
-//!   keeps those up to the last sync of a directory that one of them touches, and any number of those that follow.
-//! * **Failing operations.** [`Faults::fail_at`] makes one operation fail with an I/O error; [`Faults::die_at`] makes
-//!   that one and all that follow fail, as seen by a process while its machine goes down. A write that fails may
-//!   have been done in part. A sync that fails does with the writes since the last one what a loss of power would, and
-//!   no later sync mends it; but until the crash all processes see them, as they see a page cache that was not written.
-//! * **No space.** Writes past [`Faults::space_bytes`] fail, after what fits was written.
+//! * **Lost power.** [`FaultyDisk::crash`] leaves the state that a machine finds after a power failure. Each write since the last
+//!   sync of its file survives or is lost, independently of the others. A surviving write may be torn: only a prefix of its
+//!   512-byte sectors is stored. A file whose length was not synced may be shorter, and holds zeros where a lost write preceded
+//!   a surviving one. [`File::set_length`] counts as a write that is never torn: if it is lost and a later write
+//!   survives, the bytes that it had truncated are back after that write.
+//! * **Lost names.** Creations, renames and removals reach the disk in order, as in a journal. A crash keeps all changes up to the
+//!   last one whose directory was synced, and any number of those that follow.
+//! * **Failing operations.** [`Faults::fail_at`] makes one operation fail with an I/O error. [`Faults::die_at`] makes
+//!   that one and all later ones fail, as a process sees while its machine goes down. A failed write may have written a prefix.
+//!   A failed sync treats the writes since the last sync as a power failure would, and no later sync repairs that; but
+//!   until the crash all processes see these writes, as they see dirty pages of the page cache.
+//! * **No space.** Writes past [`Faults::space_bytes`] fail, after writing the prefix that fits.
 //! * **Read-only media.** With [`Faults::read_only`], every operation that changes anything fails, locking included.
-//! * **Short reads.** With [`Faults::short_reads`], `read_at` gives any number of bytes from 1 to what was asked.
-//! * **Flipped bits.** [`FaultyDisk::flip`] changes a bit that is at rest; [`Faults::flip_read_at`] one that is in flight.
+//! * **Short reads.** With [`Faults::short_reads`], `read_at` returns any number of bytes from 1 to the number requested.
+//! * **Flipped bits.** [`FaultyDisk::flip`] flips a stored bit; [`Faults::flip_read_at`] flips a bit of one read.
 //!
 //! Not modelled: lost syncs that report success, misdirected writes, damage to names.
 
@@ -26,30 +26,30 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::disk::{Disk, Entry, File, Files, Lock, parent};
 use super::map::Map;
 use super::names::{Names, check_exchange, check_rename, is_root, last, list, refused};
-use super::pending::{Change, Pending};
+use super::pending::{ContentChange, NameChange};
 use crate::error::{Error, Result};
 
 const SECTOR_BYTES: usize = 512;
 
-/// Which faults a [`FaultyDisk`] shows. Operations are counted from 1: every call of a method of [`Disk`] or
-/// [`File`] but `path`.
+/// The faults that a [`FaultyDisk`] injects. Operations count from 1: every call of a method of [`Disk`] or
+/// [`File`] except `path`.
 #[derive(Debug, Clone, Default)]
 pub struct Faults {
-    /// The operation that fails.
+    /// The one operation that fails.
     pub fail_at: Option<u64>,
-    /// The first operation of those that all fail.
+    /// The operation from which on all fail.
     pub die_at: Option<u64>,
-    /// Room for the contents of all files together.
+    /// Capacity for the contents of all files.
     pub space_bytes: Option<u64>,
-    /// Whether everything that changes anything is refused.
+    /// Whether to refuse every operation that changes anything.
     pub read_only: bool,
-    /// Whether reads give fewer bytes than asked.
+    /// Whether reads return fewer bytes than requested.
     pub short_reads: bool,
-    /// The operation whose data, if it reads or maps, comes with a flipped bit.
+    /// The operation that, if it reads or maps, returns data with one bit flipped.
     pub flip_read_at: Option<u64>,
 }
 
-/// A disk in memory with faults. Clones share it.
+/// A disk in memory that injects faults. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub struct FaultyDisk(Arc<Mutex<State>>);
 
@@ -58,37 +58,36 @@ struct State {
     faults: Faults,
     random: u64,
     operations: u64,
-    nodes: Vec<Node>,
+    nodes: Vec<FaultyInode>,
     /// Names as a process sees them.
     names: Names<usize>,
-    /// Names as they stand on the disk, and the changes that did not get there yet.
+    /// Names on the disk, and the changes that have not reached it.
     durable_names: Names<usize>,
-    pending_names: Vec<Change>,
+    pending_names: Vec<NameChange>,
 }
 
 #[derive(Debug, Clone, Default)]
-struct Node {
+struct FaultyInode {
     is_directory: bool,
     locked: bool,
-    /// Shared by all disks that were forked since it changed.
+    /// Shared with forks until one of them changes it.
     content: Arc<Vec<u8>>,
     durable: Arc<Vec<u8>>,
-    pending: Vec<Pending>,
+    pending: Vec<ContentChange>,
 }
 
 impl FaultyDisk {
-    /// An empty disk whose random choices follow from `seed`.
+    /// An empty disk whose random choices derive from `seed`.
     pub fn new(seed: u64) -> Self {
         Self(Arc::new(Mutex::new(State { random: seed, ..State::default() })))
     }
 
-    /// Another disk that is now in the same state, to be driven elsewhere from here. Contents are shared until one of the two changes
-    /// them.
+    /// A separate disk in the same state. The two share contents until one changes them.
     pub fn fork(&self) -> Self {
         Self(Arc::new(Mutex::new(self.state().clone())))
     }
 
-    /// Sets the faults from now on, and counts operations from 1 again.
+    /// Replaces the faults, and restarts the count of operations.
     pub fn set_faults(&self, faults: Faults) {
         let mut state = self.state();
         state.faults = faults;
@@ -100,14 +99,14 @@ impl FaultyDisk {
         self.state().operations
     }
 
-    /// Loses power and comes back without faults: see the fault model. Locks are gone; files open before must
-    /// not be used any more.
+    /// Simulates a power failure and clears the faults; see the fault model. Releases all locks; files opened before must
+    /// not be used again.
     pub fn crash(&self) {
         let mut state = self.state();
         state.faults = Faults::default();
         let pending = state.pending_names.len() as u64;
         let kept = state.below(pending + 1) as usize;
-        let changes: Vec<Change> = state.pending_names.drain(..).take(kept).collect();
+        let changes: Vec<NameChange> = state.pending_names.drain(..).take(kept).collect();
         for change in &changes {
             change.apply(&mut state.durable_names);
         }
@@ -120,7 +119,7 @@ impl FaultyDisk {
         }
     }
 
-    /// Flips a bit of a file at rest.
+    /// Flips a stored bit of a file.
     ///
     /// # Errors
     /// If there is no such file or byte.
@@ -128,7 +127,7 @@ impl FaultyDisk {
         self.damage(path, |content| content.get_mut(offset as usize).map(|byte| *byte ^= 1 << bit))
     }
 
-    /// Cuts a file at rest to `bytes`.
+    /// Truncates the stored content of a file to `bytes`.
     ///
     /// # Errors
     /// If there is no such file, or it is shorter.
@@ -140,7 +139,7 @@ impl FaultyDisk {
         let mut state = self.state();
         let node = state.file(path, "damage")?;
         change(Arc::make_mut(&mut state.nodes[node].content))
-            .ok_or_else(|| Error::Invalid(format!("{} has no such byte", path.display())))?;
+            .ok_or_else(|| Error::Invalid(format!("{} is shorter than that", path.display())))?;
         state.nodes[node].durable = Arc::clone(&state.nodes[node].content);
         state.nodes[node].pending.clear();
         Ok(())
@@ -150,14 +149,14 @@ impl FaultyDisk {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts an operation and fails if the faults say so.
+    /// Counts an operation; fails if a fault is due.
     fn operate(&self, action: &'static str, path: &Path) -> Result<MutexGuard<'_, State>> {
         let mut state = self.state();
         state.operations += 1;
         if state.is_due() { Err(failure(action, path)) } else { Ok(state) }
     }
 
-    /// As [`FaultyDisk::operate`], for operations that change something.
+    /// As [`FaultyDisk::operate`], for operations that change the disk.
     fn change(&self, action: &'static str, path: &Path) -> Result<MutexGuard<'_, State>> {
         let state = self.operate(action, path)?;
         if state.faults.read_only {
@@ -209,13 +208,13 @@ impl State {
         if !self.is_directory(&parent(path)) {
             return Err(refused("create", path, std::io::ErrorKind::NotFound));
         }
-        self.nodes.push(Node { is_directory, ..Node::default() });
+        self.nodes.push(FaultyInode { is_directory, ..FaultyInode::default() });
         let node = self.nodes.len() - 1;
-        self.change(Change::Add(path.to_owned(), node));
+        self.change(NameChange::Add(path.to_owned(), node));
         Ok(node)
     }
 
-    fn change(&mut self, change: Change) {
+    fn change(&mut self, change: NameChange) {
         change.apply(&mut self.names);
         self.pending_names.push(change);
     }
@@ -226,20 +225,20 @@ impl State {
     }
 
     fn write(&mut self, node: usize, bytes: &[u8], offset: u64) {
-        self.edit(node, Pending::Write(offset, bytes.to_vec()));
+        self.edit(node, ContentChange::Write(offset, bytes.to_vec()));
     }
 
-    fn edit(&mut self, node: usize, edit: Pending) {
+    fn edit(&mut self, node: usize, edit: ContentChange) {
         edit.apply(Arc::make_mut(&mut self.nodes[node].content));
         self.nodes[node].pending.push(edit);
     }
 
-    /// Decides what became of the writes since the last sync.
+    /// Decides at random which writes since the last sync reach the disk.
     fn settle(&mut self, node: usize) {
         for mut edit in std::mem::take(&mut self.nodes[node].pending) {
             match (self.below(3), &mut edit) {
                 (0, _) => continue,
-                (1, Pending::Write(_, bytes)) => {
+                (1, ContentChange::Write(_, bytes)) => {
                     let sectors = self.below(bytes.len().div_ceil(SECTOR_BYTES) as u64 + 1) as usize;
                     bytes.truncate(sectors * SECTOR_BYTES);
                 }
@@ -249,8 +248,8 @@ impl State {
         }
     }
 
-    /// Flips a bit of data on its way if this operation's turn has come.
-    fn perhaps_flip(&mut self, data: &mut [u8]) {
+    /// Flips a random bit of `data` if this is the operation [`Faults::flip_read_at`].
+    fn flip_if_due(&mut self, data: &mut [u8]) {
         if self.faults.flip_read_at == Some(self.operations) && !data.is_empty() {
             let bit = self.below(data.len() as u64 * 8);
             data[(bit / 8) as usize] ^= 1 << (bit % 8);
@@ -283,21 +282,21 @@ impl Disk for FaultyDisk {
     fn rename(&self, from: &Path, to: &Path) -> Result<()> {
         let mut state = self.change("rename to", to)?;
         check_rename(&state.names, from, to)?;
-        state.change(Change::Rename(from.to_owned(), to.to_owned()));
+        state.change(NameChange::Rename(from.to_owned(), to.to_owned()));
         Ok(())
     }
 
     fn exchange(&self, a: &Path, b: &Path) -> Result<()> {
         let mut state = self.change("replace", b)?;
         check_exchange(&state.names, a, b)?;
-        state.change(Change::Exchange(a.to_owned(), b.to_owned()));
+        state.change(NameChange::Exchange(a.to_owned(), b.to_owned()));
         Ok(())
     }
 
     fn remove_file(&self, path: &Path) -> Result<()> {
         let mut state = self.change("remove", path)?;
         state.file(path, "remove")?;
-        state.change(Change::Remove(path.to_owned()));
+        state.change(NameChange::Remove(path.to_owned()));
         Ok(())
     }
 
@@ -306,7 +305,7 @@ impl Disk for FaultyDisk {
         if !state.is_directory(path) {
             return Err(refused("remove", path, std::io::ErrorKind::NotFound));
         }
-        state.change(Change::Remove(path.to_owned()));
+        state.change(NameChange::Remove(path.to_owned()));
         Ok(())
     }
 
@@ -327,7 +326,7 @@ impl Disk for FaultyDisk {
         let mut state = self.operate("sync", path)?;
         let end =
             state.pending_names.iter().rposition(|change| change.touches(path)).map_or(0, |last| last + 1);
-        let changes: Vec<Change> = state.pending_names.drain(..end).collect();
+        let changes: Vec<NameChange> = state.pending_names.drain(..end).collect();
         for change in &changes {
             change.apply(&mut state.durable_names);
         }
@@ -351,7 +350,7 @@ impl Disk for FaultyDisk {
     }
 }
 
-fn describe(path: &Path, node: &Node) -> Entry {
+fn describe(path: &Path, node: &FaultyInode) -> Entry {
     Entry { name: last(path), is_directory: node.is_directory, bytes: node.content.len() as u64 }
 }
 
@@ -380,7 +379,7 @@ impl File for FaultyFile {
             bytes = 1 + state.below(bytes as u64) as usize;
         }
         buffer[..bytes].copy_from_slice(&state.nodes[self.node].content[start..start + bytes]);
-        state.perhaps_flip(&mut buffer[..bytes]);
+        state.flip_if_due(&mut buffer[..bytes]);
         Ok(bytes)
     }
 
@@ -415,7 +414,7 @@ impl File for FaultyFile {
         }
         if state.is_due() {
             if state.below(2) == 1 {
-                state.edit(self.node, Pending::Length(bytes));
+                state.edit(self.node, ContentChange::Length(bytes));
             }
             return Err(failure("set the length of", &self.path));
         }
@@ -423,7 +422,7 @@ impl File for FaultyFile {
         if bytes.saturating_sub(old_bytes) > state.free_bytes() {
             return refused(std::io::ErrorKind::StorageFull);
         }
-        state.edit(self.node, Pending::Length(bytes));
+        state.edit(self.node, ContentChange::Length(bytes));
         Ok(())
     }
 
@@ -445,7 +444,7 @@ impl File for FaultyFile {
         let mut state = self.disk.operate("map", &self.path)?;
         let mut content = Arc::clone(&state.nodes[self.node].content);
         if state.faults.flip_read_at == Some(state.operations) {
-            state.perhaps_flip(Arc::<Vec<u8>>::make_mut(&mut content));
+            state.flip_if_due(Arc::<Vec<u8>>::make_mut(&mut content));
         }
         Ok(Map::copy_of(&content))
     }
@@ -462,128 +461,5 @@ impl Lock for FaultyLock {}
 impl Drop for FaultyLock {
     fn drop(&mut self) {
         self.disk.state().nodes[self.node].locked = false;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn path(name: &str) -> &Path {
-        Path::new(name)
-    }
-
-    #[test]
-    fn a_crash_keeps_what_was_synced_and_any_part_of_the_rest() {
-        let mut lengths_seen = std::collections::BTreeSet::new();
-        for seed in 0..50 {
-            let disk = FaultyDisk::new(seed);
-            let file = disk.create(path("a")).unwrap();
-            file.write_at(&[1; 1000], 0).unwrap();
-            file.sync().unwrap();
-            disk.sync_directory(path(".")).unwrap();
-            file.write_at(&[2; 2000], 1000).unwrap();
-            disk.create(path("b")).unwrap();
-            disk.crash();
-            let content = disk.read(path("a")).unwrap();
-            assert_eq!(content[..1000], [1; 1000]);
-            assert!(content[1000..].iter().all(|&byte| byte == 2));
-            lengths_seen.insert((content.len(), disk.look(path("b")).unwrap().is_some()));
-        }
-        assert!(lengths_seen.contains(&(1000, false)) && lengths_seen.contains(&(3000, true)));
-        assert!(lengths_seen.iter().any(|&(bytes, _)| bytes > 1000 && bytes < 3000), "torn writes occur");
-    }
-
-    #[test]
-    fn an_unsynced_truncation_survives_or_not() {
-        let mut seen = std::collections::BTreeSet::new();
-        for seed in 0..100 {
-            let disk = FaultyDisk::new(seed);
-            disk.write(path("a"), &[1; 10]).unwrap();
-            disk.sync_directory(path(".")).unwrap();
-            let file = disk.open_for_writing(path("a")).unwrap();
-            file.set_length(4).unwrap();
-            file.write_at(&[2; 2], 4).unwrap();
-            assert_eq!(disk.read(path("a")).unwrap(), [1, 1, 1, 1, 2, 2]);
-            disk.crash();
-            seen.insert(disk.read(path("a")).unwrap());
-        }
-        let old_tail = vec![1, 1, 1, 1, 2, 2, 1, 1, 1, 1];
-        let expected = [vec![1; 4], vec![1; 10], vec![1, 1, 1, 1, 2, 2], old_tail];
-        assert!(seen == expected.into(), "{seen:?}");
-    }
-
-    #[test]
-    fn no_later_sync_mends_a_failed_one() {
-        let mut lost = 0;
-        for seed in 0..20 {
-            let disk = FaultyDisk::new(seed);
-            let file = disk.create(path("a")).unwrap();
-            disk.sync_directory(path(".")).unwrap();
-            file.write_at(b"old", 0).unwrap();
-            disk.set_faults(Faults { fail_at: Some(1), ..Faults::default() });
-            assert!(file.sync().is_err());
-            file.write_at(b"new", 3).unwrap();
-            file.sync().unwrap();
-            assert_eq!(disk.read(path("a")).unwrap(), b"oldnew");
-            disk.crash();
-            let content = disk.read(path("a")).unwrap();
-            assert_eq!(&content[3..], b"new");
-            lost += usize::from(&content[..3] != b"old");
-        }
-        assert!(lost > 0);
-    }
-
-    #[test]
-    fn names_survive_in_order_once_their_directory_was_synced() {
-        for seed in 0..20 {
-            let disk = FaultyDisk::new(seed);
-            disk.create_directory(path("d")).unwrap();
-            disk.write(path("d/x"), b"x").unwrap();
-            disk.sync_directory(path("d")).unwrap();
-            disk.rename(path("d"), path("e")).unwrap();
-            disk.crash();
-            let (old, new) = (disk.look(path("d/x")).unwrap(), disk.look(path("e/x")).unwrap());
-            assert!(old.is_some() != new.is_some(), "under exactly one of the two names");
-        }
-    }
-
-    #[test]
-    fn the_kth_operation_fails_and_space_runs_out() {
-        let disk = FaultyDisk::new(1);
-        disk.set_faults(Faults { fail_at: Some(2), space_bytes: Some(10), ..Faults::default() });
-        let file = disk.create(path("a")).unwrap();
-        assert!(matches!(file.sync(), Err(Error::Io { action: "sync", .. })));
-        file.write_at(&[7; 8], 0).unwrap();
-        let full = file.write_at(&[8; 8], 8).unwrap_err();
-        assert!(full.to_string().starts_with("cannot write to a:"), "{full}");
-        assert_eq!(file.len().unwrap(), 10);
-        assert_eq!(disk.operations(), 5);
-    }
-
-    #[test]
-    fn short_and_damaged_reads() {
-        let disk = FaultyDisk::new(3);
-        disk.write(path("a"), &[0; 5000]).unwrap();
-        disk.set_faults(Faults { short_reads: true, ..Faults::default() });
-        assert_eq!(disk.read(path("a")).unwrap(), [0; 5000]);
-        assert!(disk.operations() > 3, "more than one read was needed");
-        disk.set_faults(Faults { flip_read_at: Some(2), ..Faults::default() });
-        let map = disk.open(path("a")).unwrap().map().unwrap();
-        assert_eq!(map.iter().map(|byte| byte.count_ones()).sum::<u32>(), 1);
-        disk.flip(path("a"), 4999, 7).unwrap();
-        assert_eq!(disk.read(path("a")).unwrap()[4999], 128);
-        assert!(disk.flip(path("a"), 5000, 0).is_err());
-    }
-
-    #[test]
-    fn a_lock_has_one_holder_and_moves_with_its_file() {
-        let disk = FaultyDisk::new(0);
-        let lock = disk.try_lock(path("LOCK")).unwrap();
-        assert!(lock.is_some());
-        disk.rename(path("LOCK"), path("LOCK2")).unwrap();
-        assert!(disk.try_lock(path("LOCK2")).unwrap().is_none());
-        drop(lock);
-        assert!(disk.try_lock(path("LOCK2")).unwrap().is_some());
     }
 }

@@ -1,5 +1,5 @@
-//! Memory for reads past the page cache: frames of equal size, aligned to pages, made once.
-#![allow(unsafe_code)] // Frames are parts of one allocation, and the kernel writes to them while a read is under way.
+//! Memory for direct reads: frames of equal size, aligned to pages, allocated once.
+#![allow(unsafe_code)] // Frames are parts of one allocation, and the kernel writes to them during a read.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ops::{Deref, DerefMut};
@@ -8,29 +8,29 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 
-/// What direct reads are aligned to: places in memory, in files, and lengths.
-pub const DIRECT_BYTES: usize = 4096;
+/// Alignment of direct reads: of memory addresses, file offsets and lengths.
+pub(crate) const DIRECT_BYTES: usize = 4096;
 
-/// The allocation that frames are parts of; it lives as long as any of them.
+/// The allocation that holds a set of frames; freed with the last of them.
 #[derive(Debug)]
 struct Arena {
     start: NonNull<u8>,
     layout: Layout,
 }
 
-// SAFETY: it is never accessed itself, only through frames, which do not overlap.
+// SAFETY: the memory is accessed only through frames, which do not overlap.
 unsafe impl Send for Arena {}
 // SAFETY: as above.
 unsafe impl Sync for Arena {}
 
 impl Drop for Arena {
     fn drop(&mut self) {
-        // SAFETY: allocated with this layout; no frame is left, each keeps the arena.
+        // SAFETY: allocated with this layout. No frame is left: each keeps a reference to the arena.
         unsafe { dealloc(self.start.as_ptr(), self.layout) }
     }
 }
 
-/// A part of memory that nobody else has. Dropped, it is lost to its arena until that ends.
+/// Memory with one owner. A dropped frame's memory is not reused; the arena frees it with the last frame.
 #[derive(Debug)]
 pub struct Frame {
     arena: Arc<Arena>,
@@ -38,24 +38,30 @@ pub struct Frame {
     bytes: usize,
 }
 
-// SAFETY: it owns its part of memory.
+// SAFETY: a frame owns its memory.
 unsafe impl Send for Frame {}
-// SAFETY: a shared frame gives shared slices only.
+// SAFETY: a shared frame gives out only shared slices.
 unsafe impl Sync for Frame {}
 
 impl Frame {
-    /// As many frames as asked for, of so many bytes each (a multiple of [`DIRECT_BYTES`]), one behind the other.
+    /// Allocates `count` adjacent frames of `bytes` each, a multiple of [`DIRECT_BYTES`].
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is no memory, or the size is none.
-    pub fn make(count: usize, bytes: usize) -> Result<Vec<Self>> {
+    /// [`Error::Invalid`] if there is no memory, or if the size is zero, too large or not a multiple.
+    pub(crate) fn make(count: usize, bytes: usize) -> Result<Vec<Self>> {
         let layout = count.checked_mul(bytes).and_then(|all| Layout::from_size_align(all, DIRECT_BYTES).ok());
         let layout = layout.filter(|layout| layout.size() > 0 && bytes.is_multiple_of(DIRECT_BYTES));
-        let layout = layout
-            .ok_or_else(|| Error::Invalid(format!("{count} frames of {bytes} bytes cannot be made")))?;
+        let layout = layout.ok_or_else(|| {
+            Error::Invalid(format!(
+                "cannot allocate {count} frames of {bytes} bytes: use a multiple of {DIRECT_BYTES} bytes"
+            ))
+        })?;
         // SAFETY: the size is not zero.
         let start = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or_else(|| {
-            Error::Invalid(format!("there is no memory for {} bytes of frames: give less", layout.size()))
+            Error::Invalid(format!(
+                "there is no memory for {} bytes of frames: lower the memory limit",
+                layout.size()
+            ))
         })?;
         let arena = Arc::new(Arena { start, layout });
         let frame = |k: usize| Self {
@@ -67,12 +73,12 @@ impl Frame {
         Ok((0..count).map(frame).collect())
     }
 
-    /// Where it begins.
+    /// The address of its first byte.
     pub(super) fn as_mut_ptr(&mut self) -> *mut u8 {
         self.start.as_ptr()
     }
 
-    /// The memory of all frames of its arena.
+    /// Address and size of the arena.
     pub(super) fn arena(&self) -> (*mut u8, usize) {
         (self.arena.start.as_ptr(), self.arena.layout.size())
     }
@@ -82,14 +88,14 @@ impl Deref for Frame {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        // SAFETY: its own part of the allocation, which is initialised.
+        // SAFETY: the frame's own part of the allocation, which is initialised.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.bytes) }
     }
 }
 
 impl DerefMut for Frame {
     fn deref_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as above, and nobody else has it.
+        // SAFETY: as above, and the frame is its only owner.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.bytes) }
     }
 }
@@ -99,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_are_aligned_and_apart() {
+    fn frames_are_aligned_and_do_not_overlap() {
         let mut frames = Frame::make(3, 8192).unwrap();
         for (k, frame) in frames.iter_mut().enumerate() {
             assert!(

@@ -1,25 +1,25 @@
-//! Bytes of a file in memory: mapped, or (for a disk that is not real) shared with it or copied.
+//! Bytes of a file in memory: mapped, or shared with or copied from a disk in memory.
 #![allow(unsafe_code)] // Mapping a file is unsafe in Rust because another process may change it; see `Map::of_file`.
 
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-/// Read-only bytes of a file or of a part of it, aligned to at least 8 bytes at the start of the file (to a page when mapped). Clones
+/// Read-only bytes of a file or a part of it. The start of the file is aligned to at least 8 bytes, or to a page if mapped. Clones
 /// and parts share the bytes.
 #[derive(Debug, Clone)]
 pub struct Map {
-    bytes: Arc<Bytes>,
-    /// The part, in the file.
+    bytes: Arc<MapBytes>,
+    /// The part's range in the file.
     range: Range<usize>,
 }
 
 #[derive(Debug)]
-enum Bytes {
+enum MapBytes {
     Mapped(memmap2::Mmap),
     InMemory(Arc<Words>),
 }
 
-/// Bytes in memory; words for the alignment. Bytes of the last word that do not count are zero.
+/// Bytes in memory, kept as words for the alignment. Unused bytes of the last word are zero.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Words {
     words: Vec<u64>,
@@ -27,7 +27,7 @@ pub(super) struct Words {
 }
 
 impl Words {
-    /// Writes at `offset`, after zeros where there was nothing. The end is in memory's range.
+    /// Writes at `offset`, and fills a gap before it with zeros. The caller checks that the end fits in memory.
     pub(super) fn put(&mut self, bytes: &[u8], offset: usize) {
         let end = offset + bytes.len();
         if bytes.is_empty() {
@@ -38,7 +38,7 @@ impl Words {
         let now = bytes.len().min(capacity.saturating_sub(offset));
         bytemuck::cast_slice_mut::<u64, u8>(&mut self.words)[offset.min(capacity)..][..now]
             .copy_from_slice(&bytes[..now]);
-        // What is appended to whole words is written once, not zeroed before.
+        // Bytes appended after whole words are written once, without zeroing them first.
         let words = bytes[now..].chunks_exact(8);
         let mut last = [0; 8];
         last[..words.remainder().len()].copy_from_slice(words.remainder());
@@ -48,7 +48,7 @@ impl Words {
         self.bytes = self.bytes.max(end);
     }
 
-    /// Cuts, or fills up with zeros.
+    /// Truncates, or extends with zeros.
     pub(super) fn set_len(&mut self, bytes: usize) {
         self.words.resize(bytes.div_ceil(8), 0);
         if bytes < self.bytes {
@@ -57,7 +57,7 @@ impl Words {
         self.bytes = bytes;
     }
 
-    /// Gives back memory that was kept for growth.
+    /// Frees spare capacity.
     pub(super) fn shrink(&mut self) {
         self.words.shrink_to_fit();
     }
@@ -78,54 +78,53 @@ impl Map {
             return Ok(Self::copy_of(&[]));
         }
         let bytes = usize::try_from(bytes).map_err(std::io::Error::other)?;
-        // SAFETY: the map is private to us and read-only. Files of a database are never changed in place after
-        // they have got their name: writers write new files and append to those that are not mapped. Somebody who
-        // changes them behind our back can make checksums fail, or (by truncating) end the process with SIGBUS, as
-        // with every program that maps files; all values read are plain integers and floats for which each bit
-        // pattern is valid, and are checked before they are used as positions.
+        // SAFETY: the map is private to us and read-only. Writers never change a file of a database in place: they write new
+        // files, and append only to files that are not mapped. Another program that changes a mapped file can make checksums
+        // fail, or end this process with SIGBUS by truncating the file, as with every program that maps files. All values read are
+        // plain integers and floats, for which every bit pattern is valid, and are checked before they are used as positions.
         let map = unsafe { memmap2::MmapOptions::new().len(bytes).map(file)? };
-        Ok(Self { bytes: Arc::new(Bytes::Mapped(map)), range: 0..bytes })
+        Ok(Self { bytes: Arc::new(MapBytes::Mapped(map)), range: 0..bytes })
     }
 
-    /// Copies bytes that are not in a mappable file.
-    pub fn copy_of(bytes: &[u8]) -> Self {
+    /// A copy of bytes that are not in a mappable file.
+    pub(crate) fn copy_of(bytes: &[u8]) -> Self {
         let mut words = Words::default();
         words.put(bytes, 0);
         Self::of_words(Arc::new(words))
     }
 
-    /// Shares bytes that are in memory.
+    /// Shares bytes in memory.
     pub(super) fn of_words(words: Arc<Words>) -> Self {
         let range = 0..words.bytes;
-        Self { bytes: Arc::new(Bytes::InMemory(words)), range }
+        Self { bytes: Arc::new(MapBytes::InMemory(words)), range }
     }
 
-    /// A part of the bytes; `None` if it is not within them.
-    pub fn part(&self, range: Range<usize>) -> Option<Self> {
+    /// A part of the bytes; `None` if `range` exceeds them.
+    pub(crate) fn part(&self, range: Range<usize>) -> Option<Self> {
         let within = range.start <= range.end && range.end <= self.range.len();
         let (bytes, first) = (Arc::clone(&self.bytes), self.range.start);
         within.then(|| Self { bytes, range: first + range.start..first + range.end })
     }
 
-    /// Where in the file the bytes begin.
-    pub fn start(&self) -> usize {
+    /// Offset of the bytes in the file.
+    pub(crate) fn start(&self) -> usize {
         self.range.start
     }
 
-    /// Says that a range of bytes is about to be read, so that the system fetches it in few large pieces. A hint.
-    pub fn will_need(&self, range: Range<usize>) {
-        if let Bytes::Mapped(map) = &*self.bytes {
+    /// Hint: the range will be read soon, so the system can fetch it in few large reads.
+    pub(crate) fn will_need(&self, range: Range<usize>) {
+        if let MapBytes::Mapped(map) = &*self.bytes {
             let start = self.range.start + range.start;
             let _ = map.advise_range(memmap2::Advice::WillNeed, start, range.len());
         }
     }
 
-    /// Gives the pages up that the process holds of the bytes: whoever reads them next gets them from the page cache again, where they stay
-    /// as long as the system likes. A hint.
+    /// Hint: unmaps the bytes' pages from the process. The next access maps them again from the page cache, which keeps them as long as
+    /// the system decides.
     pub fn release(&self) {
-        if let Bytes::Mapped(map) = &*self.bytes {
-            // SAFETY: the map is of a file, and nothing was ever written to it: what is read again is what was there. So
-            // slices of it that others hold stay as they are.
+        if let MapBytes::Mapped(map) = &*self.bytes {
+            // SAFETY: the map is of a file and was never written to, so later accesses read the same bytes. Existing slices
+            // of it keep their contents.
             let _ = unsafe {
                 map.unchecked_advise_range(
                     memmap2::UncheckedAdvice::DontNeed,
@@ -142,8 +141,8 @@ impl Deref for Map {
 
     fn deref(&self) -> &[u8] {
         let whole: &[u8] = match &*self.bytes {
-            Bytes::Mapped(map) => map,
-            Bytes::InMemory(words) => words,
+            MapBytes::Mapped(map) => map,
+            MapBytes::InMemory(words) => words,
         };
         &whole[self.range.clone()]
     }

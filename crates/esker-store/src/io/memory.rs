@@ -1,8 +1,7 @@
-//! A disk in memory, for what is built like a file and never outlives the process.
+//! A disk in memory, for files that never outlive the process.
 //!
-//! Contents take their own size while they grow (up to twice that for a moment) and are handed over, not copied, to
-//! the first [`Map`]. Nothing here survives, so syncs do nothing. For tests of what does, see
-//! [`super::FaultyDisk`].
+//! A file takes its own size in memory, up to twice that for a moment while it grows. A [`Map`] shares the bytes and copies nothing.
+//! Nothing survives the process, so syncs do nothing. To test durability, use [`super::FaultyDisk`].
 
 use std::io::ErrorKind;
 use std::ops::Range;
@@ -15,17 +14,17 @@ use super::map::{Map, Words};
 use super::names::{Names, check_exchange, check_rename, is_root, last, list, refused, rename_all};
 use crate::error::{Error, Result};
 
-/// A disk in memory. Clones share it; its contents go with the last clone, open file and map.
+/// A disk in memory. Clones share it; its contents are freed with the last clone, open file and map.
 #[derive(Debug, Clone, Default)]
-pub struct MemoryDisk(Arc<RwLock<Names<Node>>>);
+pub struct MemoryDisk(Arc<RwLock<Names<MemoryInode>>>);
 
 #[derive(Debug, Clone)]
-enum Node {
+enum MemoryInode {
     Directory,
     File(Arc<Content>),
 }
 
-/// A file.
+/// The contents of a file, and its lock.
 #[derive(Debug, Default)]
 struct Content {
     words: RwLock<Arc<Words>>,
@@ -38,27 +37,28 @@ impl MemoryDisk {
         Self::default()
     }
 
-    /// Bytes that all files together hold.
-    pub fn used_bytes(&self) -> u64 {
-        let files = |node: &Node| match node {
-            Node::Directory => 0,
-            Node::File(content) => content.read().len() as u64,
+    /// Total bytes of all files.
+    #[cfg(test)]
+    pub(crate) fn used_bytes(&self) -> u64 {
+        let files = |node: &MemoryInode| match node {
+            MemoryInode::Directory => 0,
+            MemoryInode::File(content) => content.read().len() as u64,
         };
         self.names().values().map(files).sum()
     }
 
-    fn names(&self) -> RwLockReadGuard<'_, Names<Node>> {
+    fn names(&self) -> RwLockReadGuard<'_, Names<MemoryInode>> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn names_to_change(&self) -> RwLockWriteGuard<'_, Names<Node>> {
+    fn names_to_change(&self) -> RwLockWriteGuard<'_, Names<MemoryInode>> {
         self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn find(&self, path: &Path, action: &'static str) -> Result<Arc<dyn File>> {
         match self.names().get(path) {
-            Some(Node::File(content)) => Ok(handle(path, content)),
-            Some(Node::Directory) => Err(refused(action, path, ErrorKind::IsADirectory)),
+            Some(MemoryInode::File(content)) => Ok(handle(path, content)),
+            Some(MemoryInode::Directory) => Err(refused(action, path, ErrorKind::IsADirectory)),
             None => Err(refused(action, path, ErrorKind::NotFound)),
         }
     }
@@ -68,11 +68,11 @@ fn handle(path: &Path, content: &Arc<Content>) -> Arc<dyn File> {
     Arc::new(MemoryFile { path: path.to_owned(), content: Arc::clone(content) })
 }
 
-fn is_directory(names: &Names<Node>, path: &Path) -> bool {
-    is_root(path) || matches!(names.get(path), Some(Node::Directory))
+fn is_directory(names: &Names<MemoryInode>, path: &Path) -> bool {
+    is_root(path) || matches!(names.get(path), Some(MemoryInode::Directory))
 }
 
-fn add(names: &mut Names<Node>, path: &Path, node: Node) -> Result<()> {
+fn add(names: &mut Names<MemoryInode>, path: &Path, node: MemoryInode) -> Result<()> {
     if names.contains_key(path) {
         return Err(refused("create", path, ErrorKind::AlreadyExists));
     }
@@ -83,10 +83,10 @@ fn add(names: &mut Names<Node>, path: &Path, node: Node) -> Result<()> {
     Ok(())
 }
 
-fn describe(path: &Path, node: &Node) -> Entry {
+fn describe(path: &Path, node: &MemoryInode) -> Entry {
     let (is_directory, bytes) = match node {
-        Node::Directory => (true, 0),
-        Node::File(content) => (false, content.read().len() as u64),
+        MemoryInode::Directory => (true, 0),
+        MemoryInode::File(content) => (false, content.read().len() as u64),
     };
     Entry { name: last(path), is_directory, bytes }
 }
@@ -95,7 +95,7 @@ impl Files for MemoryDisk {
     fn create(&self, path: &Path) -> Result<Arc<dyn File>> {
         let content = Arc::new(Content::default());
         let file = handle(path, &content);
-        add(&mut self.names_to_change(), path, Node::File(content))?;
+        add(&mut self.names_to_change(), path, MemoryInode::File(content))?;
         Ok(file)
     }
 
@@ -110,7 +110,7 @@ impl Disk for MemoryDisk {
     }
 
     fn create_directory(&self, path: &Path) -> Result<()> {
-        add(&mut self.names_to_change(), path, Node::Directory)
+        add(&mut self.names_to_change(), path, MemoryInode::Directory)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> Result<()> {
@@ -161,13 +161,13 @@ impl Disk for MemoryDisk {
     fn try_lock(&self, path: &Path) -> Result<Option<Box<dyn Lock>>> {
         let mut names = self.names_to_change();
         if !names.contains_key(path) {
-            add(&mut names, path, Node::File(Arc::default()))?;
+            add(&mut names, path, MemoryInode::File(Arc::default()))?;
         }
         match names.get(path) {
-            Some(Node::File(content)) if !content.is_locked.swap(true, Ordering::AcqRel) => {
+            Some(MemoryInode::File(content)) if !content.is_locked.swap(true, Ordering::AcqRel) => {
                 Ok(Some(Box::new(MemoryLock(Arc::clone(content)))))
             }
-            Some(Node::File(_)) => Ok(None),
+            Some(MemoryInode::File(_)) => Ok(None),
             _ => Err(refused("lock", path, ErrorKind::IsADirectory)),
         }
     }
@@ -182,7 +182,7 @@ impl Content {
         self.words.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the bytes; a map of them keeps the old ones.
+    /// Changes the bytes; existing maps keep the old ones.
     fn change(&self, change: impl FnOnce(&mut Words)) {
         change(Arc::make_mut(&mut self.words.write().unwrap_or_else(PoisonError::into_inner)));
     }
@@ -195,7 +195,7 @@ struct MemoryFile {
 }
 
 impl MemoryFile {
-    /// Where `bytes` bytes from `offset` on end, if that can be in memory at all.
+    /// The end of `bytes` bytes from `offset` on; an error if it exceeds the address space.
     fn end(&self, offset: u64, bytes: usize) -> Result<usize> {
         let end = offset.checked_add(bytes as u64).and_then(|end| usize::try_from(end).ok());
         end.filter(|&end| end <= isize::MAX as usize)
@@ -236,7 +236,7 @@ impl File for MemoryFile {
         Ok(())
     }
 
-    /// Zeros, so that whoever reads it all the same notices; the room stays taken.
+    /// Writes zeros, so that a read of the discarded range shows up in tests. Frees no memory.
     fn discard(&self, range: Range<u64>) {
         let zeros = vec![0; (range.end - range.start) as usize];
         self.content.change(|words| words.put(&zeros, range.start as usize));
@@ -277,7 +277,7 @@ mod tests {
         file.write_at(b"tail", 4093).unwrap();
         file.write_at(b"head", 0).unwrap();
         let (one, two) = (file.map().unwrap(), disk.open(path("a")).unwrap().map().unwrap());
-        assert_eq!(one.as_ptr(), two.as_ptr(), "no copy");
+        assert_eq!(one.as_ptr(), two.as_ptr(), "maps share the bytes");
         assert_eq!((one.len(), &one[..5], &one[4093..]), (4097, &b"head\0"[..], &b"tail"[..]));
         file.write_at(b"H", 0).unwrap();
         disk.remove_file(path("a")).unwrap();
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_where_they_were_put_whatever_the_order() {
+    fn writes_at_any_offset_in_any_order_read_back() {
         let (disk, mut expected) = (MemoryDisk::new(), vec![0_u8; 1000]);
         let file = disk.create(path("a")).unwrap();
         for k in 0..200_usize {
@@ -301,14 +301,14 @@ mod tests {
         file.set_length(501).unwrap();
         file.set_length(1000).unwrap();
         expected[501..].fill(0);
-        assert_eq!(disk.read(path("a")).unwrap(), expected, "what was cut off does not come back");
+        assert_eq!(disk.read(path("a")).unwrap(), expected, "truncated bytes do not come back");
         assert!(file.write_at(b"x", u64::MAX).is_err());
     }
 
     #[test]
-    fn names_behave_as_on_other_disks() {
+    fn names_follow_the_contract_of_disk() {
         let disk = MemoryDisk::new();
-        assert!(disk.create(path("d/x")).is_err(), "no such directory");
+        assert!(disk.create(path("d/x")).is_err(), "the directory does not exist");
         disk.create_directory(path("d")).unwrap();
         disk.write(path("d/x"), b"x").unwrap();
         disk.write(path("y"), b"yy").unwrap();

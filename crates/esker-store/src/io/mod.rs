@@ -1,9 +1,9 @@
-//! The only door to the disk.
+//! Disk access. No other module of this crate touches a file.
 //!
-//! Everything in this crate that touches a file does it through [`Disk`]; `clippy.toml` bans `std::fs` elsewhere.
-//! [`RealDisk`] is the operating system; [`MemoryDisk`] keeps files that need not outlive the process; [`FaultyDisk`] is a
-//! disk in memory that fails, forgets and lies on demand.
-//! Dispatch is dynamic: a call moves at least a block, and mapped bytes are read without any call.
+//! All access goes through the trait [`Disk`]; `clippy.toml` bans `std::fs` elsewhere.
+//! [`RealDisk`] is the operating system. [`MemoryDisk`] keeps files that need not outlive the process. [`FaultyDisk`] is a
+//! disk in memory that injects faults on demand: failing operations, lost writes, flipped bits.
+//! Dispatch is dynamic: a call moves at least a block, and reading mapped bytes takes no call.
 
 mod map;
 mod scratch;
@@ -19,16 +19,22 @@ mod names;
 mod memory;
 mod pending;
 mod faulty;
+#[cfg(test)]
+mod faulty_tests;
 
-pub use cursor::Cursor;
-pub use disk::{Disk, Entry, File, Files, Lock, parent};
+pub(crate) use cursor::Cursor;
+pub(crate) use disk::parent;
+pub use disk::{Disk, Entry, File, Files, Lock};
 pub use faulty::{Faults, FaultyDisk};
-pub use frames::{DIRECT_BYTES, Frame};
+pub(crate) use frames::DIRECT_BYTES;
+pub use frames::Frame;
 pub use map::Map;
 pub use memory::MemoryDisk;
 pub use reads::{Read, Reads};
-pub use real::{RealDisk, input_bytes, open_input};
-pub use scratch::{Memory, Scratch};
-pub use threads::ThreadReads;
+pub use real::RealDisk;
+pub(crate) use real::{input_bytes, open_input};
+pub use scratch::Scratch;
+pub(crate) use scratch::ScratchMemory;
+pub(crate) use threads::ThreadReads;
 #[cfg(all(test, target_os = "linux"))]
 pub(crate) use uring::refuse_rings;

@@ -1,4 +1,4 @@
-//! Names of files and directories, for the disks in memory.
+//! The name table of the disks in memory.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -7,20 +7,20 @@ use std::path::{Path, PathBuf};
 use super::disk::{Entry, parent};
 use crate::error::{Error, Result};
 
-/// What stands under each name.
+/// The inode of each path.
 pub(super) type Names<N> = BTreeMap<PathBuf, N>;
 
-/// What an operating system answers.
+/// The error that an operating system would return.
 pub(super) fn refused(action: &'static str, path: &Path, kind: ErrorKind) -> Error {
     Error::io(action, path)(kind.into())
 }
 
-/// Whether the name can only be that of a directory: the roots of both kinds of paths are always there.
+/// Whether the path is a root, of absolute or of relative paths: both roots always exist.
 pub(super) fn is_root(path: &Path) -> bool {
     matches!(path.to_str(), Some("/" | "." | ""))
 }
 
-/// Gives all files and directories below the first of each pair the name of the second.
+/// Replaces the prefix `from` by `to` in all names, for each pair `(from, to)`.
 pub(super) fn rename_all<N>(names: &mut Names<N>, renames: &[(&Path, &Path)]) {
     *names = std::mem::take(names)
         .into_iter()
@@ -34,7 +34,7 @@ pub(super) fn rename_all<N>(names: &mut Names<N>, renames: &[(&Path, &Path)]) {
         .collect();
 }
 
-/// Whether a rename may take place.
+/// An error unless `from` exists and `to` does not.
 pub(super) fn check_rename<N>(names: &Names<N>, from: &Path, to: &Path) -> Result<()> {
     if !names.contains_key(from) {
         return Err(refused("rename", from, ErrorKind::NotFound));
@@ -45,7 +45,7 @@ pub(super) fn check_rename<N>(names: &Names<N>, from: &Path, to: &Path) -> Resul
     Ok(())
 }
 
-/// Whether two names may be swapped.
+/// An error unless both names exist.
 pub(super) fn check_exchange<N>(names: &Names<N>, a: &Path, b: &Path) -> Result<()> {
     match [a, b].into_iter().find(|path| !names.contains_key(*path)) {
         Some(missing) => Err(refused("replace", missing, ErrorKind::NotFound)),
@@ -53,7 +53,7 @@ pub(super) fn check_exchange<N>(names: &Names<N>, a: &Path, b: &Path) -> Result<
     }
 }
 
-/// What a directory holds, sorted by name.
+/// The entries of a directory, sorted by name.
 pub(super) fn list<N>(
     names: &Names<N>,
     directory: &Path,
@@ -63,7 +63,7 @@ pub(super) fn list<N>(
     inside.map(|(name, node)| describe(name, node)).collect()
 }
 
-/// The last part of a name.
+/// The last component of a path.
 pub(super) fn last(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }

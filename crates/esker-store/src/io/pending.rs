@@ -1,21 +1,21 @@
-//! What a disk was asked to do and may have forgotten: changes of names and of contents.
+//! Unsynced changes of a faulty disk, to names and to contents. A crash may lose them.
 
 use std::path::{Path, PathBuf};
 
 use super::disk::parent;
 use super::names::{Names, rename_all};
 
-/// A change of names.
+/// A change of a disk's names.
 #[derive(Debug, Clone)]
-pub(super) enum Change {
+pub(super) enum NameChange {
     Add(PathBuf, usize),
     Remove(PathBuf),
     Rename(PathBuf, PathBuf),
     Exchange(PathBuf, PathBuf),
 }
 
-impl Change {
-    /// Whether a sync of the directory makes it durable.
+impl NameChange {
+    /// Whether a sync of `directory` makes the change durable.
     pub(super) fn touches(&self, directory: &Path) -> bool {
         match self {
             Self::Add(path, _) | Self::Remove(path) => parent(path) == directory,
@@ -23,7 +23,7 @@ impl Change {
         }
     }
 
-    /// Carries it out.
+    /// Applies the change.
     pub(super) fn apply(&self, names: &mut Names<usize>) {
         match self {
             Self::Add(path, node) => {
@@ -36,15 +36,15 @@ impl Change {
     }
 }
 
-/// What a file was asked to since its last sync.
+/// A change of a file's content since its last sync.
 #[derive(Debug, Clone)]
-pub(super) enum Pending {
+pub(super) enum ContentChange {
     Write(u64, Vec<u8>),
     Length(u64),
 }
 
-impl Pending {
-    /// Carries it out.
+impl ContentChange {
+    /// Applies the change.
     pub(super) fn apply(&self, content: &mut Vec<u8>) {
         match self {
             Self::Write(_, bytes) if bytes.is_empty() => {}

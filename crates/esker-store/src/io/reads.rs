@@ -1,38 +1,37 @@
-//! Many reads of one file at a time, into frames.
+//! Concurrent reads of one file into frames.
 
 use std::fmt::Debug;
 
 use super::frames::Frame;
 use crate::error::Result;
 
-/// A read that is asked for.
+/// A read request.
 #[derive(Debug)]
 pub struct Read {
-    /// The asker's own number for it.
+    /// The caller's number for it.
     pub tag: usize,
-    /// Where it goes.
+    /// The destination.
     pub frame: Frame,
-    /// Where in the file it begins, a multiple of [`super::DIRECT_BYTES`].
+    /// Offset in the file, a multiple of 4096.
     pub offset: u64,
-    /// Bytes that are needed; no more than the frame has. As many are read, up to a whole page, unless the file ends before.
+    /// Bytes needed, at most the size of the frame. The read rounds them up to a whole page, unless the file ends before.
     pub bytes: usize,
 }
 
-/// Reads under way of one file. Frames go in with a read and come back when it is done. When it is dropped, reads under way are waited for.
+/// A queue of reads of one file. A frame goes in with its read and comes back with the result. Dropping the queue waits for reads under way.
 pub trait Reads: Debug + Send {
-    /// Adds reads. They may begin at once, or with [`Reads::finish`].
+    /// Queues reads. They start at once, or in [`Reads::finish`].
     ///
     /// # Errors
-    /// [`crate::Error::Io`]; then nothing more can be had of it.
+    /// [`crate::Error::Io`]; the queue is then unusable.
     fn begin(&mut self, reads: &mut Vec<Read>) -> Result<()>;
 
-    /// Takes the reads that are done; if `wait`, waits for one at least, unless none is under way. Each is given with what was wrong
-    /// with it, if anything.
+    /// Appends finished reads and their results to `done`. With `wait`, waits for at least one read, unless none is under way.
     ///
     /// # Errors
-    /// [`crate::Error::Io`]; then nothing more can be had of it.
+    /// [`crate::Error::Io`]; the queue is then unusable.
     fn finish(&mut self, wait: bool, done: &mut Vec<(Read, Result<()>)>) -> Result<()>;
 
-    /// Number of reads under way.
+    /// Number of reads under way or waiting.
     fn under_way(&self) -> usize;
 }

@@ -1,4 +1,4 @@
-//! The operating system's files.
+//! The file system of the operating system.
 #![allow(clippy::disallowed_types, clippy::disallowed_methods)] // The one file that may use `std::fs`.
 
 use std::fs;
@@ -16,7 +16,7 @@ use super::reads::Reads;
 use super::scratch::Scratch;
 use crate::error::{Error, Result};
 
-/// The disk of the machine.
+/// The file system of the operating system.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RealDisk;
 
@@ -48,7 +48,7 @@ impl Disk for RealDisk {
     fn rename(&self, from: &Path, to: &Path) -> Result<()> {
         use rustix::io::Errno;
         match rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-            // Some file systems cannot promise it; a look before is the best that is left.
+            // This file system cannot refuse to replace `to`: checking first is the best alternative.
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) if self.look(to)?.is_none() => {
                 fs::rename(from, to).map_err(Error::io("rename to", to))
             }
@@ -77,7 +77,7 @@ impl Disk for RealDisk {
             let Ok(name) = entry.file_name().into_string() else { continue };
             match entry.metadata() {
                 Ok(metadata) => entries.push(describe(name, &metadata)),
-                // Removed by another process or thread since it was read.
+                // Another process or thread removed it after `read_dir` returned it.
                 Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
                 Err(e) => return Err(failed()(e)),
             }
@@ -138,7 +138,7 @@ impl Disk for RealDisk {
     }
 }
 
-/// Past the page cache, unless the file system cannot do that.
+/// Opens for direct reads, or for reads through the page cache if the file system has no direct ones.
 fn open_direct(path: &Path) -> std::io::Result<fs::File> {
     use std::os::unix::fs::OpenOptionsExt;
     let flags = rustix::fs::OFlags::DIRECT.bits() as i32;
@@ -148,16 +148,16 @@ fn open_direct(path: &Path) -> std::io::Result<fs::File> {
     }
 }
 
-/// Opens what a user named for reading from its start: a file, but also a pipe or a device, which have no positions.
+/// Opens an input of the user for reading from its start: a file, a pipe or a device.
 ///
 /// # Errors
 /// [`Error::Io`].
-pub fn open_input(path: &Path) -> Result<Box<dyn std::io::Read + Send>> {
+pub(crate) fn open_input(path: &Path) -> Result<Box<dyn std::io::Read + Send>> {
     Ok(Box::new(fs::File::open(path).map_err(Error::io("open", path))?))
 }
 
-/// Length of what a user named, if it is a file.
-pub fn input_bytes(path: &Path) -> Option<u64> {
+/// Length of an input of the user; `None` if it is not a regular file.
+pub(crate) fn input_bytes(path: &Path) -> Option<u64> {
     fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len())
 }
 
@@ -199,13 +199,13 @@ impl File for RealFile {
     }
 
     fn sync(&self) -> Result<()> {
-        // As `fdatasync`: with the length, without the times, which would cost a second write.
+        // `fdatasync`: syncs the length but not the times, which would cost a second write.
         self.file.sync_data().map_err(Error::io("sync", &self.path))
     }
 
     fn discard(&self, range: Range<u64>) {
         let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-        // A file system that cannot leaves the room taken.
+        // A file system without holes keeps the space.
         let _ = rustix::fs::fallocate(&self.file, flags, range.start, range.end - range.start);
     }
 
@@ -214,7 +214,7 @@ impl File for RealFile {
     }
 }
 
-/// The open file holds the lock.
+/// A lock that its open file holds.
 #[derive(Debug)]
 struct RealLock {
     file: fs::File,
@@ -225,8 +225,8 @@ struct RealLock {
 impl Lock for RealLock {}
 
 impl Drop for RealLock {
-    /// Closing the file would not do: a process that was forked shares it, if only until it starts another program.
-    /// Such a process, in turn, does not take the lock away from the one that it came from.
+    /// Unlocks explicitly: a forked process shares the open file until it starts another program, so closing the file would not
+    /// release the lock. A forked process, in turn, must not release the lock of its parent.
     fn drop(&mut self) {
         if self.owner == std::process::id() {
             let _ = rustix::fs::flock(&self.file, FlockOperation::Unlock);
@@ -238,7 +238,7 @@ impl Drop for RealLock {
 mod tests {
     use super::*;
 
-    /// As `RealDisk::try_lock`, with the file once more, as a process that was just forked has it.
+    /// As `RealDisk::try_lock`, and a second handle of the file, such as a forked process has.
     fn locked_and_shared(path: &Path, owner: u32) -> (RealLock, fs::File) {
         let file = fs::File::create(path).unwrap();
         rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).unwrap();
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_is_free_once_dropped_though_a_forked_process_shares_its_file() {
+    fn dropping_a_lock_releases_it_although_a_forked_process_shares_its_file() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("LOCK");
         let (lock, shared) = locked_and_shared(&path, std::process::id());
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_forked_process_does_not_release_the_lock_that_it_was_born_with() {
+    fn a_forked_process_does_not_release_the_lock_of_its_parent() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("LOCK");
         let (lock, shared) = locked_and_shared(&path, std::process::id() + 1);

@@ -1,9 +1,9 @@
-//! Memory for tables that may outgrow the machine: from the heap, or from a scratch file that the system pages.
+//! Memory for tables that may exceed the machine's memory: from the heap, or from a scratch file that the system pages.
 //!
-//! What lies in a scratch file is never read after a restart: the file loses its name as soon as it is made, and its room
-//! with the process. Room on the disk is taken before a part is mapped, so a full disk is an error here and not a signal later.
+//! Nothing reads a scratch file after a restart: its name is removed when it is created, and its space is freed with the process.
+//! Disk space is allocated before a part is mapped, so a full disk is an error here and not a signal (SIGBUS) later.
 #![allow(unsafe_code)] // Mapping a file is unsafe in Rust because others may change it; see `ScratchFile::map`.
-#![allow(clippy::disallowed_types, clippy::disallowed_methods)] // Part of the one door to the disk.
+#![allow(clippy::disallowed_types, clippy::disallowed_methods)] // Part of the disk access module.
 
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
@@ -15,17 +15,17 @@ use rustix::fs::FallocateFlags;
 
 use crate::error::{Error, Result};
 
-/// Heap memory up to this size comes from the allocator; more, from the system by itself, in huge pages if it has them.
+/// Heap memory up to this size comes from the allocator; larger pieces are mapped from the system, in huge pages if available.
 const WORDS_BYTES_MAX: usize = 1 << 16;
-/// Parts of a file begin and end at multiples of this: a page.
+/// Alignment of the parts of a scratch file: a page.
 const PART_BYTES: u64 = 4096;
 
-/// Where memory comes from. Clones share the source and its limit.
+/// A source of memory with a limit. Clones share both.
 #[derive(Debug, Clone)]
-pub struct Scratch(Arc<Source>);
+pub struct Scratch(Arc<ScratchSource>);
 
 #[derive(Debug)]
-struct Source {
+struct ScratchSource {
     file: Option<ScratchFile>,
     used_bytes: AtomicU64,
     bytes_max: u64,
@@ -39,12 +39,12 @@ struct ScratchFile {
 }
 
 impl Scratch {
-    /// Memory of the process.
+    /// Heap memory.
     pub fn heap() -> Self {
         Self::of(None)
     }
 
-    /// Memory in a new file without a name in `directory`.
+    /// Memory in a new, unnamed file in `directory`.
     pub(super) fn in_file(directory: &Path) -> Result<Self> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -56,39 +56,39 @@ impl Scratch {
     }
 
     fn of(file: Option<ScratchFile>) -> Self {
-        Self(Arc::new(Source { file, used_bytes: AtomicU64::new(0), bytes_max: u64::MAX }))
+        Self(Arc::new(ScratchSource { file, used_bytes: AtomicU64::new(0), bytes_max: u64::MAX }))
     }
 
-    /// The same kind of source with a limit of its own: more than `bytes_max` at a time is refused. Only for a source of which
-    /// nothing was taken yet.
+    /// Limits the source to `bytes_max` at a time. Only for an unused source.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if it is in use.
+    /// [`Error::Invalid`] if the source is in use.
     pub fn limited(self, bytes_max: u64) -> Result<Self> {
         let source = Arc::try_unwrap(self.0).map_err(|_| {
-            Error::Invalid("the scratch memory is in use: limit it when it is made".to_owned())
+            Error::Invalid("the scratch memory is in use: limit it before first use".to_owned())
         })?;
-        Ok(Self(Arc::new(Source { bytes_max, ..source })))
+        Ok(Self(Arc::new(ScratchSource { bytes_max, ..source })))
     }
 
-    /// Whether the memory lies in a file.
-    pub fn is_file(&self) -> bool {
+    /// Whether a file backs the memory.
+    pub(crate) fn is_file(&self) -> bool {
         self.0.file.is_some()
     }
 
-    /// Bytes taken and not given back.
-    pub fn used_bytes(&self) -> u64 {
+    /// Allocated bytes.
+    #[cfg(test)]
+    pub(crate) fn used_bytes(&self) -> u64 {
         self.0.used_bytes.load(Ordering::Relaxed)
     }
 
-    /// Takes `bytes` of zeros, given back when dropped.
+    /// Allocates `bytes` zeros, freed on drop.
     ///
     /// # Errors
-    /// [`Stop::OverBudget`] beyond the limit; [`Error::Io`] if the disk has no room; [`Error::Invalid`] if the system has no memory.
-    pub fn allocate(&self, bytes: usize) -> Result<Memory> {
+    /// [`Stop::OverBudget`] beyond the limit; [`Error::Io`] if the disk is full; [`Error::Invalid`] if the system has no memory.
+    pub(crate) fn allocate(&self, bytes: usize) -> Result<ScratchMemory> {
         let taken = self.0.used_bytes.fetch_add(bytes as u64, Ordering::Relaxed).saturating_add(bytes as u64);
-        // From here on the bytes are given back by the drop, whatever happens.
-        let mut memory = Memory { room: Room::Words(Vec::new()), bytes, source: self.clone() };
+        // From here on, the drop of `memory` subtracts the bytes again, also after an error.
+        let mut memory = ScratchMemory { backing: Backing::Words(Vec::new()), bytes, source: self.clone() };
         if taken > self.0.bytes_max {
             return Err(Error::Stop(Stop::OverBudget {
                 what: "the hash tables of a dynamic graph".to_owned(),
@@ -96,8 +96,8 @@ impl Scratch {
                 budget_bytes: self.0.bytes_max,
             }));
         }
-        memory.room = match &self.0.file {
-            _ if bytes == 0 => Room::Words(Vec::new()),
+        memory.backing = match &self.0.file {
+            _ if bytes == 0 => Backing::Words(Vec::new()),
             Some(file) => file.map(bytes)?,
             None => heap(bytes).map_err(|reason| {
                 Error::Invalid(format!(
@@ -109,40 +109,40 @@ impl Scratch {
     }
 }
 
-fn heap(bytes: usize) -> std::result::Result<Room, String> {
+fn heap(bytes: usize) -> std::result::Result<Backing, String> {
     if bytes <= WORDS_BYTES_MAX {
         let mut words = Vec::new();
         words.try_reserve_exact(bytes.div_ceil(8)).map_err(|e| e.to_string())?;
         words.resize(bytes.div_ceil(8), 0);
-        return Ok(Room::Words(words));
+        return Ok(Backing::Words(words));
     }
     let map = memmap2::MmapMut::map_anon(bytes).map_err(|e| e.to_string())?;
     #[cfg(target_os = "linux")]
-    let _ = map.advise(memmap2::Advice::HugePage); // A wish: tables are read at random, and large pages spare look-ups.
-    Ok(Room::Map { map, offset: 0 })
+    let _ = map.advise(memmap2::Advice::HugePage); // Hint: tables are read at random, and huge pages save TLB misses.
+    Ok(Backing::Map { map, offset: 0 })
 }
 
 impl ScratchFile {
-    fn map(&self, bytes: usize) -> Result<Room> {
+    fn map(&self, bytes: usize) -> Result<Backing> {
         let length = (bytes as u64).next_multiple_of(PART_BYTES);
         let offset = self.end.fetch_add(length, Ordering::Relaxed);
-        if let Err(error) = self.take_room(offset, length) {
-            // Some of the room may have been taken; and the next part may begin here, unless another was made meanwhile.
-            self.give_back(offset, bytes);
+        if let Err(error) = self.allocate_space(offset, length) {
+            // Part of the space may have been allocated. The next part may begin here, unless another thread added one meanwhile.
+            self.free_space(offset, bytes);
             let _ = self.end.compare_exchange(offset + length, offset, Ordering::Relaxed, Ordering::Relaxed);
-            return Err(Error::io("make room in", &self.path)(error));
+            return Err(Error::io("allocate space in", &self.path)(error));
         }
-        // SAFETY: the part was given to nobody before (`end` goes back only over what was not) and lies within the file, which has no name, so no
-        // other program opens it. All bit patterns are valid bytes. Room on the disk was taken, so writing through the map
-        // finds some.
+        // SAFETY: no other allocation has this part: `end` moves back only over a part that was never mapped. The part lies within the file,
+        // which has no name, so no other program opens it. All bit patterns are valid bytes. Its disk space is allocated, so writes through
+        // the map do not run out of it.
         let map = unsafe { memmap2::MmapOptions::new().offset(offset).len(bytes).map_mut(&self.file) };
         let map = map.map_err(Error::io("map", &self.path))?;
         #[cfg(unix)]
-        let _ = map.advise(memmap2::Advice::Random); // A wish: neighbouring pages have nothing to do with one another.
-        Ok(Room::Map { map, offset })
+        let _ = map.advise(memmap2::Advice::Random); // Hint: accesses to neighbouring pages are unrelated.
+        Ok(Backing::Map { map, offset })
     }
 
-    fn take_room(&self, offset: u64, length: u64) -> std::io::Result<()> {
+    fn allocate_space(&self, offset: u64, length: u64) -> std::io::Result<()> {
         use rustix::io::Errno;
         match rustix::fs::fallocate(&self.file, FallocateFlags::empty(), offset, length) {
             Err(Errno::OPNOTSUPP | Errno::NOSYS) => {
@@ -155,8 +155,8 @@ impl ScratchFile {
         }
     }
 
-    /// Gives room on the disk back. A wish: what fails is lost until the process ends.
-    fn give_back(&self, offset: u64, bytes: usize) {
+    /// Frees disk space. If that fails, the space stays in use until the process ends.
+    fn free_space(&self, offset: u64, bytes: usize) {
         let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         let length = (bytes as u64).next_multiple_of(PART_BYTES);
         let _ = rustix::fs::fallocate(&self.file, flags, offset, length);
@@ -165,53 +165,53 @@ impl ScratchFile {
 
 /// Bytes of a [`Scratch`], aligned to at least 8.
 #[derive(Debug)]
-pub struct Memory {
-    room: Room,
+pub(crate) struct ScratchMemory {
+    backing: Backing,
     bytes: usize,
     source: Scratch,
 }
 
-impl Memory {
-    /// Says that most of it is about to be read: what the system paged out to a file comes back in large pieces. A wish.
-    pub fn will_need(&self) {
-        if let (Room::Map { map, .. }, true) = (&self.room, self.source.is_file()) {
+impl ScratchMemory {
+    /// Hint: most of the memory will be read soon, so the system can page it in with large reads.
+    pub(crate) fn will_need(&self) {
+        if let (Backing::Map { map, .. }, true) = (&self.backing, self.source.is_file()) {
             let _ = map.advise(memmap2::Advice::WillNeed);
         }
     }
 }
 
 #[derive(Debug)]
-enum Room {
+enum Backing {
     Words(Vec<u64>),
     Map { map: memmap2::MmapMut, offset: u64 },
 }
 
-impl Deref for Memory {
+impl Deref for ScratchMemory {
     type Target = [u8];
 
     #[inline(always)]
     fn deref(&self) -> &[u8] {
-        match &self.room {
-            Room::Map { map, .. } => map,
-            Room::Words(words) => bytemuck::cast_slice(words),
+        match &self.backing {
+            Backing::Map { map, .. } => map,
+            Backing::Words(words) => bytemuck::cast_slice(words),
         }
     }
 }
 
-impl DerefMut for Memory {
+impl DerefMut for ScratchMemory {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [u8] {
-        match &mut self.room {
-            Room::Map { map, .. } => map,
-            Room::Words(words) => bytemuck::cast_slice_mut(words),
+        match &mut self.backing {
+            Backing::Map { map, .. } => map,
+            Backing::Words(words) => bytemuck::cast_slice_mut(words),
         }
     }
 }
 
-impl Drop for Memory {
+impl Drop for ScratchMemory {
     fn drop(&mut self) {
-        if let (Room::Map { offset, .. }, Some(file)) = (&self.room, &self.source.0.file) {
-            file.give_back(*offset, self.bytes);
+        if let (Backing::Map { offset, .. }, Some(file)) = (&self.backing, &self.source.0.file) {
+            file.free_space(*offset, self.bytes);
         }
         self.source.0.used_bytes.fetch_sub(self.bytes as u64, Ordering::Relaxed);
     }
@@ -238,21 +238,21 @@ mod tests {
     }
 
     #[test]
-    fn memory_comes_zeroed_and_is_counted() {
+    fn memory_is_zeroed_and_counted() {
         exercise(&Scratch::heap());
         let directory = tempfile::tempdir().unwrap();
         let scratch = Scratch::in_file(directory.path()).unwrap();
         exercise(&scratch);
-        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "the file has no name");
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "the scratch file has a name");
     }
 
-    /// What neither a disk nor a memory has.
+    /// More than any disk or memory has.
     #[test]
-    fn what_the_system_refuses_is_an_error_and_not_counted() {
+    fn a_failed_allocation_is_an_error_and_not_counted() {
         let directory = tempfile::tempdir().unwrap();
         let scratch = Scratch::in_file(directory.path()).unwrap();
         let error = scratch.allocate(1 << 55).unwrap_err().to_string();
-        assert!(error.starts_with("cannot make room in "), "{error}");
+        assert!(error.starts_with("cannot allocate space in "), "{error}");
         assert_eq!(scratch.used_bytes(), 0);
         assert_eq!(scratch.allocate(5000).unwrap().len(), 5000);
         let scratch = Scratch::heap();
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn beyond_the_limit_is_refused_and_what_is_given_back_counts_no_more() {
+    fn allocations_beyond_the_limit_fail_and_freed_bytes_count_no_more() {
         let scratch = Scratch::heap().limited(1000).unwrap();
         let first = scratch.allocate(600).unwrap();
         let error = scratch.allocate(600).unwrap_err().to_string();

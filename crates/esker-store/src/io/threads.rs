@@ -1,4 +1,4 @@
-//! Many reads at a time by threads.
+//! Concurrent reads by a pool of threads.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -10,28 +10,28 @@ use super::frames::DIRECT_BYTES;
 use super::reads::{Read, Reads};
 use crate::error::{Error, Result};
 
-/// Reads by threads, each with one positional read at a time: for every disk.
+/// A queue of reads on threads, each of which makes one positional read at a time. Works on every disk.
 #[derive(Debug)]
-pub struct ThreadReads {
-    asked: Option<Sender<Read>>,
+pub(crate) struct ThreadReads {
+    requests: Option<Sender<Read>>,
     done: Receiver<(Read, Result<()>)>,
     threads: Vec<JoinHandle<()>>,
     under_way: usize,
 }
 
 impl ThreadReads {
-    /// Starts threads that read a file.
+    /// Starts `count` threads that read a file.
     ///
     /// # Errors
     /// [`Error::Io`] if the system refuses them.
-    pub fn start(file: &Arc<dyn File>, count: usize) -> Result<Self> {
-        let (asked, asks) = unbounded::<Read>();
+    pub(crate) fn start(file: &Arc<dyn File>, count: usize) -> Result<Self> {
+        let (requests, pending) = unbounded::<Read>();
         let (answers, done) = unbounded();
         let mut threads = Vec::new();
         for k in 0..count.max(1) {
-            let (reader, asks, answers) = (Arc::clone(file), asks.clone(), answers.clone());
+            let (reader, pending, answers) = (Arc::clone(file), pending.clone(), answers.clone());
             let work = move || {
-                for mut read in asks {
+                for mut read in pending {
                     let result = read_pages(reader.as_ref(), &mut read);
                     if answers.send((read, result)).is_err() {
                         break;
@@ -41,18 +41,18 @@ impl ThreadReads {
             let thread = std::thread::Builder::new().name(format!("esker-read-{k}")).spawn(work);
             threads.push(thread.map_err(Error::io("start a thread to read", file.path()))?);
         }
-        Ok(Self { asked: Some(asked), done, threads, under_way: 0 })
+        Ok(Self { requests: Some(requests), done, threads, under_way: 0 })
     }
 }
 
-/// Reads whole pages, unless the file ends before.
+/// Reads whole pages, unless the file ends earlier.
 fn read_pages(file: &dyn File, read: &mut Read) -> Result<()> {
     let end = read.bytes.next_multiple_of(DIRECT_BYTES);
     let mut have = 0;
     while have < read.bytes {
         let at = read.offset + have as u64;
         match file.read_at(&mut read.frame[have..end], at)? {
-            0 => return Err(Error::corrupt(file.path(), at, "the file ends where more bytes belong")),
+            0 => return Err(Error::corrupt(file.path(), at, "the file ends too early")),
             bytes => have += bytes,
         }
     }
@@ -62,7 +62,7 @@ fn read_pages(file: &dyn File, read: &mut Read) -> Result<()> {
 impl Reads for ThreadReads {
     fn begin(&mut self, reads: &mut Vec<Read>) -> Result<()> {
         for read in reads.drain(..) {
-            if self.asked.as_ref().is_some_and(|asked| asked.send(read).is_ok()) {
+            if self.requests.as_ref().is_some_and(|requests| requests.send(read).is_ok()) {
                 self.under_way += 1;
             }
         }
@@ -85,9 +85,9 @@ impl Reads for ThreadReads {
 
 impl Drop for ThreadReads {
     fn drop(&mut self) {
-        drop(self.asked.take());
+        drop(self.requests.take());
         for thread in self.threads.drain(..) {
-            // It does not panic; and what it read nobody wants any more.
+            // The thread does not panic, and its results are not needed any more.
             let _ = thread.join();
         }
     }
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_by_threads_is_what_is_there_or_an_error() {
+    fn threads_read_the_content_or_return_an_error() {
         let disk = FaultyDisk::new(3);
         disk.write(Path::new("f"), &content()).unwrap();
         let file = disk.open(Path::new("f")).unwrap();
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_real_file_is_read_in_every_way_that_the_system_has() {
+    fn all_queues_read_a_real_file() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("f");
         RealDisk.write(&path, &content()).unwrap();
@@ -162,7 +162,7 @@ mod tests {
         let frames = Frame::make(13, 8192).unwrap();
         if let Some(mut reads) = RealDisk.reads(&path, 4, &frames).unwrap() {
             read_all(reads.as_mut(), &content(), frames).unwrap();
-            // Dropped with reads under way.
+            // Drops the queue with reads under way.
             let mut asks: Vec<_> = Frame::make(4, 8192)
                 .unwrap()
                 .into_iter()
@@ -171,7 +171,7 @@ mod tests {
                 .collect();
             reads.begin(&mut asks).unwrap();
             drop(reads);
-            // The file ends before what is asked for.
+            // The file ends before the requested range.
             let frames = Frame::make(1, 8192).unwrap();
             let mut reads = RealDisk.reads(&path, 4, &frames).unwrap().unwrap();
             let beyond = 13 * 8192;

@@ -1,5 +1,5 @@
-//! Reads by io_uring: batched, past the page cache, into registered memory.
-#![allow(unsafe_code)] // What is handed to the kernel must stay where it is until the kernel is done: frames are kept here until then.
+//! Reads by io_uring: batched, direct, into registered memory.
+#![allow(unsafe_code)] // Memory passed to the kernel must stay valid until the read ends: the ring keeps the frames until then.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -14,24 +14,24 @@ use super::frames::{DIRECT_BYTES, Frame};
 use super::reads::{Read, Reads};
 use crate::error::{Error, Result};
 
-/// A registered buffer has at most so many bytes; larger arenas are not registered.
+/// The kernel's limit for a registered buffer; larger arenas are not registered.
 const REGISTERED_MAX: usize = 1 << 30;
 
-/// A ring with the reads that are under way in it.
+/// A ring and the reads under way in it.
 pub(super) struct UringReads {
     ring: IoUring,
     direct: OwnedFd,
-    /// The same file through the page cache: for what is left of short reads, whose place may not be aligned any more.
+    /// The same file through the page cache, for the rest of a short read, whose offset may not be aligned.
     file: std::sync::Arc<dyn disk::File>,
     path: PathBuf,
-    /// The arena that is registered.
+    /// Address and size of the registered arena.
     registered: Option<(usize, usize)>,
     depth: usize,
-    /// By entry number.
+    /// By slot.
     under_way: Vec<Option<Read>>,
     free: Vec<usize>,
     waiting: VecDeque<Read>,
-    /// What the ring itself failed with.
+    /// Whether the ring itself failed.
     is_broken: bool,
 }
 
@@ -42,8 +42,8 @@ impl fmt::Debug for UringReads {
 }
 
 impl UringReads {
-    /// A ring for `depth` reads at a time of a file; `None` if the system has or allows none. Memory of which `frames` are parts is
-    /// registered, if that is allowed.
+    /// A ring for `depth` concurrent reads of a file; `None` if the system has no rings or forbids them. Registers the arena of `frames`
+    /// if the system allows it.
     pub(super) fn start(
         path: &Path,
         direct: OwnedFd,
@@ -64,8 +64,8 @@ impl UringReads {
             if !probe.is_supported(opcode::ReadFixed::CODE) {
                 return false;
             }
-            // SAFETY: the arena lives as long as its frames, and the kernel writes only where a frame that is kept here lies; its pages
-            // stay pinned until the ring is gone.
+            // SAFETY: the arena lives as long as its frames, and the kernel writes only to frames that this ring keeps. The arena's pages
+            // stay pinned until the ring is dropped.
             unsafe { ring.submitter().register_buffers(&[buffer]) }.is_ok()
         });
         let registered = registered.map(|(start, bytes)| (start.addr(), bytes));
@@ -76,12 +76,12 @@ impl UringReads {
         Some(Self { ring, direct, file, path, registered, depth, under_way, free, waiting, is_broken: false })
     }
 
-    /// Gives waiting reads to the kernel, as many as the ring takes.
+    /// Submits as many waiting reads as the ring has slots for.
     fn submit(&mut self, wait_for: usize) -> Result<()> {
         while let Some(&slot) = self.free.last() {
             let Some(mut read) = self.waiting.pop_front() else { break };
             let entry = self.entry(slot, &mut read);
-            // SAFETY: the frame is kept in `under_way` until the kernel said that it is done.
+            // SAFETY: `under_way` keeps the frame until the kernel reports completion.
             if unsafe { self.ring.submission().push(&entry) }.is_err() {
                 self.waiting.push_front(read);
                 break;
@@ -104,7 +104,7 @@ impl UringReads {
     }
 
     fn entry(&self, slot: usize, read: &mut Read) -> squeue::Entry {
-        // Whole pages: what the last one has beyond the end of the file is not read.
+        // Whole pages: the kernel stops at the end of the file.
         let bytes = read.bytes.next_multiple_of(DIRECT_BYTES) as u32;
         let (fd, to) = (types::Fd(self.direct.as_raw_fd()), read.frame.as_mut_ptr());
         let is_registered = self.registered.is_some_and(|(start, bytes)| {
@@ -119,7 +119,7 @@ impl UringReads {
         entry.user_data(slot as u64)
     }
 
-    /// Takes what the kernel is done with.
+    /// Takes completed reads from the ring.
     fn reap(&mut self, done: &mut Vec<(Read, Result<()>)>) {
         let entries: Vec<(u64, i32)> =
             self.ring.completion().map(|entry| (entry.user_data(), entry.result())).collect();
@@ -146,7 +146,7 @@ impl UringReads {
     }
 }
 
-/// The memory of an arena, as the kernel is told.
+/// An arena's memory, in the kernel's form.
 fn libc_iovec(start: *mut u8, bytes: usize) -> libc::iovec {
     libc::iovec { iov_base: start.cast(), iov_len: bytes }
 }
@@ -181,13 +181,13 @@ impl Drop for UringReads {
             done.clear();
         }
         if self.free.len() < self.depth {
-            // The kernel may still write to these frames: they, and with them their arena, are never given back.
+            // The kernel may still write to these frames: leak them, and with them their arena.
             self.under_way.drain(..).for_each(std::mem::forget);
         }
     }
 }
 
-/// Makes the system refuse rings to the calling thread from now on, as containers do.
+/// Makes the system refuse rings to the calling thread from now on, as containers do, by a seccomp filter.
 #[cfg(test)]
 pub(crate) fn refuse_rings() {
     let instruction = |code: u32, jump_if, jump_else, k| libc::sock_filter {
@@ -198,17 +198,17 @@ pub(crate) fn refuse_rings() {
     };
     let refuse = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
     let mut program = [
-        // The number of the call.
+        // Loads the number of the system call.
         instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
         instruction(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, libc::SYS_io_uring_setup as u32),
         instruction(libc::BPF_RET | libc::BPF_K, 0, 0, refuse),
         instruction(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
     ];
     let program = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
-    // SAFETY: the kernel copies the program, which is there for the time of the call.
+    // SAFETY: the kernel copies the program during the call.
     let refused = unsafe {
         libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
             && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) == 0
     };
-    assert!(refused, "no filter: {}", std::io::Error::last_os_error());
+    assert!(refused, "cannot install the seccomp filter: {}", std::io::Error::last_os_error());
 }

@@ -1,7 +1,7 @@
-//! Group commit: what was written, what of it was synced, and who syncs.
+//! Group commit: tracks how much of the log is written and synced, and lets one thread sync for all.
 //!
-//! Whoever waits for a version, finds it not durable and nobody syncing, syncs everything written so far, for all who
-//! wait. No two syncs run at the same time: the system tells a failure to one of them only.
+//! A thread that waits for a version that is not durable syncs everything written so far, unless another thread is already syncing.
+//! Syncs never run concurrently, because the system reports a failure to only one of them.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -9,58 +9,59 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use crate::error::{Error, Result};
 use crate::io::File;
 
-/// How far a log has come.
+/// A position in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Reach {
-    /// Bytes of the segment.
+pub(super) struct LogPosition {
+    /// Bytes of the last segment up to it.
     pub(super) bytes: u64,
-    /// The last version.
+    /// The last version before it.
     pub(super) version: u64,
 }
 
-/// Shared by all who append and wait.
+/// The state shared by all threads that append and wait.
 #[derive(Debug)]
 pub(super) struct Durability {
     directory: PathBuf,
-    state: Mutex<State>,
+    state: Mutex<DurabilityState>,
     changed: Condvar,
 }
 
 #[derive(Debug)]
-struct State {
-    /// The segment that is appended to. All before it was synced.
+struct DurabilityState {
+    /// The segment being appended to. All earlier ones are synced.
     file: Arc<dyn File>,
-    written: Reach,
-    durable: Reach,
+    written: LogPosition,
+    durable: LogPosition,
     is_syncing: bool,
-    /// What failed first.
+    /// The message of the first failure.
     failure: Option<String>,
 }
 
 impl Durability {
-    /// All that is in `file` is durable.
-    pub(super) fn new(directory: PathBuf, file: Arc<dyn File>, reach: Reach) -> Self {
-        let state = State { file, written: reach, durable: reach, is_syncing: false, failure: None };
+    /// The state of a log whose last segment, `file`, is durable.
+    pub(super) fn new(directory: PathBuf, file: Arc<dyn File>, position: LogPosition) -> Self {
+        let state =
+            DurabilityState { file, written: position, durable: position, is_syncing: false, failure: None };
         Self { directory, state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// An error if anything failed before.
+    /// An error if the log has failed.
     pub(super) fn check(&self) -> Result<()> {
         self.refusal(&self.state())
     }
 
-    /// From now on everything is refused, because of this.
+    /// Makes the log fail: every later call returns an error with this one's message.
     pub(super) fn fail(&self, error: &Error) {
         self.state().failure.get_or_insert_with(|| error.to_string());
         self.changed.notify_all();
     }
 
-    /// Something was written.
-    pub(super) fn wrote(&self, reach: Reach) {
-        self.state().written = reach;
+    /// Records that a write has reached `position`.
+    pub(super) fn set_written(&self, position: LogPosition) {
+        self.state().written = position;
     }
 
-    /// A new segment is appended to; it is durable as it is, and all before it.
+    /// Begins a new segment; its `bytes` so far and all earlier segments are durable.
     pub(super) fn begin_segment(&self, file: Arc<dyn File>, bytes: u64) {
         let mut state = self.state();
         debug_assert!(state.written == state.durable && !state.is_syncing);
@@ -69,22 +70,22 @@ impl Durability {
         state.durable = state.written;
     }
 
-    /// What was written, durable or not.
-    pub(super) fn written(&self) -> Reach {
+    /// The end of what is written, durable or not.
+    pub(super) fn written(&self) -> LogPosition {
         self.state().written
     }
 
-    /// What is known to be durable.
-    pub(super) fn durable(&self) -> Reach {
+    /// The end of what is known to be durable.
+    pub(super) fn durable(&self) -> LogPosition {
         self.state().durable
     }
 
-    /// Returns once a version that was written is durable.
+    /// Returns once a written version is durable.
     pub(super) fn sync_to(&self, version: u64) -> Result<()> {
         self.sync_until(|state| state.durable.version >= version)
     }
 
-    /// Returns once all that was written before the call is durable.
+    /// Returns once everything written before the call is durable.
     pub(super) fn sync_all(&self) -> Result<()> {
         let (file, written) = {
             let state = self.state();
@@ -94,7 +95,7 @@ impl Durability {
         self.check()
     }
 
-    fn sync_until(&self, is_done: impl Fn(&State) -> bool) -> Result<()> {
+    fn sync_until(&self, is_done: impl Fn(&DurabilityState) -> bool) -> Result<()> {
         let mut state = self.state();
         while !is_done(&state) {
             self.refusal(&state)?;
@@ -120,17 +121,17 @@ impl Durability {
         Ok(())
     }
 
-    fn refusal(&self, state: &State) -> Result<()> {
+    fn refusal(&self, state: &DurabilityState) -> Result<()> {
         match &state.failure {
             None => Ok(()),
             Some(first) => Err(Error::Invalid(format!(
-                "the log {} takes nothing more since this failed: {first}; open the database again",
+                "the log {} is closed after a failure: {first}; open the database again",
                 self.directory.display()
             ))),
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, DurabilityState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,6 +1,6 @@
-//! The log: every commit, in the order of versions, before it is in a layer. See `README.md` in this directory.
+//! The log: the commits that are not in a layer yet, in order of version. See `README.md` in this directory.
 //!
-//! [`Log`] writes it, for the one process that writes to the database; [`LogReader`] reads it, for any process at any time.
+//! `Log` writes it, in the one process that writes to the database. `LogReader` reads it, in any process at any time.
 
 mod options;
 mod record;
@@ -11,8 +11,10 @@ mod writer;
 mod recover;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod sync_tests;
 
-pub use options::{LogOptions, LogStart, Sync, log_directory};
-pub use reader::LogReader;
-pub use record::Record;
-pub use writer::Log;
+pub use options::Sync;
+pub(crate) use options::{LogOptions, LogStart, log_directory};
+pub(crate) use reader::LogReader;
+pub(crate) use writer::Log;

@@ -1,4 +1,4 @@
-//! How the log is kept, and where it begins.
+//! Options of the log, and where it begins.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -6,29 +6,29 @@ use std::time::Duration;
 use crate::format::DatabaseId;
 
 /// The directory of the log of a database.
-pub fn log_directory(database: &Path) -> PathBuf {
+pub(crate) fn log_directory(database: &Path) -> PathBuf {
     database.join("log")
 }
 
-/// When a commit is made durable.
+/// When to sync commits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sync {
-    /// Before it is acknowledged: neither a dying process nor a loss of power undoes what was acknowledged.
+    /// Before acknowledging the commit: acknowledged commits survive the death of the process and a power failure.
     #[default]
     Always,
-    /// By a thread, at such intervals: a loss of power takes at most what came since the last one.
+    /// At this interval, by a background thread: a power failure loses at most the commits since the last sync.
     Interval(Duration),
-    /// When a segment is full, when the log is closed, and when the operating system likes to. A dying process still loses nothing.
+    /// When a segment is full, when the log is closed, and when the operating system decides. The death of the process loses nothing.
     Never,
 }
 
-/// How the log is written.
+/// Options for writing the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LogOptions {
-    /// When a commit is made durable.
-    pub sync: Sync,
-    /// A new segment begins once one has so many bytes.
-    pub segment_bytes: u64,
+pub(crate) struct LogOptions {
+    /// When to sync commits.
+    pub(crate) sync: Sync,
+    /// Size from which on a segment is full, so that the next commit begins a new one.
+    pub(crate) segment_bytes: u64,
 }
 
 impl Default for LogOptions {
@@ -37,13 +37,13 @@ impl Default for LogOptions {
     }
 }
 
-/// What the manifest says, as far as it matters to the log.
+/// The manifest's state that the log depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LogStart {
+pub(crate) struct LogStart {
     /// The database.
-    pub database: DatabaseId,
-    /// The first version that is in no layer.
-    pub first_version: u64,
+    pub(crate) database: DatabaseId,
+    /// The first version that is not in a layer.
+    pub(crate) first_version: u64,
     /// Number of the last record of the manifest.
-    pub manifest_records: u64,
+    pub(crate) manifest_records: u64,
 }

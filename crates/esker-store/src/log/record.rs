@@ -1,4 +1,4 @@
-//! One record: its bytes, and what of it can be believed.
+//! One record of the log: encoding, decoding and verification.
 
 use std::path::Path;
 
@@ -6,32 +6,32 @@ use crate::error::{Error, Result};
 use crate::format::{DatabaseId, Input, LogRecordHeader, LogRecordKind, Value};
 use crate::io::File;
 
-/// Bytes of a record before its payload.
+/// Size of a record's header.
 pub(super) const RECORD_HEADER_BYTES: u64 = 40;
-/// Records begin at multiples of it.
+/// Alignment of records.
 pub(super) const ALIGNMENT: u64 = 8;
 pub(super) const MARK: [u8; 4] = *b"ESKr";
 
-/// A commit, as it was handed to the log.
+/// A commit, as appended to the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Record<'a> {
+pub(crate) struct Record<'a> {
     /// Its version.
-    pub version: u64,
+    pub(crate) version: u64,
     /// Its flags.
-    pub flags: u16,
+    pub(crate) flags: u16,
     /// Its content.
-    pub payload: &'a [u8],
+    pub(crate) payload: &'a [u8],
 }
 
-/// Where a record lies; part of its checksum, so that bytes that were left over from elsewhere are never taken for one.
+/// The address of a record. Its checksum covers the address, so leftover bytes from elsewhere never pass as a record.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct RecordAddress {
     pub(super) database: DatabaseId,
     pub(super) segment: u64,
     pub(super) offset: u64,
 }
 
-impl Place {
+impl RecordAddress {
     pub(super) fn at(self, offset: u64) -> Self {
         Self { offset, ..self }
     }
@@ -43,11 +43,11 @@ impl Place {
         self.offset.put(&mut covered);
         let start = covered.len() + 8;
         header.put(&mut covered);
-        let (place, fields) = (crc32c::crc32c(&covered[..start - 8]), &covered[start..]);
-        crc32c::crc32c_append(place, fields)
+        let (address, fields) = (crc32c::crc32c(&covered[..start - 8]), &covered[start..]);
+        crc32c::crc32c_append(address, fields)
     }
 
-    /// The header of a record at this place, as bytes.
+    /// Encodes the header of a record at this address.
     pub(super) fn encode(&self, mut header: LogRecordHeader) -> Vec<u8> {
         header.checksum = self.header_checksum(&header);
         let mut bytes = Vec::with_capacity(RECORD_HEADER_BYTES as usize);
@@ -55,7 +55,7 @@ impl Place {
         bytes
     }
 
-    /// The header whose bytes these are; `None` if they are none of a record at this place.
+    /// Decodes a header; `None` if the bytes are not the header of a record at this address.
     pub(super) fn decode(&self, bytes: &[u8]) -> Option<LogRecordHeader> {
         if bytes[..MARK.len()] != MARK {
             return None;
@@ -65,69 +65,74 @@ impl Place {
     }
 }
 
-/// Zeros after a payload of so many bytes.
+/// The zeros that follow a payload of the given size.
 pub(super) fn padding(payload_bytes: u64) -> &'static [u8] {
     const ZEROS: [u8; ALIGNMENT as usize] = [0; ALIGNMENT as usize];
     &ZEROS[..(payload_bytes.wrapping_neg() % ALIGNMENT) as usize]
 }
 
-/// The checksum of a payload and the zeros after it.
+/// The checksum of a payload and its padding.
 pub(super) fn payload_checksum(payload: &[u8]) -> u32 {
     crc32c::crc32c_append(crc32c::crc32c(payload), padding(payload.len() as u64))
 }
 
-/// What stands at a place.
+/// The result of reading at an address.
 #[derive(Debug)]
-pub(super) enum Found {
-    /// A whole record, which ends before the offset.
+pub(super) enum ReadOutcome {
+    /// A good record, and the offset of its end.
     Record(LogRecordHeader, u64),
     /// The end of the file.
     End,
-    /// Something else, for the reason.
+    /// No good record, for the given reason.
     Bad(&'static str),
 }
 
-/// Reads what stands at `place` of a file of `file_bytes`; the payload, into `payload`. Memory: the payload's.
-pub(super) fn read(file: &dyn File, file_bytes: u64, place: Place, payload: &mut Vec<u8>) -> Result<Found> {
+/// Reads the record at `address` of a file of `file_bytes`, and its payload into `payload`. Memory: the payload.
+pub(super) fn read(
+    file: &dyn File,
+    file_bytes: u64,
+    address: RecordAddress,
+    payload: &mut Vec<u8>,
+) -> Result<ReadOutcome> {
     payload.clear();
-    let left = file_bytes.saturating_sub(place.offset);
+    let left = file_bytes.saturating_sub(address.offset);
     if left == 0 {
-        return Ok(Found::End);
+        return Ok(ReadOutcome::End);
     }
     let mut header = [0; RECORD_HEADER_BYTES as usize];
-    if !fill(file, &mut header, place.offset)? {
-        return Ok(Found::Bad("the file ends within a record that begins here"));
+    if !fill(file, &mut header, address.offset)? {
+        return Ok(ReadOutcome::Bad("the file ends within a record that begins here"));
     }
-    let Some(header) = place.decode(&header) else {
-        return Ok(Found::Bad("no record begins here"));
+    let Some(header) = address.decode(&header) else {
+        return Ok(ReadOutcome::Bad("no record begins here"));
     };
     let room = left.saturating_sub(RECORD_HEADER_BYTES);
     let padded = header.payload_bytes.checked_add(padding(header.payload_bytes).len() as u64);
     let Some(padded) = padded.filter(|&padded| padded <= room) else {
-        return Ok(Found::Bad("the file ends within the record that begins here"));
+        return Ok(ReadOutcome::Bad("the file ends within the record that begins here"));
     };
     let too_long = |_| {
         Error::Invalid(format!(
-            "{}: the record at byte {} has {padded} bytes, and so much memory is not to be had: free some",
+            "{}: there is no memory for the record at byte {}, which has {padded} bytes: free some",
             file.path().display(),
-            place.offset
+            address.offset
         ))
     };
     let bytes = usize::try_from(padded).unwrap_or(usize::MAX);
     payload.try_reserve_exact(bytes).map_err(too_long)?;
     payload.resize(bytes, 0);
-    if !fill(file, payload, place.offset + RECORD_HEADER_BYTES)? {
-        return Ok(Found::Bad("the file ends within the record that begins here"));
+    if !fill(file, payload, address.offset + RECORD_HEADER_BYTES)? {
+        return Ok(ReadOutcome::Bad("the file ends within the record that begins here"));
     }
     if crc32c::crc32c(payload) != header.payload_checksum {
-        return Ok(Found::Bad("the checksum of the record that begins here does not match"));
+        return Ok(ReadOutcome::Bad("the checksum of the record that begins here does not match"));
     }
     payload.truncate(header.payload_bytes as usize);
-    let end = place.offset + RECORD_HEADER_BYTES + padded;
-    Ok(Found::Record(header, end))
+    let end = address.offset + RECORD_HEADER_BYTES + padded;
+    Ok(ReadOutcome::Record(header, end))
 }
 
-/// Fills the buffer; false if the file ends before, as it may while another process cuts it.
+/// Fills the buffer; false if the file ends too early, as it may while another process truncates it.
 pub(super) fn fill(file: &dyn File, buffer: &mut [u8], offset: u64) -> Result<bool> {
     let mut done = 0;
     while done < buffer.len() {
@@ -139,9 +144,9 @@ pub(super) fn fill(file: &dyn File, buffer: &mut [u8], offset: u64) -> Result<bo
     Ok(true)
 }
 
-/// Where behind `bad` a record begins that was written after the bytes at `bad` had been synced: then something damaged
-/// them since. Without one, they may be what a writer that died left behind. Memory: 64 KiB.
-pub(super) fn find_proof(file: &dyn File, bad: Place) -> Result<Option<u64>> {
+/// The offset of a record after `bad` that was written after the bytes at `bad` had been synced: it proves that they were damaged
+/// later. Without such a record, they may be the torn write of a writer that died. Memory: 64 KiB.
+pub(super) fn find_proof(file: &dyn File, bad: RecordAddress) -> Result<Option<u64>> {
     const CHUNK_BYTES: u64 = 64 << 10;
     let file_bytes = file.len()?;
     let mut chunk = vec![0; (CHUNK_BYTES + RECORD_HEADER_BYTES) as usize];

@@ -1,15 +1,15 @@
-//! The files of the log: their names and headers.
+//! Segments, the files of the log: names and headers.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::options::LogStart;
-use super::record::{Place, fill};
+use super::record::{RecordAddress, fill};
 use crate::error::{Error, Result};
 use crate::format::{FORMAT_VERSION, LOG_MAGIC, PAGE_BYTES, SegmentHeader, header_page, read_header_page};
 use crate::io::{Disk, File};
 
-/// Records begin here.
+/// Offset of the first record.
 pub(super) const FIRST_RECORD: u64 = PAGE_BYTES as u64;
 
 /// An open segment.
@@ -19,21 +19,21 @@ pub(super) struct Segment {
     pub(super) header: SegmentHeader,
 }
 
-/// What a file of the log turned out to be.
+/// The result of opening a segment.
 #[derive(Debug)]
 pub(super) enum Opened {
-    /// A segment.
-    Whole(Segment),
-    /// One whose writer died while it made it: no record was ever in it.
-    Unborn,
+    /// A segment with a header.
+    Complete(Segment),
+    /// A segment whose writer died during its creation; it never held a record.
+    Unfinished,
 }
 
-/// The file of a segment.
+/// The path of a segment.
 pub(super) fn path_of(directory: &Path, number: u64) -> PathBuf {
     directory.join(number.to_string())
 }
 
-/// The numbers of all segments, ascending. Other names are no concern of the log.
+/// The numbers of all segments, ascending. Ignores other names in the directory.
 pub(super) fn numbers(disk: &dyn Disk, directory: &Path) -> Result<Vec<u64>> {
     if disk.look(directory)?.is_none() {
         return Ok(Vec::new());
@@ -47,7 +47,7 @@ pub(super) fn numbers(disk: &dyn Disk, directory: &Path) -> Result<Vec<u64>> {
 }
 
 impl Segment {
-    /// Makes a segment; when it returns, the segment is durable.
+    /// Creates a segment, durably.
     pub(super) fn create(disk: &dyn Disk, directory: &Path, number: u64, start: &LogStart) -> Result<Self> {
         let header = SegmentHeader {
             magic: LOG_MAGIC,
@@ -64,7 +64,7 @@ impl Segment {
         Ok(Self { file, header })
     }
 
-    /// Reads the header of a file and checks that it belongs here.
+    /// Reads the header of a file and checks that it is segment `number` of this log.
     pub(super) fn open(file: Arc<dyn File>, number: u64, start: &LogStart) -> Result<Opened> {
         let path = file.path();
         let mut page = vec![0; file.len()?.min(FIRST_RECORD) as usize];
@@ -73,31 +73,28 @@ impl Segment {
         }
         let header: SegmentHeader = match read_header_page(path, &page, LOG_MAGIC) {
             Ok(header) => header,
-            // Records are only ever written once the header was synced.
-            Err(Error::Corrupt { .. }) if file.len()? <= FIRST_RECORD => return Ok(Opened::Unborn),
+            // The writer syncs the header before it writes any record.
+            Err(Error::Corrupt { .. }) if file.len()? <= FIRST_RECORD => return Ok(Opened::Unfinished),
             Err(error) => return Err(error),
         };
         let stray = |reason: String| Err(Error::corrupt(path, 0, reason));
         if header.database != start.database {
-            return stray(format!(
-                "it is of the log of another database, {}, and this one is {}",
-                header.database, start.database
-            ));
+            return stray(format!("it belongs to database {}, not {}", header.database, start.database));
         }
         if header.number != number {
-            return stray(format!("it is segment {} of the log, by another name", header.number));
+            return stray(format!("its header says that it is segment {} of the log", header.number));
         }
         if header.manifest_records > start.manifest_records {
             return stray(format!(
-                "it was made when MANIFEST had {} records, and now there are {}: MANIFEST has lost some",
+                "it was created when MANIFEST had {} records, but now there are {}: MANIFEST has lost records",
                 header.manifest_records, start.manifest_records
             ));
         }
-        Ok(Opened::Whole(Self { file, header }))
+        Ok(Opened::Complete(Self { file, header }))
     }
 
-    /// Where something begins in it.
-    pub(super) fn place(&self, offset: u64) -> Place {
-        Place { database: self.header.database, segment: self.header.number, offset }
+    /// The address of a record in this segment.
+    pub(super) fn address(&self, offset: u64) -> RecordAddress {
+        RecordAddress { database: self.header.database, segment: self.header.number, offset }
     }
 }

@@ -1,4 +1,4 @@
-//! Appending commits, from several threads, and removing segments that are not needed any more.
+//! Appending commits from several threads, and removing segments that are no longer needed.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use esker_graph::Stop;
 
-use super::durable::{Durability, Reach};
+use super::durable::{Durability, LogPosition};
 use super::options::{LogOptions, LogStart, Sync};
 use super::record::{RECORD_HEADER_BYTES, commit_header, padding};
 use super::segment::{FIRST_RECORD, Segment, path_of};
@@ -18,66 +18,66 @@ use crate::format::{DatabaseId, LogRecordHeader, LogRecordKind};
 use crate::io::Disk;
 use crate::memory::reserve;
 
-/// A segment of less than this part of its full size stays, though all of it is in layers: a new one takes three syncs.
+/// A segment smaller than its full size divided by this stays, even if all its commits are in layers: creating a new one takes three syncs.
 const SPENT_SHARE: u64 = 16;
 /// Payloads up to this size are written together with their header.
 const TOGETHER_BYTES: usize = 256 << 10;
 
-/// The log of a database, for the process that writes to it.
+/// The log of a database, open for writing by one process.
 ///
-/// Once a write or a sync failed, everything is refused: what the disk holds is not known any more. Opening the database
-/// again finds out.
+/// After a failed write or sync, all calls return errors, because the state of the disk is unknown. Reopen the database
+/// to recover.
 #[derive(Debug)]
-pub struct Log {
-    core: Arc<Core>,
-    ticker: Option<Ticker>,
+pub(crate) struct Log {
+    core: Arc<LogCore>,
+    sync_thread: Option<SyncThread>,
 }
 
 #[derive(Debug)]
-struct Core {
+struct LogCore {
     disk: Arc<dyn Disk>,
     directory: PathBuf,
     database: DatabaseId,
     options: LogOptions,
     manifest_records: AtomicU64,
-    tail: Mutex<Tail>,
+    tail: Mutex<LogTail>,
     durability: Durability,
 }
 
-/// Where the log grows.
+/// The growing end of the log.
 #[derive(Debug)]
-pub(super) struct Tail {
+pub(super) struct LogTail {
     pub(super) segment: Segment,
-    /// Where the next record begins.
+    /// Offset of the next record.
     pub(super) position: u64,
     pub(super) next_version: u64,
     /// Number and first version of each segment, `segment` included, oldest first.
     pub(super) segments: VecDeque<(u64, u64)>,
-    /// Whether the last record says that the log was closed.
+    /// Whether the last record is of kind `Close`.
     pub(super) is_closed: bool,
-    /// A small record in the making.
+    /// Buffer in which small records are assembled.
     pub(super) buffer: Vec<u8>,
 }
 
 /// The thread that syncs at intervals.
 #[derive(Debug)]
-struct Ticker {
+struct SyncThread {
     stop: Arc<(Mutex<bool>, Condvar)>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Log {
-    /// Continues a log whose tail is as it should be, and durable.
+    /// Continues a log whose tail is repaired and durable.
     pub(super) fn start(
         disk: Arc<dyn Disk>,
         directory: PathBuf,
         start: LogStart,
         options: LogOptions,
-        tail: Tail,
+        tail: LogTail,
     ) -> Result<Self> {
-        let reach = Reach { bytes: tail.position, version: tail.next_version - 1 };
-        let durability = Durability::new(directory.clone(), Arc::clone(&tail.segment.file), reach);
-        let core = Arc::new(Core {
+        let position = LogPosition { bytes: tail.position, version: tail.next_version - 1 };
+        let durability = Durability::new(directory.clone(), Arc::clone(&tail.segment.file), position);
+        let core = Arc::new(LogCore {
             disk,
             directory,
             database: start.database,
@@ -86,35 +86,35 @@ impl Log {
             tail: Mutex::new(tail),
             durability,
         });
-        let ticker = match options.sync {
-            Sync::Interval(interval) => Some(Ticker::start(Arc::clone(&core), interval)?),
+        let sync_thread = match options.sync {
+            Sync::Interval(interval) => Some(SyncThread::start(Arc::clone(&core), interval)?),
             Sync::Always | Sync::Never => None,
         };
-        Ok(Self { core, ticker })
+        Ok(Self { core, sync_thread })
     }
 
-    /// The version that the next commit has to have.
-    pub fn next_version(&self) -> u64 {
+    /// The version that the next commit must have.
+    pub(crate) fn next_version(&self) -> u64 {
         self.core.tail().next_version
     }
 
-    /// The last version that is known to be durable, with all before it.
-    pub fn durable_version(&self) -> u64 {
+    /// The last version known to be durable; all earlier ones are durable too.
+    pub(crate) fn durable_version(&self) -> u64 {
         self.core.durability.durable().version
     }
 
-    /// Appends a commit. It counts only after [`Log::wait`]; so several threads can append one after another, under a
-    /// lock of theirs, and wait together.
+    /// Appends a commit. It is durable only after [`Log::wait`]: several threads can append one after another, under their own
+    /// lock, and then wait together.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if it is not the turn of this version, or the log failed before; [`Error::Io`] and
-    /// [`Error::Corrupt`] if writing fails, and with it the log.
-    pub fn append(&self, version: u64, flags: u16, payload: &[u8]) -> Result<()> {
+    /// [`Error::Invalid`] if `version` is not the next one, or if the log has failed; [`Error::Io`] and
+    /// [`Error::Corrupt`] if writing fails, which makes the log fail.
+    pub(crate) fn append(&self, version: u64, flags: u16, payload: &[u8]) -> Result<()> {
         let mut tail = self.core.tail();
         self.core.durability.check()?;
         if version != tail.next_version {
-            let due = tail.next_version;
-            return Err(Error::Invalid(format!("the log takes version {due} next, not {version}")));
+            let next = tail.next_version;
+            return Err(Error::Invalid(format!("the next version of the log is {next}, not {version}")));
         }
         if payload.len() <= TOGETHER_BYTES {
             tail.buffer.clear();
@@ -127,11 +127,11 @@ impl Log {
         self.core.put(&mut tail, commit_header(version, flags, durable_bytes, payload), payload)
     }
 
-    /// Returns once the commit of this version, and so all before it, is as durable as [`LogOptions::sync`] says.
+    /// Returns once the commit of `version` and all earlier ones are as durable as [`LogOptions::sync`] requires.
     ///
     /// # Errors
-    /// [`Error::Io`] if the sync fails, to one caller; [`Error::Invalid`] to all others who wait and ever after.
-    pub fn wait(&self, version: u64) -> Result<()> {
+    /// If the sync fails, one caller gets [`Error::Io`]; all other and later callers get [`Error::Invalid`].
+    pub(crate) fn wait(&self, version: u64) -> Result<()> {
         let last = self.core.durability.written().version;
         if version > last {
             let reason = format!("version {version} was not appended to the log, which ends with {last}");
@@ -148,32 +148,33 @@ impl Log {
     ///
     /// # Errors
     /// As [`Log::append`] and [`Log::wait`].
-    pub fn commit(&self, version: u64, flags: u16, payload: &[u8]) -> Result<()> {
+    #[cfg(test)]
+    pub(crate) fn commit(&self, version: u64, flags: u16, payload: &[u8]) -> Result<()> {
         self.append(version, flags, payload)?;
         self.wait(version)
     }
 
-    /// Makes all that was appended durable, whatever the options. To be called before a manifest record that says that
-    /// commits are in a layer.
+    /// Makes all appended commits durable, whatever the options. Call it before writing a manifest record that moves commits to a
+    /// layer.
     ///
     /// # Errors
     /// As [`Log::wait`].
-    pub fn sync(&self) -> Result<()> {
+    pub(crate) fn sync(&self) -> Result<()> {
         self.core.durability.sync_all()
     }
 
-    /// Says that MANIFEST has so many records now: the next segment vouches for them.
-    pub fn set_manifest_records(&self, records: u64) {
+    /// Sets the number of MANIFEST's records, which the header of the next segment states.
+    pub(crate) fn set_manifest_records(&self, records: u64) {
         self.core.manifest_records.store(records, Ordering::Relaxed);
     }
 
-    /// Removes the segments that hold no version beyond `version`: all up to there is in a layer, by a manifest that
-    /// was synced. If nothing is beyond it, and the last segment is not small, a new one is begun: then that one goes, too.
+    /// Removes the segments that hold only versions up to `version`, all of which a synced manifest says are in layers. If the last
+    /// segment is one of them and is not small, begins a new segment so that it can be removed too.
     ///
     /// # Errors
-    /// [`Error::Io`]: if a segment cannot be removed, it stays for the next call; if the new one cannot be made, the log
-    /// fails. [`Error::Invalid`] if the log failed before.
-    pub fn remove_through(&self, version: u64) -> Result<()> {
+    /// [`Error::Io`]: a segment that cannot be removed stays for the next call; if the new segment cannot be created, the log
+    /// fails. [`Error::Invalid`] if the log has failed.
+    pub(crate) fn remove_through(&self, version: u64) -> Result<()> {
         let mut tail = self.core.tail();
         self.core.durability.check()?;
         let is_large = tail.position - FIRST_RECORD >= self.core.options.segment_bytes / SPENT_SHARE;
@@ -193,21 +194,23 @@ impl Log {
     }
 
     /// Number of segments.
-    pub fn num_segments(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn num_segments(&self) -> usize {
         self.core.tail().segments.len()
     }
 
-    /// Syncs everything and says so in a last record, by which the next opening knows that nothing is amiss. Dropping
-    /// the log does the same, but cannot say what fails.
+    /// Syncs everything and appends a record of kind `Close`, which spares the next opening a repair. Dropping
+    /// the log does the same but cannot report errors.
     ///
     /// # Errors
     /// As [`Log::wait`].
-    pub fn close(mut self) -> Result<()> {
+    #[cfg(test)]
+    pub(crate) fn close(mut self) -> Result<()> {
         self.finish()
     }
 
     fn finish(&mut self) -> Result<()> {
-        drop(self.ticker.take());
+        drop(self.sync_thread.take());
         let mut tail = self.core.tail();
         self.core.durability.check()?;
         self.core.durability.sync_all()?;
@@ -223,32 +226,32 @@ impl Log {
 
 impl Drop for Log {
     fn drop(&mut self) {
-        // Without the last record the next opening takes longer: no more is lost.
+        // If closing fails, the next opening takes longer but loses nothing.
         let _ = self.finish();
     }
 }
 
-impl Core {
-    fn tail(&self) -> MutexGuard<'_, Tail> {
+impl LogCore {
+    fn tail(&self) -> MutexGuard<'_, LogTail> {
         self.tail.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes a record at the end.
-    fn put(&self, tail: &mut Tail, header: LogRecordHeader, payload: &[u8]) -> Result<()> {
+    /// Appends a record; makes the log fail if that fails.
+    fn put(&self, tail: &mut LogTail, header: LogRecordHeader, payload: &[u8]) -> Result<()> {
         let is_commit = header.kind == LogRecordKind::Commit;
         let written = self.write(tail, header, payload);
         let end = written.inspect_err(|error| self.durability.fail(error))?;
         tail.position = end;
         tail.next_version += u64::from(is_commit);
         tail.is_closed = !is_commit;
-        self.durability.wrote(Reach { bytes: end, version: tail.next_version - 1 });
+        self.durability.set_written(LogPosition { bytes: end, version: tail.next_version - 1 });
         Ok(())
     }
 
-    fn write(&self, tail: &mut Tail, header: LogRecordHeader, payload: &[u8]) -> Result<u64> {
+    fn write(&self, tail: &mut LogTail, header: LogRecordHeader, payload: &[u8]) -> Result<u64> {
         let (file, start) = (&tail.segment.file, tail.position);
         let zeros = padding(payload.len() as u64);
-        let header = tail.segment.place(start).encode(header);
+        let header = tail.segment.address(start).encode(header);
         let payload_start = start + RECORD_HEADER_BYTES;
         let end = payload_start + (payload.len() + zeros.len()) as u64;
         if payload.len() <= TOGETHER_BYTES {
@@ -265,8 +268,8 @@ impl Core {
         Ok(end)
     }
 
-    /// Completes the segment and begins the next.
-    fn rotate(&self, tail: &mut Tail) -> Result<()> {
+    /// Completes the segment and begins the next one.
+    fn rotate(&self, tail: &mut LogTail) -> Result<()> {
         self.durability.sync_all()?;
         let start = LogStart {
             database: self.database,
@@ -285,8 +288,8 @@ impl Core {
     }
 }
 
-impl Ticker {
-    fn start(core: Arc<Core>, interval: Duration) -> Result<Self> {
+impl SyncThread {
+    fn start(core: Arc<LogCore>, interval: Duration) -> Result<Self> {
         let stop = Arc::new((Mutex::new(false), Condvar::new()));
         let stopped = Arc::clone(&stop);
         let run = move || {
@@ -294,7 +297,7 @@ impl Ticker {
             let mut flag = flag.lock().unwrap_or_else(PoisonError::into_inner);
             while !*flag {
                 flag = changed.wait_timeout(flag, interval).unwrap_or_else(PoisonError::into_inner).0;
-                // A failure is kept, and told to all who append or wait from now on.
+                // Later appends and waits report the failure.
                 if core.durability.sync_all().is_err() {
                     return;
                 }
@@ -306,13 +309,13 @@ impl Ticker {
     }
 }
 
-impl Drop for Ticker {
+impl Drop for SyncThread {
     fn drop(&mut self) {
         let (flag, changed) = &*self.stop;
         *flag.lock().unwrap_or_else(PoisonError::into_inner) = true;
         changed.notify_all();
         if let Some(thread) = self.thread.take() {
-            // It cannot panic, and there is nothing to do if it did.
+            // The thread does not panic, and a panic could not be handled here.
             let _ = thread.join();
         }
     }

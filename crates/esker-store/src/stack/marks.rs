@@ -63,7 +63,7 @@ impl Marks {
 
     /// The 64 members from `64 * index` on, a bit each.
     #[inline(always)]
-    pub fn word(&self, index: usize) -> u64 {
+    pub(crate) fn word(&self, index: usize) -> u64 {
         self.0.get(index).copied().unwrap_or(0)
     }
 }

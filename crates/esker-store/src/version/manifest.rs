@@ -1,4 +1,4 @@
-//! What a database holds, by its manifest.
+//! The state of a database, as its manifest describes it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use esker_graph::NONE;
 
 use super::names::MANIFEST_NAME;
-use super::records::{Contents, header_bytes, put_record, read};
+use super::records::{ManifestContents, header_bytes, put_record, read};
 use super::versions::Versions;
 use crate::error::{Error, Result};
 use crate::format::{
@@ -17,53 +17,53 @@ use crate::format::{
 use crate::io::Disk;
 use crate::log::LogStart;
 
-/// How often a reader starts over behind a busy writer.
+/// How often a reader retries while a writer changes the manifest.
 const ATTEMPTS_MAX: u32 = 100;
 
-/// The state of a database: what all edits of its manifest lead to.
+/// The state of a database: the result of all edits in its manifest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manifest {
     /// The database.
     pub database: DatabaseId,
-    /// When it was made: milliseconds since 1970, UTC.
+    /// Time of its creation: milliseconds since 1970, UTC.
     pub created_ms: u64,
-    /// Its layers, by the versions that they cover, oldest first and without gaps; at least one.
+    /// Its layers, oldest first, covering versions without gaps; at least one.
     pub layers: Vec<LayerRecord>,
-    /// How its external ids and vertices are related.
+    /// Its map of external ids.
     pub ids: IdMapRecord,
-    /// Properties of edges and of vertices, each by number.
+    /// Its properties: of edges, then of vertices, each by number.
     pub properties: Vec<PropertyRecord>,
-    /// The versions in its layers that are not forgotten, oldest first; at least one.
+    /// The retained versions in its layers, oldest first; at least one.
     pub versions: Versions,
-    /// Names of versions.
+    /// The version of each tag.
     pub tags: Arc<BTreeMap<String, u64>>,
-    /// Which versions are kept.
+    /// Which versions to keep.
     pub retention: Retention,
-    /// Which layers have tiles, by layer.
+    /// The tiles of layers, in order of layer number.
     pub tiles: Vec<TilesRecord>,
-    /// Number of the last record: how many there were, ever.
+    /// Number of the last record, and so of all records ever written.
     pub records: u64,
 }
 
 impl Manifest {
-    /// Reads the manifest at `path`. A last record that is not whole is none: a writer died, or is still at it. Any other
+    /// Reads the manifest at `path`. Ignores an incomplete last record: its writer died or is still writing it. Any other
     /// damage is an error.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Corrupt`], also if edits contradict each other; [`Error::Invalid`] if the format is newer, or the
-    /// vertex ids have another width than this build's.
-    pub fn read(disk: &dyn Disk, path: &Path) -> Result<Self> {
+    /// [`Error::Io`]; [`Error::Corrupt`], also if edits contradict each other; [`Error::Invalid`] for an unsupported format version, or
+    /// vertex ids of another width than this build's.
+    pub(crate) fn read(disk: &dyn Disk, path: &Path) -> Result<Self> {
         Self::assemble(path, read(disk, path)?)
     }
 
-    /// What the records at `path` say.
-    pub(super) fn assemble(path: &Path, contents: Contents) -> Result<Self> {
-        let mut parts = Parts::new(&contents.header);
+    /// Applies the edits read from `path`.
+    pub(super) fn assemble(path: &Path, contents: ManifestContents) -> Result<Self> {
+        let mut builder = ManifestBuilder::new(&contents.header);
         for edit in contents.edits {
-            parts.apply(edit).map_err(|reason| Error::corrupt(path, PAGE_BYTES as u64, reason))?;
+            builder.apply(edit).map_err(|reason| Error::corrupt(path, PAGE_BYTES as u64, reason))?;
         }
-        let manifest = parts.finish(contents.last_record).ok_or_else(|| {
-            let reason = "it ends without describing a whole database";
+        let manifest = builder.finish(contents.last_record).ok_or_else(|| {
+            let reason = "it does not describe a complete database";
             Error::corrupt(path, contents.end, contents.torn.unwrap_or(reason))
         })?;
         match manifest.contradiction().or_else(|| manifest.wrong_tag()) {
@@ -72,13 +72,13 @@ impl Manifest {
         }
     }
 
-    /// Reads the manifest of the database at `database` and, with what it says, whatever else belongs to it, while another process
-    /// may be writing: if `load` fails and the manifest has changed since, its files may be gone for good reason, and
-    /// all begins anew.
+    /// Reads the manifest of the database at `database` and passes it to `load`, which opens files that it names. Another process may
+    /// be writing: if `load` fails and the manifest has changed meanwhile, the writer may have removed files, so this starts
+    /// over with the new manifest.
     ///
     /// # Errors
     /// As [`Manifest::read`] and `load`.
-    pub fn read_with<T>(
+    pub(crate) fn read_with<T>(
         disk: &dyn Disk,
         database: &Path,
         mut load: impl FnMut(&Self) -> Result<T>,
@@ -100,15 +100,15 @@ impl Manifest {
         Ok((manifest, loaded))
     }
 
-    /// The bytes of a manifest with one record.
+    /// Encodes a manifest with one record, numbered 1.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the edits have more than 4 GiB.
-    pub fn encode(database: DatabaseId, created_ms: u64, edits: &[Edit]) -> Result<Vec<u8>> {
+    /// [`Error::Invalid`] if the edits exceed 4 GiB.
+    pub(crate) fn encode(database: DatabaseId, created_ms: u64, edits: &[Edit]) -> Result<Vec<u8>> {
         Self::encode_as(database, created_ms, 1, edits)
     }
 
-    /// The bytes of a manifest with one record of any number.
+    /// Encodes a manifest with one record.
     pub(super) fn encode_as(
         database: DatabaseId,
         created_ms: u64,
@@ -127,35 +127,35 @@ impl Manifest {
         Ok(file)
     }
 
-    /// What the log has to know of it.
-    pub fn log_start(&self) -> LogStart {
+    /// The state on which the log depends.
+    pub(crate) fn log_start(&self) -> LogStart {
         let first_version = self.layers.last().map_or(1, |layer| layer.last_version + 1);
         LogStart { database: self.database, first_version, manifest_records: self.records }
     }
 
-    /// A version, unless it is forgotten or not in a layer yet. Time: O(log versions).
+    /// A version; `None` if it is forgotten or not in a layer yet. Time: O(log versions).
     pub fn version(&self, number: u64) -> Option<&VersionRecord> {
         self.versions.get(number)
     }
 
-    /// What it says after some more edits, all together. Time: O(layers + edits * log versions), with tags moved or versions removed
-    /// also O(tags): what it shares with this one is not copied.
+    /// The state after applying `edits`. It shares unchanged versions and tags with this one. Time: O(layers + edits * log versions), plus
+    /// O(tags) if an edit sets a tag or removes a version.
     ///
     /// # Errors
-    /// What contradicts what.
-    pub fn with(&self, edits: &[Edit]) -> std::result::Result<Self, String> {
-        let mut parts = Parts::of(self);
+    /// The contradiction, if the result would be inconsistent.
+    pub(crate) fn with(&self, edits: &[Edit]) -> std::result::Result<Self, String> {
+        let mut builder = ManifestBuilder::of(self);
         for edit in edits {
-            parts.apply(edit.clone())?;
+            builder.apply(edit.clone())?;
         }
-        let next = parts.finish(self.records + 1).ok_or("a database has a layer and a version")?;
+        let next = builder.finish(self.records + 1).ok_or("a database needs a layer and a version")?;
         let concerns_tags = |edit: &Edit| matches!(edit, Edit::SetTag(_) | Edit::RemoveVersion { .. });
         let wrong = next.contradiction();
         let wrong = wrong.or_else(|| if edits.iter().any(concerns_tags) { next.wrong_tag() } else { None });
         wrong.map_or(Ok(next), |reason| Err(reason.to_owned()))
     }
 
-    /// The fewest edits that lead to this state, by number and in themselves.
+    /// Number of the edits of [`Manifest::to_edits`].
     pub(super) fn num_edits(&self) -> usize {
         2 + self.properties.len()
             + self.layers.len()
@@ -164,6 +164,7 @@ impl Manifest {
             + self.tags.len()
     }
 
+    /// The fewest edits that produce this state.
     pub(super) fn to_edits(&self) -> Vec<Edit> {
         let mut edits = vec![Edit::SetIdMap(self.ids.clone())];
         edits.extend(self.properties.iter().cloned().map(Edit::AddProperty));
@@ -177,7 +178,7 @@ impl Manifest {
         edits
     }
 
-    /// What cannot be, if anything, but for tags. Time: O(layers + properties).
+    /// An inconsistency other than of tags. Time: O(layers + properties).
     fn contradiction(&self) -> Option<&'static str> {
         self.wrong_property().or_else(|| self.wrong_layer()).or_else(|| self.wrong_version())
     }
@@ -224,7 +225,7 @@ impl Manifest {
             return Some("a version is in two layers");
         }
         if self.layers.windows(2).any(|pair| pair[0].last_version + 1 < pair[1].first_version) {
-            return Some("a version between two layers is in none");
+            return Some("there is a gap between the versions of two layers");
         }
         (!self.layers[0].complete).then_some("the oldest layer is not complete")
     }
@@ -233,20 +234,20 @@ impl Manifest {
         let covered = self.layers[0].first_version..self.log_start().first_version;
         let ends = self.versions.first().into_iter().chain(self.versions.last());
         if ends.into_iter().any(|version| !covered.contains(&version.number)) {
-            return Some("a version is in no layer");
+            return Some("a version is not in any layer");
         }
         None
     }
 
-    /// What cannot be of tags. Time: O(tags * log versions).
+    /// An inconsistency of tags. Time: O(tags * log versions).
     fn wrong_tag(&self) -> Option<&'static str> {
         let is_unknown = |&version: &u64| self.version(version).is_none();
         self.tags.values().any(is_unknown).then_some("a tag names a version that does not exist")
     }
 }
 
-/// A manifest while edits are applied, each in O(log n).
-struct Parts {
+/// A manifest under construction. Applies each edit in O(log n).
+struct ManifestBuilder {
     database: DatabaseId,
     created_ms: u64,
     layers: BTreeMap<u32, LayerRecord>,
@@ -258,7 +259,7 @@ struct Parts {
     tiles: BTreeMap<u32, TilesRecord>,
 }
 
-impl Parts {
+impl ManifestBuilder {
     fn new(header: &ManifestHeader) -> Self {
         Self {
             database: header.database,
@@ -288,12 +289,12 @@ impl Parts {
     }
 
     fn apply(&mut self, edit: Edit) -> std::result::Result<(), String> {
-        let missing = |is_there: bool, what: String| if is_there { Ok(()) } else { Err(what) };
+        let check = |holds: bool, reason: String| if holds { Ok(()) } else { Err(reason) };
         match edit {
             Edit::AddLayer(layer) => {
                 let number = layer.number;
                 let is_new = self.layers.insert(number, layer).is_none();
-                missing(is_new, format!("layer {number} is added twice"))
+                check(is_new, format!("layer {number} is added twice"))
             }
             Edit::SetIdMap(map) => {
                 self.ids = Some(map);
@@ -306,12 +307,12 @@ impl Parts {
             Edit::AddVersion(version) => {
                 let number = version.number;
                 let is_new = self.versions.insert(version);
-                missing(is_new, format!("version {number} is added twice"))
+                check(is_new, format!("version {number} is added twice"))
             }
             Edit::RemoveLayer { number } => {
                 let was_there = self.layers.remove(&number).is_some();
                 self.tiles.remove(&number);
-                missing(was_there, format!("layer {number} is removed, but it is not there"))
+                check(was_there, format!("layer {number} is removed but does not exist"))
             }
             Edit::SetTag(TagRecord { name, version }) => {
                 Arc::make_mut(&mut self.tags).insert(name, version);
@@ -319,11 +320,11 @@ impl Parts {
             }
             Edit::RemoveTag { name } => {
                 let was_there = Arc::make_mut(&mut self.tags).remove(&name).is_some();
-                missing(was_there, format!("tag {name:?} is removed, but it is not there"))
+                check(was_there, format!("tag {name:?} is removed but does not exist"))
             }
             Edit::RemoveVersion { number } => {
                 let was_there = self.versions.remove(number);
-                missing(was_there, format!("version {number} is removed, but it is not there"))
+                check(was_there, format!("version {number} is removed but does not exist"))
             }
             Edit::SetRetention(retention) => {
                 self.retention = retention;
@@ -331,18 +332,21 @@ impl Parts {
             }
             Edit::RemoveTiles { layer } => {
                 let were_there = self.tiles.remove(&layer).is_some();
-                missing(were_there, format!("layer {layer} loses its tiles, but it has none"))
+                check(were_there, format!("the tiles of layer {layer} are removed but do not exist"))
             }
             Edit::SetTiles(record) => {
                 let number = record.layer;
                 let fits = self.layers.get(&number).is_some_and(|layer| layer.complete);
                 self.tiles.insert(number, record);
-                missing(fits, format!("layer {number} has tiles, but it is not there, or not complete"))
+                check(
+                    fits,
+                    format!("tiles are added to layer {number}, which does not exist or is not complete"),
+                )
             }
         }
     }
 
-    /// `None` if there is no whole database.
+    /// The manifest; `None` unless it has an id map, a layer and a version.
     fn finish(self, records: u64) -> Option<Manifest> {
         let Self { database, created_ms, versions, tags, retention, mut properties, .. } = self;
         let mut layers: Vec<LayerRecord> = self.layers.into_values().collect();

@@ -1,4 +1,4 @@
-//! What a manifest says after anything that may happen to it.
+//! Tests of the manifest: faults at every operation, damage, rewriting, and readers during writes.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -64,7 +64,7 @@ fn open(disk: &FaultyDisk) -> Result<ManifestWriter> {
     ManifestWriter::open(shared(disk), Path::new(DB))
 }
 
-/// The record of step `k`: freezes, merges of all layers but the first, tags that move, forgotten versions.
+/// The edits of step `k`: a freeze, a merge of all layers except the first, a moved tag, or forgotten versions.
 fn step(manifest: &Manifest, k: u64) -> Vec<Edit> {
     let next = manifest.log_start().first_version;
     let number = manifest.layers.iter().map(|layer| layer.number).max().unwrap_or(0) + 1;
@@ -89,7 +89,7 @@ fn step(manifest: &Manifest, k: u64) -> Vec<Edit> {
     }
 }
 
-/// Carries out steps; `known` gets what was acknowledged, and what was tried last.
+/// Runs steps; sets `known` to the last acknowledged and the last attempted state.
 fn work(disk: &FaultyDisk, known: &mut [Manifest; 2], steps: std::ops::Range<u64>) -> Result<()> {
     let mut writer = open(disk)?;
     for k in steps {
@@ -110,7 +110,7 @@ fn fault(at: u64, power_is_lost: bool) -> Faults {
     }
 }
 
-/// Does `steps` with a fault at each operation, and recovers with a fault at each operation of that.
+/// Runs `steps` with a fault at each operation, and each recovery with a fault at each of its operations.
 fn survives(
     prepare: impl Fn(u64) -> (FaultyDisk, Manifest),
     steps: std::ops::Range<u64>,
@@ -140,17 +140,17 @@ fn survives(
             let recovered = open(&disk).map(|writer| assert_eq!(writer.manifest().as_ref(), &seen));
             let is_last = recovered.is_ok() && disk.operations() < j;
             lose_power();
-            // What was seen before is allowed to be gone only if it was never made durable.
+            // The recovered state may be older than the one read before only if that one was never made durable.
             let seen = read(&disk).unwrap();
             assert!(known.contains(&seen), "faults at {k} and {j}");
             let writer = open(&disk).unwrap();
             assert_eq!(writer.manifest().as_ref(), &seen);
-            assert_eq!(disk.list(Path::new(DB)).unwrap().len(), 1, "no leftovers");
+            assert_eq!(disk.list(Path::new(DB)).unwrap().len(), 1, "the writer left files");
             disk.crash();
             assert_eq!(
                 read(&disk).unwrap(),
                 seen,
-                "faults at {k} and {j}: what an opened writer says, stays"
+                "faults at {k} and {j}: a crash changed the state of an opened writer"
             );
             work(&disk, &mut [seen.clone(), seen], 0..3).unwrap();
             if is_last {
@@ -162,7 +162,7 @@ fn survives(
 }
 
 #[test]
-fn a_record_holds_wholly_or_not_at_all_after_a_fault_at_any_operation() {
+fn a_record_takes_effect_wholly_or_not_at_all_after_a_fault_at_any_operation() {
     let prepare = |seed| {
         let disk = database(seed);
         let manifest = read(&disk).unwrap();
@@ -172,7 +172,7 @@ fn a_record_holds_wholly_or_not_at_all_after_a_fault_at_any_operation() {
     survives(prepare, 0..6, false);
 }
 
-/// A database whose manifest is about to be rewritten, and the step that does it.
+/// A database whose manifest the next record rewrites, and its state.
 fn full_of_dead_edits(seed: u64) -> (FaultyDisk, Manifest) {
     let disk = database(seed);
     let mut writer = open(&disk).unwrap();
@@ -182,19 +182,19 @@ fn full_of_dead_edits(seed: u64) -> (FaultyDisk, Manifest) {
 }
 
 #[test]
-fn a_rewriting_is_survived_wherever_it_is_interrupted() {
+fn a_rewrite_may_be_interrupted_at_any_operation() {
     let (disk, manifest) = full_of_dead_edits(0);
     let bytes = || disk.look(&path()).unwrap().unwrap().bytes;
     let old_bytes = bytes();
     work(&disk, &mut [manifest.clone(), manifest], 2..3).unwrap();
-    assert!(bytes() < old_bytes, "it is rewritten");
-    assert_eq!(read(&disk).unwrap().records, 3, "and goes on counting");
+    assert!(bytes() < old_bytes, "the manifest was not rewritten");
+    assert_eq!(read(&disk).unwrap().records, 3, "the rewrite changed the record number");
     survives(full_of_dead_edits, 2..4, true);
     survives(full_of_dead_edits, 2..4, false);
 }
 
 #[test]
-fn nothing_grows_without_bound() {
+fn the_file_stays_proportional_to_the_live_edits() {
     let disk = database(1);
     let mut writer = open(&disk).unwrap();
     let mut bytes_max = 0;
@@ -211,7 +211,7 @@ fn nothing_grows_without_bound() {
 }
 
 #[test]
-fn no_flipped_bit_of_a_manifest_in_use_goes_unnoticed() {
+fn reading_detects_every_flipped_bit() {
     let disk = database(2);
     let manifest = read(&disk).unwrap();
     let mut known = [manifest.clone(), manifest];
@@ -222,10 +222,12 @@ fn no_flipped_bit_of_a_manifest_in_use_goes_unnoticed() {
         match read(&disk) {
             Ok(manifest) => {
                 assert_eq!(manifest, known[0]);
-                assert!(offset >= bytes - 20, "in the record that says that the one before was synced");
+                assert!(offset >= bytes - 20, "damage outside of the seal went undetected");
             }
-            Err(Error::Corrupt { path: told, offset: at, .. }) => assert!(told == path() && at <= offset),
-            Err(Error::Invalid(told)) => assert!(told.contains("version") || told.contains("id64"), "{told}"),
+            Err(Error::Corrupt { path: found, offset: at, .. }) => assert!(found == path() && at <= offset),
+            Err(Error::Invalid(reason)) => {
+                assert!(reason.contains("version") || reason.contains("id64"), "{reason}");
+            }
             Err(error) => panic!("{error}"),
         }
         disk.flip(&path(), offset, (offset % 8) as u8).unwrap();
@@ -240,7 +242,7 @@ fn no_flipped_bit_of_a_manifest_in_use_goes_unnoticed() {
 }
 
 #[test]
-fn a_torn_tail_is_ignored_by_readers_and_cut_by_the_writer() {
+fn readers_ignore_a_torn_tail_and_the_writer_truncates_it() {
     let disk = database(3);
     let before = read(&disk).unwrap();
     let sealed = disk.look(&path()).unwrap().unwrap().bytes;
@@ -258,23 +260,21 @@ fn a_torn_tail_is_ignored_by_readers_and_cut_by_the_writer() {
     open(&disk).unwrap();
     assert_eq!(disk.look(&path()).unwrap().unwrap().bytes, sealed + 20);
     disk.truncate(&path(), PAGE_BYTES as u64 + 30).unwrap();
-    let told = read(&disk).unwrap_err().to_string();
-    assert!(
-        told.contains("MANIFEST is damaged at byte 4096: the record that begins here does not end"),
-        "{told}"
-    );
+    let message = read(&disk).unwrap_err().to_string();
+    let expected = "MANIFEST is damaged at byte 4096: the file ends within the record that begins here";
+    assert!(message.contains(expected), "{message}");
 }
 
 #[test]
-fn a_failure_is_final_for_the_writer() {
+fn a_failed_writer_refuses_all_further_edits() {
     let disk = database(4);
     let mut writer = open(&disk).unwrap();
     disk.set_faults(Faults { fail_at: Some(2), ..Faults::default() });
     assert!(matches!(writer.append(&[tag("a", 1)]), Err(Error::Io { action: "sync", .. })));
-    let told = writer.append(&[tag("b", 1)]).unwrap_err().to_string();
+    let message = writer.append(&[tag("b", 1)]).unwrap_err().to_string();
     assert_eq!(
-        told,
-        "web.esker/MANIFEST takes nothing more since this failed: cannot sync web.esker/MANIFEST: input/output error \
+        message,
+        "web.esker/MANIFEST is closed after a failure: cannot sync web.esker/MANIFEST: input/output error \
          (injected); open the database again"
     );
     disk.set_faults(Faults { space_bytes: Some(PAGE_BYTES as u64 + 300), ..Faults::default() });
@@ -289,7 +289,7 @@ fn a_failure_is_final_for_the_writer() {
 }
 
 #[test]
-fn no_room_for_a_rewriting_is_no_failure() {
+fn a_rewrite_that_finds_the_disk_full_is_skipped() {
     let (disk, manifest) = full_of_dead_edits(5);
     let bytes = disk.look(&path()).unwrap().unwrap().bytes;
     disk.set_faults(Faults { space_bytes: Some(bytes + 1000), ..Faults::default() });
@@ -298,7 +298,7 @@ fn no_room_for_a_rewriting_is_no_failure() {
 }
 
 #[test]
-fn readers_see_whole_states_in_order_while_a_writer_is_at_it() {
+fn readers_see_complete_states_in_order_during_writes() {
     let directory = tempfile::tempdir().unwrap();
     let disk: Arc<dyn Disk> = Arc::new(RealDisk);
     let path = directory.path().join(MANIFEST_NAME);
@@ -319,7 +319,7 @@ fn readers_see_whole_states_in_order_while_a_writer_is_at_it() {
         });
         for k in 0..last - 1 {
             let mut edits = step(writer.manifest(), k);
-            // Several rewritings.
+            // Enough dead edits for several rewrites.
             edits.extend((0..40).map(|_| tag("here", 1)));
             writer.append(&edits).unwrap();
         }
@@ -328,28 +328,28 @@ fn readers_see_whole_states_in_order_while_a_writer_is_at_it() {
 }
 
 #[test]
-fn contradictions_are_refused_and_if_they_are_there_damage() {
+fn contradictory_edits_are_refused_when_written_and_damage_when_read() {
     let add = |number, versions| Edit::AddLayer(layer(number, versions));
     let complete = |mut layer: LayerRecord, complete| {
         layer.complete = complete;
         Edit::AddLayer(layer)
     };
     let cases = [
-        (vec![Edit::RemoveLayer { number: 2 }], "layer 2 is removed, but it is not there"),
+        (vec![Edit::RemoveLayer { number: 2 }], "layer 2 is removed but does not exist"),
         (vec![add(1, 2..=2)], "layer 1 is added twice"),
         (vec![add(2, 1..=3)], "a version is in two layers"),
-        (vec![add(2, 3..=3)], "a version between two layers is in none"),
-        (vec![Edit::RemoveLayer { number: 1 }], "a database has a layer and a version"),
+        (vec![add(2, 3..=3)], "there is a gap between the versions of two layers"),
+        (vec![Edit::RemoveLayer { number: 1 }], "a database needs a layer and a version"),
         (
             vec![Edit::RemoveLayer { number: 1 }, complete(layer(2, 1..=1), false)],
             "the oldest layer is not complete",
         ),
         (vec![version(1)], "version 1 is added twice"),
-        (vec![version(2)], "a version is in no layer"),
-        (vec![Edit::RemoveVersion { number: 2 }], "version 2 is removed, but it is not there"),
-        (vec![Edit::RemoveVersion { number: 1 }], "a database has a layer and a version"),
+        (vec![version(2)], "a version is not in any layer"),
+        (vec![Edit::RemoveVersion { number: 2 }], "version 2 is removed but does not exist"),
+        (vec![Edit::RemoveVersion { number: 1 }], "a database needs a layer and a version"),
         (vec![tag("x", 2)], "a tag names a version that does not exist"),
-        (vec![Edit::RemoveTag { name: "x".to_owned() }], "tag \"x\" is removed, but it is not there"),
+        (vec![Edit::RemoveTag { name: "x".to_owned() }], "tag \"x\" is removed but does not exist"),
         (
             vec![add(2, 2..=2), version(2), tag("x", 1), Edit::RemoveVersion { number: 1 }],
             "a tag names a version that does not exist",
@@ -360,20 +360,23 @@ fn contradictions_are_refused_and_if_they_are_there_damage() {
     let mut writer = open(&disk).unwrap();
     let before = disk.read(&path()).unwrap();
     for (edits, reason) in cases {
-        let told = writer.append(&edits).unwrap_err().to_string();
-        assert_eq!(told, format!("web.esker/MANIFEST cannot say so: {reason}"));
+        let message = writer.append(&edits).unwrap_err().to_string();
+        assert_eq!(message, format!("cannot change web.esker/MANIFEST: {reason}"));
         let all: Vec<Edit> = first_edits().into_iter().chain(edits).collect();
         disk.write(Path::new("m"), &Manifest::encode(DatabaseId([1; 16]), 0, &all).unwrap()).unwrap();
-        let told = Manifest::read(&disk, Path::new("m")).unwrap_err().to_string();
-        assert!(told.starts_with("m is damaged at byte "), "{told}");
-        assert!(told.contains(reason) || told.contains("without describing a whole database"), "{told}");
+        let message = Manifest::read(&disk, Path::new("m")).unwrap_err().to_string();
+        assert!(message.starts_with("m is damaged at byte "), "{message}");
+        assert!(
+            message.contains(reason) || message.contains("not describe a complete database"),
+            "{message}"
+        );
         disk.remove_file(Path::new("m")).unwrap();
     }
-    assert_eq!(disk.read(&path()).unwrap(), before, "nothing was written");
+    assert_eq!(disk.read(&path()).unwrap(), before, "a refused edit changed the file");
 }
 
 #[test]
-fn a_reader_behind_a_writer_starts_over_only_if_something_changed() {
+fn a_reader_retries_only_if_the_manifest_changed() {
     let disk = database(7);
     let mut writer = open(&disk).unwrap();
     let gone = || Error::corrupt("layers/1", 0, "gone");
@@ -388,8 +391,8 @@ fn a_reader_behind_a_writer_starts_over_only_if_something_changed() {
     })
     .unwrap();
     assert_eq!((loads, loaded, manifest.tags.len()), (3, 3, 1));
-    let told = Manifest::read_with(&disk, Path::new(DB), |_| -> Result<()> { Err(gone()) }).unwrap_err();
-    assert!(told.to_string().contains("gone"));
+    let error = Manifest::read_with(&disk, Path::new(DB), |_| -> Result<()> { Err(gone()) }).unwrap_err();
+    assert!(error.to_string().contains("gone"));
     assert_eq!(manifest.version(1).unwrap().message, "v1");
     assert_eq!(manifest.log_start().first_version, 2);
 }

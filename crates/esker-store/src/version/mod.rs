@@ -1,5 +1,4 @@
-//! What a database holds, by its manifest; and how a database comes to be, whole or not at all. See `README.md` in
-//! this directory.
+//! The manifest of a database, the atomic creation of databases, and the publication of states. See `README.md` in this directory.
 
 mod sync;
 mod pins;
@@ -21,10 +20,10 @@ mod pins_tests;
 mod tests;
 
 pub use manifest::Manifest;
-pub use names::{MANIFEST_NAME, ids_directory, layer_directory};
+pub(crate) use names::{MANIFEST_NAME, ids_directory, layer_directory};
 pub use pins::{Pinned, Published, Reclaim, Resource, Twin};
 pub use select::{VersionSelector, check_tag};
 pub use staging::{Staging, StagingOptions, lock_writer};
 pub use time::{format_time, parse_time};
 pub use versions::Versions;
-pub use writer::ManifestWriter;
+pub(crate) use writer::ManifestWriter;

@@ -1,16 +1,16 @@
-//! Names in the directory of a database.
+//! Names of files and directories in a database.
 
 use std::path::{Path, PathBuf};
 
-/// Name of the manifest in the directory of a database.
-pub const MANIFEST_NAME: &str = "MANIFEST";
+/// Name of the manifest.
+pub(crate) const MANIFEST_NAME: &str = "MANIFEST";
 
 /// The directory of the id map of the database at `path`.
-pub fn ids_directory(path: &Path) -> PathBuf {
+pub(crate) fn ids_directory(path: &Path) -> PathBuf {
     path.join("ids")
 }
 
 /// The directory of a layer.
-pub fn layer_directory(database: &Path, number: u32) -> PathBuf {
+pub(crate) fn layer_directory(database: &Path, number: u32) -> PathBuf {
     database.join("layers").join(number.to_string())
 }

@@ -1,32 +1,31 @@
-//! Publication: readers pin the state of the database and never wait for the one who changes it; what no state needs
-//! any more goes when nobody can see it.
+//! Publication of states: readers pin a state of the database and never wait for a writer. Files that no state needs are removed
+//! once no reader can see them.
 //!
-//! A state is immutable. [`Published::pin`] copies a pointer to the newest one, and that is all that a reader ever does;
-//! [`Published::publish`] replaces the pointer. What several states share (a layer with its files, say) is a [`Resource`]
-//! that each of them holds. Once it is in no state that will be published, its writer calls [`Resource::retire`]; the last state
-//! that holds it then reclaims it as it goes, with the last pin on it. A resource that nobody retired is left alone when the
-//! process ends.
+//! A state is immutable. A reader only ever calls [`Published::pin`], which copies a pointer to the newest state;
+//! [`Published::publish`] replaces the pointer. Several states can share a [`Resource`], such as a layer and its files.
+//! Once no current or future state needs a resource, the writer calls [`Resource::retire`]. Dropping the last state that holds it,
+//! which its last pin keeps alive, then reclaims it. A resource that was not retired is not reclaimed.
 //!
 //! ```
 //! use esker_store::version::{Published, Reclaim, Resource};
 //! struct Files(u32);
 //! impl Reclaim for Files {
-//!     fn reclaim(&mut self) { /* remove them */ }
+//!     fn reclaim(&mut self) { /* remove the files */ }
 //! }
 //! let (one, two) = (Resource::new(Files(1)), Resource::new(Files(2)));
 //! let published = Published::new(vec![one.clone(), two.clone()]);
 //! let pinned = published.pin();
-//! // Layer 3 replaces both; the manifest says so, durably. Then:
+//! // Layer 3 replaces both. Once the manifest durably says so:
 //! published.publish(vec![Resource::new(Files(3))]);
 //! one.retire();
 //! two.retire();
-//! assert_eq!(pinned.len(), 2); // Still readable, until `pinned` is dropped: then both are reclaimed.
+//! assert_eq!(pinned.len(), 2); // Still readable. Dropping `pinned` reclaims both.
 //! ```
 //!
-//! What is too large to be made anew for each state is kept twice, as [`Twin`]s: readers look at the one in the newest state, while the
-//! other, which nobody sees any more, is changed in place and goes into the next state.
+//! A value that is too large to rebuild for each state is kept twice, as [`Twin`]s: readers use the one in the newest state; the writer
+//! changes the other, which no pinned state holds, in place and puts it into the next state.
 //!
-//! All interleavings of readers and a writer are tried by `tests/interleave`.
+//! `tests/interleave` tests all interleavings of readers and a writer.
 
 use std::ops::Deref;
 use std::sync::PoisonError;
@@ -39,30 +38,30 @@ pub struct Published<T> {
     current: RwLock<Arc<T>>,
 }
 
-/// A state that stays as it is, and whose resources stay where they are, as long as this or a clone of it lives.
+/// A pinned state. The state and its resources stay unchanged while this pin or a clone of it exists.
 #[derive(Debug)]
 pub struct Pinned<T>(Arc<T>);
 
 impl<T> Published<T> {
-    /// Begins with a state.
+    /// Publishes a first state.
     pub fn new(state: T) -> Self {
         Self { current: RwLock::new(Arc::new(state)) }
     }
 
-    /// The newest state. Takes as long as copying a pointer, at most twice, whatever a writer does.
+    /// Pins the newest state. Waits for a writer at most while it replaces a pointer.
     pub fn pin(&self) -> Pinned<T> {
         Pinned(Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner)))
     }
 
-    /// Makes a state the newest one. Whoever pins from now on gets it; pins from before keep what they have. To be called
-    /// by one thread at a time: of two states that were made from the same one, the first would be lost.
+    /// Publishes a state: later pins get it, earlier ones keep theirs. Call it from one thread at a time: if two threads derived states
+    /// from the same one, the changes of the first would be lost.
     pub fn publish(&self, state: T) {
         let state = Arc::new(state);
         let replaced = {
             let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
             std::mem::replace(&mut *current, state)
         };
-        // Outside of the lock: what goes with it may take time.
+        // Outside of the lock, because reclaiming resources may take time.
         drop(replaced);
     }
 }
@@ -81,19 +80,19 @@ impl<T> Deref for Pinned<T> {
     }
 }
 
-/// A handle on a value that states hold, and that can be changed in place when none of them does any more. Clones are handles on
+/// A handle on a value that states share, and that can be changed in place once no state holds it. Clones are handles on
 /// the same value.
 #[derive(Debug)]
 pub struct Twin<T>(Arc<T>);
 
 impl<T> Twin<T> {
-    /// A value that no state holds yet.
+    /// Wraps a value that no state holds yet.
     pub fn new(value: T) -> Self {
         Self(Arc::new(value))
     }
 
-    /// The value, to be changed, once this is the only handle: a writer waits for those who pinned a state that has it, and so
-    /// nobody may keep such a pin for longer than it takes to look something up.
+    /// Waits until this is the only handle, then returns the value for changing. The writer waits for pins on states that
+    /// hold the value, so readers must not keep such a pin for longer than a look-up.
     pub fn alone(&mut self) -> &mut T {
         let mut waited = 0;
         loop {
@@ -103,7 +102,9 @@ impl<T> Twin<T> {
             pause(waited);
             waited += 1;
         }
-        let Some(value) = Arc::get_mut(&mut self.0) else { unreachable!("nobody can clone the only handle") };
+        let Some(value) = Arc::get_mut(&mut self.0) else {
+            unreachable!("the only handle cannot have been cloned")
+        };
         value
     }
 }
@@ -122,14 +123,14 @@ impl<T> Deref for Twin<T> {
     }
 }
 
-/// What can be given back once nobody needs it.
+/// A resource that can be reclaimed once no state needs it.
 pub trait Reclaim {
-    /// Gives it back. Called at most once, by the thread that drops the last handle, which may be a reader's: what takes
-    /// long is better handed to another thread. What fails is left to the next opening of the database.
+    /// Reclaims the resource. Called at most once, by the thread that drops the last handle, which may be a reader's: leave
+    /// long work to another thread. The next opening of the database cleans up after a failure.
     fn reclaim(&mut self);
 }
 
-/// A handle on what several states share. Clones are handles on the same thing.
+/// A handle on a resource that several states share. Clones are handles on the same resource.
 #[derive(Debug)]
 pub struct Resource<R: Reclaim>(Arc<Holder<R>>);
 
@@ -140,13 +141,13 @@ struct Holder<R: Reclaim> {
 }
 
 impl<R: Reclaim> Resource<R> {
-    /// A resource that is in use.
+    /// Wraps a resource that is in use.
     pub fn new(value: R) -> Self {
         Self(Arc::new(Holder { value, is_retired: AtomicBool::new(false) }))
     }
 
-    /// Says that it is to be reclaimed with its last handle, this one perhaps. Once the manifest says, durably, that the database does
-    /// without it; and once a state without it is published, or readers could still pin it.
+    /// Marks the resource to be reclaimed with its last handle, which may be this one. Call it after the manifest durably says that the
+    /// database no longer uses the resource, and after publishing a state without it; otherwise readers could still pin it.
     pub fn retire(self) {
         self.0.is_retired.store(true, Ordering::Release);
     }

@@ -1,11 +1,11 @@
-//! What tests of pins share: those on threads of the system, and those in all interleavings (`tests/interleave`).
+//! Code shared by the tests of pins: on system threads, and in all interleavings (`tests/interleave`).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::pins::{Published, Reclaim, Resource, Twin};
 
-/// Counts how often it was reclaimed. The counter is only to be looked at, not to be synchronised by.
+/// Counts how often it was reclaimed. Tests only read the counter; they must not synchronise through it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Files(Arc<AtomicU32>);
 
@@ -21,26 +21,26 @@ impl Files {
     }
 }
 
-/// What a database shows: layers, whose files may be reclaimed, and two numbers that are changed in place, always both.
+/// A state like a database's: layers, whose files may be reclaimed, and two equal numbers that are changed in place together.
 pub(super) struct State {
     pub(super) layers: Vec<(usize, Resource<Files>)>,
     pub(super) live: Twin<[u64; 2]>,
 }
 
 impl State {
-    /// With the first layers of those that are to come.
+    /// A state with the first `layers` of all layers.
     pub(super) fn first(all: &[Files], layers: usize) -> Self {
         Self { layers: (0..layers).map(|k| layer(all, k)).collect(), live: Twin::new([0, 0]) }
     }
 
-    /// Looks at all that a pinned state leads to. The number of its newest layer, and of the changes in place.
+    /// Checks a pinned state. Returns the number of its newest layer, and of the changes in place.
     pub(super) fn look(&self) -> (usize, u64) {
         assert!(
             self.layers.iter().all(|(_, files)| files.reclaimed() == 0),
-            "nobody sees what was reclaimed"
+            "a pinned state holds reclaimed files"
         );
-        assert!(self.layers.windows(2).all(|pair| pair[0].0 + 1 == pair[1].0), "a state is whole");
-        assert_eq!(self.live[0], self.live[1], "nobody sees a change in the making");
+        assert!(self.layers.windows(2).all(|pair| pair[0].0 + 1 == pair[1].0), "a state lacks a layer");
+        assert_eq!(self.live[0], self.live[1], "a pinned state is being changed");
         (self.layers[self.layers.len() - 1].0, self.live[0])
     }
 }
@@ -49,8 +49,8 @@ fn layer(all: &[Files], k: usize) -> (usize, Resource<Files>) {
     (k, Resource::new(all[k].clone()))
 }
 
-/// Publishes a state for each of `all` that is in none yet: it does without the oldest layer of the one before. Between them, changes in
-/// place: to the twin that is not shown.
+/// Publishes one state for each layer of `all` that was not in a state yet. Each replaces the oldest layer by the new one, and changes
+/// the twin that is not published in place.
 pub(super) fn work(published: &Published<State>, all: &[Files]) {
     let (first, mut hidden) = {
         let state = published.pin();

@@ -1,4 +1,4 @@
-//! Pins on threads of the system. All their interleavings are tried by `tests/interleave`.
+//! Tests of pins on system threads. `tests/interleave` tests all interleavings.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,7 +6,7 @@ use super::pins::{Published, Resource};
 use super::pins_testing::{Files, State, work};
 
 #[test]
-fn what_is_retired_goes_with_the_last_pin() {
+fn a_retired_resource_is_reclaimed_with_the_last_pin() {
     let files = Files::default();
     let resource = Resource::new(files.clone());
     let published = Published::new(Some(resource.clone()));
@@ -23,7 +23,7 @@ fn what_is_retired_goes_with_the_last_pin() {
 }
 
 #[test]
-fn what_is_not_retired_stays() {
+fn a_resource_that_was_not_retired_is_not_reclaimed() {
     let files = Files::default();
     let published = Published::new(Resource::new(files.clone()));
     let pinned = published.pin();
@@ -33,7 +33,7 @@ fn what_is_not_retired_stays() {
 }
 
 #[test]
-fn readers_meet_neither_what_was_reclaimed_nor_a_change_in_the_making() {
+fn readers_never_see_reclaimed_files_or_partial_changes() {
     let all: Vec<Files> = (0..3000).map(|_| Files::default()).collect();
     let published = Published::new(State::first(&all, 5));
     let pins = AtomicU64::new(0);
@@ -43,7 +43,7 @@ fn readers_meet_neither_what_was_reclaimed_nor_a_change_in_the_making() {
                 let mut newest = (0, 0);
                 while newest.0 < all.len() - 1 {
                     let seen = published.pin().look();
-                    assert!(seen >= newest, "states come in order");
+                    assert!(seen >= newest, "a later pin returned an older state");
                     newest = seen;
                     pins.fetch_add(1, Ordering::Relaxed);
                 }
@@ -52,7 +52,7 @@ fn readers_meet_neither_what_was_reclaimed_nor_a_change_in_the_making() {
         work(&published, &all);
     });
     assert!(pins.into_inner() >= 3);
-    let gone: Vec<u32> = all.iter().map(Files::reclaimed).collect();
-    assert!(gone[..all.len() - 5].iter().all(|&times| times == 1));
-    assert_eq!(gone[all.len() - 5..], [0; 5]);
+    let reclaimed: Vec<u32> = all.iter().map(Files::reclaimed).collect();
+    assert!(reclaimed[..all.len() - 5].iter().all(|&times| times == 1));
+    assert_eq!(reclaimed[all.len() - 5..], [0; 5]);
 }

@@ -1,4 +1,4 @@
-//! The records of MANIFEST as bytes: which are whole, which is torn, and what is damage.
+//! Encoding and decoding the records of MANIFEST; tells a torn last record from damage.
 
 use std::path::Path;
 
@@ -13,18 +13,18 @@ use crate::io::{Disk, File};
 
 const RECORD_HEADER_BYTES: usize = 20;
 
-/// What a file holds.
+/// The content of a manifest file.
 #[derive(Debug)]
-pub(super) struct Contents {
+pub(super) struct ManifestContents {
     pub(super) header: ManifestHeader,
-    /// The edits of all whole records, in order.
+    /// The edits of all complete records, in order.
     pub(super) edits: Vec<Edit>,
     /// Number of the last record.
     pub(super) last_record: u64,
-    /// Where the last record begins and ends, without the one that says that it was synced.
+    /// Start and end of the last record, not counting the seal: the record that confirms that the last one was synced.
     pub(super) last_start: u64,
     pub(super) end: u64,
-    /// What is amiss at `end`, if anything is there.
+    /// Why the bytes at `end` are not a record, if there are any.
     pub(super) torn: Option<&'static str>,
 }
 
@@ -39,10 +39,10 @@ pub(super) fn header_bytes(header: &ManifestHeader) -> Vec<u8> {
     header_page(&constant)
 }
 
-/// Appends the bytes of a record.
+/// Encodes a record.
 ///
 /// # Errors
-/// [`Error::Invalid`] if there are too many.
+/// [`Error::Invalid`] if the record exceeds 4 GiB.
 pub(super) fn put_record(out: &mut Vec<u8>, number: u64, edits: &[Edit]) -> Result<()> {
     let mut body = Vec::new();
     for edit in edits {
@@ -63,25 +63,28 @@ pub(super) fn put_record(out: &mut Vec<u8>, number: u64, edits: &[Edit]) -> Resu
 ///
 /// # Errors
 /// As [`super::Manifest::read`].
-pub(super) fn read(disk: &dyn Disk, path: &Path) -> Result<Contents> {
+pub(super) fn read(disk: &dyn Disk, path: &Path) -> Result<ManifestContents> {
     let file = disk.open(path)?;
-    let mut amiss = None;
+    let mut suspect = None;
     loop {
-        // What is amiss may be in the midst of being written, or have flipped on its way: then it is not when read again.
+        // A writer may be writing the bad bytes, or the read may have flipped a bit: believe it only if a second read
+        // finds the same.
         match parse(path, &read_all(file.as_ref())?)? {
-            Parsed::Whole(contents) if contents.torn.is_none() || amiss == Some((contents.end, false)) => {
+            ParseOutcome::Contents(contents)
+                if contents.torn.is_none() || suspect == Some((contents.end, false)) =>
+            {
                 return Ok(contents);
             }
-            Parsed::Whole(contents) => amiss = Some((contents.end, false)),
-            Parsed::Damaged(offset, reason) if amiss == Some((offset, true)) => {
+            ParseOutcome::Contents(contents) => suspect = Some((contents.end, false)),
+            ParseOutcome::Damaged(offset, reason) if suspect == Some((offset, true)) => {
                 return Err(Error::corrupt(path, offset, reason));
             }
-            Parsed::Damaged(offset, _) => amiss = Some((offset, true)),
+            ParseOutcome::Damaged(offset, _) => suspect = Some((offset, true)),
         }
     }
 }
 
-/// What there is of a file, whose length may change meanwhile.
+/// Reads a whole file, whose length may change meanwhile.
 fn read_all(file: &dyn File) -> Result<Vec<u8>> {
     let too_large = |_| Error::Invalid(format!("{} is too large for memory", file.path().display()));
     let bytes = usize::try_from(file.len()?).unwrap_or(usize::MAX);
@@ -97,17 +100,18 @@ fn read_all(file: &dyn File) -> Result<Vec<u8>> {
     Ok(content)
 }
 
-enum Parsed {
-    Whole(Contents),
-    /// A bad record, at the offset and for the reason, though a good one lies behind it.
+enum ParseOutcome {
+    /// The records, up to the end or a torn record.
+    Contents(ManifestContents),
+    /// Offset and reason of a bad record that a good one follows.
     Damaged(u64, &'static str),
 }
 
-fn parse(path: &Path, file: &[u8]) -> Result<Parsed> {
+fn parse(path: &Path, file: &[u8]) -> Result<ParseOutcome> {
     let header: ManifestHeader = read_header_page(path, file, MANIFEST_MAGIC)?;
     if usize::from(header.vertex_bytes) != size_of::<VertexId>() {
         return Err(Error::Invalid(format!(
-            "{} is of a database with vertex ids of {} bytes, and this build of Esker has {}: use a build {} the \
+            "{} has vertex ids of {} bytes, but this build of Esker uses {}: use a build {} the \
              feature `id64`",
             path.display(),
             header.vertex_bytes,
@@ -124,7 +128,7 @@ fn parse(path: &Path, file: &[u8]) -> Result<Parsed> {
         let (record, body) = match take_record(path, file, start) {
             Ok(found) => found,
             Err(reason) if is_followed(path, file, start, last_record) => {
-                return Ok(Parsed::Damaged(start as u64, reason));
+                return Ok(ParseOutcome::Damaged(start as u64, reason));
             }
             Err(reason) => {
                 torn = Some(reason);
@@ -137,7 +141,11 @@ fn parse(path: &Path, file: &[u8]) -> Result<Parsed> {
         } else if seal_start.is_none() && Some(record.number) == last_record.checked_add(1) {
             (last_record, last_start) = (record.number, start);
         } else {
-            return Err(Error::corrupt(path, start as u64, "the record that begins here is not the next"));
+            return Err(Error::corrupt(
+                path,
+                start as u64,
+                "the record that begins here has the wrong number",
+            ));
         }
         let mut input = Input::new(path, body, (start + RECORD_HEADER_BYTES) as u64);
         for _ in 0..record.edits {
@@ -147,28 +155,28 @@ fn parse(path: &Path, file: &[u8]) -> Result<Parsed> {
         start += record.bytes as usize;
     }
     let (last_start, end) = (last_start as u64, seal_start.unwrap_or(start) as u64);
-    Ok(Parsed::Whole(Contents { header, edits, last_record, last_start, end, torn }))
+    Ok(ParseOutcome::Contents(ManifestContents { header, edits, last_record, last_start, end, torn }))
 }
 
-/// The header and the body of the record that begins at `start`; or why there is none.
+/// The header and the body of the record at `start`, or the reason why there is none.
 fn take_record<'a>(
     path: &Path,
     file: &'a [u8],
     start: usize,
 ) -> std::result::Result<(RecordHeader, &'a [u8]), &'static str> {
     let header = RecordHeader::take(&mut Input::new(path, &file[start..], start as u64));
-    let header = header.map_err(|_| "the file ends within a record that begins here")?;
+    let header = header.map_err(|_| "the file ends within the header of a record that begins here")?;
     let end = start.saturating_add(header.bytes as usize);
     let body = file.get(start + RECORD_HEADER_BYTES..end);
-    let body = body.ok_or("the record that begins here does not end within the file")?;
+    let body = body.ok_or("the file ends within the record that begins here")?;
     if checksum(&header, body) != header.checksum {
         return Err("the checksum of the record that begins here does not match");
     }
     Ok((header, body))
 }
 
-/// Whether a record lies behind the bad one at `start`. Each is only written once the one before was synced, so that a
-/// writer that died leaves nothing behind a bad one.
+/// Whether a good record follows the bad one at `start`. A writer syncs each record before writing the next, so a
+/// writer that died leaves no record after a torn one.
 fn is_followed(path: &Path, file: &[u8], start: usize, last_record: u64) -> bool {
     let most = last_record.saturating_add(2 + (file.len() - start) as u64 / RECORD_HEADER_BYTES as u64);
     (start + 1..file.len().saturating_sub(RECORD_HEADER_BYTES - 1)).any(|start| {

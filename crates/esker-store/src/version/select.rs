@@ -1,4 +1,4 @@
-//! Which version a user means: a number, a tag, a time, or the latest.
+//! Selecting a version by number, tag or time, or the latest.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,21 +8,21 @@ use super::time::{format_time, looks_like_time, parse_time};
 use crate::error::{Error, Result};
 use crate::format::VersionRecord;
 
-/// Versions or tags that an error lists at most.
+/// Maximum number of versions or tags in an error message.
 const LISTED_MAX: usize = 12;
 const LATEST: &str = "latest";
 
-/// A version, as users name it.
+/// A version, as a user specifies it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VersionSelector {
-    /// The newest: `latest`.
+    /// The newest version: `latest`.
     Latest,
-    /// That of a number.
+    /// The version with this number.
     Number(u64),
-    /// That which a tag names.
+    /// The version with this tag.
     Tag(String),
-    /// The newest that is not younger than this time, in milliseconds since 1970, UTC: the end of the day, minute or second that
-    /// was written.
+    /// The newest version at this time, in milliseconds since 1970, UTC. Parsing a day, minute or second gives
+    /// its last millisecond.
     Time(u64),
 }
 
@@ -57,17 +57,17 @@ impl fmt::Display for VersionSelector {
 }
 
 impl VersionSelector {
-    /// The number of the version among those that there are, oldest first, and their tags.
+    /// The number of the selected version among `versions`, oldest first, and `tags`.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is none, with a list of what there is.
+    /// [`Error::Invalid`] if there is none, with a list of the existing versions or tags.
     pub fn resolve(&self, versions: &[VersionRecord], tags: &BTreeMap<String, u64>) -> Result<u64> {
         let none = |what: String| Err(Error::Invalid(what));
         let exists = |number: u64| versions.iter().any(|version| version.number == number);
         match self {
             Self::Latest => match versions.last() {
                 Some(version) => Ok(version.number),
-                None => none("there are no versions".to_owned()),
+                None => none("the database has no versions".to_owned()),
             },
             Self::Number(number) if exists(*number) => Ok(*number),
             Self::Number(number) => {
@@ -81,19 +81,19 @@ impl VersionSelector {
             Self::Tag(name) => match tags.get(name) {
                 Some(&number) => Ok(number),
                 None => none(format!(
-                    "no version is tagged {name:?}: {}. A version is a number, a tag, a time such as 2026-11-21, or latest",
+                    "no version is tagged {name:?}: {}. Give a number, a tag, a time such as 2026-11-21, or latest",
                     describe_tags(tags)
                 )),
             },
             Self::Time(ms) => match versions.iter().rfind(|version| version.time_ms <= *ms) {
                 Some(version) => Ok(version.number),
                 None => none(format!(
-                    "no version is as old as {}: {}",
+                    "there was no version yet at {}: {}",
                     format_time(*ms),
                     versions.first().map_or_else(
-                        || "there are none".to_owned(),
+                        || "the database has no versions".to_owned(),
                         |oldest| format!(
-                            "the oldest is {}, of {}",
+                            "the oldest is version {}, of {}",
                             oldest.number,
                             format_time(oldest.time_ms)
                         )
@@ -104,7 +104,7 @@ impl VersionSelector {
     }
 }
 
-/// Refuses names for tags that could be taken for something else, or would be awkward to type.
+/// Checks the name of a tag: it must not be mistakable for another selector or an option, nor contain spaces.
 ///
 /// # Errors
 /// [`Error::Invalid`] with the reason.
@@ -116,20 +116,20 @@ pub fn check_tag(name: &str) -> Result<()> {
     } else if name == LATEST {
         "always means the newest version"
     } else if name.bytes().all(|byte| byte.is_ascii_digit()) {
-        "would be taken for the number of a version"
+        "could be mistaken for a version number"
     } else if looks_like_time(name) {
-        "would be taken for a time"
+        "could be mistaken for a time"
     } else if name.starts_with('-') {
-        "would be taken for an option"
+        "could be mistaken for an option"
     } else if name.chars().any(|c| c.is_whitespace() || c.is_control()) {
-        "has spaces in it"
+        "contains spaces or control characters"
     } else {
         return Ok(());
     };
     Err(Error::Invalid(format!("{name:?} cannot be a tag: it {reason}")))
 }
 
-/// `are versions 1, 3 to 7, 9`.
+/// Completes a sentence that begins with "there": `are versions 1, 3 to 7, 9`.
 fn describe_versions(versions: &[VersionRecord]) -> String {
     let numbers: Vec<u64> = versions.iter().map(|version| version.number).collect();
     let runs: Vec<String> = numbers
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn every_way_to_name_a_version() {
+    fn every_kind_of_selector_resolves() {
         for (text, number) in [
             ("latest", 5),
             (" 4 ", 4),
@@ -201,29 +201,28 @@ mod tests {
     }
 
     #[test]
-    fn what_names_none_is_told_what_there_is() {
+    fn an_unknown_version_is_an_error_that_lists_the_existing_ones() {
         for (text, message) in [
             ("2", "there is no version 2 any more: there are versions 1, 3 to 5"),
             ("9", "there is no version 9: there are versions 1, 3 to 5"),
             ("99999999999999999999", "there is no version 99999999999999999999"),
             ("tuesday", "no version is tagged \"tuesday\": tags are monday, v2."),
-            ("1970-02-30", "\"1970-02-30\" is no time"),
+            ("1970-02-30", "\"1970-02-30\" is not a time"),
             ("", "no version is tagged \"\""),
         ] {
-            let told = select(text).unwrap_err();
-            assert!(told.contains(message), "{text}: {told}");
+            let error = select(text).unwrap_err();
+            assert!(error.contains(message), "{text}: {error}");
         }
         let early = VersionSelector::Time(5).resolve(&[version(7, 1000)], &BTreeMap::new()).unwrap_err();
-        let expected =
-            "no version is as old as 1970-01-01T00:00:00.005Z: the oldest is 7, of 1970-01-01T00:00:01Z";
+        let expected = "there was no version yet at 1970-01-01T00:00:00.005Z: the oldest is version 7, of 1970-01-01T00:00:01Z";
         assert_eq!(early.to_string(), expected);
         let many: Vec<VersionRecord> = (1..100).map(|number| version(number * 2, 0)).collect();
-        let told = VersionSelector::Number(7).resolve(&many, &BTreeMap::new()).unwrap_err().to_string();
-        assert!(told.ends_with("18, 20, 22, ... (87 more), 198"), "{told}");
+        let error = VersionSelector::Number(7).resolve(&many, &BTreeMap::new()).unwrap_err().to_string();
+        assert!(error.ends_with("18, 20, 22, ... (87 more), 198"), "{error}");
     }
 
     #[test]
-    fn tags_cannot_be_taken_for_something_else() {
+    fn a_tag_must_not_be_mistakable_for_another_selector() {
         for name in
             ["", "latest", "17", "2026-11-21", "2026-1x", "@home", "-x", "two words", &"x".repeat(201)]
         {

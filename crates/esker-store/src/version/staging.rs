@@ -1,15 +1,15 @@
-//! Making a database so that a crash at any moment leaves nothing of it, or the whole one.
+//! Atomic creation of a database: a crash at any moment leaves either the whole database or none.
 //!
 //! ```ignore
 //! let staging = Staging::begin(disk, Path::new("web.esker"), StagingOptions::default())?;
 //! let layer = staging.plain_layer();               // a PlainWriter for layers/1
-//! let mut targets = layer.targets(Direction::Out)?; // ... append, finish; offsets and properties alike
+//! let mut targets = layer.targets(Direction::Out)?; // append, finish; likewise offsets and properties
 //! staging.install(&[Edit::AddLayer(..), Edit::SetIdMap(..), Edit::AddProperty(..), Edit::AddVersion(..)])?;
 //! ```
 //!
-//! Files are written in `.web.esker.staging-<random>` beside the target. Installing syncs all directories, and then
-//! renames. What a crash leaves is recognised by its name, and known to be dead by its lock being free; the next
-//! staging of the same target removes it.
+//! Files are written in `.web.esker.staging-<random>` next to the target. Installing syncs all directories and then
+//! renames the staging directory. The next staging of the same target removes what a crash left: it finds such directories by name, and
+//! checks that no process holds their lock.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,10 +24,10 @@ use crate::layer::PlainWriter;
 
 const LOCK_NAME: &str = "LOCK";
 
-/// Makes this process the one that writes to the database at `path`, until the lock is dropped.
+/// Takes the lock for writing to the database at `path`; dropping it releases it.
 ///
 /// # Errors
-/// [`Error::Invalid`] if another process is; [`Error::Io`] where nothing can be written.
+/// [`Error::Invalid`] if another process holds it; [`Error::Io`] if the directory is not writable.
 pub fn lock_writer(disk: &dyn Disk, path: &Path) -> Result<Box<dyn Lock>> {
     disk.try_lock(&path.join(LOCK_NAME))?.ok_or_else(|| {
         Error::Invalid(format!(
@@ -37,18 +37,18 @@ pub fn lock_writer(disk: &dyn Disk, path: &Path) -> Result<Box<dyn Lock>> {
     })
 }
 
-/// How a database is staged.
+/// Options for creating a database.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StagingOptions {
-    /// The id of the database; `None`: a random one. Files of two databases with equal content and id are equal.
+    /// The id of the database; `None` chooses a random one. Databases with equal content and id have equal files.
     pub database: Option<DatabaseId>,
-    /// When it was made, in milliseconds since 1970, UTC; `None`: now.
+    /// Time of creation, in milliseconds since 1970, UTC; `None` takes the current time.
     pub created_ms: Option<u64>,
-    /// Whether a database that stands at the target is replaced. Nothing else ever is.
+    /// Whether to replace a database at the target. Other files and directories are never replaced.
     pub replace: bool,
 }
 
-/// A database in the making. Dropping it without installing removes what was written.
+/// A database under construction. Dropping it without installing removes its files.
 #[derive(Debug)]
 pub struct Staging {
     disk: Arc<dyn Disk>,
@@ -58,20 +58,20 @@ pub struct Staging {
     options: StagingOptions,
     layer: ArchiveWriter,
     ids: ArchiveWriter,
-    /// Of the staging directory; it becomes the lock of the database.
+    /// The lock of the staging directory, which becomes the lock of the database.
     _lock: Box<dyn Lock>,
-    /// Of the database that is replaced.
+    /// The lock of the replaced database.
     replaced: Option<Box<dyn Lock>>,
 }
 
 impl Staging {
-    /// Makes the staging directory, after removing those of earlier attempts that died.
+    /// Creates the staging directory, after removing those of earlier attempts that died.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if something stands at `target` that may not be replaced, or is being written to;
+    /// [`Error::Invalid`] if `target` exists and may not be replaced, or another process is writing to it;
     /// [`Error::Io`].
     pub fn begin(disk: Arc<dyn Disk>, target: &Path, options: StagingOptions) -> Result<Self> {
-        let replaced = may_stand_at(disk.as_ref(), target, options.replace)?;
+        let replaced = check_target(disk.as_ref(), target, options.replace)?;
         let prefix = staging_prefix(target)?;
         remove_leftovers(disk.as_ref(), target, &prefix)?;
         let nonce = DatabaseId::random().to_string();
@@ -87,26 +87,21 @@ impl Staging {
         Ok(staging)
     }
 
-    /// The disk that it is made on.
-    pub fn disk(&self) -> &Arc<dyn Disk> {
-        &self.disk
-    }
-
-    /// Where the files are written; what lies in it when it is installed is the database.
+    /// The staging directory; its content becomes the database.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// The id that all files bear.
+    /// The id of the database, which is in the header of each file.
     pub fn database(&self) -> DatabaseId {
         self.database
     }
 
-    /// Makes a directory in the staging directory, for what is removed again before the database is installed.
+    /// Creates a directory in the staging directory, for temporary files. The caller removes it before installing.
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn subdirectory(&self, name: &str) -> Result<PathBuf> {
+    pub(crate) fn subdirectory(&self, name: &str) -> Result<PathBuf> {
         let path = self.directory.join(name);
         self.disk.create_directory(&path)?;
         Ok(path)
@@ -117,18 +112,18 @@ impl Staging {
         PlainWriter::new(&self.layer, self.layer.directory(), self.database)
     }
 
-    /// For the columns of the id map, in its [directory](ArchiveWriter::directory).
-    pub fn ids(&self) -> &ArchiveWriter {
+    /// A writer for the columns of the id map, in its [directory](ArchiveWriter::directory).
+    pub(crate) fn ids(&self) -> &ArchiveWriter {
         &self.ids
     }
 
-    /// Puts the database in its place. All its columns are complete (as [`crate::format::ColumnWriter::finish`] leaves them), and
-    /// nothing else is in the staging directory. Returns the size of all files together.
+    /// Installs the database at its target and returns the total size of its files. The caller has finished all columns (with
+    /// [`crate::format::ColumnWriter::finish`]) and left no other files in the staging directory.
     ///
     /// # Errors
-    /// [`Error::Io`], or [`Error::Invalid`] if something came to stand at the target meanwhile. Then nothing was
-    /// installed, except if the very last step fails, the sync of the parent directory: then the database is
-    /// there, but might not be after a loss of power.
+    /// [`Error::Io`], also if the target was created meanwhile. Nothing is then
+    /// installed, unless only the last step failed, the sync of the parent directory: then the database is
+    /// installed, but a power failure may lose it.
     pub fn install(self, edits: &[Edit]) -> Result<u64> {
         let disk = self.disk.as_ref();
         self.layer.finish()?;
@@ -139,7 +134,7 @@ impl Staging {
         disk.write(&self.directory.join(MANIFEST_NAME), &manifest)?;
         let bytes = sync_tree(disk, &self.directory)?;
         if self.replaced.is_some() {
-            // The old database gets the name of the staging directory, where dropping `self` removes it.
+            // This gives the old database the name of the staging directory, which dropping `self` removes.
             disk.exchange(&self.directory, &self.target)?;
         } else {
             disk.rename(&self.directory, &self.target)?;
@@ -151,15 +146,16 @@ impl Staging {
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        // After installation nothing has this name, or the replaced database. Failing leaves a leftover for later.
+        // After installation this name does not exist, or names the replaced database. If the removal fails, the next staging
+        // removes it.
         if let Ok(Some(_)) = self.disk.look(&self.directory) {
             let _ = self.disk.remove_directory(&self.directory);
         }
     }
 }
 
-/// Whether a new database may stand at `target`; the lock of the one that it replaces.
-fn may_stand_at(disk: &dyn Disk, target: &Path, replace: bool) -> Result<Option<Box<dyn Lock>>> {
+/// Checks that a database may be installed at `target`; returns the lock of the database that it replaces.
+fn check_target(disk: &dyn Disk, target: &Path, replace: bool) -> Result<Option<Box<dyn Lock>>> {
     if disk.look(target)?.is_none() {
         return Ok(None);
     }
@@ -178,16 +174,16 @@ fn may_stand_at(disk: &dyn Disk, target: &Path, replace: bool) -> Result<Option<
 fn staging_prefix(target: &Path) -> Result<String> {
     match target.file_name().and_then(|name| name.to_str()) {
         Some(name) => Ok(format!(".{name}.staging-")),
-        None => Err(Error::Invalid(format!("{} is no name for a database", target.display()))),
+        None => Err(Error::Invalid(format!("{} is not a valid name for a database", target.display()))),
     }
 }
 
-/// Removes the staging directories of `target` that no process holds.
+/// Removes staging directories of `target` whose lock no process holds.
 fn remove_leftovers(disk: &dyn Disk, target: &Path, prefix: &str) -> Result<()> {
-    let place = parent(target);
-    for entry in disk.list(&place)? {
+    let directory = parent(target);
+    for entry in disk.list(&directory)? {
         if entry.is_directory && entry.name.starts_with(prefix) {
-            let leftover = place.join(entry.name);
+            let leftover = directory.join(entry.name);
             if let Ok(Some(_lock)) = disk.try_lock(&leftover.join(LOCK_NAME)) {
                 disk.remove_directory(&leftover)?;
             }
@@ -196,7 +192,7 @@ fn remove_leftovers(disk: &dyn Disk, target: &Path, prefix: &str) -> Result<()> 
     Ok(())
 }
 
-/// Syncs a directory and all in it; the size of all files.
+/// Syncs a directory and its subdirectories; returns the total size of the files.
 fn sync_tree(disk: &dyn Disk, directory: &Path) -> Result<u64> {
     let mut bytes = 0;
     for entry in disk.list(directory)? {

@@ -1,9 +1,9 @@
-//! What `pins` is synchronised by: the standard library's, or another in `tests/interleave`.
+//! The synchronisation primitives of `pins`: the standard library's. `tests/interleave` replaces them by loom's.
 
 pub(super) use std::sync::atomic::{AtomicBool, Ordering};
 pub(super) use std::sync::{Arc, RwLock};
 
-/// Lets others go on: for a moment first, then for longer.
+/// Waits briefly, longer with a growing number of waits: spins, then yields, then sleeps.
 pub(super) fn pause(waited: u32) {
     match waited {
         0..100 => std::hint::spin_loop(),

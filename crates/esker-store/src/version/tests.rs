@@ -1,3 +1,5 @@
+//! Tests of staging: atomic creation and replacement of databases.
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,7 +19,7 @@ fn manifest(disk: &FaultyDisk) -> Result<Manifest> {
     Manifest::read(disk, &Path::new(DB).join(MANIFEST_NAME))
 }
 
-/// The number of edges of the database, all of whose files are as they were written; `None` if there is none.
+/// Checks that the files of the database equal those of one of the candidates. Returns its number of edges; `None` without a database.
 fn edges_of_whole_database(disk: &FaultyDisk, candidates: &[&Sample]) -> Option<u64> {
     disk.look(Path::new(DB)).unwrap()?;
     let found = manifest(disk).unwrap().layers[0].num_edges;
@@ -44,8 +46,8 @@ fn leftovers(disk: &FaultyDisk) -> usize {
     entries.iter().filter(|entry| entry.name.starts_with(".web.esker.staging-")).count()
 }
 
-/// Writes `new`, perhaps over `old`, with a fault at each operation in turn; then power is lost or not. There must be
-/// the old database, or none if there was none, or the new one; and writing again succeeds and cleans up.
+/// Writes `new`, replacing `old` if there is one, with a fault at each operation in turn, and with or without a power failure. The target
+/// must then hold the old database (or none) or the new one, and writing again must succeed and clean up.
 fn survives(old: Option<&Sample>, new: &Sample, power_is_lost: bool) {
     let start = |seed| {
         let disk = FaultyDisk::new(seed);
@@ -77,17 +79,17 @@ fn survives(old: Option<&Sample>, new: &Sample, power_is_lost: bool) {
         }
         let found = edges_of_whole_database(&disk, &candidates);
         assert!(found == old_edges || found == new_edges, "fault at {k}: {found:?}");
-        assert!(written.is_err() || found == new_edges, "fault at {k}: what was acknowledged is there");
+        assert!(written.is_err() || found == new_edges, "fault at {k}: an acknowledged database is missing");
         outcomes.insert(found == new_edges);
         new.write(&shared(&disk), Path::new(DB), true).unwrap();
         assert_eq!(edges_of_whole_database(&disk, &candidates), new_edges);
         assert_eq!(leftovers(&disk), 0, "fault at {k}");
     }
-    assert_eq!(outcomes.len(), 2, "both outcomes occur");
+    assert_eq!(outcomes.len(), 2, "only one outcome occurred");
 }
 
 #[test]
-fn a_database_comes_whole_or_not_at_all() {
+fn a_database_is_installed_wholly_or_not_at_all() {
     let (small, other) = (Sample::random(5, 8, true, 1), Sample::random(6, 11, false, 2));
     survives(None, &small, false);
     survives(None, &small, true);
@@ -96,13 +98,13 @@ fn a_database_comes_whole_or_not_at_all() {
 }
 
 #[test]
-fn a_database_with_large_columns_comes_whole_or_not_at_all() {
+fn a_database_with_large_columns_is_installed_wholly_or_not_at_all() {
     let large = Sample::random(100, 270_000, true, 3);
     survives(None, &large, true);
 }
 
 #[test]
-fn a_full_disk_is_said_and_leaves_nothing() {
+fn a_full_disk_is_an_error_and_leaves_no_files() {
     let disk = FaultyDisk::new(0);
     disk.set_faults(Faults { space_bytes: Some(30_000), ..Faults::default() });
     let error = Sample::random(5, 8, true, 1).write(&shared(&disk), Path::new(DB), false).unwrap_err();
@@ -114,7 +116,7 @@ fn a_full_disk_is_said_and_leaves_nothing() {
 }
 
 #[test]
-fn nothing_but_a_database_is_ever_replaced() {
+fn only_databases_are_replaced() {
     let disk = FaultyDisk::new(0);
     let begin = |name: &str, replace| {
         let options = StagingOptions { replace, ..StagingOptions::default() };
@@ -123,8 +125,8 @@ fn nothing_but_a_database_is_ever_replaced() {
     disk.create_directory(Path::new("photos")).unwrap();
     disk.write(Path::new("letter"), b"dear").unwrap();
     for name in ["photos", "letter"] {
-        let told = begin(name, true).unwrap_err();
-        assert_eq!(told, format!("{name} exists and is not a database: choose another name"));
+        let message = begin(name, true).unwrap_err();
+        assert_eq!(message, format!("{name} exists and is not a database: choose another name"));
     }
     Sample::random(5, 8, true, 1).write(&shared(&disk), Path::new(DB), false).unwrap();
     assert!(begin(DB, false).unwrap_err().starts_with("web.esker exists:"));
@@ -132,13 +134,13 @@ fn nothing_but_a_database_is_ever_replaced() {
     assert!(begin(DB, true).unwrap_err().contains("being written to by another process"));
     drop(lock);
     begin(DB, true).unwrap();
-    assert!(begin("..", true).unwrap_err().contains("is no name for a database"));
+    assert!(begin("..", true).unwrap_err().contains("is not a valid name for a database"));
     assert_eq!(edges_of_whole_database(&disk, &[&Sample::random(5, 8, true, 1)]), Some(8));
     assert_eq!(leftovers(&disk), 0);
 }
 
 #[test]
-fn a_live_staging_is_left_alone() {
+fn a_second_staging_does_not_remove_a_live_one() {
     let disk = FaultyDisk::new(0);
     let begin = || Staging::begin(shared(&disk), Path::new(DB), StagingOptions::default()).unwrap();
     let first = begin();
@@ -151,7 +153,7 @@ fn a_live_staging_is_left_alone() {
 }
 
 #[test]
-fn another_width_of_vertex_ids_is_named() {
+fn another_width_of_vertex_ids_is_an_error_that_names_the_remedy() {
     let disk = FaultyDisk::new(0);
     Sample::random(5, 8, true, 1).write(&shared(&disk), Path::new(DB), false).unwrap();
     let path = Path::new(DB).join(MANIFEST_NAME);
@@ -163,27 +165,25 @@ fn another_width_of_vertex_ids_is_named() {
     content[4092..4096].copy_from_slice(&sum.to_le_bytes());
     disk.remove_file(&path).unwrap();
     disk.write(&path, &content).unwrap();
-    let told = manifest(&disk).unwrap_err().to_string();
-    assert!(
-        told.contains("the feature `id64`") && told.contains(&format!("{} bytes", content[width])),
-        "{told}"
-    );
+    let message = manifest(&disk).unwrap_err().to_string();
+    let found = format!("{} bytes", content[width]);
+    assert!(message.contains("the feature `id64`") && message.contains(&found), "{message}");
 }
 
 #[test]
-fn a_manifest_that_describes_too_little_is_damaged() {
+fn an_incomplete_manifest_is_damaged() {
     let disk = FaultyDisk::new(0);
     let ids = IdMapRecord { kind: IdMapKind::Identity, base: 0, order: VertexOrder::Keep };
     for edits in [vec![], vec![Edit::SetIdMap(ids)]] {
         let path = Path::new("m");
         disk.write(path, &Manifest::encode(DatabaseId([1; 16]), 0, &edits).unwrap()).unwrap();
-        let told = Manifest::read(&disk, path).unwrap_err().to_string();
-        assert!(told.contains("it ends without describing a whole database"), "{told}");
+        let message = Manifest::read(&disk, path).unwrap_err().to_string();
+        assert!(message.contains("it does not describe a complete database"), "{message}");
         disk.remove_file(path).unwrap();
     }
     let mut bytes = Vec::new();
     99_u16.put(&mut bytes);
-    let told =
+    let message =
         Edit::take(&mut crate::format::Input::new(Path::new("m"), &bytes, 50)).unwrap_err().to_string();
-    assert!(told.contains("m is damaged at byte 50: no known code of EditKind"), "{told}");
+    assert!(message.contains("m is damaged at byte 50: the code of EditKind is unknown"), "{message}");
 }

@@ -1,19 +1,19 @@
-//! Times as people write them: RFC 3339, in UTC unless an offset is given.
+//! Parsing and formatting times: RFC 3339, in UTC unless an offset is given.
 
 use std::fmt::Write;
 use std::ops::RangeInclusive;
 
 const DAY_MS: i64 = 86_400_000;
 
-/// The milliseconds since 1970, UTC, that a text means: a day, minute or second is a range. `@` and a number of milliseconds is a
-/// time too.
+/// Parses a time to a range of milliseconds since 1970, UTC: a day, minute or second gives all its milliseconds. Also accepts `@`
+/// followed by a number of milliseconds.
 ///
 /// # Errors
-/// What is wrong, and how times are written.
+/// A message that shows the accepted forms.
 pub fn parse_time(text: &str) -> Result<RangeInclusive<u64>, String> {
     let wrong = || {
         format!(
-            "{text:?} is no time: write 2026-11-21, 2026-11-21T10:00:00Z, or @ and milliseconds since 1970"
+            "{text:?} is not a time: write 2026-11-21, 2026-11-21T10:00:00Z, or @ and milliseconds since 1970"
         )
     };
     if let Some(milliseconds) = text.strip_prefix('@') {
@@ -26,14 +26,14 @@ pub fn parse_time(text: &str) -> Result<RangeInclusive<u64>, String> {
     }
 }
 
-/// Whether a text can only be meant as a time.
+/// Whether a text begins like a time, so that it must be one.
 pub(super) fn looks_like_time(text: &str) -> bool {
     let bytes = text.as_bytes();
     let date = bytes.len() >= 6 && bytes[..4].iter().all(u8::is_ascii_digit) && bytes[4] == b'-';
     text.starts_with('@') || (date && bytes[5].is_ascii_digit())
 }
 
-/// `2026-11-21T10:00:00.123Z`; without the fraction if it is 0.
+/// Formats a time as `2026-11-21T10:00:00.123Z`, without the fraction if it is 0.
 pub fn format_time(ms: u64) -> String {
     let (days, of_day) = ((ms / DAY_MS as u64) as i64, ms % DAY_MS as u64);
     let (year, month, day) = date_of(days);
@@ -62,7 +62,7 @@ fn civil(text: &str) -> Option<RangeInclusive<i64>> {
         (ms, span) = (ms + second * 1000, 1000);
         if let Some(fraction) = rest.strip_prefix('.') {
             let len = fraction.bytes().take_while(u8::is_ascii_digit).count();
-            // Milliseconds; what is finer is cut off.
+            // Milliseconds; ignores further digits.
             let mut thousandths = format!("{:0<3}", &fraction[..len]);
             thousandths.truncate(3);
             ms += thousandths.parse::<i64>().ok().filter(|_| len > 0)?;
@@ -88,14 +88,14 @@ fn offset(text: &str) -> Option<i64> {
     (rest.is_empty() && hours < 24 && minutes < 60).then_some(sign * (hours * 60 + minutes))
 }
 
-/// So many digits at the start of `rest`, which is left with what follows.
+/// Parses `count` digits at the start of `rest` and advances it past them.
 fn digits(rest: &mut &str, count: usize) -> Option<i64> {
     let (number, after) = rest.split_at_checked(count)?;
     *rest = after;
     number.bytes().all(|byte| byte.is_ascii_digit()).then(|| number.parse().ok())?
 }
 
-/// If `mark` comes next: the digits behind it, or that there are none.
+/// Parses `mark` and `count` digits after it: `None` without the mark, `Some(None)` without the digits.
 fn then(rest: &mut &str, mark: char, count: usize) -> Option<Option<i64>> {
     *rest = rest.strip_prefix(mark)?;
     Some(digits(rest, count))
@@ -128,7 +128,7 @@ fn days_since_1970(year: i64, month: i64, day: i64) -> Option<i64> {
 
 fn date_of(days: i64) -> (i64, i64, i64) {
     let day_of = |year| days_before_year(year) - days_before_year(1970);
-    // 146097 days are 400 years: the guess is off by one at most.
+    // 400 years have 146097 days, so the guess is off by at most one year.
     let guess = 1970 + days * 400 / 146_097;
     let year = (guess - 1..=guess + 1).rev().find(|&year| day_of(year) <= days).unwrap_or(guess);
     let (mut month, mut day) = (1, days - day_of(year));
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn formatted_times_parse_to_the_same_value() {
         let mut ms = 0;
         for step in 0..100_000_u64 {
             let text = format_time(ms);

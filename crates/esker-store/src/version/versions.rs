@@ -1,55 +1,55 @@
-//! The versions of a database, so that a change costs what changes.
+//! The versions of a database, in a persistent trie: a change costs O(log(number)) and shares the rest.
 //!
-//! A trie of their numbers, six bits a level. Copies share nodes; changing one copies the nodes on the way to the version, some
-//! 64 pointers each, whatever the number of versions: ten thousand freezes do not copy ten thousand versions each.
+//! The trie is keyed by version number, six bits a level. Clones share nodes. A change copies only the nodes on the path to the
+//! version, of up to 64 pointers each, so ten thousand freezes do not copy ten thousand versions each.
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::format::VersionRecord;
 
-/// Bits of a number that one level looks at.
+/// Bits of a number per level.
 const LEVEL_BITS: u32 = 6;
 
-/// Versions by number, ascending. A clone is a pointer.
+/// Versions by number, ascending. Cloning copies a pointer.
 #[derive(Clone, Default)]
 pub struct Versions {
-    root: Option<Arc<Node>>,
-    /// Levels over the leaves.
+    root: Option<Arc<TrieNode>>,
+    /// Number of levels above the leaves.
     height: u32,
     len: usize,
 }
 
 #[derive(Clone)]
-enum Node {
-    /// Versions whose numbers differ in the last bits alone.
+enum TrieNode {
+    /// Versions whose numbers differ only in the last bits.
     Leaf(Vec<Arc<VersionRecord>>),
-    /// By the next bits of the numbers. None is empty.
-    Inner(Vec<(u64, Arc<Node>)>),
+    /// Children, by the next bits of the numbers. No child is empty.
+    Inner(Vec<(u64, Arc<TrieNode>)>),
 }
 
-/// The bits of a number above those that the levels up to `height` look at.
+/// The bits of a number above those used by the levels up to `height`.
 fn above(number: u64, height: u32) -> u64 {
     number.checked_shr((height + 1) * LEVEL_BITS).unwrap_or(0)
 }
 
-/// The bits that a level over leaves looks at.
+/// The bits of a number used by the level `height`.
 fn digit(number: u64, height: u32) -> u64 {
     number.checked_shr(height * LEVEL_BITS).unwrap_or(0) & ((1 << LEVEL_BITS) - 1)
 }
 
 impl Versions {
-    /// How many there are.
+    /// Number of versions.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether there are no versions.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The version of a number. Time: O(log(number)).
+    /// The version with a number. Time: O(log(number)).
     pub fn get(&self, number: u64) -> Option<&VersionRecord> {
         if above(number, self.height) > 0 {
             return None;
@@ -57,11 +57,11 @@ impl Versions {
         let (mut node, mut height) = (self.root.as_deref()?, self.height);
         loop {
             match node {
-                Node::Leaf(records) => {
+                TrieNode::Leaf(records) => {
                     let found = records.binary_search_by_key(&number, |record| record.number);
                     return found.ok().map(|at| &*records[at]);
                 }
-                Node::Inner(nodes) => {
+                TrieNode::Inner(nodes) => {
                     let found = nodes.binary_search_by_key(&digit(number, height), |node| node.0);
                     node = &nodes[found.ok()?].1;
                     height -= 1;
@@ -70,36 +70,36 @@ impl Versions {
         }
     }
 
-    /// The oldest one.
+    /// The oldest version.
     pub fn first(&self) -> Option<&VersionRecord> {
         self.iter().next()
     }
 
-    /// The newest one.
+    /// The newest version.
     pub fn last(&self) -> Option<&VersionRecord> {
         self.iter().next_back()
     }
 
-    /// All, oldest first.
+    /// All versions, oldest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &VersionRecord> {
         self.root.iter().flat_map(|root| root.records())
     }
 
-    /// Adds a version, in the place of one with the same number; whether there was none. Time: O(log(number)).
-    pub fn insert(&mut self, record: VersionRecord) -> bool {
+    /// Adds a version, or replaces the one with its number; returns whether it is new. Time: O(log(number)).
+    pub(crate) fn insert(&mut self, record: VersionRecord) -> bool {
         while above(record.number, self.height) > 0 {
-            self.root = self.root.take().map(|root| Arc::new(Node::Inner(vec![(0, root)])));
+            self.root = self.root.take().map(|root| Arc::new(TrieNode::Inner(vec![(0, root)])));
             self.height += 1;
         }
         let height = self.height;
-        let root = self.root.get_or_insert_with(|| Arc::new(Node::empty(height)));
+        let root = self.root.get_or_insert_with(|| Arc::new(TrieNode::empty(height)));
         let is_new = Arc::make_mut(root).insert(record, height);
         self.len += usize::from(is_new);
         is_new
     }
 
-    /// Removes a version; whether there was one. Time: O(log(number)).
-    pub fn remove(&mut self, number: u64) -> bool {
+    /// Removes a version; returns whether it existed. Time: O(log(number)).
+    pub(crate) fn remove(&mut self, number: u64) -> bool {
         if self.get(number).is_none() {
             return false;
         }
@@ -113,7 +113,7 @@ impl Versions {
     }
 }
 
-impl Node {
+impl TrieNode {
     fn empty(height: u32) -> Self {
         if height == 0 { Self::Leaf(Vec::new()) } else { Self::Inner(Vec::new()) }
     }
@@ -150,7 +150,7 @@ impl Node {
         }
     }
 
-    /// Removes a version, which there is; whether nothing is left.
+    /// Removes an existing version; returns whether the node is now empty.
     fn remove(&mut self, number: u64, height: u32) -> bool {
         match self {
             Self::Leaf(records) => {
@@ -198,7 +198,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_a_map_and_clones_stay_as_they_are(
+        fn it_behaves_as_a_map_and_clones_do_not_change(
             steps in prop::collection::vec((any::<bool>(), 0_u32..64, 0_u64..200), 0..300),
         ) {
             let (mut versions, mut model) = (Versions::default(), BTreeMap::new());
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_copies_the_way_to_it_and_no_more() {
+    fn a_change_copies_only_the_path_to_it() {
         let mut versions = Versions::default();
         (1..=10_000).for_each(|number| assert!(versions.insert(version(number, 0))));
         let before = versions.clone();
@@ -237,8 +237,8 @@ mod tests {
         let shared = |number: u64| std::ptr::eq(before.get(number).unwrap(), versions.get(number).unwrap());
         assert!((1..=10_000).all(shared));
         let nodes = |versions: &Versions| match versions.root.as_deref() {
-            Some(Node::Inner(nodes)) => nodes.iter().map(|node| Arc::as_ptr(&node.1)).collect::<Vec<_>>(),
-            _ => panic!("a root over others"),
+            Some(TrieNode::Inner(nodes)) => nodes.iter().map(|node| Arc::as_ptr(&node.1)).collect::<Vec<_>>(),
+            _ => panic!("the root is not an inner node"),
         };
         let changed = nodes(&before).iter().zip(nodes(&versions)).filter(|(a, b)| **a != *b).count();
         assert_eq!(changed, 1);

@@ -1,4 +1,4 @@
-//! Changing the manifest, in place and anew.
+//! Writing the manifest: appending records, and rewriting the file.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,46 +10,46 @@ use crate::error::{Error, Result};
 use crate::format::Edit;
 use crate::io::{Disk, File};
 
-/// Name of a manifest that is being written, and of the one that it replaced until that is removed.
+/// Name of a rewritten manifest before it replaces the old one, and of the old one until it is removed.
 const NEW_NAME: &str = "MANIFEST.new";
-/// So many dead edits are not worth a new file.
+/// Minimum number of dead edits for rewriting the file.
 const DEAD_EDITS_MIN: usize = 256;
 
-/// The manifest of a database, for the process that writes to it.
+/// The manifest of a database, open for writing by one process.
 ///
-/// Once a write or a sync failed, everything is refused: what the disk holds is not known any more. Opening the database
-/// again finds out.
+/// After a failed write or sync, all calls return errors, because the state of the disk is unknown. Reopen the database
+/// to recover.
 #[derive(Debug)]
-pub struct ManifestWriter {
+pub(crate) struct ManifestWriter {
     disk: Arc<dyn Disk>,
     database: PathBuf,
     path: PathBuf,
     file: Arc<dyn File>,
-    /// Where the next record begins.
+    /// Offset of the next record.
     end: u64,
-    /// Edits in the file.
+    /// Number of edits in the file.
     num_edits: usize,
-    /// A rewriting that failed is not tried again before there are so many.
+    /// Number of edits from which on to retry after a failed rewrite.
     num_edits_min: usize,
     manifest: Arc<Manifest>,
-    /// What failed first.
+    /// The message of the first failure.
     failure: Option<String>,
 }
 
 impl ManifestWriter {
-    /// Opens the manifest of the database at `database` and makes durable what it says. A last record that is not whole is cut
-    /// off. The caller holds the database's lock.
+    /// Opens the manifest of the database at `database`, truncates an incomplete last record, and makes the rest durable. The caller
+    /// must hold the database's lock.
     ///
     /// # Errors
-    /// As [`Manifest::read`], and [`Error::Io`] where something cannot be written.
-    pub fn open(disk: Arc<dyn Disk>, database: &Path) -> Result<Self> {
+    /// As [`Manifest::read`]; [`Error::Io`] if a write fails.
+    pub(crate) fn open(disk: Arc<dyn Disk>, database: &Path) -> Result<Self> {
         let path = database.join(MANIFEST_NAME);
         let contents = read(disk.as_ref(), &path)?;
         let (end, last_start, num_edits) = (contents.end, contents.last_start, contents.edits.len());
         let manifest = Arc::new(Manifest::assemble(&path, contents)?);
         let file = disk.open_for_writing(&path)?;
-        // What a process that died saw may be in the page cache alone, where no sync would find it amiss: the last
-        // record is written again, and its place in the file too.
+        // After a failed sync in a process that died, the last record may exist only in the page cache, where a later sync
+        // succeeds without writing it: rewrite the record, and set the length again.
         file.set_length(end)?;
         let mut last = vec![0; (end - last_start) as usize];
         file.read_exact_at(&mut last, last_start)?;
@@ -72,35 +72,33 @@ impl ManifestWriter {
         Ok(writer)
     }
 
-    /// Whether nothing has failed. If something has, it is not known what the manifest on the disk says, and which files it names.
+    /// An error if the writer has failed: it is then unknown what the manifest on the disk says, and which files it names.
     ///
     /// # Errors
-    /// [`Error::Invalid`] with what failed.
-    pub fn expect_sound(&self) -> Result<()> {
+    /// [`Error::Invalid`] with the first failure.
+    pub(crate) fn expect_sound(&self) -> Result<()> {
         let Some(first) = &self.failure else { return Ok(()) };
         let path = self.path.display();
-        Err(Error::Invalid(format!(
-            "{path} takes nothing more since this failed: {first}; open the database again"
-        )))
+        Err(Error::Invalid(format!("{path} is closed after a failure: {first}; open the database again")))
     }
 
-    /// What the manifest says now.
-    pub fn manifest(&self) -> &Arc<Manifest> {
+    /// The current state.
+    pub(crate) fn manifest(&self) -> &Arc<Manifest> {
         &self.manifest
     }
 
-    /// Appends a record of edits, which hold together or not at all, and returns what the manifest says then, durably. Time: as
-    /// [`Manifest::with`], and two writes and a sync; now and then, all is written to a new file.
+    /// Appends a record whose edits take effect together or not at all, and returns the new, durable state. Time: as
+    /// [`Manifest::with`], plus two writes and a sync; sometimes rewrites the file.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the edits contradict what the manifest says (nothing is written then), or something failed
-    /// before; [`Error::Io`] if writing fails, and with it the writer.
-    pub fn append(&mut self, edits: &[Edit]) -> Result<&Arc<Manifest>> {
+    /// [`Error::Invalid`] if the edits contradict the state (then writes nothing), or if the writer has failed;
+    /// [`Error::Io`] if writing fails, which makes the writer fail.
+    pub(crate) fn append(&mut self, edits: &[Edit]) -> Result<&Arc<Manifest>> {
         self.expect_sound()?;
         if edits.is_empty() {
             return Ok(&self.manifest);
         }
-        let refused = |reason| Error::Invalid(format!("{} cannot say so: {reason}", self.path.display()));
+        let refused = |reason| Error::Invalid(format!("cannot change {}: {reason}", self.path.display()));
         let next = self.manifest.with(edits).map_err(refused)?;
         let mut record = Vec::new();
         put_record(&mut record, next.records, edits)?;
@@ -109,31 +107,31 @@ impl ManifestWriter {
         self.end += record.len() as u64;
         self.num_edits += edits.len();
         self.manifest = Arc::new(next);
-        // From here on the edits hold; what fails is told by the next call.
+        // The edits are now durable. The next call reports a failure from here on.
         self.seal();
-        if let Err(error) = self.perhaps_rewrite() {
+        if let Err(error) = self.rewrite_if_sparse() {
             self.fail(error);
         }
         Ok(&self.manifest)
     }
 
-    /// Says that the last record was synced, so that damage to it is told from a torn record. Needs no sync itself: the
-    /// next record takes its place. So it may fail as well: what is there then is a torn record.
+    /// Writes a seal: it confirms that the last record was synced, so that damage to that record is told from a torn write. The seal is not
+    /// synced, and the next record overwrites it. A failed or torn seal does no harm.
     fn seal(&self) {
         let mut seal = Vec::new();
         let _ = put_record(&mut seal, self.manifest.records, &[])
             .and_then(|()| self.file.write_at(&seal, self.end));
     }
 
-    /// Writes all to a new file once more than half of the edits are dead.
-    fn perhaps_rewrite(&mut self) -> Result<()> {
+    /// Rewrites the manifest as a new file once more than half of its edits are dead.
+    fn rewrite_if_sparse(&mut self) -> Result<()> {
         let num_live = self.manifest.num_edits();
         let num_dead = self.num_edits.saturating_sub(num_live);
         if num_dead < num_live.max(DEAD_EDITS_MIN) || self.num_edits < self.num_edits_min {
             return Ok(());
         }
         let Ok((file, bytes)) = self.write_new(&self.manifest.to_edits()) else {
-            // No room, say. The old file is as good as before.
+            // For example, the disk is full. The old file stays valid.
             let _ = remove_leftover(self.disk.as_ref(), &self.database);
             self.num_edits_min = self.num_edits * 2;
             return Ok(());
@@ -142,7 +140,7 @@ impl ManifestWriter {
         self.disk.sync_directory(&self.database)?;
         (self.file, self.end, self.num_edits) = (file, bytes, num_live);
         self.seal();
-        // If it stays, the next rewriting or opening removes it.
+        // If the removal fails, the next rewrite or opening removes it.
         let _ = remove_leftover(self.disk.as_ref(), &self.database);
         Ok(())
     }

@@ -226,11 +226,11 @@ fn truncated_columns_and_columns_of_another_graph_are_errors() {
         change(&mut parts);
         open(&parts, 200, arcs).and_then(|coded| coded.all(&run).map(|_| ())).unwrap_err().to_string()
     };
-    assert!(error_of(&|parts| parts.groups.truncate(3)).contains("has 3 elements where 15 belong"));
+    assert!(error_of(&|parts| parts.groups.truncate(3)).contains("has 3 elements, not 15"));
     assert!(error_of(&|parts| parts.sizes.truncate(100)).contains("contradicts the other columns"));
     assert!(error_of(&|parts| parts.lists.truncate(100)).contains("contradicts the other columns"));
     assert!(error_of(&|parts| parts.lists.truncate(10)).contains("contradicts the other columns"));
-    assert!(error_of(&|parts| parts.blocks.truncate(1)).contains("are wanted of its 1"));
+    assert!(error_of(&|parts| parts.blocks.truncate(1)).contains("requested, but it has 1"));
     assert!(error_of(&|parts| parts.blocks[0] += 1).contains("the index of blocks does not point to"));
     let error = open(&parts_of(&lists, 9), 200, arcs + 1).unwrap().all(&run).unwrap_err().to_string();
     assert!(error.contains("contradicts the other columns"), "{error}");

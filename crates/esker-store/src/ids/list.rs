@@ -1,26 +1,26 @@
-//! The ids of consecutive vertices, as integers or as texts.
+//! A list of the ids of consecutive vertices, integers or texts.
 
 use super::external::ExternalId;
 use super::files::{IdColumnFile, IdFiles};
 use crate::error::Result;
 use crate::format::Column;
 
-/// One id a position, mapped.
+/// A mapped list of ids.
 #[derive(Debug)]
-pub(super) enum Names {
+pub(super) enum IdList {
     Integers(Column<u64>),
     Texts { texts: Column<u8>, ends: Column<u64> },
 }
 
-impl Names {
-    /// `count` integers.
+impl IdList {
+    /// Opens a list of `count` integers.
     pub(super) fn integers(files: &IdFiles<'_>, file: IdColumnFile, count: usize) -> Result<Self> {
         let integers = files.open(file)?;
         integers.expect_len(count as u64)?;
         Ok(Self::Integers(integers))
     }
 
-    /// `count` texts.
+    /// Opens a list of `count` texts.
     pub(super) fn texts(
         files: &IdFiles<'_>,
         texts: IdColumnFile,
@@ -44,7 +44,7 @@ impl Names {
         }
     }
 
-    /// The id at a position, which there is.
+    /// The id at an existing position.
     #[inline]
     pub(super) fn get(&self, at: usize) -> Result<ExternalId<'_>> {
         match self {

@@ -1,41 +1,41 @@
-//! One direction of a dynamic graph: its shards, of either kind.
+//! The lists of one direction of a dynamic graph, in shards.
 
 use esker_graph::VertexId;
 
 use crate::error::Result;
 use crate::io::Scratch;
 
-use super::chunk::Copied;
+use super::chunk::NumberedTarget;
 use super::hash::shard;
 use super::layout::Payload;
 use super::shard::Shard;
 
-/// The lists of all vertices, over `1 << bits` shards.
+/// The lists of all vertices, in `1 << bits` shards.
 #[derive(Debug)]
-pub(super) struct Side<P> {
+pub(super) struct ShardedLists<P> {
     pub(super) shards: Shards<P>,
     pub(super) bits: u32,
 }
 
-/// Shards that keep a target once, or every copy of it.
+/// Shards that store each target once, or every copy of it.
 #[derive(Debug)]
 pub(super) enum Shards<P> {
     Unique(Vec<Shard<VertexId, P>>),
-    Multi(Vec<Shard<Copied, P>>),
+    Multi(Vec<Shard<NumberedTarget, P>>),
 }
 
-/// Evaluates an expression with the shards of a side, of whichever kind.
+/// Evaluates an expression with the shards of either kind.
 macro_rules! with_shards {
     ($side:expr, $shards:ident => $value:expr) => {
         match $side {
-            $crate::delta::side::Shards::Unique($shards) => $value,
-            $crate::delta::side::Shards::Multi($shards) => $value,
+            $crate::delta::sharded::Shards::Unique($shards) => $value,
+            $crate::delta::sharded::Shards::Multi($shards) => $value,
         }
     };
 }
 pub(super) use with_shards;
 
-impl<P: Payload> Side<P> {
+impl<P: Payload> ShardedLists<P> {
     pub(super) fn new(scratch: &Scratch, bits: u32, threshold: usize, multi: bool) -> Result<Self> {
         let count = 1 << bits;
         let shards = if multi {
@@ -49,29 +49,29 @@ impl<P: Payload> Side<P> {
     /// The shard of a vertex, of `1 << bits`.
     #[inline(always)]
     #[allow(clippy::useless_conversion)] // Ids may be 64 bits wide already.
-    pub(super) fn place(v: VertexId, bits: u32) -> usize {
+    pub(super) fn shard_of(v: VertexId, bits: u32) -> usize {
         shard(u64::from(v), bits)
     }
 
     #[inline(always)]
     pub(super) fn insert(&mut self, source: VertexId, target: VertexId, payload: P) -> Result<Option<P>> {
-        let at = Self::place(source, self.bits);
+        let at = Self::shard_of(source, self.bits);
         with_shards!(&mut self.shards, shards => shards[at].insert(source, target, payload))
     }
 
     #[inline(always)]
     pub(super) fn remove(&mut self, source: VertexId, target: VertexId) -> usize {
-        let at = Self::place(source, self.bits);
+        let at = Self::shard_of(source, self.bits);
         with_shards!(&mut self.shards, shards => shards[at].remove(source, target))
     }
 
     pub(super) fn get(&self, source: VertexId, target: VertexId) -> Option<&P> {
-        let at = Self::place(source, self.bits);
+        let at = Self::shard_of(source, self.bits);
         with_shards!(&self.shards, shards => shards[at].get(source, target))
     }
 
     pub(super) fn each_copy(&self, source: VertexId, target: VertexId, f: impl FnMut(&P)) {
-        let at = Self::place(source, self.bits);
+        let at = Self::shard_of(source, self.bits);
         with_shards!(&self.shards, shards => shards[at].each_copy(source, target, f));
     }
 
@@ -81,33 +81,29 @@ impl<P: Payload> Side<P> {
         target: VertexId,
         f: impl FnMut(&mut P),
     ) -> usize {
-        let at = Self::place(source, self.bits);
+        let at = Self::shard_of(source, self.bits);
         with_shards!(&mut self.shards, shards => shards[at].each_copy_mut(source, target, f))
     }
 
     #[cold]
     pub(super) fn remove_last(&mut self, source: VertexId, target: VertexId) {
-        let at = Self::place(source, self.bits);
+        let at = Self::shard_of(source, self.bits);
         with_shards!(&mut self.shards, shards => shards[at].remove_last(source, target));
     }
 
     #[inline(always)]
     pub(super) fn degree(&self, v: VertexId) -> usize {
-        let at = Self::place(v, self.bits);
+        let at = Self::shard_of(v, self.bits);
         with_shards!(&self.shards, shards => shards[at].degree(v))
     }
 
     pub(super) fn each_edge(&self, source: VertexId, f: impl FnMut(VertexId, &P)) {
-        let at = Self::place(source, self.bits);
+        let at = Self::shard_of(source, self.bits);
         with_shards!(&self.shards, shards => shards[at].each_edge(source, f));
     }
 
     pub(super) fn edges(&self) -> u64 {
         with_shards!(&self.shards, shards => shards.iter().map(Shard::edges).sum())
-    }
-
-    pub(super) fn sources(&self) -> usize {
-        with_shards!(&self.shards, shards => shards.iter().map(Shard::sources).sum())
     }
 
     pub(super) fn vertices(&self) -> usize {

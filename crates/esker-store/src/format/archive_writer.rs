@@ -1,0 +1,197 @@
+//! Writing an archive.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::archive::{
+    ALIGNMENT, ARCHIVE_MAGIC, ArchiveEntry, ArchiveHeader, SMALL_BYTES, archive_path, name_in, refused,
+};
+use super::field::Value;
+use super::header::header_page;
+use super::size::{FORMAT_VERSION, PAGE_BYTES};
+use crate::error::{Error, Result};
+use crate::io::{Disk, File, Files, Map};
+use crate::memory::reserve;
+
+/// Writes the files of a directory that does not exist yet, in a parent that does. [`Archive`](super::Archive) can open them after
+/// [`ArchiveWriter::finish`].
+#[derive(Debug)]
+pub struct ArchiveWriter {
+    disk: Arc<dyn Disk>,
+    directory: PathBuf,
+    /// By name.
+    members: Mutex<BTreeMap<String, Arc<Member>>>,
+    /// Whether the directory exists.
+    is_made: Arc<Mutex<bool>>,
+}
+
+/// A file being written.
+#[derive(Debug)]
+struct Member {
+    disk: Arc<dyn Disk>,
+    path: PathBuf,
+    is_made: Arc<Mutex<bool>>,
+    content: Mutex<MemberContent>,
+}
+
+#[derive(Debug)]
+enum MemberContent {
+    Memory(Vec<u8>),
+    File(Arc<dyn File>),
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl ArchiveWriter {
+    /// Writes files in `directory`.
+    pub fn new(disk: &Arc<dyn Disk>, directory: &Path) -> Self {
+        let (disk, directory) = (Arc::clone(disk), directory.to_owned());
+        Self { disk, directory, members: Mutex::default(), is_made: Arc::default() }
+    }
+
+    /// The directory of the files.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Writes and syncs the small files, and syncs the directory; the writer of each large file has synced it. All files are durable once the
+    /// caller has synced the parent of the directory. Writes nothing if there are no files.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn finish(&self) -> Result<()> {
+        let members = std::mem::take(&mut *locked(&self.members));
+        if members.is_empty() {
+            return Ok(());
+        }
+        let (mut content, mut list) = (vec![0; PAGE_BYTES], Vec::new());
+        for (name, member) in members {
+            let (offset, bytes) = match &mut *locked(&member.content) {
+                MemberContent::File(file) => (0, file.len()?),
+                MemberContent::Memory(bytes) => {
+                    reserve(&mut content, bytes.len() + ALIGNMENT)?;
+                    content.resize(content.len().next_multiple_of(ALIGNMENT), 0);
+                    let offset = content.len() as u64;
+                    content.append(bytes);
+                    (offset, content.len() as u64 - offset)
+                }
+            };
+            ArchiveEntry { name, offset, bytes }.put(&mut list);
+        }
+        let header = ArchiveHeader {
+            magic: ARCHIVE_MAGIC,
+            format_version: FORMAT_VERSION,
+            list_offset: content.len() as u64,
+            list_bytes: list.len() as u64,
+            list_checksum: crc32c::crc32c(&list),
+        };
+        content[..PAGE_BYTES].copy_from_slice(&header_page(&header));
+        reserve(&mut content, list.len())?;
+        content.append(&mut list);
+        if *locked(&self.is_made) {
+            self.disk.sync_directory(&self.directory)?;
+        }
+        self.disk.write(&archive_path(&self.directory), &content)
+    }
+}
+
+impl Files for ArchiveWriter {
+    fn create(&self, path: &Path) -> Result<Arc<dyn File>> {
+        let name = name_in(&self.directory, path).ok_or_else(|| refused(path, "create"))?;
+        let member = Arc::new(Member {
+            disk: Arc::clone(&self.disk),
+            path: path.to_owned(),
+            is_made: Arc::clone(&self.is_made),
+            content: Mutex::new(MemberContent::Memory(Vec::new())),
+        });
+        match locked(&self.members).insert(name.to_owned(), Arc::clone(&member)) {
+            None => Ok(Arc::new(MemberFile(member))),
+            Some(_) => Err(Error::io("create", path)(std::io::ErrorKind::AlreadyExists.into())),
+        }
+    }
+
+    fn open(&self, path: &Path) -> Result<Arc<dyn File>> {
+        Err(refused(path, "open"))
+    }
+}
+
+/// A file open for writing; it cannot be read.
+#[derive(Debug)]
+struct MemberFile(Arc<Member>);
+
+impl Member {
+    /// The file on the disk. Creates it and writes the content from memory to it if necessary.
+    fn move_to_disk(&self, content: &mut MemberContent) -> Result<Arc<dyn File>> {
+        let bytes = match content {
+            MemberContent::File(file) => return Ok(Arc::clone(file)),
+            MemberContent::Memory(bytes) => std::mem::take(bytes),
+        };
+        {
+            let mut is_made = locked(&self.is_made);
+            if !*is_made {
+                self.disk.create_directory(self.path.parent().unwrap_or(Path::new(".")))?;
+                *is_made = true;
+            }
+        }
+        let file = self.disk.create(&self.path)?;
+        file.write_at(&bytes, 0)?;
+        *content = MemberContent::File(Arc::clone(&file));
+        Ok(file)
+    }
+}
+
+impl File for MemberFile {
+    fn path(&self) -> &Path {
+        &self.0.path
+    }
+
+    fn len(&self) -> Result<u64> {
+        match &*locked(&self.0.content) {
+            MemberContent::Memory(bytes) => Ok(bytes.len() as u64),
+            MemberContent::File(file) => file.len(),
+        }
+    }
+
+    fn read_at(&self, _buffer: &mut [u8], _offset: u64) -> Result<usize> {
+        Err(refused(&self.0.path, "read"))
+    }
+
+    fn write_at(&self, bytes: &[u8], offset: u64) -> Result<()> {
+        let mut content = locked(&self.0.content);
+        let end = offset.saturating_add(bytes.len() as u64);
+        if let MemberContent::Memory(memory) = &mut *content
+            && end <= SMALL_BYTES
+        {
+            let range = offset as usize..end as usize;
+            if memory.len() < range.end {
+                let more = range.end - memory.len();
+                reserve(memory, more)?;
+                memory.resize(range.end, 0);
+            }
+            memory[range].copy_from_slice(bytes);
+            return Ok(());
+        }
+        let file = self.0.move_to_disk(&mut content)?;
+        // Release the lock: several threads may write to a large file at once.
+        drop(content);
+        file.write_at(bytes, offset)
+    }
+
+    fn set_length(&self, _bytes: u64) -> Result<()> {
+        Err(refused(&self.0.path, "set the length of"))
+    }
+
+    fn sync(&self) -> Result<()> {
+        match &*locked(&self.0.content) {
+            MemberContent::Memory(_) => Ok(()),
+            MemberContent::File(file) => file.sync(),
+        }
+    }
+
+    fn map(&self) -> Result<Map> {
+        Err(refused(&self.0.path, "map"))
+    }
+}

@@ -1,0 +1,127 @@
+//! Tests of the faulty disk: each fault of its model.
+
+use std::path::Path;
+
+use super::{Disk, Faults, FaultyDisk, Files};
+use crate::error::Error;
+
+fn path(name: &str) -> &Path {
+    Path::new(name)
+}
+
+#[test]
+fn a_crash_keeps_synced_writes_and_may_lose_or_tear_others() {
+    let mut lengths_seen = std::collections::BTreeSet::new();
+    for seed in 0..50 {
+        let disk = FaultyDisk::new(seed);
+        let file = disk.create(path("a")).unwrap();
+        file.write_at(&[1; 1000], 0).unwrap();
+        file.sync().unwrap();
+        disk.sync_directory(path(".")).unwrap();
+        file.write_at(&[2; 2000], 1000).unwrap();
+        disk.create(path("b")).unwrap();
+        disk.crash();
+        let content = disk.read(path("a")).unwrap();
+        assert_eq!(content[..1000], [1; 1000]);
+        assert!(content[1000..].iter().all(|&byte| byte == 2));
+        lengths_seen.insert((content.len(), disk.look(path("b")).unwrap().is_some()));
+    }
+    assert!(lengths_seen.contains(&(1000, false)) && lengths_seen.contains(&(3000, true)));
+    assert!(
+        lengths_seen.iter().any(|&(bytes, _)| bytes > 1000 && bytes < 3000),
+        "no write was torn in 50 crashes"
+    );
+}
+
+#[test]
+fn a_crash_may_lose_an_unsynced_truncation() {
+    let mut seen = std::collections::BTreeSet::new();
+    for seed in 0..100 {
+        let disk = FaultyDisk::new(seed);
+        disk.write(path("a"), &[1; 10]).unwrap();
+        disk.sync_directory(path(".")).unwrap();
+        let file = disk.open_for_writing(path("a")).unwrap();
+        file.set_length(4).unwrap();
+        file.write_at(&[2; 2], 4).unwrap();
+        assert_eq!(disk.read(path("a")).unwrap(), [1, 1, 1, 1, 2, 2]);
+        disk.crash();
+        seen.insert(disk.read(path("a")).unwrap());
+    }
+    let old_tail = vec![1, 1, 1, 1, 2, 2, 1, 1, 1, 1];
+    let expected = [vec![1; 4], vec![1; 10], vec![1, 1, 1, 1, 2, 2], old_tail];
+    assert!(seen == expected.into(), "{seen:?}");
+}
+
+#[test]
+fn a_later_sync_does_not_repair_a_failed_one() {
+    let mut lost = 0;
+    for seed in 0..20 {
+        let disk = FaultyDisk::new(seed);
+        let file = disk.create(path("a")).unwrap();
+        disk.sync_directory(path(".")).unwrap();
+        file.write_at(b"old", 0).unwrap();
+        disk.set_faults(Faults { fail_at: Some(1), ..Faults::default() });
+        assert!(file.sync().is_err());
+        file.write_at(b"new", 3).unwrap();
+        file.sync().unwrap();
+        assert_eq!(disk.read(path("a")).unwrap(), b"oldnew");
+        disk.crash();
+        let content = disk.read(path("a")).unwrap();
+        assert_eq!(&content[3..], b"new");
+        lost += usize::from(&content[..3] != b"old");
+    }
+    assert!(lost > 0);
+}
+
+#[test]
+fn an_unsynced_rename_leaves_exactly_one_of_the_two_names() {
+    for seed in 0..20 {
+        let disk = FaultyDisk::new(seed);
+        disk.create_directory(path("d")).unwrap();
+        disk.write(path("d/x"), b"x").unwrap();
+        disk.sync_directory(path("d")).unwrap();
+        disk.rename(path("d"), path("e")).unwrap();
+        disk.crash();
+        let (old, new) = (disk.look(path("d/x")).unwrap(), disk.look(path("e/x")).unwrap());
+        assert!(old.is_some() != new.is_some(), "exactly one of the two names exists");
+    }
+}
+
+#[test]
+fn the_chosen_operation_fails_and_space_runs_out() {
+    let disk = FaultyDisk::new(1);
+    disk.set_faults(Faults { fail_at: Some(2), space_bytes: Some(10), ..Faults::default() });
+    let file = disk.create(path("a")).unwrap();
+    assert!(matches!(file.sync(), Err(Error::Io { action: "sync", .. })));
+    file.write_at(&[7; 8], 0).unwrap();
+    let full = file.write_at(&[8; 8], 8).unwrap_err();
+    assert!(full.to_string().starts_with("cannot write to a:"), "{full}");
+    assert_eq!(file.len().unwrap(), 10);
+    assert_eq!(disk.operations(), 5);
+}
+
+#[test]
+fn reads_may_be_short_or_have_a_flipped_bit() {
+    let disk = FaultyDisk::new(3);
+    disk.write(path("a"), &[0; 5000]).unwrap();
+    disk.set_faults(Faults { short_reads: true, ..Faults::default() });
+    assert_eq!(disk.read(path("a")).unwrap(), [0; 5000]);
+    assert!(disk.operations() > 3, "one operation read the whole file");
+    disk.set_faults(Faults { flip_read_at: Some(2), ..Faults::default() });
+    let map = disk.open(path("a")).unwrap().map().unwrap();
+    assert_eq!(map.iter().map(|byte| byte.count_ones()).sum::<u32>(), 1);
+    disk.flip(path("a"), 4999, 7).unwrap();
+    assert_eq!(disk.read(path("a")).unwrap()[4999], 128);
+    assert!(disk.flip(path("a"), 5000, 0).is_err());
+}
+
+#[test]
+fn a_lock_has_one_holder_and_moves_with_its_file() {
+    let disk = FaultyDisk::new(0);
+    let lock = disk.try_lock(path("LOCK")).unwrap();
+    assert!(lock.is_some());
+    disk.rename(path("LOCK"), path("LOCK2")).unwrap();
+    assert!(disk.try_lock(path("LOCK2")).unwrap().is_none());
+    drop(lock);
+    assert!(disk.try_lock(path("LOCK2")).unwrap().is_some());
+}
