@@ -1,4 +1,4 @@
-"""The native half: not for use outside of the package."""
+"""The native half of the package, for internal use."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ class Graph:
         options: list[tuple[str, str]],
         settings: dict[str, Any],
         verify: bool,
-        reading: tuple[str | None, str | None, int | None],
+        residency: tuple[str | None, str | None, int | None],
     ) -> Answer: ...
     def pagerank(
         self, damping: float, tolerance: float, rounds_max: int, teleport: Column | None, settings: dict[str, Any]
