@@ -1,15 +1,15 @@
-//! The catalogue, for Python to make methods of.
+//! The catalogue of algorithms, from which Python makes methods.
 
 use esker::catalogue::CATALOGUE;
 use esker::graph::VertexId;
 use pyo3::prelude::*;
 
-/// An option: name, what its value is, what it does.
-type Listed = (&'static str, &'static str, &'static str);
+/// An option: name, value name, help.
+type OptionEntry = (&'static str, &'static str, &'static str);
 
-/// The algorithms: name, summary, options, whether it reads weights, whether it is for undirected graphs alone.
+/// The algorithms: name, summary, options, whether it reads weights, whether it requires an undirected graph.
 #[pyfunction]
-pub(crate) fn catalogue() -> Vec<(&'static str, &'static str, Vec<Listed>, bool, bool)> {
+pub(crate) fn catalogue() -> Vec<(&'static str, &'static str, Vec<OptionEntry>, bool, bool)> {
     let entry = |entry: &esker::catalogue::Entry| {
         let options = entry.options.iter().map(|option| (option.name, option.value, option.help)).collect();
         (entry.name, entry.summary, options, entry.weighted, entry.undirected)
@@ -17,7 +17,7 @@ pub(crate) fn catalogue() -> Vec<(&'static str, &'static str, Vec<Listed>, bool,
     CATALOGUE.iter().map(entry).collect()
 }
 
-/// Width of a vertex id in this build.
+/// Size of a vertex id in this build, in bytes.
 #[pyfunction]
 pub(crate) fn vertex_id_bytes() -> usize {
     size_of::<VertexId>()

@@ -1,4 +1,4 @@
-//! Changes to a database as people write them down: files of edges, tables of vertices, scripts.
+//! Changes to a database from user input: files of edges, tables of vertex properties, scripts.
 
 mod target;
 mod define;
@@ -13,5 +13,5 @@ pub use define::Definition;
 pub use feed::{FeedOptions, FeedReport, OnFeed, feed};
 pub use script::{ScriptReport, commit_script, quoted};
 pub use target::Target;
-pub use value::{Given, convert};
+pub use value::{InputValue, convert};
 pub use vertices::{SetReport, set_from_table, set_vertex};

@@ -1,58 +1,58 @@
-//! Values as they are given, made values of the type that a property has.
+//! Converts input values to the type of a property.
 
 use esker_store::format::{ElementType, PropertyRecord};
 use esker_store::property::PropertyValue;
 use esker_store::{Error, Result};
 
-/// A value as it is given.
+/// A value from the input.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Given<'a> {
+pub enum InputValue<'a> {
     /// An integer.
     Int(i64),
     /// A number.
     Float(f64),
-    /// A text, which may be that of a number.
+    /// Text, which can be the text of a number.
     Text(&'a [u8]),
 }
 
-/// A value of the type of a property, and whether it had to be rounded to the precision of that type.
+/// Converts a value to the type of a property; also returns whether the value was rounded to the precision of that type.
 ///
 /// # Errors
-/// [`Error::Invalid`] if the type does not hold it.
-pub fn convert<'a>(property: &PropertyRecord, given: Given<'a>) -> Result<(PropertyValue<'a>, bool)> {
+/// [`Error::Invalid`] if the type cannot represent the value.
+pub fn convert<'a>(property: &PropertyRecord, given: InputValue<'a>) -> Result<(PropertyValue<'a>, bool)> {
     let converted = match given {
-        Given::Text(text) if property.texts => Some((PropertyValue::Text(text), false)),
+        InputValue::Text(text) if property.texts => Some((PropertyValue::Text(text), false)),
         _ if property.texts => None,
-        Given::Int(value) => from_int(property.element, value),
-        Given::Float(value) => from_float(property.element, value),
-        Given::Text(text) => match number(text) {
-            Some(Given::Int(value)) => from_int(property.element, value),
-            Some(Given::Float(value)) => from_float(property.element, value),
+        InputValue::Int(value) => from_int(property.element, value),
+        InputValue::Float(value) => from_float(property.element, value),
+        InputValue::Text(text) => match number(text) {
+            Some(InputValue::Int(value)) => from_int(property.element, value),
+            Some(InputValue::Float(value)) => from_float(property.element, value),
             _ => None,
         },
     };
     converted.ok_or_else(|| {
         let given = match given {
-            Given::Int(value) => value.to_string(),
-            Given::Float(value) => value.to_string(),
-            Given::Text(text) => format!("{:?}", String::from_utf8_lossy(text)),
+            InputValue::Int(value) => value.to_string(),
+            InputValue::Float(value) => value.to_string(),
+            InputValue::Text(text) => format!("{:?}", String::from_utf8_lossy(text)),
         };
         let kind = describe(property.element, property.texts);
-        Error::Invalid(format!("the property {:?} holds {kind}, and {given} is none of those", property.name))
+        Error::Invalid(format!("property {:?} holds {kind}, but the value is {given}", property.name))
     })
 }
 
-/// What a property holds, in words.
+/// Describes the values of a property, for messages.
 pub(super) fn describe(element: ElementType, texts: bool) -> &'static str {
     use ElementType::{F32, F64, I32, I64, U8, U16, U32, U64};
     match element {
-        _ if texts => "texts",
+        _ if texts => "text",
         U8 => "integers from 0 to 255",
         U16 => "integers from 0 to 65 535",
         U32 => "integers from 0 to 2^32 - 1",
         U64 => "integers from 0 to 2^64 - 1",
-        I32 => "integers of 32 bits",
-        I64 => "integers of 64 bits",
+        I32 => "32-bit integers",
+        I64 => "64-bit integers",
         F32 | F64 => "numbers",
     }
 }
@@ -80,7 +80,7 @@ fn from_float(element: ElementType, value: f64) -> Option<(PropertyValue<'static
         ElementType::F64 => Some((PropertyValue::F64(value), false)),
         ElementType::F32 => {
             let near = value as f32;
-            // What is finite stays so.
+            // A finite value must not become infinite.
             let fits = near.is_finite() || !value.is_finite();
             fits.then_some((PropertyValue::F32(near), f64::from(near) != value))
         }
@@ -92,8 +92,8 @@ fn from_float(element: ElementType, value: f64) -> Option<(PropertyValue<'static
     }
 }
 
-/// A text as a number, if it is one; with zeros in front it is not, for they would be lost.
-pub(super) fn number(text: &[u8]) -> Option<Given<'static>> {
+/// Parses text as a number. Text with leading zeros is not a number, because the zeros would be lost.
+pub(super) fn number(text: &[u8]) -> Option<InputValue<'static>> {
     let text = std::str::from_utf8(text).ok()?.trim();
     let digits = text.strip_prefix('-').unwrap_or(text);
     let padded = digits.len() > 1 && digits.starts_with('0') && !digits.starts_with("0.");
@@ -101,17 +101,17 @@ pub(super) fn number(text: &[u8]) -> Option<Given<'static>> {
         return None;
     }
     if let Ok(value) = text.parse() {
-        return Some(Given::Int(value));
+        return Some(InputValue::Int(value));
     }
-    text.parse().ok().filter(|value: &f64| value.is_finite()).map(Given::Float)
+    text.parse().ok().filter(|value: &f64| value.is_finite()).map(InputValue::Float)
 }
 
-/// The type that a new property gets for values like these; `None`: texts. Empty ones count for nothing.
+/// The type of a new property with these values; `None` for text. Empty values are ignored.
 pub(super) fn sniff<'v>(values: impl IntoIterator<Item = &'v [u8]>) -> Option<ElementType> {
     let mut element = None;
     for value in values.into_iter().filter(|value| !value.is_empty()) {
         element = match number(value)? {
-            Given::Int(_) => element.or(Some(ElementType::I64)),
+            InputValue::Int(_) => element.or(Some(ElementType::I64)),
             _ => Some(ElementType::F64),
         };
     }
@@ -134,24 +134,24 @@ mod tests {
         let check = |element, given, expected: Option<(PropertyValue<'static>, bool)>| {
             assert_eq!(convert(&property(element, false), given).ok(), expected, "{element:?} {given:?}");
         };
-        check(I32, Given::Int(7), Some((PropertyValue::I32(7), false)));
-        check(I32, Given::Int(1 << 31), None);
-        check(I32, Given::Float(7.0), Some((PropertyValue::I32(7), false)));
-        check(I32, Given::Float(7.5), None);
-        check(I64, Given::Float(1e300), None);
-        check(U8, Given::Int(-1), None);
-        check(U64, Given::Text(b"12"), Some((PropertyValue::U64(12), false)));
-        check(F32, Given::Float(0.5), Some((PropertyValue::F32(0.5), false)));
-        check(F32, Given::Float(0.1), Some((PropertyValue::F32(0.1), true)));
-        check(F32, Given::Float(1e300), None);
-        check(F32, Given::Int((1 << 24) + 1), Some((PropertyValue::F32(16_777_216.0), true)));
-        check(F64, Given::Int(i64::MAX), Some((PropertyValue::F64(9.223_372_036_854_776e18), true)));
-        check(F64, Given::Text(b"many"), None);
-        let told = convert(&property(I32, false), Given::Float(2.5)).unwrap_err().to_string();
-        assert_eq!(told, "the property \"p\" holds integers of 32 bits, and 2.5 is none of those");
-        let text = convert(&property(U8, true), Given::Text(b"x")).unwrap();
+        check(I32, InputValue::Int(7), Some((PropertyValue::I32(7), false)));
+        check(I32, InputValue::Int(1 << 31), None);
+        check(I32, InputValue::Float(7.0), Some((PropertyValue::I32(7), false)));
+        check(I32, InputValue::Float(7.5), None);
+        check(I64, InputValue::Float(1e300), None);
+        check(U8, InputValue::Int(-1), None);
+        check(U64, InputValue::Text(b"12"), Some((PropertyValue::U64(12), false)));
+        check(F32, InputValue::Float(0.5), Some((PropertyValue::F32(0.5), false)));
+        check(F32, InputValue::Float(0.1), Some((PropertyValue::F32(0.1), true)));
+        check(F32, InputValue::Float(1e300), None);
+        check(F32, InputValue::Int((1 << 24) + 1), Some((PropertyValue::F32(16_777_216.0), true)));
+        check(F64, InputValue::Int(i64::MAX), Some((PropertyValue::F64(9.223_372_036_854_776e18), true)));
+        check(F64, InputValue::Text(b"many"), None);
+        let told = convert(&property(I32, false), InputValue::Float(2.5)).unwrap_err().to_string();
+        assert_eq!(told, "property \"p\" holds 32-bit integers, but the value is 2.5");
+        let text = convert(&property(U8, true), InputValue::Text(b"x")).unwrap();
         assert_eq!(text, (PropertyValue::Text(b"x"), false));
-        assert!(convert(&property(U8, true), Given::Int(3)).is_err());
+        assert!(convert(&property(U8, true), InputValue::Int(3)).is_err());
     }
 
     #[test]
