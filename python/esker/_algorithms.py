@@ -10,15 +10,15 @@ from ._errors import InvalidError, MistypedError
 
 #: Parameters of every algorithm: name, type, default, description.
 SETTINGS: tuple[tuple[str, str, Any, str], ...] = (
-    ("threads", "int | None", None, "Number of worker threads; by default one per processor."),
-    ("memory", "int | str | None", None, "Memory limit for the arrays of the run, such as '2GiB'; a run that needs more raises MemoryLimitError with the limit it needs."),
-    ("seed", "int", 0, "Seed of the random numbers."),
-    ("deterministic", "bool", False, "Give the same answer for any number of threads."),
-    ("progress", "bool | Callable[[Progress], object] | None", None, "True shows a progress bar; a callable is called with the progress of each round."),
-    ("verify", "bool", False, "Check the answer with a slow serial verifier."),
-    ("encoding", "str | None", None, "The encoding to read: 'lists' or 'tiles'."),
-    ("residency", "str | None", None, "How the encoding is kept in memory: 'mapped', 'pooled' or, for lists, 'headed'; see docs/memory.md."),
-    ("head", "int | None", None, "With headed lists, the number of neighbours of each vertex to keep in memory; by default as many as fit."),
+    ("threads", "int | None", None, "Worker threads; one a processor if not given."),
+    ("memory", "int | str | None", None, "The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs."),
+    ("seed", "int", 0, "Of everything random."),
+    ("deterministic", "bool", False, "The same answer for any number of threads."),
+    ("progress", "bool | Callable[[Progress], object] | None", None, "True shows a bar; a callable is told of each round."),
+    ("verify", "bool", False, "Checks the answer by a slow serial verifier."),
+    ("encoding", "str | None", None, "What is read: 'lists' or 'tiles'."),
+    ("residency", "str | None", None, "How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md."),
+    ("head", "int | None", None, "With headed lists, the neighbours of each vertex that are kept; as many as fit if not given."),
 )
 _TYPES = {
     "ID": "Id | Iterable[Id] | None",
@@ -33,7 +33,7 @@ class Option(NamedTuple):
     """An option of an algorithm."""
 
     name: str
-    """The name in the catalogue."""
+    """Its name in the catalogue."""
     value: str
     help: str
 
@@ -44,17 +44,17 @@ class Option(NamedTuple):
 
     @property
     def is_id(self) -> bool:
-        """Whether the values are vertex ids."""
+        """Whether it names vertices."""
         return self.value == "ID"
 
     @property
     def is_required(self) -> bool:
-        """Whether the option has no default."""
+        """Whether there is no default."""
         return self.is_id and "[default" not in self.help
 
     @property
     def annotation(self) -> str:
-        """The type of the parameter in Python."""
+        """Its type."""
         if self.is_required:
             return "Id | Iterable[Id]" if "several" in self.help else "Id"
         return _TYPES.get(self.value, "str | None")
@@ -119,7 +119,7 @@ ALGORITHMS: dict[str, Algorithm] = {
 
 
 def _help(text: str) -> str:
-    """The help of an option, with option names written as in Python."""
+    """The text of an option's help, with its default as Python says it."""
     return text.replace("--", "")
 
 

@@ -46,15 +46,15 @@ class Algorithms:
         Args:
             source: Vertex to begin from; may be given several times.
             parents: Also give the vertex before each on its path.
-            threads: Number of worker threads; by default one per processor.
-            memory: Memory limit for the arrays of the run, such as '2GiB'; a run that needs more raises MemoryLimitError with the limit it needs.
-            seed: Seed of the random numbers.
-            deterministic: Give the same answer for any number of threads.
-            progress: True shows a progress bar; a callable is called with the progress of each round.
-            verify: Check the answer with a slow serial verifier.
-            encoding: The encoding to read: 'lists' or 'tiles'.
-            residency: How the encoding is kept in memory: 'mapped', 'pooled' or, for lists, 'headed'; see docs/memory.md.
-            head: With headed lists, the number of neighbours of each vertex to keep in memory; by default as many as fit.
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Of everything random.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
             A :class:`esker.Result`.
@@ -72,15 +72,15 @@ class Algorithms:
             source: Vertex to begin from.
             delta: Width of a bucket [default: chosen from the weights].
             parents: Also give the vertex before each on its path.
-            threads: Number of worker threads; by default one per processor.
-            memory: Memory limit for the arrays of the run, such as '2GiB'; a run that needs more raises MemoryLimitError with the limit it needs.
-            seed: Seed of the random numbers.
-            deterministic: Give the same answer for any number of threads.
-            progress: True shows a progress bar; a callable is called with the progress of each round.
-            verify: Check the answer with a slow serial verifier.
-            encoding: The encoding to read: 'lists' or 'tiles'.
-            residency: How the encoding is kept in memory: 'mapped', 'pooled' or, for lists, 'headed'; see docs/memory.md.
-            head: With headed lists, the number of neighbours of each vertex to keep in memory; by default as many as fit.
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Of everything random.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
             A :class:`esker.Result`.
@@ -97,15 +97,15 @@ class Algorithms:
         Args:
             source: Vertex to begin from.
             parents: Also give the vertex before each on its path.
-            threads: Number of worker threads; by default one per processor.
-            memory: Memory limit for the arrays of the run, such as '2GiB'; a run that needs more raises MemoryLimitError with the limit it needs.
-            seed: Seed of the random numbers.
-            deterministic: Give the same answer for any number of threads.
-            progress: True shows a progress bar; a callable is called with the progress of each round.
-            verify: Check the answer with a slow serial verifier.
-            encoding: The encoding to read: 'lists' or 'tiles'.
-            residency: How the encoding is kept in memory: 'mapped', 'pooled' or, for lists, 'headed'; see docs/memory.md.
-            head: With headed lists, the number of neighbours of each vertex to keep in memory; by default as many as fit.
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Of everything random.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
             A :class:`esker.Result`.
@@ -122,15 +122,15 @@ class Algorithms:
         Args:
             source: Vertex to begin from.
             parents: Also give the vertex before each on its path.
-            threads: Number of worker threads; by default one per processor.
-            memory: Memory limit for the arrays of the run, such as '2GiB'; a run that needs more raises MemoryLimitError with the limit it needs.
-            seed: Seed of the random numbers.
-            deterministic: Give the same answer for any number of threads.
-            progress: True shows a progress bar; a callable is called with the progress of each round.
-            verify: Check the answer with a slow serial verifier.
-            encoding: The encoding to read: 'lists' or 'tiles'.
-            residency: How the encoding is kept in memory: 'mapped', 'pooled' or, for lists, 'headed'; see docs/memory.md.
-            head: With headed lists, the number of neighbours of each vertex to keep in memory; by default as many as fit.
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Of everything random.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
             A :class:`esker.Result`.
@@ -148,15 +148,15 @@ class Algorithms:
             source: Vertex to begin from.
             method: buckets: the widest first; rounds: as Bellman-Ford [default: buckets].
             parents: Also give the vertex before each on its path.
-            threads: Number of worker threads; by default one per processor.
-            memory: Memory limit for the arrays of the run, such as '2GiB'; a run that needs more raises MemoryLimitError with the limit it needs.
-            seed: Seed of the random numbers.
-            deterministic: Give the same answer for any number of threads.
-            progress: True shows a progress bar; a callable is called with the progress of each round.
-            verify: Check the answer with a slow serial verifier.
-            encoding: The encoding to read: 'lists' or 'tiles'.
-            residency: How the encoding is kept in memory: 'mapped', 'pooled' or, for lists, 'headed'; see docs/memory.md.
-            head: With headed lists, the number of neighbours of each vertex to keep in memory; by default as many as fit.
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Of everything random.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
             A :class:`esker.Result`.
@@ -173,15 +173,15 @@ class Algorithms:
             tolerance: Stop once all scores together change by less in a round; 0: never.
             rounds: Most rounds.
             teleport_to: Jump to this vertex; may be given several times [default: any].
-            threads: Number of worker threads; by default one per processor.
-            memory: Memory limit for the arrays of the run, such as '2GiB'; a run that needs more raises MemoryLimitError with the limit it needs.
-            seed: Seed of the random numbers.
-            deterministic: Give the same answer for any number of threads.
-            progress: True shows a progress bar; a callable is called with the progress of each round.
-            verify: Check the answer with a slow serial verifier.
-            encoding: The encoding to read: 'lists' or 'tiles'.
-            residency: How the encoding is kept in memory: 'mapped', 'pooled' or, for lists, 'headed'; see docs/memory.md.
-            head: With headed lists, the number of neighbours of each vertex to keep in memory; by default as many as fit.
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Of everything random.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
             A :class:`esker.Result`.
@@ -197,15 +197,15 @@ class Algorithms:
             source: Only paths from this vertex; may be given several times [default: from all: exact].
             samples: Only paths from this many vertices, drawn by the seed.
             scale: sum, pairs or fraction [default: sum with source, else fraction, as NetworkX normalises].
-            threads: Number of worker threads; by default one per processor.
-            memory: Memory limit for the arrays of the run, such as '2GiB'; a run that needs more raises MemoryLimitError with the limit it needs.
-            seed: Seed of the random numbers.
-            deterministic: Give the same answer for any number of threads.
-            progress: True shows a progress bar; a callable is called with the progress of each round.
-            verify: Check the answer with a slow serial verifier.
-            encoding: The encoding to read: 'lists' or 'tiles'.
-            residency: How the encoding is kept in memory: 'mapped', 'pooled' or, for lists, 'headed'; see docs/memory.md.
-            head: With headed lists, the number of neighbours of each vertex to keep in memory; by default as many as fit.
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Of everything random.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
             A :class:`esker.Result`.
@@ -220,15 +220,15 @@ class Algorithms:
         Args:
             method: union-find, or contraction: of the clusters of a decomposition, of undirected graphs [default: union-find].
             beta: Rate of the decomposition [default: 0.2].
-            threads: Number of worker threads; by default one per processor.
-            memory: Memory limit for the arrays of the run, such as '2GiB'; a run that needs more raises MemoryLimitError with the limit it needs.
-            seed: Seed of the random numbers.
-            deterministic: Give the same answer for any number of threads.
-            progress: True shows a progress bar; a callable is called with the progress of each round.
-            verify: Check the answer with a slow serial verifier.
-            encoding: The encoding to read: 'lists' or 'tiles'.
-            residency: How the encoding is kept in memory: 'mapped', 'pooled' or, for lists, 'headed'; see docs/memory.md.
-            head: With headed lists, the number of neighbours of each vertex to keep in memory; by default as many as fit.
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Of everything random.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
             A :class:`esker.Result`.
@@ -241,15 +241,15 @@ class Algorithms:
         """Strongly connected components: which vertices reach each other.
 
         Args:
-            threads: Number of worker threads; by default one per processor.
-            memory: Memory limit for the arrays of the run, such as '2GiB'; a run that needs more raises MemoryLimitError with the limit it needs.
-            seed: Seed of the random numbers.
-            deterministic: Give the same answer for any number of threads.
-            progress: True shows a progress bar; a callable is called with the progress of each round.
-            verify: Check the answer with a slow serial verifier.
-            encoding: The encoding to read: 'lists' or 'tiles'.
-            residency: How the encoding is kept in memory: 'mapped', 'pooled' or, for lists, 'headed'; see docs/memory.md.
-            head: With headed lists, the number of neighbours of each vertex to keep in memory; by default as many as fit.
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Of everything random.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
             A :class:`esker.Result`.
@@ -263,15 +263,15 @@ class Algorithms:
 
         Args:
             iterations: Number of iterations [default: 10].
-            threads: Number of worker threads; by default one per processor.
-            memory: Memory limit for the arrays of the run, such as '2GiB'; a run that needs more raises MemoryLimitError with the limit it needs.
-            seed: Seed of the random numbers.
-            deterministic: Give the same answer for any number of threads.
-            progress: True shows a progress bar; a callable is called with the progress of each round.
-            verify: Check the answer with a slow serial verifier.
-            encoding: The encoding to read: 'lists' or 'tiles'.
-            residency: How the encoding is kept in memory: 'mapped', 'pooled' or, for lists, 'headed'; see docs/memory.md.
-            head: With headed lists, the number of neighbours of each vertex to keep in memory; by default as many as fit.
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Of everything random.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
             A :class:`esker.Result`.
@@ -286,15 +286,15 @@ class Algorithms:
         Args:
             method: lists, on a copy by degree if that pays; filter: a bit an edge and no copy, of undirected graphs; sample: an estimate, of undirected graphs [default: lists].
             samples: Pairs of neighbours that method sample draws [default: 100000].
-            threads: Number of worker threads; by default one per processor.
-            memory: Memory limit for the arrays of the run, such as '2GiB'; a run that needs more raises MemoryLimitError with the limit it needs.
-            seed: Seed of the random numbers.
-            deterministic: Give the same answer for any number of threads.
-            progress: True shows a progress bar; a callable is called with the progress of each round.
-            verify: Check the answer with a slow serial verifier.
-            encoding: The encoding to read: 'lists' or 'tiles'.
-            residency: How the encoding is kept in memory: 'mapped', 'pooled' or, for lists, 'headed'; see docs/memory.md.
-            head: With headed lists, the number of neighbours of each vertex to keep in memory; by default as many as fit.
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Of everything random.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
             A :class:`esker.Result`.
@@ -307,15 +307,15 @@ class Algorithms:
         """Local clustering coefficient: how many of the possible edges between a vertex's neighbours exist.
 
         Args:
-            threads: Number of worker threads; by default one per processor.
-            memory: Memory limit for the arrays of the run, such as '2GiB'; a run that needs more raises MemoryLimitError with the limit it needs.
-            seed: Seed of the random numbers.
-            deterministic: Give the same answer for any number of threads.
-            progress: True shows a progress bar; a callable is called with the progress of each round.
-            verify: Check the answer with a slow serial verifier.
-            encoding: The encoding to read: 'lists' or 'tiles'.
-            residency: How the encoding is kept in memory: 'mapped', 'pooled' or, for lists, 'headed'; see docs/memory.md.
-            head: With headed lists, the number of neighbours of each vertex to keep in memory; by default as many as fit.
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Of everything random.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
             A :class:`esker.Result`.
@@ -328,15 +328,15 @@ class Algorithms:
         """Coreness: the largest k such that a vertex is left when all of fewer than k neighbours are removed.
 
         Args:
-            threads: Number of worker threads; by default one per processor.
-            memory: Memory limit for the arrays of the run, such as '2GiB'; a run that needs more raises MemoryLimitError with the limit it needs.
-            seed: Seed of the random numbers.
-            deterministic: Give the same answer for any number of threads.
-            progress: True shows a progress bar; a callable is called with the progress of each round.
-            verify: Check the answer with a slow serial verifier.
-            encoding: The encoding to read: 'lists' or 'tiles'.
-            residency: How the encoding is kept in memory: 'mapped', 'pooled' or, for lists, 'headed'; see docs/memory.md.
-            head: With headed lists, the number of neighbours of each vertex to keep in memory; by default as many as fit.
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Of everything random.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
             A :class:`esker.Result`.
@@ -349,15 +349,15 @@ class Algorithms:
         """Trussness of each edge: the largest k such that it is left when all in fewer than k - 2 triangles are removed.
 
         Args:
-            threads: Number of worker threads; by default one per processor.
-            memory: Memory limit for the arrays of the run, such as '2GiB'; a run that needs more raises MemoryLimitError with the limit it needs.
-            seed: Seed of the random numbers.
-            deterministic: Give the same answer for any number of threads.
-            progress: True shows a progress bar; a callable is called with the progress of each round.
-            verify: Check the answer with a slow serial verifier.
-            encoding: The encoding to read: 'lists' or 'tiles'.
-            residency: How the encoding is kept in memory: 'mapped', 'pooled' or, for lists, 'headed'; see docs/memory.md.
-            head: With headed lists, the number of neighbours of each vertex to keep in memory; by default as many as fit.
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Of everything random.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
             A :class:`esker.Result`.
@@ -371,15 +371,15 @@ class Algorithms:
 
         Args:
             k: Vertices of a clique [default: 4].
-            threads: Number of worker threads; by default one per processor.
-            memory: Memory limit for the arrays of the run, such as '2GiB'; a run that needs more raises MemoryLimitError with the limit it needs.
-            seed: Seed of the random numbers.
-            deterministic: Give the same answer for any number of threads.
-            progress: True shows a progress bar; a callable is called with the progress of each round.
-            verify: Check the answer with a slow serial verifier.
-            encoding: The encoding to read: 'lists' or 'tiles'.
-            residency: How the encoding is kept in memory: 'mapped', 'pooled' or, for lists, 'headed'; see docs/memory.md.
-            head: With headed lists, the number of neighbours of each vertex to keep in memory; by default as many as fit.
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Of everything random.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
             A :class:`esker.Result`.
@@ -393,15 +393,15 @@ class Algorithms:
 
         Args:
             epsilon: The density is at least 1 / (2 + 2 epsilon) of the largest [default: 0.001].
-            threads: Number of worker threads; by default one per processor.
-            memory: Memory limit for the arrays of the run, such as '2GiB'; a run that needs more raises MemoryLimitError with the limit it needs.
-            seed: Seed of the random numbers.
-            deterministic: Give the same answer for any number of threads.
-            progress: True shows a progress bar; a callable is called with the progress of each round.
-            verify: Check the answer with a slow serial verifier.
-            encoding: The encoding to read: 'lists' or 'tiles'.
-            residency: How the encoding is kept in memory: 'mapped', 'pooled' or, for lists, 'headed'; see docs/memory.md.
-            head: With headed lists, the number of neighbours of each vertex to keep in memory; by default as many as fit.
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Of everything random.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
             A :class:`esker.Result`.
@@ -415,15 +415,15 @@ class Algorithms:
 
         Args:
             first: Who comes first: degree (the least) or random [default: degree].
-            threads: Number of worker threads; by default one per processor.
-            memory: Memory limit for the arrays of the run, such as '2GiB'; a run that needs more raises MemoryLimitError with the limit it needs.
-            seed: Seed of the random numbers.
-            deterministic: Give the same answer for any number of threads.
-            progress: True shows a progress bar; a callable is called with the progress of each round.
-            verify: Check the answer with a slow serial verifier.
-            encoding: The encoding to read: 'lists' or 'tiles'.
-            residency: How the encoding is kept in memory: 'mapped', 'pooled' or, for lists, 'headed'; see docs/memory.md.
-            head: With headed lists, the number of neighbours of each vertex to keep in memory; by default as many as fit.
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Of everything random.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
             A :class:`esker.Result`.
@@ -439,15 +439,15 @@ class Algorithms:
             first: Who is coloured first: llf (largest log of the degree), lf (largest degree), sl (smallest last), random [default: llf].
             ties: Who of equal degree (llf, lf): random, or number, the first imported [default: random].
             passes: Passes; each after the first begins with the last colours, and may save some [default: 2].
-            threads: Number of worker threads; by default one per processor.
-            memory: Memory limit for the arrays of the run, such as '2GiB'; a run that needs more raises MemoryLimitError with the limit it needs.
-            seed: Seed of the random numbers.
-            deterministic: Give the same answer for any number of threads.
-            progress: True shows a progress bar; a callable is called with the progress of each round.
-            verify: Check the answer with a slow serial verifier.
-            encoding: The encoding to read: 'lists' or 'tiles'.
-            residency: How the encoding is kept in memory: 'mapped', 'pooled' or, for lists, 'headed'; see docs/memory.md.
-            head: With headed lists, the number of neighbours of each vertex to keep in memory; by default as many as fit.
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Of everything random.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
             A :class:`esker.Result`.
@@ -463,15 +463,15 @@ class Algorithms:
 
         Args:
             method: claims, or priorities: random ones over a filter [default: claims; priorities if deterministic].
-            threads: Number of worker threads; by default one per processor.
-            memory: Memory limit for the arrays of the run, such as '2GiB'; a run that needs more raises MemoryLimitError with the limit it needs.
-            seed: Seed of the random numbers.
-            deterministic: Give the same answer for any number of threads.
-            progress: True shows a progress bar; a callable is called with the progress of each round.
-            verify: Check the answer with a slow serial verifier.
-            encoding: The encoding to read: 'lists' or 'tiles'.
-            residency: How the encoding is kept in memory: 'mapped', 'pooled' or, for lists, 'headed'; see docs/memory.md.
-            head: With headed lists, the number of neighbours of each vertex to keep in memory; by default as many as fit.
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Of everything random.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
             A :class:`esker.Result`.
@@ -485,15 +485,15 @@ class Algorithms:
 
         Args:
             epsilon: How far apart gains may be that count as the same; more is faster [default: 0.01].
-            threads: Number of worker threads; by default one per processor.
-            memory: Memory limit for the arrays of the run, such as '2GiB'; a run that needs more raises MemoryLimitError with the limit it needs.
-            seed: Seed of the random numbers.
-            deterministic: Give the same answer for any number of threads.
-            progress: True shows a progress bar; a callable is called with the progress of each round.
-            verify: Check the answer with a slow serial verifier.
-            encoding: The encoding to read: 'lists' or 'tiles'.
-            residency: How the encoding is kept in memory: 'mapped', 'pooled' or, for lists, 'headed'; see docs/memory.md.
-            head: With headed lists, the number of neighbours of each vertex to keep in memory; by default as many as fit.
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Of everything random.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
             A :class:`esker.Result`.
@@ -509,15 +509,15 @@ class Algorithms:
 
         Args:
             bridges: Answer with the bridges instead of the vertices.
-            threads: Number of worker threads; by default one per processor.
-            memory: Memory limit for the arrays of the run, such as '2GiB'; a run that needs more raises MemoryLimitError with the limit it needs.
-            seed: Seed of the random numbers.
-            deterministic: Give the same answer for any number of threads.
-            progress: True shows a progress bar; a callable is called with the progress of each round.
-            verify: Check the answer with a slow serial verifier.
-            encoding: The encoding to read: 'lists' or 'tiles'.
-            residency: How the encoding is kept in memory: 'mapped', 'pooled' or, for lists, 'headed'; see docs/memory.md.
-            head: With headed lists, the number of neighbours of each vertex to keep in memory; by default as many as fit.
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Of everything random.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
             A :class:`esker.Result`.
@@ -533,15 +533,15 @@ class Algorithms:
 
         Args:
             method: union-find, or search: a breadth-first one of each component [default: union-find; search if deterministic].
-            threads: Number of worker threads; by default one per processor.
-            memory: Memory limit for the arrays of the run, such as '2GiB'; a run that needs more raises MemoryLimitError with the limit it needs.
-            seed: Seed of the random numbers.
-            deterministic: Give the same answer for any number of threads.
-            progress: True shows a progress bar; a callable is called with the progress of each round.
-            verify: Check the answer with a slow serial verifier.
-            encoding: The encoding to read: 'lists' or 'tiles'.
-            residency: How the encoding is kept in memory: 'mapped', 'pooled' or, for lists, 'headed'; see docs/memory.md.
-            head: With headed lists, the number of neighbours of each vertex to keep in memory; by default as many as fit.
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Of everything random.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
             A :class:`esker.Result`.
@@ -558,15 +558,15 @@ class Algorithms:
         For undirected graphs only.
 
         Args:
-            threads: Number of worker threads; by default one per processor.
-            memory: Memory limit for the arrays of the run, such as '2GiB'; a run that needs more raises MemoryLimitError with the limit it needs.
-            seed: Seed of the random numbers.
-            deterministic: Give the same answer for any number of threads.
-            progress: True shows a progress bar; a callable is called with the progress of each round.
-            verify: Check the answer with a slow serial verifier.
-            encoding: The encoding to read: 'lists' or 'tiles'.
-            residency: How the encoding is kept in memory: 'mapped', 'pooled' or, for lists, 'headed'; see docs/memory.md.
-            head: With headed lists, the number of neighbours of each vertex to keep in memory; by default as many as fit.
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Of everything random.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
             A :class:`esker.Result`.
@@ -582,15 +582,15 @@ class Algorithms:
 
         Args:
             k: Distances grow by O(k), edges are about n^(1 + 1/k) [default: the logarithm of the number of vertices].
-            threads: Number of worker threads; by default one per processor.
-            memory: Memory limit for the arrays of the run, such as '2GiB'; a run that needs more raises MemoryLimitError with the limit it needs.
-            seed: Seed of the random numbers.
-            deterministic: Give the same answer for any number of threads.
-            progress: True shows a progress bar; a callable is called with the progress of each round.
-            verify: Check the answer with a slow serial verifier.
-            encoding: The encoding to read: 'lists' or 'tiles'.
-            residency: How the encoding is kept in memory: 'mapped', 'pooled' or, for lists, 'headed'; see docs/memory.md.
-            head: With headed lists, the number of neighbours of each vertex to keep in memory; by default as many as fit.
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Of everything random.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
             A :class:`esker.Result`.
@@ -606,15 +606,15 @@ class Algorithms:
 
         Args:
             beta: About this part of the edges lies between clusters, whose radius is about log n / beta [default: 0.2].
-            threads: Number of worker threads; by default one per processor.
-            memory: Memory limit for the arrays of the run, such as '2GiB'; a run that needs more raises MemoryLimitError with the limit it needs.
-            seed: Seed of the random numbers.
-            deterministic: Give the same answer for any number of threads.
-            progress: True shows a progress bar; a callable is called with the progress of each round.
-            verify: Check the answer with a slow serial verifier.
-            encoding: The encoding to read: 'lists' or 'tiles'.
-            residency: How the encoding is kept in memory: 'mapped', 'pooled' or, for lists, 'headed'; see docs/memory.md.
-            head: With headed lists, the number of neighbours of each vertex to keep in memory; by default as many as fit.
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Of everything random.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
             A :class:`esker.Result`.
@@ -632,8 +632,8 @@ class Estimates:
         Args:
             source: Vertex to begin from; may be given several times.
             parents: Also give the vertex before each on its path.
-            threads: Number of worker threads; by default one per processor.
-            deterministic: Give the same answer for any number of threads.
+            threads: Worker threads; one a processor if not given.
+            deterministic: The same answer for any number of threads.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -649,8 +649,8 @@ class Estimates:
             source: Vertex to begin from.
             delta: Width of a bucket [default: chosen from the weights].
             parents: Also give the vertex before each on its path.
-            threads: Number of worker threads; by default one per processor.
-            deterministic: Give the same answer for any number of threads.
+            threads: Worker threads; one a processor if not given.
+            deterministic: The same answer for any number of threads.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -665,8 +665,8 @@ class Estimates:
         Args:
             source: Vertex to begin from.
             parents: Also give the vertex before each on its path.
-            threads: Number of worker threads; by default one per processor.
-            deterministic: Give the same answer for any number of threads.
+            threads: Worker threads; one a processor if not given.
+            deterministic: The same answer for any number of threads.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -681,8 +681,8 @@ class Estimates:
         Args:
             source: Vertex to begin from.
             parents: Also give the vertex before each on its path.
-            threads: Number of worker threads; by default one per processor.
-            deterministic: Give the same answer for any number of threads.
+            threads: Worker threads; one a processor if not given.
+            deterministic: The same answer for any number of threads.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -698,8 +698,8 @@ class Estimates:
             source: Vertex to begin from.
             method: buckets: the widest first; rounds: as Bellman-Ford [default: buckets].
             parents: Also give the vertex before each on its path.
-            threads: Number of worker threads; by default one per processor.
-            deterministic: Give the same answer for any number of threads.
+            threads: Worker threads; one a processor if not given.
+            deterministic: The same answer for any number of threads.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -716,8 +716,8 @@ class Estimates:
             tolerance: Stop once all scores together change by less in a round; 0: never.
             rounds: Most rounds.
             teleport_to: Jump to this vertex; may be given several times [default: any].
-            threads: Number of worker threads; by default one per processor.
-            deterministic: Give the same answer for any number of threads.
+            threads: Worker threads; one a processor if not given.
+            deterministic: The same answer for any number of threads.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -733,8 +733,8 @@ class Estimates:
             source: Only paths from this vertex; may be given several times [default: from all: exact].
             samples: Only paths from this many vertices, drawn by the seed.
             scale: sum, pairs or fraction [default: sum with source, else fraction, as NetworkX normalises].
-            threads: Number of worker threads; by default one per processor.
-            deterministic: Give the same answer for any number of threads.
+            threads: Worker threads; one a processor if not given.
+            deterministic: The same answer for any number of threads.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -749,8 +749,8 @@ class Estimates:
         Args:
             method: union-find, or contraction: of the clusters of a decomposition, of undirected graphs [default: union-find].
             beta: Rate of the decomposition [default: 0.2].
-            threads: Number of worker threads; by default one per processor.
-            deterministic: Give the same answer for any number of threads.
+            threads: Worker threads; one a processor if not given.
+            deterministic: The same answer for any number of threads.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -763,8 +763,8 @@ class Estimates:
         """Estimates the memory and the bytes of lists read by ``scc``.
 
         Args:
-            threads: Number of worker threads; by default one per processor.
-            deterministic: Give the same answer for any number of threads.
+            threads: Worker threads; one a processor if not given.
+            deterministic: The same answer for any number of threads.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -778,8 +778,8 @@ class Estimates:
 
         Args:
             iterations: Number of iterations [default: 10].
-            threads: Number of worker threads; by default one per processor.
-            deterministic: Give the same answer for any number of threads.
+            threads: Worker threads; one a processor if not given.
+            deterministic: The same answer for any number of threads.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -794,8 +794,8 @@ class Estimates:
         Args:
             method: lists, on a copy by degree if that pays; filter: a bit an edge and no copy, of undirected graphs; sample: an estimate, of undirected graphs [default: lists].
             samples: Pairs of neighbours that method sample draws [default: 100000].
-            threads: Number of worker threads; by default one per processor.
-            deterministic: Give the same answer for any number of threads.
+            threads: Worker threads; one a processor if not given.
+            deterministic: The same answer for any number of threads.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -808,8 +808,8 @@ class Estimates:
         """Estimates the memory and the bytes of lists read by ``lcc``.
 
         Args:
-            threads: Number of worker threads; by default one per processor.
-            deterministic: Give the same answer for any number of threads.
+            threads: Worker threads; one a processor if not given.
+            deterministic: The same answer for any number of threads.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -822,8 +822,8 @@ class Estimates:
         """Estimates the memory and the bytes of lists read by ``kcore``.
 
         Args:
-            threads: Number of worker threads; by default one per processor.
-            deterministic: Give the same answer for any number of threads.
+            threads: Worker threads; one a processor if not given.
+            deterministic: The same answer for any number of threads.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -836,8 +836,8 @@ class Estimates:
         """Estimates the memory and the bytes of lists read by ``truss``.
 
         Args:
-            threads: Number of worker threads; by default one per processor.
-            deterministic: Give the same answer for any number of threads.
+            threads: Worker threads; one a processor if not given.
+            deterministic: The same answer for any number of threads.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -851,8 +851,8 @@ class Estimates:
 
         Args:
             k: Vertices of a clique [default: 4].
-            threads: Number of worker threads; by default one per processor.
-            deterministic: Give the same answer for any number of threads.
+            threads: Worker threads; one a processor if not given.
+            deterministic: The same answer for any number of threads.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -866,8 +866,8 @@ class Estimates:
 
         Args:
             epsilon: The density is at least 1 / (2 + 2 epsilon) of the largest [default: 0.001].
-            threads: Number of worker threads; by default one per processor.
-            deterministic: Give the same answer for any number of threads.
+            threads: Worker threads; one a processor if not given.
+            deterministic: The same answer for any number of threads.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -881,8 +881,8 @@ class Estimates:
 
         Args:
             first: Who comes first: degree (the least) or random [default: degree].
-            threads: Number of worker threads; by default one per processor.
-            deterministic: Give the same answer for any number of threads.
+            threads: Worker threads; one a processor if not given.
+            deterministic: The same answer for any number of threads.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -898,8 +898,8 @@ class Estimates:
             first: Who is coloured first: llf (largest log of the degree), lf (largest degree), sl (smallest last), random [default: llf].
             ties: Who of equal degree (llf, lf): random, or number, the first imported [default: random].
             passes: Passes; each after the first begins with the last colours, and may save some [default: 2].
-            threads: Number of worker threads; by default one per processor.
-            deterministic: Give the same answer for any number of threads.
+            threads: Worker threads; one a processor if not given.
+            deterministic: The same answer for any number of threads.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -913,8 +913,8 @@ class Estimates:
 
         Args:
             method: claims, or priorities: random ones over a filter [default: claims; priorities if deterministic].
-            threads: Number of worker threads; by default one per processor.
-            deterministic: Give the same answer for any number of threads.
+            threads: Worker threads; one a processor if not given.
+            deterministic: The same answer for any number of threads.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -928,8 +928,8 @@ class Estimates:
 
         Args:
             epsilon: How far apart gains may be that count as the same; more is faster [default: 0.01].
-            threads: Number of worker threads; by default one per processor.
-            deterministic: Give the same answer for any number of threads.
+            threads: Worker threads; one a processor if not given.
+            deterministic: The same answer for any number of threads.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -943,8 +943,8 @@ class Estimates:
 
         Args:
             bridges: Answer with the bridges instead of the vertices.
-            threads: Number of worker threads; by default one per processor.
-            deterministic: Give the same answer for any number of threads.
+            threads: Worker threads; one a processor if not given.
+            deterministic: The same answer for any number of threads.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -958,8 +958,8 @@ class Estimates:
 
         Args:
             method: union-find, or search: a breadth-first one of each component [default: union-find; search if deterministic].
-            threads: Number of worker threads; by default one per processor.
-            deterministic: Give the same answer for any number of threads.
+            threads: Worker threads; one a processor if not given.
+            deterministic: The same answer for any number of threads.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -972,8 +972,8 @@ class Estimates:
         """Estimates the memory and the bytes of lists read by ``msf``.
 
         Args:
-            threads: Number of worker threads; by default one per processor.
-            deterministic: Give the same answer for any number of threads.
+            threads: Worker threads; one a processor if not given.
+            deterministic: The same answer for any number of threads.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -987,8 +987,8 @@ class Estimates:
 
         Args:
             k: Distances grow by O(k), edges are about n^(1 + 1/k) [default: the logarithm of the number of vertices].
-            threads: Number of worker threads; by default one per processor.
-            deterministic: Give the same answer for any number of threads.
+            threads: Worker threads; one a processor if not given.
+            deterministic: The same answer for any number of threads.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -1002,8 +1002,8 @@ class Estimates:
 
         Args:
             beta: About this part of the edges lies between clusters, whose radius is about log n / beta [default: 0.2].
-            threads: Number of worker threads; by default one per processor.
-            deterministic: Give the same answer for any number of threads.
+            threads: Worker threads; one a processor if not given.
+            deterministic: The same answer for any number of threads.
 
         Returns:
             An :class:`esker.Estimate`.

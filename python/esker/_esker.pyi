@@ -37,7 +37,7 @@ class Graph:
         options: list[tuple[str, str]],
         settings: dict[str, Any],
         verify: bool,
-        residency: tuple[str | None, str | None, int | None],
+        reading: tuple[str | None, str | None, int | None],
     ) -> Answer: ...
     def pagerank(
         self, damping: float, tolerance: float, rounds_max: int, teleport: Column | None, settings: dict[str, Any]

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use esker::change::{InputValue, convert};
+use esker::change::{Given, convert};
 use esker::graph::Cancel;
 use esker::store::Snapshot;
 use esker::store::format::{ElementType, Owner, PropertyRecord};
@@ -114,7 +114,7 @@ impl Batch {
             for at in 0..range.len() {
                 row.clear();
                 for (record, column) in records.iter().zip(&values) {
-                    let (value, rounded) = convert(record, input_value(column, at))?;
+                    let (value, rounded) = convert(record, given(column, at))?;
                     state.rounded += u64::from(rounded);
                     row.push(value);
                 }
@@ -175,8 +175,7 @@ impl Batch {
                     state.batch.set_vertex(id, name, None)?;
                     continue;
                 }
-                let (value, rounded) =
-                    convert(&record, input_value(&values, before[at] - before[range.start]))?;
+                let (value, rounded) = convert(&record, given(&values, before[at] - before[range.start]))?;
                 state.rounded += u64::from(rounded);
                 state.batch.set_vertex(id, name, Some(value))?;
             }
@@ -270,10 +269,10 @@ fn id_at(ids: &IdColumn, at: usize) -> ExternalId<'_> {
     }
 }
 
-fn input_value(values: &ValueColumn, at: usize) -> InputValue<'_> {
+fn given(values: &ValueColumn, at: usize) -> Given<'_> {
     match values {
-        ValueColumn::Int(values) => InputValue::Int(values[at]),
-        ValueColumn::Float(values) => InputValue::Float(values[at]),
-        ValueColumn::Text(values) => InputValue::Text(values.get(at)),
+        ValueColumn::Int(values) => Given::Int(values[at]),
+        ValueColumn::Float(values) => Given::Float(values[at]),
+        ValueColumn::Text(values) => Given::Text(values.get(at)),
     }
 }

@@ -21,7 +21,7 @@ use crate::column::{Column, ColumnType};
 use crate::edges::EdgeArrays;
 use crate::failure::{Failure, Outcome, invalid, mistyped};
 use crate::report::graph_facts;
-use crate::settings::{ResidencySettings, Settings, one_of, quick_run};
+use crate::settings::{Reading, Settings, brief, one_of};
 use crate::stream::ids_are_signed;
 use crate::values::{VertexValues, id_object, value_object};
 use crate::watch::watched;
@@ -51,10 +51,10 @@ impl Graph {
         options: Vec<(String, String)>,
         settings: Settings,
         verify: bool,
-        residency: ResidencySettings,
+        reading: Reading,
     ) -> Outcome<Answer> {
         let (entry, params) = (find(name)?, params(options));
-        let wish = residency.wish()?;
+        let wish = reading.wish()?;
         let means = settings.means();
         let (run, cancel, listener) = settings.run(name)?;
         let planned;
@@ -110,9 +110,9 @@ impl Graph {
         let shape = self.shape(entry, present);
         let mut estimate =
             entry.estimate(shape, &params, Resources { threads: run.threads(), deterministic })?;
-        let all = self.snapshot.num_vertices() as u64;
-        if present < all {
-            estimate.memory_bytes += Remaining::bytes(all, all - present);
+        let numbers = self.snapshot.num_vertices() as u64;
+        if present < numbers {
+            estimate.memory_bytes += Remaining::bytes(numbers, numbers - present);
         }
         let sides = if shape.directed && shape.in_edges { 2 } else { 1 };
         Ok((estimate.memory_bytes, estimate.read_bytes, shape.weighted_list_bytes() * sides))
@@ -374,9 +374,9 @@ impl Graph {
         }
     }
 
-    /// The vertices that are not removed; `None` if no vertex is removed.
+    /// The vertices that are there, if some are removed.
     fn present(&self) -> Outcome<Option<Vec<VertexId>>> {
-        let remaining = self.snapshot.remaining(&*quick_run()?)?;
+        let remaining = self.snapshot.remaining(&*brief()?)?;
         Ok(remaining.map(|remaining| remaining.origins().to_vec()))
     }
 
@@ -399,14 +399,14 @@ impl Graph {
         mut take: impl FnMut(ExternalId<'_>, Option<VertexId>) -> Outcome<T>,
     ) -> Outcome<Vec<T>> {
         let snapshot = &self.snapshot;
-        let removed = snapshot.removed(&*quick_run()?)?;
-        let mut find = |id: ExternalId<'_>| {
+        let removed = snapshot.removed(&*brief()?)?;
+        let mut seek = |id: ExternalId<'_>| {
             let found = snapshot.ids().vertex_of(id)?.filter(|&v| !removed.is_removed(v));
             take(id, found)
         };
         match column.ids(0..column.len(), snapshot.ids().is_text())? {
-            IdColumn::Int(ids) => ids.into_iter().map(|id| find(ExternalId::Int(id))).collect(),
-            IdColumn::Text(ids) => ids.iter().map(|id| find(ExternalId::Text(id))).collect(),
+            IdColumn::Int(ids) => ids.into_iter().map(|id| seek(ExternalId::Int(id))).collect(),
+            IdColumn::Text(ids) => ids.iter().map(|id| seek(ExternalId::Text(id))).collect(),
         }
     }
 
@@ -420,7 +420,7 @@ impl Graph {
         };
         let n = self.snapshot.num_vertices();
         match numbers.iter().position(|&v| v >= n as u64) {
-            Some(at) => invalid(format!("no vertex number {}: the graph has {n} vertices", numbers[at])),
+            Some(at) => invalid(format!("there is no vertex number {}: there are {n}", numbers[at])),
             None => Ok(numbers.into_iter().map(|v| vertex(v as usize)).collect()),
         }
     }

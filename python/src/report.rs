@@ -10,7 +10,7 @@ use esker::store::import::source::Rejected;
 use serde_json::{Value, json};
 
 use crate::failure::Outcome;
-use crate::settings::quick_run;
+use crate::settings::brief;
 
 fn property_type(property: &PropertyRecord) -> &'static str {
     if property.texts { "text" } else { property.element.name() }
@@ -30,7 +30,7 @@ pub(crate) fn graph_facts(snapshot: &Snapshot) -> Outcome<String> {
         "version": snapshot.version().number,
         "message": snapshot.version().message,
         "time_ms": snapshot.version().time_ms,
-        "vertices": snapshot.num_present(&*quick_run()?)?,
+        "vertices": snapshot.num_present(&*brief()?)?,
         "vertex_numbers": snapshot.num_vertices(),
         "edges": snapshot.num_edges(),
         "arcs": snapshot.num_arcs(),

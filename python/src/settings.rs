@@ -27,7 +27,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// The resources to plan a run for.
+    /// What a run is planned for, where it is to read the graph in some other way than the usual one.
     pub(crate) fn means(&self) -> Means {
         let memory_bytes = self.memory.unwrap_or_else(|| available_bytes() / 2);
         let Self { threads, deterministic, .. } = *self;
@@ -55,8 +55,8 @@ impl Settings {
     }
 }
 
-/// A cached run with one thread, for quick operations: starting a thread takes longer than looking up an id.
-pub(crate) fn quick_run() -> Outcome<Arc<Run>> {
+/// A run for what one thread does at once, kept: to start the thread of a new one takes longer than to look up an id.
+pub(crate) fn brief() -> Outcome<Arc<Run>> {
     static KEPT: Mutex<Option<(u32, Arc<Run>)>> = Mutex::new(None);
     let process = std::process::id();
     // Never wait for the lock: a thread of the parent process can have held it at the fork, and it does not exist in the child.
@@ -69,12 +69,12 @@ pub(crate) fn quick_run() -> Outcome<Arc<Run>> {
     Ok(run)
 }
 
-/// The requested encoding, residency and head length of a run.
+/// What of the graph a run reads, and how that lies in memory: names, and a number of neighbours.
 #[derive(FromPyObject)]
-pub(crate) struct ResidencySettings(Option<String>, Option<String>, Option<usize>);
+pub(crate) struct Reading(Option<String>, Option<String>, Option<usize>);
 
-impl ResidencySettings {
-    /// The request, for planning.
+impl Reading {
+    /// What is asked for.
     pub(crate) fn wish(&self) -> Outcome<Wish> {
         let Self(kept, place, head_len) = self;
         let kept = kept
@@ -179,7 +179,7 @@ pub(crate) struct ReadSettings {
 }
 
 impl ReadSettings {
-    /// The options of the reader.
+    /// The options.
     pub(crate) fn options(self) -> Outcome<ReadOptions> {
         let delimiter = match self.delimiter.as_deref().map(str::as_bytes) {
             None => None,

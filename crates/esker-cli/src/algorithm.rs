@@ -1,13 +1,13 @@
-//! Command-line options of the algorithms, built from the catalogue.
+//! The options of algorithms on the command line, made from the catalogue.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use esker::catalogue::{CATALOGUE, Params};
 
-/// The algorithm's options given by the user.
+/// The options that were given to the algorithm.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AlgorithmArgs(pub(crate) Params);
 
-/// Every distinct option of all algorithms: name, value name, and help that lists the algorithms taking it.
+/// Every option of every algorithm once: its name, what its value is, help, and who has it.
 fn options() -> Vec<(&'static str, &'static str, String)> {
     let mut options: Vec<(&'static str, &'static str, Vec<String>)> = Vec::new();
     for entry in CATALOGUE {
@@ -63,7 +63,7 @@ impl FromArgMatches for AlgorithmArgs {
     }
 }
 
-/// Help text: the name and summary of every algorithm.
+/// The names of all algorithms and what they do, for help.
 pub(crate) fn list() -> String {
     let lines: Vec<String> =
         CATALOGUE.iter().map(|entry| format!("  {:<14} {}", entry.name, entry.summary)).collect();

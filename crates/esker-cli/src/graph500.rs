@@ -62,7 +62,7 @@ pub(crate) struct Graph500Command {
     encoding: StoredEncoding,
     #[command(flatten)]
     place: PlaceArgs,
-    /// Keep the database at this path [default: a temporary database, deleted afterwards]
+    /// Keep the database under this name [default: a temporary one]
     #[arg(long, value_name = "PATH")]
     database: Option<PathBuf>,
     /// Report as JSON
@@ -149,7 +149,7 @@ impl Graph500Command {
         self.report(&benchmark, &reads, &measured)
     }
 
-    /// The requested encoding and residency; `None` for mapped lists.
+    /// How the graph is to be read; `None`: lists, mapped.
     fn wish(&self) -> Result<Option<Wish>, Failure> {
         let tiles = self.encoding == StoredEncoding::Tiles;
         let wish = self.place.wish(Some(if tiles { Kept::Tiles } else { Kept::Lists }));

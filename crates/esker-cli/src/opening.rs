@@ -40,7 +40,7 @@ pub(crate) fn open_graph(
     }
     if at.at.is_some() {
         return Err(Failure::Usage(
-            "--at selects a version of a database; files of edges have no versions".to_owned(),
+            "--at selects a version of a database; files of edges have none".to_owned(),
         ));
     }
     let temporary = TempDir::with_prefix("esker-")?;

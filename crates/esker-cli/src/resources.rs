@@ -30,7 +30,7 @@ impl ResourceArgs {
         self.memory.unwrap_or_else(|| available_bytes() / 2)
     }
 
-    /// The resources to plan a run for. Without `--memory`, mapped files can use all available memory.
+    /// What a run is planned for. If no limit is set, mapped files may take all that is available.
     pub(crate) fn means(&self, deterministic: bool) -> Means {
         let threads = match self.threads() {
             0 => std::thread::available_parallelism().map_or(1, Into::into),

@@ -50,7 +50,7 @@ impl Writing {
 pub(crate) struct Written {
     /// Counts of changed vertices and edges; `None` if there were too many changes to compare.
     pub(crate) summary: Option<DiffSummary>,
-    /// The result of freezing, if requested.
+    /// What freezing found, if it was asked for.
     frozen: Option<Frozen>,
 }
 

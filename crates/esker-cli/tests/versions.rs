@@ -271,7 +271,7 @@ fn versions_have_names_and_times_and_can_be_forgotten() {
     place.fails(1, "info f.esker --at tuesday", "tags are early, monday");
     place.fails(1, "info f.esker --at 1999-01-01", "the oldest is 1");
     place.fails(2, "info f.esker --at 2026-13-01", "is no time");
-    place.fails(2, "run wcc friends.csv --at 3", "files of edges have no versions");
+    place.fails(2, "run wcc friends.csv --at 3", "files of edges have none");
     place.fails(1, "diff f.esker 1 99", "no version 99");
 
     assert_eq!(place.ok("forget f.esker 4"), "f.esker: forgot version 4, 6 left\n");

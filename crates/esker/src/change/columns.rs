@@ -25,8 +25,8 @@ pub struct EdgeInput {
     pub notes: Vec<String>,
     /// Whether its edges are added or removed.
     pub purpose: Purpose,
-    /// For each edge property of the database, its index in the schema of the reader.
-    pub(super) indices: Vec<usize>,
+    /// For each edge property of the database, its index in the reader's schema.
+    pub(super) places: Vec<usize>,
 }
 
 /// Opens inputs of edges to add to a database or remove from it. Columns are matched by the names of properties, unless `given` names
@@ -48,7 +48,7 @@ pub fn open_edges(
         }
         let options = ends_only(base);
         let Opened { reader, notes, .. } = open_any(inputs, &options)?;
-        return Ok(EdgeInput { reader, notes, purpose, indices: Vec::new() });
+        return Ok(EdgeInput { reader, notes, purpose, places: Vec::new() });
     }
     refuse_unknown(target, given)?;
     let by_name = open_any(inputs, &by_name(target, &base)).and_then(|opened| complete(target, opened));
@@ -149,12 +149,12 @@ fn refuse_unknown(target: &Target, given: &ReadOptions) -> Result<()> {
 /// The input, if it has all edge properties of the database.
 fn complete(target: &Target, opened: Opened) -> Result<EdgeInput> {
     let schema = opened.reader.schema();
-    let indices: Vec<Option<usize>> = target
+    let places: Vec<Option<usize>> = target
         .edge_properties
         .iter()
         .map(|property| index_of(schema, &property.name, property.weight))
         .collect();
-    let missing: Vec<&str> = indices
+    let missing: Vec<&str> = places
         .iter()
         .zip(&target.edge_properties)
         .filter(|(index, _)| index.is_none())
@@ -174,8 +174,8 @@ fn complete(target: &Target, opened: Opened) -> Result<EdgeInput> {
             target.describe_edges()
         )));
     }
-    let indices = indices.into_iter().flatten().collect();
-    Ok(EdgeInput { reader: opened.reader, notes: opened.notes, purpose: Purpose::Add, indices })
+    let places = places.into_iter().flatten().collect();
+    Ok(EdgeInput { reader: opened.reader, notes: opened.notes, purpose: Purpose::Add, places })
 }
 
 fn index_of(schema: &Schema, name: &str, weight: bool) -> Option<usize> {

@@ -12,7 +12,7 @@ use esker_store::{Database, Error, Result};
 
 use super::columns::{EdgeInput, Purpose};
 use super::target::Target;
-use super::value::{InputValue, convert};
+use super::value::{Given, convert};
 
 /// Capacity of the queue of parsed blocks.
 const BLOCKS_AHEAD: usize = 4;
@@ -80,14 +80,14 @@ pub fn feed(
     options: &FeedOptions,
     report: &mut FeedReport,
 ) -> Result<()> {
-    let EdgeInput { mut reader, purpose, indices, .. } = input;
+    let EdgeInput { mut reader, purpose, places, .. } = input;
     let (total, reverse, once) = directions(target, reader.as_ref());
     let (sender, receiver) = sync_channel(BLOCKS_AHEAD);
     let mut feeder = Feeder {
         database,
         target,
         purpose,
-        indices,
+        places,
         reverse,
         once,
         options,
@@ -130,7 +130,7 @@ struct Feeder<'a> {
     database: &'a Database,
     target: &'a Target,
     purpose: Purpose,
-    indices: Vec<usize>,
+    places: Vec<usize>,
     /// Add each edge in both directions: the input is undirected, the database directed.
     reverse: bool,
     /// Skip one of the two copies of each edge: the input lists undirected edges in both directions, and the database keeps duplicates.
@@ -215,12 +215,12 @@ impl Feeder<'_> {
                 }
             }
             Purpose::Add => {
-                let mut values = Vec::with_capacity(self.indices.len());
-                for (property, &column) in self.target.edge_properties.iter().zip(&self.indices) {
-                    let given = match &rows.properties[column] {
-                        ValueColumn::Int(values) => InputValue::Int(values[index]),
-                        ValueColumn::Float(values) => InputValue::Float(values[index]),
-                        ValueColumn::Text(texts) => InputValue::Text(texts.get(index)),
+                let mut values = Vec::with_capacity(self.places.len());
+                for (property, &place) in self.target.edge_properties.iter().zip(&self.places) {
+                    let given = match &rows.properties[place] {
+                        ValueColumn::Int(values) => Given::Int(values[index]),
+                        ValueColumn::Float(values) => Given::Float(values[index]),
+                        ValueColumn::Text(texts) => Given::Text(texts.get(index)),
                     };
                     let (value, rounded) = convert(property, given).map_err(|error| {
                         Error::Invalid(format!(
@@ -268,7 +268,7 @@ fn length(ids: &IdColumn) -> usize {
     }
 }
 
-/// The id at `index`, in the type of the database's ids: an integer becomes text, written to `buffer`, if they are text.
+/// An id as one of the kind that the database has; a number becomes a text in `buffer`.
 fn id_at<'a>(ids: &'a IdColumn, index: usize, texts: bool, buffer: &'a mut String) -> ExternalId<'a> {
     match ids {
         IdColumn::Text(ids) => ExternalId::Text(ids.get(index)),

@@ -22,7 +22,7 @@ use esker_store::property::PropertyValue;
 use esker_store::{Batch, Database, Error, Result};
 
 use super::target::Target;
-use super::value::{InputValue, convert, number};
+use super::value::{Given, convert, number};
 use super::vertices::Definitions;
 
 /// Report of [`commit_script`].
@@ -173,8 +173,7 @@ impl ScriptParser<'_> {
                     quoted(property.name.as_bytes())
                 ));
             };
-            let (value, rounded) =
-                convert(property, InputValue::Text(value.text.as_bytes())).map_err(reason)?;
+            let (value, rounded) = convert(property, Given::Text(value.text.as_bytes())).map_err(reason)?;
             self.report.rounded += u64::from(rounded);
             converted.push(value);
         }
@@ -195,12 +194,12 @@ impl ScriptParser<'_> {
             let bytes = value.text.as_bytes();
             let element = match number(bytes) {
                 _ if value.quoted => None,
-                Some(InputValue::Int(_)) => Some(ElementType::I64),
+                Some(Given::Int(_)) => Some(ElementType::I64),
                 Some(_) => Some(ElementType::F64),
                 None => None,
             };
             let property = self.definitions.define(&mut self.batch, name, element);
-            let (value, rounded) = convert(&property, InputValue::Text(bytes)).map_err(reason)?;
+            let (value, rounded) = convert(&property, Given::Text(bytes)).map_err(reason)?;
             self.report.rounded += u64::from(rounded);
             self.batch.set_vertex(id, name, Some(value)).map_err(reason)?;
         }

@@ -6,7 +6,7 @@ use esker_store::{Error, Result};
 
 /// A value from the input.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum InputValue<'a> {
+pub enum Given<'a> {
     /// An integer.
     Int(i64),
     /// A number.
@@ -19,23 +19,23 @@ pub enum InputValue<'a> {
 ///
 /// # Errors
 /// [`Error::Invalid`] if the type cannot represent the value.
-pub fn convert<'a>(property: &PropertyRecord, given: InputValue<'a>) -> Result<(PropertyValue<'a>, bool)> {
+pub fn convert<'a>(property: &PropertyRecord, given: Given<'a>) -> Result<(PropertyValue<'a>, bool)> {
     let converted = match given {
-        InputValue::Text(text) if property.texts => Some((PropertyValue::Text(text), false)),
+        Given::Text(text) if property.texts => Some((PropertyValue::Text(text), false)),
         _ if property.texts => None,
-        InputValue::Int(value) => from_int(property.element, value),
-        InputValue::Float(value) => from_float(property.element, value),
-        InputValue::Text(text) => match number(text) {
-            Some(InputValue::Int(value)) => from_int(property.element, value),
-            Some(InputValue::Float(value)) => from_float(property.element, value),
+        Given::Int(value) => from_int(property.element, value),
+        Given::Float(value) => from_float(property.element, value),
+        Given::Text(text) => match number(text) {
+            Some(Given::Int(value)) => from_int(property.element, value),
+            Some(Given::Float(value)) => from_float(property.element, value),
             _ => None,
         },
     };
     converted.ok_or_else(|| {
         let given = match given {
-            InputValue::Int(value) => value.to_string(),
-            InputValue::Float(value) => value.to_string(),
-            InputValue::Text(text) => format!("{:?}", String::from_utf8_lossy(text)),
+            Given::Int(value) => value.to_string(),
+            Given::Float(value) => value.to_string(),
+            Given::Text(text) => format!("{:?}", String::from_utf8_lossy(text)),
         };
         let kind = describe(property.element, property.texts);
         Error::Invalid(format!("property {:?} holds {kind}, but the value is {given}", property.name))
@@ -93,7 +93,7 @@ fn from_float(element: ElementType, value: f64) -> Option<(PropertyValue<'static
 }
 
 /// Parses text as a number. Text with leading zeros is not a number, because the zeros would be lost.
-pub(super) fn number(text: &[u8]) -> Option<InputValue<'static>> {
+pub(super) fn number(text: &[u8]) -> Option<Given<'static>> {
     let text = std::str::from_utf8(text).ok()?.trim();
     let digits = text.strip_prefix('-').unwrap_or(text);
     let padded = digits.len() > 1 && digits.starts_with('0') && !digits.starts_with("0.");
@@ -101,9 +101,9 @@ pub(super) fn number(text: &[u8]) -> Option<InputValue<'static>> {
         return None;
     }
     if let Ok(value) = text.parse() {
-        return Some(InputValue::Int(value));
+        return Some(Given::Int(value));
     }
-    text.parse().ok().filter(|value: &f64| value.is_finite()).map(InputValue::Float)
+    text.parse().ok().filter(|value: &f64| value.is_finite()).map(Given::Float)
 }
 
 /// The type of a new property with these values; `None` for text. Empty values are ignored.
@@ -111,7 +111,7 @@ pub(super) fn sniff<'v>(values: impl IntoIterator<Item = &'v [u8]>) -> Option<El
     let mut element = None;
     for value in values.into_iter().filter(|value| !value.is_empty()) {
         element = match number(value)? {
-            InputValue::Int(_) => element.or(Some(ElementType::I64)),
+            Given::Int(_) => element.or(Some(ElementType::I64)),
             _ => Some(ElementType::F64),
         };
     }
@@ -134,24 +134,24 @@ mod tests {
         let check = |element, given, expected: Option<(PropertyValue<'static>, bool)>| {
             assert_eq!(convert(&property(element, false), given).ok(), expected, "{element:?} {given:?}");
         };
-        check(I32, InputValue::Int(7), Some((PropertyValue::I32(7), false)));
-        check(I32, InputValue::Int(1 << 31), None);
-        check(I32, InputValue::Float(7.0), Some((PropertyValue::I32(7), false)));
-        check(I32, InputValue::Float(7.5), None);
-        check(I64, InputValue::Float(1e300), None);
-        check(U8, InputValue::Int(-1), None);
-        check(U64, InputValue::Text(b"12"), Some((PropertyValue::U64(12), false)));
-        check(F32, InputValue::Float(0.5), Some((PropertyValue::F32(0.5), false)));
-        check(F32, InputValue::Float(0.1), Some((PropertyValue::F32(0.1), true)));
-        check(F32, InputValue::Float(1e300), None);
-        check(F32, InputValue::Int((1 << 24) + 1), Some((PropertyValue::F32(16_777_216.0), true)));
-        check(F64, InputValue::Int(i64::MAX), Some((PropertyValue::F64(9.223_372_036_854_776e18), true)));
-        check(F64, InputValue::Text(b"many"), None);
-        let told = convert(&property(I32, false), InputValue::Float(2.5)).unwrap_err().to_string();
+        check(I32, Given::Int(7), Some((PropertyValue::I32(7), false)));
+        check(I32, Given::Int(1 << 31), None);
+        check(I32, Given::Float(7.0), Some((PropertyValue::I32(7), false)));
+        check(I32, Given::Float(7.5), None);
+        check(I64, Given::Float(1e300), None);
+        check(U8, Given::Int(-1), None);
+        check(U64, Given::Text(b"12"), Some((PropertyValue::U64(12), false)));
+        check(F32, Given::Float(0.5), Some((PropertyValue::F32(0.5), false)));
+        check(F32, Given::Float(0.1), Some((PropertyValue::F32(0.1), true)));
+        check(F32, Given::Float(1e300), None);
+        check(F32, Given::Int((1 << 24) + 1), Some((PropertyValue::F32(16_777_216.0), true)));
+        check(F64, Given::Int(i64::MAX), Some((PropertyValue::F64(9.223_372_036_854_776e18), true)));
+        check(F64, Given::Text(b"many"), None);
+        let told = convert(&property(I32, false), Given::Float(2.5)).unwrap_err().to_string();
         assert_eq!(told, "property \"p\" holds 32-bit integers, but the value is 2.5");
-        let text = convert(&property(U8, true), InputValue::Text(b"x")).unwrap();
+        let text = convert(&property(U8, true), Given::Text(b"x")).unwrap();
         assert_eq!(text, (PropertyValue::Text(b"x"), false));
-        assert!(convert(&property(U8, true), InputValue::Int(3)).is_err());
+        assert!(convert(&property(U8, true), Given::Int(3)).is_err());
     }
 
     #[test]

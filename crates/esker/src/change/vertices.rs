@@ -9,7 +9,7 @@ use esker_store::import::input::{Input, expand};
 use esker_store::{Batch, Database, Error, Result};
 
 use super::target::Target;
-use super::value::{InputValue, convert, describe, number, sniff};
+use super::value::{Given, convert, describe, number, sniff};
 
 /// Report of [`set_from_table`] and [`set_vertex`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -135,7 +135,7 @@ pub fn set_vertex(
 ) -> Result<SetReport> {
     let mut setter = Setter::new(database, target, add_missing);
     let element = |value: &str| match number(value.as_bytes()) {
-        Some(InputValue::Int(_)) => Some(ElementType::I64),
+        Some(Given::Int(_)) => Some(ElementType::I64),
         Some(_) => Some(ElementType::F64),
         None => None,
     };
@@ -196,7 +196,7 @@ impl<'a> Setter<'a> {
                 self.report.unset += 1;
                 continue;
             }
-            let (value, rounded) = convert(property, InputValue::Text(value))?;
+            let (value, rounded) = convert(property, Given::Text(value))?;
             self.batch.set_vertex(id, &property.name, Some(value))?;
             self.report.rounded += u64::from(rounded);
             self.report.set += 1;

@@ -153,8 +153,8 @@ impl Benchmark {
         &self.snapshot
     }
 
-    /// Plans how searches read the graph, within the memory left by [`validation_bytes`]. `paths`: whether kernel 3 runs too, which
-    /// also reads lengths. Without a plan, searches read mapped lists.
+    /// Says how searches read the graph, of what memory is left beside the validation: see [`validation_bytes`]; `paths`: whether there will
+    /// be shortest paths too, which read lengths. Otherwise they read the lists, mapped.
     ///
     /// # Errors
     /// Those of [`plan()`].

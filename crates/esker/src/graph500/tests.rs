@@ -61,7 +61,7 @@ fn every_residency_gives_valid_trees() {
     }
     let little = Means { memory_bytes: 1 << 20, mapped_bytes: 1 << 20, ..means };
     assert!(benchmark.place(&wishes[1], &little, true).is_err());
-    // Searches alone need less memory: they do not read lengths.
+    // Searches alone take less: lengths are not read.
     let headed = Wish { place: Some(Place::Headed), ..Wish::default() };
     let least = |paths: bool, benchmark: &mut Benchmark| {
         let plan = benchmark.place(&headed, &means, paths).unwrap();
