@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ._algorithms import ALGORITHMS
-    from ._database import Batch, Database, Difference, ImportReport, Version, create, from_edges, import_, open
+    from ._batch import Batch
+    from ._database import Database
+    from ._edges import EdgeTable
     from ._errors import (
         Cancelled,
         ClosedError,
@@ -36,30 +38,32 @@ if TYPE_CHECKING:
         VertexNotFoundError,
         WrongAnswerError,
     )
-    from ._graph import EdgeTable, Estimate, Graph
+    from ._graph import Estimate, Graph
+    from ._opening import create, from_edges, import_, open
     from ._progress import Progress
+    from ._reports import Difference, ImportReport, Version
     from ._result import Column, Result
 
 __version__ = "0.1.0"
 
-#: Where everything is. It is imported when it is first used: NetworkX looks into this package whenever it is imported itself.
+#: The module of each public name. Modules are imported on first use, because NetworkX imports this package whenever it is imported itself.
 _HOMES = {
     "ALGORITHMS": "_algorithms",
-    "Batch": "_database",
+    "Batch": "_batch",
     "Cancelled": "_errors",
     "ClosedError": "_errors",
     "Column": "_result",
     "CorruptError": "_errors",
     "Database": "_database",
-    "Difference": "_database",
-    "EdgeTable": "_graph",
+    "Difference": "_reports",
+    "EdgeTable": "_edges",
     "Error": "_errors",
     "EskerWarning": "_errors",
     "Estimate": "_graph",
     "ExistsError": "_errors",
     "ForkedError": "_errors",
     "Graph": "_graph",
-    "ImportReport": "_database",
+    "ImportReport": "_reports",
     "InputError": "_errors",
     "InvalidError": "_errors",
     "MemoryLimitError": "_errors",
@@ -72,14 +76,14 @@ _HOMES = {
     "Result": "_result",
     "StorageError": "_errors",
     "UnsuitableError": "_errors",
-    "Version": "_database",
+    "Version": "_reports",
     "VersionNotFoundError": "_errors",
     "VertexNotFoundError": "_errors",
     "WrongAnswerError": "_errors",
-    "create": "_database",
-    "from_edges": "_database",
-    "import_": "_database",
-    "open": "_database",
+    "create": "_opening",
+    "from_edges": "_opening",
+    "import_": "_opening",
+    "open": "_opening",
 }
 
 __all__ = [

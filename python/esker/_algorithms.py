@@ -1,4 +1,4 @@
-"""The algorithms as methods, made from the catalogue of the native half: a new entry there is a new method here."""
+"""Methods for the algorithms, generated from the catalogue of the native half."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Callable, NamedTuple
 from . import _esker
 from ._errors import InvalidError, MistypedError
 
-#: What each run takes besides the options of its algorithm: name, type, default, what it does.
+#: Parameters of every algorithm: name, type, default, description.
 SETTINGS: tuple[tuple[str, str, Any, str], ...] = (
     ("threads", "int | None", None, "Worker threads; one a processor if not given."),
     ("memory", "int | str | None", None, "The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs."),
@@ -39,7 +39,7 @@ class Option(NamedTuple):
 
     @property
     def keyword(self) -> str:
-        """Its name in Python."""
+        """The name of the parameter in Python."""
         return self.name.replace("-", "_")
 
     @property
@@ -71,11 +71,11 @@ class Algorithm(NamedTuple):
 
     @property
     def method(self) -> str:
-        """Its name in Python."""
+        """The name of the method in Python."""
         return self.name.replace("-", "_")
 
     def texts(self, given: dict[str, Any], to_text: Callable[[Any], str]) -> list[tuple[str, str]]:
-        """Options as names and texts, as the native half takes them. ``to_text`` checks an id and writes it down."""
+        """Options as pairs of name and text, for the native half. ``to_text`` checks an id and formats it."""
         texts = []
         for option in self.options:
             value = given.get(option.keyword)
@@ -99,16 +99,16 @@ class Algorithm(NamedTuple):
 def _text(option: Option, value: Any) -> str:
     if option.value in ("N", "COUNT"):
         if isinstance(value, bool) or not hasattr(value, "__index__"):
-            raise MistypedError(f"{option.keyword} is a whole number, not {type(value).__name__}")
+            raise MistypedError(f"{option.keyword} must be an integer, not {type(value).__name__}")
         if value.__index__() < 0:
-            raise InvalidError(f"{option.keyword} is not negative")
+            raise InvalidError(f"{option.keyword} must not be negative, but is {value}")
         return str(value.__index__())
     if option.value == "NUMBER":
         if isinstance(value, (bool, str, bytes)) or not hasattr(value, "__float__"):
-            raise MistypedError(f"{option.keyword} is a number, not {type(value).__name__}")
+            raise MistypedError(f"{option.keyword} must be a number, not {type(value).__name__}")
         return repr(float(value))
     if not isinstance(value, str):
-        raise MistypedError(f"{option.keyword} is a text, not {type(value).__name__}")
+        raise MistypedError(f"{option.keyword} must be a string, not {type(value).__name__}")
     return value
 
 
@@ -127,12 +127,12 @@ def document(algorithm: Algorithm, estimating: bool) -> str:
     """The docstring of a method."""
     lines = [algorithm.summary.rstrip(".") + ".", ""]
     if estimating:
-        lines[0] = f"What ``{algorithm.method}`` will need: memory and bytes of lists read."
+        lines[0] = f"Estimates the memory and the bytes of lists read by ``{algorithm.method}``."
     else:
         if algorithm.weighted:
-            lines += ["Reads the weights of edges; where there are none, each edge counts 1.", ""]
+            lines += ["Uses the weights of edges; without weights, every edge has weight 1.", ""]
         if algorithm.undirected:
-            lines += ["For undirected graphs.", ""]
+            lines += ["For undirected graphs only.", ""]
     lines.append("Args:")
     for option in algorithm.options:
         lines.append(f"    {option.keyword}: {_help(option.help).rstrip('.')}.")
@@ -142,14 +142,14 @@ def document(algorithm: Algorithm, estimating: bool) -> str:
     lines.append("    An :class:`esker.Estimate`." if estimating else "    A :class:`esker.Result`.")
     lines += [
         "",
-        f"Method, source, work and memory are in the header of ``{algorithm.name.replace('-', '_')}`` in",
-        "``crates/esker-algo/src/algorithm``; ``esker.Graph.estimate`` tells the memory for a graph.",
+        f"The header of ``{algorithm.name.replace('-', '_')}`` in ``crates/esker-algo/src/algorithm`` describes",
+        "method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.",
     ]
     return "\n".join(lines)
 
 
 def signature(algorithm: Algorithm, estimating: bool) -> inspect.Signature:
-    """The signature of a method: ids by position or name, everything else by name."""
+    """The signature of a method: sources by position or name, all other parameters by name only."""
     Kind = inspect.Parameter
     parameters = [Kind("self", Kind.POSITIONAL_OR_KEYWORD)]
     ids = sorted((o for o in algorithm.options if o.is_id and o.name == "source"), key=lambda o: not o.is_required)
@@ -196,7 +196,7 @@ class Algorithms:
 
 
 class Estimates:
-    """What the algorithms of the catalogue will need, by the same methods: ``g.estimate.pagerank()``."""
+    """Estimates for the algorithms of the catalogue, by methods of the same names: ``g.estimate.pagerank()``."""
 
     __slots__ = ()
 

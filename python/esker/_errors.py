@@ -1,48 +1,48 @@
-"""The exceptions of Esker: a tree under :class:`Error`, each also of Python's own type where there is one."""
+"""The exceptions of Esker. All derive from :class:`Error`, and also from the matching built-in exception if there is one."""
 
 from __future__ import annotations
 
 
 class Error(Exception):
-    """What all exceptions of Esker are."""
+    """Base class of all exceptions of Esker."""
 
-    def __str__(self) -> str:  # KeyError would show the representation of its message
+    def __str__(self) -> str:  # KeyError would show the message in quotes
         return str(self.args[0]) if self.args else ""
 
 
 class InvalidError(Error, ValueError):
-    """An argument makes no sense for this graph or database; the message says what would."""
+    """An argument is invalid for this graph or database; the message says what is accepted."""
 
 
 class MistypedError(Error, TypeError):
-    """An argument is of the wrong type: floats as ids, say, or texts where ids are integers."""
+    """An argument has the wrong type, such as floats as ids, or strings if ids are integers."""
 
 
 class NotFoundError(Error, FileNotFoundError):
-    """There is no such file or database."""
+    """The file or database does not exist."""
 
 
 class ExistsError(Error, FileExistsError):
-    """Something stands where a database or file is to be made."""
+    """The path of a new database or file already exists."""
 
 
 class PermissionDeniedError(Error, PermissionError):
-    """The operating system does not allow it."""
+    """The operating system denied permission."""
 
 
 class StorageError(Error, OSError):
-    """The operating system refused an operation on a file; ``errno`` and ``filename`` say which."""
+    """An operation on a file failed; ``errno`` and ``filename`` give the error and the file."""
 
 
 class CorruptError(Error):
-    """A file of a database is not what was written; ``path`` and ``offset`` say where."""
+    """A file of a database is damaged; ``path`` and ``offset`` give the place."""
 
     path: str = ""
     offset: int = 0
 
 
 class InputError(Error, ValueError):
-    """An input could not be understood; ``path``, ``line``, ``text`` and ``reason`` say where and why."""
+    """An input is malformed; ``path``, ``line``, ``text`` and ``reason`` say where and why."""
 
     path: str = ""
     line: int | None = None
@@ -55,19 +55,19 @@ class VertexNotFoundError(Error, KeyError):
 
 
 class VersionNotFoundError(Error, KeyError):
-    """There is no such version, tag, or version so old."""
+    """No version has the number or tag, or all versions are newer than the time."""
 
 
 class PropertyNotFoundError(Error, KeyError):
-    """There is no property of the name."""
+    """No property or column has the name."""
 
 
 class UnsuitableError(Error, ValueError):
-    """The graph does not allow the computation: it is directed, say, or weights are negative."""
+    """The graph or the result is unsuitable for the operation: directed, for example, or with negative weights."""
 
 
 class MemoryLimitError(Error, MemoryError):
-    """The run does not fit its memory; ``needed_bytes`` would suffice, and ``limit_bytes`` is what it was given."""
+    """The run does not fit the memory limit ``limit_bytes``; a limit of ``needed_bytes`` would suffice."""
 
     needed_bytes: int = 0
     limit_bytes: int = 0
@@ -78,7 +78,7 @@ class ClosedError(Error, ValueError):
 
 
 class ReadOnlyError(Error, PermissionError):
-    """The database is open for reading."""
+    """The database is open for reading only."""
 
 
 class ForkedError(Error, RuntimeError):
@@ -90,8 +90,8 @@ class Cancelled(Error, KeyboardInterrupt):
 
 
 class WrongAnswerError(Error, AssertionError):
-    """``verify=True`` found an answer wrong: a defect of Esker."""
+    """The verifier (``verify=True``) rejected an answer: a bug in Esker."""
 
 
 class EskerWarning(UserWarning):
-    """What all warnings of Esker are."""
+    """Category of all warnings of Esker."""

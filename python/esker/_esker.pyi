@@ -1,4 +1,4 @@
-"""The native half: not for use outside of the package."""
+"""The native half of the package, for internal use."""
 
 from typing import Any
 

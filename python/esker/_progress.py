@@ -1,4 +1,4 @@
-"""Progress bars: of tqdm or rich where they are installed, a plain line where not, or a callback."""
+"""Progress reports: a bar of tqdm or rich if installed, else a line of text, or a callback."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from ._errors import MistypedError
 
 
 class Progress(NamedTuple):
-    """What a callback is told."""
+    """The argument of a progress callback."""
 
     stage: str
-    """What is being done."""
+    """The name of the current stage."""
     fraction: float | None
-    """How much of the stage is done, 0 to 1, if that can be known."""
+    """The fraction of the stage that is done, 0 to 1; ``None`` if unknown."""
     round: int | None
     """The round of an algorithm, from 1."""
     count: int
-    """Vertices that are active in the round, or edges read so far."""
+    """Number of active vertices in the round, or of edges read so far."""
 
 
 @contextlib.contextmanager
 def listening(progress: Any, name: str) -> Iterator[Callable[..., None] | None]:
-    """What the native half calls, for the option ``progress``."""
+    """The callback for the native half that implements the option ``progress``."""
     if progress is None or progress is False:
         yield None
     elif callable(progress):
-        yield lambda *told: progress(Progress(*told)) and None
+        yield lambda *args: progress(Progress(*args)) and None
     elif progress is not True:
-        raise MistypedError(f"progress is True, False or something to call, not {type(progress).__name__}")
+        raise MistypedError(f"progress must be True, False or a callable, not {type(progress).__name__}")
     else:
         bar = _bar(name)
         try:
-            yield lambda *told: bar.show(Progress(*told))
+            yield lambda *args: bar.show(Progress(*args))
         finally:
             bar.close()
 
@@ -49,8 +49,8 @@ def _bar(name: str) -> Any:
     return _Plain(name)
 
 
-def _remark(told: Progress) -> str:
-    return f"{told.count:,} active" if told.round else f"{told.count:,} edges"
+def _count_text(now: Progress) -> str:
+    return f"{now.count:,} active" if now.round else f"{now.count:,} edges"
 
 
 class _Tqdm:
@@ -60,14 +60,14 @@ class _Tqdm:
         self._new, self._bar, self._name = tqdm, None, name
         self._stage = ""
 
-    def show(self, told: Progress) -> None:
-        if self._bar is None or told.stage != self._stage:
+    def show(self, now: Progress) -> None:
+        if self._bar is None or now.stage != self._stage:
             self.close()
-            self._stage = told.stage
-            known = told.fraction is not None
-            self._bar = self._new(desc=told.stage, total=100 if known else None, unit="%" if known else " rounds")
-        at = told.round or round(100 * (told.fraction or 0.0))
-        self._bar.set_postfix_str(_remark(told), refresh=False)
+            self._stage = now.stage
+            known = now.fraction is not None
+            self._bar = self._new(desc=now.stage, total=100 if known else None, unit="%" if known else " rounds")
+        at = now.round or round(100 * (now.fraction or 0.0))
+        self._bar.set_postfix_str(_count_text(now), refresh=False)
         self._bar.update(max(0, at - self._bar.n))
 
     def close(self) -> None:
@@ -84,10 +84,10 @@ class _Rich:
         self._task = self._bars.add_task(name, total=None)
         self._bars.start()
 
-    def show(self, told: Progress) -> None:
-        total = 100 if told.fraction is not None else None
-        at = told.round or 100 * (told.fraction or 0.0)
-        text = f"{told.stage}, {_remark(told)}"
+    def show(self, now: Progress) -> None:
+        total = 100 if now.fraction is not None else None
+        at = now.round or 100 * (now.fraction or 0.0)
+        text = f"{now.stage}, {_count_text(now)}"
         self._bars.update(self._task, total=total, completed=at, description=text)
 
     def close(self) -> None:
@@ -98,12 +98,12 @@ class _Plain:
     def __init__(self, name: str) -> None:
         self._next, self._shown = time.monotonic() + 0.5, False
 
-    def show(self, told: Progress) -> None:
+    def show(self, now: Progress) -> None:
         if time.monotonic() < self._next:
             return
         self._next, self._shown = time.monotonic() + 0.2, True
-        done = f"round {told.round}" if told.round else f"{100 * (told.fraction or 0.0):.0f} %"
-        sys.stderr.write(f"\r{told.stage}: {done}, {_remark(told)}\x1b[K")
+        done = f"round {now.round}" if now.round else f"{100 * (now.fraction or 0.0):.0f} %"
+        sys.stderr.write(f"\r{now.stage}: {done}, {_count_text(now)}\x1b[K")
         sys.stderr.flush()
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Answers of algorithms."""
+"""Results of algorithms."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
 
 _NONE = (1 << 8 * _esker.vertex_id_bytes()) - 1
 _UNKNOWN: Any = object()
-#: What stands for "no value" in the array of a kind; among floats it is infinity or NaN.
+#: The marker for "no value" in arrays of each kind; in floats it is infinity or NaN.
 _MISSING = {"vertex": _NONE, "index": _NONE, "integer": (1 << 63) - 1, "count": (1 << 64) - 1}
 
 
 class Column:
     """One column of a :class:`Result`: a value for each row."""
 
-    __slots__ = ("_result", "_place", "name", "kind", "ranking")
+    __slots__ = ("_result", "_index", "name", "kind", "ranking")
 
-    def __init__(self, result: Result, place: int, name: str, kind: str, ranking: str) -> None:
-        self._result, self._place = result, place
+    def __init__(self, result: Result, index: int, name: str, kind: str, ranking: str) -> None:
+        self._result, self._index = result, index
         self.name: str = name
-        """What the values are: ``rank``, ``depth``, ``component`` ..."""
+        """The name: ``rank``, ``depth``, ``component`` and so on."""
         self.kind: str = kind
         """``vertex``, ``index``, ``integer``, ``count`` or ``float``."""
         self.ranking: str = ranking
-        """``largest`` or ``groups``: what the head of it is."""
+        """How :meth:`Result.top` ranks the rows: ``largest`` (by value) or ``groups`` (by size of the group)."""
 
     def __len__(self) -> int:
         return len(self._result)
@@ -44,17 +44,17 @@ class Column:
     def _raw(self) -> numpy.ndarray:
         import numpy
 
-        return numpy.asarray(self._result._native.column(self._place))
+        return numpy.asarray(self._result._native.column(self._index))
 
     def to_numpy(self, *, dense: bool = False) -> numpy.ndarray:
-        """The values, read-only.
+        """The values as a read-only array.
 
-        Nothing is copied where the numbering of the vertices is that of the ids. Element ``i`` belongs to row ``i`` of
-        :meth:`Result.ids`; where ids are the integers from 0 on, that is the vertex ``i``. Columns of vertices hold ids.
+        Element ``i`` belongs to row ``i`` of :meth:`Result.ids`; if ids are the integers from 0, it belongs to the vertex with id ``i``. Columns of
+        vertices contain ids. The values are not copied if the order of vertices is the order of ids.
 
         Args:
-            dense: In the order and numbering of the vertices: never copies. Element ``i`` belongs to vertex number ``i`` (to
-                ``Result.vertices[i]``), and columns of vertices hold numbers of vertices.
+            dense: Use the internal order and numbers of vertices, which never copies. Element ``i`` belongs to the vertex number
+                ``Result.vertices[i]``, which is ``i`` if no vertex is removed, and columns of vertices contain vertex numbers.
         """
         raw = self._raw()
         if dense:
@@ -68,7 +68,7 @@ class Column:
         return raw
 
     def is_missing(self, *, dense: bool = False) -> numpy.ndarray:
-        """Where there is no value (unreached, say), in the order of :meth:`to_numpy`."""
+        """Whether each value is missing (unreached, for example), in the order of :meth:`to_numpy`."""
         import numpy
 
         raw = self._raw()
@@ -82,8 +82,8 @@ class Column:
 
         return numpy.array(self.to_numpy(), dtype=dtype, copy=copy)
 
-    def _value(self, place: int) -> Any:
-        value = self._raw()[place].item()
+    def _value(self, row: int) -> Any:
+        value = self._raw()[row].item()
         if self.kind == "float":
             return value if value - value == 0 else None
         if value == _MISSING[self.kind]:
@@ -91,22 +91,22 @@ class Column:
         return self._result.graph._native.id_of(value) if self.kind == "vertex" else value
 
     def to_pandas(self) -> pandas.Series:
-        """The values as a series with the ids as index."""
+        """The values as a pandas series indexed by id."""
         frame = self._result.to_pandas()
         keys = [name for name in frame.columns if name not in self._result.columns]
         return frame.set_index(keys if len(keys) > 1 else keys[0])[self.name]
 
     def to_arrow(self) -> pyarrow.ChunkedArray:
-        """The values as an Arrow array, not copied but for those of vertices; missing ones are null."""
+        """The values as an Arrow array; missing values are null. Only columns of vertices are copied."""
         return self._result.to_arrow().column(self.name)
 
     def to_polars(self) -> polars.Series:
-        """The values as a series; missing ones are null."""
+        """The values as a Polars series; missing values are null."""
         return self._result.to_polars()[self.name]
 
 
 def _ids_of(graph: Graph, vertices: numpy.ndarray) -> numpy.ndarray:
-    """The ids of vertices some of which may be none: ``None`` among texts, the largest integer else."""
+    """The ids of vertices. A missing vertex becomes ``None`` if ids are text, else the largest integer."""
     import numpy
 
     missing = vertices == _NONE
@@ -122,10 +122,10 @@ def _ids_of(graph: Graph, vertices: numpy.ndarray) -> numpy.ndarray:
 
 
 class Result:
-    """What an algorithm answered: columns of values, a row for each vertex (or each edge), and facts.
+    """The result of an algorithm: columns with a value for each vertex (or each edge), and facts.
 
-    Facts are attributes (``result.components``), as are ``rounds`` and ``seconds``. Whatever takes Arrow takes a result:
-    ``pyarrow.table(result)``, ``polars.DataFrame(result)``, DuckDB. Values stay in the memory where the algorithm left them.
+    Facts are attributes (``result.components``), like ``rounds`` and ``seconds``. Libraries that read Arrow accept a result:
+    ``pyarrow.table(result)``, ``polars.DataFrame(result)``, DuckDB. Values are not copied.
 
     >>> ranks = g.pagerank()
     >>> ranks.top(3)
@@ -138,11 +138,11 @@ class Result:
     def __init__(self, native: Any, graph: Graph, algorithm: str, options: dict[str, Any], again: Any = None) -> None:
         self._native = native
         self.graph: Graph = graph
-        """The graph that it is of."""
+        """The graph of the run."""
         self.algorithm: str = algorithm
         """The name of the algorithm in the catalogue."""
         self.options: dict[str, Any] = options
-        """The options of the run that were given."""
+        """The options given for the run."""
         self._columns = {name: Column(self, at, name, *rest) for at, (name, *rest) in enumerate(native.columns())}
         self._facts = native.facts()
         self._order: Any = _UNKNOWN
@@ -150,22 +150,22 @@ class Result:
 
     @property
     def rounds(self) -> int:
-        """Rounds that the algorithm took."""
+        """Number of rounds of the algorithm."""
         return self._native.rounds
 
     @property
     def seconds(self) -> float:
-        """Seconds of the algorithm alone, without opening and checking the graph."""
+        """Seconds of the algorithm alone, without opening and verifying the graph."""
         return self._native.seconds
 
     @property
     def edges_per_second(self) -> float:
-        """Arcs that the algorithm had to consider, for each second."""
+        """Arcs processed by the algorithm per second."""
         return self._native.arcs / self.seconds if self.seconds else 0.0
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What is known of the whole graph, or of how it was found."""
+        """Facts about the whole graph and about the run."""
         return dict(self._facts)
 
     @property
@@ -179,11 +179,11 @@ class Result:
                 return self._facts[name]
             if name in self._columns:
                 return self._columns[name]
-            raise AttributeError(f"the result of {self.algorithm} has no {name!r}: there are {[*self._facts, *self._columns]}")
+            raise AttributeError(f"the result of {self.algorithm} has no {name!r}; it has {[*self._facts, *self._columns]}")
         raise AttributeError(name)
 
     def __reduce__(self) -> Any:
-        raise InvalidError("a result cannot be pickled or copied: take to_pandas(), to_arrow(), or its graph")
+        raise InvalidError("a result cannot be pickled or copied; use to_pandas(), to_arrow(), or its graph")
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self._facts, *self._columns})
@@ -209,20 +209,24 @@ class Result:
 
     @property
     def _has_edges(self) -> bool:
+        """Whether rows are edges."""
         return self._native.edges() is not None
+
+    def _expect_vertices(self) -> None:
+        if self._has_edges:
+            raise UnsuitableError(f"the rows of {self.algorithm} are edges; use edges()")
 
     @property
     def vertices(self) -> numpy.ndarray:
-        """The numbers of the vertices of the rows, in the order of ``to_numpy(dense=True)``."""
+        """The vertex number of each row, in the order of ``to_numpy(dense=True)``."""
         import numpy
 
-        if self._has_edges:
-            raise UnsuitableError(f"the rows of {self.algorithm} are edges: see edges()")
+        self._expect_vertices()
         some = self._native.vertices()
         return numpy.arange(len(self), dtype=numpy.uint32) if some is None else numpy.asarray(some)
 
     def _rows(self) -> numpy.ndarray | None:
-        """The rows in the order of the ids, where that is another than theirs."""
+        """The rows in the order of ids; ``None`` if they are in that order."""
         if self._order is _UNKNOWN:
             self._order = None
             if not self._has_edges and self._native.vertices() is None:
@@ -231,87 +235,86 @@ class Result:
 
     def ids(self) -> numpy.ndarray:
         """The id of each row, in the order of :meth:`to_numpy`."""
-        if self._has_edges:
-            raise UnsuitableError(f"the rows of {self.algorithm} are edges: see edges()")
+        self._expect_vertices()
         rows = self._rows()
         some = rows if rows is not None else self._native.vertices()
         return self.graph.ids() if some is None else self.graph.ids(some)
 
     def edges(self, *, dense: bool = False) -> tuple[numpy.ndarray, numpy.ndarray]:
-        """The ends of the edges, where the answer consists of edges (a forest, say): ids, or if ``dense`` numbers of vertices."""
+        """The sources and targets of a result that consists of edges (a forest, for example): ids, or vertex numbers with ``dense=True``."""
         import numpy
 
         ends = self._native.edges()
         if ends is None:
-            raise UnsuitableError(f"the rows of {self.algorithm} are vertices: see ids()")
+            raise UnsuitableError(f"the rows of {self.algorithm} are vertices; use ids()")
         source, target = (numpy.asarray(end) for end in ends)
         return (source, target) if dense else (self.graph.ids(source), self.graph.ids(target))
 
     def column(self, name: str | None = None) -> Column:
-        """A column by name; the principal one if no name is given."""
+        """A column by name; by default the principal one."""
         if not self._columns:
-            raise UnsuitableError(f"{self.algorithm} answers with {'edges' if self._has_edges else 'facts'} alone: {self._facts}")
+            raise UnsuitableError(f"the result of {self.algorithm} has no columns, only {'edges' if self._has_edges else 'facts'}: {self._facts}")
         if name is None:
             return next(iter(self._columns.values()))
         try:
             return self._columns[name]
         except KeyError:
-            raise PropertyNotFoundError(f"there is no column {name!r}: there are {self.columns}") from None
+            raise PropertyNotFoundError(f"no column {name!r}; the columns are {self.columns}") from None
 
     def to_numpy(self, column: str | None = None, *, dense: bool = False) -> numpy.ndarray:
-        """The values of a column (the principal one if no name is given): see :meth:`Column.to_numpy`."""
+        """The values of a column, by default of the principal one; see :meth:`Column.to_numpy`."""
         return self.column(column).to_numpy(dense=dense)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray:
         return self.column().__array__(dtype, copy)
 
     def __getitem__(self, vertex: Id) -> Any:
-        """The value of a vertex, by its id, in the principal column; ``None`` if it has none."""
-        return self.column()._value(self._place(vertex))
+        """The value of the vertex with an id, in the principal column; ``None`` if it is missing."""
+        return self.column()._value(self._row(vertex))
 
     def get(self, vertex: Id, column: str | None = None) -> Any:
-        """The value of a vertex, by its id, in a column; ``None`` if it has none."""
-        return self.column(column)._value(self._place(vertex))
+        """The value of the vertex with an id, in a column; ``None`` if it is missing."""
+        return self.column(column)._value(self._row(vertex))
 
-    def _place(self, vertex: Id) -> int:
+    def _row(self, vertex: Id) -> int:
+        """The row of the vertex with an id."""
         import numpy
 
-        if self._has_edges:
-            raise UnsuitableError(f"the rows of {self.algorithm} are edges: see edges()")
+        self._expect_vertices()
         number = self.graph.vertex(vertex)
         some = self._native.vertices()
         return number if some is None else int(numpy.searchsorted(numpy.asarray(some), number))
 
     def __iter__(self) -> Iterator[Any]:
-        raise MistypedError("a result is not iterated: use items(), to_numpy(), to_pandas() or top(k)")
+        raise MistypedError("a result is not iterable; use items(), to_numpy(), to_pandas() or top(k)")
 
     def items(self) -> Iterator[tuple[Any, Any]]:
-        """Pairs of id and value of the principal column; ``None`` where there is no value."""
+        """Pairs of id and value of the principal column; a missing value is ``None``."""
         column = self.column()
         keys = zip(*(end.tolist() for end in self.edges())) if self._has_edges else self.ids().tolist()
         return zip(keys, _objects(column))
 
     def to_dict(self) -> dict[Any, Any]:
-        """The principal column by id."""
+        """The principal column as a dictionary by id."""
         return dict(self.items())
 
     def top(self, k: int = 10) -> list[tuple[Any, Any]]:
-        """The head of the principal column: the vertices with the largest values, or the labels of the largest groups and their
-        sizes; ties by number. Vertices without a value are left out."""
+        """The top ``k`` rows of the principal column: the vertices with the largest values, or the labels and sizes of the largest groups; ties
+        in the order of vertex numbers. Vertices without a value are skipped."""
         if isinstance(k, bool) or not hasattr(k, "__index__"):
-            raise MistypedError(f"k is a whole number, not {type(k).__name__}")
+            raise MistypedError(f"k must be an integer, not {type(k).__name__}")
         if k < 0:
-            raise InvalidError("k is not negative")
+            raise InvalidError(f"k must not be negative, but is {k}")
         self.column()
         return self._native.top(min(int(k), len(self)))
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         if not self._columns and not self._has_edges:
-            raise UnsuitableError(f"{self.algorithm} answers with facts alone: {self._facts}")
+            raise UnsuitableError(f"the result of {self.algorithm} has no columns, only facts: {self._facts}")
         return _esker.Stream(self._native).__arrow_c_stream__(requested_schema)
 
     def to_arrow(self) -> pyarrow.Table:
-        """An Arrow table: ids, then the columns, which are not copied (but those of vertices); missing values are null."""
+        """An Arrow table: ids, then the columns; missing values are null. Only columns of vertices are copied."""
         import pyarrow
 
         return pyarrow.table(self)
@@ -323,13 +326,13 @@ class Result:
         return polars.DataFrame(self)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A pandas data frame: ids, then the columns, which are not copied where nothing is missing or reordered; missing values are
-        ``NA``, among floats ``NaN``."""
+        """A pandas data frame: ids, then the columns. Missing values are ``NA``, or ``NaN`` in floats. A column without missing values in the
+        order of ids is not copied."""
         import numpy
         import pandas
 
         if not self._columns and not self._has_edges:
-            raise UnsuitableError(f"{self.algorithm} answers with facts alone: {self._facts}")
+            raise UnsuitableError(f"the result of {self.algorithm} has no columns, only facts: {self._facts}")
         if self._has_edges:
             source, target = self.edges()
             data: dict[str, Any] = {"source": source, "target": target}
@@ -348,40 +351,41 @@ class Result:
         return pandas.DataFrame(data, copy=False)
 
     def path_to(self, target: Id) -> list[Any]:
-        """The ids on a path from the source to ``target``, both included: what the search found.
+        """The ids on the path from the source to ``target`` found by the search, including both.
 
-        The first call for a result without parents (``parents=True``) runs the search once more, with them.
+        If the result was computed without ``parents=True``, the first call runs the search again with parents.
 
         Raises:
-            UnsuitableError: ``target`` is not reached, or the algorithm is no search.
+            UnsuitableError: ``target`` was not reached, or the algorithm is not a search.
         """
         if "parent" not in self._columns:
             if self._again is None:
-                raise UnsuitableError(f"{self.algorithm} is no search: it has no paths")
+                raise UnsuitableError(f"{self.algorithm} is not a search, so its result has no paths")
             again = self._again()
             self._native, self._columns = again._native, {
-                name: Column(self, column._place, name, column.kind, column.ranking) for name, column in again._columns.items()
+                name: Column(self, column._index, name, column.kind, column.ranking) for name, column in again._columns.items()
             }
             self._again = None
-        parents, place, path = self._columns["parent"]._raw(), self._place(target), []
+        parents, row, path = self._columns["parent"]._raw(), self._row(target), []
         some = self._native.vertices()
         if some is not None:
             import numpy
 
             some = numpy.asarray(some)
-        if self.column()._value(place) is None and parents[place] == _NONE:
+        if self.column()._value(row) is None and parents[row] == _NONE:
             raise UnsuitableError(f"{target!r} is not reached from the source")
         while len(path) <= len(self):
-            number = place if some is None else int(some[place])
+            number = row if some is None else int(some[row])
             path.append(number)
-            before = int(parents[place])
+            before = int(parents[row])
             if before == number or before == _NONE:
                 break
-            place = before if some is None else int(numpy.searchsorted(some, before))
+            row = before if some is None else int(numpy.searchsorted(some, before))
         return self.graph.ids(path[::-1]).tolist()
 
 
 def _objects(column: Column) -> list[Any]:
+    """The values as Python objects; a missing value is ``None``."""
     values = column.to_numpy().tolist()
     missing = column.is_missing()
     if missing.any():

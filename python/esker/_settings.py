@@ -1,4 +1,4 @@
-"""What every run takes: threads, memory, seed, progress."""
+"""Settings of runs and imports: threads, memory, seed, progress."""
 
 from __future__ import annotations
 
@@ -12,40 +12,40 @@ from ._errors import InvalidError, MistypedError
 Memory = Union[int, str, None]
 ProgressOption = Union[bool, Callable[["_progress.Progress"], object], None]
 
-#: More than any machine has.
+#: Larger than the memory of any machine.
 _MEMORY_MAX = (1 << 63) - 1
 _SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)
 
 
 def memory_bytes(memory: Memory) -> int | None:
-    """Bytes of ``memory``: a number of bytes, or a text such as ``"2GiB"`` or ``"512MB"``."""
+    """``memory`` in bytes; it is a number of bytes, or a string such as ``"2GiB"`` or ``"512MB"``."""
     if memory is None:
         return None
     if isinstance(memory, str):
         match = _SIZE.fullmatch(memory)
         if not match:
-            raise InvalidError(f"memory is a size such as '2GiB' or '512MB', not {memory!r}")
+            raise InvalidError(f"memory must be a size such as '2GiB' or '512MB', not {memory!r}")
         number, unit, binary = match.groups()
         base = 1024 if binary else 1000
         return min(int(float(number) * base ** " kmgt".index(unit.lower() or " ")), _MEMORY_MAX)
     if isinstance(memory, bool) or not hasattr(memory, "__index__"):
-        raise MistypedError(f"memory is a number of bytes or a text such as '2GiB', not {type(memory).__name__}")
+        raise MistypedError(f"memory must be a number of bytes or a string such as '2GiB', not {type(memory).__name__}")
     if memory < 0:
-        raise InvalidError("memory is not negative")
+        raise InvalidError(f"memory must not be negative, but is {memory}")
     return min(int(memory), _MEMORY_MAX)
 
 
 def thread_count(threads: int | None) -> int:
-    """Threads as the library takes them: 0 means one a processor that this process may use."""
+    """The number of threads; by default one per processor available to this process. 0 means unknown, which the library resolves."""
     if threads is None:
         try:
             return len(os.sched_getaffinity(0))
         except AttributeError:
             return 0
     if isinstance(threads, bool) or not hasattr(threads, "__index__"):
-        raise MistypedError(f"threads is a whole number, not {type(threads).__name__}")
+        raise MistypedError(f"threads must be an integer, not {type(threads).__name__}")
     if not 0 < threads <= 1024:
-        raise InvalidError(f"threads is from 1 to 1024, not {threads}")
+        raise InvalidError(f"threads must be from 1 to 1024, not {threads}")
     return int(threads)
 
 
@@ -58,9 +58,9 @@ def run_settings(
 ) -> dict[str, Any]:
     """The settings of a run, checked."""
     if isinstance(seed, bool) or not hasattr(seed, "__index__"):
-        raise MistypedError(f"seed is a whole number, not {type(seed).__name__}")
+        raise MistypedError(f"seed must be an integer, not {type(seed).__name__}")
     if not 0 <= seed < 1 << 64:
-        raise InvalidError(f"seed is from 0 to 2^64 - 1, not {seed}")
+        raise InvalidError(f"seed must be from 0 to 2^64 - 1, not {seed}")
     return {
         "threads": thread_count(threads),
         "memory": memory_bytes(memory),
@@ -84,12 +84,12 @@ def build_settings(
     message: str | None = None,
     progress: Any = None,
 ) -> dict[str, Any]:
-    """The settings of an import, checked as far as Python can."""
+    """The settings of an import. Checks types; the native half checks names."""
     if directed is not None and not isinstance(directed, bool):
-        raise MistypedError(f"directed is True or False, not {directed!r}")
+        raise MistypedError(f"directed must be True or False, not {directed!r}")
     for name, value in (("order", order), ("encoding", encoding), ("duplicates", duplicates), ("self_loops", self_loops), ("bad_lines", bad_lines)):
         if not isinstance(value, str):
-            raise MistypedError(f"{name} is a text, not {type(value).__name__}")
+            raise MistypedError(f"{name} must be a string, not {type(value).__name__}")
     return {
         "directed": directed,
         "in_edges": bool(in_edges),

@@ -1,4 +1,4 @@
-"""Stores for PyTorch Geometric: its loaders sample from an Esker graph as from its own data. Imports torch when it is used."""
+"""Stores for PyTorch Geometric, so that its loaders sample from an Esker graph. Torch is imported on first use."""
 
 from __future__ import annotations
 
@@ -14,37 +14,37 @@ NODE_TYPE, EDGE_TYPE = "vertex", ("vertex", "to", "vertex")
 
 
 def stores(graph: Graph, x: Iterable[str] | None = None, y: str | None = None) -> tuple[Any, Any]:
-    """A ``FeatureStore`` with vertex properties and a ``GraphStore`` with the edges, by numbers of vertices;
-    ``NeighborLoader((feature_store, graph_store), ...)`` takes them.
+    """A ``FeatureStore`` with vertex properties and a ``GraphStore`` with edges, by vertex numbers, for
+    ``NeighborLoader((feature_store, graph_store), ...)``.
 
     Args:
         graph: The graph.
-        x: The properties that are the features ``x``, one a column, as 32-bit floats; missing values are ``nan``. All numeric ones but ``y``
-            if not given.
-        y: The property that is the label ``y``: integers as 64-bit integers, -1 where it is missing; floats as 32-bit floats.
+        x: The properties used as features ``x``, one column each, as 32-bit floats; missing values are ``nan``. By default all numeric
+            properties except ``y``.
+        y: The property used as label ``y``: integers as 64-bit integers, -1 if missing; floats as 32-bit floats.
 
-    The lists of a version in one plain layer are read where they are mapped. Workers of a loader that do not fork open the database again.
+    The lists of a version in a single plain layer are mapped, not copied. Loader workers that are not forked open the database again.
     """
     if graph._native.remaining() is not None:
-        raise InvalidError("some vertices are removed: numbers have gaps, which these stores cannot have")
+        raise InvalidError("the graph has removed vertices, so its vertex numbers have gaps, which PyTorch Geometric does not support")
     numeric = [name for name, kind in graph.vertex_properties.items() if kind != "text"]
     if isinstance(x, str):
-        raise MistypedError(f"x names properties, as in x=[{x!r}]")
+        raise MistypedError(f"x must be a list of properties, as in x=[{x!r}]")
     names = [name for name in numeric if name != y] if x is None else list(x)
     for name in [*names, *([] if y is None else [y])]:
         if name not in numeric:
-            raise PropertyNotFoundError(f"vertices have no numeric property {name!r}: they have {numeric}")
+            raise PropertyNotFoundError(f"no numeric vertex property {name!r}; the numeric vertex properties are {numeric}")
     return feature_store(graph, names, y), graph_store(graph)
 
 
 def feature_store(graph: Graph, names: list[str], label: str | None) -> Any:
-    """The store of the properties of vertices."""
+    """The store of vertex properties."""
     import numpy
     import torch
     from torch_geometric.data import FeatureStore, TensorAttr
 
     class EskerFeatureStore(FeatureStore):  # type: ignore[misc]
-        """Vertex properties: ``x``, ``y``, and each by its name."""
+        """Vertex properties: ``x``, ``y``, and each property by name."""
 
         def __init__(self) -> None:
             super().__init__()
@@ -78,23 +78,23 @@ def feature_store(graph: Graph, names: list[str], label: str | None) -> Any:
             return [TensorAttr(NODE_TYPE, name) for name, is_there in (("x", names), ("y", label)) if is_there]
 
         def _put_tensor(self, tensor: Any, attr: TensorAttr) -> bool:
-            raise InvalidError("change the database: db.batch() and set_vertices")
+            raise InvalidError("the store is read-only; change the database with db.batch() and set_vertices")
 
         def _remove_tensor(self, attr: TensorAttr) -> bool:
-            raise InvalidError("change the database: db.batch() and set_vertices")
+            raise InvalidError("the store is read-only; change the database with db.batch() and set_vertices")
 
     return EskerFeatureStore()
 
 
 def graph_store(graph: Graph) -> Any:
-    """The store of the edges."""
+    """The store of edges."""
     import numpy
     import torch
     from torch_geometric.data import EdgeAttr, GraphStore
     from torch_geometric.data.graph_store import EdgeLayout
 
     class EskerGraphStore(GraphStore):  # type: ignore[misc]
-        """The edges, in any of the three layouts."""
+        """The edges, in all three layouts."""
 
         def __reduce__(self) -> Any:
             return graph_store, (graph,)
@@ -109,13 +109,13 @@ def graph_store(graph: Graph) -> Any:
 
         def get_all_edge_attrs(self) -> list[Any]:
             n = len(graph)
-            # Sorted means here: by target.
+            # `is_sorted` means sorted by target.
             return [EdgeAttr(EDGE_TYPE, layout, layout == EdgeLayout.CSC, (n, n)) for layout in (EdgeLayout.CSC, EdgeLayout.CSR)]
 
         def _put_edge_index(self, index: Any, attr: EdgeAttr) -> bool:
-            raise InvalidError("change the database: db.batch() and add_edges")
+            raise InvalidError("the store is read-only; change the database with db.batch() and add_edges")
 
         def _remove_edge_index(self, attr: EdgeAttr) -> bool:
-            raise InvalidError("change the database: db.batch() and delete_edges")
+            raise InvalidError("the store is read-only; change the database with db.batch() and delete_edges")
 
     return EskerGraphStore()

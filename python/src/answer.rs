@@ -1,4 +1,4 @@
-//! Answers of algorithms.
+//! Answers of algorithms, for Python.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::array::Array;
 use crate::failure::Outcome;
 use crate::values::id_object;
 
-/// What an algorithm answered, with the graph that its vertices are of.
+/// The answer of an algorithm, and the snapshot it was computed on.
 #[pyclass(frozen, module = "esker._esker")]
 pub(crate) struct Answer {
     pub(crate) answer: Arc<esker::answer::Answer>,
@@ -27,7 +27,7 @@ impl Answer {
         columns.map(|column| (column.name, kind(&column.values), ranking(column.ranking))).collect()
     }
 
-    /// The values of a column, in the memory where the algorithm left them.
+    /// The values of a column, without a copy.
     fn column(&self, index: usize) -> Option<Array> {
         let answer = Arc::clone(&self.answer);
         let values = &self.answer.columns.get(index)?.values;
@@ -44,13 +44,13 @@ impl Answer {
         within!(Vertex, Index, Integer, Count, Float)
     }
 
-    /// The vertices of the rows, if they are not all vertices in their order.
+    /// The vertex of each row; `None` if row `v` is vertex `v`.
     fn vertices(&self) -> Option<Array> {
         let found = Array::within(Arc::clone(&self.answer), |answer| answer.vertices.as_deref().ok_or(()));
         found.ok()
     }
 
-    /// The ends of the edges, if rows are edges.
+    /// The sources and targets of the edges, if rows are edges.
     fn edges(&self) -> Option<(Array, Array)> {
         let edges = self.answer.edges.as_ref()?;
         let end = |of: fn(&(_, _)) -> _| Array::of(edges.iter().map(of).collect::<Vec<_>>());
@@ -95,7 +95,7 @@ impl Answer {
         Ok(facts)
     }
 
-    /// The head of the principal column: keys and values, with the ids of the user.
+    /// The top rows of the principal column: keys and values, with external ids.
     fn top<'py>(
         &self,
         py: Python<'py>,

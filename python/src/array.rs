@@ -1,5 +1,5 @@
-//! Arrays that Rust owns and Python reads: the buffer protocol, without a copy.
-#![allow(unsafe_code)] // the buffer protocol is one of C
+//! Arrays owned by Rust and read by Python through the buffer protocol, without a copy.
+#![allow(unsafe_code)] // the buffer protocol is a C interface
 
 use std::any::Any;
 use std::ffi::{CStr, c_int, c_void};
@@ -13,9 +13,9 @@ use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-/// The type of an element.
+/// The type of the elements of an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ItemType {
     U8,
     U32,
     U64,
@@ -25,8 +25,8 @@ pub(crate) enum Kind {
     F64,
 }
 
-impl Kind {
-    /// As the module `struct` writes it.
+impl ItemType {
+    /// The format character of Python's module `struct`.
     fn format(self) -> &'static CStr {
         match self {
             Self::U8 => c"B",
@@ -48,31 +48,31 @@ impl Kind {
     }
 }
 
-/// What may be an element.
+/// A type of array elements.
 pub(crate) trait Item: ArrowNativeType + Send + Sync {
-    /// Its type.
-    const KIND: Kind;
+    /// The type as a value.
+    const TYPE: ItemType;
 }
 
 macro_rules! items {
-    ($($type:ty: $kind:ident),*) => { $(impl Item for $type { const KIND: Kind = Kind::$kind; })* };
+    ($($type:ty: $item:ident),*) => { $(impl Item for $type { const TYPE: ItemType = ItemType::$item; })* };
 }
 items!(u8: U8, u32: U32, u64: U64, i32: I32, i64: I64, f32: F32, f64: F64);
 
-/// A one-dimensional array that cannot be changed: `numpy.asarray(array)` and `memoryview(array)` copy nothing.
+/// A read-only one-dimensional array: `numpy.asarray(array)` and `memoryview(array)` do not copy.
 #[pyclass(frozen, module = "esker._esker")]
 pub(crate) struct Array {
-    /// What owns the elements, and does not change them.
+    /// Owns the elements and never changes them.
     owner: Arc<dyn Any + Send + Sync>,
     address: usize,
-    kind: Kind,
-    /// One number each, as the buffer protocol wants to point to them.
+    item_type: ItemType,
+    /// Arrays of one number, because the buffer protocol takes pointers to them.
     shape: [ffi::Py_ssize_t; 1],
     strides: [ffi::Py_ssize_t; 1],
 }
 
 impl Array {
-    /// The elements that `of` finds in `owner`, which keeps them.
+    /// An array of the elements that `of` returns from `owner`; the array keeps `owner` alive.
     pub(crate) fn within<O: Any + Send + Sync, T: Item, E>(
         owner: Arc<O>,
         of: impl FnOnce(&O) -> Result<&[T], E>,
@@ -80,39 +80,41 @@ impl Array {
         let elements = of(&owner)?;
         let (address, len) = (elements.as_ptr() as usize, elements.len());
         let strides = [size_of::<T>() as ffi::Py_ssize_t];
-        Ok(Self { owner, address, kind: T::KIND, shape: [len as ffi::Py_ssize_t], strides })
+        Ok(Self { owner, address, item_type: T::TYPE, shape: [len as ffi::Py_ssize_t], strides })
     }
 
-    /// These elements.
+    /// An array of these elements.
     pub(crate) fn of<T: Item>(elements: Vec<T>) -> Self {
         let shown = Self::within(Arc::new(elements), |elements| Ok::<_, std::convert::Infallible>(elements));
         shown.unwrap_or_else(|never| match never {})
     }
 
-    /// The same elements for Arrow, in the memory where they are.
+    /// An Arrow array of the same elements, without a copy.
     pub(crate) fn arrow<T>(&self, nulls: Option<NullBuffer>) -> ArrayRef
     where
         T: arrow_array::types::ArrowPrimitiveType<Native: Item>,
     {
-        debug_assert_eq!(T::Native::KIND, self.kind, "the kind was looked at");
+        debug_assert_eq!(T::Native::TYPE, self.item_type, "the caller must check the type");
         let len = self.shape[0] as usize;
         let start = NonNull::new(self.address as *mut u8).unwrap_or(NonNull::dangling());
         let keep: Arc<dyn Any + Send + Sync> = Arc::clone(&self.owner);
-        // SAFETY: `address` and `len` are of a slice within what `owner` holds; nothing changes that while the owner lives, and
-        // the buffer keeps the owner.
+        // SAFETY: `address` and `len` describe a slice owned by `owner`. Nothing changes the slice while the owner lives, and the
+        // buffer keeps the owner alive.
         let buffer = unsafe {
             Buffer::from_custom_allocation(
                 start,
-                len * self.kind.bytes(),
-                Arc::new(Keep(AssertUnwindSafe(keep))),
+                len * self.item_type.bytes(),
+                Arc::new(ArrayOwner(AssertUnwindSafe(keep))),
             )
         };
         Arc::new(PrimitiveArray::<T>::new(ScalarBuffer::new(buffer, 0, len), nulls))
     }
 }
 
-/// An owner, as Arrow wants it.
-struct Keep(#[allow(dead_code, reason = "kept for its drop")] AssertUnwindSafe<Arc<dyn Any + Send + Sync>>);
+/// The owner of an array, as an owner of an Arrow buffer.
+struct ArrayOwner(
+    #[allow(dead_code, reason = "kept for its drop")] AssertUnwindSafe<Arc<dyn Any + Send + Sync>>,
+);
 
 #[pymethods]
 impl Array {
@@ -120,40 +122,40 @@ impl Array {
         self.shape[0] as usize
     }
 
-    /// Where the first element lies in memory.
+    /// The address of the first element.
     #[getter]
     fn address(&self) -> usize {
         self.address
     }
 
-    /// The type of the elements, as the module `struct` writes it.
+    /// The type of the elements as a format character of the module `struct`.
     #[getter]
     fn format(&self) -> String {
-        self.kind.format().to_string_lossy().into_owned()
+        self.item_type.format().to_string_lossy().into_owned()
     }
 
-    /// Fills a view.
+    /// Fills a view of the buffer protocol.
     ///
     /// # Safety
-    /// `view` points to a buffer structure, as the interpreter guarantees.
+    /// `view` must be null or point to a buffer structure; the interpreter guarantees it.
     unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
         if view.is_null() {
-            return Err(PyBufferError::new_err("there is no view to fill"));
+            return Err(PyBufferError::new_err("the view is null"));
         }
         if flags & ffi::PyBUF_WRITABLE == ffi::PyBUF_WRITABLE {
-            return Err(PyBufferError::new_err("the array cannot be changed: copy it"));
+            return Err(PyBufferError::new_err("the array is read-only; copy it to change it"));
         }
         let wants = |flag: c_int| flags & flag == flag;
         let array = slf.get();
-        // SAFETY: the interpreter hands over a view to be filled. All pointers are into `array`, which is frozen and kept alive
-        // by `obj`, or into what its owner keeps, or static.
+        // SAFETY: the interpreter passes a view to fill. All pointers are static, or point into `array`, which is frozen and which
+        // `obj` keeps alive, or into memory of the array's owner.
         unsafe {
             (*view).buf = array.address as *mut c_void;
             (*view).len = array.shape[0] * array.strides[0];
             (*view).readonly = 1;
             (*view).itemsize = array.strides[0];
             (*view).ndim = 1;
-            let format = array.kind.format().as_ptr().cast_mut();
+            let format = array.item_type.format().as_ptr().cast_mut();
             (*view).format = if wants(ffi::PyBUF_FORMAT) { format } else { std::ptr::null_mut() };
             let shape = array.shape.as_ptr().cast_mut();
             (*view).shape = if wants(ffi::PyBUF_ND) { shape } else { std::ptr::null_mut() };

@@ -1,4 +1,4 @@
-//! Changes that are collected, to be one version.
+//! Batches of changes, each committed as one version.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -10,14 +10,14 @@ use esker::store::ids::ExternalId;
 use esker::store::import::source::{IdColumn, ValueColumn};
 use pyo3::prelude::*;
 
-use crate::column::{Column, Holds};
+use crate::column::{Column, ColumnType};
 use crate::failure::{Failure, Outcome, invalid};
 use crate::watch::watched;
 
-/// Changes between two looks at the token that cancels.
+/// Number of changes between two checks for cancellation.
 const BLOCK: usize = 1 << 16;
 
-/// A batch of changes. After a call that failed half-way nothing can be done with it, so that no half of a call is ever committed.
+/// A batch of changes. A failed call closes the batch, so that a partly applied call is never committed.
 #[pyclass(frozen, module = "esker._esker")]
 pub(crate) struct Batch {
     state: Mutex<Option<State>>,
@@ -26,9 +26,9 @@ pub(crate) struct Batch {
 
 struct State {
     batch: esker::store::Batch,
-    /// Vertex properties, those included that the batch defines.
+    /// The vertex properties of the database and those that the batch adds.
     properties: Vec<PropertyRecord>,
-    /// Values that were rounded to the precision of their property.
+    /// Number of values rounded to the precision of their property.
     rounded: u64,
 }
 
@@ -39,13 +39,13 @@ impl Batch {
         Self { state: Mutex::new(Some(state)), text_ids: newest.ids().is_text() }
     }
 
-    /// The changes, which are no longer in it.
+    /// Takes the changes out of the batch, which closes it.
     pub(crate) fn take(&self) -> Outcome<esker::store::Batch> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.take().map(|state| state.batch).ok_or_else(ended)
     }
 
-    /// Makes changes, block by block. A failure or an interrupt ends the batch.
+    /// Applies `count` changes, block by block. A failure or an interrupt closes the batch.
     fn change(
         &self,
         py: Python<'_>,
@@ -69,7 +69,8 @@ impl Batch {
 fn ended() -> Failure {
     Failure::Named(
         "ClosedError",
-        "the batch was committed, dropped, or a call to it failed: begin another".to_owned(),
+        "the batch is closed: it was committed or dropped, or a call on it failed; begin a new batch"
+            .to_owned(),
     )
 }
 
@@ -83,13 +84,13 @@ impl Batch {
             .map_or(0, |state| state.batch.len())
     }
 
-    /// Values that were rounded to the precision of their property.
+    /// Number of values rounded to the precision of their property.
     #[getter]
     fn rounded(&self) -> u64 {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map_or(0, |state| state.rounded)
     }
 
-    /// Adds edges, with a column for each edge property.
+    /// Adds edges, with one column per edge property.
     fn add_edges(
         &self,
         py: Python<'_>,
@@ -100,12 +101,14 @@ impl Batch {
         self.check_ends(source, target)?;
         let columns: Vec<(String, Column)> =
             properties.into_iter().map(|(name, column)| (name, column.get().clone())).collect();
-        let places = self.places(&columns, source.len())?;
+        let indices = self.column_indices(&columns, source.len())?;
         self.change(py, source.len(), move |state, range| {
             let (sources, targets) =
                 (source.ids(range.clone(), self.text_ids)?, target.ids(range.clone(), self.text_ids)?);
-            let values: Vec<ValueColumn> =
-                places.iter().map(|&place| columns[place].1.values(range.clone())).collect::<Outcome<_>>()?;
+            let values: Vec<ValueColumn> = indices
+                .iter()
+                .map(|&index| columns[index].1.values(range.clone()))
+                .collect::<Outcome<_>>()?;
             let records = state.batch.edge_properties().to_vec();
             let mut row = Vec::with_capacity(values.len());
             for at in 0..range.len() {
@@ -152,13 +155,13 @@ impl Batch {
         })
     }
 
-    /// Sets a property of vertices; where a value is missing, takes it away. A property that is new gets the type of the values.
+    /// Sets a property of vertices; a missing value removes the property's value. A new property gets the type of the values.
     fn set_vertices(&self, py: Python<'_>, ids: &Column, name: &str, values: &Column) -> Outcome<()> {
         ids.expect_ids(self.text_ids)?;
         same_length(ids, values)?;
-        let record = self.define(name, values.kind())?;
+        let record = self.define(name, values.column_type())?;
         let present = values.present(0..values.len());
-        // Values without those that are missing, and how many come before each element.
+        // The values that are present, and the number of them before each element.
         let only = values.only(&present)?;
         let mut before = Vec::with_capacity(present.len() + 1);
         before.push(0);
@@ -188,46 +191,49 @@ impl Batch {
         same_length(source, target)
     }
 
-    /// For each edge property, its place among the columns.
-    fn places(&self, columns: &[(String, Column)], len: usize) -> Outcome<Vec<usize>> {
+    /// For each edge property, the index of its column.
+    fn column_indices(&self, columns: &[(String, Column)], len: usize) -> Outcome<Vec<usize>> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let records = state.as_ref().ok_or_else(ended)?.batch.edge_properties();
         let names: Vec<&str> = records.iter().map(|record| record.name.as_str()).collect();
         let known = || if names.is_empty() { "no properties".to_owned() } else { names.join(", ") };
         if let Some((name, _)) = columns.iter().find(|(name, _)| !names.contains(&name.as_str())) {
             return invalid(format!(
-                "edges have no property {name:?}: they have {}; define_edge_property gives them another",
+                "edges have no property {name:?}: they have {}; use define_edge_property to add a property",
                 known()
             ));
         }
-        let mut places = Vec::with_capacity(names.len());
+        let mut indices = Vec::with_capacity(names.len());
         for name in &names {
-            let Some(place) = columns.iter().position(|(given, _)| given == name) else {
-                return invalid(format!("every edge has a value of {}, and {name} is not given", known()));
-            };
-            if columns[place].1.len() != len {
+            let Some(index) = columns.iter().position(|(given, _)| given == name) else {
                 return invalid(format!(
-                    "{} has {} elements, and there are {len} edges",
-                    columns[place].1.what(),
-                    columns[place].1.len()
+                    "no values for {name}: every edge needs a value for each property of the database: {}",
+                    known()
+                ));
+            };
+            if columns[index].1.len() != len {
+                return invalid(format!(
+                    "{} has {} elements, but there are {len} edges",
+                    columns[index].1.what(),
+                    columns[index].1.len()
                 ));
             }
-            places.push(place);
+            indices.push(index);
         }
-        Ok(places)
+        Ok(indices)
     }
 
-    /// The vertex property of a name; a new one with the type of the values.
-    fn define(&self, name: &str, holds: Holds) -> Outcome<PropertyRecord> {
+    /// The vertex property called `name`; adds it with the type of the values if it does not exist.
+    fn define(&self, name: &str, column_type: ColumnType) -> Outcome<PropertyRecord> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let state = state.as_mut().ok_or_else(ended)?;
         if let Some(known) = state.properties.iter().find(|property| property.name == name) {
             return Ok(known.clone());
         }
-        let element = match holds {
-            Holds::Integers => Some(ElementType::I64),
-            Holds::Floats => Some(ElementType::F64),
-            Holds::Texts => None,
+        let element = match column_type {
+            ColumnType::Integers => Some(ElementType::I64),
+            ColumnType::Floats => Some(ElementType::F64),
+            ColumnType::Texts => None,
         };
         state.batch.define_vertex_property(name, element);
         let record = PropertyRecord {
@@ -247,7 +253,13 @@ fn same_length(a: &Column, b: &Column) -> Outcome<()> {
     if a.len() == b.len() {
         return Ok(());
     }
-    invalid(format!("{} has {} elements, and {} has {}", a.what(), a.len(), b.what(), b.len()))
+    invalid(format!(
+        "columns must have the same length: {} has {} elements, {} has {}",
+        a.what(),
+        a.len(),
+        b.what(),
+        b.len()
+    ))
 }
 
 fn id_at(ids: &IdColumn, at: usize) -> ExternalId<'_> {

@@ -1,5 +1,5 @@
-//! Arrow data in and out, as capsules of the Arrow C data interface.
-#![allow(unsafe_code)] // an interface of C
+//! Exchanges Arrow data with Python through capsules of the Arrow C data interface.
+#![allow(unsafe_code)] // a C interface
 
 use std::ffi::CStr;
 
@@ -16,7 +16,7 @@ const ARRAY: &CStr = c"arrow_array";
 const SCHEMA: &CStr = c"arrow_schema";
 const STREAM: &CStr = c"arrow_array_stream";
 
-/// A stream for whoever takes Arrow.
+/// Exports record batches as an Arrow stream.
 pub(crate) fn stream<'py>(
     py: Python<'py>,
     reader: Box<dyn RecordBatchReader + Send>,
@@ -24,7 +24,7 @@ pub(crate) fn stream<'py>(
     PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), STREAM)
 }
 
-/// The chunks of whatever offers Arrow data; `None` if it offers none.
+/// Imports the chunks of an object with an Arrow interface; `None` if it has none.
 pub(crate) fn chunks(object: &Bound<'_, PyAny>) -> Outcome<Option<(DataType, Vec<ArrayRef>)>> {
     if object.hasattr("__arrow_c_stream__")? {
         let capsule = object.call_method0("__arrow_c_stream__")?;
@@ -38,14 +38,14 @@ pub(crate) fn chunks(object: &Bound<'_, PyAny>) -> Outcome<Option<(DataType, Vec
     Ok(None)
 }
 
-/// Moves what a capsule holds out of it.
+/// Moves the content out of a capsule and leaves `empty` in it.
 ///
 /// # Safety
-/// A capsule of this name holds a `T`, which `empty` replaces by one that owns nothing.
+/// A capsule of this name must hold a `T`, and `empty` must own nothing.
 unsafe fn take<T>(capsule: &Bound<'_, PyCapsule>, name: &CStr, empty: T) -> Outcome<T> {
     let pointer = capsule.pointer_checked(Some(name))?.cast::<T>();
-    // SAFETY: the Arrow PyCapsule interface says what a capsule of this name points to, and that the consumer moves it out, which
-    // leaves one that is released.
+    // SAFETY: the Arrow PyCapsule interface defines the type that a capsule of this name points to. The consumer must move it out and
+    // leave a released structure, which `empty` is.
     Ok(unsafe { pointer.as_ptr().replace(empty) })
 }
 
@@ -53,10 +53,10 @@ fn from_stream(capsule: &Bound<'_, PyCapsule>) -> Outcome<(DataType, Vec<ArrayRe
     // SAFETY: see `take`.
     let mut stream = unsafe { take(capsule, STREAM, FFI_ArrowArrayStream::empty())? };
     let (Some(get_schema), Some(get_next)) = (stream.get_schema, stream.get_next) else {
-        return invalid("the Arrow stream was taken before: give a new one");
+        return invalid("the Arrow stream was already consumed; pass a new one");
     };
     let mut schema = FFI_ArrowSchema::empty();
-    // SAFETY: the stream is not released, and `schema` may be overwritten.
+    // SAFETY: the stream is not released, and `schema` is empty.
     check(unsafe { get_schema(&raw mut stream, &raw mut schema) }, &mut stream)?;
     let data_type = Field::try_from(&schema)?.data_type().clone();
     let mut chunks = Vec::new();
@@ -67,7 +67,7 @@ fn from_stream(capsule: &Bound<'_, PyCapsule>) -> Outcome<(DataType, Vec<ArrayRe
         if array.is_released() {
             return Ok((data_type, chunks));
         }
-        // SAFETY: the stream says that its arrays are of this type.
+        // SAFETY: all arrays of a stream have the type of its schema.
         chunks.push(make_array(unsafe { from_ffi_and_data_type(array, data_type.clone())? }));
     }
 }
@@ -76,15 +76,18 @@ fn check(code: i32, stream: &mut FFI_ArrowArrayStream) -> Outcome<()> {
     if code == 0 {
         return Ok(());
     }
-    let told = stream.get_last_error.map(|get| {
+    let message = stream.get_last_error.map(|get| {
         // SAFETY: the stream is not released.
         unsafe { get(&raw mut *stream) }
     });
-    let told = told.filter(|told| !told.is_null()).map(|told| {
-        // SAFETY: the interface says that it is a string that ends with a zero, valid until the stream is used again.
-        unsafe { CStr::from_ptr(told) }.to_string_lossy().into_owned()
+    let message = message.filter(|message| !message.is_null()).map(|message| {
+        // SAFETY: the interface guarantees a zero-terminated string that is valid until the next call on the stream.
+        unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned()
     });
-    Err(Failure::Named("InvalidError", format!("the Arrow stream fails: {}", told.unwrap_or_default())))
+    Err(Failure::Named(
+        "InvalidError",
+        format!("cannot read the Arrow stream: {}", message.unwrap_or_default()),
+    ))
 }
 
 fn from_array(
@@ -96,7 +99,7 @@ fn from_array(
     // SAFETY: see `take`.
     let array = unsafe { take(array, ARRAY, FFI_ArrowArray::empty())? };
     let data_type = Field::try_from(&schema)?.data_type().clone();
-    // SAFETY: the two capsules belong together.
+    // SAFETY: the interface guarantees that the schema describes the array.
     let chunk = make_array(unsafe { from_ffi_and_data_type(array, data_type.clone())? });
     Ok((data_type, vec![chunk]))
 }

@@ -1,5 +1,5 @@
-//! Columns that Python gives: ids or values, from arrays, Arrow data or sequences, as Arrow arrays without a copy where that can be.
-#![allow(unsafe_code)] // the memory of a buffer of Python is read in place
+//! Columns of ids or values from Python: arrays, Arrow data or sequences. Stored as Arrow arrays, without a copy if possible.
+#![allow(unsafe_code)] // reads the memory of Python buffers in place
 
 use std::ops::Range;
 use std::panic::AssertUnwindSafe;
@@ -23,29 +23,29 @@ use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyString};
 use crate::capsule;
 use crate::failure::{Failure, Outcome, invalid, mistyped};
 
-/// What the elements of a column are.
+/// The type of the elements of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Holds {
+pub(crate) enum ColumnType {
     Integers,
     Floats,
     Texts,
 }
 
-/// A column. What it was made of must not change while it is used.
+/// A column. The object it was made from must not change while the column is in use.
 #[pyclass(frozen, module = "esker._esker")]
 #[derive(Debug, Clone)]
 pub(crate) struct Column {
-    /// What it is called in messages.
+    /// Its name in messages.
     what: String,
-    holds: Holds,
+    column_type: ColumnType,
     chunks: Vec<ArrayRef>,
-    /// Where each chunk ends.
+    /// The index after the last element of each chunk.
     ends: Vec<usize>,
 }
 
 #[pymethods]
 impl Column {
-    /// Takes Arrow data, a contiguous one-dimensional buffer of numbers, or an iterable of integers, floats or texts.
+    /// Makes a column from Arrow data, a contiguous one-dimensional buffer of numbers, or an iterable of integers, floats or strings.
     #[new]
     fn new(object: &Bound<'_, PyAny>, what: String) -> Outcome<Self> {
         if let Some((_, chunks)) = capsule::chunks(object)? {
@@ -65,23 +65,23 @@ impl Column {
     /// `integers`, `floats` or `texts`.
     #[getter]
     fn holds(&self) -> &'static str {
-        match self.holds {
-            Holds::Integers => "integers",
-            Holds::Floats => "floats",
-            Holds::Texts => "texts",
+        match self.column_type {
+            ColumnType::Integers => "integers",
+            ColumnType::Floats => "floats",
+            ColumnType::Texts => "texts",
         }
     }
 }
 
 impl Column {
     fn of(what: String, chunks: Vec<ArrayRef>) -> Outcome<Self> {
-        let holds = match chunks.first().map(|chunk| chunk.data_type().clone()) {
-            None => Holds::Integers,
-            Some(data_type) => match holds(&data_type) {
-                Some(holds) => holds,
+        let column_type = match chunks.first().map(|chunk| chunk.data_type().clone()) {
+            None => ColumnType::Integers,
+            Some(data_type) => match column_type(&data_type) {
+                Some(column_type) => column_type,
                 None => {
                     return mistyped(format!(
-                        "{what}: integers, floats or texts are wanted, not {data_type}"
+                        "{what}: expected integers, floats or strings, got Arrow type {data_type}"
                     ));
                 }
             },
@@ -92,7 +92,7 @@ impl Column {
             end += chunk.len();
             ends.push(end);
         }
-        Ok(Self { what, holds, chunks, ends })
+        Ok(Self { what, column_type, chunks, ends })
     }
 
     /// A column of one id.
@@ -106,27 +106,28 @@ impl Column {
         self.ends.last().copied().unwrap_or(0)
     }
 
-    /// What they are.
-    pub(crate) fn kind(&self) -> Holds {
-        self.holds
+    /// The type of the elements.
+    pub(crate) fn column_type(&self) -> ColumnType {
+        self.column_type
     }
 
-    /// What it is called in messages.
+    /// The name of the column in messages.
     pub(crate) fn what(&self) -> &str {
         &self.what
     }
 
-    /// An error unless the column may hold ids: of `texts`, or integers. An empty one may hold either.
+    /// Checks that the column can hold ids, which are text if `texts`, else integers. An empty column can hold either.
     pub(crate) fn expect_ids(&self, texts: bool) -> Outcome<()> {
-        let wanted = if texts { Holds::Texts } else { Holds::Integers };
-        if self.holds == wanted || self.len() == 0 {
+        let expected = if texts { ColumnType::Texts } else { ColumnType::Integers };
+        if self.column_type == expected || self.len() == 0 {
             return Ok(());
         }
-        let wanted = if texts { "texts" } else { "integers" };
-        mistyped(format!("{}: the ids are {wanted}, not {}", self.what, self.holds()))
+        let expected = if texts { "strings" } else { "integers" };
+        let found = if self.column_type == ColumnType::Texts { "strings" } else { self.holds() };
+        mistyped(format!("{}: the ids of this graph are {expected}, got {found}", self.what))
     }
 
-    /// The pieces of a range of elements, and where each begins.
+    /// The parts of the chunks in a range of elements, each with the index of its first element.
     fn pieces(&self, range: Range<usize>) -> impl Iterator<Item = (usize, ArrayRef)> + '_ {
         let first = self.ends.partition_point(|&end| end <= range.start);
         let starts = (first..self.chunks.len()).map(|i| if i == 0 { 0 } else { self.ends[i - 1] });
@@ -139,14 +140,14 @@ impl Column {
         )
     }
 
-    /// An error if an element of a piece is missing.
+    /// Checks that no element of a piece is null.
     fn expect_all(&self, start: usize, piece: &ArrayRef) -> Outcome<()> {
         let Some(nulls) = piece.logical_nulls().filter(|nulls| nulls.null_count() > 0) else { return Ok(()) };
         let at = nulls.iter().position(|valid| !valid).unwrap_or(0);
-        invalid(format!("{}[{}] is missing", self.what, start + at))
+        invalid(format!("{}[{}] is null, but a value is required", self.what, start + at))
     }
 
-    /// Elements of a range as ids.
+    /// The elements of a range as ids.
     pub(crate) fn ids(&self, range: Range<usize>, texts: bool) -> Outcome<IdColumn> {
         if texts {
             return self.texts(range).map(IdColumn::Text);
@@ -167,7 +168,7 @@ impl Column {
                     if least < 0 {
                         let at = values.iter().position(|&id| id < 0).unwrap_or(0);
                         return invalid(format!(
-                            "{}[{}] is {}: an id is an integer from 0 to 2^64 - 1, or a text",
+                            "{}[{}] is {}, but ids must be strings or integers from 0 to 2^64 - 1",
                             self.what,
                             start + at,
                             values[at]
@@ -189,32 +190,36 @@ impl Column {
         Ok(texts)
     }
 
-    /// Elements of a range as values of a property, none of which is missing.
+    /// The elements of a range as values of a property; null and NaN are errors.
     pub(crate) fn values(&self, range: Range<usize>) -> Outcome<ValueColumn> {
-        match self.holds {
-            Holds::Texts => self.texts(range).map(ValueColumn::Text),
-            Holds::Integers => {
+        match self.column_type {
+            ColumnType::Texts => self.texts(range).map(ValueColumn::Text),
+            ColumnType::Integers => {
                 let mut values: Vec<i64> = Vec::with_capacity(range.len());
                 for (start, piece) in self.pieces(range) {
                     self.expect_all(start, &piece)?;
                     let wide = cast(&piece, &DataType::Int64).map_err(|_| {
                         Failure::Named(
                             "InvalidError",
-                            format!("{}: a value exceeds 2^63 - 1: give floats", self.what),
+                            format!("{}: a value exceeds 2^63 - 1; pass floats", self.what),
                         )
                     })?;
                     values.extend_from_slice(wide.as_primitive::<Int64Type>().values());
                 }
                 Ok(ValueColumn::Int(values))
             }
-            Holds::Floats => {
+            ColumnType::Floats => {
                 let mut values: Vec<f64> = Vec::with_capacity(range.len());
                 for (start, piece) in self.pieces(range) {
                     self.expect_all(start, &piece)?;
                     let wide = cast(&piece, &DataType::Float64)?;
                     let part = wide.as_primitive::<Float64Type>().values();
                     if let Some(at) = part.iter().position(|value| value.is_nan()) {
-                        return invalid(format!("{}[{}] is NaN, which is no value", self.what, start + at));
+                        return invalid(format!(
+                            "{}[{}] is NaN, but a value is required",
+                            self.what,
+                            start + at
+                        ));
                     }
                     values.extend_from_slice(part);
                 }
@@ -223,7 +228,7 @@ impl Column {
         }
     }
 
-    /// Where values of a range are missing: null, or NaN among floats.
+    /// Whether each value of a range is present, that is, neither null nor NaN.
     pub(crate) fn present(&self, range: Range<usize>) -> Vec<bool> {
         let mut present = Vec::with_capacity(range.len());
         for (_, piece) in self.pieces(range) {
@@ -241,13 +246,13 @@ impl Column {
         present
     }
 
-    /// The same column with only some of its elements.
+    /// A column of the elements with a true flag in `keep`.
     pub(crate) fn only(&self, keep: &[bool]) -> Outcome<Self> {
         let mut start = 0;
         let mut chunks = Vec::new();
         for chunk in &self.chunks {
             let mut from = start;
-            // Runs of elements that stay: slices, no copy.
+            // Runs of kept elements become slices, without a copy.
             let end = start + chunk.len();
             while from < end {
                 let run = keep[from..end].iter().take_while(|keep| **keep).count();
@@ -270,28 +275,32 @@ fn cast(piece: &ArrayRef, to: &DataType) -> Outcome<ArrayRef> {
     Ok(cast_with_options(piece, to, &options)?)
 }
 
-fn holds(data_type: &DataType) -> Option<Holds> {
+fn column_type(data_type: &DataType) -> Option<ColumnType> {
     use DataType::{
         Boolean, Dictionary, Float16, Float32, Float64, LargeUtf8, Null, RunEndEncoded, Utf8, Utf8View,
     };
     match data_type {
-        _ if data_type.is_integer() => Some(Holds::Integers),
-        // Without a value there is no telling: a column of none may be empty, or say that all are missing.
-        Boolean | Null => Some(Holds::Integers),
-        Float16 | Float32 | Float64 => Some(Holds::Floats),
-        Utf8 | LargeUtf8 | Utf8View => Some(Holds::Texts),
-        Dictionary(_, values) => holds(values),
-        RunEndEncoded(_, values) => holds(values.data_type()),
+        _ if data_type.is_integer() => Some(ColumnType::Integers),
+        // A column of nulls has no type: it is empty, or all values are missing.
+        Boolean | Null => Some(ColumnType::Integers),
+        Float16 | Float32 | Float64 => Some(ColumnType::Floats),
+        Utf8 | LargeUtf8 | Utf8View => Some(ColumnType::Texts),
+        Dictionary(_, values) => column_type(values),
+        RunEndEncoded(_, values) => column_type(values.data_type()),
         _ => None,
     }
 }
 
-/// A buffer of Python, as the owner of memory that Arrow reads.
-struct Kept<T: Element>(#[allow(dead_code, reason = "kept for its drop")] AssertUnwindSafe<PyBuffer<T>>);
+/// A Python buffer, as the owner of an Arrow buffer.
+struct BufferOwner<T: Element>(
+    #[allow(dead_code, reason = "kept for its drop")] AssertUnwindSafe<PyBuffer<T>>,
+);
 
 fn from_buffer(object: &Bound<'_, PyAny>, what: &str) -> Outcome<Option<ArrayRef>> {
     if object.is_instance_of::<pyo3::types::PyBytes>() || object.is_instance_of::<PyString>() {
-        return mistyped(format!("{what}: a sequence of integers, floats or texts is wanted, not one text"));
+        return mistyped(format!(
+            "{what}: expected a sequence of integers, floats or strings, got a single string"
+        ));
     }
     let Ok(buffer) = PyUntypedBuffer::get(object) else { return Ok(None) };
     macro_rules! try_types {
@@ -311,28 +320,31 @@ fn view<P: ArrowPrimitiveType<Native: Element>>(
     what: &str,
 ) -> Outcome<ArrayRef> {
     if buffer.dimensions() != 1 {
-        return mistyped(format!("{what}: one dimension is wanted, not {}", buffer.dimensions()));
+        return mistyped(format!(
+            "{what}: expected a one-dimensional array, got {} dimensions",
+            buffer.dimensions()
+        ));
     }
     if !buffer.is_c_contiguous() {
-        return mistyped(format!("{what}: contiguous memory is wanted: copy the array"));
+        return mistyped(format!("{what}: the array is not contiguous in memory; pass a copy"));
     }
     let (len, start) = (buffer.item_count(), buffer.buf_ptr() as usize);
     if start % align_of::<P::Native>() != 0 {
-        return mistyped(format!("{what}: aligned memory is wanted: copy the array"));
+        return mistyped(format!("{what}: the array is not aligned in memory; pass a copy"));
     }
     let start = NonNull::new(start as *mut u8).unwrap_or(NonNull::dangling());
-    let owner = Arc::new(Kept(AssertUnwindSafe(buffer)));
-    // SAFETY: the exporter keeps the memory where it is as long as the buffer is held, and the Arrow buffer holds it. That nobody
-    // changes it meanwhile is asked of users; integers and floats of any bits are values.
+    let owner = Arc::new(BufferOwner(AssertUnwindSafe(buffer)));
+    // SAFETY: the exporter keeps the memory in place while the buffer is held, and the Arrow buffer holds it. Users must not change it
+    // meanwhile. Every bit pattern is a valid integer or float.
     let bytes = unsafe { Buffer::from_custom_allocation(start, len * size_of::<P::Native>(), owner) };
     Ok(Arc::new(PrimitiveArray::<P>::new(ScalarBuffer::new(bytes, 0, len), None)))
 }
 
-/// A sequence of Python objects, element by element.
+/// Converts a sequence of Python objects, element by element.
 fn from_iterable(object: &Bound<'_, PyAny>, what: &str) -> Outcome<ArrayRef> {
     let Ok(iterator) = object.try_iter() else {
         let found = object.get_type().name()?.to_string();
-        return mistyped(format!("{what}: a sequence of integers, floats or texts is wanted, not {found}"));
+        return mistyped(format!("{what}: expected a sequence of integers, floats or strings, got {found}"));
     };
     let mut items = Vec::new();
     for item in iterator {
@@ -349,8 +361,8 @@ fn from_iterable(object: &Bound<'_, PyAny>, what: &str) -> Outcome<ArrayRef> {
     }
     if all(|item| item.is_instance_of::<PyString>()) {
         let texts: PyResult<Vec<Option<String>>> = items.iter().map(PyAnyMethods::extract).collect();
-        let texts =
-            texts.or_else(|error| invalid(format!("{what}: a text cannot be written as UTF-8: {error}")))?;
+        let texts = texts
+            .or_else(|error| invalid(format!("{what}: a string cannot be encoded as UTF-8: {error}")))?;
         return Ok(Arc::new(LargeStringArray::from(texts)));
     }
     if all(|item| item.is_instance_of::<PyBool>()) || all(is_int) {
@@ -362,14 +374,14 @@ fn from_iterable(object: &Bound<'_, PyAny>, what: &str) -> Outcome<ArrayRef> {
             Ok(float) if !item.is_instance_of::<PyString>() => floats.push(float),
             _ => {
                 let found = item.get_type().name()?.to_string();
-                return mistyped(format!("{what}[{at}] is of type {found}, unlike those before"));
+                return mistyped(format!("{what}[{at}] has type {found}, unlike the elements before it"));
             }
         }
     }
     Ok(Arc::new(Float64Array::from(floats)))
 }
 
-/// An integer as a text, or where it is long the head of it. Negative and huge ones come here.
+/// Formats an integer for a message; an integer of more than 200 bits is only described.
 fn shown(integer: &Bound<'_, PyAny>) -> PyResult<String> {
     if integer
         .call_method0("bit_length")
@@ -392,7 +404,7 @@ fn from_integers(items: &[Bound<'_, PyAny>], what: &str) -> Outcome<ArrayRef> {
             Ok(value) => wide.push(value),
             Err(_) => {
                 return invalid(format!(
-                    "{what}[{at}] is {}: an id is an integer from 0 to 2^64 - 1, or a text; a value is less than 2^63",
+                    "{what}[{at}] is {}, but ids must be strings or integers from 0 to 2^64 - 1, and values must be less than 2^63",
                     shown(item)?
                 ));
             }

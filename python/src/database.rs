@@ -1,4 +1,4 @@
-//! Databases: opened, made, changed, closed.
+//! Databases: opening, importing, changing, closing.
 
 use std::io::Write as _;
 use std::mem::ManuallyDrop;
@@ -35,97 +35,100 @@ use crate::settings::{BuildSettings, ReadSettings, Settings, encoding, one_of};
 use crate::source::{ColumnReader, Columns};
 use crate::watch::{Listener, watched};
 
-/// Where a database in memory stands on its disk.
+/// The path of a database in memory on its memory disk.
 const IN_MEMORY: &str = "/memory";
-/// When a commit is durable.
+/// When commits are synced to disk.
 const SYNCS: [(&str, Sync); 3] = [
     ("always", Sync::Always),
     ("never", Sync::Never),
     ("interval", Sync::Interval(std::time::Duration::from_millis(100))),
 ];
 
-/// A database that is open.
+/// An open or closed database.
 #[pyclass(frozen, module = "esker._esker")]
 pub(crate) struct Database {
-    open: Mutex<Option<Open>>,
+    handle: Mutex<Option<Handle>>,
     path: PathBuf,
-    /// The process that opened it: in its forks, the threads of a writer do not exist.
+    /// The process that opened it: a forked process does not have the writer's threads.
     process: u32,
 }
 
 #[derive(Clone)]
-enum Open {
+enum Handle {
     Reader(Store),
     Writer(Arc<ManuallyDrop<Writer>>),
 }
 
 impl Database {
-    fn new(open: Open, path: PathBuf) -> Self {
-        Self { open: Mutex::new(Some(open)), path, process: std::process::id() }
+    fn new(handle: Handle, path: PathBuf) -> Self {
+        Self { handle: Mutex::new(Some(handle)), path, process: std::process::id() }
     }
 
-    fn open(&self) -> Outcome<Open> {
-        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    fn open(&self) -> Outcome<Handle> {
+        let handle = self.handle.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let name = self.path.display();
-        match open {
-            None => Err(Failure::Named("ClosedError", format!("{name} is closed: open it again"))),
-            Some(Open::Writer(_)) if self.process != std::process::id() => Err(Failure::Named(
+        match handle {
+            None => Err(Failure::Named("ClosedError", format!("{name} is closed; open it again"))),
+            Some(Handle::Writer(_)) if self.process != std::process::id() => Err(Failure::Named(
                 "ForkedError",
-                format!("{name} was opened for writing before the process forked: open it again here"),
+                format!(
+                    "{name} was opened for writing before the process forked; open it again in this process"
+                ),
             )),
-            Some(open) => Ok(open),
+            Some(handle) => Ok(handle),
         }
     }
 
     fn writer(&self) -> Outcome<Arc<ManuallyDrop<Writer>>> {
         match self.open()? {
-            Open::Writer(writer) => Ok(writer),
-            Open::Reader(_) => Err(Failure::Named(
+            Handle::Writer(writer) => Ok(writer),
+            Handle::Reader(_) => Err(Failure::Named(
                 "ReadOnlyError",
-                format!("{} is open for reading: open it with mode=\"rw\"", self.path.display()),
+                format!("{} is open for reading only; open it with mode=\"rw\"", self.path.display()),
             )),
         }
     }
 
-    fn versions_of(open: &Open) -> Outcome<Vec<VersionRecord>> {
-        Ok(match open {
-            Open::Reader(store) => store.versions()?,
-            Open::Writer(writer) => writer.versions(),
+    fn versions_of(handle: &Handle) -> Outcome<Vec<VersionRecord>> {
+        Ok(match handle {
+            Handle::Reader(store) => store.versions()?,
+            Handle::Writer(writer) => writer.versions(),
         })
     }
 
-    fn number_of(open: &Open, at: &str) -> Outcome<u64> {
+    fn number_of(handle: &Handle, at: &str) -> Outcome<u64> {
         let selector: VersionSelector = at.parse()?;
-        let versions = Self::versions_of(open)?;
-        let found = match open {
-            Open::Reader(store) => selector.resolve(&versions, &store.manifest().tags),
-            Open::Writer(writer) => selector.resolve(&versions, &writer.manifest().tags),
+        let versions = Self::versions_of(handle)?;
+        let found = match handle {
+            Handle::Reader(store) => selector.resolve(&versions, &store.manifest().tags),
+            Handle::Writer(writer) => selector.resolve(&versions, &writer.manifest().tags),
         };
         found.map_err(|error| Failure::Named("VersionNotFoundError", error.to_string()))
     }
 
-    fn snapshot(open: &Open, at: Option<&str>) -> Outcome<esker::store::Snapshot> {
-        let number = at.map(|at| Self::number_of(open, at)).transpose()?;
-        Ok(match (open, number) {
-            (Open::Reader(store), None) => store.snapshot()?,
-            (Open::Reader(store), Some(number)) => store.at(number)?,
-            (Open::Writer(writer), None) => writer.snapshot()?,
-            (Open::Writer(writer), Some(number)) => writer.at(number)?,
+    fn snapshot(handle: &Handle, at: Option<&str>) -> Outcome<esker::store::Snapshot> {
+        let number = at.map(|at| Self::number_of(handle, at)).transpose()?;
+        Ok(match (handle, number) {
+            (Handle::Reader(store), None) => store.snapshot()?,
+            (Handle::Reader(store), Some(number)) => store.at(number)?,
+            (Handle::Writer(writer), None) => writer.snapshot()?,
+            (Handle::Writer(writer), Some(number)) => writer.at(number)?,
         })
     }
 
     fn shut(&self) -> Outcome<()> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        match open.take() {
-            Some(Open::Writer(writer)) if self.process == std::process::id() => match Arc::try_unwrap(writer)
-            {
-                Ok(writer) => Ok(ManuallyDrop::into_inner(writer).close()?),
-                Err(writer) => {
-                    *open = Some(Open::Writer(writer));
-                    invalid("another thread is using the database: close it when that is done")
+        let mut handle = self.handle.lock().unwrap_or_else(PoisonError::into_inner);
+        match handle.take() {
+            Some(Handle::Writer(writer)) if self.process == std::process::id() => {
+                match Arc::try_unwrap(writer) {
+                    Ok(writer) => Ok(ManuallyDrop::into_inner(writer).close()?),
+                    Err(writer) => {
+                        *handle = Some(Handle::Writer(writer));
+                        invalid("another thread is using the database; close it after that thread is done")
+                    }
                 }
-            },
-            // In a fork: the threads that would be waited for are in the parent, and so is the log.
+            }
+            // In a forked process the writer is leaked: its threads and its log belong to the parent.
             _ => Ok(()),
         }
     }
@@ -133,7 +136,7 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        // What fails is told by `close` alone.
+        // Only `close` reports errors.
         let _ = self.shut();
     }
 }
@@ -147,19 +150,19 @@ impl Database {
 
     #[getter]
     fn closed(&self) -> bool {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).is_none()
+        self.handle.lock().unwrap_or_else(PoisonError::into_inner).is_none()
     }
 
     #[getter]
     fn writable(&self) -> bool {
-        matches!(*self.open.lock().unwrap_or_else(PoisonError::into_inner), Some(Open::Writer(_)))
+        matches!(*self.handle.lock().unwrap_or_else(PoisonError::into_inner), Some(Handle::Writer(_)))
     }
 
     fn close(&self, py: Python<'_>) -> Outcome<()> {
         py.detach(|| self.shut())
     }
 
-    /// A version: a number, a tag, a time, `latest`; the newest if `None`.
+    /// The graph of a version, given by number, tag, time or `latest`; the newest if `None`.
     #[pyo3(signature = (at=None))]
     fn graph(&self, py: Python<'_>, at: Option<&str>) -> Outcome<Graph> {
         let open = self.open()?;
@@ -172,28 +175,28 @@ impl Database {
         let open = self.open()?;
         let versions = py.detach(|| Self::versions_of(&open))?;
         let in_layers = match &open {
-            Open::Reader(store) => store.manifest().versions.last().map_or(0, |newest| newest.number),
-            Open::Writer(writer) => writer.manifest().versions.last().map_or(0, |newest| newest.number),
+            Handle::Reader(store) => store.manifest().versions.last().map_or(0, |newest| newest.number),
+            Handle::Writer(writer) => writer.manifest().versions.last().map_or(0, |newest| newest.number),
         };
         let facts = |version: &VersionRecord| version_facts(version, version.number <= in_layers);
         Ok(json!(versions.iter().map(facts).collect::<Vec<_>>()).to_string())
     }
 
-    /// Tags and the numbers of their versions.
+    /// The tags and the version number of each.
     fn tags(&self) -> Outcome<Vec<(String, u64)>> {
         let tags = match self.open()? {
-            Open::Reader(store) => Arc::clone(&store.manifest().tags),
-            Open::Writer(writer) => Arc::clone(&writer.manifest().tags),
+            Handle::Reader(store) => Arc::clone(&store.manifest().tags),
+            Handle::Writer(writer) => Arc::clone(&writer.manifest().tags),
         };
         Ok(tags.iter().map(|(name, number)| (name.clone(), *number)).collect())
     }
 
-    /// Bytes of all files on disk.
+    /// The size of all files, in bytes.
     fn bytes(&self) -> Outcome<u64> {
         let store = match self.open()? {
-            Open::Reader(store) => store,
-            Open::Writer(writer) if writer.path() == Path::new(IN_MEMORY) => return Ok(0),
-            Open::Writer(writer) => Store::open(writer.path())?,
+            Handle::Reader(store) => store,
+            Handle::Writer(writer) if writer.path() == Path::new(IN_MEMORY) => return Ok(0),
+            Handle::Writer(writer) => Store::open(writer.path())?,
         };
         Ok(store.files()?.iter().map(|(_, bytes)| bytes).sum())
     }
@@ -203,36 +206,36 @@ impl Database {
         py.detach(|| Ok(Batch::new(writer.batch(), &writer.snapshot()?)))
     }
 
-    /// Makes a batch a version; its number.
+    /// Commits a batch; returns the number of the version.
     fn commit(&self, py: Python<'_>, batch: &Batch, message: &str) -> Outcome<u64> {
         let writer = self.writer()?;
         let batch = batch.take()?;
-        // There is no way back once the log is written: a signal is obeyed after that.
+        // A commit cannot be cancelled once it is in the log, so signals are handled afterwards.
         watched(py, &Cancel::default(), None, || Ok(writer.commit(batch, message)?))
     }
 
     fn tag(&self, name: &str, at: &str) -> Outcome<()> {
         let writer = self.writer()?;
         check_tag(name)?;
-        let number = Self::number_of(&Open::Writer(Arc::clone(&writer)), at)?;
+        let number = Self::number_of(&Handle::Writer(Arc::clone(&writer)), at)?;
         Ok(writer.tag(name, number)?)
     }
 
     fn untag(&self, name: &str) -> Outcome<()> {
         let writer = self.writer()?;
         if !writer.manifest().tags.contains_key(name) {
-            return Err(Failure::Named("VersionNotFoundError", format!("no version is tagged {name:?}")));
+            return Err(Failure::Named("VersionNotFoundError", format!("no version has the tag {name:?}")));
         }
         Ok(writer.untag(name)?)
     }
 
     fn forget(&self, py: Python<'_>, at: &str) -> Outcome<()> {
         let writer = self.writer()?;
-        let number = Self::number_of(&Open::Writer(Arc::clone(&writer)), at)?;
+        let number = Self::number_of(&Handle::Writer(Arc::clone(&writer)), at)?;
         py.detach(|| Ok(writer.forget(number)?))
     }
 
-    /// Which versions are kept: `all`, `last` so many, `since` a time.
+    /// Sets the retention: the `last` versions, versions `since` a time, or all versions.
     fn retain(&self, py: Python<'_>, last: Option<u64>, since: Option<&str>) -> Outcome<()> {
         let writer = self.writer()?;
         let retention = match (last, since) {
@@ -246,7 +249,7 @@ impl Database {
         py.detach(|| Ok(writer.retain(retention)?))
     }
 
-    /// One layer again; layers and bytes before and after.
+    /// Merges all layers; returns the number of layers before and after, and the bytes before and after.
     fn compact(
         &self,
         py: Python<'_>,
@@ -268,7 +271,7 @@ impl Database {
         Ok((report.layers_before, report.layers, report.bytes_before, report.bytes))
     }
 
-    /// Gives edges one more property, of a type by name.
+    /// Adds an edge property of the type called `kind`.
     fn define(
         &self,
         py: Python<'_>,
@@ -286,7 +289,7 @@ impl Database {
         })
     }
 
-    /// What differs between two versions, as JSON.
+    /// The differences between two versions, as JSON.
     fn diff(
         &self,
         py: Python<'_>,
@@ -313,14 +316,14 @@ impl Database {
         })
     }
 
-    /// Verifies every byte of the layers: what is wrong, and what holds.
+    /// Verifies every byte of the layers; returns the problems found and the checks passed.
     fn check(&self, py: Python<'_>, settings: Settings) -> Outcome<(Vec<String>, Vec<String>)> {
         let open = self.open()?;
         let (run, cancel, listener) = settings.run("check")?;
         let report = watched(py, &cancel, listener.as_ref(), || {
             Ok(match &open {
-                Open::Reader(store) => check(store.disk(), &frozen(store)?, &run)?,
-                Open::Writer(writer) => {
+                Handle::Reader(store) => check(store.disk(), &frozen(store)?, &run)?,
+                Handle::Writer(writer) => {
                     let snapshot = writer.snapshot()?;
                     check(snapshot.state().disk(), &snapshot, &run)?
                 }
@@ -329,7 +332,7 @@ impl Database {
         Ok((report.problems.iter().map(ToString::to_string).collect(), report.sound))
     }
 
-    /// Writes a version to a file; edges written.
+    /// Writes a version to a file; returns the number of edges.
     fn export(
         &self,
         py: Python<'_>,
@@ -355,7 +358,7 @@ impl Database {
         })
     }
 
-    /// Adds the edges of files, or removes them, as one version or several; a report as JSON.
+    /// Adds or removes the edges of files, as one or more versions; returns a report as JSON.
     #[allow(clippy::too_many_arguments)]
     fn feed(
         &self,
@@ -370,14 +373,14 @@ impl Database {
         let (writer, begin) = (self.writer()?, Instant::now());
         let read: ReadOptions = read.options()?;
         let (build, listener): (ImportOptions, Option<Listener>) = build.options()?;
-        let board = listener.as_ref().map(|listener| listener.board.clone());
+        let slot = listener.as_ref().map(|listener| listener.slot.clone());
         let options = FeedOptions {
             message,
             batch_edges,
             bad_lines: build.bad_lines,
             cancel: build.cancel.clone(),
-            on_progress: board.map(|board| -> esker::change::OnFeed {
-                Arc::new(move |fraction, edges| board.tell(("commit".to_owned(), fraction, None, edges)))
+            on_progress: slot.map(|slot| -> esker::change::OnFeed {
+                Arc::new(move |fraction, edges| slot.put(("commit".to_owned(), fraction, None, edges)))
             }),
         };
         watched(py, &build.cancel, listener.as_ref(), || {
@@ -391,13 +394,13 @@ impl Database {
     }
 }
 
-/// The newest version in the layers: commits in the log were checked when it was read.
+/// The newest version in the layers; opening the store has checked the commits in the log.
 fn frozen(store: &Store) -> Outcome<esker::store::Snapshot> {
     let newest = store.manifest().versions.last().map_or(0, |version| version.number);
     Ok(store.at(newest)?)
 }
 
-/// An error unless a database can be built so, and synced so.
+/// Checks the settings for building and syncing a database.
 #[pyfunction]
 pub(crate) fn check_settings(settings: BuildSettings, sync: &str) -> Outcome<()> {
     one_of("sync", sync, &SYNCS)?;
@@ -417,14 +420,14 @@ pub(crate) fn open(
         DatabaseOptions { sync: one_of("sync", sync, &SYNCS)?, threads, ..DatabaseOptions::default() };
     let open = watched(py, &Cancel::default(), None, || {
         Ok(match writable {
-            true => Open::Writer(Arc::new(ManuallyDrop::new(Writer::open(&path, options)?))),
-            false => Open::Reader(Store::open(&path)?),
+            true => Handle::Writer(Arc::new(ManuallyDrop::new(Writer::open(&path, options)?))),
+            false => Handle::Reader(Store::open(&path)?),
         })
     })?;
     Ok(Database::new(open, path))
 }
 
-/// Imports what a reader gives to `target`, or to memory; what is in memory is open for writing.
+/// Imports from a reader into a new database at `target`, or in memory; returns a database in memory, open for writing.
 fn build(
     reader: Box<dyn Reader>,
     target: Option<&Path>,
@@ -440,11 +443,11 @@ fn build(
     let report = import(&disk, reader, path, options, staging)?;
     let settings = DatabaseOptions { threads: options.threads, ..DatabaseOptions::default() };
     let writer = Writer::open_on(disk, path, settings)?;
-    let open = Open::Writer(Arc::new(ManuallyDrop::new(writer)));
-    Ok((report, Some(Database::new(open, PathBuf::from(":memory:")))))
+    let handle = Handle::Writer(Arc::new(ManuallyDrop::new(writer)));
+    Ok((report, Some(Database::new(handle, PathBuf::from(":memory:")))))
 }
 
-/// Imports files to a new database at `target`, or in memory; a report as JSON, and the database that is in memory.
+/// Imports files into a new database at `target`, or in memory; returns a report as JSON and the database in memory.
 #[pyfunction]
 pub(crate) fn import_files(
     py: Python<'_>,
@@ -465,7 +468,7 @@ pub(crate) fn import_files(
     })
 }
 
-/// Imports columns to a new database at `target`; a report as JSON.
+/// Imports columns into a new database at `path`, or in memory; returns a report as JSON and the database in memory.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn import_columns(

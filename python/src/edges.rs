@@ -1,4 +1,4 @@
-//! Edges of a graph as arrays: all of them, or those among some vertices.
+//! Edges of a graph as arrays: all edges, or the edges between given vertices.
 
 use esker::graph::{Run, VertexId, vertex};
 use esker::store::Snapshot;
@@ -17,7 +17,7 @@ pub(crate) struct EdgeArrays {
 }
 
 impl EdgeArrays {
-    /// The edges of a snapshot, an undirected one once; if `among` is given, those whose ends are both in it. Memory: the arrays.
+    /// Reads the edges of a snapshot, each undirected edge once. With `among`, only the edges with both ends in it. Memory: the arrays.
     pub(crate) fn read(
         snapshot: &Snapshot,
         run: &Run,
@@ -32,7 +32,7 @@ impl EdgeArrays {
             None => arrays.take_all(&graph, run, &mut all, with_properties)?,
             Some(among) => arrays.take_some(&graph, run, among, &mut all)?,
         }
-        // The export numbers the vertices that are left.
+        // The export renumbers the remaining vertices.
         if let Some(remaining) = snapshot.remaining(run)? {
             for v in arrays.source.iter_mut().chain(&mut arrays.target) {
                 *v = remaining.origin(*v);
@@ -75,7 +75,7 @@ impl EdgeArrays {
         }
     }
 
-    /// The lists of these vertices, without neighbours that are not among them.
+    /// Reads the lists of these vertices, and skips neighbours that are not among them.
     fn take_some(
         &mut self,
         graph: &StoredExport<'_>,
@@ -100,19 +100,19 @@ impl EdgeArrays {
                 &mut block.properties,
             )?;
             let undirected = !graph.is_directed();
-            for (place, &target) in block.targets.iter().enumerate() {
+            for (index, &target) in block.targets.iter().enumerate() {
                 if is_member(target) && !(undirected && target < v as u64) {
                     self.source.push(v);
                     self.target.push(vertex(target as usize));
                     let pairs = all.properties.iter_mut().zip(&block.properties);
-                    pairs.for_each(|(all, some)| push(all, some, place));
+                    pairs.for_each(|(all, some)| push(all, some, index));
                 }
             }
         }
         Ok(())
     }
 
-    /// Source, target and properties by name; texts are a pair of codes and the texts that they stand for.
+    /// Sources, targets, and properties by name; a text property is a pair of codes and the texts they refer to.
     pub(crate) fn into_python(self, py: Python<'_>) -> PyResult<(Array, Array, Bound<'_, PyDict>)> {
         let properties = PyDict::new(py);
         for (name, values, texts) in self.properties {
@@ -133,15 +133,15 @@ fn extend(all: &mut EdgeValues, some: &EdgeValues) {
         (EdgeValues::Int(all), EdgeValues::Int(some)) => all.extend_from_slice(some),
         (EdgeValues::Float(all), EdgeValues::Float(some)) => all.extend_from_slice(some),
         (EdgeValues::Code(all), EdgeValues::Code(some)) => all.extend_from_slice(some),
-        _ => unreachable!("both are made for the same properties"),
+        _ => unreachable!("both blocks have the same properties"),
     }
 }
 
-fn push(all: &mut EdgeValues, some: &EdgeValues, place: usize) {
+fn push(all: &mut EdgeValues, some: &EdgeValues, index: usize) {
     match (all, some) {
-        (EdgeValues::Int(all), EdgeValues::Int(some)) => all.push(some[place]),
-        (EdgeValues::Float(all), EdgeValues::Float(some)) => all.push(some[place]),
-        (EdgeValues::Code(all), EdgeValues::Code(some)) => all.push(some[place]),
-        _ => unreachable!("both are made for the same properties"),
+        (EdgeValues::Int(all), EdgeValues::Int(some)) => all.push(some[index]),
+        (EdgeValues::Float(all), EdgeValues::Float(some)) => all.push(some[index]),
+        (EdgeValues::Code(all), EdgeValues::Code(some)) => all.push(some[index]),
+        _ => unreachable!("both blocks have the same properties"),
     }
 }

@@ -1,4 +1,4 @@
-//! Errors of Esker as exceptions of Python.
+//! Converts errors of Esker to Python exceptions.
 
 use esker::graph::Stop;
 use esker::store::Error as StoreError;
@@ -6,26 +6,26 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
-/// What went wrong, before it is an exception.
+/// An error before its conversion to an exception.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// Esker says so.
+    /// An error of the library.
     Esker(esker::Error),
-    /// Python says so.
+    /// A Python exception.
     Python(PyErr),
-    /// An exception of `esker._errors` by its name, and the message.
+    /// The name of an exception of `esker._errors`, and the message.
     Named(&'static str, String),
 }
 
-/// The result of everything here.
+/// Result with a [`Failure`].
 pub(crate) type Outcome<T> = Result<T, Failure>;
 
-/// An error about a value that was given.
+/// An error about the value of an argument.
 pub(crate) fn invalid<T>(message: impl Into<String>) -> Outcome<T> {
     Err(Failure::Named("InvalidError", message.into()))
 }
 
-/// An error about the type of something that was given.
+/// An error about the type of an argument.
 pub(crate) fn mistyped<T>(message: impl Into<String>) -> Outcome<T> {
     Err(Failure::Named("MistypedError", message.into()))
 }
@@ -132,11 +132,11 @@ fn named(
         Ok(PyErr::from_value(exception))
     };
     make().unwrap_or_else(|error| {
-        PyRuntimeError::new_err(format!("{message} (and no exception for it: {error})"))
+        PyRuntimeError::new_err(format!("{message} (its exception class cannot be created: {error})"))
     })
 }
 
-/// The names of options as Python writes them: `--teleport-to` is `teleport_to`.
+/// Rewrites options of the command line as Python arguments: `--teleport-to` becomes `teleport_to`.
 fn without_dashes(message: &str) -> String {
     let mut words = Vec::new();
     for word in message.split(' ') {

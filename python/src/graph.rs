@@ -1,4 +1,4 @@
-//! A version of a graph: ids, lists, properties, runs.
+//! One version of a graph: ids, lists, properties, runs of algorithms.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use pyo3::types::{PyDict, PyList};
 
 use crate::answer::Answer;
 use crate::array::Array;
-use crate::column::{Column, Holds};
+use crate::column::{Column, ColumnType};
 use crate::edges::EdgeArrays;
 use crate::failure::{Failure, Outcome, invalid, mistyped};
 use crate::report::graph_facts;
@@ -38,7 +38,7 @@ fn direction(name: &str) -> Outcome<Direction> {
 
 #[pymethods]
 impl Graph {
-    /// What there is to know of it, as JSON.
+    /// A description of the graph, as JSON.
     fn facts(&self) -> Outcome<String> {
         graph_facts(&self.snapshot)
     }
@@ -70,7 +70,7 @@ impl Graph {
         Ok(Answer { answer: Arc::new(answer), snapshot: self.snapshot.clone() })
     }
 
-    /// PageRank with a weight for each vertex to jump to: scores, and whether it converged.
+    /// PageRank with a teleport weight for each vertex; returns the scores and whether they converged.
     fn pagerank(
         &self,
         py: Python<'_>,
@@ -87,7 +87,7 @@ impl Graph {
             Some(ValueColumn::Float(weights)) if weights.len() == self.snapshot.num_vertices() => {
                 Some(weights)
             }
-            Some(_) => return invalid("teleport is a float for each vertex"),
+            Some(_) => return invalid("teleport must have one float per vertex"),
         };
         let options = PageRankOptions { damping, tolerance, rounds_max, teleport };
         let found = watched(py, &cancel, listener.as_ref(), || {
@@ -96,7 +96,7 @@ impl Graph {
         Ok((Array::of(found.scores), found.converged))
     }
 
-    /// Bytes of memory and of lists read that a run will need, and bytes of the lists.
+    /// The estimated bytes of memory and bytes read by a run, and the bytes of the lists.
     fn estimate(
         &self,
         name: &str,
@@ -118,7 +118,7 @@ impl Graph {
         Ok((estimate.memory_bytes, estimate.read_bytes, shape.weighted_list_bytes() * sides))
     }
 
-    /// The vertex of an id, if there is one.
+    /// The vertex with an id.
     fn vertex_of(&self, id: &Bound<'_, PyAny>) -> Outcome<VertexId> {
         let column = Column::one(id)?;
         column.expect_ids(self.snapshot.ids().is_text())?;
@@ -126,20 +126,20 @@ impl Graph {
         Ok(found[0])
     }
 
-    /// The vertices of ids.
+    /// The vertices with the given ids.
     fn vertices_of(&self, py: Python<'_>, ids: &Column) -> Outcome<Array> {
         ids.expect_ids(self.snapshot.ids().is_text())?;
         py.detach(|| self.look_up(ids)).map(Array::of)
     }
 
-    /// Whether there is a vertex of an id.
+    /// Whether a vertex with this id exists.
     fn has_vertex(&self, id: &Bound<'_, PyAny>) -> Outcome<bool> {
-        let is_there = || -> Outcome<bool> {
+        let exists = || -> Outcome<bool> {
             let column = Column::one(id)?;
             column.expect_ids(self.snapshot.ids().is_text())?;
-            Ok(self.seek(&column, |_, found| Ok(found.is_some()))? == [true])
+            Ok(self.find_each(&column, |_, found| Ok(found.is_some()))? == [true])
         };
-        match is_there() {
+        match exists() {
             Err(Failure::Named("MistypedError" | "InvalidError", _)) => Ok(false),
             other => other,
         }
@@ -150,7 +150,7 @@ impl Graph {
         id_object(py, &self.snapshot, v)
     }
 
-    /// The ids of vertices, or of all: an array of integers, or a list of texts.
+    /// The ids of the given vertices, or of all: an array of integers, or a list of strings.
     #[pyo3(signature = (vertices=None))]
     fn ids<'py>(&self, py: Python<'py>, vertices: Option<&Column>) -> Outcome<Bound<'py, PyAny>> {
         let vertices = match vertices {
@@ -169,7 +169,7 @@ impl Graph {
         let integers = py.detach(|| -> Outcome<Vec<u64>> {
             let integer = |v: VertexId| match ids.external_of(v)? {
                 ExternalId::Int(id) => Ok(id),
-                ExternalId::Text(_) => invalid("an id is a text"),
+                ExternalId::Text(_) => invalid(format!("vertex {v} has a text id, not an integer id")),
             };
             match vertices {
                 Some(vertices) => vertices.into_iter().map(integer).collect(),
@@ -184,12 +184,12 @@ impl Graph {
         Ok(Bound::new(py, array)?.into_any())
     }
 
-    /// The vertices that are there, ascending, if some are removed.
+    /// The vertices that are not removed, ascending; `None` if no vertex is removed.
     fn remaining(&self) -> Outcome<Option<Array>> {
         Ok(self.present()?.map(Array::of))
     }
 
-    /// Where ids are the integers from some base on, but vertices are in another order: for each id in order, its vertex.
+    /// The vertex of each id in ascending order of id; `None` unless ids are consecutive integers in another order than vertices.
     fn in_id_order(&self, py: Python<'_>) -> Outcome<Option<Array>> {
         let manifest = self.snapshot.manifest();
         let ids = self.snapshot.ids();
@@ -203,12 +203,12 @@ impl Graph {
         Ok(Some(Array::of(vertices)))
     }
 
-    /// Length of the list of a vertex.
+    /// The degree of a vertex.
     fn degree(&self, v: VertexId, direction_name: &str) -> Outcome<usize> {
         Ok(self.snapshot.degree(direction(direction_name)?, v)?)
     }
 
-    /// Lengths of all lists.
+    /// The degrees of all vertices.
     fn degrees(&self, py: Python<'_>, direction_name: &str) -> Outcome<Array> {
         let direction = direction(direction_name)?;
         py.detach(|| {
@@ -218,12 +218,12 @@ impl Graph {
         .map(Array::of)
     }
 
-    /// The list of a vertex, ascending.
+    /// The neighbours of a vertex, ascending.
     fn neighbors(&self, v: VertexId, direction_name: &str) -> Outcome<Array> {
         Ok(Array::of(self.snapshot.neighbors(direction(direction_name)?, v)?.into_owned()))
     }
 
-    /// Whether there is an edge.
+    /// Whether an edge exists.
     fn has_edge(&self, source: VertexId, target: VertexId) -> Outcome<bool> {
         Ok(self.snapshot.neighbors(Direction::Out, source)?.binary_search(&target).is_ok())
     }
@@ -239,10 +239,10 @@ impl Graph {
         let first = edges.targets().partition_point(|&v| v < target);
         let count = edges.targets()[first..].iter().take_while(|&&v| v == target).count();
         let mut found = Vec::new();
-        for place in first..first + count {
+        for index in first..first + count {
             let values = PyDict::new(py);
             for property in self.snapshot.edge_properties() {
-                let bits = edges.bits(property.number, place)?;
+                let bits = edges.bits(property.number, index)?;
                 let value = match self.snapshot.dictionary(property.number) {
                     Some(texts) => esker::store::property::PropertyValue::Text(texts.text(bits as usize)?),
                     None => esker::store::property::PropertyValue::from_bits(property.element, bits),
@@ -266,7 +266,7 @@ impl Graph {
         Ok(values)
     }
 
-    /// A property of all vertices: an array of values and one of 1 where there is one, or a list of texts.
+    /// A property of all vertices: an array of values and an array with 1 for vertices that have a value, or a list of strings.
     fn property<'py>(&self, py: Python<'py>, name: &str, settings: Settings) -> Outcome<Bound<'py, PyAny>> {
         let (run, cancel, listener) = settings.run("property")?;
         let values =
@@ -277,7 +277,7 @@ impl Graph {
         })
     }
 
-    /// Sources, targets and properties of the edges; if `among` is given, of those among these vertices.
+    /// Sources, targets and properties of the edges; with `among`, of the edges between these vertices.
     #[pyo3(signature = (among, with_properties, settings))]
     fn edges<'py>(
         &self,
@@ -297,7 +297,7 @@ impl Graph {
         Ok(edges.into_python(py)?)
     }
 
-    /// The vertices within some steps of one, itself first, by ascending distance.
+    /// The vertices within `radius` steps of `center`, by ascending distance, `center` first.
     fn within(
         &self,
         py: Python<'_>,
@@ -332,7 +332,7 @@ impl Graph {
         .map(Array::of)
     }
 
-    /// Offsets, targets and weights, mapped; `None` if lists do not lie in one piece each.
+    /// Offsets, targets and weights, mapped; `None` unless each list is stored in one piece.
     fn csr(
         &self,
         py: Python<'_>,
@@ -383,17 +383,17 @@ impl Graph {
     fn look_up(&self, column: &Column) -> Outcome<Vec<VertexId>> {
         let snapshot = &self.snapshot;
         let not_found = |id: ExternalId<'_>| {
-            let remedy = match snapshot.ids().find(&id.to_string()) {
+            let message = match snapshot.ids().find(&id.to_string()) {
                 Err(error) => error.to_string(),
                 Ok(_) => format!("the vertex {:?} was removed", id.to_string()),
             };
-            Failure::Named("VertexNotFoundError", remedy)
+            Failure::Named("VertexNotFoundError", message)
         };
-        self.seek(column, |id, found| found.ok_or_else(|| not_found(id)))
+        self.find_each(column, |id, found| found.ok_or_else(|| not_found(id)))
     }
 
-    /// Hands over each id of a column and the vertex that it has, if there is one.
-    fn seek<T>(
+    /// Calls `take` with each id of a column and its vertex, if it exists; collects the results.
+    fn find_each<T>(
         &self,
         column: &Column,
         mut take: impl FnMut(ExternalId<'_>, Option<VertexId>) -> Outcome<T>,
@@ -410,13 +410,13 @@ impl Graph {
         }
     }
 
-    /// A column of numbers of vertices.
+    /// Reads a column of vertex numbers.
     fn numbers(&self, column: &Column) -> Outcome<Vec<VertexId>> {
-        if column.len() > 0 && column.kind() != Holds::Integers {
-            return mistyped(format!("{}: numbers of vertices are integers", column.what()));
+        if column.len() > 0 && column.column_type() != ColumnType::Integers {
+            return mistyped(format!("{}: vertex numbers must be integers", column.what()));
         }
         let IdColumn::Int(numbers) = column.ids(0..column.len(), false)? else {
-            return mistyped("numbers of vertices are integers");
+            return mistyped("vertex numbers must be integers");
         };
         let n = self.snapshot.num_vertices();
         match numbers.iter().position(|&v| v >= n as u64) {
@@ -467,5 +467,8 @@ impl Graph {
 }
 
 fn vanished() -> Failure {
-    Failure::Named("Error", "the lists of a graph changed their form".to_owned())
+    Failure::Named(
+        "Error",
+        "the stored form of the lists changed; this is a bug, please report it".to_owned(),
+    )
 }

@@ -1,10 +1,10 @@
 //! The native half of the Python package `esker`: `esker._esker`.
 //!
-//! It moves values between Python and the facade, and nothing else: whatever can be written in Python is, in `python/esker`.
-//! Long work runs on a thread of its own while the calling thread, detached from the interpreter, looks after signals and progress
-//! ([`watch`]). Arrays go both ways without a copy, by the buffer protocol and the Arrow C data interface.
+//! It only converts values between Python and the facade; everything that can be written in Python is in `python/esker`. Long work runs on
+//! a separate thread, while the calling thread, detached from the interpreter, handles signals and progress ([`watch`]). Arrays pass
+//! both ways without a copy, through the buffer protocol and the Arrow C data interface.
 
-#![allow(clippy::needless_pass_by_value, reason = "functions that Python calls are handed values")]
+#![allow(clippy::needless_pass_by_value, reason = "Python passes arguments by value")]
 
 mod failure;
 mod watch;
@@ -25,7 +25,7 @@ mod listing;
 
 use pyo3::prelude::*;
 
-/// The native half of Esker: use `esker`, not this.
+/// The native half of Esker. Use `esker` instead.
 #[pymodule]
 mod _esker {
     #[pymodule_export]

@@ -1,4 +1,4 @@
-//! What is told of databases and imports, as JSON: Python reads it into dictionaries.
+//! Reports on graphs, versions and imports, as JSON that Python parses into dictionaries.
 
 use esker::change::FeedReport;
 use esker::graph::{Direction, VertexId};
@@ -16,7 +16,7 @@ fn property_type(property: &PropertyRecord) -> &'static str {
     if property.texts { "text" } else { property.element.name() }
 }
 
-/// A graph.
+/// Describes a graph.
 pub(crate) fn graph_facts(snapshot: &Snapshot) -> Outcome<String> {
     let edge_properties: Vec<Value> = snapshot
         .edge_properties()
@@ -53,7 +53,7 @@ pub(crate) fn graph_facts(snapshot: &Snapshot) -> Outcome<String> {
     .to_string())
 }
 
-/// A version. What is in the log alone knows no number of edges.
+/// Describes a version. The number of edges is unknown for versions that are only in the log.
 pub(crate) fn version_facts(version: &VersionRecord, in_layers: bool) -> Value {
     json!({
         "number": version.number,
@@ -69,7 +69,7 @@ fn rejected(sample: &[Rejected]) -> Vec<Value> {
     sample.iter().map(show).collect()
 }
 
-/// An import.
+/// Describes an import.
 pub(crate) fn import_facts(
     report: &ImportReport,
     format: Option<&str>,
@@ -98,7 +98,7 @@ pub(crate) fn import_facts(
     .to_string()
 }
 
-/// Edges that were added to a database.
+/// Describes an addition or removal of edges.
 pub(crate) fn feed_facts(report: &FeedReport, notes: &[String], seconds: f64) -> String {
     json!({
         "notes": notes,
@@ -113,7 +113,7 @@ pub(crate) fn feed_facts(report: &FeedReport, notes: &[String], seconds: f64) ->
     .to_string()
 }
 
-/// What differs.
+/// The counts of differences.
 pub(crate) fn diff_facts(summary: &DiffSummary) -> Value {
     json!({
         "edges_added": summary.edges_added,

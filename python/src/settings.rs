@@ -1,4 +1,4 @@
-//! What every run and every import takes: threads, memory, seed; and choices given by name.
+//! Settings of runs and imports: threads, memory, seed, and choices given by name.
 
 use std::str::FromStr;
 use std::sync::{Arc, Mutex};
@@ -13,7 +13,7 @@ use esker::store::import::options::{
 use pyo3::prelude::*;
 
 use crate::failure::{Failure, Outcome, invalid};
-use crate::watch::{Board, Listener};
+use crate::watch::{Listener, ProgressSlot};
 
 /// The resources of a run.
 #[derive(FromPyObject)]
@@ -34,20 +34,20 @@ impl Settings {
         Means { threads: threads.max(1), deterministic, memory_bytes, mapped_bytes: memory_bytes }
     }
 
-    /// The run, its token, and who is told of its rounds.
+    /// The run, its cancel token, and the listener for its progress.
     pub(crate) fn run(self, name: &str) -> Outcome<(Run, Cancel, Option<Listener>)> {
         let cancel = Cancel::default();
-        let listener = self.progress.map(|callback| Listener { callback, board: Board::default() });
-        let (board, name) = (listener.as_ref().map(|listener| listener.board.clone()), name.to_owned());
+        let listener = self.progress.map(|callback| Listener { callback, slot: ProgressSlot::default() });
+        let (slot, name) = (listener.as_ref().map(|listener| listener.slot.clone()), name.to_owned());
         let run = Run::new(RunOptions {
             threads: self.threads,
             seed: self.seed,
             memory_bytes: self.memory,
             deterministic: self.deterministic,
             cancel: cancel.clone(),
-            on_progress: board.map(|board| -> esker::graph::OnProgress {
+            on_progress: slot.map(|slot| -> esker::graph::OnProgress {
                 Arc::new(move |Progress { round, active }| {
-                    board.tell((name.clone(), None, Some(round as u64), active as u64));
+                    slot.put((name.clone(), None, Some(round as u64), active as u64));
                 })
             }),
         })?;
@@ -59,7 +59,7 @@ impl Settings {
 pub(crate) fn brief() -> Outcome<Arc<Run>> {
     static KEPT: Mutex<Option<(u32, Arc<Run>)>> = Mutex::new(None);
     let process = std::process::id();
-    // Who forks may have held the lock, and its thread is not in the fork: never wait for it.
+    // Never wait for the lock: a thread of the parent process can have held it at the fork, and it does not exist in the child.
     let Ok(mut kept) = KEPT.try_lock() else { return Ok(Arc::new(Run::with_threads(1)?)) };
     if let Some((_, run)) = kept.as_ref().filter(|(of, _)| *of == process) {
         return Ok(Arc::clone(run));
@@ -85,13 +85,13 @@ impl Reading {
             one_of("residency", name, &places)
         });
         if *head_len == Some(0) {
-            return invalid("head is at least 1");
+            return invalid("head must be at least 1");
         }
         Ok(Wish { kept: kept.transpose()?, place: place.transpose()?, head_len: *head_len })
     }
 }
 
-/// How a database is built.
+/// Settings for building a database.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct BuildSettings {
@@ -109,11 +109,11 @@ pub(crate) struct BuildSettings {
 }
 
 impl BuildSettings {
-    /// The options, and who is told of progress.
+    /// The options of the import, and the listener for its progress.
     pub(crate) fn options(self) -> Outcome<(ImportOptions, Option<Listener>)> {
         let default = ImportOptions::default();
-        let listener = self.progress.map(|callback| Listener { callback, board: Board::default() });
-        let board = listener.as_ref().map(|listener| listener.board.clone());
+        let listener = self.progress.map(|callback| Listener { callback, slot: ProgressSlot::default() });
+        let slot = listener.as_ref().map(|listener| listener.slot.clone());
         let options = ImportOptions {
             directed: self.directed,
             in_edges: self.in_edges,
@@ -146,9 +146,9 @@ impl BuildSettings {
             threads: self.threads,
             memory_bytes: self.memory.unwrap_or(default.memory_bytes),
             message: self.message,
-            on_progress: board.map(|board| -> esker::store::import::options::OnImportProgress {
+            on_progress: slot.map(|slot| -> esker::store::import::options::OnImportProgress {
                 Arc::new(move |ImportProgress { stage, fraction, edges }| {
-                    board.tell((stage.to_owned(), fraction, None, edges));
+                    slot.put((stage.to_owned(), fraction, None, edges));
                 })
             }),
             ..default
@@ -157,18 +157,18 @@ impl BuildSettings {
     }
 }
 
-/// How files are read.
+/// Settings for reading files.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct ReadSettings {
     format: Option<String>,
     source: Option<String>,
     target: Option<String>,
-    /// `None`: the usual one; empty: none.
+    /// The column of the weight; `None` for the default column, empty for no weight.
     weight: Option<String>,
-    /// As the weight.
+    /// The column of the time, likewise.
     time: Option<String>,
-    /// `None`: no others.
+    /// Other columns to store; `None` for no other columns.
     properties: Option<Vec<String>>,
     all_properties: bool,
     ids: String,
@@ -186,7 +186,7 @@ impl ReadSettings {
             Some(b"\\t" | b"tab") => Some(b'\t'),
             Some(b"space") => Some(b' '),
             Some([byte]) if byte.is_ascii() => Some(*byte),
-            Some(_) => return invalid("delimiter is one character, as ';' or '\\t'"),
+            Some(_) => return invalid("delimiter must be one character, such as ';' or '\\t'"),
         };
         Ok(ReadOptions {
             format: self.format.as_deref().map(Format::from_str).transpose()?,
@@ -221,16 +221,16 @@ fn pick(column: Option<String>) -> Pick {
     }
 }
 
-/// How lists are kept.
+/// The encoding of lists with the given name.
 pub(crate) fn encoding(name: &str) -> Outcome<Encoding> {
     one_of("encoding", name, &[("plain", Encoding::Plain), ("compressed", Encoding::Compressed)])
 }
 
-/// The choice of a name.
+/// Finds the choice with the given name.
 pub(crate) fn one_of<T: Copy>(what: &str, given: &str, choices: &[(&str, T)]) -> Outcome<T> {
     let found = choices.iter().find(|(name, _)| *name == given);
     found.map(|(_, choice)| *choice).ok_or_else(|| {
         let names: Vec<String> = choices.iter().map(|(name, _)| format!("'{name}'")).collect();
-        Failure::Named("InvalidError", format!("{what} is one of {}, not '{given}'", names.join(", ")))
+        Failure::Named("InvalidError", format!("{what} must be one of {}, not '{given}'", names.join(", ")))
     })
 }

@@ -1,25 +1,25 @@
-//! Columns as an input of the import: no file in between.
+//! Imports columns directly, without a file.
 
 use std::sync::Arc;
 
 use esker::store::import::source::{Batch, Block, BlockParser, IdColumn, IdKind, Reader, Schema};
 use esker::store::{Error, Result};
 
-use crate::column::{Column, Holds};
+use crate::column::{Column, ColumnType};
 use crate::failure::{Failure, Outcome, invalid, mistyped};
 
-/// Edges of a block.
+/// Number of edges per block.
 const BLOCK_EDGES: usize = 1 << 16;
-/// Bytes that stand for an edge in progress: two ids.
+/// Bytes per edge in reports of progress: two ids.
 const EDGE_BYTES: u64 = 16;
 
-/// The columns of the edges.
+/// The columns to import.
 pub(crate) struct Columns {
     pub(crate) source: Column,
     pub(crate) target: Column,
-    /// By name.
+    /// Names and columns of edge properties.
     pub(crate) properties: Vec<(String, Column)>,
-    /// Vertices without edges.
+    /// Ids of vertices, which need not have edges.
     pub(crate) vertices: Option<Column>,
 }
 
@@ -28,13 +28,13 @@ impl Columns {
         self.source.len()
     }
 
-    /// An error unless all columns fit together.
+    /// Checks the lengths and types of the columns.
     fn check(&self) -> Outcome<()> {
         let columns = self.properties.iter().map(|(_, column)| column).chain([&self.target]);
         for column in columns {
             if column.len() != self.len() {
                 return invalid(format!(
-                    "{} has {} elements, and {} has {}: columns are of one length",
+                    "columns must have the same length: {} has {} elements, {} has {}",
                     self.source.what(),
                     self.len(),
                     column.what(),
@@ -43,8 +43,8 @@ impl Columns {
             }
         }
         for column in [Some(&self.source), Some(&self.target), self.vertices.as_ref()].into_iter().flatten() {
-            if column.kind() == Holds::Floats {
-                return mistyped(format!("{}: ids are integers or texts, not floats", column.what()));
+            if column.column_type() == ColumnType::Floats {
+                return mistyped(format!("{}: ids must be integers or strings, not floats", column.what()));
             }
             column.expect_ids(self.has_texts())?;
         }
@@ -54,11 +54,11 @@ impl Columns {
     fn has_texts(&self) -> bool {
         let vertices = self.vertices.as_ref().filter(|vertices| vertices.len() > 0);
         let first = if self.len() > 0 { Some(&self.source) } else { vertices };
-        first.is_some_and(|column| column.kind() == Holds::Texts)
+        first.is_some_and(|column| column.column_type() == ColumnType::Texts)
     }
 }
 
-/// Reads columns. Blocks carry nothing but their number: the parser takes its range.
+/// Reads columns. A block carries only the index of its first row; the parser reads the rows from the columns.
 pub(crate) struct ColumnReader {
     schema: Schema,
     columns: Arc<Columns>,
@@ -66,13 +66,13 @@ pub(crate) struct ColumnReader {
 }
 
 impl ColumnReader {
-    /// From the first block on. `weight` names the property that is the weight; `num_vertices` says that ids are `0..num_vertices`.
+    /// A reader at the first row. `weight` names the property that is the weight; `num_vertices` declares that ids are `0..num_vertices`.
     pub(crate) fn new(columns: Columns, weight: Option<&str>, num_vertices: Option<u64>) -> Outcome<Self> {
         columns.check()?;
         let texts = columns.has_texts();
         let ids = match num_vertices {
             Some(_) if texts => {
-                return mistyped("num_vertices is for ids that are integers from 0, and these are texts");
+                return mistyped("num_vertices requires integer ids from 0, but these ids are strings");
             }
             Some(num_vertices) => IdKind::Numbered { first: 0, num_vertices },
             None if texts => IdKind::Text,
@@ -124,7 +124,7 @@ impl BlockParser for ColumnParser {
         let edges = range(self.columns.len());
         let texts = self.ids == IdKind::Text;
         let ids = |column: &Column, range| -> Result<IdColumn> {
-            let ids = column.ids(range, texts).map_err(refused)?;
+            let ids = column.ids(range, texts).map_err(store_error)?;
             self.expect_numbers(column, first, &ids)?;
             Ok(ids)
         };
@@ -134,7 +134,7 @@ impl BlockParser for ColumnParser {
             input_bytes: edges.len() as u64 * EDGE_BYTES,
             source: ids(&self.columns.source, edges.clone())?,
             target: ids(&self.columns.target, edges.clone())?,
-            properties: properties.collect::<Outcome<_>>().map_err(refused)?,
+            properties: properties.collect::<Outcome<_>>().map_err(store_error)?,
             vertices: vertices.map(|column| ids(column, range(column.len()))).transpose()?,
             rejected: Vec::new(),
         })
@@ -142,7 +142,7 @@ impl BlockParser for ColumnParser {
 }
 
 impl ColumnParser {
-    /// An error if an id is beyond the number of vertices that was given.
+    /// Checks that ids are less than the given number of vertices.
     fn expect_numbers(&self, column: &Column, first: usize, ids: &IdColumn) -> Result<()> {
         let (IdKind::Numbered { num_vertices, .. }, IdColumn::Int(ids)) = (self.ids, ids) else {
             return Ok(());
@@ -150,7 +150,7 @@ impl ColumnParser {
         match ids.iter().position(|&id| id >= num_vertices) {
             None => Ok(()),
             Some(at) => Err(Error::Invalid(format!(
-                "{}[{}] is {}, and num_vertices is {num_vertices}: ids are less than that",
+                "{}[{}] is {}, but ids must be less than num_vertices, which is {num_vertices}",
                 column.what(),
                 first + at,
                 ids[at]
@@ -159,8 +159,8 @@ impl ColumnParser {
     }
 }
 
-/// What is wrong with a column, as the import says it.
-fn refused(failure: Failure) -> Error {
+/// Converts an error about a column to an error of the store.
+fn store_error(failure: Failure) -> Error {
     match failure {
         Failure::Esker(esker::Error::Store(error)) => error,
         Failure::Named(_, message) => Error::Invalid(message),

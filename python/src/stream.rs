@@ -1,4 +1,4 @@
-//! Answers as Arrow streams: the columns are those of the algorithm, not copies.
+//! Answers as Arrow streams; columns are not copied.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use esker::store::ids::ExternalId;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::array::{Array, Item, Kind};
+use crate::array::{Array, Item, ItemType};
 use crate::capsule;
 use crate::failure::{Failure, Outcome};
 
-/// Rows of a batch: of ids that are made, this many are in memory at a time.
+/// Number of rows per batch. External ids are generated for one batch at a time.
 const BATCH_ROWS: usize = 1 << 16;
 
-/// An answer as a stream of Arrow record batches, as often as one is asked for.
+/// An answer as a stream of Arrow record batches; every call starts a new stream.
 #[pyclass(frozen, module = "esker._esker")]
 pub(crate) struct Stream {
     answer: Arc<Answer>,
@@ -40,7 +40,7 @@ impl Stream {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // The interface lets a producer that offers one form only leave requests aside.
+        // The interface allows a producer with a single form to ignore the requested schema.
         drop(requested_schema);
         let batches = py.detach(|| Batches::new(&self.answer, &self.snapshot))?;
         capsule::stream(py, Box::new(batches))
@@ -52,7 +52,7 @@ struct Batches {
     snapshot: Snapshot,
     schema: SchemaRef,
     signed: bool,
-    /// The columns that are handed over as they are, whole.
+    /// The columns that are passed on without a copy; `None` for columns of vertices.
     columns: Vec<Option<ArrayRef>>,
     next: usize,
     rows: usize,
@@ -90,12 +90,12 @@ impl Batches {
         } else if let Some(vertices) = &self.answer.vertices {
             arrays.push(ids(&mut vertices[range.clone()].iter().copied().map(Some))?);
         } else {
-            arrays.push(ids(&mut range.clone().map(|place| Some(vertex(place))))?);
+            arrays.push(ids(&mut range.clone().map(|row| Some(vertex(row))))?);
         }
         for (column, whole) in self.answer.columns.iter().zip(&self.columns) {
             arrays.push(match whole {
                 Some(whole) => whole.slice(range.start, range.len()),
-                None => ids(&mut range.clone().map(|place| match column.values.get(place) {
+                None => ids(&mut range.clone().map(|row| match column.values.get(row) {
                     Value::Vertex(v) => Some(v),
                     _ => None,
                 }))?,
@@ -129,13 +129,13 @@ fn rows(answer: &Answer, snapshot: &Snapshot) -> usize {
     }
 }
 
-/// A column in the memory where it is; `None` for vertices, of which ids must be made.
+/// A column without a copy; `None` for a column of vertices, whose ids must be looked up.
 fn whole(answer: &Arc<Answer>, index: usize) -> Outcome<Option<ArrayRef>> {
     macro_rules! shown {
         ($kind:ident) => {
             Array::within(Arc::clone(answer), |answer| match &answer.columns[index].values {
                 Values::$kind(values) => Ok(&values[..]),
-                _ => Err(Failure::Named("Error", "a column changed its kind".to_owned())),
+                _ => Err(Failure::Named("Error", "the type of a column changed; this is a bug".to_owned())),
             })?
         };
     }
@@ -144,8 +144,8 @@ fn whole(answer: &Arc<Answer>, index: usize) -> Outcome<Option<ArrayRef>> {
         Values::Index(values) => {
             let nulls = missing(values, |value| *value == NONE);
             let array = shown!(Index);
-            Some(match VertexId::KIND {
-                Kind::U32 => array.arrow::<UInt32Type>(nulls),
+            Some(match VertexId::TYPE {
+                ItemType::U32 => array.arrow::<UInt32Type>(nulls),
                 _ => array.arrow::<UInt64Type>(nulls),
             })
         }
@@ -164,13 +164,13 @@ fn whole(answer: &Arc<Answer>, index: usize) -> Outcome<Option<ArrayRef>> {
     })
 }
 
-/// One bit a value, if any is missing.
+/// A validity bitmap; `None` if no value is missing.
 fn missing<T>(values: &[T], is_missing: impl Fn(&T) -> bool) -> Option<NullBuffer> {
     let any = values.iter().any(&is_missing);
     any.then(|| values.iter().map(|value| !is_missing(value)).collect())
 }
 
-/// Whether all ids are texts or integers below 2^63. Time: O(n) for sparse integers.
+/// Whether all ids are text or integers below 2^63. Time: O(n) for sparse integers.
 pub(crate) fn ids_are_signed(snapshot: &Snapshot) -> Outcome<bool> {
     let ids = snapshot.ids();
     if ids.is_text() {
@@ -195,7 +195,7 @@ fn id_type(snapshot: &Snapshot, signed: bool) -> DataType {
     }
 }
 
-/// The ids of vertices, null where there is none.
+/// An array of vertex ids, with null for `None`.
 fn ids_array(
     snapshot: &Snapshot,
     signed: bool,

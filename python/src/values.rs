@@ -1,4 +1,4 @@
-//! Values of properties for Python.
+//! Ids and property values as Python objects and arrays.
 
 use esker::graph::{Run, VertexId};
 use esker::store::Snapshot;
@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use crate::array::Array;
 use crate::failure::Outcome;
 
-/// The id of a vertex as an object of Python.
+/// The id of a vertex as a Python object.
 pub(crate) fn id_object<'py>(
     py: Python<'py>,
     snapshot: &Snapshot,
@@ -22,7 +22,7 @@ pub(crate) fn id_object<'py>(
     })
 }
 
-/// A value as an object of Python.
+/// A property value as a Python object.
 pub(crate) fn value_object<'py>(py: Python<'py>, value: PropertyValue<'_>) -> PyResult<Bound<'py, PyAny>> {
     macro_rules! shown {
         ($value:expr) => {
@@ -44,14 +44,14 @@ pub(crate) fn value_object<'py>(py: Python<'py>, value: PropertyValue<'_>) -> Py
 
 /// The values of a vertex property.
 pub(crate) enum VertexValues {
-    /// The values and, 1 or 0, which vertices have one.
+    /// The values, and 1 for each vertex that has a value, else 0.
     Numbers(Array, Array),
-    /// The texts.
+    /// The text of each vertex.
     Texts(Vec<Option<String>>),
 }
 
 impl VertexValues {
-    /// Those of all vertices, in their order.
+    /// Reads the values of all vertices, in vertex order.
     pub(crate) fn read(snapshot: &Snapshot, name: &str, run: &Run) -> Outcome<Self> {
         let property = snapshot.vertex_property(name)?;
         if property.record().texts {

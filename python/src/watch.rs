@@ -1,4 +1,4 @@
-//! Long work on a thread of its own, while the caller's looks after signals and progress.
+//! Runs long work on a separate thread while the calling thread handles signals and progress.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -10,34 +10,34 @@ use pyo3::prelude::*;
 
 use crate::failure::{Failure, Outcome};
 
-/// How often signals are looked at. With the at most 100 ms in which a kernel obeys, and usually far less, an interrupt is soon felt.
-const LOOK_EVERY: Duration = Duration::from_millis(25);
+/// Interval between checks for signals and progress. An algorithm stops within 100 ms after that.
+const CHECK_EVERY: Duration = Duration::from_millis(25);
 
-/// What a progress callback is told: stage, fraction done, round, vertices or edges.
-pub(crate) type Told = (String, Option<f64>, Option<u64>, u64);
+/// The arguments of a progress callback: stage, fraction done, round, number of vertices or edges.
+pub(crate) type ProgressArgs = (String, Option<f64>, Option<u64>, u64);
 
-/// Where a working thread leaves its progress for the calling one.
+/// Holds the latest progress of the working thread for the calling thread.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Board(Arc<Mutex<Option<Told>>>);
+pub(crate) struct ProgressSlot(Arc<Mutex<Option<ProgressArgs>>>);
 
-impl Board {
-    pub(crate) fn tell(&self, told: Told) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(told);
+impl ProgressSlot {
+    pub(crate) fn put(&self, args: ProgressArgs) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(args);
     }
 
-    fn take(&self) -> Option<Told> {
+    fn take(&self) -> Option<ProgressArgs> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
-/// Somebody who wants to know of progress.
+/// A progress callback and the slot it is called from.
 pub(crate) struct Listener {
     pub(crate) callback: Py<PyAny>,
-    pub(crate) board: Board,
+    pub(crate) slot: ProgressSlot,
 }
 
-/// Does `work` on another thread, detached from the interpreter. A signal whose handler raises, or a callback that does, sets
-/// `cancel`, and its exception is the outcome once the work has stopped.
+/// Runs `work` on another thread, with the calling thread detached from the interpreter. If a signal handler or the callback raises an
+/// exception, `cancel` is set, and the exception is returned once the work has stopped.
 pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     cancel: &Cancel,
@@ -50,20 +50,22 @@ pub(crate) fn watched<T: Send>(
             let working = std::thread::Builder::new().name("esker-work".to_owned());
             let started = working.spawn_scoped(scope, move || {
                 let outcome = catch_unwind(AssertUnwindSafe(work));
-                // Nobody receives only if the caller's thread is unwinding.
+                // Sending fails only if the calling thread is unwinding.
                 let _ = sender.send(outcome);
             });
             if let Err(error) = started {
-                return Err(Failure::Named("Error", format!("no thread can be started: {error}")));
+                return Err(Failure::Named("Error", format!("cannot start a thread: {error}")));
             }
             let mut raised = None;
             loop {
-                match receiver.recv_timeout(LOOK_EVERY) {
+                match receiver.recv_timeout(CHECK_EVERY) {
                     Ok(outcome) => return finish(outcome, raised, listener),
-                    Err(RecvTimeoutError::Disconnected) => return Err(defect("a thread vanished")),
+                    Err(RecvTimeoutError::Disconnected) => {
+                        return Err(bug("a thread ended without a result"));
+                    }
                     Err(RecvTimeoutError::Timeout) if raised.is_some() => {}
                     Err(RecvTimeoutError::Timeout) => {
-                        if let Err(error) = Python::attach(|py| look(py, listener)) {
+                        if let Err(error) = Python::attach(|py| check_in(py, listener)) {
                             cancel.cancel();
                             raised = Some(error);
                         }
@@ -85,24 +87,25 @@ fn finish<T>(
     let outcome = outcome.map_err(|panic| {
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
         let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-        defect(&text.unwrap_or_default())
+        bug(&text.unwrap_or_default())
     })?;
     if outcome.is_ok() && listener.is_some() {
-        Python::attach(|py| look(py, listener))?;
+        Python::attach(|py| check_in(py, listener))?;
     }
     outcome
 }
 
-fn defect(text: &str) -> Failure {
-    Failure::Named("Error", format!("a defect of Esker: {text}; please report it"))
+fn bug(text: &str) -> Failure {
+    Failure::Named("Error", format!("internal error: {text}; this is a bug in Esker, please report it"))
 }
 
-fn look(py: Python<'_>, listener: Option<&Listener>) -> PyResult<()> {
+/// Handles pending signals and calls the progress callback.
+fn check_in(py: Python<'_>, listener: Option<&Listener>) -> PyResult<()> {
     py.check_signals()?;
     if let Some(listener) = listener
-        && let Some(told) = listener.board.take()
+        && let Some(args) = listener.slot.take()
     {
-        listener.callback.call1(py, told)?;
+        listener.callback.call1(py, args)?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-"""What tests share."""
+"""Fixtures of the tests."""
 
 import os
 
@@ -7,20 +7,20 @@ import pytest
 
 import esker
 
-# Machines that test are busy: a slow example is no failure, and the same examples come each time.
+# Test machines are busy, so slow examples are not failures. The examples are the same in every run.
 hypothesis.settings.register_profile("esker", deadline=None, derandomize=True, max_examples=40)
 hypothesis.settings.load_profile("esker")
 
 
 @pytest.fixture
 def path(tmp_path):
-    """Where a database may be made."""
+    """A path for a new database."""
     return os.fspath(tmp_path / "test.esker")
 
 
 @pytest.fixture
 def web(path):
-    """A small database with texts as ids and weights, open for writing: two versions."""
+    """A small database with text ids, weights and two versions, open for writing."""
     with esker.create(path) as db:
         with db.batch("first") as batch:
             batch.add_edges(["alice", "bob", "carol"], ["bob", "carol", "alice"], weight=[1.0, 2.5, 3.0])

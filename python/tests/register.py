@@ -1,4 +1,4 @@
-"""Makes the package of the working tree known to the environment that runs this, entry points included, without a wheel."""
+"""Registers the package of the working tree, with its entry points, in the current environment without building a wheel."""
 
 import pathlib
 import sysconfig

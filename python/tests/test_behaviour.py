@@ -32,7 +32,7 @@ def large():
 
 
 def interrupted_after(seconds, work):
-    """Calls ``work``, which Ctrl-C ends; the seconds that it takes to obey."""
+    """Interrupts ``work`` with SIGINT; returns the seconds until it stops."""
     sent = []
 
     def send():
@@ -40,7 +40,7 @@ def interrupted_after(seconds, work):
         os.kill(os.getpid(), signal.SIGINT)
 
     timer = threading.Timer(seconds, send)
-    # Whoever starts the tests in the background may have had the signal ignored.
+    # A shell that starts the tests in the background can have set the signal to be ignored.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer.start()
     try:
@@ -53,7 +53,7 @@ def interrupted_after(seconds, work):
 
 
 def test_interrupts_of_runs(large):
-    # 100 ms on a machine of its own; those that test are busy, and development builds slow.
+    # 100 ms on an idle machine; test machines are busy, and development builds are slow.
     assert interrupted_after(0.2, lambda: large.betweenness(threads=1)) < 2
     assert large.wcc().components >= 1, "the graph is whole"
 
@@ -68,7 +68,7 @@ def test_interrupts_of_imports_leave_no_database(path, tmp_path):
             batch.add_edges(source, target)
 
     assert interrupted_after(0.2, work) < 2
-    # The handle was closed by the exception, which makes an empty database; no edge is in it.
+    # The exception closed the database, which creates an empty one.
     assert not os.path.exists(path) or esker.open(path).graph().num_edges == 0
     assert [name for name in os.listdir(tmp_path) if "staging" in name] == []
 
@@ -173,7 +173,7 @@ def test_a_fork_does_not_write(path):
 
 
 def test_what_a_killed_writer_leaves(path):
-    """Whole versions, every one that was told of; and who reads meanwhile sees whole versions too."""
+    """Every acknowledged version is complete, and concurrent readers see complete versions only."""
     with esker.create(path) as db, db.batch() as batch:
         batch.add_edges(range(10), range(1, 11))
     code = """
@@ -351,7 +351,7 @@ def test_ids_and_numbers_of_every_type():
             graph.ids(wrong)
     assert len(graph.ego(1, 10**30)) == 3
     for use in (graph.degree, graph.neighbors, graph.ego):
-        with pytest.raises(ValueError, match="direction is one of"):
+        with pytest.raises(ValueError, match="direction must be one of"):
             use(1, direction="up")
 
 

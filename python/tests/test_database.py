@@ -76,7 +76,7 @@ def test_read_as_tiles_and_with_heads(web):
     for reading in ({"encoding": "tiles"}, {"residency": "pooled"}, {"residency": "headed", "head": 1}, {"residency": "mapped"}):
         assert abs(g.pagerank(**reading, memory="1GiB").to_numpy() - usual).max() < 1e-6, reading
         assert g.bfs("alice", **reading).reached == g.bfs("alice").reached
-    with pytest.raises(ValueError, match="encoding is one of"):
+    with pytest.raises(ValueError, match="encoding must be one of"):
         g.pagerank(encoding="plain")
     with pytest.raises(ValueError, match="head"):
         g.pagerank(residency="pooled", head=3)
@@ -85,7 +85,7 @@ def test_read_as_tiles_and_with_heads(web):
 
 
 def test_edge_properties_that_come_later(web):
-    with pytest.raises(ValueError, match="is no type"):
+    with pytest.raises(ValueError, match="unknown type"):
         web.define_edge_property("since", "date")
     with pytest.raises(ValueError, match="already"):
         web.define_edge_property("weight")
@@ -137,7 +137,7 @@ def test_names_that_cannot_be(path, web):
         web.untag("monday")
     for wrong in ("", "a\0b"):
         for use in (esker.open, esker.create):
-            with pytest.raises(ValueError, match="no path"):
+            with pytest.raises(ValueError, match="not a valid path"):
                 use(wrong)
     for use in (esker.open, esker.create, esker.import_):
         with pytest.raises(esker.MistypedError, match="path"):
@@ -201,11 +201,11 @@ def test_a_batch_that_fails_leaves_nothing(web):
     with pytest.raises(esker.ClosedError):
         batch.commit()
     with web.batch() as batch:
-        with pytest.raises(ValueError, match="weight is not given"):
+        with pytest.raises(ValueError, match="no values for weight"):
             batch.add_edges(["x"], ["y"])
         with pytest.raises(ValueError, match="no property"):
             batch.add_edges(["x"], ["y"], weight=[1.0], colour=["red"])
-        with pytest.raises(TypeError, match="texts"):
+        with pytest.raises(TypeError, match="strings"):
             batch.add_edges([1], ["y"], weight=[1.0])
         batch.add_edges(["x"], ["z"], weight=[1.0])
     assert "z" in web.graph() and "y" not in web.graph()
@@ -309,7 +309,7 @@ def test_bad_lines_are_told(tmp_path):
         esker.import_(file)
     assert error.value.line == 2 and error.value.path.endswith("edges.el")
     assert isinstance(error.value, ValueError)
-    with pytest.warns(esker.EskerWarning, match="1 lines"):
+    with pytest.warns(esker.EskerWarning, match="skipped 1 malformed line,"):
         assert esker.import_(file, bad_lines="skip").graph().num_edges == 2
     with pytest.raises(FileNotFoundError):
         esker.import_(tmp_path / "nothing.csv")
@@ -318,7 +318,7 @@ def test_bad_lines_are_told(tmp_path):
 
 
 def test_rounding_is_told(web):
-    with pytest.warns(esker.EskerWarning, match="1 values were rounded"):
+    with pytest.warns(esker.EskerWarning, match="rounded 1 value to"):
         with web.batch() as batch:
             batch.add_edges(["alice"], ["bob"], weight=[0.1])
     with warnings.catch_warnings():

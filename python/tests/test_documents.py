@@ -1,4 +1,4 @@
-"""Every block of Python in the documents runs, in order, in one session for each document."""
+"""Runs all Python blocks of the documents, in order, in one session per document."""
 
 import pathlib
 import re
@@ -30,7 +30,7 @@ def test_documents_run(name, tmp_path, monkeypatch):
 
 
 def test_the_readme_runs(tmp_path, monkeypatch):
-    """Given the names that its block takes for granted."""
+    """Runs the README with the names that its block uses but does not define."""
     import networkx
     import pyarrow
     import pyarrow.parquet
@@ -48,4 +48,4 @@ def test_the_readme_runs(tmp_path, monkeypatch):
 def test_the_list_for_networkx_is_fresh():
     rows = "".join(f"| `{name}` | {note} |\n" for name, note in sorted(FUNCTIONS.items()))
     text = (ROOT / "docs" / "networkx.md").read_text()
-    assert text.endswith(f"| function | offered |\n|---|---|\n{rows}"), "docs/networkx.md lists other functions than info.py"
+    assert text.endswith(f"| function | offered |\n|---|---|\n{rows}"), "the table in docs/networkx.md differs from info.py"

@@ -1,4 +1,4 @@
-"""The NetworkX backend: the same answers as NetworkX's own functions. Its own tests run on the backend too, see test.sh."""
+"""The NetworkX backend gives the same answers as NetworkX. test.sh also runs NetworkX's own tests on the backend."""
 
 import inspect
 import subprocess
@@ -33,7 +33,7 @@ def test_networkx_is_imported_without_the_native_library():
 
 
 def listed(answer):
-    """An answer that can be compared: generators become lists, sets in them are sorted."""
+    """Converts an answer for comparison: generators become lists, sets are sorted."""
     if isinstance(answer, dict):
         return {key: listed(value) for key, value in answer.items()}
     if hasattr(answer, "__next__"):
@@ -54,7 +54,7 @@ def outcome(name, *args, **kwargs):
         return type(error)
 
 
-#: Functions of a graph alone whose answers are unique.
+#: Functions with the graph as only argument and a unique answer.
 ALONE = """
     number_connected_components is_connected number_weakly_connected_components is_weakly_connected number_strongly_connected_components
     is_strongly_connected number_attracting_components is_attracting_component is_directed_acyclic_graph is_biconnected has_bridges
@@ -88,7 +88,7 @@ def test_answers_of_graphs_alone(edges, extra, directed, loops):
 
 
 def approx(value, tolerance):
-    """As pytest.approx, also of dictionaries of dictionaries."""
+    """Like pytest.approx, but also for dictionaries of dictionaries."""
     if isinstance(value, dict) and value and not isinstance(next(iter(value.values())), (dict, list, set)):
         return pytest.approx(value, abs=tolerance)
     return pytest.approx(value, abs=tolerance) if isinstance(value, float) else value

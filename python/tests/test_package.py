@@ -1,4 +1,4 @@
-"""The package itself: what is written from the catalogue is what the catalogue says."""
+"""Generated files match the catalogue, and everything public is documented."""
 
 import importlib
 import inspect
@@ -20,17 +20,17 @@ def stubs(monkeypatch):
 def test_stubs_are_fresh(stubs):
     written = stubs.PATH.read_text()
     if written != stubs.text():
-        warnings.warn("the catalogue says more than the stubs: PYTHONPATH=python python python/stubs.py writes them", stacklevel=1)
+        warnings.warn("the stubs differ from the catalogue; regenerate them: PYTHONPATH=python python python/stubs.py", stacklevel=1)
     methods = set(re.findall(r"^    def ([a-z]\w*)\(self, ", written, re.MULTILINE))
-    assert methods - {"texts"} <= {algorithm.method for algorithm in esker.ALGORITHMS.values()}, "the stubs have methods that are gone"
+    assert methods - {"texts"} <= {algorithm.method for algorithm in esker.ALGORITHMS.values()}, "the stubs have methods that do not exist"
 
 
 def test_the_reference_is_fresh(stubs):
-    remedy = "PYTHONPATH=python python python/stubs.py writes docs/reference.md anew"
+    remedy = "docs/reference.md is out of date; regenerate it: PYTHONPATH=python python python/stubs.py"
     (written, algorithms), (fresh, others) = (text.split("## Algorithms") for text in (stubs.REFERENCE.read_text(), stubs.reference()))
     assert written == fresh, remedy
     if algorithms != others:
-        warnings.warn(f"the catalogue says something else than the reference: {remedy}", stacklevel=1)
+        warnings.warn(remedy, stacklevel=1)
 
 
 def test_everything_public_is_documented():

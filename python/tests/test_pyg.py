@@ -1,4 +1,4 @@
-"""Stores for PyTorch Geometric; needs torch, which is not among the requirements of the tests."""
+"""Stores for PyTorch Geometric. Requires torch, which requirements.txt does not include."""
 
 import copy
 import pickle
@@ -64,7 +64,7 @@ def test_stores_go_to_other_processes(path, web):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("workers", [0, 2])
 def test_a_loader_trains(path, workers):
-    """Two groups that know each other: told from a few labels, by what is near."""
+    """Learns the two groups of the karate club from a few labels."""
     pytest.importorskip("torch_sparse")
     from torch_geometric.loader import NeighborLoader
     from torch_geometric.nn import SAGEConv

@@ -94,7 +94,7 @@ def test_tables_agree(graph):
 
 
 def test_results_in_the_order_of_ids():
-    # By degree, the vertex 7 is number 0: elements of arrays are still those of ids.
+    # In degree order, the vertex with id 7 has number 0; arrays are still in the order of ids.
     source, target = [0, 1, 2, 3, 4, 5, 6], [7] * 7
     graph = esker.from_edges(source, target, order="degree")
     assert graph.vertex(7) == 0
@@ -138,7 +138,7 @@ def test_facts_and_display(graph):
     assert "components" in repr(result) and "<table>" in result._repr_html_()
     assert "rows" not in graph.triangles()._repr_html_() and graph.triangles().columns == []
     assert len(graph.triangles()) == 0
-    with pytest.raises(AttributeError, match="there are"):
+    with pytest.raises(AttributeError, match="it has"):
         result.nothing
     with pytest.raises(KeyError):
         result.column("nothing")

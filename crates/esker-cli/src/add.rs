@@ -1,4 +1,4 @@
-//! `esker add`: edges of files, added to a database.
+//! `esker add`: adds the edges of files to a database.
 
 use std::path::PathBuf;
 
@@ -8,10 +8,12 @@ use esker::change::{Definition, Purpose};
 use crate::failure::Outcome;
 use crate::feeding::FeedArgs;
 
-/// All edges become one version, unless --each-file or --batch says otherwise; when it is interrupted, whole versions only are
-/// there. An edge that exists gets the properties of the new one; in a database imported with --duplicates keep, it is added
-/// beside the old. If edges have properties, the files need columns of the same names. --vertices adds vertices without edges.
-/// --define gives edges one more property first: those that are there get 0, or the empty text.
+/// Add edges from files to a database
+///
+/// All edges become one version unless --each-file or --batch is given; an interrupted command leaves complete versions only. An
+/// edge that exists gets the properties of the new one; in a database imported with --duplicates keep, it becomes a parallel edge.
+/// If edges have properties, the files need columns of the same names. --vertices adds vertices without edges. --define first adds a
+/// property to all edges: existing edges get 0 or the empty text.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker add web.esker more.csv
@@ -21,8 +23,8 @@ use crate::feeding::FeedArgs;
 pub(crate) struct AddCommand {
     /// The database
     database: PathBuf,
-    /// A property that edges get if they lack it, with its type as `esker info` names types, or `text` [default type: f64]. What --weight names,
-    /// or is called weight, becomes the weight. All layers are written anew as one for it
+    /// Add an edge property if it is missing; TYPE is `text` or a number type as shown by `esker info` [default type: f64]. The property named by --weight,
+    /// or called weight, becomes the weight. This merges all layers
     #[arg(long, value_name = "NAME:TYPE")]
     define: Vec<Definition>,
     #[command(flatten)]

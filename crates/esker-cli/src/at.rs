@@ -1,4 +1,4 @@
-//! Which version of a database a command means.
+//! `--at`: selects a version of a database.
 
 use clap::Args;
 use esker::store::version::VersionSelector;
@@ -9,23 +9,23 @@ use crate::failure::Failure;
 /// `--at`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct AtArgs {
-    /// The version to look at: a number, a tag, a time (2026-11-21, 2026-11-21T10:00:00Z), or latest [default: latest]
+    /// Version to read: a number, a tag, a time (2026-11-21 or 2026-11-21T10:00:00Z), or latest [default: latest]
     #[arg(long, value_name = "VERSION", value_parser = parse_version)]
     pub(crate) at: Option<VersionSelector>,
 }
 
-/// A version as a user names it.
+/// Parses a version selector.
 pub(crate) fn parse_version(text: &str) -> Result<VersionSelector, String> {
     text.parse().map_err(|error: esker::store::Error| error.to_string())
 }
 
-/// The number of a version of a store.
+/// Resolves a selector to the number of a version.
 pub(crate) fn number_of(store: &Store, selector: &VersionSelector) -> Result<u64, Failure> {
     Ok(selector.resolve(&store.versions()?, &store.manifest().tags)?)
 }
 
 impl AtArgs {
-    /// The version that is meant.
+    /// Opens the selected version.
     pub(crate) fn snapshot(&self, store: &Store) -> Result<Snapshot, Failure> {
         match &self.at {
             None => Ok(store.snapshot()?),

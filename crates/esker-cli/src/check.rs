@@ -12,10 +12,12 @@ use crate::failure::{Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
 use crate::progress::Bar;
 use crate::resources::ResourceArgs;
-use crate::size::bytes;
+use crate::size::{bytes, counted};
 use crate::text;
 
-/// Compares every checksum, and what the files say with each other. Exit code 1 if anything is wrong.
+/// Verify every byte of a database
+///
+/// Compares every checksum and cross-checks the files. The exit code is 1 if there is a problem.
 #[derive(Debug, Args)]
 pub(crate) struct CheckCommand {
     /// The database
@@ -37,7 +39,7 @@ impl CheckCommand {
         let store = Store::open(&self.database)?;
         let frozen = store.manifest().versions.last().map_or(0, |version| version.number);
         let wanted = self.at.at.as_ref().map_or(Ok(frozen), |selector| number_of(&store, selector))?;
-        // Commits in the log were checked when it was read.
+        // Opening the store has checked the commits in the log.
         let unfrozen = store.versions()?.iter().filter(|version| version.number > frozen).count();
         let report = check(store.disk(), &store.at(wanted.min(frozen))?, &run);
         bar.finish();
@@ -55,20 +57,23 @@ impl CheckCommand {
                 "problems": problems,
             }))?;
         } else {
-            text::line(&format!("{} columns, {} verified", report.columns, bytes(report.bytes)))?;
+            let columns = counted(report.columns as u64, "column", "columns");
+            text::line(&format!("Verified the checksums of {columns}, {}", bytes(report.bytes)))?;
             if unfrozen > 0 {
-                text::line(&format!("holds: {unfrozen} commits in the log are whole"))?;
+                let commits = counted(unfrozen as u64, "commit", "commits");
+                text::line(&format!("ok: {commits} in the log, all complete"))?;
             }
             for sound in &report.sound {
-                text::line(&format!("holds: {sound}"))?;
+                text::line(&format!("ok: {sound}"))?;
             }
             for problem in &problems {
-                text::line(&format!("WRONG: {problem}"))?;
+                text::line(&format!("PROBLEM: {problem}"))?;
             }
         }
         if problems.is_empty() {
             return Ok(());
         }
-        Err(Failure::Failed(format!("{} has {} problems", self.database.display(), problems.len())))
+        let found = counted(problems.len() as u64, "problem", "problems");
+        Err(Failure::Failed(format!("{} has {found}", self.database.display())))
     }
 }

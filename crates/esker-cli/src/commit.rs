@@ -1,4 +1,4 @@
-//! `esker commit`: changes written by hand, as one version.
+//! `esker commit`: commits a script of changes as one version.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -14,17 +14,19 @@ use crate::interrupt::cancel_on_signals;
 use crate::text;
 use crate::writing::WriteArgs;
 
-/// Reads changes, one a line, and commits them together. The output of `esker diff` is such a script: `esker diff a.esker 3 4 |
-/// esker commit b.esker` repeats the changes elsewhere.
+/// Commit a script of changes as one version
+///
+/// Reads one change per line and commits all of them, or none, as one version. The output of `esker diff` is such a script:
+/// `esker diff a.esker 3 4 | esker commit b.esker` repeats the changes in another database.
 #[derive(Debug, Args)]
 #[command(after_help = "Changes:
-  + u v name=value ...      add an edge, or set the properties of the one that is there
+  + u v name=value ...      add an edge, or set the properties of an existing one
   - u v                     delete an edge
   + u                       add a vertex
   - u                       delete a vertex with its edges
-  u name=value ...          set properties of a vertex; `name=` takes a value away
-  # remark
-What has spaces, quotes or = in it stands in double quotes, with \\\" and \\\\ inside.
+  u name=value ...          set properties of a vertex; `name=` removes a value
+  # comment
+Put text with spaces, quotes or = in double quotes; inside, write \\\" for a quote and \\\\ for a backslash.
 
 Examples:
   printf '+ alice bob weight=3\\n- bob carol\\n' | esker commit friends.esker -m 'bob moved'
@@ -32,7 +34,7 @@ Examples:
 pub(crate) struct CommitCommand {
     /// The database
     database: PathBuf,
-    /// The changes
+    /// File of changes; `-` is standard input
     #[arg(default_value = "-")]
     script: String,
     /// Report as JSON
@@ -44,10 +46,10 @@ pub(crate) struct CommitCommand {
 
 impl CommitCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
-        // Before signals are caught and the database is locked: somebody may be typing.
+        // Read before catching signals and locking the database: the user may be typing the script.
         let inputs = expand(&[&self.script])?;
         let [input] = &inputs[..] else {
-            return Err(Failure::Usage(format!("{} names several files: give one", self.script)));
+            return Err(Failure::Usage(format!("{} matches several files; give one file", self.script)));
         };
         let mut script = Vec::new();
         input.open()?.read_to_end(&mut script)?;
@@ -74,7 +76,7 @@ impl CommitCommand {
         remark_rounded(report.rounded);
         match report.version {
             Some(version) => text::line(&format!("{name}: version {version}: {}", written.describe())),
-            None => text::line(&format!("{name}: there is nothing to commit")),
+            None => text::line(&format!("{name}: nothing to commit")),
         }
     }
 }

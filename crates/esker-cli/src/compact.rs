@@ -1,4 +1,4 @@
-//! `esker compact`: fewer layers.
+//! `esker compact`: merges all layers.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -19,13 +19,15 @@ use crate::size::{bytes, counted, seconds};
 use crate::text;
 use crate::tiling::{describe, make_tiles};
 
-/// Makes all commits and layers one layer. Every version stays readable, the newest one at full speed; the space of forgotten
-/// versions comes back. The database can be read meanwhile.
+/// Merge all layers and reclaim space
+///
+/// Merges all commits and layers into one layer. Every version stays readable, and the newest is read at full speed. The space of
+/// forgotten versions is freed. Other processes can read the database meanwhile.
 #[derive(Debug, Args)]
 pub(crate) struct CompactCommand {
     /// The database
     database: PathBuf,
-    /// How the graph is kept from now on [default: as before]
+    /// Encoding of the merged layer [default: unchanged]
     #[arg(long, value_enum)]
     encoding: Option<StoredEncoding>,
     /// Report as JSON
@@ -72,7 +74,7 @@ impl CompactCommand {
             }));
         }
         text::line(&format!(
-            "{}: {} of {} became {} of {}",
+            "{}: merged {} ({}) into {} ({})",
             self.database.display(),
             counted(report.layers_before as u64, "layer", "layers"),
             bytes(report.bytes_before),
@@ -82,7 +84,7 @@ impl CompactCommand {
         if let Some(tiles) = tiles {
             text::line(&describe(&tiles))?;
         }
-        text::remark(&format!("in {}", seconds(taken)));
+        text::remark(&format!("Finished in {}", seconds(taken)));
         Ok(())
     }
 }

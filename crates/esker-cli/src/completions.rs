@@ -1,11 +1,11 @@
-//! `esker completions`: scripts for shells.
+//! `esker completions`: prints completion scripts for shells.
 
 use clap::{Args, Command};
 use clap_complete::{Shell, generate};
 
 use crate::failure::Outcome;
 
-/// Completion scripts.
+/// Print a completion script for a shell
 #[derive(Debug, Args)]
 #[command(after_help = "Example: esker completions bash > ~/.local/share/bash-completion/completions/esker")]
 pub(crate) struct CompletionsCommand {

@@ -1,4 +1,4 @@
-//! `esker delete`: edges of files, removed from a database.
+//! `esker delete`: deletes the edges or vertices listed in files.
 
 use std::path::PathBuf;
 
@@ -8,8 +8,10 @@ use esker::change::Purpose;
 use crate::failure::Outcome;
 use crate::feeding::FeedArgs;
 
-/// The ends of an edge say which is meant; of parallel edges, all go. Edges that are not there are no error. --vertices FILE deletes
-/// the vertices whose ids it lists, one a line, with their edges. Older versions keep what they have.
+/// Delete edges or vertices from a database
+///
+/// Edges are matched by source and target; all parallel edges are deleted. Missing edges are ignored. --vertices FILE deletes the
+/// vertices listed in FILE, one id per line, with their edges. Older versions do not change.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker delete web.esker gone.csv

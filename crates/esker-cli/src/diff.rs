@@ -1,4 +1,4 @@
-//! `esker diff`: what is different between two versions.
+//! `esker diff`: lists the differences between two versions.
 
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
@@ -18,9 +18,11 @@ use crate::size::count;
 use crate::text;
 use crate::writing::summary_json;
 
-/// What happened from version A to version B, one difference a line: `+ u v weight=3` an edge came, `- u v weight=3` went,
-/// `~ u v weight=3 -> 5` has other properties; `+ u`, `- u` and `~ u name=old -> new` are about vertices. An undirected edge stands once.
-/// `esker commit` understands these lines. It takes time by what changed in between, not by the size of the graph.
+/// List the differences between two versions
+///
+/// Prints the changes from version A to version B, one per line: `+ u v weight=3` is an added edge, `- u v weight=3` a removed one,
+/// `~ u v weight=3 -> 5` one with changed properties; `+ u`, `- u` and `~ u name=old -> new` are changes of vertices. An undirected
+/// edge is listed once. `esker commit` reads this format. The time depends on the number of changes, not on the size of the graph.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker diff web.esker 3                      from version 3 to the latest
@@ -31,10 +33,10 @@ pub(crate) struct DiffCommand {
     /// The version to start from: a number, a tag, a time, or latest
     #[arg(value_name = "A", value_parser = parse_version)]
     from: VersionSelector,
-    /// The version to get to; it may be the older one
+    /// The version to end at; it may be older than A
     #[arg(value_name = "B", default_value = "latest", value_parser = parse_version)]
     to: VersionSelector,
-    /// Only count
+    /// Print only the number of changes of each kind
     #[arg(long)]
     summary: bool,
     /// Report as JSON
@@ -75,7 +77,7 @@ impl DiffCommand {
             ("edges changed", summary.edges_changed),
             ("vertices added", summary.vertices_added),
             ("vertices removed", summary.vertices_removed),
-            ("values of vertices changed", summary.values_changed),
+            ("vertex values changed", summary.values_changed),
         ];
         let rows: Vec<_> = rows.iter().map(|(name, number)| ((*name).to_owned(), count(*number))).collect();
         text::facts(&rows)

@@ -1,22 +1,22 @@
-//! How the graph is kept, as the user says it.
+//! `--encoding` of verbs that store a graph.
 
 use clap::ValueEnum;
 use esker::store::format::Encoding;
 
-/// How the graph is kept.
+/// How a graph is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum StoredEncoding {
-    /// Lists as they are: the fastest.
+    /// Uncompressed lists: the fastest.
     #[default]
     Plain,
-    /// Lists as differences in few bits: about half the size, nearly as fast.
+    /// Difference-coded lists: about half the size, nearly as fast.
     Compressed,
-    /// Tiles beside the lists: the smallest, for analyses that stream the graph.
+    /// Tiles in addition to the lists: the smallest form, for analyses that stream the graph.
     Tiles,
 }
 
 impl StoredEncoding {
-    /// How lists of neighbours are kept; none if they stay as they are.
+    /// The encoding of the lists; `None` leaves it unchanged.
     pub(crate) fn of_lists(self) -> Option<Encoding> {
         match self {
             Self::Plain => Some(Encoding::Plain),
@@ -25,13 +25,13 @@ impl StoredEncoding {
         }
     }
 
-    /// Its name, as the user says it.
+    /// The name on the command line.
     pub(crate) fn name(self) -> &'static str {
         self.of_lists().map_or("tiles", name_of)
     }
 }
 
-/// The name of an encoding, as the user says it.
+/// The name of an encoding of lists on the command line.
 pub(crate) fn name_of(encoding: Encoding) -> &'static str {
     match encoding {
         Encoding::Plain => "plain",

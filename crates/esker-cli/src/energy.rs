@@ -1,16 +1,16 @@
-//! What the processors have consumed, where the machine counts it.
+//! Energy consumed by the processors, from the powercap counters of Linux.
 
-/// A reading of the counters of all packages, in microjoules, with the number at which each begins anew.
+/// One reading of the counters of all processor packages: microjoules, and the value at which the counter wraps.
 pub(crate) struct Energy(Vec<(u64, u64)>);
 
 impl Energy {
-    /// The counters now; `None` if there are none, or they may not be read.
+    /// Reads the counters; `None` if there are none or they are not readable.
     pub(crate) fn now() -> Option<Self> {
         let counters = packages();
         (!counters.is_empty()).then_some(Self(counters))
     }
 
-    /// Joules since this reading. Correct as long as no counter began anew twice, which takes an hour or so.
+    /// Joules since this reading. Correct unless a counter has wrapped twice, which takes about an hour.
     pub(crate) fn joules_since(&self) -> Option<f64> {
         let now = packages();
         if now.len() != self.0.len() {
@@ -23,8 +23,8 @@ impl Energy {
     }
 }
 
-/// The counters of whole packages: domains within one, such as `intel-rapl:0:1`, would count twice.
-#[allow(clippy::disallowed_methods)] // these are no files of a database
+/// Reads the counters of whole packages: adding their subdomains, such as `intel-rapl:0:1`, would count energy twice.
+#[allow(clippy::disallowed_methods)] // not files of a database
 fn packages() -> Vec<(u64, u64)> {
     let Ok(entries) = std::fs::read_dir("/sys/class/powercap") else { return Vec::new() };
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! `esker export`: the graph of a database in another format.
+//! `esker export`: writes the graph of a database in another format.
 
 use std::path::PathBuf;
 
@@ -13,21 +13,23 @@ use crate::at::AtArgs;
 use crate::failure::Outcome;
 use crate::interrupt::cancel_on_signals;
 use crate::progress::Bar;
-use crate::size::count;
+use crate::size::counted;
 use crate::text;
 
-/// What stands for a vertex in the output.
+/// How vertices are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 enum OutputIds {
-    /// Your ids.
+    /// The ids that were imported.
     #[default]
     External,
-    /// The vertices' numbers, from 0.
+    /// Vertex numbers, from 0.
     Numbers,
 }
 
-/// The format follows from the ending: .el .wel .csv .tsv .txt (SNAP) .mtx .graph (METIS) .gr .adj .sg .wsg .graph500
-/// .parquet .arrow, each with .gz, .zst or .bz2 where it is text.
+/// Export the graph of a database to another format
+///
+/// The file extension selects the format: .el .wel .csv .tsv .txt (SNAP) .mtx .graph (METIS) .gr .adj .sg .wsg .graph500
+/// .parquet .arrow. Text formats can be followed by .gz, .zst or .bz2.
 #[derive(Debug, Args)]
 pub(crate) struct ExportCommand {
     /// The database
@@ -36,19 +38,19 @@ pub(crate) struct ExportCommand {
     output: PathBuf,
     #[command(flatten)]
     at: AtArgs,
-    /// Format, if the ending does not tell
+    /// Format of the output [default: by the file extension]
     #[arg(long, value_name = "NAME")]
     format: Option<String>,
-    /// What stands for a vertex
+    /// How vertices are written
     #[arg(long, value_enum, default_value_t)]
     ids: OutputIds,
-    /// Leave weights and other properties out
+    /// Omit weights and other properties
     #[arg(long)]
     no_properties: bool,
-    /// Write an undirected edge at both of its ends
+    /// Write each undirected edge in both directions
     #[arg(long)]
     both_ends: bool,
-    /// Replace a file that stands there
+    /// Replace an existing file
     #[arg(long)]
     force: bool,
     /// Report as JSON
@@ -87,10 +89,10 @@ impl ExportCommand {
             }));
         }
         text::remark(&format!(
-            "{}: {} edges as {}",
-            files.join(", "),
-            count(report.edges),
-            report.format.title()
+            "Wrote {} as {} to {}",
+            counted(report.edges, "edge", "edges"),
+            report.format.title(),
+            files.join(", ")
         ));
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Why a command failed, and the exit code that tells it.
+//! Failures of commands and their exit codes.
 
 use esker::Error;
 use esker::graph::Stop;
@@ -9,18 +9,18 @@ use crate::interrupt::EXIT_INTERRUPTED;
 /// Why a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The request makes no sense: exit code 2.
+    /// Bad usage: exit code 2.
     Usage(String),
-    /// It could not be carried out: exit code 1.
+    /// A failed operation: exit code 1.
     Failed(String),
     /// The user stopped it: exit code 130.
     Interrupted,
-    /// Whoever read the output went away, as `head` does: no message, exit code 0.
+    /// The reader of the output closed the pipe, as `head` does: no message, exit code 0.
     PipeClosed,
 }
 
 impl Failure {
-    /// The code that the process ends with.
+    /// The exit code of the process.
     pub(crate) fn exit_code(&self) -> i32 {
         match self {
             Self::Usage(_) => 2,

@@ -1,4 +1,4 @@
-//! Adding and deleting the edges of files: what both verbs share.
+//! Code shared by `esker add` and `esker delete`: reads files and commits their edges.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,29 +12,29 @@ use esker::store::import::options::BadLines;
 use serde_json::json;
 
 use crate::failure::{Failure, Outcome};
-use crate::importing::Lines;
+use crate::importing::BadLinesArg;
 use crate::interrupt::cancel_on_signals;
 use crate::progress::Bar;
 use crate::reading::ReadArgs;
-use crate::size::{count, rate, seconds};
+use crate::size::{counted, rate, seconds};
 use crate::text;
 use crate::writing::{WriteArgs, Writing, Written, describe_versions};
 
-/// Files, and how they are committed.
+/// The files to read and how to commit them.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct FeedArgs {
     /// Files of edges, in any format that `esker import` reads; `-` is standard input
     #[arg(value_name = "FILE", required_unless_present = "vertices")]
     inputs: Vec<String>,
-    /// Make each file a version of its own
+    /// Commit each file as a version of its own
     #[arg(long)]
     each_file: bool,
-    /// Make a version of every N edges, so that big files take little memory
+    /// Commit a version after every N edges, so that large files need little memory
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     batch: Option<u64>,
-    /// Lines that cannot be understood
+    /// What to do with malformed lines
     #[arg(long, value_enum, default_value_t)]
-    bad_lines: Lines,
+    bad_lines: BadLinesArg,
     /// Report as JSON
     #[arg(long)]
     json: bool,
@@ -56,8 +56,12 @@ impl FeedArgs {
         bar.finish();
         if let Err(failure) = fed {
             if !report.versions.is_empty() {
-                let made = describe_versions(&report.versions);
-                text::remark(&format!("{}: {made}, {} edges, stay", path.display(), count(report.edges)));
+                text::remark(&format!(
+                    "{}: {} with {} had been committed before the failure and are kept",
+                    path.display(),
+                    describe_versions(&report.versions),
+                    counted(report.edges, "edge", "edges")
+                ));
             }
             return Err(failure);
         }
@@ -69,7 +73,7 @@ impl FeedArgs {
         print(path, &report, &written, taken)
     }
 
-    /// Which of some properties is the weight: as for imports, that which is named or called so.
+    /// The weight among the defined properties, as for imports: the one named by `--weight`, else the one called weight.
     fn weight_of<'a>(&'a self, defined: &'a [Definition]) -> Option<&'a str> {
         let called = || defined.iter().map(|property| property.name.as_str()).find(|name| *name == "weight");
         match &self.read.weight {
@@ -112,8 +116,8 @@ impl FeedArgs {
                 message: self.write.message(|| format!("{verb} {names}")),
                 batch_edges: self.batch,
                 bad_lines: match self.bad_lines {
-                    Lines::Stop => BadLines::Stop,
-                    Lines::Skip => BadLines::Skip,
+                    BadLinesArg::Stop => BadLines::Stop,
+                    BadLinesArg::Skip => BadLines::Skip,
                 },
                 cancel: cancel.clone(),
                 on_progress: Some(Arc::new(move |fraction, edges| {
@@ -129,7 +133,7 @@ impl FeedArgs {
 
 fn print(path: &Path, report: &FeedReport, written: &Written, taken: f64) -> Outcome {
     if report.versions.is_empty() {
-        return text::line(&format!("{}: there is nothing to commit", path.display()));
+        return text::line(&format!("{}: nothing to commit", path.display()));
     }
     text::line(&format!(
         "{}: {}: {}",
@@ -138,21 +142,21 @@ fn print(path: &Path, report: &FeedReport, written: &Written, taken: f64) -> Out
         written.describe()
     ))?;
     if report.rejected > 0 {
-        text::line(&format!("left out: {} bad lines", count(report.rejected)))?;
+        text::line(&format!("Skipped {}", counted(report.rejected, "malformed line", "malformed lines")))?;
     }
     text::remark_rejected(&report.rejected_sample);
     remark_rounded(report.rounded);
-    let edges = count(report.edges);
-    text::remark(&format!("{edges} edges in {}, {}", seconds(taken), rate(report.edges as f64, taken)));
+    let edges = counted(report.edges, "edge", "edges");
+    text::remark(&format!("Read {edges} in {} ({})", seconds(taken), rate(report.edges as f64, taken)));
     Ok(())
 }
 
-/// Tells of values that lost precision.
+/// Reports values that lost precision.
 pub(crate) fn remark_rounded(rounded: u64) {
     if rounded > 0 {
         text::remark(&format!(
-            "{} values were rounded to the precision of their property, as `esker info` lists it",
-            count(rounded)
+            "Rounded {} to the precision of the property; `esker info` shows its type",
+            counted(rounded, "value", "values")
         ));
     }
 }

@@ -1,4 +1,4 @@
-//! `esker forget`: versions that nobody needs any more.
+//! `esker forget`: removes versions.
 
 use std::path::PathBuf;
 
@@ -12,15 +12,17 @@ use crate::failure::Outcome;
 use crate::text;
 use crate::writing::describe_versions;
 
-/// The graph of all other versions stays as it is. The space of what only these needed comes back with `esker compact`. With the newest
-/// version, what it did is undone: the one before it is the newest then. Versions with tags cannot be forgotten, nor the only
-/// one. `esker retain` forgets by a rule.
+/// Forget versions
+///
+/// Other versions do not change. `esker compact` frees the space that only forgotten versions used. Forgetting the newest version
+/// undoes its changes: the version before it becomes the newest. Tagged versions and the only version cannot be forgotten.
+/// `esker retain` forgets versions by a rule.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: esker forget web.esker 3 4 2026-11-01")]
 pub(crate) struct ForgetCommand {
     /// The database
     database: PathBuf,
-    /// Versions: numbers, or times
+    /// Versions to forget: numbers or times
     #[arg(required = true, value_parser = parse_version, value_name = "VERSION")]
     versions: Vec<VersionSelector>,
     /// Report as JSON
@@ -53,9 +55,9 @@ impl ForgetCommand {
             false => format!("{} versions", numbers.len()),
         };
         let undone = match numbers.last() {
-            Some(&last) if last > newest => format!(", version {newest} is the newest now"),
+            Some(&last) if last > newest => format!("; version {newest} is now the newest"),
             _ => String::new(),
         };
-        text::line(&format!("{}: {what} forgotten, {left} left{undone}", self.database.display()))
+        text::line(&format!("{}: forgot {what}, {left} left{undone}", self.database.display()))
     }
 }

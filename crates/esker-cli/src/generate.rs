@@ -1,4 +1,4 @@
-//! `esker generate`: graphs made from a seed.
+//! `esker generate`: generates graphs from a seed.
 
 use std::path::PathBuf;
 
@@ -16,10 +16,10 @@ use crate::importing::{PolicyArgs, import_reader};
 use crate::interrupt::cancel_on_signals;
 use crate::progress::Bar;
 use crate::resources::ResourceArgs;
-use crate::size::count;
+use crate::size::counted;
 use crate::text;
 
-/// The families of graphs.
+/// Families of graphs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Family {
     /// Graph500's Kronecker graph: --scale, --degree
@@ -34,33 +34,35 @@ enum Family {
     Ws,
     /// Grid: --rows, --columns
     Grid,
-    /// Grid whose ends are joined: --rows, --columns
+    /// Grid with opposite borders joined: --rows, --columns
     Torus,
-    /// Like roads, a grid with gaps, diagonals and lengths: --rows, --columns
+    /// Road-like grid with gaps, diagonals and lengths: --rows, --columns
     Road,
-    /// --vertices in a row
+    /// Path: --vertices
     Path,
-    /// One in the middle of --vertices
+    /// Star, one vertex joined to all others: --vertices
     Star,
-    /// All edges between --vertices
+    /// Complete graph: --vertices
     Complete,
 }
 
-/// The same seed gives the same graph for any number of threads. The output is a database if its name ends in .esker (or
-/// has no known ending), else a file in the format of its ending.
+/// Generate a graph from a seed, as a database or a file
+///
+/// The same seed gives the same graph for any number of threads. The output is a file if its extension names a format (as for
+/// `esker export`), else a database.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker generate kron --scale 20 --degree 16 --seed 1 k20.esker
   esker generate road --rows 1000 --columns 1000 roads.gr")]
 pub(crate) struct GenerateCommand {
-    /// The family
+    /// Family of graphs
     family: Family,
     /// The database or file to write
     output: PathBuf,
-    /// Logarithm of the number of vertices
+    /// Number of vertices, as a power of 2
     #[arg(long, default_value_t = 16)]
     scale: u32,
-    /// Edges that each vertex brings [default: 16; ws: 8]
+    /// Edges per vertex [default: 16; ws: 8]
     #[arg(long)]
     degree: Option<u64>,
     /// Number of vertices
@@ -75,34 +77,34 @@ pub(crate) struct GenerateCommand {
     /// Columns of a grid
     #[arg(long, default_value_t = 100)]
     columns: u64,
-    /// R-MAT: probability of low sources and low targets
+    /// R-MAT: probability of the quadrant with low sources and low targets
     #[arg(long, default_value_t = 0.57)]
     a: f64,
-    /// R-MAT: of low sources and high targets
+    /// R-MAT: probability of the quadrant with low sources and high targets
     #[arg(long, default_value_t = 0.19)]
     b: f64,
-    /// R-MAT: of high sources and low targets
+    /// R-MAT: probability of the quadrant with high sources and low targets
     #[arg(long, default_value_t = 0.19)]
     c: f64,
-    /// R-MAT: change of the probabilities from level to level
+    /// R-MAT: random variation of the probabilities per level
     #[arg(long, default_value_t = 0.0)]
     noise: f64,
-    /// R-MAT and Kronecker: leave vertices numbered as drawn, low numbers having high degrees
+    /// R-MAT and Kronecker: do not shuffle vertex numbers, so that low numbers have high degrees
     #[arg(long)]
     no_permute: bool,
-    /// Small world: chance that an edge is rewired
+    /// Small world: probability of rewiring an edge
     #[arg(long, default_value_t = 0.1)]
     rewire: f64,
-    /// Random integer weights from 1 to this; `unit` for numbers in [0, 1); `length` for those that roads have
+    /// Add weights: random integers from 1 to MAX, `unit` for numbers in [0, 1), or `length` for road lengths
     #[arg(long, value_name = "MAX")]
     weights: Option<String>,
-    /// Seed
+    /// Seed of the random numbers
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Replace a database or file that stands there
+    /// Replace an existing database or file
     #[arg(long)]
     force: bool,
-    /// How the graph is kept
+    /// How to store the graph
     #[arg(long, value_enum, default_value_t)]
     encoding: StoredEncoding,
     #[command(flatten)]
@@ -122,23 +124,19 @@ impl GenerateCommand {
             let (report, _) = import_reader(
                 reader,
                 &self.output,
-                &self.policy.kept_as(self.encoding),
+                &self.policy.with_encoding(self.encoding),
                 &self.resources,
                 &cancel,
                 self.force,
             )?;
-            return text::line(&format!(
-                "{name}: {} vertices, {} edges",
-                count(report.vertices),
-                count(report.edges)
-            ));
+            return report_size(&name, report.vertices, report.edges);
         }
         let options = ExportOptions { overwrite: self.force, cancel, ..ExportOptions::default() };
         let bar = Bar::spinner(false);
         let report = export_stream(&mut GeneratorExport::new(&generator), &self.output, &options);
         bar.finish();
         let report = report?;
-        text::line(&format!("{name}: {} vertices, {} edges", count(report.vertices), count(report.edges)))
+        report_size(&name, report.vertices, report.edges)
     }
 
     fn model(&self) -> Model {
@@ -188,9 +186,14 @@ impl GenerateCommand {
             Some(max) => match max.parse() {
                 Ok(max) => Ok(Weighting::Int { max }),
                 Err(_) => Err(Failure::Usage(format!(
-                    "--weights takes the largest weight, or unit, or length; not {max:?}"
+                    "--weights takes the largest weight, unit or length, not {max:?}"
                 ))),
             },
         }
     }
+}
+
+fn report_size(name: &str, vertices: u64, edges: u64) -> Outcome {
+    let vertices = counted(vertices, "vertex", "vertices");
+    text::line(&format!("{name}: {vertices}, {}", counted(edges, "edge", "edges")))
 }

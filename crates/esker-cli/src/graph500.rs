@@ -1,4 +1,4 @@
-//! `esker graph500`: the benchmark by its official rules.
+//! `esker graph500`: runs the Graph500 benchmark by its official rules.
 
 use std::path::{Path, PathBuf};
 
@@ -19,42 +19,45 @@ use crate::residency::{PlaceArgs, name_of_form, summary};
 use crate::resources::{ResourceArgs, bytes_read, peak_memory_bytes};
 use crate::text;
 
-/// What is measured besides construction.
+/// The kernels to measure after construction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Kernels {
-    /// Breadth-first search alone
+    /// Breadth-first search only
     Bfs,
-    /// Shortest paths alone
+    /// Shortest paths only
     Sssp,
     /// Both
     Both,
 }
 
+/// Run the Graph500 benchmark
+///
 /// Generates the Kronecker graph, constructs it (kernel 1), searches from random roots (kernel 2) and finds shortest paths
-/// from them (kernel 3), validates every tree against the generated edges, and prints the official statistics. A tree that breaks a rule
-/// fails the command. With a residency other than mapped, half of the memory limit is for the validation and half for the graph and the searches.
+/// from the same roots (kernel 3), validates every tree against the generated edges, and prints the official statistics. The command
+/// fails if a tree is invalid. With a residency other than mapped, half of the memory limit is reserved for validation, and half for the
+/// graph and the searches.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker graph500 --scale 22
   esker graph500 --scale 26 --memory 8GiB --database big.esker --kernels bfs
   esker graph500 --scale 24 --memory 4GiB --residency headed --kernels bfs")]
 pub(crate) struct Graph500Command {
-    /// Logarithm of the number of vertices
+    /// Number of vertices, as a power of 2
     #[arg(long, default_value_t = 20)]
     scale: u32,
-    /// Edges for each vertex
+    /// Edges per vertex
     #[arg(long, default_value_t = 16)]
     edgefactor: u64,
-    /// Roots to search from
+    /// Number of roots to search from
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..))]
     roots: u16,
-    /// Which searches are measured
+    /// Searches to measure
     #[arg(long, value_enum, default_value_t = Kernels::Both)]
     kernels: Kernels,
     /// Seed of the graph and the roots
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// How neighbours are kept
+    /// How to store the graph
     #[arg(long, value_enum, default_value_t)]
     encoding: StoredEncoding,
     #[command(flatten)]
@@ -70,10 +73,10 @@ pub(crate) struct Graph500Command {
 }
 
 /// The searches of one kernel.
-struct Measured {
+struct KernelResult {
     name: &'static str,
     searches: Vec<Search>,
-    /// Joules that the processors took for the kernel and its validation, where the machine counts them.
+    /// Joules used by the processors for the kernel and its validation, if the machine counts them.
     joules: Option<f64>,
     bytes_read: Option<u64>,
 }
@@ -110,7 +113,7 @@ impl Graph500Command {
         let tell = |stage: &'static str, done: usize, all: usize| {
             bar.set(stage, done as f64 / all.max(1) as f64, format!("{done} of {all} roots"));
         };
-        let measure = || -> Result<(Benchmark, Option<Plan>, Vec<Measured>), Failure> {
+        let measure = || -> Result<(Benchmark, Option<Plan>, Vec<KernelResult>), Failure> {
             let mut benchmark = Benchmark::construct(options, path, import, &run)?;
             let limit = self.resources.memory_bytes();
             let (plan, memory) = match &wish {
@@ -123,16 +126,16 @@ impl Graph500Command {
             };
             let roots = benchmark.roots(&run)?;
             if roots.is_empty() {
-                return Err(Failure::Failed("no vertex has an edge to another: raise the scale".to_owned()));
+                return Err(Failure::Failed("the graph has only self-loops; raise --scale".to_owned()));
             }
             let mut measured = Vec::new();
             if self.kernels != Kernels::Sssp {
                 let search = || benchmark.searches(&run, &roots, memory, &tell);
-                measured.push(Measured::of("bfs", search)?);
+                measured.push(KernelResult::measure("bfs", search)?);
             }
             if self.kernels != Kernels::Bfs {
                 let search = || benchmark.shortest_paths(&run, &roots, memory, &tell);
-                measured.push(Measured::of("sssp", search)?);
+                measured.push(KernelResult::measure("sssp", search)?);
             }
             Ok((benchmark, plan, measured))
         };
@@ -160,7 +163,7 @@ impl Graph500Command {
         }
     }
 
-    fn report(&self, benchmark: &Benchmark, reads: &str, measured: &[Measured]) -> Outcome {
+    fn report(&self, benchmark: &Benchmark, reads: &str, measured: &[KernelResult]) -> Outcome {
         let mut rows: Vec<(String, Value)> = vec![
             ("SCALE".to_owned(), json!(self.scale)),
             ("edgefactor".to_owned(), json!(self.edgefactor)),
@@ -179,7 +182,7 @@ impl Graph500Command {
         if self.json {
             let mut report: Map<String, Value> =
                 rows.into_iter().map(|(name, value)| (name.replace(' ', "_"), value)).collect();
-            let searches = measured.iter().map(|kernel| (kernel.name.to_owned(), kernel.each()));
+            let searches = measured.iter().map(|kernel| (kernel.name.to_owned(), kernel.searches_json()));
             report.insert("searches".to_owned(), Value::Object(searches.collect()));
             return text::json(&Value::Object(report));
         }
@@ -198,8 +201,9 @@ impl Graph500Command {
     }
 }
 
-impl Measured {
-    fn of(
+impl KernelResult {
+    /// Runs the searches of a kernel and measures the energy and the bytes read.
+    fn measure(
         name: &'static str,
         search: impl FnOnce() -> Result<Vec<Search>, esker::Error>,
     ) -> Result<Self, Failure> {
@@ -210,6 +214,7 @@ impl Measured {
         Ok(Self { name, searches, joules, bytes_read })
     }
 
+    /// Appends the official statistics of this kernel.
     fn rows(&self, rows: &mut Vec<(String, Value)>) {
         let seconds: Vec<f64> = self.searches.iter().map(|search| search.seconds).collect();
         let edges: Vec<f64> = self.searches.iter().map(|search| search.edges as f64).collect();
@@ -245,7 +250,7 @@ impl Measured {
         rows.push((format!("{}  bytes_read", self.name), json!(self.bytes_read)));
     }
 
-    fn each(&self) -> Value {
+    fn searches_json(&self) -> Value {
         let one = |search: &Search| {
             json!({
                 "root": search.root,
@@ -258,7 +263,7 @@ impl Measured {
     }
 }
 
-/// A number as the reference code prints it, in few digits.
+/// Formats a number as the reference code does, with few digits.
 fn number(value: f64) -> String {
     if value == 0.0 || (0.001..1e6).contains(&value.abs()) {
         format!("{value:.6}")

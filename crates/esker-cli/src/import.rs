@@ -1,4 +1,4 @@
-//! `esker import`: from files of edges to a database.
+//! `esker import`: reads files of edges into a new database.
 
 use std::path::{Path, PathBuf};
 
@@ -12,11 +12,13 @@ use crate::importing::{Imported, PolicyArgs, import_files};
 use crate::interrupt::cancel_on_signals;
 use crate::reading::ReadArgs;
 use crate::resources::{ResourceArgs, peak_memory_bytes};
-use crate::size::{bytes, count, rate, seconds};
+use crate::size::{bytes, count, counted, rate, seconds};
 use crate::text;
 use crate::tiling::describe;
 
-/// Formats and compression (.gz, .zst, .bz2) are recognised by content. `-` is standard input; patterns such as
+/// Import edges from files into a new database
+///
+/// Formats and compression (.gz, .zst, .bz2) are detected from the content. `-` is standard input; patterns such as
 /// 'part-*.csv' are expanded.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -24,19 +26,19 @@ use crate::tiling::describe;
   esker import 'part-*.parquet' web.esker --undirected
   zcat edges.txt.gz | esker import - web.esker")]
 pub(crate) struct ImportCommand {
-    /// Files of edges, and last the database to make
+    /// Files of edges, then the database to create
     #[arg(required = true, num_args = 1.., value_name = "INPUT... DATABASE")]
     paths: Vec<String>,
     #[command(flatten)]
     read: ReadArgs,
-    /// How the graph is kept
+    /// How to store the graph
     #[arg(long, value_enum, default_value_t)]
     encoding: StoredEncoding,
     #[command(flatten)]
     policy: PolicyArgs,
     #[command(flatten)]
     resources: ResourceArgs,
-    /// Replace a database that stands there
+    /// Replace an existing database
     #[arg(long)]
     force: bool,
     /// Report as JSON
@@ -48,7 +50,8 @@ impl ImportCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
         let Some((target, inputs)) = self.paths.split_last().filter(|(_, inputs)| !inputs.is_empty()) else {
             return Err(Failure::Usage(
-                "name the input and the database to make, as in: esker import edges.csv web.esker".to_owned(),
+                "give the input files and the database to create, as in: esker import edges.csv web.esker"
+                    .to_owned(),
             ));
         };
         let target = PathBuf::from(target);
@@ -57,7 +60,7 @@ impl ImportCommand {
             inputs,
             &target,
             &self.read,
-            &self.policy.kept_as(self.encoding),
+            &self.policy.with_encoding(self.encoding),
             &self.resources,
             &cancel,
             self.force,
@@ -73,34 +76,36 @@ fn print(target: &Path, imported: &Imported) -> Outcome {
     }
     let kind = if report.directed { "directed" } else { "undirected" };
     text::line(&format!(
-        "{}: {} vertices, {} {kind} edges",
+        "{}: {}, {} {kind} {}",
         target.display(),
-        count(report.vertices),
-        count(report.edges)
+        counted(report.vertices, "vertex", "vertices"),
+        count(report.edges),
+        if report.edges == 1 { "edge" } else { "edges" }
     ))?;
-    let mut dropped = Vec::new();
-    for (number, what) in
-        [(report.duplicates, "duplicates"), (report.self_loops, "self-loops"), (report.rejected, "bad lines")]
-    {
-        if number > 0 {
-            dropped.push(format!("{} {what}", count(number)));
-        }
-    }
-    if !dropped.is_empty() {
-        text::line(&format!("left out: {}", dropped.join(", ")))?;
+    let skipped: Vec<String> = [
+        (report.duplicates, "duplicate edge", "duplicate edges"),
+        (report.self_loops, "self-loop", "self-loops"),
+        (report.rejected, "malformed line", "malformed lines"),
+    ]
+    .into_iter()
+    .filter(|(number, _, _)| *number > 0)
+    .map(|(number, one, many)| counted(number, one, many))
+    .collect();
+    if !skipped.is_empty() {
+        text::line(&format!("Skipped {}", skipped.join(", ")))?;
     }
     if let Some(tiles) = &imported.tiles {
         text::line(&describe(tiles))?;
     }
     text::remark_rejected(&report.rejected_sample);
     text::remark(&format!(
-        "{} in {}, {}, peak memory {}; {}",
-        count(report.rows),
+        "Read {} in {} ({}), peak memory {}",
+        counted(report.rows, "row", "rows"),
         seconds(imported.seconds),
         rate(report.rows as f64, imported.seconds),
-        peak_memory_bytes().map_or_else(|| "unknown".to_owned(), bytes),
-        report.order.reason
+        peak_memory_bytes().map_or_else(|| "unknown".to_owned(), bytes)
     ));
+    text::remark(&format!("Vertex order: {}", report.order.reason));
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! The policies of an import, shared by the verbs that build a database, and the import itself.
+//! Imports, and their options shared by all verbs that build a database.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -26,85 +26,85 @@ use crate::resources::ResourceArgs;
 use crate::size::rate;
 use crate::tiling::make_tiles_at;
 
-/// How vertices are numbered.
+/// `--order`: the numbering of vertices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum Order {
-    /// Whichever of the two gives the better locality, as measured.
+pub(crate) enum OrderArg {
+    /// The order with the better measured locality.
     #[default]
     Auto,
-    /// As they come.
+    /// By first appearance in the input.
     Keep,
     /// By descending degree.
     Degree,
 }
 
-/// What becomes of edges that come several times.
+/// `--duplicates`: what to do with edges given more than once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum Repeats {
-    /// The first stays.
+pub(crate) enum DuplicatesArg {
+    /// Keep the first.
     #[default]
     Drop,
-    /// All stay.
+    /// Keep all.
     Keep,
-    /// One stays, with the sum of the weights.
+    /// Keep one, with the sum of the weights.
     Sum,
-    /// One stays, with the smallest weight.
+    /// Keep one, with the smallest weight.
     Min,
 }
 
-/// What becomes of edges from a vertex to itself.
+/// `--self-loops`: what to do with edges from a vertex to itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum Loops {
-    /// They stay.
+pub(crate) enum SelfLoopsArg {
+    /// Keep them.
     #[default]
     Keep,
-    /// They are left out.
+    /// Skip them.
     Drop,
 }
 
-/// What a line that cannot be understood does.
+/// `--bad-lines`: what to do with malformed lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum Lines {
-    /// It ends the import.
+pub(crate) enum BadLinesArg {
+    /// Fail.
     #[default]
     Stop,
-    /// It is left out and reported.
+    /// Skip and report them.
     Skip,
 }
 
-/// The policies.
+/// Options for building a database.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Building")]
 pub(crate) struct PolicyArgs {
-    /// Edges have a direction [default, unless the format says otherwise]
+    /// Edges are directed [default, unless the format says otherwise]
     #[arg(long, conflicts_with = "undirected")]
     pub(crate) directed: bool,
-    /// Edges have no direction
+    /// Edges are undirected
     #[arg(long)]
     pub(crate) undirected: bool,
-    /// Do not keep the lists of incoming edges of a directed graph: half the size, but slower or refused analyses
+    /// Do not store in-edges of a directed graph: half the size, but some analyses become slower or impossible
     #[arg(long)]
     pub(crate) no_in_edges: bool,
-    /// Numbering of the vertices; answers always have your ids
+    /// Internal numbering of the vertices; results always use your ids
     #[arg(long, value_enum, default_value_t)]
-    pub(crate) order: Order,
-    /// How the graph is kept: an option of the verbs that make a database which stays, see [`PolicyArgs::kept_as`].
+    pub(crate) order: OrderArg,
+    /// How to store the graph: only the verbs that create a lasting database have the option, see [`PolicyArgs::with_encoding`].
     #[arg(skip)]
     encoding: StoredEncoding,
-    /// Edges that come several times
+    /// What to do with edges given more than once
     #[arg(long, value_enum, default_value_t)]
-    pub(crate) duplicates: Repeats,
-    /// Edges from a vertex to itself
+    pub(crate) duplicates: DuplicatesArg,
+    /// What to do with edges from a vertex to itself
     #[arg(long, value_enum, default_value_t)]
-    pub(crate) self_loops: Loops,
-    /// Lines that cannot be understood
+    pub(crate) self_loops: SelfLoopsArg,
+    /// What to do with malformed lines
     #[arg(long, value_enum, default_value_t)]
-    pub(crate) bad_lines: Lines,
+    pub(crate) bad_lines: BadLinesArg,
 }
 
 impl PolicyArgs {
-    /// The same, with the graph kept in some way.
-    pub(crate) fn kept_as(&self, encoding: StoredEncoding) -> Self {
+    /// These options with another encoding.
+    pub(crate) fn with_encoding(&self, encoding: StoredEncoding) -> Self {
         Self { encoding, ..self.clone() }
     }
 
@@ -117,24 +117,24 @@ impl PolicyArgs {
             },
             in_edges: !self.no_in_edges,
             order: match self.order {
-                Order::Auto => VertexOrder::Auto,
-                Order::Keep => VertexOrder::Keep,
-                Order::Degree => VertexOrder::Degree,
+                OrderArg::Auto => VertexOrder::Auto,
+                OrderArg::Keep => VertexOrder::Keep,
+                OrderArg::Degree => VertexOrder::Degree,
             },
             encoding: self.encoding.of_lists().unwrap_or(Encoding::Plain),
             duplicates: match self.duplicates {
-                Repeats::Drop => Duplicates::Drop,
-                Repeats::Keep => Duplicates::Keep,
-                Repeats::Sum => Duplicates::Sum,
-                Repeats::Min => Duplicates::Min,
+                DuplicatesArg::Drop => Duplicates::Drop,
+                DuplicatesArg::Keep => Duplicates::Keep,
+                DuplicatesArg::Sum => Duplicates::Sum,
+                DuplicatesArg::Min => Duplicates::Min,
             },
             self_loops: match self.self_loops {
-                Loops::Keep => SelfLoops::Keep,
-                Loops::Drop => SelfLoops::Drop,
+                SelfLoopsArg::Keep => SelfLoops::Keep,
+                SelfLoopsArg::Drop => SelfLoops::Drop,
             },
             bad_lines: match self.bad_lines {
-                Lines::Stop => BadLines::Stop,
-                Lines::Skip => BadLines::Skip,
+                BadLinesArg::Stop => BadLines::Stop,
+                BadLinesArg::Skip => BadLines::Skip,
             },
             threads: resources.threads(),
             memory_bytes: resources.memory_bytes(),
@@ -145,15 +145,15 @@ impl PolicyArgs {
     }
 }
 
-/// What an import did.
+/// The result of an import.
 pub(crate) struct Imported {
-    /// What was read and stored.
+    /// Counts of what was read and stored.
     pub(crate) report: ImportReport,
-    /// The tiles that were made, if they were asked for.
+    /// The tiles, if requested.
     pub(crate) tiles: Option<TileReport>,
-    /// The format that the input was taken for.
+    /// The format of the input.
     pub(crate) format: Option<Format>,
-    /// What else the inputs were taken for.
+    /// How each input was read: format, columns, kind of ids.
     pub(crate) notes: Vec<String>,
     /// Seconds from opening the input to the finished database.
     pub(crate) seconds: f64,
@@ -176,7 +176,7 @@ pub(crate) fn import_files(
     Ok(Imported { report, tiles, format: Some(opened.format), notes: opened.notes, seconds })
 }
 
-/// Imports what a reader gives into a new database at `target`, and makes tiles if they are asked for.
+/// Imports the edges of a reader into a new database at `target`, and builds tiles if requested.
 pub(crate) fn import_reader(
     reader: Box<dyn Reader>,
     target: &Path,

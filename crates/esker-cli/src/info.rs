@@ -1,11 +1,11 @@
-//! `esker info`: what is in a database.
+//! `esker info`: describes a database.
 
 use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
 use esker::graph::{Direction, Run, VertexId};
-use esker::store::format::{LayerRecord, PropertyRecord};
+use esker::store::format::{IdMapKind, LayerRecord, PropertyRecord};
 use esker::store::property::Dictionary;
 use esker::store::tiles::Tiles;
 use esker::store::version::format_time;
@@ -15,10 +15,12 @@ use serde_json::json;
 use crate::at::AtArgs;
 use crate::encoding::name_of;
 use crate::failure::{Failure, Outcome};
-use crate::size::{bytes, count, seconds};
+use crate::size::{bytes, count, counted, seconds};
 use crate::text;
 
-/// What a database holds: counts, properties, ids, sizes.
+/// Describe a database
+///
+/// Shows the size, properties, ids, versions and encoding of a database.
 #[derive(Debug, Args)]
 pub(crate) struct InfoCommand {
     /// The database
@@ -49,8 +51,8 @@ impl InfoCommand {
         let kind = if snapshot.is_directed() { "directed" } else { "undirected" };
         let in_edges = match (snapshot.is_directed(), snapshot.has(Direction::In)) {
             (false, _) => String::new(),
-            (true, true) => ", in-edges kept".to_owned(),
-            (true, false) => ", in-edges not kept".to_owned(),
+            (true, true) => ", in-edges stored".to_owned(),
+            (true, false) => ", in-edges not stored".to_owned(),
         };
         let arcs = snapshot.num_arcs().max(1);
         let mut rows = vec![
@@ -58,25 +60,25 @@ impl InfoCommand {
             ("edges".to_owned(), format!("{} {kind}{in_edges}", count(snapshot.num_edges()))),
             ("self-loops".to_owned(), count(snapshot.version().num_loops)),
             ("version".to_owned(), describe_version(snapshot)),
-            ("versions".to_owned(), describe_kept(store, snapshot)),
+            ("versions".to_owned(), describe_versions(store, snapshot)),
             ("ids".to_owned(), describe_ids(snapshot)),
         ];
         for property in snapshot.edge_properties() {
             let texts = snapshot.dictionary(property.number).map(Dictionary::len);
             let kind = match texts {
-                Some(texts) => format!("text, {texts} distinct"),
+                Some(texts) => format!("text, {} distinct", count(texts as u64)),
                 None => format!("{:?}", property.element).to_lowercase(),
             };
-            let role = if property.weight { ", the weight" } else { "" };
+            let role = if property.weight { ", weight" } else { "" };
             rows.push(("edge property".to_owned(), format!("{} ({kind}{role})", property.name)));
         }
         for property in snapshot.vertex_properties() {
-            rows.push(("vertex property".to_owned(), format!("{} ({})", property.name, kind_of(property))));
+            rows.push(("vertex property".to_owned(), format!("{} ({})", property.name, type_name(property))));
         }
         rows.push(("lists".to_owned(), describe_lists(snapshot)));
         rows.push((
             "on disk".to_owned(),
-            format!("{}, {:.2} bytes an arc", bytes(total), total as f64 / arcs as f64),
+            format!("{}, {:.2} bytes/arc", bytes(total), total as f64 / arcs as f64),
         ));
         rows.push(("opened in".to_owned(), seconds(opened)));
         text::facts(&rows)
@@ -102,7 +104,7 @@ impl InfoCommand {
             .collect();
         let vertex_properties: Vec<_> = snapshot
             .vertex_properties()
-            .map(|property| json!({ "name": property.name, "type": kind_of(property) }))
+            .map(|property| json!({ "name": property.name, "type": type_name(property) }))
             .collect();
         let files: Vec<_> = files
             .iter()
@@ -131,7 +133,7 @@ impl InfoCommand {
             "versions": snapshot.manifest().versions.len(),
             "commits_in_log": unfrozen(store, snapshot),
             "layers": store.manifest().layers.len(),
-            "encoding": name_of(oldest(snapshot).encoding),
+            "encoding": name_of(base_layer(snapshot).encoding),
             "list_bytes_per_arc": list_bytes_per_arc(snapshot),
             "tile_bytes_per_arc": tile_bytes(snapshot).map(|tiles| per_arc(snapshot, tiles)),
             "multigraph": snapshot.layer().multigraph,
@@ -142,12 +144,12 @@ impl InfoCommand {
     }
 }
 
-/// The layer that holds all lists.
-fn oldest(snapshot: &Snapshot) -> &LayerRecord {
+/// The base layer.
+fn base_layer(snapshot: &Snapshot) -> &LayerRecord {
     snapshot.stack().layers()[0].record()
 }
 
-/// Bytes of an arc in the lists of the complete layer, with all that it takes to find them, but without properties.
+/// Bytes per arc of the lists in the base layer, including their index but not properties.
 fn list_bytes_per_arc(snapshot: &Snapshot) -> f64 {
     let layer = &snapshot.stack().layers()[0];
     let sections = || [Some(layer.out()), layer.incoming()].into_iter().flatten();
@@ -157,12 +159,13 @@ fn list_bytes_per_arc(snapshot: &Snapshot) -> f64 {
 }
 
 fn describe_lists(snapshot: &Snapshot) -> String {
-    let lists = name_of(oldest(snapshot).encoding);
-    let tiles = tile_bytes(snapshot).map(|tiles| format!("; tiles, {:.2}", per_arc(snapshot, tiles)));
-    format!("{lists}, {:.2} bytes an arc{}", list_bytes_per_arc(snapshot), tiles.unwrap_or_default())
+    let lists = name_of(base_layer(snapshot).encoding);
+    let tiles =
+        tile_bytes(snapshot).map(|tiles| format!("; tiles, {:.2} bytes/arc", per_arc(snapshot, tiles)));
+    format!("{lists}, {:.2} bytes/arc{}", list_bytes_per_arc(snapshot), tiles.unwrap_or_default())
 }
 
-/// Bytes of the tiles, if there are any.
+/// Bytes of the tiles; `None` without tiles.
 fn tile_bytes(snapshot: &Snapshot) -> Option<u64> {
     snapshot.tiles().ok().map(Tiles::file_bytes)
 }
@@ -171,8 +174,8 @@ fn per_arc(snapshot: &Snapshot, bytes: u64) -> f64 {
     bytes as f64 / snapshot.num_arcs().max(1) as f64
 }
 
-/// What a property holds.
-fn kind_of(property: &PropertyRecord) -> String {
+/// The name of the type of a property.
+fn type_name(property: &PropertyRecord) -> String {
     if property.texts { "text".to_owned() } else { property.element.name().to_owned() }
 }
 
@@ -180,33 +183,37 @@ fn describe_version(snapshot: &Snapshot) -> String {
     let version = snapshot.version();
     let tags = snapshot.manifest().tags.iter().filter(|(_, number)| **number == version.number);
     let tags: String = tags.map(|(name, _)| format!(" [{name}]")).collect();
-    format!("{}{tags} of {} ({})", version.number, format_time(version.time_ms), version.message)
+    format!("{}{tags}, {}: {}", version.number, format_time(version.time_ms), version.message)
 }
 
-/// Commits that are in no layer.
+/// Number of commits in the log that are not yet in a layer.
 fn unfrozen(store: &Store, snapshot: &Snapshot) -> usize {
     let frozen = store.manifest().versions.last().map_or(0, |version| version.number);
     snapshot.manifest().versions.iter().filter(|version| version.number > frozen).count()
 }
 
-fn describe_kept(store: &Store, snapshot: &Snapshot) -> String {
+fn describe_versions(store: &Store, snapshot: &Snapshot) -> String {
     let (versions, layers) = (snapshot.manifest().versions.len(), store.manifest().layers.len());
     let in_log = match unfrozen(store, snapshot) {
         0 => String::new(),
-        commits => format!(", {commits} commits in the log"),
+        commits => format!(" and {} in the log", counted(commits as u64, "commit", "commits")),
     };
-    format!("{versions} in {layers} {}{in_log}", if layers == 1 { "layer" } else { "layers" })
+    format!("{} in {}{in_log}", count(versions as u64), counted(layers as u64, "layer", "layers"))
 }
 
 fn describe_vertices(snapshot: &Snapshot) -> Result<String, Failure> {
     let present = snapshot.num_present(&Run::with_threads(1)?)?;
     let removed = snapshot.num_vertices() - present;
-    let there = count(present as u64);
-    Ok(if removed == 0 { there } else { format!("{there} ({} more are removed)", count(removed as u64)) })
+    let shown = count(present as u64);
+    Ok(if removed == 0 { shown } else { format!("{shown} (and {} removed)", count(removed as u64)) })
 }
 
 fn describe_ids(snapshot: &Snapshot) -> String {
     let ids = &snapshot.manifest().ids;
-    let kind = if snapshot.ids().is_text() { "texts" } else { "integers" };
-    format!("{kind} ({:?}), vertices in {:?} order", ids.kind, ids.order).to_lowercase()
+    let kind = match ids.kind {
+        IdMapKind::Identity | IdMapKind::Permuted => "consecutive integers",
+        IdMapKind::Integers => "sparse integers",
+        IdMapKind::Texts => "text",
+    };
+    format!("{kind}, vertex order {:?}", ids.order).to_lowercase()
 }

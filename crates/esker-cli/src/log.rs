@@ -1,4 +1,4 @@
-//! `esker log`: the versions of a database.
+//! `esker log`: lists the versions of a database.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,15 +12,17 @@ use serde_json::json;
 
 use crate::at::{AtArgs, number_of};
 use crate::failure::Outcome;
-use crate::size::count;
+use crate::size::counted;
 use crate::text;
 
-/// Newest first: number, time, edges, vertices, tags, message.
+/// List the versions of a database
+///
+/// Prints one version per line, newest first: number, time, edges, vertices, tags, message.
 #[derive(Debug, Args)]
 pub(crate) struct LogCommand {
     /// The database
     database: PathBuf,
-    /// Show so many versions
+    /// Show at most N versions
     #[arg(long, short = 'n', value_name = "N")]
     limit: Option<usize>,
     #[command(flatten)]
@@ -34,7 +36,7 @@ impl LogCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
         let store = Store::open(&self.database)?;
         let last = self.at.at.as_ref().map(|selector| number_of(&store, selector)).transpose()?;
-        // Those of commits in the log, too, with their numbers of edges.
+        // A snapshot knows the number of edges of commits in the log, too.
         let newest = store.snapshot()?;
         let versions = &newest.manifest().versions;
         let mut tags: BTreeMap<u64, Vec<&str>> = BTreeMap::new();
@@ -74,8 +76,8 @@ impl LogCommand {
                 [
                     version.number.to_string(),
                     format_time(version.time_ms),
-                    format!("{} edges", count(version.num_edges)),
-                    format!("{} vertices", count(vertices_of(version))),
+                    counted(version.num_edges, "edge", "edges"),
+                    counted(vertices_of(version), "vertex", "vertices"),
                 ]
             })
             .collect();

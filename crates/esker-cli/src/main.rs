@@ -1,4 +1,4 @@
-//! The command `esker`. One file for each verb; what they do is the libraries' matter.
+//! The command `esker`: one file per verb. The work itself is done by the library `esker`.
 
 mod size;
 mod interrupt;
@@ -41,9 +41,9 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use failure::Failure;
 
-/// Keeps graphs on disk and computes on them.
+/// An embedded, persistent, versioned graph store with a parallel analytics engine.
 #[derive(Debug, Parser)]
-#[command(name = "esker", version, about, max_term_width = 110, arg_required_else_help = true)]
+#[command(name = "esker", version, max_term_width = 110, arg_required_else_help = true)]
 struct Cli {
     #[command(subcommand)]
     verb: Verb,
@@ -51,43 +51,26 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Read edges from files into a new database
     Import(import::ImportCommand),
-    /// Make a graph from a seed, into a database or a file
     Generate(generate::GenerateCommand),
-    /// Say what is in a database
     Info(info::InfoCommand),
-    /// Compute on a database, or straight on a file of edges
+    /// Run an algorithm on a database or a file of edges
     Run(run::RunCommand),
-    /// Measure a Kronecker graph by the rules of Graph500
     Graph500(graph500::Graph500Command),
-    /// Say what memory and reading a computation will need
+    /// Estimate the memory and disk reads of an algorithm
     Estimate(estimate::EstimateCommand),
-    /// Write the graph of a database in another format
     Export(export::ExportCommand),
-    /// Verify every byte of a database
     Check(check::CheckCommand),
-    /// Add edges of files to a database, as a version
     Add(add::AddCommand),
-    /// Delete edges, or vertices, from a database
     Delete(delete::DeleteCommand),
-    /// Set properties of vertices
     Set(set::SetCommand),
-    /// Make changes written by hand a version
     Commit(commit::CommitCommand),
-    /// List the versions of a database
     Log(log::LogCommand),
-    /// Say what is different between two versions
     Diff(diff::DiffCommand),
-    /// Give versions names
     Tag(tag::TagCommand),
-    /// Make the layers of a database one, and win back space
     Compact(compact::CompactCommand),
-    /// Forget versions
     Forget(forget::ForgetCommand),
-    /// Say which versions are kept
     Retain(retain::RetainCommand),
-    /// Print a completion script for a shell
     Completions(completions::CompletionsCommand),
 }
 

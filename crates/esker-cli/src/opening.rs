@@ -1,4 +1,4 @@
-//! A graph to work on: a database, or a file of edges imported for this one command.
+//! Opens the graph of a command: a database, or files of edges imported to a temporary one.
 
 use std::path::Path;
 
@@ -12,14 +12,14 @@ use crate::importing::{PolicyArgs, import_files};
 use crate::reading::ReadArgs;
 use crate::resources::ResourceArgs;
 
-/// An opened graph. A temporary database vanishes with it.
+/// An open graph. Dropping it deletes a temporary database.
 pub(crate) struct Opened {
-    /// The version that is looked at.
+    /// The version to read.
     pub(crate) snapshot: Snapshot,
     _temporary: Option<TempDir>,
 }
 
-/// Opens a database as it is, and anything else by importing it to a temporary one.
+/// Opens a database, or imports files into a temporary one.
 pub(crate) fn open_graph(
     inputs: &[String],
     at: &AtArgs,
@@ -35,12 +35,12 @@ pub(crate) fn open_graph(
     }
     if let Some(database) = inputs.iter().find(|path| Path::new(path).is_dir()) {
         return Err(Failure::Usage(format!(
-            "{database} is a directory: give one database, or files of edges"
+            "{database} is a directory; give either one database or files of edges"
         )));
     }
     if at.at.is_some() {
         return Err(Failure::Usage(
-            "--at names a version of a database, and files of edges have none".to_owned(),
+            "--at selects a version of a database; files of edges have none".to_owned(),
         ));
     }
     let temporary = TempDir::with_prefix("esker-")?;

@@ -1,4 +1,4 @@
-//! What a person sees while work goes on: a bar on a terminal, nothing elsewhere.
+//! Progress bars, on a terminal only.
 
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -8,19 +8,19 @@ use std::time::Duration;
 use esker::graph::{OnProgress, Progress};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A bar or a spinner on standard error; hidden if that is not a terminal or `quiet` is set.
+/// A bar or a spinner on standard error; hidden if standard error is not a terminal or `quiet` is set.
 #[derive(Debug, Clone)]
 pub(crate) struct Bar {
     bar: ProgressBar,
 }
 
 impl Bar {
-    /// A bar over `parts` of unknown unit, shown as a percentage, with a message and time left.
+    /// A bar with a message, a percentage and the time left.
     pub(crate) fn percent(quiet: bool) -> Self {
         Self::styled(quiet, Some(1000), "{msg:<12} [{bar:30}] {percent:>3} %  {prefix}  {eta} left")
     }
 
-    /// A spinner with a message, for work whose end is not known.
+    /// A spinner with a message, for work of unknown length.
     pub(crate) fn spinner(quiet: bool) -> Self {
         Self::styled(quiet, None, "{spinner} {msg}  {elapsed}")
     }
@@ -52,12 +52,12 @@ impl Bar {
         self.bar.finish_and_clear();
     }
 
-    /// A callback for a run that names each round.
+    /// A callback for a run that shows the current round.
     pub(crate) fn on_round(&self, algorithm: &'static str) -> OnProgress {
         let bar = self.bar.clone();
         let last = Arc::new(AtomicU64::new(0));
         Arc::new(move |Progress { round, active }| {
-            // Graphs with long paths have thousands of rounds a second: a message each would cost more than they do.
+            // Graphs with long paths have thousands of rounds per second; a message for each would cost more than the rounds.
             let now = bar.elapsed().as_millis() as u64 / 100;
             if last.swap(now, Ordering::Relaxed) != now {
                 bar.set_message(format!("{algorithm}: round {round}, {active} active"));

@@ -1,27 +1,27 @@
-//! The options of reading edges, shared by every verb that takes a raw file.
+//! Options for reading edges, shared by all verbs that read files of edges.
 
 use clap::{Args, ValueEnum};
 use esker::store::Error;
 use esker::store::import::format::{Format, Pick, PickIds, PickProperties, ReadOptions};
 
-/// What ids are taken for.
+/// `--ids`: the type of external ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum Ids {
-    /// Integers if those of a sample are, else texts.
+pub(crate) enum IdsArg {
+    /// Integers if a sample of the ids are integers, else text.
     #[default]
     Auto,
     /// Integers.
     Int,
-    /// Texts.
+    /// Text.
     Text,
 }
 
-/// How to understand an input file; everything is sniffed by default.
+/// How to read input files; the default is to detect everything.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Reading")]
 pub(crate) struct ReadArgs {
     /// Format of the input: el, wel, snap, csv, tsv, mtx, metis, dimacs, adj, graphalytics, sg, wsg, graph500, graph500-64,
-    /// parquet, arrow [default: sniffed]
+    /// parquet, arrow [default: detected]
     #[arg(long, value_name = "NAME")]
     pub(crate) format: Option<String>,
     /// Column of the source: a name, or a number from 1
@@ -30,43 +30,43 @@ pub(crate) struct ReadArgs {
     /// Column of the target
     #[arg(long, visible_alias = "target-column", value_name = "COLUMN")]
     pub(crate) dst: Option<String>,
-    /// Column of the weight [default: one called weight or w, or what the format has]
+    /// Column of the weight [default: a column called weight or w, or the weight of the format]
     #[arg(long, value_name = "COLUMN", conflicts_with = "no_weight")]
     pub(crate) weight: Option<String>,
-    /// Leave the weight out
+    /// Ignore weights
     #[arg(long)]
     pub(crate) no_weight: bool,
-    /// Column of the time, kept as an edge property
+    /// Column of the time, stored as an edge property
     #[arg(long, value_name = "COLUMN")]
     pub(crate) time: Option<String>,
-    /// Another column to keep as an edge property; `all` for every one. May be repeated
+    /// Column to store as an edge property, or `all` for all columns; may be repeated
     #[arg(long = "property", value_name = "COLUMN")]
     pub(crate) properties: Vec<String>,
-    /// What ids are
+    /// Type of the vertex ids
     #[arg(long, value_enum, default_value_t)]
-    pub(crate) ids: Ids,
-    /// Character between columns of a CSV; `\t` or `tab` for a tab
+    pub(crate) ids: IdsArg,
+    /// Character between CSV columns; `\t` or `tab` for a tab, `space` for a space
     #[arg(long, value_name = "CHAR")]
     pub(crate) delimiter: Option<String>,
-    /// The first line of a CSV names the columns
+    /// The first line of a CSV contains the column names
     #[arg(long, overrides_with = "no_header")]
     pub(crate) header: bool,
     /// The first line of a CSV is an edge
     #[arg(long, overrides_with = "header")]
     pub(crate) no_header: bool,
-    /// `"` is an ordinary character
+    /// Treat `"` as an ordinary character
     #[arg(long)]
     pub(crate) no_quotes: bool,
-    /// File with one vertex id a line, for vertices without edges
+    /// File of vertex ids, one per line; adds vertices without edges
     #[arg(long, value_name = "FILE")]
     pub(crate) vertices: Option<String>,
 }
 
 impl ReadArgs {
-    /// The store's options.
+    /// Converts to the options of the store.
     ///
     /// # Errors
-    /// Unknown formats, delimiters of more than one byte.
+    /// An unknown format, or a delimiter of more than one byte.
     pub(crate) fn options(&self) -> Result<ReadOptions, Error> {
         Ok(ReadOptions {
             format: self.format.as_deref().map(str::parse::<Format>).transpose()?,
@@ -84,9 +84,9 @@ impl ReadArgs {
                 columns => PickProperties::Columns(columns.to_vec()),
             },
             ids: match self.ids {
-                Ids::Auto => PickIds::Auto,
-                Ids::Int => PickIds::Int,
-                Ids::Text => PickIds::Text,
+                IdsArg::Auto => PickIds::Auto,
+                IdsArg::Int => PickIds::Int,
+                IdsArg::Text => PickIds::Text,
             },
             delimiter: self.delimiter.as_deref().map(delimiter).transpose()?,
             header: match (self.header, self.no_header) {
@@ -102,7 +102,7 @@ impl ReadArgs {
 }
 
 impl ReadArgs {
-    /// The options of reading a table of which only the delimiter can be chosen.
+    /// Options for reading a table with the given delimiter.
     ///
     /// # Errors
     /// A delimiter of more than one byte.
@@ -116,6 +116,6 @@ fn delimiter(text: &str) -> Result<u8, Error> {
         "tab" | "\\t" => Ok(b'\t'),
         "space" => Ok(b' '),
         _ if text.len() == 1 => Ok(text.as_bytes()[0]),
-        _ => Err(Error::Invalid(format!("{text:?} is not a delimiter: give one character, or tab or space"))),
+        _ => Err(Error::Invalid(format!("{text:?} is not a delimiter; give one character, tab or space"))),
     }
 }

@@ -1,4 +1,4 @@
-//! Threads, memory, seed: what every piece of work takes.
+//! Options for threads and memory, and measurements of memory and reads.
 
 use clap::Args;
 use esker::graph::{Cancel, OnProgress, Run, RunOptions};
@@ -11,16 +11,16 @@ use crate::size::parse_bytes;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Resources")]
 pub(crate) struct ResourceArgs {
-    /// Worker threads [default: one a processor]
+    /// Number of worker threads [default: one per processor]
     #[arg(long, short = 'j', value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
-    /// Most memory to use, such as 256MiB or 2G [default: half of what is available]
+    /// Memory limit, such as 256MiB or 2G [default: half of the available memory]
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     pub(crate) memory: Option<u64>,
 }
 
 impl ResourceArgs {
-    /// Threads as the libraries take them: 0 means one a processor.
+    /// The number of threads; 0 means one per processor.
     pub(crate) fn threads(&self) -> usize {
         self.threads.map_or(0, usize::from)
     }
@@ -60,7 +60,7 @@ impl ResourceArgs {
     }
 }
 
-/// The most memory that this process has had at one time.
+/// The peak resident memory of this process.
 #[allow(clippy::disallowed_methods)]
 pub(crate) fn peak_memory_bytes() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
@@ -68,7 +68,7 @@ pub(crate) fn peak_memory_bytes() -> Option<u64> {
     Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
 }
 
-/// Bytes that this process has had read from storage, as the system counts them; the page cache is none.
+/// Bytes read from storage for this process, as the system counts them; reads from the page cache do not count.
 #[allow(clippy::disallowed_methods)]
 pub(crate) fn bytes_read() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/io").ok()?;

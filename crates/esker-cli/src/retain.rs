@@ -1,4 +1,4 @@
-//! `esker retain`: which versions are kept.
+//! `esker retain`: shows or sets which versions are retained.
 
 use std::path::PathBuf;
 
@@ -9,21 +9,24 @@ use esker::store::{Database, DatabaseOptions, Store};
 use serde_json::json;
 
 use crate::failure::{Failure, Outcome};
+use crate::size::counted;
 use crate::text;
 
-/// From now on, and for the versions that there are. Versions with tags, and the newest, always stay. Without a rule, tells which one
-/// holds.
+/// Show or set which versions are retained
+///
+/// The rule applies to existing versions at once and to later versions as they come. Tagged versions and the newest are always
+/// retained. Without a rule, prints the current one.
 #[derive(Debug, Args)]
 #[command(after_help = "Rules:
   all                    every version
-  last N                 the newest N
-  since TIME             those since a time (2026-11-01, or 2026-11-01T08:00:00Z), and the one that was the newest then
+  last N                 the newest N versions
+  since TIME             versions since TIME (2026-11-01 or 2026-11-01T08:00:00Z), and the one that was newest at TIME
 
 Example: esker retain web.esker last 30")]
 pub(crate) struct RetainCommand {
     /// The database
     database: PathBuf,
-    /// The rule: all, last N, or since TIME
+    /// Rule: all, last N, or since TIME
     #[arg(num_args = 0..=2, value_name = "RULE")]
     rule: Vec<String>,
     /// Report as JSON
@@ -44,14 +47,14 @@ impl RetainCommand {
                 Ok(number) if number > 0 => Retention::Last(number),
                 _ => {
                     return Err(Failure::Usage(format!(
-                        "{number:?} is no number of versions: give 1 or more"
+                        "{number:?} is not a number of versions; give 1 or more"
                     )));
                 }
             },
             ["since", time] => Retention::Since(*parse_time(time).map_err(Failure::Usage)?.start()),
             _ => {
                 return Err(Failure::Usage(
-                    "a rule is all, or last and a number, or since and a time".to_owned(),
+                    "unknown retention rule; give all, last N or since TIME".to_owned(),
                 ));
             }
         };
@@ -72,7 +75,8 @@ impl RetainCommand {
         if self.json {
             return text::json(&json!({ "rule": rule, "versions": left, "forgotten": forgotten }));
         }
+        let left = counted(left as u64, "version", "versions");
         let gone = if forgotten > 0 { format!(", {forgotten} forgotten") } else { String::new() };
-        text::line(&format!("{}: keeps {rule}: {left} versions{gone}", self.database.display()))
+        text::line(&format!("{}: retain {rule}: {left}{gone}", self.database.display()))
     }
 }

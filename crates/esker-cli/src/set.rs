@@ -1,4 +1,4 @@
-//! `esker set`: properties of vertices.
+//! `esker set`: sets properties of vertices.
 
 use std::path::PathBuf;
 
@@ -14,8 +14,11 @@ use crate::size::{count, counted};
 use crate::text;
 use crate::writing::WriteArgs;
 
-/// A table (CSV or TSV, with a header) has the id of a vertex in its first column and a property in each other one. An empty field
-/// takes the value away. A new property holds integers, numbers or texts, whichever all its values are. All is one version.
+/// Set properties of vertices
+///
+/// TABLE is a CSV or TSV file with a header: vertex ids in the first column, a property in every other column. An empty field
+/// removes the value. The type of a new property is integer, number or text, the first that fits all its values. All changes become
+/// one version.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker set web.esker people.csv
@@ -23,13 +26,13 @@ use crate::writing::WriteArgs;
 pub(crate) struct SetCommand {
     /// The database
     database: PathBuf,
-    /// The table; `-` is standard input. With --vertex: NAME=VALUE, any number
+    /// The table; `-` is standard input. With --vertex: one or more NAME=VALUE
     #[arg(required = true, value_name = "TABLE | NAME=VALUE")]
     values: Vec<String>,
-    /// Set properties of this one vertex
+    /// Set properties of this vertex only
     #[arg(long, value_name = "ID")]
     vertex: Option<String>,
-    /// Add vertices that are not there
+    /// Add missing vertices
     #[arg(long)]
     new: bool,
     /// Character between columns; `\t` or `tab` for a tab
@@ -75,13 +78,13 @@ impl SetCommand {
         self.print(&report)
     }
 
-    /// Names and values of the one vertex.
+    /// The names and values given with `--vertex`.
     fn pairs(&self) -> Result<Vec<(String, String)>, Failure> {
         if self.vertex.is_none() {
             return match &self.values[..] {
                 [_] => Ok(Vec::new()),
                 _ => Err(Failure::Usage(
-                    "give one table, or with --vertex ID any number of NAME=VALUE".to_owned(),
+                    "give one table, or --vertex ID and one or more NAME=VALUE".to_owned(),
                 )),
             };
         }
@@ -95,13 +98,13 @@ impl SetCommand {
     fn print(&self, report: &SetReport) -> Outcome {
         let name = self.database.display();
         let Some(version) = report.version else {
-            return text::line(&format!("{name}: there is nothing to commit"));
+            return text::line(&format!("{name}: nothing to commit"));
         };
         for (property, kind) in &report.defined {
             text::line(&format!("{name}: new vertex property {property} ({kind})"))?;
         }
         let unset =
-            if report.unset > 0 { format!(", {} taken away", count(report.unset)) } else { String::new() };
+            if report.unset > 0 { format!(", {} removed", count(report.unset)) } else { String::new() };
         remark_rounded(report.rounded);
         text::line(&format!(
             "{name}: version {version}: {} set{unset} on {}",

@@ -1,7 +1,7 @@
-//! Amounts as people write and read them: bytes, counts, seconds.
+//! Parses and formats bytes, counts, rates and seconds.
 
-/// Parses a number of bytes: `1500`, `256MiB`, `2G`, `1.5 GiB`. KB, MB, GB are powers of 1000; K, M, G and KiB,
-/// MiB, GiB powers of 1024.
+/// Parses a number of bytes: `1500`, `256MiB`, `2G`, `1.5 GiB`. KB, MB and GB are powers of 1000; K, M, G, KiB, MiB and GiB
+/// are powers of 1024.
 pub(crate) fn parse_bytes(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let digits = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
@@ -16,14 +16,15 @@ pub(crate) fn parse_bytes(text: &str) -> Result<u64, String> {
         "mb" => 1_000_000,
         "gb" => 1_000_000_000,
         "tb" => 1_000_000_000_000,
-        _ => return Err(format!("unknown unit {unit:?}: use B, KiB, MiB, GiB or TiB, as in 256MiB")),
+        _ => return Err(format!("unknown unit {unit:?}; use B, KiB, MiB, GiB or TiB, as in 256MiB")),
     };
-    let number: f64 =
-        number.parse().map_err(|_| format!("{text:?} is not an amount of memory, such as 256MiB"))?;
+    let number: f64 = number
+        .parse()
+        .map_err(|_| format!("{text:?} is not an amount of memory; give one such as 256MiB"))?;
     Ok((number * factor as f64) as u64)
 }
 
-/// `1536` as `1.50 KiB`.
+/// Formats bytes: `1536` becomes `1.50 KiB`.
 pub(crate) fn bytes(amount: u64) -> String {
     const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
     let mut value = amount as f64;
@@ -35,7 +36,7 @@ pub(crate) fn bytes(amount: u64) -> String {
     if unit == 0 { format!("{amount} B") } else { format!("{value:.2} {}", UNITS[unit]) }
 }
 
-/// `1234567` as `1 234 567`.
+/// Groups digits: `1234567` becomes `1 234 567`.
 pub(crate) fn count(amount: u64) -> String {
     let digits = amount.to_string();
     let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
@@ -48,18 +49,21 @@ pub(crate) fn count(amount: u64) -> String {
     grouped
 }
 
-/// `1 edge`, `1 234 edges`.
+/// Formats a count with its unit: `1 edge`, `1 234 edges`.
 pub(crate) fn counted(amount: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(amount), if amount == 1 { one } else { many })
 }
 
-/// A rate in millions or thousands a second.
+/// Formats a rate per second: `120 /s`, `1.5 k/s`, `2.0 M/s`.
 pub(crate) fn rate(items: f64, seconds: f64) -> String {
-    let rate = if seconds > 0.0 { items / seconds } else { 0.0 };
-    if rate >= 1e6 { format!("{:.1} M/s", rate / 1e6) } else { format!("{:.1} k/s", rate / 1e3) }
+    match if seconds > 0.0 { items / seconds } else { 0.0 } {
+        rate if rate >= 1e6 => format!("{:.1} M/s", rate / 1e6),
+        rate if rate >= 1e3 => format!("{:.1} k/s", rate / 1e3),
+        rate => format!("{rate:.0} /s"),
+    }
 }
 
-/// Seconds with a sensible number of digits.
+/// Formats a duration in seconds or milliseconds.
 pub(crate) fn seconds(amount: f64) -> String {
     if amount >= 1.0 { format!("{amount:.2} s") } else { format!("{:.1} ms", amount * 1e3) }
 }

@@ -1,4 +1,4 @@
-//! `esker tag`: names for versions.
+//! `esker tag`: creates, lists and deletes tags.
 
 use std::path::PathBuf;
 
@@ -11,22 +11,24 @@ use crate::at::{number_of, parse_version};
 use crate::failure::{Failure, Outcome};
 use crate::text;
 
-/// A version with a tag is kept whatever the retention. A tag that is in use moves.
+/// Create, list or delete tags
+///
+/// A tag is a name for a version. Tagged versions are retained under any retention rule. An existing tag is moved.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  esker tag web.esker                         list them
+  esker tag web.esker                         list all tags
   esker tag web.esker 7 monday
   esker tag web.esker latest release-2
   esker tag web.esker --delete monday")]
 pub(crate) struct TagCommand {
     /// The database
     database: PathBuf,
-    /// The version: a number, another tag, a time, or latest
+    /// Version to tag: a number, another tag, a time, or latest
     #[arg(value_parser = parse_version, requires = "name")]
     version: Option<VersionSelector>,
-    /// The tag
+    /// Name of the tag
     name: Option<String>,
-    /// Take a tag away
+    /// Delete a tag
     #[arg(long, value_name = "NAME", conflicts_with = "version")]
     delete: Option<String>,
     /// Report as JSON
@@ -40,6 +42,10 @@ impl TagCommand {
             (Some(version), Some(name), _) => self.set(version, name),
             (_, _, Some(name)) => {
                 let database = Database::open(&self.database, DatabaseOptions::default())?;
+                if !database.manifest().tags.contains_key(name) {
+                    let path = self.database.display();
+                    return Err(Failure::Failed(format!("{path} has no tag {name:?}")));
+                }
                 database.untag(name)?;
                 Ok(database.close()?)
             }
@@ -60,7 +66,7 @@ impl TagCommand {
             return text::json(&json!({ "tag": name, "version": number, "before": before }));
         }
         let moved = match before {
-            Some(before) if before != number => format!(" (it was {before})"),
+            Some(before) if before != number => format!(" (was version {before})"),
             _ => String::new(),
         };
         text::line(&format!("{name}: version {number}{moved}"))

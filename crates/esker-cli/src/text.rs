@@ -1,4 +1,4 @@
-//! Text on standard output. A closed pipe ends a command quietly.
+//! Text on standard output and standard error. A closed pipe ends a command without a message.
 
 use std::io::Write;
 
@@ -18,12 +18,12 @@ pub(crate) fn json(value: &serde_json::Value) -> Outcome {
     line(&text)
 }
 
-/// Prints rows of a name and a value, values aligned.
+/// Prints rows of a name and a value, with the values aligned.
 pub(crate) fn facts(rows: &[(String, String)]) -> Outcome {
     aligned(rows).try_for_each(|row| line(&row))
 }
 
-/// The same on standard error.
+/// Like [`facts`], on standard error.
 pub(crate) fn remark_facts(rows: &[(String, String)]) {
     aligned(rows).for_each(|row| remark(&row));
 }
@@ -33,20 +33,20 @@ fn aligned(rows: &[(String, String)]) -> impl Iterator<Item = String> {
     rows.iter().map(move |(name, value)| format!("{name:<width$}  {value}"))
 }
 
-/// A remark on standard error.
+/// Prints a line on standard error.
 #[allow(clippy::print_stderr)]
 pub(crate) fn remark(text: &str) {
     eprintln!("{text}");
 }
 
-/// Tells of lines that were left out.
+/// Prints a sample of the skipped lines on standard error.
 pub(crate) fn remark_rejected(sample: &[Rejected]) {
     for bad in sample {
         remark(&format!("{}:{}: {}: {:?}", bad.path.display(), bad.line, bad.reason, bad.text));
     }
 }
 
-/// The same as JSON.
+/// A sample of the skipped lines as JSON.
 pub(crate) fn rejected_json(sample: &[Rejected]) -> Vec<Value> {
     let one = |bad: &Rejected| json!({ "path": bad.path.display().to_string(), "line": bad.line, "text": bad.text, "reason": bad.reason });
     sample.iter().map(one).collect()

@@ -1,4 +1,4 @@
-//! Making tiles, for the verbs that are asked to.
+//! Builds tiles for verbs with `--encoding tiles`.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::resources::ResourceArgs;
 use crate::size::{bytes, counted};
 use crate::text;
 
-/// Makes tiles of the only layer, within the memory limit.
+/// Builds the tiles of a database with a single layer, within the memory limit.
 pub(crate) fn make_tiles(
     database: &Database,
     resources: &ResourceArgs,
@@ -21,7 +21,7 @@ pub(crate) fn make_tiles(
     Ok(database.make_tiles(&ConvertOptions::within(resources.memory_bytes()), run)?)
 }
 
-/// The same of a database that was just made. If it fails, the database stands.
+/// Builds the tiles of a newly created database. A failure leaves the database without tiles.
 pub(crate) fn make_tiles_at(
     path: &Path,
     resources: &ResourceArgs,
@@ -40,13 +40,13 @@ pub(crate) fn make_tiles_at(
     bar.finish();
     made.inspect_err(|_: &Failure| {
         text::remark(&format!(
-            "{0} is made, but without tiles: `esker compact {0} --encoding tiles` makes them",
+            "{0} was created without tiles; run `esker compact {0} --encoding tiles` to build them",
             path.display()
         ));
     })
 }
 
-/// `tiles: 12 edges of 24 B`.
+/// `tiles: 12 edges, 24 B`.
 pub(crate) fn describe(tiles: &TileReport) -> String {
-    format!("tiles: {} of {}", counted(tiles.num_edges, "edge", "edges"), bytes(tiles.data_bytes))
+    format!("tiles: {}, {}", counted(tiles.num_edges, "edge", "edges"), bytes(tiles.data_bytes))
 }

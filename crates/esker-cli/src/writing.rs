@@ -1,4 +1,4 @@
-//! What the verbs that change a database share.
+//! Code shared by the verbs that change a database: options, opening, and the summary of changes.
 
 use std::path::Path;
 
@@ -14,41 +14,41 @@ use crate::failure::Failure;
 use crate::resources::ResourceArgs;
 use crate::size::{count, counted};
 
-/// With more changes than this, what became of them is told by freezing alone.
+/// With more changes than this, the summary is taken from freezing instead of a diff, which would take too long.
 const SUMMARY_CHANGES_MAX: u64 = 1 << 20;
 
-/// How a change is committed.
+/// Options for commits.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Committing")]
 pub(crate) struct WriteArgs {
-    /// What the log says of the version [default: the command in short]
+    /// Message of the version, shown by `esker log` [default: a short form of the command]
     #[arg(long, short, value_name = "TEXT")]
     pub(crate) message: Option<String>,
-    /// Make all commits so far a layer, which is faster to read than the log that they stand in
+    /// Write all commits in the log to a layer, which is faster to read
     #[arg(long)]
     pub(crate) freeze: bool,
     #[command(flatten)]
     pub(crate) resources: ResourceArgs,
 }
 
-/// A database that is being changed.
+/// A database open for writing.
 pub(crate) struct Writing {
     pub(crate) database: Database,
-    /// What it was before.
+    /// Its schema and its newest version before the change.
     pub(crate) target: Target,
     run: Run,
 }
 
 impl Writing {
-    /// Gives edges those properties of the target that they lack.
+    /// Adds the edge properties of the target that the database does not have.
     pub(crate) fn define(&mut self) -> Result<(), Failure> {
         Ok(self.target.define(&self.database, &self.run)?)
     }
 }
 
-/// What became of a change.
+/// The effect of a change.
 pub(crate) struct Written {
-    /// Vertices and edges that are different now; `None`: not counted.
+    /// Counts of changed vertices and edges; `None` if there were too many changes to compare.
     pub(crate) summary: Option<DiffSummary>,
     /// What freezing found, if it was asked for.
     frozen: Option<ChangeCounts>,
@@ -69,7 +69,7 @@ impl WriteArgs {
         self.message.clone().unwrap_or_else(otherwise)
     }
 
-    /// Freezes if that was asked for, closes the database, and says what `changes` changes came to.
+    /// Freezes if requested, closes the database, and summarises the effect of `changes` changes.
     pub(crate) fn finish(&self, writing: Writing, changes: u64) -> Result<Written, Failure> {
         let Writing { database, target, run } = writing;
         let frozen = if self.freeze { database.freeze(&run)? } else { None };
@@ -97,17 +97,17 @@ impl Written {
             (summary.edges_changed, "edge changed", "edges changed"),
             (summary.vertices_added, "vertex added", "vertices added"),
             (summary.vertices_removed, "vertex removed", "vertices removed"),
-            (summary.values_changed, "value of a vertex changed", "values of vertices changed"),
+            (summary.values_changed, "vertex value changed", "vertex values changed"),
         ];
         let parts: Vec<String> = parts
             .iter()
             .filter(|part| part.0 > 0)
             .map(|&(number, one, many)| counted(number, one, many))
             .collect();
-        if parts.is_empty() { "nothing is different".to_owned() } else { parts.join(", ") }
+        if parts.is_empty() { "no changes".to_owned() } else { parts.join(", ") }
     }
 
-    /// The same as JSON.
+    /// The effect as JSON.
     pub(crate) fn json(&self) -> Value {
         match (&self.summary, &self.frozen) {
             (Some(summary), _) => summary_json(summary),
@@ -137,8 +137,8 @@ pub(crate) fn summary_json(summary: &DiffSummary) -> Value {
 
 fn describe_frozen(frozen: &ChangeCounts) -> String {
     format!(
-        "{} edges added, {} changed, {} as they were, {} removed, {} not there",
-        count(frozen.added),
+        "{} added, {} changed, {} unchanged, {} removed, {} to delete not found",
+        counted(frozen.added, "edge", "edges"),
         count(frozen.updated),
         count(frozen.unchanged),
         count(frozen.removed),

@@ -103,7 +103,7 @@ fn bad_requests_end_with_a_message_and_the_right_code() {
     place.file("junk", "\0\u{1}\u{2}\u{3}");
     let cases = [
         (2, "frobnicate", "unrecognized subcommand"),
-        (2, "import friends.csv", "the database to make"),
+        (2, "import friends.csv", "the database to create"),
         (1, "import missing.csv x.esker", "missing.csv"),
         (1, "import friends.csv friends.esker", "exists"),
         (1, "import friends.csv x.esker --src nobody", "nobody"),

@@ -61,7 +61,7 @@ fn files_are_added_and_deleted_as_versions() {
     place.file("left.txt", "alice\n");
     let said = place.ok("delete f.esker --vertices left.txt");
     assert_eq!(said, "f.esker: version 4: 2 edges removed, 1 vertex removed\n");
-    place.fails(1, "set f.esker --vertex alice age=30", "it was removed");
+    place.fails(1, "set f.esker --vertex alice age=30", "the vertex was removed");
     // The log tells of the vertices that are there, before and after the layers become one.
     let vertices = || {
         let log = place.json("log f.esker --json");
@@ -116,7 +116,7 @@ fn edges_get_properties_that_they_did_not_have() {
     place.ok("import a.el f.esker --order keep");
     place.file("b.csv", "from,to,since,weight\n2,3,1999,1.5\n0,1,2001,2\n");
     place.fails(1, "add f.esker b.csv --property since", "--define NAME:TYPE");
-    place.fails(2, "add f.esker b.csv --define since:date", "is no type");
+    place.fails(2, "add f.esker b.csv --define since:date", "unknown type");
     place.fails(1, "add f.esker b.csv --define other:text", "no column \"other\"");
     place.fails(1, "add f.esker b.csv --define weight:text", "a weight must have type");
     assert_eq!(place.json("info f.esker --json")["edge_properties"], json!([]));
@@ -127,7 +127,7 @@ fn edges_get_properties_that_they_did_not_have() {
     );
     let far = place.json("run sssp f.esker --source 0 --json --verify");
     assert_eq!(far["answers"]["reached"], 4);
-    place.fails(1, "add f.esker b.csv --define since:i32", "already, of type i64");
+    place.fails(1, "add f.esker b.csv --define since:i32", "already exists with type i64");
 }
 
 #[test]
@@ -173,20 +173,20 @@ fn scripts_are_committed_wholly_or_not_at_all() {
     let said = String::from_utf8(output.stdout).unwrap();
     assert_eq!(
         said,
-        "f.esker: version 2: 1 edge added, 1 edge removed, 2 vertices added, 1 value of a vertex changed\n"
+        "f.esker: version 2: 1 edge added, 1 edge removed, 2 vertices added, 1 vertex value changed\n"
     );
     let lines = place.diff("1", "2");
     assert!(lines.contains(&"bob age=40".to_owned()) && lines.contains(&"+ eve".to_owned()), "{lines:?}");
     for (script, fragment) in [
         ("+ a b since=1 kind=x\n+ a\tb since=1\n", "-:2: the edge has no value for kind"),
-        ("+ a b since=1.5 kind=x\n", "integers of 32 bits"),
+        ("+ a b since=1.5 kind=x\n", "32-bit integers"),
         ("+ a b since=1 kind=x colour=red\n", "no edge property \"colour\""),
-        ("a b\n", "a change is '+ u v name=value...'"),
-        ("* a b\n", "a change is '+ u v name=value...'"),
-        ("+ \"a b\n", "not closed"),
+        ("a b\n", "expected '+ u v name=value...'"),
+        ("* a b\n", "expected '+ u v name=value...'"),
+        ("+ \"a b\n", "missing closing quote"),
         ("- nobody\n", "no vertex has the id \"nobody\""),
-        ("bob age=old\n", "holds integers of 64 bits"),
-        ("bob size=\n", "no value of \"size\" can be taken away"),
+        ("bob age=old\n", "holds 64-bit integers"),
+        ("bob size=\n", "cannot remove a value of \"size\""),
     ] {
         let output = place.commit(script);
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -216,7 +216,7 @@ fn vertices_have_properties() {
     let place = friends();
     place.file("people.csv", "id,age,city,zip\nalice,31,Paris,00100\nbob,,\"New York\",10001\n");
     let said = place.ok("set f.esker people.csv");
-    assert!(said.ends_with("version 2: 5 values set, 1 taken away on 2 vertices\n"), "{said}");
+    assert!(said.ends_with("version 2: 5 values set, 1 removed on 2 vertices\n"), "{said}");
     let info = place.json("info f.esker --json");
     let types: Vec<_> =
         info["vertex_properties"].as_array().unwrap().iter().map(|p| p["type"].clone()).collect();
@@ -226,10 +226,10 @@ fn vertices_have_properties() {
     let json = place.json("diff f.esker 2 3 --json");
     assert_eq!(json["differences"][0]["new"], 32);
     assert_eq!(json["summary"]["values_changed"], 3);
-    place.fails(1, "set f.esker --vertex zoe age=3", "--new adds vertices");
+    place.fails(1, "set f.esker --vertex zoe age=3", "use --new to add missing vertices");
     place.ok("set f.esker --vertex zoe age=3 --new");
     assert_eq!(place.diff("3", "4"), ["+ zoe", "zoe age=3"]);
-    place.fails(1, "set f.esker --vertex alice age=old", "integers of 64 bits");
+    place.fails(1, "set f.esker --vertex alice age=old", "64-bit integers");
     place.fails(2, "set f.esker --vertex alice age", "NAME=VALUE");
     place.fails(2, "set f.esker people.csv more.csv", "one table");
     place.file("bad.csv", "id,age\nalice,1\nnobody,2\n");
@@ -254,7 +254,7 @@ fn versions_have_names_and_times_and_can_be_forgotten() {
         place.ok(&format!("add f.esker one.csv -m step{i}"));
     }
     assert_eq!(place.ok("tag f.esker 3 monday"), "monday: version 3\n");
-    assert_eq!(place.ok("tag f.esker latest monday"), "monday: version 7 (it was 3)\n");
+    assert_eq!(place.ok("tag f.esker latest monday"), "monday: version 7 (was version 3)\n");
     place.ok("tag f.esker 2 early");
     assert_eq!(place.ok("tag f.esker"), "early   2\nmonday  7\n");
     assert_eq!(place.json("info f.esker --at early --json")["version"], 2);
@@ -274,16 +274,16 @@ fn versions_have_names_and_times_and_can_be_forgotten() {
     place.fails(2, "run wcc friends.csv --at 3", "files of edges have none");
     place.fails(1, "diff f.esker 1 99", "no version 99");
 
-    assert_eq!(place.ok("forget f.esker 4"), "f.esker: version 4 forgotten, 6 left\n");
+    assert_eq!(place.ok("forget f.esker 4"), "f.esker: forgot version 4, 6 left\n");
     place.fails(1, "info f.esker --at 4", "no version 4 any more: there are versions 1 to 3, 5 to 7");
     place.fails(1, "forget f.esker 7", "tag");
     place.fails(1, "forget f.esker early", "tag");
     assert_eq!(place.diff("3", "5").len(), 4);
-    place.fails(2, "retain f.esker last", "last and a number");
+    place.fails(2, "retain f.esker last", "last N");
     place.fails(2, "retain f.esker last 0", "1 or more");
     place.fails(2, "retain f.esker since yesterday", "no time");
-    assert_eq!(place.ok("retain f.esker last 2"), "f.esker: keeps last 2: 3 versions, 3 forgotten\n");
-    assert_eq!(place.ok("retain f.esker"), "f.esker: keeps last 2: 3 versions\n");
+    assert_eq!(place.ok("retain f.esker last 2"), "f.esker: retain last 2: 3 versions, 3 forgotten\n");
+    assert_eq!(place.ok("retain f.esker"), "f.esker: retain last 2: 3 versions\n");
     place.ok("compact f.esker");
     let kept: Vec<u64> = place.json("log f.esker --json")["versions"]
         .as_array()
@@ -306,7 +306,7 @@ fn the_newest_version_can_be_forgotten() {
         place.file("one.csv", &format!("from,to,kind,since\nalice,v{i},kind{i},{i}\n"));
         place.ok(&format!("add f.esker one.csv -m step{i}"));
     }
-    let told = "f.esker: version 4 forgotten, 3 left, version 3 is the newest now\n";
+    let told = "f.esker: forgot version 4, 3 left; version 3 is now the newest\n";
     assert_eq!(place.ok("forget f.esker 4"), told);
     assert_eq!(place.json("info f.esker --json")["version"], 3);
     place.fails(1, "run bfs f.esker --source v4", "no vertex has the id");
@@ -335,10 +335,10 @@ fn changes_that_do_not_fit_are_refused_with_a_remedy() {
         (1, "add f.esker bare.csv", "since"),
         (1, "add f.esker half.csv", "kind"),
         (1, "add f.esker many.csv", "many.csv:2"),
-        (1, "add f.esker big.csv", "integers of 32 bits"),
+        (1, "add f.esker big.csv", "32-bit integers"),
         (1, "add f.esker part.csv", "part.csv:3"),
         (1, "add f.esker noheader.csv", "no header names the columns"),
-        (1, "add f.esker friends.csv --property colour", "--property colour names nothing"),
+        (1, "add f.esker friends.csv --property colour", "no edge property for --property colour"),
         (1, "add f.esker friends.csv --ids int", "leave --ids out"),
         (1, "add f.esker missing.csv", "missing.csv"),
         (2, "add f.esker", "<FILE>"),
@@ -346,7 +346,7 @@ fn changes_that_do_not_fit_are_refused_with_a_remedy() {
         (1, "add nowhere.esker friends.csv", "not a database"),
         (1, "delete f.esker missing.csv", "missing.csv"),
         (1, "log nowhere.esker", "does not exist"),
-        (2, "retain f.esker some", "a rule is all"),
+        (2, "retain f.esker some", "give all, last N or since TIME"),
     ];
     for (code, line, fragment) in cases {
         place.fails(code, line, fragment);
@@ -376,5 +376,5 @@ fn undirected_graphs_and_parallel_edges() {
     place.ok("delete m.esker a.wel");
     assert_eq!(place.json("info m.esker --json")["edges"], 0);
     place.file("half.wel", "1 2 0.1\n");
-    place.fails(1, "add m.esker half.wel", "0.1 is none of those");
+    place.fails(1, "add m.esker half.wel", "but the value is 0.1");
 }

@@ -1,32 +1,33 @@
-//! What an algorithm answers, in one form for files, the command line and other languages.
+//! Answers of algorithms, in one form for files, the command line and other languages.
 
 use std::sync::Arc;
 
 use esker_graph::{NONE, Remaining, VertexId, vertex};
 
-/// One value for each row of an answer: each vertex (see [`Answer::vertices`]), in vertex order, or each edge. Each kind has a mark for "no value", such as unreached.
+/// The values of a column: one for each row of an answer. Rows are vertices in ascending order (see [`Answer::vertices`]) or edges. Each
+/// variant has a marker for "no value", such as unreached.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
-    /// Vertices, shown by their external ids; [`NONE`] is no value.
+    /// Vertices, shown by their external ids; [`NONE`] means no value.
     Vertex(Vec<VertexId>),
-    /// Small counts such as depths; [`NONE`] is no value.
+    /// Small counts such as depths; [`NONE`] means no value.
     Index(Vec<VertexId>),
-    /// Integers; [`Values::NO_INTEGER`] is no value.
+    /// Integers; [`Values::NO_INTEGER`] means no value.
     Integer(Vec<i64>),
-    /// Labels and counts; `u64::MAX` is no value.
+    /// Labels and counts; `u64::MAX` means no value.
     Count(Vec<u64>),
-    /// Numbers; NaN and infinity are no value.
+    /// Numbers; NaN and infinity mean no value.
     Float(Vec<f64>),
 }
 
 /// One value of a column.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value {
-    /// No value: unreached.
+    /// No value, such as unreached.
     Missing,
-    /// A vertex, to be shown by its external id.
+    /// A vertex, shown by its external id.
     Vertex(VertexId),
-    /// An edge, to be shown by the external ids of its ends.
+    /// An edge, shown by the external ids of its ends.
     Edge(VertexId, VertexId),
     /// An integer.
     Integer(i64),
@@ -37,10 +38,10 @@ pub enum Value {
 }
 
 impl Values {
-    /// The mark for "no value" among [`Values::Integer`].
+    /// The marker for "no value" in [`Values::Integer`].
     pub const NO_INTEGER: i64 = i64::MAX;
 
-    /// Number of values: that of the vertices that are there.
+    /// The number of values, which is the number of rows of the answer.
     pub fn len(&self) -> usize {
         match self {
             Self::Vertex(values) | Self::Index(values) => values.len(),
@@ -50,12 +51,12 @@ impl Values {
         }
     }
 
-    /// Whether there are none.
+    /// Whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The value at a place: of the vertex numbered `index`, where none is removed.
+    /// The value of row `index`: the value of vertex `index` if no vertex is removed.
     pub fn get(&self, index: usize) -> Value {
         match self {
             Self::Vertex(values) if values[index] != NONE => Value::Vertex(values[index]),
@@ -68,35 +69,35 @@ impl Values {
     }
 }
 
-/// A named column of values, one for each row.
+/// A named column, with one value for each row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
-    /// What the values are: `rank`, `depth`, `component` ...
+    /// The name: `rank`, `depth`, `component` and so on.
     pub name: &'static str,
     /// The values.
     pub values: Values,
-    /// What the head of it is.
+    /// How [`top`](crate::top::top) ranks the rows.
     pub ranking: Ranking,
 }
 
 impl Column {
-    /// A column of 1 for the members of a set and 0 for others.
+    /// A column with 1 for members of a set and 0 for other vertices.
     pub(crate) fn marks(name: &'static str, members: &[bool]) -> Self {
         let values = Values::Count(members.iter().map(|&member| u64::from(member)).collect());
         Self { name, values, ranking: Ranking::Largest }
     }
 }
 
-/// What people look at first in a column.
+/// How rows of a column are ranked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ranking {
-    /// The largest values.
+    /// By value, largest first.
     Largest,
-    /// The values are labels: the largest groups of vertices that share one.
+    /// The values are labels: vertices with the same label form a group, and the largest groups come first.
     Groups,
 }
 
-/// A fact about the whole graph, or about how it was found.
+/// A fact about the whole graph or about the run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fact {
     /// A count.
@@ -110,35 +111,34 @@ pub enum Fact {
 /// The answer of one algorithm.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Answer {
-    /// The vertex at each place of the columns, ascending, where some are removed. `None`: no vertex is removed, and the place of
-    /// each is its number.
+    /// The vertex of each row, ascending, if some vertices are removed. `None`: no vertex is removed, and row `v` is vertex `v`.
     pub vertices: Option<Arc<[VertexId]>>,
-    /// The edges that the answer consists of (a spanning forest, say): rows are then edges, not vertices, and values stand by edge.
+    /// The edge of each row, if the answer consists of edges (a spanning forest, for example).
     pub edges: Option<Vec<(VertexId, VertexId)>>,
-    /// Values by vertex or by edge, the principal column first. Empty where the answer is only facts (a triangle count), or only edges.
+    /// The columns, the principal one first. Empty if the answer has only facts (a triangle count) or only edges.
     pub columns: Vec<Column>,
-    /// Facts in the order in which to show them: rounds are not among them.
+    /// Facts in display order, without the number of rounds.
     pub facts: Vec<(&'static str, Fact)>,
-    /// Rounds that the algorithm took.
+    /// Rounds of the algorithm.
     pub rounds: usize,
-    /// Arcs that it had to consider, for a rate: those of the reached vertices for a search, all arcs times iterations
-    /// for PageRank.
+    /// Arcs that the algorithm has to process, to compute a rate: the arcs of reached vertices for a search, all arcs times
+    /// iterations for PageRank.
     pub arcs: u64,
-    /// Seconds of the algorithm alone, without opening and checking the graph.
+    /// Seconds of the algorithm alone, without opening and verifying the graph.
     pub seconds: f64,
 }
 
 impl Answer {
-    /// The vertex or the edge at a place of the columns.
-    pub fn key(&self, place: usize) -> Value {
+    /// The vertex or the edge of a row.
+    pub fn key(&self, row: usize) -> Value {
         match (&self.edges, &self.vertices) {
-            (Some(edges), _) => Value::Edge(edges[place].0, edges[place].1),
-            (None, Some(vertices)) => Value::Vertex(vertices[place]),
-            (None, None) => Value::Vertex(vertex(place)),
+            (Some(edges), _) => Value::Edge(edges[row].0, edges[row].1),
+            (None, Some(vertices)) => Value::Vertex(vertices[row]),
+            (None, None) => Value::Vertex(vertex(row)),
         }
     }
 
-    /// An answer about the places of the vertices that are left, as one about these vertices.
+    /// Translates renumbered vertices back to the original vertices of a graph with removed vertices.
     pub(crate) fn put_back(mut self, remaining: &Remaining) -> Self {
         for column in &mut self.columns {
             if let Values::Vertex(values) = &mut column.values {

@@ -1,4 +1,4 @@
-//! Differences between versions as text: lines that a change script takes, or JSON.
+//! Writes differences between versions as text: lines of a change script, or JSON.
 
 use std::io::Write;
 
@@ -12,12 +12,12 @@ use serde_json::{Map, Value, json};
 
 use crate::change::quoted;
 
-/// How differences are written.
+/// The output format of differences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
-    /// Lines of a change script, see [`crate::change`].
+    /// Lines of a change script; see [`crate::change`].
     Script,
-    /// The elements of a JSON array.
+    /// Elements of a JSON array.
     Json,
 }
 
@@ -32,13 +32,13 @@ pub struct Differences<'a, W> {
 }
 
 impl<'a, W: Write> Differences<'a, W> {
-    /// Those on the way from `a` to `b`.
+    /// A writer for the differences from `a` to `b`.
     pub fn new(a: &'a Snapshot, b: &'a Snapshot, style: Style, out: W) -> Self {
         let properties = a.edge_properties().cloned().collect();
         Self { a, b, style, out, properties, begun: false }
     }
 
-    /// Writes one.
+    /// Writes one difference.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Corrupt`].
@@ -52,7 +52,7 @@ impl<'a, W: Write> Differences<'a, W> {
         self.out.write_all(text.as_bytes()).map_err(Error::io("write", "-"))
     }
 
-    /// The id of a vertex, from whichever version knows it.
+    /// The id of a vertex, from the version that has it.
     fn id(&self, v: VertexId) -> Result<ExternalId<'a>> {
         let known = (v as usize) < self.a.num_vertices();
         if known { self.a.ids().external_of(v) } else { self.b.ids().external_of(v) }
@@ -149,7 +149,7 @@ fn id_json(id: &ExternalId<'_>) -> Value {
     }
 }
 
-/// A value as it stands in a script; a text that would be taken for a number, or for none, in quotes.
+/// Formats a value for a script; text that looks like a number is quoted.
 fn show(value: &PropertyValue<'_>) -> String {
     match value {
         PropertyValue::Text(text) => {
@@ -161,7 +161,7 @@ fn show(value: &PropertyValue<'_>) -> String {
     }
 }
 
-/// A value as JSON; infinities, which it lacks, as texts.
+/// Converts a value to JSON; infinities and NaN, which JSON does not have, become strings.
 pub fn value_json(value: &PropertyValue<'_>) -> Value {
     match value {
         PropertyValue::U8(x) => json!(x),

@@ -1,18 +1,18 @@
-//! What can go wrong when algorithms meet the store.
+//! Errors of the facade.
 
 use esker_graph::Stop;
 
 /// An error of the facade.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The store's.
+    /// An error of the store.
     #[error(transparent)]
     Store(#[from] esker_store::Error),
-    /// A request that makes no sense: the message says what would.
+    /// An invalid request; the message says what is accepted.
     #[error("{0}")]
     Usage(String),
-    /// The verifier found an answer wrong: a defect of Esker.
-    #[error("the answer of {algorithm} is wrong: {reason}; please report this with the graph")]
+    /// The verifier rejected an answer: a bug in Esker.
+    #[error("{algorithm} gave a wrong answer: {reason}; this is a bug, please report it with the graph")]
     Wrong {
         /// The algorithm.
         algorithm: &'static str,
@@ -34,5 +34,5 @@ impl Error {
     }
 }
 
-/// The facade's result.
+/// Result with the facade's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;

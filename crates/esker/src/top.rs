@@ -1,4 +1,4 @@
-//! The head of an answer: the vertices with the largest values, or the largest groups.
+//! The top rows of an answer: the vertices with the largest values, or the largest groups.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -8,18 +8,20 @@ use esker_graph::{NONE, VertexId, vertex};
 
 use crate::answer::{Answer, Ranking, Value, Values};
 
-/// One line of a ranking.
+/// One entry of a ranking.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ranked {
-    /// The vertex or the edge, or the label of the group.
+    /// The vertex, the edge, or the label of the group.
     pub key: Value,
     /// Its value, or the number of vertices in the group.
     pub value: Value,
 }
 
-/// The `count` first of the principal column, none if there is no column: by descending value, ties by ascending vertex; or the groups by descending size,
-/// ties by ascending label. Vertices without a value are left out. Time O(n log count), for groups once more for each 16 M vertices;
-/// memory O(count), for groups 64 MiB (128 with 64-bit ids), but O(number of groups) if labels are no small integers.
+/// The first `count` rows of the principal column by descending value, ties by ascending vertex; or its first groups by descending size,
+/// ties by ascending label. Empty without a column. Vertices without a value are skipped.
+///
+/// Time: O(n log count); groups take one more pass over the labels for each 16 M vertices. Memory: O(count); groups take 64 MiB (128 MiB
+/// with 64-bit ids), or O(number of groups) if labels are not small integers.
 pub fn top(answer: &Answer, count: usize) -> Vec<Ranked> {
     let Some(column) = answer.columns.first() else { return Vec::new() };
     match column.ranking {
@@ -52,10 +54,10 @@ pub fn top(answer: &Answer, count: usize) -> Vec<Ranked> {
     }
 }
 
-/// Labels that are counted at a time.
+/// Number of labels counted in one pass.
 const WINDOW: usize = 1 << 24;
 
-/// The groups of labels of which the largest is about as large as there are labels, in ascending order; `None` if it is larger.
+/// The sizes of groups in ascending order of label, counted in an array; `None` if the largest label exceeds twice the number of labels.
 fn dense_groups(
     labels: &[VertexId],
     window: usize,
@@ -65,7 +67,7 @@ fn dense_groups(
     let window_of = move |first: usize| {
         let mut sizes: Vec<VertexId> = vec![0; window.min(end - first)];
         for &label in labels {
-            // What has no value is beyond all of them.
+            // `NONE`, the marker for no value, is larger than every label.
             if let Some(size) = sizes.get_mut((label as usize).wrapping_sub(first)) {
                 *size += 1;
             }
@@ -79,7 +81,7 @@ fn dense_groups(
     (end <= 2 * labels.len()).then(|| (0..end).step_by(window).flat_map(window_of))
 }
 
-/// An integer that tells labels apart and orders them.
+/// An integer that identifies a label and orders labels.
 fn label_bits(label: Value) -> Option<u64> {
     match label {
         Value::Missing | Value::Edge(..) => None,
@@ -115,7 +117,7 @@ fn compare(a: Value, b: Value) -> Ordering {
     }
 }
 
-/// Ordered so that the heap's greatest is the one to drop first.
+/// Reverses the order of items, so that the heap drops the lowest-ranked item first.
 struct Worst(Item);
 
 impl PartialEq for Worst {

@@ -1,3 +1,3 @@
-"""The backend ``esker`` of NetworkX: ``networkx.pagerank(G, backend="esker")``, or ``networkx.config.backend_priority``.
+"""The NetworkX backend ``esker``: use ``networkx.pagerank(G, backend="esker")``, or ``networkx.config.backend_priority``.
 
-``info`` is what NetworkX asks when it is imported, ``backend`` the functions."""
+NetworkX reads ``info`` when it is imported; ``backend`` contains the functions."""

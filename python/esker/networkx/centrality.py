@@ -1,4 +1,4 @@
-"""PageRank and betweenness, as NetworkX has them."""
+"""Functions of NetworkX on PageRank and betweenness."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ Node = Any
 
 
 def _vector(G: NxGraph, given: dict[Node, float] | None) -> np.ndarray | None:
-    """A weight for each row, 0 where none is given; ``None`` if they are all alike."""
+    """The normalised weight of each row, 0 for nodes without one; ``None`` for equal weights."""
     if given is None:
         return None
     weights = np.array([given.get(node, 0) for node in G.nodes], dtype=np.float64)
     if weights.sum() == 0:
-        raise ZeroDivisionError("the weights add up to 0")
+        raise ZeroDivisionError("the weights sum to 0")
     return weights / weights.sum()
 
 
 def _refuse_pagerank(given: dict[str, Any]) -> str | None:
     if given["nstart"] is not None:
-        return "esker begins from scores that are all alike"
+        return "esker does not support nstart; it starts from equal scores"
     same = given["dangling"] is None or given["dangling"] == given["personalization"]
-    return None if same else "esker treats dangling nodes by the personalization"
+    return None if same else "esker supports dangling only if it equals personalization"
 
 
 @offer(refuse=_refuse_pagerank)
@@ -46,9 +46,9 @@ def pagerank(
     if len(G) == 0:
         return {}
     if weight is not None and G.weighted and G.weight == weight:
-        raise NotImplementedError("esker's PageRank follows all edges alike, and these have weights")
+        raise NotImplementedError("esker's PageRank does not support weights, and the edges of this graph have weights")
     if G._remaining is not None and personalization is not None:
-        raise NotImplementedError("esker takes no personalization where vertices are removed")
+        raise NotImplementedError("esker does not support personalization for a graph with removed vertices")
     teleport = _vector(G, personalization)
     if max_iter < 1:
         raise nx.PowerIterationFailedConvergence(max_iter)

@@ -1,4 +1,4 @@
-"""A graph as the functions of the backend see it, and how it is made of one of NetworkX."""
+"""The graph type of the backend, and conversions from and to NetworkX."""
 
 from __future__ import annotations
 
@@ -10,23 +10,22 @@ import networkx as nx
 import numpy as np
 
 from .. import _columns
-from .._database import create
 from .._graph import Graph
+from .._opening import create
 from .._result import Result
 
 if TYPE_CHECKING:
     Node = Hashable
 
-#: Below so many arcs one thread is as fast as several.
-_ALONE_ARCS = 200_000
+#: With fewer edges, one thread is as fast as several.
+_SINGLE_THREAD_EDGES = 200_000
 
-
-#: Edges and nodes of graphs that are not worth making one of Esker for a question of connectivity.
+#: Up to this number of edges and nodes, components are computed in Python, because making a graph of Esker takes longer.
 _TINY = 1_000
 
 
 class NxGraph:
-    """Nodes by row, and a graph of Esker whose vertices are the rows."""
+    """The nodes, numbered by row, and a graph of Esker with the rows as vertices."""
 
     __networkx_backend__ = "esker"
 
@@ -38,18 +37,18 @@ class NxGraph:
         weight: str | None = None,
         weights: Any = None,
     ) -> None:
-        #: A graph, or the rows of the ends of edges, of which one is made when a kernel needs it.
+        #: A graph, or the rows of sources and targets, from which a graph is made when an algorithm needs it.
         self._edges = edges
         self._nodes = nodes
         self._directed = directed
-        #: The name of the attribute that the weights are, if edges have others than 1.
+        #: The name of the weight attribute.
         self.weight = weight
         self._weights = weights
         self.__networkx_cache__: dict[Any, Any] = {}
 
     @cached_property
     def graph(self) -> Graph:
-        """The graph that kernels run on."""
+        """The graph for algorithms."""
         if isinstance(self._edges, Graph):
             return self._edges
         return _of_rows(*self._edges, len(self), self._directed, self._weights)
@@ -61,16 +60,16 @@ class NxGraph:
 
     @classmethod
     def of(cls, graph: Any) -> NxGraph:
-        """What a function was given, as one of these."""
+        """Converts the argument of a function."""
         if isinstance(graph, cls):
             return graph
         if isinstance(graph, Graph):
             if graph._nx_cache is None:
                 graph._nx_cache = cls(graph, None, graph.directed, graph.weight, graph.weight)
             return graph._nx_cache
-        raise NotImplementedError(f"the backend esker is given {type(graph).__name__}")
+        raise NotImplementedError(f"the backend esker does not support {type(graph).__name__}")
 
-    # -- what NetworkX asks
+    # -- the interface of NetworkX backends
 
     def is_directed(self) -> bool:
         return self._directed
@@ -113,11 +112,11 @@ class NxGraph:
 
     @cached_property
     def _ids(self) -> Any:
-        """The id in the graph of each row."""
+        """The id of each row in the graph."""
         return range(len(self)) if self._nodes is not None else self.nodes
 
     def row(self, node: Node, what: str = "Node", missing: str = "is not in G") -> int:
-        """The row of a node; NetworkX's exception if there is none."""
+        """The row of a node; raises NetworkX's exception for an unknown node."""
         try:
             return self.row_of[node]
         except (KeyError, TypeError):
@@ -129,15 +128,15 @@ class NxGraph:
         return None if some is None else np.asarray(some)
 
     def rows_of_vertices(self, vertices: np.ndarray) -> np.ndarray:
-        """Rows of numbers of vertices."""
+        """The rows of vertex numbers."""
         return vertices if self._remaining is None else np.searchsorted(self._remaining, vertices)
 
-    # -- kernels
+    # -- algorithms
 
     @cached_property
     def threads(self) -> int | None:
-        """Threads of a run."""
-        return 1 if self.number_of_edges() < _ALONE_ARCS else None
+        """Number of threads for a run."""
+        return 1 if self.number_of_edges() < _SINGLE_THREAD_EDGES else None
 
     def run(self, method: str, sources: Iterable[int] | None = None, **options: Any) -> Result:
         """Runs an algorithm; sources are rows."""
@@ -148,13 +147,13 @@ class NxGraph:
         return getattr(self.graph, method)(threads=self.threads, **options)
 
     def values(self, method: str, *args: Any, **options: Any) -> np.ndarray:
-        """The principal column of an algorithm, by row; columns of vertices hold rows."""
+        """The principal column of a result, by row; columns of vertices contain rows."""
         column = self.run(method, *args, **options).column()
         values = column.to_numpy(dense=True)
         return self.rows_of_vertices(values) if column.kind == "vertex" else values
 
     def depths(self, sources: Iterable[int]) -> np.ndarray:
-        """Steps from the nearest of some rows; -1 where unreached."""
+        """Number of steps from the nearest of the source rows; -1 if unreached."""
         depths = self.run("bfs", sources).to_numpy(dense=True).astype(np.int64)
         depths[depths > len(self)] = -1
         return depths
@@ -165,7 +164,7 @@ class NxGraph:
 
     @cached_property
     def edges(self) -> tuple[np.ndarray, np.ndarray]:
-        """Rows of the ends of all edges, an undirected one once."""
+        """Source and target rows of all edges; an undirected edge appears once."""
         if not isinstance(self._edges, Graph):
             return self._edges
         table = self._edges.edges(properties=False)
@@ -174,8 +173,7 @@ class NxGraph:
 
     @cached_property
     def components(self) -> np.ndarray:
-        """A label for each row: what is joined, whatever the direction, has the same. Graphs so small that making one of Esker takes
-        longest are answered here."""
+        """The label of the weakly connected component of each row. Tiny graphs are handled in Python."""
         if isinstance(self._edges, Graph) or len(self._edges[0]) + len(self) > _TINY or "graph" in self.__dict__:
             return self.values("wcc")
         labels = list(range(len(self)))
@@ -191,12 +189,12 @@ class NxGraph:
 
     @cached_property
     def num_components(self) -> int:
-        """How many labels there are."""
+        """Number of components."""
         return len(np.unique(self.components))
 
     @cached_property
     def arcs(self) -> tuple[np.ndarray, np.ndarray]:
-        """Source and target rows of all arcs: an undirected edge is two of them, a self-loop one."""
+        """Source and target rows of all arcs: an undirected edge is two arcs, a self-loop one."""
         source, target = self.edges
         if not self.is_directed():
             apart = source != target
@@ -205,18 +203,18 @@ class NxGraph:
 
     @cached_property
     def loops(self) -> np.ndarray:
-        """Self-loops of each row."""
+        """Number of self-loops of each row."""
         source, target = self.arcs
         return np.bincount(source[source == target], minlength=len(self))
 
     @cached_property
     def out_degrees(self) -> np.ndarray:
-        """Arcs that leave each row."""
+        """Number of arcs from each row."""
         return np.bincount(self.arcs[0], minlength=len(self))
 
     @cached_property
     def in_degrees(self) -> np.ndarray:
-        """Arcs that arrive at each row."""
+        """Number of arcs to each row."""
         return np.bincount(self.arcs[1], minlength=len(self))
 
     @cached_property
@@ -226,7 +224,7 @@ class NxGraph:
 
     @cached_property
     def reverse(self) -> NxGraph:
-        """The same nodes with all edges turned round."""
+        """The same nodes with all edges reversed."""
         if not self.is_directed():
             return self
         source, target = self.edges
@@ -234,7 +232,7 @@ class NxGraph:
 
 
 def _of_rows(source: np.ndarray, target: np.ndarray, count: int, directed: bool, weights: Any) -> Graph:
-    database = create(None, directed=directed, order="keep", num_vertices=count, threads=1 if len(source) < _ALONE_ARCS else None)
+    database = create(None, directed=directed, order="keep", num_vertices=count, threads=1 if len(source) < _SINGLE_THREAD_EDGES else None)
     edges = _columns.edges(source, target, {}, weights)
     with database.batch() as batch:
         batch._first = (edges, None)
@@ -251,15 +249,15 @@ def convert_from_nx(
     name: str | None = None,
     graph_name: str | None = None,
 ) -> Any:
-    """A graph of NetworkX as the backend sees it. Of attributes, the one numeric edge attribute that a function asks for is kept.
+    """Converts a graph of NetworkX. Keeps only the numeric edge attribute that a function needs.
 
     Raises:
-        NotImplementedError: Weights are not numbers.
+        NotImplementedError: A weight is not a number.
     """
     if isinstance(G, (NxGraph, Graph)):
         return G
     if len(edge_attrs or {}) > 1:
-        raise NotImplementedError("esker takes one edge attribute at a time")
+        raise NotImplementedError("esker supports only one edge attribute at a time")
     nodes = list(G)
     row_of = {node: row for row, node in enumerate(nodes)}
     attribute, default = next(iter(edge_attrs.items())) if edge_attrs else (None, None)
@@ -282,23 +280,23 @@ def convert_from_nx(
 
 
 def _weights(values: list[Any], attribute: str) -> np.ndarray | None:
-    """Weights as an array; none if all are 1."""
+    """Weights as an array; ``None`` if all are 1."""
     whole = True
     for value in values:
         if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-            raise NotImplementedError(f"esker takes weights that are integers or floats, and an edge has {attribute}={value!r}")
+            raise NotImplementedError(f"esker supports weights that are integers or floats, but an edge has {attribute}={value!r}")
         if not math.isfinite(value):
-            raise NotImplementedError(f"esker takes weights that are finite, and an edge has {attribute}={value!r}")
+            raise NotImplementedError(f"esker supports finite weights only, but an edge has {attribute}={value!r}")
         whole = whole and isinstance(value, (int, np.integer))
     if all(value == 1 for value in values):
         return None
     if whole and not all(-(2**53) < value < 2**53 for value in values):
-        raise NotImplementedError(f"esker takes integers up to 2^53 as weights, and {attribute} has larger ones")
+        raise NotImplementedError(f"esker supports integer weights below 2^53, but {attribute} has larger ones")
     return np.asarray(values, dtype=np.int64 if whole else np.float64)
 
 
 def convert_to_nx(obj: Any, *, name: str | None = None) -> Any:
-    """What a function returned, for NetworkX: graphs become its own."""
+    """Converts the return value of a function: graphs become graphs of NetworkX."""
     if isinstance(obj, Graph):
         return obj.to_networkx()
     if isinstance(obj, NxGraph):

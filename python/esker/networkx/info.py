@@ -1,10 +1,10 @@
-"""What NetworkX asks when it is imported: nothing here imports the native library."""
+"""The description of the backend that NetworkX reads when it is imported. It must not import the native library."""
 
 from __future__ import annotations
 
 from typing import Any
 
-#: Names of the functions, and what is to be known about each.
+#: Names of the offered functions, and the restrictions of each.
 FUNCTIONS: dict[str, str] = {
     # components
     "connected_components": "",
@@ -36,14 +36,14 @@ FUNCTIONS: dict[str, str] = {
     "average_clustering": "of undirected graphs, without weights",
     "transitivity": "of undirected graphs",
     # centrality
-    "pagerank": "without weights other than 1; personalization and dangling alike; without nstart",
+    "pagerank": "without weights other than 1, with dangling equal to personalization, without nstart",
     "betweenness_centrality": "exact, without weights and endpoints",
     "closeness_centrality": "without distances",
-    "harmonic_centrality": "without distances; from and to all",
+    "harmonic_centrality": "without distances, nbunch and sources",
     "degree_centrality": "",
     "in_degree_centrality": "",
     "out_degree_centrality": "",
-    # degrees and small questions
+    # degrees and simple properties
     "isolates": "",
     "is_isolate": "",
     "number_of_isolates": "",
@@ -64,11 +64,11 @@ FUNCTIONS: dict[str, str] = {
     # steps
     "single_source_shortest_path_length": "",
     "single_target_shortest_path_length": "",
-    "single_source_shortest_path": "some shortest path of each",
-    "single_target_shortest_path": "some shortest path of each",
+    "single_source_shortest_path": "one shortest path for each node",
+    "single_target_shortest_path": "one shortest path for each node",
     "all_pairs_shortest_path_length": "",
-    "all_pairs_shortest_path": "some shortest path of each",
-    "bidirectional_shortest_path": "some shortest path",
+    "all_pairs_shortest_path": "one shortest path for each node",
+    "bidirectional_shortest_path": "one shortest path",
     "has_path": "",
     "descendants": "",
     "ancestors": "",
@@ -83,26 +83,26 @@ FUNCTIONS: dict[str, str] = {
     "global_efficiency": "",
     "wiener_index": "without weights",
     # lengths
-    "shortest_path": "between a source and a target, without weights; some shortest path",
+    "shortest_path": "between a source and a target, without weights; one shortest path",
     "shortest_path_length": "from a source",
-    "dijkstra_path": "some shortest path",
+    "dijkstra_path": "one shortest path",
     "dijkstra_path_length": "",
-    "single_source_dijkstra": "some shortest path of each",
-    "single_source_dijkstra_path": "some shortest path of each",
+    "single_source_dijkstra": "one shortest path for each node",
+    "single_source_dijkstra_path": "one shortest path for each node",
     "single_source_dijkstra_path_length": "",
-    "all_pairs_dijkstra_path": "some shortest path of each",
+    "all_pairs_dijkstra_path": "one shortest path for each node",
     "all_pairs_dijkstra_path_length": "",
-    "bellman_ford_path": "some shortest path",
+    "bellman_ford_path": "one shortest path",
     "bellman_ford_path_length": "",
-    "single_source_bellman_ford": "some shortest path of each",
-    "single_source_bellman_ford_path": "some shortest path of each",
+    "single_source_bellman_ford": "one shortest path for each node",
+    "single_source_bellman_ford_path": "one shortest path for each node",
     "single_source_bellman_ford_path_length": "",
-    "all_pairs_bellman_ford_path": "some shortest path of each",
+    "all_pairs_bellman_ford_path": "one shortest path for each node",
     "all_pairs_bellman_ford_path_length": "",
     "negative_edge_cycle": "",
-    # choices, of which others may be as good
-    "maximal_independent_set": "a random one; without a seed, for NetworkX draws otherwise, and without nodes that must be in it",
-    "greedy_color": "largest_first, smallest_last, random_sequential, without interchange: the same colours for largest_first, the order's own ties for the others",
+    # functions with several correct answers
+    "maximal_independent_set": "a random one, without seed (NetworkX draws differently) and without nodes",
+    "greedy_color": "strategies largest_first, smallest_last and random_sequential, without interchange; the colours equal those of NetworkX for largest_first, the others break ties differently",
 }
 
 
@@ -112,8 +112,8 @@ def get_info() -> dict[str, Any]:
         "backend_name": "esker",
         "project": "esker",
         "package": "esker",
-        "short_summary": "Parallel kernels over graphs that may lie on disk.",
-        "description": "Runs functions of NetworkX on Esker; an esker.Graph is taken as it is.",
+        "short_summary": "Parallel algorithms on graphs in memory or on disk.",
+        "description": "Runs functions of NetworkX on Esker. An esker.Graph is used without conversion.",
         "functions": {name: {"additional_docs": f"Offered {note}." if note else ""} for name, note in FUNCTIONS.items()},
         "default_config": {"max_edges": 20_000_000},
     }

@@ -1,4 +1,4 @@
-"""Which functions are offered, and which calls of them are refused."""
+"""The registry of offered functions, and the checks of their arguments."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import networkx as nx
 from .._graph import Graph
 from .graph import NxGraph
 
-#: Why a call cannot be run, or nothing.
+#: Returns the reason why a call is not supported, or ``None``.
 Refusal = Callable[[dict[str, Any]], "str | None"]
 
 
 class Offer(NamedTuple):
-    """A function of NetworkX that is offered."""
+    """An offered function of NetworkX."""
 
     function: Callable[..., Any]
     signature: inspect.Signature
@@ -24,27 +24,27 @@ class Offer(NamedTuple):
     refuse: Refusal | None
 
     def refusal(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-        """Why a call cannot be run."""
+        """The reason why a call is not supported, or ``None``."""
         try:
             bound = self.signature.bind(*args, **kwargs)
         except TypeError as error:
-            return f"esker does not take these arguments: {error}"
+            return f"esker does not support these arguments: {error}"
         bound.apply_defaults()
         given = bound.arguments
         graph = given.get("G")
         if not hasattr(graph, "is_directed") or not hasattr(graph, "is_multigraph"):
-            return f"esker takes graphs of NetworkX and its own, not {type(graph).__name__}"
+            return f"esker supports graphs of NetworkX and of Esker, not {type(graph).__name__}"
         if isinstance(graph, nx.Graph) and type(graph).neighbors not in (nx.Graph.neighbors, nx.DiGraph.neighbors):
-            return f"esker does not know what the neighbours in a {type(graph).__name__} are"
+            return f"esker does not support {type(graph).__name__}, which redefines neighbors"
         if graph.is_multigraph():
-            return "esker keeps parallel edges apart otherwise than NetworkX: make it a simple graph"
+            return "esker does not support multigraphs here, because it treats parallel edges differently; convert it to a simple graph"
         if self.kinds == "undirected only" and graph.is_directed():
-            return "esker computes this for undirected graphs"
+            return "esker supports this for undirected graphs only"
         if not isinstance(graph, (Graph, NxGraph)):
             limit = _max_edges()
             if limit is not None and graph.number_of_edges() > limit:
                 return (
-                    f"the graph has more than {limit:,} edges, so converting it would take long: convert it once with "
+                    f"the graph has more than {limit:,} edges, so converting it would take long; convert it once with "
                     "esker.from_edges, or raise networkx.config.backends.esker.max_edges"
                 )
         return self.refuse(given) if self.refuse else None
@@ -62,9 +62,9 @@ def offer(kinds: str = "any", refuse: Refusal | None = None) -> Callable[[Callab
     """Registers a function under its own name.
 
     Args:
-        kinds: What NetworkX has the function for: ``any``, ``undirected``, ``directed``; the exception for others is its own.
-            ``undirected only``: NetworkX has it for all, Esker for undirected graphs.
-        refuse: What else is refused.
+        kinds: The graphs for which NetworkX defines the function: ``any``, ``undirected`` or ``directed``; others raise its exception.
+            ``undirected only``: NetworkX defines it for all graphs, Esker for undirected ones.
+        refuse: Returns the reason why other arguments are not supported.
     """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -90,7 +90,7 @@ def offer(kinds: str = "any", refuse: Refusal | None = None) -> Callable[[Callab
 
 
 def unless(**wanted: Any) -> Refusal:
-    """Refuses arguments other than these values."""
+    """Rejects arguments with other values than these."""
 
     def refuse(given: dict[str, Any]) -> str | None:
         for name, value in wanted.items():
@@ -102,6 +102,6 @@ def unless(**wanted: Any) -> Refusal:
 
 
 def weight_by_name(given: dict[str, Any]) -> str | None:
-    """Refuses weights that are computed."""
+    """Rejects weight functions."""
     weight = given.get("weight")
-    return "esker takes weights by the name of an attribute" if callable(weight) else None
+    return "esker supports weights given by the name of an attribute, not by a function" if callable(weight) else None

@@ -1,4 +1,4 @@
-"""Components, cohesion, degrees: functions of NetworkX whose answers do not depend on paths."""
+"""Functions of NetworkX on components, cohesion, degrees and other structure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Node = Any
 
 
 def _groups(G: NxGraph, labels: np.ndarray) -> list[set[Node]]:
-    """The nodes of each label, in the order of the first of each."""
+    """The sets of nodes with the same label, in the order of their first nodes."""
     groups: dict[int, set[Node]] = {}
     for node, label in zip(G.nodes, labels.tolist()):
         groups.setdefault(label, set()).add(node)
@@ -76,8 +76,8 @@ def strongly_connected_components(G: Any) -> Iterator[set[Node]]:
 
 
 def _sinks_first(G: NxGraph, labels: np.ndarray) -> list[int]:
-    """Labels of strong components, each after those that edges lead to from it: in the order in which a search from the nodes in their
-    order leaves them, which is that of NetworkX."""
+    """The labels of strong components in reverse topological order. This is the order of NetworkX: the order in which a depth-first search
+    from the nodes in their order finishes components."""
     source, target = (labels[end] for end in G.arcs)
     apart = source != target
     ahead: dict[int, dict[int, None]] = {}
@@ -165,7 +165,7 @@ def flow_hierarchy(G: Any, weight: str | None = None) -> float:
 
 
 def _blocks(G: NxGraph) -> tuple[np.ndarray, np.ndarray]:
-    """For each row its block (-1: the first of a component), and at the name of each block its head."""
+    """The block of each row (-1 for the root of a component), and the head of each block, indexed by block."""
     found = G.run("biconnectivity").column("block")
     named = ~found.is_missing(dense=True)
     blocks = np.full(len(G), -1)
@@ -247,7 +247,7 @@ def core_number(G: Any) -> dict[Node, int]:
 
 
 def _chosen(G: NxGraph, values: np.ndarray, nodes: Any) -> Any:
-    """Values of all nodes, of some, or of one, as NetworkX has it."""
+    """The values of all nodes, of the given nodes, or of a single node, as NetworkX returns them."""
     if nodes is None:
         return G.by_node(values)
     if nodes in G:
@@ -260,7 +260,7 @@ def _chosen(G: NxGraph, values: np.ndarray, nodes: Any) -> Any:
 
 
 def _pairs(G: NxGraph) -> np.ndarray:
-    """Pairs of neighbours of each row."""
+    """Number of ordered pairs of neighbours of each row."""
     degrees = G.out_degrees - G.loops
     return degrees * (degrees - 1)
 
@@ -346,7 +346,7 @@ def overall_reciprocity(G: Any) -> float:
         raise nx.NetworkXError("Not defined for empty graphs")
     if not G.is_directed():
         return 0.0
-    # As NetworkX counts: the edges of the undirected graph that a pair makes one of.
+    # Like NetworkX, counts the pairs of opposite edges that become one edge in the undirected graph.
     low, high = np.minimum(source, target), np.maximum(source, target)
     return (len(source) - len(np.unique(low * len(G) + high))) * 2 / len(source)
 
@@ -440,7 +440,7 @@ def is_branching(G: Any) -> bool:
     return bool(_is_forest(G) and G.in_degrees.max() <= 1)
 
 
-# -- choices
+# -- functions with several correct answers
 
 
 @offer("undirected", refuse=unless(nodes=None, seed=None))
@@ -455,13 +455,13 @@ _ORDERS = {"largest_first": "lf", "smallest_last": "sl", "random_sequential": "r
 
 def _refuse_colouring(given: dict[str, Any]) -> str | None:
     if given["interchange"]:
-        return "esker does not interchange colours"
+        return "esker does not support interchange"
     strategy = given["strategy"]
-    return None if isinstance(strategy, str) and strategy in _ORDERS else f"esker has the strategies {', '.join(_ORDERS)}"
+    return None if isinstance(strategy, str) and strategy in _ORDERS else f"esker supports the strategies {', '.join(_ORDERS)}"
 
 
 @offer("undirected only", refuse=_refuse_colouring)
 def greedy_color(G: Any, strategy: Any = "largest_first", interchange: bool = False) -> dict[Node, int]:
     if G.loops.any():
-        raise NotImplementedError("esker leaves self-loops aside, and a node with one has no colour")
+        raise NotImplementedError("esker ignores self-loops when colouring, but a node with a self-loop has no valid colour")
     return G.by_node(G.values("colouring", first=_ORDERS[strategy], ties="number", passes=1, deterministic=True))

@@ -1,4 +1,4 @@
-//! Which columns of an input hold the properties that the edges of a database have.
+//! Finds the columns of an input that hold the edge properties of a database.
 
 use esker_store::import::format::{Format, Pick, PickIds, PickProperties, ReadOptions};
 use esker_store::import::input::Input;
@@ -8,32 +8,33 @@ use esker_store::{Error, Result};
 
 use super::target::Target;
 
-/// What the edges of an input are for.
+/// Whether the edges of an input are added or removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// To be added, with all properties.
+    /// Add the edges, with all properties.
     Add,
-    /// To be removed; then only their ends matter.
+    /// Remove the edges; only their ends are read.
     Remove,
 }
 
-/// An input of edges for a database.
+/// An open input of edges for a database.
 pub struct EdgeInput {
-    /// Reads it.
+    /// The reader.
     pub reader: Box<dyn Reader>,
-    /// What each input was taken for.
+    /// How each input is read: format, columns, type of ids.
     pub notes: Vec<String>,
-    /// What its edges are for.
+    /// Whether its edges are added or removed.
     pub purpose: Purpose,
-    /// For each edge property of the database, its place in the schema of the reader.
+    /// For each edge property of the database, its index in the reader's schema.
     pub(super) places: Vec<usize>,
 }
 
-/// Opens inputs whose edges are to be added to, or removed from, a database. Columns are found by the names of the properties,
-/// unless `given` names others for source, target and weight.
+/// Opens inputs of edges to add to a database or remove from it. Columns are matched by the names of properties, unless `given` names
+/// other columns for source, target and weight.
 ///
 /// # Errors
-/// Those of [`open`]; [`Error::Invalid`] if the input lacks a property that edges have, or was asked for one that they have not.
+/// Those of [`open`]; [`Error::Invalid`] if the input lacks an edge property of the database, or `given` names a property that the
+/// database does not have.
 pub fn open_edges(
     target: &Target,
     inputs: &[String],
@@ -45,7 +46,7 @@ pub fn open_edges(
         if purpose == Purpose::Add {
             refuse_unknown(target, given)?;
         }
-        let options = bare(base);
+        let options = ends_only(base);
         let Opened { reader, notes, .. } = open_any(inputs, &options)?;
         return Ok(EdgeInput { reader, notes, purpose, places: Vec::new() });
     }
@@ -55,19 +56,19 @@ pub fn open_edges(
         Ok(input) => return Ok(input),
         Err(error) => error,
     };
-    // Formats with fixed columns, and those without a header, have a weight but no names.
+    // Formats with fixed columns, and files without a header, can have a weight but have no column names.
     let only_weight = matches!(&target.edge_properties[..], [only] if only.weight);
     if !only_weight || inputs.iter().any(|input| input == "-") {
         return Err(first);
     }
-    let by_place = ReadOptions { time: Pick::Skip, properties: PickProperties::None, ..base };
-    match open_any(inputs, &by_place).and_then(|opened| complete(target, opened)) {
+    let by_position = ReadOptions { time: Pick::Skip, properties: PickProperties::None, ..base };
+    match open_any(inputs, &by_position).and_then(|opened| complete(target, opened)) {
         Ok(input) => Ok(input),
         Err(second) => Err(if matches!(given.weight, Pick::Column(_)) { first } else { second }),
     }
 }
 
-/// Without inputs there may still be a file of vertices.
+/// Opens the inputs; without inputs, `options` can still name a file of vertices.
 fn open_any(inputs: &[String], options: &ReadOptions) -> Result<Opened> {
     if !inputs.is_empty() {
         return open(inputs, options);
@@ -78,11 +79,12 @@ fn open_any(inputs: &[String], options: &ReadOptions) -> Result<Opened> {
     Ok(opened)
 }
 
-/// Ends only.
-fn bare(options: ReadOptions) -> ReadOptions {
+/// Options that read the ends of edges only.
+fn ends_only(options: ReadOptions) -> ReadOptions {
     ReadOptions { weight: Pick::Skip, time: Pick::Skip, properties: PickProperties::None, ..options }
 }
 
+/// Options that read the edge properties of the database by name.
 fn by_name(target: &Target, base: &ReadOptions) -> ReadOptions {
     let weight = match (&base.weight, target.edge_properties.iter().find(|property| property.weight)) {
         (Pick::Column(column), _) => Pick::Column(column.clone()),
@@ -90,22 +92,22 @@ fn by_name(target: &Target, base: &ReadOptions) -> ReadOptions {
         (_, None) => Pick::Skip,
     };
     let others = target.edge_properties.iter().filter(|property| !property.weight);
-    // The type is known, so that a text that looks like a number stays one.
+    // The database determines the type, so text that looks like a number stays text.
     let typed = others
         .map(|property| format!("{}:{}", property.name, if property.texts { "text" } else { "number" }));
     let properties = PickProperties::Columns(typed.collect());
     ReadOptions { weight, time: Pick::Skip, properties, ..base.clone() }
 }
 
-/// What ids are: the database knows, not the input.
+/// The type of ids, which the database determines, not the input.
 fn ids(target: &Target, inputs: &[String], given: &ReadOptions) -> Result<PickIds> {
     let known = if target.text_ids { PickIds::Text } else { PickIds::Int };
     if given.ids != PickIds::Auto && given.ids != known {
-        let kind = if target.text_ids { "texts" } else { "integers" };
-        return Err(Error::Invalid(format!("the ids of {} are {kind}: leave --ids out", target.name)));
+        let kind = if target.text_ids { "text" } else { "integer" };
+        return Err(Error::Invalid(format!("{} has {kind} ids; leave --ids out", target.name)));
     }
     let format = given.format.or_else(|| inputs.first().and_then(|name| Format::from_name(name)));
-    // Formats of numbers only: their ids become texts as they are taken.
+    // Formats with integer ids only: `feed` converts them to text.
     let fixed = !matches!(
         format,
         None | Some(Format::EdgeList | Format::WeightedEdgeList | Format::Snap | Format::Csv | Format::Tsv)
@@ -114,7 +116,7 @@ fn ids(target: &Target, inputs: &[String], given: &ReadOptions) -> Result<PickId
     Ok(if fixed { PickIds::Auto } else { known })
 }
 
-/// Columns that were asked for and are no property of the edges.
+/// Rejects options that name a column which is not an edge property.
 fn refuse_unknown(target: &Target, given: &ReadOptions) -> Result<()> {
     let has_weight = target.edge_properties.iter().any(|property| property.weight);
     let mut unknown = Vec::new();
@@ -124,14 +126,14 @@ fn refuse_unknown(target: &Target, given: &ReadOptions) -> Result<()> {
         unknown.push(format!("--weight {column}"));
     }
     let known = |name: &str| target.edge_properties.iter().any(|property| property.name == name);
-    let bare = |name: &str| name.trim_end_matches(":text").trim_end_matches(":number").to_owned();
+    let without_type = |name: &str| name.trim_end_matches(":text").trim_end_matches(":number").to_owned();
     if let Pick::Column(column) = &given.time
         && !known(column)
     {
         unknown.push(format!("--time {column}"));
     }
     if let PickProperties::Columns(columns) = &given.properties {
-        let others = columns.iter().filter(|column| !known(&bare(column)));
+        let others = columns.iter().filter(|column| !known(&without_type(column)));
         unknown.extend(others.map(|column| format!("--property {column}")));
     }
     if unknown.is_empty() {
@@ -139,42 +141,44 @@ fn refuse_unknown(target: &Target, given: &ReadOptions) -> Result<()> {
     }
     let named = unknown.join(", ");
     let edges = target.describe_edges();
-    Err(Error::Invalid(format!("{named} names nothing: {edges}; --define NAME:TYPE gives them another")))
+    Err(Error::Invalid(format!(
+        "no edge property for {named}: {edges}; use --define NAME:TYPE to add a property"
+    )))
 }
 
-/// The input, if it has all properties.
+/// The input, if it has all edge properties of the database.
 fn complete(target: &Target, opened: Opened) -> Result<EdgeInput> {
     let schema = opened.reader.schema();
     let places: Vec<Option<usize>> = target
         .edge_properties
         .iter()
-        .map(|property| place(schema, &property.name, property.weight))
+        .map(|property| index_of(schema, &property.name, property.weight))
         .collect();
     let missing: Vec<&str> = places
         .iter()
         .zip(&target.edge_properties)
-        .filter(|(place, _)| place.is_none())
+        .filter(|(index, _)| index.is_none())
         .map(|(_, property)| property.name.as_str())
         .collect();
     if !missing.is_empty() {
         let weight = target.edge_properties.iter().find(|property| property.weight);
         let remedy = match weight {
             Some(weight) if missing.contains(&weight.name.as_str()) => {
-                "; if its column has another name, give that with --weight"
+                "; if the weight is in a column with another name, give it with --weight"
             }
             _ => "",
         };
         return Err(Error::Invalid(format!(
-            "{}, and the input lacks {}: every edge needs a value for each, in columns of these names{remedy}",
-            target.describe_edges(),
-            missing.join(", ")
+            "the input has no column {}: {}, and every edge needs a value for each of them{remedy}",
+            missing.join(", "),
+            target.describe_edges()
         )));
     }
     let places = places.into_iter().flatten().collect();
     Ok(EdgeInput { reader: opened.reader, notes: opened.notes, purpose: Purpose::Add, places })
 }
 
-fn place(schema: &Schema, name: &str, weight: bool) -> Option<usize> {
+fn index_of(schema: &Schema, name: &str, weight: bool) -> Option<usize> {
     schema
         .weight
         .filter(|_| weight)

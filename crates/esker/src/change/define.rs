@@ -1,4 +1,4 @@
-//! Edge properties that are defined for a database that exists.
+//! Adds edge properties to an existing database.
 
 use std::str::FromStr;
 
@@ -8,12 +8,12 @@ use esker_store::{Database, Error, Result};
 
 use super::target::Target;
 
-/// A property of edges, as `NAME:TYPE` says it: a type as `esker info` lists it, or `text`. Without a type, `f64`.
+/// A new edge property, written `NAME:TYPE`. TYPE is a number type as shown by `esker info`, or `text`; the default is `f64`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Definition {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// The type of its values; `None`: texts.
+    /// The type of the values; `None` for text.
     pub element: Option<ElementType>,
 }
 
@@ -35,12 +35,12 @@ impl FromStr for Definition {
         let (name, kind) = text.rsplit_once(':').unwrap_or((text, "f64"));
         let known = TYPES.into_iter().find(|element| element.name() == kind);
         if name.is_empty() {
-            return Err("a property needs a name".to_owned());
+            return Err("the property needs a name before the colon, as in since:i64".to_owned());
         }
         match known {
             None if kind != "text" => {
                 let names: Vec<&str> = TYPES.iter().map(|element| element.name()).collect();
-                Err(format!("{kind:?} is no type: there are text, {}", names.join(", ")))
+                Err(format!("unknown type {kind:?}; the types are text, {}", names.join(", ")))
             }
             element => Ok(Self { name: name.to_owned(), element }),
         }
@@ -48,11 +48,11 @@ impl FromStr for Definition {
 }
 
 impl Target {
-    /// What the database will ask when edges have some more properties: those of them that they have already are no error. The one called
-    /// `weight` will be their weight.
+    /// This target with more edge properties; existing ones of the same type are kept. The new property named by `weight` becomes the
+    /// weight.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if edges have one of that name with another type.
+    /// [`Error::Invalid`] if an edge property of the same name has another type.
     pub fn with(mut self, definitions: &[Definition], weight: Option<&str>) -> Result<Self> {
         for Definition { name, element } in definitions {
             let known = self.edge_properties.iter().find(|property| property.name == *name);
@@ -70,14 +70,14 @@ impl Target {
             if (!texts).then_some(*own) != *element {
                 let kind = if *texts { "text" } else { own.name() };
                 return Err(Error::Invalid(format!(
-                    "edges have a property {name:?} already, of type {kind}"
+                    "the edge property {name:?} already exists with type {kind}"
                 )));
             }
         }
         Ok(self)
     }
 
-    /// Gives the edges of the database what they lack of the properties here ([`Database::add_edge_property`]).
+    /// Adds the edge properties of this target that the database does not have; see [`Database::add_edge_property`].
     ///
     /// # Errors
     /// Those of [`Database::add_edge_property`].
@@ -99,12 +99,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_and_types_are_told_apart() {
+    fn definitions_parse() {
         let parsed = |text: &str| text.parse::<Definition>().map(|found| (found.name, found.element));
         assert_eq!(parsed("wait"), Ok(("wait".to_owned(), Some(ElementType::F64))));
         assert_eq!(parsed("since:u16"), Ok(("since".to_owned(), Some(ElementType::U16))));
         assert_eq!(parsed("a:b:text"), Ok(("a:b".to_owned(), None)));
-        assert!(parsed(":i32").unwrap_err().contains("needs a name"));
+        assert!(parsed(":i32").unwrap_err().contains("needs a name before the colon"));
         assert!(parsed("wait:int").unwrap_err().contains("text, u8, u16"));
     }
 }

@@ -1,4 +1,4 @@
-//! Edges of a file, committed.
+//! Commits the edges of files.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
@@ -14,28 +14,28 @@ use super::columns::{EdgeInput, Purpose};
 use super::target::Target;
 use super::value::{Given, convert};
 
-/// Parsed blocks that wait to be taken.
+/// Capacity of the queue of parsed blocks.
 const BLOCKS_AHEAD: usize = 4;
-/// How often the token that cancels is looked at while nothing comes.
+/// Interval between checks for cancellation while waiting for input.
 const CANCEL_EVERY: Duration = Duration::from_millis(50);
-/// Rejected lines that a report shows.
+/// Largest number of rejected lines in a report.
 const SAMPLE_MAX: usize = 10;
 
-/// Told how much of the input is read (0 to 1, if known), and how many edges.
+/// Called with the fraction of the input read so far (0 to 1, if known) and the number of edges.
 pub type OnFeed = Arc<dyn Fn(Option<f64>, u64) + Send + Sync>;
 
-/// How edges are committed.
+/// Options of [`feed`].
 #[derive(Clone, Default)]
 pub struct FeedOptions {
-    /// What is said of the versions.
+    /// The message of the versions.
     pub message: String,
-    /// Edges of a commit; `None`: all of them.
+    /// Number of edges per commit; `None` for a single commit.
     pub batch_edges: Option<u64>,
-    /// What a line that cannot be understood does.
+    /// What to do with malformed lines.
     pub bad_lines: BadLines,
-    /// Stops it; what is committed stays.
+    /// Cancels the work; committed versions stay.
     pub cancel: Cancel,
-    /// Told of progress.
+    /// Called with progress.
     pub on_progress: Option<OnFeed>,
 }
 
@@ -48,31 +48,31 @@ impl std::fmt::Debug for FeedOptions {
     }
 }
 
-/// What was committed.
+/// Report of [`feed`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FeedReport {
-    /// The versions, in order.
+    /// The committed versions, in order.
     pub versions: Vec<u64>,
-    /// Edges in them.
+    /// Number of edges committed.
     pub edges: u64,
-    /// Vertices named without an edge.
+    /// Number of vertices listed without an edge.
     pub vertices: u64,
-    /// Values that were rounded to the precision of their property.
+    /// Number of values rounded to the precision of their property.
     pub rounded: u64,
-    /// Lines left out.
+    /// Number of skipped lines.
     pub rejected: u64,
-    /// The first of them.
+    /// The first skipped lines.
     pub rejected_sample: Vec<Rejected>,
 }
 
-/// Commits the edges of an input, and the vertices that it names. If it fails or is cancelled half-way, `report` tells what
-/// was committed: whole commits only.
+/// Commits the edges and vertices of an input. After a failure or cancellation, `report` describes what was committed: complete
+/// commits only.
 ///
-/// Time: that of reading; a thread parses ahead. Memory: that of a commit, see [`esker_store::Batch`].
+/// Time: that of reading; a thread parses ahead. Memory: one commit, see [`esker_store::Batch`].
 ///
 /// # Errors
-/// Those of the reader; [`Error::Input`] for a line that cannot be understood; [`Error::Invalid`] if a value is not of the
-/// type of its property; those of [`Database::commit`]; cancellation.
+/// Those of the reader; [`Error::Input`] for a malformed line; [`Error::Invalid`] if a value does not have the type of its property; those
+/// of [`Database::commit`]; cancellation.
 pub fn feed(
     database: &Database,
     target: &Target,
@@ -95,7 +95,7 @@ pub fn feed(
         pending: FeedReport::default(),
         report,
     };
-    // Not waited for: it may be reading from somebody who does not write. That nobody receives any more ends it.
+    // The thread is not joined, since it may block on an input that never ends. It stops when the receiver is dropped.
     std::thread::Builder::new()
         .name("esker-read".to_owned())
         .spawn(move || {
@@ -112,11 +112,11 @@ pub fn feed(
                 }
             }
         })
-        .map_err(|error| Error::Invalid(format!("no thread can be started to read the input: {error}")))?;
+        .map_err(|error| Error::Invalid(format!("cannot start a thread to read the input: {error}")))?;
     feeder.take_all(&receiver, total)
 }
 
-/// The size of the input; whether each edge also leads back; whether only one of both is taken.
+/// Returns the size of the input in bytes, and the flags [`Feeder::reverse`] and [`Feeder::once`].
 fn directions(target: &Target, reader: &dyn Reader) -> (Option<u64>, bool, bool) {
     let schema = reader.schema();
     let undirected = schema.directed == Some(false);
@@ -131,13 +131,13 @@ struct Feeder<'a> {
     target: &'a Target,
     purpose: Purpose,
     places: Vec<usize>,
-    /// The edges of the input have no direction, and those of the database have.
+    /// Add each edge in both directions: the input is undirected, the database directed.
     reverse: bool,
-    /// The input has each edge at both ends, and the database would keep both.
+    /// Skip one of the two copies of each edge: the input lists undirected edges in both directions, and the database keeps duplicates.
     once: bool,
     options: &'a FeedOptions,
     batch: esker_store::Batch,
-    /// What is in the batch.
+    /// Counts of the current batch.
     pending: FeedReport,
     report: &'a mut FeedReport,
 }
@@ -191,7 +191,7 @@ impl Feeder<'_> {
                 path: bad.path.to_path_buf(),
                 line: Some(bad.line),
                 text: bad.text.clone(),
-                reason: format!("{}; --bad-lines skip leaves such lines out", bad.reason),
+                reason: format!("{}; use --bad-lines skip to skip such lines", bad.reason),
             });
         }
         self.report.rejected += rejected.len() as u64;
@@ -224,8 +224,8 @@ impl Feeder<'_> {
                     };
                     let (value, rounded) = convert(property, given).map_err(|error| {
                         Error::Invalid(format!(
-                            "the edge from {source} to {end}: {error}; a database of other types can be made by importing \
-                             all edges together"
+                            "cannot add the edge from {source} to {end}: {error}; for another type, import all edges \
+                             into a new database"
                         ))
                     })?;
                     self.pending.rounded += u64::from(rounded);

@@ -1,4 +1,4 @@
-//! Changes to a database as people write them down: files of edges, tables of vertices, scripts.
+//! Changes to a database from user input: files of edges, tables of vertex properties, scripts.
 
 mod target;
 mod define;

@@ -1,16 +1,17 @@
-//! Small changes written by hand, one a line, committed together:
+//! Change scripts: one change per line, all committed as one version.
 //!
 //! ```text
-//! + u v weight=3 kind="best friend"   an edge is added, or its properties are set
-//! - u v                               an edge is removed; values behind it are not looked at
-//! ~ u v weight=3 -> 5 kind=rival      as `+`, with the values behind the arrows: so `esker diff` writes what changed
-//! + u                                 a vertex is added
-//! - u                                 a vertex is removed with its edges
-//! u name=value other=value            properties of a vertex are set; `name=` takes a value away
-//! # remark
+//! + u v weight=3 kind="best friend"   adds an edge, or sets the properties of an existing one
+//! - u v                               removes an edge; values after the ids are ignored
+//! ~ u v weight=3 -> 5 kind=rival      like `+`, with the values after the arrows; `esker diff` writes changed edges so
+//! + u                                 adds a vertex
+//! - u                                 removes a vertex with its edges
+//! u name=value other=value            sets properties of a vertex; `name=` removes a value
+//! # comment
 //! ```
 //!
-//! What has spaces, quotes or `=` in it, is empty, or is a single sign stands in double quotes, with `\"` and `\\` inside.
+//! A word that contains spaces, quotes or `=`, is empty, or is one of `+ - ~ ->` is put in double quotes, with `\"` for a quote and `\\` for a
+//! backslash.
 
 use std::collections::HashSet;
 use std::io::BufRead;
@@ -24,14 +25,14 @@ use super::target::Target;
 use super::value::{Given, convert, number};
 use super::vertices::Definitions;
 
-/// What a script did.
+/// Report of [`commit_script`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ScriptReport {
-    /// The version; `None`: the script has no changes.
+    /// The committed version; `None` if the script has no changes.
     pub version: Option<u64>,
-    /// Changes.
+    /// Number of changes.
     pub changes: u64,
-    /// Values that were rounded to the precision of their property.
+    /// Number of values rounded to the precision of their property.
     pub rounded: u64,
 }
 
@@ -40,22 +41,22 @@ pub struct ScriptReport {
 struct Word {
     text: String,
     quoted: bool,
-    /// What stands behind `=`.
-    value: Option<Value>,
+    /// The value after `=`.
+    value: Option<RawValue>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Value {
+struct RawValue {
     text: String,
     quoted: bool,
 }
 
-static NOTHING: Value = Value { text: String::new(), quoted: false };
+static NO_VALUE: RawValue = RawValue { text: String::new(), quoted: false };
 
-/// Commits the changes of a script as one version. `path` is for messages.
+/// Commits the changes of a script as one version. `path` appears in error messages.
 ///
 /// # Errors
-/// [`Error::Input`] with the line that is wrong: then nothing is committed; those of [`Database::commit`].
+/// [`Error::Input`] with the number of the invalid line, and nothing is committed; those of [`Database::commit`].
 pub fn commit_script(
     database: &Database,
     target: &Target,
@@ -63,7 +64,7 @@ pub fn commit_script(
     path: &Path,
     message: &str,
 ) -> Result<ScriptReport> {
-    let mut maker = Maker {
+    let mut parser = ScriptParser {
         target,
         batch: database.batch(),
         definitions: Definitions::new(target),
@@ -81,33 +82,40 @@ pub fn commit_script(
         if text.is_empty() || text.starts_with('#') {
             continue;
         }
-        maker.take(text).map_err(|reason| Error::Input {
+        parser.take_line(text).map_err(|reason| Error::Input {
             path: path.to_owned(),
             line: Some(number),
             text: text.chars().take(80).collect(),
             reason,
         })?;
     }
-    let Maker { batch, mut report, .. } = maker;
+    let ScriptParser { batch, mut report, .. } = parser;
     if report.changes > 0 {
         report.version = Some(database.commit(batch, message)?);
     }
     Ok(report)
 }
 
-struct Maker<'a> {
+/// Collects the changes of a script in a batch.
+struct ScriptParser<'a> {
     target: &'a Target,
     batch: Batch,
     definitions: Definitions<'a>,
     report: ScriptReport,
-    /// Ids that the script adds.
+    /// Ids of vertices added by earlier lines.
     added: HashSet<String>,
 }
 
-type Told<T> = std::result::Result<T, String>;
+/// The error is the reason why a line is invalid.
+type LineResult<T> = std::result::Result<T, String>;
 
-impl Maker<'_> {
-    fn take(&mut self, line: &str) -> Told<()> {
+#[allow(clippy::needless_pass_by_value, reason = "an argument of `map_err`")]
+fn reason(error: Error) -> String {
+    error.to_string()
+}
+
+impl ScriptParser<'_> {
+    fn take_line(&mut self, line: &str) -> LineResult<()> {
         let words = words(line)?;
         let sign =
             words.first().filter(|word| !word.quoted && word.value.is_none()).map(|word| word.text.as_str());
@@ -115,33 +123,33 @@ impl Maker<'_> {
         let rest = &words[usize::from(sign.is_some())..];
         let ids = rest.iter().take_while(|word| word.value.is_none()).count();
         let (ids, values) = rest.split_at(ids);
-        let values = replaced(values)?;
-        let told = |error: Error| error.to_string();
+        let values = new_values(values)?;
         if sign.as_deref() != Some("-") {
             self.added.extend(ids.iter().map(|word| word.text.clone()));
         }
         match (sign.as_deref(), ids) {
             (Some("-"), [u, v]) => {
-                let (u, v) = (self.target.id(&u.text).map_err(told)?, self.target.id(&v.text).map_err(told)?);
-                self.batch.remove_edge(u, v).map_err(told)?;
+                let (u, v) =
+                    (self.target.id(&u.text).map_err(reason)?, self.target.id(&v.text).map_err(reason)?);
+                self.batch.remove_edge(u, v).map_err(reason)?;
             }
             (Some(_), [u, v]) => self.add_edge(&u.text, &v.text, &values)?,
             (Some("+"), [u]) if values.is_empty() => {
-                self.batch.add_vertex(self.target.id(&u.text).map_err(told)?).map_err(told)?;
+                self.batch.add_vertex(self.target.id(&u.text).map_err(reason)?).map_err(reason)?;
             }
             (Some("-"), [u]) if values.is_empty() => {
-                let id = self.target.id(&u.text).map_err(told)?;
+                let id = self.target.id(&u.text).map_err(reason)?;
                 if !self.added.contains(&u.text) {
-                    self.target.expect_vertex(&u.text).map_err(told)?;
+                    self.target.expect_vertex(&u.text).map_err(reason)?;
                 }
-                self.batch.remove_vertex(id).map_err(told)?;
+                self.batch.remove_vertex(id).map_err(reason)?;
             }
             (None | Some("~" | "+"), [u]) if !values.is_empty() => {
                 self.set_vertex(&u.text, &values, sign.as_deref() == Some("+"))?;
             }
             _ => {
-                return Err("a change is '+ u v name=value...', '- u v', '+ u', '- u' or 'u name=value...'; what has \
-                            spaces or = in it stands in double quotes"
+                return Err("expected '+ u v name=value...', '- u v', '+ u', '- u' or 'u name=value...'; put text with \
+                            spaces or = in double quotes"
                     .to_owned());
             }
         }
@@ -149,40 +157,38 @@ impl Maker<'_> {
         Ok(())
     }
 
-    fn add_edge(&mut self, u: &str, v: &str, values: &[(&str, &Value)]) -> Told<()> {
-        let told = |error: Error| error.to_string();
-        let (source, end) = (self.target.id(u).map_err(told)?, self.target.id(v).map_err(told)?);
+    fn add_edge(&mut self, u: &str, v: &str, values: &[(&str, &RawValue)]) -> LineResult<()> {
+        let (source, end) = (self.target.id(u).map_err(reason)?, self.target.id(v).map_err(reason)?);
         let known = |name: &str| self.target.edge_properties.iter().any(|property| property.name == name);
         if let Some((name, _)) = values.iter().find(|(name, _)| !known(name)) {
-            return Err(format!("there is no edge property {name:?}: {}", self.target.describe_edges()));
+            return Err(format!("no edge property {name:?}: {}", self.target.describe_edges()));
         }
         let mut converted: Vec<PropertyValue<'_>> = Vec::with_capacity(values.len());
         for property in &self.target.edge_properties {
             let Some((_, value)) = values.iter().rfind(|(name, _)| *name == property.name) else {
                 return Err(format!(
-                    "the edge has no value for {}: {}, and each needs one, as in {}=1",
+                    "the edge has no value for {}: {}, and every edge needs a value for each, as in {}=1",
                     property.name,
                     self.target.describe_edges(),
                     quoted(property.name.as_bytes())
                 ));
             };
-            let (value, rounded) = convert(property, Given::Text(value.text.as_bytes())).map_err(told)?;
+            let (value, rounded) = convert(property, Given::Text(value.text.as_bytes())).map_err(reason)?;
             self.report.rounded += u64::from(rounded);
             converted.push(value);
         }
-        self.batch.add_edge(source, end, &converted).map_err(told)
+        self.batch.add_edge(source, end, &converted).map_err(reason)
     }
 
-    fn set_vertex(&mut self, u: &str, values: &[(&str, &Value)], added: bool) -> Told<()> {
-        let told = |error: Error| error.to_string();
-        let id = self.target.id(u).map_err(told)?;
+    fn set_vertex(&mut self, u: &str, values: &[(&str, &RawValue)], added: bool) -> LineResult<()> {
+        let id = self.target.id(u).map_err(reason)?;
         if added {
-            self.batch.add_vertex(id).map_err(told)?;
+            self.batch.add_vertex(id).map_err(reason)?;
         }
         for (name, value) in values {
             if value.text.is_empty() && !value.quoted {
-                self.definitions.expect(name).map_err(told)?;
-                self.batch.set_vertex(id, name, None).map_err(told)?;
+                self.definitions.expect(name).map_err(reason)?;
+                self.batch.set_vertex(id, name, None).map_err(reason)?;
                 continue;
             }
             let bytes = value.text.as_bytes();
@@ -193,21 +199,21 @@ impl Maker<'_> {
                 None => None,
             };
             let property = self.definitions.define(&mut self.batch, name, element);
-            let (value, rounded) = convert(&property, Given::Text(bytes)).map_err(told)?;
+            let (value, rounded) = convert(&property, Given::Text(bytes)).map_err(reason)?;
             self.report.rounded += u64::from(rounded);
-            self.batch.set_vertex(id, name, Some(value)).map_err(told)?;
+            self.batch.set_vertex(id, name, Some(value)).map_err(reason)?;
         }
         Ok(())
     }
 }
 
-/// Names and values; of `name=old -> new`, the new one.
-fn replaced(words: &[Word]) -> Told<Vec<(&str, &Value)>> {
-    let mut values: Vec<(&str, &Value)> = Vec::new();
+/// Names and values; the new value for `name=old -> new`.
+fn new_values(words: &[Word]) -> LineResult<Vec<(&str, &RawValue)>> {
+    let mut values: Vec<(&str, &RawValue)> = Vec::new();
     let mut at = 0;
     while let Some(word) = words.get(at) {
         let Some(value) = &word.value else {
-            return Err(format!("{:?} is no name=value, and ids stand before those", word.text));
+            return Err(format!("{:?} is not name=value; put ids before the values", word.text));
         };
         at += 1;
         let arrow =
@@ -216,16 +222,16 @@ fn replaced(words: &[Word]) -> Told<Vec<(&str, &Value)>> {
             values.push((&word.text, value));
             continue;
         }
-        // Behind an arrow stands a value without a name; nothing, if the value is taken away.
+        // After an arrow comes a value without a name, or nothing if the value is removed.
         let new = words.get(at + 1).and_then(|word| word.value.as_ref());
-        values.push((&word.text, new.unwrap_or(&NOTHING)));
+        values.push((&word.text, new.unwrap_or(&NO_VALUE)));
         at += 2;
     }
     Ok(values)
 }
 
-/// The words of a line. The word behind an arrow is a value without a name.
-fn words(line: &str) -> Told<Vec<Word>> {
+/// Splits a line into words. The word after an arrow is a value without a name.
+fn words(line: &str) -> LineResult<Vec<Word>> {
     let mut words: Vec<Word> = Vec::new();
     let mut rest = line;
     loop {
@@ -240,29 +246,29 @@ fn words(line: &str) -> Told<Vec<Word>> {
             words.push(Word {
                 text: String::new(),
                 quoted: false,
-                value: Some(Value { text, quoted: is_quoted }),
+                value: Some(RawValue { text, quoted: is_quoted }),
             });
             continue;
         }
         let mut value = None;
-        if let Some(behind) = rest.strip_prefix('=') {
-            rest = behind;
+        if let Some(after) = rest.strip_prefix('=') {
+            rest = after;
             let (text, quoted) = part(&mut rest, false)?;
-            value = Some(Value { text, quoted });
+            value = Some(RawValue { text, quoted });
         }
         if !rest.is_empty() && !rest.starts_with(char::is_whitespace) {
-            return Err("a quotation mark ends before its word does".to_owned());
+            return Err("expected a space after the closing quote".to_owned());
         }
         words.push(Word { text, quoted: is_quoted, value });
     }
 }
 
-/// A text in quotes, or up to the next space (or `=`).
-fn part(rest: &mut &str, until_equals: bool) -> Told<(String, bool)> {
+/// Takes quoted text, or text up to the next space (or `=`), from the front of `rest`; returns the text and whether it was quoted.
+fn part(rest: &mut &str, until_equals: bool) -> LineResult<(String, bool)> {
     let Some(inside) = rest.strip_prefix('"') else {
         let end = rest.find(|c: char| c.is_whitespace() || (until_equals && c == '=')).unwrap_or(rest.len());
-        let (text, behind) = rest.split_at(end);
-        *rest = behind;
+        let (text, after) = rest.split_at(end);
+        *rest = after;
         return Ok((text.to_owned(), false));
     };
     let mut text = String::new();
@@ -283,10 +289,10 @@ fn part(rest: &mut &str, until_equals: bool) -> Told<(String, bool)> {
             c => text.push(c),
         }
     }
-    Err("a quotation mark is not closed".to_owned())
+    Err("missing closing quote".to_owned())
 }
 
-/// A text as it stands in a script: in quotes if it must.
+/// Formats text as a word of a script, quoted if necessary.
 pub fn quoted(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
     let special = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '"' | '=' | '\\');
@@ -338,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_quoted_is_read_back() {
+    fn quoted_text_is_read_back() {
         for text in [
             "alice",
             "two words",
@@ -363,7 +369,7 @@ mod tests {
                 quoted(text.as_bytes())
             );
             let words = words(&line).unwrap();
-            let values = replaced(&words[1..]).unwrap();
+            let values = new_values(&words[1..]).unwrap();
             assert_eq!((values[0].0, &*values[0].1.text), (text, text), "{line}");
         }
     }

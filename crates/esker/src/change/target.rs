@@ -1,4 +1,4 @@
-//! What changes must fit.
+//! The schema of a database that changes must match.
 
 use esker_graph::Run;
 use esker_store::format::PropertyRecord;
@@ -6,16 +6,16 @@ use esker_store::ids::ExternalId;
 use esker_store::property::RemovedVertices;
 use esker_store::{Database, Error, Result, Snapshot};
 
-/// What a database asks of changes to it.
+/// The schema and the newest version of a database, as changes need them.
 #[derive(Debug, Clone)]
 pub struct Target {
-    /// The database, for messages.
+    /// The path of the database, for messages.
     pub name: String,
-    /// Whether ids are texts; else integers.
+    /// Whether ids are text; otherwise they are integers.
     pub text_ids: bool,
-    /// Whether edges have a direction.
+    /// Whether edges are directed.
     pub directed: bool,
-    /// Whether there may be several edges between the same two vertices.
+    /// Whether parallel edges are kept.
     pub multigraph: bool,
     /// The edge properties, by number.
     pub edge_properties: Vec<PropertyRecord>,
@@ -23,12 +23,12 @@ pub struct Target {
     pub vertex_properties: Vec<PropertyRecord>,
     /// The newest version.
     pub newest: Snapshot,
-    /// Its vertices that are removed.
+    /// The removed vertices of the newest version.
     removed: RemovedVertices,
 }
 
 impl Target {
-    /// What `database` asks now.
+    /// Reads the current schema of `database`.
     ///
     /// # Errors
     /// Those of [`Database::snapshot`].
@@ -47,22 +47,22 @@ impl Target {
         })
     }
 
-    /// An error if the newest version has no vertex of an id that a user wrote.
+    /// Checks that the newest version has a vertex with the id `text`.
     ///
     /// # Errors
-    /// [`Error::Invalid`] with the nearest remedy; [`Error::Corrupt`].
+    /// [`Error::Invalid`] if it does not; [`Error::Corrupt`].
     pub(super) fn expect_vertex(&self, text: &str) -> Result<()> {
         let v = self.newest.ids().find(text)?;
         if self.removed.is_removed(v) {
-            return Err(Error::Invalid(format!("no vertex has the id {text:?}: it was removed")));
+            return Err(Error::Invalid(format!("no vertex has the id {text:?}: the vertex was removed")));
         }
         Ok(())
     }
 
-    /// What a user wrote, as an id.
+    /// Parses an id written by the user.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if ids are integers and it is none.
+    /// [`Error::Invalid`] if ids are integers and `text` is not one.
     pub fn id<'t>(&self, text: &'t str) -> Result<ExternalId<'t>> {
         if self.text_ids {
             return Ok(ExternalId::Text(text.as_bytes()));
@@ -71,13 +71,13 @@ impl Target {
         let id = text.parse().ok().filter(|_| digits).map(ExternalId::Int);
         id.ok_or_else(|| {
             Error::Invalid(format!(
-                "{text:?} is no id: those of {} are integers from 0 to 2^64 - 1",
+                "{text:?} is not a vertex id: the ids of {} are integers from 0 to 2^64 - 1",
                 self.name
             ))
         })
     }
 
-    /// The edge properties in words.
+    /// Describes the edge properties, for messages.
     pub(super) fn describe_edges(&self) -> String {
         let names: Vec<&str> = self.edge_properties.iter().map(|property| property.name.as_str()).collect();
         match names.len() {
@@ -87,7 +87,7 @@ impl Target {
         }
     }
 
-    /// The vertex property of a name.
+    /// The vertex property with the given name.
     pub(super) fn vertex_property(&self, name: &str) -> Option<&PropertyRecord> {
         self.vertex_properties.iter().find(|property| property.name == name)
     }

@@ -1,24 +1,24 @@
-//! Values as they are given, made values of the type that a property has.
+//! Converts input values to the type of a property.
 
 use esker_store::format::{ElementType, PropertyRecord};
 use esker_store::property::PropertyValue;
 use esker_store::{Error, Result};
 
-/// A value as it is given.
+/// A value from the input.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Given<'a> {
     /// An integer.
     Int(i64),
     /// A number.
     Float(f64),
-    /// A text, which may be that of a number.
+    /// Text, which can be the text of a number.
     Text(&'a [u8]),
 }
 
-/// A value of the type of a property, and whether it had to be rounded to the precision of that type.
+/// Converts a value to the type of a property; also returns whether the value was rounded to the precision of that type.
 ///
 /// # Errors
-/// [`Error::Invalid`] if the type does not hold it.
+/// [`Error::Invalid`] if the type cannot represent the value.
 pub fn convert<'a>(property: &PropertyRecord, given: Given<'a>) -> Result<(PropertyValue<'a>, bool)> {
     let converted = match given {
         Given::Text(text) if property.texts => Some((PropertyValue::Text(text), false)),
@@ -38,21 +38,21 @@ pub fn convert<'a>(property: &PropertyRecord, given: Given<'a>) -> Result<(Prope
             Given::Text(text) => format!("{:?}", String::from_utf8_lossy(text)),
         };
         let kind = describe(property.element, property.texts);
-        Error::Invalid(format!("the property {:?} holds {kind}, and {given} is none of those", property.name))
+        Error::Invalid(format!("property {:?} holds {kind}, but the value is {given}", property.name))
     })
 }
 
-/// What a property holds, in words.
+/// Describes the values of a property, for messages.
 pub(super) fn describe(element: ElementType, texts: bool) -> &'static str {
     use ElementType::{F32, F64, I32, I64, U8, U16, U32, U64};
     match element {
-        _ if texts => "texts",
+        _ if texts => "text",
         U8 => "integers from 0 to 255",
         U16 => "integers from 0 to 65 535",
         U32 => "integers from 0 to 2^32 - 1",
         U64 => "integers from 0 to 2^64 - 1",
-        I32 => "integers of 32 bits",
-        I64 => "integers of 64 bits",
+        I32 => "32-bit integers",
+        I64 => "64-bit integers",
         F32 | F64 => "numbers",
     }
 }
@@ -80,7 +80,7 @@ fn from_float(element: ElementType, value: f64) -> Option<(PropertyValue<'static
         ElementType::F64 => Some((PropertyValue::F64(value), false)),
         ElementType::F32 => {
             let near = value as f32;
-            // What is finite stays so.
+            // A finite value must not become infinite.
             let fits = near.is_finite() || !value.is_finite();
             fits.then_some((PropertyValue::F32(near), f64::from(near) != value))
         }
@@ -92,7 +92,7 @@ fn from_float(element: ElementType, value: f64) -> Option<(PropertyValue<'static
     }
 }
 
-/// A text as a number, if it is one; with zeros in front it is not, for they would be lost.
+/// Parses text as a number. Text with leading zeros is not a number, because the zeros would be lost.
 pub(super) fn number(text: &[u8]) -> Option<Given<'static>> {
     let text = std::str::from_utf8(text).ok()?.trim();
     let digits = text.strip_prefix('-').unwrap_or(text);
@@ -106,7 +106,7 @@ pub(super) fn number(text: &[u8]) -> Option<Given<'static>> {
     text.parse().ok().filter(|value: &f64| value.is_finite()).map(Given::Float)
 }
 
-/// The type that a new property gets for values like these; `None`: texts. Empty ones count for nothing.
+/// The type of a new property with these values; `None` for text. Empty values are ignored.
 pub(super) fn sniff<'v>(values: impl IntoIterator<Item = &'v [u8]>) -> Option<ElementType> {
     let mut element = None;
     for value in values.into_iter().filter(|value| !value.is_empty()) {
@@ -148,7 +148,7 @@ mod tests {
         check(F64, Given::Int(i64::MAX), Some((PropertyValue::F64(9.223_372_036_854_776e18), true)));
         check(F64, Given::Text(b"many"), None);
         let told = convert(&property(I32, false), Given::Float(2.5)).unwrap_err().to_string();
-        assert_eq!(told, "the property \"p\" holds integers of 32 bits, and 2.5 is none of those");
+        assert_eq!(told, "property \"p\" holds 32-bit integers, but the value is 2.5");
         let text = convert(&property(U8, true), Given::Text(b"x")).unwrap();
         assert_eq!(text, (PropertyValue::Text(b"x"), false));
         assert!(convert(&property(U8, true), Given::Int(3)).is_err());

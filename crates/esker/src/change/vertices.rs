@@ -1,4 +1,4 @@
-//! Properties of vertices: from a table, or one by one.
+//! Sets properties of vertices, from a table or for one vertex.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -11,24 +11,24 @@ use esker_store::{Batch, Database, Error, Result};
 use super::target::Target;
 use super::value::{Given, convert, describe, number, sniff};
 
-/// What was set.
+/// Report of [`set_from_table`] and [`set_vertex`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SetReport {
-    /// The version; `None`: there was nothing to set.
+    /// The committed version; `None` if there was nothing to set.
     pub version: Option<u64>,
-    /// Vertices.
+    /// Number of vertices.
     pub vertices: u64,
-    /// Values set.
+    /// Number of values set.
     pub set: u64,
-    /// Values taken away.
+    /// Number of values removed.
     pub unset: u64,
-    /// Values that were rounded to the precision of their property.
+    /// Number of values rounded to the precision of their property.
     pub rounded: u64,
-    /// Properties that are new, with what they hold.
+    /// Names of new properties, each with a description of its type.
     pub defined: Vec<(String, &'static str)>,
 }
 
-/// Vertex properties, those included that a batch defines.
+/// The vertex properties of a database and those that a batch adds.
 pub(super) struct Definitions<'a> {
     target: &'a Target,
     new: HashMap<String, PropertyRecord>,
@@ -43,7 +43,7 @@ impl<'a> Definitions<'a> {
         self.target.vertex_property(name).or_else(|| self.new.get(name))
     }
 
-    /// An error if there is no such property.
+    /// Returns an error if the property does not exist.
     pub(super) fn expect(&self, name: &str) -> Result<()> {
         if self.find(name).is_some() {
             return Ok(());
@@ -51,13 +51,13 @@ impl<'a> Definitions<'a> {
         let names: Vec<&str> =
             self.target.vertex_properties.iter().map(|property| property.name.as_str()).collect();
         Err(Error::Invalid(format!(
-            "no value of {name:?} can be taken away: the vertices of {} have {}",
+            "cannot remove a value of {name:?}, which is not a vertex property: the vertices of {} have {}",
             self.target.name,
             if names.is_empty() { "no properties".to_owned() } else { names.join(", ") }
         )))
     }
 
-    /// The property of a name; if it is new, with this type (`None`: texts).
+    /// The property called `name`; if it does not exist, adds it with the type `element` (`None` for text).
     pub(super) fn define(
         &mut self,
         batch: &mut Batch,
@@ -81,13 +81,13 @@ impl<'a> Definitions<'a> {
     }
 }
 
-/// Sets properties of the vertices in a table: the first column is the id, the others are properties, named by the header. An
-/// empty field takes the value away. New properties get the type that all their values have: integers of 64 bits, numbers, or texts.
-/// All is one version. Memory: the table.
+/// Sets properties of vertices from a table, as one version. The first column is the id; the other columns are properties, named by the
+/// header. An empty field removes the value. The type of a new property is the first that fits all its values: 64-bit integer, number, text.
+/// Memory: the table.
 ///
 /// # Errors
-/// [`Error::Input`] with the line that is wrong; [`Error::Invalid`] if a vertex is not there and `add_missing` is not set.
-/// Then nothing is committed.
+/// [`Error::Input`] with the number of the invalid line; [`Error::Invalid`] if a vertex does not exist and `add_missing` is not set. Nothing
+/// is committed then.
 pub fn set_from_table(
     database: &Database,
     target: &Target,
@@ -99,7 +99,10 @@ pub fn set_from_table(
     let input = match &expand(&[file])?[..] {
         [input] => input.clone(),
         several => {
-            return Err(Error::Invalid(format!("{file} names {} files: give one at a time", several.len())));
+            return Err(Error::Invalid(format!(
+                "{file} matches {} files; give one at a time",
+                several.len()
+            )));
         }
     };
     let table = Table::read(&input, options)?;
@@ -118,10 +121,10 @@ pub fn set_from_table(
     setter.commit(message)
 }
 
-/// Sets properties of one vertex; an empty value takes it away.
+/// Sets properties of one vertex; an empty value removes the property's value.
 ///
 /// # Errors
-/// [`Error::Invalid`] if there is no such vertex and `add_missing` is not set, or a value is not of the type of its property.
+/// [`Error::Invalid`] if the vertex does not exist and `add_missing` is not set, or a value does not have the type of its property.
 pub fn set_vertex(
     database: &Database,
     target: &Target,
@@ -176,14 +179,15 @@ impl<'a> Setter<'a> {
 
     fn set_row(&mut self, row: &csv::ByteRecord, properties: &[PropertyRecord]) -> Result<()> {
         let text = row.get(0).unwrap_or_default();
-        let text = std::str::from_utf8(text)
-            .map_err(|_| Error::Invalid("the id is not UTF-8: convert the file".to_owned()))?;
+        let text = std::str::from_utf8(text).map_err(|_| {
+            Error::Invalid("the vertex id is not UTF-8; convert the file to UTF-8".to_owned())
+        })?;
         let text = if self.target.text_ids { text } else { text.trim() };
         let id = self.target.id(text)?;
         if !self.add_missing {
-            self.target.expect_vertex(text).map_err(|error| {
-                Error::Invalid(format!("{error}; --new adds vertices that are not there"))
-            })?;
+            self.target
+                .expect_vertex(text)
+                .map_err(|error| Error::Invalid(format!("{error}; use --new to add missing vertices")))?;
         }
         for (property, value) in properties.iter().zip(row.iter().skip(1)) {
             let value = if property.texts { value } else { value.trim_ascii() };
@@ -212,7 +216,7 @@ impl<'a> Setter<'a> {
 /// A table with a header.
 struct Table {
     header: Vec<String>,
-    /// Each with its line.
+    /// Line numbers and rows.
     rows: Vec<(u64, csv::ByteRecord)>,
 }
 
@@ -225,7 +229,7 @@ impl Table {
             return Err(input_error(
                 input,
                 None,
-                "it is binary: a table of vertices is CSV or TSV".to_owned(),
+                "the file is binary; a table of vertices must be CSV or TSV".to_owned(),
             ));
         }
         let first = content.split(|&byte| byte == b'\n').next().unwrap_or_default();
@@ -237,7 +241,7 @@ impl Table {
             let line = error.position().map(csv::Position::line);
             let reason = match error.kind() {
                 csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-                    format!("the line has {len} fields, and the header has {expected_len}")
+                    format!("the line has {len} fields, but the header has {expected_len}")
                 }
                 _ => error.to_string(),
             };
@@ -246,13 +250,14 @@ impl Table {
         let header: Vec<String> =
             reader.headers().map_err(told)?.iter().map(|name| name.trim().to_owned()).collect();
         if header.len() < 2 {
-            let reason = "the header must name at least two columns: the id, then properties; --delimiter says what \
-                          separates them";
+            let reason = "the header must have at least two columns, the id and one property; use --delimiter if the \
+                          columns are separated by another character";
             return Err(input_error(input, Some(1), reason.to_owned()));
         }
         for (index, name) in header.iter().enumerate().skip(1) {
             if name.is_empty() || header[1..index].contains(name) {
-                let reason = format!("the header has {name:?} where the name of another property belongs");
+                let reason =
+                    format!("column {} of the header is {name:?}, which is empty or a duplicate", index + 1);
                 return Err(input_error(input, Some(1), reason));
             }
         }
@@ -264,7 +269,7 @@ impl Table {
     }
 }
 
-/// Whichever of the usual ones the header has most of.
+/// The usual delimiter that occurs most often in the header.
 fn usual_delimiter(header: &[u8]) -> u8 {
     let count = |delimiter: u8| header.iter().filter(|&&byte| byte == delimiter).count();
     *b",\t;|".iter().rev().max_by_key(|&&delimiter| count(delimiter)).unwrap_or(&b',')

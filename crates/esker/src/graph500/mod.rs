@@ -1,7 +1,7 @@
 //! The Graph500 benchmark [1]: construction, breadth-first searches, shortest paths, and the validation of every tree.
 //!
 //! Kernel 1 imports the generated edges, kernel 2 searches from random roots, kernel 3 finds shortest paths from the same roots. Every tree
-//! is checked against the edges as they were generated, not as they are stored: the generator makes them anew.
+//! is validated against the edges from the generator, which generates them again, not against the stored edges.
 //!
 //! [1] Graph500 benchmark specification, version 2.0 (3.0 for shortest paths), <https://graph500.org>.
 
@@ -39,15 +39,15 @@ use validate::validate;
 /// The benchmark's graph and its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Graph500Options {
-    /// Logarithm of the number of vertices.
+    /// Binary logarithm of the number of vertices.
     pub scale: u32,
-    /// Edges for each vertex; the specification says 16.
+    /// Edges per vertex; the specification says 16.
     pub edge_factor: u64,
-    /// Roots to search from; the specification says 64. Fewer if the graph has fewer vertices with edges.
+    /// Roots to search from; the specification says 64. Fewer are used if fewer vertices have edges.
     pub roots: usize,
     /// Seed of the graph and the roots.
     pub seed: u64,
-    /// Whether tiles are made beside the lists; kernel 1 is both.
+    /// Whether kernel 1 also builds tiles.
     pub tiles: bool,
 }
 
@@ -57,34 +57,34 @@ impl Default for Graph500Options {
     }
 }
 
-/// One search: its time, and the input edges in the component that it searched.
+/// Measurements of one search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Search {
-    /// The root, as the generator numbers vertices.
+    /// The root, in the numbering of the generator.
     pub root: u64,
     /// Seconds of the search.
     pub seconds: f64,
-    /// Seconds of its validation: its share of those of the searches that were validated together.
+    /// Seconds of its validation: an equal share of the time of all searches validated together.
     pub validate_seconds: f64,
     /// Edges of the input, duplicates and self-loops included, between vertices that the search reached.
     pub edges: u64,
 }
 
-/// Told of what is being done, and how much of it is done.
+/// Called with the name of the stage, the number of roots done, and the number of all roots.
 pub type OnStage<'a> = &'a (dyn Fn(&'static str, usize, usize) + Sync);
 
-/// A graph that was generated and constructed.
+/// A constructed benchmark graph.
 pub struct Benchmark {
     options: Graph500Options,
     generator: Generator,
     snapshot: Snapshot,
-    /// Of each vertex, its number in the generator.
+    /// The generator's number of each vertex.
     numbers: Vec<VertexId>,
-    /// What kernel 1 did.
+    /// The import report of kernel 1.
     pub construction: ImportReport,
-    /// Seconds to generate the edges once, without keeping them.
+    /// Seconds to generate the edges once, without storing them.
     pub generation_seconds: f64,
-    /// Seconds of kernel 1, which generates the edges again as it reads them.
+    /// Seconds of kernel 1, which generates the edges again while importing them.
     pub construction_seconds: f64,
 }
 
@@ -95,11 +95,11 @@ impl std::fmt::Debug for Benchmark {
 }
 
 impl Benchmark {
-    /// Generates the graph and makes a database of it at `path` (kernel 1). Of `import_options`, the policies are set here. Memory: that
-    /// of the import, and an id a vertex.
+    /// Generates the graph and imports it into a database at `path` (kernel 1). The direction, duplicates and self-loops of
+    /// `import_options` are overridden. Memory: that of the import, and one id per vertex.
     ///
     /// # Errors
-    /// [`Stop::Unsuitable`] if there cannot be such a graph; those of [`import`].
+    /// [`Stop::Unsuitable`] if such a graph is impossible; those of [`import`].
     pub fn construct(
         options: Graph500Options,
         path: &Path,
@@ -117,7 +117,7 @@ impl Benchmark {
             Ok::<_, Stop>(())
         })?;
         let generation_seconds = begin.elapsed().as_secs_f64();
-        // The lightest of parallel edges is the one that shortest paths take.
+        // Shortest paths use the lightest of parallel edges.
         let import_options = ImportOptions {
             directed: Some(false),
             duplicates: Duplicates::Min,
@@ -146,7 +146,7 @@ impl Benchmark {
         })
     }
 
-    /// The graph that was constructed.
+    /// The constructed graph.
     pub fn snapshot(&self) -> &Snapshot {
         &self.snapshot
     }
@@ -165,7 +165,7 @@ impl Benchmark {
         Ok(plan)
     }
 
-    /// Distinct roots, drawn from the vertices that have an edge to another.
+    /// Draws distinct roots from the vertices with an edge to another vertex.
     ///
     /// # Errors
     /// Those of [`Snapshot::graph`].
@@ -174,7 +174,7 @@ impl Benchmark {
         let graph: StoredGraph<'_, ()> = lists.graph(run)?;
         let mut candidates: Vec<VertexId> =
             (0..graph.num_vertices()).map(vertex).filter(|&v| graph.degree(Direction::Out, v) > 0).collect();
-        // By the generator's numbers, so that the same roots are drawn however vertices are ordered.
+        // Sorted by the generator's numbers, so that the roots do not depend on the vertex order of the database.
         candidates.sort_unstable_by_key(|&v| self.numbers[v as usize]);
         let count = self.options.roots.min(candidates.len());
         let mut state = self.options.seed;
@@ -186,8 +186,8 @@ impl Benchmark {
         Ok(candidates)
     }
 
-    /// Kernel 2: a breadth-first search from each root, each validated. Searches are validated together, as many as `memory_bytes` holds
-    /// the trees of: 12 bytes a vertex each.
+    /// Kernel 2: runs and validates a breadth-first search from each root. Validates as many trees together as fit in `memory_bytes`, at 12 bytes
+    /// per vertex and tree.
     ///
     /// # Errors
     /// [`Error::Wrong`] if a tree breaks a rule of the specification; those of the search.
@@ -203,10 +203,10 @@ impl Benchmark {
         self.each_root("bfs", run, roots, memory_bytes, tell, |root| search(&graph, run, root))
     }
 
-    /// Kernel 3: shortest paths from each root, likewise. The time includes that of finding the tree.
+    /// Kernel 3: computes and validates shortest paths from each root. The time includes finding the tree.
     ///
     /// # Errors
-    /// As [`Benchmark::searches`].
+    /// Those of [`Benchmark::searches`].
     pub fn shortest_paths(
         &self,
         run: &Run,
@@ -229,7 +229,7 @@ impl Benchmark {
         search: impl Fn(VertexId) -> Result<(f64, Tree)>,
     ) -> Result<Vec<Search>> {
         let mut searches = Vec::new();
-        let together = Trees::most(self.numbers.len(), memory_bytes)?;
+        let together = Trees::max_together(self.numbers.len(), memory_bytes)?;
         for batch in roots.chunks(together) {
             let mut trees = Trees::new(&self.numbers, batch.len());
             let first = searches.len();
@@ -259,19 +259,19 @@ impl Benchmark {
     }
 }
 
-/// The part of a memory limit that is for validating trees.
+/// The part of a memory limit reserved for validating trees: half.
 pub fn validation_bytes(memory_bytes: u64) -> u64 {
     memory_bytes / 2
 }
 
-/// The seconds of a search, and its tree.
+/// Runs a search; returns its seconds and its tree.
 fn search(graph: &StoredGraph<'_, ()>, run: &Run, root: VertexId) -> Result<(f64, Tree)> {
     let begin = Instant::now();
     let found = bfs(graph, run, &[root], &BfsOptions { depths: false })?;
     Ok((begin.elapsed().as_secs_f64(), Tree { root, parents: found.parents, distances: None }))
 }
 
-/// The seconds that shortest paths take, and their tree.
+/// Computes shortest paths; returns the seconds and the tree.
 fn paths(graph: &StoredGraph<'_, f32>, run: &Run, root: VertexId) -> Result<(f64, Tree)> {
     let options = SsspOptions { parents: true, ..SsspOptions::default() };
     let begin = Instant::now();
@@ -281,7 +281,7 @@ fn paths(graph: &StoredGraph<'_, f32>, run: &Run, root: VertexId) -> Result<(f64
     Ok((seconds, Tree { root, parents, distances: Some(found.distances) }))
 }
 
-/// Of each vertex, its number in the generator.
+/// The generator's number of each vertex.
 fn numbers_of(snapshot: &Snapshot) -> Result<Vec<VertexId>> {
     let ids = snapshot.ids();
     let number = |id| match id {

@@ -1,34 +1,34 @@
-//! The figures that the Graph500 specification asks for.
+//! The statistics required by the Graph500 specification.
 
-/// Of a sample: its quartiles, mean and deviation.
+/// Quartiles, mean and standard deviation of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Statistics {
-    /// The least.
+    /// The smallest value.
     pub min: f64,
-    /// A quarter of the sample is no more than this.
+    /// The first quartile.
     pub first_quartile: f64,
-    /// Half of it is.
+    /// The median.
     pub median: f64,
-    /// Three quarters are.
+    /// The third quartile.
     pub third_quartile: f64,
-    /// The largest.
+    /// The largest value.
     pub max: f64,
     /// The arithmetic mean.
     pub mean: f64,
-    /// The standard deviation, of a sample: divided by one less than its size.
+    /// The sample standard deviation, with divisor `size - 1`.
     pub deviation: f64,
 }
 
 impl Statistics {
-    /// Of a sample; all zero if it is empty. Between two values of the sample, quartiles are interpolated.
+    /// The statistics of a sample; all zero if it is empty. Quartiles are interpolated linearly between values.
     pub fn of(sample: &[f64]) -> Self {
         let mut sorted = sample.to_vec();
         sorted.sort_by(f64::total_cmp);
         let Some(last) = sorted.len().checked_sub(1) else { return Self::default() };
         let at = |part: f64| {
-            let place = part * last as f64;
-            let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
-            low + (high - low) * place.fract()
+            let position = part * last as f64;
+            let (low, high) = (sorted[position.floor() as usize], sorted[position.ceil() as usize]);
+            low + (high - low) * position.fract()
         };
         let mean = sorted.iter().sum::<f64>() / sorted.len() as f64;
         let squares = sorted.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
@@ -44,17 +44,17 @@ impl Statistics {
     }
 }
 
-/// The harmonic mean of rates, and its standard error.
+/// The harmonic mean of rates and its standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Harmonic {
-    /// The mean: the inverse of the mean of the inverses.
+    /// The harmonic mean.
     pub mean: f64,
-    /// Its standard error, to first order in that of the mean of the inverses.
+    /// Its standard error, to first order in the standard error of the mean of the inverses.
     pub deviation: f64,
 }
 
 impl Harmonic {
-    /// Of a sample of rates; zero if it is empty.
+    /// The harmonic mean of a sample of rates; zero if it is empty.
     pub fn of(sample: &[f64]) -> Self {
         let Some(last) = sample.len().checked_sub(1) else { return Self::default() };
         let inverses: Vec<f64> = sample.iter().map(|rate| 1.0 / rate).collect();

@@ -27,7 +27,7 @@ fn every_tree_of_both_kernels_is_valid() {
     distinct.sort_unstable();
     distinct.dedup();
     assert_eq!(distinct.len(), 40);
-    // With room for few trees and for many.
+    // Memory for few trees, and for many.
     for memory_bytes in [512 * 16 * 4, 1 << 30] {
         let searches = benchmark.searches(&run, &roots, memory_bytes, &|_, _, _| {}).unwrap();
         let paths = benchmark.shortest_paths(&run, &roots, memory_bytes, &|_, _, _| {}).unwrap();
@@ -78,7 +78,7 @@ fn the_graph_may_have_fewer_vertices_than_roots() {
     assert_eq!(benchmark.searches(&run, &roots, 1 << 20, &|_, _, _| {}).unwrap().len(), roots.len());
 }
 
-/// The edges of a small graph, and its tree from vertex `root` by a naive search.
+/// A small graph, its vertex numbers, and a breadth-first tree found by a naive search.
 fn small() -> (Generator, Vec<VertexId>, Tree) {
     let model = Model::RMat(RMat::kronecker(6, 4));
     let generator = Generator::new(&model, Weighting::Unit, 5).unwrap();
@@ -120,26 +120,26 @@ fn each_rule_is_checked() {
         edges.iter().filter(|edge| parents[edge.0 as usize] != NONE && parents[edge.1 as usize] != NONE);
     assert_eq!(judge(&parents, None), Ok(inside.count() as u64));
 
-    // A vertex below one that is not the root.
+    // A vertex whose parent is not the root.
     let is_deep = |&v: &usize| parents[v] != NONE && parents[v] != root;
     let below = (0..parents.len()).find(is_deep).unwrap();
     let child = parents[below] as usize;
-    // The root has another parent; two vertices are each other's parents; a chain ends nowhere.
+    // The root has another parent; two vertices are each other's parents; a chain of parents ends before the root.
     let mut wrong = parents.clone();
     wrong[root as usize] = vertex(child);
     assert!(judge(&wrong, None).unwrap_err().contains("its own parent"));
     let mut wrong = parents.clone();
     wrong[child] = vertex(below);
-    assert!(judge(&wrong, None).unwrap_err().contains("circle"));
+    assert!(judge(&wrong, None).unwrap_err().contains("cycle"));
     let mut wrong = parents.clone();
     wrong[child] = NONE;
-    assert!(judge(&wrong, None).unwrap_err().contains("has none"));
-    // A vertex of the component is left out.
+    assert!(judge(&wrong, None).unwrap_err().contains("has no parent"));
+    // A vertex of the component is missing from the tree.
     let leaf = (0..parents.len()).rev().find(|&v| parents[v] != NONE && !parents.contains(&vertex(v)));
     let mut wrong = parents.clone();
     wrong[leaf.unwrap()] = NONE;
     assert!(judge(&wrong, None).unwrap_err().contains("differ by more"));
-    // A parent that is no neighbour.
+    // A parent that is not a neighbour.
     let far = (0..parents.len()).find(|&v| {
         let joined = |&(a, b, ()): &(VertexId, VertexId, ())| {
             (a, b) == (root, vertex(v)) || (b, a) == (root, vertex(v))
@@ -149,7 +149,7 @@ fn each_rule_is_checked() {
     let mut wrong = parents.clone();
     wrong[far.unwrap()] = root;
     assert!(judge(&wrong, None).is_err());
-    // Distances that are not those of the tree.
+    // Distances that do not match the tree.
     let mut distances = vec![f64::INFINITY; parents.len()];
     assert!(judge(&parents, Some(distances.clone())).unwrap_err().contains("at distance 0"));
     distances[root as usize] = 0.0;

@@ -1,36 +1,37 @@
-//! Trees of several searches side by side: what stands for one vertex in all of them lies together, so that an edge is looked up once.
+//! The trees of several searches, stored by vertex: the entries of a vertex in all trees are adjacent, so validation looks up each
+//! edge once for all trees.
 
 use esker_graph::{NONE, Stop, VertexId};
 
-/// The most trees that are validated together.
+/// Largest number of trees validated together.
 const TREES_MAX: usize = 32;
 
-/// The answer of one search, by vertex.
+/// The answer of one search.
 pub(super) struct Tree {
     pub(super) root: VertexId,
     pub(super) parents: Vec<VertexId>,
-    /// `None`: the number of steps from the root, to be taken from the parents.
+    /// `None`: the distance is the number of steps from the root, computed from the parents.
     pub(super) distances: Option<Vec<f64>>,
 }
 
-/// Several trees by the numbers that the generator gives to vertices.
+/// Several trees, indexed by the generator's vertex numbers.
 pub(super) struct Trees<'a> {
     numbers: &'a [VertexId],
-    /// Trees that there is room for.
+    /// Capacity in trees.
     width: usize,
-    /// For each vertex, its distance in each tree; infinite where unreached.
+    /// For each vertex, its distance in each tree; infinite if unreached.
     pub(super) distances: Vec<f64>,
-    /// For each vertex, its parent in each tree: itself for the root, [`NONE`] where unreached.
+    /// For each vertex, its parent in each tree: itself for the root, [`NONE`] if unreached.
     pub(super) parents: Vec<VertexId>,
-    /// Whether every edge is one step.
+    /// Whether every edge has length 1.
     pub(super) steps: bool,
     len: usize,
 }
 
 impl<'a> Trees<'a> {
-    /// Trees that fit the memory together.
-    pub(super) fn most(num_vertices: usize, memory_bytes: u64) -> Result<usize, Stop> {
-        // What the search itself leaves of one tree lies beside them.
+    /// The number of trees that fit in memory together.
+    pub(super) fn max_together(num_vertices: usize, memory_bytes: u64) -> Result<usize, Stop> {
+        // The answer of one search is in memory as well.
         let one =
             (num_vertices.max(1) * (size_of::<f64>() + size_of::<VertexId>() + size_of::<u32>())) as u64;
         match memory_bytes.checked_sub(2 * one) {
@@ -43,7 +44,7 @@ impl<'a> Trees<'a> {
         }
     }
 
-    /// Room for `width` trees, at most 32.
+    /// No trees, with capacity for `width`, at most 32.
     pub(super) fn new(numbers: &'a [VertexId], width: usize) -> Self {
         let cells = numbers.len() * width;
         Self {
@@ -64,14 +65,14 @@ impl<'a> Trees<'a> {
         self.width
     }
 
-    /// The distances, and the parents, of a vertex in all trees.
+    /// The distances and the parents of a vertex in all trees.
     #[inline(always)]
     pub(super) fn row(&self, v: usize) -> (&[f64], &[VertexId]) {
         let cells = v * self.width..(v + 1) * self.width;
         (&self.distances[cells.clone()], &self.parents[cells])
     }
 
-    /// Adds a tree after checking that it is one (rule 1 of the specification): every chain of parents ends at the root.
+    /// Adds a tree after checking rule 1 of the specification: every chain of parents ends at the root.
     pub(super) fn push(&mut self, tree: Tree) -> Result<(), String> {
         let steps = steps_to_root(tree.root, &tree.parents)?;
         self.steps = tree.distances.is_none();
@@ -84,7 +85,7 @@ impl<'a> Trees<'a> {
         let answers = distances.iter().zip(&tree.parents);
         for (&number, (&distance, &parent)) in self.numbers.iter().zip(answers) {
             if distance.is_finite() != (parent != NONE) {
-                return Err(format!("vertex {number} has a distance or a parent, but not both"));
+                return Err(format!("vertex {number} has a distance or a parent but not both"));
             }
             let cell = number as usize * self.width + self.len;
             self.distances[cell] = distance;
@@ -95,7 +96,7 @@ impl<'a> Trees<'a> {
     }
 }
 
-/// Steps from each vertex up to the root; [`NONE`] for those without a parent.
+/// Number of steps from each vertex up to the root; [`NONE`] for vertices without a parent.
 fn steps_to_root(root: VertexId, parents: &[VertexId]) -> Result<Vec<VertexId>, String> {
     let mut steps = vec![NONE; parents.len()];
     if parents.get(root as usize) != Some(&root) {
@@ -107,13 +108,13 @@ fn steps_to_root(root: VertexId, parents: &[VertexId]) -> Result<Vec<VertexId>, 
         let mut v = first;
         while steps[v] == NONE && parents[v] != NONE {
             if chain.len() > parents.len() {
-                return Err(format!("the parents above {first} form a circle"));
+                return Err(format!("the parents above {first} form a cycle"));
             }
             chain.push(v);
             v = parents[v] as usize;
         }
         if steps[v] == NONE && !chain.is_empty() {
-            return Err(format!("the parents above {first} end at {v}, which has none"));
+            return Err(format!("the parents above {first} end at {v}, which has no parent"));
         }
         let mut step = steps[v];
         for v in chain.drain(..).rev() {

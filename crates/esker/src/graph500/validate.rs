@@ -1,4 +1,4 @@
-//! The rules of the Graph500 specification, checked against the edges as they were generated.
+//! Checks the rules of the Graph500 specification against the generated edges.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -7,25 +7,25 @@ use esker_graph::{NONE, Run, Stop};
 
 use super::trees::Trees;
 
-/// What one thread has found.
+/// The state of one thread.
 struct Worker {
     block: EdgeBlock,
-    /// For each tree, the edges between vertices that it reaches.
+    /// For each tree, the number of edges between reached vertices.
     edges: Vec<u64>,
     wrong: Option<String>,
 }
 
-/// Checks all trees in one pass over the edges; returns for each the number of input edges in its component, or what is wrong.
+/// Checks all trees in one pass over the edges; returns for each tree the number of input edges in its component, or the broken rule.
 ///
-/// For every edge, its ends are both reached or both not (rule 4), and their distances differ by no more than the length of the edge
-/// (rules 2 and 3: one step, if all edges are); every vertex that is reached, the root aside, has an edge from its parent that is as long as
-/// their distances differ (rules 2 and 5). That parents form a tree (rule 1) was checked by [`Trees::push`].
+/// The ends of every edge are both reached or both unreached (rule 4), and their distances differ by at most the length of the edge, which
+/// is 1 in breadth-first search (rules 2 and 3). Every reached vertex except the root has an edge from its parent whose length is the
+/// difference of their distances (rules 2 and 5). [`Trees::push`] has checked that parents form a tree (rule 1).
 pub(super) fn validate(
     trees: &Trees<'_>,
     generator: &Generator,
     run: &Run,
 ) -> Result<Result<Vec<u64>, String>, Stop> {
-    // For each vertex, the trees in which the edge from its parent was met.
+    // For each vertex, a bit for each tree in which the edge from its parent was found.
     let mut met: Vec<AtomicU32> = Vec::new();
     met.resize_with(trees.num_vertices(), AtomicU32::default);
     let new_worker = || Worker { block: EdgeBlock::default(), edges: vec![0; trees.width()], wrong: None };
@@ -45,7 +45,7 @@ pub(super) fn validate(
         let met = met.load(Ordering::Relaxed);
         for (tree, &parent) in trees.row(v).1.iter().enumerate() {
             if parent != NONE && parent as usize != v && met >> tree & 1 == 0 {
-                return Ok(Err(format!("no edge of the right length leads from {parent} to {v}, its child")));
+                return Ok(Err(format!("no edge of the right length joins {v} to its parent {parent}")));
             }
         }
     }
@@ -71,7 +71,7 @@ fn check_block(trees: &Trees<'_>, met: &[AtomicU32], worker: &mut Worker) {
         }
         if !sound {
             worker.wrong = Some(format!(
-                "an edge joins {u} and {v}, whose distances differ by more than its length {length}"
+                "the distances of {u} and {v} differ by more than the length {length} of the edge between them"
             ));
             return;
         }

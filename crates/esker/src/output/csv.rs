@@ -1,5 +1,5 @@
-//! CSV: a header, then a line for each vertex or edge. Fields are quoted only where they must be; numbers are the shortest
-//! texts that read back as the same number.
+//! CSV output: a header, then one line per vertex or edge. Fields are quoted only if necessary; numbers are written in the shortest
+//! form that reads back as the same number.
 
 use std::io::Write;
 
@@ -16,16 +16,16 @@ pub(super) fn write(rows: &Rows<'_>, file: &mut OutputFile) -> Result<()> {
     let mut out = format!("{}\n", names.join(",")).into_bytes();
     let error = file.error();
     for chunk in rows.chunks() {
-        for row in rows.some(chunk)? {
+        for row in rows.range(chunk)? {
             for &v in row.keys() {
                 write_id(rows, v, &mut out)?;
                 out.push(b',');
             }
             for column in rows.columns {
-                write_value(rows, column.values.get(row.place()), &mut out)?;
+                write_value(rows, column.values.get(row.index()), &mut out)?;
                 out.push(b',');
             }
-            // Instead of the last comma.
+            // Replaces the last comma.
             out.pop();
             out.push(b'\n');
         }
@@ -47,7 +47,7 @@ fn write_value(rows: &Rows<'_>, value: Value, out: &mut Vec<u8>) -> Result<()> {
         }
         Value::Integer(value) => append(out, format_args!("{value}")),
         Value::Count(value) => append(out, format_args!("{value}")),
-        // Exponents where digits alone would be long.
+        // Scientific notation for very small and very large numbers.
         Value::Float(value) if value != 0.0 && !(1e-5..1e16).contains(&value.abs()) => {
             append(out, format_args!("{value:e}"))
         }

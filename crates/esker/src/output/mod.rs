@@ -1,8 +1,8 @@
-//! Answers as files: CSV, Parquet, Arrow IPC and NumPy arrays.
+//! Writes answers to files: CSV, Parquet, Arrow IPC and NumPy arrays.
 //!
-//! One row for each vertex that is there, with its external id first, or for each edge of the answer, with those of its ends. Rows are in the order of the vertices, or of their ids
-//! where none is removed and ids are dense integers that the store keeps in another order. A single column is called `value`, several have
-//! their own names. Memory: that of 65 536 rows.
+//! A row begins with the external id of its vertex, or with the external ids of the two ends of its edge. Removed vertices have no row. Rows are in
+//! the order of vertices, or in the order of ids if ids are dense integers, stored in another order, and no vertex is removed. A single
+//! column is called `value`; several columns have their own names. Memory: 65 536 rows.
 
 mod rows;
 mod csv;
@@ -17,7 +17,7 @@ use esker_store::ids::IdMap;
 use crate::answer::Answer;
 use crate::error::{Error, Result};
 
-/// A format of answers.
+/// A file format for answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputFormat {
     /// Text with a header; a missing value is an empty field.
@@ -31,10 +31,10 @@ pub enum OutputFormat {
 }
 
 impl OutputFormat {
-    /// The format that the ending of a name asks for, compression left aside.
+    /// The format selected by the extension of a file name, before an extension of compression.
     ///
     /// # Errors
-    /// [`Error::Usage`] if it asks for none.
+    /// [`Error::Usage`] for an unknown extension.
     pub fn from_name(name: &str) -> Result<Self> {
         let plain = [".gz", ".zst", ".bz2"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
         match plain.rsplit_once('.').map(|(_, end)| end.to_ascii_lowercase()).as_deref() {
@@ -43,22 +43,22 @@ impl OutputFormat {
             Some("arrow" | "feather" | "ipc") => Ok(Self::Arrow),
             Some("npy") => Ok(Self::Npy),
             _ => Err(Error::Usage(format!(
-                "the ending of {name} names no format for answers: use .csv, .parquet, .arrow or .npy, or - for CSV \
-                 on standard output"
+                "cannot choose an output format for {name}: use .csv, .parquet, .arrow or .npy, or - for CSV on \
+                 standard output"
             ))),
         }
     }
 }
 
-/// Writes the columns of an answer to `path`; `-` is CSV on standard output. The file gets its name when it is complete,
-/// and is compressed if its name ends in `.gz`, `.zst` or `.bz2`.
+/// Writes the columns of an answer to `path`; `-` is CSV on standard output. The file appears under its name only when it is complete;
+/// it is compressed if its name ends in `.gz`, `.zst` or `.bz2`.
 ///
 /// # Errors
-/// If there are no columns, the name asks for no format, the file exists (unless `options.overwrite`), the format cannot
-/// hold the ids, or writing fails.
+/// If there are no columns, the extension is unknown, the file exists (unless `options.overwrite`), the format cannot store the ids, or
+/// writing fails.
 pub fn write(path: &Path, ids: &IdMap, answer: &Answer, options: &ExportOptions) -> Result<PathBuf> {
     if answer.columns.is_empty() && answer.edges.is_none() {
-        return Err(Error::Usage("the answer has no value for each vertex that could be written".to_owned()));
+        return Err(Error::Usage("the answer has no values per vertex or edge to write".to_owned()));
     }
     let rows = rows::Rows::new(ids, answer);
     let greatest = match (&answer.edges, &answer.vertices) {
@@ -69,7 +69,7 @@ pub fn write(path: &Path, ids: &IdMap, answer: &Answer, options: &ExportOptions)
         || greatest.is_some_and(|v| v as usize >= ids.num_vertices())
     {
         return Err(Error::Usage(
-            "the answer is not of this graph: the numbers of vertices differ".to_owned(),
+            "the answer belongs to another graph: the numbers of vertices differ".to_owned(),
         ));
     }
     let name = path.to_string_lossy();

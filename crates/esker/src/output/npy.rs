@@ -1,9 +1,9 @@
-//! NumPy's `.npy`, version 1.0, little-endian.
+//! NumPy output: `.npy` version 1.0, little-endian.
 //!
-//! Where ids are the integers `base..base + n` and the answer has one column, the array is that column: the value of the
-//! vertex with the id `base + i` is at `i`. Otherwise it is a structured array with the field `vertex` (if ids are not
-//! dense; of edges, `source` and `target`) and a field for each column. Fields are int64 (vertices by their ids; -1 is missing) or float64 (NaN is
-//! missing). Text ids have no place in it.
+//! If ids are the integers `base..base + n` and the answer has one column, the array is that column: element `i` is the value of the
+//! vertex with id `base + i`. Otherwise it is a structured array: the field `vertex` if ids are not dense, or the fields `source` and
+//! `target` if rows are edges, then one field per column. Fields are int64 (vertices by their ids; -1 is missing) or float64 (NaN is
+//! missing). Text ids are not supported.
 
 use std::io::Write;
 
@@ -13,18 +13,17 @@ use super::rows::Rows;
 use crate::answer::{Value, Values};
 use crate::error::{Error, Result};
 
-/// The bytes before the text of the header: magic, version, length.
+/// Length of magic, version and header length.
 const PREFIX_BYTES: usize = 10;
-/// The array begins at a multiple of this.
+/// Alignment of the array in the file.
 const ALIGNMENT: usize = 64;
 
 /// # Errors
-/// If ids are texts.
+/// If ids are text.
 pub(super) fn check(rows: &Rows<'_>) -> Result<()> {
     if rows.ids.is_text() {
         return Err(Error::Usage(
-            "the ids of the graph are texts, which a NumPy array cannot hold beside numbers: write .csv, .parquet or \
-             .arrow"
+            "a NumPy array cannot store the text ids of this graph; write .csv, .parquet or .arrow"
                 .to_owned(),
         ));
     }
@@ -36,12 +35,12 @@ pub(super) fn write(rows: &Rows<'_>, file: &mut OutputFile) -> Result<()> {
     let error = file.error();
     let mut out = header(rows, with_ids);
     for chunk in rows.chunks() {
-        for row in rows.some(chunk)? {
+        for row in rows.range(chunk)? {
             for &v in row.keys().iter().filter(|_| with_ids) {
                 out.extend_from_slice(&integer(rows.int_id(v)?)?.to_le_bytes());
             }
             for column in rows.columns {
-                let bytes = match column.values.get(row.place()) {
+                let bytes = match column.values.get(row.index()) {
                     Value::Missing if matches!(column.values, Values::Float(_)) => f64::NAN.to_le_bytes(),
                     // No column holds edges.
                     Value::Missing | Value::Edge(..) => (-1_i64).to_le_bytes(),
@@ -61,7 +60,12 @@ pub(super) fn write(rows: &Rows<'_>, file: &mut OutputFile) -> Result<()> {
 }
 
 fn integer(value: u64) -> Result<i64> {
-    i64::try_from(value).map_err(|_| Error::Usage(format!("{value} exceeds {}: write .csv", i64::MAX)))
+    i64::try_from(value).map_err(|_| {
+        Error::Usage(format!(
+            "{value} is too large for a NumPy array of 64-bit integers (maximum {}); write .csv",
+            i64::MAX
+        ))
+    })
 }
 
 fn header(rows: &Rows<'_>, with_ids: bool) -> Vec<u8> {
@@ -83,7 +87,7 @@ fn header(rows: &Rows<'_>, with_ids: bool) -> Vec<u8> {
     text.push_str(&" ".repeat(bytes - PREFIX_BYTES - text.len() - 1));
     text.push('\n');
     let mut header = b"\x93NUMPY\x01\x00".to_vec();
-    // Names of columns are our own and few, so the length always fits 16 bits.
+    // There are few columns, with short names from the catalogue, so the length fits 16 bits.
     header.extend_from_slice(&(text.len() as u16).to_le_bytes());
     header.extend_from_slice(text.as_bytes());
     header

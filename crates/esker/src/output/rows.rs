@@ -1,4 +1,4 @@
-//! The rows of an answer in their order.
+//! The rows of an answer in output order.
 
 use std::ops::Range;
 
@@ -8,27 +8,27 @@ use esker_store::ids::{ExternalId, IdMap};
 use crate::answer::{Answer, Column};
 use crate::error::{Error, Result};
 
-/// Rows that are made at a time.
+/// Number of rows written at a time.
 pub(super) const CHUNK_ROWS: usize = 1 << 16;
 
-/// Columns and the ids beside them.
+/// The columns of an answer and the ids of its rows.
 pub(super) struct Rows<'a> {
     pub(super) ids: &'a IdMap,
     pub(super) columns: &'a [Column],
-    /// The vertices that are there, if some are removed.
+    /// The vertex of each row, if some vertices are removed.
     vertices: Option<&'a [VertexId]>,
-    /// If rows are edges, these.
+    /// The edge of each row, if rows are edges.
     edges: Option<&'a [(VertexId, VertexId)]>,
 }
 
-/// What identifies a row, and its place in the columns.
+/// The key of a row, and the row's index in the columns.
 pub(super) enum Row {
     Vertex(VertexId, usize),
     Edge([VertexId; 2], usize),
 }
 
 impl Row {
-    /// The vertices that identify it.
+    /// The vertex, or the two ends of the edge.
     pub(super) fn keys(&self) -> &[VertexId] {
         match self {
             Self::Vertex(v, _) => std::slice::from_ref(v),
@@ -36,9 +36,9 @@ impl Row {
         }
     }
 
-    pub(super) fn place(&self) -> usize {
+    pub(super) fn index(&self) -> usize {
         match *self {
-            Self::Vertex(_, place) | Self::Edge(_, place) => place,
+            Self::Vertex(_, index) | Self::Edge(_, index) => index,
         }
     }
 }
@@ -61,17 +61,17 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The names of what identifies a row.
+    /// The names of the key columns.
     pub(super) fn key_names(&self) -> &'static [&'static str] {
         if self.edges.is_some() { &["source", "target"] } else { &["vertex"] }
     }
 
-    /// If the ids of the rows are exactly the integers `base..base + len`, the base.
+    /// The base, if the ids of the rows are exactly the integers `base..base + len`.
     pub(super) fn dense_base(&self) -> Option<u64> {
         self.ids.dense_base().filter(|_| self.vertices.is_none() && self.edges.is_none())
     }
 
-    /// The names of the columns.
+    /// The names of the value columns.
     pub(super) fn names(&self) -> Vec<&'static str> {
         match self.columns {
             [_] if self.edges.is_none() => vec!["value"],
@@ -79,14 +79,14 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Ranges of rows, in order.
+    /// Splits the rows into ranges of at most [`CHUNK_ROWS`].
     pub(super) fn chunks(&self) -> impl Iterator<Item = Range<usize>> + use<> {
         let rows = self.len();
         (0..rows.div_ceil(CHUNK_ROWS)).map(move |i| i * CHUNK_ROWS..rows.min((i + 1) * CHUNK_ROWS))
     }
 
-    /// These rows.
-    pub(super) fn some(&self, rows: Range<usize>) -> Result<Vec<Row>> {
+    /// The rows of a range.
+    pub(super) fn range(&self, rows: Range<usize>) -> Result<Vec<Row>> {
         if let Some(edges) = self.edges {
             return Ok(rows.map(|row| Row::Edge(edges[row].into(), row)).collect());
         }
@@ -106,11 +106,11 @@ impl<'a> Rows<'a> {
         rows.map(vertex_of).collect()
     }
 
-    /// The id of a vertex where ids are integers.
+    /// The id of a vertex of a graph with integer ids.
     pub(super) fn int_id(&self, v: VertexId) -> Result<u64> {
         match self.ids.external_of(v)? {
             ExternalId::Int(id) => Ok(id),
-            ExternalId::Text(_) => Err(Error::Usage(format!("the id of vertex {v} is a text"))),
+            ExternalId::Text(_) => Err(Error::Usage(format!("vertex {v} has a text id, not an integer id"))),
         }
     }
 }

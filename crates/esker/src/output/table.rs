@@ -1,4 +1,5 @@
-//! Parquet and Arrow IPC: the column `vertex` with the ids (of edges, `source` and `target`), then the columns of the answer.
+//! Parquet and Arrow IPC output: the column `vertex` with ids, or the columns `source` and `target` if rows are edges, then the columns of
+//! the answer.
 
 use std::sync::Arc;
 
@@ -24,7 +25,7 @@ pub(super) fn parquet(rows: &Rows<'_>, file: &mut OutputFile) -> Result<()> {
     let mut writer =
         ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties)).map_err(|e| failed(&e))?;
     for chunk in rows.chunks() {
-        writer.write(&batch(rows, &schema, &rows.some(chunk)?)?).map_err(|e| failed(&e))?;
+        writer.write(&batch(rows, &schema, &rows.range(chunk)?)?).map_err(|e| failed(&e))?;
     }
     writer.close().map_err(|e| failed(&e))?;
     Ok(())
@@ -34,7 +35,7 @@ pub(super) fn arrow(rows: &Rows<'_>, file: &mut OutputFile) -> Result<()> {
     let schema = schema(rows);
     let mut writer = FileWriter::try_new(file, &schema).map_err(|e| failed(&e))?;
     for chunk in rows.chunks() {
-        writer.write(&batch(rows, &schema, &rows.some(chunk)?)?).map_err(|e| failed(&e))?;
+        writer.write(&batch(rows, &schema, &rows.range(chunk)?)?).map_err(|e| failed(&e))?;
     }
     writer.finish().map_err(|e| failed(&e))
 }
@@ -59,13 +60,13 @@ fn schema(rows: &Rows<'_>) -> Arc<Schema> {
     Arc::new(Schema::new(fields))
 }
 
-fn batch(rows: &Rows<'_>, schema: &Arc<Schema>, some: &[Row]) -> Result<RecordBatch> {
+fn batch(rows: &Rows<'_>, schema: &Arc<Schema>, chunk: &[Row]) -> Result<RecordBatch> {
     let keys = 0..rows.key_names().len();
     let mut arrays: Vec<ArrayRef> = keys
-        .map(|key| ids(rows, &mut some.iter().map(|row| Some(row.keys()[key]))))
+        .map(|key| ids(rows, &mut chunk.iter().map(|row| Some(row.keys()[key]))))
         .collect::<Result<_>>()?;
     for column in rows.columns {
-        let mut values = some.iter().map(|row| column.values.get(row.place()));
+        let mut values = chunk.iter().map(|row| column.values.get(row.index()));
         arrays.push(match column.values {
             Values::Vertex(_) => ids(
                 rows,
@@ -105,14 +106,14 @@ fn batch(rows: &Rows<'_>, schema: &Arc<Schema>, some: &[Row]) -> Result<RecordBa
     RecordBatch::try_new(Arc::clone(schema), arrays).map_err(|e| failed(&e))
 }
 
-/// The ids of vertices, null where there is none.
+/// An array of vertex ids, with null for `None`.
 fn ids(rows: &Rows<'_>, vertices: &mut dyn Iterator<Item = Option<VertexId>>) -> Result<ArrayRef> {
     if rows.ids.is_text() {
         let text = |v: Option<VertexId>| -> Result<Option<&str>> {
             match v.map(|v| rows.ids.external_of(v)).transpose()? {
                 Some(ExternalId::Text(text)) => std::str::from_utf8(text).map(Some).map_err(|_| {
                     Error::Usage(format!(
-                        "the id {:?} is not UTF-8, as Parquet and Arrow demand: write .csv",
+                        "the vertex id {:?} is not UTF-8, which Parquet and Arrow require; write .csv",
                         String::from_utf8_lossy(text)
                     ))
                 }),
@@ -125,7 +126,7 @@ fn ids(rows: &Rows<'_>, vertices: &mut dyn Iterator<Item = Option<VertexId>>) ->
         let id = v.map(|v| rows.int_id(v)).transpose()?;
         id.map(|id| {
             i64::try_from(id)
-                .map_err(|_| Error::Usage(format!("the id {id} exceeds {}: write .csv", i64::MAX)))
+                .map_err(|_| Error::Usage(format!("the vertex id {id} exceeds {}; write .csv", i64::MAX)))
         })
         .transpose()
     };

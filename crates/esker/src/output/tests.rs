@@ -1,4 +1,4 @@
-//! Answers written and, where a reader is at hand, read back.
+//! Tests of output: answers are written and, where a reader exists, read back.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ fn answer(columns: Vec<Column>) -> Answer {
     Answer { columns, ..Answer::default() }
 }
 
-/// Maps of text ids and of sparse integers, in a directory.
+/// Creates an id map of text ids or of sparse integer ids in a directory.
 fn mapped(place: &Path, kind: IdMapKind) -> IdMap {
     let database = DatabaseId([7; 16]);
     let files = IdFiles { disk: &RealDisk, directory: place, database };
@@ -110,10 +110,10 @@ fn tables_read_back() {
     let arrow = write("a.arrow");
     let mut reader = arrow_ipc::reader::FileReader::try_new(std::io::Cursor::new(arrow), None).unwrap();
     check_table(&reader.next().unwrap().unwrap());
-    // The reader of the parquet crate takes files; the bytes are read by the store's own reader in its tests.
+    // The reader of the parquet crate reads files only.
     let path = place.path().join("a.parquet");
     write("a.parquet");
-    #[allow(clippy::disallowed_types)] // A test's file.
+    #[allow(clippy::disallowed_types)] // a file of the test
     let file = std::fs::File::open(path).unwrap();
     let mut reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap();
     check_table(&reader.next().unwrap().unwrap());
@@ -189,7 +189,7 @@ fn edges_have_two_ids() {
 }
 
 #[test]
-fn what_cannot_be_written_is_said() {
+fn unwritable_answers_are_errors() {
     let place = tempfile::tempdir().unwrap();
     let options = ExportOptions { disk: Arc::new(RealDisk), ..ExportOptions::default() };
     let ids = IdMap::identity(0, 3);
@@ -197,7 +197,7 @@ fn what_cannot_be_written_is_said() {
         write(&place.path().join(name), &ids, &answer(columns.to_vec()), &options).unwrap_err().to_string()
     };
     assert!(error("a.txt", &columns()).contains("use .csv, .parquet, .arrow or .npy"));
-    assert!(error("a.csv", &[]).contains("no value for each vertex"));
+    assert!(error("a.csv", &[]).contains("no values per vertex"));
     let short = [Column { name: "x", values: Values::Count(vec![1]), ranking: Ranking::Largest }];
     assert!(error("a.csv", &short).contains("numbers of vertices differ"));
     write(&place.path().join("a.csv"), &ids, &answer(columns()), &options).unwrap();

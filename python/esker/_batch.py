@@ -1,0 +1,157 @@
+"""Batches of changes."""
+
+from __future__ import annotations
+
+import warnings
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from . import _columns, _progress
+from ._errors import ClosedError, EskerWarning, InvalidError
+from ._reports import rounded_message
+
+if TYPE_CHECKING:
+    from ._database import Database
+    from ._reports import ImportReport
+
+
+class Batch:
+    """A batch of changes that become one version: a context manager, made by :meth:`Database.batch`.
+
+    Changes apply in the order of the calls. Columns are NumPy arrays, Arrow arrays, pandas or Polars series, or iterables. Edges can also
+    be a single object: a table with columns ``source`` and ``target``, a SciPy sparse matrix, a NetworkX or igraph graph, or tuples.
+
+    >>> with db.batch("monday") as b:
+    ...     b.add_edges(sources, targets, weight=weights)
+    ...     b.delete_edges([1, 2], [3, 4])
+    """
+
+    def __init__(self, database: Database, message: str) -> None:
+        self._database, self._message = database, message
+        self._native: Any = None
+        self._first: tuple[_columns.Edges, Any] | None = None
+        self._ended = False
+        # The settings of the database, if this batch has created it.
+        self._created_with: dict[str, Any] | None = None
+        self.version: int | None = None
+        """The number of the committed version."""
+        self.report: ImportReport | None = None
+        """The report of the import, if the batch created the database."""
+
+    def __enter__(self) -> Batch:
+        self._expect_open()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if kind is None and not self._ended:
+            self.commit()
+        elif kind is not None and not self._ended and self._created_with is not None:
+            self._database._undo_creation(self._created_with)
+        self._ended = True
+        self._native = self._first = None
+
+    def __repr__(self) -> str:
+        return f"<esker.Batch of {len(self):,} changes>"
+
+    def __len__(self) -> int:
+        """Number of changes so far."""
+        edges = self._first[0] if self._first is not None else None
+        return (len(self._native) if self._native is not None else 0) + (len(edges.source) if edges is not None else 0)
+
+    def _expect_open(self) -> None:
+        if self._ended:
+            raise ClosedError("the batch was committed or dropped; begin a new batch")
+        self._database._expect_open()
+
+    def _changes(self) -> Any:
+        """The native batch. Edges of a first ``add_edges`` on a new database are imported before."""
+        self._expect_open()
+        if self._first is not None or self._database._native is None:
+            self._flush()
+        if self._native is None:
+            self._native = self._database._created().batch()
+        return self._native
+
+    def _flush(self) -> None:
+        """Creates the database from the first edges, if it is new."""
+        if self._database._native is not None:
+            return
+        empty = _columns.Edges(_columns.column([], "source"), _columns.column([], "target"), [])
+        edges, vertices = self._first or (empty, None)
+        created_with = self._database._new
+        with _progress.listening((self._database._new or {}).get("progress"), "import") as callback:
+            self.report = self._database._create(edges, vertices, self._message, callback)
+        self.version, self._first, self._created_with = 1, None, created_with
+
+    def add_edges(self, source: Any, target: Any = None, *, weight: Any = None, **properties: Any) -> Batch:
+        """Adds edges, or sets the properties of existing edges; adds missing vertices. Returns the batch.
+
+        Args:
+            source: The ids of the sources; without ``target``, an object that contains edges.
+            target: The ids of the targets.
+            weight: The weights. For an object that contains edges, ``False`` ignores its values.
+            **properties: Columns of other properties, by name. Every edge needs a value for each property of the database.
+        """
+        self._expect_open()
+        edges = _columns.edges(source, target, properties, weight)
+        if len(edges.source) != len(edges.target):
+            raise InvalidError(
+                f"columns must have the same length: source has {len(edges.source)} elements, target has {len(edges.target)}"
+            )
+        if self._database._native is None and self._native is None and self._first is None:
+            for name, values in edges.properties:
+                if len(values) != len(edges.source):
+                    raise InvalidError(f"{name} has {len(values)} elements, but there are {len(edges.source)} edges")
+            self._first = (edges, edges.vertices)
+            return self
+        changes = self._changes()
+        if edges.vertices is not None:
+            changes.add_vertices(edges.vertices)
+        known = self._database.graph().edge_properties if weight is None and not properties and target is None else None
+        columns = [(name, values) for name, values in edges.properties if known is None or name in known]
+        changes.add_edges(edges.source, edges.target, columns)
+        return self
+
+    def delete_edges(self, source: Any, target: Any = None) -> Batch:
+        """Removes edges, given as for :meth:`add_edges`; missing edges are ignored. Returns the batch."""
+        changes = self._changes()
+        edges = _columns.edges(source, target, {}, None)
+        changes.remove_edges(edges.source, edges.target)
+        return self
+
+    def add_vertices(self, ids: Any) -> Batch:
+        """Adds vertices; existing ones are ignored. Returns the batch."""
+        self._changes().add_vertices(_columns.column(ids, "ids"))
+        return self
+
+    def delete_vertices(self, ids: Any) -> Batch:
+        """Removes vertices with their edges. Returns the batch."""
+        self._changes().remove_vertices(_columns.column(ids, "ids"))
+        return self
+
+    def set_vertices(self, ids: Any, **properties: Any) -> Batch:
+        """Sets properties of vertices; adds missing vertices. Each property is a column of the length of ``ids``, or one value for all vertices.
+        A missing value (``None``, null, ``NaN``) removes the property's value. Returns the batch."""
+        if not properties:
+            raise InvalidError("give at least one property to set, as in set_vertices(ids, rank=ranks)")
+        changes = self._changes()
+        column = _columns.column(ids, "ids")
+        for name, values in properties.items():
+            if values is None or isinstance(values, (str, int, float)) or getattr(values, "shape", None) == ():
+                values = [values] * len(column)
+            changes.set_vertices(column, name, _columns.column(values, name))
+        return self
+
+    def commit(self) -> int:
+        """Commits the changes as one version; returns its number. The end of a ``with`` block commits automatically."""
+        self._expect_open()
+        if self._first is not None or self._database._native is None:
+            self._flush()
+        if self._native is not None:
+            if self._native.rounded:
+                warnings.warn(rounded_message(self._native.rounded), EskerWarning, stacklevel=3)
+            self.version = self._database._created().commit(self._native, self._message)
+        elif self.version is None:
+            self.version = self._database._created().commit(self._database._created().batch(), self._message)
+        self._ended = True
+        return self.version

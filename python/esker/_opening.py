@@ -1,0 +1,128 @@
+"""Opening and creating databases."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Iterable
+
+from . import _columns, _esker
+from ._database import Database
+from ._errors import ExistsError, InvalidError, MistypedError
+from ._graph import Graph
+from ._reports import LOG
+from ._selectors import Path, expect_path_exists, path_text
+from ._settings import Memory, ProgressOption, build_settings, thread_count
+
+
+def open(path: Path, mode: str = "r", *, sync: str = "always", threads: int | None = None) -> Database:
+    """Opens a database.
+
+    Args:
+        path: The directory of the database.
+        mode: ``"r"`` for reading, ``"rw"`` for reading and writing. Only one process at a time can write.
+        sync: When commits are synced to disk: ``"always"`` before they return, ``"interval"`` within 100 ms, ``"never"`` left to the
+            operating system.
+        threads: Threads for background work.
+
+    Raises:
+        NotFoundError: ``path`` does not exist.
+        InvalidError: ``path`` is not a database, or another process has it open for writing.
+    """
+    if mode not in ("r", "rw"):
+        raise InvalidError(f"mode must be 'r' or 'rw', not {mode!r}")
+    name = path_text(path)
+    expect_path_exists(name)
+    return Database(_esker.open(name, mode == "rw", sync, thread_count(threads)), name)
+
+
+def create(
+    path: Path | None = None,
+    *,
+    directed: bool = True,
+    in_edges: bool = True,
+    multigraph: bool = False,
+    order: str = "auto",
+    encoding: str = "plain",
+    weight: str = "weight",
+    num_vertices: int | None = None,
+    replace: bool = False,
+    sync: str = "always",
+    threads: int | None = None,
+    memory: Memory = None,
+    progress: ProgressOption = None,
+) -> Database:
+    """Creates a database and opens it for writing.
+
+    The first edges, from :meth:`Database.import_` or the first ``add_edges`` of a batch, go through the import pipeline. They determine
+    the type of ids (integers or text) and the edge properties.
+
+    Args:
+        path: The directory to create; if not given, the database is in memory.
+        directed: Whether edges are directed.
+        in_edges: Whether to store lists of in-edges.
+        multigraph: Whether to keep parallel edges; otherwise the first of them is kept.
+        order: Internal numbering of the vertices: ``auto``, ``keep`` or ``degree``.
+        encoding: Encoding of the lists: ``plain`` (fastest) or ``compressed`` (smallest).
+        weight: The name of the edge property that is the weight, if the edges have it.
+        num_vertices: The number of vertices, with ids ``0..num_vertices``; they need not have edges.
+        replace: Whether to replace an existing database.
+        sync: As in :func:`esker.open`.
+        threads: Threads of the import.
+        memory: Memory limit of the import, such as ``"2GiB"``.
+        progress: Progress of the import.
+    """
+    name = None if path is None else path_text(path)
+    if name is not None and os.path.lexists(name) and not replace:
+        raise ExistsError(f"{name} already exists; open it, give another path, or pass replace=True")
+    if num_vertices is not None and (isinstance(num_vertices, bool) or not hasattr(num_vertices, "__index__") or num_vertices < 0):
+        raise InvalidError(f"num_vertices must be a non-negative integer, not {num_vertices!r}")
+    new = {
+        "directed": directed,
+        "in_edges": in_edges,
+        "duplicates": "keep" if multigraph else "drop",
+        "order": order,
+        "encoding": encoding,
+        "weight": weight,
+        "num_vertices": num_vertices,
+        "replace": replace,
+        "sync": sync,
+        "threads": threads,
+        "memory": memory,
+        "progress": progress,
+    }
+    if not isinstance(weight, str):
+        raise MistypedError(f"weight must be the name of a property, not {type(weight).__name__}")
+    checked = build_settings(directed=directed, order=order, encoding=encoding, threads=threads, memory=memory)
+    _esker.check_settings(checked, sync)
+    return Database(None, name, new)
+
+
+def from_edges(source: Any, target: Any = None, *, directed: bool | None = None, weight: Any = None, **options: Any) -> Graph:
+    """Makes a graph in memory from edges, given as for :meth:`Batch.add_edges`. ``options`` are options of :func:`esker.create` and columns of
+    properties.
+
+    >>> g = esker.from_edges([0, 1, 2], [1, 2, 0])
+    >>> g = esker.from_edges(scipy_matrix, directed=False)
+    """
+    names = ("in_edges", "multigraph", "order", "encoding", "num_vertices", "threads", "memory", "progress")
+    chosen = {name: options.pop(name) for name in names if name in options}
+    edges = _columns.edges(source, target, options, weight)
+    if directed is None:
+        directed = edges.directed if edges.directed is not None else True
+    chosen.setdefault("multigraph", edges.multigraph)
+    database = create(None, directed=directed, **chosen)
+    with database.batch() as batch:
+        batch._first = (edges, edges.vertices)
+    return database.graph()
+
+
+def import_(files: Path | Iterable[Path], path: Path | None = None, *, replace: bool = False, **options: Any) -> Database:
+    """Imports files into a new database at ``path``, or in memory, and opens it for writing. ``options`` are the options of
+    :meth:`Database.import_`. The report is logged and stored in ``database.report``."""
+    database = create(path, replace=replace)
+    assert database._new is not None
+    database._new["directed"] = None
+    report = database.import_(files, **options)
+    database.report = report  # type: ignore[attr-defined]
+    LOG.info("%r", report)
+    return database

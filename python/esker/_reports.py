@@ -1,0 +1,83 @@
+"""Versions, reports of imports, and differences between versions."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import logging
+import warnings
+from typing import Any, NamedTuple
+
+from ._errors import EskerWarning
+
+LOG = logging.getLogger("esker")
+
+
+class Version(NamedTuple):
+    """A version of a database."""
+
+    number: int
+    time: datetime.datetime
+    """Time of the commit, in UTC."""
+    message: str
+    vertices: int
+    """Number of vertices, including removed ones."""
+    edges: int | None
+    """Number of edges; ``None`` while the commit is only in the log (use ``db.graph(number).num_edges``)."""
+    tags: tuple[str, ...] = ()
+
+
+class ImportReport(dict):  # type: ignore[type-arg]
+    """Report of an import, with items also available as attributes: ``rows`` read, ``vertices`` and ``edges`` stored, ``duplicates`` and
+    ``self_loops`` skipped, ``rejected`` lines with a ``rejected_sample``, ``seconds``, and seconds by ``stages``."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def __repr__(self) -> str:
+        counts = ("rows", "vertices", "edges", "duplicates", "self_loops", "rejected")
+        shown = [f"{name}={self[name]:,}" for name in counts if name in self]
+        return f"<esker.ImportReport: {', '.join(shown)}, {self['seconds']:.3g} s>"
+
+
+class Difference(NamedTuple):
+    """The differences between two versions."""
+
+    changes: list[dict[str, Any]]
+    """The changes in order. Each has a ``kind`` (``edge added``, ``edge removed``, ``edge changed``, ``vertex added``, ``vertex removed``,
+    ``value changed``) and names its vertices, properties and values."""
+    edges_added: int
+    edges_removed: int
+    edges_changed: int
+    vertices_added: int
+    vertices_removed: int
+    values_changed: int
+
+
+def read_report(text: str) -> ImportReport:
+    """Parses a report, logs its notes, and warns of skipped lines and rounded values."""
+    report = ImportReport(json.loads(text))
+    for note in report.get("notes", ()):
+        LOG.info("%s", note)
+    if report.get("rejected"):
+        first = report["rejected_sample"][0]
+        warnings.warn(
+            f"skipped {_counted(report['rejected'], 'malformed line')}, the first at {first['path']}:{first['line']}: {first['reason']}",
+            EskerWarning,
+            stacklevel=3,
+        )
+    if report.get("rounded"):
+        warnings.warn(rounded_message(report["rounded"]), EskerWarning, stacklevel=3)
+    return report
+
+
+def rounded_message(count: int) -> str:
+    """The warning about rounded values."""
+    return f"rounded {_counted(count, 'value')} to the precision of the property"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

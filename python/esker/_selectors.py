@@ -1,0 +1,81 @@
+"""Arguments that name versions, columns and paths, as the native half takes them."""
+
+from __future__ import annotations
+
+import datetime
+import os
+from typing import Any, Iterable, Union
+
+from ._errors import InvalidError, MistypedError, NotFoundError
+
+#: A version selector: a number, a tag, a time, or ``latest``.
+At = Union[int, str, datetime.datetime, datetime.date, None]
+Path = Union[str, "os.PathLike[str]"]
+
+
+def selector(version: At, at: At) -> str | None:
+    """The version selector as text; ``None`` if none is given."""
+    if version is not None and at is not None:
+        raise InvalidError("give version or at, not both")
+    given = version if version is not None else at
+    if given is None:
+        return None
+    if isinstance(given, datetime.datetime):
+        if given.tzinfo is None:
+            given = given.astimezone()
+        return given.astimezone(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    if isinstance(given, datetime.date):
+        return given.isoformat()
+    if isinstance(given, bool) or not (isinstance(given, str) or hasattr(given, "__index__")):
+        raise MistypedError(f"a version must be a number, a tag, a time or 'latest', not {type(given).__name__}")
+    return given if isinstance(given, str) else str(given.__index__())
+
+
+def read_settings(
+    format: str | None,
+    source: str | int | None,
+    target: str | int | None,
+    weight: str | int | bool | None,
+    time: str | int | bool | None,
+    properties: Iterable[str] | str | None,
+    ids: str,
+    delimiter: str | None,
+    header: bool | None,
+    quotes: bool | None,
+    vertices: Path | None,
+) -> dict[str, Any]:
+    """The settings for reading files."""
+
+    def pick(column: Any) -> str | None:
+        return None if column is None or column is True else "" if column is False else str(column)
+
+    return {
+        "format": format,
+        "source": None if source is None else str(source),
+        "target": None if target is None else str(target),
+        "weight": pick(weight),
+        "time": pick(time),
+        "properties": None if properties in (None, "all") else [str(name) for name in properties],
+        "all_properties": properties == "all",
+        "ids": ids,
+        "delimiter": delimiter,
+        "header": header,
+        "quotes": quotes,
+        "vertices": None if vertices is None else os.fspath(vertices),
+    }
+
+
+def path_text(path: Any) -> str:
+    """A path as text."""
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        raise MistypedError(f"expected a path, got {type(path).__name__}")
+    text = os.fsdecode(path)
+    if not text or "\0" in text:
+        raise InvalidError(f"{text!r} is not a valid path")
+    return text
+
+
+def expect_path_exists(path: str) -> None:
+    """Checks that a path exists."""
+    if not os.path.exists(path):
+        raise NotFoundError(f"{path} does not exist; check the path, or create a database with esker.create")
