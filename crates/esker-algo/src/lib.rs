@@ -1,7 +1,7 @@
-//! What is computed on a graph. Sees `esker-graph` only: never a file, never a page.
+//! Graph algorithms. This crate sees `esker-graph` only: never a file, never a page.
 //!
-//! [`primitive`] holds what every algorithm is made of, [`algorithm`] one file for each algorithm, [`check`] a
-//! serial verifier for each, which tests properties of an answer rather than comparing it with another.
+//! [`primitive`] holds the shared building blocks, [`algorithm`] has one file per algorithm, and [`check`] has a serial
+//! verifier per algorithm, which tests properties of a result instead of comparing it with another result.
 
 pub mod estimate;
 pub mod primitive;

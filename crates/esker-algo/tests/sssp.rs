@@ -1,4 +1,4 @@
-//! Shortest paths on random graphs of every kind.
+//! Shortest paths on random graphs of many kinds.
 
 mod common;
 
@@ -82,9 +82,9 @@ fn negative_lengths_and_bad_options_are_errors() {
     }
     let csr = Csr::directed(2, &[(0, 1, 5.0)]).unwrap();
     let delta = SsspOptions { delta: Some(0.0), parents: false };
-    assert_eq!(message(&csr, delta), "a bucket cannot be 0 wide");
+    assert_eq!(message(&csr, delta), "delta is 0 but must be positive and finite");
     let none = Csr::directed(0, &[]).unwrap();
-    assert_eq!(message(&none, SsspOptions::default()), "source 0 is not a vertex: there are 0");
+    assert_eq!(message(&none, SsspOptions::default()), "source 0 is not a vertex: the graph has 0 vertices");
 }
 
 #[test]

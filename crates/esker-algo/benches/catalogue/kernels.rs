@@ -1,4 +1,4 @@
-//! What is timed: every problem of the catalogue with the options that its rivals have, and what its answer is worth.
+//! The benchmarks: every algorithm with the options that other systems use, and a summary of its result.
 
 use std::num::NonZeroU32;
 
@@ -30,31 +30,31 @@ use esker_algo::algorithm::widest::{self, WidestMethod, WidestOptions};
 use esker_algo::{Estimate, Shape};
 use esker_graph::{CsrGraph, Run, VertexId};
 
-/// How memory may grow.
+/// What memory may grow with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Memory {
-    /// With the vertices alone.
+    /// The vertices only.
     Vertices,
-    /// With the vertices, and a bit or two for each edge beside: a filter.
+    /// The vertices, and a bit or two per edge for a filter.
     Filter,
-    /// With the edges: outside the model.
+    /// The edges: outside the semi-asymmetric model.
     Edges,
 }
 
-/// What a run found, as names and numbers.
+/// A summary of a result, as names and numbers.
 pub(crate) type Found = Vec<(&'static str, f64)>;
 
 type Plain<'a> = CsrGraph<'a, ()>;
 type Weighted<'a> = CsrGraph<'a, i32>;
 
-/// How a kernel is called: graph, run, source.
+/// The function to time, called with graph, run and source.
 #[derive(Clone, Copy)]
 pub(crate) enum Work {
     Plain(fn(&Plain<'_>, &Run, VertexId) -> Found),
     Weighted(fn(&Weighted<'_>, &Run, VertexId) -> Found),
 }
 
-/// One of the things that are timed.
+/// One benchmark.
 pub(crate) struct Kernel {
     pub(crate) name: &'static str,
     pub(crate) memory: Memory,
@@ -71,12 +71,12 @@ const fn kernel(
     Kernel { name, memory, work, estimate }
 }
 
-/// A run that fails ends the bench.
+/// The result of an algorithm. Any error ends the benchmark.
 fn sound<R, E: std::fmt::Debug>(result: Result<R, E>) -> R {
     result.expect("the kernel runs to its end")
 }
 
-/// Rounds of PageRank that are timed together.
+/// Number of PageRank iterations timed together.
 pub(crate) const PAGERANK_ROUNDS: usize = 10;
 
 fn pagerank_rounds() -> PageRankOptions {
@@ -263,7 +263,7 @@ pub(crate) const SAGE: [Kernel; 18] = [
     ),
 ];
 
-/// Other ways, and problems beyond those.
+/// Other methods for these problems, and other problems.
 pub(crate) const MORE: [Kernel; 13] = [
     kernel(
         "cliques",

@@ -1,10 +1,11 @@
-//! Times every algorithm on a graph in memory, and holds the memory model against a heap that counts.
+//! Times every algorithm on a graph in memory, and checks memory estimates with a counting allocator.
 //!
 //! `cargo bench -p esker-algo --bench catalogue -- [--graph FILE | --scale S [--degree D]] [--order keep|degree]
-//! [--only NAME,...] [--source V] [--threads N] [--trials N] [--seed N] [--deterministic yes]` prints for each kernel its median
-//! seconds (of PageRank, of an iteration), the most heap that it had, its estimate, and what it found. `--memory yes` instead
-//! runs every kernel on graphs of average degree 8, 32 and 128 with the same vertices, and ends with an error if any had
-//! more than its estimate, or an estimate that grows with the degree though it should not. Without arguments each kernel runs once, small.
+//! [--only NAME,...] [--source V] [--threads N] [--trials N] [--seed N] [--deterministic yes]` prints for each benchmark the
+//! median seconds (for PageRank, per iteration), the peak heap, the estimate, and a summary of the result. `--memory yes`
+//! instead runs every benchmark on graphs of average degree 8, 32 and 128 with the same number of vertices, and fails if any
+//! takes more than its estimate, or has an estimate that grows with the degree but should not. Without arguments, each
+//! benchmark runs once on a small graph.
 #![allow(clippy::print_stdout)]
 
 mod heap;
@@ -104,7 +105,7 @@ fn call(kernel: &Kernel, arrays: &Arrays, run: &Run, source: VertexId) -> Found 
     }
 }
 
-/// What the kernel says that it needs, in bytes.
+/// The memory estimate, in bytes.
 fn estimate(kernel: &Kernel, arrays: &Arrays, run: &Run) -> u64 {
     let shape = match kernel.work {
         Work::Plain(_) => Shape::of(&arrays.plain()),
@@ -137,20 +138,20 @@ fn time(kernel: &Kernel, arrays: &Arrays, run: &Run, source: VertexId, trials: u
     );
 }
 
-/// Average degrees over which nothing may grow that the model holds constant.
+/// Average degrees over which the estimates must not grow.
 const DEGREES: [u64; 3] = [8, 32, 128];
-/// Words a vertex that are no growth: the longest list of a worker, sqrt(2m) entries.
+/// Growth in words per vertex that is allowed: the longest list of a worker has sqrt(2m) entries.
 const SLACK_WORDS: f64 = 0.25;
-/// What counts as nothing: queues of the threads, and what a worker holds before it has met a vertex.
+/// Bytes that are not counted: queues of the threads, and the initial state of a worker.
 const CONSTANT_BYTES: usize = 64 << 10;
 
-/// Prints words of heap a vertex for each kernel and degree. Whether all are within the model and their estimates.
+/// Prints heap words per vertex for each benchmark and degree. Returns whether all respect the model and their estimates.
 ///
-/// A kernel is within the model if no run has more than its estimate, and the estimate is the same for all degrees, but for
-/// a word for 32 arcs where there is a filter.
+/// A benchmark respects the model if no run takes more than its estimate, and the estimate is the same for all degrees,
+/// apart from one word per 32 arcs with a filter.
 fn within_the_model(options: &Options, run: &Run) -> bool {
     println!(
-        "words of 8 bytes a vertex at most (estimated) for degrees {DEGREES:?}, n = 2^{}",
+        "peak words of 8 bytes per vertex (and estimates) for degrees {DEGREES:?}, n = 2^{}",
         options.scale
     );
     let mut sound = true;
@@ -183,11 +184,11 @@ fn within_the_model(options: &Options, run: &Run) -> bool {
     sound
 }
 
-/// Words a vertex of one kernel on one graph.
+/// Words per vertex of one benchmark on one graph.
 struct Row {
     peak: f64,
     estimated: f64,
-    /// One for 32 arcs, if the kernel has a filter.
+    /// One word per 32 arcs if the benchmark uses a filter, else 0.
     filter: f64,
     constant: f64,
 }

@@ -1,10 +1,10 @@
-//! Scale-free graphs by preferential attachment, without communication.
+//! Scale-free graphs by preferential attachment, with every edge computed independently.
 //!
-//! Each new vertex brings `degree` edges whose targets are the ends of earlier edges, so a vertex is chosen in proportion
-//! to its degree [1]. Write all ends in one array, sources at even positions: an odd position copies a random earlier
-//! one [2]. What it copied is found by hashing the position again, until an even one is met: a few steps on average,
-//! without the array, so any edge is made alone [3]. The first vertex starts with self-loops; duplicates are possible.
-//! Work: O(1) an edge, expected.
+//! Each new vertex brings `degree` edges whose targets are ends of earlier edges, so a vertex is chosen with probability
+//! proportional to its degree [1]. Imagine all ends in one array, sources at even positions; an odd position copies a random
+//! earlier one [2]. Hashing the position repeatedly until it is even finds the copied end without the array, in a few steps
+//! on average, so any edge can be computed alone [3]. The first vertex starts with self-loops; duplicates are possible.
+//! Work: O(1) per edge, expected.
 //!
 //! [1] A.-L. Barabási, R. Albert, "Emergence of Scaling in Random Networks", Science 286, 1999.
 //! [2] V. Batagelj, U. Brandes, "Efficient Generation of Large Random Networks", Phys. Rev. E 71, 2005.
@@ -14,39 +14,39 @@ use crate::run::Stop;
 
 use super::limits;
 use super::random::{Key, scale};
-use super::stream::Stream;
+use super::stream::EdgeStream;
 
 /// A Barabási-Albert graph.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BarabasiAlbert {
     /// Number of vertices.
     pub num_vertices: u64,
-    /// Edges that each vertex brings; there are exactly `num_vertices * degree`.
+    /// Edges that each vertex brings; the graph has exactly `num_vertices * degree` edges.
     pub degree: u64,
 }
 
 impl BarabasiAlbert {
-    pub(super) fn prepare(&self, seed: u64) -> Result<Edges, Stop> {
+    pub(super) fn prepare(&self, seed: u64) -> Result<BarabasiAlbertEdges, Stop> {
         if self.degree == 0 {
             return Err(Stop::Unsuitable(
-                "each vertex must bring at least one edge: set a degree".to_owned(),
+                "the degree is 0: each vertex must bring at least one edge".to_owned(),
             ));
         }
         let num_vertices = limits::vertices(self.num_vertices.into())?;
         let num_edges = limits::edges(u128::from(num_vertices) * u128::from(self.degree))?;
-        Ok(Edges { num_vertices, num_edges, degree: self.degree, copied: Key::new(seed, 5) })
+        Ok(BarabasiAlbertEdges { num_vertices, num_edges, degree: self.degree, copied: Key::new(seed, 5) })
     }
 }
 
 #[derive(Debug)]
-pub(super) struct Edges {
+pub(super) struct BarabasiAlbertEdges {
     num_vertices: u64,
     num_edges: u64,
     degree: u64,
     copied: Key,
 }
 
-impl Stream for Edges {
+impl EdgeStream for BarabasiAlbertEdges {
     fn num_vertices(&self) -> u64 {
         self.num_vertices
     }
@@ -90,7 +90,7 @@ mod tests {
             degree[u as usize] += 1;
             degree[v as usize] += 1;
         }
-        // The share of vertices of degree d or more falls as d^-2: doubling d quarters it.
+        // The fraction of vertices of degree d or more falls as d^-2: doubling d quarters it.
         let at_least = |d| degree.iter().filter(|&&x| x >= d).count() as f64;
         for d in [10, 20] {
             let ratio = at_least(2 * d) / at_least(d);

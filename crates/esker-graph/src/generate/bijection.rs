@@ -1,7 +1,7 @@
 //! A pseudo-random permutation of `0..len` that takes no memory.
 //!
-//! Rounds of an odd multiplication, an addition and a shift-xor permute the next power of two; a value that falls
-//! outside `0..len` is sent round again until it falls inside ("cycle walking" [1]), at most twice on average.
+//! Rounds of an odd multiplication, an addition and a shift-xor permute the range up to the next power of two. A value
+//! outside `0..len` is permuted again until it is inside ("cycle walking" [1]), at most twice on average.
 //!
 //! [1] J. Black, P. Rogaway, "Ciphers with Arbitrary Finite Domains", CT-RSA 2002, section 3.
 
@@ -19,11 +19,11 @@ pub(super) struct Bijection {
 }
 
 impl Bijection {
-    /// A permutation chosen by the key.
+    /// The permutation selected by the key.
     pub(super) fn new(len: u64, key: Key) -> Self {
         let bits = u64::BITS - len.saturating_sub(1).leading_zeros();
         let mask = if bits == 0 { 0 } else { u64::MAX >> (u64::BITS - bits) };
-        let mut draws = key.draws(len);
+        let mut draws = key.sequence(len);
         let rounds = std::array::from_fn(|_| (draws.next() | 1, draws.next()));
         Self { len, mask, shift: bits.div_ceil(2).max(1), rounds }
     }

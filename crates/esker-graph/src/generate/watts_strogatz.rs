@@ -1,7 +1,7 @@
-//! Small worlds: a ring of near neighbours, some edges of which are rewired.
+//! Small-world graphs: a ring of near neighbours with some edges rewired.
 //!
-//! Each vertex is joined to the next `degree / 2` on the ring; then each edge, with the given probability, gets a
-//! uniformly random other target [1]. A rewired edge may duplicate another one (once in about `n / degree`). Work: O(1) an edge.
+//! Each vertex is joined to the next `degree / 2` on the ring; then each edge gets, with the given probability, a uniformly
+//! random new target [1]. A rewired edge may duplicate another (about one in `n / degree`). Work: O(1) per edge.
 //!
 //! [1] D. Watts, S. Strogatz, "Collective Dynamics of 'Small-World' Networks", Nature 393, 1998.
 
@@ -9,24 +9,24 @@ use crate::run::Stop;
 
 use super::limits;
 use super::random::{Key, scale, unit};
-use super::stream::Stream;
+use super::stream::EdgeStream;
 
 /// A Watts-Strogatz graph.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WattsStrogatz {
     /// Number of vertices.
     pub num_vertices: u64,
-    /// Neighbours of each vertex on the ring: even, and less than `num_vertices`.
+    /// Neighbours of each vertex on the ring: an even number less than `num_vertices`.
     pub degree: u64,
     /// Probability that an edge is rewired.
     pub rewire: f64,
 }
 
 impl WattsStrogatz {
-    pub(super) fn prepare(&self, seed: u64) -> Result<Edges, Stop> {
+    pub(super) fn prepare(&self, seed: u64) -> Result<WattsStrogatzEdges, Stop> {
         if self.degree % 2 == 1 || self.degree >= self.num_vertices.max(1) {
             return Err(Stop::Unsuitable(format!(
-                "a degree of {} on a ring of {} vertices: it must be even and less than the number of vertices",
+                "the degree is {} on a ring of {} vertices, but must be even and less than the number of vertices",
                 self.degree, self.num_vertices
             )));
         }
@@ -34,20 +34,20 @@ impl WattsStrogatz {
         let half = self.degree / 2;
         let num_edges = limits::edges(u128::from(num_vertices) * u128::from(half))?;
         let rewire = limits::probability("the probability of rewiring", self.rewire)?;
-        Ok(Edges { num_vertices, num_edges, half, rewire, draws: Key::new(seed, 6) })
+        Ok(WattsStrogatzEdges { num_vertices, num_edges, half, rewire, key: Key::new(seed, 6) })
     }
 }
 
 #[derive(Debug)]
-pub(super) struct Edges {
+pub(super) struct WattsStrogatzEdges {
     num_vertices: u64,
     num_edges: u64,
     half: u64,
     rewire: f64,
-    draws: Key,
+    key: Key,
 }
 
-impl Stream for Edges {
+impl EdgeStream for WattsStrogatzEdges {
     fn num_vertices(&self) -> u64 {
         self.num_vertices
     }
@@ -59,7 +59,7 @@ impl Stream for Edges {
     #[inline(always)]
     fn edge(&self, slot: u64) -> Option<(u64, u64)> {
         let (source, distance) = (slot / self.half, slot % self.half + 1);
-        let mut draws = self.draws.draws(slot);
+        let mut draws = self.key.sequence(slot);
         let distance = if unit(draws.next()) < self.rewire {
             scale(draws.next(), self.num_vertices - 1) + 1
         } else {
@@ -102,6 +102,6 @@ mod tests {
         }
         let error =
             WattsStrogatz { num_vertices: 9, degree: 2, rewire: 1.1 }.prepare(1).unwrap_err().to_string();
-        assert_eq!(error, "the probability of rewiring is 1.1; it must lie between 0 and 1");
+        assert_eq!(error, "the probability of rewiring is 1.1 but must be between 0 and 1");
     }
 }
