@@ -78,7 +78,7 @@ fn empty_graphs_and_what_is_missing() {
     let error = lcc(&common::without_in_edges(&csr.graph()), &run, &LccOptions::default()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "local clustering coefficient of a directed graph needs in-edges: import it with in-edges, or as undirected"
+        "local clustering coefficient on a directed graph needs in-edges: import it with in-edges, or as undirected"
     );
     run.cancel().cancel();
     assert_eq!(lcc(&csr.graph(), &run, &LccOptions::default()), Err(Stop::Cancelled));

@@ -74,7 +74,10 @@ fn nothing_and_what_cannot_be_done() {
     let error = msf(&directed.graph(), &run).unwrap_err().to_string();
     assert_eq!(error, "minimum spanning forest needs an undirected graph: import the edges as undirected");
     let odd = Csr::undirected(3, &[(0, 1, 3.0), (1, 2, f32::NAN)]).unwrap();
-    assert_eq!(msf(&odd.graph(), &run).unwrap_err().to_string(), "a weight is not a number");
+    assert_eq!(
+        msf(&odd.graph(), &run).unwrap_err().to_string(),
+        "cannot compute a minimum spanning forest: a weight is not a number"
+    );
 }
 
 #[test]

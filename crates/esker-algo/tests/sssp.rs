@@ -69,7 +69,7 @@ fn sums_beyond_32_bits_are_exact() {
 fn sums_beyond_63_bits_are_an_error() {
     let csr = Csr::directed(3, &[(0, 1, i64::MAX - 1), (1, 2, 1i64)]).unwrap();
     let error = sssp(&csr.graph(), &common::run(2, false), 0, &SsspOptions::default()).unwrap_err();
-    assert_eq!(error.to_string(), "a distance does not fit in 63 bits");
+    assert_eq!(error.to_string(), "cannot compute shortest paths: a distance does not fit in 63 bits");
 }
 
 #[test]

@@ -129,7 +129,7 @@ fn says_what_is_missing_and_stops_when_told() {
         triangles(&common::without_in_edges(&csr.graph()), &run, &TrianglesOptions::default()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "triangle count of a directed graph needs in-edges: import it with in-edges, or as undirected"
+        "triangle count on a directed graph needs in-edges: import it with in-edges, or as undirected"
     );
     run.cancel().cancel();
     assert_eq!(triangles(&csr.graph(), &run, &TrianglesOptions::default()), Err(Stop::Cancelled));

@@ -64,7 +64,7 @@ impl<W: Weight> Graph for CsrGraph<'_, W> {
 
     #[inline(always)]
     fn degree(&self, direction: Direction, v: VertexId) -> usize {
-        self.rows(direction).expect("the direction is kept").degree(v)
+        self.rows(direction).expect("the graph has this direction").degree(v)
     }
 
     fn scan<V: Visitor<W>>(

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_ascending_is_refused() {
+    fn removed_vertices_must_be_ascending_and_in_range() {
         Remaining::new(4, &[2, 1]).expect_err("descending");
         Remaining::new(4, &[1, 1]).expect_err("twice");
         Remaining::new(4, &[4]).expect_err("too large");

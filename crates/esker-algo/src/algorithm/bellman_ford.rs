@@ -9,8 +9,9 @@
 //! Distances are 32-bit integers for 32-bit weights, 64-bit integers for 64-bit weights or after an overflow, or doubles.
 //! With doubles, a cycle whose length is so close to zero that rounding keeps distances from converging is an error.
 //!
-//! Work: O(n m) at worst, a few times m on random graphs. Memory in bytes per vertex: 8 for distances, one id for parents,
-//! up to 2.25 ids for frontiers, 1.25 ids for a cycle search. Reads per round: the lists of vertices whose distance changed.
+//! State: a distance per vertex, lowered by compare-and-swap; after some rounds, also a parent. Work: O(n m) at worst, a
+//! few times m on random graphs. Memory in bytes per vertex: 8 for distances, one id for parents, up to 2.25 ids for
+//! frontiers, 1.25 ids for a cycle search. Reads per round: the lists of vertices whose distance changed.
 //!
 //! [1] J. Shun, G. Blelloch, "Ligra: A Lightweight Graph Processing Framework for Shared Memory", PPoPP 2013.
 //! [2] B. Cherkassky, A. Goldberg, "Negative-cycle Detection Algorithms", Mathematical Programming 85, 1999.
@@ -22,7 +23,7 @@ use esker_graph::{Direction, Flow, Graph, NONE, Piece, Run, Select, Stop, Vertex
 use super::relaxation::{LabelRule, Relaxation, tight_tree};
 use crate::estimate::{Estimate, Shape};
 use crate::lengths::{Length, Signed};
-use crate::primitive::{VertexArray, VertexValues};
+use crate::primitive::{VertexArray, VertexValues, need_source};
 
 /// Options of [`bellman_ford`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -82,11 +83,7 @@ where
 {
     let n = graph.num_vertices();
     run.begin("Bellman-Ford", estimate(Shape::of(graph), options).memory_bytes)?;
-    if source as usize >= n {
-        return Err(
-            Stop::Unsuitable(format!("source {source} is not a vertex: the graph has {n} vertices")).into()
-        );
-    }
+    need_source(source, n)?;
     run.install(|| search(graph, run, source, options))
 }
 

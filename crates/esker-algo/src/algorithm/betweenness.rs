@@ -19,7 +19,9 @@ use esker_graph::{
 };
 
 use crate::estimate::{Estimate, Shape};
-use crate::primitive::{EdgeOp, Frontier, VertexValues, Way, each_vertex, edge_map_way, vertex_map};
+use crate::primitive::{
+    EdgeOp, Frontier, VertexValues, Way, each_vertex, edge_map_way, need_source, vertex_map,
+};
 
 /// The vertices from which shortest paths are counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,12 +131,10 @@ fn sum_dependencies<G: Graph>(
 fn resolve(n: usize, seed: u64, sources: &Sources) -> Result<Vec<VertexId>, Stop> {
     match sources {
         Sources::Sample(count) if *count < n => Ok(sample(n, *count, seed)),
-        Sources::These(list) => match list.iter().find(|&&source| source as usize >= n) {
-            Some(source) => {
-                Err(Stop::Unsuitable(format!("source {source} is not a vertex: the graph has {n} vertices")))
-            }
-            None => Ok(list.clone()),
-        },
+        Sources::These(list) => {
+            list.iter().try_for_each(|&source| need_source(source, n))?;
+            Ok(list.clone())
+        }
         _ => Ok((0..n).map(vertex).collect()),
     }
 }

@@ -4,16 +4,16 @@
 //! many of the remaining arcs leave it. Threads race to claim a vertex, so which vertex of the previous level becomes its
 //! parent may vary between runs. A `deterministic` run picks the least, by reading the lists once more. Depths never vary.
 //!
-//! Work: O(n + m). Memory per vertex: one id for parents, one for depths, up to 1.25 for frontiers. Reads per round: push,
-//! the lists of the frontier; pull, the in-lists of unreached vertices up to the first parent. A graph without in-edges
-//! always pushes.
+//! State: a parent per vertex, `NONE` until it is reached; depths likewise. Work: O(n + m). Memory per vertex: one id
+//! for parents, one for depths, up to 1.25 for frontiers. Reads per round: push, the lists of the frontier; pull, the
+//! in-lists of unreached vertices up to the first parent. A graph without in-edges always pushes.
 //!
 //! [1] S. Beamer, K. Asanović, D. Patterson, "Direction-Optimizing Breadth-First Search", SC 2012.
 
 use esker_graph::{Direction, Flow, Graph, NONE, Piece, Run, Select, Stop, VertexId, Visitor, Weight};
 
 use crate::estimate::{Estimate, Shape};
-use crate::primitive::{EdgeOp, Frontier, VertexArray, Way, edge_map_way};
+use crate::primitive::{EdgeOp, Frontier, VertexArray, Way, edge_map_way, need_source};
 
 /// Options of [`bfs`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,11 +110,7 @@ fn start(
 ) -> Result<Vec<VertexId>, Stop> {
     let mut list = Vec::with_capacity(sources.len());
     for &source in sources {
-        if source as usize >= n {
-            return Err(Stop::Unsuitable(format!(
-                "source {source} is not a vertex: the graph has {n} vertices"
-            )));
-        }
+        need_source(source, n)?;
         if parents.claim(source, NONE, source) {
             list.push(source);
             if let Some(depths) = depths {

@@ -8,9 +8,10 @@
 //! After an iteration with few changes, the next one visits only vertices with a changed neighbour. After an iteration
 //! without changes, the rest are skipped, as they would change nothing.
 //!
-//! Work: O(n + m) per iteration. Memory: two ids and 8 bytes per vertex (with given labels, 8 bytes and one id more), n/8
-//! bytes, and up to three ids per vertex and thread if there are hubs. Reads per iteration: all lists in order, or the
-//! lists of changed vertices and their neighbours.
+//! State: the labels before and after an iteration, as indices into the sorted list of distinct labels. Work: O(n + m)
+//! per iteration. Memory: two ids and 8 bytes per vertex (with given labels, 8 bytes and one id more), n/8 bytes, and
+//! up to three ids per vertex and thread if there are hubs. Reads per iteration: all lists in order, or the lists of
+//! changed vertices and their neighbours.
 //!
 //! [1] A. Iosup et al., "The LDBC Graphalytics Benchmark", arXiv:2011.15028, section 2.3.4.
 //! [2] U. Raghavan, R. Albert, S. Kumara, "Near linear time algorithm to detect community structures in large-scale
@@ -20,7 +21,7 @@ use esker_graph::{Bitmap, Direction, Lists, Run, Stop, VertexId, vertex};
 use rayon::prelude::*;
 
 use crate::estimate::{Estimate, Shape};
-use crate::primitive::{ModeCounter, VertexArray, full_degree};
+use crate::primitive::{ModeCounter, VertexArray, full_degree, need_in_edges, neighbourhood_directions};
 
 /// Options of [`cdlp`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,11 +76,7 @@ pub fn cdlp<G: Lists>(
     options: &CdlpOptions,
 ) -> Result<Cdlp, G::Error> {
     let n = graph.num_vertices();
-    if !graph.has(Direction::In) {
-        let why =
-            "label propagation on a directed graph needs in-edges: import it with in-edges, or as undirected";
-        return Err(Stop::Unsuitable(why.to_owned()).into());
-    }
+    need_in_edges(graph, "label propagation")?;
     if let Some(labels) = initial.filter(|labels| labels.len() != n) {
         let message = format!("got {} initial labels for {n} vertices: give one per vertex", labels.len());
         return Err(Stop::Unsuitable(message).into());
@@ -199,7 +196,7 @@ fn neighbour_mode<G: Lists>(
     counter: &mut ModeCounter,
 ) -> Result<Option<VertexId>, G::Error> {
     counter.prepare(full_degree(graph, v));
-    for &direction in directions(graph) {
+    for &direction in neighbourhood_directions(graph) {
         if graph.degree(direction, v) > 0 {
             graph.with_list(direction, v, |list, _| {
                 list.chunks(ENTRIES_UNCHECKED).try_for_each(|part| {
@@ -210,10 +207,6 @@ fn neighbour_mode<G: Lists>(
         }
     }
     Ok(counter.take_mode())
-}
-
-fn directions<G: Lists>(graph: &G) -> &'static [Direction] {
-    if graph.is_directed() { &[Direction::Out, Direction::In] } else { &[Direction::Out] }
 }
 
 impl Changed {
@@ -237,7 +230,7 @@ impl Changed {
             |(), range| {
                 for v in range.map(vertex).filter(|&v| now.get(v) != before.get(v)) {
                     run.check()?;
-                    for &direction in directions(graph) {
+                    for &direction in neighbourhood_directions(graph) {
                         graph.with_list(direction, v, |list, _| {
                             for &u in list {
                                 bits.insert(u);

@@ -7,11 +7,12 @@
 //! Smaller cliques are counted by intersecting rows, down to pairs, with AND and population count at up to 512 bits an
 //! instruction.
 //!
-//! Outside the semi-asymmetric model: unless the graph is already numbered by descending degree, the algorithm works on a
-//! copy of half its lists. Work: O(m s^(k-2)), divided by up to 512, where s is the longest list of earlier neighbours.
-//! Memory: the copy, at one id per edge plus 16 bytes and four ids per vertex; rows of hubs, at most 64 MiB; per thread, an
-//! id per vertex and up to m/4 bytes, of which s² / 8 are used. Reads: every list twice; in place, the lists of vertices
-//! beyond the hubs once more per later neighbour. The result does not depend on threads.
+//! Outside the semi-asymmetric model: unless the graph is already numbered by descending degree, the algorithm works on
+//! a copy of half its lists. State: a count per worker. Work: O(m s^(k-2)), divided by up to 512, where s is the
+//! longest list of earlier neighbours. Memory: the copy, at one id per edge plus 16 bytes and four ids per vertex; rows
+//! of hubs, at most 64 MiB; per thread, an id per vertex and up to m/4 bytes, of which s² / 8 are used. Reads: every
+//! list twice; in place, the lists of vertices beyond the hubs once more per later neighbour. The result does not
+//! depend on threads.
 //!
 //! [1] J. Shi, L. Dhulipala, J. Shun, "Parallel Clique Counting and Peeling Algorithms", ACDA 2021.
 
@@ -21,7 +22,7 @@ use super::triangles::{hub_bytes_max, num_hubs};
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{
     BitLine, EarlierNeighbours, HubAdjacency, InPlaceLists, LINE_BITS, Oriented, OrientedOptions, VectorLoop,
-    clear_word, full_degree, set_bit, with_vectors,
+    clear_word, full_degree, need_in_edges, set_bit, with_vectors,
 };
 
 /// Options of [`cliques`].
@@ -74,11 +75,7 @@ pub fn cliques<G: Lists>(graph: &G, run: &Run, options: &CliquesOptions) -> Resu
     if options.k == 0 {
         return Err(Stop::Unsuitable("k is 0, but a clique has at least one vertex".to_owned()).into());
     }
-    if !graph.has(Direction::In) {
-        let what =
-            "a clique count of a directed graph needs in-edges: import it with in-edges, or as undirected";
-        return Err(Stop::Unsuitable(what.to_owned()).into());
-    }
+    need_in_edges(graph, "clique count")?;
     run.begin("clique count", estimate(Shape::of(graph), run.threads()).memory_bytes)?;
     run.round(graph.num_vertices())?;
     let hubs = num_hubs(graph, run, hub_bytes_max(Shape::of(graph)))?;

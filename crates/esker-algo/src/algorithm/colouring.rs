@@ -27,8 +27,8 @@ use esker_graph::{
 use super::kcore;
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{
-    CounterRng, Value, VertexArray, VertexValues, both_ways, concat, edge_sum, is_small, num_entries,
-    scan_neighbours,
+    CounterRng, Value, VertexArray, VertexValues, concat, edge_sum, is_small, need_in_edges,
+    neighbourhood_directions, num_entries, scan_neighbours,
 };
 
 /// The order in which vertices are coloured.
@@ -123,13 +123,15 @@ const PURPOSE: u64 = 0x636f_6c6f;
 const CHUNK: usize = 64;
 
 fn first_fit<G: Graph>(graph: &G, run: &Run, options: &ColouringOptions) -> Result<Colouring, G::Error> {
-    let ways = both_ways(graph)?;
-    let mut colours = assign(graph, run, ways, count_earlier_by_order(graph, run, ways, options)?)?;
+    need_in_edges(graph, "colouring")?;
+    let directions = neighbourhood_directions(graph);
+    let mut colours =
+        assign(graph, run, directions, count_earlier_by_order(graph, run, directions, options)?)?;
     for _ in 1..options.passes.get() {
         // Vertices of one colour are not adjacent, so each needs at most one more colour than there are colours before its own.
-        let again = count_earlier(graph, run, ways, &colours)?;
+        let again = count_earlier(graph, run, directions, &colours)?;
         drop(colours);
-        colours = assign(graph, run, ways, again)?;
+        colours = assign(graph, run, directions, again)?;
     }
     let colours = colours.into_vec();
     let count = colours.iter().max().map_or(0, |&most| most as usize + 1);
@@ -140,7 +142,7 @@ fn first_fit<G: Graph>(graph: &G, run: &Run, options: &ColouringOptions) -> Resu
 fn assign<G: Graph>(
     graph: &G,
     run: &Run,
-    ways: &'static [Direction],
+    directions: &'static [Direction],
     words: VertexArray,
 ) -> Result<VertexArray, G::Error> {
     let n = graph.num_vertices();
@@ -148,22 +150,28 @@ fn assign<G: Graph>(
     let mut ready = matching_vertices(run, n, |v| words.get(v) == WAITS)?;
     while !ready.is_empty() {
         run.round(ready.len())?;
-        let colours = FirstFit { graph, ways, words: &words };
-        let found = if is_small(graph, run, ways, &ready) {
+        let colours = FirstFit { graph, directions, words: &words };
+        let found = if is_small(graph, run, directions, &ready) {
             scan_neighbours(
                 graph,
                 run.alone(),
-                ways,
+                directions,
                 Select::List(&ready),
                 &AssignColours::<G, true>(colours),
             )?
         } else {
-            scan_neighbours(graph, run, ways, Select::List(&ready), &AssignColours::<G, false>(colours))?
+            scan_neighbours(
+                graph,
+                run,
+                directions,
+                Select::List(&ready),
+                &AssignColours::<G, false>(colours),
+            )?
         };
         ready.retain(|&v| words.get(v) == WAITS);
         if !ready.is_empty() {
             let masks = masks.get_or_insert_with(|| VertexValues::filled(run, n, 0));
-            assign_from_pieces(graph, run, ways, &words, masks, ready)?;
+            assign_from_pieces(graph, run, directions, &words, masks, ready)?;
         }
         ready = concat(found.into_iter().map(|worker| worker.ready));
     }
@@ -187,31 +195,31 @@ fn matching_vertices(
 fn count_earlier_by_order<G: Graph>(
     graph: &G,
     run: &Run,
-    ways: &'static [Direction],
+    directions: &'static [Direction],
     options: &ColouringOptions,
 ) -> Result<VertexArray, G::Error> {
     let n = graph.num_vertices();
-    let degree = |v: usize| num_entries(graph, ways, vertex(v)) as u64;
+    let degree = |v: usize| num_entries(graph, directions, vertex(v)) as u64;
     let rng = CounterRng::new(run.seed(), PURPOSE);
     let random = |v: usize, bits: u32| rng.at(v as u64) >> (u64::BITS - bits);
     let part = |v: usize, bits: u32| if options.ties == Ties::Random { random(v, bits) } else { 0 };
     match options.order {
         ColouringOrder::LargestLogFirst => {
             let key = |v| (degree(v) + 1).next_power_of_two().ilog2() << 26 | part(v, 26) as u32;
-            count_earlier(graph, run, ways, &VertexValues::from_fn(run, n, key))
+            count_earlier(graph, run, directions, &VertexValues::from_fn(run, n, key))
         }
         ColouringOrder::LargestFirst => {
             let key = |v| degree(v).min(u64::from(u32::MAX)) << 32 | part(v, 32);
-            count_earlier(graph, run, ways, &VertexValues::from_fn(run, n, key))
+            count_earlier(graph, run, directions, &VertexValues::from_fn(run, n, key))
         }
         ColouringOrder::Random => {
-            count_earlier(graph, run, ways, &VertexValues::from_fn(run, n, |v| random(v, 32) as u32))
+            count_earlier(graph, run, directions, &VertexValues::from_fn(run, n, |v| random(v, 32) as u32))
         }
         ColouringOrder::SmallestLast => {
             let last = kcore::peel(graph, run)?.order;
             let keys = VertexArray::filled(run, n, 0);
             last.into_iter().enumerate().for_each(|(place, v)| keys.set(v, vertex(place)));
-            count_earlier(graph, run, ways, &keys)
+            count_earlier(graph, run, directions, &keys)
         }
     }
 }
@@ -220,10 +228,10 @@ fn count_earlier_by_order<G: Graph>(
 fn count_earlier<K: Value, G: Graph>(
     graph: &G,
     run: &Run,
-    ways: &'static [Direction],
+    directions: &'static [Direction],
     keys: &VertexValues<K>,
 ) -> Result<VertexArray, G::Error> {
-    let degree = |v| num_entries(graph, ways, vertex(v));
+    let degree = |v| num_entries(graph, directions, vertex(v));
     let most = (0..keys.len()).map(degree).max().unwrap_or(0) as u64;
     if most >= u64::from(WAITS) {
         let message =
@@ -231,7 +239,7 @@ fn count_earlier<K: Value, G: Graph>(
         return Err(Stop::Unsuitable(message).into());
     }
     let words = VertexArray::from_fn(run, keys.len(), |v| if degree(v) == 0 { 0 } else { WAITS });
-    edge_sum(graph, run, ways, Select::All, &words, |v, targets, _| {
+    edge_sum(graph, run, directions, Select::All, &words, |v, targets, _| {
         let own = keys.get(v);
         let before = |&u: &VertexId| {
             let key = keys.get(u);
@@ -245,7 +253,7 @@ fn count_earlier<K: Value, G: Graph>(
 #[derive(Clone, Copy)]
 struct FirstFit<'a, G> {
     graph: &'a G,
-    ways: &'static [Direction],
+    directions: &'static [Direction],
     words: &'a VertexArray,
 }
 
@@ -291,7 +299,7 @@ impl<W: Weight, G: Graph, const ALONE: bool> Visitor<W> for AssignColours<'_, G,
 
     #[inline(always)]
     fn visit(&self, worker: &mut ColouringWorker, v: VertexId, piece: Piece<'_, W>) -> Flow {
-        let FirstFit { graph, ways, words } = self.0;
+        let FirstFit { graph, directions, words } = self.0;
         if worker.v != v {
             worker.begin(v);
         }
@@ -323,7 +331,7 @@ impl<W: Weight, G: Graph, const ALONE: bool> Visitor<W> for AssignColours<'_, G,
                 }
             }
         }
-        if worker.seen == num_entries(graph, ways, v) {
+        if worker.seen == num_entries(graph, directions, v) {
             words.set(v, worker.free());
             worker.v = NONE;
         }
@@ -335,7 +343,7 @@ impl<W: Weight, G: Graph, const ALONE: bool> Visitor<W> for AssignColours<'_, G,
 fn assign_from_pieces<G: Graph>(
     graph: &G,
     run: &Run,
-    ways: &[Direction],
+    directions: &[Direction],
     words: &VertexArray,
     masks: &VertexValues<u64>,
     mut vertices: Vec<VertexId>,
@@ -343,7 +351,7 @@ fn assign_from_pieces<G: Graph>(
     let mut first = 0;
     while !vertices.is_empty() {
         run.check()?;
-        scan_neighbours(graph, run, ways, Select::List(&vertices), &MarkTaken { words, masks, first })?;
+        scan_neighbours(graph, run, directions, Select::List(&vertices), &MarkTaken { words, masks, first })?;
         vertices.retain(|&v| {
             let taken = masks.get(v);
             masks.set(v, 0);

@@ -6,8 +6,9 @@
 //! If it has more than n / 8 edges all the same, the graph is decomposed again at half the rate; after several attempts
 //! the clusters are linked by union-find, which builds nothing.
 //!
-//! Memory: that of a decomposition, then at most 8 bytes and three ids per vertex for the graphs of all levels together.
-//! Reads: those of the decompositions, and every list once more per decomposition.
+//! State: the cluster of each vertex, named by its centre. Memory: that of a decomposition, then at most 8 bytes and
+//! three ids per vertex for the graphs of all levels together. Reads: those of the decompositions, and every list once
+//! more per decomposition.
 //!
 //! [1] J. Shun, L. Dhulipala, G. Blelloch, "A Simple and Practical Linear-Work Parallel Algorithm for Connectivity",
 //!     SPAA 2014.

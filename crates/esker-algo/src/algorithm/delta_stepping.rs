@@ -7,7 +7,7 @@
 //! are pushed from the settled vertices or pulled by the unsettled ones, whichever have fewer arcs [3]. Vertices beyond the
 //! window wait in one list.
 //!
-//! Memory and reads: see `sssp`.
+//! State: a distance per vertex, and the bins of vertices to settle. Memory and reads: see `sssp`.
 //!
 //! [1] U. Meyer, P. Sanders, "Δ-stepping: a parallelizable shortest path algorithm", Journal of Algorithms 49(1), 2003.
 //! [2] Y. Zhang et al., "Optimizing Ordered Graph Algorithms with GraphIt", CGO 2020.

@@ -10,17 +10,21 @@
 //! with it. No subgraph has more edges than the sum of these numbers over its vertices, which proves the bound [1]. So the
 //! result includes the round in which each vertex was removed.
 //!
-//! Edges count in both directions, parallel edges each; self-loops do not count. The result does not depend on threads or
-//! timing. Work: O(n + m), plus one pass per round while most edges remain. Memory per vertex: one id for degrees, 4 bytes
-//! for rounds, 4 ids for the removed and remaining vertices, and one bit. Reads: all lists once to find self-loops, then
-//! the lists of the removed or of the remaining vertices in each round.
+//! Edges count in both directions, parallel edges each; self-loops do not count. The result does not depend on threads
+//! or timing. State: the remaining degree of each vertex, and the round of its removal. Work: O(n + m), plus one pass
+//! per round while most edges remain. Memory per vertex: one id for degrees, 4 bytes for rounds, 4 ids for the removed
+//! and remaining vertices, and one bit. Reads: all lists once to find self-loops, then the lists of the removed or of
+//! the remaining vertices in each round.
 //!
 //! [1] B. Bahmani, R. Kumar, S. Vassilvitskii, "Densest Subgraph in Streaming and MapReduce", VLDB 2012.
 
 use esker_graph::{Bitmap, Graph, Run, Stop, VertexId, vertex};
 
 use crate::estimate::{Estimate, Shape};
-use crate::primitive::{PeelStep, VertexArray, VertexValues, both_ways, concat, degrees_without_loops};
+use crate::primitive::{
+    PeelStep, VertexArray, VertexValues, concat, degrees_without_loops, need_in_edges, need_positive,
+    neighbourhood_directions,
+};
 
 /// Options of [`densest`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -69,20 +73,15 @@ pub fn estimate(shape: Shape) -> Estimate {
 /// [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
 pub fn densest<G: Graph>(graph: &G, run: &Run, options: &DensestOptions) -> Result<Densest, G::Error> {
     run.begin("densest subgraph", estimate(Shape::of(graph)).memory_bytes)?;
-    if !(options.epsilon > 0.0 && options.epsilon.is_finite()) {
-        return Err(Stop::Unsuitable(format!(
-            "epsilon is {} but must be positive and finite",
-            options.epsilon
-        ))
-        .into());
-    }
+    need_positive("epsilon", options.epsilon)?;
     run.install(|| peel(graph, run, options.epsilon))
 }
 
 fn peel<G: Graph>(graph: &G, run: &Run, epsilon: f64) -> Result<Densest, G::Error> {
     let n = graph.num_vertices();
-    let ways = both_ways(graph)?;
-    let degrees = degrees_without_loops(graph, run, ways)?;
+    need_in_edges(graph, "densest subgraph")?;
+    let directions = neighbourhood_directions(graph);
+    let degrees = degrees_without_loops(graph, run, directions)?;
     let levels = VertexValues::<u32>::filled(run, n, u32::MAX);
     let removed_bits = Bitmap::new(n);
     let mut remaining = RemainingVertices::all(run, n, &degrees)?;
@@ -101,7 +100,7 @@ fn peel<G: Graph>(graph: &G, run: &Run, epsilon: f64) -> Result<Densest, G::Erro
             removed_bits.insert_alone(v);
         });
         PeelStep { removed: &removed, removed_bits: &removed_bits, remaining: &left, degrees: &degrees }
-            .lower(graph, run, ways)?;
+            .lower(graph, run, directions)?;
         removed.iter().for_each(|&v| removed_bits.set_word(v as usize / 64, 0));
         drop(removed);
         remaining = RemainingVertices::of(run, left, &degrees)?;

@@ -5,9 +5,10 @@
 //! their least vertices with least parents. [`ForestMethod::Search`] does the same with any parents, so its trees are as
 //! shallow as possible.
 //!
-//! Work: O(n + m) in practice. Memory: one id per vertex, and two ids per edge of the forest, doubled while the workers'
-//! lists are joined; by search, five ids per vertex and n/4 bytes. Reads: the first entries of every list, then the lists
-//! outside the largest component; a search reads every list once more, a deterministic one twice.
+//! State: a union-find parent per vertex. Work: O(n + m) in practice. Memory: one id per vertex, and two ids per edge
+//! of the forest, doubled while the workers' lists are joined; by search, five ids per vertex and n/4 bytes. Reads: the
+//! first entries of every list, then the lists outside the largest component; a search reads every list once more, a
+//! deterministic one twice.
 //!
 //! [1] L. Dhulipala, C. Hong, J. Shun, "ConnectIt: A Framework for Static and Incremental Parallel Graph Connectivity
 //!     Algorithms", VLDB 2020, section 3.

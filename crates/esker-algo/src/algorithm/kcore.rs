@@ -9,9 +9,9 @@
 //! Edges count in both directions, parallel edges each; self-loops do not count. Coreness never varies between runs. The
 //! order within a round varies; in a `deterministic` run it ascends.
 //!
-//! Work: O(n + m), plus O(log degree) moves per vertex. Memory per vertex: ids for coreness, order, 5 for buckets, up to 3
-//! for the changes of a round; and one bit. Reads: all lists once to find self-loops, and each list once when its vertex is
-//! removed.
+//! State: one number per vertex, first its remaining degree, then its coreness. Work: O(n + m), plus O(log degree)
+//! moves per vertex. Memory per vertex: ids for coreness, order, 5 for buckets, up to 3 for the changes of a round; and
+//! one bit. Reads: all lists once to find self-loops, and each list once when its vertex is removed.
 //!
 //! [1] L. Dhulipala, G. Blelloch, J. Shun, "Julienne: A Framework for Parallel Graph Algorithms using Work-efficient
 //!     Bucketing", SPAA 2017.
@@ -21,7 +21,8 @@ use esker_graph::{Bitmap, Direction, Flow, Graph, Piece, Run, Select, VertexId, 
 
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{
-    Buckets, Layout, Order, VertexArray, both_ways, concat, degrees_without_loops, is_small, scan_neighbours,
+    Buckets, Layout, Order, VertexArray, concat, degrees_without_loops, is_small, need_in_edges,
+    neighbourhood_directions, scan_neighbours,
 };
 
 /// Base-2 logarithm of the number of open buckets. Few, because most degrees fall far before their bucket's turn.
@@ -69,9 +70,10 @@ pub fn kcore<G: Graph>(graph: &G, run: &Run) -> Result<KCore, G::Error> {
 /// The decomposition, within a run that has begun.
 pub(super) fn peel<G: Graph>(graph: &G, run: &Run) -> Result<KCore, G::Error> {
     let n = graph.num_vertices();
-    let ways = both_ways(graph)?;
+    need_in_edges(graph, "k-core")?;
+    let directions = neighbourhood_directions(graph);
     // The remaining degree, then the coreness, of each vertex.
-    let left = degrees_without_loops(graph, run, ways)?;
+    let left = degrees_without_loops(graph, run, directions)?;
     let peeled = Bitmap::new(n);
     let priority = |v: VertexId| (!peeled.get(v)).then(|| u64::from(left.get(v)));
     let mut buckets = Buckets::<BITS>::new(run, n, Order::Increasing, priority)?;
@@ -88,7 +90,7 @@ pub(super) fn peel<G: Graph>(graph: &G, run: &Run) -> Result<KCore, G::Error> {
             order.extend_from_slice(&level);
             level.iter().for_each(|&v| peeled.insert_alone(v));
             let state = CoreRound { left: &left, k: k_max, layout: buckets.layout(), moved: &moved };
-            let (next, changed) = state.round(graph, run, ways, &level)?;
+            let (next, changed) = state.round(graph, run, directions, &level)?;
             changed.iter().for_each(|&v| moved.set_word(v as usize / 64, 0));
             buckets.insert(run, &changed, priority)?;
             level = next;
@@ -119,14 +121,14 @@ impl CoreRound<'_> {
         self,
         graph: &G,
         run: &Run,
-        ways: &[Direction],
+        directions: &[Direction],
         level: &[VertexId],
     ) -> Result<(Vec<VertexId>, Vec<VertexId>), G::Error> {
         let select = Select::List(level);
-        let found = if is_small(graph, run, ways, level) {
-            scan_neighbours(graph, run.alone(), ways, select, &LowerDegrees::<true>(self))?
+        let found = if is_small(graph, run, directions, level) {
+            scan_neighbours(graph, run.alone(), directions, select, &LowerDegrees::<true>(self))?
         } else {
-            scan_neighbours(graph, run, ways, select, &LowerDegrees::<false>(self))?
+            scan_neighbours(graph, run, directions, select, &LowerDegrees::<false>(self))?
         };
         let (next, moved): (Vec<_>, Vec<_>) =
             found.into_iter().map(|found| (found.next, found.moved)).unzip();

@@ -5,11 +5,12 @@
 //! by `d(d-1)`; 0 if `d < 2`. In an undirected graph an edge counts for both orders of its ends. Self-loops and parallel
 //! edges are ignored.
 //!
-//! Each triangle is found once, as in `triangles`, and credits its three corners: with 1, or in a directed graph with the
-//! number of edges (1 or 2) between the other two. Work: O(m^1.5) in degree order. Memory: 8 bytes per vertex for counts
-//! and 8 for coefficients; what `triangles` takes; per thread, 8 bytes per hub; for a directed graph, twice the hub rows and
-//! marks, and one byte per edge. Reads: as `triangles`, and every list once more. Counts are integers, so the result does
-//! not depend on threads.
+//! Each triangle is found once, as in `triangles`, and credits its three corners: with 1, or in a directed graph with
+//! the number of edges (1 or 2) between the other two. State: an integer count per vertex; each worker counts hubs by
+//! itself. Work: O(m^1.5) in degree order. Memory: 8 bytes per vertex for counts and 8 for coefficients; what
+//! `triangles` takes; per thread, 8 bytes per hub; for a directed graph, twice the hub rows and marks, and one byte per
+//! edge. Reads: as `triangles`, and every list once more. Counts are integers, so the result does not depend on
+//! threads.
 //!
 //! [1] A. Iosup et al., "The LDBC Graphalytics Benchmark", arXiv:2011.15028, section 2.3.6.
 

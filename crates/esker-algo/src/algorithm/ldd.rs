@@ -9,8 +9,9 @@
 //! Searches that meet at a vertex race for it. A `deterministic` run gives it the least possible parent, by reading the
 //! lists once more. Which vertices start searches, and the round in which a vertex is reached, never vary.
 //!
-//! Work: O(n + m). Memory per vertex: one id for clusters, at most two for frontiers and vertices about to start, two more
-//! with trees or in a deterministic run. Reads per round, as in breadth-first search: the lists of the frontier, or those of
+//! State: the centre of each vertex, `NONE` until it is reached; with trees, also its parent and round. Work: O(n + m).
+//! Memory per vertex: one id for clusters, at most two for frontiers and vertices about to start, two more with trees
+//! or in a deterministic run. Reads per round, as in breadth-first search: the lists of the frontier, or those of
 //! unreached vertices up to the first neighbour in it.
 //!
 //! [1] G. Miller, R. Peng, S. C. Xu, "Parallel Graph Decompositions Using Random Shifts", SPAA 2013.

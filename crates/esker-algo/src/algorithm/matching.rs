@@ -11,9 +11,10 @@
 //! again only when the neighbour that it waited for is matched. Sage extracts edges in phases for this; here nothing is
 //! extracted. The result does not depend on threads; a `deterministic` run uses this method.
 //!
-//! Work: O(n + m). Memory: claims, one id per vertex; priorities, six ids and 8 bytes per vertex plus the filter (m/32 words
-//! and 4 words per vertex). Reads: claims, every list at most once per class of degrees; priorities, every list, and its
-//! remaining edges again each time its vertex chooses again.
+//! State: the mate of each vertex, `NONE` while it is free; by priorities, also its best edge. Work: O(n + m). Memory:
+//! claims, one id per vertex; priorities, six ids and 8 bytes per vertex plus the filter (m/32 words and 4 words per
+//! vertex). Reads: claims, every list at most once per class of degrees; priorities, every list, and its remaining
+//! edges again each time its vertex chooses again.
 //!
 //! [1] R. Karp, M. Sipser, "Maximum Matchings in Sparse Random Graphs", FOCS 1981.
 //! [2] G. Blelloch, J. Fineman, J. Shun, "Greedy Sequential Maximal Independent Set and Matching Are Parallel on Average",

@@ -25,7 +25,8 @@ use esker_graph::{
 
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{
-    CounterRng, VertexArray, VertexValues, both_ways, filter_list, is_small, num_entries, scan_neighbours,
+    CounterRng, VertexArray, VertexValues, filter_list, is_small, need_in_edges, neighbourhood_directions,
+    num_entries, scan_neighbours,
 };
 
 /// The order of the greedy method.
@@ -84,20 +85,21 @@ const OUT: u8 = 254;
 
 fn decide<G: Graph>(graph: &G, run: &Run, options: &MisOptions) -> Result<Mis, G::Error> {
     let n = graph.num_vertices();
-    let ways = both_ways(graph)?;
+    need_in_edges(graph, "maximal independent set")?;
+    let directions = neighbourhood_directions(graph);
     let states =
-        VertexValues::from_fn(run, n, |v| match (num_entries(graph, ways, vertex(v)), options.order) {
+        VertexValues::from_fn(run, n, |v| match (num_entries(graph, directions, vertex(v)), options.order) {
             (0, _) => IN,
             (degree, MisOrder::ByDegree) => class(degree),
             (_, MisOrder::Random) => 0,
         });
     let blockers = VertexArray::filled(run, n, NONE);
     let rng = CounterRng::new(run.seed(), PURPOSE);
-    let scan = ScanUndecided { graph, ways, rng, states: &states, blockers: &blockers };
+    let scan = ScanUndecided { graph, directions, rng, states: &states, blockers: &blockers };
     run.round(n)?;
-    scan_neighbours(graph, run, ways, Select::All, &scan)?;
+    scan_neighbours(graph, run, directions, Select::All, &scan)?;
     drop(scan.join_unblocked(run, n, vertex)?);
-    scan_neighbours(graph, run, ways, Select::All, &MarkOut(&states))?;
+    scan_neighbours(graph, run, directions, Select::All, &MarkOut(&states))?;
     let mut undecided = filter_list(run, n, vertex, |v| states.get(v) < OUT)?;
     while !undecided.is_empty() {
         run.round(undecided.len())?;
@@ -105,12 +107,12 @@ fn decide<G: Graph>(graph: &G, run: &Run, options: &MisOptions) -> Result<Mis, G
         let freed =
             filter_list(run, undecided.len(), |i| undecided[i], |v| states.get(blockers.get(v)) == OUT)?;
         freed.iter().for_each(|&v| blockers.set(v, NONE));
-        let small = is_small(graph, run, ways, &freed);
+        let small = is_small(graph, run, directions, &freed);
         let by = if small { run.alone() } else { run };
-        scan_neighbours(graph, by, ways, Select::List(&freed), &scan)?;
+        scan_neighbours(graph, by, directions, Select::List(&freed), &scan)?;
         let joined = scan.join_unblocked(by, freed.len(), |i| freed[i])?;
         drop(freed);
-        scan_neighbours(graph, by, ways, Select::List(&joined), &MarkOut(&states))?;
+        scan_neighbours(graph, by, directions, Select::List(&joined), &MarkOut(&states))?;
         undecided = filter_list(run, undecided.len(), |i| undecided[i], |v| states.get(v) < OUT)?;
     }
     drop((undecided, blockers));
@@ -131,7 +133,7 @@ fn class(degree: usize) -> u8 {
 
 struct ScanUndecided<'a, G> {
     graph: &'a G,
-    ways: &'static [Direction],
+    directions: &'static [Direction],
     /// Random numbers that break ties.
     rng: CounterRng,
     states: &'a VertexValues<u8>,
@@ -214,7 +216,7 @@ impl<W: Weight, G: Graph> Visitor<W> for ScanUndecided<'_, G> {
             }
         }
         // A vertex that saw its whole list at once is in now, without waiting for the end of the round.
-        if self.ways.len() == 1 && piece.targets.len() == self.graph.degree(Direction::Out, v) {
+        if self.directions.len() == 1 && piece.targets.len() == self.graph.degree(Direction::Out, v) {
             self.states.set(v, IN);
         }
         Flow::More

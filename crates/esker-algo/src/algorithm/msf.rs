@@ -6,9 +6,10 @@
 //! with no edge out of its component is finished; and one component, in most graphs the giant one, selects nothing, since
 //! the other components meet its edges.
 //!
-//! Work: O(m log n) at worst. Memory: four ids and 8 bytes per vertex, n/8 bytes, and two ids and a weight per edge of the
-//! forest, twice. Reads: every list with its weights in the first round; later, the lists of vertices whose lightest edge
-//! came to be inside a component.
+//! State: a union-find parent per vertex, its lightest edge out of its component, and the best edge of each component.
+//! Work: O(m log n) at worst. Memory: four ids and 8 bytes per vertex, n/8 bytes, and two ids and a weight per edge of
+//! the forest, twice. Reads: every list with its weights in the first round; later, the lists of vertices whose
+//! lightest edge came to be inside a component.
 //!
 //! [1] O. Borůvka, "O jistém problému minimálním", 1926; the parallel form: S. Chung, A. Condon, "Parallel implementation
 //!     of Borůvka's minimum spanning tree algorithm", IPPS 1996.
@@ -74,7 +75,10 @@ fn find<G: Graph<Weight: Ranked>>(graph: &G, run: &Run) -> Result<Msf<G::Weight>
             FindLightest { search: &search, single: run.rounds() == 1, not_a_number: AtomicBool::new(false) };
         graph.scan(run, Direction::Out, select, &finder)?;
         if finder.not_a_number.into_inner() {
-            return Err(Stop::Unsuitable("a weight is not a number".to_owned()).into());
+            return Err(Stop::Unsuitable(
+                "cannot compute a minimum spanning forest: a weight is not a number".to_owned(),
+            )
+            .into());
         }
         let selected = search.select_edges(run, skip)?;
         if selected.iter().all(Vec::is_empty) {

@@ -10,9 +10,10 @@
 //! The first two steps use all threads, the third at most two: a graph with many components of medium size takes the time of
 //! a good serial algorithm. Without in-edges the third step does everything on one thread.
 //!
-//! Work: O(n + m). Memory: at most 6 ids and two bytes per vertex, and n/4 bytes. Reads: every list at most twice in each
-//! direction, plus random reads of the lists that forward-backward searches reach; Tarjan's step reads a list again after
-//! each new vertex found in it. The result does not depend on threads.
+//! State: the label of each vertex's component, `NONE` until it is known. Work: O(n + m). Memory: at most 6 ids and two
+//! bytes per vertex, and n/4 bytes. Reads: every list at most twice in each direction, plus random reads of the lists
+//! that forward-backward searches reach; Tarjan's step reads a list again after each new vertex found in it. The result
+//! does not depend on threads.
 //!
 //! [1] G. Slota, S. Rajamanickam, K. Madduri, "BFS and Coloring-Based Parallel Algorithms for Strongly Connected
 //!     Components and Related Problems", IPDPS 2014.

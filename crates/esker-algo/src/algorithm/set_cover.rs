@@ -12,9 +12,10 @@
 //! the minimum number of sets. A repeated element counts once; if its repetitions come in different pieces, a set may be
 //! chosen one step late.
 //!
-//! Priorities come from the seed, so if lists come whole the cover does not depend on threads. Work: expected O(m) per look
-//! at a set, O(log) looks. Memory per vertex: ids for counts, wins, owners, 5 for buckets, 3 for lists of a round; and two
-//! bits. Reads per round: up to four times the lists of the sets in the bucket.
+//! Priorities come from the seed, so if lists come whole the cover does not depend on threads. State: the uncovered
+//! elements of each set, and the owner of each element. Work: expected O(m) per look at a set, O(log) looks. Memory per
+//! vertex: ids for counts, wins, owners, 5 for buckets, 3 for lists of a round; and two bits. Reads per round: up to
+//! four times the lists of the sets in the bucket.
 //!
 //! [1] G. Blelloch, R. Peng, K. Tangwongsan, "Linear-Work Greedy Parallel Approximate Set Cover and Variants", SPAA 2011.
 //! [2] L. Dhulipala, G. Blelloch, J. Shun, "Julienne: A Framework for Parallel Graph Algorithms using Work-efficient
@@ -25,7 +26,7 @@ use esker_graph::{
 };
 
 use crate::estimate::{Estimate, Shape};
-use crate::primitive::{Buckets, CounterRng, Order, VertexArray, is_small};
+use crate::primitive::{Buckets, CounterRng, Order, VertexArray, is_small, need_positive};
 
 /// Options of [`set_cover`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -78,13 +79,7 @@ pub fn estimate(shape: Shape) -> Estimate {
 /// cancellation.
 pub fn set_cover<G: Graph>(graph: &G, run: &Run, options: &SetCoverOptions) -> Result<SetCover, G::Error> {
     run.begin("set cover", estimate(Shape::of(graph)).memory_bytes)?;
-    if !(options.epsilon > 0.0 && options.epsilon.is_finite()) {
-        return Err(Stop::Unsuitable(format!(
-            "epsilon is {} but must be positive and finite",
-            options.epsilon
-        ))
-        .into());
-    }
+    need_positive("epsilon", options.epsilon)?;
     run.install(|| choose(graph, run, options.epsilon))
 }
 

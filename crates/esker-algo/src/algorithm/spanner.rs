@@ -5,9 +5,10 @@
 //! k = log2(n), as in Sage, O(n). If every vertex is at most r edges from its centre, the ends of an edge of the graph are
 //! at most 4r + 1 edges apart in the spanner.
 //!
-//! Work: O(n + m), plus sorting the pairs of clusters. Memory: that of the decomposition with trees; 16 bytes (32 with 64-bit
-//! ids) per pair of clusters and worker, twice; two ids per edge of the spanner. Reads: those of the decomposition, and the
-//! lists outside the largest cluster once more. Which edges are found depends on timing, except in a `deterministic` run.
+//! State: the cluster and parent of each vertex, and the edges between clusters. Work: O(n + m), plus sorting the pairs
+//! of clusters. Memory: that of the decomposition with trees; 16 bytes (32 with 64-bit ids) per pair of clusters and
+//! worker, twice; two ids per edge of the spanner. Reads: those of the decomposition, and the lists outside the largest
+//! cluster once more. Which edges are found depends on timing, except in a `deterministic` run.
 //!
 //! [1] G. Miller, R. Peng, A. Vladu, S. C. Xu, "Improved Parallel Algorithms for Spanners and Hopsets", SPAA 2015.
 

@@ -16,6 +16,7 @@ use super::delta_stepping::{BINS, DeltaStepping, Fault};
 use super::relaxation::tight_tree;
 use crate::estimate::{Estimate, Shape};
 use crate::lengths::Length;
+use crate::primitive::{need_positive, need_source};
 
 /// Options of [`sssp`].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -68,11 +69,7 @@ where
 {
     let n = graph.num_vertices();
     run.begin("shortest paths", estimate(Shape::of(graph), options).memory_bytes)?;
-    if source as usize >= n {
-        return Err(
-            Stop::Unsuitable(format!("source {source} is not a vertex: the graph has {n} vertices")).into()
-        );
-    }
+    need_source(source, n)?;
     if <G::Weight as Length>::UNIT {
         return hops(graph, run, source, options);
     }
@@ -90,9 +87,9 @@ where
 {
     let n = graph.num_vertices();
     let delta = match options.delta {
-        Some(delta) if delta > 0.0 && delta.is_finite() => delta,
         Some(delta) => {
-            return Err(Stop::Unsuitable(format!("delta is {delta} but must be positive and finite")).into());
+            need_positive("delta", delta)?;
+            delta
         }
         None => default_delta(graph, run)?,
     };
@@ -107,7 +104,10 @@ where
                 Fault::None => wide.answer(run),
                 Fault::Negative => return Err(negative().into()),
                 Fault::Overflow => {
-                    return Err(Stop::Unsuitable("a distance does not fit in 63 bits".to_owned()).into());
+                    return Err(Stop::Unsuitable(
+                        "cannot compute shortest paths: a distance does not fit in 63 bits".to_owned(),
+                    )
+                    .into());
                 }
             }
         }

@@ -5,12 +5,13 @@
 //! there, two long lists are intersected by AND and population count at up to 512 bits an instruction, and short ones by
 //! single loads. Other lists are probed against a bit set of the neighbours of `v`.
 //!
-//! The cost depends on the order of the vertices. By descending degree, lists of earlier neighbours have at most sqrt(2m)
-//! entries [2]. An undirected graph in a suitable order is read in place; otherwise (see `VertexOrder`) the algorithm works
-//! on a copy. Work: O(m^1.5) in degree order, divided by up to 512. Memory: rows of at most 64 MiB and at most the size of
-//! the lists; per thread, n/8 bytes and one id per neighbour; for a copy, one id per edge plus 16 bytes and four ids per
-//! vertex. Reads: in place, every list once for its own vertex, and lists beyond the hubs once more per later neighbour;
-//! with a copy, every list twice. The result does not depend on threads.
+//! The cost depends on the order of the vertices. By descending degree, lists of earlier neighbours have at most
+//! sqrt(2m) entries [2]. An undirected graph in a suitable order is read in place; otherwise (see `VertexOrder`) the
+//! algorithm works on a copy. State: a count and a scratch bit set per worker. Work: O(m^1.5) in degree order, divided
+//! by up to 512. Memory: rows of at most 64 MiB and at most the size of the lists; per thread, n/8 bytes and one id per
+//! neighbour; for a copy, one id per edge plus 16 bytes and four ids per vertex. Reads: in place, every list once for
+//! its own vertex, and lists beyond the hubs once more per later neighbour; with a copy, every list twice. The result
+//! does not depend on threads.
 //!
 //! [1] M. Latapy, "Main-memory triangle computations for very large (sparse (power-law)) graphs", TCS 407, 2008.
 //! [2] T. Schank, D. Wagner, "Finding, counting and listing all triangles in large graphs", WEA 2005.
@@ -20,7 +21,7 @@ use esker_graph::{Lists, Run, Stop, VertexId, vertex};
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{
     BitLine, EarlierNeighbours, HubAdjacency, InPlaceLists, Oriented, OrientedOptions, VectorLoop, bit,
-    clear_word, full_degree, renumbering_pays, set_bit, with_vectors,
+    clear_word, full_degree, need_in_edges, renumbering_pays, set_bit, with_vectors,
 };
 
 /// The order of vertices for algorithms that intersect lists.
@@ -140,12 +141,7 @@ pub(super) fn begin<G: Lists>(
     what: &str,
     memory_bytes: impl Fn(bool) -> u64,
 ) -> Result<bool, G::Error> {
-    if !graph.has(esker_graph::Direction::In) {
-        return Err(Stop::Unsuitable(format!(
-            "{what} of a directed graph needs in-edges: import it with in-edges, or as undirected"
-        ))
-        .into());
-    }
+    need_in_edges(graph, what)?;
     let wanted = match order {
         VertexOrder::Auto => renumbering_pays(graph)?,
         VertexOrder::Given => false,

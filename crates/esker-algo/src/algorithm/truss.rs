@@ -7,9 +7,9 @@
 //! lowers the support of the other two edges of each of its triangles. If two edges of a triangle are removed together, the
 //! one with the lesser number lowers the third.
 //!
-//! Outside the semi-asymmetric model: the result alone takes three ids per edge. Work: O(m^1.5 log n). Memory: 13 ids and
-//! one byte per edge, 24 bytes and seven ids per vertex, and three ids per vertex and thread. Reads: every list twice. The
-//! result does not depend on threads.
+//! Outside the semi-asymmetric model: the result alone takes three ids per edge. State: the support of each edge, with
+//! two flag bits for removed edges. Work: O(m^1.5 log n). Memory: 13 ids and one byte per edge, 24 bytes and seven ids
+//! per vertex, and three ids per vertex and thread. Reads: every list twice. The result does not depend on threads.
 //!
 //! [1] H. Kabir, K. Madduri, "Shared-Memory Graph Truss Decomposition", HiPC 2017.
 
@@ -17,7 +17,7 @@ use esker_graph::{Direction, Lists, NONE, Run, Stop, VertexId, vertex};
 
 use super::truss_peeling::{EDGES_END, TrussEdges};
 use crate::estimate::{Estimate, Shape};
-use crate::primitive::{EarlierNeighbours, Oriented, OrientedOptions, VertexArray};
+use crate::primitive::{EarlierNeighbours, Oriented, OrientedOptions, VertexArray, need_in_edges};
 
 /// A truss decomposition.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,10 +52,7 @@ pub fn estimate(shape: Shape, threads: usize) -> Estimate {
 /// [`Stop::Unsuitable`] for a directed graph without in-edges, or with 32-bit ids for 2^31 edges or more;
 /// [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
 pub fn truss<G: Lists>(graph: &G, run: &Run) -> Result<Truss, G::Error> {
-    if !graph.has(Direction::In) {
-        let what = "a truss decomposition of a directed graph needs in-edges: import it with in-edges, or as undirected";
-        return Err(Stop::Unsuitable(what.to_owned()).into());
-    }
+    need_in_edges(graph, "truss decomposition")?;
     let edges_max = if graph.is_directed() { graph.num_arcs() } else { graph.num_arcs().div_ceil(2) };
     if edges_max >= u64::from(EDGES_END) {
         let what = format!(

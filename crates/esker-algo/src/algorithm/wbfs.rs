@@ -4,9 +4,10 @@
 //! and the rest wait in an overflow. A vertex leaves its bucket once, unless edges of length 0 lead within the bucket, so
 //! each list is read once. Best for small integer lengths; for others, `sssp` uses wider buckets.
 //!
-//! Lengths of 32-bit integers are added in 32 bits, and again in 64 if that overflows. Distances do not depend on threads or
-//! timing. Work: O(n + m), in one round per distance that occurs. Memory per vertex: 4 to 8 bytes for distances, 8 for the
-//! result, 5 ids for buckets, 3 ids for rounds, and one bit. Reads: the list of each reached vertex once.
+//! Lengths of 32-bit integers are added in 32 bits, and again in 64 if that overflows. Distances do not depend on
+//! threads or timing. State: a distance per vertex, which is also its bucket. Work: O(n + m), in one round per distance
+//! that occurs. Memory per vertex: 4 to 8 bytes for distances, 8 for the result, 5 ids for buckets, 3 ids for rounds,
+//! and one bit. Reads: the list of each reached vertex once.
 //!
 //! [1] L. Dhulipala, G. Blelloch, J. Shun, "Julienne: A Framework for Parallel Graph Algorithms using Work-efficient
 //!     Bucketing", SPAA 2017.
@@ -19,7 +20,7 @@ use super::relaxation::{BucketRule, LabelRule, Relaxation, tight_tree};
 use super::sssp::{Sssp, SsspOptions, sssp};
 use crate::estimate::{Estimate, Shape};
 use crate::lengths::{Length, Reach};
-use crate::primitive::{Buckets, VertexValues};
+use crate::primitive::{Buckets, VertexValues, need_source};
 
 /// Options of [`wbfs`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -61,11 +62,7 @@ where
         let message = "weighted breadth-first search needs integer lengths: use sssp for these weights";
         return Err(Stop::Unsuitable(message.to_owned()).into());
     }
-    if source as usize >= n {
-        return Err(
-            Stop::Unsuitable(format!("source {source} is not a vertex: the graph has {n} vertices")).into()
-        );
-    }
+    need_source(source, n)?;
     if <G::Weight as Length>::UNIT {
         return sssp(graph, run, source, &SsspOptions { delta: None, parents: options.parents });
     }

@@ -5,10 +5,11 @@
 //! when it is taken out, so each list is read once. Only the leading bit of a width and the nine bits after it select a
 //! bucket; a bucket that holds several widths is relaxed until it converges.
 //!
-//! A width is one of the weights, so nothing overflows, and widths do not depend on threads or timing. Work: by buckets,
-//! O(n + m) and one round per width; by rounds, O(n m) at worst. Memory per vertex: one weight for widths, up to 2.25 ids for
-//! frontiers; 5 ids for buckets. Reads: by buckets, the list of each reached vertex once, or a few times if buckets hold
-//! several widths; by rounds, the lists of vertices whose width changed.
+//! A width is one of the weights, so nothing overflows, and widths do not depend on threads or timing. State: a width
+//! per vertex in reversed order, so that relaxation lowers it. Work: by buckets, O(n + m) and one round per width; by
+//! rounds, O(n m) at worst. Memory per vertex: one weight for widths, up to 2.25 ids for frontiers; 5 ids for buckets.
+//! Reads: by buckets, the list of each reached vertex once, or a few times if buckets hold several widths; by rounds,
+//! the lists of vertices whose width changed.
 //!
 //! [1] L. Dhulipala et al., "Sage: Parallel Semi-Asymmetric Graph Algorithms for NVRAMs", VLDB 2020.
 
@@ -19,7 +20,7 @@ use rayon::prelude::*;
 
 use super::relaxation::{BucketRule, LabelRule, Relaxation, tight_tree};
 use crate::estimate::{Estimate, Shape};
-use crate::primitive::{Buckets, VertexValues};
+use crate::primitive::{Buckets, VertexValues, need_source};
 use crate::widths::Width;
 
 /// How widest paths are found.
@@ -89,11 +90,7 @@ where
 {
     let n = graph.num_vertices();
     run.begin("widest paths", estimate(Shape::of(graph), options).memory_bytes)?;
-    if source as usize >= n {
-        return Err(
-            Stop::Unsuitable(format!("source {source} is not a vertex: the graph has {n} vertices")).into()
-        );
-    }
+    need_source(source, n)?;
     run.install(|| search(graph, run, source, options))
 }
 

@@ -89,7 +89,10 @@ fn blocks(lists: &[Vec<VertexId>]) -> Vec<Vec<(VertexId, VertexId)>> {
                 low[parent] = low[parent].min(low[v]);
                 if low[v] >= found[parent] {
                     let tree_edge = (vertex(parent), vertex(v));
-                    let first = edges.iter().rposition(|&edge| edge == tree_edge).expect("it was pushed");
+                    let first = edges
+                        .iter()
+                        .rposition(|&edge| edge == tree_edge)
+                        .expect("the tree edge is on the stack");
                     blocks.push(edges.split_off(first));
                 }
             }

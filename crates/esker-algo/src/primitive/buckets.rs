@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn vertices_come_in_order_however_they_move() {
+    fn buckets_come_in_order_while_priorities_change() {
         for seed in 0..20 {
             for order in [Order::Increasing, Order::Decreasing] {
                 for spread in [0, 3, 9, 30, 63] {

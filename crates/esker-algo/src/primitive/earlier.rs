@@ -10,6 +10,7 @@ use esker_graph::{Direction, Lists, Run, Stop, VertexId, vertex};
 use rayon::prelude::*;
 
 use super::array::VertexValues;
+use super::neighbours::neighbourhood_directions;
 
 /// Earlier neighbours of each vertex in the undirected simple graph that underlies a graph.
 pub(crate) trait EarlierNeighbours: Sync {
@@ -184,11 +185,6 @@ fn ranks(run: &Run, order: &[VertexId]) -> Result<VertexValues<VertexId>, Stop> 
     Ok(rank)
 }
 
-/// The directions whose lists together are a neighbourhood.
-fn directions<G: Lists>(graph: &G) -> &'static [Direction] {
-    if graph.is_directed() { &[Direction::Out, Direction::In] } else { &[Direction::Out] }
-}
-
 /// The number of earlier neighbours of each vertex, repetitions included, followed by a zero.
 fn count<G: Lists>(graph: &G, run: &Run, renumbering: &Renumbering<'_>) -> Result<Vec<u64>, G::Error> {
     let n = graph.num_vertices();
@@ -201,7 +197,7 @@ fn count<G: Lists>(graph: &G, run: &Run, renumbering: &Renumbering<'_>) -> Resul
             for v in range.map(vertex) {
                 run.check()?;
                 let mut count = 0;
-                for &direction in directions(graph) {
+                for &direction in neighbourhood_directions(graph) {
                     count += graph.with_list(direction, renumbering.original(v), |list, _| {
                         list.iter().filter(|&&u| renumbering.renumbered(u) < v).count() as u64
                     })?;
@@ -238,9 +234,9 @@ fn split_units<'a>(
         let marked = entries.min(mutual.len());
         units.push(Mutex::new(CopyUnit {
             first,
-            lens: lens.split_off_mut(..end - first).expect("the end is within"),
-            targets: targets.split_off_mut(..entries).expect("as many were counted"),
-            mutual: mutual.split_off_mut(..marked).expect("as many were counted"),
+            lens: lens.split_off_mut(..end - first).expect("the range ends within the array"),
+            targets: targets.split_off_mut(..entries).expect("the array has the counted size"),
+            mutual: mutual.split_off_mut(..marked).expect("the array has the counted size"),
         }));
         first = end;
     }

@@ -23,11 +23,12 @@ const SPARSE_COST: u64 = 4;
 pub(crate) fn degrees_without_loops<G: Graph>(
     graph: &G,
     run: &Run,
-    ways: &[Direction],
+    directions: &[Direction],
 ) -> Result<VertexArray, G::Error> {
-    let degrees =
-        VertexArray::from_fn(run, graph.num_vertices(), |v| num_entries(graph, ways, vertex(v)) as VertexId);
-    edge_sum(graph, run, ways, Select::All, &degrees, |v, targets, _| {
+    let degrees = VertexArray::from_fn(run, graph.num_vertices(), |v| {
+        num_entries(graph, directions, vertex(v)) as VertexId
+    });
+    edge_sum(graph, run, directions, Select::All, &degrees, |v, targets, _| {
         targets.iter().map(|&u| VertexId::from(u == v)).sum::<VertexId>().wrapping_neg()
     })?;
     Ok(degrees)
@@ -50,16 +51,21 @@ impl PeelStep<'_> {
     ///
     /// # Errors
     /// As [`Graph::scan`].
-    pub(crate) fn lower<G: Graph>(&self, graph: &G, run: &Run, ways: &[Direction]) -> Result<(), G::Error> {
+    pub(crate) fn lower<G: Graph>(
+        &self,
+        graph: &G,
+        run: &Run,
+        directions: &[Direction],
+    ) -> Result<(), G::Error> {
         let entries =
-            |list: &[VertexId]| list.iter().map(|&v| num_entries(graph, ways, v) as u64).sum::<u64>();
+            |list: &[VertexId]| list.iter().map(|&v| num_entries(graph, directions, v) as u64).sum::<u64>();
         if entries(self.remaining) < SPARSE_COST.saturating_mul(entries(self.removed)) {
-            edge_sum(graph, run, ways, Select::List(self.remaining), self.degrees, |_, targets, _| {
+            edge_sum(graph, run, directions, Select::List(self.remaining), self.degrees, |_, targets, _| {
                 let removed = targets.iter().map(|&u| VertexId::from(self.removed_bits.get(u)));
                 removed.sum::<VertexId>().wrapping_neg()
             })?;
         } else {
-            scan_neighbours(graph, run, ways, Select::List(self.removed), &LowerSparsely(self))?;
+            scan_neighbours(graph, run, directions, Select::List(self.removed), &LowerSparsely(self))?;
         }
         Ok(())
     }

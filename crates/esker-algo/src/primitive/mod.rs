@@ -1,5 +1,6 @@
 //! Building blocks of the algorithms: arrays shared by threads, frontiers, and maps over vertices and edges.
 
+mod requirements;
 mod array;
 mod flows;
 mod frontier;
@@ -8,13 +9,12 @@ mod edge_map;
 mod reach;
 mod vectors;
 mod mode;
+mod neighbours;
 mod earlier;
 mod hubs;
 mod random;
-mod undirected;
 mod union_find;
 mod rank;
-mod neighbours;
 mod reduce;
 mod buckets;
 mod histogram;
@@ -34,12 +34,14 @@ pub use frontier::Frontier;
 pub(crate) use histogram::{PeelStep, degrees_without_loops};
 pub(crate) use hubs::{BitLine, HubAdjacency, LINE_BITS, bit, clear_word, set_bit};
 pub(crate) use mode::ModeCounter;
-pub(crate) use neighbours::{both_ways, concat, filter_list, is_small, num_entries, scan_neighbours};
+pub(crate) use neighbours::{
+    concat, filter_list, is_small, neighbourhood_directions, num_entries, scan_neighbours,
+};
 pub(crate) use random::CounterRng;
 pub use rank::Ranked;
 pub(crate) use reach::reach;
 pub use reduce::edge_sum;
-pub(crate) use undirected::need_undirected;
+pub(crate) use requirements::{need_in_edges, need_positive, need_source, need_undirected};
 pub(crate) use union_find::{UnionFind, frequent};
 pub(crate) use vectors::{VectorLoop, with_vectors};
 pub use vertex_map::{each_vertex, vertex_count, vertex_filter, vertex_map};

@@ -8,27 +8,15 @@ use esker_graph::{Direction, Graph, Run, Select, Stop, VertexId, Visitor};
 /// Scans of fewer entries stay on the calling thread: they take tens of microseconds.
 const ALONE_ENTRIES_MAX: usize = 1 << 13;
 
-/// The directions whose lists make up a neighbourhood.
-///
-/// # Errors
-/// [`Stop::Unsuitable`] if the graph is directed and stored without in-lists.
-pub(crate) fn both_ways<G: Graph>(graph: &G) -> Result<&'static [Direction], Stop> {
-    if !graph.is_directed() {
-        Ok(&[Direction::Out])
-    } else if graph.has(Direction::In) {
-        Ok(&[Direction::Out, Direction::In])
-    } else {
-        Err(Stop::Unsuitable(
-            "this algorithm needs the in-edges of a directed graph: import it with in-edges, or as undirected"
-                .to_owned(),
-        ))
-    }
+/// The directions whose lists make up a neighbourhood. A directed graph must have its in-lists.
+pub(crate) fn neighbourhood_directions<G: Graph>(graph: &G) -> &'static [Direction] {
+    if graph.is_directed() { &[Direction::Out, Direction::In] } else { &[Direction::Out] }
 }
 
 /// The number of entries in the neighbourhood of `v`. Parallel edges each count; a self-loop counts once per list.
 #[inline(always)]
-pub(crate) fn num_entries<G: Graph>(graph: &G, ways: &[Direction], v: VertexId) -> usize {
-    ways.iter().map(|&way| graph.degree(way, v)).sum()
+pub(crate) fn num_entries<G: Graph>(graph: &G, directions: &[Direction], v: VertexId) -> usize {
+    directions.iter().map(|&direction| graph.degree(direction, v)).sum()
 }
 
 /// Scans the neighbourhoods of the selected vertices, one direction after the other, and returns all workers' states.
@@ -38,25 +26,25 @@ pub(crate) fn num_entries<G: Graph>(graph: &G, ways: &[Direction], v: VertexId) 
 pub(crate) fn scan_neighbours<G: Graph, V: Visitor<G::Weight>>(
     graph: &G,
     run: &Run,
-    ways: &[Direction],
+    directions: &[Direction],
     select: Select<'_>,
     visitor: &V,
 ) -> Result<Vec<V::State>, G::Error> {
     let mut states = Vec::new();
-    for &way in ways {
-        states.extend(graph.scan(run, way, select, visitor)?);
+    for &direction in directions {
+        states.extend(graph.scan(run, direction, select, visitor)?);
     }
     Ok(states)
 }
 
 /// Whether one thread can process the neighbourhoods of `list` before another would wake up. Always true for a run
 /// with one thread. Takes O(1) for long lists.
-pub(crate) fn is_small<G: Graph>(graph: &G, run: &Run, ways: &[Direction], list: &[VertexId]) -> bool {
+pub(crate) fn is_small<G: Graph>(graph: &G, run: &Run, directions: &[Direction], list: &[VertexId]) -> bool {
     let mut entries = list.len();
     run.threads() == 1
         || entries <= ALONE_ENTRIES_MAX
             && list.iter().all(|&v| {
-                entries += num_entries(graph, ways, v);
+                entries += num_entries(graph, directions, v);
                 entries <= ALONE_ENTRIES_MAX
             })
 }

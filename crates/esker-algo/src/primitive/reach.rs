@@ -63,7 +63,7 @@ pub(crate) fn reach<G: Lists>(
             left.extend_from_slice(&open[unit * UNIT_LEN..open.len().min((unit + 1) * UNIT_LEN)]);
             let mut entries = 0;
             while left.len() > kept && entries < UNIT_ENTRIES {
-                let v = left.pop().expect("there are more than were kept");
+                let v = left.pop().expect("the list is longer than `kept`");
                 follow(v, left)?;
                 entries += graph.degree(direction, v) + 1;
             }

@@ -8,7 +8,7 @@ use esker_graph::{Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor,
 use super::array::{Value, VertexValues};
 use super::neighbours::scan_neighbours;
 
-/// Adds `part(v, targets, weights)` of each piece to the value of each selected vertex `v`, for all lists in `ways`.
+/// Adds `part(v, targets, weights)` of each piece to the value of each selected vertex `v`, for all lists in `directions`.
 /// Integer sums do not depend on how lists are divided into pieces; floating-point sums do, unless each list comes whole.
 ///
 /// # Errors
@@ -16,12 +16,12 @@ use super::neighbours::scan_neighbours;
 pub fn edge_sum<G: Graph, T: Value>(
     graph: &G,
     run: &Run,
-    ways: &[Direction],
+    directions: &[Direction],
     select: Select<'_>,
     sums: &VertexValues<T>,
     part: impl Fn(VertexId, &[VertexId], &[G::Weight]) -> T + Sync,
 ) -> Result<(), G::Error> {
-    scan_neighbours(graph, run, ways, select, &EdgeSum { sums, part })?;
+    scan_neighbours(graph, run, directions, select, &EdgeSum { sums, part })?;
     Ok(())
 }
 

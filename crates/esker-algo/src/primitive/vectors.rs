@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn every_level_counts_alike() {
+    fn every_instruction_set_gives_the_same_count() {
         let words = |seed: u64| -> Vec<u64> {
             (0..77).map(|i| (seed + i).wrapping_mul(seed << 32 | 0x9e37)).collect()
         };

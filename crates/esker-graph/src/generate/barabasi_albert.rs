@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_edge_made_alone_equals_the_one_in_the_array_of_all_ends() {
+    fn an_edge_computed_alone_equals_the_one_in_the_array_of_all_ends() {
         let edges = BarabasiAlbert { num_vertices: 500, degree: 3 }.prepare(2).unwrap();
         let mut ends: Vec<u64> = Vec::new();
         for slot in 0..edges.num_edges() {
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn degrees_fall_with_the_cube() {
+    fn the_degree_distribution_falls_with_the_cube() {
         let n = 100_000;
         let edges = BarabasiAlbert { num_vertices: n, degree: 4 }.prepare(2).unwrap();
         let mut degree = vec![0u32; n as usize];
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn no_edge_comes_from_the_future() {
+    fn no_edge_leads_to_a_later_vertex() {
         let edges = BarabasiAlbert { num_vertices: 1000, degree: 2 }.prepare(3).unwrap();
         assert!((0..edges.num_edges()).all(|i| edges.edge(i).is_some_and(|(u, v)| v <= u)));
     }

@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_road_network_has_exactly_the_shares_asked_for() {
+    fn a_road_network_has_exactly_the_requested_fractions() {
         let roads = Road { rows: 50, columns: 40, removed: 0.25, diagonals: 0.1 }.prepare(1).unwrap();
         let edges = all(&roads);
         assert_eq!(edges.len() as u64, roads.num_edges());
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_stay_near_those_of_the_plane() {
+    fn lengths_are_near_euclidean_lengths() {
         let roads = Road::new(30, 30).prepare(1).unwrap();
         for slot in 0..roads.num_slots() {
             let range = if slot % 3 == 2 { 1060..1768 } else { 750..1250 };

@@ -188,7 +188,7 @@ fn ints(weights: &mut WeightColumn) -> &mut Vec<i64> {
     if !matches!(weights, WeightColumn::Int(_)) {
         *weights = WeightColumn::Int(Vec::new());
     }
-    let WeightColumn::Int(column) = weights else { unreachable!("it was just made so") };
+    let WeightColumn::Int(column) = weights else { unreachable!("the column was just created") };
     column.clear();
     column
 }
@@ -198,7 +198,7 @@ fn floats(weights: &mut WeightColumn) -> &mut Vec<f64> {
     if !matches!(weights, WeightColumn::Float(_)) {
         *weights = WeightColumn::Float(Vec::new());
     }
-    let WeightColumn::Float(column) = weights else { unreachable!("it was just made so") };
+    let WeightColumn::Float(column) = weights else { unreachable!("the column was just created") };
     column.clear();
     column
 }

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn small_ones_are_as_drawn_on_paper() {
+    fn small_graphs_have_the_expected_edges() {
         assert_eq!(all(&Path::new(4).unwrap()), [(0, 1), (1, 2), (2, 3)]);
         assert_eq!(all(&Star::new(4).unwrap()), [(0, 1), (0, 2), (0, 3)]);
         assert_eq!(all(&Complete::new(4).unwrap()), [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]);

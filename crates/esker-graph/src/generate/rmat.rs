@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn quadrants_are_hit_as_often_as_asked() {
+    fn quadrants_have_the_requested_probabilities() {
         let model =
             RMat { a: 0.4, b: 0.3, c: 0.2, permute: false, directed: true, ..RMat::kronecker(10, 100) };
         for (got, want) in quadrants(&model, 1).into_iter().zip([0.4, 0.3, 0.2, 0.1]) {

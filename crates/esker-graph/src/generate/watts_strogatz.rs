@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn the_given_share_is_rewired_never_to_the_vertex_itself() {
+    fn the_given_fraction_is_rewired_without_self_loops() {
         let edges = WattsStrogatz { num_vertices: 10_000, degree: 10, rewire: 0.3 }.prepare(1).unwrap();
         let mut far = 0;
         for (u, v) in (0..edges.num_edges()).filter_map(|i| edges.edge(i)) {

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use esker_graph::{Bitmap, Direction, Lists, Run, Select, Stop, VertexId, vertex};
 
-use super::super::undirected::need_undirected;
+use super::super::requirements::need_undirected;
 use super::blocks::{BLOCK_LEN, Blocks};
 use crate::estimate::Shape;
 
@@ -313,7 +313,7 @@ mod tests {
     use esker_graph::{Csr, Graph};
 
     #[test]
-    fn blocks_are_moved_together_once_half_are_empty() {
+    fn blocks_are_compacted_once_more_than_half_are_empty() {
         let edges: Vec<_> = (1..1000).map(|v| (0, v, ())).collect();
         let csr = Csr::undirected(1000, &edges).expect("sound edges");
         let run = Run::with_threads(2).expect("threads");
@@ -321,7 +321,7 @@ mod tests {
         let mut filter = Filter::all(&graph, &run, Sides::Out).expect("a filter");
         assert_eq!(filter.out.len(0), 16);
         filter.retain(&run, |_, v, _| v % 128 < 64).expect("filtered");
-        assert_eq!(filter.out.len(0), 16, "half of them is not yet more than half");
+        assert_eq!(filter.out.len(0), 16, "exactly half are empty, not more");
         filter.retain(&run, |_, v, _| v % 256 == 3).expect("filtered");
         assert_eq!((filter.out.len(0), filter.degree(Direction::Out, 0)), (4, 4));
         assert_eq!(filter.pick(0, 2).expect("in memory"), Some((515, ())));

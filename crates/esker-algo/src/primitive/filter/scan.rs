@@ -35,7 +35,7 @@ impl<G: Lists> Graph for Filter<'_, G> {
 
     #[inline(always)]
     fn degree(&self, direction: Direction, v: VertexId) -> usize {
-        self.blocks(direction).expect("the direction is kept").degree(v)
+        self.blocks(direction).expect("the filter covers this direction").degree(v)
     }
 
     fn scan<V: Visitor<G::Weight>>(
