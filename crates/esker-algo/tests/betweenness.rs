@@ -54,7 +54,8 @@ fn a_path_scores_as_in_networkx() {
 
 #[test]
 fn a_star_whose_leaves_are_sources_is_pulled_and_pushed() {
-    // From a leaf of one of two joined stars, levels alternate: one vertex, its hub, many, then the other star's leaves.
+    // From a leaf of one of two joined stars, levels alternate: one vertex, its hub, many, then the other star's
+    // leaves.
     let leaves = 5000;
     let edges: Vec<_> = (2..leaves).map(|v| (v % 2, v, ())).chain([(0, 1, ())]).collect();
     let csr = Csr::undirected(leaves as usize, &edges).unwrap();

@@ -1,5 +1,5 @@
-//! Large graphs, so that every loop is divided into units for several threads: with hubs, with sizes that are not multiples
-//! of 64, on more threads than processors. One thread scans the graphs of the other tests.
+//! Large graphs, so that every loop is divided into units for several threads: with hubs, with sizes that are not
+//! multiples of 64, on more threads than processors. One thread scans the graphs of the other tests.
 
 mod common;
 

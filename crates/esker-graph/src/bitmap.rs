@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::id::{VertexId, vertex};
 
-/// A set of integers in `0..len`, one bit each. All operations take `&self` and use `Relaxed` accesses; the joins between
-/// threads order them.
+/// A set of integers in `0..len`, one bit each. All operations take `&self` and use `Relaxed` accesses; the joins
+/// between threads order them.
 #[derive(Debug)]
 pub struct Bitmap {
     words: Vec<AtomicU64>,

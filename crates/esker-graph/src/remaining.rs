@@ -8,8 +8,8 @@ use crate::run::Stop;
 /// Vertices per block.
 const BLOCK: usize = 64;
 
-/// For 64 consecutive vertices: which are removed, and how many are removed before them. At sixteen bytes, a lookup touches
-/// one cache line of a table of n/4 bytes; a plain array would take 4n.
+/// For 64 consecutive vertices: which are removed, and how many are removed before them. At sixteen bytes, a lookup
+/// touches one cache line of a table of n/4 bytes; a plain array would take 4n.
 #[derive(Debug, Clone, Copy, Default)]
 struct RemovedBlock {
     removed: u64,

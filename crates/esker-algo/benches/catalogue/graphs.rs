@@ -52,8 +52,8 @@ impl Arrays {
         Self::new(offsets, targets, weights)
     }
 
-    /// Serialised form: one byte for directed, 64 bits each for arcs and vertices, 64-bit offsets, 32-bit neighbours, each
-    /// followed by its weight if there are weights.
+    /// Serialised form: one byte for directed, 64 bits each for arcs and vertices, 64-bit offsets, 32-bit neighbours,
+    /// each followed by its weight if there are weights.
     fn from_serialised(mut reader: impl Read, weighted: bool) -> Self {
         let mut directed = [0];
         reader.read_exact(&mut directed).expect("a first byte");

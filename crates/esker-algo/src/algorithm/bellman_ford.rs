@@ -1,16 +1,18 @@
 //! Bellman-Ford: shortest paths from one source over edges of any length, negative ones included, or a negative cycle.
 //!
-//! Each round relaxes the edges that leave vertices whose distance changed [1], as in Ligra and Sage, in place: a distance
-//! lowered in a round counts in the same round. If no negative cycle is reachable, distances converge within n rounds to
-//! the least fixed point, which does not depend on threads or timing. If one is reachable, they never converge. So each
-//! vertex remembers the vertex that last lowered its distance; these parents are searched for cycles from time to time
+//! Each round relaxes the edges that leave vertices whose distance changed [1], as in Ligra and Sage, in place: a
+//! distance lowered in a round counts in the same round. If no negative cycle is reachable, distances converge within n
+//! rounds to the least fixed point, which does not depend on threads or timing. If one is reachable, they never
+//! converge. So each vertex remembers the vertex that last lowered its distance; these parents are searched for cycles
+//! from time to time
 //! [2], and a cycle of negative total length is the witness. In an undirected graph, any negative edge is such a cycle.
 //!
-//! Distances are 32-bit integers for 32-bit weights, 64-bit integers for 64-bit weights or after an overflow, or doubles.
-//! With doubles, a cycle whose length is so close to zero that rounding keeps distances from converging is an error.
+//! Distances are 32-bit integers for 32-bit weights, 64-bit integers for 64-bit weights or after an overflow, or
+//! doubles. With doubles, a cycle whose length is so close to zero that rounding keeps distances from converging is an
+//! error.
 //!
-//! State: a distance per vertex, lowered by compare-and-swap; after some rounds, also a parent. Work: O(n m) at worst, a
-//! few times m on random graphs. Memory in bytes per vertex: 8 for distances, one id for parents, up to 2.25 ids for
+//! State: a distance per vertex, lowered by compare-and-swap; after some rounds, also a parent. Work: O(n m) at worst,
+//! a few times m on random graphs. Memory in bytes per vertex: 8 for distances, one id for parents, up to 2.25 ids for
 //! frontiers, 1.25 ids for a cycle search. Reads per round: the lists of vertices whose distance changed.
 //!
 //! [1] J. Shun, G. Blelloch, "Ligra: A Lightweight Graph Processing Framework for Shared Memory", PPoPP 2013.
@@ -58,33 +60,13 @@ pub struct BellmanFord<W: Length> {
     pub rounds: usize,
 }
 
-/// Memory is an upper bound; reads are typical for random graphs.
+/// Estimates memory and reads. Memory is an upper bound; reads are typical for random graphs.
 pub fn estimate(shape: Shape, options: &BellmanFordOptions) -> Estimate {
     let id_bytes = size_of::<VertexId>() as u64;
     Estimate {
         memory_bytes: shape.num_vertices * (8 + 4 * id_bytes) + shape.num_vertices.div_ceil(64) * 8 * 3,
         read_bytes: shape.weighted_list_bytes() * (4 + u64::from(options.parents)),
     }
-}
-
-/// Computes the distances from `source`. Without weights, every edge has length 1.
-///
-/// # Errors
-/// [`Stop::Unsuitable`] if the source is not a vertex, a length is NaN, an integer distance does not fit in 64 bits, or
-/// rounding keeps distances from converging; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
-pub fn bellman_ford<G: Graph>(
-    graph: &G,
-    run: &Run,
-    source: VertexId,
-    options: &BellmanFordOptions,
-) -> Result<BellmanFord<G::Weight>, G::Error>
-where
-    G::Weight: Length,
-{
-    let n = graph.num_vertices();
-    run.begin("Bellman-Ford", estimate(Shape::of(graph), options).memory_bytes)?;
-    need_source(source, n)?;
-    run.install(|| search(graph, run, source, options))
 }
 
 /// Adds lengths, in numbers of type `D`.
@@ -108,48 +90,6 @@ const SEARCH_ROUND_MIN: usize = 32;
 enum Outcome<W: Length> {
     Distances(Vec<W::Distance>),
     NegativeCycle(NegativeCycle<W>),
-}
-
-fn search<G: Graph>(
-    graph: &G,
-    run: &Run,
-    source: VertexId,
-    options: &BellmanFordOptions,
-) -> Result<BellmanFord<G::Weight>, G::Error>
-where
-    G::Weight: Length,
-{
-    let narrow = settle::<<G::Weight as Length>::Signed, G>(graph, run, source, PARENTS_ROUND)?;
-    let outcome = match narrow {
-        Some(outcome) => Some(outcome),
-        None => settle::<<G::Weight as Length>::WideSigned, G>(graph, run, source, 0)?,
-    };
-    let rounds = run.rounds();
-    let distances = match outcome {
-        Some(Outcome::Distances(distances)) => distances,
-        Some(Outcome::NegativeCycle(cycle)) => {
-            let negative_cycle = Some(cycle);
-            return Ok(BellmanFord {
-                distances: Vec::new(),
-                parents: None,
-                negative_cycle,
-                reached: 0,
-                rounds,
-            });
-        }
-        None => {
-            return Err(Stop::Unsuitable(
-                "cannot compute distances: a length is not a number, a distance overflows, or rounding on a cycle of length near zero keeps distances from converging".to_owned(),
-            )
-            .into());
-        }
-    };
-    let tight = |u: VertexId, v: VertexId, edge| {
-        G::Weight::extend_signed(distances[u as usize], edge) == Some(distances[v as usize])
-    };
-    let parents = if options.parents { Some(tight_tree(graph, run, source, tight)?) } else { None };
-    let reached = distances.iter().filter(|&&d| d != <G::Weight as Length>::UNREACHED).count();
-    Ok(BellmanFord { distances, parents, negative_cycle: None, reached, rounds })
 }
 
 /// Relaxes until distances converge or a negative cycle is found; `None` if a distance overflows, a length is NaN, or
@@ -259,4 +199,66 @@ impl<W: Length> Visitor<W> for CycleEdges<'_> {
         steps.extend(edges.filter(|(u, _)| **u == next).map(|(_, &edge)| (v, edge)));
         Flow::More
     }
+}
+
+/// Computes the distances from `source`. Without weights, every edge has length 1.
+///
+/// # Errors
+/// [`Stop::Unsuitable`] if the source is not a vertex, a length is NaN, an integer distance does not fit in 64 bits, or
+/// rounding keeps distances from converging; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
+pub fn bellman_ford<G: Graph>(
+    graph: &G,
+    run: &Run,
+    source: VertexId,
+    options: &BellmanFordOptions,
+) -> Result<BellmanFord<G::Weight>, G::Error>
+where
+    G::Weight: Length,
+{
+    let n = graph.num_vertices();
+    run.begin("Bellman-Ford", estimate(Shape::of(graph), options).memory_bytes)?;
+    need_source(source, n)?;
+    run.install(|| search(graph, run, source, options))
+}
+
+fn search<G: Graph>(
+    graph: &G,
+    run: &Run,
+    source: VertexId,
+    options: &BellmanFordOptions,
+) -> Result<BellmanFord<G::Weight>, G::Error>
+where
+    G::Weight: Length,
+{
+    let narrow = settle::<<G::Weight as Length>::Signed, G>(graph, run, source, PARENTS_ROUND)?;
+    let outcome = match narrow {
+        Some(outcome) => Some(outcome),
+        None => settle::<<G::Weight as Length>::WideSigned, G>(graph, run, source, 0)?,
+    };
+    let rounds = run.rounds();
+    let distances = match outcome {
+        Some(Outcome::Distances(distances)) => distances,
+        Some(Outcome::NegativeCycle(cycle)) => {
+            let negative_cycle = Some(cycle);
+            return Ok(BellmanFord {
+                distances: Vec::new(),
+                parents: None,
+                negative_cycle,
+                reached: 0,
+                rounds,
+            });
+        }
+        None => {
+            return Err(Stop::Unsuitable(
+                "cannot compute distances: a length is not a number, a distance overflows, or rounding on a cycle of length near zero keeps distances from converging".to_owned(),
+            )
+            .into());
+        }
+    };
+    let tight = |u: VertexId, v: VertexId, edge| {
+        G::Weight::extend_signed(distances[u as usize], edge) == Some(distances[v as usize])
+    };
+    let parents = if options.parents { Some(tight_tree(graph, run, source, tight)?) } else { None };
+    let reached = distances.iter().filter(|&&d| d != <G::Weight as Length>::UNREACHED).count();
+    Ok(BellmanFord { distances, parents, negative_cycle: None, reached, rounds })
 }

@@ -1,16 +1,17 @@
 //! Betweenness centrality: the number of shortest paths between other vertices that pass through each vertex.
 //!
-//! Brandes' algorithm [1] from some or all sources. The forward pass is a breadth-first search that counts shortest paths
-//! and pushes or pulls as `edge_map` does. The backward pass goes level by level from the farthest, and each vertex adds up
-//! the dependencies of its successors: either it pulls along its out-edges, or the successors push along their in-edges,
-//! whichever level has fewer arcs. The contributions of the current level are in an array that is zero elsewhere, so both
-//! sums run over whole lists without a test per edge. Parallel edges count as separate paths; self-loops have no effect.
+//! Brandes' algorithm [1] from some or all sources. The forward pass is a breadth-first search that counts shortest
+//! paths and pushes or pulls as `edge_map` does. The backward pass goes level by level from the farthest, and each
+//! vertex adds up the dependencies of its successors: either it pulls along its out-edges, or the successors push along
+//! their in-edges, whichever level has fewer arcs. The contributions of the current level are in an array that is zero
+//! elsewhere, so both sums run over whole lists without a test per edge. Parallel edges count as separate paths;
+//! self-loops have no effect.
 //!
 //! Pulled sums follow the order of the list. Pushed path counts are integers, exact up to 2^53. Pushed dependencies are
 //! added in the order in which threads arrive, so a `deterministic` run does not push them.
 //!
-//! Work: O(n + m) per source. Memory per vertex: 32 bytes (path counts, dependencies, contributions, scores) and up to four
-//! ids for levels. Reads per source: the lists of reached vertices about once forward and at most once backward.
+//! Work: O(n + m) per source. Memory per vertex: 32 bytes (path counts, dependencies, contributions, scores) and up to
+//! four ids for levels. Reads per source: the lists of reached vertices about once forward and at most once backward.
 //!
 //! [1] U. Brandes, "A Faster Algorithm for Betweenness Centrality", Journal of Mathematical Sociology 25(2), 2001.
 
@@ -72,7 +73,7 @@ pub struct Betweenness {
     pub rounds: usize,
 }
 
-/// Memory and reads are upper bounds.
+/// Estimates memory and reads; both are upper bounds.
 pub fn estimate(shape: Shape, options: &BetweennessOptions) -> Estimate {
     let sources = match &options.sources {
         Sources::All => shape.num_vertices,
@@ -86,45 +87,6 @@ pub fn estimate(shape: Shape, options: &BetweennessOptions) -> Estimate {
         memory_bytes: shape.num_vertices * 32 + levels + sources * id_bytes,
         read_bytes: shape.list_bytes().saturating_mul(2 * sources),
     }
-}
-
-/// Computes the scores.
-///
-/// # Errors
-/// [`Stop::Unsuitable`] if a source is not a vertex, or more than 10^308 shortest paths lead to a vertex;
-/// [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
-pub fn betweenness<G: Graph>(
-    graph: &G,
-    run: &Run,
-    options: &BetweennessOptions,
-) -> Result<Betweenness, G::Error> {
-    let n = graph.num_vertices();
-    run.begin("betweenness", estimate(Shape::of(graph), options).memory_bytes)?;
-    let sources = resolve(n, run.seed(), &options.sources)?;
-    run.install(|| sum_dependencies(graph, run, sources, options.scale))
-}
-
-fn sum_dependencies<G: Graph>(
-    graph: &G,
-    run: &Run,
-    sources: Vec<VertexId>,
-    scale: Scale,
-) -> Result<Betweenness, G::Error> {
-    let n = graph.num_vertices();
-    let mut brandes = Brandes {
-        paths: VertexValues::filled(run, n, 0.0),
-        contribution: VertexValues::filled(run, n, 0.0),
-        dependency: VertexValues::filled(run, n, 0.0),
-        scores: VertexValues::filled(run, n, 0.0),
-        visited: Bitmap::new(n),
-    };
-    for &source in &sources {
-        let levels = brandes.forward(graph, run, source)?;
-        brandes.backward(graph, run, levels)?;
-    }
-    let factor = factor(n, graph.is_directed(), sources.len(), scale);
-    each_vertex(run, n, |v| brandes.scores.set(v, brandes.scores.get(v) * factor))?;
-    Ok(Betweenness { scores: brandes.scores.into_vec(), sources, rounds: run.rounds() })
 }
 
 /// The list of sources.
@@ -172,6 +134,7 @@ pub fn factor(n: usize, directed: bool, sources: usize, scale: Scale) -> f64 {
     }
 }
 
+/// The arrays of Brandes' algorithm.
 struct Brandes {
     /// Number of shortest paths from the source to each vertex.
     paths: VertexValues<f64>,
@@ -210,8 +173,8 @@ impl Brandes {
         Ok(levels)
     }
 
-    /// Adds up dependencies from the last level to the second, then resets the arrays. Takes O(vertices and arcs reached
-    /// + n/64).
+    /// Adds up dependencies from the last level to the second, then resets the arrays. Takes O(vertices and arcs
+    /// reached + n/64).
     fn backward<G: Graph>(&mut self, graph: &G, run: &Run, mut levels: Levels) -> Result<(), G::Error> {
         let mut last = levels.pop(graph);
         while let Some(far) = last {
@@ -359,8 +322,8 @@ impl<W: Weight> Visitor<W> for PullDependencies<'_> {
     }
 }
 
-/// Each vertex of a level pushes its contribution to its predecessors. Other reached neighbours also receive it, which does
-/// no harm: they are on the same or a later level, whose dependencies are complete.
+/// Each vertex of a level pushes its contribution to its predecessors. Other reached neighbours also receive it, which
+/// does no harm: they are on the same or a later level, whose dependencies are complete.
 struct PushDependencies<'a>(&'a Brandes);
 
 impl<W: Weight> Visitor<W> for PushDependencies<'_> {
@@ -378,4 +341,43 @@ impl<W: Weight> Visitor<W> for PushDependencies<'_> {
         }
         Flow::More
     }
+}
+
+/// Computes the scores.
+///
+/// # Errors
+/// [`Stop::Unsuitable`] if a source is not a vertex, or more than 10^308 shortest paths lead to a vertex;
+/// [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
+pub fn betweenness<G: Graph>(
+    graph: &G,
+    run: &Run,
+    options: &BetweennessOptions,
+) -> Result<Betweenness, G::Error> {
+    let n = graph.num_vertices();
+    run.begin("betweenness", estimate(Shape::of(graph), options).memory_bytes)?;
+    let sources = resolve(n, run.seed(), &options.sources)?;
+    run.install(|| sum_dependencies(graph, run, sources, options.scale))
+}
+
+fn sum_dependencies<G: Graph>(
+    graph: &G,
+    run: &Run,
+    sources: Vec<VertexId>,
+    scale: Scale,
+) -> Result<Betweenness, G::Error> {
+    let n = graph.num_vertices();
+    let mut brandes = Brandes {
+        paths: VertexValues::filled(run, n, 0.0),
+        contribution: VertexValues::filled(run, n, 0.0),
+        dependency: VertexValues::filled(run, n, 0.0),
+        scores: VertexValues::filled(run, n, 0.0),
+        visited: Bitmap::new(n),
+    };
+    for &source in &sources {
+        let levels = brandes.forward(graph, run, source)?;
+        brandes.backward(graph, run, levels)?;
+    }
+    let factor = factor(n, graph.is_directed(), sources.len(), scale);
+    each_vertex(run, n, |v| brandes.scores.set(v, brandes.scores.get(v) * factor))?;
+    Ok(Betweenness { scores: brandes.scores.into_vec(), sources, rounds: run.rounds() })
 }

@@ -1,8 +1,9 @@
 //! Breadth-first search: a parent and a depth for every vertex reachable from the sources.
 //!
-//! Direction-optimising [1]: `edge_map` pushes along out-edges while the frontier is small and pulls along in-edges once
-//! many of the remaining arcs leave it. Threads race to claim a vertex, so which vertex of the previous level becomes its
-//! parent may vary between runs. A `deterministic` run picks the least, by reading the lists once more. Depths never vary.
+//! Direction-optimising [1]: `edge_map` pushes along out-edges while the frontier is small and pulls along in-edges
+//! once many of the remaining arcs leave it. Threads race to claim a vertex, so which vertex of the previous level
+//! becomes its parent may vary between runs. A `deterministic` run picks the least, by reading the lists once more.
+//! Depths never vary.
 //!
 //! State: a parent per vertex, `NONE` until it is reached; depths likewise. Work: O(n + m). Memory per vertex: one id
 //! for parents, one for depths, up to 1.25 for frontiers. Reads per round: push, the lists of the frontier; pull, the
@@ -43,7 +44,7 @@ pub struct Bfs {
     pub rounds: usize,
 }
 
-/// Reads are an upper bound.
+/// Estimates memory and reads. Reads are an upper bound.
 pub fn estimate(shape: Shape, options: &BfsOptions, deterministic: bool) -> Estimate {
     let ids = 2 + u64::from(options.depths || deterministic);
     let id_bytes = size_of::<VertexId>() as u64;
@@ -52,53 +53,6 @@ pub fn estimate(shape: Shape, options: &BfsOptions, deterministic: bool) -> Esti
         memory_bytes: shape.num_vertices * (ids * id_bytes) + shape.num_vertices.div_ceil(64) * 8 * 2,
         read_bytes: shape.list_bytes() * lists,
     }
-}
-
-/// Searches from `sources` along out-edges.
-///
-/// # Errors
-/// [`Stop::Unsuitable`] if a source is not a vertex; [`Stop::OverBudget`]; the first list that cannot be read;
-/// cancellation.
-pub fn bfs<G: Graph>(
-    graph: &G,
-    run: &Run,
-    sources: &[VertexId],
-    options: &BfsOptions,
-) -> Result<Bfs, G::Error> {
-    run.begin("breadth-first search", estimate(Shape::of(graph), options, run.deterministic()).memory_bytes)?;
-    run.install(|| search(graph, run, sources, options))
-}
-
-fn search<G: Graph>(
-    graph: &G,
-    run: &Run,
-    sources: &[VertexId],
-    options: &BfsOptions,
-) -> Result<Bfs, G::Error> {
-    let n = graph.num_vertices();
-    let parents = VertexArray::filled(run, n, NONE);
-    let depths = (options.depths || run.deterministic()).then(|| VertexArray::filled(run, n, NONE));
-    let mut frontier = Frontier::from_list(graph, start(n, sources, &parents, depths.as_ref())?);
-    let (mut reached, mut arcs, mut depth) = (0, 0, 0);
-    while !frontier.is_empty() {
-        run.round(frontier.len())?;
-        reached += frontier.len();
-        let way = Way::choose(graph, &frontier, graph.num_arcs() - arcs);
-        arcs += frontier.arcs();
-        depth += 1;
-        let set = SetParentAndDepth { parents: &parents, depths: depths.as_ref(), depth };
-        frontier = edge_map_way(graph, run, way, &frontier, &set)?;
-    }
-    if let (true, Some(depths)) = (run.deterministic(), &depths) {
-        least_parents(graph, run, &parents, depths)?;
-    }
-    Ok(Bfs {
-        parents: parents.into_vec(),
-        depths: depths.filter(|_| options.depths).map(VertexArray::into_vec),
-        reached,
-        arcs,
-        rounds: run.rounds(),
-    })
 }
 
 /// Marks the sources as reached and returns each once.
@@ -121,6 +75,7 @@ fn start(
     Ok(list)
 }
 
+/// Gives an unreached vertex its parent and depth.
 struct SetParentAndDepth<'a> {
     parents: &'a VertexArray,
     depths: Option<&'a VertexArray>,
@@ -170,6 +125,7 @@ fn least_parents<G: Graph>(
     Ok(())
 }
 
+/// Lowers each parent to the least neighbour of the previous level.
 struct LeastParents<'a> {
     direction: Direction,
     parents: &'a VertexArray,
@@ -202,4 +158,51 @@ impl<W: Weight> Visitor<W> for LeastParents<'_> {
         }
         Flow::More
     }
+}
+
+/// Searches from `sources` along out-edges.
+///
+/// # Errors
+/// [`Stop::Unsuitable`] if a source is not a vertex; [`Stop::OverBudget`]; the first list that cannot be read;
+/// cancellation.
+pub fn bfs<G: Graph>(
+    graph: &G,
+    run: &Run,
+    sources: &[VertexId],
+    options: &BfsOptions,
+) -> Result<Bfs, G::Error> {
+    run.begin("breadth-first search", estimate(Shape::of(graph), options, run.deterministic()).memory_bytes)?;
+    run.install(|| search(graph, run, sources, options))
+}
+
+fn search<G: Graph>(
+    graph: &G,
+    run: &Run,
+    sources: &[VertexId],
+    options: &BfsOptions,
+) -> Result<Bfs, G::Error> {
+    let n = graph.num_vertices();
+    let parents = VertexArray::filled(run, n, NONE);
+    let depths = (options.depths || run.deterministic()).then(|| VertexArray::filled(run, n, NONE));
+    let mut frontier = Frontier::from_list(graph, start(n, sources, &parents, depths.as_ref())?);
+    let (mut reached, mut arcs, mut depth) = (0, 0, 0);
+    while !frontier.is_empty() {
+        run.round(frontier.len())?;
+        reached += frontier.len();
+        let way = Way::choose(graph, &frontier, graph.num_arcs() - arcs);
+        arcs += frontier.arcs();
+        depth += 1;
+        let set = SetParentAndDepth { parents: &parents, depths: depths.as_ref(), depth };
+        frontier = edge_map_way(graph, run, way, &frontier, &set)?;
+    }
+    if let (true, Some(depths)) = (run.deterministic(), &depths) {
+        least_parents(graph, run, &parents, depths)?;
+    }
+    Ok(Bfs {
+        parents: parents.into_vec(),
+        depths: depths.filter(|_| options.depths).map(VertexArray::into_vec),
+        reached,
+        arcs,
+        rounds: run.rounds(),
+    })
 }

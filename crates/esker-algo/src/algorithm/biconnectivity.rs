@@ -1,22 +1,23 @@
 //! Biconnectivity: the blocks, articulation points and bridges of an undirected graph.
 //!
-//! Two edges are in the same block if a simple cycle contains both. An articulation point is a vertex in several blocks:
-//! removing it disconnects its component. A bridge is a block of one edge. Self-loops are in no block; parallel edges count
-//! as one edge.
+//! Two edges are in the same block if a simple cycle contains both. An articulation point is a vertex in several
+//! blocks: removing it disconnects its component. A bridge is a block of one edge. Self-loops are in no block; parallel
+//! edges count as one edge.
 //!
 //! Tarjan and Vishkin's algorithm [1] on breadth-first search trees, after GBBS and [2]. The vertices of a tree are
-//! numbered in preorder. The edge from `v` up to its parent `p` is a *fence* if no edge leads from the subtree of `v` to a
-//! vertex outside the subtree of `p`; the least and the greatest preorder number adjacent to the subtree of `v` decide this.
-//! Without the fences, each connected component is a block without its *head*, the block's vertex nearest to the root. (In
-//! a breadth-first tree no edge leads from a vertex to an ancestor other than its parent, so no other edges need removal.)
+//! numbered in preorder. The edge from `v` up to its parent `p` is a *fence* if no edge leads from the subtree of `v`
+//! to a vertex outside the subtree of `p`; the least and the greatest preorder number adjacent to the subtree of `v`
+//! decide this. Without the fences, each connected component is a block without its *head*, the block's vertex nearest
+//! to the root. (In a breadth-first tree no edge leads from a vertex to an ancestor other than its parent, so no other
+//! edges need removal.)
 //!
 //! Sage removes the fences with a filter; here each vertex stores its own fence, which takes less than a bit per edge.
 //! Connectivity starts with the tree edges and a few entries of each list, so only the vertices outside the largest set
 //! have their whole lists read.
 //!
 //! Work: O(n + m). Memory: at most 10 ids per vertex and n/4 bytes. Reads: every list at most twice for components and
-//! search, once for the neighbours' numbers, and the lists outside the largest set once more. The result does not depend
-//! on threads: each tree is rooted at the least vertex of its component.
+//! search, once for the neighbours' numbers, and the lists outside the largest set once more. The result does not
+//! depend on threads: each tree is rooted at the least vertex of its component.
 //!
 //! [1] R. Tarjan, U. Vishkin, "An Efficient Parallel Biconnectivity Algorithm", SIAM J. Computing 14, 1985.
 //! [2] X. Dong, L. Wang, Y. Gu, Y. Sun, "Provably Fast and Space-Efficient Parallel Biconnectivity", PPoPP 2023.
@@ -32,10 +33,11 @@ use crate::primitive::{BfsForest, UnionFind, VertexArray, each_vertex, need_undi
 /// The blocks of a graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Biconnectivity {
-    /// For each vertex, the block that connects it to the least vertex of its component, named by the least vertex of the
-    /// block other than its head. [`NONE`] for the least vertex of each component.
+    /// For each vertex, the block that connects it to the least vertex of its component, named by the least vertex of
+    /// the block other than its head. [`NONE`] for the least vertex of each component.
     pub blocks: Vec<VertexId>,
-    /// At the name of each block, its head: the only vertex of the block that `blocks` does not list. [`NONE`] elsewhere.
+    /// At the name of each block, its head: the only vertex of the block that `blocks` does not list. [`NONE`]
+    /// elsewhere.
     pub heads: Vec<VertexId>,
     /// Number of blocks.
     pub count: usize,
@@ -58,44 +60,13 @@ impl Biconnectivity {
     }
 }
 
-/// Memory and reads are upper bounds.
+/// Estimates memory and reads; both are upper bounds.
 pub fn estimate(shape: Shape) -> Estimate {
     let n = shape.num_vertices;
     Estimate {
         memory_bytes: n * 10 * size_of::<VertexId>() as u64 + n.div_ceil(64) * 8 * 2,
         read_bytes: shape.list_bytes() * 4,
     }
-}
-
-/// Finds the blocks of an undirected graph.
-///
-/// # Errors
-/// [`Stop::Unsuitable`] for a directed graph; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
-pub fn biconnectivity<G: Graph>(graph: &G, run: &Run) -> Result<Biconnectivity, G::Error> {
-    run.begin("biconnectivity", estimate(Shape::of(graph)).memory_bytes)?;
-    need_undirected(graph, "biconnectivity")?;
-    run.install(|| find(graph, run))
-}
-
-fn find<G: Graph>(graph: &G, run: &Run) -> Result<Biconnectivity, G::Error> {
-    let n = graph.num_vertices();
-    let found = unite(graph, run, &WccOptions::default())?;
-    let components = found.components;
-    let is_root = |v: &VertexId| found.labels[*v as usize] == *v && graph.degree(Direction::Out, *v) > 0;
-    let roots: Vec<VertexId> = (0..n).map(vertex).filter(is_root).collect();
-    drop(found);
-    let before = run.rounds();
-    let trees = BfsForest::search(graph, run, roots)?;
-    let levels = run.rounds() - before;
-    run.round(n)?;
-    let fences = fences(graph, run, &trees)?;
-    run.round(n)?;
-    let sets = below_heads(graph, run, &trees, &fences)?;
-    let builder = BlockBuilder { trees: &trees, fences: &fences, sets: &sets };
-    let (blocks, heads) = builder.blocks(run)?;
-    let (count, articulation_points) = builder.articulation_points(&heads);
-    let bridges = builder.bridges(run, &heads)?;
-    Ok(Biconnectivity { blocks, heads, count, articulation_points, bridges, components, levels })
 }
 
 /// For each vertex, its parent if the edge to it is a fence, else [`NONE`].
@@ -187,6 +158,7 @@ fn below_heads<G: Graph>(
     Ok(sets)
 }
 
+/// Links the ends of edges that are not fences.
 struct LinkUnfenced<'a> {
     sets: &'a UnionFind,
     fences: &'a VertexArray,
@@ -223,6 +195,7 @@ impl<W: Weight> Visitor<W> for LinkUnfenced<'_> {
     }
 }
 
+/// Derives the result from the connected components without fences.
 struct BlockBuilder<'a> {
     trees: &'a BfsForest,
     fences: &'a VertexArray,
@@ -277,4 +250,35 @@ impl BlockBuilder<'_> {
         let named = heads.iter().enumerate().map(|(v, &head)| (head, vertex(v)));
         Ok(named.filter(|&(head, v)| head != NONE && !larger.get(v)).collect())
     }
+}
+
+/// Finds the blocks of an undirected graph.
+///
+/// # Errors
+/// [`Stop::Unsuitable`] for a directed graph; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
+pub fn biconnectivity<G: Graph>(graph: &G, run: &Run) -> Result<Biconnectivity, G::Error> {
+    run.begin("biconnectivity", estimate(Shape::of(graph)).memory_bytes)?;
+    need_undirected(graph, "biconnectivity")?;
+    run.install(|| find(graph, run))
+}
+
+fn find<G: Graph>(graph: &G, run: &Run) -> Result<Biconnectivity, G::Error> {
+    let n = graph.num_vertices();
+    let found = unite(graph, run, &WccOptions::default())?;
+    let components = found.components;
+    let is_root = |v: &VertexId| found.labels[*v as usize] == *v && graph.degree(Direction::Out, *v) > 0;
+    let roots: Vec<VertexId> = (0..n).map(vertex).filter(is_root).collect();
+    drop(found);
+    let before = run.rounds();
+    let trees = BfsForest::search(graph, run, roots)?;
+    let levels = run.rounds() - before;
+    run.round(n)?;
+    let fences = fences(graph, run, &trees)?;
+    run.round(n)?;
+    let sets = below_heads(graph, run, &trees, &fences)?;
+    let builder = BlockBuilder { trees: &trees, fences: &fences, sets: &sets };
+    let (blocks, heads) = builder.blocks(run)?;
+    let (count, articulation_points) = builder.articulation_points(&heads);
+    let bridges = builder.bridges(run, &heads)?;
+    Ok(Biconnectivity { blocks, heads, count, articulation_points, bridges, components, levels })
 }

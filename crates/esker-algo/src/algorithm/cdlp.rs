@@ -1,9 +1,10 @@
 //! Community detection by label propagation, as LDBC Graphalytics defines it [1].
 //!
 //! Every vertex starts with its own label. In each iteration all vertices simultaneously take the label that is most
-//! frequent among their neighbours, the smallest one on ties; a vertex without neighbours keeps its label. In a directed
-//! graph both in- and out-neighbours count, so a neighbour with edges both ways counts twice; parallel edges and self-loops
-//! count too. Unlike other variants of label propagation [2], nothing is random, so the result is unique.
+//! frequent among their neighbours, the smallest one on ties; a vertex without neighbours keeps its label. In a
+//! directed graph both in- and out-neighbours count, so a neighbour with edges both ways counts twice; parallel edges
+//! and self-loops count too. Unlike other variants of label propagation [2], nothing is random, so the result is
+//! unique.
 //!
 //! After an iteration with few changes, the next one visits only vertices with a changed neighbour. After an iteration
 //! without changes, the rest are skipped, as they would change nothing.
@@ -17,7 +18,7 @@
 //! [2] U. Raghavan, R. Albert, S. Kumara, "Near linear time algorithm to detect community structures in large-scale
 //!     networks", Phys. Rev. E 76, 2007.
 
-use esker_graph::{Bitmap, Direction, Lists, Run, Stop, VertexId, vertex};
+use esker_graph::{Bitmap, Lists, Run, Stop, VertexId, vertex};
 use rayon::prelude::*;
 
 use crate::estimate::{Estimate, Shape};
@@ -49,7 +50,8 @@ pub struct Cdlp {
     pub converged: bool,
 }
 
-/// An upper bound for `threads` threads; `labelled` says whether initial labels are given.
+/// Estimates memory and reads on `threads` threads; both are upper bounds. `labelled` says whether initial labels are
+/// given.
 pub fn estimate(shape: Shape, options: &CdlpOptions, labelled: bool, threads: usize) -> Estimate {
     let n = shape.num_vertices;
     let id = size_of::<VertexId>() as u64;
@@ -61,50 +63,6 @@ pub fn estimate(shape: Shape, options: &CdlpOptions, labelled: bool, threads: us
             + threads as u64 * ModeCounter::memory_bytes(n),
         read_bytes: shape.list_bytes() * lists * options.iterations as u64,
     }
-}
-
-/// Propagates labels. `initial` gives one starting label per vertex, not necessarily distinct (Graphalytics: the external
-/// ids); by default a vertex starts with its id.
-///
-/// # Errors
-/// [`Stop::Unsuitable`] if the number of labels differs from the number of vertices, and for a directed graph without
-/// in-edges; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
-pub fn cdlp<G: Lists>(
-    graph: &G,
-    run: &Run,
-    initial: Option<&[u64]>,
-    options: &CdlpOptions,
-) -> Result<Cdlp, G::Error> {
-    let n = graph.num_vertices();
-    need_in_edges(graph, "label propagation")?;
-    if let Some(labels) = initial.filter(|labels| labels.len() != n) {
-        let message = format!("got {} initial labels for {n} vertices: give one per vertex", labels.len());
-        return Err(Stop::Unsuitable(message).into());
-    }
-    let estimate = estimate(Shape::of(graph), options, initial.is_some(), run.threads());
-    run.begin("label propagation", estimate.memory_bytes)?;
-    let names = initial.map(|labels| distinct(run, labels));
-    let mut current = VertexArray::from_fn(run, n, |v| match (initial, &names) {
-        (Some(labels), Some(names)) => vertex(names.partition_point(|&name| name < labels[v])),
-        _ => vertex(v),
-    });
-    let mut next = VertexArray::filled(run, n, 0);
-    let (mut active, mut converged) = (Active::All, false);
-    for _ in 0..options.iterations {
-        run.round(active.count(n))?;
-        let changed = propagate(graph, run, &active, &current, &next)?;
-        std::mem::swap(&mut current, &mut next);
-        converged = changed.vertices == 0;
-        if converged {
-            break;
-        }
-        active = changed.neighbours(graph, run, &current, &next)?;
-    }
-    drop((next, active));
-    let communities = communities(run, &current)?;
-    let labels =
-        current.into_vec().into_iter().map(|l| names.as_ref().map_or(l.into(), |n| n[l as usize])).collect();
-    Ok(Cdlp { labels, communities, rounds: run.rounds(), converged })
 }
 
 /// The distinct labels, ascending. During the iterations a label is its index in this list, which keeps the order.
@@ -250,4 +208,48 @@ fn communities(run: &Run, labels: &VertexArray) -> Result<usize, Stop> {
     let seen = Bitmap::new(labels.len());
     crate::primitive::each_vertex(run, labels.len(), |v| _ = seen.insert(labels.get(v)))?;
     Ok(seen.count())
+}
+
+/// Propagates labels. `initial` gives one starting label per vertex, not necessarily distinct (Graphalytics: the
+/// external ids); by default a vertex starts with its id.
+///
+/// # Errors
+/// [`Stop::Unsuitable`] if the number of labels differs from the number of vertices, and for a directed graph without
+/// in-edges; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
+pub fn cdlp<G: Lists>(
+    graph: &G,
+    run: &Run,
+    initial: Option<&[u64]>,
+    options: &CdlpOptions,
+) -> Result<Cdlp, G::Error> {
+    let n = graph.num_vertices();
+    need_in_edges(graph, "label propagation")?;
+    if let Some(labels) = initial.filter(|labels| labels.len() != n) {
+        let message = format!("got {} initial labels for {n} vertices: give one per vertex", labels.len());
+        return Err(Stop::Unsuitable(message).into());
+    }
+    let estimate = estimate(Shape::of(graph), options, initial.is_some(), run.threads());
+    run.begin("label propagation", estimate.memory_bytes)?;
+    let names = initial.map(|labels| distinct(run, labels));
+    let mut current = VertexArray::from_fn(run, n, |v| match (initial, &names) {
+        (Some(labels), Some(names)) => vertex(names.partition_point(|&name| name < labels[v])),
+        _ => vertex(v),
+    });
+    let mut next = VertexArray::filled(run, n, 0);
+    let (mut active, mut converged) = (Active::All, false);
+    for _ in 0..options.iterations {
+        run.round(active.count(n))?;
+        let changed = propagate(graph, run, &active, &current, &next)?;
+        std::mem::swap(&mut current, &mut next);
+        converged = changed.vertices == 0;
+        if converged {
+            break;
+        }
+        active = changed.neighbours(graph, run, &current, &next)?;
+    }
+    drop((next, active));
+    let communities = communities(run, &current)?;
+    let labels =
+        current.into_vec().into_iter().map(|l| names.as_ref().map_or(l.into(), |n| n[l as usize])).collect();
+    Ok(Cdlp { labels, communities, rounds: run.rounds(), converged })
 }

@@ -1,11 +1,11 @@
-//! Clique counting: the number of sets of `k` pairwise adjacent vertices in the undirected simple graph that underlies a
-//! graph.
+//! Clique counting: the number of sets of `k` pairwise adjacent vertices in the undirected simple graph that underlies
+//! a graph.
 //!
 //! Vertices are taken in order of descending degree [1], so none has more than sqrt(2m) earlier neighbours. A clique is
 //! counted at its last vertex `v`, among the earlier neighbours of `v`. Each of these has a row of bits that marks the
-//! earlier neighbours of `v` adjacent to it; the rows come from the adjacency rows of hubs (see `triangles`) or from lists.
-//! Smaller cliques are counted by intersecting rows, down to pairs, with AND and population count at up to 512 bits an
-//! instruction.
+//! earlier neighbours of `v` adjacent to it; the rows come from the adjacency rows of hubs (see `triangles`) or from
+//! lists. Smaller cliques are counted by intersecting rows, down to pairs, with AND and population count at up to 512
+//! bits an instruction.
 //!
 //! Outside the semi-asymmetric model: unless the graph is already numbered by descending degree, the algorithm works on
 //! a copy of half its lists. State: a count per worker. Work: O(m s^(k-2)), divided by up to 512, where s is the
@@ -16,7 +16,7 @@
 //!
 //! [1] J. Shi, L. Dhulipala, J. Shun, "Parallel Clique Counting and Peeling Algorithms", ACDA 2021.
 
-use esker_graph::{Direction, Lists, Run, Stop, VertexId, vertex};
+use esker_graph::{Lists, Run, Stop, VertexId, vertex};
 
 use super::triangles::{hub_bytes_max, num_hubs};
 use crate::estimate::{Estimate, Shape};
@@ -49,7 +49,7 @@ pub struct Cliques {
     pub longest: usize,
 }
 
-/// For `threads` threads; memory is an upper bound, reads are those with a copy.
+/// Estimates memory and reads on `threads` threads. Memory is an upper bound; reads are those with a copy.
 pub fn estimate(shape: Shape, threads: usize) -> Estimate {
     let (n, arcs) = (shape.num_vertices, shape.num_arcs);
     let id = size_of::<VertexId>() as u64;
@@ -64,32 +64,6 @@ pub fn estimate(shape: Shape, threads: usize) -> Estimate {
         memory_bytes: copy + hubs + threads as u64 * worker,
         read_bytes: shape.list_bytes() * if shape.directed { 4 } else { 2 },
     }
-}
-
-/// Counts the cliques of `k` vertices.
-///
-/// # Errors
-/// [`Stop::Unsuitable`] for a directed graph without in-edges, for k = 0, and if there are 2^64 cliques or more;
-/// [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
-pub fn cliques<G: Lists>(graph: &G, run: &Run, options: &CliquesOptions) -> Result<Cliques, G::Error> {
-    if options.k == 0 {
-        return Err(Stop::Unsuitable("k is 0, but a clique has at least one vertex".to_owned()).into());
-    }
-    need_in_edges(graph, "clique count")?;
-    run.begin("clique count", estimate(Shape::of(graph), run.threads()).memory_bytes)?;
-    run.round(graph.num_vertices())?;
-    let hubs = num_hubs(graph, run, hub_bytes_max(Shape::of(graph)))?;
-    let degree = |v| full_degree(graph, vertex(v));
-    let in_order = (1..graph.num_vertices()).all(|v| degree(v - 1) >= degree(v));
-    let (cliques, longest) = if in_order && !graph.is_directed() {
-        count(&InPlaceLists(graph), run, hubs, options.k)?
-    } else {
-        let orientation = OrientedOptions { by_degree: true, mutual: false };
-        count(&Oriented::new(graph, run, orientation)?, run, hubs, options.k)?
-    };
-    let too_many = || Stop::Unsuitable("cannot count 2^64 cliques or more".to_owned());
-    let renumbered = !in_order || graph.is_directed();
-    Ok(Cliques { cliques: cliques.ok_or_else(too_many)?, renumbered, longest })
 }
 
 /// Vertices per unit of parallel work.
@@ -274,6 +248,7 @@ impl VectorLoop for CompactHubRows<'_> {
     }
 }
 
+/// Counts cliques by intersecting rows.
 struct CliqueSearch<'a> {
     rows: &'a [BitLine],
     width: usize,
@@ -299,7 +274,8 @@ impl CliqueSearch<'_> {
         &self.rows[i * self.width..(i + 1) * self.width]
     }
 
-    /// The number of cliques of `k >= 2` members of `set`; `None` if 2^64 or more. `sets` is space for the deeper levels.
+    /// The number of cliques of `k >= 2` members of `set`; `None` if 2^64 or more. `sets` is space for the deeper
+    /// levels.
     fn count(&self, set: &[BitLine], k: usize, sets: &mut [BitLine]) -> Result<Option<u64>, Stop> {
         if k == 2 {
             return Ok(Some(with_vectors(CountPairs { search: self, set })));
@@ -351,4 +327,30 @@ impl VectorLoop for CountPairs<'_> {
         }
         counts.iter().sum()
     }
+}
+
+/// Counts the cliques of `k` vertices.
+///
+/// # Errors
+/// [`Stop::Unsuitable`] for a directed graph without in-edges, for k = 0, and if there are 2^64 cliques or more;
+/// [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
+pub fn cliques<G: Lists>(graph: &G, run: &Run, options: &CliquesOptions) -> Result<Cliques, G::Error> {
+    if options.k == 0 {
+        return Err(Stop::Unsuitable("k is 0, but a clique has at least one vertex".to_owned()).into());
+    }
+    need_in_edges(graph, "clique count")?;
+    run.begin("clique count", estimate(Shape::of(graph), run.threads()).memory_bytes)?;
+    run.round(graph.num_vertices())?;
+    let hubs = num_hubs(graph, run, hub_bytes_max(Shape::of(graph)))?;
+    let degree = |v| full_degree(graph, vertex(v));
+    let in_order = (1..graph.num_vertices()).all(|v| degree(v - 1) >= degree(v));
+    let (cliques, longest) = if in_order && !graph.is_directed() {
+        count(&InPlaceLists(graph), run, hubs, options.k)?
+    } else {
+        let orientation = OrientedOptions { by_degree: true, mutual: false };
+        count(&Oriented::new(graph, run, orientation)?, run, hubs, options.k)?
+    };
+    let too_many = || Stop::Unsuitable("cannot count 2^64 cliques or more".to_owned());
+    let renumbered = !in_order || graph.is_directed();
+    Ok(Cliques { cliques: cliques.ok_or_else(too_many)?, renumbered, longest })
 }

@@ -1,19 +1,21 @@
 //! Graph colouring: a colour for each vertex such that neighbours have different colours, with few colours.
 //!
-//! Parallel first-fit in a fixed order [1]: a vertex waits for its earlier neighbours and then takes the least colour that
-//! none of its neighbours has. So colours depend only on the order, not on threads or timing. Among the orders, LLF is
-//! Sage's; largest first tends to need fewer colours and more rounds; smallest last, a reversed degeneracy order, needs at
-//! most one colour more than the degeneracy. Further passes recolour all vertices, those of the last colours first [2]:
-//! this never needs more colours and usually fewer. A single pass gives the colouring of the serial greedy method.
+//! Parallel first-fit in a fixed order [1]: a vertex waits for its earlier neighbours and then takes the least colour
+//! that none of its neighbours has. So colours depend only on the order, not on threads or timing. Among the orders,
+//! LLF is Sage's; largest first tends to need fewer colours and more rounds; smallest last, a reversed degeneracy
+//! order, needs at most one colour more than the degeneracy. Further passes recolour all vertices, those of the last
+//! colours first [2]: this never needs more colours and usually fewer. A single pass gives the colouring of the serial
+//! greedy method.
 //!
 //! One word per vertex holds either its colour or the number of neighbours that it waits for. A coloured neighbour is
-//! earlier and an uncoloured one is later, so one pass over a list both finds the vertex's colour and decrements the counts
-//! of waiting neighbours. A list that reaches no single worker as a whole is read again, for 64 colours at a time.
+//! earlier and an uncoloured one is later, so one pass over a list both finds the vertex's colour and decrements the
+//! counts of waiting neighbours. A list that reaches no single worker as a whole is read again, for 64 colours at a
+//! time.
 //!
 //! Edges count in both directions; self-loops do not count. Work: O(n + m), in as many rounds as the longest chain of
 //! waiting vertices. Memory per vertex: one id for colours, 8 bytes for the order while counting and then for lists in
-//! pieces, up to two ids for rounds; for smallest last, that of k-core first. Reads per pass: all lists once to count, and
-//! each list once more to colour its vertex.
+//! pieces, up to two ids for rounds; for smallest last, that of k-core first. Reads per pass: all lists once to count,
+//! and each list once more to colour its vertex.
 //!
 //! [1] W. Hasenplaugh, T. Kaler, T. Schardl, C. Leiserson, "Ordering Heuristics for Parallel Graph Coloring", SPAA 2014.
 //! [2] J. Culberson, "Iterated Greedy Graph Coloring and the Difficulty Landscape", TR 92-07, University of Alberta, 1992.
@@ -87,7 +89,7 @@ pub struct Colouring {
     pub rounds: usize,
 }
 
-/// Reads are exact, except for lists in pieces.
+/// Estimates memory and reads. Reads are exact, except for lists in pieces.
 pub fn estimate(shape: Shape, options: &ColouringOptions) -> Estimate {
     let n = shape.num_vertices;
     let id_bytes = size_of::<VertexId>() as u64;
@@ -103,16 +105,6 @@ pub fn estimate(shape: Shape, options: &ColouringOptions) -> Estimate {
     }
 }
 
-/// Colours the vertices.
-///
-/// # Errors
-/// [`Stop::Unsuitable`] for a directed graph stored without in-edges; [`Stop::OverBudget`]; the first list that cannot
-/// be read; cancellation.
-pub fn colouring<G: Graph>(graph: &G, run: &Run, options: &ColouringOptions) -> Result<Colouring, G::Error> {
-    run.begin("colouring", estimate(Shape::of(graph), options).memory_bytes)?;
-    run.install(|| first_fit(graph, run, options))
-}
-
 /// Set in the word of an uncoloured vertex; the other bits count the neighbours that it waits for.
 const WAITS: VertexId = 1 << (VertexId::BITS - 1);
 /// Adding this subtracts one.
@@ -121,22 +113,6 @@ const MINUS_ONE: VertexId = VertexId::MAX;
 const PURPOSE: u64 = 0x636f_6c6f;
 /// Neighbours examined together.
 const CHUNK: usize = 64;
-
-fn first_fit<G: Graph>(graph: &G, run: &Run, options: &ColouringOptions) -> Result<Colouring, G::Error> {
-    need_in_edges(graph, "colouring")?;
-    let directions = neighbourhood_directions(graph);
-    let mut colours =
-        assign(graph, run, directions, count_earlier_by_order(graph, run, directions, options)?)?;
-    for _ in 1..options.passes.get() {
-        // Vertices of one colour are not adjacent, so each needs at most one more colour than there are colours before its own.
-        let again = count_earlier(graph, run, directions, &colours)?;
-        drop(colours);
-        colours = assign(graph, run, directions, again)?;
-    }
-    let colours = colours.into_vec();
-    let count = colours.iter().max().map_or(0, |&most| most as usize + 1);
-    Ok(Colouring { colours, count, rounds: run.rounds() })
-}
 
 /// Assigns colours to all vertices. `words` counts the neighbours that each waits for.
 fn assign<G: Graph>(
@@ -386,4 +362,31 @@ impl<W: Weight> Visitor<W> for MarkTaken<'_> {
         self.masks.unite(v, taken);
         if self.masks.get(v) == u64::MAX { Flow::Enough } else { Flow::More }
     }
+}
+
+/// Colours the vertices.
+///
+/// # Errors
+/// [`Stop::Unsuitable`] for a directed graph stored without in-edges; [`Stop::OverBudget`]; the first list that cannot
+/// be read; cancellation.
+pub fn colouring<G: Graph>(graph: &G, run: &Run, options: &ColouringOptions) -> Result<Colouring, G::Error> {
+    run.begin("colouring", estimate(Shape::of(graph), options).memory_bytes)?;
+    run.install(|| first_fit(graph, run, options))
+}
+
+fn first_fit<G: Graph>(graph: &G, run: &Run, options: &ColouringOptions) -> Result<Colouring, G::Error> {
+    need_in_edges(graph, "colouring")?;
+    let directions = neighbourhood_directions(graph);
+    let mut colours =
+        assign(graph, run, directions, count_earlier_by_order(graph, run, directions, options)?)?;
+    for _ in 1..options.passes.get() {
+        // Vertices of one colour are not adjacent, so each needs at most one more colour than there are colours before
+        // its own.
+        let again = count_earlier(graph, run, directions, &colours)?;
+        drop(colours);
+        colours = assign(graph, run, directions, again)?;
+    }
+    let colours = colours.into_vec();
+    let count = colours.iter().max().map_or(0, |&most| most as usize + 1);
+    Ok(Colouring { colours, count, rounds: run.rounds() })
 }

@@ -1,10 +1,10 @@
 //! Connected components by decomposition and contraction [1], for `wcc`.
 //!
-//! A low-diameter decomposition makes clusters. Each cluster becomes one vertex of a new graph, with an edge where an edge
-//! joins two clusters; its components, found recursively, give those of the original graph. With constant `beta`, the new
-//! graph has O(n) edges in expectation after one decomposition, however many the original has [2], so it is built in memory.
-//! If it has more than n / 8 edges all the same, the graph is decomposed again at half the rate; after several attempts
-//! the clusters are linked by union-find, which builds nothing.
+//! A low-diameter decomposition makes clusters. Each cluster becomes one vertex of a new graph, with an edge where an
+//! edge joins two clusters; its components, found recursively, give those of the original graph. With constant `beta`,
+//! the new graph has O(n) edges in expectation after one decomposition, however many the original has [2], so it is
+//! built in memory. If it has more than n / 8 edges all the same, the graph is decomposed again at half the rate; after
+//! several attempts the clusters are linked by union-find, which builds nothing.
 //!
 //! State: the cluster of each vertex, named by its centre. Memory: that of a decomposition, then at most 8 bytes and
 //! three ids per vertex for the graphs of all levels together. Reads: those of the decompositions, and every list once
@@ -30,7 +30,7 @@ const SAMPLED_VERTICES: usize = 1024;
 /// The most levels of contraction before the rest is linked.
 const LEVELS_MAX: u64 = 24;
 
-/// Memory and reads of components by contraction.
+/// Estimates memory and reads of components by contraction.
 pub(super) fn estimate(shape: Shape, beta: f64) -> Estimate {
     let search = ldd::estimate(shape, &LddOptions { beta, trees: false }, false);
     // Two arrays in addition to the result; the pairs, while sorted, are freed when the graph is built. The contracted
@@ -47,38 +47,6 @@ const PAIRS_SHARE: usize = 8;
 
 /// An edge between two clusters.
 type ClusterPair = (VertexId, VertexId, ());
-
-/// The least vertex of each vertex's component in an undirected graph.
-pub(super) fn components<G: Graph>(graph: &G, run: &Run, beta: f64) -> Result<Vec<VertexId>, G::Error> {
-    let n = graph.num_vertices();
-    let names = VertexArray::from(contract(graph, run, beta, 0)?);
-    let least = VertexArray::from_fn(run, n, vertex);
-    each_vertex(run, n, |v| {
-        // The first vertices of a component write; later, greater ones change nothing.
-        least.lower(names.get(v), v);
-    })?;
-    each_vertex(run, n, |v| names.set(v, least.get(names.get(v))))?;
-    Ok(names.into_vec())
-}
-
-/// A representative of each vertex's component, the same for the whole component.
-fn contract<G: Graph>(graph: &G, run: &Run, beta: f64, level: u64) -> Result<Vec<VertexId>, G::Error> {
-    let n = graph.num_vertices();
-    for attempt in 0..ATTEMPTS {
-        let options = LddOptions { beta: (beta / (1 << attempt) as f64).max(1e-3), trees: false };
-        let seed = run.seed() ^ (level * ATTEMPTS + attempt + 1) << 48;
-        let clusters = VertexArray::from(decompose(graph, run, &options, seed, false)?.clusters);
-        if attempt + 1 == ATTEMPTS || level == LEVELS_MAX {
-            return link(graph, run, clusters);
-        }
-        let Some(pairs) = pairs(graph, run, &clusters)? else { continue };
-        if pairs.is_empty() {
-            return Ok(clusters.into_vec());
-        }
-        return Ok(join(run, clusters, pairs, n, beta, level)?);
-    }
-    unreachable!("the last attempt returns")
-}
 
 /// The components of the graph with clusters as vertices and `pairs` as edges, in terms of the original vertices.
 fn join(
@@ -127,6 +95,7 @@ fn pairs<G: Graph>(
     Ok(Some(pairs))
 }
 
+/// Collects the pairs of adjacent clusters.
 struct FindPairs<'a> {
     clusters: &'a VertexArray,
     /// The largest cluster. The scan skips its lists and meets its edges from their other ends.
@@ -188,6 +157,7 @@ fn link<G: Graph>(graph: &G, run: &Run, clusters: VertexArray) -> Result<Vec<Ver
     Ok(clusters.into_vec())
 }
 
+/// Links the clusters at the ends of each edge.
 struct LinkClusters<'a> {
     clusters: &'a VertexArray,
     sets: &'a UnionFind,
@@ -209,4 +179,36 @@ impl<W: Weight> Visitor<W> for LinkClusters<'_> {
         }
         Flow::More
     }
+}
+
+/// The least vertex of each vertex's component in an undirected graph.
+pub(super) fn components<G: Graph>(graph: &G, run: &Run, beta: f64) -> Result<Vec<VertexId>, G::Error> {
+    let n = graph.num_vertices();
+    let names = VertexArray::from(contract(graph, run, beta, 0)?);
+    let least = VertexArray::from_fn(run, n, vertex);
+    each_vertex(run, n, |v| {
+        // The first vertices of a component write; later, greater ones change nothing.
+        least.lower(names.get(v), v);
+    })?;
+    each_vertex(run, n, |v| names.set(v, least.get(names.get(v))))?;
+    Ok(names.into_vec())
+}
+
+/// A representative of each vertex's component, the same for the whole component.
+fn contract<G: Graph>(graph: &G, run: &Run, beta: f64, level: u64) -> Result<Vec<VertexId>, G::Error> {
+    let n = graph.num_vertices();
+    for attempt in 0..ATTEMPTS {
+        let options = LddOptions { beta: (beta / (1 << attempt) as f64).max(1e-3), trees: false };
+        let seed = run.seed() ^ (level * ATTEMPTS + attempt + 1) << 48;
+        let clusters = VertexArray::from(decompose(graph, run, &options, seed, false)?.clusters);
+        if attempt + 1 == ATTEMPTS || level == LEVELS_MAX {
+            return link(graph, run, clusters);
+        }
+        let Some(pairs) = pairs(graph, run, &clusters)? else { continue };
+        if pairs.is_empty() {
+            return Ok(clusters.into_vec());
+        }
+        return Ok(join(run, clusters, pairs, n, beta, level)?);
+    }
+    unreachable!("the last attempt returns")
 }

@@ -1,11 +1,11 @@
 //! Delta-stepping: distances from one vertex over weighted edges, for `sssp`.
 //!
 //! Delta-stepping [1] in windows of [`BINS`] buckets. Within a window, buckets of width `delta` are settled one after
-//! another by relaxing *light* edges, those no longer than the window. A small bucket stays on the calling thread and costs
-//! one function call, which is the purpose of bucket fusion [2]. A *heavy* edge leads out of the window, so the heavy edges
-//! of settled vertices wait for the window's end [1]. By then most targets are settled and need no relaxation: heavy edges
-//! are pushed from the settled vertices or pulled by the unsettled ones, whichever have fewer arcs [3]. Vertices beyond the
-//! window wait in one list.
+//! another by relaxing *light* edges, those no longer than the window. A small bucket stays on the calling thread and
+//! costs one function call, which is the purpose of bucket fusion [2]. A *heavy* edge leads out of the window, so the
+//! heavy edges of settled vertices wait for the window's end [1]. By then most targets are settled and need no
+//! relaxation: heavy edges are pushed from the settled vertices or pulled by the unsettled ones, whichever have fewer
+//! arcs [3]. Vertices beyond the window wait in one list.
 //!
 //! State: a distance per vertex, and the bins of vertices to settle. Memory and reads: see `sssp`.
 //!
@@ -133,7 +133,8 @@ impl<W: Length, D: Reach<W>> DeltaStepping<W, D> {
         clear(&self.settled, vertices);
     }
 
-    /// Moves one bin of all workers to `frontier`, where each vertex occurs once. Some have since moved to an earlier bin.
+    /// Moves one bin of all workers to `frontier`, where each vertex occurs once. Some have since moved to an earlier
+    /// bin.
     fn take_bucket(&self, bin: usize, frontier: &mut Vec<VertexId>) {
         frontier.clear();
         for bins in &mut *self.bins.lock().expect("no worker panicked") {
@@ -192,7 +193,8 @@ impl<W: Length, D: Reach<W>> Window<'_, W, D> {
         }
     }
 
-    /// Removes from `vertices` those no longer beyond the window. Returns the minimum of the others' distances and `least`.
+    /// Removes from `vertices` those no longer beyond the window. Returns the minimum of the others' distances and
+    /// `least`.
     fn keep_beyond(&self, vertices: &mut Vec<VertexId>, mut least: D) -> D {
         vertices.retain(|&v| {
             let distance = self.search.distances.get(v);

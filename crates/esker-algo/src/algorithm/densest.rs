@@ -1,14 +1,14 @@
 //! Approximate densest subgraph: a subgraph whose density, in edges per vertex, is at least 1/(2(1 + epsilon)) of the
 //! highest density of any subgraph.
 //!
-//! Bulk peeling [1]: each round removes all vertices whose degree is at most 1 + epsilon times the average; the densest of
-//! the remaining subgraphs is the result. Each round removes a constant fraction of the vertices, so there are
-//! O(log n / epsilon) rounds. A histogram lowers the degrees, reading the removed or the remaining lists, whichever have
+//! Bulk peeling [1]: each round removes all vertices whose degree is at most 1 + epsilon times the average; the densest
+//! of the remaining subgraphs is the result. Each round removes a constant fraction of the vertices, so there are O(log
+//! n / epsilon) rounds. A histogram lowers the degrees, reading the removed or the remaining lists, whichever have
 //! fewer entries. Peeling ends early once no vertex has the degree that a denser subgraph would need.
 //!
-//! When a vertex was removed, at most 2(1 + epsilon) times the result's density of its neighbours remained or were removed
-//! with it. No subgraph has more edges than the sum of these numbers over its vertices, which proves the bound [1]. So the
-//! result includes the round in which each vertex was removed.
+//! When a vertex was removed, at most 2(1 + epsilon) times the result's density of its neighbours remained or were
+//! removed with it. No subgraph has more edges than the sum of these numbers over its vertices, which proves the bound
+//! [1]. So the result includes the round in which each vertex was removed.
 //!
 //! Edges count in both directions, parallel edges each; self-loops do not count. The result does not depend on threads
 //! or timing. State: the remaining degree of each vertex, and the round of its removal. Work: O(n + m), plus one pass
@@ -56,7 +56,7 @@ pub struct Densest {
     pub rounds: usize,
 }
 
-/// Memory is an upper bound; reads are typical.
+/// Estimates memory and reads. Memory is an upper bound; reads are typical.
 pub fn estimate(shape: Shape) -> Estimate {
     let n = shape.num_vertices;
     let lists = if shape.directed { 8 } else { 4 };
@@ -65,6 +65,55 @@ pub fn estimate(shape: Shape) -> Estimate {
         read_bytes: shape.list_bytes() * lists,
     }
 }
+
+/// The vertices that remain.
+struct RemainingVertices {
+    vertices: Vec<VertexId>,
+    /// Sum of their degrees.
+    entries: u64,
+    /// Their greatest degree.
+    most: u64,
+}
+
+impl RemainingVertices {
+    fn all(run: &Run, n: usize, degrees: &VertexArray) -> Result<Self, Stop> {
+        Self::of(run, (0..n).map(vertex).collect(), degrees)
+    }
+
+    fn of(run: &Run, vertices: Vec<VertexId>, degrees: &VertexArray) -> Result<Self, Stop> {
+        let sums =
+            run.share_ranges::<(u64, u64), Stop>(vertices.len(), GRAIN, Default::default, |sum, range| {
+                for &v in &vertices[range] {
+                    let degree = u64::from(degrees.get(v));
+                    *sum = (sum.0 + degree, sum.1.max(degree));
+                }
+                Ok(())
+            })?;
+        let (entries, most) = sums.into_iter().fold((0, 0), |a, b| (a.0 + b.0, a.1.max(b.1)));
+        Ok(Self { vertices, entries, most })
+    }
+
+    /// The vertices for which `is_removed` is true, and the others.
+    fn split(
+        self,
+        run: &Run,
+        is_removed: impl Fn(VertexId) -> bool + Sync,
+    ) -> Result<(Vec<VertexId>, Vec<VertexId>), Stop> {
+        type Lists = (Vec<VertexId>, Vec<VertexId>);
+        let lists =
+            run.share_ranges::<Lists, Stop>(self.vertices.len(), GRAIN, Default::default, |lists, range| {
+                for &v in &self.vertices[range] {
+                    if is_removed(v) { lists.0.push(v) } else { lists.1.push(v) }
+                }
+                Ok(())
+            })?;
+        let (removed, left): (Vec<_>, Vec<_>) = lists.into_iter().unzip();
+        Ok((concat(removed), concat(left)))
+    }
+}
+
+/// Vertices per unit of parallel work.
+const GRAIN: usize = 1 << 14;
 
 /// Finds a dense subgraph.
 ///
@@ -112,52 +161,3 @@ fn peel<G: Graph>(graph: &G, run: &Run, epsilon: f64) -> Result<Densest, G::Erro
     let density_bound = 2.0 * (1.0 + epsilon) * best;
     Ok(Densest { members, size, density: best, density_bound, levels, rounds: run.rounds() })
 }
-
-/// The vertices that remain.
-struct RemainingVertices {
-    vertices: Vec<VertexId>,
-    /// Sum of their degrees.
-    entries: u64,
-    /// Their greatest degree.
-    most: u64,
-}
-
-impl RemainingVertices {
-    fn all(run: &Run, n: usize, degrees: &VertexArray) -> Result<Self, Stop> {
-        Self::of(run, (0..n).map(vertex).collect(), degrees)
-    }
-
-    fn of(run: &Run, vertices: Vec<VertexId>, degrees: &VertexArray) -> Result<Self, Stop> {
-        let sums =
-            run.share_ranges::<(u64, u64), Stop>(vertices.len(), GRAIN, Default::default, |sum, range| {
-                for &v in &vertices[range] {
-                    let degree = u64::from(degrees.get(v));
-                    *sum = (sum.0 + degree, sum.1.max(degree));
-                }
-                Ok(())
-            })?;
-        let (entries, most) = sums.into_iter().fold((0, 0), |a, b| (a.0 + b.0, a.1.max(b.1)));
-        Ok(Self { vertices, entries, most })
-    }
-
-    /// The vertices for which `goes` is true, and the others.
-    fn split(
-        self,
-        run: &Run,
-        goes: impl Fn(VertexId) -> bool + Sync,
-    ) -> Result<(Vec<VertexId>, Vec<VertexId>), Stop> {
-        type Lists = (Vec<VertexId>, Vec<VertexId>);
-        let lists =
-            run.share_ranges::<Lists, Stop>(self.vertices.len(), GRAIN, Default::default, |lists, range| {
-                for &v in &self.vertices[range] {
-                    if goes(v) { lists.0.push(v) } else { lists.1.push(v) }
-                }
-                Ok(())
-            })?;
-        let (removed, left): (Vec<_>, Vec<_>) = lists.into_iter().unzip();
-        Ok((concat(removed), concat(left)))
-    }
-}
-
-/// Vertices per unit of parallel work.
-const GRAIN: usize = 1 << 14;

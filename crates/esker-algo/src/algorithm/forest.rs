@@ -1,9 +1,9 @@
 //! Spanning forest: a cycle-free set of edges of an undirected graph that connects every connected component.
 //!
-//! By union-find, as `wcc` finds components: the edges whose links united two sets form a spanning forest [1]. Which edges
-//! these are depends on timing. A `deterministic` run instead finds the components, then searches them breadth-first from
-//! their least vertices with least parents. [`ForestMethod::Search`] does the same with any parents, so its trees are as
-//! shallow as possible.
+//! By union-find, as `wcc` finds components: the edges whose links united two sets form a spanning forest [1]. Which
+//! edges these are depends on timing. A `deterministic` run instead finds the components, then searches them
+//! breadth-first from their least vertices with least parents. [`ForestMethod::Search`] does the same with any parents,
+//! so its trees are as shallow as possible.
 //!
 //! State: a union-find parent per vertex. Work: O(n + m) in practice. Memory: one id per vertex, and two ids per edge
 //! of the forest, doubled while the workers' lists are joined; by search, five ids per vertex and n/4 bytes. Reads: the
@@ -58,7 +58,7 @@ pub struct Forest {
     pub method: ForestMethod,
 }
 
-/// Reads are an upper bound.
+/// Estimates memory and reads. Reads are an upper bound.
 pub fn estimate(shape: Shape, options: &ForestOptions, deterministic: bool) -> Estimate {
     let id_bytes = size_of::<VertexId>() as u64;
     if options.method == ForestMethod::UnionFind && !deterministic {
@@ -72,40 +72,7 @@ pub fn estimate(shape: Shape, options: &ForestOptions, deterministic: bool) -> E
     }
 }
 
-/// Finds a spanning forest of an undirected graph.
-///
-/// # Errors
-/// [`esker_graph::Stop::Unsuitable`] for a directed graph; [`esker_graph::Stop::OverBudget`]; the first list that cannot
-/// be read; cancellation.
-pub fn forest<G: Graph>(graph: &G, run: &Run, options: &ForestOptions) -> Result<Forest, G::Error> {
-    let needed = estimate(Shape::of(graph), options, run.deterministic()).memory_bytes;
-    run.begin("spanning forest", needed)?;
-    need_undirected(graph, "spanning forest")?;
-    if options.method == ForestMethod::Search || run.deterministic() {
-        search(graph, run, options)
-    } else {
-        run.install(|| unite(graph, run, options))
-    }
-}
-
-fn unite<G: Graph>(graph: &G, run: &Run, options: &ForestOptions) -> Result<Forest, G::Error> {
-    let n = graph.num_vertices();
-    let sets = UnionFind::new(run, n);
-    run.round(n)?;
-    let sample = LinkEdges { sets: &sets, skip: NONE, head: options.sampled_neighbours };
-    let mut found = graph.scan(run, Direction::Out, Select::All, &sample)?;
-    sets.flatten(run)?;
-    run.round(n)?;
-    // The scan meets an edge that leaves the largest component from its other end.
-    let skip = sets.frequent_root(options.sampled_vertices);
-    let rest = LinkEdges { sets: &sets, skip, head: usize::MAX };
-    found.extend(graph.scan(run, Direction::Out, Select::All, &rest)?);
-    drop(sets);
-    let mut edges = Vec::with_capacity(found.iter().map(Vec::len).sum());
-    found.into_iter().for_each(|part| edges.extend(part));
-    Ok(Forest { trees: n - edges.len(), edges, method: ForestMethod::UnionFind })
-}
-
+/// Links the ends of edges and collects the edges that united two sets.
 struct LinkEdges<'a> {
     sets: &'a UnionFind,
     /// The scan skips vertices whose parent this is.
@@ -138,6 +105,40 @@ impl<W: Weight> Visitor<W> for LinkEdges<'_> {
         }
         if self.head == usize::MAX { Flow::More } else { Flow::Enough }
     }
+}
+
+/// Finds a spanning forest of an undirected graph.
+///
+/// # Errors
+/// [`esker_graph::Stop::Unsuitable`] for a directed graph; [`esker_graph::Stop::OverBudget`]; the first list that
+/// cannot be read; cancellation.
+pub fn forest<G: Graph>(graph: &G, run: &Run, options: &ForestOptions) -> Result<Forest, G::Error> {
+    let needed = estimate(Shape::of(graph), options, run.deterministic()).memory_bytes;
+    run.begin("spanning forest", needed)?;
+    need_undirected(graph, "spanning forest")?;
+    if options.method == ForestMethod::Search || run.deterministic() {
+        search(graph, run, options)
+    } else {
+        run.install(|| unite(graph, run, options))
+    }
+}
+
+fn unite<G: Graph>(graph: &G, run: &Run, options: &ForestOptions) -> Result<Forest, G::Error> {
+    let n = graph.num_vertices();
+    let sets = UnionFind::new(run, n);
+    run.round(n)?;
+    let sample = LinkEdges { sets: &sets, skip: NONE, head: options.sampled_neighbours };
+    let mut found = graph.scan(run, Direction::Out, Select::All, &sample)?;
+    sets.flatten(run)?;
+    run.round(n)?;
+    // The scan meets an edge that leaves the largest component from its other end.
+    let skip = sets.frequent_root(options.sampled_vertices);
+    let rest = LinkEdges { sets: &sets, skip, head: usize::MAX };
+    found.extend(graph.scan(run, Direction::Out, Select::All, &rest)?);
+    drop(sets);
+    let mut edges = Vec::with_capacity(found.iter().map(Vec::len).sum());
+    found.into_iter().for_each(|part| edges.extend(part));
+    Ok(Forest { trees: n - edges.len(), edges, method: ForestMethod::UnionFind })
 }
 
 fn search<G: Graph>(graph: &G, run: &Run, options: &ForestOptions) -> Result<Forest, G::Error> {

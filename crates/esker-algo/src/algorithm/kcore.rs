@@ -1,13 +1,13 @@
 //! k-core: for every vertex, the largest k such that it is in a subgraph whose vertices all have at least k neighbours.
 //!
-//! Peeling with buckets [1, 2]: repeatedly removes the vertices of least remaining degree, which lowers the degrees of their
-//! neighbours. The degree at which a vertex is removed is its coreness, and the order of removal is a degeneracy order: no
-//! vertex has more later neighbours than its coreness. Degrees are lowered in place by fetch-and-add, one arc at a time;
-//! exactly one thread sees a degree reach the current level or leave its bucket. The papers' histogram saves atomic
-//! additions where many arcs meet, but here most arcs need none: vertices at or below the level are skipped.
+//! Peeling with buckets [1, 2]: repeatedly removes the vertices of least remaining degree, which lowers the degrees of
+//! their neighbours. The degree at which a vertex is removed is its coreness, and the order of removal is a degeneracy
+//! order: no vertex has more later neighbours than its coreness. Degrees are lowered in place by fetch-and-add, one arc
+//! at a time; exactly one thread sees a degree reach the current level or leave its bucket. The papers' histogram saves
+//! atomic additions where many arcs meet, but here most arcs need none: vertices at or below the level are skipped.
 //!
-//! Edges count in both directions, parallel edges each; self-loops do not count. Coreness never varies between runs. The
-//! order within a round varies; in a `deterministic` run it ascends.
+//! Edges count in both directions, parallel edges each; self-loops do not count. Coreness never varies between runs.
+//! The order within a round varies; in a `deterministic` run it ascends.
 //!
 //! State: one number per vertex, first its remaining degree, then its coreness. Work: O(n + m), plus O(log degree)
 //! moves per vertex. Memory per vertex: ids for coreness, order, 5 for buckets, up to 3 for the changes of a round; and
@@ -45,7 +45,7 @@ pub struct KCore {
     pub rounds: usize,
 }
 
-/// Memory is an upper bound; reads are exact.
+/// Estimates memory and reads. Memory is an upper bound; reads are exact.
 pub fn estimate(shape: Shape) -> Estimate {
     let id_bytes = size_of::<VertexId>() as u64;
     let lists = if shape.directed { 4 } else { 2 };
@@ -55,48 +55,6 @@ pub fn estimate(shape: Shape) -> Estimate {
             + shape.num_vertices.div_ceil(64) * 8,
         read_bytes: shape.list_bytes() * lists,
     }
-}
-
-/// Finds the coreness of every vertex.
-///
-/// # Errors
-/// [`esker_graph::Stop::Unsuitable`] for a directed graph stored without in-edges; [`esker_graph::Stop::OverBudget`];
-/// the first list that cannot be read; cancellation.
-pub fn kcore<G: Graph>(graph: &G, run: &Run) -> Result<KCore, G::Error> {
-    run.begin("k-core", estimate(Shape::of(graph)).memory_bytes)?;
-    run.install(|| peel(graph, run))
-}
-
-/// The decomposition, within a run that has begun.
-pub(super) fn peel<G: Graph>(graph: &G, run: &Run) -> Result<KCore, G::Error> {
-    let n = graph.num_vertices();
-    need_in_edges(graph, "k-core")?;
-    let directions = neighbourhood_directions(graph);
-    // The remaining degree, then the coreness, of each vertex.
-    let left = degrees_without_loops(graph, run, directions)?;
-    let peeled = Bitmap::new(n);
-    let priority = |v: VertexId| (!peeled.get(v)).then(|| u64::from(left.get(v)));
-    let mut buckets = Buckets::<BITS>::new(run, n, Order::Increasing, priority)?;
-    let moved = Bitmap::new(n);
-    let mut order = Vec::with_capacity(n);
-    let mut k_max = 0;
-    while let Some((k, mut level)) = buckets.next(run, priority)? {
-        k_max = k as VertexId;
-        while !level.is_empty() {
-            run.round(level.len())?;
-            if run.deterministic() {
-                level.sort_unstable();
-            }
-            order.extend_from_slice(&level);
-            level.iter().for_each(|&v| peeled.insert_alone(v));
-            let state = CoreRound { left: &left, k: k_max, layout: buckets.layout(), moved: &moved };
-            let (next, changed) = state.round(graph, run, directions, &level)?;
-            changed.iter().for_each(|&v| moved.set_word(v as usize / 64, 0));
-            buckets.insert(run, &changed, priority)?;
-            level = next;
-        }
-    }
-    Ok(KCore { coreness: left.into_vec(), order, k_max, rounds: run.rounds() })
 }
 
 /// A round at level `k`.
@@ -184,4 +142,46 @@ impl<const ALONE: bool> LowerDegrees<'_, ALONE> {
             found.moved.push(u);
         }
     }
+}
+
+/// Finds the coreness of every vertex.
+///
+/// # Errors
+/// [`esker_graph::Stop::Unsuitable`] for a directed graph stored without in-edges; [`esker_graph::Stop::OverBudget`];
+/// the first list that cannot be read; cancellation.
+pub fn kcore<G: Graph>(graph: &G, run: &Run) -> Result<KCore, G::Error> {
+    run.begin("k-core", estimate(Shape::of(graph)).memory_bytes)?;
+    run.install(|| peel(graph, run))
+}
+
+/// The decomposition, within a run that has begun.
+pub(super) fn peel<G: Graph>(graph: &G, run: &Run) -> Result<KCore, G::Error> {
+    let n = graph.num_vertices();
+    need_in_edges(graph, "k-core")?;
+    let directions = neighbourhood_directions(graph);
+    // The remaining degree, then the coreness, of each vertex.
+    let left = degrees_without_loops(graph, run, directions)?;
+    let peeled = Bitmap::new(n);
+    let priority = |v: VertexId| (!peeled.get(v)).then(|| u64::from(left.get(v)));
+    let mut buckets = Buckets::<BITS>::new(run, n, Order::Increasing, priority)?;
+    let moved = Bitmap::new(n);
+    let mut order = Vec::with_capacity(n);
+    let mut k_max = 0;
+    while let Some((k, mut level)) = buckets.next(run, priority)? {
+        k_max = k as VertexId;
+        while !level.is_empty() {
+            run.round(level.len())?;
+            if run.deterministic() {
+                level.sort_unstable();
+            }
+            order.extend_from_slice(&level);
+            level.iter().for_each(|&v| peeled.insert_alone(v));
+            let state = CoreRound { left: &left, k: k_max, layout: buckets.layout(), moved: &moved };
+            let (next, changed) = state.round(graph, run, directions, &level)?;
+            changed.iter().for_each(|&v| moved.set_word(v as usize / 64, 0));
+            buckets.insert(run, &changed, priority)?;
+            level = next;
+        }
+    }
+    Ok(KCore { coreness: left.into_vec(), order, k_max, rounds: run.rounds() })
 }

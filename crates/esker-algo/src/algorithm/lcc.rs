@@ -1,9 +1,9 @@
 //! Local clustering coefficient, as LDBC Graphalytics defines it [1].
 //!
-//! The neighbourhood of `v` is the set of vertices other than `v` that have an edge from or to `v`; let `d` be its size.
-//! The coefficient of `v` is the number of ordered pairs of neighbours with an edge from the first to the second, divided
-//! by `d(d-1)`; 0 if `d < 2`. In an undirected graph an edge counts for both orders of its ends. Self-loops and parallel
-//! edges are ignored.
+//! The neighbourhood of `v` is the set of vertices other than `v` that have an edge from or to `v`; let `d` be its
+//! size. The coefficient of `v` is the number of ordered pairs of neighbours with an edge from the first to the second,
+//! divided by `d(d-1)`; 0 if `d < 2`. In an undirected graph an edge counts for both orders of its ends. Self-loops and
+//! parallel edges are ignored.
 //!
 //! Each triangle is found once, as in `triangles`, and credits its three corners: with 1, or in a directed graph with
 //! the number of edges (1 or 2) between the other two. State: an integer count per vertex; each worker counts hubs by
@@ -43,8 +43,8 @@ pub struct Lcc {
     pub renumbered: bool,
 }
 
-/// For `threads` threads. Memory is an upper bound, for [`VertexOrder::Auto`] of either choice. Reads are exact with a
-/// copy and a lower bound in place.
+/// Estimates memory and reads on `threads` threads. Memory is an upper bound, for [`VertexOrder::Auto`] of either
+/// choice; reads are exact with a copy and a lower bound in place.
 pub fn estimate(shape: Shape, options: &LccOptions, threads: usize) -> Estimate {
     let by_degree = options.order != VertexOrder::Given;
     let copied = by_degree || shape.directed;
@@ -70,33 +70,6 @@ fn memory_bytes(shape: Shape, by_degree: bool, threads: usize) -> u64 {
     let hub_counts = (hubs * 16).isqrt() * 8;
     let worker = (n / 8 + hubs.isqrt() / 2 + 72) * sets + longest * (id + sets - 1) + hub_counts;
     16 * n + copy + hubs * sets + threads as u64 * worker
-}
-
-/// Computes the coefficient of every vertex.
-///
-/// # Errors
-/// [`esker_graph::Stop::Unsuitable`] for a directed graph without in-edges; [`esker_graph::Stop::OverBudget`]; the
-/// first list that cannot be read; cancellation.
-pub fn lcc<G: Lists>(graph: &G, run: &Run, options: &LccOptions) -> Result<Lcc, G::Error> {
-    let shape = Shape::of(graph);
-    let renumber = begin(graph, run, options.order, "local clustering coefficient", |by_degree| {
-        memory_bytes(shape, by_degree, run.threads())
-    })?;
-    let hubs = num_hubs(graph, run, hub_bytes_max(shape))?;
-    run.round(graph.num_vertices())?;
-    let (coefficients, triangles) = if renumber || graph.is_directed() {
-        let orientation = OrientedOptions { by_degree: renumber, mutual: graph.is_directed() };
-        let lists = Oriented::new(graph, run, orientation)?;
-        if graph.is_directed() {
-            compute::<G, _, true>(graph, &lists, run, hubs)?
-        } else {
-            compute::<G, _, false>(graph, &lists, run, hubs)?
-        }
-    } else {
-        compute::<G, _, false>(graph, &InPlaceLists(graph), run, hubs)?
-    };
-    let average = coefficients.iter().sum::<f64>() / coefficients.len().max(1) as f64;
-    Ok(Lcc { coefficients, average, triangles, renumbered: renumber })
 }
 
 /// The coefficients and the number of triangles.
@@ -198,6 +171,7 @@ impl LccWorker {
     }
 }
 
+/// Finds triangles and credits their corners.
 struct TriangleFinder<'a, E, const DIRECTED: bool> {
     lists: &'a E,
     run: &'a Run,
@@ -441,4 +415,31 @@ fn num_neighbours<G: Lists>(graph: &G, v: VertexId, buffer: &mut Vec<VertexId>) 
     graph.with_list(Direction::In, v, |list, _| buffer.extend_from_slice(list))?;
     buffer.sort_unstable();
     Ok(distinct(buffer))
+}
+
+/// Computes the coefficient of every vertex.
+///
+/// # Errors
+/// [`esker_graph::Stop::Unsuitable`] for a directed graph without in-edges; [`esker_graph::Stop::OverBudget`]; the
+/// first list that cannot be read; cancellation.
+pub fn lcc<G: Lists>(graph: &G, run: &Run, options: &LccOptions) -> Result<Lcc, G::Error> {
+    let shape = Shape::of(graph);
+    let renumber = begin(graph, run, options.order, "local clustering coefficient", |by_degree| {
+        memory_bytes(shape, by_degree, run.threads())
+    })?;
+    let hubs = num_hubs(graph, run, hub_bytes_max(shape))?;
+    run.round(graph.num_vertices())?;
+    let (coefficients, triangles) = if renumber || graph.is_directed() {
+        let orientation = OrientedOptions { by_degree: renumber, mutual: graph.is_directed() };
+        let lists = Oriented::new(graph, run, orientation)?;
+        if graph.is_directed() {
+            compute::<G, _, true>(graph, &lists, run, hubs)?
+        } else {
+            compute::<G, _, false>(graph, &lists, run, hubs)?
+        }
+    } else {
+        compute::<G, _, false>(graph, &InPlaceLists(graph), run, hubs)?
+    };
+    let average = coefficients.iter().sum::<f64>() / coefficients.len().max(1) as f64;
+    Ok(Lcc { coefficients, average, triangles, renumbered: renumber })
 }

@@ -1,10 +1,10 @@
 //! Low-diameter decomposition: divides an undirected graph into clusters of small radius with few edges between them.
 //!
-//! Exponential shifts [1]: each vertex rng a shift from the exponential distribution of rate `beta`. The vertex with the
-//! largest shift starts a breadth-first search; each other vertex starts one after as many rounds as its shift is less than
-//! the largest, unless a search has reached it by then. A vertex belongs to the cluster of the search that reached it first.
-//! In expectation at most 2 `beta` m edges are cut, whichever of the searches meeting at a vertex gets it [2], and the
-//! radius is O(log n / `beta`) with high probability.
+//! Exponential shifts [1]: each vertex rng a shift from the exponential distribution of rate `beta`. The vertex with
+//! the largest shift starts a breadth-first search; each other vertex starts one after as many rounds as its shift is
+//! less than the largest, unless a search has reached it by then. A vertex belongs to the cluster of the search that
+//! reached it first. In expectation at most 2 `beta` m edges are cut, whichever of the searches meeting at a vertex
+//! gets it [2], and the radius is O(log n / `beta`) with high probability.
 //!
 //! Searches that meet at a vertex race for it. A `deterministic` run gives it the least possible parent, by reading the
 //! lists once more. Which vertices start searches, and the round in which a vertex is reached, never vary.
@@ -51,8 +51,8 @@ pub struct Ldd {
     pub trees: Option<Trees>,
     /// Number of clusters.
     pub count: usize,
-    /// An upper bound of the distance of a vertex from its centre within its cluster. Exact if trees were requested, else
-    /// the number of rounds.
+    /// An upper bound of the distance of a vertex from its centre within its cluster. Exact if trees were requested,
+    /// else the number of rounds.
     pub radius: usize,
     /// Number of rounds of the searches.
     pub rounds: usize,
@@ -67,7 +67,7 @@ pub struct Trees {
     pub depths: Vec<VertexId>,
 }
 
-/// Memory and reads are upper bounds.
+/// Estimates memory and reads; both are upper bounds.
 pub fn estimate(shape: Shape, options: &LddOptions, deterministic: bool) -> Estimate {
     let id_bytes = size_of::<VertexId>() as u64;
     let ids = if options.trees || deterministic { 5 } else { 3 };
@@ -79,71 +79,12 @@ pub fn estimate(shape: Shape, options: &LddOptions, deterministic: bool) -> Esti
     }
 }
 
-/// Decomposes an undirected graph.
-///
-/// # Errors
-/// [`Stop::Unsuitable`] for a directed graph or a rate out of range; [`Stop::OverBudget`]; the first list that cannot be
-/// read; cancellation.
-pub fn ldd<G: Graph>(graph: &G, run: &Run, options: &LddOptions) -> Result<Ldd, G::Error> {
-    let needed = estimate(Shape::of(graph), options, run.deterministic()).memory_bytes;
-    run.begin("low-diameter decomposition", needed)?;
-    need_undirected(graph, "low-diameter decomposition")?;
-    need_rate(options.beta)?;
-    run.install(|| decompose(graph, run, options, run.seed(), run.deterministic()))
-}
-
 /// An error unless `beta` is in the supported range.
 pub(super) fn need_rate(beta: f64) -> Result<(), Stop> {
     if (BETA_MIN..=20.0).contains(&beta) {
         return Ok(());
     }
     Err(Stop::Unsuitable(format!("beta is {beta} but must be from 0.001 to 20")))
-}
-
-/// As [`ldd`], within a run that has started and with its own seed; `settled` as in a deterministic run.
-pub(super) fn decompose<G: Graph>(
-    graph: &G,
-    run: &Run,
-    options: &LddOptions,
-    seed: u64,
-    settled: bool,
-) -> Result<Ldd, G::Error> {
-    let n = graph.num_vertices();
-    // A vertex without neighbours is a cluster by itself.
-    let clusters = VertexArray::from_fn(run, n, |v| {
-        if graph.degree(Direction::Out, vertex(v)) == 0 { vertex(v) } else { NONE }
-    });
-    let tree = (options.trees || settled).then(|| SearchTrees::new(run, n));
-    let mut starts = StartSchedule::new(run, &clusters, CounterRng::new(seed, SHIFTS), options.beta)?;
-    let mut frontier = Frontier::empty(graph);
-    let (mut round, mut rounds, mut arcs) = (0, 0, 0);
-    loop {
-        if frontier.is_empty() {
-            round += starts.rounds_until_next(run, &clusters)?;
-        }
-        let started = starts.next(run, &clusters)?;
-        for &v in &started {
-            clusters.set(v, v);
-            if let Some(tree) = &tree {
-                tree.rounds.set(v, round);
-            }
-        }
-        frontier.add(graph, &started);
-        if frontier.is_empty() {
-            break;
-        }
-        run.round(frontier.len())?;
-        let way = Way::choose(graph, &frontier, graph.num_arcs().saturating_sub(arcs));
-        arcs += frontier.arcs();
-        round += 1;
-        rounds += 1;
-        let join = JoinCluster { clusters: &clusters, tree: tree.as_ref(), round };
-        frontier = edge_map_way(graph, run, way, &frontier, &join)?;
-    }
-    if let (true, Some(tree)) = (settled, &tree) {
-        tree.take_least_parents(graph, run, &clusters)?;
-    }
-    Ok(finish(run, options, clusters, tree, rounds)?)
 }
 
 fn finish(
@@ -305,6 +246,7 @@ impl SearchTrees {
     }
 }
 
+/// Lowers each parent to the least neighbour that was reached one round earlier.
 struct LeastTreeParents<'a> {
     tree: &'a SearchTrees,
     clusters: &'a VertexArray,
@@ -375,4 +317,63 @@ impl<W: Weight> EdgeOp<W> for JoinCluster<'_> {
         self.keep(src, dst);
         true
     }
+}
+
+/// Decomposes an undirected graph.
+///
+/// # Errors
+/// [`Stop::Unsuitable`] for a directed graph or a rate out of range; [`Stop::OverBudget`]; the first list that cannot
+/// be read; cancellation.
+pub fn ldd<G: Graph>(graph: &G, run: &Run, options: &LddOptions) -> Result<Ldd, G::Error> {
+    let needed = estimate(Shape::of(graph), options, run.deterministic()).memory_bytes;
+    run.begin("low-diameter decomposition", needed)?;
+    need_undirected(graph, "low-diameter decomposition")?;
+    need_rate(options.beta)?;
+    run.install(|| decompose(graph, run, options, run.seed(), run.deterministic()))
+}
+
+/// As [`ldd`], within a run that has started and with its own seed; `settled` as in a deterministic run.
+pub(super) fn decompose<G: Graph>(
+    graph: &G,
+    run: &Run,
+    options: &LddOptions,
+    seed: u64,
+    settled: bool,
+) -> Result<Ldd, G::Error> {
+    let n = graph.num_vertices();
+    // A vertex without neighbours is a cluster by itself.
+    let clusters = VertexArray::from_fn(run, n, |v| {
+        if graph.degree(Direction::Out, vertex(v)) == 0 { vertex(v) } else { NONE }
+    });
+    let tree = (options.trees || settled).then(|| SearchTrees::new(run, n));
+    let mut starts = StartSchedule::new(run, &clusters, CounterRng::new(seed, SHIFTS), options.beta)?;
+    let mut frontier = Frontier::empty(graph);
+    let (mut round, mut rounds, mut arcs) = (0, 0, 0);
+    loop {
+        if frontier.is_empty() {
+            round += starts.rounds_until_next(run, &clusters)?;
+        }
+        let started = starts.next(run, &clusters)?;
+        for &v in &started {
+            clusters.set(v, v);
+            if let Some(tree) = &tree {
+                tree.rounds.set(v, round);
+            }
+        }
+        frontier.add(graph, &started);
+        if frontier.is_empty() {
+            break;
+        }
+        run.round(frontier.len())?;
+        let way = Way::choose(graph, &frontier, graph.num_arcs().saturating_sub(arcs));
+        arcs += frontier.arcs();
+        round += 1;
+        rounds += 1;
+        let join = JoinCluster { clusters: &clusters, tree: tree.as_ref(), round };
+        frontier = edge_map_way(graph, run, way, &frontier, &join)?;
+    }
+    if let (true, Some(tree)) = (settled, &tree) {
+        tree.take_least_parents(graph, run, &clusters)?;
+    }
+    Ok(finish(run, options, clusters, tree, rounds)?)
 }

@@ -1,15 +1,15 @@
 //! Maximal matching: a set of edges of an undirected graph that share no ends and to which no edge can be added.
 //!
-//! By *claims*: every free vertex scans its list and pairs with the first free neighbour. It claims both ends in order of
-//! id, each by one compare-and-swap. If the second claim fails, it releases the first; then the vertices still free are
-//! scanned again, since another vertex may have skipped the claimed one meanwhile. Vertices of small degree choose first, as
-//! in the heuristic of Karp and Sipser [1], so the matching is larger than a random one. A list is read up to its first free
-//! neighbour, so most of the graph is never read. Which edges are chosen depends on timing.
+//! By *claims*: every free vertex scans its list and pairs with the first free neighbour. It claims both ends in order
+//! of id, each by one compare-and-swap. If the second claim fails, it releases the first; then the vertices still free
+//! are scanned again, since another vertex may have skipped the claimed one meanwhile. Vertices of small degree choose
+//! first, as in the heuristic of Karp and Sipser [1], so the matching is larger than a random one. A list is read up to
+//! its first free neighbour, so most of the graph is never read. Which edges are chosen depends on timing.
 //!
 //! By *priorities*: the greedy matching in a random order of edges [2]. Each round takes the edges that come before all
-//! others at both of their ends. A filter of out-edges removes edges to matched vertices; the list of a vertex is scanned
-//! again only when the neighbour that it waited for is matched. Sage extracts edges in phases for this; here nothing is
-//! extracted. The result does not depend on threads; a `deterministic` run uses this method.
+//! others at both of their ends. A filter of out-edges removes edges to matched vertices; the list of a vertex is
+//! scanned again only when the neighbour that it waited for is matched. Sage extracts edges in phases for this; here
+//! nothing is extracted. The result does not depend on threads; a `deterministic` run uses this method.
 //!
 //! State: the mate of each vertex, `NONE` while it is free; by priorities, also its best edge. Work: O(n + m). Memory:
 //! claims, one id per vertex; priorities, six ids and 8 bytes per vertex plus the filter (m/32 words and 4 words per
@@ -61,7 +61,8 @@ pub struct Matching {
     pub method: MatchingMethod,
 }
 
-/// Memory is an upper bound. Reads are an upper bound for claims and the expected amount for priorities.
+/// Estimates memory and reads. Memory is an upper bound. Reads are an upper bound for claims and the expected amount
+/// for priorities.
 pub fn estimate(shape: Shape, options: &MatchingOptions, deterministic: bool) -> Estimate {
     let (n, id_bytes) = (shape.num_vertices, size_of::<VertexId>() as u64);
     if options.method == MatchingMethod::Claims && !deterministic {
@@ -69,23 +70,6 @@ pub fn estimate(shape: Shape, options: &MatchingOptions, deterministic: bool) ->
     }
     let memory_bytes = n * (6 * id_bytes + 8) + filter::memory_bytes(shape, Sides::Out);
     Estimate { memory_bytes, read_bytes: 3 * shape.list_bytes() }
-}
-
-/// Finds a maximal matching of an undirected graph. Self-loops are ignored.
-///
-/// # Errors
-/// [`Stop::Unsuitable`] for a directed graph; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
-pub fn matching<G: Lists>(graph: &G, run: &Run, options: &MatchingOptions) -> Result<Matching, G::Error> {
-    let needed = estimate(Shape::of(graph), options, run.deterministic()).memory_bytes;
-    run.begin("maximal matching", needed)?;
-    need_undirected(graph, "maximal matching")?;
-    let (mates, method) = if options.method == MatchingMethod::Claims && !run.deterministic() {
-        (run.install(|| by_claims(graph, run))?, MatchingMethod::Claims)
-    } else {
-        (run.install(|| by_priorities(graph, run))?, MatchingMethod::Priorities)
-    };
-    let matched = vertex_count(run, mates.len(), |v| mates.get(v) != NONE)?;
-    Ok(Matching { mates: mates.into_vec(), edges: matched / 2, rounds: run.rounds(), method })
 }
 
 /// The largest degree of the vertices that choose, for each class in turn.
@@ -112,6 +96,7 @@ fn by_claims<G: Lists>(graph: &G, run: &Run) -> Result<VertexArray, G::Error> {
     Ok(mates)
 }
 
+/// Pairs each free vertex of low enough degree with a free neighbour.
 struct ClaimMates<'a, G> {
     graph: &'a G,
     mates: &'a VertexArray,
@@ -238,4 +223,21 @@ fn for_each_in(run: &Run, list: &[VertexId], f: impl Fn(VertexId) + Sync) -> Res
 /// The vertices of `list` for which `keep` is true, in any order.
 fn kept(run: &Run, list: &[VertexId], keep: impl Fn(VertexId) -> bool + Sync) -> Result<Vec<VertexId>, Stop> {
     filter_list(run, list.len(), |i| list[i], keep)
+}
+
+/// Finds a maximal matching of an undirected graph. Self-loops are ignored.
+///
+/// # Errors
+/// [`Stop::Unsuitable`] for a directed graph; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
+pub fn matching<G: Lists>(graph: &G, run: &Run, options: &MatchingOptions) -> Result<Matching, G::Error> {
+    let needed = estimate(Shape::of(graph), options, run.deterministic()).memory_bytes;
+    run.begin("maximal matching", needed)?;
+    need_undirected(graph, "maximal matching")?;
+    let (mates, method) = if options.method == MatchingMethod::Claims && !run.deterministic() {
+        (run.install(|| by_claims(graph, run))?, MatchingMethod::Claims)
+    } else {
+        (run.install(|| by_priorities(graph, run))?, MatchingMethod::Priorities)
+    };
+    let matched = vertex_count(run, mates.len(), |v| mates.get(v) != NONE)?;
+    Ok(Matching { mates: mates.into_vec(), edges: matched / 2, rounds: run.rounds(), method })
 }

@@ -1,22 +1,22 @@
 //! Maximal independent set: a set of vertices that contains no two neighbours and to which no vertex can be added.
 //!
-//! The set that the serial greedy method finds in a fixed order of vertices, computed in parallel [1]: a vertex is out once
-//! a neighbour is in, and in once all its earlier neighbours are out. So the set depends only on the order, not on threads
-//! or timing. The default order is by degree, rounded to one part in eight, with random ties: low degrees first make large
-//! sets, and a hub finds a member early in its list. The random order is Luby's with fixed priorities [1], as in Sage and
-//! GBBS; it takes O(log² n) rounds with high probability.
+//! The set that the serial greedy method finds in a fixed order of vertices, computed in parallel [1]: a vertex is out
+//! once a neighbour is in, and in once all its earlier neighbours are out. So the set depends only on the order, not on
+//! threads or timing. The default order is by degree, rounded to one part in eight, with random ties: low degrees first
+//! make large sets, and a hub finds a member early in its list. The random order is Luby's with fixed priorities [1],
+//! as in Sage and GBBS; it takes O(log² n) rounds with high probability.
 //!
-//! In each round, new members mark their neighbours as out. An undecided vertex remembers an earlier undecided neighbour, its
-//! blocker, and its list is read again only after the blocker is out. (Without the marking, a vertex would wait although a
-//! neighbour further down its list is in; chains of such vertices caused thousands of rounds.) The state of a vertex is one
-//! byte (in, out, or undecided with its degree class), and hashing breaks ties, so most accesses hit the caches. Edges count
-//! in both directions; self-loops do not count.
+//! In each round, new members mark their neighbours as out. An undecided vertex remembers an earlier undecided
+//! neighbour, its blocker, and its list is read again only after the blocker is out. (Without the marking, a vertex
+//! would wait although a neighbour further down its list is in; chains of such vertices caused thousands of rounds.)
+//! The state of a vertex is one byte (in, out, or undecided with its degree class), and hashing breaks ties, so most
+//! accesses hit the caches. Edges count in both directions; self-loops do not count.
 //!
-//! Work: O(n + m) or little more. Memory per vertex: 2 bytes (state, result), one id for the blocker, one for the undecided
-//! vertices, up to two while those are filtered. Reads: each list up to the neighbour that decides, the lists of members as a
-//! whole, and in each round the lists of vertices whose blocker went out.
+//! Work: O(n + m) or little more. Memory per vertex: 2 bytes (state, result), one id for the blocker, one for the
+//! undecided vertices, up to two while those are filtered. Reads: each list up to the neighbour that decides, the lists
+//! of members as a whole, and in each round the lists of vertices whose blocker went out.
 //!
-//! [1] G. Blelloch, J. Fineman, J. Shun, "ScanUndecided Sequential Maximal Independent Set and Matching are Parallel on
+//! [1] G. Blelloch, J. Fineman, J. Shun, "Greedy Sequential Maximal Independent Set and Matching are Parallel on
 //!     Average", SPAA 2012.
 
 use esker_graph::{
@@ -57,7 +57,8 @@ pub struct Mis {
     pub rounds: usize,
 }
 
-/// Memory is an upper bound; reads are an upper bound if there are few rounds, and more than usual.
+/// Estimates memory and reads. Memory is an upper bound; reads are more than usual, and an upper bound if there are few
+/// rounds.
 pub fn estimate(shape: Shape) -> Estimate {
     let id_bytes = size_of::<VertexId>() as u64;
     Estimate {
@@ -66,60 +67,12 @@ pub fn estimate(shape: Shape) -> Estimate {
     }
 }
 
-/// Finds a maximal independent set.
-///
-/// # Errors
-/// [`esker_graph::Stop::Unsuitable`] for a directed graph stored without in-edges; [`esker_graph::Stop::OverBudget`];
-/// the first list that cannot be read; cancellation.
-pub fn mis<G: Graph>(graph: &G, run: &Run, options: &MisOptions) -> Result<Mis, G::Error> {
-    run.begin("maximal independent set", estimate(Shape::of(graph)).memory_bytes)?;
-    run.install(|| decide(graph, run, options))
-}
-
 /// The purpose of the random numbers.
 const PURPOSE: u64 = 0x6d69_7300;
 /// A vertex in the set.
 const IN: u8 = 255;
 /// A vertex with a neighbour in the set. Lesser values are degree classes of undecided vertices.
 const OUT: u8 = 254;
-
-fn decide<G: Graph>(graph: &G, run: &Run, options: &MisOptions) -> Result<Mis, G::Error> {
-    let n = graph.num_vertices();
-    need_in_edges(graph, "maximal independent set")?;
-    let directions = neighbourhood_directions(graph);
-    let states =
-        VertexValues::from_fn(run, n, |v| match (num_entries(graph, directions, vertex(v)), options.order) {
-            (0, _) => IN,
-            (degree, MisOrder::ByDegree) => class(degree),
-            (_, MisOrder::Random) => 0,
-        });
-    let blockers = VertexArray::filled(run, n, NONE);
-    let rng = CounterRng::new(run.seed(), PURPOSE);
-    let scan = ScanUndecided { graph, directions, rng, states: &states, blockers: &blockers };
-    run.round(n)?;
-    scan_neighbours(graph, run, directions, Select::All, &scan)?;
-    drop(scan.join_unblocked(run, n, vertex)?);
-    scan_neighbours(graph, run, directions, Select::All, &MarkOut(&states))?;
-    let mut undecided = filter_list(run, n, vertex, |v| states.get(v) < OUT)?;
-    while !undecided.is_empty() {
-        run.round(undecided.len())?;
-        // Vertices whose blocker is in were marked as out already.
-        let freed =
-            filter_list(run, undecided.len(), |i| undecided[i], |v| states.get(blockers.get(v)) == OUT)?;
-        freed.iter().for_each(|&v| blockers.set(v, NONE));
-        let small = is_small(graph, run, directions, &freed);
-        let by = if small { run.alone() } else { run };
-        scan_neighbours(graph, by, directions, Select::List(&freed), &scan)?;
-        let joined = scan.join_unblocked(by, freed.len(), |i| freed[i])?;
-        drop(freed);
-        scan_neighbours(graph, by, directions, Select::List(&joined), &MarkOut(&states))?;
-        undecided = filter_list(run, undecided.len(), |i| undecided[i], |v| states.get(v) < OUT)?;
-    }
-    drop((undecided, blockers));
-    let members: Vec<bool> = states.into_vec().into_iter().map(|state| state == IN).collect();
-    let size = members.iter().filter(|is| **is).count();
-    Ok(Mis { members, size, rounds: run.rounds() })
-}
 
 /// A degree rounded to the three bits after its leading one.
 fn class(degree: usize) -> u8 {
@@ -131,6 +84,7 @@ fn class(degree: usize) -> u8 {
     ((exponent - 2) * 8 + mantissa).min(u32::from(OUT) - 1) as u8
 }
 
+/// Decides undecided vertices from their earlier neighbours, or finds their blockers.
 struct ScanUndecided<'a, G> {
     graph: &'a G,
     directions: &'static [Direction],
@@ -221,4 +175,52 @@ impl<W: Weight, G: Graph> Visitor<W> for ScanUndecided<'_, G> {
         }
         Flow::More
     }
+}
+
+/// Finds a maximal independent set.
+///
+/// # Errors
+/// [`esker_graph::Stop::Unsuitable`] for a directed graph stored without in-edges; [`esker_graph::Stop::OverBudget`];
+/// the first list that cannot be read; cancellation.
+pub fn mis<G: Graph>(graph: &G, run: &Run, options: &MisOptions) -> Result<Mis, G::Error> {
+    run.begin("maximal independent set", estimate(Shape::of(graph)).memory_bytes)?;
+    run.install(|| decide(graph, run, options))
+}
+
+fn decide<G: Graph>(graph: &G, run: &Run, options: &MisOptions) -> Result<Mis, G::Error> {
+    let n = graph.num_vertices();
+    need_in_edges(graph, "maximal independent set")?;
+    let directions = neighbourhood_directions(graph);
+    let states =
+        VertexValues::from_fn(run, n, |v| match (num_entries(graph, directions, vertex(v)), options.order) {
+            (0, _) => IN,
+            (degree, MisOrder::ByDegree) => class(degree),
+            (_, MisOrder::Random) => 0,
+        });
+    let blockers = VertexArray::filled(run, n, NONE);
+    let rng = CounterRng::new(run.seed(), PURPOSE);
+    let scan = ScanUndecided { graph, directions, rng, states: &states, blockers: &blockers };
+    run.round(n)?;
+    scan_neighbours(graph, run, directions, Select::All, &scan)?;
+    drop(scan.join_unblocked(run, n, vertex)?);
+    scan_neighbours(graph, run, directions, Select::All, &MarkOut(&states))?;
+    let mut undecided = filter_list(run, n, vertex, |v| states.get(v) < OUT)?;
+    while !undecided.is_empty() {
+        run.round(undecided.len())?;
+        // Vertices whose blocker is in were marked as out already.
+        let freed =
+            filter_list(run, undecided.len(), |i| undecided[i], |v| states.get(blockers.get(v)) == OUT)?;
+        freed.iter().for_each(|&v| blockers.set(v, NONE));
+        let small = is_small(graph, run, directions, &freed);
+        let by = if small { run.alone() } else { run };
+        scan_neighbours(graph, by, directions, Select::List(&freed), &scan)?;
+        let joined = scan.join_unblocked(by, freed.len(), |i| freed[i])?;
+        drop(freed);
+        scan_neighbours(graph, by, directions, Select::List(&joined), &MarkOut(&states))?;
+        undecided = filter_list(run, undecided.len(), |i| undecided[i], |v| states.get(v) < OUT)?;
+    }
+    drop((undecided, blockers));
+    let members: Vec<bool> = states.into_vec().into_iter().map(|state| state == IN).collect();
+    let size = members.iter().filter(|is| **is).count();
+    Ok(Mis { members, size, rounds: run.rounds() })
 }

@@ -1,10 +1,10 @@
 //! Minimum spanning forest: a cycle-free set of edges of least total weight that connects every connected component.
 //!
 //! Borůvka's algorithm [1]: in each round every component selects the lightest edge that leaves it. Ties go to the edge
-//! with the lesser ends, so no cycles arise and the forest does not depend on threads. Three rules avoid rereading lists:
-//! each vertex remembers its lightest edge out of its component and searches again only once that edge is inside; a vertex
-//! with no edge out of its component is finished; and one component, in most graphs the giant one, selects nothing, since
-//! the other components meet its edges.
+//! with the lesser ends, so no cycles arise and the forest does not depend on threads. Three rules avoid rereading
+//! lists: each vertex remembers its lightest edge out of its component and searches again only once that edge is
+//! inside; a vertex with no edge out of its component is finished; and one component, in most graphs the giant one,
+//! selects nothing, since the other components meet its edges.
 //!
 //! State: a union-find parent per vertex, its lightest edge out of its component, and the best edge of each component.
 //! Work: O(m log n) at worst. Memory: four ids and 8 bytes per vertex, n/8 bytes, and two ids and a weight per edge of
@@ -41,7 +41,7 @@ pub struct Msf<W> {
     pub rounds: usize,
 }
 
-/// Memory is an upper bound; reads are the expected amount.
+/// Estimates memory and reads. Memory is an upper bound; reads are the expected amount.
 pub fn estimate(shape: Shape) -> Estimate {
     let (n, id_bytes) = (shape.num_vertices, size_of::<VertexId>() as u64);
     let edge_bytes = (2 * id_bytes + shape.weight_bytes).next_multiple_of(id_bytes.max(shape.weight_bytes));
@@ -51,61 +51,17 @@ pub fn estimate(shape: Shape) -> Estimate {
     }
 }
 
-/// Finds the minimum spanning forest of an undirected graph. Weights may be negative.
-///
-/// # Errors
-/// [`Stop::Unsuitable`] for a directed graph or a weight that is NaN; [`Stop::OverBudget`]; the first list that cannot
-/// be read; cancellation.
-pub fn msf<G: Graph<Weight: Ranked>>(graph: &G, run: &Run) -> Result<Msf<G::Weight>, G::Error> {
-    run.begin("minimum spanning forest", estimate(Shape::of(graph)).memory_bytes)?;
-    need_undirected(graph, "minimum spanning forest")?;
-    run.install(|| find(graph, run))
-}
-
-fn find<G: Graph<Weight: Ranked>>(graph: &G, run: &Run) -> Result<Msf<G::Weight>, G::Error> {
-    let n = graph.num_vertices();
-    let search = Boruvka::new(run, n);
-    let mut open = Bitmap::new(n);
-    let (mut skip, mut edges) = (NONE, Vec::new());
-    let mut left = search.reopen(run, &mut open, skip)?;
-    loop {
-        run.round(left)?;
-        let select = if left == n { Select::All } else { Select::Bits(&open) };
-        let finder =
-            FindLightest { search: &search, single: run.rounds() == 1, not_a_number: AtomicBool::new(false) };
-        graph.scan(run, Direction::Out, select, &finder)?;
-        if finder.not_a_number.into_inner() {
-            return Err(Stop::Unsuitable(
-                "cannot compute a minimum spanning forest: a weight is not a number".to_owned(),
-            )
-            .into());
-        }
-        let selected = search.select_edges(run, skip)?;
-        if selected.iter().all(Vec::is_empty) {
-            break;
-        }
-        selected.into_iter().for_each(|part| edges.extend(part));
-        search.sets.flatten(run)?;
-        skip = search.sets.frequent_root(SAMPLED_VERTICES);
-        left = search.reopen(run, &mut open, skip)?;
-    }
-    if run.deterministic() {
-        edges.par_sort_unstable_by_key(|&(u, v, _)| (u, v));
-    }
-    let weight = edges.iter().map(|edge: &Edge<G::Weight>| edge.2.as_f64()).sum();
-    Ok(Msf { weight, trees: n - edges.len(), edges, rounds: run.rounds() })
-}
-
 /// Vertices sampled to find the largest component.
 const SAMPLED_VERTICES: usize = 1024;
 /// Locks for the state of a vertex, used where several threads hold pieces of its list.
 const LOCKS: usize = 64;
 
+/// The state of Borůvka's algorithm.
 struct Boruvka {
     /// The components. Between rounds every vertex points at its root.
     sets: UnionFind,
-    /// For each vertex, the other end of its lightest edge out of its component; [`NONE`] if there is no such edge; a vertex
-    /// of the same component if the edge has to be searched again.
+    /// For each vertex, the other end of its lightest edge out of its component; [`NONE`] if there is no such edge; a
+    /// vertex of the same component if the edge has to be searched again.
     nearest: VertexArray,
     /// The ranks of the weights of these edges.
     ranks: VertexValues<u64>,
@@ -135,8 +91,8 @@ impl Boruvka {
         if u == NONE { (u64::MAX, NONE, NONE) } else { (self.ranks.get(v), u.min(v), u.max(v)) }
     }
 
-    /// Collects in `open` the vertices outside component `skip` whose lightest edge is now inside, and clears these edges.
-    /// Returns their number.
+    /// Collects in `open` the vertices outside component `skip` whose lightest edge is now inside, and clears these
+    /// edges. Returns their number.
     fn reopen(&self, run: &Run, open: &mut Bitmap, skip: VertexId) -> Result<usize, Stop> {
         open.clear();
         let counts = run.share_ranges(
@@ -249,4 +205,49 @@ impl<W: Ranked> Visitor<W> for FindLightest<'_> {
         }
         Flow::More
     }
+}
+
+/// Finds the minimum spanning forest of an undirected graph. Weights may be negative.
+///
+/// # Errors
+/// [`Stop::Unsuitable`] for a directed graph or a weight that is NaN; [`Stop::OverBudget`]; the first list that cannot
+/// be read; cancellation.
+pub fn msf<G: Graph<Weight: Ranked>>(graph: &G, run: &Run) -> Result<Msf<G::Weight>, G::Error> {
+    run.begin("minimum spanning forest", estimate(Shape::of(graph)).memory_bytes)?;
+    need_undirected(graph, "minimum spanning forest")?;
+    run.install(|| find(graph, run))
+}
+
+fn find<G: Graph<Weight: Ranked>>(graph: &G, run: &Run) -> Result<Msf<G::Weight>, G::Error> {
+    let n = graph.num_vertices();
+    let search = Boruvka::new(run, n);
+    let mut open = Bitmap::new(n);
+    let (mut skip, mut edges) = (NONE, Vec::new());
+    let mut left = search.reopen(run, &mut open, skip)?;
+    loop {
+        run.round(left)?;
+        let select = if left == n { Select::All } else { Select::Bits(&open) };
+        let finder =
+            FindLightest { search: &search, single: run.rounds() == 1, not_a_number: AtomicBool::new(false) };
+        graph.scan(run, Direction::Out, select, &finder)?;
+        if finder.not_a_number.into_inner() {
+            return Err(Stop::Unsuitable(
+                "cannot compute a minimum spanning forest: a weight is not a number".to_owned(),
+            )
+            .into());
+        }
+        let selected = search.select_edges(run, skip)?;
+        if selected.iter().all(Vec::is_empty) {
+            break;
+        }
+        selected.into_iter().for_each(|part| edges.extend(part));
+        search.sets.flatten(run)?;
+        skip = search.sets.frequent_root(SAMPLED_VERTICES);
+        left = search.reopen(run, &mut open, skip)?;
+    }
+    if run.deterministic() {
+        edges.par_sort_unstable_by_key(|&(u, v, _)| (u, v));
+    }
+    let weight = edges.iter().map(|edge: &Edge<G::Weight>| edge.2.as_f64()).sum();
+    Ok(Msf { weight, trees: n - edges.len(), edges, rounds: run.rounds() })
 }

@@ -44,8 +44,8 @@ impl<'a, W: Weight, R: LabelRule<W>> Relaxation<'a, W, R> {
         Self { rule, labels, fault: AtomicBool::new(false), seen: Bitmap::new(labels.len()) }
     }
 
-    /// Relaxes the edges that leave `frontier`. Returns the vertices whose label changed with `enters(old, new)` true. If
-    /// `parents` is given, stores the vertex that lowered each label; if several race, any of them.
+    /// Relaxes the edges that leave `frontier`. Returns the vertices whose label changed with `enters(old, new)` true.
+    /// If `parents` is given, stores the vertex that lowered each label; if several race, any of them.
     pub(super) fn round<G: Graph<Weight = W>>(
         &self,
         graph: &G,
@@ -104,6 +104,7 @@ impl<'a, W: Weight, R: LabelRule<W>> Relaxation<'a, W, R> {
 /// Edges examined together.
 const CHUNK: usize = 64;
 
+/// Relaxes the out-edges of the frontier.
 struct RelaxEdges<'a, 'b, W, R: LabelRule<W>, E, const ALONE: bool> {
     relax: &'a Relaxation<'b, W, R>,
     parents: Option<&'a VertexArray>,

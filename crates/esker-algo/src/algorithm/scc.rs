@@ -1,14 +1,15 @@
 //! Strongly connected components: two vertices are in the same component if paths lead from each to the other.
 //!
-//! Three steps, as in the Multistep method [1]. *Trim*: a vertex without in-edges or without out-edges is a component by
-//! itself; removing it may free others. Counters of remaining edges make this linear, without rounds. *Forward-backward*
+//! Three steps, as in the Multistep method [1]. *Trim*: a vertex without in-edges or without out-edges is a component
+//! by itself; removing it may free others. Counters of remaining edges make this linear, without rounds.
+//! *Forward-backward*
 //! [2]: the vertices reachable from a pivot of high degree that also reach the pivot form one component, usually the giant
-//! one. This repeats while it removes a large fraction of the remaining vertices. *Tarjan's* algorithm, in Pearce's form [3]
-//! and without recursion, handles the rest: the vertices reached by the last pivot and the others at the same time, as no
-//! component contains vertices of both.
+//! one. This repeats while it removes a large fraction of the remaining vertices. *Tarjan's* algorithm, in Pearce's
+//! form [3] and without recursion, handles the rest: the vertices reached by the last pivot and the others at the same
+//! time, as no component contains vertices of both.
 //!
-//! The first two steps use all threads, the third at most two: a graph with many components of medium size takes the time of
-//! a good serial algorithm. Without in-edges the third step does everything on one thread.
+//! The first two steps use all threads, the third at most two: a graph with many components of medium size takes the
+//! time of a good serial algorithm. Without in-edges the third step does everything on one thread.
 //!
 //! State: the label of each vertex's component, `NONE` until it is known. Work: O(n + m). Memory: at most 6 ids and two
 //! bytes per vertex, and n/4 bytes. Reads: every list at most twice in each direction, plus random reads of the lists
@@ -44,38 +45,13 @@ pub struct Scc {
     pub serial: usize,
 }
 
-/// Memory and reads are upper bounds for two pivots; further pivots read the lists they reach.
+/// Estimates memory and reads; both are upper bounds for two pivots. Further pivots read the lists they reach.
 pub fn estimate(shape: Shape) -> Estimate {
     let n = shape.num_vertices;
     Estimate {
         memory_bytes: n * (6 * size_of::<VertexId>() as u64 + 2) + 2 * (n / 8 + 8),
         read_bytes: shape.list_bytes() * if shape.in_edges { 6 } else { 1 },
     }
-}
-
-/// Finds the strongly connected components; in an undirected graph, the connected components.
-///
-/// # Errors
-/// [`esker_graph::Stop::OverBudget`]; the first list that cannot be read; cancellation.
-pub fn scc<G: Lists>(graph: &G, run: &Run) -> Result<Scc, G::Error> {
-    let n = graph.num_vertices();
-    run.begin("strongly connected components", estimate(Shape::of(graph)).memory_bytes)?;
-    let components = VertexArray::filled(run, n, NONE);
-    let mut forward = Bitmap::new(n);
-    let (mut trimmed, mut pivots) = (0, 0);
-    if graph.has(Direction::In) {
-        run.round(n)?;
-        trimmed = trim(graph, run, &components)?;
-        pivots = forward_backward(graph, run, &components, &mut forward, n - trimmed)?;
-    }
-    let serial = vertex_count(run, n, |v| components.get(v) == NONE)?;
-    if serial > 0 {
-        run.round(serial)?;
-        finish(graph, run, &components, &forward)?;
-    }
-    let count = vertex_count(run, n, |v| components.get(v) == v)?;
-    let largest = largest(run, &components)?;
-    Ok(Scc { components: components.into_vec(), count, largest, trimmed, pivots, serial })
 }
 
 /// Vertices per unit of parallel work.
@@ -120,8 +96,8 @@ const PIVOT_VERTICES_MIN: usize = 1 << 12;
 /// Another pivot is tried if the last component had at least one in this many of the remaining vertices.
 const PIVOT_SHARE: usize = 8;
 
-/// Finds the components of pivots of high degree while that removes a large fraction of the `left` vertices. Returns the
-/// number of pivots. `forward` becomes the set reachable from the last pivot.
+/// Finds the components of pivots of high degree while that removes a large fraction of the `left` vertices. Returns
+/// the number of pivots. `forward` becomes the set reachable from the last pivot.
 fn forward_backward<G: Lists>(
     graph: &G,
     run: &Run,
@@ -267,8 +243,8 @@ impl<'a, G: Lists, I: Fn(VertexId) -> bool> Tarjan<'a, G, I> {
         self.is_root.push(true);
     }
 
-    /// The first undiscovered neighbour of `v`, at or after `after` if given. The discovered ones before it lower the index
-    /// of `v`.
+    /// The first undiscovered neighbour of `v`, at or after `after` if given. The discovered ones before it lower the
+    /// index of `v`.
     fn next_unfound(&mut self, v: VertexId, after: Option<VertexId>) -> Result<Option<VertexId>, G::Error> {
         let (indices, inside) = (self.indices, &self.inside);
         let mut lowest = indices.get(v);
@@ -330,4 +306,29 @@ fn largest(run: &Run, components: &VertexArray) -> Result<usize, esker_graph::St
         },
     )?;
     Ok(largest.into_inner())
+}
+
+/// Finds the strongly connected components; in an undirected graph, the connected components.
+///
+/// # Errors
+/// [`esker_graph::Stop::OverBudget`]; the first list that cannot be read; cancellation.
+pub fn scc<G: Lists>(graph: &G, run: &Run) -> Result<Scc, G::Error> {
+    let n = graph.num_vertices();
+    run.begin("strongly connected components", estimate(Shape::of(graph)).memory_bytes)?;
+    let components = VertexArray::filled(run, n, NONE);
+    let mut forward = Bitmap::new(n);
+    let (mut trimmed, mut pivots) = (0, 0);
+    if graph.has(Direction::In) {
+        run.round(n)?;
+        trimmed = trim(graph, run, &components)?;
+        pivots = forward_backward(graph, run, &components, &mut forward, n - trimmed)?;
+    }
+    let serial = vertex_count(run, n, |v| components.get(v) == NONE)?;
+    if serial > 0 {
+        run.round(serial)?;
+        finish(graph, run, &components, &forward)?;
+    }
+    let count = vertex_count(run, n, |v| components.get(v) == v)?;
+    let largest = largest(run, &components)?;
+    Ok(Scc { components: components.into_vec(), count, largest, trimmed, pivots, serial })
 }

@@ -1,16 +1,16 @@
 //! Approximate set cover: few vertices whose out-lists together contain every vertex that is in any out-list.
 //!
-//! Every vertex is a set whose elements are its out-neighbours, as in Sage. A parallel greedy method [1, 2]: sets wait in
-//! buckets by their number of uncovered elements, in steps of a factor 1 + epsilon, largest first. The sets of a bucket
-//! compete for elements by random priorities. A set that wins nearly as many elements as its bucket requires is chosen; the
-//! others return to the buckets. Counts are updated lazily: a set is recounted when its bucket comes up, and sinks if it
-//! lost too many elements. The paper removes covered elements with a filter; here a bitmap of covered elements is tested,
-//! which takes no memory per edge but reads lists as a whole.
+//! Every vertex is a set whose elements are its out-neighbours, as in Sage. A parallel greedy method [1, 2]: sets wait
+//! in buckets by their number of uncovered elements, in steps of a factor 1 + epsilon, largest first. The sets of a
+//! bucket compete for elements by random priorities. A set that wins nearly as many elements as its bucket requires is
+//! chosen; the others return to the buckets. Counts are updated lazily: a set is recounted when its bucket comes up,
+//! and sinks if it lost too many elements. The paper removes covered elements with a filter; here a bitmap of covered
+//! elements is tested, which takes no memory per edge but reads lists as a whole.
 //!
-//! Charge each element one over the number of elements that its set newly covered. The elements of any set are charged at
-//! most (1 + epsilon)² H(its size) in total, which proves that the cover has at most (1 + epsilon)² H(largest size) times
-//! the minimum number of sets. A repeated element counts once; if its repetitions come in different pieces, a set may be
-//! chosen one step late.
+//! Charge each element one over the number of elements that its set newly covered. The elements of any set are charged
+//! at most (1 + epsilon)² H(its size) in total, which proves that the cover has at most (1 + epsilon)² H(largest size)
+//! times the minimum number of sets. A repeated element counts once; if its repetitions come in different pieces, a set
+//! may be chosen one step late.
 //!
 //! Priorities come from the seed, so if lists come whole the cover does not depend on threads. State: the uncovered
 //! elements of each set, and the owner of each element. Work: expected O(m) per look at a set, O(log) looks. Memory per
@@ -21,9 +21,7 @@
 //! [2] L. Dhulipala, G. Blelloch, J. Shun, "Julienne: A Framework for Parallel Graph Algorithms using Work-efficient
 //!     Bucketing", SPAA 2017.
 
-use esker_graph::{
-    Bitmap, Direction, Flow, Graph, NONE, Piece, Run, Select, Stop, VertexId, Visitor, Weight,
-};
+use esker_graph::{Bitmap, Direction, Flow, Graph, NONE, Piece, Run, Select, VertexId, Visitor, Weight};
 
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{Buckets, CounterRng, Order, VertexArray, is_small, need_positive};
@@ -61,7 +59,7 @@ const BITS: u32 = 8;
 /// The purpose of the random numbers; the round is added to it.
 const PURPOSE: u64 = 0x636f_7665_7200_0000;
 
-/// Memory is an upper bound; reads are typical.
+/// Estimates memory and reads. Memory is an upper bound; reads are typical.
 pub fn estimate(shape: Shape) -> Estimate {
     let n = shape.num_vertices;
     Estimate {
@@ -70,17 +68,6 @@ pub fn estimate(shape: Shape) -> Estimate {
             + n.div_ceil(64) * 16,
         read_bytes: shape.list_bytes() * 8,
     }
-}
-
-/// Finds a set cover.
-///
-/// # Errors
-/// [`Stop::Unsuitable`] if epsilon is not positive; [`Stop::OverBudget`]; the first list that cannot be read;
-/// cancellation.
-pub fn set_cover<G: Graph>(graph: &G, run: &Run, options: &SetCoverOptions) -> Result<SetCover, G::Error> {
-    run.begin("set cover", estimate(Shape::of(graph)).memory_bytes)?;
-    need_positive("epsilon", options.epsilon)?;
-    run.install(|| choose(graph, run, options.epsilon))
 }
 
 /// The steps by which sizes are divided into buckets; holds epsilon.
@@ -98,48 +85,7 @@ impl SizeScale {
     }
 }
 
-fn choose<G: Graph>(graph: &G, run: &Run, epsilon: f64) -> Result<SetCover, G::Error> {
-    let n = graph.num_vertices();
-    let scale = SizeScale(epsilon);
-    let state = CoverState {
-        left: VertexArray::from_fn(run, n, |v| graph.degree(Direction::Out, v as VertexId) as VertexId),
-        won: VertexArray::filled(run, n, 0),
-        owners: VertexArray::filled(run, n, NONE),
-        covered: Bitmap::new(n),
-        counted: Bitmap::new(n),
-    };
-    let bucket = |v: VertexId| scale.bucket(state.left.get(v));
-    let mut buckets = Buckets::<BITS>::new(run, n, Order::Decreasing, bucket)?;
-    let (mut sets, mut gains) = (Vec::new(), Vec::new());
-    while let Some((at, candidates)) = buckets.next(run, bucket)? {
-        run.round(candidates.len())?;
-        state.recount(graph, run, &candidates)?;
-        let (mut rivals, sunk): (Vec<_>, Vec<_>) =
-            candidates.into_iter().partition(|&v| bucket(v) >= Some(at));
-        buckets.insert(run, &sunk, bucket)?;
-        let rng = CounterRng::new(run.seed(), PURPOSE + run.rounds() as u64);
-        let priority = |v: VertexId| rng.at(v.into());
-        state.compete(graph, run, &rivals, priority)?;
-        let first = rivals.iter().copied().min_by_key(|&v| priority(v));
-        rivals.sort_unstable();
-        let required = scale.required_gain(at);
-        for &v in rivals.iter().filter(|&&v| state.won.get(v) as f64 >= required.max(1.0)) {
-            sets.push(v);
-            gains.push(state.won.get(v));
-            state.left.set(v, 0);
-        }
-        state.settle(graph, run, &rivals)?;
-        rivals.retain(|&v| state.left.get(v) > 0);
-        // The set with the best priority won all its remaining elements. If that was too few, its count was too high.
-        if let Some(first) = first.filter(|&first| state.left.get(first) > 0) {
-            state.left.set(first, state.won.get(first));
-        }
-        buckets.insert(run, &rivals, bucket)?;
-    }
-    let owners = state.owners.into_vec();
-    Ok(SetCover { sets, gains, owners, covered: state.covered.count(), rounds: run.rounds() })
-}
-
+/// The state of the greedy choice.
 struct CoverState {
     /// An upper bound of the uncovered elements of each set; 0 once it is chosen.
     left: VertexArray,
@@ -217,6 +163,7 @@ fn each_element<G: Graph>(
     Ok(())
 }
 
+/// Passes each piece to a function.
 struct VisitElements<F>(F);
 
 impl<W: Weight, F: Fn(VertexId, &[VertexId]) + Sync> Visitor<W> for VisitElements<F> {
@@ -229,4 +176,57 @@ impl<W: Weight, F: Fn(VertexId, &[VertexId]) + Sync> Visitor<W> for VisitElement
         (self.0)(v, piece.targets);
         Flow::More
     }
+}
+
+/// Finds a set cover.
+///
+/// # Errors
+/// [`Stop::Unsuitable`] if epsilon is not positive; [`Stop::OverBudget`]; the first list that cannot be read;
+/// cancellation.
+pub fn set_cover<G: Graph>(graph: &G, run: &Run, options: &SetCoverOptions) -> Result<SetCover, G::Error> {
+    run.begin("set cover", estimate(Shape::of(graph)).memory_bytes)?;
+    need_positive("epsilon", options.epsilon)?;
+    run.install(|| choose(graph, run, options.epsilon))
+}
+
+fn choose<G: Graph>(graph: &G, run: &Run, epsilon: f64) -> Result<SetCover, G::Error> {
+    let n = graph.num_vertices();
+    let scale = SizeScale(epsilon);
+    let state = CoverState {
+        left: VertexArray::from_fn(run, n, |v| graph.degree(Direction::Out, v as VertexId) as VertexId),
+        won: VertexArray::filled(run, n, 0),
+        owners: VertexArray::filled(run, n, NONE),
+        covered: Bitmap::new(n),
+        counted: Bitmap::new(n),
+    };
+    let bucket = |v: VertexId| scale.bucket(state.left.get(v));
+    let mut buckets = Buckets::<BITS>::new(run, n, Order::Decreasing, bucket)?;
+    let (mut sets, mut gains) = (Vec::new(), Vec::new());
+    while let Some((at, candidates)) = buckets.next(run, bucket)? {
+        run.round(candidates.len())?;
+        state.recount(graph, run, &candidates)?;
+        let (mut rivals, sunk): (Vec<_>, Vec<_>) =
+            candidates.into_iter().partition(|&v| bucket(v) >= Some(at));
+        buckets.insert(run, &sunk, bucket)?;
+        let rng = CounterRng::new(run.seed(), PURPOSE + run.rounds() as u64);
+        let priority = |v: VertexId| rng.at(v.into());
+        state.compete(graph, run, &rivals, priority)?;
+        let first = rivals.iter().copied().min_by_key(|&v| priority(v));
+        rivals.sort_unstable();
+        let required = scale.required_gain(at);
+        for &v in rivals.iter().filter(|&&v| state.won.get(v) as f64 >= required.max(1.0)) {
+            sets.push(v);
+            gains.push(state.won.get(v));
+            state.left.set(v, 0);
+        }
+        state.settle(graph, run, &rivals)?;
+        rivals.retain(|&v| state.left.get(v) > 0);
+        // The set with the best priority won all its remaining elements. If that was too few, its count was too high.
+        if let Some(first) = first.filter(|&first| state.left.get(first) > 0) {
+            state.left.set(first, state.won.get(first));
+        }
+        buckets.insert(run, &rivals, bucket)?;
+    }
+    let owners = state.owners.into_vec();
+    Ok(SetCover { sets, gains, owners, covered: state.covered.count(), rounds: run.rounds() })
 }

@@ -1,9 +1,9 @@
 //! O(k)-spanner: few edges of an undirected graph along which every distance grows by a factor of at most O(k).
 //!
-//! Miller, Peng, Vladu and Xu [1]: the edges of the search trees of a low-diameter decomposition with rate ln(n) / 2k, and
-//! for each pair of adjacent clusters the least edge between them. The expected number of edges is O(n^(1 + 1/k)); with
-//! k = log2(n), as in Sage, O(n). If every vertex is at most r edges from its centre, the ends of an edge of the graph are
-//! at most 4r + 1 edges apart in the spanner.
+//! Miller, Peng, Vladu and Xu [1]: the edges of the search trees of a low-diameter decomposition with rate ln(n) / 2k,
+//! and for each pair of adjacent clusters the least edge between them. The expected number of edges is O(n^(1 + 1/k));
+//! with k = log2(n), as in Sage, O(n). If every vertex is at most r edges from its centre, the ends of an edge of the
+//! graph are at most 4r + 1 edges apart in the spanner.
 //!
 //! State: the cluster and parent of each vertex, and the edges between clusters. Work: O(n + m), plus sorting the pairs
 //! of clusters. Memory: that of the decomposition with trees; 16 bytes (32 with 64-bit ids) per pair of clusters and
@@ -49,8 +49,8 @@ const RATE_MAX: f64 = 0.5;
 /// So an estimate assumes at most one pair of clusters per this many vertices.
 const PAIRS_SHARE: u64 = 4;
 
-/// Assumes at most as many pairs of clusters as vertices, which is expected, or a quarter of that with the default k.
-/// Reads are an upper bound.
+/// Estimates memory and reads. Assumes at most as many pairs of clusters as vertices, which is expected, or a quarter
+/// of that with the default k. Reads are an upper bound.
 pub fn estimate(shape: Shape, options: &SpannerOptions, deterministic: bool) -> Estimate {
     let (n, id_bytes) = (shape.num_vertices, size_of::<VertexId>() as u64);
     let decomposition = ldd_options(n as usize, chosen(n as usize, options));
@@ -69,39 +69,6 @@ fn chosen(n: usize, options: &SpannerOptions) -> usize {
 fn ldd_options(n: usize, k: usize) -> LddOptions {
     let beta = (n.max(2) as f64).ln() / (2.0 * k as f64);
     LddOptions { beta: beta.clamp(1e-3, 20.0), trees: true }
-}
-
-/// Finds a spanner of an undirected graph. Weights are ignored.
-///
-/// # Errors
-/// [`esker_graph::Stop::Unsuitable`] for a directed graph; [`esker_graph::Stop::OverBudget`]; the first list that cannot
-/// be read; cancellation.
-pub fn spanner<G: Graph>(graph: &G, run: &Run, options: &SpannerOptions) -> Result<Spanner, G::Error> {
-    let needed = estimate(Shape::of(graph), options, run.deterministic()).memory_bytes;
-    run.begin("spanner", needed)?;
-    need_undirected(graph, "a spanner")?;
-    run.install(|| span(graph, run, chosen(graph.num_vertices(), options)))
-}
-
-fn span<G: Graph>(graph: &G, run: &Run, k: usize) -> Result<Spanner, G::Error> {
-    let n = graph.num_vertices();
-    let found = decompose(graph, run, &ldd_options(n, k), run.seed(), run.deterministic())?;
-    run.round(n)?;
-    let largest = frequent(n, SAMPLED_VERTICES, |v| found.clusters[v as usize]);
-    let finder = FindClusterEdges { clusters: &found.clusters, largest };
-    let mut between = Vec::new();
-    for mut part in graph.scan(run, Direction::Out, Select::All, &finder)? {
-        part.compact();
-        between.append(&mut part.edges);
-    }
-    keep_least(&mut between);
-    let parents = found.trees.map(|trees| trees.parents).unwrap_or_default();
-    let mut edges = Vec::with_capacity(n - found.count + between.len());
-    edges.extend(parents.into_iter().zip((0..n).map(vertex)).filter(|(parent, v)| parent != v));
-    let tree_edges = edges.len();
-    edges.extend(between.iter().map(|edge| edge.ends));
-    let (clusters, radius) = (found.clusters, found.radius);
-    Ok(Spanner { edges, tree_edges, clusters, radius, stretch: 4 * radius + 1, k })
 }
 
 /// An edge between two clusters, the lesser cluster and its end of the edge first.
@@ -148,14 +115,15 @@ impl ClusterEdges {
         }
     }
 
-    /// Keeps only the least edge of each pair. Runs again once the number of edges has doubled, so it takes O(log n) per
-    /// added edge.
+    /// Keeps only the least edge of each pair. Runs again once the number of edges has doubled, so it takes O(log n)
+    /// per added edge.
     fn compact(&mut self) {
         keep_least(&mut self.edges);
         self.limit = (2 * self.edges.len()).max(COLLECTED);
     }
 }
 
+/// Finds the least edge between each pair of clusters.
 struct FindClusterEdges<'a> {
     clusters: &'a [VertexId],
     /// The largest cluster. The scan skips its lists and meets its edges from their other ends.
@@ -188,4 +156,37 @@ impl<W: Weight> Visitor<W> for FindClusterEdges<'_> {
         }
         Flow::More
     }
+}
+
+/// Finds a spanner of an undirected graph. Weights are ignored.
+///
+/// # Errors
+/// [`esker_graph::Stop::Unsuitable`] for a directed graph; [`esker_graph::Stop::OverBudget`]; the first list that
+/// cannot be read; cancellation.
+pub fn spanner<G: Graph>(graph: &G, run: &Run, options: &SpannerOptions) -> Result<Spanner, G::Error> {
+    let needed = estimate(Shape::of(graph), options, run.deterministic()).memory_bytes;
+    run.begin("spanner", needed)?;
+    need_undirected(graph, "a spanner")?;
+    run.install(|| span(graph, run, chosen(graph.num_vertices(), options)))
+}
+
+fn span<G: Graph>(graph: &G, run: &Run, k: usize) -> Result<Spanner, G::Error> {
+    let n = graph.num_vertices();
+    let found = decompose(graph, run, &ldd_options(n, k), run.seed(), run.deterministic())?;
+    run.round(n)?;
+    let largest = frequent(n, SAMPLED_VERTICES, |v| found.clusters[v as usize]);
+    let finder = FindClusterEdges { clusters: &found.clusters, largest };
+    let mut between = Vec::new();
+    for mut part in graph.scan(run, Direction::Out, Select::All, &finder)? {
+        part.compact();
+        between.append(&mut part.edges);
+    }
+    keep_least(&mut between);
+    let parents = found.trees.map(|trees| trees.parents).unwrap_or_default();
+    let mut edges = Vec::with_capacity(n - found.count + between.len());
+    edges.extend(parents.into_iter().zip((0..n).map(vertex)).filter(|(parent, v)| parent != v));
+    let tree_edges = edges.len();
+    edges.extend(between.iter().map(|edge| edge.ends));
+    let (clusters, radius) = (found.clusters, found.radius);
+    Ok(Spanner { edges, tree_edges, clusters, radius, stretch: 4 * radius + 1, k })
 }

@@ -2,12 +2,12 @@
 //!
 //! Delta-stepping (file `delta_stepping.rs`). The distances are a least fixed point: they do not depend on threads or
 //! timing, and integers are exact. Lengths of 32-bit integers are added in 32 bits, and again in 64 if that overflows;
-//! distances of 2^63 or more are an error. Parents, if requested, are the least among those with the fewest edges from the
-//! source.
+//! distances of 2^63 or more are an error. Parents, if requested, are the least among those with the fewest edges from
+//! the source.
 //!
-//! Work: O(n + m) for random lengths. Memory per vertex: 4 to 8 bytes for distances, 8 for the result, about five ids for
-//! buckets (a vertex is in at most `BINS` of them, usually in two). Reads: the list of each reached vertex once or a few
-//! times; in-lists when pulling.
+//! Work: O(n + m) for random lengths. Memory per vertex: 4 to 8 bytes for distances, 8 for the result, about five ids
+//! for buckets (a vertex is in at most `BINS` of them, usually in two). Reads: the list of each reached vertex once or
+//! a few times; in-lists when pulling.
 
 use esker_graph::{Direction, Flow, Graph, NONE, Piece, Run, Select, Stop, VertexId, Visitor, vertex};
 
@@ -43,13 +43,81 @@ pub struct Sssp<W: Length> {
     pub rounds: usize,
 }
 
-/// Memory is an upper bound; reads are the expected amount.
+/// Estimates memory and reads. Memory is an upper bound; reads are the expected amount.
 pub fn estimate(shape: Shape, options: &SsspOptions) -> Estimate {
     let id_bytes = size_of::<VertexId>() as u64;
     let ids = 5 + 2 * u64::from(options.parents);
     Estimate {
         memory_bytes: shape.num_vertices * (16 + ids * id_bytes) + shape.num_vertices.div_ceil(64) * 8 * 3,
         read_bytes: shape.weighted_list_bytes() * (2 + u64::from(options.parents)),
+    }
+}
+
+fn negative() -> Stop {
+    Stop::Unsuitable(
+        "cannot compute shortest paths: an edge has a length that is negative or not a number".to_owned(),
+    )
+}
+
+/// Distances in a graph without weights, by breadth-first search.
+fn hops<G: Graph>(
+    graph: &G,
+    run: &Run,
+    source: VertexId,
+    options: &SsspOptions,
+) -> Result<Sssp<G::Weight>, G::Error>
+where
+    G::Weight: Length,
+{
+    let found = bfs(graph, run, &[source], &BfsOptions { depths: true })?;
+    let distance = |&depth: &VertexId| {
+        if depth == NONE { G::Weight::UNREACHED } else { G::Weight::of_steps(depth.into()) }
+    };
+    Ok(Sssp {
+        distances: found.depths.iter().flatten().map(distance).collect(),
+        parents: options.parents.then_some(found.parents),
+        reached: found.reached,
+        delta: 1.0,
+        rounds: found.rounds,
+    })
+}
+
+/// The default width of a bucket, from the lengths and degrees of a sample of about 1000 vertices: a vertex of average
+/// degree has [`LIGHT_EDGES`] edges no longer than a window, if it has that many edges.
+fn default_delta<G: Graph>(graph: &G, run: &Run) -> Result<f64, G::Error>
+where
+    G::Weight: Length,
+{
+    let n = graph.num_vertices();
+    let count = n.min(1000);
+    let places = (0..count).map(|i| vertex((i as u128 * n as u128 / count as u128) as usize));
+    let list: Vec<_> = places.filter(|&v| graph.degree(Direction::Out, v) > 0).collect();
+    let with_edges = n as f64 * list.len() as f64 / count as f64;
+    let degree = graph.num_arcs() as f64 / with_edges.max(1.0);
+    let lengths = graph.scan(run, Direction::Out, Select::List(&list), &SampleLengths)?;
+    let lengths = lengths.concat();
+    let mean = lengths.iter().sum::<f64>() / lengths.len().max(1) as f64;
+    let window = 2.0 * mean * (LIGHT_EDGES / degree.max(1.0)).min(1.0);
+    Ok(if window > 0.0 { window / BINS as f64 } else { 1.0 })
+}
+
+/// Light edges of a vertex of average degree.
+const LIGHT_EDGES: f64 = 8.0;
+
+/// Collects the lengths of some edges of the sampled vertices.
+struct SampleLengths;
+
+impl<W: Length> Visitor<W> for SampleLengths {
+    type State = Vec<f64>;
+
+    fn new_state(&self) -> Vec<f64> {
+        Vec::new()
+    }
+
+    fn visit(&self, lengths: &mut Vec<f64>, _: VertexId, piece: Piece<'_, W>) -> Flow {
+        let found = piece.weights.iter().take(64).map(|w| w.to_f64());
+        lengths.extend(found.filter(|w| w.is_finite() && *w >= 0.0));
+        Flow::Enough
     }
 }
 
@@ -119,71 +187,4 @@ where
     };
     let parents = if options.parents { Some(tight_tree(graph, run, source, tight)?) } else { None };
     Ok(Sssp { distances, parents, reached, delta, rounds })
-}
-
-fn negative() -> Stop {
-    Stop::Unsuitable(
-        "cannot compute shortest paths: an edge has a length that is negative or not a number".to_owned(),
-    )
-}
-
-/// Distances in a graph without weights, by breadth-first search.
-fn hops<G: Graph>(
-    graph: &G,
-    run: &Run,
-    source: VertexId,
-    options: &SsspOptions,
-) -> Result<Sssp<G::Weight>, G::Error>
-where
-    G::Weight: Length,
-{
-    let found = bfs(graph, run, &[source], &BfsOptions { depths: true })?;
-    let distance = |&depth: &VertexId| {
-        if depth == NONE { G::Weight::UNREACHED } else { G::Weight::of_steps(depth.into()) }
-    };
-    Ok(Sssp {
-        distances: found.depths.iter().flatten().map(distance).collect(),
-        parents: options.parents.then_some(found.parents),
-        reached: found.reached,
-        delta: 1.0,
-        rounds: found.rounds,
-    })
-}
-
-/// The default width of a bucket, from the lengths and degrees of a sample of about 1000 vertices: a vertex of average
-/// degree has [`LIGHT_EDGES`] edges no longer than a window, if it has that many edges.
-fn default_delta<G: Graph>(graph: &G, run: &Run) -> Result<f64, G::Error>
-where
-    G::Weight: Length,
-{
-    let n = graph.num_vertices();
-    let count = n.min(1000);
-    let places = (0..count).map(|i| vertex((i as u128 * n as u128 / count as u128) as usize));
-    let list: Vec<_> = places.filter(|&v| graph.degree(Direction::Out, v) > 0).collect();
-    let with_edges = n as f64 * list.len() as f64 / count as f64;
-    let degree = graph.num_arcs() as f64 / with_edges.max(1.0);
-    let lengths = graph.scan(run, Direction::Out, Select::List(&list), &SampleLengths)?;
-    let lengths = lengths.concat();
-    let mean = lengths.iter().sum::<f64>() / lengths.len().max(1) as f64;
-    let window = 2.0 * mean * (LIGHT_EDGES / degree.max(1.0)).min(1.0);
-    Ok(if window > 0.0 { window / BINS as f64 } else { 1.0 })
-}
-
-/// Light edges of a vertex of average degree.
-const LIGHT_EDGES: f64 = 8.0;
-
-struct SampleLengths;
-
-impl<W: Length> Visitor<W> for SampleLengths {
-    type State = Vec<f64>;
-
-    fn new_state(&self) -> Vec<f64> {
-        Vec::new()
-    }
-
-    fn visit(&self, lengths: &mut Vec<f64>, _: VertexId, piece: Piece<'_, W>) -> Flow {
-        let found = piece.weights.iter().take(64).map(|w| w.to_f64());
-        lengths.extend(found.filter(|w| w.is_finite() && *w >= 0.0));
-        Flow::Enough
-    }
 }

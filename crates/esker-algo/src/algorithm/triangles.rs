@@ -1,9 +1,9 @@
 //! Triangle counting: the number of triangles in the undirected simple graph that underlies a graph.
 //!
-//! Directions, self-loops and parallel edges are ignored. Each triangle {w < u < v} is found once, at `v`, by intersecting
-//! the earlier neighbours of `v` with those of `u` [1]. The first vertices have adjacency rows of bits (`HubAdjacency`):
-//! there, two long lists are intersected by AND and population count at up to 512 bits an instruction, and short ones by
-//! single loads. Other lists are probed against a bit set of the neighbours of `v`.
+//! Directions, self-loops and parallel edges are ignored. Each triangle {w < u < v} is found once, at `v`, by
+//! intersecting the earlier neighbours of `v` with those of `u` [1]. The first vertices have adjacency rows of bits
+//! (`HubAdjacency`): there, two long lists are intersected by AND and population count at up to 512 bits an
+//! instruction, and short ones by single loads. Other lists are probed against a bit set of the neighbours of `v`.
 //!
 //! The cost depends on the order of the vertices. By descending degree, lists of earlier neighbours have at most
 //! sqrt(2m) entries [2]. An undirected graph in a suitable order is read in place; otherwise (see `VertexOrder`) the
@@ -27,8 +27,8 @@ use crate::primitive::{
 /// The order of vertices for algorithms that intersect lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum VertexOrder {
-    /// By degree, on a copy, if a sample of the lists shows that it pays and the copy fits the memory limit; otherwise as
-    /// numbered in the graph.
+    /// By degree, on a copy, if a sample of the lists shows that it pays and the copy fits the memory limit; otherwise
+    /// as numbered in the graph.
     #[default]
     Auto,
     /// As numbered in the graph.
@@ -55,8 +55,8 @@ pub struct Triangles {
     pub hubs: usize,
 }
 
-/// For `threads` threads. Memory is an upper bound, for [`VertexOrder::Auto`] of either choice. Reads are exact with a
-/// copy and a lower bound in place.
+/// Estimates memory and reads on `threads` threads. Memory is an upper bound, for [`VertexOrder::Auto`] of either
+/// choice; reads are exact with a copy and a lower bound in place.
 pub fn estimate(shape: Shape, options: &TrianglesOptions, threads: usize) -> Estimate {
     let by_degree = options.order != VertexOrder::Given;
     let copied = by_degree || shape.directed;
@@ -112,27 +112,6 @@ pub(super) fn num_hubs<G: Lists>(graph: &G, run: &Run, bytes: u64) -> Result<usi
     Ok(worth.iter().sum::<usize>().min(HubAdjacency::len_within(bytes)))
 }
 
-/// Counts the triangles.
-///
-/// # Errors
-/// [`Stop::Unsuitable`] for a directed graph without in-edges; [`Stop::OverBudget`]; the first list that cannot be
-/// read; cancellation.
-pub fn triangles<G: Lists>(graph: &G, run: &Run, options: &TrianglesOptions) -> Result<Triangles, G::Error> {
-    let shape = Shape::of(graph);
-    let renumber = begin(graph, run, options.order, "triangle count", |by_degree| {
-        memory_bytes(shape, by_degree, run.threads())
-    })?;
-    let hubs = num_hubs(graph, run, hub_bytes_max(shape))?;
-    run.round(graph.num_vertices())?;
-    let triangles = if renumber || graph.is_directed() {
-        let orientation = OrientedOptions { by_degree: renumber, mutual: false };
-        count(&Oriented::new(graph, run, orientation)?, run, hubs)?
-    } else {
-        count(&InPlaceLists(graph), run, hubs)?
-    };
-    Ok(Triangles { triangles, renumbered: renumber, hubs })
-}
-
 /// Decides whether to renumber vertices, and begins the run with the memory for that choice.
 pub(super) fn begin<G: Lists>(
     graph: &G,
@@ -176,7 +155,8 @@ fn count<E: EarlierNeighbours>(lists: &E, run: &Run, hubs: usize) -> Result<u64,
     Ok(sums.iter().map(|(sum, _)| sum).sum())
 }
 
-/// The state of one worker: the earlier neighbours of its vertex as a list, as bits over hubs, as bits over all vertices.
+/// The state of one worker: the earlier neighbours of its vertex as a list, as bits over hubs, as bits over all
+/// vertices.
 struct Scratch {
     list: Vec<VertexId>,
     row: Vec<BitLine>,
@@ -193,6 +173,7 @@ impl Scratch {
     }
 }
 
+/// Counts triangles by their last vertex.
 struct TriangleCounter<'a, E> {
     lists: &'a E,
     run: &'a Run,
@@ -238,8 +219,8 @@ impl<E: EarlierNeighbours> TriangleCounter<'_, E> {
 /// How many times longer a list must be for binary searches in it to beat a pass over it.
 const SEARCH_RATIO: usize = 16;
 
-/// Size of the intersection of `list`, whose entries are distinct, with `others`, which may repeat. `marks` has the bits of
-/// `list` and possibly other bits that are not in `others`.
+/// Size of the intersection of `list`, whose entries are distinct, with `others`, which may repeat. `marks` has the
+/// bits of `list` and possibly other bits that are not in `others`.
 fn common(list: &[VertexId], others: &[VertexId], marks: &[u64]) -> u64 {
     if list.len() * SEARCH_RATIO < others.len() {
         return list.iter().filter(|w| others.binary_search(w).is_ok()).count() as u64;
@@ -305,4 +286,25 @@ fn and_count(a: &[BitLine], b: &[BitLine]) -> u64 {
         }
     }
     counts.iter().sum()
+}
+
+/// Counts the triangles.
+///
+/// # Errors
+/// [`Stop::Unsuitable`] for a directed graph without in-edges; [`Stop::OverBudget`]; the first list that cannot be
+/// read; cancellation.
+pub fn triangles<G: Lists>(graph: &G, run: &Run, options: &TrianglesOptions) -> Result<Triangles, G::Error> {
+    let shape = Shape::of(graph);
+    let renumber = begin(graph, run, options.order, "triangle count", |by_degree| {
+        memory_bytes(shape, by_degree, run.threads())
+    })?;
+    let hubs = num_hubs(graph, run, hub_bytes_max(shape))?;
+    run.round(graph.num_vertices())?;
+    let triangles = if renumber || graph.is_directed() {
+        let orientation = OrientedOptions { by_degree: renumber, mutual: false };
+        count(&Oriented::new(graph, run, orientation)?, run, hubs)?
+    } else {
+        count(&InPlaceLists(graph), run, hubs)?
+    };
+    Ok(Triangles { triangles, renumbered: renumber, hubs })
 }

@@ -1,10 +1,11 @@
-//! Triangle counting by sampling: an estimate of the number of triangles with bounds, reading a small part of the graph.
+//! Triangle counting by sampling: an estimate of the number of triangles with bounds, reading a small part of the
+//! graph.
 //!
-//! Wedge sampling [1]: a wedge is a pair of entries of one list. Random wedges are drawn and tested for an edge that closes
-//! them; each triangle closes three wedges. Wedges are drawn from equal parts of their range (stratified), which can only
-//! reduce the variance. They are grouped by their middle vertex to read each needed list once for drawing; the closing edge
-//! is searched at the end of lower degree, in another pass that reads each list at most once. Self-loops and parallel edges
-//! do not count.
+//! Wedge sampling [1]: a wedge is a pair of entries of one list. Random wedges are drawn and tested for an edge that
+//! closes them; each triangle closes three wedges. Wedges are drawn from equal parts of their range (stratified), which
+//! can only reduce the variance. They are grouped by their middle vertex to read each needed list once for drawing; the
+//! closing edge is searched at the end of lower degree, in another pass that reads each list at most once. Self-loops
+//! and parallel edges do not count.
 //!
 //! Work: O(n + samples log samples), plus reading the lists. Memory: 48 bytes per sample. Reads: at most two lists per
 //! sample; a hub's list serves many samples at once. The result depends only on the seed, not on threads.
@@ -52,7 +53,7 @@ pub struct SampledTriangles {
     pub samples: usize,
 }
 
-/// Memory is an upper bound; reads are typical.
+/// Estimates memory and reads. Memory is an upper bound; reads are typical.
 pub fn estimate(shape: Shape, options: &SampledOptions) -> Estimate {
     let samples = options.samples as u64;
     let average = shape.list_bytes() / shape.num_vertices.max(1);
@@ -60,50 +61,6 @@ pub fn estimate(shape: Shape, options: &SampledOptions) -> Estimate {
         memory_bytes: samples * (size_of::<WedgeMiddle>() + size_of::<Query>()) as u64,
         read_bytes: shape.list_bytes().min(samples.saturating_mul(2 * average.max(4096))),
     }
-}
-
-/// Estimates the number of triangles.
-///
-/// # Errors
-/// [`Stop::Unsuitable`] for a directed graph, or if no samples are requested; [`Stop::OverBudget`]; the first list that
-/// cannot be read; cancellation.
-pub fn triangles_sampled<G: Lists>(
-    graph: &G,
-    run: &Run,
-    options: &SampledOptions,
-) -> Result<SampledTriangles, G::Error> {
-    need_undirected(graph, "triangle counting by samples")?;
-    if options.samples == 0 {
-        return Err(Stop::Unsuitable("the number of samples is 0 but must be at least 1".to_owned()).into());
-    }
-    run.begin("triangle counting by samples", estimate(Shape::of(graph), options).memory_bytes)?;
-    run.round(options.samples)?;
-    let wedges: u128 = (0..graph.num_vertices()).map(|v| wedges_at(graph, vertex(v))).sum();
-    if wedges == 0 {
-        let none =
-            SampledTriangles { triangles: 0.0, low: 0.0, high: 0.0, wedges: 0.0, closed: 0.0, samples: 0 };
-        return Ok(none);
-    }
-    let rng = CounterRng::new(run.seed(), 0x77ed);
-    let drawn = draw(graph, rng, wedges, options.samples);
-    let mut queries = ends(graph, run, rng, &drawn)?;
-    run.round(queries.len())?;
-    queries.sort_unstable_by_key(|query| (query.end, query.other, query.sample));
-    let (sum, squares) = look_up(graph, run, &queries)?;
-    let count = options.samples as f64;
-    let closed = sum / count;
-    let variance = (squares / count - closed * closed).max(0.0);
-    let side = Z_95 * (variance / count).sqrt();
-    let all = wedges as f64;
-    let of = |share: f64| all * share.clamp(0.0, 1.0) / 3.0;
-    Ok(SampledTriangles {
-        triangles: of(closed),
-        low: of(closed - side),
-        high: of(closed + side),
-        wedges: all,
-        closed,
-        samples: options.samples,
-    })
 }
 
 /// The number of wedges with middle `v`.
@@ -206,4 +163,48 @@ fn look_up<G: Lists>(graph: &G, run: &Run, queries: &[Query]) -> Result<(f64, f6
     let mut found = found.concat();
     found.sort_unstable_by_key(|&(sample, _)| sample);
     Ok(found.iter().fold((0.0, 0.0), |(sum, squares), &(_, value)| (sum + value, squares + value * value)))
+}
+
+/// Estimates the number of triangles.
+///
+/// # Errors
+/// [`Stop::Unsuitable`] for a directed graph, or if no samples are requested; [`Stop::OverBudget`]; the first list that
+/// cannot be read; cancellation.
+pub fn triangles_sampled<G: Lists>(
+    graph: &G,
+    run: &Run,
+    options: &SampledOptions,
+) -> Result<SampledTriangles, G::Error> {
+    need_undirected(graph, "triangle counting by samples")?;
+    if options.samples == 0 {
+        return Err(Stop::Unsuitable("the number of samples is 0 but must be at least 1".to_owned()).into());
+    }
+    run.begin("triangle counting by samples", estimate(Shape::of(graph), options).memory_bytes)?;
+    run.round(options.samples)?;
+    let wedges: u128 = (0..graph.num_vertices()).map(|v| wedges_at(graph, vertex(v))).sum();
+    if wedges == 0 {
+        let none =
+            SampledTriangles { triangles: 0.0, low: 0.0, high: 0.0, wedges: 0.0, closed: 0.0, samples: 0 };
+        return Ok(none);
+    }
+    let rng = CounterRng::new(run.seed(), 0x77ed);
+    let drawn = draw(graph, rng, wedges, options.samples);
+    let mut queries = ends(graph, run, rng, &drawn)?;
+    run.round(queries.len())?;
+    queries.sort_unstable_by_key(|query| (query.end, query.other, query.sample));
+    let (sum, squares) = look_up(graph, run, &queries)?;
+    let count = options.samples as f64;
+    let closed = sum / count;
+    let variance = (squares / count - closed * closed).max(0.0);
+    let side = Z_95 * (variance / count).sqrt();
+    let all = wedges as f64;
+    let of = |share: f64| all * share.clamp(0.0, 1.0) / 3.0;
+    Ok(SampledTriangles {
+        triangles: of(closed),
+        low: of(closed - side),
+        high: of(closed + side),
+        wedges: all,
+        closed,
+        samples: options.samples,
+    })
 }

@@ -1,11 +1,11 @@
-//! Truss decomposition: for each edge, the largest `k` such that it is in a `k`-truss, a subgraph in which every edge is in
-//! at least `k` - 2 triangles.
+//! Truss decomposition: for each edge, the largest `k` such that it is in a `k`-truss, a subgraph in which every edge
+//! is in at least `k` - 2 triangles.
 //!
-//! Computed on the undirected simple graph that underlies a graph; an edge in no triangle has trussness 2. The number of
-//! triangles of each edge (its support) is counted on lists of earlier neighbours in order of descending degree, as in
-//! `triangles`. Then edges are peeled in order of support, all of one support in parallel rounds [1]: removing an edge
-//! lowers the support of the other two edges of each of its triangles. If two edges of a triangle are removed together, the
-//! one with the lesser number lowers the third.
+//! Computed on the undirected simple graph that underlies a graph; an edge in no triangle has trussness 2. The number
+//! of triangles of each edge (its support) is counted on lists of earlier neighbours in order of descending degree, as
+//! in `triangles`. Then edges are peeled in order of support, all of one support in parallel rounds [1]: removing an
+//! edge lowers the support of the other two edges of each of its triangles. If two edges of a triangle are removed
+//! together, the one with the lesser number lowers the third.
 //!
 //! Outside the semi-asymmetric model: the result alone takes three ids per edge. State: the support of each edge, with
 //! two flag bits for removed edges. Work: O(m^1.5 log n). Memory: 13 ids and one byte per edge, 24 bytes and seven ids
@@ -13,7 +13,7 @@
 //!
 //! [1] H. Kabir, K. Madduri, "Shared-Memory Graph Truss Decomposition", HiPC 2017.
 
-use esker_graph::{Direction, Lists, NONE, Run, Stop, VertexId, vertex};
+use esker_graph::{Lists, NONE, Run, Stop, VertexId, vertex};
 
 use super::truss_peeling::{EDGES_END, TrussEdges};
 use crate::estimate::{Estimate, Shape};
@@ -34,7 +34,7 @@ pub struct Truss {
     pub rounds: usize,
 }
 
-/// For `threads` threads; memory and reads are upper bounds.
+/// Estimates memory and reads on `threads` threads; both are upper bounds.
 pub fn estimate(shape: Shape, threads: usize) -> Estimate {
     let id = size_of::<VertexId>() as u64;
     let (n, edges) = (shape.num_vertices, if shape.directed { shape.num_arcs } else { shape.num_arcs / 2 });
@@ -44,36 +44,6 @@ pub fn estimate(shape: Shape, threads: usize) -> Estimate {
         memory_bytes: copy + edges * (12 * id + 1) + n * (8 + 3 * id) + threads as u64 * n * 3 * id,
         read_bytes: shape.list_bytes() * if shape.directed { 4 } else { 2 },
     }
-}
-
-/// Finds the trussness of every edge.
-///
-/// # Errors
-/// [`Stop::Unsuitable`] for a directed graph without in-edges, or with 32-bit ids for 2^31 edges or more;
-/// [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
-pub fn truss<G: Lists>(graph: &G, run: &Run) -> Result<Truss, G::Error> {
-    need_in_edges(graph, "truss decomposition")?;
-    let edges_max = if graph.is_directed() { graph.num_arcs() } else { graph.num_arcs().div_ceil(2) };
-    if edges_max >= u64::from(EDGES_END) {
-        let what = format!(
-            "{edges_max} edges are too many for a truss decomposition with 32-bit ids: build Esker with the feature `id64`"
-        );
-        return Err(Stop::Unsuitable(what).into());
-    }
-    run.begin("truss decomposition", estimate(Shape::of(graph), run.threads()).memory_bytes)?;
-    run.round(graph.num_vertices())?;
-    let lists = Oriented::new(graph, run, OrientedOptions { by_degree: true, mutual: false })?;
-    let supports = supports(&lists, run)?;
-    let edges = TrussEdges::new(&lists, run, &supports)?;
-    let triangles = supports.iter().map(|count| count as u64).sum::<u64>() / 3;
-    drop(supports);
-    let name = |v| lists.original(v);
-    let named: Vec<_> = edges.ends.iter().map(|&(u, v)| (name(u), name(v))).collect();
-    drop(lists);
-    let mut trussness = run.install(|| edges.peel(run))?;
-    trussness.iter_mut().for_each(|level| *level += 2);
-    let largest = trussness.iter().copied().max().unwrap_or(0);
-    Ok(Truss { edges: named, trussness, largest, triangles, rounds: run.rounds() })
 }
 
 /// Vertices per unit of parallel work.
@@ -126,4 +96,34 @@ fn supports<E: EarlierNeighbours>(lists: &E, run: &Run) -> Result<VertexArray, E
         Ok::<(), E::Error>(())
     })?;
     Ok(support)
+}
+
+/// Finds the trussness of every edge.
+///
+/// # Errors
+/// [`Stop::Unsuitable`] for a directed graph without in-edges, or with 32-bit ids for 2^31 edges or more;
+/// [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
+pub fn truss<G: Lists>(graph: &G, run: &Run) -> Result<Truss, G::Error> {
+    need_in_edges(graph, "truss decomposition")?;
+    let edges_max = if graph.is_directed() { graph.num_arcs() } else { graph.num_arcs().div_ceil(2) };
+    if edges_max >= u64::from(EDGES_END) {
+        let what = format!(
+            "{edges_max} edges are too many for a truss decomposition with 32-bit ids: build Esker with the feature `id64`"
+        );
+        return Err(Stop::Unsuitable(what).into());
+    }
+    run.begin("truss decomposition", estimate(Shape::of(graph), run.threads()).memory_bytes)?;
+    run.round(graph.num_vertices())?;
+    let lists = Oriented::new(graph, run, OrientedOptions { by_degree: true, mutual: false })?;
+    let supports = supports(&lists, run)?;
+    let edges = TrussEdges::new(&lists, run, &supports)?;
+    let triangles = supports.iter().map(|count| count as u64).sum::<u64>() / 3;
+    drop(supports);
+    let name = |v| lists.original(v);
+    let named: Vec<_> = edges.ends.iter().map(|&(u, v)| (name(u), name(v))).collect();
+    drop(lists);
+    let mut trussness = run.install(|| edges.peel(run))?;
+    trussness.iter_mut().for_each(|level| *level += 2);
+    let largest = trussness.iter().copied().max().unwrap_or(0);
+    Ok(Truss { edges: named, trussness, largest, triangles, rounds: run.rounds() })
 }

@@ -1,8 +1,8 @@
 //! Truss peeling, for `truss`: removes edges by ascending number of triangles, all of one number in parallel rounds.
 //!
-//! The edges removed in a round are grouped by their earlier ends, which have the longer lists: the neighbours of the earlier
-//! end are marked once, then the list of each edge's later end is scanned for marked vertices. A list is compacted once a
-//! quarter of it is removed, so scans read little more than the remaining entries.
+//! The edges removed in a round are grouped by their earlier ends, which have the longer lists: the neighbours of the
+//! earlier end are marked once, then the list of each edge's later end is scanned for marked vertices. A list is
+//! compacted once a quarter of it is removed, so scans read little more than the remaining entries.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -92,7 +92,7 @@ impl TrussEdges {
         let scratches = Mutex::new(Vec::new());
         let mut rest: Vec<VertexId> = (0..self.ends.len()).map(vertex).collect();
         while let Some(first) = rest.iter().map(|&edge| self.support.get(edge)).min() {
-            // TrussEdges of the next few levels are kept apart, so that later ones are rarely scanned.
+            // Edges of the next few levels are kept apart, so that later ones are rarely scanned.
             let end = first.saturating_add(WINDOW);
             let mut near: Vec<VertexId> = rest.extract_if(.., |edge| self.support.get(*edge) < end).collect();
             let mut entered = Vec::new();
@@ -151,7 +151,7 @@ impl TrussEdges {
 
 /// Levels whose edges are kept apart.
 const WINDOW: VertexId = 8;
-/// TrussEdges per unit of parallel work.
+/// Edges per unit of parallel work.
 const UNIT: usize = 1024;
 /// The cost of marking and clearing a neighbour, in steps of a binary search.
 const MARK_STEPS: usize = 2;
@@ -160,14 +160,15 @@ const MARK_STEPS: usize = 2;
 struct TrussRound<'a> {
     edges: &'a TrussEdges,
     level: VertexId,
-    /// TrussEdges of this and later levels are not kept apart.
+    /// Edges of this and later levels are not kept apart.
     end: VertexId,
 }
 
 /// Buffers of a worker, kept between rounds.
 #[derive(Default)]
 struct TrussScratch {
-    /// For each marked vertex, the edge to it and the triangles that edge has lost; [`REMOVING`] if it is being removed.
+    /// For each marked vertex, the edge to it and the triangles that edge has lost; [`REMOVING`] if it is being
+    /// removed.
     marks: Vec<(VertexId, VertexId)>,
     /// The marked neighbours of a later end, and the edges to them.
     triangles: Vec<(VertexId, VertexId)>,
@@ -178,9 +179,9 @@ struct TrussScratch {
 #[derive(Default)]
 struct TrussWorker {
     scratch: TrussScratch,
-    /// TrussEdges that sank to the level.
+    /// Edges that sank to the level.
     removing: Vec<VertexId>,
-    /// TrussEdges that came near the level.
+    /// Edges that came near the level.
     near: Vec<VertexId>,
 }
 
@@ -242,7 +243,8 @@ impl TrussRound<'_> {
         }
     }
 
-    /// Finds the triangles of an edge from the marked vertices in the list of its later end, and the edges that lose one.
+    /// Finds the triangles of an edge from the marked vertices in the list of its later end, and the edges that lose
+    /// one.
     #[inline(always)]
     fn probe_marked(&self, edge: VertexId, list: &[(VertexId, VertexId)], scratch: &mut TrussScratch) {
         let TrussScratch { marks, triangles, lowered } = scratch;
@@ -258,11 +260,11 @@ impl TrussRound<'_> {
             let (one, lost) = &mut marks[w as usize];
             let state = self.edges.support.get(two);
             // If two edges of a triangle are removed together, the one with the lesser number lowers the third.
-            let (one_goes, two_goes) = (*lost & REMOVING != 0, state & REMOVING != 0);
-            if state >= REMOVED || one_goes && *one < edge || two_goes && two < edge {
+            let (one_removing, two_removing) = (*lost & REMOVING != 0, state & REMOVING != 0);
+            if state >= REMOVED || one_removing && *one < edge || two_removing && two < edge {
                 continue;
             }
-            *lost += VertexId::from(!one_goes);
+            *lost += VertexId::from(!one_removing);
             if state > self.level && state < REMOVING {
                 lowered.push(two);
             }
@@ -281,10 +283,10 @@ impl TrussRound<'_> {
             let Ok(at) = long.binary_search_by_key(&w, |entry| entry.0) else { continue };
             let two = long[at].1;
             let states = [one, two].map(|other| self.edges.support.get(other));
-            let goes_before = |other, state: VertexId| state & REMOVING != 0 && other < edge;
+            let removed_first = |other, state: VertexId| state & REMOVING != 0 && other < edge;
             if states.iter().any(|&state| state >= REMOVED)
-                || goes_before(one, states[0])
-                || goes_before(two, states[1])
+                || removed_first(one, states[0])
+                || removed_first(two, states[1])
             {
                 continue;
             }

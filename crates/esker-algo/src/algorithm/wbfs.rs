@@ -1,8 +1,8 @@
 //! Weighted breadth-first search: shortest paths over edges of integer length, settled in order of distance.
 //!
-//! A parallel form of Dial's algorithm, as in Julienne [1] and Sage: one bucket per distance, of which some hundreds are open
-//! and the rest wait in an overflow. A vertex leaves its bucket once, unless edges of length 0 lead within the bucket, so
-//! each list is read once. Best for small integer lengths; for others, `sssp` uses wider buckets.
+//! A parallel form of Dial's algorithm, as in Julienne [1] and Sage: one bucket per distance, of which some hundreds
+//! are open and the rest wait in an overflow. A vertex leaves its bucket once, unless edges of length 0 lead within the
+//! bucket, so each list is read once. Best for small integer lengths; for others, `sssp` uses wider buckets.
 //!
 //! Lengths of 32-bit integers are added in 32 bits, and again in 64 if that overflows. Distances do not depend on
 //! threads or timing. State: a distance per vertex, which is also its bucket. Work: O(n + m), in one round per distance
@@ -32,7 +32,7 @@ pub struct WbfsOptions {
 /// Base-2 logarithm of the number of open buckets.
 const BITS: u32 = 8;
 
-/// Memory is an upper bound; reads are exact, unless edges have length 0.
+/// Estimates memory and reads. Memory is an upper bound; reads are exact, unless edges have length 0.
 pub fn estimate(shape: Shape, options: &WbfsOptions) -> Estimate {
     let n = shape.num_vertices;
     let id_bytes = size_of::<VertexId>() as u64;
@@ -40,6 +40,45 @@ pub fn estimate(shape: Shape, options: &WbfsOptions) -> Estimate {
         memory_bytes: n * (16 + 3 * id_bytes) + Buckets::<BITS>::bytes_max(n) + n.div_ceil(64) * 8 * 3,
         read_bytes: shape.weighted_list_bytes() * (1 + u64::from(options.parents)),
     }
+}
+
+/// Adds lengths, in numbers of type `D`.
+struct LengthSum<D>(std::marker::PhantomData<D>);
+
+impl<W: Length, D: Reach<W>> LabelRule<W> for LengthSum<D> {
+    type Label = D;
+
+    #[inline(always)]
+    fn offer(&self, distance: D, edge: W) -> (D, bool) {
+        distance.sum(edge)
+    }
+}
+
+impl<W: Length, D: Reach<W>> BucketRule<W> for LengthSum<D> {
+    #[inline(always)]
+    fn bucket(&self, distance: D) -> Option<u64> {
+        (distance < D::FAR).then(|| distance.steps_from(D::ZERO, D::near(1.0)) as u64)
+    }
+}
+
+/// The distances; `None` if a length is negative or a distance overflows.
+#[allow(clippy::type_complexity)] // Clearer than a type alias.
+fn settle<D: Reach<G::Weight>, G: Graph>(
+    graph: &G,
+    run: &Run,
+    source: VertexId,
+) -> Result<Option<Vec<<G::Weight as Length>::Distance>>, G::Error>
+where
+    G::Weight: Length,
+{
+    let distances = VertexValues::filled(run, graph.num_vertices(), D::FAR);
+    distances.set(source, D::ZERO);
+    let rule = LengthSum(std::marker::PhantomData);
+    let relax = Relaxation::new(&rule, &distances);
+    relax.by_buckets::<BITS, G>(graph, run)?;
+    let failed = relax.fault.load(Ordering::Relaxed);
+    drop(relax);
+    Ok((!failed).then(|| distances.into_vec().into_iter().map(D::give).collect()))
 }
 
 /// Computes the distances from `source`. Without weights, every edge has length 1.
@@ -84,43 +123,4 @@ where
         let reached = distances.iter().filter(|&&d| d != <G::Weight as Length>::UNREACHED).count();
         Ok(Sssp { distances, parents, reached, delta: 1.0, rounds })
     })
-}
-
-/// Adds lengths, in numbers of type `D`.
-struct LengthSum<D>(std::marker::PhantomData<D>);
-
-impl<W: Length, D: Reach<W>> LabelRule<W> for LengthSum<D> {
-    type Label = D;
-
-    #[inline(always)]
-    fn offer(&self, distance: D, edge: W) -> (D, bool) {
-        distance.sum(edge)
-    }
-}
-
-impl<W: Length, D: Reach<W>> BucketRule<W> for LengthSum<D> {
-    #[inline(always)]
-    fn bucket(&self, distance: D) -> Option<u64> {
-        (distance < D::FAR).then(|| distance.steps_from(D::ZERO, D::near(1.0)) as u64)
-    }
-}
-
-/// The distances; `None` if a length is negative or a distance overflows.
-#[allow(clippy::type_complexity)] // Clearer than a type alias.
-fn settle<D: Reach<G::Weight>, G: Graph>(
-    graph: &G,
-    run: &Run,
-    source: VertexId,
-) -> Result<Option<Vec<<G::Weight as Length>::Distance>>, G::Error>
-where
-    G::Weight: Length,
-{
-    let distances = VertexValues::filled(run, graph.num_vertices(), D::FAR);
-    distances.set(source, D::ZERO);
-    let rule = LengthSum(std::marker::PhantomData);
-    let relax = Relaxation::new(&rule, &distances);
-    relax.by_buckets::<BITS, G>(graph, run)?;
-    let failed = relax.fault.load(Ordering::Relaxed);
-    drop(relax);
-    Ok((!failed).then(|| distances.into_vec().into_iter().map(D::give).collect()))
 }

@@ -1,9 +1,9 @@
 //! Widest paths from one source: for each vertex, the path whose narrowest edge is widest.
 //!
-//! Two methods, both from Sage [1]. *By rounds*, as in Bellman-Ford: each round relaxes the edges of the vertices whose width
-//! changed. *By buckets*, as in Dijkstra's algorithm: one bucket per width, the widest first; a vertex has its final width
-//! when it is taken out, so each list is read once. Only the leading bit of a width and the nine bits after it select a
-//! bucket; a bucket that holds several widths is relaxed until it converges.
+//! Two methods, both from Sage [1]. *By rounds*, as in Bellman-Ford: each round relaxes the edges of the vertices whose
+//! width changed. *By buckets*, as in Dijkstra's algorithm: one bucket per width, the widest first; a vertex has its
+//! final width when it is taken out, so each list is read once. Only the leading bit of a width and the nine bits after
+//! it select a bucket; a bucket that holds several widths is relaxed until it converges.
 //!
 //! A width is one of the weights, so nothing overflows, and widths do not depend on threads or timing. State: a width
 //! per vertex in reversed order, so that relaxation lowers it. Work: by buckets, O(n + m) and one round per width; by
@@ -60,7 +60,7 @@ pub struct Widest<W: Width> {
 /// Base-2 logarithm of the number of open buckets.
 const BITS: u32 = 8;
 
-/// Memory is an upper bound; reads are typical.
+/// Estimates memory and reads. Memory is an upper bound; reads are typical.
 pub fn estimate(shape: Shape, options: &WidestOptions) -> Estimate {
     let n = shape.num_vertices;
     let id_bytes = size_of::<VertexId>() as u64;
@@ -71,6 +71,29 @@ pub fn estimate(shape: Shape, options: &WidestOptions) -> Estimate {
     Estimate {
         memory_bytes: n * (2 * shape.weight_bytes.max(4) + 3 * id_bytes) + n.div_ceil(64) * 8 * 3 + buckets,
         read_bytes: shape.weighted_list_bytes() * (lists + u64::from(options.parents)),
+    }
+}
+
+/// A path is as wide as its narrowest edge. Labels are widths in reversed order.
+struct NarrowestEdge;
+
+impl<W: Width> LabelRule<W> for NarrowestEdge {
+    type Label = W::Width;
+
+    #[inline(always)]
+    fn offer(&self, label: W::Width, edge: W) -> (W::Width, bool) {
+        edge.width().map_or((label, false), |edge| {
+            let edge = W::reverse(edge);
+            (if label < edge { edge } else { label }, true)
+        })
+    }
+}
+
+impl<W: Width> BucketRule<W> for NarrowestEdge {
+    #[inline(always)]
+    fn bucket(&self, label: W::Width) -> Option<u64> {
+        let width = W::reverse(label);
+        (width != W::UNREACHED).then(|| u64::MAX - W::bucket(width))
     }
 }
 
@@ -134,27 +157,4 @@ where
     let parents = if options.parents { Some(tight_tree(graph, run, source, tight)?) } else { None };
     let reached = widths.iter().filter(|&&width| width != <G::Weight as Width>::UNREACHED).count();
     Ok(Widest { widths, parents, reached, rounds })
-}
-
-/// A path is as wide as its narrowest edge. Labels are widths in reversed order.
-struct NarrowestEdge;
-
-impl<W: Width> LabelRule<W> for NarrowestEdge {
-    type Label = W::Width;
-
-    #[inline(always)]
-    fn offer(&self, label: W::Width, edge: W) -> (W::Width, bool) {
-        edge.width().map_or((label, false), |edge| {
-            let edge = W::reverse(edge);
-            (if label < edge { edge } else { label }, true)
-        })
-    }
-}
-
-impl<W: Width> BucketRule<W> for NarrowestEdge {
-    #[inline(always)]
-    fn bucket(&self, label: W::Width) -> Option<u64> {
-        let width = W::reverse(label);
-        (width != W::UNREACHED).then(|| u64::MAX - W::bucket(width))
-    }
 }

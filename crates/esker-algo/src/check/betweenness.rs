@@ -5,8 +5,8 @@ use esker_graph::{Rows, VertexId, Weight, vertex};
 use super::wrong::{Wrong, ensure};
 
 /// Checks that `scores` are `factor` times the dependencies of `sources` on each vertex, up to a relative error of
-/// `tolerance`. Recomputes the dependency of s on v for each source s: the sum over t of the fraction of shortest s-t paths
-/// that pass through v.
+/// `tolerance`. Recomputes the dependency of s on v for each source s: the sum over t of the fraction of shortest s-t
+/// paths that pass through v.
 ///
 /// # Errors
 /// The first violated property.

@@ -4,8 +4,9 @@ use esker_graph::{NONE, Rows, VertexId, Weight, vertex};
 
 use super::wrong::{Wrong, ensure};
 
-/// Checks that `clusters` divides the undirected graph `out` into connected clusters, each named by its centre, and that no
-/// vertex is more than `radius` edges from its centre within its cluster. Returns the number of arcs between clusters.
+/// Checks that `clusters` divides the undirected graph `out` into connected clusters, each named by its centre, and
+/// that no vertex is more than `radius` edges from its centre within its cluster. Returns the number of arcs between
+/// clusters.
 ///
 /// # Errors
 /// The first violated property.
@@ -23,8 +24,8 @@ pub fn ldd<W: Weight>(out: &Rows<'_, W>, clusters: &[VertexId], radius: usize) -
     Ok((0..clusters.len()).map(vertex).map(|v| between(&v)).sum())
 }
 
-/// Checks the trees of a decomposition: a centre is its own parent at depth 0, and any other vertex is one level below a
-/// neighbour in its cluster.
+/// Checks the trees of a decomposition: a centre is its own parent at depth 0, and any other vertex is one level below
+/// a neighbour in its cluster.
 ///
 /// # Errors
 /// The first violated property.

@@ -7,9 +7,10 @@ use super::wrong::{Wrong, ensure};
 /// From this tolerance on, PageRank may compute in single precision.
 const SINGLE_TOLERANCE_MIN: f64 = 1e-6;
 
-/// Checks that `scores` add up to 1 and that one more iteration along `out` changes them by at most `tolerance` in total (L1
-/// norm), up to rounding: in single precision, each round may change a value by 2^-24 of itself, of which `damping` passes
-/// to the next round, so the sum by damping / (1 - damping) times that. `teleport` adds up to 1; `None` means uniform.
+/// Checks that `scores` add up to 1 and that one more iteration along `out` changes them by at most `tolerance` in
+/// total (L1 norm), up to rounding: in single precision, each round may change a value by 2^-24 of itself, of which
+/// `damping` passes to the next round, so the sum by damping / (1 - damping) times that. `teleport` adds up to 1;
+/// `None` means uniform.
 ///
 /// # Errors
 /// The first violated property.

@@ -6,13 +6,13 @@ use super::wrong::{Wrong, ensure};
 use crate::lengths::Length;
 use crate::widths::Width;
 
-/// Checks that `distances` (and `parents`, if given) are those of shortest paths from `source` along `out`, where no length
-/// is negative.
+/// Checks that `distances` (and `parents`, if given) are those of shortest paths from `source` along `out`, where no
+/// length is negative.
 ///
-/// An edge is *tight* if its length is the difference of the distances of its ends. The source is at distance 0; no edge
-/// leads from a reached vertex to one farther away than the edge is long; and a search along tight edges reaches exactly the
-/// vertices that have a distance. Together these properties make the distances exact. Each parent must be at the other end
-/// of a tight edge, and the parents must form a tree.
+/// An edge is *tight* if its length is the difference of the distances of its ends. The source is at distance 0; no
+/// edge leads from a reached vertex to one farther away than the edge is long; and a search along tight edges reaches
+/// exactly the vertices that have a distance. Together these properties make the distances exact. Each parent must be
+/// at the other end of a tight edge, and the parents must form a tree.
 ///
 /// # Errors
 /// The first violated property.
@@ -41,8 +41,8 @@ pub fn bellman_ford<W: Length>(
         .check(out, source, distances, parents)
 }
 
-/// Checks that `cycle` is a cycle without repeated vertices, reachable from `source`, whose edges add up to the negative
-/// `length`.
+/// Checks that `cycle` is a cycle without repeated vertices, reachable from `source`, whose edges add up to the
+/// negative `length`.
 ///
 /// # Errors
 /// The first violated property.

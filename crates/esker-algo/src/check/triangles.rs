@@ -5,8 +5,8 @@ use esker_graph::{Rows, VertexId, Weight};
 use super::neighbourhood::{common, neighbourhoods};
 use super::wrong::{Wrong, ensure};
 
-/// Checks that `triangles` is the number of triangles in the undirected simple graph that underlies `out`, by intersecting
-/// the lists of the ends of every edge. Takes time O(sum of squared degrees) and about 8 bytes per arc.
+/// Checks that `triangles` is the number of triangles in the undirected simple graph that underlies `out`, by
+/// intersecting the lists of the ends of every edge. Takes time O(sum of squared degrees) and about 8 bytes per arc.
 ///
 /// # Errors
 /// The count is wrong.
@@ -15,8 +15,8 @@ pub fn triangles<W: Weight>(out: &Rows<'_, W>, triangles: u64) -> Result<(), Wro
     ensure(triangles == counted, || format!("the count is {triangles} but there are {counted} triangles"))
 }
 
-/// Checks that an estimate from `samples` of the `wedges` of an undirected graph is within the error that, by Hoeffding's
-/// inequality, all but one of 10^12 estimates respect. Takes time and memory as [`triangles`].
+/// Checks that an estimate from `samples` of the `wedges` of an undirected graph is within the error that, by
+/// Hoeffding's inequality, all but one of 10^12 estimates respect. Takes time and memory as [`triangles`].
 ///
 /// # Errors
 /// The estimate is too far off.

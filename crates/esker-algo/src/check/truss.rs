@@ -7,9 +7,9 @@ use esker_graph::{Rows, VertexId, Weight, vertex};
 use super::neighbourhood::neighbourhoods;
 use super::wrong::{Wrong, ensure};
 
-/// Checks that `edges` are those of the undirected simple graph that underlies `out`, each once, and that `trussness` is the
-/// largest `k` of a truss that contains each. For ascending `k`, repeatedly removes edges in fewer than `k` - 2 triangles of
-/// remaining edges; these must be the edges of lesser trussness.
+/// Checks that `edges` are those of the undirected simple graph that underlies `out`, each once, and that `trussness`
+/// is the largest `k` of a truss that contains each. For ascending `k`, repeatedly removes edges in fewer than `k` - 2
+/// triangles of remaining edges; these must be the edges of lesser trussness.
 ///
 /// # Errors
 /// The first violated property.

@@ -1,7 +1,7 @@
 //! One value per vertex, read and written by many threads without locks and without `unsafe`.
 //!
-//! Each value is an atomic of its own size, accessed with `Relaxed` ordering: on common machines a get or set is a plain
-//! load or store. The joins at the end of each parallel loop order accesses between threads.
+//! Each value is an atomic of its own size, accessed with `Relaxed` ordering: on common machines a get or set is a
+//! plain load or store. The joins at the end of each parallel loop order accesses between threads.
 
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 

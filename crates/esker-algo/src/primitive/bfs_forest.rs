@@ -56,8 +56,8 @@ impl BfsForest {
         }
     }
 
-    /// Calls `f` with each vertex except the roots, its parent, and whether this is the only thread calling `f`. Processes
-    /// levels from the deepest up, each after all deeper ones.
+    /// Calls `f` with each vertex except the roots, its parent, and whether this is the only thread calling `f`.
+    /// Processes levels from the deepest up, each after all deeper ones.
     pub(crate) fn bottom_up(
         &self,
         run: &Run,
@@ -131,6 +131,7 @@ impl BfsForest {
     }
 }
 
+/// Gives an unreached vertex its parent.
 struct ClaimParent<'a>(&'a VertexArray);
 
 impl<W: Weight> EdgeOp<W> for ClaimParent<'_> {

@@ -1,14 +1,14 @@
 //! Buckets: vertices grouped by priority and taken out in increasing or decreasing order while priorities change.
 //!
-//! The structure of Julienne [1] in Sage's form [2, appendix B]: a constant number of *open* buckets, one for each of the
-//! next priorities, and an *overflow* for all later priorities, opened one part at a time. As in a radix heap [3], the
-//! overflow is divided by the highest digit in which a priority differs from the least one. So a vertex moves at most once
-//! per digit, however far away its priority is, and opening a part touches only that part.
+//! The structure of Julienne [1] in Sage's form [2, appendix B]: a constant number of *open* buckets, one for each of
+//! the next priorities, and an *overflow* for all later priorities, opened one part at a time. As in a radix heap [3],
+//! the overflow is divided by the highest digit in which a priority differs from the least one. So a vertex moves at
+//! most once per digit, however far away its priority is, and opening a part touches only that part.
 //!
 //! Moves are *semi-eager*: a moved vertex gets an entry in its new bucket, and its old entry becomes dead. An entry is
-//! alive if the vertex's current priority maps to the bucket that holds it. Dead entries are removed once there are more
-//! than two entries per vertex, so memory is O(n) for any number of moves. A priority may only stay or move towards the
-//! current bucket; a priority that would pass the current bucket belongs to the current bucket.
+//! alive if the vertex's current priority maps to the bucket that holds it. Dead entries are removed once there are
+//! more than two entries per vertex, so memory is O(n) for any number of moves. A priority may only stay or move
+//! towards the current bucket; a priority that would pass the current bucket belongs to the current bucket.
 //!
 //! [1] L. Dhulipala, G. Blelloch, J. Shun, "Julienne: A Framework for Parallel Graph Algorithms using Work-efficient
 //!     Bucketing", SPAA 2017.
@@ -110,7 +110,8 @@ impl<const BITS: u32> Buckets<BITS> {
         self.entries
     }
 
-    /// Inserts each vertex of `moved` once: vertices whose priority now maps to another bucket, or that had no priority.
+    /// Inserts each vertex of `moved` once: vertices whose priority now maps to another bucket, or that had no
+    /// priority.
     ///
     /// # Errors
     /// [`Stop::Cancelled`].

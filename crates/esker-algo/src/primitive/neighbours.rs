@@ -1,7 +1,7 @@
 //! Neighbourhoods, for problems defined on undirected graphs: all entries of a vertex, whichever way the edges go.
 //!
-//! In a directed graph the neighbourhood of a vertex is its out-list followed by its in-list, so a pair of opposite edges
-//! counts twice.
+//! In a directed graph the neighbourhood of a vertex is its out-list followed by its in-list, so a pair of opposite
+//! edges counts twice.
 
 use esker_graph::{Direction, Graph, Run, Select, Stop, VertexId, Visitor};
 

@@ -1,15 +1,16 @@
 //! Edge reductions: one value per vertex, computed from all entries of its list.
 //!
-//! The list of a hub may arrive in pieces, to several threads at once. Each piece is reduced by the thread that holds it,
-//! and the partial results are added atomically, so long lists are reduced in parallel.
+//! The list of a hub may arrive in pieces, to several threads at once. Each piece is reduced by the thread that holds
+//! it, and the partial results are added atomically, so long lists are reduced in parallel.
 
 use esker_graph::{Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor, Weight};
 
 use super::array::{Value, VertexValues};
 use super::neighbours::scan_neighbours;
 
-/// Adds `part(v, targets, weights)` of each piece to the value of each selected vertex `v`, for all lists in `directions`.
-/// Integer sums do not depend on how lists are divided into pieces; floating-point sums do, unless each list comes whole.
+/// Adds `part(v, targets, weights)` of each piece to the value of each selected vertex `v`, for all lists in
+/// `directions`. Integer sums do not depend on how lists are divided into pieces; floating-point sums do, unless each
+/// list comes whole.
 ///
 /// # Errors
 /// As [`Graph::scan`].
@@ -25,6 +26,7 @@ pub fn edge_sum<G: Graph, T: Value>(
     Ok(())
 }
 
+/// Reduces each piece and adds the result to the vertex's sum.
 struct EdgeSum<'a, T: Value, F> {
     sums: &'a VertexValues<T>,
     part: F,

@@ -1,7 +1,7 @@
 //! Concurrent union-find without locks: trees in which every vertex points at itself or at a lower vertex of its set.
 //!
-//! Linking follows Afforest [1], after Shiloach and Vishkin: one compare-and-swap makes the higher of two roots point at
-//! the lower. So the root of a set is always its least vertex, whatever the order of links.
+//! Linking follows Afforest [1], after Shiloach and Vishkin: one compare-and-swap makes the higher of two roots point
+//! at the lower. So the root of a set is always its least vertex, whatever the order of links.
 //!
 //! [1] M. Sutton, T. Ben-Nun, A. Barak, "Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling",
 //!     IPDPS 2018.
@@ -26,7 +26,8 @@ impl UnionFind {
         self.0.get(v)
     }
 
-    /// Unites the sets of `u` and `v`. Returns whether this call did; the edges for which it did form a spanning forest.
+    /// Unites the sets of `u` and `v`. Returns whether this call did; the edges for which it did form a spanning
+    /// forest.
     #[inline(always)]
     pub(crate) fn link(&self, u: VertexId, v: VertexId) -> bool {
         let (mut p, mut q) = (self.0.get(u), self.0.get(v));

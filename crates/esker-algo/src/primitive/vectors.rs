@@ -1,9 +1,10 @@
 //! Runs a loop over words of bits with the widest vector instructions of the processor.
 //!
-//! With the instructions of processors since 2019, the compiler turns `(a & b).count_ones()` over 512 bits into one AND,
-//! one population count and one addition; without them, into ten times as many instructions. Which processor runs is known
-//! only at run time. So each loop is compiled once per instruction set here, from the same safe source, and the set is
-//! chosen at each call. Without this, counting triangles of a Kronecker graph of scale 20 takes twice as long (measured).
+//! With the instructions of processors since 2019, the compiler turns `(a & b).count_ones()` over 512 bits into one
+//! AND, one population count and one addition; without them, into ten times as many instructions. Which processor runs
+//! is known only at run time. So each loop is compiled once per instruction set here, from the same safe source, and
+//! the set is chosen at each call. Without this, counting triangles of a Kronecker graph of scale 20 takes twice as
+//! long (measured).
 
 #![allow(unsafe_code)] // Calls functions compiled for instruction sets after checking that the processor has them.
 

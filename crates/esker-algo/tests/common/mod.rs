@@ -21,8 +21,8 @@ pub(crate) struct Sample {
     pub(crate) seed: u64,
 }
 
-/// Graphs of 1 to 100 vertices, directed or undirected: random from empty to dense, biased towards sparse ones and hubs,
-/// or of an awkward shape.
+/// Graphs of 1 to 100 vertices, directed or undirected: random from empty to dense, biased towards sparse ones and
+/// hubs, or of an awkward shape.
 pub(crate) fn samples() -> impl Strategy<Value = Sample> {
     prop_oneof![3 => random_samples(), 2 => shapes::shaped()]
 }
@@ -186,8 +186,8 @@ pub(crate) fn runs(deterministic: bool) -> Vec<Run> {
     [1, 2, 7].into_iter().map(|threads| run(threads, deterministic)).collect()
 }
 
-/// A random graph whose first vertices have by far the most edges: an edge ends at `v` with probability about 1/sqrt(v).
-/// Has self-loops and duplicates.
+/// A random graph whose first vertices have by far the most edges: an edge ends at `v` with probability about
+/// 1/sqrt(v). Has self-loops and duplicates.
 pub(crate) fn skewed(n: usize, num_edges: usize, directed: bool, seed: u64) -> Csr {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut end = || {

@@ -140,8 +140,8 @@ pub(crate) fn large<W: Weight>(directed: bool, seed: u64, weight: impl Fn(u32) -
     Sample { num_vertices: n as usize, directed, edges, seed }.csr(weight)
 }
 
-/// Evaluates `$body` with `$graph` as each form of a graph: unchanged; in shuffled pieces that no thread holds alone; both
-/// of these with removed vertices in between; and as a filter of a graph with more edges.
+/// Evaluates `$body` with `$graph` as each form of a graph: unchanged; in shuffled pieces that no thread holds alone;
+/// both of these with removed vertices in between; and as a filter of a graph with more edges.
 macro_rules! each_form {
     ($csr:expr, $seed:expr, |$graph:ident| $body:expr) => {{
         let plain = $csr.graph();

@@ -1,9 +1,9 @@
 //! Grids, tori and road-like networks.
 //!
-//! Vertex `row * columns + column` is joined to the next vertex in its row and in its column; a torus also joins the last to
-//! the first. A road-like network lacks a fraction of these edges and has diagonals in a fraction of the cells. Pseudo-random
-//! permutations select both, so their numbers are exact. Lengths are around 1000, or 1414 on diagonals. With less than about
-//! 0.4 of the edges removed, nearly all vertices are connected [1]. Work: O(1) per edge.
+//! Vertex `row * columns + column` is joined to the next vertex in its row and in its column; a torus also joins the
+//! last to the first. A road-like network lacks a fraction of these edges and has diagonals in a fraction of the cells.
+//! Pseudo-random permutations select both, so their numbers are exact. Lengths are around 1000, or 1414 on diagonals.
+//! With less than about 0.4 of the edges removed, nearly all vertices are connected [1]. Work: O(1) per edge.
 //!
 //! [1] bond percolation on the square lattice: H. Kesten, Commun. Math. Phys. 74, 1980.
 
@@ -121,7 +121,8 @@ impl Road {
     }
 }
 
-/// The edges of a road-like network: slots `3 * v` and `3 * v + 1` as in the grid, `3 * v + 2` for the cell below and right of `v`.
+/// The edges of a road-like network: slots `3 * v` and `3 * v + 1` as in the grid, `3 * v + 2` for the cell below and
+/// right of `v`.
 #[derive(Debug)]
 pub(super) struct RoadEdges {
     grid: GridEdges,

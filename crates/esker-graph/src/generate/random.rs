@@ -1,7 +1,7 @@
 //! Counter-based random numbers: the numbers for an edge depend only on the seed and the edge's index.
 //!
-//! The generator is SplitMix64 [1]: a counter that steps by the golden ratio, followed by a 64-bit mixer. A [`Key`] mixes
-//! seed, purpose and index into the start of the counter, so any edge can be made without those before it.
+//! The generator is SplitMix64 [1]: a counter that steps by the golden ratio, followed by a 64-bit mixer. A [`Key`]
+//! mixes seed, purpose and index into the start of the counter, so any edge can be made without those before it.
 //!
 //! [1] G. Steele, D. Lea, C. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014; the mixer's
 //! constants are D. Stafford's variant 13.

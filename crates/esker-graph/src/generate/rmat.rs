@@ -1,10 +1,10 @@
 //! R-MAT and Kronecker graphs: each edge descends a quad-tree over the adjacency matrix.
 //!
-//! Each level chooses one of four quadrants, with probabilities `a`, `b`, `c` and the rest [1]. Four levels at once come from
-//! a table of 256 outcomes by the alias method [2]: 32 random bits, no branch. Graph500's Kronecker graph is R-MAT with
-//! a = 0.57, b = c = 0.19, sixteen edges per vertex, and randomly renumbered vertices. Noise varies the probabilities from
-//! level to level, which smooths the steps of the degree distribution [3]. Self-loops and duplicates occur, as in the
-//! originals. Work: O(scale / 4) per edge.
+//! Each level chooses one of four quadrants, with probabilities `a`, `b`, `c` and the rest [1]. Four levels at once
+//! come from a table of 256 outcomes by the alias method [2]: 32 random bits, no branch. Graph500's Kronecker graph is
+//! R-MAT with a = 0.57, b = c = 0.19, sixteen edges per vertex, and randomly renumbered vertices. Noise varies the
+//! probabilities from level to level, which smooths the steps of the degree distribution [3]. Self-loops and duplicates
+//! occur, as in the originals. Work: O(scale / 4) per edge.
 //!
 //! [1] D. Chakrabarti, Y. Zhan, C. Faloutsos, "R-MAT: A Recursive Model for Graph Mining", SDM 2004.
 //! [2] M. Vose, "A Linear Algorithm for Generating Random Numbers with a Given Distribution", 1991.

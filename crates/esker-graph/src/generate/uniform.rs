@@ -1,7 +1,7 @@
 //! The uniform random graph G(n, m): every set of `m` distinct edges should be equally likely [1].
 //!
-//! All pairs of distinct vertices are numbered, and a pseudo-random permutation maps the first `m` indices to pairs: distinct
-//! edges without self-loops, without a table of earlier edges. Work: O(1) per edge.
+//! All pairs of distinct vertices are numbered, and a pseudo-random permutation maps the first `m` indices to pairs:
+//! distinct edges without self-loops, without a table of earlier edges. Work: O(1) per edge.
 //!
 //! [1] P. Erdős, A. Rényi, "On Random Graphs I", 1959.
 

@@ -115,8 +115,8 @@ impl<'g, G: Lists> Filter<'g, G> {
         self.sides
     }
 
-    /// Removes every active edge for which `keep(source, target, weight)` is false. Returns the number of remaining arcs.
-    /// Reads the lists that have active edges.
+    /// Removes every active edge for which `keep(source, target, weight)` is false. Returns the number of remaining
+    /// arcs. Reads the lists that have active edges.
     ///
     /// # Errors
     /// The first list that cannot be read; cancellation, which leaves some lists filtered and others not.
@@ -135,9 +135,9 @@ impl<'g, G: Lists> Filter<'g, G> {
         Ok(left)
     }
 
-    /// Removes the active out-edges of the vertices of `subset` for which `keep` is false. Returns the number of remaining
-    /// arcs; the degrees change accordingly. The lists at the other ends keep these edges until [`Filter::settle`], so a
-    /// symmetric filter is not symmetric until then.
+    /// Removes the active out-edges of the vertices of `subset` for which `keep` is false. Returns the number of
+    /// remaining arcs; the degrees change accordingly. The lists at the other ends keep these edges until
+    /// [`Filter::settle`], so a symmetric filter is not symmetric until then.
     ///
     /// # Errors
     /// As [`Filter::retain`].
@@ -171,8 +171,8 @@ impl<'g, G: Lists> Filter<'g, G> {
         self.dirty.get(v)
     }
 
-    /// Removes from the lists of dirty vertices the edges that [`Filter::pack`] removed at their other ends. Called with
-    /// the same predicate, this makes both ends of all edges agree again. Returns the number of remaining arcs.
+    /// Removes from the lists of dirty vertices the edges that [`Filter::pack`] removed at their other ends. Called
+    /// with the same predicate, this makes both ends of all edges agree again. Returns the number of remaining arcs.
     ///
     /// # Errors
     /// As [`Filter::retain`].
@@ -189,8 +189,8 @@ impl<'g, G: Lists> Filter<'g, G> {
         Ok(self.arcs.load(Relaxed))
     }
 
-    /// Active out-edge number `index` (from 0) of `v`, with its weight; `None` if `v` has fewer. Takes O(log degree) plus
-    /// the time to read the list.
+    /// Active out-edge number `index` (from 0) of `v`, with its weight; `None` if `v` has fewer. Takes O(log degree)
+    /// plus the time to read the list.
     ///
     /// # Errors
     /// If the list cannot be read.
