@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 static NOW: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 
+/// The system's allocator with counters of bytes.
 struct Counting;
 
 #[global_allocator]

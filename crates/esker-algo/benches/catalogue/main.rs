@@ -20,6 +20,7 @@ use esker_graph::{Graph, Run, RunOptions, VertexId, vertex};
 use graphs::{Arrays, Family};
 use kernels::{Found, Kernel, MORE, Memory, PAGERANK_ROUNDS, SAGE, Work};
 
+/// The command-line options.
 struct Options {
     graph: Option<String>,
     scale: u32,

@@ -29,7 +29,7 @@ use esker_graph::{
 use super::kcore;
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{
-    CounterRng, Value, VertexArray, VertexValues, concat, edge_sum, is_small, need_in_edges,
+    CounterRng, Value, VertexArray, VertexValues, concat, edge_sum, filter_list, is_small, need_in_edges,
     neighbourhood_directions, num_entries, scan_neighbours,
 };
 
@@ -123,7 +123,7 @@ fn assign<G: Graph>(
 ) -> Result<VertexArray, G::Error> {
     let n = graph.num_vertices();
     let mut masks = None;
-    let mut ready = matching_vertices(run, n, |v| words.get(v) == WAITS)?;
+    let mut ready = filter_list(run, n, vertex, |v| words.get(v) == WAITS)?;
     while !ready.is_empty() {
         run.round(ready.len())?;
         let colours = FirstFit { graph, directions, words: &words };
@@ -152,19 +152,6 @@ fn assign<G: Graph>(
         ready = concat(found.into_iter().map(|worker| worker.ready));
     }
     Ok(words)
-}
-
-/// The vertices of `0..n` for which `is` is true.
-fn matching_vertices(
-    run: &Run,
-    n: usize,
-    is: impl Fn(VertexId) -> bool + Sync,
-) -> Result<Vec<VertexId>, Stop> {
-    let found = run.share_ranges::<Vec<VertexId>, Stop>(n, 1 << 14, Vec::new, |found, range| {
-        found.extend(range.map(vertex).filter(|&v| is(v)));
-        Ok(())
-    })?;
-    Ok(concat(found))
 }
 
 /// The word of each vertex before colouring. Vertices without neighbours have colour 0 already.
@@ -226,6 +213,7 @@ fn count_earlier<K: Value, G: Graph>(
     Ok(words)
 }
 
+/// The arguments of a colouring round.
 #[derive(Clone, Copy)]
 struct FirstFit<'a, G> {
     graph: &'a G,

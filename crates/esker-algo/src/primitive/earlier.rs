@@ -243,6 +243,7 @@ fn split_units<'a>(
     units
 }
 
+/// The buffers of one worker.
 #[derive(Default)]
 struct ListBuffers {
     out: Vec<VertexId>,

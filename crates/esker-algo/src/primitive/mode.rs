@@ -22,6 +22,7 @@ pub(crate) struct ModeCounter {
     mask: usize,
 }
 
+/// How the values of the current list are counted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CountingForm {
     Sorted,

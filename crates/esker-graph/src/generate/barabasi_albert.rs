@@ -38,6 +38,7 @@ impl BarabasiAlbert {
     }
 }
 
+/// The edges of a Barabási-Albert graph, by source.
 #[derive(Debug)]
 pub(super) struct BarabasiAlbertEdges {
     num_vertices: u64,

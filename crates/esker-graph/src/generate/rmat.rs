@@ -97,6 +97,7 @@ impl RMat {
     }
 }
 
+/// The edges of an R-MAT graph, in no particular order.
 #[derive(Debug)]
 pub(super) struct RMatEdges {
     num_vertices: u64,

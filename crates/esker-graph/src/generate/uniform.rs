@@ -73,6 +73,7 @@ pub(super) fn pair(num_vertices: u64, number: u64) -> (u64, u64) {
     }
 }
 
+/// The edges of a uniform random graph, in pseudo-random order.
 #[derive(Debug)]
 pub(super) struct UniformEdges {
     num_vertices: u64,

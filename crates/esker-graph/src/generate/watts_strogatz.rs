@@ -39,6 +39,7 @@ impl WattsStrogatz {
     }
 }
 
+/// The edges of a Watts-Strogatz graph, by source and distance on the ring.
 #[derive(Debug)]
 pub(super) struct WattsStrogatzEdges {
     num_vertices: u64,
