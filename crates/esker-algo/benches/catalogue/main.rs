@@ -10,15 +10,15 @@
 
 mod heap;
 mod graphs;
-mod kernels;
+mod benchmarks;
 
 use std::time::Instant;
 
 use esker_algo::Shape;
 use esker_graph::{Graph, Run, RunOptions, VertexId, vertex};
 
+use benchmarks::{Benchmark, Memory, OTHERS, PAGERANK_ROUNDS, SAGE, Summary, Work};
 use graphs::{Arrays, Family};
-use kernels::{Found, Kernel, MORE, Memory, PAGERANK_ROUNDS, SAGE, Work};
 
 /// The command-line options.
 struct Options {
@@ -67,9 +67,9 @@ impl Options {
         options
     }
 
-    fn kernels(&self) -> impl Iterator<Item = &'static Kernel> {
+    fn benchmarks(&self) -> impl Iterator<Item = &'static Benchmark> {
         let wanted = |name: &str| self.only.as_ref().is_none_or(|only| only.iter().any(|one| one == name));
-        SAGE.iter().chain(&MORE).filter(move |kernel| wanted(kernel.name))
+        SAGE.iter().chain(&OTHERS).filter(move |benchmark| wanted(benchmark.name))
     }
 
     fn arrays(&self) -> Arrays {
@@ -86,41 +86,41 @@ fn main() {
     let options = Options::parse(&args);
     let run = Run::new(options.run.clone()).expect("threads start");
     if options.memory {
-        std::process::exit(i32::from(!within_the_model(&options, &run)));
+        std::process::exit(i32::from(!check_memory_model(&options, &run)));
     }
     let mut arrays = options.arrays();
-    if options.kernels().any(|kernel| matches!(kernel.work, Work::Weighted(_))) {
+    if options.benchmarks().any(|benchmark| matches!(benchmark.work, Work::Weighted(_))) {
         arrays.need_weights();
     }
     let source = options.source.unwrap_or_else(|| arrays.hub());
     println!("{} vertices, {} arcs", arrays.plain().num_vertices(), arrays.plain().num_arcs());
-    for kernel in options.kernels() {
-        time(kernel, &arrays, &run, source, options.trials);
+    for benchmark in options.benchmarks() {
+        time(benchmark, &arrays, &run, source, options.trials);
     }
 }
 
-fn call(kernel: &Kernel, arrays: &Arrays, run: &Run, source: VertexId) -> Found {
-    match kernel.work {
+fn call(benchmark: &Benchmark, arrays: &Arrays, run: &Run, source: VertexId) -> Summary {
+    match benchmark.work {
         Work::Plain(work) => work(&arrays.plain(), run, source),
         Work::Weighted(work) => work(&arrays.weighted(), run, source),
     }
 }
 
 /// The memory estimate, in bytes.
-fn estimate(kernel: &Kernel, arrays: &Arrays, run: &Run) -> u64 {
-    let shape = match kernel.work {
+fn estimate(benchmark: &Benchmark, arrays: &Arrays, run: &Run) -> u64 {
+    let shape = match benchmark.work {
         Work::Plain(_) => Shape::of(&arrays.plain()),
         Work::Weighted(_) => Shape::of(&arrays.weighted()),
     };
-    (kernel.estimate)(shape, run).memory_bytes
+    (benchmark.estimate)(shape, run).memory_bytes
 }
 
-fn time(kernel: &Kernel, arrays: &Arrays, run: &Run, source: VertexId, trials: usize) {
-    let (mut seconds, mut most, mut found) = (Vec::new(), 0, Found::new());
+fn time(benchmark: &Benchmark, arrays: &Arrays, run: &Run, source: VertexId, trials: usize) {
+    let (mut seconds, mut most, mut found) = (Vec::new(), 0, Summary::new());
     for _ in 0..trials.max(1) {
         let start = Instant::now();
-        let (answer, peak) = heap::peak_of(|| call(kernel, arrays, run, source));
-        let rounds = if kernel.name == "pagerank" { PAGERANK_ROUNDS } else { 1 };
+        let (answer, peak) = heap::peak_of(|| call(benchmark, arrays, run, source));
+        let rounds = if benchmark.name == "pagerank" { PAGERANK_ROUNDS } else { 1 };
         seconds.push(start.elapsed().as_secs_f64() / rounds as f64);
         (most, found) = (most.max(peak), answer);
     }
@@ -129,12 +129,12 @@ fn time(kernel: &Kernel, arrays: &Arrays, run: &Run, source: VertexId, trials: u
     let answer: Vec<String> = found.iter().map(|(name, value)| format!("{name}={value}")).collect();
     println!(
         "{:<24} median_s={:.5} least_s={:.5} most_s={:.5} heap_bytes_per_vertex={:.1} estimated={:.1} {}",
-        kernel.name,
+        benchmark.name,
         seconds[seconds.len() / 2],
         seconds[0],
         seconds[seconds.len() - 1],
         per_vertex(most as f64),
-        per_vertex(estimate(kernel, arrays, run) as f64),
+        per_vertex(estimate(benchmark, arrays, run) as f64),
         answer.join(" ")
     );
 }
@@ -151,7 +151,7 @@ const CONSTANT_BYTES: usize = 64 << 10;
 ///
 /// A benchmark respects the model if no run takes more than its estimate, and the estimate is the same for all degrees,
 /// apart from one word per 32 arcs with a filter.
-fn within_the_model(options: &Options, run: &Run) -> bool {
+fn check_memory_model(options: &Options, run: &Run) -> bool {
     println!(
         "peak words of 8 bytes per vertex (and estimates) for degrees {DEGREES:?}, n = 2^{}",
         options.scale
@@ -164,23 +164,23 @@ fn within_the_model(options: &Options, run: &Run) -> bool {
             arrays.need_weights();
             arrays
         });
-        for kernel in options.kernels() {
-            let rows = graphs.each_ref().map(|arrays| Row::measure(kernel, arrays, run));
+        for benchmark in options.benchmarks() {
+            let rows = graphs.each_ref().map(|arrays| Row::measure(benchmark, arrays, run));
             let cells: Vec<String> =
                 rows.iter().map(|row| format!("{:7.2} ({:7.2})", row.peak, row.estimated)).collect();
             let fits = rows.iter().all(Row::fits);
             let constant = rows
                 .iter()
                 .all(|row| row.estimated - rows[0].estimated <= row.filter - rows[0].filter + SLACK_WORDS);
-            let verdict = match (kernel.memory, fits, constant) {
+            let verdict = match (benchmark.memory, fits, constant) {
                 (_, false, _) => "MORE THAN ITS ESTIMATE",
                 (Memory::Edges, ..) => "by edges, outside the model",
                 (_, _, false) => "GROWS WITH THE DEGREE",
                 (Memory::Vertices, ..) => "constant",
                 (Memory::Filter, ..) => "constant and a filter",
             };
-            println!("  {:<24} {}  {verdict}", kernel.name, cells.join("  "));
-            sound &= fits && (constant || kernel.memory == Memory::Edges);
+            println!("  {:<24} {}  {verdict}", benchmark.name, cells.join("  "));
+            sound &= fits && (constant || benchmark.memory == Memory::Edges);
         }
     }
     sound
@@ -196,14 +196,17 @@ struct Row {
 }
 
 impl Row {
-    fn measure(kernel: &Kernel, arrays: &Arrays, run: &Run) -> Self {
-        let (_, peak) = heap::peak_of(|| call(kernel, arrays, run, arrays.hub()));
+    fn measure(benchmark: &Benchmark, arrays: &Arrays, run: &Run) -> Self {
+        let (_, peak) = heap::peak_of(|| call(benchmark, arrays, run, arrays.hub()));
         let n = arrays.plain().num_vertices() as f64;
-        let filter =
-            if kernel.memory == Memory::Filter { arrays.plain().num_arcs() as f64 / 32.0 / n } else { 0.0 };
+        let filter = if benchmark.memory == Memory::Filter {
+            arrays.plain().num_arcs() as f64 / 32.0 / n
+        } else {
+            0.0
+        };
         Self {
             peak: peak as f64 / 8.0 / n,
-            estimated: estimate(kernel, arrays, run) as f64 / 8.0 / n,
+            estimated: estimate(benchmark, arrays, run) as f64 / 8.0 / n,
             filter,
             constant: CONSTANT_BYTES as f64 / 8.0 / n,
         }

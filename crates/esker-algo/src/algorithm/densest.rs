@@ -6,9 +6,9 @@
 //! n / epsilon) rounds. A histogram lowers the degrees, reading the removed or the remaining lists, whichever have
 //! fewer entries. Peeling ends early once no vertex has the degree that a denser subgraph would need.
 //!
-//! When a vertex was removed, at most 2(1 + epsilon) times the result's density of its neighbours remained or were
-//! removed with it. No subgraph has more edges than the sum of these numbers over its vertices, which proves the bound
-//! [1]. So the result includes the round in which each vertex was removed.
+//! When a vertex is removed, at most 2(1 + epsilon) D of its neighbours are removed in the same round or later, where D
+//! is the density of the result. Charging each edge to the end that is removed first shows that no subgraph has more
+//! edges per vertex, which proves the bound [1]. So the result includes the round in which each vertex was removed.
 //!
 //! Edges count in both directions, parallel edges each; self-loops do not count. The result does not depend on threads
 //! or timing. State: the remaining degree of each vertex, and the round of its removal. Work: O(n + m), plus one pass

@@ -106,7 +106,7 @@ fn finish(
     Ok(Ldd { clusters: clusters.into_vec(), trees, count, radius, rounds })
 }
 
-/// The least rate: much smaller ones take more rounds than they reach vertices.
+/// The least rate. A much smaller one would take more rounds than there are vertices to reach.
 const BETA_MIN: f64 = 1e-3;
 
 /// The largest shift, rounded up: one so large occurs among `n` with probability 1/n.

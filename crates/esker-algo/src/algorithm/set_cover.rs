@@ -13,9 +13,9 @@
 //! may be chosen one step late.
 //!
 //! Priorities come from the seed, so if lists come whole the cover does not depend on threads. State: the uncovered
-//! elements of each set, and the owner of each element. Work: expected O(m) per look at a set, O(log) looks. Memory per
-//! vertex: ids for counts, wins, owners, 5 for buckets, 3 for lists of a round; and two bits. Reads per round: up to
-//! four times the lists of the sets in the bucket.
+//! elements of each set, and the owner of each element. Work: O(m) expected each time all sets are examined, O(log)
+//! times. Memory per vertex: ids for counts, wins, owners, 5 for buckets, 3 for lists of a round; and two bits. Reads
+//! per round: up to four times the lists of the sets in the bucket.
 //!
 //! [1] G. Blelloch, R. Peng, K. Tangwongsan, "Linear-Work Greedy Parallel Approximate Set Cover and Variants", SPAA 2011.
 //! [2] L. Dhulipala, G. Blelloch, J. Shun, "Julienne: A Framework for Parallel Graph Algorithms using Work-efficient

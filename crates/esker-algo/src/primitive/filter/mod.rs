@@ -2,8 +2,9 @@
 //!
 //! As in Sage [1], the list of each vertex is divided into blocks of 64 edges. Each block has a word of bits, its
 //! position in the list, and the number of active edges before it. Clearing its bit removes an edge. Scans skip blocks
-//! without active edges; once half the blocks of a vertex are empty they are dropped, so later passes cost as much as
-//! the remaining list, not the original one. Words are decoded bit by bit with trailing-zero counts.
+//! without active edges; once more than half the blocks of a vertex are empty, the empty ones are dropped, so later
+//! passes cost as much as the remaining list, not the original one. Words are decoded bit by bit with trailing-zero
+//! counts.
 //!
 //! A filter is a graph itself ([`esker_graph::Graph`], [`esker_graph::Lists`]), so algorithms run on the remaining
 //! edges. For lists without removed edges it passes on the slices of the wrapped graph. [`Sides`] says which lists it
