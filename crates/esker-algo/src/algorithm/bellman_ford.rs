@@ -87,7 +87,7 @@ const PARENTS_ROUND: usize = 16;
 const SEARCH_ROUND_MIN: usize = 32;
 
 /// The result of relaxation: distances, or a negative cycle.
-enum Outcome<W: Length> {
+enum PathsOrCycle<W: Length> {
     Distances(Vec<W::Distance>),
     NegativeCycle(NegativeCycle<W>),
 }
@@ -99,7 +99,7 @@ fn settle<D: Signed<G::Weight>, G: Graph>(
     run: &Run,
     source: VertexId,
     parents_round: usize,
-) -> Result<Option<Outcome<G::Weight>>, G::Error>
+) -> Result<Option<PathsOrCycle<G::Weight>>, G::Error>
 where
     G::Weight: Length,
 {
@@ -124,7 +124,7 @@ where
             if let Some(vertices) = parents.as_ref().and_then(find_cycle) {
                 let length = cycle_length(graph, run, &vertices)?;
                 if let Some(length) = length.filter(|&length| G::Weight::is_negative(length)) {
-                    return Ok(Some(Outcome::NegativeCycle(NegativeCycle { vertices, length })));
+                    return Ok(Some(PathsOrCycle::NegativeCycle(NegativeCycle { vertices, length })));
                 }
             }
             if failed || round > n.saturating_mul(4) + 1000 {
@@ -133,7 +133,7 @@ where
         }
     }
     drop((relax, frontier, parents));
-    Ok(Some(Outcome::Distances(distances.into_vec().into_iter().map(D::give).collect())))
+    Ok(Some(PathsOrCycle::Distances(distances.into_vec().into_iter().map(D::give).collect())))
 }
 
 /// A cycle among the parents, in the direction of the edges. Takes O(n).
@@ -237,8 +237,8 @@ where
     };
     let rounds = run.rounds();
     let distances = match outcome {
-        Some(Outcome::Distances(distances)) => distances,
-        Some(Outcome::NegativeCycle(cycle)) => {
+        Some(PathsOrCycle::Distances(distances)) => distances,
+        Some(PathsOrCycle::NegativeCycle(cycle)) => {
             let negative_cycle = Some(cycle);
             return Ok(BellmanFord {
                 distances: Vec::new(),

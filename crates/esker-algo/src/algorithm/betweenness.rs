@@ -150,8 +150,8 @@ struct Brandes {
 
 impl Brandes {
     /// Counts shortest paths and returns the vertices at each distance.
-    fn forward<G: Graph>(&self, graph: &G, run: &Run, source: VertexId) -> Result<Levels, G::Error> {
-        let mut levels = Levels::default();
+    fn forward<G: Graph>(&self, graph: &G, run: &Run, source: VertexId) -> Result<BfsLevels, G::Error> {
+        let mut levels = BfsLevels::default();
         let mut level = Frontier::one(graph, source);
         let mut remaining = graph.num_arcs();
         self.paths.set(source, 1.0);
@@ -175,7 +175,7 @@ impl Brandes {
 
     /// Adds up dependencies from the last level to the second, then resets the arrays. Takes O(vertices and arcs
     /// reached + n/64).
-    fn backward<G: Graph>(&mut self, graph: &G, run: &Run, mut levels: Levels) -> Result<(), G::Error> {
+    fn backward<G: Graph>(&mut self, graph: &G, run: &Run, mut levels: BfsLevels) -> Result<(), G::Error> {
         let mut last = levels.pop(graph);
         while let Some(far) = last {
             last = levels.pop(graph);
@@ -236,7 +236,7 @@ impl Brandes {
 
 /// The vertices at each distance. Small levels share one array, as there may be as many levels as vertices.
 #[derive(Default)]
-struct Levels {
+struct BfsLevels {
     small: Vec<VertexId>,
     /// The length of `small` after each level.
     ends: Vec<VertexId>,
@@ -247,7 +247,7 @@ struct Levels {
 /// The least number of vertices of a level that is stored as a frontier of its own.
 const LARGE_LEN_MIN: usize = 1 << 10;
 
-impl Levels {
+impl BfsLevels {
     fn push(&mut self, level: Frontier) {
         let distance = self.ends.len();
         match level.select() {

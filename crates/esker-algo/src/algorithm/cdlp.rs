@@ -74,12 +74,12 @@ fn distinct(run: &Run, labels: &[u64]) -> Vec<u64> {
 }
 
 /// The vertices whose labels may change.
-enum Active {
+enum ActiveVertices {
     All,
     Some(Bitmap),
 }
 
-impl Active {
+impl ActiveVertices {
     fn count(&self, n: usize) -> usize {
         match self {
             Self::All => n,
@@ -98,7 +98,7 @@ impl Active {
 
 /// The changes of one iteration.
 #[derive(Default)]
-struct Changed {
+struct LabelChanges {
     vertices: usize,
     /// Sum of the degrees of these vertices.
     arcs: u64,
@@ -115,15 +115,15 @@ const ACTIVE_SHARE: u64 = 8;
 fn propagate<G: Lists>(
     graph: &G,
     run: &Run,
-    active: &Active,
+    active: &ActiveVertices,
     current: &VertexArray,
     next: &VertexArray,
-) -> Result<Changed, G::Error> {
+) -> Result<LabelChanges, G::Error> {
     let n = graph.num_vertices();
     let workers = run.share_ranges(
         n,
         GRAIN,
-        || (ModeCounter::new(n), Changed::default()),
+        || (ModeCounter::new(n), LabelChanges::default()),
         |(counter, changed), range| {
             for v in range.map(vertex) {
                 let before = current.get(v);
@@ -138,7 +138,7 @@ fn propagate<G: Lists>(
             Ok::<(), G::Error>(())
         },
     )?;
-    Ok(workers.iter().fold(Changed::default(), |sum, (_, changed)| Changed {
+    Ok(workers.iter().fold(LabelChanges::default(), |sum, (_, changed)| LabelChanges {
         vertices: sum.vertices + changed.vertices,
         arcs: sum.arcs + changed.arcs,
     }))
@@ -167,7 +167,7 @@ fn neighbour_mode<G: Lists>(
     Ok(counter.take_mode())
 }
 
-impl Changed {
+impl LabelChanges {
     /// The neighbours of the changed vertices, or all vertices if that is not much more.
     fn neighbours<G: Lists>(
         &self,
@@ -175,10 +175,10 @@ impl Changed {
         run: &Run,
         now: &VertexArray,
         before: &VertexArray,
-    ) -> Result<Active, G::Error> {
+    ) -> Result<ActiveVertices, G::Error> {
         let n = graph.num_vertices();
         if self.arcs > graph.num_arcs() / ACTIVE_SHARE {
-            return Ok(Active::All);
+            return Ok(ActiveVertices::All);
         }
         let bits = Bitmap::new(n);
         run.share_ranges(
@@ -199,7 +199,7 @@ impl Changed {
                 Ok::<(), G::Error>(())
             },
         )?;
-        Ok(Active::Some(bits))
+        Ok(ActiveVertices::Some(bits))
     }
 }
 
@@ -236,7 +236,7 @@ pub fn cdlp<G: Lists>(
         _ => vertex(v),
     });
     let mut next = VertexArray::filled(run, n, 0);
-    let (mut active, mut converged) = (Active::All, false);
+    let (mut active, mut converged) = (ActiveVertices::All, false);
     for _ in 0..options.iterations {
         run.round(active.count(n))?;
         let changed = propagate(graph, run, &active, &current, &next)?;

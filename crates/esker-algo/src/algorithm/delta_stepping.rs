@@ -27,7 +27,7 @@ pub(super) const BINS: usize = 16;
 
 /// Why distances could not be computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(super) enum Fault {
+pub(super) enum DistanceFault {
     #[default]
     None,
     Overflow,
@@ -64,7 +64,7 @@ struct Bins {
     settled_arcs: u64,
     /// Whether a settled vertex has a heavy edge.
     heavy: bool,
-    fault: Fault,
+    fault: DistanceFault,
 }
 
 impl<W: Length, D: Reach<W>> DeltaStepping<W, D> {
@@ -96,13 +96,13 @@ impl<W: Length, D: Reach<W>> DeltaStepping<W, D> {
         graph: &G,
         run: &Run,
         source: VertexId,
-    ) -> Result<Fault, G::Error> {
+    ) -> Result<DistanceFault, G::Error> {
         self.distances.set(source, D::ZERO);
         let mut remaining_arcs = graph.num_arcs();
         let mut beyond = vec![source];
         let mut start = D::ZERO;
         while !beyond.is_empty() {
-            let window = Window { search: self, start, end: start.beyond(self.span), bin: 0 };
+            let window = BucketWindow { search: self, start, end: start.beyond(self.span), bin: 0 };
             let mut bins = self.take_bins();
             window.fill(&mut bins, beyond);
             self.put_bins([bins]);
@@ -110,7 +110,7 @@ impl<W: Length, D: Reach<W>> DeltaStepping<W, D> {
             window.relax_heavy(graph, run, &mut remaining_arcs)?;
             let mut all = self.bins.lock().expect("no worker panicked");
             let fault = all.iter().map(|bins| bins.fault).max().unwrap_or_default();
-            if fault != Fault::None {
+            if fault != DistanceFault::None {
                 return Ok(fault);
             }
             beyond = Vec::new();
@@ -120,7 +120,7 @@ impl<W: Length, D: Reach<W>> DeltaStepping<W, D> {
                 beyond.append(&mut bins.beyond);
             }
         }
-        Ok(Fault::None)
+        Ok(DistanceFault::None)
     }
 
     /// Removes repeated vertices. Borrows the set of settled vertices, which is empty between windows.
@@ -167,14 +167,14 @@ fn remove(set: &Bitmap, v: VertexId) {
 }
 
 /// A range of consecutive buckets, one of which is being settled.
-struct Window<'a, W, D: Value> {
+struct BucketWindow<'a, W, D: Value> {
     search: &'a DeltaStepping<W, D>,
     start: D,
     end: D,
     bin: usize,
 }
 
-impl<W: Length, D: Reach<W>> Window<'_, W, D> {
+impl<W: Length, D: Reach<W>> BucketWindow<'_, W, D> {
     #[inline(always)]
     fn bin_of(&self, distance: D) -> usize {
         distance.steps_from(self.start, self.search.step).min(BINS - 1)
@@ -216,7 +216,7 @@ impl<W: Length, D: Reach<W>> Window<'_, W, D> {
             self.search.take_bucket(bin, &mut frontier);
             while !frontier.is_empty() {
                 run.round(frontier.len())?;
-                let window = Window { bin, ..*self };
+                let window = BucketWindow { bin, ..*self };
                 let select = Select::List(&frontier);
                 let states = if run.threads() == 1 || is_small(graph, &frontier) {
                     let light = RelaxLight::<W, D, G, true> { graph, window };
@@ -253,7 +253,7 @@ impl<W: Length, D: Reach<W>> Window<'_, W, D> {
         clear(&self.search.settled, &settled);
         *remaining_arcs -= arcs.min(*remaining_arcs);
         if heavy {
-            let window = Window { ..*self };
+            let window = BucketWindow { ..*self };
             let states = if graph.has(Direction::In) && arcs > *remaining_arcs {
                 graph.scan(run, Direction::In, Select::All, &PullHeavy(window))?
             } else {
@@ -294,14 +294,14 @@ impl<W: Length, D: Reach<W>> Window<'_, W, D> {
 }
 
 #[cold]
-fn fault_of<W: Length>(edge: W) -> Fault {
-    if edge.to_f64() >= 0.0 { Fault::Overflow } else { Fault::Negative }
+fn fault_of<W: Length>(edge: W) -> DistanceFault {
+    if edge.to_f64() >= 0.0 { DistanceFault::Overflow } else { DistanceFault::Negative }
 }
 
 /// Relaxes the light edges of a bucket.
 struct RelaxLight<'a, W, D: Value, G, const ALONE: bool> {
     graph: &'a G,
-    window: Window<'a, W, D>,
+    window: BucketWindow<'a, W, D>,
 }
 
 impl<W: Length, D: Reach<W>, G: Graph, const ALONE: bool> Visitor<W> for RelaxLight<'_, W, D, G, ALONE> {
@@ -360,7 +360,7 @@ fn is_small<G: Graph>(graph: &G, bucket: &[VertexId]) -> bool {
 const CHUNK: usize = 64;
 
 /// Pushes along the heavy edges of settled vertices.
-struct PushHeavy<'a, W, D: Value>(Window<'a, W, D>);
+struct PushHeavy<'a, W, D: Value>(BucketWindow<'a, W, D>);
 
 impl<W: Length, D: Reach<W>> Visitor<W> for PushHeavy<'_, W, D> {
     type State = Bins;
@@ -382,7 +382,7 @@ impl<W: Length, D: Reach<W>> Visitor<W> for PushHeavy<'_, W, D> {
 }
 
 /// Pulls along heavy edges from settled vertices, for each vertex beyond the window.
-struct PullHeavy<'a, W, D: Value>(Window<'a, W, D>);
+struct PullHeavy<'a, W, D: Value>(BucketWindow<'a, W, D>);
 
 impl<W: Length, D: Reach<W>> Visitor<W> for PullHeavy<'_, W, D> {
     type State = Bins;

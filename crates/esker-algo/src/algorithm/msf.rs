@@ -26,7 +26,7 @@ use crate::estimate::{Estimate, Shape};
 use crate::primitive::{Ranked, UnionFind, VertexArray, VertexValues, each_vertex, need_undirected};
 
 /// The ends of an edge, and its weight.
-type Edge<W> = (VertexId, VertexId, W);
+type WeightedEdge<W> = (VertexId, VertexId, W);
 
 /// A minimum spanning forest.
 #[derive(Debug, Clone, PartialEq)]
@@ -115,7 +115,7 @@ impl Boruvka {
     }
 
     /// Selects the lightest edge out of each component except `skip`.
-    fn select_edges<W: Ranked>(&self, run: &Run, skip: VertexId) -> Result<Vec<Vec<Edge<W>>>, Stop> {
+    fn select_edges<W: Ranked>(&self, run: &Run, skip: VertexId) -> Result<Vec<Vec<WeightedEdge<W>>>, Stop> {
         let n = self.nearest.len();
         each_vertex(run, n, |v| {
             let root = self.sets.above(v);
@@ -248,6 +248,6 @@ fn find<G: Graph<Weight: Ranked>>(graph: &G, run: &Run) -> Result<Msf<G::Weight>
     if run.deterministic() {
         edges.par_sort_unstable_by_key(|&(u, v, _)| (u, v));
     }
-    let weight = edges.iter().map(|edge: &Edge<G::Weight>| edge.2.as_f64()).sum();
+    let weight = edges.iter().map(|edge: &WeightedEdge<G::Weight>| edge.2.as_f64()).sum();
     Ok(Msf { weight, trees: n - edges.len(), edges, rounds: run.rounds() })
 }

@@ -12,7 +12,7 @@
 use esker_graph::{Direction, Flow, Graph, NONE, Piece, Run, Select, Stop, VertexId, Visitor, vertex};
 
 use super::bfs::{BfsOptions, bfs};
-use super::delta_stepping::{BINS, DeltaStepping, Fault};
+use super::delta_stepping::{BINS, DeltaStepping, DistanceFault};
 use super::relaxation::tight_tree;
 use crate::estimate::{Estimate, Shape};
 use crate::lengths::Length;
@@ -163,15 +163,15 @@ where
     };
     let narrow = DeltaStepping::<G::Weight, <G::Weight as Length>::Narrow>::new(run, n, delta);
     let distances = match narrow.find(graph, run, source)? {
-        Fault::None => narrow.answer(run),
-        Fault::Negative => return Err(negative().into()),
-        Fault::Overflow => {
+        DistanceFault::None => narrow.answer(run),
+        DistanceFault::Negative => return Err(negative().into()),
+        DistanceFault::Overflow => {
             drop(narrow);
             let wide = DeltaStepping::<G::Weight, <G::Weight as Length>::Wide>::new(run, n, delta);
             match wide.find(graph, run, source)? {
-                Fault::None => wide.answer(run),
-                Fault::Negative => return Err(negative().into()),
-                Fault::Overflow => {
+                DistanceFault::None => wide.answer(run),
+                DistanceFault::Negative => return Err(negative().into()),
+                DistanceFault::Overflow => {
                     return Err(Stop::Unsuitable(
                         "cannot compute shortest paths: a distance does not fit in 63 bits".to_owned(),
                     )

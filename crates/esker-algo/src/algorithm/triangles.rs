@@ -144,7 +144,7 @@ fn count<E: EarlierNeighbours>(lists: &E, run: &Run, hubs: usize) -> Result<u64,
     let sums = run.share_ranges(
         lists.num_vertices(),
         GRAIN,
-        || (0, Scratch::new(lists.num_vertices(), counter.hubs.len())),
+        || (0, TriangleScratch::new(lists.num_vertices(), counter.hubs.len())),
         |(sum, scratch), range| {
             for v in range.map(vertex) {
                 *sum += counter.at(v, scratch)?;
@@ -157,13 +157,13 @@ fn count<E: EarlierNeighbours>(lists: &E, run: &Run, hubs: usize) -> Result<u64,
 
 /// The state of one worker: the earlier neighbours of its vertex as a list, as bits over hubs, as bits over all
 /// vertices.
-struct Scratch {
+struct TriangleScratch {
     list: Vec<VertexId>,
     row: Vec<BitLine>,
     marks: Vec<u64>,
 }
 
-impl Scratch {
+impl TriangleScratch {
     fn new(n: usize, hubs: usize) -> Self {
         Self {
             list: Vec::new(),
@@ -182,8 +182,8 @@ struct TriangleCounter<'a, E> {
 
 impl<E: EarlierNeighbours> TriangleCounter<'_, E> {
     /// Triangles whose last vertex is `v`.
-    fn at(&self, v: VertexId, scratch: &mut Scratch) -> Result<u64, E::Error> {
-        let Scratch { list, row, marks } = scratch;
+    fn at(&self, v: VertexId, scratch: &mut TriangleScratch) -> Result<u64, E::Error> {
+        let TriangleScratch { list, row, marks } = scratch;
         list.clear();
         self.lists.with_earlier(v, |earlier, _| list.extend_from_slice(earlier))?;
         list.dedup();

@@ -58,7 +58,7 @@ pub fn estimate(shape: Shape, options: &SampledOptions) -> Estimate {
     let samples = options.samples as u64;
     let average = shape.list_bytes() / shape.num_vertices.max(1);
     Estimate {
-        memory_bytes: samples * (size_of::<WedgeMiddle>() + size_of::<Query>()) as u64,
+        memory_bytes: samples * (size_of::<WedgeMiddle>() + size_of::<ClosingEdgeQuery>()) as u64,
         read_bytes: shape.list_bytes().min(samples.saturating_mul(2 * average.max(4096))),
     }
 }
@@ -78,7 +78,7 @@ struct WedgeMiddle {
 
 /// A search in the list of `end` for the edge to `other` that would close a wedge.
 #[derive(Debug, Clone, Copy)]
-struct Query {
+struct ClosingEdgeQuery {
     end: VertexId,
     other: VertexId,
     sample: usize,
@@ -109,7 +109,7 @@ fn ends<G: Lists>(
     run: &Run,
     rng: CounterRng,
     drawn: &[WedgeMiddle],
-) -> Result<Vec<Query>, G::Error> {
+) -> Result<Vec<ClosingEdgeQuery>, G::Error> {
     let parts = run.share(drawn.len().div_ceil(UNIT), Vec::new, |queries, unit| {
         let unit = &drawn[unit * UNIT..drawn.len().min((unit + 1) * UNIT)];
         for group in unit.chunk_by(|a, b| a.middle == b.middle) {
@@ -125,7 +125,7 @@ fn ends<G: Lists>(
                     let value = 1.0 / (copies(list, a) * copies(list, b)) as f64;
                     let lower = graph.degree(Direction::Out, a) <= graph.degree(Direction::Out, b);
                     let (end, other) = if lower { (a, b) } else { (b, a) };
-                    queries.push(Query { end, other, sample, value });
+                    queries.push(ClosingEdgeQuery { end, other, sample, value });
                 }
             })?;
         }
@@ -147,7 +147,7 @@ fn copies(list: &[VertexId], neighbour: VertexId) -> usize {
 }
 
 /// The sum of the values of the closed wedges, and the sum of their squares.
-fn look_up<G: Lists>(graph: &G, run: &Run, queries: &[Query]) -> Result<(f64, f64), G::Error> {
+fn look_up<G: Lists>(graph: &G, run: &Run, queries: &[ClosingEdgeQuery]) -> Result<(f64, f64), G::Error> {
     let found = run.share(queries.len().div_ceil(UNIT), Vec::new, |found, unit| {
         let unit = &queries[unit * UNIT..queries.len().min((unit + 1) * UNIT)];
         for group in unit.chunk_by(|a, b| a.end == b.end) {

@@ -15,7 +15,7 @@ pub fn forest<W: Weight>(
     trees: usize,
 ) -> Result<(), Wrong> {
     let n = out.num_vertices();
-    let mut sets = Sets::new(n);
+    let mut sets = DisjointSets::new(n);
     for &(u, v) in edges {
         ensure((u.max(v) as usize) < n, || {
             format!("edge {u} - {v} has an end that is not one of {n} vertices")
@@ -33,9 +33,9 @@ pub fn forest<W: Weight>(
 }
 
 /// Disjoint sets of vertices.
-pub(super) struct Sets(Vec<usize>);
+pub(super) struct DisjointSets(Vec<usize>);
 
-impl Sets {
+impl DisjointSets {
     pub(super) fn new(n: usize) -> Self {
         Self((0..n).collect())
     }

@@ -2,7 +2,7 @@
 
 use esker_graph::{Rows, VertexId, Weight, vertex};
 
-use super::forest::{Sets, forest};
+use super::forest::{DisjointSets, forest};
 use super::wrong::{Wrong, ensure};
 
 /// Checks that `edges` are a spanning forest of the undirected graph `out` with `trees` trees, that their weights are
@@ -38,7 +38,7 @@ fn kruskal<W: Weight + PartialOrd>(out: &Rows<'_, W>) -> Vec<W> {
         all.extend(targets.iter().zip(weights).filter(|(v, _)| u < **v).map(|(&v, &w)| (u, v, w)));
     }
     sort(&mut all, |edge| edge.2);
-    let mut sets = Sets::new(out.num_vertices());
+    let mut sets = DisjointSets::new(out.num_vertices());
     all.into_iter().filter(|&(u, v, _)| sets.unite(u, v)).map(|edge| edge.2).collect()
 }
 

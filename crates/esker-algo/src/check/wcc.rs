@@ -2,7 +2,7 @@
 
 use esker_graph::{Rows, VertexId, Weight, vertex};
 
-use super::forest::Sets;
+use super::forest::DisjointSets;
 use super::wrong::{Wrong, ensure};
 
 /// Checks that `labels` gives each vertex the least vertex connected to it by edges of `out` in either direction.
@@ -12,7 +12,7 @@ use super::wrong::{Wrong, ensure};
 pub fn wcc<W: Weight>(out: &Rows<'_, W>, labels: &[VertexId]) -> Result<(), Wrong> {
     let n = out.num_vertices();
     ensure(labels.len() == n, || format!("{} labels for {n} vertices", labels.len()))?;
-    let mut sets = Sets::new(n);
+    let mut sets = DisjointSets::new(n);
     for u in (0..n).map(vertex) {
         out.list(u).0.iter().for_each(|&v| {
             sets.unite(u, v);

@@ -13,7 +13,7 @@
 use crate::run::Stop;
 
 use super::limits;
-use super::random::{Key, scale};
+use super::random::{RandomKey, scale};
 use super::stream::EdgeStream;
 
 /// A Barabási-Albert graph.
@@ -34,7 +34,12 @@ impl BarabasiAlbert {
         }
         let num_vertices = limits::vertices(self.num_vertices.into())?;
         let num_edges = limits::edges(u128::from(num_vertices) * u128::from(self.degree))?;
-        Ok(BarabasiAlbertEdges { num_vertices, num_edges, degree: self.degree, copied: Key::new(seed, 5) })
+        Ok(BarabasiAlbertEdges {
+            num_vertices,
+            num_edges,
+            degree: self.degree,
+            copied: RandomKey::new(seed, 5),
+        })
     }
 }
 
@@ -44,7 +49,7 @@ pub(super) struct BarabasiAlbertEdges {
     num_vertices: u64,
     num_edges: u64,
     degree: u64,
-    copied: Key,
+    copied: RandomKey,
 }
 
 impl EdgeStream for BarabasiAlbertEdges {

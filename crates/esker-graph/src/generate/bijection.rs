@@ -5,7 +5,7 @@
 //!
 //! [1] J. Black, P. Rogaway, "Ciphers with Arbitrary Finite Domains", CT-RSA 2002, section 3.
 
-use super::random::Key;
+use super::random::RandomKey;
 
 const ROUNDS: usize = 4;
 
@@ -20,7 +20,7 @@ pub(super) struct Bijection {
 
 impl Bijection {
     /// The permutation selected by the key.
-    pub(super) fn new(len: u64, key: Key) -> Self {
+    pub(super) fn new(len: u64, key: RandomKey) -> Self {
         let bits = u64::BITS - len.saturating_sub(1).leading_zeros();
         let mask = if bits == 0 { 0 } else { u64::MAX >> (u64::BITS - bits) };
         let mut draws = key.sequence(len);
@@ -51,7 +51,7 @@ mod tests {
     #[test]
     fn every_value_is_hit_once() {
         for len in (1..70).chain([1000, 1024, 1025, 4097]) {
-            let bijection = Bijection::new(len, Key::new(len, 3));
+            let bijection = Bijection::new(len, RandomKey::new(len, 3));
             let mut hit = vec![false; len as usize];
             for x in 0..len {
                 let image = bijection.apply(x) as usize;
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn the_image_of_a_short_range_is_spread_evenly() {
         let (len, cells, count) = ((1u64 << 40) - 12_345, 100, 100_000);
-        let bijection = Bijection::new(len, Key::new(5, 3));
+        let bijection = Bijection::new(len, RandomKey::new(5, 3));
         let mut cell = vec![0usize; cells];
         for x in 0..count {
             cell[(bijection.apply(x) / (len / cells as u64)).min(cells as u64 - 1) as usize] += 1;

@@ -11,7 +11,7 @@ use crate::run::Stop;
 
 use super::bijection::Bijection;
 use super::limits;
-use super::random::{Key, unit};
+use super::random::{RandomKey, unit};
 use super::stream::EdgeStream;
 
 /// A grid or torus.
@@ -112,10 +112,10 @@ impl Road {
         Ok(RoadEdges {
             num_straight: grid.num_edges() - (grid.num_edges() as f64 * removed).round() as u64,
             num_diagonal: (cells as f64 * diagonals).round() as u64,
-            straight: Bijection::new(grid.num_edges(), Key::new(seed, 7)),
-            diagonal: Bijection::new(cells, Key::new(seed, 8)),
-            lean: Key::new(seed, 9),
-            length: Key::new(seed, 10),
+            straight: Bijection::new(grid.num_edges(), RandomKey::new(seed, 7)),
+            diagonal: Bijection::new(cells, RandomKey::new(seed, 8)),
+            lean: RandomKey::new(seed, 9),
+            length: RandomKey::new(seed, 10),
             grid,
         })
     }
@@ -130,8 +130,8 @@ pub(super) struct RoadEdges {
     num_diagonal: u64,
     straight: Bijection,
     diagonal: Bijection,
-    lean: Key,
-    length: Key,
+    lean: RandomKey,
+    length: RandomKey,
 }
 
 impl EdgeStream for RoadEdges {

@@ -17,7 +17,7 @@ mod regular;
 use crate::id::{VertexId, vertex};
 use crate::run::Stop;
 
-use random::{Key, scale};
+use random::{RandomKey, scale};
 use stream::EdgeStream;
 
 pub use barabasi_albert::BarabasiAlbert;
@@ -96,7 +96,7 @@ pub struct EdgeBlock {
 pub struct Generator {
     stream: Box<dyn EdgeStream>,
     weighting: Weighting,
-    weights: Key,
+    weights: RandomKey,
 }
 
 impl Generator {
@@ -123,7 +123,7 @@ impl Generator {
             Weighting::Length if !stream.has_lengths() => Err(Stop::Unsuitable(
                 "cannot use lengths as weights: only road-like networks have lengths".to_owned(),
             )),
-            _ => Ok(Self { stream, weighting, weights: Key::new(seed, 0) }),
+            _ => Ok(Self { stream, weighting, weights: RandomKey::new(seed, 0) }),
         }
     }
 

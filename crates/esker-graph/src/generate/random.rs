@@ -1,6 +1,6 @@
 //! Counter-based random numbers: the numbers for an edge depend only on the seed and the edge's index.
 //!
-//! The generator is SplitMix64 [1]: a counter that steps by the golden ratio, followed by a 64-bit mixer. A [`Key`]
+//! The generator is SplitMix64 [1]: a counter that steps by the golden ratio, followed by a 64-bit mixer. A [`RandomKey`]
 //! mixes seed, purpose and index into the start of the counter, so any edge can be made without those before it.
 //!
 //! [1] G. Steele, D. Lea, C. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014; the mixer's
@@ -30,15 +30,15 @@ pub(super) const fn unit(bits: u64) -> f64 {
 
 /// The random numbers of one seed for one purpose.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Key(u64);
+pub(super) struct RandomKey(u64);
 
-impl Key {
+impl RandomKey {
     /// The key of `seed` for a purpose. Different purposes of one seed get unrelated numbers.
     pub(super) const fn new(seed: u64, purpose: u64) -> Self {
         Self(mix(mix(seed.wrapping_add(GOLDEN)) ^ purpose.wrapping_mul(0xd605_bbb5_8c8a_bbfd)))
     }
 
-    /// The first number of [`Key::sequence`].
+    /// The first number of [`RandomKey::sequence`].
     #[inline(always)]
     pub(super) const fn at(self, number: u64) -> u64 {
         mix(mix(self.0.wrapping_add(number.wrapping_mul(GOLDEN))).wrapping_add(GOLDEN))
@@ -70,16 +70,16 @@ mod tests {
 
     #[test]
     fn a_number_is_the_same_alone_and_in_its_sequence() {
-        let key = Key::new(7, 1);
+        let key = RandomKey::new(7, 1);
         assert_eq!(key.at(12), key.sequence(12).next());
         assert_ne!(key.at(12), key.at(13));
-        assert_ne!(key.at(12), Key::new(8, 1).at(12));
-        assert_ne!(key.at(12), Key::new(7, 2).at(12));
+        assert_ne!(key.at(12), RandomKey::new(8, 1).at(12));
+        assert_ne!(key.at(12), RandomKey::new(7, 2).at(12));
     }
 
     #[test]
     fn bits_are_balanced_along_and_across_sequences() {
-        let key = Key::new(1, 0);
+        let key = RandomKey::new(1, 0);
         let mut along = key.sequence(0);
         for bits in
             [(0..10_000).map(|i| key.at(i)).collect::<Vec<_>>(), (0..10_000).map(|_| along.next()).collect()]

@@ -14,7 +14,7 @@ use crate::run::Stop;
 
 use super::bijection::Bijection;
 use super::limits;
-use super::random::{Key, RandomSequence, unit};
+use super::random::{RandomKey, RandomSequence, unit};
 use super::stream::EdgeStream;
 
 /// Levels decided by one random number.
@@ -57,16 +57,16 @@ impl RMat {
         let num_vertices = limits::vertices(u128::from(1u64 << self.scale))?;
         let num_edges = limits::edges(u128::from(self.degree) * u128::from(num_vertices))?;
         self.check_probabilities()?;
-        let mut noise = Key::new(seed, 1).sequence(0);
+        let mut noise = RandomKey::new(seed, 1).sequence(0);
         let levels: Vec<[f64; 4]> = (0..self.scale).map(|_| self.level(&mut noise)).collect();
         Ok(RMatEdges {
             num_vertices,
             num_edges,
             directed: self.directed,
-            key: Key::new(seed, 2),
+            key: RandomKey::new(seed, 2),
             // The upper levels come first; the last table may have fewer than four levels.
             tables: levels.chunks(LEVELS_PER_DRAW as usize).map(AliasTable::new).collect(),
-            renumber: self.permute.then(|| Bijection::new(num_vertices, Key::new(seed, 3))),
+            renumber: self.permute.then(|| Bijection::new(num_vertices, RandomKey::new(seed, 3))),
         })
     }
 
@@ -103,7 +103,7 @@ pub(super) struct RMatEdges {
     num_vertices: u64,
     num_edges: u64,
     directed: bool,
-    key: Key,
+    key: RandomKey,
     tables: Vec<AliasTable>,
     renumber: Option<Bijection>,
 }
@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn noise_keeps_the_probabilities_of_a_level_adding_up_to_one() {
         let model = RMat { noise: 0.1, ..RMat::kronecker(16, 16) };
-        let mut draws = Key::new(1, 1).sequence(0);
+        let mut draws = RandomKey::new(1, 1).sequence(0);
         let levels: Vec<_> = (0..16).map(|_| model.level(&mut draws)).collect();
         assert!(levels.iter().all(|p| (p.iter().sum::<f64>() - 1.0).abs() < 1e-12));
         assert!(levels.iter().all(|p| p.iter().all(|&x| x >= 0.0)));

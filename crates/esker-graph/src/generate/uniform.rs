@@ -9,7 +9,7 @@ use crate::run::Stop;
 
 use super::bijection::Bijection;
 use super::limits;
-use super::random::Key;
+use super::random::RandomKey;
 use super::stream::EdgeStream;
 
 /// Pairs are numbered in 64 bits, which limits the number of vertices.
@@ -36,7 +36,7 @@ impl Uniform {
                 "{num_edges} edges are too many: {num_vertices} vertices have only {pairs} different edges"
             )));
         }
-        let pick = Bijection::new(pairs as u64, Key::new(seed, 4));
+        let pick = Bijection::new(pairs as u64, RandomKey::new(seed, 4));
         Ok(UniformEdges { num_vertices, num_edges, directed: self.directed, pick })
     }
 }

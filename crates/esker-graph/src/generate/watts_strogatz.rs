@@ -9,7 +9,7 @@
 use crate::run::Stop;
 
 use super::limits;
-use super::random::{Key, scale, unit};
+use super::random::{RandomKey, scale, unit};
 use super::stream::EdgeStream;
 
 /// A Watts-Strogatz graph.
@@ -35,7 +35,7 @@ impl WattsStrogatz {
         let half = self.degree / 2;
         let num_edges = limits::edges(u128::from(num_vertices) * u128::from(half))?;
         let rewire = limits::probability("the probability of rewiring", self.rewire)?;
-        Ok(WattsStrogatzEdges { num_vertices, num_edges, half, rewire, key: Key::new(seed, 6) })
+        Ok(WattsStrogatzEdges { num_vertices, num_edges, half, rewire, key: RandomKey::new(seed, 6) })
     }
 }
 
@@ -46,7 +46,7 @@ pub(super) struct WattsStrogatzEdges {
     num_edges: u64,
     half: u64,
     rewire: f64,
-    key: Key,
+    key: RandomKey,
 }
 
 impl EdgeStream for WattsStrogatzEdges {

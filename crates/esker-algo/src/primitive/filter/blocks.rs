@@ -16,7 +16,7 @@ const EMPTY_SHARE: usize = 2;
 /// Per vertex, its blocks: one bit for each of 64 consecutive entries of its list, and their position in the list.
 ///
 /// All operations take `&self`. The blocks of a vertex must be changed by one thread at a time.
-pub(super) struct Blocks {
+pub(super) struct FilterBlocks {
     /// The first block of each vertex, and the end of the last one.
     starts: Vec<u64>,
     /// Blocks that each vertex still has.
@@ -31,14 +31,14 @@ pub(super) struct Blocks {
 
 /// A block with at least one active edge.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Block {
+pub(super) struct FilterBlock {
     /// One bit per active edge.
     pub(super) bits: u64,
     /// The list index of its first entry.
     pub(super) first: usize,
 }
 
-impl Blocks {
+impl FilterBlocks {
     /// The most bytes that the blocks of `n` vertices with `arcs` edges take.
     pub(super) fn memory_bytes(n: u64, arcs: u64) -> u64 {
         (arcs / BLOCK_LEN as u64 + n) * 16 + (n + 1) * 8 + n * 2 * size_of::<VertexId>() as u64
@@ -107,11 +107,11 @@ impl Blocks {
 
     /// The blocks of `v` with active edges, in order.
     #[inline(always)]
-    pub(super) fn of(&self, v: VertexId) -> impl Iterator<Item = Block> + '_ {
+    pub(super) fn of(&self, v: VertexId) -> impl Iterator<Item = FilterBlock> + '_ {
         self.range(v).filter_map(|at| {
             let bits = self.bits[at].load(Relaxed);
             let first = (self.headers[at].load(Relaxed) as u32) as usize * BLOCK_LEN;
-            (bits != 0).then_some(Block { bits, first })
+            (bits != 0).then_some(FilterBlock { bits, first })
         })
     }
 

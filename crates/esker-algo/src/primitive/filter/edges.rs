@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use esker_graph::{Bitmap, Direction, Lists, Run, Select, Stop, VertexId, vertex};
 
 use super::super::requirements::need_undirected;
-use super::blocks::{BLOCK_LEN, Blocks};
+use super::blocks::{BLOCK_LEN, FilterBlocks};
 use crate::estimate::Shape;
 
 /// Which lists a filter covers.
@@ -24,8 +24,8 @@ pub enum Sides {
 pub struct Filter<'g, G> {
     pub(super) graph: &'g G,
     pub(super) sides: Sides,
-    out: Blocks,
-    incoming: Option<Blocks>,
+    out: FilterBlocks,
+    incoming: Option<FilterBlocks>,
     pub(super) arcs: AtomicU64,
     /// Vertices that may have an edge that was removed only at its other end.
     dirty: Bitmap,
@@ -36,7 +36,7 @@ pub struct Filter<'g, G> {
 /// The most bytes that a filter takes.
 pub fn memory_bytes(shape: Shape, sides: Sides) -> u64 {
     let directions = if sides == Sides::Both { 2 } else { 1 };
-    Blocks::memory_bytes(shape.num_vertices, shape.num_arcs) * directions
+    FilterBlocks::memory_bytes(shape.num_vertices, shape.num_arcs) * directions
         + shape.num_vertices.div_ceil(64) * 16
 }
 
@@ -91,9 +91,9 @@ impl<'g, G: Lists> Filter<'g, G> {
             let what = "a filter of both directions needs in-edges: import the graph with in-edges";
             return Err(Stop::Unsuitable(what.to_owned()).into());
         }
-        let out = Blocks::new(graph, run, Direction::Out, &wanted)?;
+        let out = FilterBlocks::new(graph, run, Direction::Out, &wanted)?;
         let incoming = match sides {
-            Sides::Both => Some(Blocks::new(graph, run, Direction::In, |_| true)?),
+            Sides::Both => Some(FilterBlocks::new(graph, run, Direction::In, |_| true)?),
             _ => None,
         };
         let arcs = (0..graph.num_vertices()).map(|v| out.degree(vertex(v)) as u64).sum();
@@ -238,7 +238,7 @@ impl<'g, G: Lists> Filter<'g, G> {
     }
 
     /// The blocks of `direction`, if the filter covers it.
-    pub(super) fn blocks(&self, direction: Direction) -> Result<&Blocks, Stop> {
+    pub(super) fn blocks(&self, direction: Direction) -> Result<&FilterBlocks, Stop> {
         match (direction, self.sides) {
             (Direction::Out, _) | (_, Sides::Symmetric) => Ok(&self.out),
             _ => self

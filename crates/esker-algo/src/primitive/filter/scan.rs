@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use esker_graph::{Direction, Flow, Graph, Lists, Piece, Run, Select, Stop, VertexId, Visitor, Weight};
 
-use super::blocks::{BLOCK_LEN, Block, Blocks};
+use super::blocks::{BLOCK_LEN, FilterBlock, FilterBlocks};
 use super::edges::{Filter, Sides};
 
 /// The longest piece handed over, so that cancellation is checked in time.
@@ -98,7 +98,7 @@ impl<W> Default for PieceBuffer<W> {
 impl<W: Weight> PieceBuffer<W> {
     fn hand_over(
         &mut self,
-        blocks: impl Iterator<Item = Block>,
+        blocks: impl Iterator<Item = FilterBlock>,
         list: &[VertexId],
         weights: &[W],
         mut hand: impl FnMut(&[VertexId], &[W]) -> Result<Flow, Stop>,
@@ -122,7 +122,7 @@ impl<W: Weight> PieceBuffer<W> {
     }
 
     #[inline(always)]
-    fn take(&mut self, block: Block, list: &[VertexId], weights: &[W]) {
+    fn take(&mut self, block: FilterBlock, list: &[VertexId], weights: &[W]) {
         if block.bits == u64::MAX {
             self.targets.extend_from_slice(&list[block.first..block.first + BLOCK_LEN]);
             self.weights.extend_from_slice(&weights[block.first..block.first + BLOCK_LEN]);
@@ -150,7 +150,7 @@ impl<G: Lists> Lists for Filter<'_, G> {
         v: VertexId,
         f: impl FnOnce(&[VertexId], &[G::Weight]) -> R,
     ) -> Result<R, G::Error> {
-        let blocks: &Blocks = self.blocks(direction)?;
+        let blocks: &FilterBlocks = self.blocks(direction)?;
         if blocks.degree(v) == 0 {
             return Ok(f(&[], &[]));
         }
