@@ -1,10 +1,10 @@
-//! Answers of all algorithms for many small graphs: what `tests/compare` compares with other libraries.
+//! Runs algorithms on many small graphs, for `tests/compare`, which compares the results with other libraries.
 //!
-//! Standard input holds graphs, each a line `graph KIND VERTICES EDGES SOURCE THREADS ROUNDS` (KIND: `directed` or
-//! `undirected`; ROUNDS: of label propagation) and a line `from to weight` for each edge. For each graph, standard output
-//! has lines of a name and values in vertex order, `-` for unreached, then `end`.
+//! Standard input has graphs, each a line `graph KIND VERTICES EDGES SOURCE THREADS ROUNDS` (KIND: `directed` or
+//! `undirected`; ROUNDS: iterations of label propagation) and one line `from to weight` per edge. For each graph,
+//! standard output has lines of a name and the values in vertex order, with `-` for unreached, then `end`.
 
-#![allow(clippy::print_stdout)] // A program.
+#![allow(clippy::print_stdout)] // This is a program.
 
 use std::io::{BufRead, Write};
 
@@ -21,7 +21,7 @@ use esker_graph::{Csr, NONE, Run, VertexId};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
-/// One graph and what is asked.
+/// A graph and the parameters of its runs.
 struct Request {
     directed: bool,
     num_vertices: usize,
@@ -97,7 +97,7 @@ fn vertices(values: &[VertexId]) -> Vec<String> {
     values.iter().map(|&v| if v == NONE { "-".to_owned() } else { v.to_string() }).collect()
 }
 
-/// Shortest form that reads back as the same number.
+/// The shortest form that reads back as the same number.
 fn numbers(values: &[f64]) -> Vec<String> {
     values.iter().map(|&x| if x.is_finite() { format!("{x:?}") } else { "-".to_owned() }).collect()
 }

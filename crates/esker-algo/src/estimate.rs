@@ -1,8 +1,8 @@
-//! What a computation will need, known before it starts.
+//! The memory and reads of an algorithm, estimated before it starts.
 
 use esker_graph::{Direction, Graph, VertexId};
 
-/// What the needs of an algorithm depend on.
+/// The properties of a graph on which an estimate depends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
     /// Number of vertices.
@@ -11,16 +11,16 @@ pub struct Shape {
     pub num_arcs: u64,
     /// Whether out-lists and in-lists differ.
     pub directed: bool,
-    /// Whether in-lists can be read; always so in an undirected graph.
+    /// Whether in-lists can be read; always true for an undirected graph.
     pub in_edges: bool,
-    /// Bytes of the weight beside each neighbour; 0 without weights.
+    /// Bytes of the weight of each arc; 0 without weights.
     pub weight_bytes: u64,
-    /// Whether lists come in parts all over a scan: see [`Graph::is_scattered`].
+    /// Whether a scan hands over lists in scattered parts: see [`Graph::is_scattered`].
     pub scattered: bool,
 }
 
 impl Shape {
-    /// The shape of a graph. O(1).
+    /// The shape of a graph. Takes O(1).
     pub fn of<G: Graph>(graph: &G) -> Self {
         Self {
             num_vertices: graph.num_vertices() as u64,
@@ -43,13 +43,12 @@ impl Shape {
     }
 }
 
-/// What a computation will take.
+/// The needs of a computation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Estimate {
-    /// The most bytes that the algorithm's own arrays take at one time, the result included. The graph is not
-    /// part of it.
+    /// The most bytes that the algorithm's own arrays take at one time, including its result but not the graph.
     pub memory_bytes: u64,
-    /// Bytes of neighbour lists that the whole run reads, as if uncompressed; each algorithm says whether this is
+    /// Bytes of neighbour lists that the whole run reads, counted uncompressed. Each algorithm says whether this is
     /// exact, expected or an upper bound.
     pub read_bytes: u64,
 }

@@ -6,25 +6,26 @@ use crate::primitive::Value;
 
 /// A weight that can be the width of an edge. A path is as wide as its narrowest edge.
 pub trait Width: Weight {
-    /// What widths of paths are given in.
+    /// The type of the width of a path.
     type Width: Value + std::fmt::Debug;
-    /// The width of the path of no edges; no edge is wider.
+    /// The width of the empty path; no edge is wider.
     const SOURCE: Self::Width;
-    /// The width of a vertex that is not reached; every edge is wider.
+    /// The width of an unreached vertex; every edge is wider.
     const UNREACHED: Self::Width;
 
-    /// The width of an edge; `None` if it is not a number, or the one that stands for unreached.
+    /// The width of an edge; `None` for NaN and for the value that stands for unreached.
     fn width(self) -> Option<Self::Width>;
-    /// A width turned round: what is wider becomes less. Twice is once not.
-    fn turn(width: Self::Width) -> Self::Width;
-    /// The bucket of a width: never less for a wider one. Nine bits after the first count.
+    /// Reverses the order: a wider width becomes a lesser value. Its own inverse.
+    fn reverse(width: Self::Width) -> Self::Width;
+    /// The bucket of a width. A wider width never has a lesser bucket. The leading bit and the nine bits after it
+    /// count.
     fn bucket(width: Self::Width) -> u64;
 }
 
-/// Leading bits of a number that count for its bucket, after the first.
+/// Bits after the leading one that determine the bucket.
 const BITS: u32 = 9;
 
-/// An integer rounded down to its leading bits, as its place among all such numbers; exact below 2^10.
+/// The index of an integer among all integers rounded down to their leading bits; exact below 2^10.
 fn leading(number: u64) -> u64 {
     if number < 1 << BITS {
         return number;
@@ -45,7 +46,7 @@ macro_rules! integer_width {
                 (self != Self::UNREACHED).then_some(self)
             }
             #[inline(always)]
-            fn turn(width: $weight) -> $weight {
+            fn reverse(width: $weight) -> $weight {
                 !width
             }
             #[inline(always)]
@@ -71,12 +72,12 @@ macro_rules! float_width {
                 (self > Self::UNREACHED).then_some(self)
             }
             #[inline(always)]
-            fn turn(width: $weight) -> $weight {
+            fn reverse(width: $weight) -> $weight {
                 -width
             }
             #[inline(always)]
             fn bucket(width: $weight) -> u64 {
-                // Adding zero makes one of its two forms of the other.
+                // Adding zero turns -0 into 0.
                 let bits = (width + 0.0).to_bits();
                 let sign = bits.reverse_bits() & 1 != 0;
                 let ascending = if sign { !bits } else { bits | 1 << (size_of::<$weight>() * 8 - 1) };
@@ -96,7 +97,7 @@ impl Width for () {
     fn width(self) -> Option<i32> {
         Some(1)
     }
-    fn turn(width: i32) -> i32 {
+    fn reverse(width: i32) -> i32 {
         !width
     }
     fn bucket(width: i32) -> u64 {
@@ -110,9 +111,9 @@ mod tests {
 
     fn ascends<W: Width<Width = W> + PartialOrd>(widths: &[W]) {
         for pair in widths.windows(2) {
-            assert!(pair[0] < pair[1] && W::turn(pair[0]) > W::turn(pair[1]));
+            assert!(pair[0] < pair[1] && W::reverse(pair[0]) > W::reverse(pair[1]));
             assert!(W::bucket(pair[0]) <= W::bucket(pair[1]), "{pair:?}");
-            assert_eq!(W::turn(W::turn(pair[0])), pair[0]);
+            assert_eq!(W::reverse(W::reverse(pair[0])), pair[0]);
         }
         assert!(W::bucket(widths[0]) < W::bucket(widths[widths.len() - 1]));
     }

@@ -1,4 +1,4 @@
-//! Betweenness on random graphs of every kind.
+//! Betweenness on random graphs of many kinds.
 
 mod common;
 
@@ -54,7 +54,8 @@ fn a_path_scores_as_in_networkx() {
 
 #[test]
 fn a_star_whose_leaves_are_sources_is_pulled_and_pushed() {
-    // From a leaf of one of two joined stars: one vertex, then its hub, then many, then the other's many.
+    // From a leaf of one of two joined stars, levels alternate: one vertex, its hub, many, then the other star's
+    // leaves.
     let leaves = 5000;
     let edges: Vec<_> = (2..leaves).map(|v| (v % 2, v, ())).chain([(0, 1, ())]).collect();
     let csr = Csr::undirected(leaves as usize, &edges).unwrap();
@@ -82,7 +83,7 @@ fn no_vertices_and_bad_sources() {
     assert_eq!(betweenness(&none.graph(), &run, &BetweennessOptions::default()).unwrap().scores, []);
     let options = BetweennessOptions { sources: Sources::These(vec![0]), scale: Scale::Sum };
     let error = betweenness(&none.graph(), &run, &options).unwrap_err();
-    assert_eq!(error.to_string(), "source 0 is not a vertex: there are 0");
+    assert_eq!(error.to_string(), "source 0 is not a vertex: the graph has 0 vertices");
 }
 
 #[test]

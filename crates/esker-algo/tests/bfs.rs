@@ -1,4 +1,4 @@
-//! Breadth-first search on random graphs of every kind.
+//! Breadth-first search on random graphs of many kinds.
 
 mod common;
 
@@ -53,7 +53,7 @@ fn empty_graph_and_bad_sources() {
     let found = bfs(&one.graph(), &run, &[0, 0], &BfsOptions { depths: false }).unwrap();
     assert_eq!((found.parents, found.depths, found.reached), (vec![0], None, 1));
     let error = bfs(&one.graph(), &run, &[1], &BfsOptions::default()).unwrap_err();
-    assert_eq!(error.to_string(), "source 1 is not a vertex: there are 1");
+    assert_eq!(error.to_string(), "source 1 is not a vertex: the graph has 1 vertices");
 }
 
 #[test]

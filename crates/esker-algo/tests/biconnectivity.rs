@@ -20,7 +20,7 @@ fn checked<G: Graph<Error = Stop>, W: Weight>(graph: &G, csr: &Csr<W>, run: &Run
     found
 }
 
-/// The vertices without which there are more components, by trying.
+/// The vertices whose removal leaves more components, by trying each.
 fn points_by_removal(sample: &common::Sample) -> Vec<VertexId> {
     let n = sample.num_vertices;
     let run = common::run(1, false);
@@ -33,7 +33,7 @@ fn points_by_removal(sample: &common::Sample) -> Vec<VertexId> {
         |x: VertexId| -> Vec<_> { edges.iter().copied().filter(|&(u, v, ())| u != x && v != x).collect() };
     let is_point = |&x: &VertexId| {
         let rest = without(x);
-        // A vertex without edges is a component more after its removal.
+        // An isolated vertex becomes one more component when its edges are removed.
         rest.len() < edges.len() && components(&rest) > whole + 1
     };
     (0..n).map(vertex).filter(is_point).collect()
@@ -93,7 +93,7 @@ fn nothing_and_what_cannot_be_done() {
     assert_eq!(biconnectivity(&none.graph(), &run).unwrap().count, 0);
     let directed = Csr::<()>::directed(2, &[(0, 1, ())]).unwrap();
     let error = biconnectivity(&directed.graph(), &run).unwrap_err();
-    assert_eq!(error.to_string(), "biconnectivity is of undirected graphs: import the edges as undirected");
+    assert_eq!(error.to_string(), "biconnectivity needs an undirected graph: import the edges as undirected");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Label propagation on random graphs of every kind.
+//! Label propagation on random graphs of many kinds.
 
 mod common;
 
@@ -57,13 +57,13 @@ fn right_with_hubs_and_when_little_changes() {
             [1, 2].map(|threads| checked(&csr.graph(), &csr, &common::run(threads, true), None, 30));
         assert_eq!(answers[0], answers[1]);
     }
-    // Labels spread along a path from its ends, and ever fewer vertices change.
+    // Labels spread along a path from its ends, with fewer changes in each iteration.
     let edges: Vec<_> = (1..2000).map(|v| (v - 1, v, ())).collect();
     let path = Csr::undirected(2000, &edges).unwrap();
     checked(&path.graph(), &path, &common::run(2, false), None, 50);
 }
 
-/// Worked by hand from the definition in the specification of LDBC Graphalytics.
+/// Computed by hand from the definition in the LDBC Graphalytics specification.
 #[test]
 fn as_graphalytics_defines_it() {
     let run = common::run(2, false);
@@ -76,9 +76,9 @@ fn as_graphalytics_defines_it() {
     assert_eq!(after(0), ids);
     assert_eq!(after(1), [30, 40, 20, 50, 20, 20]);
     assert_eq!(after(2), [20, 20, 30, 20, 20, 20]);
-    // 2 has 20, 20 and 20 around it.
+    // The neighbours of 2 have labels 20, 20 and 20.
     assert_eq!(after(3), [20; 6]);
-    // Directed: 1 -> 0, 0 -> 2, 2 -> 0, so around 0 the label of 2 counts twice.
+    // Directed: with 1 -> 0, 0 -> 2 and 2 -> 0, the label of 2 counts twice for 0.
     let edges: Vec<(VertexId, VertexId, ())> = vec![(1, 0, ()), (0, 2, ()), (2, 0, ())];
     let csr = Csr::directed(4, &edges).unwrap();
     let found = checked(&csr.graph(), &csr, &run, Some(&[9, 1, 5, 7]), 1);
@@ -93,12 +93,12 @@ fn empty_graphs_and_bad_requests() {
     assert_eq!((found.labels, found.communities, found.converged), (vec![], 0, true));
     let csr = Csr::<()>::directed(2, &[(0, 1, ())]).unwrap();
     let error = cdlp(&csr.graph(), &run, Some(&[1]), &CdlpOptions::default()).unwrap_err();
-    assert_eq!(error.to_string(), "1 labels for 2 vertices");
+    assert_eq!(error.to_string(), "got 1 initial labels for 2 vertices: give one per vertex");
     let error =
         cdlp(&common::without_in_edges(&csr.graph()), &run, None, &CdlpOptions::default()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "label propagation on a directed graph needs its in-edges: import it with them, or as undirected"
+        "label propagation on a directed graph needs in-edges: import it with in-edges, or as undirected"
     );
     run.cancel().cancel();
     assert_eq!(cdlp(&csr.graph(), &run, None, &CdlpOptions::default()), Err(Stop::Cancelled));

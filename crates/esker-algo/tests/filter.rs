@@ -1,4 +1,4 @@
-//! Filters against lists that are filtered by definition, and algorithms on what filters leave.
+//! Compares filters with lists filtered by definition, and runs algorithms on filters.
 
 mod common;
 
@@ -26,14 +26,14 @@ use proptest::prelude::*;
 
 type Kept = Vec<Vec<(VertexId, i32)>>;
 
-/// What a predicate keeps: `symmetric`: the same from both ends.
+/// The predicate of a filter. If `symmetric`, it does not depend on which end comes first.
 fn keeps(seed: u64, symmetric: bool, u: VertexId, v: VertexId, weight: i32) -> bool {
     let (a, b) = if symmetric { (u.min(v), u.max(v)) } else { (u, v) };
     let mixed = (u64::from(a) << 32 ^ u64::from(b) ^ seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 61;
     mixed > seed % 4 && weight as u64 % 7 != seed % 7
 }
 
-/// The lists as a scan hands them over, in the order of the pieces of each vertex.
+/// Collects the lists that a scan hands over, in the order of the pieces of each vertex.
 struct Collect;
 
 impl Visitor<i32> for Collect {
@@ -78,7 +78,7 @@ fn same<G: Lists<Weight = i32, Error = Stop>>(
         let list = &model[v as usize];
         assert_eq!(filter.degree(direction, v), list.len());
         assert_eq!(&listed[v as usize], if bits.get(v) { &list[..] } else { &[] });
-        // Nested, so that buffers are not shared.
+        // Nested calls, to test that they do not share buffers.
         let outer = filter.with_list(direction, v, |targets, weights| {
             let first = targets.first().copied().unwrap_or(v);
             let inner = filter.with_list(direction, first, |inner, _| inner.len()).unwrap();
@@ -98,7 +98,7 @@ fn arcs(model: &Kept) -> u64 {
     model.iter().map(|list| list.len() as u64).sum()
 }
 
-/// Random operations on a filter and on lists.
+/// Applies random operations to a filter and to plain lists.
 fn follows_the_model<G: Lists<Weight = i32, Error = Stop>>(graph: &G, run: &Run, sides: Sides, seed: u64) {
     let n = graph.num_vertices();
     let list = |direction, v| {
@@ -190,7 +190,7 @@ fn large_lists_of_many_blocks() {
     }
 }
 
-/// Decompositions, forests, spanners and matchings of a filtered graph; the last through a filter of the filter.
+/// Runs algorithms on a filtered graph; the last makes a filter of the filter.
 fn structures<G: Lists<Weight = i32, Error = Stop>>(graph: &G, out: &Rows<'_, i32>, run: &Run) {
     let found = ldd(graph, run, &LddOptions::default()).unwrap();
     check::ldd(out, &found.clusters, found.radius).unwrap();
@@ -210,7 +210,7 @@ fn structures<G: Lists<Weight = i32, Error = Stop>>(graph: &G, out: &Rows<'_, i3
     check::truss(out, &found.edges, &found.trussness).unwrap();
 }
 
-/// The graph that a symmetric filter leaves, as a copy.
+/// A copy of the graph that a symmetric filter leaves.
 fn copy(sample: &common::Sample, csr: &Csr<i32>) -> Csr<i32> {
     let view = csr.graph();
     let out = view.rows(Direction::Out).unwrap();
@@ -248,7 +248,7 @@ proptest! {
         }
     }
 
-    /// A predicate that prefers one end makes a directed graph of an undirected one.
+    /// A predicate that accepts one direction of each edge makes an undirected graph directed.
     #[test]
     fn oriented_graphs(sample in undirected()) {
         let csr = sample.csr(|w| w as i32);
@@ -276,16 +276,16 @@ fn says_what_it_takes_and_what_it_cannot_do() {
     let csr = Csr::<()>::directed(3, &[(0, 1, ()), (1, 2, ())]).unwrap();
     let graph = csr.graph();
     let error = Filter::all(&graph, &run, Sides::Symmetric).err().unwrap().to_string();
-    assert_eq!(error, "a symmetric filter is of undirected graphs: import the edges as undirected");
+    assert_eq!(error, "a symmetric filter needs an undirected graph: import the edges as undirected");
     let without = common::without_in_edges(&graph);
     let error = Filter::all(&without, &run, Sides::Both).err().unwrap().to_string();
-    assert_eq!(error, "a filter of both directions needs the in-edges: import the graph with them");
+    assert_eq!(error, "a filter of both directions needs in-edges: import the graph with in-edges");
     let filter = Filter::all(&without, &run, Sides::Out).unwrap();
     assert!(!filter.has(Direction::In));
     assert!(wcc(&filter, &run, &WccOptions::default()).is_ok());
     let error = filter.scan(&run, Direction::In, Select::All, &Nothing).unwrap_err().to_string();
-    assert_eq!(error, "the filter is of out-edges only");
-    // A million edges at a thousand vertices: a quarter of a byte an edge and some words a vertex.
+    assert_eq!(error, "the filter covers out-edges only");
+    // A million edges at a thousand vertices: a quarter of a byte per edge and some words per vertex.
     let shape = Shape {
         num_vertices: 1000,
         num_arcs: 1 << 20,

@@ -73,7 +73,10 @@ fn nothing_and_what_cannot_be_done() {
     assert_eq!(forest(&none.graph(), &run, &ForestOptions::default()).unwrap().trees, 0);
     let directed = Csr::<()>::directed(2, &[(0, 1, ())]).unwrap();
     let error = forest(&directed.graph(), &run, &ForestOptions::default()).unwrap_err();
-    assert_eq!(error.to_string(), "spanning forest is of undirected graphs: import the edges as undirected");
+    assert_eq!(
+        error.to_string(),
+        "spanning forest needs an undirected graph: import the edges as undirected"
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Small cases of the six algorithms of LDBC Graphalytics, worked by hand from its specification (arXiv:2011.15028,
+//! Small cases of the six algorithms of LDBC Graphalytics, computed by hand from its specification (arXiv:2011.15028,
 //! section 2.3). Those of the clustering coefficient and of label propagation are in `lcc.rs` and `cdlp.rs`.
 
 mod common;
@@ -9,7 +9,7 @@ use esker_algo::algorithm::sssp::{SsspOptions, sssp};
 use esker_algo::algorithm::wcc::{WccOptions, wcc};
 use esker_graph::{Csr, NONE, VertexId};
 
-/// Relative difference that Graphalytics allows for numbers.
+/// The relative error that Graphalytics allows.
 const TOLERANCE: f64 = 1e-4;
 
 fn close(found: &[f64], expected: &[f64]) {
@@ -19,7 +19,7 @@ fn close(found: &[f64], expected: &[f64]) {
     }
 }
 
-/// 0 -> 1 -> 2 -> 0, 2 -> 3; 4 -> 3; 5 alone.
+/// 0 -> 1 -> 2 -> 0, 2 -> 3; 4 -> 3; 5 is isolated.
 const EDGES: [(VertexId, VertexId, f64); 5] =
     [(0, 1, 0.5), (1, 2, 0.25), (2, 0, 1.0), (2, 3, 0.125), (4, 3, 2.0)];
 
@@ -51,7 +51,7 @@ fn weakly_connected_components_ignore_direction() {
     assert_eq!((found.labels, found.components), (vec![0, 0, 0, 0, 0, 5], 2));
 }
 
-/// Graphalytics iterates a fixed number of times from 1/n and spreads what dangling vertices hold over all.
+/// Graphalytics iterates a fixed number of times from 1/n and distributes the scores of dangling vertices evenly.
 #[test]
 fn pagerank_by_rounds() {
     let csr = Csr::directed(6, &EDGES).unwrap();
@@ -60,7 +60,7 @@ fn pagerank_by_rounds() {
         let options = PageRankOptions { damping: 0.85, tolerance: 0.0, rounds_max, teleport: None };
         pagerank(&csr.graph(), &run, &options).unwrap().scores
     };
-    // Each vertex gets (1 - d)/n, and d/n of what the dangling 3 and 5 hold together.
+    // Each vertex gets (1 - d)/n, plus d/n of the scores of the dangling vertices 3 and 5.
     let sixth = 1.0 / 6.0;
     close(&after(0), &[sixth; 6]);
     let base = 0.15 * sixth + 0.85 * sixth * (2.0 * sixth);

@@ -1,4 +1,4 @@
-//! Local clustering coefficients of random graphs of every kind.
+//! Local clustering coefficients of random graphs of many kinds.
 
 mod common;
 
@@ -50,10 +50,10 @@ fn right_with_rows_of_bits_and_beyond_them() {
     }
 }
 
-/// Worked by hand from the definition in the specification of LDBC Graphalytics.
+/// Computed by hand from the definition in the LDBC Graphalytics specification.
 #[test]
 fn as_graphalytics_defines_it() {
-    // 0 has the neighbours 1, 2, 3; among them lead 1 -> 2, 2 -> 1 and 2 -> 3: three of six ordered pairs.
+    // Vertex 0 has neighbours 1, 2, 3, joined by 1 -> 2, 2 -> 1 and 2 -> 3: three of six ordered pairs.
     let edges = [(0, 1, ()), (2, 0, ()), (0, 3, ()), (1, 2, ()), (2, 1, ()), (2, 3, ()), (3, 4, ())];
     let run = common::run(2, false);
     let directed = Csr::directed(6, &edges).unwrap();
@@ -62,7 +62,7 @@ fn as_graphalytics_defines_it() {
     assert_eq!(found.coefficients, expected);
     assert!((found.average - expected.iter().sum::<f64>() / 6.0).abs() < 1e-15);
     assert_eq!(found.triangles, 2);
-    // Without directions 1 - 2 and 2 - 3 are two of three pairs.
+    // Without directions, 1 - 2 and 2 - 3 are two of three pairs.
     let undirected = Csr::undirected(6, &edges).unwrap();
     let found = checked(&undirected.graph(), &undirected, &run, VertexOrder::Auto);
     assert_eq!(found.coefficients, [2.0 / 3.0, 1.0, 2.0 / 3.0, 1.0 / 3.0, 0.0, 0.0]);
@@ -78,7 +78,7 @@ fn empty_graphs_and_what_is_missing() {
     let error = lcc(&common::without_in_edges(&csr.graph()), &run, &LccOptions::default()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "local clustering coefficient of a directed graph needs its in-edges: import it with them, or as undirected"
+        "local clustering coefficient on a directed graph needs in-edges: import it with in-edges, or as undirected"
     );
     run.cancel().cancel();
     assert_eq!(lcc(&csr.graph(), &run, &LccOptions::default()), Err(Stop::Cancelled));

@@ -70,7 +70,7 @@ fn large_graphs_on_several_threads() {
     }
 }
 
-/// At most about 2 beta of the edges are cut on average, and the radius is no more than some log n / beta.
+/// On average at most about 2 beta of the edges are cut, and the radius is at most a small multiple of log n / beta.
 #[test]
 fn few_edges_are_cut_and_radii_are_small() {
     let side = 120usize;
@@ -102,7 +102,7 @@ fn says_what_it_cannot_do() {
     let error = ldd(&directed.graph(), &run, &LddOptions::default()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "low-diameter decomposition is of undirected graphs: import the edges as undirected"
+        "low-diameter decomposition needs an undirected graph: import the edges as undirected"
     );
     let none = Csr::<()>::undirected(0, &[]).unwrap();
     assert_eq!(ldd(&none.graph(), &run, &LddOptions::default()).unwrap().count, 0);

@@ -1,4 +1,4 @@
-//! Budgets and cancellation, for every algorithm over [`Graph`].
+//! Budgets and cancellation, for every algorithm on [`Graph`].
 
 mod common;
 
@@ -141,7 +141,7 @@ fn smallest_last() -> ColouringOptions {
     ColouringOptions { order: ColouringOrder::SmallestLast, ..ColouringOptions::default() }
 }
 
-/// A path with chords, and a few vertices with more of them: many rounds, and many arcs.
+/// A path with chords, and a few vertices with more of them: many rounds and many arcs.
 fn graph() -> Csr<i32> {
     let n = 20_000u32;
     let edges: Vec<_> = (1..n)
@@ -198,7 +198,7 @@ fn cancelling_in_any_round_stops_it_soon() {
                 let stop = algorithm(&graph, &Run::new(options).unwrap()).expect_err(name);
                 let took = start.lock().unwrap().expect("the round began").elapsed();
                 assert_eq!(stop, Stop::Cancelled, "{name}");
-                // A tenth of a second is promised; a busy machine may take some more.
+                // The limit is a tenth of a second; a busy machine may take longer.
                 assert!(took < Duration::from_millis(500), "{name} took {took:?}");
             }
         }

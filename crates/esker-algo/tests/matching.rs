@@ -56,7 +56,7 @@ proptest! {
     }
 }
 
-/// Many threads meet on few vertices.
+/// Many threads contend for few vertices.
 #[test]
 fn large_graphs_on_several_threads() {
     for sample in shapes(&[9000], 3) {
@@ -79,7 +79,7 @@ fn large_graphs_on_several_threads() {
 
 #[test]
 fn leaves_choose_first() {
-    // A path of four whose middle edge comes first in the lists: both ends are matched all the same.
+    // A path of four vertices whose middle edge comes first in the lists: both end vertices must be matched too.
     let csr = Csr::<()>::undirected(4, &[(2, 0, ()), (0, 1, ()), (1, 3, ())]).unwrap();
     assert_eq!(checked(&csr.graph(), &csr, &common::run(1, false), MatchingMethod::Claims).edges, 2);
 }
@@ -93,7 +93,10 @@ fn nothing_and_what_cannot_be_done() {
     }
     let directed = Csr::<()>::directed(2, &[(0, 1, ())]).unwrap();
     let error = matching(&directed.graph(), &run, &MatchingOptions::default()).unwrap_err();
-    assert_eq!(error.to_string(), "maximal matching is of undirected graphs: import the edges as undirected");
+    assert_eq!(
+        error.to_string(),
+        "maximal matching needs an undirected graph: import the edges as undirected"
+    );
 }
 
 #[test]

@@ -40,7 +40,7 @@ proptest! {
     #[test]
     fn right_on_every_kind_of_graph(sample in undirected(), kind in 0..7) {
         match kind {
-            // Few different weights, none, negative ones, extreme ones, fractions.
+            // Weights: few distinct, none, negative, extreme, fractional.
             0 => on_all(&sample.csr(|w| w as i32 % 3), sample.seed),
             1 => on_all(&sample.csr(|_| ()), sample.seed),
             2 => on_all(&sample.csr(|w| i64::from(w) - 50), sample.seed),
@@ -72,9 +72,12 @@ fn nothing_and_what_cannot_be_done() {
     assert_eq!(msf(&none.graph(), &run).unwrap().trees, 0);
     let directed = Csr::<i32>::directed(2, &[(0, 1, 3)]).unwrap();
     let error = msf(&directed.graph(), &run).unwrap_err().to_string();
-    assert_eq!(error, "minimum spanning forest is of undirected graphs: import the edges as undirected");
+    assert_eq!(error, "minimum spanning forest needs an undirected graph: import the edges as undirected");
     let odd = Csr::undirected(3, &[(0, 1, 3.0), (1, 2, f32::NAN)]).unwrap();
-    assert_eq!(msf(&odd.graph(), &run).unwrap_err().to_string(), "a weight is not a number");
+    assert_eq!(
+        msf(&odd.graph(), &run).unwrap_err().to_string(),
+        "cannot compute a minimum spanning forest: a weight is not a number"
+    );
 }
 
 #[test]

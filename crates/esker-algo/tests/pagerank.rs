@@ -1,4 +1,4 @@
-//! PageRank on random graphs of every kind.
+//! PageRank on random graphs of many kinds.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! Graphs large enough that every loop is cut into units for several threads, with hubs, with ends that are no multiple of
-//! 64, on more threads than processors. The graphs of the other tests are scanned by one thread.
+//! Large graphs, so that every loop is divided into units for several threads: with hubs, with sizes that are not
+//! multiples of 64, on more threads than processors. One thread scans the graphs of the other tests.
 
 mod common;
 
@@ -22,7 +22,7 @@ use esker_algo::algorithm::wcc::{WccOptions, wcc};
 use esker_algo::check;
 use esker_graph::{Csr, CsrGraph, Direction, Graph, Lists, Run, Stop, VertexId, vertex};
 
-/// Weighted graphs of three shapes, directed and not: hubs first, hubs anywhere, a long path with a dense end.
+/// Weighted graphs of three shapes, directed and undirected: hubs first, hubs anywhere, a long path with a dense end.
 fn graphs(seed: u64) -> Vec<Csr<f64>> {
     let mut graphs = Vec::new();
     for directed in [false, true] {
@@ -47,7 +47,7 @@ fn graphs(seed: u64) -> Vec<Csr<f64>> {
     graphs
 }
 
-/// A star so large that the list of its centre is shared among threads. Some leaves have a loop, others an edge to a leaf nearby.
+/// A star whose centre has a list that threads share. Some leaves have a self-loop, others an edge to a nearby leaf.
 fn huge_star() -> Csr<f64> {
     let n = 300_000;
     let rays = (1..n).map(|v| (0, vertex(v), (v % 9 + 1) as f64));
@@ -56,7 +56,7 @@ fn huge_star() -> Csr<f64> {
         .expect("the ends are below the number of vertices")
 }
 
-/// Runs on any form of a graph.
+/// Runs algorithms on any form of a graph.
 fn checked<G>(graph: &G, csr: &Csr<f64>, run: &Run, source: VertexId)
 where
     G: Lists<Weight = f64, Error = Stop>,
@@ -107,7 +107,7 @@ fn right_where_a_list_is_shared() {
     }
 }
 
-/// More of the catalogue, of undirected graphs.
+/// More algorithms, on undirected graphs.
 fn structures(graph: &CsrGraph<'_, f64>, csr: &Csr<f64>, run: &Run) {
     let plain = csr.graph();
     let out = plain.rows(Direction::Out).expect("out-lists");

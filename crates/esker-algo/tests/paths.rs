@@ -64,7 +64,7 @@ where
     found
 }
 
-/// Whether there was a negative cycle.
+/// Returns whether there was a negative cycle.
 fn all_bellman_ford<W: Length>(csr: &Csr<W>, seed: u64, source: VertexId) -> bool {
     let mut first = None;
     for run in common::runs(false) {
@@ -95,7 +95,7 @@ fn all_wbfs<W: Length>(csr: &Csr<W>, seed: u64, source: VertexId) {
     }
 }
 
-/// Lengths of which the cycles of a directed graph add up to nothing or more: the differences of heights, plus something.
+/// Lengths whose sum is not negative on any directed cycle: differences of heights, plus `more`.
 fn with_heights(sample: &common::Sample, more: impl Fn(u32) -> i64) -> Csr<i64> {
     let height = |v: VertexId| (u64::from(v).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54) as i64;
     let weighted = sample.csr(|w| w as i32);
@@ -192,9 +192,9 @@ fn what_cannot_be_told_is_an_error() {
     let error = bellman_ford(&csr.graph(), &run, 0, &BellmanFordOptions::default()).unwrap_err();
     assert!(error.to_string().contains("cannot be held"), "{error}");
     let error = bellman_ford(&csr.graph(), &run, 3, &BellmanFordOptions::default()).unwrap_err();
-    assert_eq!(error.to_string(), "source 3 is not a vertex: there are 3");
+    assert_eq!(error.to_string(), "source 3 is not a vertex: the graph has 3 vertices");
     let error = widest(&csr.graph(), &run, 3, &WidestOptions::default()).unwrap_err();
-    assert_eq!(error.to_string(), "source 3 is not a vertex: there are 3");
+    assert_eq!(error.to_string(), "source 3 is not a vertex: the graph has 3 vertices");
 }
 
 #[test]

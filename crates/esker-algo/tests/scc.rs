@@ -1,4 +1,4 @@
-//! Strongly connected components of random graphs of every kind, and of graphs that are hard for parallel methods.
+//! Strongly connected components of random graphs, and of graphs that are hard for parallel methods.
 
 mod common;
 
@@ -44,13 +44,13 @@ fn right_on_larger_random_graphs() {
             assert_eq!(answers[0], answers[2]);
         }
     }
-    // A giant component, smaller ones, and vertices by themselves: all three steps take part.
+    // A giant component, smaller ones, and single vertices: all three steps have work.
     let giant = common::skewed(20_000, 60_000, true, 9);
     let found = checked(&giant.graph(), &giant, &common::run(2, false));
     assert!(found.pivots > 0 && found.trimmed > 0 && found.serial > 0 && found.largest > 4000, "{found:?}");
 }
 
-/// The graph of the edges `edges` on `n` vertices, checked with two threads with and without in-edges.
+/// Makes a graph of `n` vertices and checks it with two threads, with and without in-edges.
 fn hard(n: usize, edges: impl Iterator<Item = (usize, usize)>) -> Scc {
     let edges: Vec<_> = edges.map(|(u, v)| (u as VertexId, v as VertexId, ())).collect();
     let csr = Csr::directed(n, &edges).unwrap();
@@ -83,7 +83,7 @@ fn a_long_path_of_short_cycles_is_left_to_the_serial_step() {
     );
     assert_eq!((found.count, found.largest), (LONG / 2, 2));
     assert!(found.pivots <= 1);
-    // The other way round, so that the last component comes first.
+    // In reverse, so that the last component comes first.
     let found = hard(
         LONG,
         (1..LONG).flat_map(|v| if v % 2 == 1 { vec![(v - 1, v), (v, v - 1)] } else { vec![(v, v - 1)] }),

@@ -28,7 +28,7 @@ fn seeded(threads: usize, seed: u64, deterministic: bool) -> Run {
     Run::new(RunOptions { threads, seed, deterministic, ..RunOptions::default() }).unwrap()
 }
 
-/// Every distance grows by no more than the stretch, by measuring all of them.
+/// Measures all distances: none grows by more than the stretch.
 fn distances_stretch<W: Weight>(csr: &Csr<W>, found: &Spanner) {
     let graph = csr.graph();
     let n = graph.num_vertices();
@@ -82,7 +82,7 @@ fn few_edges_are_left_of_dense_graphs() {
         let found = checked(&skewed.graph(), &skewed, &seeded(2, seed, seed % 2 == 0), None);
         assert!(found.edges.len() < 6000, "{} edges", found.edges.len());
         assert!(found.radius <= 2 * found.k, "radius {} for k {}", found.radius, found.k);
-        // So many clusters that pairs are met again and again, long after one another.
+        // Many clusters, so that the same pairs recur at long intervals.
         checked(&skewed.graph(), &skewed, &seeded(2, seed, false), Some(2));
     }
 }
@@ -94,7 +94,7 @@ fn nothing_and_what_cannot_be_done() {
     assert_eq!(spanner(&none.graph(), &run, &SpannerOptions::default()).unwrap().edges, []);
     let directed = Csr::<()>::directed(2, &[(0, 1, ())]).unwrap();
     let error = spanner(&directed.graph(), &run, &SpannerOptions::default()).unwrap_err();
-    assert_eq!(error.to_string(), "a spanner is of undirected graphs: import the edges as undirected");
+    assert_eq!(error.to_string(), "a spanner needs an undirected graph: import the edges as undirected");
 }
 
 #[test]

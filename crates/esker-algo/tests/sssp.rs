@@ -1,4 +1,4 @@
-//! Shortest paths on random graphs of every kind.
+//! Shortest paths on random graphs of many kinds.
 
 mod common;
 
@@ -69,7 +69,7 @@ fn sums_beyond_32_bits_are_exact() {
 fn sums_beyond_63_bits_are_an_error() {
     let csr = Csr::directed(3, &[(0, 1, i64::MAX - 1), (1, 2, 1i64)]).unwrap();
     let error = sssp(&csr.graph(), &common::run(2, false), 0, &SsspOptions::default()).unwrap_err();
-    assert_eq!(error.to_string(), "a distance does not fit in 63 bits");
+    assert_eq!(error.to_string(), "cannot compute shortest paths: a distance does not fit in 63 bits");
 }
 
 #[test]
@@ -82,9 +82,9 @@ fn negative_lengths_and_bad_options_are_errors() {
     }
     let csr = Csr::directed(2, &[(0, 1, 5.0)]).unwrap();
     let delta = SsspOptions { delta: Some(0.0), parents: false };
-    assert_eq!(message(&csr, delta), "a bucket cannot be 0 wide");
+    assert_eq!(message(&csr, delta), "delta is 0 but must be positive and finite");
     let none = Csr::directed(0, &[]).unwrap();
-    assert_eq!(message(&none, SsspOptions::default()), "source 0 is not a vertex: there are 0");
+    assert_eq!(message(&none, SsspOptions::default()), "source 0 is not a vertex: the graph has 0 vertices");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Triangle counts of random graphs of every kind.
+//! Triangle counts of random graphs of many kinds.
 
 mod common;
 
@@ -104,7 +104,7 @@ fn hubs_at_the_end_are_renumbered() {
     let turned = Csr::undirected(3000, &turned).unwrap();
     assert!(checked(&turned.graph(), &turned, &run, VertexOrder::Auto).renumbered);
 
-    // A limit that allows no copy makes do with the given order; a lower one is refused.
+    // With a limit too low for a copy, the given order is used; a lower limit is refused.
     let shape = Shape::of(&turned.graph());
     let given = estimate(shape, &TrianglesOptions { order: VertexOrder::Given }, 1).memory_bytes;
     let copied = estimate(shape, &TrianglesOptions::default(), 1).memory_bytes;
@@ -129,7 +129,7 @@ fn says_what_is_missing_and_stops_when_told() {
         triangles(&common::without_in_edges(&csr.graph()), &run, &TrianglesOptions::default()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "triangle count of a directed graph needs its in-edges: import it with them, or as undirected"
+        "triangle count on a directed graph needs in-edges: import it with in-edges, or as undirected"
     );
     run.cancel().cancel();
     assert_eq!(triangles(&csr.graph(), &run, &TrianglesOptions::default()), Err(Stop::Cancelled));
@@ -176,7 +176,7 @@ proptest! {
 
 #[test]
 fn samples_of_what_is_certain_are_exact() {
-    // Of a clique every wedge is closed, of a star none.
+    // All wedges of a clique are closed, none of a star.
     let clique: Vec<_> = (0..40).flat_map(|u| (0..u).map(move |v| (u, v, ()))).collect();
     let csr = Csr::undirected(40, &clique).unwrap();
     let found = sampled(&csr.graph(), &csr, &common::run(2, false), 100);

@@ -34,7 +34,7 @@ proptest! {
     }
 }
 
-/// So large that rounds are shared, and lists of different length meet.
+/// Large enough that rounds are shared and lists have different lengths.
 #[test]
 fn the_same_on_several_threads() {
     for seed in 0..4 {

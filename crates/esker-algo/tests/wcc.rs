@@ -1,4 +1,4 @@
-//! Weakly connected components on random graphs of every kind.
+//! Weakly connected components on random graphs of many kinds.
 
 mod common;
 
@@ -61,7 +61,7 @@ fn contraction_of_large_graphs() {
             contracted(&csr.graph(), &csr, &common::run(3, false), beta);
         }
     }
-    // So dense that clusters have more edges between them than fit: decomposed again, and linked at last.
+    // A dense graph: clusters have too many edges between them, so it is decomposed again and finally linked.
     let dense = common::skewed(500, 40_000, false, 3);
     contracted(&dense.graph(), &dense, &common::run(2, false), 20.0);
     let directed = Csr::<()>::directed(2, &[(0, 1, ())]).unwrap();

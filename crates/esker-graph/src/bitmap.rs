@@ -1,12 +1,12 @@
-//! A set of vertices, one bit each, that many threads may fill.
+//! A set of vertices, one bit each, that many threads can modify.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::id::{VertexId, vertex};
 
-/// A set of integers in `0..len`, one bit each. All operations take `&self`; order between threads is that of
-/// the joins between them (`Relaxed` accesses).
+/// A set of integers in `0..len`, one bit each. All operations take `&self` and use `Relaxed` accesses; the joins
+/// between threads order them.
 #[derive(Debug)]
 pub struct Bitmap {
     words: Vec<AtomicU64>,
@@ -35,16 +35,16 @@ impl Bitmap {
         self.words[v as usize / 64].load(Ordering::Relaxed) >> (v % 64) & 1 != 0
     }
 
-    /// Adds `v`; whether this call added it. Safe against other threads that set bits of the same word.
+    /// Adds `v`. Returns whether this call added it. Other threads may set bits of the same word at the same time.
     #[inline(always)]
     pub fn insert(&self, v: VertexId) -> bool {
         let bit = 1 << (v % 64);
         let word = &self.words[v as usize / 64];
-        // A plain load first: in crowded sets most bits are set already, and the load keeps the line shared.
+        // A plain load first: in dense sets most bits are set already, and a load keeps the cache line shared.
         word.load(Ordering::Relaxed) & bit == 0 && word.fetch_or(bit, Ordering::Relaxed) & bit == 0
     }
 
-    /// Adds `v` by a plain store. Only for a word that no other thread writes at the same time (see
+    /// Adds `v` by a plain store. No other thread may write the same word at the same time (see
     /// [`crate::Run::share_ranges`]): otherwise bits are lost, though memory stays safe.
     #[inline(always)]
     pub fn insert_alone(&self, v: VertexId) {
@@ -52,19 +52,19 @@ impl Bitmap {
         word.store(word.load(Ordering::Relaxed) | 1 << (v % 64), Ordering::Relaxed);
     }
 
-    /// The 64 bits from `64 * index` on.
+    /// The 64 bits from `64 * index`.
     #[inline(always)]
     pub fn word(&self, index: usize) -> u64 {
         self.words[index].load(Ordering::Relaxed)
     }
 
-    /// Replaces the 64 bits from `64 * index` on; bits at or past the bound must be zero.
+    /// Replaces the 64 bits from `64 * index`; bits at or past the bound must be zero.
     #[inline(always)]
     pub fn set_word(&self, index: usize, bits: u64) {
         self.words[index].store(bits, Ordering::Relaxed);
     }
 
-    /// Number of words of 64 bits.
+    /// Number of 64-bit words.
     pub fn num_words(&self) -> usize {
         self.words.len()
     }
@@ -81,11 +81,11 @@ impl Bitmap {
         self.words.iter().map(|w| w.load(Ordering::Relaxed).count_ones() as usize).sum()
     }
 
-    /// Members in `range`, ascending. The range begins at a multiple of 64 or is empty.
+    /// Members in `range`, ascending. The range must start at a multiple of 64 or be empty.
     pub fn iter_range(&self, range: Range<usize>) -> impl Iterator<Item = VertexId> + '_ {
         let end = range.end.min(self.len);
         debug_assert!(range.start.is_multiple_of(64) || range.start >= end);
-        // An empty range may lie within the last word, whose members it must not give.
+        // An empty range may be inside the last word, whose members must not be returned.
         let words = if range.start < end { range.start / 64..end.div_ceil(64) } else { 0..0 };
         words.flat_map(move |index| {
             let mut bits = self.word(index);

@@ -1,6 +1,6 @@
-//! Compressed sparse rows: the reference form of a graph, over borrowed slices or in memory.
+//! Compressed sparse rows (CSR): the reference representation of a graph in memory.
 //!
-//! [`CsrGraph`] pairs [`Rows`] into a graph; [`Csr`] owns its arrays.
+//! [`CsrGraph`] borrows its arrays as [`Rows`]; [`Csr`] owns them.
 
 use crate::graph::{Direction, Graph, Lists, Select, Visitor, Weight};
 use crate::id::{VertexId, vertex};
@@ -11,23 +11,23 @@ use crate::run::{Run, Stop};
 #[derive(Debug, Clone, Copy)]
 pub struct CsrGraph<'a, W> {
     out: Rows<'a, W>,
-    /// `None`: not kept, or (undirected) the same as `out`.
+    /// `None` if not kept, or if the graph is undirected.
     incoming: Option<Rows<'a, W>>,
     directed: bool,
 }
 
 impl<'a, W: Weight> CsrGraph<'a, W> {
-    /// An undirected graph: every edge stands in the lists of both of its ends.
+    /// An undirected graph: every edge is in the lists of both of its ends.
     pub fn undirected(rows: Rows<'a, W>) -> Self {
         Self { out: rows, incoming: None, directed: false }
     }
 
-    /// A directed graph, with its in-lists if they are kept.
+    /// A directed graph, with in-lists if `incoming` is given.
     pub fn directed(out: Rows<'a, W>, incoming: Option<Rows<'a, W>>) -> Self {
         Self { out, incoming, directed: true }
     }
 
-    /// The rows of a direction, if kept.
+    /// The rows of a direction, if the graph has them.
     #[inline(always)]
     pub fn rows(&self, direction: Direction) -> Option<&Rows<'a, W>> {
         match (direction, self.directed) {
@@ -64,7 +64,7 @@ impl<W: Weight> Graph for CsrGraph<'_, W> {
 
     #[inline(always)]
     fn degree(&self, direction: Direction, v: VertexId) -> usize {
-        self.rows(direction).expect("the direction is kept").degree(v)
+        self.rows(direction).expect("the graph has this direction").degree(v)
     }
 
     fn scan<V: Visitor<W>>(
@@ -99,7 +99,7 @@ struct OwnedRows<W> {
 }
 
 impl<W: Weight> OwnedRows<W> {
-    /// Sorted rows of `edges`, duplicates kept in the order given.
+    /// Sorted rows of `edges`. Keeps duplicates in the given order.
     fn from_edges(num_vertices: usize, edges: &[(VertexId, VertexId, W)]) -> Self {
         let mut order: Vec<&(VertexId, VertexId, W)> = edges.iter().collect();
         order.sort_by_key(|edge| (edge.0, edge.1));
@@ -122,18 +122,18 @@ impl<W: Weight> OwnedRows<W> {
     }
 }
 
-/// A graph in memory that owns its arrays. Memory: 8 bytes a vertex and 4 bytes (plus the weight) an arc, twice
-/// if directed.
+/// A graph in memory that owns its arrays. Memory: 8 bytes per vertex and 4 bytes (plus the weight) per arc, twice if
+/// directed.
 #[derive(Debug, Clone)]
 pub struct Csr<W = ()> {
     out: OwnedRows<W>,
     directed: bool,
-    /// `None`: not kept, or (undirected) the same as `out`.
+    /// `None` if not kept, or if the graph is undirected.
     incoming: Option<OwnedRows<W>>,
 }
 
 impl<W: Weight> Csr<W> {
-    /// A copy of any graph: lists as they are, in-lists if they are kept and differ.
+    /// A copy of any graph, with its in-lists if it is directed and has them.
     ///
     /// # Errors
     /// The first list that cannot be read.
@@ -154,7 +154,7 @@ impl<W: Weight> Csr<W> {
         Ok(Self { out: copy(Direction::Out)?, directed: graph.is_directed(), incoming })
     }
 
-    /// A directed graph with its in-lists, exactly the given edges: duplicates and self-loops stay.
+    /// A directed graph with in-lists. Keeps duplicates and self-loops.
     ///
     /// # Errors
     /// [`Stop::Unsuitable`] if an end is not below `num_vertices`.
@@ -168,7 +168,7 @@ impl<W: Weight> Csr<W> {
         })
     }
 
-    /// An undirected graph: every given edge is entered at both ends, a self-loop once. Duplicates stay.
+    /// An undirected graph: each edge is entered at both ends, a self-loop once. Keeps duplicates.
     ///
     /// # Errors
     /// [`Stop::Unsuitable`] if an end is not below `num_vertices`.
@@ -181,7 +181,7 @@ impl<W: Weight> Csr<W> {
         Ok(Self { out: OwnedRows::from_edges(num_vertices, &both), directed: false, incoming: None })
     }
 
-    /// The same graph over borrowed rows: what the algorithms take.
+    /// This graph over borrowed rows, as algorithms take it.
     pub fn graph(&self) -> CsrGraph<'_, W> {
         if self.directed {
             CsrGraph::directed(self.out.borrow(), self.incoming.as_ref().map(OwnedRows::borrow))
@@ -193,9 +193,9 @@ impl<W: Weight> Csr<W> {
 
 fn check_ends<W>(num_vertices: usize, edges: &[(VertexId, VertexId, W)]) -> Result<(), Stop> {
     match edges.iter().find(|(u, v, _)| (*u).max(*v) as usize >= num_vertices) {
-        Some((u, v, _)) => {
-            Err(Stop::Unsuitable(format!("edge {u} -> {v} in a graph of {num_vertices} vertices")))
-        }
+        Some((u, v, _)) => Err(Stop::Unsuitable(format!(
+            "edge {u} -> {v} has an end that is not one of {num_vertices} vertices"
+        ))),
         None => Ok(()),
     }
 }

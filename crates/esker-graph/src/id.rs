@@ -14,7 +14,7 @@ pub type AtomicVertexId = std::sync::atomic::AtomicU32;
 #[cfg(feature = "id64")]
 pub type AtomicVertexId = std::sync::atomic::AtomicU64;
 
-/// No vertex. It is the largest id, so a graph holds at most `NONE` vertices.
+/// No vertex: the largest value of the type. So a graph has at most `NONE` vertices.
 pub const NONE: VertexId = VertexId::MAX;
 
 /// The vertex at `index` of an array over the vertices.

@@ -1,43 +1,43 @@
-//! The vertices that are left when some are removed, numbered anew without gaps.
+//! Renumbering of the vertices that remain after some are removed.
 
 use std::sync::Arc;
 
 use crate::id::{VertexId, vertex};
 use crate::run::Stop;
 
-/// Vertices that a block covers.
+/// Vertices per block.
 const BLOCK: usize = 64;
 
-/// Of 64 consecutive vertices, which are removed, and how many are before them. Sixteen bytes, so that looking up
-/// the place of a vertex touches one cache line of a table of n/4 bytes, where a plain array would take 4n.
+/// For 64 consecutive vertices: which are removed, and how many are removed before them. At sixteen bytes, a lookup
+/// touches one cache line of a table of n/4 bytes; a plain array would take 4n.
 #[derive(Debug, Clone, Copy, Default)]
-struct Block {
+struct RemovedBlock {
     removed: u64,
     removed_before: u64,
 }
 
-/// The vertices of `0..n` without the removed ones. Each has a place, `0..len`, in the same order.
+/// The vertices of `0..n` without the removed ones. Each has a *place* in `0..len`, in the same order.
 ///
-/// Memory: 4 bytes (8 with `id64`) for each vertex that is left, and a quarter of a byte for each of all.
+/// Memory: 4 bytes (8 with `id64`) per remaining vertex, and a quarter of a byte per vertex of `0..n`.
 #[derive(Debug, Clone)]
 pub struct Remaining {
     origins: Arc<[VertexId]>,
-    blocks: Vec<Block>,
+    blocks: Vec<RemovedBlock>,
 }
 
 impl Remaining {
-    /// All vertices of `0..num_vertices` but `removed`, which is ascending and distinct. O(n).
+    /// All vertices of `0..num_vertices` except `removed`, which must be ascending and distinct. Takes O(n).
     ///
     /// # Errors
-    /// [`Stop::Unsuitable`] if it is not, or has others.
+    /// [`Stop::Unsuitable`] if `removed` is not ascending and distinct, or not within `0..num_vertices`.
     pub fn new(num_vertices: usize, removed: &[VertexId]) -> Result<Self, Stop> {
         let ascending = removed.windows(2).all(|pair| pair[0] < pair[1]);
         if !ascending || removed.last().is_some_and(|&v| v as usize >= num_vertices) {
             return Err(Stop::Unsuitable(format!(
-                "the removed vertices are not ascending ones of the {num_vertices} that there are"
+                "the removed vertices must be ascending, distinct and less than {num_vertices}"
             )));
         }
-        let mut blocks = vec![Block::default(); num_vertices.div_ceil(BLOCK)];
+        let mut blocks = vec![RemovedBlock::default(); num_vertices.div_ceil(BLOCK)];
         for &v in removed {
             blocks[v as usize / BLOCK].removed |= 1 << (v as usize % BLOCK);
         }
@@ -56,46 +56,47 @@ impl Remaining {
         Ok(Self { origins: origins.into(), blocks })
     }
 
-    /// The memory it takes.
+    /// The bytes that a renumbering takes.
     pub fn bytes(num_vertices: u64, removed: u64) -> u64 {
         let left = num_vertices.saturating_sub(removed);
-        left * size_of::<VertexId>() as u64 + num_vertices.div_ceil(BLOCK as u64) * size_of::<Block>() as u64
+        left * size_of::<VertexId>() as u64
+            + num_vertices.div_ceil(BLOCK as u64) * size_of::<RemovedBlock>() as u64
     }
 
-    /// Number of vertices that are left.
+    /// Number of remaining vertices.
     pub fn len(&self) -> usize {
         self.origins.len()
     }
 
-    /// Whether none is left.
+    /// Whether no vertex remains.
     pub fn is_empty(&self) -> bool {
         self.origins.is_empty()
     }
 
-    /// The vertices that are left, ascending: the one at each place.
+    /// The remaining vertices, ascending; the vertex at place `i` is at index `i`.
     pub fn origins(&self) -> &Arc<[VertexId]> {
         &self.origins
     }
 
-    /// The vertex at a place. Panics if there is none.
+    /// The vertex at a place. Panics if `place` is not less than `len`.
     #[inline(always)]
     pub fn origin(&self, place: VertexId) -> VertexId {
         self.origins[place as usize]
     }
 
-    /// The place of a vertex; `None` if it is removed. Panics if it is none of `0..n`.
+    /// The place of a vertex; `None` if it is removed. Panics if `v` is not less than `n`.
     #[inline(always)]
     pub fn place(&self, v: VertexId) -> Option<VertexId> {
         let removed = self.blocks[v as usize / BLOCK].removed >> (v as usize % BLOCK) & 1 != 0;
         (!removed).then(|| self.rank(v))
     }
 
-    /// The number of vertices before `v` that are left: its place, if it is left itself. Panics if it is none of `0..n`.
+    /// The number of remaining vertices before `v`: its place, if it remains. Panics if `v` is not less than `n`.
     #[inline(always)]
     pub fn rank(&self, v: VertexId) -> VertexId {
         let block = &self.blocks[v as usize / BLOCK];
         let mut removed = block.removed_before;
-        // Most blocks have none, and counting bits is slow on processors that Esker must run on.
+        // Most blocks have no removed vertex, and counting bits is slow on the older processors that Esker supports.
         if block.removed != 0 {
             removed += u64::from((block.removed & ((1 << (v as usize % BLOCK)) - 1)).count_ones());
         }
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_ascending_is_refused() {
+    fn removed_vertices_must_be_ascending_and_in_range() {
         Remaining::new(4, &[2, 1]).expect_err("descending");
         Remaining::new(4, &[1, 1]).expect_err("twice");
         Remaining::new(4, &[4]).expect_err("too large");

@@ -218,7 +218,7 @@ fn what_ids_cannot_number_is_refused() {
     }
     let message = error(Model::RMat(RMat::kronecker(31, 1 << 40)));
     assert!(message.contains("edges are too many"), "{message}");
-    assert!(error(Model::RMat(RMat::kronecker(64, 1))).contains("a scale of 64 is beyond any graph"));
+    assert!(error(Model::RMat(RMat::kronecker(64, 1))).contains("the scale is 64 but must be less than 64"));
     assert!(error(Model::Complete(1 << 33)).contains("too many"));
     let message = error(Model::Grid(Grid { rows: u64::MAX, columns: u64::MAX, torus: false }));
     assert!(message.contains("too many"), "{message}");
@@ -227,8 +227,11 @@ fn what_ids_cannot_number_is_refused() {
 #[test]
 fn weights_that_make_no_sense_are_refused() {
     let error = |weighting| Generator::new(&Model::Path(3), weighting, 1).err().expect("refused").to_string();
-    assert_eq!(error(Weighting::Int { max: 0 }), "the largest weight is 0; it must be at least 1");
-    assert_eq!(error(Weighting::Length), "only road-like networks have lengths of their own");
+    assert_eq!(error(Weighting::Int { max: 0 }), "the largest weight is 0 but must be at least 1");
+    assert_eq!(
+        error(Weighting::Length),
+        "cannot use lengths as weights: only road-like networks have lengths"
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The graphs that are timed: read from files of the benchmark suites, or generated.
+//! Input graphs of the benchmark: read from files of other benchmark suites, or generated.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -9,15 +9,15 @@ use esker_graph::{CsrGraph, Direction, Graph, Rows, VertexId, Weight, vertex};
 /// A family of graphs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Family {
-    /// Few vertices have most of the edges.
+    /// A few vertices have most of the edges.
     Kronecker,
-    /// Edges are drawn alike.
+    /// Edges are uniformly random.
     Uniform,
-    /// Every vertex is a neighbour of the nearest on a circle: a large diameter.
+    /// Vertices are on a circle and adjacent to the nearest ones: a large diameter.
     Ring,
 }
 
-/// The rows of an undirected graph. Weights are there if the file has them, or drawn when they are asked for.
+/// The arrays of an undirected graph. Weights come from the file, or are generated on demand.
 pub(crate) struct Arrays {
     offsets: Vec<u64>,
     targets: Vec<VertexId>,
@@ -26,8 +26,8 @@ pub(crate) struct Arrays {
 }
 
 impl Arrays {
-    /// Reads GAP's serialised form (`.sg`, `.wsg`) or the text of Ligra and GBBS (`AdjacencyGraph`,
-    /// `WeightedAdjacencyGraph`), by whichever begins the file.
+    /// Reads GAP's serialised form (`.sg`, `.wsg`) or the text form of Ligra and GBBS (`AdjacencyGraph`,
+    /// `WeightedAdjacencyGraph`), depending on the first bytes.
     pub(crate) fn read(path: &str) -> Self {
         let file = File::open(path).unwrap_or_else(|error| panic!("{path}: {error}"));
         let mut reader = BufReader::with_capacity(1 << 20, file);
@@ -41,7 +41,7 @@ impl Arrays {
         }
     }
 
-    /// A line of the kind, then numbers: vertices, arcs, where each list begins, neighbours, weights.
+    /// Text form: a line with the kind, then numbers: vertices, arcs, the start of each list, neighbours, weights.
     fn from_text(mut reader: impl BufRead, weighted: bool) -> Self {
         reader.skip_until(b'\n').expect("a first line");
         let mut number = || next_number(&mut reader);
@@ -52,22 +52,22 @@ impl Arrays {
         Self::new(offsets, targets, weights)
     }
 
-    /// A byte that says whether directed, 64 bits each for arcs and vertices, 64-bit offsets, 32-bit neighbours,
-    /// each followed by its weight.
+    /// Serialised form: one byte for directed, 64 bits each for arcs and vertices, 64-bit offsets, 32-bit neighbours,
+    /// each followed by its weight if there are weights.
     fn from_serialised(mut reader: impl Read, weighted: bool) -> Self {
         let mut directed = [0];
         reader.read_exact(&mut directed).expect("a first byte");
-        assert_eq!(directed[0], 0, "only undirected graphs are timed");
+        assert_eq!(directed[0], 0, "the benchmark takes undirected graphs only");
         let mut word = || {
             let mut bytes = [0; 8];
-            reader.read_exact(&mut bytes).expect("the file goes on");
+            reader.read_exact(&mut bytes).expect("the file has more data");
             u64::from_le_bytes(bytes)
         };
         let (arcs, n) = (word() as usize, word() as usize);
         let offsets = (0..=n).map(|_| word()).collect();
         let mut half = || {
             let mut bytes = [0; 4];
-            reader.read_exact(&mut bytes).expect("the file goes on");
+            reader.read_exact(&mut bytes).expect("the file has more data");
             u32::from_le_bytes(bytes)
         };
         let (mut targets, mut weights) = (Vec::with_capacity(arcs), Vec::new());
@@ -80,7 +80,7 @@ impl Arrays {
         Self::new(offsets, targets, weights)
     }
 
-    /// A graph of about so many arcs a vertex; repeated edges stay.
+    /// Generates a graph of about `degree` arcs per vertex. Keeps repeated edges.
     pub(crate) fn generate(scale: u32, degree: u64, family: Family) -> Self {
         let n = 1u64 << scale;
         let model = match family {
@@ -109,7 +109,7 @@ impl Arrays {
         Self { offsets, targets, weights, units }
     }
 
-    /// The same graph with vertices renumbered by descending degree, as an import may do.
+    /// The same graph with vertices renumbered by descending degree, as an import can do.
     pub(crate) fn by_degree(&self) -> Self {
         let n = self.offsets.len() - 1;
         let list = |v: usize| self.offsets[v] as usize..self.offsets[v + 1] as usize;
@@ -130,7 +130,7 @@ impl Arrays {
         new
     }
 
-    /// Draws weights from 1 to 255 by the ends of each edge, unless there are some.
+    /// If there are no weights, derives weights from 1 to 255 from the ends of each edge.
     pub(crate) fn need_weights(&mut self) {
         if !self.weights.is_empty() {
             return;
@@ -165,7 +165,7 @@ impl Arrays {
     }
 }
 
-/// The next number of a text, by whatever it is parted from those before.
+/// The next number in a text, whatever separates it from the previous one.
 fn next_number(reader: &mut impl BufRead) -> u64 {
     let (mut number, mut begun) = (0, false);
     loop {

@@ -1,5 +1,5 @@
-//! How much of the heap is in use, and was at most: an allocator that counts.
-#![allow(unsafe_code)] // An allocator is made of nothing else; each call is passed on to the system's as it came.
+//! Current and peak heap use: an allocator that counts bytes.
+#![allow(unsafe_code)] // An allocator must use unsafe code; each call passes its arguments to the system's allocator.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 static NOW: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 
+/// The system's allocator with counters of bytes.
 struct Counting;
 
 #[global_allocator]
@@ -25,7 +26,7 @@ fn shrink(bytes: usize) {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         grow(layout.size());
-        // SAFETY: the caller's promises are those that the system asks for.
+        // SAFETY: the caller guarantees what the system's allocator requires.
         unsafe { System.alloc(layout) }
     }
 
@@ -42,7 +43,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
-        // Large blocks are remapped, not copied, so the old one and the new are never there at once.
+        // Large blocks are remapped, not copied, so the old and the new block never exist at once.
         if bytes > layout.size() {
             grow(bytes - layout.size());
         } else {
@@ -53,7 +54,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// What `work` returns, and the most bytes that it had on the heap at one time beyond those that were there before.
+/// Runs `work`. Returns its result and the peak of the heap during it, in bytes above the starting level.
 pub(crate) fn peak_of<R>(work: impl FnOnce() -> R) -> (R, usize) {
     let before = NOW.load(Ordering::Relaxed);
     PEAK.store(before, Ordering::Relaxed);

@@ -1,24 +1,26 @@
-//! Times every algorithm on a graph in memory, and holds the memory model against a heap that counts.
+//! Times every algorithm on a graph in memory, and checks memory estimates with a counting allocator.
 //!
 //! `cargo bench -p esker-algo --bench catalogue -- [--graph FILE | --scale S [--degree D]] [--order keep|degree]
-//! [--only NAME,...] [--source V] [--threads N] [--trials N] [--seed N] [--deterministic yes]` prints for each kernel its median
-//! seconds (of PageRank, of an iteration), the most heap that it had, its estimate, and what it found. `--memory yes` instead
-//! runs every kernel on graphs of average degree 8, 32 and 128 with the same vertices, and ends with an error if any had
-//! more than its estimate, or an estimate that grows with the degree though it should not. Without arguments each kernel runs once, small.
+//! [--only NAME,...] [--source V] [--threads N] [--trials N] [--seed N] [--deterministic yes]` prints for each benchmark the
+//! median seconds (for PageRank, per iteration), the peak heap, the estimate, and a summary of the result. `--memory
+//! yes` instead runs every benchmark on graphs of average degree 8, 32 and 128 with the same number of vertices, and
+//! fails if any takes more than its estimate, or has an estimate that grows with the degree but should not. Without
+//! arguments, each benchmark runs once on a small graph.
 #![allow(clippy::print_stdout)]
 
 mod heap;
 mod graphs;
-mod kernels;
+mod benchmarks;
 
 use std::time::Instant;
 
 use esker_algo::Shape;
 use esker_graph::{Graph, Run, RunOptions, VertexId, vertex};
 
+use benchmarks::{Benchmark, Memory, OTHERS, PAGERANK_ROUNDS, SAGE, Summary, Work};
 use graphs::{Arrays, Family};
-use kernels::{Found, Kernel, MORE, Memory, PAGERANK_ROUNDS, SAGE, Work};
 
+/// The command-line options.
 struct Options {
     graph: Option<String>,
     scale: u32,
@@ -65,9 +67,9 @@ impl Options {
         options
     }
 
-    fn kernels(&self) -> impl Iterator<Item = &'static Kernel> {
+    fn benchmarks(&self) -> impl Iterator<Item = &'static Benchmark> {
         let wanted = |name: &str| self.only.as_ref().is_none_or(|only| only.iter().any(|one| one == name));
-        SAGE.iter().chain(&MORE).filter(move |kernel| wanted(kernel.name))
+        SAGE.iter().chain(&OTHERS).filter(move |benchmark| wanted(benchmark.name))
     }
 
     fn arrays(&self) -> Arrays {
@@ -84,41 +86,41 @@ fn main() {
     let options = Options::parse(&args);
     let run = Run::new(options.run.clone()).expect("threads start");
     if options.memory {
-        std::process::exit(i32::from(!within_the_model(&options, &run)));
+        std::process::exit(i32::from(!check_memory_model(&options, &run)));
     }
     let mut arrays = options.arrays();
-    if options.kernels().any(|kernel| matches!(kernel.work, Work::Weighted(_))) {
+    if options.benchmarks().any(|benchmark| matches!(benchmark.work, Work::Weighted(_))) {
         arrays.need_weights();
     }
     let source = options.source.unwrap_or_else(|| arrays.hub());
     println!("{} vertices, {} arcs", arrays.plain().num_vertices(), arrays.plain().num_arcs());
-    for kernel in options.kernels() {
-        time(kernel, &arrays, &run, source, options.trials);
+    for benchmark in options.benchmarks() {
+        time(benchmark, &arrays, &run, source, options.trials);
     }
 }
 
-fn call(kernel: &Kernel, arrays: &Arrays, run: &Run, source: VertexId) -> Found {
-    match kernel.work {
+fn call(benchmark: &Benchmark, arrays: &Arrays, run: &Run, source: VertexId) -> Summary {
+    match benchmark.work {
         Work::Plain(work) => work(&arrays.plain(), run, source),
         Work::Weighted(work) => work(&arrays.weighted(), run, source),
     }
 }
 
-/// What the kernel says that it needs, in bytes.
-fn estimate(kernel: &Kernel, arrays: &Arrays, run: &Run) -> u64 {
-    let shape = match kernel.work {
+/// The memory estimate, in bytes.
+fn estimate(benchmark: &Benchmark, arrays: &Arrays, run: &Run) -> u64 {
+    let shape = match benchmark.work {
         Work::Plain(_) => Shape::of(&arrays.plain()),
         Work::Weighted(_) => Shape::of(&arrays.weighted()),
     };
-    (kernel.estimate)(shape, run).memory_bytes
+    (benchmark.estimate)(shape, run).memory_bytes
 }
 
-fn time(kernel: &Kernel, arrays: &Arrays, run: &Run, source: VertexId, trials: usize) {
-    let (mut seconds, mut most, mut found) = (Vec::new(), 0, Found::new());
+fn time(benchmark: &Benchmark, arrays: &Arrays, run: &Run, source: VertexId, trials: usize) {
+    let (mut seconds, mut most, mut found) = (Vec::new(), 0, Summary::new());
     for _ in 0..trials.max(1) {
         let start = Instant::now();
-        let (answer, peak) = heap::peak_of(|| call(kernel, arrays, run, source));
-        let rounds = if kernel.name == "pagerank" { PAGERANK_ROUNDS } else { 1 };
+        let (answer, peak) = heap::peak_of(|| call(benchmark, arrays, run, source));
+        let rounds = if benchmark.name == "pagerank" { PAGERANK_ROUNDS } else { 1 };
         seconds.push(start.elapsed().as_secs_f64() / rounds as f64);
         (most, found) = (most.max(peak), answer);
     }
@@ -127,30 +129,31 @@ fn time(kernel: &Kernel, arrays: &Arrays, run: &Run, source: VertexId, trials: u
     let answer: Vec<String> = found.iter().map(|(name, value)| format!("{name}={value}")).collect();
     println!(
         "{:<24} median_s={:.5} least_s={:.5} most_s={:.5} heap_bytes_per_vertex={:.1} estimated={:.1} {}",
-        kernel.name,
+        benchmark.name,
         seconds[seconds.len() / 2],
         seconds[0],
         seconds[seconds.len() - 1],
         per_vertex(most as f64),
-        per_vertex(estimate(kernel, arrays, run) as f64),
+        per_vertex(estimate(benchmark, arrays, run) as f64),
         answer.join(" ")
     );
 }
 
-/// Average degrees over which nothing may grow that the model holds constant.
+/// Average degrees over which the estimates must not grow.
 const DEGREES: [u64; 3] = [8, 32, 128];
-/// Words a vertex that are no growth: the longest list of a worker, sqrt(2m) entries.
+/// Growth in words per vertex that is allowed: the longest list of a worker has sqrt(2m) entries.
 const SLACK_WORDS: f64 = 0.25;
-/// What counts as nothing: queues of the threads, and what a worker holds before it has met a vertex.
+/// Bytes that are not counted: queues of the threads, and the initial state of a worker.
 const CONSTANT_BYTES: usize = 64 << 10;
 
-/// Prints words of heap a vertex for each kernel and degree. Whether all are within the model and their estimates.
+/// Prints heap words per vertex for each benchmark and degree. Returns whether all respect the model and their
+/// estimates.
 ///
-/// A kernel is within the model if no run has more than its estimate, and the estimate is the same for all degrees, but for
-/// a word for 32 arcs where there is a filter.
-fn within_the_model(options: &Options, run: &Run) -> bool {
+/// A benchmark respects the model if no run takes more than its estimate, and the estimate is the same for all degrees,
+/// apart from one word per 32 arcs with a filter.
+fn check_memory_model(options: &Options, run: &Run) -> bool {
     println!(
-        "words of 8 bytes a vertex at most (estimated) for degrees {DEGREES:?}, n = 2^{}",
+        "peak words of 8 bytes per vertex (and estimates) for degrees {DEGREES:?}, n = 2^{}",
         options.scale
     );
     let mut sound = true;
@@ -161,46 +164,49 @@ fn within_the_model(options: &Options, run: &Run) -> bool {
             arrays.need_weights();
             arrays
         });
-        for kernel in options.kernels() {
-            let rows = graphs.each_ref().map(|arrays| Row::measure(kernel, arrays, run));
+        for benchmark in options.benchmarks() {
+            let rows = graphs.each_ref().map(|arrays| Row::measure(benchmark, arrays, run));
             let cells: Vec<String> =
                 rows.iter().map(|row| format!("{:7.2} ({:7.2})", row.peak, row.estimated)).collect();
             let fits = rows.iter().all(Row::fits);
             let constant = rows
                 .iter()
                 .all(|row| row.estimated - rows[0].estimated <= row.filter - rows[0].filter + SLACK_WORDS);
-            let verdict = match (kernel.memory, fits, constant) {
+            let verdict = match (benchmark.memory, fits, constant) {
                 (_, false, _) => "MORE THAN ITS ESTIMATE",
                 (Memory::Edges, ..) => "by edges, outside the model",
                 (_, _, false) => "GROWS WITH THE DEGREE",
                 (Memory::Vertices, ..) => "constant",
                 (Memory::Filter, ..) => "constant and a filter",
             };
-            println!("  {:<24} {}  {verdict}", kernel.name, cells.join("  "));
-            sound &= fits && (constant || kernel.memory == Memory::Edges);
+            println!("  {:<24} {}  {verdict}", benchmark.name, cells.join("  "));
+            sound &= fits && (constant || benchmark.memory == Memory::Edges);
         }
     }
     sound
 }
 
-/// Words a vertex of one kernel on one graph.
+/// Words per vertex of one benchmark on one graph.
 struct Row {
     peak: f64,
     estimated: f64,
-    /// One for 32 arcs, if the kernel has a filter.
+    /// One word per 32 arcs if the benchmark uses a filter, else 0.
     filter: f64,
     constant: f64,
 }
 
 impl Row {
-    fn measure(kernel: &Kernel, arrays: &Arrays, run: &Run) -> Self {
-        let (_, peak) = heap::peak_of(|| call(kernel, arrays, run, arrays.hub()));
+    fn measure(benchmark: &Benchmark, arrays: &Arrays, run: &Run) -> Self {
+        let (_, peak) = heap::peak_of(|| call(benchmark, arrays, run, arrays.hub()));
         let n = arrays.plain().num_vertices() as f64;
-        let filter =
-            if kernel.memory == Memory::Filter { arrays.plain().num_arcs() as f64 / 32.0 / n } else { 0.0 };
+        let filter = if benchmark.memory == Memory::Filter {
+            arrays.plain().num_arcs() as f64 / 32.0 / n
+        } else {
+            0.0
+        };
         Self {
             peak: peak as f64 / 8.0 / n,
-            estimated: estimate(kernel, arrays, run) as f64 / 8.0 / n,
+            estimated: estimate(benchmark, arrays, run) as f64 / 8.0 / n,
             filter,
             constant: CONSTANT_BYTES as f64 / 8.0 / n,
         }

@@ -1,16 +1,17 @@
-//! Betweenness centrality: how many of the shortest paths between others lead through each vertex.
+//! Betweenness centrality: the number of shortest paths between other vertices that pass through each vertex.
 //!
-//! Brandes' algorithm [1] from some or all sources. Forward, a breadth-first search counts shortest paths, pushing along
-//! out-edges or pulling along in-edges as `edge_map` would; backward, level by level from the farthest, each vertex takes
-//! up the dependencies of its successors: it pulls them along its out-edges, or they push them along their in-edges,
-//! whichever level has fewer arcs. What a level passes on stands in an array that is zero elsewhere, so both
-//! sums run over whole lists without a test per edge. Parallel edges count as so many paths; self-loops do nothing.
+//! Brandes' algorithm [1] from some or all sources. The forward pass is a breadth-first search that counts shortest
+//! paths and pushes or pulls as `edge_map` does. The backward pass goes level by level from the farthest, and each
+//! vertex adds up the dependencies of its successors: either it pulls along its out-edges, or the successors push along
+//! their in-edges, whichever level has fewer arcs. The contributions of the current level are in an array that is zero
+//! elsewhere, so both sums run over whole lists without a test per edge. Parallel edges count as separate paths;
+//! self-loops have no effect.
 //!
-//! Pulled sums are taken in list order. Pushed counts are integers and exact up to 2^53; pushed dependencies are added
-//! in the order in which threads come by, so a `deterministic` run does without them.
+//! Pulled sums follow the order of the list. Pushed path counts are integers, exact up to 2^53. Pushed dependencies are
+//! added in the order in which threads arrive, so a `deterministic` run does not push them.
 //!
-//! Work O(n + m) a source. Memory: 32 bytes a vertex (counts, dependencies, what is passed on, scores) and up to four ids for
-//! levels. Reads, a source: the lists of reached vertices about once forward, and at most once backward.
+//! Work: O(n + m) per source. Memory per vertex: 32 bytes (path counts, dependencies, contributions, scores) and up to
+//! four ids for levels. Reads per source: the lists of reached vertices about once forward and at most once backward.
 //!
 //! [1] U. Brandes, "A Faster Algorithm for Betweenness Centrality", Journal of Mathematical Sociology 25(2), 2001.
 
@@ -19,37 +20,39 @@ use esker_graph::{
 };
 
 use crate::estimate::{Estimate, Shape};
-use crate::primitive::{EdgeOp, Frontier, VertexValues, Way, each_vertex, edge_map_way, vertex_map};
+use crate::primitive::{
+    EdgeOp, Frontier, VertexValues, Way, each_vertex, edge_map_way, need_source, vertex_map,
+};
 
-/// From where shortest paths are counted.
+/// The vertices from which shortest paths are counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sources {
-    /// From every vertex: exact.
+    /// Every vertex: exact.
     All,
-    /// From this many different vertices, drawn by the seed of the run; from all if there are no more.
+    /// This many distinct vertices, sampled with the seed of the run; all vertices if there are no more.
     Sample(usize),
-    /// From these, as often as they stand there.
+    /// These vertices; a repeated one counts repeatedly.
     These(Vec<VertexId>),
 }
 
-/// How the sum of dependencies becomes a score.
+/// How scores are normalized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
-    /// Not at all: the sum over the sources used, in which an undirected pair counts from both ends.
+    /// The sum of dependencies over the sources used; an undirected pair counts from both ends.
     Sum,
-    /// Number of pairs whose paths lead through the vertex: each undirected pair counts once, and sampled sources are
-    /// scaled up to all. NetworkX's `normalized=False`.
+    /// The number of pairs whose paths pass through the vertex: each undirected pair counts once, and sampled sources
+    /// are scaled up to all vertices. NetworkX's `normalized=False`.
     Pairs,
-    /// That as a fraction of all pairs of other vertices. NetworkX's `normalized=True`.
+    /// `Pairs` as a fraction of all pairs of other vertices. NetworkX's `normalized=True`.
     Fraction,
 }
 
-/// What is computed.
+/// Options of [`betweenness`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BetweennessOptions {
-    /// From where.
+    /// The sources.
     pub sources: Sources,
-    /// How scores are scaled.
+    /// The normalization.
     pub scale: Scale,
 }
 
@@ -59,18 +62,18 @@ impl Default for BetweennessOptions {
     }
 }
 
-/// The scores.
+/// Betweenness scores.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Betweenness {
-    /// A score for each vertex. Ends of a path do not count as on it.
+    /// The score of each vertex. The ends of a path do not count as on it.
     pub scores: Vec<f64>,
     /// The sources used.
     pub sources: Vec<VertexId>,
-    /// Rounds, forward and backward, over all sources.
+    /// Number of rounds, forward and backward, over all sources.
     pub rounds: usize,
 }
 
-/// What betweenness will take; the reading is an upper bound.
+/// Estimates memory and reads; both are upper bounds.
 pub fn estimate(shape: Shape, options: &BetweennessOptions) -> Estimate {
     let sources = match &options.sources {
         Sources::All => shape.num_vertices,
@@ -78,7 +81,7 @@ pub fn estimate(shape: Shape, options: &BetweennessOptions) -> Estimate {
         Sources::These(list) => list.len() as u64,
     };
     let id_bytes = size_of::<VertexId>() as u64;
-    // Lists may have room for twice as many.
+    // Growing lists may have capacity for twice their length.
     let levels = shape.num_vertices * 4 * id_bytes + shape.num_vertices.div_ceil(64) * 8 * 3;
     Estimate {
         memory_bytes: shape.num_vertices * 32 + levels + sources * id_bytes,
@@ -86,58 +89,19 @@ pub fn estimate(shape: Shape, options: &BetweennessOptions) -> Estimate {
     }
 }
 
-/// Computes the scores.
-///
-/// # Errors
-/// [`Stop::Unsuitable`] if a source is not a vertex or a vertex is the end of more than 10^308 shortest paths;
-/// [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
-pub fn betweenness<G: Graph>(
-    graph: &G,
-    run: &Run,
-    options: &BetweennessOptions,
-) -> Result<Betweenness, G::Error> {
-    let n = graph.num_vertices();
-    run.begin("betweenness", estimate(Shape::of(graph), options).memory_bytes)?;
-    let sources = pick(n, run.seed(), &options.sources)?;
-    run.install(|| add_up(graph, run, sources, options.scale))
-}
-
-fn add_up<G: Graph>(
-    graph: &G,
-    run: &Run,
-    sources: Vec<VertexId>,
-    scale: Scale,
-) -> Result<Betweenness, G::Error> {
-    let n = graph.num_vertices();
-    let mut brandes = Brandes {
-        paths: VertexValues::filled(run, n, 0.0),
-        passed: VertexValues::filled(run, n, 0.0),
-        dependency: VertexValues::filled(run, n, 0.0),
-        scores: VertexValues::filled(run, n, 0.0),
-        visited: Bitmap::new(n),
-    };
-    for &source in &sources {
-        let levels = brandes.forward(graph, run, source)?;
-        brandes.backward(graph, run, levels)?;
-    }
-    let factor = factor(n, graph.is_directed(), sources.len(), scale);
-    each_vertex(run, n, |v| brandes.scores.set(v, brandes.scores.get(v) * factor))?;
-    Ok(Betweenness { scores: brandes.scores.into_vec(), sources, rounds: run.rounds() })
-}
-
-/// The sources meant.
-fn pick(n: usize, seed: u64, sources: &Sources) -> Result<Vec<VertexId>, Stop> {
+/// The list of sources.
+fn resolve(n: usize, seed: u64, sources: &Sources) -> Result<Vec<VertexId>, Stop> {
     match sources {
         Sources::Sample(count) if *count < n => Ok(sample(n, *count, seed)),
-        Sources::These(list) => match list.iter().find(|&&source| source as usize >= n) {
-            Some(source) => Err(Stop::Unsuitable(format!("source {source} is not a vertex: there are {n}"))),
-            None => Ok(list.clone()),
-        },
+        Sources::These(list) => {
+            list.iter().try_for_each(|&source| need_source(source, n))?;
+            Ok(list.clone())
+        }
         _ => Ok((0..n).map(vertex).collect()),
     }
 }
 
-/// `count` different vertices of `0..n`, ascending. Each subset is as likely (R. Floyd; J. Bentley, CACM 30(9), 1987).
+/// `count` distinct vertices of `0..n`, ascending, uniformly at random (R. Floyd; J. Bentley, CACM 30(9), 1987).
 fn sample(n: usize, count: usize, seed: u64) -> Vec<VertexId> {
     let mut random = seed;
     let mut picked = std::collections::BTreeSet::new();
@@ -159,7 +123,7 @@ fn next_random(state: &mut u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// What sums of dependencies over `sources` sources are multiplied with, in a graph of `n` vertices.
+/// The factor that normalizes sums of dependencies over `sources` sources in a graph of `n` vertices.
 pub fn factor(n: usize, directed: bool, sources: usize, scale: Scale) -> f64 {
     let all = n as f64 / sources.max(1) as f64;
     match scale {
@@ -170,23 +134,24 @@ pub fn factor(n: usize, directed: bool, sources: usize, scale: Scale) -> f64 {
     }
 }
 
+/// The arrays of Brandes' algorithm.
 struct Brandes {
-    /// Number of shortest paths from the source.
+    /// Number of shortest paths from the source to each vertex.
     paths: VertexValues<f64>,
-    /// What the level at hand passes on; zero at all other vertices.
-    passed: VertexValues<f64>,
-    /// Dependency of the source on the vertex.
+    /// The contributions of the current level; zero for all other vertices.
+    contribution: VertexValues<f64>,
+    /// Dependency of the source on each vertex.
     dependency: VertexValues<f64>,
     /// Sum of dependencies over sources.
     scores: VertexValues<f64>,
-    /// Vertices in a level.
+    /// Vertices that belong to a level already.
     visited: Bitmap,
 }
 
 impl Brandes {
-    /// Counts shortest paths. Returns the vertices at each distance.
-    fn forward<G: Graph>(&self, graph: &G, run: &Run, source: VertexId) -> Result<Levels, G::Error> {
-        let mut levels = Levels::default();
+    /// Counts shortest paths and returns the vertices at each distance.
+    fn forward<G: Graph>(&self, graph: &G, run: &Run, source: VertexId) -> Result<BfsLevels, G::Error> {
+        let mut levels = BfsLevels::default();
         let mut level = Frontier::one(graph, source);
         let mut remaining = graph.num_arcs();
         self.paths.set(source, 1.0);
@@ -196,34 +161,34 @@ impl Brandes {
             remaining -= level.arcs();
             vertex_map(run, &level, |v| {
                 self.visited.insert(v);
-                self.passed.set(v, self.paths.get(v));
-                // Levels that were done with may have been pushed something since.
+                self.contribution.set(v, self.paths.get(v));
+                // The backward pass of an earlier source may have pushed to vertices of finished levels.
                 self.dependency.set(v, 0.0);
             })?;
-            let next = edge_map_way(graph, run, way, &level, &Count(self))?;
-            vertex_map(run, &level, |v| self.passed.set(v, 0.0))?;
+            let next = edge_map_way(graph, run, way, &level, &CountPaths(self))?;
+            vertex_map(run, &level, |v| self.contribution.set(v, 0.0))?;
             levels.push(level);
             level = next;
         }
         Ok(levels)
     }
 
-    /// Adds up dependencies from the last level to the first but one, and undoes what the source left behind. O(vertices and arcs
+    /// Adds up dependencies from the last level to the second, then resets the arrays. Takes O(vertices and arcs
     /// reached + n/64).
-    fn backward<G: Graph>(&mut self, graph: &G, run: &Run, mut levels: Levels) -> Result<(), G::Error> {
+    fn backward<G: Graph>(&mut self, graph: &G, run: &Run, mut levels: BfsLevels) -> Result<(), G::Error> {
         let mut last = levels.pop(graph);
         while let Some(far) = last {
             last = levels.pop(graph);
             if let Some(near) = &last {
-                self.pass_on(run, &far)?;
-                // The source takes up nothing.
+                self.finish_level(run, &far)?;
+                // The source itself needs no dependency.
                 if !levels.is_empty() {
                     run.round(near.len())?;
-                    self.take_up(graph, run, near, &far)?;
+                    self.accumulate(graph, run, near, &far)?;
                 }
             }
             vertex_map(run, &far, |v| {
-                self.passed.set(v, 0.0);
+                self.contribution.set(v, 0.0);
                 self.paths.set(v, 0.0);
             })?;
         }
@@ -231,8 +196,8 @@ impl Brandes {
         Ok(())
     }
 
-    /// Adds what the vertices of a level pass on to the dependencies of the level before it.
-    fn take_up<G: Graph>(
+    /// Adds the contributions of level `far` to the dependencies of the level before it.
+    fn accumulate<G: Graph>(
         &self,
         graph: &G,
         run: &Run,
@@ -241,15 +206,15 @@ impl Brandes {
     ) -> Result<(), G::Error> {
         let push = far.arcs().saturating_mul(PUSH_COST) < near.arcs();
         if push && graph.has(Direction::In) && !run.deterministic() {
-            graph.scan(run, Direction::In, far.select(), &PushBack(self))?;
+            graph.scan(run, Direction::In, far.select(), &PushDependencies(self))?;
         } else {
-            graph.scan(run, Direction::Out, near.select(), &PullBack(self))?;
+            graph.scan(run, Direction::Out, near.select(), &PullDependencies(self))?;
         }
         Ok(())
     }
 
-    /// Ends the sums of a level: of what its vertices took up makes their dependencies, and of those what they pass on.
-    fn pass_on(&self, run: &Run, level: &Frontier) -> Result<(), Stop> {
+    /// Completes the dependencies of a level and derives its contributions to the previous level from them.
+    fn finish_level(&self, run: &Run, level: &Frontier) -> Result<(), Stop> {
         let failed = std::sync::atomic::AtomicBool::new(false);
         vertex_map(run, level, |v| {
             let paths = self.paths.get(v);
@@ -258,32 +223,31 @@ impl Brandes {
             }
             let dependency = self.dependency.get(v) * paths;
             self.scores.add_alone(v, dependency);
-            self.passed.set(v, (1.0 + dependency) / paths);
+            self.contribution.set(v, (1.0 + dependency) / paths);
         })?;
         if failed.into_inner() {
             return Err(Stop::Unsuitable(
-                "a vertex is the end of more than 10^308 shortest paths, which betweenness cannot count"
-                    .to_owned(),
+                "cannot compute betweenness: more than 10^308 shortest paths lead to a vertex".to_owned(),
             ));
         }
         Ok(())
     }
 }
 
-/// The vertices at each distance. Levels of few vertices lie side by side: there may be as many levels as vertices.
+/// The vertices at each distance. Small levels share one array, as there may be as many levels as vertices.
 #[derive(Default)]
-struct Levels {
+struct BfsLevels {
     small: Vec<VertexId>,
-    /// For each level the length of `small` after it.
+    /// The length of `small` after each level.
     ends: Vec<VertexId>,
-    /// Levels of many vertices, by their distance.
+    /// Large levels with their distance.
     large: Vec<(usize, Frontier)>,
 }
 
-/// Vertices of a level that has a frontier of its own, at least.
+/// The least number of vertices of a level that is stored as a frontier of its own.
 const LARGE_LEN_MIN: usize = 1 << 10;
 
-impl Levels {
+impl BfsLevels {
     fn push(&mut self, level: Frontier) {
         let distance = self.ends.len();
         match level.select() {
@@ -307,13 +271,13 @@ impl Levels {
     }
 }
 
-/// Arcs that could be pulled in the time of one that is pushed by atomic addition.
+/// Arcs that can be pulled in the time of one atomic push.
 const PUSH_COST: u64 = 4;
 
-/// Adds the paths of the frontier to those of the next level.
-struct Count<'a>(&'a Brandes);
+/// Adds the path counts of the frontier to the next level.
+struct CountPaths<'a>(&'a Brandes);
 
-impl<W: Weight> EdgeOp<W> for Count<'_> {
+impl<W: Weight> EdgeOp<W> for CountPaths<'_> {
     #[inline(always)]
     fn wants(&self, dst: VertexId) -> bool {
         !self.0.visited.get(dst)
@@ -321,34 +285,34 @@ impl<W: Weight> EdgeOp<W> for Count<'_> {
 
     #[inline(always)]
     fn push(&self, src: VertexId, dst: VertexId, _: W) -> bool {
-        self.0.paths.add(dst, self.0.passed.get(src)) == 0.0
+        self.0.paths.add(dst, self.0.contribution.get(src)) == 0.0
     }
 
     #[inline(always)]
     fn push_alone(&self, src: VertexId, dst: VertexId, _: W) -> bool {
         let before = self.0.paths.get(dst);
-        self.0.paths.set(dst, before + self.0.passed.get(src));
+        self.0.paths.set(dst, before + self.0.contribution.get(src));
         before == 0.0
     }
 
     #[inline(always)]
     fn pull(&self, dst: VertexId, src: VertexId, _: W) -> bool {
-        self.0.paths.add_alone(dst, self.0.passed.get(src));
+        self.0.paths.add_alone(dst, self.0.contribution.get(src));
         true
     }
 }
 
-/// Each vertex of a level takes up what its successors pass on.
-struct PullBack<'a>(&'a Brandes);
+/// Each vertex of a level pulls the contributions of its successors.
+struct PullDependencies<'a>(&'a Brandes);
 
-impl<W: Weight> Visitor<W> for PullBack<'_> {
+impl<W: Weight> Visitor<W> for PullDependencies<'_> {
     type State = ();
 
     fn new_state(&self) {}
 
     #[inline(always)]
     fn visit(&self, (): &mut (), v: VertexId, piece: Piece<'_, W>) -> Flow {
-        let sum = self.0.passed.sum_over(piece.targets);
+        let sum = self.0.contribution.sum_over(piece.targets);
         if piece.exclusive {
             self.0.dependency.add_alone(v, sum);
         } else {
@@ -358,23 +322,62 @@ impl<W: Weight> Visitor<W> for PullBack<'_> {
     }
 }
 
-/// Each vertex of a level gives what it passes on to its predecessors. What other reached neighbours receive does no
-/// harm: they lie at its own level or beyond, whose dependencies have been taken up.
-struct PushBack<'a>(&'a Brandes);
+/// Each vertex of a level pushes its contribution to its predecessors. Other reached neighbours also receive it, which
+/// does no harm: they are on the same or a later level, whose dependencies are complete.
+struct PushDependencies<'a>(&'a Brandes);
 
-impl<W: Weight> Visitor<W> for PushBack<'_> {
+impl<W: Weight> Visitor<W> for PushDependencies<'_> {
     type State = ();
 
     fn new_state(&self) {}
 
     #[inline(always)]
     fn visit(&self, (): &mut (), v: VertexId, piece: Piece<'_, W>) -> Flow {
-        let passed = self.0.passed.get(v);
+        let contribution = self.0.contribution.get(v);
         for &u in piece.targets {
             if self.0.visited.get(u) {
-                self.0.dependency.add(u, passed);
+                self.0.dependency.add(u, contribution);
             }
         }
         Flow::More
     }
+}
+
+/// Computes the scores.
+///
+/// # Errors
+/// [`Stop::Unsuitable`] if a source is not a vertex, or more than 10^308 shortest paths lead to a vertex;
+/// [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
+pub fn betweenness<G: Graph>(
+    graph: &G,
+    run: &Run,
+    options: &BetweennessOptions,
+) -> Result<Betweenness, G::Error> {
+    let n = graph.num_vertices();
+    run.begin("betweenness", estimate(Shape::of(graph), options).memory_bytes)?;
+    let sources = resolve(n, run.seed(), &options.sources)?;
+    run.install(|| sum_dependencies(graph, run, sources, options.scale))
+}
+
+fn sum_dependencies<G: Graph>(
+    graph: &G,
+    run: &Run,
+    sources: Vec<VertexId>,
+    scale: Scale,
+) -> Result<Betweenness, G::Error> {
+    let n = graph.num_vertices();
+    let mut brandes = Brandes {
+        paths: VertexValues::filled(run, n, 0.0),
+        contribution: VertexValues::filled(run, n, 0.0),
+        dependency: VertexValues::filled(run, n, 0.0),
+        scores: VertexValues::filled(run, n, 0.0),
+        visited: Bitmap::new(n),
+    };
+    for &source in &sources {
+        let levels = brandes.forward(graph, run, source)?;
+        brandes.backward(graph, run, levels)?;
+    }
+    let factor = factor(n, graph.is_directed(), sources.len(), scale);
+    each_vertex(run, n, |v| brandes.scores.set(v, brandes.scores.get(v) * factor))?;
+    Ok(Betweenness { scores: brandes.scores.into_vec(), sources, rounds: run.rounds() })
 }

@@ -1,25 +1,25 @@
 //! Breadth-first search: a parent and a depth for every vertex reachable from the sources.
 //!
 //! Direction-optimising [1]: `edge_map` pushes along out-edges while the frontier is small and pulls along in-edges
-//! once many of the arcs that remain leave it. Sources race for a vertex, so which parent of the level above it gets
-//! may vary between runs; in a `deterministic` run it is the least, for which the lists are read once more. Depths
-//! never vary.
+//! once many of the remaining arcs leave it. Threads race to claim a vertex, so which vertex of the previous level
+//! becomes its parent may vary between runs. A `deterministic` run picks the least, by reading the lists once more.
+//! Depths never vary.
 //!
-//! Work O(n + m). Memory: an id a vertex for parents, one for depths, up to 1.25 for frontiers. Reads, by round: push,
-//! the lists of the frontier; pull, the in-lists of unreached vertices up to the first parent. A graph without in-edges
-//! is only ever pushed.
+//! State: a parent per vertex, `NONE` until it is reached; depths likewise. Work: O(n + m). Memory per vertex: one id
+//! for parents, one for depths, up to 1.25 for frontiers. Reads per round: push, the lists of the frontier; pull, the
+//! in-lists of unreached vertices up to the first parent. A graph without in-edges always pushes.
 //!
 //! [1] S. Beamer, K. Asanović, D. Patterson, "Direction-Optimizing Breadth-First Search", SC 2012.
 
 use esker_graph::{Direction, Flow, Graph, NONE, Piece, Run, Select, Stop, VertexId, Visitor, Weight};
 
 use crate::estimate::{Estimate, Shape};
-use crate::primitive::{EdgeOp, Frontier, VertexArray, Way, edge_map_way};
+use crate::primitive::{EdgeOp, Frontier, VertexArray, Way, edge_map_way, need_source};
 
-/// What a breadth-first search is to find beside parents.
+/// Options of [`bfs`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BfsOptions {
-    /// Whether depths are kept.
+    /// Whether to return depths.
     pub depths: bool,
 }
 
@@ -29,22 +29,22 @@ impl Default for BfsOptions {
     }
 }
 
-/// The answer of a breadth-first search.
+/// The result of a breadth-first search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bfs {
-    /// For each vertex the one from which it was reached: itself for a source, [`NONE`] where unreached.
+    /// The parent of each vertex: itself for a source, [`NONE`] if unreached.
     pub parents: Vec<VertexId>,
-    /// For each vertex the number of edges from the nearest source, [`NONE`] where unreached; if asked for.
+    /// The number of edges from the nearest source to each vertex, [`NONE`] if unreached. `None` unless requested.
     pub depths: Option<Vec<VertexId>>,
-    /// Number of vertices reached, sources included.
+    /// Number of vertices reached, including the sources.
     pub reached: usize,
     /// Sum of the out-degrees of the vertices reached.
     pub arcs: u64,
-    /// Rounds, one for each depth at which there are vertices.
+    /// Number of rounds: one for each depth that occurs.
     pub rounds: usize,
 }
 
-/// What a search will take; an upper bound of the reading.
+/// Estimates memory and reads. Reads are an upper bound.
 pub fn estimate(shape: Shape, options: &BfsOptions, deterministic: bool) -> Estimate {
     let ids = 2 + u64::from(options.depths || deterministic);
     let id_bytes = size_of::<VertexId>() as u64;
@@ -52,6 +52,111 @@ pub fn estimate(shape: Shape, options: &BfsOptions, deterministic: bool) -> Esti
     Estimate {
         memory_bytes: shape.num_vertices * (ids * id_bytes) + shape.num_vertices.div_ceil(64) * 8 * 2,
         read_bytes: shape.list_bytes() * lists,
+    }
+}
+
+/// Marks the sources as reached and returns each once.
+fn start(
+    n: usize,
+    sources: &[VertexId],
+    parents: &VertexArray,
+    depths: Option<&VertexArray>,
+) -> Result<Vec<VertexId>, Stop> {
+    let mut list = Vec::with_capacity(sources.len());
+    for &source in sources {
+        need_source(source, n)?;
+        if parents.claim(source, NONE, source) {
+            list.push(source);
+            if let Some(depths) = depths {
+                depths.set(source, 0);
+            }
+        }
+    }
+    Ok(list)
+}
+
+/// Gives an unreached vertex its parent and depth.
+struct SetParentAndDepth<'a> {
+    parents: &'a VertexArray,
+    depths: Option<&'a VertexArray>,
+    depth: VertexId,
+}
+
+impl<W: Weight> EdgeOp<W> for SetParentAndDepth<'_> {
+    #[inline(always)]
+    fn wants(&self, dst: VertexId) -> bool {
+        self.parents.get(dst) == NONE
+    }
+
+    #[inline(always)]
+    fn push(&self, src: VertexId, dst: VertexId, _: W) -> bool {
+        let first = self.parents.claim(dst, NONE, src);
+        if let (true, Some(depths)) = (first, self.depths) {
+            depths.set(dst, self.depth);
+        }
+        first
+    }
+
+    #[inline(always)]
+    fn push_alone(&self, src: VertexId, dst: VertexId, weight: W) -> bool {
+        self.pull(dst, src, weight)
+    }
+
+    #[inline(always)]
+    fn pull(&self, dst: VertexId, src: VertexId, _: W) -> bool {
+        self.parents.set(dst, src);
+        if let Some(depths) = self.depths {
+            depths.set(dst, self.depth);
+        }
+        true
+    }
+}
+
+/// Replaces each parent by the least possible one.
+fn least_parents<G: Graph>(
+    graph: &G,
+    run: &Run,
+    parents: &VertexArray,
+    depths: &VertexArray,
+) -> Result<(), G::Error> {
+    let direction = if graph.has(Direction::In) { Direction::In } else { Direction::Out };
+    let visitor = LeastParents { direction, parents, depths };
+    graph.scan(run, direction, Select::All, &visitor)?;
+    Ok(())
+}
+
+/// Lowers each parent to the least neighbour of the previous level.
+struct LeastParents<'a> {
+    direction: Direction,
+    parents: &'a VertexArray,
+    depths: &'a VertexArray,
+}
+
+impl<W: Weight> Visitor<W> for LeastParents<'_> {
+    type State = ();
+
+    fn new_state(&self) {}
+
+    #[inline(always)]
+    fn wants(&self, v: VertexId) -> bool {
+        self.parents.get(v) != NONE
+    }
+
+    fn visit(&self, (): &mut (), v: VertexId, piece: Piece<'_, W>) -> Flow {
+        let depth = self.depths.get(v);
+        for &other in piece.targets {
+            let (parent, child) = match self.direction {
+                Direction::In => (other, v),
+                Direction::Out => (v, other),
+            };
+            // If an edge leads one level down, its upper end is reached, so that depth is not `NONE`.
+            if self.direction == Direction::In && depth > 0 && self.depths.get(other) == depth - 1
+                || self.direction == Direction::Out && self.depths.get(other) == depth + 1
+            {
+                self.parents.lower(child, parent);
+            }
+        }
+        Flow::More
     }
 }
 
@@ -87,8 +192,8 @@ fn search<G: Graph>(
         let way = Way::choose(graph, &frontier, graph.num_arcs() - arcs);
         arcs += frontier.arcs();
         depth += 1;
-        let adopt = Adopt { parents: &parents, depths: depths.as_ref(), depth };
-        frontier = edge_map_way(graph, run, way, &frontier, &adopt)?;
+        let set = SetParentAndDepth { parents: &parents, depths: depths.as_ref(), depth };
+        frontier = edge_map_way(graph, run, way, &frontier, &set)?;
     }
     if let (true, Some(depths)) = (run.deterministic(), &depths) {
         least_parents(graph, run, &parents, depths)?;
@@ -100,109 +205,4 @@ fn search<G: Graph>(
         arcs,
         rounds: run.rounds(),
     })
-}
-
-/// Marks the sources as reached; returns each of them once.
-fn start(
-    n: usize,
-    sources: &[VertexId],
-    parents: &VertexArray,
-    depths: Option<&VertexArray>,
-) -> Result<Vec<VertexId>, Stop> {
-    let mut list = Vec::with_capacity(sources.len());
-    for &source in sources {
-        if source as usize >= n {
-            return Err(Stop::Unsuitable(format!("source {source} is not a vertex: there are {n}")));
-        }
-        if parents.claim(source, NONE, source) {
-            list.push(source);
-            if let Some(depths) = depths {
-                depths.set(source, 0);
-            }
-        }
-    }
-    Ok(list)
-}
-
-struct Adopt<'a> {
-    parents: &'a VertexArray,
-    depths: Option<&'a VertexArray>,
-    depth: VertexId,
-}
-
-impl<W: Weight> EdgeOp<W> for Adopt<'_> {
-    #[inline(always)]
-    fn wants(&self, dst: VertexId) -> bool {
-        self.parents.get(dst) == NONE
-    }
-
-    #[inline(always)]
-    fn push(&self, src: VertexId, dst: VertexId, _: W) -> bool {
-        let first = self.parents.claim(dst, NONE, src);
-        if let (true, Some(depths)) = (first, self.depths) {
-            depths.set(dst, self.depth);
-        }
-        first
-    }
-
-    #[inline(always)]
-    fn push_alone(&self, src: VertexId, dst: VertexId, weight: W) -> bool {
-        self.pull(dst, src, weight)
-    }
-
-    #[inline(always)]
-    fn pull(&self, dst: VertexId, src: VertexId, _: W) -> bool {
-        self.parents.set(dst, src);
-        if let Some(depths) = self.depths {
-            depths.set(dst, self.depth);
-        }
-        true
-    }
-}
-
-/// Replaces each parent by the least vertex that could be it.
-fn least_parents<G: Graph>(
-    graph: &G,
-    run: &Run,
-    parents: &VertexArray,
-    depths: &VertexArray,
-) -> Result<(), G::Error> {
-    let direction = if graph.has(Direction::In) { Direction::In } else { Direction::Out };
-    let visitor = Least { direction, parents, depths };
-    graph.scan(run, direction, Select::All, &visitor)?;
-    Ok(())
-}
-
-struct Least<'a> {
-    direction: Direction,
-    parents: &'a VertexArray,
-    depths: &'a VertexArray,
-}
-
-impl<W: Weight> Visitor<W> for Least<'_> {
-    type State = ();
-
-    fn new_state(&self) {}
-
-    #[inline(always)]
-    fn wants(&self, v: VertexId) -> bool {
-        self.parents.get(v) != NONE
-    }
-
-    fn visit(&self, (): &mut (), v: VertexId, piece: Piece<'_, W>) -> Flow {
-        let depth = self.depths.get(v);
-        for &other in piece.targets {
-            let (parent, child) = match self.direction {
-                Direction::In => (other, v),
-                Direction::Out => (v, other),
-            };
-            // Of an edge that leads one level down the upper end is reached, so its depth is not `NONE`.
-            if self.direction == Direction::In && depth > 0 && self.depths.get(other) == depth - 1
-                || self.direction == Direction::Out && self.depths.get(other) == depth + 1
-            {
-                self.parents.lower(child, parent);
-            }
-        }
-        Flow::More
-    }
 }

@@ -1,22 +1,23 @@
-//! Biconnectivity: the blocks of an undirected graph, its articulation points and its bridges.
+//! Biconnectivity: the blocks, articulation points and bridges of an undirected graph.
 //!
-//! Two edges are in the same block if a simple cycle goes through both. An articulation point is a vertex of several
-//! blocks: without it there are more components. A bridge is a block of one edge. Self-loops are in no block; parallel
-//! edges count as one.
+//! Two edges are in the same block if a simple cycle contains both. An articulation point is a vertex in several
+//! blocks: removing it disconnects its component. A bridge is a block of one edge. Self-loops are in no block; parallel
+//! edges count as one edge.
 //!
-//! Tarjan and Vishkin's algorithm [1] on trees of a breadth-first search, after GBBS and [2]. The vertices of a tree are
-//! numbered in preorder. The edge from `v` up to its parent `p` is a *fence* if no edge leads from the tree below `v` to
-//! a vertex outside the tree below `p`, which the least and the largest number met along the edges of that tree say.
-//! Without the fences, what is connected is what a block has below its *head*, its vertex nearest to the root. (In a
-//! search tree no edge leads from a vertex to an ancestor other than its parent, so no others have to be left out.)
+//! Tarjan and Vishkin's algorithm [1] on breadth-first search trees, after GBBS and [2]. The vertices of a tree are
+//! numbered in preorder. The edge from `v` up to its parent `p` is a *fence* if no edge leads from the subtree of `v`
+//! to a vertex outside the subtree of `p`; the least and the greatest preorder number adjacent to the subtree of `v`
+//! decide this. Without the fences, each connected component is a block without its *head*, the block's vertex nearest
+//! to the root. (In a breadth-first tree no edge leads from a vertex to an ancestor other than its parent, so no other
+//! edges need removal.)
 //!
-//! Sage filters the fences out; here each vertex remembers its own, which takes less than a bit an edge. What is connected
-//! without them begins with the edges of the trees and a few of each list, so only vertices outside the largest set have
-//! their whole lists read.
+//! Sage removes the fences with a filter; here each vertex stores its own fence, which takes less than a bit per edge.
+//! Connectivity starts with the tree edges and a few entries of each list, so only the vertices outside the largest set
+//! have their whole lists read.
 //!
-//! Work O(n + m). Memory: at most 10 ids a vertex and n/4 bytes. Reads: every list twice (for components and the search, as
-//! far as these go, and once for the numbers of neighbours) and the lists outside the largest block once more. The answer
-//! never depends on threads: trees begin at the least vertex of each component.
+//! Work: O(n + m). Memory: at most 10 ids per vertex and n/4 bytes. Reads: every list at most twice for components and
+//! search, once for the neighbours' numbers, and the lists outside the largest set once more. The result does not
+//! depend on threads: each tree is rooted at the least vertex of its component.
 //!
 //! [1] R. Tarjan, U. Vishkin, "An Efficient Parallel Biconnectivity Algorithm", SIAM J. Computing 14, 1985.
 //! [2] X. Dong, L. Wang, Y. Gu, Y. Sun, "Provably Fast and Space-Efficient Parallel Biconnectivity", PPoPP 2023.
@@ -27,38 +28,39 @@ use esker_graph::{
 
 use super::wcc::{WccOptions, unite};
 use crate::estimate::{Estimate, Shape};
-use crate::primitive::{Rooted, UnionFind, VertexArray, each_vertex, need_undirected};
+use crate::primitive::{BfsForest, UnionFind, VertexArray, each_vertex, need_undirected};
 
 /// The blocks of a graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Biconnectivity {
-    /// For each vertex the block in which it is connected with the least vertex of its component: named by the least
-    /// vertex of the block other than its head. [`NONE`] for the least vertices of components themselves.
+    /// For each vertex, the block that connects it to the least vertex of its component, named by the least vertex of
+    /// the block other than its head. [`NONE`] for the least vertex of each component.
     pub blocks: Vec<VertexId>,
-    /// At the name of each block its head, which is its one vertex that `blocks` does not say is in it; [`NONE`] elsewhere.
+    /// At the name of each block, its head: the only vertex of the block that `blocks` does not list. [`NONE`]
+    /// elsewhere.
     pub heads: Vec<VertexId>,
     /// Number of blocks.
     pub count: usize,
     /// The articulation points, ascending.
     pub articulation_points: Vec<VertexId>,
-    /// The bridges, ascending by their second vertex, the one farther from the root.
+    /// The bridges, ascending by their second vertex, which is the one farther from the root.
     pub bridges: Vec<(VertexId, VertexId)>,
     /// Number of connected components.
     pub components: usize,
-    /// Levels of the deepest search tree.
+    /// Number of levels of the deepest search tree.
     pub levels: usize,
 }
 
 impl Biconnectivity {
-    /// The block of the edge between `u` and `v`, which must be neighbours and not the same.
+    /// The block of the edge between `u` and `v`, which must be distinct neighbours.
     pub fn block(&self, u: VertexId, v: VertexId) -> VertexId {
         let (of_u, of_v) = (self.blocks[u as usize], self.blocks[v as usize]);
-        // Unless both are below the head of the block, one is the head.
+        // Unless both are below the head of the block, one of them is the head.
         if of_u != NONE && (of_u == of_v || self.heads[of_u as usize] == v) { of_u } else { of_v }
     }
 }
 
-/// What finding the blocks will take; the reading is an upper bound.
+/// Estimates memory and reads; both are upper bounds.
 pub fn estimate(shape: Shape) -> Estimate {
     let n = shape.num_vertices;
     Estimate {
@@ -67,56 +69,25 @@ pub fn estimate(shape: Shape) -> Estimate {
     }
 }
 
-/// Finds the blocks of an undirected graph.
-///
-/// # Errors
-/// [`Stop::Unsuitable`] for a directed graph; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
-pub fn biconnectivity<G: Graph>(graph: &G, run: &Run) -> Result<Biconnectivity, G::Error> {
-    run.begin("biconnectivity", estimate(Shape::of(graph)).memory_bytes)?;
-    need_undirected(graph, "biconnectivity")?;
-    run.install(|| find(graph, run))
-}
-
-fn find<G: Graph>(graph: &G, run: &Run) -> Result<Biconnectivity, G::Error> {
-    let n = graph.num_vertices();
-    let found = unite(graph, run, &WccOptions::default())?;
-    let components = found.components;
-    let is_root = |v: &VertexId| found.labels[*v as usize] == *v && graph.degree(Direction::Out, *v) > 0;
-    let roots: Vec<VertexId> = (0..n).map(vertex).filter(is_root).collect();
-    drop(found);
-    let before = run.rounds();
-    let trees = Rooted::search(graph, run, roots)?;
-    let levels = run.rounds() - before;
-    run.round(n)?;
-    let fences = fences(graph, run, &trees)?;
-    run.round(n)?;
-    let sets = below_heads(graph, run, &trees, &fences)?;
-    let answer = Answer { trees: &trees, fences: &fences, sets: &sets };
-    let (blocks, heads) = answer.blocks(run)?;
-    let (count, articulation_points) = answer.articulation_points(&heads);
-    let bridges = answer.bridges(run, &heads)?;
-    Ok(Biconnectivity { blocks, heads, count, articulation_points, bridges, components, levels })
-}
-
-/// For each vertex its parent if the edge to it is a fence, else [`NONE`].
-fn fences<G: Graph>(graph: &G, run: &Run, trees: &Rooted) -> Result<VertexArray, G::Error> {
+/// For each vertex, its parent if the edge to it is a fence, else [`NONE`].
+fn fences<G: Graph>(graph: &G, run: &Run, trees: &BfsForest) -> Result<VertexArray, G::Error> {
     let n = graph.num_vertices();
     let (numbers, sizes) = trees.preorder(run)?;
     let own = |v| numbers.get(vertex(v));
-    // The largest number is kept as the least of the complements.
-    let met = Met {
+    // The greatest number is stored as the least complement.
+    let range = NumberRange {
         numbers: &numbers,
         least: VertexArray::from_fn(run, n, own),
         largest: VertexArray::from_fn(run, n, |v| !own(v)),
     };
-    graph.scan(run, Direction::Out, Select::All, &met)?;
-    let Met { least, largest, .. } = met;
-    trees.up(run, |v, parent, alone| {
-        for met in [&least, &largest] {
+    graph.scan(run, Direction::Out, Select::All, &range)?;
+    let NumberRange { least, largest, .. } = range;
+    trees.bottom_up(run, |v, parent, alone| {
+        for bound in [&least, &largest] {
             if alone {
-                met.lower_alone(parent, met.get(v));
+                bound.lower_alone(parent, bound.get(v));
             } else {
-                met.lower(parent, met.get(v));
+                bound.lower(parent, bound.get(v));
             }
         }
     })?;
@@ -131,14 +102,14 @@ fn fences<G: Graph>(graph: &G, run: &Run, trees: &Rooted) -> Result<VertexArray,
     Ok(least)
 }
 
-/// Finds the least and the largest number of each vertex and its neighbours.
-struct Met<'a> {
+/// Finds the least and the greatest number among each vertex and its neighbours.
+struct NumberRange<'a> {
     numbers: &'a VertexArray,
     least: VertexArray,
     largest: VertexArray,
 }
 
-impl<W: Weight> Visitor<W> for Met<'_> {
+impl<W: Weight> Visitor<W> for NumberRange<'_> {
     type State = ();
 
     fn new_state(&self) {}
@@ -162,41 +133,42 @@ impl<W: Weight> Visitor<W> for Met<'_> {
     }
 }
 
-/// The vertices that are connected without fences.
+/// The connected components without fences.
 fn below_heads<G: Graph>(
     graph: &G,
     run: &Run,
-    trees: &Rooted,
+    trees: &BfsForest,
     fences: &VertexArray,
 ) -> Result<UnionFind, G::Error> {
     let sets = UnionFind::new(run, graph.num_vertices());
-    trees.down(run, |v, parent, _| {
+    trees.top_down(run, |v, parent, _| {
         if fences.get(v) == NONE {
             sets.link(v, parent);
         }
     })?;
     sets.flatten(run)?;
-    // Children of the root are apart so far. A few edges more bring most of them together.
-    let link = |skip, head| Link { sets: &sets, fences, skip, head };
+    // Children of a root are still separate. A few more edges connect most of them.
+    let link = |skip, head| LinkUnfenced { sets: &sets, fences, skip, head };
     graph.scan(run, Direction::Out, Select::All, &link(NONE, WccOptions::default().sampled_neighbours))?;
     sets.flatten(run)?;
-    // An edge that leaves the largest set is met from its other end.
+    // The scan meets an edge that leaves the largest set from its other end.
     let skip = sets.frequent_root(WccOptions::default().sampled_vertices);
     graph.scan(run, Direction::Out, Select::All, &link(skip, usize::MAX))?;
     sets.flatten(run)?;
     Ok(sets)
 }
 
-struct Link<'a> {
+/// Links the ends of edges that are not fences.
+struct LinkUnfenced<'a> {
     sets: &'a UnionFind,
     fences: &'a VertexArray,
-    /// Lists of vertices of this set are left out.
+    /// The scan skips vertices of this set.
     skip: VertexId,
-    /// Neighbours taken of each piece.
+    /// Neighbours taken from each piece.
     head: usize,
 }
 
-impl<W: Weight> Visitor<W> for Link<'_> {
+impl<W: Weight> Visitor<W> for LinkUnfenced<'_> {
     type State = ();
 
     fn new_state(&self) {}
@@ -223,14 +195,15 @@ impl<W: Weight> Visitor<W> for Link<'_> {
     }
 }
 
-struct Answer<'a> {
-    trees: &'a Rooted,
+/// Derives the result from the connected components without fences.
+struct BlockBuilder<'a> {
+    trees: &'a BfsForest,
     fences: &'a VertexArray,
     sets: &'a UnionFind,
 }
 
-impl Answer<'_> {
-    /// See [`Biconnectivity::blocks`] and [`Biconnectivity::heads`].
+impl BlockBuilder<'_> {
+    /// Computes [`Biconnectivity::blocks`] and [`Biconnectivity::heads`].
     fn blocks(&self, run: &Run) -> Result<(Vec<VertexId>, Vec<VertexId>), Stop> {
         let n = self.trees.parents.len();
         let heads = VertexArray::filled(run, n, NONE);
@@ -240,7 +213,7 @@ impl Answer<'_> {
         });
         each_vertex(run, n, |v| {
             let (fence, block) = (self.fences.get(v), self.sets.above(v));
-            // Fences that lead out of a block all lead to its head. Some lead around within it.
+            // All fences that lead out of a block lead to its head. Other fences stay within the block.
             if fence != NONE && self.sets.above(fence) != block && heads.get(block) == NONE {
                 heads.set(block, fence);
             }
@@ -248,7 +221,7 @@ impl Answer<'_> {
         Ok((blocks.into_vec(), heads.into_vec()))
     }
 
-    /// The number of blocks, and the vertices of several.
+    /// The number of blocks, and the vertices that are in several.
     fn articulation_points(&self, heads: &[VertexId]) -> (usize, Vec<VertexId>) {
         let n = heads.len();
         let (once, several) = (Bitmap::new(n), Bitmap::new(n));
@@ -265,7 +238,7 @@ impl Answer<'_> {
         (count, several.iter().collect())
     }
 
-    /// Blocks that have one vertex below their head.
+    /// The blocks that have a single vertex below their head.
     fn bridges(&self, run: &Run, heads: &[VertexId]) -> Result<Vec<(VertexId, VertexId)>, Stop> {
         let larger = Bitmap::new(heads.len());
         each_vertex(run, heads.len(), |v| {
@@ -277,4 +250,35 @@ impl Answer<'_> {
         let named = heads.iter().enumerate().map(|(v, &head)| (head, vertex(v)));
         Ok(named.filter(|&(head, v)| head != NONE && !larger.get(v)).collect())
     }
+}
+
+/// Finds the blocks of an undirected graph.
+///
+/// # Errors
+/// [`Stop::Unsuitable`] for a directed graph; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
+pub fn biconnectivity<G: Graph>(graph: &G, run: &Run) -> Result<Biconnectivity, G::Error> {
+    run.begin("biconnectivity", estimate(Shape::of(graph)).memory_bytes)?;
+    need_undirected(graph, "biconnectivity")?;
+    run.install(|| find(graph, run))
+}
+
+fn find<G: Graph>(graph: &G, run: &Run) -> Result<Biconnectivity, G::Error> {
+    let n = graph.num_vertices();
+    let found = unite(graph, run, &WccOptions::default())?;
+    let components = found.components;
+    let is_root = |v: &VertexId| found.labels[*v as usize] == *v && graph.degree(Direction::Out, *v) > 0;
+    let roots: Vec<VertexId> = (0..n).map(vertex).filter(is_root).collect();
+    drop(found);
+    let before = run.rounds();
+    let trees = BfsForest::search(graph, run, roots)?;
+    let levels = run.rounds() - before;
+    run.round(n)?;
+    let fences = fences(graph, run, &trees)?;
+    run.round(n)?;
+    let sets = below_heads(graph, run, &trees, &fences)?;
+    let builder = BlockBuilder { trees: &trees, fences: &fences, sets: &sets };
+    let (blocks, heads) = builder.blocks(run)?;
+    let (count, articulation_points) = builder.articulation_points(&heads);
+    let bridges = builder.bridges(run, &heads)?;
+    Ok(Biconnectivity { blocks, heads, count, articulation_points, bridges, components, levels })
 }

@@ -1,13 +1,14 @@
 //! Connected components by decomposition and contraction [1], for `wcc`.
 //!
-//! A low-diameter decomposition makes clusters; each becomes one vertex of a new graph, in which those between which an
-//! edge runs are neighbours; the components of that graph, found in the same way, are those of the first. With a
-//! constant `beta` the new graph has O(n) edges in expectation after one decomposition, however many the first had [2]:
-//! it is built in memory. Should it have more than n / 8 all the same, the graph is decomposed again, with half the rate;
-//! after some attempts the clusters are linked by union-find, for which nothing is built.
+//! A low-diameter decomposition makes clusters. Each cluster becomes one vertex of a new graph, with an edge where an
+//! edge joins two clusters; its components, found recursively, give those of the original graph. With constant `beta`,
+//! the new graph has O(n) edges in expectation after one decomposition, however many the original has [2], so it is
+//! built in memory. If it has more than n / 8 edges all the same, the graph is decomposed again at half the rate; after
+//! several attempts the clusters are linked by union-find, which builds nothing.
 //!
-//! Memory: as a decomposition, and then 8 bytes and three ids a vertex at most, for the graphs of all levels together. Reads: what decompositions do, and every
-//! list once more for each.
+//! State: the cluster of each vertex, named by its centre. Memory: that of a decomposition, then at most 8 bytes and
+//! three ids per vertex for the graphs of all levels together. Reads: those of the decompositions, and every list once
+//! more per decomposition.
 //!
 //! [1] J. Shun, L. Dhulipala, G. Blelloch, "A Simple and Practical Linear-Work Parallel Algorithm for Connectivity",
 //!     SPAA 2014.
@@ -22,18 +23,18 @@ use super::ldd::{self, LddOptions, decompose};
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{UnionFind, VertexArray, each_vertex, frequent};
 
-/// Decompositions of one graph that are tried.
+/// The most decompositions tried per graph.
 const ATTEMPTS: u64 = 4;
-/// Vertices looked at to find the largest cluster.
+/// Vertices sampled to find the largest cluster.
 const SAMPLED_VERTICES: usize = 1024;
-/// Graphs that are made of one another before the rest is linked.
+/// The most levels of contraction before the rest is linked.
 const LEVELS_MAX: u64 = 24;
 
-/// What components by contraction will take.
+/// Estimates memory and reads of components by contraction.
 pub(super) fn estimate(shape: Shape, beta: f64) -> Estimate {
     let search = ldd::estimate(shape, &LddOptions { beta, trees: false }, false);
-    // Two arrays beside the answer; pairs, while they are sorted, are gone when the graph is made. What a graph of at most a quarter as many
-    // vertices takes comes on top, and so on.
+    // Two arrays in addition to the result; the pairs, while sorted, are freed when the graph is built. The contracted
+    // graph has at most a quarter as many vertices, and so on at each level.
     let quotient = shape.num_vertices * (8 + 2 * size_of::<VertexId>() as u64);
     Estimate {
         memory_bytes: search.memory_bytes.max(quotient) + shape.num_vertices * size_of::<VertexId>() as u64,
@@ -41,54 +42,22 @@ pub(super) fn estimate(shape: Shape, beta: f64) -> Estimate {
     }
 }
 
-/// A graph is made if there is no more than one pair of clusters for so many vertices.
+/// A contracted graph is built if it has at most one edge per this many vertices.
 const PAIRS_SHARE: usize = 8;
 
 /// An edge between two clusters.
-type Pair = (VertexId, VertexId, ());
+type ClusterPair = (VertexId, VertexId, ());
 
-/// The least vertex of the component of each vertex of an undirected graph.
-pub(super) fn components<G: Graph>(graph: &G, run: &Run, beta: f64) -> Result<Vec<VertexId>, G::Error> {
-    let n = graph.num_vertices();
-    let names = VertexArray::from(contract(graph, run, beta, 0)?);
-    let least = VertexArray::from_fn(run, n, vertex);
-    each_vertex(run, n, |v| {
-        // Of a component, only what is met before its least vertex lowers anything.
-        least.lower(names.get(v), v);
-    })?;
-    each_vertex(run, n, |v| names.set(v, least.get(names.get(v))))?;
-    Ok(names.into_vec())
-}
-
-/// Some vertex of the component for each vertex, the same for all of a component.
-fn contract<G: Graph>(graph: &G, run: &Run, beta: f64, level: u64) -> Result<Vec<VertexId>, G::Error> {
-    let n = graph.num_vertices();
-    for attempt in 0..ATTEMPTS {
-        let options = LddOptions { beta: (beta / (1 << attempt) as f64).max(1e-3), trees: false };
-        let seed = run.seed() ^ (level * ATTEMPTS + attempt + 1) << 48;
-        let clusters = VertexArray::from(decompose(graph, run, &options, seed, false)?.clusters);
-        if attempt + 1 == ATTEMPTS || level == LEVELS_MAX {
-            return link(graph, run, clusters);
-        }
-        let Some(pairs) = pairs(graph, run, &clusters)? else { continue };
-        if pairs.is_empty() {
-            return Ok(clusters.into_vec());
-        }
-        return Ok(join(run, clusters, pairs, n, beta, level)?);
-    }
-    unreachable!("the last attempt returns")
-}
-
-/// The components of the graph that has clusters as vertices and `pairs` as edges, named by vertices of the first.
+/// The components of the graph with clusters as vertices and `pairs` as edges, in terms of the original vertices.
 fn join(
     run: &Run,
     clusters: VertexArray,
-    mut pairs: Vec<Pair>,
+    mut pairs: Vec<ClusterPair>,
     n: usize,
     beta: f64,
     level: u64,
 ) -> Result<Vec<VertexId>, Stop> {
-    // Only clusters that have neighbours get numbers.
+    // Only clusters that have neighbours are numbered.
     let mut centres: Vec<VertexId> = pairs.iter().flat_map(|&(a, b, ())| [a, b]).collect();
     run.install(|| centres.par_sort_unstable());
     centres.dedup();
@@ -107,11 +76,15 @@ fn join(
     Ok(clusters.into_vec())
 }
 
-/// The pairs of clusters between which edges run, each once, the lesser first; `None` if more than about n / 8 were met.
-fn pairs<G: Graph>(graph: &G, run: &Run, clusters: &VertexArray) -> Result<Option<Vec<Pair>>, G::Error> {
+/// The pairs of adjacent clusters, each once, the lesser first; `None` if there are more than about n / 8.
+fn pairs<G: Graph>(
+    graph: &G,
+    run: &Run,
+    clusters: &VertexArray,
+) -> Result<Option<Vec<ClusterPair>>, G::Error> {
     let limit = clusters.len() / (PAIRS_SHARE * run.threads()) + 64;
-    let most = frequent(clusters.len(), SAMPLED_VERTICES, |v| clusters.get(v));
-    let visitor = Between { clusters, most, limit, overflow: AtomicBool::new(false) };
+    let largest = frequent(clusters.len(), SAMPLED_VERTICES, |v| clusters.get(v));
+    let visitor = FindPairs { clusters, largest, limit, overflow: AtomicBool::new(false) };
     let found = graph.scan(run, Direction::Out, Select::All, &visitor)?;
     if visitor.overflow.into_inner() {
         return Ok(None);
@@ -122,17 +95,18 @@ fn pairs<G: Graph>(graph: &G, run: &Run, clusters: &VertexArray) -> Result<Optio
     Ok(Some(pairs))
 }
 
-struct Between<'a> {
+/// Collects the pairs of adjacent clusters.
+struct FindPairs<'a> {
     clusters: &'a VertexArray,
-    /// The largest cluster, of which no list is read: its edges are met from their other ends.
-    most: VertexId,
-    /// Pairs that one worker may hold.
+    /// The largest cluster. The scan skips its lists and meets its edges from their other ends.
+    largest: VertexId,
+    /// The most pairs that one worker may hold.
     limit: usize,
     overflow: AtomicBool,
 }
 
-impl<W: Weight> Visitor<W> for Between<'_> {
-    type State = Vec<Pair>;
+impl<W: Weight> Visitor<W> for FindPairs<'_> {
+    type State = Vec<ClusterPair>;
 
     fn new_state(&self) -> Self::State {
         Vec::new()
@@ -140,7 +114,7 @@ impl<W: Weight> Visitor<W> for Between<'_> {
 
     #[inline(always)]
     fn wants(&self, v: VertexId) -> bool {
-        self.clusters.get(v) != self.most
+        self.clusters.get(v) != self.largest
     }
 
     #[inline(always)]
@@ -149,9 +123,9 @@ impl<W: Weight> Visitor<W> for Between<'_> {
         for &u in piece.targets {
             let other = self.clusters.get(u);
             // Any other edge is met from both ends.
-            if own < other || other == self.most {
+            if own < other || other == self.largest {
                 pairs.push((own.min(other), own.max(other), ()));
-                if pairs.len() == self.limit && !self.make_room(pairs) {
+                if pairs.len() == self.limit && !self.compact(pairs) {
                     return Flow::Enough;
                 }
             }
@@ -160,9 +134,9 @@ impl<W: Weight> Visitor<W> for Between<'_> {
     }
 }
 
-impl Between<'_> {
+impl FindPairs<'_> {
     #[cold]
-    fn make_room(&self, pairs: &mut Vec<Pair>) -> bool {
+    fn compact(&self, pairs: &mut Vec<ClusterPair>) -> bool {
         pairs.sort_unstable();
         pairs.dedup();
         if pairs.len() > self.limit / 2 {
@@ -173,22 +147,23 @@ impl Between<'_> {
     }
 }
 
-/// Links the clusters that have edges between them.
+/// Links clusters joined by an edge.
 fn link<G: Graph>(graph: &G, run: &Run, clusters: VertexArray) -> Result<Vec<VertexId>, G::Error> {
     let n = clusters.len();
     let sets = UnionFind::new(run, n);
-    graph.scan(run, Direction::Out, Select::All, &Link { clusters: &clusters, sets: &sets })?;
+    graph.scan(run, Direction::Out, Select::All, &LinkClusters { clusters: &clusters, sets: &sets })?;
     sets.flatten(run)?;
     each_vertex(run, n, |v| clusters.set(v, sets.above(clusters.get(v))))?;
     Ok(clusters.into_vec())
 }
 
-struct Link<'a> {
+/// Links the clusters at the ends of each edge.
+struct LinkClusters<'a> {
     clusters: &'a VertexArray,
     sets: &'a UnionFind,
 }
 
-impl<W: Weight> Visitor<W> for Link<'_> {
+impl<W: Weight> Visitor<W> for LinkClusters<'_> {
     type State = ();
 
     fn new_state(&self) {}
@@ -204,4 +179,36 @@ impl<W: Weight> Visitor<W> for Link<'_> {
         }
         Flow::More
     }
+}
+
+/// The least vertex of each vertex's component in an undirected graph.
+pub(super) fn components<G: Graph>(graph: &G, run: &Run, beta: f64) -> Result<Vec<VertexId>, G::Error> {
+    let n = graph.num_vertices();
+    let names = VertexArray::from(contract(graph, run, beta, 0)?);
+    let least = VertexArray::from_fn(run, n, vertex);
+    each_vertex(run, n, |v| {
+        // The first vertices of a component write; later, greater ones change nothing.
+        least.lower(names.get(v), v);
+    })?;
+    each_vertex(run, n, |v| names.set(v, least.get(names.get(v))))?;
+    Ok(names.into_vec())
+}
+
+/// A representative of each vertex's component, the same for the whole component.
+fn contract<G: Graph>(graph: &G, run: &Run, beta: f64, level: u64) -> Result<Vec<VertexId>, G::Error> {
+    let n = graph.num_vertices();
+    for attempt in 0..ATTEMPTS {
+        let options = LddOptions { beta: (beta / (1 << attempt) as f64).max(1e-3), trees: false };
+        let seed = run.seed() ^ (level * ATTEMPTS + attempt + 1) << 48;
+        let clusters = VertexArray::from(decompose(graph, run, &options, seed, false)?.clusters);
+        if attempt + 1 == ATTEMPTS || level == LEVELS_MAX {
+            return link(graph, run, clusters);
+        }
+        let Some(pairs) = pairs(graph, run, &clusters)? else { continue };
+        if pairs.is_empty() {
+            return Ok(clusters.into_vec());
+        }
+        return Ok(join(run, clusters, pairs, n, beta, level)?);
+    }
+    unreachable!("the last attempt returns")
 }

@@ -1,11 +1,13 @@
-//! Delta-stepping: distances from one vertex over edges with lengths.
+//! Delta-stepping: distances from one vertex over weighted edges, for `sssp`.
 //!
 //! Delta-stepping [1] in windows of [`BINS`] buckets. Within a window, buckets of width `delta` are settled one after
-//! another by relaxing *light* edges, those no longer than the window; buckets that stay small cost no more than a
-//! call, which is what bucket fusion [2] is for. A *heavy* edge leads out of the window, so all that leave its settled
-//! vertices wait for its end [1], by when most targets are settled and need none: then they are pushed from the settled
-//! vertices, or pulled by those not yet settled, whichever has fewer arcs [3]. Vertices beyond the window wait in one
-//! list.
+//! another by relaxing *light* edges, those no longer than the window. A small bucket stays on the calling thread and
+//! costs one function call, which is the purpose of bucket fusion [2]. A *heavy* edge leads out of the window, so the
+//! heavy edges of settled vertices wait for the window's end [1]. By then most targets are settled and need no
+//! relaxation: heavy edges are pushed from the settled vertices or pulled by the unsettled ones, whichever have fewer
+//! arcs [3]. Vertices beyond the window wait in one list.
+//!
+//! State: a distance per vertex, and the bins of vertices to settle. Memory and reads: see `sssp`.
 //!
 //! [1] U. Meyer, P. Sanders, "Δ-stepping: a parallelizable shortest path algorithm", Journal of Algorithms 49(1), 2003.
 //! [2] Y. Zhang et al., "Optimizing Ordered Graph Algorithms with GraphIt", CGO 2020.
@@ -20,51 +22,52 @@ use rayon::prelude::*;
 use crate::lengths::{Length, Reach};
 use crate::primitive::{Value, VertexValues};
 
-/// Buckets of a window.
+/// Buckets per window.
 pub(super) const BINS: usize = 16;
 
 /// Why distances could not be computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(super) enum Fault {
+pub(super) enum DistanceFault {
     #[default]
     None,
     Overflow,
     Negative,
 }
 
-/// The distances, and which vertices wait for what.
-pub(super) struct Search<W, D: Value> {
+/// The distances, and the vertices that wait to be settled.
+pub(super) struct DeltaStepping<W, D: Value> {
     distances: VertexValues<D>,
-    /// Width of a bucket, and of a window.
+    /// Width of a bucket.
     step: D,
+    /// Width of a window.
     span: D,
-    /// Vertices that stand in a list of those beyond the window.
+    /// Vertices in a list of those beyond the window.
     waiting: Bitmap,
-    /// Vertices settled in this window, or most of them: bits of threads that meet in a word may be lost.
+    /// Vertices settled in this window. Threads racing on a word may lose bits.
     settled: Bitmap,
-    /// Vertices that came into the bucket at hand while it is being settled.
+    /// Vertices added to the current bucket while it is being settled.
     pending: Bitmap,
-    /// The bins of each worker that there was, between rounds.
+    /// The bins of all workers, between rounds.
     bins: Mutex<Vec<Bins>>,
     weight: std::marker::PhantomData<fn() -> W>,
 }
 
-/// What one worker found.
+/// The vertices that one worker found.
 #[derive(Debug, Default)]
 struct Bins {
-    /// Vertices whose distance came to lie in each bucket of the window.
+    /// For each bucket of the window, vertices whose distance came to be in it.
     window: [Vec<VertexId>; BINS],
-    /// Vertices whose distance came to lie beyond it.
+    /// Vertices whose distance came to be beyond the window.
     beyond: Vec<VertexId>,
-    /// Vertices settled in the window, and the arcs that leave them.
+    /// Vertices settled in this window, and the number of arcs that leave them.
     settled: Vec<VertexId>,
     settled_arcs: u64,
-    /// Whether a heavy edge was met.
+    /// Whether a settled vertex has a heavy edge.
     heavy: bool,
-    fault: Fault,
+    fault: DistanceFault,
 }
 
-impl<W: Length, D: Reach<W>> Search<W, D> {
+impl<W: Length, D: Reach<W>> DeltaStepping<W, D> {
     pub(super) fn new(run: &Run, n: usize, delta: f64) -> Self {
         let step = D::near(delta);
         Self {
@@ -87,19 +90,19 @@ impl<W: Length, D: Reach<W>> Search<W, D> {
         run.install(|| distances.into_par_iter().map(D::give).collect())
     }
 
-    /// Computes the distances, unless a fault shows.
+    /// Computes the distances, or returns the fault that prevents it.
     pub(super) fn find<G: Graph<Weight = W>>(
         &self,
         graph: &G,
         run: &Run,
         source: VertexId,
-    ) -> Result<Fault, G::Error> {
+    ) -> Result<DistanceFault, G::Error> {
         self.distances.set(source, D::ZERO);
         let mut remaining_arcs = graph.num_arcs();
         let mut beyond = vec![source];
         let mut start = D::ZERO;
         while !beyond.is_empty() {
-            let window = Window { search: self, start, end: start.beyond(self.span), bin: 0 };
+            let window = BucketWindow { search: self, start, end: start.beyond(self.span), bin: 0 };
             let mut bins = self.take_bins();
             window.fill(&mut bins, beyond);
             self.put_bins([bins]);
@@ -107,7 +110,7 @@ impl<W: Length, D: Reach<W>> Search<W, D> {
             window.relax_heavy(graph, run, &mut remaining_arcs)?;
             let mut all = self.bins.lock().expect("no worker panicked");
             let fault = all.iter().map(|bins| bins.fault).max().unwrap_or_default();
-            if fault != Fault::None {
+            if fault != DistanceFault::None {
                 return Ok(fault);
             }
             beyond = Vec::new();
@@ -117,10 +120,10 @@ impl<W: Length, D: Reach<W>> Search<W, D> {
                 beyond.append(&mut bins.beyond);
             }
         }
-        Ok(Fault::None)
+        Ok(DistanceFault::None)
     }
 
-    /// Removes what stands in `vertices` more than once. Borrows the set of settled ones, which is empty between windows.
+    /// Removes repeated vertices. Borrows the set of settled vertices, which is empty between windows.
     fn remove_repeats(&self, vertices: &mut Vec<VertexId>) {
         vertices.retain(|&v| {
             let first = !self.settled.get(v);
@@ -130,8 +133,8 @@ impl<W: Length, D: Reach<W>> Search<W, D> {
         clear(&self.settled, vertices);
     }
 
-    /// Moves what all workers have in a bin to `frontier`. Each vertex is there once; some have since moved on to an
-    /// earlier bin.
+    /// Moves one bin of all workers to `frontier`, where each vertex occurs once. Some have since moved to an earlier
+    /// bin.
     fn take_bucket(&self, bin: usize, frontier: &mut Vec<VertexId>) {
         frontier.clear();
         for bins in &mut *self.bins.lock().expect("no worker panicked") {
@@ -148,7 +151,7 @@ impl<W: Length, D: Reach<W>> Search<W, D> {
     }
 }
 
-/// Empties a set that has no members but `members`.
+/// Empties a set whose only members are `members`.
 fn clear(set: &Bitmap, members: &[VertexId]) {
     if members.len() < set.num_words() {
         members.iter().for_each(|&v| set.set_word(v as usize / 64, 0));
@@ -157,27 +160,27 @@ fn clear(set: &Bitmap, members: &[VertexId]) {
     }
 }
 
-/// Removes `v` while no other thread touches the set.
+/// Removes `v`. No other thread may access the set meanwhile.
 fn remove(set: &Bitmap, v: VertexId) {
     let word = v as usize / 64;
     set.set_word(word, set.word(word) & !(1 << (v % 64)));
 }
 
-/// The buckets between two distances, one of which is being settled.
-struct Window<'a, W, D: Value> {
-    search: &'a Search<W, D>,
+/// A range of consecutive buckets, one of which is being settled.
+struct BucketWindow<'a, W, D: Value> {
+    search: &'a DeltaStepping<W, D>,
     start: D,
     end: D,
     bin: usize,
 }
 
-impl<W: Length, D: Reach<W>> Window<'_, W, D> {
+impl<W: Length, D: Reach<W>> BucketWindow<'_, W, D> {
     #[inline(always)]
     fn bin_of(&self, distance: D) -> usize {
         distance.steps_from(self.start, self.search.step).min(BINS - 1)
     }
 
-    /// Puts vertices that lie in the window into its bins; the others wait on.
+    /// Puts vertices inside the window into its bins; the others keep waiting.
     fn fill(&self, bins: &mut Bins, vertices: Vec<VertexId>) {
         for v in vertices {
             let distance = self.search.distances.get(v);
@@ -190,7 +193,8 @@ impl<W: Length, D: Reach<W>> Window<'_, W, D> {
         }
     }
 
-    /// Leaves in `vertices` those that still lie beyond the window. The least of their distances and `least`.
+    /// Removes from `vertices` those no longer beyond the window. Returns the minimum of the others' distances and
+    /// `least`.
     fn keep_beyond(&self, vertices: &mut Vec<VertexId>, mut least: D) -> D {
         vertices.retain(|&v| {
             let distance = self.search.distances.get(v);
@@ -205,20 +209,25 @@ impl<W: Length, D: Reach<W>> Window<'_, W, D> {
         least
     }
 
-    /// Settles the buckets of the window one after another, by light edges alone.
+    /// Settles the buckets of the window one after another, over light edges only.
     fn settle<G: Graph<Weight = W>>(&self, graph: &G, run: &Run) -> Result<(), G::Error> {
         let mut frontier = Vec::new();
         for bin in 0..BINS {
             self.search.take_bucket(bin, &mut frontier);
             while !frontier.is_empty() {
                 run.round(frontier.len())?;
-                let window = Window { bin, ..*self };
+                let window = BucketWindow { bin, ..*self };
                 let select = Select::List(&frontier);
                 let states = if run.threads() == 1 || is_small(graph, &frontier) {
-                    let light = Light::<W, D, G, true> { graph, window };
+                    let light = RelaxLight::<W, D, G, true> { graph, window };
                     graph.scan(run.alone(), Direction::Out, select, &light)?
                 } else {
-                    graph.scan(run, Direction::Out, select, &Light::<W, D, G, false> { graph, window })?
+                    graph.scan(
+                        run,
+                        Direction::Out,
+                        select,
+                        &RelaxLight::<W, D, G, false> { graph, window },
+                    )?
                 };
                 self.search.put_bins(states);
                 self.search.take_bucket(bin, &mut frontier);
@@ -244,19 +253,19 @@ impl<W: Length, D: Reach<W>> Window<'_, W, D> {
         clear(&self.search.settled, &settled);
         *remaining_arcs -= arcs.min(*remaining_arcs);
         if heavy {
-            let window = Window { ..*self };
+            let window = BucketWindow { ..*self };
             let states = if graph.has(Direction::In) && arcs > *remaining_arcs {
-                graph.scan(run, Direction::In, Select::All, &HeavyPull(window))?
+                graph.scan(run, Direction::In, Select::All, &PullHeavy(window))?
             } else {
                 self.search.remove_repeats(&mut settled);
-                graph.scan(run, Direction::Out, Select::List(&settled), &HeavyPush(window))?
+                graph.scan(run, Direction::Out, Select::List(&settled), &PushHeavy(window))?
             };
             self.search.put_bins(states);
         }
         Ok(())
     }
 
-    /// Lowers the distance of `dst` to that over an edge from a vertex at `from`, and puts it where it then belongs.
+    /// Lowers the distance of `dst` to that over an edge from a vertex at distance `from`, and updates its bucket.
     #[inline(always)]
     fn relax<const ALONE: bool>(&self, bins: &mut Bins, from: D, dst: VertexId, edge: W) {
         let Some(distance) = from.after(edge) else {
@@ -285,24 +294,24 @@ impl<W: Length, D: Reach<W>> Window<'_, W, D> {
 }
 
 #[cold]
-fn fault_of<W: Length>(edge: W) -> Fault {
-    if edge.to_f64() >= 0.0 { Fault::Overflow } else { Fault::Negative }
+fn fault_of<W: Length>(edge: W) -> DistanceFault {
+    if edge.to_f64() >= 0.0 { DistanceFault::Overflow } else { DistanceFault::Negative }
 }
 
 /// Relaxes the light edges of a bucket.
-struct Light<'a, W, D: Value, G, const ALONE: bool> {
+struct RelaxLight<'a, W, D: Value, G, const ALONE: bool> {
     graph: &'a G,
-    window: Window<'a, W, D>,
+    window: BucketWindow<'a, W, D>,
 }
 
-impl<W: Length, D: Reach<W>, G: Graph, const ALONE: bool> Visitor<W> for Light<'_, W, D, G, ALONE> {
+impl<W: Length, D: Reach<W>, G: Graph, const ALONE: bool> Visitor<W> for RelaxLight<'_, W, D, G, ALONE> {
     type State = Bins;
 
     fn new_state(&self) -> Bins {
         self.window.search.take_bins()
     }
 
-    /// Whether `v` still lies in the bucket.
+    /// Whether `v` is still in the bucket.
     #[inline(always)]
     fn wants(&self, v: VertexId) -> bool {
         self.window.bin_of(self.window.search.distances.get(v)) == self.window.bin
@@ -311,7 +320,7 @@ impl<W: Length, D: Reach<W>, G: Graph, const ALONE: bool> Visitor<W> for Light<'
     #[inline(always)]
     fn visit(&self, bins: &mut Bins, v: VertexId, piece: Piece<'_, W>) -> Flow {
         let search = self.window.search;
-        // By plain accesses: if a bit of another thread is lost, a vertex is listed twice, which costs less than waiting here.
+        // Plain accesses: a lost bit of another thread lists a vertex twice, which costs less than an atomic operation.
         if !search.settled.get(v) {
             search.settled.insert_alone(v);
             bins.settled.push(v);
@@ -319,7 +328,7 @@ impl<W: Length, D: Reach<W>, G: Graph, const ALONE: bool> Visitor<W> for Light<'
         }
         let from = search.distances.get(v);
         for (targets, edges) in piece.targets.chunks(CHUNK).zip(piece.weights.chunks(CHUNK)) {
-            // Which edges are light cannot be predicted, so they are picked without branches.
+            // Whether an edge is light is unpredictable, so light edges are selected without branches.
             let mut light = [0u8; CHUNK];
             let mut count = 0;
             for (i, &edge) in edges.iter().enumerate() {
@@ -336,7 +345,7 @@ impl<W: Length, D: Reach<W>, G: Graph, const ALONE: bool> Visitor<W> for Light<'
     }
 }
 
-/// Whether a bucket is so small that it is settled on the calling thread: by its vertices and the arcs that leave them.
+/// Whether a bucket, by its vertices and their out-arcs, is small enough for the calling thread.
 fn is_small<G: Graph>(graph: &G, bucket: &[VertexId]) -> bool {
     const ENTRIES_MAX: usize = 1 << 12;
     let mut entries = bucket.len();
@@ -347,13 +356,13 @@ fn is_small<G: Graph>(graph: &G, bucket: &[VertexId]) -> bool {
         })
 }
 
-/// Edges that are sorted into light and heavy at a time.
+/// Edges divided into light and heavy at a time.
 const CHUNK: usize = 64;
 
-/// Relaxes the heavy edges of settled vertices.
-struct HeavyPush<'a, W, D: Value>(Window<'a, W, D>);
+/// Pushes along the heavy edges of settled vertices.
+struct PushHeavy<'a, W, D: Value>(BucketWindow<'a, W, D>);
 
-impl<W: Length, D: Reach<W>> Visitor<W> for HeavyPush<'_, W, D> {
+impl<W: Length, D: Reach<W>> Visitor<W> for PushHeavy<'_, W, D> {
     type State = Bins;
 
     fn new_state(&self) -> Bins {
@@ -372,10 +381,10 @@ impl<W: Length, D: Reach<W>> Visitor<W> for HeavyPush<'_, W, D> {
     }
 }
 
-/// Relaxes the heavy edges from settled vertices to each vertex that lies beyond the window.
-struct HeavyPull<'a, W, D: Value>(Window<'a, W, D>);
+/// Pulls along heavy edges from settled vertices, for each vertex beyond the window.
+struct PullHeavy<'a, W, D: Value>(BucketWindow<'a, W, D>);
 
-impl<W: Length, D: Reach<W>> Visitor<W> for HeavyPull<'_, W, D> {
+impl<W: Length, D: Reach<W>> Visitor<W> for PullHeavy<'_, W, D> {
     type State = Bins;
 
     fn new_state(&self) -> Bins {

@@ -1,13 +1,14 @@
-//! Spanning forest: edges of an undirected graph that connect what is connected, without a cycle.
+//! Spanning forest: a cycle-free set of edges of an undirected graph that connects every connected component.
 //!
-//! By union-find, as components are found in `wcc`: the edges whose links united two sets are a spanning forest [1].
-//! Which these are depends on timing. A `deterministic` run finds the components first and then searches them breadth
-//! first from their least vertices, with least parents; the method [`ForestMethod::Search`] does the same without the
-//! last, so its trees are as shallow as can be.
+//! By union-find, as `wcc` finds components: the edges whose links united two sets form a spanning forest [1]. Which
+//! edges these are depends on timing. A `deterministic` run instead finds the components, then searches them
+//! breadth-first from their least vertices with least parents. [`ForestMethod::Search`] does the same with any parents,
+//! so its trees are as shallow as possible.
 //!
-//! Work O(n + m) in practice. Memory: an id a vertex, and two for each edge of the forest, twice while they are joined;
-//! by search, five ids and n/4 bytes. Reads: the head of every list, then the lists outside the largest component; a
-//! search reads every list once more, a deterministic one twice.
+//! State: a union-find parent per vertex. Work: O(n + m) in practice. Memory: one id per vertex, and two ids per edge
+//! of the forest, doubled while the workers' lists are joined; by search, five ids per vertex and n/4 bytes. Reads: the
+//! first entries of every list, then the lists outside the largest component; a search reads every list once more, a
+//! deterministic one twice.
 //!
 //! [1] L. Dhulipala, C. Hong, J. Shun, "ConnectIt: A Framework for Static and Incremental Parallel Graph Connectivity
 //!     Algorithms", VLDB 2020, section 3.
@@ -22,21 +23,21 @@ use crate::primitive::{UnionFind, need_undirected};
 /// How a forest is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ForestMethod {
-    /// By union-find. A deterministic run searches instead.
+    /// By union-find; a deterministic run uses `Search`.
     #[default]
     UnionFind,
     /// By breadth-first searches from the least vertex of each component.
     Search,
 }
 
-/// How a spanning forest is found.
+/// Options of [`forest`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ForestOptions {
     /// The method.
     pub method: ForestMethod,
-    /// Neighbours of each vertex to which it is linked before the largest component is sought.
+    /// Neighbours of each vertex that are linked before the largest component is determined.
     pub sampled_neighbours: usize,
-    /// Vertices looked at to find the largest component.
+    /// Vertices sampled to find the largest component.
     pub sampled_vertices: usize,
 }
 
@@ -49,15 +50,15 @@ impl Default for ForestOptions {
 /// A spanning forest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Forest {
-    /// Its edges. Those found by a search are pairs of a parent and a child, ascending by child.
+    /// The edges. Those found by search are pairs of parent and child, ascending by child.
     pub edges: Vec<(VertexId, VertexId)>,
-    /// Number of its trees: the components of the graph, isolated vertices included.
+    /// Number of trees, which are the components of the graph, isolated vertices included.
     pub trees: usize,
-    /// How it was found.
+    /// The method used.
     pub method: ForestMethod,
 }
 
-/// What finding a forest will take; the reading is an upper bound.
+/// Estimates memory and reads. Reads are an upper bound.
 pub fn estimate(shape: Shape, options: &ForestOptions, deterministic: bool) -> Estimate {
     let id_bytes = size_of::<VertexId>() as u64;
     if options.method == ForestMethod::UnionFind && !deterministic {
@@ -71,49 +72,16 @@ pub fn estimate(shape: Shape, options: &ForestOptions, deterministic: bool) -> E
     }
 }
 
-/// Finds a spanning forest of an undirected graph.
-///
-/// # Errors
-/// [`esker_graph::Stop::Unsuitable`] for a directed graph; [`esker_graph::Stop::OverBudget`]; the first list that cannot
-/// be read; cancellation.
-pub fn forest<G: Graph>(graph: &G, run: &Run, options: &ForestOptions) -> Result<Forest, G::Error> {
-    let needed = estimate(Shape::of(graph), options, run.deterministic()).memory_bytes;
-    run.begin("spanning forest", needed)?;
-    need_undirected(graph, "spanning forest")?;
-    if options.method == ForestMethod::Search || run.deterministic() {
-        search(graph, run, options)
-    } else {
-        run.install(|| unite(graph, run, options))
-    }
-}
-
-fn unite<G: Graph>(graph: &G, run: &Run, options: &ForestOptions) -> Result<Forest, G::Error> {
-    let n = graph.num_vertices();
-    let sets = UnionFind::new(run, n);
-    run.round(n)?;
-    let sample = Link { sets: &sets, skip: NONE, head: options.sampled_neighbours };
-    let mut found = graph.scan(run, Direction::Out, Select::All, &sample)?;
-    sets.flatten(run)?;
-    run.round(n)?;
-    // An edge that leaves the largest component is met from its other end.
-    let skip = sets.frequent_root(options.sampled_vertices);
-    let rest = Link { sets: &sets, skip, head: usize::MAX };
-    found.extend(graph.scan(run, Direction::Out, Select::All, &rest)?);
-    drop(sets);
-    let mut edges = Vec::with_capacity(found.iter().map(Vec::len).sum());
-    found.into_iter().for_each(|part| edges.extend(part));
-    Ok(Forest { trees: n - edges.len(), edges, method: ForestMethod::UnionFind })
-}
-
-struct Link<'a> {
+/// Links the ends of edges and collects the edges that united two sets.
+struct LinkEdges<'a> {
     sets: &'a UnionFind,
-    /// Lists of vertices that point here are left out.
+    /// The scan skips vertices whose parent this is.
     skip: VertexId,
-    /// Neighbours taken of each piece.
+    /// Neighbours taken from each piece.
     head: usize,
 }
 
-impl<W: Weight> Visitor<W> for Link<'_> {
+impl<W: Weight> Visitor<W> for LinkEdges<'_> {
     /// The edges that united two sets.
     type State = Vec<(VertexId, VertexId)>;
 
@@ -137,6 +105,40 @@ impl<W: Weight> Visitor<W> for Link<'_> {
         }
         if self.head == usize::MAX { Flow::More } else { Flow::Enough }
     }
+}
+
+/// Finds a spanning forest of an undirected graph.
+///
+/// # Errors
+/// [`esker_graph::Stop::Unsuitable`] for a directed graph; [`esker_graph::Stop::OverBudget`]; the first list that
+/// cannot be read; cancellation.
+pub fn forest<G: Graph>(graph: &G, run: &Run, options: &ForestOptions) -> Result<Forest, G::Error> {
+    let needed = estimate(Shape::of(graph), options, run.deterministic()).memory_bytes;
+    run.begin("spanning forest", needed)?;
+    need_undirected(graph, "spanning forest")?;
+    if options.method == ForestMethod::Search || run.deterministic() {
+        search(graph, run, options)
+    } else {
+        run.install(|| unite(graph, run, options))
+    }
+}
+
+fn unite<G: Graph>(graph: &G, run: &Run, options: &ForestOptions) -> Result<Forest, G::Error> {
+    let n = graph.num_vertices();
+    let sets = UnionFind::new(run, n);
+    run.round(n)?;
+    let sample = LinkEdges { sets: &sets, skip: NONE, head: options.sampled_neighbours };
+    let mut found = graph.scan(run, Direction::Out, Select::All, &sample)?;
+    sets.flatten(run)?;
+    run.round(n)?;
+    // The scan meets an edge that leaves the largest component from its other end.
+    let skip = sets.frequent_root(options.sampled_vertices);
+    let rest = LinkEdges { sets: &sets, skip, head: usize::MAX };
+    found.extend(graph.scan(run, Direction::Out, Select::All, &rest)?);
+    drop(sets);
+    let mut edges = Vec::with_capacity(found.iter().map(Vec::len).sum());
+    found.into_iter().for_each(|part| edges.extend(part));
+    Ok(Forest { trees: n - edges.len(), edges, method: ForestMethod::UnionFind })
 }
 
 fn search<G: Graph>(graph: &G, run: &Run, options: &ForestOptions) -> Result<Forest, G::Error> {

@@ -1,16 +1,17 @@
-//! k-core: for every vertex the largest k such that it lies in a part of the graph where all have at least k neighbours.
+//! k-core: for every vertex, the largest k such that it is in a subgraph whose vertices all have at least k neighbours.
 //!
-//! Peeling by buckets [1, 2]: the vertices of the least remaining degree go, which lowers the degrees of their
-//! neighbours, until none is left; the degree at which a vertex goes is its coreness, and the order in which they go is
-//! a degeneracy order: no vertex has more later neighbours than its coreness. Degrees are lowered one arc at a time by fetch-and-add, in place;
-//! of those who lower one, exactly one sees it arrive at the level at hand, or leave its bucket. The paper's histogram
-//! saves atomic additions where many arcs meet; here, most do not get that far: a vertex at or below the level is passed over.
+//! Peeling with buckets [1, 2]: repeatedly removes the vertices of least remaining degree, which lowers the degrees of
+//! their neighbours. The degree at which a vertex is removed is its coreness, and the order of removal is a degeneracy
+//! order: no vertex has more later neighbours than its coreness. Degrees are lowered in place by fetch-and-add, one arc
+//! at a time; exactly one thread sees a degree reach the current level or leave its bucket. The papers' histogram saves
+//! atomic additions where many arcs meet, but here most arcs need none: vertices at or below the level are skipped.
 //!
-//! Edges count whichever way they go, parallel ones each; loops do not. Coreness never varies between runs. The order
-//! varies within a round; in a `deterministic` run it ascends.
+//! Edges count in both directions, parallel edges each; self-loops do not count. Coreness never varies between runs.
+//! The order within a round varies; in a `deterministic` run it ascends.
 //!
-//! Work O(n + m), and O(log degree) moves a vertex. Memory: ids a vertex: coreness, order, 5 for buckets, up to 3 for what changed
-//! in a round; and a bit. Reads: all lists once for loops, and the list of each vertex once, when it goes.
+//! State: one number per vertex, first its remaining degree, then its coreness. Work: O(n + m), plus O(log degree)
+//! moves per vertex. Memory per vertex: ids for coreness, order, 5 for buckets, up to 3 for the changes of a round; and
+//! one bit. Reads: all lists once to find self-loops, and each list once when its vertex is removed.
 //!
 //! [1] L. Dhulipala, G. Blelloch, J. Shun, "Julienne: A Framework for Parallel Graph Algorithms using Work-efficient
 //!     Bucketing", SPAA 2017.
@@ -20,30 +21,31 @@ use esker_graph::{Bitmap, Direction, Flow, Graph, Piece, Run, Select, VertexId, 
 
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{
-    Buckets, Layout, Order, VertexArray, both_ways, concat, degrees_without_loops, is_small, scan_neighbours,
+    Buckets, Layout, Order, VertexArray, concat, degrees_without_loops, is_small, need_in_edges,
+    neighbourhood_directions, scan_neighbours,
 };
 
-/// Logarithm of the open buckets. Few, because most degrees fall far before they come up.
+/// Base-2 logarithm of the number of open buckets. Few, because most degrees fall far before their bucket's turn.
 const BITS: u32 = 1;
-/// Added to a number, it makes it one less.
-const LESS_ONE: VertexId = VertexId::MAX;
-/// Neighbours looked at side by side.
+/// Adding this subtracts one.
+const MINUS_ONE: VertexId = VertexId::MAX;
+/// Neighbours examined together.
 const CHUNK: usize = 64;
 
-/// The cores of a graph.
+/// The core decomposition of a graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KCore {
     /// The coreness of each vertex.
     pub coreness: Vec<VertexId>,
-    /// All vertices in degeneracy order: coreness ascends, and none has more later neighbours than that.
+    /// All vertices in degeneracy order: coreness ascends, and no vertex has more later neighbours than its coreness.
     pub order: Vec<VertexId>,
-    /// The largest coreness, which is the degeneracy of the graph; 0 without vertices.
+    /// The largest coreness, which is the graph's degeneracy; 0 without vertices.
     pub k_max: VertexId,
-    /// Rounds, in each of which all vertices that can go do.
+    /// Number of rounds. Each round removes all vertices of the current level.
     pub rounds: usize,
 }
 
-/// What the decomposition will take; the reading is exact.
+/// Estimates memory and reads. Memory is an upper bound; reads are exact.
 pub fn estimate(shape: Shape) -> Estimate {
     let id_bytes = size_of::<VertexId>() as u64;
     let lists = if shape.directed { 4 } else { 2 };
@@ -55,11 +57,98 @@ pub fn estimate(shape: Shape) -> Estimate {
     }
 }
 
+/// A round at level `k`.
+struct CoreRound<'a> {
+    left: &'a VertexArray,
+    k: VertexId,
+    layout: Layout<BITS>,
+    /// Vertices that left their bucket in this round.
+    moved: &'a Bitmap,
+}
+
+/// One worker's findings: vertices to remove in the next round, and vertices that left their bucket.
+#[derive(Debug, Default)]
+struct RoundResult {
+    next: Vec<VertexId>,
+    moved: Vec<VertexId>,
+}
+
+impl CoreRound<'_> {
+    /// Lowers the degrees of the neighbours of `level`. Returns the vertices to remove next, and those that moved.
+    fn round<G: Graph>(
+        self,
+        graph: &G,
+        run: &Run,
+        directions: &[Direction],
+        level: &[VertexId],
+    ) -> Result<(Vec<VertexId>, Vec<VertexId>), G::Error> {
+        let select = Select::List(level);
+        let found = if is_small(graph, run, directions, level) {
+            scan_neighbours(graph, run.alone(), directions, select, &LowerDegrees::<true>(self))?
+        } else {
+            scan_neighbours(graph, run, directions, select, &LowerDegrees::<false>(self))?
+        };
+        let (next, moved): (Vec<_>, Vec<_>) =
+            found.into_iter().map(|found| (found.next, found.moved)).unzip();
+        Ok((concat(next), concat(moved)))
+    }
+}
+
+/// Lowers the degree of each neighbour above the level by one.
+struct LowerDegrees<'a, const ALONE: bool>(CoreRound<'a>);
+
+impl<W: Weight, const ALONE: bool> Visitor<W> for LowerDegrees<'_, ALONE> {
+    type State = RoundResult;
+
+    fn new_state(&self) -> RoundResult {
+        RoundResult::default()
+    }
+
+    #[inline(always)]
+    fn visit(&self, found: &mut RoundResult, _: VertexId, piece: Piece<'_, W>) -> Flow {
+        for targets in piece.targets.chunks(CHUNK) {
+            // Whether a vertex is above the level is unpredictable, so those are selected without branches.
+            let mut above = [0; CHUNK];
+            let mut count = 0;
+            for &u in targets {
+                above[count % CHUNK] = u;
+                count += usize::from(self.0.left.get(u) > self.0.k);
+            }
+            above[..count].iter().for_each(|&u| self.lower(found, u));
+        }
+        Flow::More
+    }
+}
+
+impl<const ALONE: bool> LowerDegrees<'_, ALONE> {
+    /// Lowers the degree of `u`, which was above the level when last read.
+    #[inline(always)]
+    fn lower(&self, found: &mut RoundResult, u: VertexId) {
+        let CoreRound { left, k, layout, moved } = &self.0;
+        let old = if ALONE {
+            let now = left.get(u);
+            left.set(u, now - VertexId::from(now > *k));
+            now
+        } else {
+            left.add(u, MINUS_ONE)
+        };
+        if old == k + 1 {
+            found.next.push(u);
+        } else if old <= *k {
+            if !ALONE {
+                left.add(u, 1); // Another thread brought it to the level first: undo.
+            }
+        } else if layout.leaves(u64::from(old), u64::from(old - 1)) && moved.insert(u) {
+            found.moved.push(u);
+        }
+    }
+}
+
 /// Finds the coreness of every vertex.
 ///
 /// # Errors
-/// [`esker_graph::Stop::Unsuitable`] for a directed graph that is kept without its in-edges; [`esker_graph::Stop::OverBudget`]; the first
-/// list that cannot be read; cancellation.
+/// [`esker_graph::Stop::Unsuitable`] for a directed graph stored without in-edges; [`esker_graph::Stop::OverBudget`];
+/// the first list that cannot be read; cancellation.
 pub fn kcore<G: Graph>(graph: &G, run: &Run) -> Result<KCore, G::Error> {
     run.begin("k-core", estimate(Shape::of(graph)).memory_bytes)?;
     run.install(|| peel(graph, run))
@@ -68,9 +157,10 @@ pub fn kcore<G: Graph>(graph: &G, run: &Run) -> Result<KCore, G::Error> {
 /// The decomposition, within a run that has begun.
 pub(super) fn peel<G: Graph>(graph: &G, run: &Run) -> Result<KCore, G::Error> {
     let n = graph.num_vertices();
-    let ways = both_ways(graph)?;
-    // Degrees while vertices remain, then coreness.
-    let left = degrees_without_loops(graph, run, ways)?;
+    need_in_edges(graph, "k-core")?;
+    let directions = neighbourhood_directions(graph);
+    // The remaining degree, then the coreness, of each vertex.
+    let left = degrees_without_loops(graph, run, directions)?;
     let peeled = Bitmap::new(n);
     let priority = |v: VertexId| (!peeled.get(v)).then(|| u64::from(left.get(v)));
     let mut buckets = Buckets::<BITS>::new(run, n, Order::Increasing, priority)?;
@@ -86,99 +176,12 @@ pub(super) fn peel<G: Graph>(graph: &G, run: &Run) -> Result<KCore, G::Error> {
             }
             order.extend_from_slice(&level);
             level.iter().for_each(|&v| peeled.insert_alone(v));
-            let state = Peel { left: &left, k: k_max, layout: buckets.layout(), moved: &moved };
-            let (next, changed) = state.round(graph, run, ways, &level)?;
+            let state = CoreRound { left: &left, k: k_max, layout: buckets.layout(), moved: &moved };
+            let (next, changed) = state.round(graph, run, directions, &level)?;
             changed.iter().for_each(|&v| moved.set_word(v as usize / 64, 0));
             buckets.insert(run, &changed, priority)?;
             level = next;
         }
     }
     Ok(KCore { coreness: left.into_vec(), order, k_max, rounds: run.rounds() })
-}
-
-/// A round of level `k`.
-struct Peel<'a> {
-    left: &'a VertexArray,
-    k: VertexId,
-    layout: Layout<BITS>,
-    /// Vertices that left their bucket in this round.
-    moved: &'a Bitmap,
-}
-
-/// What one worker found: vertices that go in the next round, and those that left their bucket.
-#[derive(Debug, Default)]
-struct Found {
-    next: Vec<VertexId>,
-    moved: Vec<VertexId>,
-}
-
-impl Peel<'_> {
-    /// Lowers the degrees of the neighbours of those that go. Those that go next, and those that moved.
-    fn round<G: Graph>(
-        self,
-        graph: &G,
-        run: &Run,
-        ways: &[Direction],
-        level: &[VertexId],
-    ) -> Result<(Vec<VertexId>, Vec<VertexId>), G::Error> {
-        let select = Select::List(level);
-        let found = if is_small(graph, run, ways, level) {
-            scan_neighbours(graph, run.alone(), ways, select, &Lower::<true>(self))?
-        } else {
-            scan_neighbours(graph, run, ways, select, &Lower::<false>(self))?
-        };
-        let (next, moved): (Vec<_>, Vec<_>) =
-            found.into_iter().map(|found| (found.next, found.moved)).unzip();
-        Ok((concat(next), concat(moved)))
-    }
-}
-
-/// Lowers the degree of each neighbour above the level by one.
-struct Lower<'a, const ALONE: bool>(Peel<'a>);
-
-impl<W: Weight, const ALONE: bool> Visitor<W> for Lower<'_, ALONE> {
-    type State = Found;
-
-    fn new_state(&self) -> Found {
-        Found::default()
-    }
-
-    #[inline(always)]
-    fn visit(&self, found: &mut Found, _: VertexId, piece: Piece<'_, W>) -> Flow {
-        for targets in piece.targets.chunks(CHUNK) {
-            // Who is above the level cannot be predicted, so they are picked without branches.
-            let mut above = [0; CHUNK];
-            let mut count = 0;
-            for &u in targets {
-                above[count % CHUNK] = u;
-                count += usize::from(self.0.left.get(u) > self.0.k);
-            }
-            above[..count].iter().for_each(|&u| self.lower(found, u));
-        }
-        Flow::More
-    }
-}
-
-impl<const ALONE: bool> Lower<'_, ALONE> {
-    /// Lowers the degree of `u`, which was above the level when last seen.
-    #[inline(always)]
-    fn lower(&self, found: &mut Found, u: VertexId) {
-        let Peel { left, k, layout, moved } = &self.0;
-        let old = if ALONE {
-            let now = left.get(u);
-            left.set(u, now - VertexId::from(now > *k));
-            now
-        } else {
-            left.add(u, LESS_ONE)
-        };
-        if old == k + 1 {
-            found.next.push(u);
-        } else if old <= *k {
-            if !ALONE {
-                left.add(u, 1); // Others were faster: it already goes.
-            }
-        } else if layout.leaves(u64::from(old), u64::from(old - 1)) && moved.insert(u) {
-            found.moved.push(u);
-        }
-    }
 }

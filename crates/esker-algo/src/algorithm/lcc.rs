@@ -1,15 +1,16 @@
 //! Local clustering coefficient, as LDBC Graphalytics defines it [1].
 //!
-//! The neighbourhood of `v` are the vertices, without itself, to which an edge leads from `v` or from which one leads
-//! to it; let there be `d`. The coefficient of `v` is the number of ordered pairs of them with an edge from the first to
-//! the second, divided by `d(d-1)`; 0 if `d < 2`. In an undirected graph an edge counts for both orders of its ends.
-//! Self-loops and parallel edges are ignored.
+//! The neighbourhood of `v` is the set of vertices other than `v` that have an edge from or to `v`; let `d` be its
+//! size. The coefficient of `v` is the number of ordered pairs of neighbours with an edge from the first to the second,
+//! divided by `d(d-1)`; 0 if `d < 2`. In an undirected graph an edge counts for both orders of its ends. Self-loops and
+//! parallel edges are ignored.
 //!
-//! Every triangle is found once, as in `triangles`, and credited to its three corners: with 1, or in a directed graph
-//! with the number of edges (1 or 2) between the other two. Work O(m^1.5) in degree order. Memory: 8 bytes a vertex of
-//! counts and 8 of coefficients; what `triangles` takes; per thread 8 bytes a hub; for a directed graph rows of bits and
-//! marks twice, and a byte an edge. Reads: as `triangles`, and every list once more. Counts are integers, so the
-//! answer never depends on threads.
+//! Each triangle is found once, as in `triangles`, and credits its three corners: with 1, or in a directed graph with
+//! the number of edges (1 or 2) between the other two. State: an integer count per vertex; each worker counts hubs by
+//! itself. Work: O(m^1.5) in degree order. Memory: 8 bytes per vertex for counts and 8 for coefficients; what
+//! `triangles` takes; per thread, 8 bytes per hub; for a directed graph, twice the hub rows and marks, and one byte per
+//! edge. Reads: as `triangles`, and every list once more. Counts are integers, so the result does not depend on
+//! threads.
 //!
 //! [1] A. Iosup et al., "The LDBC Graphalytics Benchmark", arXiv:2011.15028, section 2.3.6.
 
@@ -18,23 +19,23 @@ use esker_graph::{Direction, Lists, NONE, Run, VertexId, vertex};
 use super::triangles::{VertexOrder, begin, bound, hub_bytes_max, num_hubs};
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{
-    Earlier, Hubs, InPlace, Kernel, LINE_BITS, Line, Orientation, Oriented, VertexValues, bit, clear_word,
-    set_bit, with_vectors,
+    BitLine, EarlierNeighbours, HubAdjacency, InPlaceLists, LINE_BITS, Oriented, OrientedOptions, VectorLoop,
+    VertexValues, bit, clear_word, set_bit, with_vectors,
 };
 
-/// How local clustering coefficients are computed.
+/// Options of [`lcc`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LccOptions {
-    /// In which order vertices are taken.
+    /// The order in which vertices are taken.
     pub order: VertexOrder,
 }
 
 /// Local clustering coefficients.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lcc {
-    /// For each vertex its coefficient, from 0 to 1.
+    /// The coefficient of each vertex, from 0 to 1.
     pub coefficients: Vec<f64>,
-    /// Their mean over all vertices; 0 without vertices.
+    /// The mean coefficient; 0 without vertices.
     pub average: f64,
     /// Triangles of the undirected simple graph that underlies the graph.
     pub triangles: u64,
@@ -42,8 +43,8 @@ pub struct Lcc {
     pub renumbered: bool,
 }
 
-/// What the computation will take on `threads` threads. Memory is an upper bound, and for [`VertexOrder::Auto`] what is
-/// taken if the copy pays; reading is that of a copy, or in place what is read at least.
+/// Estimates memory and reads on `threads` threads. Memory is an upper bound, for [`VertexOrder::Auto`] of either
+/// choice; reads are exact with a copy and a lower bound in place.
 pub fn estimate(shape: Shape, options: &LccOptions, threads: usize) -> Estimate {
     let by_degree = options.order != VertexOrder::Given;
     let copied = by_degree || shape.directed;
@@ -59,7 +60,7 @@ fn memory_bytes(shape: Shape, by_degree: bool, threads: usize) -> u64 {
     let id = size_of::<VertexId>() as u64;
     let sets = if shape.directed { 2 } else { 1 };
     let copy = if by_degree || shape.directed {
-        let orientation = Orientation { by_degree, mutual: shape.directed };
+        let orientation = OrientedOptions { by_degree, mutual: shape.directed };
         Oriented::<esker_graph::Stop>::memory_bytes(n, arcs, shape.directed, orientation)
     } else {
         0
@@ -71,51 +72,24 @@ fn memory_bytes(shape: Shape, by_degree: bool, threads: usize) -> u64 {
     16 * n + copy + hubs * sets + threads as u64 * worker
 }
 
-/// Computes the coefficient of every vertex.
-///
-/// # Errors
-/// [`esker_graph::Stop::Unsuitable`] for a directed graph without in-edges; [`esker_graph::Stop::OverBudget`]; the
-/// first list that cannot be read; cancellation.
-pub fn lcc<G: Lists>(graph: &G, run: &Run, options: &LccOptions) -> Result<Lcc, G::Error> {
-    let shape = Shape::of(graph);
-    let renumber = begin(graph, run, options.order, "local clustering coefficient", |by_degree| {
-        memory_bytes(shape, by_degree, run.threads())
-    })?;
-    let hubs = num_hubs(graph, run, hub_bytes_max(shape))?;
-    run.round(graph.num_vertices())?;
-    let (coefficients, triangles) = if renumber || graph.is_directed() {
-        let orientation = Orientation { by_degree: renumber, mutual: graph.is_directed() };
-        let lists = Oriented::new(graph, run, orientation)?;
-        if graph.is_directed() {
-            compute::<G, _, true>(graph, &lists, run, hubs)?
-        } else {
-            compute::<G, _, false>(graph, &lists, run, hubs)?
-        }
-    } else {
-        compute::<G, _, false>(graph, &InPlace(graph), run, hubs)?
-    };
-    let average = coefficients.iter().sum::<f64>() / coefficients.len().max(1) as f64;
-    Ok(Lcc { coefficients, average, triangles, renumbered: renumber })
-}
-
 /// The coefficients and the number of triangles.
-fn compute<G: Lists, E: Earlier<Error = G::Error>, const DIRECTED: bool>(
+fn compute<G: Lists, E: EarlierNeighbours<Error = G::Error>, const DIRECTED: bool>(
     graph: &G,
     lists: &E,
     run: &Run,
     hubs: usize,
 ) -> Result<(Vec<f64>, u64), G::Error> {
     let n = graph.num_vertices();
-    let rows = Rows {
-        any: Hubs::new(lists, run, hubs, false)?,
-        mutual: if DIRECTED { Hubs::new(lists, run, hubs, true)? } else { Hubs::none() },
+    let rows = HubRows {
+        any: HubAdjacency::new(lists, run, hubs, false)?,
+        mutual: if DIRECTED { HubAdjacency::new(lists, run, hubs, true)? } else { HubAdjacency::none() },
     };
     let counts = VertexValues::<u64>::filled(run, n, 0);
-    let finder = Finder::<E, DIRECTED> { lists, run, rows: &rows, counts: &counts };
+    let finder = TriangleFinder::<E, DIRECTED> { lists, run, rows: &rows, counts: &counts };
     let workers = run.share_ranges(
         n,
         GRAIN,
-        || Worker::new(n, hubs, DIRECTED),
+        || LccWorker::new(n, hubs, DIRECTED),
         |worker, range| range.map(vertex).try_for_each(|v| finder.at(v, worker)),
     )?;
     for worker in &workers {
@@ -128,27 +102,27 @@ fn compute<G: Lists, E: Earlier<Error = G::Error>, const DIRECTED: bool>(
     Ok((coefficients(graph, lists, run, &counts, if DIRECTED { 1.0 } else { 2.0 })?, triangles))
 }
 
-/// Vertices that are handed to a worker at a time.
+/// Vertices per unit of parallel work.
 const GRAIN: usize = 64;
 
-/// Whether hubs are neighbours, and whether edges lead both ways (in a directed graph only).
-struct Rows {
-    any: Hubs,
-    mutual: Hubs,
+/// Adjacency rows of the hubs: for any edge, and (in a directed graph only) for edges in both directions.
+struct HubRows {
+    any: HubAdjacency,
+    mutual: HubAdjacency,
 }
 
-/// The earlier neighbours of one vertex as bits, over the hubs or over all; `mutual` as in [`Rows`].
-struct Marks {
-    any: Vec<Line>,
-    mutual: Vec<Line>,
+/// The earlier neighbours of one vertex as bits, over the hubs or over all vertices; `mutual` as in [`HubRows`].
+struct NeighbourMarks {
+    any: Vec<BitLine>,
+    mutual: Vec<BitLine>,
 }
 
-impl Marks {
+impl NeighbourMarks {
     fn new(len: usize, directed: bool) -> Self {
         let lines = len.div_ceil(LINE_BITS);
         Self {
-            any: vec![Line::default(); lines],
-            mutual: vec![Line::default(); if directed { lines } else { 0 }],
+            any: vec![BitLine::default(); lines],
+            mutual: vec![BitLine::default(); if directed { lines } else { 0 }],
         }
     }
 
@@ -173,41 +147,42 @@ impl Marks {
     }
 }
 
-/// What one worker keeps.
-struct Worker {
+/// The state of one worker.
+struct LccWorker {
     list: Vec<VertexId>,
     both: Vec<u8>,
-    among_hubs: Marks,
-    among_all: Marks,
-    /// Credits of the hubs by this worker; other vertices are credited in the common array.
+    among_hubs: NeighbourMarks,
+    among_all: NeighbourMarks,
+    /// This worker's credits of the hubs. Other vertices are credited in a shared array.
     hub_counts: Vec<u64>,
     triangles: u64,
 }
 
-impl Worker {
+impl LccWorker {
     fn new(n: usize, hubs: usize, directed: bool) -> Self {
         Self {
             list: Vec::new(),
             both: Vec::new(),
-            among_hubs: Marks::new(hubs, directed),
-            among_all: Marks::new(n, directed),
+            among_hubs: NeighbourMarks::new(hubs, directed),
+            among_all: NeighbourMarks::new(n, directed),
             hub_counts: vec![0; hubs],
             triangles: 0,
         }
     }
 }
 
-struct Finder<'a, E, const DIRECTED: bool> {
+/// Finds triangles and credits their corners.
+struct TriangleFinder<'a, E, const DIRECTED: bool> {
     lists: &'a E,
     run: &'a Run,
-    rows: &'a Rows,
+    rows: &'a HubRows,
     counts: &'a VertexValues<u64>,
 }
 
-impl<E: Earlier, const DIRECTED: bool> Finder<'_, E, DIRECTED> {
-    /// Credits the triangles of which `v` is the last vertex.
-    fn at(&self, v: VertexId, worker: &mut Worker) -> Result<(), E::Error> {
-        let Worker { list, both, among_hubs, among_all, hub_counts, triangles } = worker;
+impl<E: EarlierNeighbours, const DIRECTED: bool> TriangleFinder<'_, E, DIRECTED> {
+    /// Credits the triangles whose last vertex is `v`.
+    fn at(&self, v: VertexId, worker: &mut LccWorker) -> Result<(), E::Error> {
+        let LccWorker { list, both, among_hubs, among_all, hub_counts, triangles } = worker;
         list.clear();
         both.clear();
         self.lists.with_earlier(v, |earlier, mutual| {
@@ -220,7 +195,7 @@ impl<E: Earlier, const DIRECTED: bool> Finder<'_, E, DIRECTED> {
         }
         self.run.check()?;
         let in_hubs = list.partition_point(|&u| (u as usize) < self.rows.any.len());
-        let mut credit = with_vectors(AmongHubs::<DIRECTED> {
+        let mut credit = with_vectors(CreditAmongHubs::<DIRECTED> {
             rows: self.rows,
             list: &list[..in_hubs],
             both,
@@ -250,13 +225,13 @@ impl<E: Earlier, const DIRECTED: bool> Finder<'_, E, DIRECTED> {
         Ok(())
     }
 
-    /// Credits the first vertex of each triangle whose middle vertex, which is not a hub, has the earlier neighbours
-    /// `others`; returns the credits of the other two.
+    /// For a middle vertex that is not a hub and has the earlier neighbours `others`, credits the first vertex of each
+    /// triangle and returns the credits of the other two.
     fn beyond_hubs(
         &self,
         others: &[VertexId],
         mutual: &[u8],
-        marks: &Marks,
+        marks: &NeighbourMarks,
         weight: u64,
         hub_counts: &mut [u64],
     ) -> Credit {
@@ -279,7 +254,7 @@ impl<E: Earlier, const DIRECTED: bool> Finder<'_, E, DIRECTED> {
     }
 }
 
-/// Credits of the last and the middle vertex of some triangles.
+/// Credits of the last and the middle vertex over a set of triangles.
 #[derive(Default)]
 struct Credit {
     triangles: u64,
@@ -297,19 +272,19 @@ impl Credit {
 }
 
 /// Credits the triangles of `v` whose other two vertices are hubs.
-struct AmongHubs<'a, const DIRECTED: bool> {
-    rows: &'a Rows,
+struct CreditAmongHubs<'a, const DIRECTED: bool> {
+    rows: &'a HubRows,
     list: &'a [VertexId],
     both: &'a [u8],
-    marks: &'a mut Marks,
+    marks: &'a mut NeighbourMarks,
     counts: &'a mut [u64],
     v: VertexId,
 }
 
-/// Single loads that cost about as much as the AND of a line.
+/// Single loads that cost about as much as the AND of one line.
 const PROBES_PER_LINE: usize = 3;
 
-impl<const DIRECTED: bool> Kernel for AmongHubs<'_, DIRECTED> {
+impl<const DIRECTED: bool> VectorLoop for CreditAmongHubs<'_, DIRECTED> {
     type Output = Credit;
 
     #[inline(always)]
@@ -329,7 +304,7 @@ impl<const DIRECTED: bool> Kernel for AmongHubs<'_, DIRECTED> {
         for i in 1..list.len() {
             let u = list[i];
             let (u_any, u_mutual) =
-                (rows.any.row(u), if DIRECTED { rows.mutual.row(u) } else { &[] as &[Line] });
+                (rows.any.row(u), if DIRECTED { rows.mutual.row(u) } else { &[] as &[BitLine] });
             let weight = 1 + u64::from(DIRECTED && both[i] != 0);
             let found = if i < u_any.len() * PROBES_PER_LINE {
                 by_probes::<DIRECTED>(&list[..i], mutual, u_any, u_mutual, weight, counts)
@@ -350,9 +325,9 @@ impl<const DIRECTED: bool> Kernel for AmongHubs<'_, DIRECTED> {
 #[inline(always)]
 fn by_probes<const DIRECTED: bool>(
     list: &[VertexId],
-    mutual: &[Line],
-    u_any: &[Line],
-    u_mutual: &[Line],
+    mutual: &[BitLine],
+    u_any: &[BitLine],
+    u_mutual: &[BitLine],
     weight: u64,
     counts: &mut [u64],
 ) -> Credit {
@@ -375,10 +350,10 @@ fn by_probes<const DIRECTED: bool>(
 /// Credits the vertices that are in the rows of both the last and the middle vertex.
 #[inline(always)]
 fn by_lines<const DIRECTED: bool>(
-    any: &[Line],
-    mutual: &[Line],
-    u_any: &[Line],
-    u_mutual: &[Line],
+    any: &[BitLine],
+    mutual: &[BitLine],
+    u_any: &[BitLine],
+    u_mutual: &[BitLine],
     weight: u64,
     counts: &mut [u64],
 ) -> Credit {
@@ -404,8 +379,8 @@ fn by_lines<const DIRECTED: bool>(
     credit
 }
 
-/// Divides `scale * counts` by the numbers of ordered pairs of neighbours.
-fn coefficients<G: Lists, E: Earlier<Error = G::Error>>(
+/// Divides `scale * counts` by the number of ordered pairs of neighbours.
+fn coefficients<G: Lists, E: EarlierNeighbours<Error = G::Error>>(
     graph: &G,
     lists: &E,
     run: &Run,
@@ -426,7 +401,7 @@ fn coefficients<G: Lists, E: Earlier<Error = G::Error>>(
     Ok(coefficients.into_vec())
 }
 
-/// Number of distinct neighbours of `v` in either direction, itself not counted.
+/// The number of distinct neighbours of `v` in either direction, excluding itself.
 fn num_neighbours<G: Lists>(graph: &G, v: VertexId, buffer: &mut Vec<VertexId>) -> Result<usize, G::Error> {
     let distinct = |list: &[VertexId]| {
         let mut last = v;
@@ -440,4 +415,31 @@ fn num_neighbours<G: Lists>(graph: &G, v: VertexId, buffer: &mut Vec<VertexId>) 
     graph.with_list(Direction::In, v, |list, _| buffer.extend_from_slice(list))?;
     buffer.sort_unstable();
     Ok(distinct(buffer))
+}
+
+/// Computes the coefficient of every vertex.
+///
+/// # Errors
+/// [`esker_graph::Stop::Unsuitable`] for a directed graph without in-edges; [`esker_graph::Stop::OverBudget`]; the
+/// first list that cannot be read; cancellation.
+pub fn lcc<G: Lists>(graph: &G, run: &Run, options: &LccOptions) -> Result<Lcc, G::Error> {
+    let shape = Shape::of(graph);
+    let renumber = begin(graph, run, options.order, "local clustering coefficient", |by_degree| {
+        memory_bytes(shape, by_degree, run.threads())
+    })?;
+    let hubs = num_hubs(graph, run, hub_bytes_max(shape))?;
+    run.round(graph.num_vertices())?;
+    let (coefficients, triangles) = if renumber || graph.is_directed() {
+        let orientation = OrientedOptions { by_degree: renumber, mutual: graph.is_directed() };
+        let lists = Oriented::new(graph, run, orientation)?;
+        if graph.is_directed() {
+            compute::<G, _, true>(graph, &lists, run, hubs)?
+        } else {
+            compute::<G, _, false>(graph, &lists, run, hubs)?
+        }
+    } else {
+        compute::<G, _, false>(graph, &InPlaceLists(graph), run, hubs)?
+    };
+    let average = coefficients.iter().sum::<f64>() / coefficients.len().max(1) as f64;
+    Ok(Lcc { coefficients, average, triangles, renumbered: renumber })
 }

@@ -1,18 +1,18 @@
-//! Low-diameter decomposition: cuts an undirected graph into clusters of small radius, between which few edges run.
+//! Low-diameter decomposition: divides an undirected graph into clusters of small radius with few edges between them.
 //!
-//! Exponential shifts [1]: each vertex draws a shift from the exponential distribution of rate `beta`. The one with the
-//! largest begins to search breadth first; each other begins when its shift falls behind the largest by the number of
-//! rounds gone by, unless a search has reached it by then. A vertex belongs to the centre whose search reached it
-//! first. In expectation at most 2 `beta` m edges run between clusters, whichever of the searches that meet at a vertex
+//! Exponential shifts [1]: each vertex rng a shift from the exponential distribution of rate `beta`. The vertex with
+//! the largest shift starts a breadth-first search; each other vertex starts one after as many rounds as its shift is
+//! less than the largest, unless a search has reached it by then. A vertex belongs to the cluster of the search that
+//! reached it first. In expectation at most 2 `beta` m edges are cut, whichever of the searches meeting at a vertex
 //! gets it [2], and the radius is O(log n / `beta`) with high probability.
 //!
-//! Searches that meet at a vertex race for it. In a `deterministic` run its parent is the least of the vertices that
-//! could be, for which the lists are read once more; who begins, and the round in which a vertex is reached, never
-//! vary.
+//! Searches that meet at a vertex race for it. A `deterministic` run gives it the least possible parent, by reading the
+//! lists once more. Which vertices start searches, and the round in which a vertex is reached, never vary.
 //!
-//! Work O(n + m). Memory: an id a vertex of clusters, at most two of frontiers and of vertices about to begin; two more
-//! if trees are kept or the run is deterministic. Reads, by round, as breadth-first search does: the lists of the
-//! frontier, or those of vertices not reached up to the first neighbour in it.
+//! State: the centre of each vertex, `NONE` until it is reached; with trees, also its parent and round. Work: O(n + m).
+//! Memory per vertex: one id for clusters, at most two for frontiers and vertices about to start, two more with trees
+//! or in a deterministic run. Reads per round, as in breadth-first search: the lists of the frontier, or those of
+//! unreached vertices up to the first neighbour in it.
 //!
 //! [1] G. Miller, R. Peng, S. C. Xu, "Parallel Graph Decompositions Using Random Shifts", SPAA 2013.
 //! [2] J. Shun, L. Dhulipala, G. Blelloch, "A Simple and Practical Linear-Work Parallel Algorithm for Connectivity",
@@ -24,15 +24,15 @@ use esker_graph::{
 
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{
-    Draws, EdgeOp, Frontier, VertexArray, Way, each_vertex, edge_map_way, need_undirected, vertex_count,
+    CounterRng, EdgeOp, Frontier, VertexArray, Way, each_vertex, edge_map_way, need_undirected, vertex_count,
 };
 
-/// How a graph is decomposed.
+/// Options of [`ldd`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LddOptions {
-    /// Rate of the exponential distribution of the shifts: about the share of edges that are cut. From 0.001 to 20.
+    /// Rate of the exponential distribution of the shifts: about the fraction of edges cut. From 0.001 to 20.
     pub beta: f64,
-    /// Whether the search tree of each cluster is kept.
+    /// Whether to return the search tree of each cluster.
     pub trees: bool,
 }
 
@@ -42,36 +42,36 @@ impl Default for LddOptions {
     }
 }
 
-/// A decomposition.
+/// A low-diameter decomposition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ldd {
-    /// For each vertex the centre of its cluster.
+    /// The centre of each vertex's cluster.
     pub clusters: Vec<VertexId>,
-    /// The trees of the clusters, if asked for.
+    /// The trees of the clusters, if requested.
     pub trees: Option<Trees>,
     /// Number of clusters.
     pub count: usize,
-    /// No vertex is more steps than this from its centre, within its cluster. Exact if trees were asked for, else the number
-    /// of rounds.
+    /// An upper bound of the distance of a vertex from its centre within its cluster. Exact if trees were requested,
+    /// else the number of rounds.
     pub radius: usize,
-    /// Rounds of the searches.
+    /// Number of rounds of the searches.
     pub rounds: usize,
 }
 
-/// For each vertex its place in the tree of its cluster.
+/// The position of each vertex in the tree of its cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trees {
-    /// The vertex from which it was reached; a centre itself.
+    /// The parent of each vertex; a centre is its own parent.
     pub parents: Vec<VertexId>,
-    /// The number of steps from the centre.
+    /// The number of edges from the centre.
     pub depths: Vec<VertexId>,
 }
 
-/// What a decomposition will take; an upper bound of the reading.
+/// Estimates memory and reads; both are upper bounds.
 pub fn estimate(shape: Shape, options: &LddOptions, deterministic: bool) -> Estimate {
     let id_bytes = size_of::<VertexId>() as u64;
     let ids = if options.trees || deterministic { 5 } else { 3 };
-    // For each possible shift a limit, and a list in all and in a worker.
+    // For each possible shift: a limit, a list, and a list per worker.
     let levels = levels(shape.num_vertices as usize, options.beta.max(BETA_MIN)) as u64 * 64;
     Estimate {
         memory_bytes: shape.num_vertices * ids * id_bytes + shape.num_vertices.div_ceil(64) * 8 * 2 + levels,
@@ -79,20 +79,7 @@ pub fn estimate(shape: Shape, options: &LddOptions, deterministic: bool) -> Esti
     }
 }
 
-/// Decomposes an undirected graph.
-///
-/// # Errors
-/// [`Stop::Unsuitable`] for a directed graph or a rate out of range; [`Stop::OverBudget`]; the first list that cannot
-/// be read; cancellation.
-pub fn ldd<G: Graph>(graph: &G, run: &Run, options: &LddOptions) -> Result<Ldd, G::Error> {
-    let needed = estimate(Shape::of(graph), options, run.deterministic()).memory_bytes;
-    run.begin("low-diameter decomposition", needed)?;
-    need_undirected(graph, "low-diameter decomposition")?;
-    need_rate(options.beta)?;
-    run.install(|| decompose(graph, run, options, run.seed(), run.deterministic()))
-}
-
-/// An error unless `beta` is a rate that can be drawn from.
+/// An error unless `beta` is in the supported range.
 pub(super) fn need_rate(beta: f64) -> Result<(), Stop> {
     if (BETA_MIN..=20.0).contains(&beta) {
         return Ok(());
@@ -100,57 +87,11 @@ pub(super) fn need_rate(beta: f64) -> Result<(), Stop> {
     Err(Stop::Unsuitable(format!("beta is {beta} but must be from 0.001 to 20")))
 }
 
-/// As [`ldd`], within a run that has begun, with a seed of its own; `settled`: as in a deterministic run.
-pub(super) fn decompose<G: Graph>(
-    graph: &G,
-    run: &Run,
-    options: &LddOptions,
-    seed: u64,
-    settled: bool,
-) -> Result<Ldd, G::Error> {
-    let n = graph.num_vertices();
-    // A vertex without neighbours is a cluster whenever it begins.
-    let clusters = VertexArray::from_fn(run, n, |v| {
-        if graph.degree(Direction::Out, vertex(v)) == 0 { vertex(v) } else { NONE }
-    });
-    let tree = (options.trees || settled).then(|| Tree::new(run, n));
-    let mut begin = Beginners::new(run, &clusters, Draws::new(seed, SHIFTS), options.beta)?;
-    let mut frontier = Frontier::empty(graph);
-    let (mut round, mut rounds, mut arcs) = (0, 0, 0);
-    loop {
-        if frontier.is_empty() {
-            round += begin.rounds_until_next(run, &clusters)?;
-        }
-        let begun = begin.next(run, &clusters)?;
-        for &v in &begun {
-            clusters.set(v, v);
-            if let Some(tree) = &tree {
-                tree.rounds.set(v, round);
-            }
-        }
-        frontier.add(graph, &begun);
-        if frontier.is_empty() {
-            break;
-        }
-        run.round(frontier.len())?;
-        let way = Way::choose(graph, &frontier, graph.num_arcs().saturating_sub(arcs));
-        arcs += frontier.arcs();
-        round += 1;
-        rounds += 1;
-        let join = Join { clusters: &clusters, tree: tree.as_ref(), round };
-        frontier = edge_map_way(graph, run, way, &frontier, &join)?;
-    }
-    if let (true, Some(tree)) = (settled, &tree) {
-        tree.take_least_parents(graph, run, &clusters)?;
-    }
-    Ok(finish(run, options, clusters, tree, rounds)?)
-}
-
 fn finish(
     run: &Run,
     options: &LddOptions,
     clusters: VertexArray,
-    tree: Option<Tree>,
+    tree: Option<SearchTrees>,
     rounds: usize,
 ) -> Result<Ldd, Stop> {
     let count = vertex_count(run, clusters.len(), |v| clusters.get(v) == v)?;
@@ -165,52 +106,52 @@ fn finish(
     Ok(Ldd { clusters: clusters.into_vec(), trees, count, radius, rounds })
 }
 
-/// The least rate: with one much smaller there are more rounds than vertices reached in them.
+/// The least rate. A much smaller one would take more rounds than there are vertices to reach.
 const BETA_MIN: f64 = 1e-3;
 
-/// The largest shift, rounded up: one so large occurs among `n` with a chance of 1/n.
+/// The largest shift, rounded up: one so large occurs among `n` with probability 1/n.
 fn levels(n: usize, beta: f64) -> usize {
     (2.0 * (n as f64 + 1.0).ln() / beta).ceil() as usize + 1
 }
 
-/// Purpose of the random numbers.
+/// The purpose of the random numbers.
 const SHIFTS: u64 = 0x6c64_6400;
 
-/// One vertex in so many is drawn ahead of the searches; the rest only once these have gone through most of the graph.
+/// The largest shifts, one in this many vertices, are sorted first; the rest only after most of the graph is reached.
 const FIRST_SHARE: f64 = 16.0;
 
-/// The vertices in the order in which they begin: level by level, from the largest shift, rounded down, to 0.
-struct Beginners {
-    draws: Draws,
-    /// A vertex has a shift of at least `i + 1` if its draw is below `limits[i]`.
+/// The vertices in the order in which they start: by level, which is the shift rounded down, from the largest to 0.
+struct StartSchedule {
+    rng: CounterRng,
+    /// A vertex has a shift of at least `i + 1` if its random number is below `limits[i]`.
     limits: Vec<u64>,
-    /// The vertices of each level at or above `drawn`.
+    /// The vertices of each level from `drawn` up.
     levels: Vec<Vec<VertexId>>,
     drawn: usize,
-    /// The level above the one that comes next.
+    /// One more than the next level.
     above: usize,
 }
 
-impl Beginners {
-    fn new(run: &Run, clusters: &VertexArray, draws: Draws, beta: f64) -> Result<Self, Stop> {
+impl StartSchedule {
+    fn new(run: &Run, clusters: &VertexArray, rng: CounterRng, beta: f64) -> Result<Self, Stop> {
         let top = levels(clusters.len(), beta);
         let limits = (1..=top).map(|k| ((-beta * k as f64).exp() * (u64::MAX as f64)) as u64).collect();
         let drawn = ((FIRST_SHARE.ln() / beta).ceil() as usize).min(top);
-        let mut beginners = Self { draws, limits, levels: Vec::new(), drawn: top + 1, above: top + 1 };
-        beginners.draw(run, clusters, drawn)?;
-        Ok(beginners)
+        let mut schedule = Self { rng, limits, levels: Vec::new(), drawn: top + 1, above: top + 1 };
+        schedule.draw(run, clusters, drawn)?;
+        Ok(schedule)
     }
 
-    /// Sorts the vertices without a cluster into the levels from `from` to those drawn before.
+    /// Sorts the vertices without a cluster into the levels from `from` up to those sorted before.
     fn draw(&mut self, run: &Run, clusters: &VertexArray, from: usize) -> Result<(), Stop> {
-        let (draws, limits, count) = (self.draws, &self.limits[..self.drawn - 1], self.drawn - from);
+        let (rng, limits, count) = (self.rng, &self.limits[..self.drawn - 1], self.drawn - from);
         let mut found = run.share_ranges(
             clusters.len(),
             1 << 14,
             || vec![Vec::new(); count],
             |levels: &mut Vec<Vec<VertexId>>, range| {
                 for v in range.map(vertex) {
-                    let draw = draws.at(u64::from(v));
+                    let draw = rng.at(u64::from(v));
                     if (from == 0 || draw < limits[from - 1]) && clusters.get(v) == NONE {
                         levels[limits[from..].partition_point(|&limit| draw < limit)].push(v);
                     }
@@ -230,7 +171,7 @@ impl Beginners {
         Ok(())
     }
 
-    /// Number of rounds in which nobody begins, before the next in which somebody does or the end.
+    /// Number of rounds before the next one in which a vertex starts; all remaining rounds if there is none.
     fn rounds_until_next(&mut self, run: &Run, clusters: &VertexArray) -> Result<VertexId, Stop> {
         let mut rounds = 0;
         while self.above > 0 {
@@ -247,7 +188,7 @@ impl Beginners {
         Ok(rounds)
     }
 
-    /// Those of the next level who are in no cluster yet.
+    /// The vertices of the next level that are in no cluster yet.
     fn next(&mut self, run: &Run, clusters: &VertexArray) -> Result<Vec<VertexId>, Stop> {
         if self.above == 0 {
             return Ok(Vec::new());
@@ -263,25 +204,25 @@ impl Beginners {
 }
 
 /// How each vertex was reached.
-struct Tree {
+struct SearchTrees {
     parents: VertexArray,
-    /// Rounds before it was reached or began.
+    /// The round in which each vertex was reached or started.
     rounds: VertexArray,
 }
 
-impl Tree {
+impl SearchTrees {
     fn new(run: &Run, n: usize) -> Self {
         Self { parents: VertexArray::from_fn(run, n, vertex), rounds: VertexArray::filled(run, n, 0) }
     }
 
-    /// Replaces each parent by the least vertex that could be it, and clusters by what follows from that.
+    /// Replaces each parent by the least possible one, and updates the clusters accordingly.
     fn take_least_parents<G: Graph>(
         &self,
         graph: &G,
         run: &Run,
         clusters: &VertexArray,
     ) -> Result<(), G::Error> {
-        graph.scan(run, Direction::Out, Select::All, &Least { tree: self, clusters })?;
+        graph.scan(run, Direction::Out, Select::All, &LeastTreeParents { tree: self, clusters })?;
         each_vertex(run, clusters.len(), |v| clusters.set(v, self.parents.get(v)))?;
         each_vertex(run, clusters.len(), |v| {
             let mut centre = clusters.get(v);
@@ -305,12 +246,13 @@ impl Tree {
     }
 }
 
-struct Least<'a> {
-    tree: &'a Tree,
+/// Lowers each parent to the least neighbour that was reached one round earlier.
+struct LeastTreeParents<'a> {
+    tree: &'a SearchTrees,
     clusters: &'a VertexArray,
 }
 
-impl<W: Weight> Visitor<W> for Least<'_> {
+impl<W: Weight> Visitor<W> for LeastTreeParents<'_> {
     type State = ();
 
     fn new_state(&self) {}
@@ -332,14 +274,14 @@ impl<W: Weight> Visitor<W> for Least<'_> {
     }
 }
 
-/// Takes a vertex that belongs to no cluster into that of the neighbour.
-struct Join<'a> {
+/// Adds a vertex without a cluster to the cluster of a neighbour.
+struct JoinCluster<'a> {
     clusters: &'a VertexArray,
-    tree: Option<&'a Tree>,
+    tree: Option<&'a SearchTrees>,
     round: VertexId,
 }
 
-impl Join<'_> {
+impl JoinCluster<'_> {
     #[inline(always)]
     fn keep(&self, src: VertexId, dst: VertexId) {
         if let Some(tree) = self.tree {
@@ -349,7 +291,7 @@ impl Join<'_> {
     }
 }
 
-impl<W: Weight> EdgeOp<W> for Join<'_> {
+impl<W: Weight> EdgeOp<W> for JoinCluster<'_> {
     #[inline(always)]
     fn wants(&self, dst: VertexId) -> bool {
         self.clusters.get(dst) == NONE
@@ -375,4 +317,63 @@ impl<W: Weight> EdgeOp<W> for Join<'_> {
         self.keep(src, dst);
         true
     }
+}
+
+/// Decomposes an undirected graph.
+///
+/// # Errors
+/// [`Stop::Unsuitable`] for a directed graph or a rate out of range; [`Stop::OverBudget`]; the first list that cannot
+/// be read; cancellation.
+pub fn ldd<G: Graph>(graph: &G, run: &Run, options: &LddOptions) -> Result<Ldd, G::Error> {
+    let needed = estimate(Shape::of(graph), options, run.deterministic()).memory_bytes;
+    run.begin("low-diameter decomposition", needed)?;
+    need_undirected(graph, "low-diameter decomposition")?;
+    need_rate(options.beta)?;
+    run.install(|| decompose(graph, run, options, run.seed(), run.deterministic()))
+}
+
+/// As [`ldd`], within a run that has started and with its own seed; `settled` as in a deterministic run.
+pub(super) fn decompose<G: Graph>(
+    graph: &G,
+    run: &Run,
+    options: &LddOptions,
+    seed: u64,
+    settled: bool,
+) -> Result<Ldd, G::Error> {
+    let n = graph.num_vertices();
+    // A vertex without neighbours is a cluster by itself.
+    let clusters = VertexArray::from_fn(run, n, |v| {
+        if graph.degree(Direction::Out, vertex(v)) == 0 { vertex(v) } else { NONE }
+    });
+    let tree = (options.trees || settled).then(|| SearchTrees::new(run, n));
+    let mut starts = StartSchedule::new(run, &clusters, CounterRng::new(seed, SHIFTS), options.beta)?;
+    let mut frontier = Frontier::empty(graph);
+    let (mut round, mut rounds, mut arcs) = (0, 0, 0);
+    loop {
+        if frontier.is_empty() {
+            round += starts.rounds_until_next(run, &clusters)?;
+        }
+        let started = starts.next(run, &clusters)?;
+        for &v in &started {
+            clusters.set(v, v);
+            if let Some(tree) = &tree {
+                tree.rounds.set(v, round);
+            }
+        }
+        frontier.add(graph, &started);
+        if frontier.is_empty() {
+            break;
+        }
+        run.round(frontier.len())?;
+        let way = Way::choose(graph, &frontier, graph.num_arcs().saturating_sub(arcs));
+        arcs += frontier.arcs();
+        round += 1;
+        rounds += 1;
+        let join = JoinCluster { clusters: &clusters, tree: tree.as_ref(), round };
+        frontier = edge_map_way(graph, run, way, &frontier, &join)?;
+    }
+    if let (true, Some(tree)) = (settled, &tree) {
+        tree.take_least_parents(graph, run, &clusters)?;
+    }
+    Ok(finish(run, options, clusters, tree, rounds)?)
 }

@@ -1,19 +1,20 @@
-//! Maximal matching: edges of an undirected graph of which no two share an end, and to which no further one can be added.
+//! Maximal matching: a set of edges of an undirected graph that share no ends and to which no edge can be added.
 //!
-//! By *claims*: every free vertex goes through its list and pairs with the first free neighbour. Both ends are claimed in
-//! order of number, each by one atomic exchange; who fails to get the second gives the first back, and then those still
-//! free are looked at again, for somebody may have passed by in the meantime. Vertices of small degree choose first, as in
-//! the heuristic of Karp and Sipser [1]: the matching is larger than a random one. A list is read up to the first free
-//! neighbour, so most of the graph never is. Which edges are chosen depends on timing.
+//! By *claims*: every free vertex scans its list and pairs with the first free neighbour. It claims both ends in order
+//! of id, each by one compare-and-swap. If the second claim fails, it releases the first; then the vertices still free
+//! are scanned again, since another vertex may have skipped the claimed one meanwhile. Vertices of small degree choose
+//! first, as in the heuristic of Karp and Sipser [1], so the matching is larger than a random one. A list is read up to
+//! its first free neighbour, so most of the graph is never read. Which edges are chosen depends on timing.
 //!
-//! By *priorities*: the matching that takes edges one by one in a random order [2]. In each round the edges that come before
-//! all others at both of their ends are taken. A filter, of out-edges, drops those to vertices that are taken; the list
-//! of a vertex is looked at again only when the neighbour that it was waiting for is. Sage extracts edges in phases for
-//! the same end; here nothing is extracted. The answer never depends on threads; a `deterministic` run takes this method.
+//! By *priorities*: the greedy matching in a random order of edges [2]. Each round takes the edges that come before all
+//! others at both of their ends. A filter of out-edges removes edges to matched vertices; the list of a vertex is
+//! scanned again only when the neighbour that it waited for is matched. Sage extracts edges in phases for this; here
+//! nothing is extracted. The result does not depend on threads; a `deterministic` run uses this method.
 //!
-//! Work O(n + m). Memory: claims, one id a vertex; priorities, six ids and 8 bytes a vertex, and the filter: m/32 words
-//! and 4 words a vertex. Reads: claims, at most every list for each class of degrees; priorities, every list, and what is
-//! left of it again each time that its vertex has to choose anew.
+//! State: the mate of each vertex, `NONE` while it is free; by priorities, also its best edge. Work: O(n + m). Memory:
+//! claims, one id per vertex; priorities, six ids and 8 bytes per vertex plus the filter (m/32 words and 4 words per
+//! vertex). Reads: claims, every list at most once per class of degrees; priorities, every list, and its remaining
+//! edges again each time its vertex chooses again.
 //!
 //! [1] R. Karp, M. Sipser, "Maximum Matchings in Sparse Random Graphs", FOCS 1981.
 //! [2] G. Blelloch, J. Fineman, J. Shun, "Greedy Sequential Maximal Independent Set and Matching Are Parallel on Average",
@@ -27,20 +28,20 @@ use esker_graph::{
 
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{
-    Draws, Filter, Sides, VertexArray, VertexValues, filter, need_undirected, vertex_count,
+    CounterRng, Filter, Sides, VertexArray, VertexValues, filter, filter_list, need_undirected, vertex_count,
 };
 
 /// How a matching is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MatchingMethod {
-    /// Free neighbours pair as they meet. A deterministic run uses priorities instead.
+    /// Free neighbours pair as they meet. A deterministic run uses `Priorities`.
     #[default]
     Claims,
-    /// The first edges in a random order.
+    /// Greedily, in a random order of edges.
     Priorities,
 }
 
-/// How a matching is found.
+/// Options of [`matching`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MatchingOptions {
     /// The method.
@@ -50,18 +51,18 @@ pub struct MatchingOptions {
 /// A maximal matching.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Matching {
-    /// For each vertex the other end of its edge; [`NONE`] where it has none.
+    /// The matched neighbour of each vertex; [`NONE`] if it is free.
     pub mates: Vec<VertexId>,
     /// Number of edges.
     pub edges: usize,
-    /// Passes over vertices that were free.
+    /// Number of passes over free vertices.
     pub rounds: usize,
-    /// How it was found.
+    /// The method used.
     pub method: MatchingMethod,
 }
 
-/// What a matching will take. Memory is an upper bound; reading is for claims an upper bound, for priorities what is
-/// expected.
+/// Estimates memory and reads. Memory is an upper bound. Reads are an upper bound for claims and the expected amount
+/// for priorities.
 pub fn estimate(shape: Shape, options: &MatchingOptions, deterministic: bool) -> Estimate {
     let (n, id_bytes) = (shape.num_vertices, size_of::<VertexId>() as u64);
     if options.method == MatchingMethod::Claims && !deterministic {
@@ -71,26 +72,9 @@ pub fn estimate(shape: Shape, options: &MatchingOptions, deterministic: bool) ->
     Estimate { memory_bytes, read_bytes: 3 * shape.list_bytes() }
 }
 
-/// Finds a maximal matching of an undirected graph. Self-loops are ignored.
-///
-/// # Errors
-/// [`Stop::Unsuitable`] for a directed graph; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
-pub fn matching<G: Lists>(graph: &G, run: &Run, options: &MatchingOptions) -> Result<Matching, G::Error> {
-    let needed = estimate(Shape::of(graph), options, run.deterministic()).memory_bytes;
-    run.begin("maximal matching", needed)?;
-    need_undirected(graph, "maximal matching")?;
-    let (mates, method) = if options.method == MatchingMethod::Claims && !run.deterministic() {
-        (run.install(|| by_claims(graph, run))?, MatchingMethod::Claims)
-    } else {
-        (run.install(|| by_priorities(graph, run))?, MatchingMethod::Priorities)
-    };
-    let matched = vertex_count(run, mates.len(), |v| mates.get(v) != NONE)?;
-    Ok(Matching { mates: mates.into_vec(), edges: matched / 2, rounds: run.rounds(), method })
-}
-
-/// The largest degree of those who choose, class by class.
+/// The largest degree of the vertices that choose, for each class in turn.
 const CLASSES: [usize; 3] = [1, 4, usize::MAX];
-/// Passes after which the rest is done by one thread, which nobody gets in the way of.
+/// After this many passes one thread does the rest, without conflicts.
 const SHARED_PASSES: usize = 8;
 
 fn by_claims<G: Lists>(graph: &G, run: &Run) -> Result<VertexArray, G::Error> {
@@ -98,11 +82,11 @@ fn by_claims<G: Lists>(graph: &G, run: &Run) -> Result<VertexArray, G::Error> {
     let mates = VertexArray::filled(run, n, NONE);
     for degree_max in CLASSES {
         run.round(n)?;
-        let claims = Claims { graph, mates: &mates, degree_max, gave_back: AtomicBool::new(false) };
+        let claims = ClaimMates { graph, mates: &mates, degree_max, released: AtomicBool::new(false) };
         graph.scan(run, Direction::Out, Select::All, &claims)?;
         let mut passes = 1;
-        // What was missed in a class is found in the last.
-        while degree_max == usize::MAX && claims.gave_back.swap(false, Ordering::Relaxed) {
+        // The last class also finds what earlier classes missed.
+        while degree_max == usize::MAX && claims.released.swap(false, Ordering::Relaxed) {
             run.round(n)?;
             let on = if passes < SHARED_PASSES { run } else { run.alone() };
             graph.scan(on, Direction::Out, Select::All, &claims)?;
@@ -112,27 +96,28 @@ fn by_claims<G: Lists>(graph: &G, run: &Run) -> Result<VertexArray, G::Error> {
     Ok(mates)
 }
 
-struct Claims<'a, G> {
+/// Pairs each free vertex of low enough degree with a free neighbour.
+struct ClaimMates<'a, G> {
     graph: &'a G,
     mates: &'a VertexArray,
     degree_max: usize,
-    /// Whether a claimed vertex was freed again, so that others may have passed it by.
-    gave_back: AtomicBool,
+    /// Whether a claim was released, so that other vertices may have skipped a free one.
+    released: AtomicBool,
 }
 
-impl<G: Lists> Claims<'_, G> {
-    /// Makes mates of `u` and `v` if both are free.
+impl<G: Lists> ClaimMates<'_, G> {
+    /// Matches `u` and `v` if both are free.
     #[inline(always)]
     fn pair(&self, u: VertexId, v: VertexId) {
         let (low, high) = (u.min(v), u.max(v));
         if self.mates.claim(low, NONE, high) && !self.mates.claim(high, NONE, low) {
             self.mates.set(low, NONE);
-            self.gave_back.store(true, Ordering::Relaxed);
+            self.released.store(true, Ordering::Relaxed);
         }
     }
 }
 
-impl<W: Weight, G: Lists> Visitor<W> for Claims<'_, G> {
+impl<W: Weight, G: Lists> Visitor<W> for ClaimMates<'_, G> {
     type State = ();
 
     fn new_state(&self) {}
@@ -157,14 +142,14 @@ impl<W: Weight, G: Lists> Visitor<W> for Claims<'_, G> {
     }
 }
 
-/// Purpose of the random numbers.
+/// The purpose of the random numbers.
 const PRIORITIES: u64 = 0x6d61_7463;
 
 fn by_priorities<G: Lists>(graph: &G, run: &Run) -> Result<VertexArray, G::Error> {
     let n = graph.num_vertices();
     let mut filter = Filter::all(graph, run, Sides::Out)?;
-    let wishes = Wishes {
-        draws: Draws::new(run.seed(), PRIORITIES),
+    let choices = Choices {
+        rng: CounterRng::new(run.seed(), PRIORITIES),
         mates: VertexArray::filled(run, n, NONE),
         best: VertexArray::filled(run, n, NONE),
         keys: VertexValues::filled(run, n, u64::MAX),
@@ -174,30 +159,30 @@ fn by_priorities<G: Lists>(graph: &G, run: &Run) -> Result<VertexArray, G::Error
     let mut open = waiting.clone();
     while !open.is_empty() {
         run.round(waiting.len())?;
-        filter.pack(run, Select::List(&open), |v, u, _| wishes.consider(v, u))?;
-        // Of two that wish for each other, one at least has just chosen.
-        each(run, &open, |v| wishes.agree(v))?;
-        waiting = kept(run, &waiting, |v| wishes.mates.get(v) == NONE && wishes.best.get(v) != NONE)?;
-        open = kept(run, &waiting, |v| wishes.mates.get(wishes.best.get(v)) != NONE)?;
-        each(run, &open, |v| {
-            wishes.best.set(v, NONE);
-            wishes.keys.set(v, u64::MAX);
+        filter.pack(run, Select::List(&open), |v, u, _| choices.consider(v, u))?;
+        // Of two vertices that prefer each other, at least one chose in this round.
+        for_each_in(run, &open, |v| choices.match_mutual(v))?;
+        waiting = kept(run, &waiting, |v| choices.mates.get(v) == NONE && choices.best.get(v) != NONE)?;
+        open = kept(run, &waiting, |v| choices.mates.get(choices.best.get(v)) != NONE)?;
+        for_each_in(run, &open, |v| {
+            choices.best.set(v, NONE);
+            choices.keys.set(v, u64::MAX);
         })?;
     }
-    Ok(wishes.mates)
+    Ok(choices.mates)
 }
 
-/// With whom each vertex would be matched first.
-struct Wishes {
-    draws: Draws,
+/// The current choice of each vertex.
+struct Choices {
+    rng: CounterRng,
     mates: VertexArray,
     best: VertexArray,
-    /// The place in the random order of the edge to `best`.
+    /// The priority of the edge to `best`.
     keys: VertexValues<u64>,
 }
 
-impl Wishes {
-    /// Takes note of the edge from `v`, which one thread holds, to `u`. Whether `u` is free.
+impl Choices {
+    /// Considers the edge from `v`, which this thread holds, to `u`. Returns whether `u` is free.
     #[inline(always)]
     fn consider(&self, v: VertexId, u: VertexId) -> bool {
         if self.mates.get(u) != NONE || u == v {
@@ -205,7 +190,7 @@ impl Wishes {
         }
         let ends = |u: VertexId| (u.min(v), u.max(v));
         let (low, high) = ends(u);
-        let key = self.draws.at(self.draws.at(u64::from(low)).wrapping_add(u64::from(high)));
+        let key = self.rng.at(self.rng.at(u64::from(low)).wrapping_add(u64::from(high)));
         let (best, best_key) = (self.best.get(v), self.keys.get(v));
         if key < best_key || key == best_key && (best == NONE || (low, high) < ends(best)) {
             self.best.set(v, u);
@@ -214,8 +199,8 @@ impl Wishes {
         true
     }
 
-    /// Makes mates of `v` and its best if that wishes for `v`.
-    fn agree(&self, v: VertexId) {
+    /// Matches `v` with its choice if the choice is mutual.
+    fn match_mutual(&self, v: VertexId) {
         let u = self.best.get(v);
         if u != NONE && self.best.get(u) == v {
             self.mates.set(v, u);
@@ -224,10 +209,10 @@ impl Wishes {
     }
 }
 
-/// Vertices that are handed to a worker at a time.
+/// Vertices per unit of parallel work.
 const GRAIN: usize = 1 << 12;
 
-fn each(run: &Run, list: &[VertexId], f: impl Fn(VertexId) + Sync) -> Result<(), Stop> {
+fn for_each_in(run: &Run, list: &[VertexId], f: impl Fn(VertexId) + Sync) -> Result<(), Stop> {
     let work = |(): &mut (), range: std::ops::Range<usize>| {
         list[range].iter().for_each(|&v| f(v));
         Ok(())
@@ -235,14 +220,24 @@ fn each(run: &Run, list: &[VertexId], f: impl Fn(VertexId) + Sync) -> Result<(),
     run.share_ranges::<(), Stop>(list.len(), GRAIN, || (), work).map(drop)
 }
 
-/// Those of `list` that are to be kept, in any order.
+/// The vertices of `list` for which `keep` is true, in any order.
 fn kept(run: &Run, list: &[VertexId], keep: impl Fn(VertexId) -> bool + Sync) -> Result<Vec<VertexId>, Stop> {
-    let mut parts = run.share_ranges(list.len(), GRAIN, Vec::new, |kept: &mut Vec<VertexId>, range| {
-        kept.extend(list[range].iter().copied().filter(|&v| keep(v)));
-        Ok::<(), Stop>(())
-    })?;
-    if parts.len() == 1 {
-        return Ok(parts.remove(0));
-    }
-    Ok(parts.concat())
+    filter_list(run, list.len(), |i| list[i], keep)
+}
+
+/// Finds a maximal matching of an undirected graph. Self-loops are ignored.
+///
+/// # Errors
+/// [`Stop::Unsuitable`] for a directed graph; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
+pub fn matching<G: Lists>(graph: &G, run: &Run, options: &MatchingOptions) -> Result<Matching, G::Error> {
+    let needed = estimate(Shape::of(graph), options, run.deterministic()).memory_bytes;
+    run.begin("maximal matching", needed)?;
+    need_undirected(graph, "maximal matching")?;
+    let (mates, method) = if options.method == MatchingMethod::Claims && !run.deterministic() {
+        (run.install(|| by_claims(graph, run))?, MatchingMethod::Claims)
+    } else {
+        (run.install(|| by_priorities(graph, run))?, MatchingMethod::Priorities)
+    };
+    let matched = vertex_count(run, mates.len(), |v| mates.get(v) != NONE)?;
+    Ok(Matching { mates: mates.into_vec(), edges: matched / 2, rounds: run.rounds(), method })
 }

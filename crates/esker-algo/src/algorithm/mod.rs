@@ -1,4 +1,4 @@
-//! The catalogue: one file for each algorithm.
+//! The algorithms, one per file.
 
 pub mod betweenness;
 pub mod bfs;
@@ -21,7 +21,7 @@ pub mod lcc;
 pub mod triangles_filter;
 pub mod triangles_sampled;
 pub mod cliques;
-mod peeling;
+mod truss_peeling;
 pub mod truss;
 pub mod kcore;
 pub mod mis;

@@ -1,14 +1,15 @@
-//! Minimum spanning forest: the edges of least weight that connect what is connected.
+//! Minimum spanning forest: a cycle-free set of edges of least total weight that connects every connected component.
 //!
-//! Borůvka's algorithm [1]: in each round every component takes the lightest edge that leaves it; ties go to the edge
-//! with the lesser ends, so no circles arise and the forest never depends on threads. Three things keep lists from being
-//! read again: each vertex remembers its lightest edge out of its component and looks anew only when that leads inside;
-//! a vertex from which none leads out is done; and one component, in most graphs the giant one, takes nothing, for its
-//! edges are those of others too.
+//! Borůvka's algorithm [1]: in each round every component selects the lightest edge that leaves it. Ties go to the edge
+//! with the lesser ends, so no cycles arise and the forest does not depend on threads. Three rules avoid rereading
+//! lists: each vertex remembers its lightest edge out of its component and searches again only once that edge is
+//! inside; a vertex with no edge out of its component is finished; and one component, in most graphs the giant one,
+//! selects nothing, since the other components meet its edges.
 //!
-//! Work O(m log n) at worst. Memory: four ids and 8 bytes a vertex, n/8 bytes, and two ids and a weight for each edge of
-//! the forest, twice. Reads: every list with its weights in the first round; later those of vertices whose lightest edge
-//! became an inner one.
+//! State: a union-find parent per vertex, its lightest edge out of its component, and the best edge of each component.
+//! Work: O(m log n) at worst. Memory: four ids and 8 bytes per vertex, n/8 bytes, and two ids and a weight per edge of
+//! the forest, twice. Reads: every list with its weights in the first round; later, the lists of vertices whose
+//! lightest edge came to be inside a component.
 //!
 //! [1] O. Borůvka, "O jistém problému minimálním", 1926; the parallel form: S. Chung, A. Condon, "Parallel implementation
 //!     of Borůvka's minimum spanning tree algorithm", IPPS 1996.
@@ -24,23 +25,23 @@ use rayon::slice::ParallelSliceMut;
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{Ranked, UnionFind, VertexArray, VertexValues, each_vertex, need_undirected};
 
-/// An edge and its weight.
-type Edge<W> = (VertexId, VertexId, W);
+/// The ends of an edge, and its weight.
+type WeightedEdge<W> = (VertexId, VertexId, W);
 
 /// A minimum spanning forest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Msf<W> {
-    /// Its edges with their weights, the lesser end first; in a deterministic run ascending by ends.
+    /// The edges with their weights, lesser end first; in a deterministic run ascending by ends.
     pub edges: Vec<(VertexId, VertexId, W)>,
-    /// The sum of the weights, in the order of the edges.
+    /// The sum of the weights, added in the order of the edges.
     pub weight: f64,
-    /// Number of its trees, isolated vertices included.
+    /// Number of trees, isolated vertices included.
     pub trees: usize,
-    /// Rounds.
+    /// Number of rounds.
     pub rounds: usize,
 }
 
-/// What finding a forest will take; the reading is what is expected.
+/// Estimates memory and reads. Memory is an upper bound; reads are the expected amount.
 pub fn estimate(shape: Shape) -> Estimate {
     let (n, id_bytes) = (shape.num_vertices, size_of::<VertexId>() as u64);
     let edge_bytes = (2 * id_bytes + shape.weight_bytes).next_multiple_of(id_bytes.max(shape.weight_bytes));
@@ -50,69 +51,29 @@ pub fn estimate(shape: Shape) -> Estimate {
     }
 }
 
-/// Finds the minimum spanning forest of an undirected graph. Weights may be negative.
-///
-/// # Errors
-/// [`Stop::Unsuitable`] for a directed graph or a weight that is not a number; [`Stop::OverBudget`]; the first list that
-/// cannot be read; cancellation.
-pub fn msf<G: Graph<Weight: Ranked>>(graph: &G, run: &Run) -> Result<Msf<G::Weight>, G::Error> {
-    run.begin("minimum spanning forest", estimate(Shape::of(graph)).memory_bytes)?;
-    need_undirected(graph, "minimum spanning forest")?;
-    run.install(|| find(graph, run))
-}
-
-fn find<G: Graph<Weight: Ranked>>(graph: &G, run: &Run) -> Result<Msf<G::Weight>, G::Error> {
-    let n = graph.num_vertices();
-    let search = Search::new(run, n);
-    let mut open = Bitmap::new(n);
-    let (mut skip, mut edges) = (NONE, Vec::new());
-    let mut left = search.reopen(run, &mut open, skip)?;
-    loop {
-        run.round(left)?;
-        let select = if left == n { Select::All } else { Select::Bits(&open) };
-        let look = Look { search: &search, single: run.rounds() == 1, not_a_number: AtomicBool::new(false) };
-        graph.scan(run, Direction::Out, select, &look)?;
-        if look.not_a_number.into_inner() {
-            return Err(Stop::Unsuitable("a weight is not a number".to_owned()).into());
-        }
-        let taken = search.take(run, skip)?;
-        if taken.iter().all(Vec::is_empty) {
-            break;
-        }
-        taken.into_iter().for_each(|part| edges.extend(part));
-        search.sets.flatten(run)?;
-        skip = search.sets.frequent_root(SAMPLED_VERTICES);
-        left = search.reopen(run, &mut open, skip)?;
-    }
-    if run.deterministic() {
-        edges.par_sort_unstable_by_key(|&(u, v, _)| (u, v));
-    }
-    let weight = edges.iter().map(|edge: &Edge<G::Weight>| edge.2.as_f64()).sum();
-    Ok(Msf { weight, trees: n - edges.len(), edges, rounds: run.rounds() })
-}
-
-/// Vertices looked at to find the largest component.
+/// Vertices sampled to find the largest component.
 const SAMPLED_VERTICES: usize = 1024;
-/// Locks for what is kept of a vertex, where several threads hold pieces of its list.
+/// Locks for the state of a vertex, used where several threads hold pieces of its list.
 const LOCKS: usize = 64;
 
-struct Search {
-    /// The components; all ways are of one step between rounds.
+/// The state of Borůvka's algorithm.
+struct Boruvka {
+    /// The components. Between rounds every vertex points at its root.
     sets: UnionFind,
-    /// For each vertex the other end of its lightest edge out of its component; [`NONE`] if there is no such edge; one
-    /// inside its component if it has to be found again.
+    /// For each vertex, the other end of its lightest edge out of its component; [`NONE`] if there is no such edge; a
+    /// vertex of the same component if the edge has to be searched again.
     nearest: VertexArray,
     /// The ranks of the weights of these edges.
     ranks: VertexValues<u64>,
-    /// For the root of each component the vertex whose edge is the lightest; [`NONE`] if none was found.
+    /// For the root of each component, the vertex that has the lightest edge; [`NONE`] if none was found.
     best: VertexArray,
     locks: Vec<Mutex<()>>,
 }
 
-/// The order of edges: by weight, then by ends.
-type Key = (u64, VertexId, VertexId);
+/// The order of edges: by weight rank, then by ends.
+type EdgeKey = (u64, VertexId, VertexId);
 
-impl Search {
+impl Boruvka {
     fn new(run: &Run, n: usize) -> Self {
         Self {
             sets: UnionFind::new(run, n),
@@ -123,15 +84,15 @@ impl Search {
         }
     }
 
-    /// Where in the order the edge of `v` stands.
+    /// The key of the edge stored for `v`.
     #[inline(always)]
-    fn key(&self, v: VertexId) -> Key {
+    fn key(&self, v: VertexId) -> EdgeKey {
         let u = self.nearest.get(v);
         if u == NONE { (u64::MAX, NONE, NONE) } else { (self.ranks.get(v), u.min(v), u.max(v)) }
     }
 
-    /// Makes `open` the vertices outside of the component `skip` whose lightest edge leads inside, and forgets these edges;
-    /// returns their number.
+    /// Collects in `open` the vertices outside component `skip` whose lightest edge is now inside, and clears these
+    /// edges. Returns their number.
     fn reopen(&self, run: &Run, open: &mut Bitmap, skip: VertexId) -> Result<usize, Stop> {
         open.clear();
         let counts = run.share_ranges(
@@ -153,8 +114,8 @@ impl Search {
         Ok(counts.into_iter().sum())
     }
 
-    /// Takes the lightest edge out of each component but `skip`.
-    fn take<W: Ranked>(&self, run: &Run, skip: VertexId) -> Result<Vec<Vec<Edge<W>>>, Stop> {
+    /// Selects the lightest edge out of each component except `skip`.
+    fn select_edges<W: Ranked>(&self, run: &Run, skip: VertexId) -> Result<Vec<Vec<WeightedEdge<W>>>, Stop> {
         let n = self.nearest.len();
         each_vertex(run, n, |v| {
             let root = self.sets.above(v);
@@ -166,7 +127,7 @@ impl Search {
                 best = self.best.get(root);
             }
         })?;
-        run.share_ranges(n, 1 << 14, Vec::new, |taken, range| {
+        run.share_ranges(n, 1 << 14, Vec::new, |selected, range| {
             for root in range.map(vertex) {
                 let v = self.best.get(root);
                 if v == NONE {
@@ -174,9 +135,9 @@ impl Search {
                 }
                 self.best.set(root, NONE);
                 let (rank, low, high) = self.key(v);
-                // Two components may have taken the same edge.
+                // Two components may have selected the same edge.
                 if self.sets.link(low, high) {
-                    taken.push((low, high, W::of_rank(rank)));
+                    selected.push((low, high, W::of_rank(rank)));
                 }
             }
             Ok(())
@@ -185,25 +146,25 @@ impl Search {
 }
 
 /// Finds the lightest edge of each vertex out of its component.
-struct Look<'a> {
-    search: &'a Search,
-    /// Whether every vertex is a component by itself.
+struct FindLightest<'a> {
+    search: &'a Boruvka,
+    /// Whether every vertex is still its own component.
     single: bool,
     not_a_number: AtomicBool,
 }
 
-impl Look<'_> {
-    /// The lightest edge of a piece, if any leads out.
+impl FindLightest<'_> {
+    /// The lightest edge of a piece that leaves the component, if there is one.
     #[inline(always)]
-    fn lightest<W: Ranked>(&self, v: VertexId, piece: Piece<'_, W>) -> Option<(Key, VertexId)> {
+    fn lightest<W: Ranked>(&self, v: VertexId, piece: Piece<'_, W>) -> Option<(EdgeKey, VertexId)> {
         let own = self.search.sets.above(v);
-        let mut lightest: Option<(Key, VertexId)> = None;
+        let mut lightest: Option<(EdgeKey, VertexId)> = None;
         for (&u, &weight) in piece.targets.iter().zip(piece.weights) {
             let Some(rank) = weight.rank() else {
                 self.not_a_number.store(true, Ordering::Relaxed);
                 continue;
             };
-            // Most edges are too heavy, which needs no look at the other end.
+            // Most edges are too heavy, which is known without looking up the other end.
             if lightest.is_some_and(|(least, _)| rank > least.0) {
                 continue;
             }
@@ -217,7 +178,7 @@ impl Look<'_> {
     }
 
     #[inline(always)]
-    fn keep(&self, v: VertexId, (key, u): (Key, VertexId)) {
+    fn keep(&self, v: VertexId, (key, u): (EdgeKey, VertexId)) {
         if key < self.search.key(v) {
             self.search.ranks.set(v, key.0);
             self.search.nearest.set(v, u);
@@ -225,7 +186,7 @@ impl Look<'_> {
     }
 }
 
-impl<W: Ranked> Visitor<W> for Look<'_> {
+impl<W: Ranked> Visitor<W> for FindLightest<'_> {
     type State = ();
 
     fn new_state(&self) {}
@@ -237,11 +198,56 @@ impl<W: Ranked> Visitor<W> for Look<'_> {
                 self.keep(v, lightest);
             } else {
                 let lock = self.search.locks[v as usize % LOCKS].lock();
-                // Nobody panics while holding it, and nothing would be half done.
+                // No holder of the lock panics, and the update has no partial state.
                 let _held = lock.unwrap_or_else(std::sync::PoisonError::into_inner);
                 self.keep(v, lightest);
             }
         }
         Flow::More
     }
+}
+
+/// Finds the minimum spanning forest of an undirected graph. Weights may be negative.
+///
+/// # Errors
+/// [`Stop::Unsuitable`] for a directed graph or a weight that is NaN; [`Stop::OverBudget`]; the first list that cannot
+/// be read; cancellation.
+pub fn msf<G: Graph<Weight: Ranked>>(graph: &G, run: &Run) -> Result<Msf<G::Weight>, G::Error> {
+    run.begin("minimum spanning forest", estimate(Shape::of(graph)).memory_bytes)?;
+    need_undirected(graph, "minimum spanning forest")?;
+    run.install(|| find(graph, run))
+}
+
+fn find<G: Graph<Weight: Ranked>>(graph: &G, run: &Run) -> Result<Msf<G::Weight>, G::Error> {
+    let n = graph.num_vertices();
+    let search = Boruvka::new(run, n);
+    let mut open = Bitmap::new(n);
+    let (mut skip, mut edges) = (NONE, Vec::new());
+    let mut left = search.reopen(run, &mut open, skip)?;
+    loop {
+        run.round(left)?;
+        let select = if left == n { Select::All } else { Select::Bits(&open) };
+        let finder =
+            FindLightest { search: &search, single: run.rounds() == 1, not_a_number: AtomicBool::new(false) };
+        graph.scan(run, Direction::Out, select, &finder)?;
+        if finder.not_a_number.into_inner() {
+            return Err(Stop::Unsuitable(
+                "cannot compute a minimum spanning forest: a weight is not a number".to_owned(),
+            )
+            .into());
+        }
+        let selected = search.select_edges(run, skip)?;
+        if selected.iter().all(Vec::is_empty) {
+            break;
+        }
+        selected.into_iter().for_each(|part| edges.extend(part));
+        search.sets.flatten(run)?;
+        skip = search.sets.frequent_root(SAMPLED_VERTICES);
+        left = search.reopen(run, &mut open, skip)?;
+    }
+    if run.deterministic() {
+        edges.par_sort_unstable_by_key(|&(u, v, _)| (u, v));
+    }
+    let weight = edges.iter().map(|edge: &WeightedEdge<G::Weight>| edge.2.as_f64()).sum();
+    Ok(Msf { weight, trees: n - edges.len(), edges, rounds: run.rounds() })
 }

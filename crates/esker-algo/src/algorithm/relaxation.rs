@@ -1,8 +1,8 @@
-//! Label correcting: rounds that relax the edges that leave vertices whose labels changed, until none changes.
+//! Label-correcting searches: rounds that relax the edges of vertices whose labels changed, until none changes.
 //!
-//! Shared by searches whose labels are the least that some rule allows. A vertex may be relaxed while its own label
-//! changes: what counts is that each change is followed by a round with the vertex in its frontier, so the labels at the end
-//! are the least fixed point, whatever the order. Frontiers are lists in which each vertex stands once.
+//! Shared by searches whose labels are a least fixed point. The label of a vertex may change while the vertex is being
+//! relaxed: every change puts it in the next frontier, so the final labels are the least fixed point in any order. A
+//! frontier is a list in which each vertex occurs once.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,39 +13,39 @@ use crate::primitive::{
     vertex_map,
 };
 
-/// How labels spread. Less is better.
-pub(super) trait Rule<W>: Sync {
-    /// What vertices are labelled with.
+/// How labels spread along edges. Lower labels are better.
+pub(super) trait LabelRule<W>: Sync {
+    /// The type of a label.
     type Label: Value;
 
-    /// The label that a vertex with `label` offers over an edge, and whether it can be told. Without branches, where that is possible: it
-    /// is asked of every edge.
+    /// The label that a vertex with `label` offers over an edge, and whether it is valid. Called for every edge, so it
+    /// should have no branches.
     fn offer(&self, label: Self::Label, edge: W) -> (Self::Label, bool);
 }
 
-/// A rule by which no label over an edge is better than the one before it.
-pub(super) trait Ordered<W>: Rule<W> {
-    /// The bucket of a label, which ascends with it; `None` of vertices not reached.
+/// A rule under which no edge improves a label.
+pub(super) trait BucketRule<W>: LabelRule<W> {
+    /// The bucket of a label, which ascends with the label; `None` for unreached vertices.
     fn bucket(&self, label: Self::Label) -> Option<u64>;
 }
 
-/// Labels that spread along edges.
-pub(super) struct Relax<'a, W, R: Rule<W>> {
+/// The labels of a search and the rule by which they spread.
+pub(super) struct Relaxation<'a, W, R: LabelRule<W>> {
     pub(super) rule: &'a R,
     pub(super) labels: &'a VertexValues<R::Label>,
-    /// Set once a label cannot be told.
+    /// Set once a label is not valid.
     pub(super) fault: AtomicBool,
-    /// Vertices in the next frontier, while a round goes on.
+    /// Vertices in the next frontier, during a round.
     seen: Bitmap,
 }
 
-impl<'a, W: Weight, R: Rule<W>> Relax<'a, W, R> {
+impl<'a, W: Weight, R: LabelRule<W>> Relaxation<'a, W, R> {
     pub(super) fn new(rule: &'a R, labels: &'a VertexValues<R::Label>) -> Self {
         Self { rule, labels, fault: AtomicBool::new(false), seen: Bitmap::new(labels.len()) }
     }
 
-    /// Relaxes the edges that leave `frontier`. Those vertices whose change of label `enters` allows. `parents`, if wanted: for each
-    /// vertex the one over which its label came, or one of those if several came at once.
+    /// Relaxes the edges that leave `frontier`. Returns the vertices whose label changed with `enters(old, new)` true.
+    /// If `parents` is given, stores the vertex that lowered each label; if several race, any of them.
     pub(super) fn round<G: Graph<Weight = W>>(
         &self,
         graph: &G,
@@ -56,14 +56,14 @@ impl<'a, W: Weight, R: Rule<W>> Relax<'a, W, R> {
     ) -> Result<Vec<VertexId>, G::Error> {
         let select = Select::List(frontier);
         let found = if is_small(graph, run, &[Direction::Out], frontier) {
-            let push = Push::<_, _, _, true> { relax: self, parents, enters };
+            let push = RelaxEdges::<_, _, _, true> { relax: self, parents, enters };
             graph.scan(run.alone(), Direction::Out, select, &push)?
         } else {
             graph.scan(
                 run,
                 Direction::Out,
                 select,
-                &Push::<_, _, _, false> { relax: self, parents, enters },
+                &RelaxEdges::<_, _, _, false> { relax: self, parents, enters },
             )?
         };
         let next = concat(found);
@@ -71,14 +71,14 @@ impl<'a, W: Weight, R: Rule<W>> Relax<'a, W, R> {
         Ok(next)
     }
 
-    /// Relaxes all from `source` on, the vertices of the best bucket first.
+    /// Relaxes everything reachable from the labelled vertices, best bucket first.
     pub(super) fn by_buckets<const BITS: u32, G: Graph<Weight = W>>(
         &self,
         graph: &G,
         run: &Run,
     ) -> Result<(), G::Error>
     where
-        R: Ordered<W>,
+        R: BucketRule<W>,
     {
         let bucket = |v: VertexId| self.rule.bucket(self.labels.get(v));
         let mut buckets = Buckets::<BITS>::new(run, self.labels.len(), Order::Increasing, bucket)?;
@@ -90,7 +90,7 @@ impl<'a, W: Weight, R: Rule<W>> Relax<'a, W, R> {
             };
             while !frontier.is_empty() && !self.fault.load(Ordering::Relaxed) {
                 run.round(frontier.len())?;
-                // Who is in the bucket at hand stays; the others wait for theirs.
+                // Vertices in the current bucket continue at once; the others wait for their bucket.
                 let mut moved = self.round(graph, run, &frontier, None, enters)?;
                 frontier.clear();
                 frontier.extend(moved.extract_if(.., |v| bucket(*v) == Some(at)));
@@ -101,17 +101,18 @@ impl<'a, W: Weight, R: Rule<W>> Relax<'a, W, R> {
     }
 }
 
-/// Edges that are looked at side by side.
+/// Edges examined together.
 const CHUNK: usize = 64;
 
-struct Push<'a, 'b, W, R: Rule<W>, E, const ALONE: bool> {
-    relax: &'a Relax<'b, W, R>,
+/// Relaxes the out-edges of the frontier.
+struct RelaxEdges<'a, 'b, W, R: LabelRule<W>, E, const ALONE: bool> {
+    relax: &'a Relaxation<'b, W, R>,
     parents: Option<&'a VertexArray>,
     enters: E,
 }
 
-impl<W: Weight, R: Rule<W>, E: Fn(R::Label, R::Label) -> bool + Sync, const ALONE: bool> Visitor<W>
-    for Push<'_, '_, W, R, E, ALONE>
+impl<W: Weight, R: LabelRule<W>, E: Fn(R::Label, R::Label) -> bool + Sync, const ALONE: bool> Visitor<W>
+    for RelaxEdges<'_, '_, W, R, E, ALONE>
 {
     type State = Vec<VertexId>;
 
@@ -121,17 +122,17 @@ impl<W: Weight, R: Rule<W>, E: Fn(R::Label, R::Label) -> bool + Sync, const ALON
 
     #[inline(always)]
     fn visit(&self, next: &mut Vec<VertexId>, src: VertexId, piece: Piece<'_, W>) -> Flow {
-        let Relax { rule, labels, fault, seen } = self.relax;
+        let Relaxation { rule, labels, fault, seen } = self.relax;
         let from = labels.get(src);
         for (targets, edges) in piece.targets.chunks(CHUNK).zip(piece.weights.chunks(CHUNK)) {
-            // Which labels change cannot be predicted, so they are picked without branches.
+            // Whether a label improves is unpredictable, so improvements are selected without branches.
             let mut better = [0u8; CHUNK];
             let (mut count, mut faults) = (0, false);
             for (i, (&dst, &edge)) in targets.iter().zip(edges).enumerate() {
-                let (offer, is_told) = rule.offer(from, edge);
-                faults |= !is_told;
+                let (offer, is_valid) = rule.offer(from, edge);
+                faults |= !is_valid;
                 better[count % CHUNK] = i as u8;
-                count += usize::from(is_told & (offer < labels.get(dst)));
+                count += usize::from(is_valid & (offer < labels.get(dst)));
             }
             if faults {
                 fault.store(true, Ordering::Relaxed);
@@ -153,8 +154,8 @@ impl<W: Weight, R: Rule<W>, E: Fn(R::Label, R::Label) -> bool + Sync, const ALON
     }
 }
 
-/// A tree of edges that are `tight`, from `source` to all that such edges lead to: of the vertices a level up, the least is
-/// the parent. A search level by level makes no circles, even where tight edges do.
+/// A search tree of the edges for which `tight` is true, from `source`. The parent is the least possible vertex of the
+/// previous level. Because the search goes level by level, the tree has no cycles even if tight edges form some.
 pub(super) fn tight_tree<G: Graph>(
     graph: &G,
     run: &Run,
@@ -171,20 +172,20 @@ pub(super) fn tight_tree<G: Graph>(
         vertex_map(run, &frontier, |v| {
             visited.insert(v);
         })?;
-        let adopt = Adopt { parents: &parents, visited: &visited, tight: &tight };
+        let adopt = TightParent { parents: &parents, visited: &visited, tight: &tight };
         frontier = edge_map(graph, run, &frontier, &adopt)?;
     }
     Ok(parents.into_vec())
 }
 
-/// Gives a vertex the least parent among the vertices of the frontier from which a tight edge leads to it.
-struct Adopt<'a, T> {
+/// Gives a vertex the least parent among the frontier vertices with a tight edge to it.
+struct TightParent<'a, T> {
     parents: &'a VertexArray,
     visited: &'a Bitmap,
     tight: &'a T,
 }
 
-impl<W: Weight, T: Fn(VertexId, VertexId, W) -> bool + Sync> EdgeOp<W> for Adopt<'_, T> {
+impl<W: Weight, T: Fn(VertexId, VertexId, W) -> bool + Sync> EdgeOp<W> for TightParent<'_, T> {
     #[inline(always)]
     fn wants(&self, dst: VertexId) -> bool {
         !self.visited.get(dst)

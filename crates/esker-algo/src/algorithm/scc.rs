@@ -1,18 +1,20 @@
-//! Strongly connected components: two vertices are in the same if a path leads from each to the other.
+//! Strongly connected components: two vertices are in the same component if paths lead from each to the other.
 //!
-//! In three steps, as in the Multistep method [1]. *Trim*: a vertex into which, or out of which, no edge leads is a
-//! component by itself; taking it away may free others; counters of remaining edges make this linear, and no rounds
-//! are needed. *Forward-backward* [2]: what is reachable from a pivot of high degree, and of that what reaches the pivot,
-//! is one component, mostly the giant one; repeated while it takes away a good part of what is left. *Tarjan's*
-//! algorithm, in the form of Pearce [3] and without recursion, on the rest: on the vertices that the last pivot reached
-//! and on the others, at the same time, for no component has vertices of both.
+//! Three steps, as in the Multistep method [1]. *Trim*: a vertex without in-edges or without out-edges is a component
+//! by itself; removing it may free others. Counters of remaining edges make this linear, without rounds.
+//! *Forward-backward*
+//! [2]: the vertices reachable from a pivot of high degree that also reach the pivot form one component, usually the giant
+//! one. This repeats while it removes a large fraction of the remaining vertices. *Tarjan's* algorithm, in Pearce's
+//! form [3] and without recursion, handles the rest: the vertices reached by the last pivot and the others at the same
+//! time, as no component contains vertices of both.
 //!
-//! The first two steps use all threads, the third at most two: a graph of many components of middling size takes the
-//! time of a good serial algorithm. Without in-edges the third step does everything, on one thread.
+//! The first two steps use all threads, the third at most two: a graph with many components of medium size takes the
+//! time of a good serial algorithm. Without in-edges the third step does everything on one thread.
 //!
-//! Work O(n + m). Memory: at most 6 ids and two bytes a vertex, and n/4 bytes. Reads: every list at most twice in each
-//! direction, plus what forward-backward searches find, at random; Tarjan's step asks again for a list after each new
-//! vertex that it found in it. The answer never depends on threads.
+//! State: the label of each vertex's component, `NONE` until it is known. Work: O(n + m). Memory: at most 6 ids and two
+//! bytes per vertex, and n/4 bytes. Reads: every list at most twice in each direction, plus random reads of the lists
+//! that forward-backward searches reach; Tarjan's step reads a list again after each new vertex found in it. The result
+//! does not depend on threads.
 //!
 //! [1] G. Slota, S. Rajamanickam, K. Madduri, "BFS and Coloring-Based Parallel Algorithms for Strongly Connected
 //!     Components and Related Problems", IPDPS 2014.
@@ -29,7 +31,7 @@ use crate::primitive::{VertexArray, reach, vertex_count};
 /// Strongly connected components.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scc {
-    /// For each vertex the smallest vertex of its component.
+    /// The least vertex of each vertex's component.
     pub components: Vec<VertexId>,
     /// Number of components.
     pub count: usize,
@@ -37,13 +39,13 @@ pub struct Scc {
     pub largest: usize,
     /// Vertices that trimming found to be components by themselves.
     pub trimmed: usize,
-    /// Pivots from which components were found.
+    /// Number of pivots whose components were found.
     pub pivots: usize,
-    /// Vertices that were left to the serial step.
+    /// Vertices left to the serial step.
     pub serial: usize,
 }
 
-/// What the search will take. Memory and reading are upper bounds for two pivots; further ones read what they find.
+/// Estimates memory and reads; both are upper bounds for two pivots. Further pivots read the lists they reach.
 pub fn estimate(shape: Shape) -> Estimate {
     let n = shape.num_vertices;
     Estimate {
@@ -52,40 +54,15 @@ pub fn estimate(shape: Shape) -> Estimate {
     }
 }
 
-/// Finds the strongly connected components; in an undirected graph, the connected ones.
-///
-/// # Errors
-/// [`esker_graph::Stop::OverBudget`]; the first list that cannot be read; cancellation.
-pub fn scc<G: Lists>(graph: &G, run: &Run) -> Result<Scc, G::Error> {
-    let n = graph.num_vertices();
-    run.begin("strongly connected components", estimate(Shape::of(graph)).memory_bytes)?;
-    let components = VertexArray::filled(run, n, NONE);
-    let mut forward = Bitmap::new(n);
-    let (mut trimmed, mut pivots) = (0, 0);
-    if graph.has(Direction::In) {
-        run.round(n)?;
-        trimmed = trim(graph, run, &components)?;
-        pivots = forward_backward(graph, run, &components, &mut forward, n - trimmed)?;
-    }
-    let serial = vertex_count(run, n, |v| components.get(v) == NONE)?;
-    if serial > 0 {
-        run.round(serial)?;
-        finish(graph, run, &components, &forward)?;
-    }
-    let count = vertex_count(run, n, |v| components.get(v) == v)?;
-    let largest = largest(run, &components)?;
-    Ok(Scc { components: components.into_vec(), count, largest, trimmed, pivots, serial })
-}
-
-/// Vertices that are handed to a worker at a time.
+/// Vertices per unit of parallel work.
 const GRAIN: usize = 1 << 10;
 
-/// Makes components of the vertices into or out of which no edge leads, or none that comes from, or goes to, a vertex
-/// not yet taken away; returns their number.
+/// Makes a component of each vertex without in-edges or without out-edges among the remaining vertices, repeatedly.
+/// Returns their number.
 fn trim<G: Lists>(graph: &G, run: &Run, components: &VertexArray) -> Result<usize, G::Error> {
     let n = graph.num_vertices();
     let degrees = |direction| VertexArray::from_fn(run, n, |v| vertex(graph.degree(direction, vertex(v))));
-    // Edges that remain at each vertex.
+    // Remaining edges of each vertex, to be lowered by a scan of the other direction.
     let remaining = [(Direction::Out, degrees(Direction::In)), (Direction::In, degrees(Direction::Out))];
     let workers = run.share_ranges(
         n,
@@ -114,13 +91,13 @@ fn trim<G: Lists>(graph: &G, run: &Run, components: &VertexArray) -> Result<usiz
     Ok(workers.iter().map(|(trimmed, _)| trimmed).sum())
 }
 
-/// Fewer vertices than this are left to the serial step.
+/// With fewer remaining vertices, everything is left to the serial step.
 const PIVOT_VERTICES_MIN: usize = 1 << 12;
-/// Another pivot is tried if the last one's component had one in so many of the vertices that were left.
+/// Another pivot is tried if the last component had at least one in this many of the remaining vertices.
 const PIVOT_SHARE: usize = 8;
 
-/// Finds the components of pivots of high degree, while that takes away a good part of the `left` vertices; returns
-/// the number of pivots. `forward` becomes what is reachable from the last one.
+/// Finds the components of pivots of high degree while that removes a large fraction of the `left` vertices. Returns
+/// the number of pivots. `forward` becomes the set reachable from the last pivot.
 fn forward_backward<G: Lists>(
     graph: &G,
     run: &Run,
@@ -136,7 +113,7 @@ fn forward_backward<G: Lists>(
         forward.clear();
         backward.clear();
         reach(graph, run, Direction::Out, pivot, forward, |v| components.get(v) == NONE)?;
-        // Everything that is reached forward is without a component yet.
+        // Vertices in `forward` have no component yet.
         reach(graph, run, Direction::In, pivot, &backward, |v| forward.get(v))?;
         let label = backward.iter().next().unwrap_or(pivot);
         let found = vertex_count(run, graph.num_vertices(), |v| {
@@ -155,7 +132,7 @@ fn forward_backward<G: Lists>(
     Ok(pivots)
 }
 
-/// The vertex without a component whose degrees have the largest product, the smallest of several.
+/// The vertex without a component that has the largest product of degrees, the least one on ties.
 fn pivot<G: Lists>(graph: &G, run: &Run, components: &VertexArray) -> Result<Option<VertexId>, G::Error> {
     let product = |v| graph.degree(Direction::Out, v) as u128 * graph.degree(Direction::In, v) as u128;
     let best = run.share_ranges(
@@ -171,7 +148,7 @@ fn pivot<G: Lists>(graph: &G, run: &Run, components: &VertexArray) -> Result<Opt
     Ok(best.into_iter().flatten().max().map(|(_, std::cmp::Reverse(v))| v))
 }
 
-/// Finds the components of all vertices that have none yet: those in `forward`, and at the same time the others.
+/// Finds the components of all vertices that have none yet: those in `forward` and the others at the same time.
 fn finish<G: Lists>(
     graph: &G,
     run: &Run,
@@ -192,27 +169,28 @@ fn finish<G: Lists>(
     Ok(())
 }
 
-/// Tarjan's algorithm on part of the vertices.
+/// Tarjan's algorithm on a subset of the vertices.
 ///
-/// The index of a vertex is 0 until it is found. Then it is its number in order of finding among the vertices whose
-/// components are not complete, lowered to that of the earliest such vertex that is known to be reachable from it.
+/// The index of a vertex is 0 until it is found. Then it is its number in order of discovery among the vertices with
+/// incomplete components, lowered to that of the earliest such vertex known to be reachable from it.
 struct Tarjan<'a, G, I> {
     graph: &'a G,
     run: &'a Run,
     components: &'a VertexArray,
     indices: &'a VertexArray,
-    /// Whether a vertex belongs to the part and has no component yet.
+    /// Whether a vertex is in the subset and has no component yet.
     inside: I,
-    /// The vertices on the path from the root of the search to where it is, and for each whether nothing earlier is
-    /// known to be reachable from it.
+    /// The path from the root of the search to the current vertex.
     path: Vec<VertexId>,
+    /// For each vertex of the path, whether no earlier vertex is known to be reachable from it.
     is_root: Vec<bool>,
-    /// Vertices that were left and whose components are not complete.
+    /// Vertices that the path has left and whose components are incomplete.
     pending: Vec<VertexId>,
+    /// Number of vertices on the path or pending.
     found: VertexId,
 }
 
-/// Vertices between two looks at the cancel token.
+/// Vertices visited between two checks for cancellation.
 const VERTICES_UNCHECKED: VertexId = 1 << 12;
 
 impl<'a, G: Lists, I: Fn(VertexId) -> bool> Tarjan<'a, G, I> {
@@ -250,7 +228,7 @@ impl<'a, G: Lists, I: Fn(VertexId) -> bool> Tarjan<'a, G, I> {
                 }
                 None => {
                     self.leave(v);
-                    // The list of the vertex below was looked at up to `v`, which it led to.
+                    // The list of the previous vertex was scanned up to `v`.
                     after = Some(v);
                 }
             }
@@ -265,7 +243,7 @@ impl<'a, G: Lists, I: Fn(VertexId) -> bool> Tarjan<'a, G, I> {
         self.is_root.push(true);
     }
 
-    /// The first neighbour of `v` that is not found yet; only from `after` on, if given. What lies before lowers the
+    /// The first undiscovered neighbour of `v`, at or after `after` if given. The discovered ones before it lower the
     /// index of `v`.
     fn next_unfound(&mut self, v: VertexId, after: Option<VertexId>) -> Result<Option<VertexId>, G::Error> {
         let (indices, inside) = (self.indices, &self.inside);
@@ -287,7 +265,7 @@ impl<'a, G: Lists, I: Fn(VertexId) -> bool> Tarjan<'a, G, I> {
         Ok(next)
     }
 
-    /// Goes back from `v`, the last vertex of the path; completes its component if nothing earlier is reachable.
+    /// Backtracks from `v`, the last vertex of the path. Completes its component if no earlier vertex is reachable.
     fn leave(&mut self, v: VertexId) {
         self.path.pop();
         if !self.is_root.pop().expect("as long as the path") {
@@ -314,7 +292,7 @@ fn largest(run: &Run, components: &VertexArray) -> Result<usize, esker_graph::St
         GRAIN * 16,
         || (),
         |(), range| {
-            // Neighbours in number are often in the same component: one addition for each stretch.
+            // Consecutive vertices are often in the same component: one addition per stretch.
             let mut rest = range.map(|v| components.get(vertex(v))).peekable();
             while let Some(label) = rest.next() {
                 let mut stretch = 1;
@@ -328,4 +306,29 @@ fn largest(run: &Run, components: &VertexArray) -> Result<usize, esker_graph::St
         },
     )?;
     Ok(largest.into_inner())
+}
+
+/// Finds the strongly connected components; in an undirected graph, the connected components.
+///
+/// # Errors
+/// [`esker_graph::Stop::OverBudget`]; the first list that cannot be read; cancellation.
+pub fn scc<G: Lists>(graph: &G, run: &Run) -> Result<Scc, G::Error> {
+    let n = graph.num_vertices();
+    run.begin("strongly connected components", estimate(Shape::of(graph)).memory_bytes)?;
+    let components = VertexArray::filled(run, n, NONE);
+    let mut forward = Bitmap::new(n);
+    let (mut trimmed, mut pivots) = (0, 0);
+    if graph.has(Direction::In) {
+        run.round(n)?;
+        trimmed = trim(graph, run, &components)?;
+        pivots = forward_backward(graph, run, &components, &mut forward, n - trimmed)?;
+    }
+    let serial = vertex_count(run, n, |v| components.get(v) == NONE)?;
+    if serial > 0 {
+        run.round(serial)?;
+        finish(graph, run, &components, &forward)?;
+    }
+    let count = vertex_count(run, n, |v| components.get(v) == v)?;
+    let largest = largest(run, &components)?;
+    Ok(Scc { components: components.into_vec(), count, largest, trimmed, pivots, serial })
 }

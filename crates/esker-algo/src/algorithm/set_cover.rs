@@ -1,34 +1,35 @@
-//! Approximate set cover: few vertices whose out-lists together hold every vertex that any out-list holds.
+//! Approximate set cover: few vertices whose out-lists together contain every vertex that is in any out-list.
 //!
-//! Every vertex is a set, whose elements are its out-neighbours, as in Sage. The greedy method in parallel [1, 2]: sets wait
-//! in buckets by the number of their elements that are not covered yet, in steps of 1 + epsilon, the largest first. Those of a bucket compete
-//! for elements by random priorities; a set that wins nearly as many as its bucket asks for is chosen, the others go
-//! back. Counts are lowered lazily: a set is counted again when its bucket comes up, and sinks if it has lost too many. Where the
-//! paper packs covered elements out of a filter, a bitmap of them is looked at: no memory for edges, but lists are read whole.
+//! Every vertex is a set whose elements are its out-neighbours, as in Sage. A parallel greedy method [1, 2]: sets wait
+//! in buckets by their number of uncovered elements, in steps of a factor 1 + epsilon, largest first. The sets of a
+//! bucket compete for elements by random priorities. A set that wins nearly as many elements as its bucket requires is
+//! chosen; the others return to the buckets. Counts are updated lazily: a set is recounted when its bucket comes up,
+//! and sinks if it lost too many elements. The paper removes covered elements with a filter; here a bitmap of covered
+//! elements is tested, which takes no memory per edge but reads lists as a whole.
 //!
-//! Each element pays one over the number that its set newly covered; no set's elements together pay more than
-//! (1 + epsilon)² H(its size), which proves that the cover has at most (1 + epsilon)² H(largest size) times the fewest sets
-//! possible. A repeated element counts once; if its repetitions come in different pieces a set may be chosen a step late.
+//! Charge each element one over the number of elements that its set newly covered. The elements of any set are charged
+//! at most (1 + epsilon)² H(its size) in total, which proves that the cover has at most (1 + epsilon)² H(largest size)
+//! times the minimum number of sets. A repeated element counts once; if its repetitions come in different pieces, a set
+//! may be chosen one step late.
 //!
-//! Priorities are drawn by the seed, so where lists come whole the cover does not depend on threads. Work O(m) expected for each time that a set is
-//! looked at, O(log) times. Memory, ids a vertex: counts, wins, owners, 5 for buckets, 3 for lists of a round; and two bits. Reads: up to
-//! four times the lists of the sets in the bucket, each round.
+//! Priorities come from the seed, so if lists come whole the cover does not depend on threads. State: the uncovered
+//! elements of each set, and the owner of each element. Work: O(m) expected each time all sets are examined, O(log)
+//! times. Memory per vertex: ids for counts, wins, owners, 5 for buckets, 3 for lists of a round; and two bits. Reads
+//! per round: up to four times the lists of the sets in the bucket.
 //!
 //! [1] G. Blelloch, R. Peng, K. Tangwongsan, "Linear-Work Greedy Parallel Approximate Set Cover and Variants", SPAA 2011.
 //! [2] L. Dhulipala, G. Blelloch, J. Shun, "Julienne: A Framework for Parallel Graph Algorithms using Work-efficient
 //!     Bucketing", SPAA 2017.
 
-use esker_graph::{
-    Bitmap, Direction, Flow, Graph, NONE, Piece, Run, Select, Stop, VertexId, Visitor, Weight,
-};
+use esker_graph::{Bitmap, Direction, Flow, Graph, NONE, Piece, Run, Select, VertexId, Visitor, Weight};
 
 use crate::estimate::{Estimate, Shape};
-use crate::primitive::{Buckets, Draws, Order, VertexArray, is_small};
+use crate::primitive::{Buckets, CounterRng, Order, VertexArray, is_small, need_positive};
 
-/// How close to the greedy method the choice is.
+/// Options of [`set_cover`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SetCoverOptions {
-    /// How far apart sizes may be that count as the same; more than 0. Less makes for more rounds.
+    /// Sizes that differ by less than a factor of 1 + epsilon count as equal; more than 0. Less means more rounds.
     pub epsilon: f64,
 }
 
@@ -38,27 +39,27 @@ impl Default for SetCoverOptions {
     }
 }
 
-/// A cover.
+/// A set cover.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SetCover {
-    /// The sets chosen, in the order in which they were.
+    /// The chosen sets, in order of choice.
     pub sets: Vec<VertexId>,
-    /// The number of elements that each newly covered.
+    /// The number of elements that each chosen set newly covered.
     pub gains: Vec<VertexId>,
-    /// For each vertex the set that newly covered it, [`NONE`] if it is in no out-list.
+    /// For each vertex, the chosen set that newly covered it, [`NONE`] if it is in no out-list.
     pub owners: Vec<VertexId>,
     /// Number of vertices covered.
     pub covered: usize,
-    /// Rounds.
+    /// Number of rounds.
     pub rounds: usize,
 }
 
-/// Logarithm of the open buckets.
+/// Base-2 logarithm of the number of open buckets.
 const BITS: u32 = 8;
-/// What is drawn for; the round is added.
+/// The purpose of the random numbers; the round is added to it.
 const PURPOSE: u64 = 0x636f_7665_7200_0000;
 
-/// What finding a cover will take; the reading is what is common.
+/// Estimates memory and reads. Memory is an upper bound; reads are typical.
 pub fn estimate(shape: Shape) -> Estimate {
     let n = shape.num_vertices;
     Estimate {
@@ -69,92 +70,36 @@ pub fn estimate(shape: Shape) -> Estimate {
     }
 }
 
-/// Finds a cover.
-///
-/// # Errors
-/// [`Stop::Unsuitable`] for an epsilon that is not positive; [`Stop::OverBudget`]; the first list that cannot be read;
-/// cancellation.
-pub fn set_cover<G: Graph>(graph: &G, run: &Run, options: &SetCoverOptions) -> Result<SetCover, G::Error> {
-    run.begin("set cover", estimate(Shape::of(graph)).memory_bytes)?;
-    if !(options.epsilon > 0.0 && options.epsilon.is_finite()) {
-        return Err(
-            Stop::Unsuitable(format!("epsilon is {} but must be more than 0", options.epsilon)).into()
-        );
-    }
-    run.install(|| choose(graph, run, options.epsilon))
-}
+/// The steps by which sizes are divided into buckets; holds epsilon.
+struct SizeScale(f64);
 
-/// The steps in which sizes are told apart.
-struct Steps(f64);
-
-impl Steps {
-    /// The bucket of a set with so many elements left; `None` of none.
+impl SizeScale {
+    /// The bucket of a set with `left` uncovered elements; `None` if there are none.
     fn bucket(&self, left: VertexId) -> Option<u64> {
         (left > 0).then(|| ((left as f64).ln() / self.0.ln_1p() + 1e-9) as u64)
     }
 
-    /// How many elements a set of a bucket must win.
-    fn asks_for(&self, bucket: u64) -> f64 {
+    /// The number of elements that a set of a bucket must win.
+    fn required_gain(&self, bucket: u64) -> f64 {
         ((bucket as f64 - 1.0) * self.0.ln_1p()).exp() - 1e-6
     }
 }
 
-fn choose<G: Graph>(graph: &G, run: &Run, epsilon: f64) -> Result<SetCover, G::Error> {
-    let n = graph.num_vertices();
-    let steps = Steps(epsilon);
-    let state = State {
-        left: VertexArray::from_fn(run, n, |v| graph.degree(Direction::Out, v as VertexId) as VertexId),
-        won: VertexArray::filled(run, n, 0),
-        owners: VertexArray::filled(run, n, NONE),
-        covered: Bitmap::new(n),
-        counted: Bitmap::new(n),
-    };
-    let bucket = |v: VertexId| steps.bucket(state.left.get(v));
-    let mut buckets = Buckets::<BITS>::new(run, n, Order::Decreasing, bucket)?;
-    let (mut sets, mut gains) = (Vec::new(), Vec::new());
-    while let Some((at, candidates)) = buckets.next(run, bucket)? {
-        run.round(candidates.len())?;
-        state.recount(graph, run, &candidates)?;
-        let (mut rivals, sunk): (Vec<_>, Vec<_>) =
-            candidates.into_iter().partition(|&v| bucket(v) >= Some(at));
-        buckets.insert(run, &sunk, bucket)?;
-        let draws = Draws::new(run.seed(), PURPOSE + run.rounds() as u64);
-        let place = |v: VertexId| draws.at(v.into());
-        state.compete(graph, run, &rivals, place)?;
-        let first = rivals.iter().copied().min_by_key(|&v| place(v));
-        rivals.sort_unstable();
-        let asked = steps.asks_for(at);
-        for &v in rivals.iter().filter(|&&v| state.won.get(v) as f64 >= asked.max(1.0)) {
-            sets.push(v);
-            gains.push(state.won.get(v));
-            state.left.set(v, 0);
-        }
-        state.settle(graph, run, &rivals)?;
-        rivals.retain(|&v| state.left.get(v) > 0);
-        // The first of all has won all that it has left, so if that was not enough it had been counted too high.
-        if let Some(first) = first.filter(|&first| state.left.get(first) > 0) {
-            state.left.set(first, state.won.get(first));
-        }
-        buckets.insert(run, &rivals, bucket)?;
-    }
-    let owners = state.owners.into_vec();
-    Ok(SetCover { sets, gains, owners, covered: state.covered.count(), rounds: run.rounds() })
-}
-
-struct State {
-    /// Elements of each set that are not covered, or more; 0 once it is chosen.
+/// The state of the greedy choice.
+struct CoverState {
+    /// An upper bound of the uncovered elements of each set; 0 once it is chosen.
     left: VertexArray,
     /// Elements that each set won in this round.
     won: VertexArray,
-    /// The set to which each element belongs that is covered, or competed for.
+    /// The set that covers each element, or that holds it in this round's competition.
     owners: VertexArray,
     covered: Bitmap,
-    /// Elements that count among the won.
+    /// Elements already counted in `won`.
     counted: Bitmap,
 }
 
-impl State {
-    /// Counts for each set the elements that are not covered.
+impl CoverState {
+    /// Counts the uncovered elements of each set.
     fn recount<G: Graph>(&self, graph: &G, run: &Run, sets: &[VertexId]) -> Result<(), G::Error> {
         sets.iter().for_each(|&v| self.left.set(v, 0));
         each_element(graph, run, sets, |v, elements| {
@@ -164,20 +109,20 @@ impl State {
         })
     }
 
-    /// Gives each element that is not covered to the first set that has it, and counts what each won.
+    /// Gives each uncovered element to the set with the best priority, and counts the elements that each set won.
     fn compete<G: Graph>(
         &self,
         graph: &G,
         run: &Run,
         sets: &[VertexId],
-        place: impl Fn(VertexId) -> u64 + Sync,
+        priority: impl Fn(VertexId) -> u64 + Sync,
     ) -> Result<(), G::Error> {
         sets.iter().for_each(|&v| self.won.set(v, 0));
         each_element(graph, run, sets, |v, elements| {
             for &u in elements.iter().filter(|&&u| !self.covered.get(u)) {
                 loop {
                     let owner = self.owners.get(u);
-                    if owner != NONE && place(owner) <= place(v) || self.owners.claim(u, owner, v) {
+                    if owner != NONE && priority(owner) <= priority(v) || self.owners.claim(u, owner, v) {
                         break;
                     }
                 }
@@ -189,12 +134,12 @@ impl State {
         })
     }
 
-    /// What a chosen set won is covered; what the others won is free again.
+    /// Covers the elements won by chosen sets, and frees those won by others.
     fn settle<G: Graph>(&self, graph: &G, run: &Run, sets: &[VertexId]) -> Result<(), G::Error> {
         each_element(graph, run, sets, |v, elements| {
             let chosen = self.left.get(v) == 0;
             for &u in elements.iter().filter(|&&u| self.owners.get(u) == v) {
-                // Nobody counts now, so whole words can go.
+                // No thread counts now, so whole words can be cleared.
                 self.counted.set_word(u as usize / 64, 0);
                 if chosen {
                     self.covered.insert(u);
@@ -214,13 +159,14 @@ fn each_element<G: Graph>(
     f: impl Fn(VertexId, &[VertexId]) + Sync,
 ) -> Result<(), G::Error> {
     let run = if is_small(graph, run, &[Direction::Out], sets) { run.alone() } else { run };
-    graph.scan(run, Direction::Out, Select::List(sets), &Each(f))?;
+    graph.scan(run, Direction::Out, Select::List(sets), &VisitElements(f))?;
     Ok(())
 }
 
-struct Each<F>(F);
+/// Passes each piece to a function.
+struct VisitElements<F>(F);
 
-impl<W: Weight, F: Fn(VertexId, &[VertexId]) + Sync> Visitor<W> for Each<F> {
+impl<W: Weight, F: Fn(VertexId, &[VertexId]) + Sync> Visitor<W> for VisitElements<F> {
     type State = ();
 
     fn new_state(&self) {}
@@ -230,4 +176,57 @@ impl<W: Weight, F: Fn(VertexId, &[VertexId]) + Sync> Visitor<W> for Each<F> {
         (self.0)(v, piece.targets);
         Flow::More
     }
+}
+
+/// Finds a set cover.
+///
+/// # Errors
+/// [`Stop::Unsuitable`] if epsilon is not positive; [`Stop::OverBudget`]; the first list that cannot be read;
+/// cancellation.
+pub fn set_cover<G: Graph>(graph: &G, run: &Run, options: &SetCoverOptions) -> Result<SetCover, G::Error> {
+    run.begin("set cover", estimate(Shape::of(graph)).memory_bytes)?;
+    need_positive("epsilon", options.epsilon)?;
+    run.install(|| choose(graph, run, options.epsilon))
+}
+
+fn choose<G: Graph>(graph: &G, run: &Run, epsilon: f64) -> Result<SetCover, G::Error> {
+    let n = graph.num_vertices();
+    let scale = SizeScale(epsilon);
+    let state = CoverState {
+        left: VertexArray::from_fn(run, n, |v| graph.degree(Direction::Out, v as VertexId) as VertexId),
+        won: VertexArray::filled(run, n, 0),
+        owners: VertexArray::filled(run, n, NONE),
+        covered: Bitmap::new(n),
+        counted: Bitmap::new(n),
+    };
+    let bucket = |v: VertexId| scale.bucket(state.left.get(v));
+    let mut buckets = Buckets::<BITS>::new(run, n, Order::Decreasing, bucket)?;
+    let (mut sets, mut gains) = (Vec::new(), Vec::new());
+    while let Some((at, candidates)) = buckets.next(run, bucket)? {
+        run.round(candidates.len())?;
+        state.recount(graph, run, &candidates)?;
+        let (mut rivals, sunk): (Vec<_>, Vec<_>) =
+            candidates.into_iter().partition(|&v| bucket(v) >= Some(at));
+        buckets.insert(run, &sunk, bucket)?;
+        let rng = CounterRng::new(run.seed(), PURPOSE + run.rounds() as u64);
+        let priority = |v: VertexId| rng.at(v.into());
+        state.compete(graph, run, &rivals, priority)?;
+        let first = rivals.iter().copied().min_by_key(|&v| priority(v));
+        rivals.sort_unstable();
+        let required = scale.required_gain(at);
+        for &v in rivals.iter().filter(|&&v| state.won.get(v) as f64 >= required.max(1.0)) {
+            sets.push(v);
+            gains.push(state.won.get(v));
+            state.left.set(v, 0);
+        }
+        state.settle(graph, run, &rivals)?;
+        rivals.retain(|&v| state.left.get(v) > 0);
+        // The set with the best priority won all its remaining elements. If that was too few, its count was too high.
+        if let Some(first) = first.filter(|&first| state.left.get(first) > 0) {
+            state.left.set(first, state.won.get(first));
+        }
+        buckets.insert(run, &rivals, bucket)?;
+    }
+    let owners = state.owners.into_vec();
+    Ok(SetCover { sets, gains, owners, covered: state.covered.count(), rounds: run.rounds() })
 }

@@ -1,28 +1,29 @@
-//! Shortest paths from one source, over edges with lengths.
+//! Shortest paths from one source over edges with lengths.
 //!
-//! Delta-stepping (file `delta_stepping.rs`), by which distances are least fixed points: they do not depend on threads or
-//! timing, and integers are exact. Lengths of 32-bit integers are added in 32 bits and, if that overflows, again in 64;
-//! beyond 2^63 the run stops with an error. Parents, if asked for, are the least among those that are the fewest edges
-//! from the source.
+//! Delta-stepping (file `delta_stepping.rs`). The distances are a least fixed point: they do not depend on threads or
+//! timing, and integers are exact. Lengths of 32-bit integers are added in 32 bits, and again in 64 if that overflows;
+//! distances of 2^63 or more are an error. Parents, if requested, are the least among those with the fewest edges from
+//! the source.
 //!
-//! Work O(n + m) on random lengths. Memory: 4 to 8 bytes a vertex for distances, 8 for the answer, about five ids for
-//! buckets (a vertex stands in at most `BINS` of them, commonly in two). Reads: the list of each reached vertex once or
+//! Work: O(n + m) for random lengths. Memory per vertex: 4 to 8 bytes for distances, 8 for the result, about five ids
+//! for buckets (a vertex is in at most `BINS` of them, usually in two). Reads: the list of each reached vertex once or
 //! a few times; in-lists when pulling.
 
 use esker_graph::{Direction, Flow, Graph, NONE, Piece, Run, Select, Stop, VertexId, Visitor, vertex};
 
 use super::bfs::{BfsOptions, bfs};
-use super::delta_stepping::{BINS, Fault, Search};
+use super::delta_stepping::{BINS, DeltaStepping, DistanceFault};
 use super::relaxation::tight_tree;
 use crate::estimate::{Estimate, Shape};
 use crate::lengths::Length;
+use crate::primitive::{need_positive, need_source};
 
-/// How shortest paths are sought.
+/// Options of [`sssp`].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SsspOptions {
-    /// Width of a bucket; `None`: chosen from a sample of the lengths and degrees. The distances do not depend on it.
+    /// Width of a bucket; `None`: chosen from a sample of lengths and degrees. The distances do not depend on it.
     pub delta: Option<f64>,
-    /// Whether the edges by which vertices are reached are wanted; for these the lists are read once more.
+    /// Whether to return parents. They take one more pass over the lists.
     pub parents: bool,
 }
 
@@ -31,18 +32,18 @@ pub struct SsspOptions {
 pub struct Sssp<W: Length> {
     /// The length of the shortest path to each vertex; [`Length::UNREACHED`] where there is none.
     pub distances: Vec<W::Distance>,
-    /// For each vertex the one before it on a shortest path: itself for the source, [`NONE`] where unreached; if
-    /// asked for.
+    /// The previous vertex on a shortest path to each vertex: the source itself for the source, [`NONE`] if unreached.
+    /// `None` unless requested.
     pub parents: Option<Vec<VertexId>>,
-    /// Number of vertices reached, the source included.
+    /// Number of vertices reached, including the source.
     pub reached: usize,
-    /// The width of buckets that was used.
+    /// The width of a bucket used.
     pub delta: f64,
-    /// Buckets settled, counting each time that one was refilled.
+    /// Number of buckets settled; a refilled bucket counts again.
     pub rounds: usize,
 }
 
-/// What the search will take; the reading is what is expected.
+/// Estimates memory and reads. Memory is an upper bound; reads are the expected amount.
 pub fn estimate(shape: Shape, options: &SsspOptions) -> Estimate {
     let id_bytes = size_of::<VertexId>() as u64;
     let ids = 5 + 2 * u64::from(options.parents);
@@ -52,78 +53,13 @@ pub fn estimate(shape: Shape, options: &SsspOptions) -> Estimate {
     }
 }
 
-/// Finds the distances from `source`. A graph without weights has edges of length 1.
-///
-/// # Errors
-/// [`Stop::Unsuitable`] if the source is not a vertex, an edge met is negative or not a number, or an integer distance
-/// reaches 2^63; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
-pub fn sssp<G: Graph>(
-    graph: &G,
-    run: &Run,
-    source: VertexId,
-    options: &SsspOptions,
-) -> Result<Sssp<G::Weight>, G::Error>
-where
-    G::Weight: Length,
-{
-    let n = graph.num_vertices();
-    run.begin("shortest paths", estimate(Shape::of(graph), options).memory_bytes)?;
-    if source as usize >= n {
-        return Err(Stop::Unsuitable(format!("source {source} is not a vertex: there are {n}")).into());
-    }
-    if <G::Weight as Length>::UNIT {
-        return hops(graph, run, source, options);
-    }
-    run.install(|| search(graph, run, source, options))
-}
-
-fn search<G: Graph>(
-    graph: &G,
-    run: &Run,
-    source: VertexId,
-    options: &SsspOptions,
-) -> Result<Sssp<G::Weight>, G::Error>
-where
-    G::Weight: Length,
-{
-    let n = graph.num_vertices();
-    let delta = match options.delta {
-        Some(delta) if delta > 0.0 && delta.is_finite() => delta,
-        Some(delta) => return Err(Stop::Unsuitable(format!("a bucket cannot be {delta} wide")).into()),
-        None => usual_delta(graph, run)?,
-    };
-    let narrow = Search::<G::Weight, <G::Weight as Length>::Narrow>::new(run, n, delta);
-    let distances = match narrow.find(graph, run, source)? {
-        Fault::None => narrow.answer(run),
-        Fault::Negative => return Err(negative().into()),
-        Fault::Overflow => {
-            drop(narrow);
-            let wide = Search::<G::Weight, <G::Weight as Length>::Wide>::new(run, n, delta);
-            match wide.find(graph, run, source)? {
-                Fault::None => wide.answer(run),
-                Fault::Negative => return Err(negative().into()),
-                Fault::Overflow => {
-                    return Err(Stop::Unsuitable("a distance does not fit in 63 bits".to_owned()).into());
-                }
-            }
-        }
-    };
-    let rounds = run.rounds();
-    let reached = distances.iter().filter(|&&d| d != G::Weight::UNREACHED).count();
-    let tight = |u: VertexId, v: VertexId, edge| {
-        <G::Weight as Length>::extend(distances[u as usize], edge) == Some(distances[v as usize])
-    };
-    let parents = if options.parents { Some(tight_tree(graph, run, source, tight)?) } else { None };
-    Ok(Sssp { distances, parents, reached, delta, rounds })
-}
-
 fn negative() -> Stop {
     Stop::Unsuitable(
-        "an edge has a length that is negative or not a number, for which shortest paths are not defined here".to_owned(),
+        "cannot compute shortest paths: an edge has a length that is negative or not a number".to_owned(),
     )
 }
 
-/// Distances in a graph without weights.
+/// Distances in a graph without weights, by breadth-first search.
 fn hops<G: Graph>(
     graph: &G,
     run: &Run,
@@ -146,9 +82,9 @@ where
     })
 }
 
-/// A width of buckets that suits the lengths and degrees of a sample of about 1000 vertices: such that a vertex has
-/// [`LIGHT_EDGES`] edges no longer than a window, if it has so many.
-fn usual_delta<G: Graph>(graph: &G, run: &Run) -> Result<f64, G::Error>
+/// The default width of a bucket, from the lengths and degrees of a sample of about 1000 vertices: a vertex of average
+/// degree has [`LIGHT_EDGES`] edges no longer than a window, if it has that many edges.
+fn default_delta<G: Graph>(graph: &G, run: &Run) -> Result<f64, G::Error>
 where
     G::Weight: Length,
 {
@@ -165,9 +101,10 @@ where
     Ok(if window > 0.0 { window / BINS as f64 } else { 1.0 })
 }
 
-/// Edges of a vertex of average degree that are to be light.
+/// Light edges of a vertex of average degree.
 const LIGHT_EDGES: f64 = 8.0;
 
+/// Collects the lengths of some edges of the sampled vertices.
 struct SampleLengths;
 
 impl<W: Length> Visitor<W> for SampleLengths {
@@ -182,4 +119,72 @@ impl<W: Length> Visitor<W> for SampleLengths {
         lengths.extend(found.filter(|w| w.is_finite() && *w >= 0.0));
         Flow::Enough
     }
+}
+
+/// Computes the distances from `source`. Without weights, every edge has length 1.
+///
+/// # Errors
+/// [`Stop::Unsuitable`] if the source is not a vertex, an edge met has a negative length or one that is NaN, or an
+/// integer distance reaches 2^63; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
+pub fn sssp<G: Graph>(
+    graph: &G,
+    run: &Run,
+    source: VertexId,
+    options: &SsspOptions,
+) -> Result<Sssp<G::Weight>, G::Error>
+where
+    G::Weight: Length,
+{
+    let n = graph.num_vertices();
+    run.begin("shortest paths", estimate(Shape::of(graph), options).memory_bytes)?;
+    need_source(source, n)?;
+    if <G::Weight as Length>::UNIT {
+        return hops(graph, run, source, options);
+    }
+    run.install(|| search(graph, run, source, options))
+}
+
+fn search<G: Graph>(
+    graph: &G,
+    run: &Run,
+    source: VertexId,
+    options: &SsspOptions,
+) -> Result<Sssp<G::Weight>, G::Error>
+where
+    G::Weight: Length,
+{
+    let n = graph.num_vertices();
+    let delta = match options.delta {
+        Some(delta) => {
+            need_positive("delta", delta)?;
+            delta
+        }
+        None => default_delta(graph, run)?,
+    };
+    let narrow = DeltaStepping::<G::Weight, <G::Weight as Length>::Narrow>::new(run, n, delta);
+    let distances = match narrow.find(graph, run, source)? {
+        DistanceFault::None => narrow.answer(run),
+        DistanceFault::Negative => return Err(negative().into()),
+        DistanceFault::Overflow => {
+            drop(narrow);
+            let wide = DeltaStepping::<G::Weight, <G::Weight as Length>::Wide>::new(run, n, delta);
+            match wide.find(graph, run, source)? {
+                DistanceFault::None => wide.answer(run),
+                DistanceFault::Negative => return Err(negative().into()),
+                DistanceFault::Overflow => {
+                    return Err(Stop::Unsuitable(
+                        "cannot compute shortest paths: a distance does not fit in 63 bits".to_owned(),
+                    )
+                    .into());
+                }
+            }
+        }
+    };
+    let rounds = run.rounds();
+    let reached = distances.iter().filter(|&&d| d != G::Weight::UNREACHED).count();
+    let tight = |u: VertexId, v: VertexId, edge| {
+        <G::Weight as Length>::extend(distances[u as usize], edge) == Some(distances[v as usize])
+    };
+    let parents = if options.parents { Some(tight_tree(graph, run, source, tight)?) } else { None };
+    Ok(Sssp { distances, parents, reached, delta, rounds })
 }

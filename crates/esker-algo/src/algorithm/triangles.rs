@@ -1,16 +1,17 @@
-//! Triangle counting: how many triangles the undirected simple graph that underlies a graph has.
+//! Triangle counting: the number of triangles in the undirected simple graph that underlies a graph.
 //!
-//! Directions, self-loops and parallel edges are ignored. Each triangle {w < u < v} is found once, at `v`, where the
-//! earlier neighbours of `v` meet those of `u` [1]. The first vertices have rows of bits (`Hubs`): there, two long
-//! lists are intersected by AND and population count at up to 512 bits an instruction, short ones by single loads;
-//! other lists are probed against a set of the neighbours of `v`.
+//! Directions, self-loops and parallel edges are ignored. Each triangle {w < u < v} is found once, at `v`, by
+//! intersecting the earlier neighbours of `v` with those of `u` [1]. The first vertices have adjacency rows of bits
+//! (`HubAdjacency`): there, two long lists are intersected by AND and population count at up to 512 bits an
+//! instruction, and short ones by single loads. Other lists are probed against a bit set of the neighbours of `v`.
 //!
-//! The cost depends on the order of the vertices; by descending degree, lists of earlier neighbours have at most
-//! sqrt(2m) entries [2]. An undirected graph whose order serves is read in place; otherwise (`VertexOrder`) the
-//! algorithm works on a copy. Work O(m^1.5) in degree order, divided by up to 512. Memory: rows of at most 64 MiB and
-//! than the lists take; per thread n/8 bytes and an id a neighbour; for a copy an id an edge, 16 bytes and four ids a
-//! vertex. Reads: in place, every list once for its own vertex, those beyond the hubs once more for each later
-//! neighbour; a copy, every list two times. The answer never depends on threads.
+//! The cost depends on the order of the vertices. By descending degree, lists of earlier neighbours have at most
+//! sqrt(2m) entries [2]. An undirected graph in a suitable order is read in place; otherwise (see `VertexOrder`) the
+//! algorithm works on a copy. State: a count and a scratch bit set per worker. Work: O(m^1.5) in degree order, divided
+//! by up to 512. Memory: rows of at most 64 MiB and at most the size of the lists; per thread, n/8 bytes and one id per
+//! neighbour; for a copy, one id per edge plus 16 bytes and four ids per vertex. Reads: in place, every list once for
+//! its own vertex, and lists beyond the hubs once more per later neighbour; with a copy, every list twice. The result
+//! does not depend on threads.
 //!
 //! [1] M. Latapy, "Main-memory triangle computations for very large (sparse (power-law)) graphs", TCS 407, 2008.
 //! [2] T. Schank, D. Wagner, "Finding, counting and listing all triangles in large graphs", WEA 2005.
@@ -19,15 +20,15 @@ use esker_graph::{Lists, Run, Stop, VertexId, vertex};
 
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{
-    Earlier, Hubs, InPlace, Kernel, Line, Orientation, Oriented, bit, clear_word, full_degree,
-    renumbering_pays, set_bit, with_vectors,
+    BitLine, EarlierNeighbours, HubAdjacency, InPlaceLists, Oriented, OrientedOptions, VectorLoop, bit,
+    clear_word, full_degree, need_in_edges, renumbering_pays, set_bit, with_vectors,
 };
 
-/// In which order an algorithm that intersects lists takes the vertices.
+/// The order of vertices for algorithms that intersect lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum VertexOrder {
-    /// By degree, on a copy, if a sample of the lists says that it pays and the copy fits the memory limit; as
-    /// numbered otherwise.
+    /// By degree, on a copy, if a sample of the lists shows that it pays and the copy fits the memory limit; otherwise
+    /// as numbered in the graph.
     #[default]
     Auto,
     /// As numbered in the graph.
@@ -36,26 +37,26 @@ pub enum VertexOrder {
     Degree,
 }
 
-/// How triangles are counted.
+/// Options of [`triangles`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TrianglesOptions {
-    /// In which order vertices are taken.
+    /// The order in which vertices are taken.
     pub order: VertexOrder,
 }
 
-/// The answer of a triangle count.
+/// The result of a triangle count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Triangles {
     /// Number of triangles.
     pub triangles: u64,
     /// Whether the lists were copied and renumbered by degree.
     pub renumbered: bool,
-    /// Vertices that had rows of bits.
+    /// Number of vertices that had rows of bits.
     pub hubs: usize,
 }
 
-/// What a count will take on `threads` threads. Memory is an upper bound, and for [`VertexOrder::Auto`] what is taken
-/// if the copy pays; reading is that of a copy, or in place what is read at least.
+/// Estimates memory and reads on `threads` threads. Memory is an upper bound, for [`VertexOrder::Auto`] of either
+/// choice; reads are exact with a copy and a lower bound in place.
 pub fn estimate(shape: Shape, options: &TrianglesOptions, threads: usize) -> Estimate {
     let by_degree = options.order != VertexOrder::Given;
     let copied = by_degree || shape.directed;
@@ -66,7 +67,7 @@ pub fn estimate(shape: Shape, options: &TrianglesOptions, threads: usize) -> Est
     }
 }
 
-/// The most that a run takes whichever order it ends up with: in place, the longest list may be longer.
+/// The most memory for any order that a run may choose: in place, the longest list may be longer.
 pub(super) fn bound(order: VertexOrder, memory_bytes: impl Fn(bool) -> u64) -> u64 {
     match order {
         VertexOrder::Auto => memory_bytes(true).max(memory_bytes(false)),
@@ -79,7 +80,7 @@ fn memory_bytes(shape: Shape, by_degree: bool, threads: usize) -> u64 {
     let (n, arcs) = (shape.num_vertices, shape.num_arcs);
     let id = size_of::<VertexId>() as u64;
     let copy = if by_degree || shape.directed {
-        Oriented::<Stop>::memory_bytes(n, arcs, shape.directed, Orientation { by_degree, mutual: false })
+        Oriented::<Stop>::memory_bytes(n, arcs, shape.directed, OrientedOptions { by_degree, mutual: false })
     } else {
         0
     };
@@ -88,15 +89,15 @@ fn memory_bytes(shape: Shape, by_degree: bool, threads: usize) -> u64 {
     copy + hubs + threads as u64 * (n / 8 + 8 + longest * id + hubs.isqrt() / 2 + 64)
 }
 
-/// The most bytes that rows of hubs may take: no more than the lists, and no more than a last-level cache can help.
+/// The most bytes for rows of hubs: no more than the lists, and no more than fits a last-level cache.
 pub(super) fn hub_bytes_max(shape: Shape) -> u64 {
     shape.list_bytes().min(64 << 20)
 }
 
-/// Vertices with shorter lists are not worth a row of bits.
+/// Vertices with shorter lists get no row of bits.
 const HUB_DEGREE_MIN: usize = 32;
 
-/// Number of vertices that get rows of bits, within `bytes`.
+/// The number of vertices that get rows of bits, within `bytes`.
 pub(super) fn num_hubs<G: Lists>(graph: &G, run: &Run, bytes: u64) -> Result<usize, Stop> {
     let n = graph.num_vertices();
     let worth = run.share_ranges(
@@ -108,31 +109,10 @@ pub(super) fn num_hubs<G: Lists>(graph: &G, run: &Run, bytes: u64) -> Result<usi
             Ok::<(), Stop>(())
         },
     )?;
-    Ok(worth.iter().sum::<usize>().min(Hubs::len_within(bytes)))
+    Ok(worth.iter().sum::<usize>().min(HubAdjacency::len_within(bytes)))
 }
 
-/// Counts the triangles.
-///
-/// # Errors
-/// [`Stop::Unsuitable`] for a directed graph without in-edges; [`Stop::OverBudget`]; the first list that cannot be
-/// read; cancellation.
-pub fn triangles<G: Lists>(graph: &G, run: &Run, options: &TrianglesOptions) -> Result<Triangles, G::Error> {
-    let shape = Shape::of(graph);
-    let renumber = begin(graph, run, options.order, "triangle count", |by_degree| {
-        memory_bytes(shape, by_degree, run.threads())
-    })?;
-    let hubs = num_hubs(graph, run, hub_bytes_max(shape))?;
-    run.round(graph.num_vertices())?;
-    let triangles = if renumber || graph.is_directed() {
-        let orientation = Orientation { by_degree: renumber, mutual: false };
-        count(&Oriented::new(graph, run, orientation)?, run, hubs)?
-    } else {
-        count(&InPlace(graph), run, hubs)?
-    };
-    Ok(Triangles { triangles, renumbered: renumber, hubs })
-}
-
-/// Decides whether vertices are renumbered, and begins the run with the memory that it then takes.
+/// Decides whether to renumber vertices, and begins the run with the memory for that choice.
 pub(super) fn begin<G: Lists>(
     graph: &G,
     run: &Run,
@@ -140,12 +120,7 @@ pub(super) fn begin<G: Lists>(
     what: &str,
     memory_bytes: impl Fn(bool) -> u64,
 ) -> Result<bool, G::Error> {
-    if !graph.has(esker_graph::Direction::In) {
-        return Err(Stop::Unsuitable(format!(
-            "{what} of a directed graph needs its in-edges: import it with them, or as undirected"
-        ))
-        .into());
-    }
+    need_in_edges(graph, what)?;
     let wanted = match order {
         VertexOrder::Auto => renumbering_pays(graph)?,
         VertexOrder::Given => false,
@@ -160,16 +135,16 @@ pub(super) fn begin<G: Lists>(
     }
 }
 
-/// Vertices that are handed to a worker at a time.
+/// Vertices per unit of parallel work.
 const GRAIN: usize = 64;
 
-fn count<E: Earlier>(lists: &E, run: &Run, hubs: usize) -> Result<u64, E::Error> {
-    let hubs = Hubs::new(lists, run, hubs, false)?;
-    let counter = Counter { lists, run, hubs };
+fn count<E: EarlierNeighbours>(lists: &E, run: &Run, hubs: usize) -> Result<u64, E::Error> {
+    let hubs = HubAdjacency::new(lists, run, hubs, false)?;
+    let counter = TriangleCounter { lists, run, hubs };
     let sums = run.share_ranges(
         lists.num_vertices(),
         GRAIN,
-        || (0, Scratch::new(lists.num_vertices(), counter.hubs.len())),
+        || (0, TriangleScratch::new(lists.num_vertices(), counter.hubs.len())),
         |(sum, scratch), range| {
             for v in range.map(vertex) {
                 *sum += counter.at(v, scratch)?;
@@ -180,33 +155,35 @@ fn count<E: Earlier>(lists: &E, run: &Run, hubs: usize) -> Result<u64, E::Error>
     Ok(sums.iter().map(|(sum, _)| sum).sum())
 }
 
-/// What one worker keeps: the earlier neighbours of its vertex as a list, as bits over the hubs, as bits over all.
-struct Scratch {
+/// The state of one worker: the earlier neighbours of its vertex as a list, as bits over hubs, as bits over all
+/// vertices.
+struct TriangleScratch {
     list: Vec<VertexId>,
-    row: Vec<Line>,
+    row: Vec<BitLine>,
     marks: Vec<u64>,
 }
 
-impl Scratch {
+impl TriangleScratch {
     fn new(n: usize, hubs: usize) -> Self {
         Self {
             list: Vec::new(),
-            row: vec![Line::default(); hubs.div_ceil(crate::primitive::LINE_BITS)],
+            row: vec![BitLine::default(); hubs.div_ceil(crate::primitive::LINE_BITS)],
             marks: vec![0; n.div_ceil(64)],
         }
     }
 }
 
-struct Counter<'a, E> {
+/// Counts triangles by their last vertex.
+struct TriangleCounter<'a, E> {
     lists: &'a E,
     run: &'a Run,
-    hubs: Hubs,
+    hubs: HubAdjacency,
 }
 
-impl<E: Earlier> Counter<'_, E> {
-    /// Triangles of which `v` is the last vertex.
-    fn at(&self, v: VertexId, scratch: &mut Scratch) -> Result<u64, E::Error> {
-        let Scratch { list, row, marks } = scratch;
+impl<E: EarlierNeighbours> TriangleCounter<'_, E> {
+    /// Triangles whose last vertex is `v`.
+    fn at(&self, v: VertexId, scratch: &mut TriangleScratch) -> Result<u64, E::Error> {
+        let TriangleScratch { list, row, marks } = scratch;
         list.clear();
         self.lists.with_earlier(v, |earlier, _| list.extend_from_slice(earlier))?;
         list.dedup();
@@ -215,7 +192,7 @@ impl<E: Earlier> Counter<'_, E> {
         }
         self.run.check()?;
         let in_hubs = list.partition_point(|&u| (u as usize) < self.hubs.len());
-        let mut count = with_vectors(AmongHubs { hubs: &self.hubs, list: &list[..in_hubs], row, v });
+        let mut count = with_vectors(CountAmongHubs { hubs: &self.hubs, list: &list[..in_hubs], row, v });
         if in_hubs < list.len() {
             count += self.beyond_hubs(list, in_hubs, marks)?;
         }
@@ -242,8 +219,8 @@ impl<E: Earlier> Counter<'_, E> {
 /// How many times longer a list must be for binary searches in it to beat a pass over it.
 const SEARCH_RATIO: usize = 16;
 
-/// Size of the intersection of `list`, which is distinct, with `others`, which may repeat. `marks` has the bits of
-/// `list` and perhaps further ones that are not in `others`.
+/// Size of the intersection of `list`, whose entries are distinct, with `others`, which may repeat. `marks` has the
+/// bits of `list` and possibly other bits that are not in `others`.
 fn common(list: &[VertexId], others: &[VertexId], marks: &[u64]) -> u64 {
     if list.len() * SEARCH_RATIO < others.len() {
         return list.iter().filter(|w| others.binary_search(w).is_ok()).count() as u64;
@@ -257,18 +234,18 @@ fn common(list: &[VertexId], others: &[VertexId], marks: &[u64]) -> u64 {
     count
 }
 
-/// Triangles of `v` whose other two vertices are hubs.
-struct AmongHubs<'a> {
-    hubs: &'a Hubs,
+/// Counts the triangles of `v` whose other two vertices are hubs.
+struct CountAmongHubs<'a> {
+    hubs: &'a HubAdjacency,
     list: &'a [VertexId],
-    row: &'a mut [Line],
+    row: &'a mut [BitLine],
     v: VertexId,
 }
 
-/// Single loads that cost about as much as the AND of a line.
+/// Single loads that cost about as much as the AND of one line.
 const PROBES_PER_LINE: usize = 3;
 
-impl Kernel for AmongHubs<'_> {
+impl VectorLoop for CountAmongHubs<'_> {
     type Output = u64;
 
     #[inline(always)]
@@ -299,9 +276,9 @@ impl Kernel for AmongHubs<'_> {
     }
 }
 
-/// Number of bits that are set in both rows.
+/// Number of bits set in both rows.
 #[inline(always)]
-fn and_count(a: &[Line], b: &[Line]) -> u64 {
+fn and_count(a: &[BitLine], b: &[BitLine]) -> u64 {
     let mut counts = [0; 8];
     for (a, b) in a.iter().zip(b) {
         for (k, count) in counts.iter_mut().enumerate() {
@@ -309,4 +286,25 @@ fn and_count(a: &[Line], b: &[Line]) -> u64 {
         }
     }
     counts.iter().sum()
+}
+
+/// Counts the triangles.
+///
+/// # Errors
+/// [`Stop::Unsuitable`] for a directed graph without in-edges; [`Stop::OverBudget`]; the first list that cannot be
+/// read; cancellation.
+pub fn triangles<G: Lists>(graph: &G, run: &Run, options: &TrianglesOptions) -> Result<Triangles, G::Error> {
+    let shape = Shape::of(graph);
+    let renumber = begin(graph, run, options.order, "triangle count", |by_degree| {
+        memory_bytes(shape, by_degree, run.threads())
+    })?;
+    let hubs = num_hubs(graph, run, hub_bytes_max(shape))?;
+    run.round(graph.num_vertices())?;
+    let triangles = if renumber || graph.is_directed() {
+        let orientation = OrientedOptions { by_degree: renumber, mutual: false };
+        count(&Oriented::new(graph, run, orientation)?, run, hubs)?
+    } else {
+        count(&InPlaceLists(graph), run, hubs)?
+    };
+    Ok(Triangles { triangles, renumbered: renumber, hubs })
 }

@@ -1,13 +1,13 @@
-//! Triangle counting through a filter, within the semi-asymmetric model: nothing is copied.
+//! Triangle counting with a filter, within the semi-asymmetric model: nothing is copied.
 //!
-//! As in Sage [1]: a filter keeps of each edge the direction that leads from the end of smaller degree to that of larger
-//! degree, so no vertex keeps more than sqrt(2m) neighbours. Each triangle is found once, at its vertex of least degree:
-//! its neighbours are marked, and the lists that these keep are looked up among the marks.
+//! As in Sage [1]: a filter keeps the direction of each edge that leads from the end of smaller degree to the end of
+//! larger degree, so no vertex keeps more than sqrt(2m) neighbours. Each triangle is found once, at its vertex of least
+//! degree: its neighbours are marked, and the lists that they keep are looked up among the marks.
 //!
-//! `triangles` is several times as fast, and the default, where its copy or a graph in degree order can be had. Work
-//! O(m^1.5). Memory: the filter, m/32 words and 4 words a vertex; per thread n/8 bytes and an id for each neighbour kept.
-//! Reads: every list twice, and the list of a vertex once more for each edge that leads to it. The answer never depends on
-//! threads.
+//! `triangles` is several times as fast and the default where its copy fits, or the graph is in degree order. Work:
+//! O(m^1.5). Memory: the filter, m/32 words and 4 words per vertex; per thread, n/8 bytes and one id per kept
+//! neighbour. Reads: every list twice, and the list of a vertex once more for each kept edge to it. The result does not
+//! depend on threads.
 //!
 //! [1] L. Dhulipala et al., "Sage: Parallel Semi-Asymmetric Graph Algorithms for NVRAMs", VLDB 2020, appendix C.4.
 
@@ -17,11 +17,11 @@ use super::triangles::Triangles;
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{Filter, Sides, filter, need_undirected};
 
-/// What a count will take on `threads` threads. Memory is an upper bound, reading what is read at least.
+/// Estimates memory and reads on `threads` threads. Memory is an upper bound; reads are a lower bound.
 pub fn estimate(shape: Shape, threads: usize) -> Estimate {
     let (n, id) = (shape.num_vertices, size_of::<VertexId>() as u64);
     let longest = n.min((2 * shape.num_arcs).isqrt() + 1);
-    // A list that is being marked, and one that is gathered from its blocks.
+    // The list whose vertices are marked, and one decoded from its blocks.
     let worker = n.div_ceil(64) * 8 + 2 * longest * id;
     Estimate {
         memory_bytes: filter::memory_bytes(shape, Sides::Out) + threads as u64 * worker,
@@ -29,11 +29,25 @@ pub fn estimate(shape: Shape, threads: usize) -> Estimate {
     }
 }
 
+/// Vertices per unit of parallel work.
+const GRAIN: usize = 64;
+
+/// The number of distinct marked entries of an ascending list.
+fn marked(list: &[VertexId], marks: &[u64]) -> u64 {
+    let mut last = esker_graph::NONE;
+    let mut count = 0;
+    for &w in list {
+        count += (marks[w as usize / 64] >> (w % 64) & 1) & u64::from(w != last);
+        last = w;
+    }
+    count
+}
+
 /// Counts the triangles of an undirected graph. Self-loops and parallel edges are ignored.
 ///
 /// # Errors
-/// [`esker_graph::Stop::Unsuitable`] for a directed graph; [`esker_graph::Stop::OverBudget`]; the first list that cannot
-/// be read; cancellation.
+/// [`esker_graph::Stop::Unsuitable`] for a directed graph; [`esker_graph::Stop::OverBudget`]; the first list that
+/// cannot be read; cancellation.
 pub fn triangles_filter<G: Lists>(graph: &G, run: &Run) -> Result<Triangles, G::Error> {
     run.begin("triangle count", estimate(Shape::of(graph), run.threads()).memory_bytes)?;
     need_undirected(graph, "triangle count through a filter")?;
@@ -62,18 +76,4 @@ pub fn triangles_filter<G: Lists>(graph: &G, run: &Run) -> Result<Triangles, G::
         },
     )?;
     Ok(Triangles { triangles: sums.iter().map(|state| state.0).sum(), renumbered: false, hubs: 0 })
-}
-
-/// Vertices that are handed to a worker at a time.
-const GRAIN: usize = 64;
-
-/// Distinct entries of an ascending list that are marked.
-fn marked(list: &[VertexId], marks: &[u64]) -> u64 {
-    let mut last = esker_graph::NONE;
-    let mut count = 0;
-    for &w in list {
-        count += (marks[w as usize / 64] >> (w % 64) & 1) & u64::from(w != last);
-        last = w;
-    }
-    count
 }

@@ -1,12 +1,13 @@
-//! Weighted breadth-first search: shortest paths over edges of integral length, settled distance by distance.
+//! Weighted breadth-first search: shortest paths over edges of integer length, settled in order of distance.
 //!
-//! Dial's algorithm in parallel, as in Julienne [1] and Sage: a bucket for each distance, of which some hundreds are open and the
-//! rest waits in an overflow. A vertex leaves its bucket once, unless edges of length 0 lead within it, so each list is
-//! read once. Suits lengths that are small integers; for others, `sssp` takes wider buckets.
+//! A parallel form of Dial's algorithm, as in Julienne [1] and Sage: one bucket per distance, of which some hundreds
+//! are open and the rest wait in an overflow. A vertex leaves its bucket once, unless edges of length 0 lead within the
+//! bucket, so each list is read once. Best for small integer lengths; for others, `sssp` uses wider buckets.
 //!
-//! Lengths of 32-bit integers are added in 32 bits and, if that overflows, again in 64. Distances do not depend on threads or
-//! timing. Work O(n + m), and a round for each distance that occurs. Memory, bytes a vertex: 4 to 8 for distances, 8 for the answer; ids: 5 for buckets,
-//! 3 for rounds; and a bit. Reads: the list of each reached vertex once.
+//! Lengths of 32-bit integers are added in 32 bits, and again in 64 if that overflows. Distances do not depend on
+//! threads or timing. State: a distance per vertex, which is also its bucket. Work: O(n + m), in one round per distance
+//! that occurs. Memory per vertex: 4 to 8 bytes for distances, 8 for the result, 5 ids for buckets, 3 ids for rounds,
+//! and one bit. Reads: the list of each reached vertex once.
 //!
 //! [1] L. Dhulipala, G. Blelloch, J. Shun, "Julienne: A Framework for Parallel Graph Algorithms using Work-efficient
 //!     Bucketing", SPAA 2017.
@@ -15,23 +16,23 @@ use std::sync::atomic::Ordering;
 
 use esker_graph::{Graph, Run, Stop, VertexId};
 
-use super::relaxation::{Ordered, Relax, Rule, tight_tree};
+use super::relaxation::{BucketRule, LabelRule, Relaxation, tight_tree};
 use super::sssp::{Sssp, SsspOptions, sssp};
 use crate::estimate::{Estimate, Shape};
 use crate::lengths::{Length, Reach};
-use crate::primitive::{Buckets, VertexValues};
+use crate::primitive::{Buckets, VertexValues, need_source};
 
-/// What is wanted of a weighted breadth-first search.
+/// Options of [`wbfs`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WbfsOptions {
-    /// Whether the edges by which vertices are reached are wanted; for these the lists are read once more.
+    /// Whether to return parents. They take one more pass over the lists.
     pub parents: bool,
 }
 
-/// Logarithm of the open buckets.
+/// Base-2 logarithm of the number of open buckets.
 const BITS: u32 = 8;
 
-/// What the search will take; the reading is exact, but where edges are of length 0.
+/// Estimates memory and reads. Memory is an upper bound; reads are exact, unless edges have length 0.
 pub fn estimate(shape: Shape, options: &WbfsOptions) -> Estimate {
     let n = shape.num_vertices;
     let id_bytes = size_of::<VertexId>() as u64;
@@ -41,10 +42,49 @@ pub fn estimate(shape: Shape, options: &WbfsOptions) -> Estimate {
     }
 }
 
-/// Finds the distances from `source`. A graph without weights has edges of length 1.
+/// Adds lengths, in numbers of type `D`.
+struct LengthSum<D>(std::marker::PhantomData<D>);
+
+impl<W: Length, D: Reach<W>> LabelRule<W> for LengthSum<D> {
+    type Label = D;
+
+    #[inline(always)]
+    fn offer(&self, distance: D, edge: W) -> (D, bool) {
+        distance.sum(edge)
+    }
+}
+
+impl<W: Length, D: Reach<W>> BucketRule<W> for LengthSum<D> {
+    #[inline(always)]
+    fn bucket(&self, distance: D) -> Option<u64> {
+        (distance < D::FAR).then(|| distance.steps_from(D::ZERO, D::near(1.0)) as u64)
+    }
+}
+
+/// The distances; `None` if a length is negative or a distance overflows.
+#[allow(clippy::type_complexity)] // Clearer than a type alias.
+fn settle<D: Reach<G::Weight>, G: Graph>(
+    graph: &G,
+    run: &Run,
+    source: VertexId,
+) -> Result<Option<Vec<<G::Weight as Length>::Distance>>, G::Error>
+where
+    G::Weight: Length,
+{
+    let distances = VertexValues::filled(run, graph.num_vertices(), D::FAR);
+    distances.set(source, D::ZERO);
+    let rule = LengthSum(std::marker::PhantomData);
+    let relax = Relaxation::new(&rule, &distances);
+    relax.by_buckets::<BITS, G>(graph, run)?;
+    let failed = relax.fault.load(Ordering::Relaxed);
+    drop(relax);
+    Ok((!failed).then(|| distances.into_vec().into_iter().map(D::give).collect()))
+}
+
+/// Computes the distances from `source`. Without weights, every edge has length 1.
 ///
 /// # Errors
-/// [`Stop::Unsuitable`] if lengths are not integers, or one that is met is negative, or a distance reaches 2^63, or the
+/// [`Stop::Unsuitable`] if lengths are not integers, an edge met has a negative length, a distance reaches 2^63, or the
 /// source is not a vertex; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
 pub fn wbfs<G: Graph>(
     graph: &G,
@@ -58,12 +98,10 @@ where
     let n = graph.num_vertices();
     run.begin("weighted breadth-first search", estimate(Shape::of(graph), options).memory_bytes)?;
     if !<G::Weight as Length>::INTEGRAL {
-        let message = "weighted breadth-first search takes integral lengths: use sssp for others";
+        let message = "weighted breadth-first search needs integer lengths: use sssp for these weights";
         return Err(Stop::Unsuitable(message.to_owned()).into());
     }
-    if source as usize >= n {
-        return Err(Stop::Unsuitable(format!("source {source} is not a vertex: there are {n}")).into());
-    }
+    need_source(source, n)?;
     if <G::Weight as Length>::UNIT {
         return sssp(graph, run, source, &SsspOptions { delta: None, parents: options.parents });
     }
@@ -73,7 +111,7 @@ where
             Some(distances) => distances,
             None => settle::<<G::Weight as Length>::Wide, G>(graph, run, source)?.ok_or_else(|| {
                 Stop::Unsuitable(
-                    "an edge has a negative length, or a distance does not fit in 63 bits".to_owned(),
+                    "cannot compute distances: an edge has a negative length, or a distance does not fit in 63 bits".to_owned(),
                 )
             })?,
         };
@@ -85,43 +123,4 @@ where
         let reached = distances.iter().filter(|&&d| d != <G::Weight as Length>::UNREACHED).count();
         Ok(Sssp { distances, parents, reached, delta: 1.0, rounds })
     })
-}
-
-/// Lengths add up, in numbers of type `D`.
-struct Sum<D>(std::marker::PhantomData<D>);
-
-impl<W: Length, D: Reach<W>> Rule<W> for Sum<D> {
-    type Label = D;
-
-    #[inline(always)]
-    fn offer(&self, distance: D, edge: W) -> (D, bool) {
-        distance.sum(edge)
-    }
-}
-
-impl<W: Length, D: Reach<W>> Ordered<W> for Sum<D> {
-    #[inline(always)]
-    fn bucket(&self, distance: D) -> Option<u64> {
-        (distance < D::FAR).then(|| distance.steps_from(D::ZERO, D::near(1.0)) as u64)
-    }
-}
-
-/// The distances; `None` if one cannot be told.
-#[allow(clippy::type_complexity)] // A vector, if there is one.
-fn settle<D: Reach<G::Weight>, G: Graph>(
-    graph: &G,
-    run: &Run,
-    source: VertexId,
-) -> Result<Option<Vec<<G::Weight as Length>::Distance>>, G::Error>
-where
-    G::Weight: Length,
-{
-    let distances = VertexValues::filled(run, graph.num_vertices(), D::FAR);
-    distances.set(source, D::ZERO);
-    let rule = Sum(std::marker::PhantomData);
-    let relax = Relax::new(&rule, &distances);
-    relax.by_buckets::<BITS, G>(graph, run)?;
-    let failed = relax.fault.load(Ordering::Relaxed);
-    drop(relax);
-    Ok((!failed).then(|| distances.into_vec().into_iter().map(D::give).collect()))
 }

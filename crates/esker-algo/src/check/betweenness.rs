@@ -1,15 +1,15 @@
-//! Checks betweenness centrality.
+//! Verifies betweenness centrality.
 
 use esker_graph::{Rows, VertexId, Weight, vertex};
 
 use super::wrong::{Wrong, ensure};
 
-/// Checks that `scores` are `factor` times the dependencies of `sources` on each vertex, to a relative difference of
-/// `tolerance`, by counting pairs: the dependency of s on v is the sum over t of the fraction of shortest s-t paths that
-/// lead through v, all paths counted anew from each source.
+/// Checks that `scores` are `factor` times the dependencies of `sources` on each vertex, up to a relative error of
+/// `tolerance`. Recomputes the dependency of s on v for each source s: the sum over t of the fraction of shortest s-t
+/// paths that pass through v.
 ///
 /// # Errors
-/// The first breach.
+/// The first violated property.
 pub fn betweenness<W: Weight>(
     out: &Rows<'_, W>,
     sources: &[VertexId],
@@ -21,18 +21,18 @@ pub fn betweenness<W: Weight>(
     ensure(scores.len() == n, || format!("{} scores for {n} vertices", scores.len()))?;
     let mut totals = vec![0.0; n];
     for &source in sources {
-        ensure((source as usize) < n, || format!("source {source} of {n} vertices"))?;
+        ensure((source as usize) < n, || format!("source {source} is not one of {n} vertices"))?;
         add_dependencies(out, source as usize, &mut totals);
     }
     for (v, (&score, total)) in scores.iter().zip(totals).enumerate() {
         let wanted = total * factor;
         let close = (score - wanted).abs() <= tolerance * wanted.abs().max(f64::MIN_POSITIVE);
-        ensure(close, || format!("{v} has a score of {score} but should have {wanted}"))?;
+        ensure(close, || format!("vertex {v} has score {score} but should have {wanted}"))?;
     }
     Ok(())
 }
 
-/// Adds the dependency of `source` on each vertex to `totals`, as in Brandes' paper: a queue and a stack.
+/// Adds the dependency of `source` on each vertex to `totals`, as in Brandes' paper.
 fn add_dependencies<W: Weight>(out: &Rows<'_, W>, source: usize, totals: &mut [f64]) {
     let n = totals.len();
     let (mut depth, mut paths) = (vec![usize::MAX; n], vec![0.0; n]);

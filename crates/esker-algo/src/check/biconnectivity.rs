@@ -1,4 +1,4 @@
-//! Checks biconnectivity.
+//! Verifies biconnectivity.
 
 use std::collections::HashMap;
 
@@ -8,14 +8,14 @@ use super::neighbourhood::neighbourhoods;
 use super::wrong::{Wrong, ensure};
 
 /// Checks that `block` names the block of each edge of the undirected graph `out`, and that `articulation_points` and
-/// `bridges` follow from the blocks and are complete, in ascending order of their last ends.
+/// `bridges` (ascending by their second ends) follow from the blocks and are complete.
 ///
-/// The blocks are found once more, depth first [1]; that two edges are in one is then compared, not what it is called.
+/// Finds the blocks by depth-first search [1] and compares which edges share a block, not the names.
 ///
 /// [1] J. Hopcroft, R. Tarjan, "Algorithm 447: efficient algorithms for graph manipulation", CACM 16, 1973.
 ///
 /// # Errors
-/// The first breach.
+/// The first violated property.
 pub fn biconnectivity<W: Weight>(
     out: &Rows<'_, W>,
     block: impl Fn(VertexId, VertexId) -> VertexId,
@@ -29,17 +29,17 @@ pub fn biconnectivity<W: Weight>(
     let mut homes = vec![Vec::new(); lists.len()];
     for (i, edges) in blocks.iter().enumerate() {
         let name = block(edges[0].0, edges[0].1);
-        ensure(names.insert(name, i).is_none(), || format!("two blocks are called {name}"))?;
+        ensure(names.insert(name, i).is_none(), || format!("two blocks have the name {name}"))?;
         for &(u, v) in edges {
             let (there, back) = (block(u, v), block(v, u));
             ensure(there == name && back == name, || {
-                format!("the edge {u} - {v} is in {there} and {back} but another of its block in {name}")
+                format!("edge {u} - {v} is in blocks {there} and {back} but its block is {name}")
             })?;
             homes[u as usize].push(i);
             homes[v as usize].push(i);
         }
     }
-    ensure(count == blocks.len(), || format!("{count} blocks were counted, there are {}", blocks.len()))?;
+    ensure(count == blocks.len(), || format!("the count is {count} but there are {} blocks", blocks.len()))?;
     let in_several = |v: &VertexId| homes[*v as usize].iter().any(|&home| home != homes[*v as usize][0]);
     let points: Vec<VertexId> = (0..lists.len()).map(vertex).filter(in_several).collect();
     ensure(points == articulation_points, || {
@@ -52,7 +52,7 @@ pub fn biconnectivity<W: Weight>(
     };
     let single = sorted(blocks.iter().filter(|edges| edges.len() == 1).map(|edges| edges[0]).collect());
     ensure(single == sorted(bridges.to_vec()), || format!("the bridges are {single:?}, not {bridges:?}"))?;
-    ensure(bridges.is_sorted_by_key(|edge| edge.1), || "the bridges are not in order".to_owned())
+    ensure(bridges.is_sorted_by_key(|edge| edge.1), || "the bridges are not ascending".to_owned())
 }
 
 /// The edges of each block of an undirected simple graph.
@@ -66,7 +66,7 @@ fn blocks(lists: &[Vec<VertexId>]) -> Vec<Vec<(VertexId, VertexId)>> {
         }
         time += 1;
         (found[root], low[root]) = (time, time);
-        // Vertex, its parent, and how many of its neighbours were looked at.
+        // A vertex, its parent, and the number of its neighbours visited so far.
         let mut path = vec![(root, root, 0)];
         while let Some((v, parent, next)) = path.last_mut() {
             let (v, parent) = (*v, *parent);
@@ -89,7 +89,10 @@ fn blocks(lists: &[Vec<VertexId>]) -> Vec<Vec<(VertexId, VertexId)>> {
                 low[parent] = low[parent].min(low[v]);
                 if low[v] >= found[parent] {
                     let tree_edge = (vertex(parent), vertex(v));
-                    let first = edges.iter().rposition(|&edge| edge == tree_edge).expect("it was pushed");
+                    let first = edges
+                        .iter()
+                        .rposition(|&edge| edge == tree_edge)
+                        .expect("the tree edge is on the stack");
                     blocks.push(edges.split_off(first));
                 }
             }

@@ -1,4 +1,4 @@
-//! Checks label propagation.
+//! Verifies label propagation.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use esker_graph::{Rows, Weight, vertex};
 
 use super::wrong::{Wrong, ensure};
 
-/// Checks that `labels` are what `iterations` synchronous rounds of label propagation make of `initial`: in each, every
-/// vertex takes the most frequent label of its neighbours, the smallest of several. `incoming` are the in-lists
-/// of a directed graph, where neighbours of both directions count.
+/// Checks that `labels` result from `iterations` synchronous rounds of label propagation from `initial`: in each, every
+/// vertex takes the most frequent label among its neighbours, the smallest one on ties. `incoming` has the in-lists of
+/// a directed graph, whose neighbours in both directions count.
 ///
 /// # Errors
-/// The first vertex with another label.
+/// The first vertex with a wrong label.
 pub fn cdlp<W: Weight>(
     out: &Rows<'_, W>,
     incoming: Option<&Rows<'_, W>>,
@@ -29,7 +29,7 @@ pub fn cdlp<W: Weight>(
                     *counts.entry(current[u as usize]).or_insert(0) += 1;
                 }
             }
-            // Labels ascend, so the first of several with the highest count is the smallest.
+            // Labels ascend, so the first one with the highest count is the smallest.
             let mut highest = 0;
             for (label, count) in counts {
                 if count > highest {
@@ -43,7 +43,7 @@ pub fn cdlp<W: Weight>(
         format!("{} labels for {} vertices", labels.len(), current.len())
     })?;
     match (0..labels.len()).find(|&v| labels[v] != current[v]) {
-        Some(v) => Err(Wrong(format!("label of {v} is {} instead of {}", labels[v], current[v]))),
+        Some(v) => Err(Wrong(format!("vertex {v} has label {} but should have {}", labels[v], current[v]))),
         None => Ok(()),
     }
 }

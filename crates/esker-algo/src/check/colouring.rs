@@ -1,14 +1,14 @@
-//! Checks a colouring.
+//! Verifies a colouring.
 
 use esker_graph::{Rows, VertexId, Weight, vertex};
 
 use super::wrong::{Wrong, ensure};
 
-/// Checks that no edge but a loop joins two vertices of one colour, and that every vertex has a neighbour of each lesser
-/// colour than its own, as first-fit in any order gives: so no vertex could have a lesser one by itself.
+/// Checks that no edge other than a self-loop joins two vertices of one colour, and that every vertex has a neighbour
+/// of each lesser colour, as first-fit in any order ensures: so no single vertex could take a lesser colour.
 ///
 /// # Errors
-/// The first breach.
+/// The first violated property.
 pub fn colouring<W: Weight>(out: &Rows<'_, W>, directed: bool, colours: &[VertexId]) -> Result<(), Wrong> {
     let n = out.num_vertices();
     ensure(colours.len() == n, || format!("{} colours for {n} vertices", colours.len()))?;
@@ -16,7 +16,7 @@ pub fn colouring<W: Weight>(out: &Rows<'_, W>, directed: bool, colours: &[Vertex
     for u in 0..n {
         for v in out.list(vertex(u)).0.iter().map(|&v| v as usize).filter(|&v| v != u) {
             ensure(colours[u] != colours[v], || {
-                format!("the neighbours {u} and {v} have colour {}", colours[u])
+                format!("the neighbours {u} and {v} both have colour {}", colours[u])
             })?;
             let ends = if directed { &[(u, v), (v, u)][..] } else { &[(u, v)] };
             for &(a, b) in ends {
@@ -30,7 +30,11 @@ pub fn colouring<W: Weight>(out: &Rows<'_, W>, directed: bool, colours: &[Vertex
         seen.sort_unstable();
         seen.dedup();
         ensure(seen.len() as u64 == u64::from(colours[v]), || {
-            format!("{v} has colour {} but its neighbours have {} lesser ones", colours[v], seen.len())
+            format!(
+                "vertex {v} has colour {} but neighbours of only {} lesser colours",
+                colours[v],
+                seen.len()
+            )
         })?;
     }
     Ok(())

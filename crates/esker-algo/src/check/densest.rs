@@ -1,17 +1,18 @@
-//! Checks an approximately densest subgraph.
+//! Verifies an approximate densest subgraph.
 
 use esker_graph::{Rows, Weight, vertex};
 
 use super::wrong::{Wrong, ensure};
 
-/// Checks that the `members` have `density` edges a vertex among them, and by the `levels` at which vertices went that no
-/// part has more than `bound`.
+/// Checks that the `members` have `density` edges per vertex among them, and, from the `levels` at which vertices were
+/// removed, that no subgraph has more than `bound`.
 ///
-/// Each vertex has no more than `bound` neighbours of its own level or a later one. The edges of any part lead from some of its
-/// vertices to such neighbours, so there are no more than `bound` for each. Edges count both ways, loops not at all.
+/// Each vertex has at most `bound` neighbours at its own or a later level. Every edge of a subgraph leads from one of
+/// its vertices to such a neighbour, so there are at most `bound` edges per vertex. Edges count in both directions;
+/// self-loops do not count.
 ///
 /// # Errors
-/// The first breach.
+/// The first violated property.
 pub fn densest<W: Weight>(
     out: &Rows<'_, W>,
     directed: bool,
@@ -33,8 +34,10 @@ pub fn densest<W: Weight>(
     let size = members.iter().filter(|is| **is).count();
     let edges = edges as f64 / if directed { 1.0 } else { 2.0 };
     ensure((edges - density * size as f64).abs() <= 1e-9 * edges, || {
-        format!("{edges} edges among {size} members are not {density} each")
+        format!("{edges} edges among {size} members are not a density of {density}")
     })?;
     let most = later.iter().max().copied().unwrap_or(0);
-    ensure(most as f64 <= bound * (1.0 + 1e-9), || format!("{most} neighbours went later, more than {bound}"))
+    ensure(most as f64 <= bound * (1.0 + 1e-9), || {
+        format!("a vertex has {most} later neighbours, more than {bound}")
+    })
 }

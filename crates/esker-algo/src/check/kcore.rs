@@ -1,17 +1,18 @@
-//! Checks a decomposition into cores.
+//! Verifies a core decomposition.
 
 use esker_graph::{Rows, VertexId, Weight, vertex};
 
 use super::wrong::{Wrong, ensure};
 
-/// Checks that `coreness` is that of the graph, and `order` a degeneracy order.
+/// Checks that `coreness` is correct and `order` is a degeneracy order.
 ///
-/// Each vertex has at least as many neighbours of its own coreness or more as its coreness says, so it is no less than
-/// stated. Along the order coreness ascends, and no vertex has more later neighbours than its coreness, so it is no more: of
-/// any part with higher degrees, the first in the order would have too many. Edges count both ways, loops not at all.
+/// Each vertex has at least as many neighbours of its own or higher coreness as its coreness, so the true coreness is
+/// no lower. Coreness ascends along the order, and no vertex has more later neighbours than its coreness, so the true
+/// coreness is no higher: in any subgraph with higher degrees, the first vertex in the order would have too many. Edges
+/// count in both directions; self-loops do not count.
 ///
 /// # Errors
-/// The first breach.
+/// The first violated property.
 pub fn kcore<W: Weight>(
     out: &Rows<'_, W>,
     directed: bool,
@@ -24,12 +25,12 @@ pub fn kcore<W: Weight>(
     let mut places = vec![usize::MAX; n];
     for (place, &v) in order.iter().enumerate() {
         let first = places.get_mut(v as usize).filter(|place| **place == usize::MAX);
-        *first.ok_or_else(|| Wrong(format!("{v} stands in the order twice, or is no vertex")))? = place;
+        *first.ok_or_else(|| Wrong(format!("{v} is in the order twice or is not a vertex")))? = place;
     }
     for pair in order.windows(2) {
         let (before, after) = (coreness[pair[0] as usize], coreness[pair[1] as usize]);
         ensure(before <= after, || {
-            format!("{} of coreness {before} goes before {} of {after}", pair[0], pair[1])
+            format!("{} of coreness {before} precedes {} of coreness {after}", pair[0], pair[1])
         })?;
     }
     let (mut as_high, mut later) = (vec![0u64; n], vec![0u64; n]);
@@ -47,8 +48,9 @@ pub fn kcore<W: Weight>(
     }
     for v in 0..n {
         let k = u64::from(coreness[v]);
-        ensure(as_high[v] >= k, || format!("{v} has coreness {k} but {} neighbours as high", as_high[v]))?;
-        ensure(later[v] <= k, || format!("{v} has coreness {k} but {} later neighbours", later[v]))?;
+        let (high, later) = (as_high[v], later[v]);
+        ensure(high >= k, || format!("vertex {v} has coreness {k} but {high} neighbours of that or more"))?;
+        ensure(later <= k, || format!("vertex {v} has coreness {k} but {later} later neighbours"))?;
     }
     Ok(())
 }

@@ -1,15 +1,15 @@
-//! Checks local clustering coefficients.
+//! Verifies local clustering coefficients.
 
 use esker_graph::{Rows, Weight, vertex};
 
 use super::neighbourhood::{common, neighbourhoods};
 use super::wrong::{Wrong, ensure};
 
-/// Checks that `coefficients` are those of LDBC Graphalytics: for each vertex the share of the ordered pairs of its
-/// neighbours (in either direction) between which an edge of `out` leads. A coefficient may be off by one part in 10^12.
+/// Checks that `coefficients` are those of LDBC Graphalytics: for each vertex, the fraction of ordered pairs of its
+/// neighbours (in either direction) joined by an edge of `out`. Allows a relative error of 10^-12.
 ///
 /// # Errors
-/// The first vertex with another one.
+/// The first vertex with a wrong coefficient.
 pub fn lcc<W: Weight>(out: &Rows<'_, W>, coefficients: &[f64]) -> Result<(), Wrong> {
     let lists = neighbourhoods(out);
     ensure(coefficients.len() == lists.len(), || {
@@ -27,7 +27,7 @@ pub fn lcc<W: Weight>(out: &Rows<'_, W>, coefficients: &[f64]) -> Result<(), Wro
         let pairs = (list.len() * list.len().saturating_sub(1)).max(1);
         let expected = arcs as f64 / pairs as f64;
         ensure((coefficients[v] - expected).abs() <= 1e-12 * expected, || {
-            format!("coefficient of {} is {} instead of {expected}", vertex(v), coefficients[v])
+            format!("vertex {} has coefficient {} but should have {expected}", vertex(v), coefficients[v])
         })?;
     }
     Ok(())

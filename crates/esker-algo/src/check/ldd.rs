@@ -1,19 +1,20 @@
-//! Checks a low-diameter decomposition.
+//! Verifies a low-diameter decomposition.
 
 use esker_graph::{NONE, Rows, VertexId, Weight, vertex};
 
 use super::wrong::{Wrong, ensure};
 
-/// Checks that `clusters` cuts the undirected graph `out` into connected clusters, each named by its centre, and that no
-/// vertex is more than `radius` steps from its centre within its cluster. Returns the number of arcs between clusters.
+/// Checks that `clusters` divides the undirected graph `out` into connected clusters, each named by its centre, and
+/// that no vertex is more than `radius` edges from its centre within its cluster. Returns the number of arcs between
+/// clusters.
 ///
 /// # Errors
-/// The first breach.
+/// The first violated property.
 pub fn ldd<W: Weight>(out: &Rows<'_, W>, clusters: &[VertexId], radius: usize) -> Result<u64, Wrong> {
     let depths = depths(out, clusters)?;
     for (v, &depth) in depths.iter().enumerate() {
         ensure(depth as usize <= radius, || {
-            format!("{v} is {depth} steps from its centre {}, more than {radius}", clusters[v])
+            format!("vertex {v} is {depth} edges from its centre {}, more than {radius}", clusters[v])
         })?;
     }
     let between = |v: &VertexId| {
@@ -23,11 +24,11 @@ pub fn ldd<W: Weight>(out: &Rows<'_, W>, clusters: &[VertexId], radius: usize) -
     Ok((0..clusters.len()).map(vertex).map(|v| between(&v)).sum())
 }
 
-/// Checks the trees of a decomposition: a centre is its own parent at depth 0, any other vertex is one step below a
-/// neighbour in its cluster.
+/// Checks the trees of a decomposition: a centre is its own parent at depth 0, and any other vertex is one level below
+/// a neighbour in its cluster.
 ///
 /// # Errors
-/// The first breach.
+/// The first violated property.
 pub fn ldd_trees<W: Weight>(
     out: &Rows<'_, W>,
     clusters: &[VertexId],
@@ -36,23 +37,27 @@ pub fn ldd_trees<W: Weight>(
 ) -> Result<(), Wrong> {
     let n = out.num_vertices();
     let fit = [clusters.len(), parents.len(), depths.len()] == [n; 3];
-    ensure(fit, || format!("the arrays are not of {n} vertices"))?;
+    ensure(fit, || format!("the arrays do not have one value for each of {n} vertices"))?;
     for v in (0..n).map(vertex) {
         let (cluster, parent, depth) = (clusters[v as usize], parents[v as usize], depths[v as usize]);
         if cluster == v {
-            ensure(parent == v && depth == 0, || format!("centre {v} has parent {parent}, depth {depth}"))?;
+            let root = parent == v && depth == 0;
+            ensure(root, || format!("centre {v} has parent {parent} and depth {depth}"))?;
             continue;
         }
         ensure(!out.between(v, parent).is_empty(), || format!("no edge from {v} to its parent {parent}"))?;
         let above = (clusters[parent as usize], depths[parent as usize]);
         ensure(depth > 0 && above == (cluster, depth - 1), || {
-            format!("{v} in {cluster} at {depth} is below {parent} in {} at {}", above.0, above.1)
+            format!(
+                "vertex {v} of cluster {cluster} at depth {depth} has parent {parent} of cluster {} at depth {}",
+                above.0, above.1
+            )
         })?;
     }
     Ok(())
 }
 
-/// Steps to each vertex from its centre, within its cluster.
+/// The number of edges to each vertex from its centre, within its cluster.
 pub(super) fn depths<W: Weight>(out: &Rows<'_, W>, clusters: &[VertexId]) -> Result<Vec<VertexId>, Wrong> {
     let n = out.num_vertices();
     ensure(clusters.len() == n, || format!("{} clusters for {n} vertices", clusters.len()))?;
@@ -68,7 +73,8 @@ pub(super) fn depths<W: Weight>(out: &Rows<'_, W>, clusters: &[VertexId]) -> Res
             }
         }
     }
-    let cut_off = depths.iter().position(|&depth| depth == NONE);
-    ensure(cut_off.is_none(), || format!("{cut_off:?} is not connected with its centre within its cluster"))?;
+    if let Some(v) = depths.iter().position(|&depth| depth == NONE) {
+        return Err(Wrong(format!("vertex {v} is not connected to its centre within its cluster")));
+    }
     Ok(depths)
 }

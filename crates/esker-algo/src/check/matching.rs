@@ -1,28 +1,31 @@
-//! Checks a maximal matching.
+//! Verifies a maximal matching.
 
 use esker_graph::{NONE, Rows, VertexId, Weight, vertex};
 
 use super::wrong::{Wrong, ensure};
 
-/// Checks that `mates` pairs neighbours of the undirected graph `out`, in `edges` pairs, and that no two neighbours are both
-/// left over.
+/// Checks that `mates` pairs neighbours of the undirected graph `out`, in `edges` pairs, and that no two neighbours are
+/// both free.
 ///
 /// # Errors
-/// The first breach.
+/// The first violated property.
 pub fn matching<W: Weight>(out: &Rows<'_, W>, mates: &[VertexId], edges: usize) -> Result<(), Wrong> {
     let n = out.num_vertices();
     ensure(mates.len() == n, || format!("{} mates for {n} vertices", mates.len()))?;
     for v in (0..n).map(vertex) {
         let (mate, list) = (mates[v as usize], out.list(v).0);
         if mate == NONE {
-            let other = list.iter().find(|&&u| u != v && mates[u as usize] == NONE);
-            ensure(other.is_none(), || format!("neither {v} nor its neighbour {other:?} has a mate"))?;
+            let free = list.iter().find(|&&u| u != v && mates[u as usize] == NONE);
+            if let Some(other) = free {
+                return Err(Wrong(format!("the neighbours {v} and {other} are both free")));
+            }
             continue;
         }
-        ensure(mate != v && list.binary_search(&mate).is_ok(), || format!("{mate} is no neighbour of {v}"))?;
+        let neighbour = mate != v && list.binary_search(&mate).is_ok();
+        ensure(neighbour, || format!("vertex {v} is matched with {mate}, which is not a neighbour"))?;
         let back = mates[mate as usize];
-        ensure(back == v, || format!("{mate} is the mate of {v} but has {back}"))?;
+        ensure(back == v, || format!("vertex {v} is matched with {mate}, which is matched with {back}"))?;
     }
     let matched = mates.iter().filter(|&&mate| mate != NONE).count();
-    ensure(matched == 2 * edges, || format!("{matched} vertices have mates, not two for each of {edges}"))
+    ensure(matched == 2 * edges, || format!("{matched} vertices are matched by {edges} edges"))
 }

@@ -1,14 +1,14 @@
-//! Checks a maximal independent set.
+//! Verifies a maximal independent set.
 
 use esker_graph::{Rows, Weight, vertex};
 
 use super::wrong::{Wrong, ensure};
 
-/// Checks that no edge joins two members, and that every other vertex has a member for a neighbour, whichever way the
-/// edge goes. Loops do not count.
+/// Checks that no edge joins two members, and that every other vertex has a member as a neighbour, in either direction.
+/// Self-loops do not count.
 ///
 /// # Errors
-/// The first breach.
+/// The first violated property.
 pub fn mis<W: Weight>(out: &Rows<'_, W>, members: &[bool]) -> Result<(), Wrong> {
     let n = out.num_vertices();
     ensure(members.len() == n, || format!("{} marks for {n} vertices", members.len()))?;
@@ -20,6 +20,8 @@ pub fn mis<W: Weight>(out: &Rows<'_, W>, members: &[bool]) -> Result<(), Wrong> 
             covered[v] |= members[u];
         }
     }
-    let free = covered.iter().position(|covered| !covered);
-    ensure(free.is_none(), || format!("{free:?} could be added"))
+    match covered.iter().position(|covered| !covered) {
+        Some(v) => Err(Wrong(format!("vertex {v} could be added"))),
+        None => Ok(()),
+    }
 }

@@ -1,7 +1,7 @@
-//! Serial verifiers: one for each algorithm, over plain slices.
+//! Serial verifiers over plain slices, one per algorithm.
 //!
-//! Each checks the properties that make an answer right, so any right answer passes, whatever the order in which ties
-//! were broken. They take time O(n + m) or a little more and are written to be obviously right, not to be fast.
+//! Each verifier tests the properties that define a correct result, so it accepts every correct result, whichever way
+//! ties were broken. Verifiers take time O(n + m) or slightly more. They are written to be obviously correct, not fast.
 
 mod wrong;
 mod betweenness;

@@ -1,16 +1,16 @@
-//! Checks a minimum spanning forest.
+//! Verifies a minimum spanning forest.
 
 use esker_graph::{Rows, VertexId, Weight, vertex};
 
-use super::forest::{Sets, forest};
+use super::forest::{DisjointSets, forest};
 use super::wrong::{Wrong, ensure};
 
-/// Checks that `edges` are a spanning forest of the undirected graph `out` with `trees` trees, that their weights are those
-/// of the graph, and that no spanning forest is lighter: all lightest forests have the same weights, which Kruskal's
-/// algorithm says once more.
+/// Checks that `edges` are a spanning forest of the undirected graph `out` with `trees` trees, that their weights are
+/// those of the graph, and that no spanning forest is lighter: all minimum spanning forests have the same weights,
+/// which Kruskal's algorithm computes here.
 ///
 /// # Errors
-/// The first breach.
+/// The first violated property.
 pub fn msf<W: Weight + PartialOrd>(
     out: &Rows<'_, W>,
     edges: &[(VertexId, VertexId, W)],
@@ -20,7 +20,7 @@ pub fn msf<W: Weight + PartialOrd>(
     forest(out, &ends, trees)?;
     for &(u, v, weight) in edges {
         let is_one = out.between(u, v).contains(&weight);
-        ensure(is_one, || format!("no edge {u} - {v} has weight {weight:?}"))?;
+        ensure(is_one, || format!("the graph has no edge {u} - {v} of weight {weight:?}"))?;
     }
     let mut found: Vec<W> = edges.iter().map(|edge| edge.2).collect();
     sort(&mut found, |&weight| weight);
@@ -30,7 +30,7 @@ pub fn msf<W: Weight + PartialOrd>(
     Ok(())
 }
 
-/// The weights of a lightest spanning forest, ascending.
+/// The weights of a minimum spanning forest, ascending.
 fn kruskal<W: Weight + PartialOrd>(out: &Rows<'_, W>) -> Vec<W> {
     let mut all = Vec::new();
     for u in (0..out.num_vertices()).map(vertex) {
@@ -38,7 +38,7 @@ fn kruskal<W: Weight + PartialOrd>(out: &Rows<'_, W>) -> Vec<W> {
         all.extend(targets.iter().zip(weights).filter(|(v, _)| u < **v).map(|(&v, &w)| (u, v, w)));
     }
     sort(&mut all, |edge| edge.2);
-    let mut sets = Sets::new(out.num_vertices());
+    let mut sets = DisjointSets::new(out.num_vertices());
     all.into_iter().filter(|&(u, v, _)| sets.unite(u, v)).map(|edge| edge.2).collect()
 }
 

@@ -1,8 +1,8 @@
-//! The undirected simple graph that underlies a graph, for verifiers.
+//! The undirected simple graph that underlies a graph.
 
 use esker_graph::{Rows, VertexId, Weight, vertex};
 
-/// For each vertex its distinct neighbours, in either direction, without itself, ascending.
+/// The distinct neighbours of each vertex in either direction, excluding itself, ascending.
 pub(super) fn neighbourhoods<W: Weight>(out: &Rows<'_, W>) -> Vec<Vec<VertexId>> {
     let mut lists = vec![Vec::new(); out.num_vertices()];
     for u in (0..out.num_vertices()).map(vertex) {
@@ -18,7 +18,7 @@ pub(super) fn neighbourhoods<W: Weight>(out: &Rows<'_, W>) -> Vec<Vec<VertexId>>
     lists
 }
 
-/// Number of entries that two ascending lists without repetition have in common.
+/// The size of the intersection of two ascending lists without repetitions.
 pub(super) fn common(a: &[VertexId], b: &[VertexId]) -> u64 {
     let (mut i, mut j, mut count) = (0, 0, 0);
     while i < a.len() && j < b.len() {

@@ -1,18 +1,19 @@
-//! Checks PageRank.
+//! Verifies PageRank.
 
 use esker_graph::{Rows, Weight, vertex};
 
 use super::wrong::{Wrong, ensure};
 
-/// From this tolerance on, shares may be in single precision.
+/// From this tolerance on, PageRank may compute in single precision.
 const SINGLE_TOLERANCE_MIN: f64 = 1e-6;
 
-/// Checks that `scores` add up to 1 and that one more iteration along `out` changes them by no more than `tolerance`
-/// in all (L1 norm), give or take rounding: where the tolerance allows shares in single precision, each may be wrong by 2^-24 of itself
-/// in every round, of which `damping` goes on to the next, so the sum by damping / (1 - damping) times that. `teleport` adds up to 1; `None`: the same for all.
+/// Checks that `scores` add up to 1 and that one more iteration along `out` changes them by at most `tolerance` in
+/// total (L1 norm), up to rounding: in single precision, each round may change a value by 2^-24 of itself, of which
+/// `damping` passes to the next round, so the sum by damping / (1 - damping) times that. `teleport` adds up to 1;
+/// `None` means uniform.
 ///
 /// # Errors
-/// The first breach.
+/// The first violated property.
 pub fn pagerank<W: Weight>(
     out: &Rows<'_, W>,
     damping: f64,

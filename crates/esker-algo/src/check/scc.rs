@@ -1,22 +1,24 @@
-//! Checks strongly connected components.
+//! Verifies strongly connected components.
 
 use esker_graph::{Rows, VertexId, Weight, vertex};
 
 use super::wrong::{Wrong, ensure};
 
-/// Checks that `components` gives each vertex the smallest vertex of its strongly connected component.
+/// Checks that `components` gives each vertex the least vertex of its strongly connected component.
 ///
-/// Within a component, all vertices must be reachable from its smallest and reach it; and the graph of the components
-/// must have no cycles, so that none of them could be larger.
+/// Within a component, all vertices must be reachable from its least vertex and reach it; and the graph of the
+/// components must be acyclic, so that no component could be larger.
 ///
 /// # Errors
-/// The first breach.
+/// The first violated property.
 pub fn scc<W: Weight>(out: &Rows<'_, W>, components: &[VertexId]) -> Result<(), Wrong> {
     let n = out.num_vertices();
     ensure(components.len() == n, || format!("{} components for {n} vertices", components.len()))?;
     for (v, &label) in components.iter().enumerate() {
         let fits = label as usize <= v && components[label as usize] == label;
-        ensure(fits, || format!("{v} has label {label}, which is not the smallest of a component"))?;
+        ensure(fits, || {
+            format!("vertex {v} has label {label}, which is not the least vertex of a component")
+        })?;
     }
     let mut forward = vec![Vec::new(); n];
     let mut backward = vec![Vec::new(); n];
@@ -34,15 +36,14 @@ pub fn scc<W: Weight>(out: &Rows<'_, W>, components: &[VertexId]) -> Result<(), 
     }
     for (lists, how) in [(&forward, "reachable from"), (&backward, "on a path to")] {
         let reached = reached(lists, components);
-        let unreached = (0..n).find(|&v| !reached[v]);
-        ensure(unreached.is_none(), || {
-            format!("{unreached:?} is not {how} the smallest vertex of its component")
-        })?;
+        if let Some(v) = (0..n).find(|&v| !reached[v]) {
+            return Err(Wrong(format!("vertex {v} is not {how} the least vertex of its component")));
+        }
     }
     ensure(is_acyclic(&between), || "some components are parts of a larger one".to_owned())
 }
 
-/// Which vertices can be reached from those that are their own labels.
+/// Whether each vertex is reachable from the vertices that are their own labels.
 fn reached(lists: &[Vec<VertexId>], components: &[VertexId]) -> Vec<bool> {
     let mut reached: Vec<bool> =
         components.iter().enumerate().map(|(v, &label)| label as usize == v).collect();
@@ -57,7 +58,7 @@ fn reached(lists: &[Vec<VertexId>], components: &[VertexId]) -> Vec<bool> {
     reached
 }
 
-/// Whether taking away vertices without incoming edges, again and again, leaves none.
+/// Whether repeatedly removing vertices without in-edges removes all.
 fn is_acyclic(lists: &[Vec<VertexId>]) -> bool {
     let mut incoming = vec![0usize; lists.len()];
     lists.iter().flatten().for_each(|&v| incoming[v as usize] += 1);

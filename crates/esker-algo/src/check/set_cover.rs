@@ -1,17 +1,17 @@
-//! Checks an approximate set cover.
+//! Verifies an approximate set cover.
 
 use esker_graph::{NONE, Rows, VertexId, Weight, vertex};
 
 use super::wrong::{Wrong, ensure};
 
-/// Checks that every element of an out-list has an owner among the `sets`, which has it in its own list; that the `gains` are the
-/// numbers of elements owned; and that the cover is close to the smallest.
+/// Checks that every element of an out-list has an owner among the `sets` whose list contains it; that the `gains` are
+/// the numbers of elements owned; and that the cover is close to the smallest.
 ///
-/// Let each element pay one over the gain of its owner: together they pay the number of sets. If the elements of no set
-/// pay more than `factor` times 1 + 1/2 + ... + 1/(its size), then a cover by fewer sets than that allows cannot exist.
+/// Charge each element one over the gain of its owner: the charges add up to the number of sets. If the elements of no
+/// set are charged more than `factor` times 1 + 1/2 + ... + 1/(its size), no cover has fewer sets than that allows.
 ///
 /// # Errors
-/// The first breach.
+/// The first violated property.
 pub fn set_cover<W: Weight>(
     out: &Rows<'_, W>,
     sets: &[VertexId],
@@ -24,9 +24,9 @@ pub fn set_cover<W: Weight>(
     ensure(gains.len() == sets.len(), || format!("{} gains for {} sets", gains.len(), sets.len()))?;
     let mut gain_of = vec![0; n];
     for (&set, &gain) in sets.iter().zip(gains) {
-        ensure((set as usize) < n, || format!("set {set} of {n} vertices"))?;
+        ensure((set as usize) < n, || format!("set {set} is not one of {n} vertices"))?;
         ensure(gain > 0 && gain_of[set as usize] == 0, || {
-            format!("set {set} is there twice, or for nothing")
+            format!("set {set} is chosen twice or gains nothing")
         })?;
         gain_of[set as usize] = gain;
     }
@@ -35,9 +35,10 @@ pub fn set_cover<W: Weight>(
         let owner = owners[u as usize];
         if owner != NONE {
             ensure((owner as usize) < n && gain_of[owner as usize] > 0, || {
-                format!("{owner}, owner of {u}, is not chosen")
+                format!("element {u} has owner {owner}, which is not chosen")
             })?;
-            ensure(!out.between(owner, u).is_empty(), || format!("{owner} owns {u} but has it not"))?;
+            let has = !out.between(owner, u).is_empty();
+            ensure(has, || format!("element {u} has owner {owner}, whose list does not contain it"))?;
             owned[owner as usize] += 1;
         }
     }
@@ -48,12 +49,12 @@ pub fn set_cover<W: Weight>(
         elements.dedup();
         let (mut paid, mut harmonic) = (0.0, 0.0);
         for (i, &u) in elements.iter().enumerate() {
-            ensure(owners[u as usize] != NONE, || format!("{u} is not covered though {v} has it"))?;
+            ensure(owners[u as usize] != NONE, || format!("element {u} of set {v} is not covered"))?;
             paid += 1.0 / f64::from(gain_of[owners[u as usize] as usize] as u32);
             harmonic += 1.0 / (i + 1) as f64;
         }
         ensure(paid <= factor * harmonic * (1.0 + 1e-9), || {
-            format!("the elements of {v} pay {paid}, more than {factor} times {harmonic}")
+            format!("the elements of set {v} are charged {paid}, more than {factor} times {harmonic}")
         })?;
     }
     Ok(())

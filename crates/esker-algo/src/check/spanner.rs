@@ -1,4 +1,4 @@
-//! Checks a spanner.
+//! Verifies a spanner.
 
 use std::collections::HashSet;
 
@@ -7,12 +7,12 @@ use esker_graph::{Csr, Direction, Rows, VertexId, Weight, vertex};
 use super::ldd::depths;
 use super::wrong::{Wrong, ensure};
 
-/// Checks that `edges` are edges of the undirected graph `out`; that along them no vertex is more than `radius` steps from
-/// its centre, through vertices of its cluster; and that some of them runs between any two clusters between which the
-/// graph has an edge. So the ends of any edge of the graph are at most 4 radius + 1 steps apart.
+/// Checks that `edges` are edges of the undirected graph `out`; that along them every vertex is at most `radius` edges
+/// from its centre, within its cluster; and that one of them joins every two clusters that an edge of the graph joins.
+/// So the ends of any edge of the graph are at most 4 radius + 1 edges apart.
 ///
 /// # Errors
-/// The first breach.
+/// The first violated property.
 pub fn spanner<W: Weight>(
     out: &Rows<'_, W>,
     edges: &[(VertexId, VertexId)],
@@ -30,7 +30,9 @@ pub fn spanner<W: Weight>(
     let graph = csr.graph();
     let spanner = graph.rows(Direction::Out).expect("out-lists are always kept");
     for (v, &depth) in depths(spanner, clusters)?.iter().enumerate() {
-        ensure(depth as usize <= radius, || format!("{v} is {depth} steps from {}", clusters[v]))?;
+        ensure(depth as usize <= radius, || {
+            format!("vertex {v} is {depth} edges from its centre {}, more than {radius}", clusters[v])
+        })?;
     }
     let between = |u: VertexId, v: VertexId| (clusters[u as usize], clusters[v as usize]);
     let joined: HashSet<_> = edges.iter().flat_map(|&(u, v)| [between(u, v), between(v, u)]).collect();
@@ -38,7 +40,7 @@ pub fn spanner<W: Weight>(
         for &v in out.list(u).0 {
             let (a, b) = between(u, v);
             ensure(a == b || joined.contains(&(a, b)), || {
-                format!("{u} - {v} runs between the clusters {a} and {b}, but nothing in the spanner does")
+                format!("edge {u} - {v} joins the clusters {a} and {b}, but no edge of the spanner does")
             })?;
         }
     }

@@ -1,4 +1,4 @@
-//! Checks shortest and widest paths.
+//! Verifies shortest and widest paths.
 
 use esker_graph::{NONE, Rows, VertexId, Weight, vertex};
 
@@ -9,12 +9,13 @@ use crate::widths::Width;
 /// Checks that `distances` (and `parents`, if given) are those of shortest paths from `source` along `out`, where no
 /// length is negative.
 ///
-/// The source is at distance 0; no edge leads from a reached vertex to one farther away than the edge is long; and a
-/// search along the edges that are just as long reaches every vertex that has a distance. Together these make the
-/// distances exact. Each parent is the near end of such an edge, and parents form a tree.
+/// An edge is *tight* if its length is the difference of the distances of its ends. The source is at distance 0; no
+/// edge leads from a reached vertex to one farther away than the edge is long; and a search along tight edges reaches
+/// exactly the vertices that have a distance. Together these properties make the distances exact. Each parent must be
+/// at the other end of a tight edge, and the parents must form a tree.
 ///
 /// # Errors
-/// The first breach.
+/// The first violated property.
 pub fn sssp<W: Length>(
     out: &Rows<'_, W>,
     source: VertexId,
@@ -22,13 +23,13 @@ pub fn sssp<W: Length>(
     parents: Option<&[VertexId]>,
 ) -> Result<(), Wrong> {
     let (origin, none) = (W::ORIGIN, W::UNREACHED);
-    Rule { origin, none, over: W::extend, worse: |a, b| a > b }.check(out, source, distances, parents)
+    PathRule { origin, none, over: W::extend, worse: |a, b| a > b }.check(out, source, distances, parents)
 }
 
-/// The same where lengths may be negative.
+/// As [`sssp`], where lengths may be negative.
 ///
 /// # Errors
-/// The first breach.
+/// The first violated property.
 pub fn bellman_ford<W: Length>(
     out: &Rows<'_, W>,
     source: VertexId,
@@ -36,14 +37,15 @@ pub fn bellman_ford<W: Length>(
     parents: Option<&[VertexId]>,
 ) -> Result<(), Wrong> {
     let (origin, none) = (W::ORIGIN, W::UNREACHED);
-    Rule { origin, none, over: W::extend_signed, worse: |a, b| a > b }.check(out, source, distances, parents)
+    PathRule { origin, none, over: W::extend_signed, worse: |a, b| a > b }
+        .check(out, source, distances, parents)
 }
 
-/// Checks that `cycle` is one whose vertices can be reached from `source`, each once in it, and that its edges add up to
-/// `length`, less than 0.
+/// Checks that `cycle` is a cycle without repeated vertices, reachable from `source`, whose edges add up to the
+/// negative `length`.
 ///
 /// # Errors
-/// The first breach.
+/// The first violated property.
 pub fn negative_cycle<W: Length>(
     out: &Rows<'_, W>,
     source: VertexId,
@@ -54,16 +56,18 @@ pub fn negative_cycle<W: Length>(
     let mut seen = vec![false; out.num_vertices()];
     let mut sum = Some(W::ORIGIN);
     for (&u, next) in cycle.iter().zip(cycle.iter().cycle().skip(1)) {
-        ensure(!std::mem::replace(&mut seen[u as usize], true), || format!("{u} stands in the cycle twice"))?;
+        ensure(!std::mem::replace(&mut seen[u as usize], true), || {
+            format!("vertex {u} is in the cycle twice")
+        })?;
         let (targets, edges) = out.list(u);
         let steps = targets.iter().zip(edges).filter(|(v, _)| *v == next).map(|(_, &edge)| edge);
         let edge = steps.min_by(|a, b| a.to_f64().total_cmp(&b.to_f64()));
         let edge =
-            edge.ok_or_else(|| Wrong(format!("no edge from {u} to {next}, which follows it in the cycle")))?;
+            edge.ok_or_else(|| Wrong(format!("the cycle has no edge from {u} to its next vertex {next}")))?;
         sum = sum.and_then(|sum| W::extend_signed(sum, edge));
     }
     ensure(sum == Some(length) && length < W::ORIGIN, || {
-        format!("the cycle adds up to {sum:?}, not {length:?}")
+        format!("the cycle has length {sum:?}, not a negative length of {length:?}")
     })?;
     let mut reached = vec![false; out.num_vertices()];
     reached[source as usize] = true;
@@ -75,14 +79,14 @@ pub fn negative_cycle<W: Length>(
             }
         }
     }
-    ensure(reached[cycle[0] as usize], || "the cycle cannot be reached".to_owned())
+    ensure(reached[cycle[0] as usize], || "the cycle is not reachable from the source".to_owned())
 }
 
-/// Checks that `widths` (and `parents`, if given) are those of widest paths from `source` along `out`, by the same properties as
-/// [`sssp`].
+/// Checks that `widths` (and `parents`, if given) are those of widest paths from `source` along `out`, by the same
+/// properties as [`sssp`].
 ///
 /// # Errors
-/// The first breach.
+/// The first violated property.
 pub fn widest<W: Width>(
     out: &Rows<'_, W>,
     source: VertexId,
@@ -90,22 +94,23 @@ pub fn widest<W: Width>(
     parents: Option<&[VertexId]>,
 ) -> Result<(), Wrong> {
     let over = |width, edge: W| edge.width().map(|edge| if edge < width { edge } else { width });
-    Rule { origin: W::SOURCE, none: W::UNREACHED, over, worse: |a, b| a < b }
+    PathRule { origin: W::SOURCE, none: W::UNREACHED, over, worse: |a, b| a < b }
         .check(out, source, widths, parents)
 }
 
-/// What labels vertices that paths lead to.
-struct Rule<L, O, B> {
-    /// The label of the source, and that of vertices to which no path leads.
+/// How labels spread along paths.
+struct PathRule<L, O, B> {
+    /// The label of the source.
     origin: L,
+    /// The label of unreached vertices.
     none: L,
-    /// The label over one more edge.
+    /// The label after one more edge.
     over: O,
-    /// Whether a label is worse than another.
+    /// Whether the first label is worse than the second.
     worse: B,
 }
 
-impl<L: Copy + PartialEq + std::fmt::Debug, O, B: Fn(L, L) -> bool> Rule<L, O, B> {
+impl<L: Copy + PartialEq + std::fmt::Debug, O, B: Fn(L, L) -> bool> PathRule<L, O, B> {
     fn check<W: Weight>(
         &self,
         out: &Rows<'_, W>,
@@ -117,9 +122,9 @@ impl<L: Copy + PartialEq + std::fmt::Debug, O, B: Fn(L, L) -> bool> Rule<L, O, B
         O: Fn(L, W) -> Option<L>,
     {
         let n = out.num_vertices();
-        ensure(labels.len() == n, || format!("{} distances for {n} vertices", labels.len()))?;
+        ensure(labels.len() == n, || format!("{} labels for {n} vertices", labels.len()))?;
         let at = |v: VertexId| labels[v as usize];
-        ensure(at(source) == self.origin, || format!("the source is at distance {:?}", at(source)))?;
+        ensure(at(source) == self.origin, || format!("the source is labelled {:?}", at(source)))?;
         let mut reached = vec![false; n];
         reached[source as usize] = true;
         let mut stack = vec![source];
@@ -128,7 +133,9 @@ impl<L: Copy + PartialEq + std::fmt::Debug, O, B: Fn(L, L) -> bool> Rule<L, O, B
             for (&v, &edge) in targets.iter().zip(edges) {
                 let Some(over) = (self.over)(at(u), edge) else { continue };
                 let worse = (self.worse)(at(v), over);
-                ensure(!worse, || format!("{v} is at {:?} but by way of {u} at {over:?}", at(v)))?;
+                ensure(!worse, || {
+                    format!("vertex {v} is labelled {:?} but its edge from {u} gives {over:?}", at(v))
+                })?;
                 if at(v) == over && !reached[v as usize] {
                     reached[v as usize] = true;
                     stack.push(v);
@@ -138,7 +145,7 @@ impl<L: Copy + PartialEq + std::fmt::Debug, O, B: Fn(L, L) -> bool> Rule<L, O, B
         for (v, &reached) in reached.iter().enumerate() {
             let given = labels[v];
             ensure(reached == (given != self.none), || {
-                format!("no path is {given:?} long, the distance of {v}")
+                format!("vertex {v} is labelled {given:?}, but no path gives that label")
             })?;
         }
         parents.map_or(Ok(()), |parents| self.check_parents(out, source, labels, parents))
@@ -163,13 +170,15 @@ impl<L: Copy + PartialEq + std::fmt::Debug, O, B: Fn(L, L) -> bool> Rule<L, O, B
             let mut chain = Vec::new();
             let mut v = first;
             while !sound[v] && parents[v] != NONE {
-                ensure(chain.len() < n, || format!("the parents above {first} form a circle"))?;
+                ensure(chain.len() < n, || format!("the parents of vertex {first} form a cycle"))?;
                 chain.push(v);
                 v = parents[v] as usize;
-                ensure(v < n, || format!("parent {v} of {n} vertices"))?;
+                ensure(v < n, || format!("parent {v} is not one of {n} vertices"))?;
             }
             let reached = labels[first] != self.none;
-            ensure(reached == sound[v], || format!("the parents above {first} end at {v}"))?;
+            ensure(reached == sound[v], || {
+                format!("the parents of vertex {first} end at {v}, not at the source")
+            })?;
             for &below in &chain {
                 let parent = parents[below];
                 let edges = out.between(parent, vertex(below)).iter();
@@ -177,7 +186,7 @@ impl<L: Copy + PartialEq + std::fmt::Debug, O, B: Fn(L, L) -> bool> Rule<L, O, B
                     .map(|&edge| (self.over)(labels[parent as usize], edge))
                     .any(|over| over == Some(labels[below]));
                 ensure(tight, || {
-                    format!("no edge from {parent}, the parent of {below}, is on a shortest path")
+                    format!("vertex {below} has parent {parent}, from which no edge is on a best path")
                 })?;
                 sound[below] = true;
             }

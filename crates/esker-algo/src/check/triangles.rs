@@ -1,25 +1,25 @@
-//! Checks a triangle count.
+//! Verifies a triangle count.
 
 use esker_graph::{Rows, VertexId, Weight};
 
 use super::neighbourhood::{common, neighbourhoods};
 use super::wrong::{Wrong, ensure};
 
-/// Checks that `triangles` is the number of triangles of the undirected simple graph that underlies `out`, by
-/// intersecting the lists of the ends of every edge: time O(sum of squared degrees), memory 8 bytes an arc or so.
+/// Checks that `triangles` is the number of triangles in the undirected simple graph that underlies `out`, by
+/// intersecting the lists of the ends of every edge. Takes time O(sum of squared degrees) and about 8 bytes per arc.
 ///
 /// # Errors
-/// If it is not.
+/// The count is wrong.
 pub fn triangles<W: Weight>(out: &Rows<'_, W>, triangles: u64) -> Result<(), Wrong> {
     let counted = count(out);
-    ensure(triangles == counted, || format!("{triangles} triangles were found, there are {counted}"))
+    ensure(triangles == counted, || format!("the count is {triangles} but there are {counted} triangles"))
 }
 
-/// Checks that an estimate from `samples` of the `wedges` of an undirected graph is as near to the number of triangles as all but
-/// one of 10^12 estimates are, by Hoeffding's inequality. Time and memory as [`triangles`].
+/// Checks that an estimate from `samples` of the `wedges` of an undirected graph is within the error that, by
+/// Hoeffding's inequality, all but one of 10^12 estimates respect. Takes time and memory as [`triangles`].
 ///
 /// # Errors
-/// If it is not.
+/// The estimate is too far off.
 pub fn triangles_sampled<W: Weight>(
     out: &Rows<'_, W>,
     estimate: f64,
@@ -29,7 +29,7 @@ pub fn triangles_sampled<W: Weight>(
     let counted = count(out) as f64;
     let error = if samples == 0 { 0.0 } else { ((2e12f64).ln() / (2.0 * samples as f64)).sqrt() };
     ensure((estimate - counted).abs() <= error * wedges / 3.0, || {
-        format!("{estimate} triangles were estimated, there are {counted}")
+        format!("the estimate is {estimate} but there are {counted} triangles")
     })
 }
 

@@ -1,6 +1,6 @@
-//! How a verifier says that an answer is wrong.
+//! The error type of verifiers.
 
-/// Why an answer is wrong: the first breach that was found.
+/// The first violated property of a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wrong(pub String);
 
@@ -12,7 +12,7 @@ impl std::fmt::Display for Wrong {
 
 impl std::error::Error for Wrong {}
 
-/// `Err` with the message unless `holds`.
+/// Returns an error with the message unless `holds`.
 pub(super) fn ensure(holds: bool, message: impl FnOnce() -> String) -> Result<(), Wrong> {
     if holds { Ok(()) } else { Err(Wrong(message())) }
 }

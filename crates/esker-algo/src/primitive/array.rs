@@ -1,30 +1,30 @@
 //! One value per vertex, read and written by many threads without locks and without `unsafe`.
 //!
-//! Each value lies in an atomic of its size, accessed `Relaxed`: on common machines a get or set is a plain load or
-//! store. Order between threads comes from the joins at the end of each parallel loop.
+//! Each value is an atomic of its own size, accessed with `Relaxed` ordering: on common machines a get or set is a
+//! plain load or store. The joins at the end of each parallel loop order accesses between threads.
 
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use esker_graph::{Run, VertexId};
 use rayon::prelude::*;
 
-/// A type of which a [`VertexValues`] can be made.
+/// A type that a [`VertexValues`] can hold.
 pub trait Value: Copy + PartialOrd + Send + Sync + 'static {
-    /// The atomic that holds it.
+    /// The atomic type that stores a value.
     type Atomic: Send + Sync;
-    /// Wraps a value.
+    /// Makes an atomic from a value.
     fn wrap(self) -> Self::Atomic;
-    /// Unwraps it.
+    /// Takes the value out of an atomic.
     fn unwrap(cell: Self::Atomic) -> Self;
-    /// Reads.
+    /// Loads the value.
     fn load(cell: &Self::Atomic) -> Self;
-    /// Writes.
+    /// Stores a value.
     fn store(cell: &Self::Atomic, value: Self);
-    /// Writes `new` if the bits of `expected` are there; otherwise gives what is.
+    /// Atomically stores `new` if the current bits equal those of `expected`; otherwise returns the current value.
     fn replace(cell: &Self::Atomic, expected: Self, new: Self) -> Result<(), Self>;
     /// The sum of two values. Integers wrap.
     fn plus(self, other: Self) -> Self;
-    /// Atomically adds; gives what was there before.
+    /// Atomically adds `value` and returns the previous value.
     #[inline(always)]
     fn add(cell: &Self::Atomic, value: Self) -> Self {
         let mut current = Self::load(cell);
@@ -116,12 +116,12 @@ macro_rules! float_value {
 float_value!(f32, AtomicU32);
 float_value!(f64, AtomicU64);
 
-/// A value for each vertex. Memory: the size of `T` a vertex.
+/// One value per vertex. Memory: `size_of::<T>()` bytes per vertex.
 pub struct VertexValues<T: Value> {
     cells: Vec<T::Atomic>,
 }
 
-/// A vertex for each vertex: parents, labels. Memory: one id a vertex.
+/// One vertex id per vertex, for example a parent or a label. Memory: one id per vertex.
 pub type VertexArray = VertexValues<VertexId>;
 
 impl<T: Value> VertexValues<T> {
@@ -144,7 +144,7 @@ impl<T: Value> VertexValues<T> {
         self.cells.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no vertices.
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty()
     }
@@ -155,19 +155,19 @@ impl<T: Value> VertexValues<T> {
         T::load(&self.cells[v as usize])
     }
 
-    /// Replaces the value of `v` by a plain store.
+    /// Sets the value of `v` by a plain store.
     #[inline(always)]
     pub fn set(&self, v: VertexId, value: T) {
         T::store(&self.cells[v as usize], value);
     }
 
-    /// Atomically replaces the value of `v` if it is `expected`; whether this call did.
+    /// Atomically replaces the value of `v` if it is `expected`. Returns whether it did.
     #[inline(always)]
     pub fn claim(&self, v: VertexId, expected: T, new: T) -> bool {
         T::replace(&self.cells[v as usize], expected, new).is_ok()
     }
 
-    /// Atomically lowers the value of `v` to at most `value`; what it was, if this call lowered it.
+    /// Atomically lowers the value of `v` to `value` if that is less. Returns the previous value if it was lowered.
     #[inline(always)]
     pub fn lower(&self, v: VertexId, value: T) -> Option<T> {
         let cell = &self.cells[v as usize];
@@ -181,7 +181,7 @@ impl<T: Value> VertexValues<T> {
         None
     }
 
-    /// As [`VertexValues::lower`], by plain accesses. Only where no other thread writes to `v`.
+    /// As [`VertexValues::lower`], by plain accesses. No other thread may write to `v` meanwhile.
     #[inline(always)]
     pub fn lower_alone(&self, v: VertexId, value: T) -> Option<T> {
         let current = self.get(v);
@@ -191,19 +191,19 @@ impl<T: Value> VertexValues<T> {
         })
     }
 
-    /// Atomically adds to the value of `v`; what it was before.
+    /// Atomically adds to the value of `v`. Returns the previous value.
     #[inline(always)]
     pub fn add(&self, v: VertexId, value: T) -> T {
         T::add(&self.cells[v as usize], value)
     }
 
-    /// Adds to the value of `v` by plain accesses. Only where no other thread writes to `v`.
+    /// Adds to the value of `v` by plain accesses. No other thread may write to `v` meanwhile.
     #[inline(always)]
     pub fn add_alone(&self, v: VertexId, value: T) {
         self.set(v, self.get(v).plus(value));
     }
 
-    /// What holds the values: a loop that has it at hand looks up less for each value.
+    /// The underlying atomics. A loop that keeps this slice saves one indirection per access.
     #[inline(always)]
     pub(crate) fn cells(&self) -> &[T::Atomic] {
         &self.cells
@@ -214,14 +214,14 @@ impl<T: Value> VertexValues<T> {
         self.cells.iter().map(T::load)
     }
 
-    /// The values, plain. O(1) memory beside the array itself.
+    /// The values as a plain vector. Allocates nothing.
     pub fn into_vec(self) -> Vec<T> {
         self.cells.into_iter().map(T::unwrap).collect()
     }
 }
 
 impl VertexValues<u64> {
-    /// Atomically sets bits of the value of `v`.
+    /// Atomically sets the bits `bits` in the value of `v`.
     #[inline(always)]
     pub fn unite(&self, v: VertexId, bits: u64) {
         self.cells[v as usize].fetch_or(bits, Relaxed);
@@ -230,7 +230,7 @@ impl VertexValues<u64> {
 
 /// A floating-point [`Value`].
 pub trait Real: Value + Into<f64> {
-    /// The nearest value to `number`.
+    /// The value nearest to `number`.
     fn nearest(number: f64) -> Self;
 }
 
@@ -249,9 +249,10 @@ impl Real for f64 {
 }
 
 impl<T: Real> VertexValues<T> {
-    /// The sum of the values of `vertices`, in an order that depends on their number alone. Fours are added in the
-    /// precision of `T`, these in double: an addition waits for the one before, and few instructions an element let the
-    /// processor look far ahead for what is not in its caches.
+    /// The sum of the values of `vertices`, in an order that depends only on their count.
+    ///
+    /// Groups of four are added in the precision of `T`, the groups in double precision. This shortens the chain of
+    /// dependent additions, and few instructions per element let the processor run ahead to values outside its caches.
     #[inline(always)]
     pub fn sum_over(&self, vertices: &[VertexId]) -> f64 {
         let (fours, rest) = vertices.as_chunks::<4>();

@@ -1,14 +1,14 @@
-//! Buckets: vertices by priority, taken out in increasing or decreasing order while priorities move.
+//! Buckets: vertices grouped by priority and taken out in increasing or decreasing order while priorities change.
 //!
-//! The structure of Julienne [1] in the form that Sage gives it [2, appendix B]: a constant number of *open* buckets, one
-//! for each of the next priorities, and an overflow for all that lie beyond, which is opened a part at a time. Parts of the overflow
-//! are kept apart by the highest digit in which their priorities differ from the least, as in a radix heap [3], so a vertex is moved
-//! at most once for each digit, however far off it is, and opening touches only what is opened.
+//! The structure of Julienne [1] in Sage's form [2, appendix B]: a constant number of *open* buckets, one for each of
+//! the next priorities, and an *overflow* for all later priorities, opened one part at a time. As in a radix heap [3],
+//! the overflow is divided by the highest digit in which a priority differs from the least one. So a vertex moves at
+//! most once per digit, however far away its priority is, and opening a part touches only that part.
 //!
-//! Moving is *semi-eager*: a vertex that moves is entered where it now belongs, and its old entry is dead; an entry is
-//! alive if the caller's priority leads to its bucket. Once there are more than two entries for each vertex the dead ones are
-//! packed out, so there are never more: memory O(n), whatever the number of moves. Priorities may only move towards the
-//! order in which they are taken out, or stay; what moves past the bucket at hand belongs to that.
+//! Moves are *semi-eager*: a moved vertex gets an entry in its new bucket, and its old entry becomes dead. An entry is
+//! alive if the vertex's current priority maps to the bucket that holds it. Dead entries are removed once there are
+//! more than two entries per vertex, so memory is O(n) for any number of moves. A priority may only stay or move
+//! towards the current bucket; a priority that would pass the current bucket belongs to the current bucket.
 //!
 //! [1] L. Dhulipala, G. Blelloch, J. Shun, "Julienne: A Framework for Parallel Graph Algorithms using Work-efficient
 //!     Bucketing", SPAA 2017.
@@ -17,27 +17,27 @@
 
 use esker_graph::{Run, Stop, VertexId, vertex};
 
-/// Which bucket comes first.
+/// The order in which buckets are taken out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// That of the least priority.
+    /// Least priority first.
     Increasing,
-    /// That of the greatest.
+    /// Greatest priority first.
     Decreasing,
 }
 
-/// Where each priority belongs at the moment. `BITS`: logarithm of the number of open buckets, and of the parts of each
-/// level of the overflow.
+/// Maps priorities to buckets until the next bucket is taken. `BITS` is the base-2 logarithm of the number of open
+/// buckets and of the number of parts in each level of the overflow.
 #[derive(Debug, Clone, Copy)]
 pub struct Layout<const BITS: u32> {
-    /// Turns a priority into a key, of which the least comes first.
+    /// XORed with a priority to make a key; the least key comes first.
     flip: u64,
-    /// No key comes before this one.
+    /// The least key that may still occur.
     base: u64,
 }
 
 impl<const BITS: u32> Layout<BITS> {
-    /// Where a priority belongs. In a level, buckets are numbered by digit; the first level holds the open buckets.
+    /// The bucket of a priority. Buckets are numbered by level, then digit; level 0 holds the open buckets.
     #[inline(always)]
     fn slot(&self, priority: u64) -> usize {
         let key = (priority ^ self.flip).max(self.base);
@@ -45,26 +45,25 @@ impl<const BITS: u32> Layout<BITS> {
         (level << BITS) as usize | ((key >> (level * BITS)) as usize & ((1 << BITS) - 1))
     }
 
-    /// Whether a vertex that moves from one priority to another has to be entered anew.
+    /// Whether a change of priority moves a vertex to another bucket, so that it must be inserted again.
     #[inline(always)]
     pub fn leaves(&self, from: u64, to: u64) -> bool {
         self.slot(from) != self.slot(to)
     }
 }
 
-/// The highest digit that is not zero.
+/// The position of the highest nonzero digit.
 #[inline(always)]
 fn level<const BITS: u32>(difference: u64) -> u32 {
     (63 - (difference | 1).leading_zeros()) / BITS
 }
 
-/// Lists shorter than this are entered and looked through by the calling thread: some tens of microseconds, in which another thread hardly
-/// wakes up.
+/// Shorter lists are handled on the calling thread: this takes tens of microseconds, about as long as waking a thread.
 const SERIAL_LEN_MAX: usize = 1 << 15;
-/// Entries that are handed to a worker at a time.
+/// Entries per unit of parallel work.
 const GRAIN: usize = 1 << 13;
 
-/// Vertices by priority. Memory: at most two entries (ids) a vertex, in vectors that may be half full.
+/// Vertices grouped by priority. Memory: at most two entries (ids) per vertex, in vectors that may be half full.
 pub struct Buckets<const BITS: u32> {
     layout: Layout<BITS>,
     slots: Vec<Vec<VertexId>>,
@@ -73,12 +72,12 @@ pub struct Buckets<const BITS: u32> {
 }
 
 impl<const BITS: u32> Buckets<BITS> {
-    /// Bytes that the buckets of `n` vertices take at most, vectors that grow and what is being moved included.
+    /// The most bytes that buckets of `n` vertices take, including growing vectors and entries being moved.
     pub const fn bytes_max(n: u64) -> u64 {
         5 * n * size_of::<VertexId>() as u64
     }
 
-    /// Enters each vertex of `0..n` that has a priority.
+    /// Inserts each vertex of `0..n` for which `priority` returns one.
     ///
     /// # Errors
     /// [`Stop::Cancelled`].
@@ -100,7 +99,7 @@ impl<const BITS: u32> Buckets<BITS> {
         Ok(buckets)
     }
 
-    /// Where priorities belong until the next bucket is taken.
+    /// The current mapping from priorities to buckets, valid until the next bucket is taken.
     pub fn layout(&self) -> Layout<BITS> {
         self.layout
     }
@@ -111,7 +110,8 @@ impl<const BITS: u32> Buckets<BITS> {
         self.entries
     }
 
-    /// Enters vertices whose priority changed so that they left their bucket, or that had none; each of them once.
+    /// Inserts each vertex of `moved` once: vertices whose priority now maps to another bucket, or that had no
+    /// priority.
     ///
     /// # Errors
     /// [`Stop::Cancelled`].
@@ -127,8 +127,7 @@ impl<const BITS: u32> Buckets<BITS> {
         self.enter(run, moved.len(), |i| priority(moved[i]).map(|priority| (moved[i], priority)))
     }
 
-    /// Takes out the next bucket that has members: its priority, and the vertices that have it. None of them is in the
-    /// buckets any more.
+    /// Removes and returns the next non-empty bucket: its priority and the vertices that have it.
     ///
     /// # Errors
     /// [`Stop::Cancelled`].
@@ -158,7 +157,7 @@ impl<const BITS: u32> Buckets<BITS> {
         }
     }
 
-    /// Enters what `item` gives for `0..len`.
+    /// Inserts what `item` returns for each of `0..len`.
     fn enter(
         &mut self,
         run: &Run,
@@ -209,7 +208,7 @@ impl<const BITS: u32> Buckets<BITS> {
     }
 }
 
-/// Those of a list for which `keep` is true.
+/// The members of `list` for which `keep` is true.
 fn retain(
     run: &Run,
     mut list: Vec<VertexId>,
@@ -231,7 +230,7 @@ fn retain(
 mod tests {
     use super::*;
 
-    /// Moves random vertices about as an algorithm may, and compares with priorities looked at one by one.
+    /// Moves random vertices as an algorithm might, and compares each bucket with a search of all priorities.
     fn check<const BITS: u32>(order: Order, seed: u64, spread: u32, threads: usize) {
         let mut state = seed | 1;
         let mut random = move |below: u64| {
@@ -281,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn vertices_come_in_order_however_they_move() {
+    fn buckets_come_in_order_while_priorities_change() {
         for seed in 0..20 {
             for order in [Order::Increasing, Order::Decreasing] {
                 for spread in [0, 3, 9, 30, 63] {

@@ -1,8 +1,8 @@
-//! Each edge once, at its later end: the lists that triangles are found in.
+//! Each edge once, at its later end: the lists in which triangles are counted.
 //!
-//! A triangle {w < u < v} is found at `v`, in the *earlier* neighbours of `v` and of `u`. If vertices stand in order
-//! of descending degree, a list of earlier neighbours has at most sqrt(2m) entries, however many a hub has in all.
-//! [`InPlace`] reads them from the graph itself; [`Oriented`] is a copy, renumbered by degree if that pays.
+//! A triangle {w < u < v} is found at `v`, by intersecting the *earlier* neighbours of `v` with those of `u`. If
+//! vertices are in order of descending degree, a list of earlier neighbours has at most sqrt(2m) entries, even at a
+//! hub. [`InPlaceLists`] reads the lists from the graph; [`Oriented`] copies them, renumbered by degree if that pays.
 
 use std::sync::Mutex;
 
@@ -10,28 +10,29 @@ use esker_graph::{Direction, Lists, Run, Stop, VertexId, vertex};
 use rayon::prelude::*;
 
 use super::array::VertexValues;
+use super::neighbours::neighbourhood_directions;
 
-/// The neighbours of each vertex that come before it, in the undirected simple graph that underlies a graph.
-pub(crate) trait Earlier: Sync {
-    /// What can go wrong.
+/// Earlier neighbours of each vertex in the undirected simple graph that underlies a graph.
+pub(crate) trait EarlierNeighbours: Sync {
+    /// Why a list cannot be read.
     type Error: From<Stop> + Send;
 
     /// Number of vertices.
     fn num_vertices(&self) -> usize;
 
-    /// Calls `f` with the neighbours of `v` that are less than `v`, ascending; parallel edges may repeat one. Beside
-    /// them, if the copy was made with them: 1 where edges lead both ways, otherwise 0.
+    /// Calls `f` with the neighbours of `v` that are less than `v`, ascending; a parallel edge may repeat a neighbour.
+    /// The second slice is parallel to the first if the copy has `mutual` marks: 1 where edges lead both ways, else 0.
     fn with_earlier<R>(&self, v: VertexId, f: impl FnOnce(&[VertexId], &[u8]) -> R)
     -> Result<R, Self::Error>;
 
-    /// The vertex of the graph that is called `v` here.
+    /// The graph's id of the vertex with id `v` here.
     fn original(&self, v: VertexId) -> VertexId;
 }
 
-/// The lists of an undirected graph, as they lie.
-pub(crate) struct InPlace<'a, G>(pub(crate) &'a G);
+/// The lists of an undirected graph, without a copy.
+pub(crate) struct InPlaceLists<'a, G>(pub(crate) &'a G);
 
-impl<G: Lists> Earlier for InPlace<'_, G> {
+impl<G: Lists> EarlierNeighbours for InPlaceLists<'_, G> {
     type Error = G::Error;
 
     fn num_vertices(&self) -> usize {
@@ -48,34 +49,34 @@ impl<G: Lists> Earlier for InPlace<'_, G> {
     }
 }
 
-/// A copy in memory: see [`Oriented::memory_bytes`].
+/// A copy of the earlier neighbours in memory. Its size: [`Oriented::memory_bytes`].
 pub(crate) struct Oriented<E> {
-    /// Vertices by descending degree; `None`: as numbered in the graph.
+    /// Vertices by descending degree; `None` if the graph's own numbering is kept.
     order: Option<Vec<VertexId>>,
     starts: Vec<u64>,
     lens: Vec<VertexId>,
     targets: Vec<VertexId>,
-    /// 1 where edges lead both ways; empty unless asked for.
+    /// Per entry, 1 if edges lead both ways. Empty unless requested.
     mutual: Vec<u8>,
     error: std::marker::PhantomData<fn() -> E>,
 }
 
-/// What an [`Oriented`] is to hold.
+/// The contents of an [`Oriented`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Orientation {
-    /// Whether vertices are renumbered by descending degree.
+pub(crate) struct OrientedOptions {
+    /// Whether to renumber vertices by descending degree.
     pub(crate) by_degree: bool,
-    /// Whether it is kept for each pair if edges lead both ways.
+    /// Whether to mark the pairs that have edges both ways.
     pub(crate) mutual: bool,
 }
 
-/// Entries that one unit of building holds.
+/// Entries per unit of parallel copying.
 const UNIT_ENTRIES: u64 = 1 << 15;
 
 impl<E> Oriented<E> {
-    /// The most bytes that making and keeping a copy takes, for a graph of `n` vertices and `arcs` arcs: an id for
-    /// each edge (and a byte if mutual edges are told apart), 16 bytes and four ids a vertex.
-    pub(crate) fn memory_bytes(n: u64, arcs: u64, directed: bool, orientation: Orientation) -> u64 {
+    /// The most bytes that making and keeping a copy takes, for `n` vertices and `arcs` arcs: one id per edge (plus one
+    /// byte with `mutual`), and 16 bytes and up to four ids per vertex.
+    pub(crate) fn memory_bytes(n: u64, arcs: u64, directed: bool, orientation: OrientedOptions) -> u64 {
         let id = size_of::<VertexId>() as u64;
         let edges = if directed { arcs } else { arcs / 2 };
         let renumbering = if orientation.by_degree { 2 * id } else { 0 };
@@ -83,7 +84,7 @@ impl<E> Oriented<E> {
     }
 }
 
-impl<E: From<Stop> + Send> Earlier for Oriented<E> {
+impl<E: From<Stop> + Send> EarlierNeighbours for Oriented<E> {
     type Error = E;
 
     fn num_vertices(&self) -> usize {
@@ -105,17 +106,17 @@ impl<E: From<Stop> + Send> Earlier for Oriented<E> {
 }
 
 impl<E: From<Stop> + Send> Oriented<E> {
-    /// Copies a graph. Reads every list twice; a directed graph needs its in-lists.
+    /// Copies the earlier neighbours. Reads every list twice; a directed graph needs its in-lists.
     pub(crate) fn new<G: Lists<Error = E>>(
         graph: &G,
         run: &Run,
-        orientation: Orientation,
+        orientation: OrientedOptions,
     ) -> Result<Self, E> {
         let n = graph.num_vertices();
         let order = if orientation.by_degree { Some(degree_order(graph, run)?) } else { None };
         let rank = order.as_ref().map(|order| ranks(run, order)).transpose()?;
-        let naming = Naming { order: order.as_deref(), rank: rank.as_ref() };
-        let mut starts = count(graph, run, &naming)?;
+        let renumbering = Renumbering { order: order.as_deref(), rank: rank.as_ref() };
+        let mut starts = count(graph, run, &renumbering)?;
         let mut sum = 0;
         for start in &mut starts {
             sum += std::mem::replace(start, sum);
@@ -123,10 +124,10 @@ impl<E: From<Stop> + Send> Oriented<E> {
         let mut targets = vec![0; sum as usize];
         let mut mutual = vec![0; if orientation.mutual { sum as usize } else { 0 }];
         let mut lens = vec![0; n];
-        let units = cut(&starts, &mut lens, &mut targets, &mut mutual);
-        run.share(units.len(), Buffers::default, |buffers, i| {
+        let units = split_units(&starts, &mut lens, &mut targets, &mut mutual);
+        run.share(units.len(), ListBuffers::default, |buffers, i| {
             let mut unit = units[i].lock().expect("no holder panics");
-            fill(graph, run, &naming, &starts, &mut unit, buffers)
+            fill(graph, run, &renumbering, &starts, &mut unit, buffers)
         })?;
         drop(units);
         drop(rank);
@@ -134,25 +135,25 @@ impl<E: From<Stop> + Send> Oriented<E> {
     }
 }
 
-/// How the vertices of the graph are called in the copy.
-struct Naming<'a> {
+/// Maps between the graph's ids and the copy's ids.
+struct Renumbering<'a> {
     order: Option<&'a [VertexId]>,
     rank: Option<&'a VertexValues<VertexId>>,
 }
 
-impl Naming<'_> {
+impl Renumbering<'_> {
     #[inline(always)]
     fn original(&self, v: VertexId) -> VertexId {
         self.order.map_or(v, |order| order[v as usize])
     }
 
     #[inline(always)]
-    fn name(&self, original: VertexId) -> VertexId {
+    fn renumbered(&self, original: VertexId) -> VertexId {
         self.rank.map_or(original, |rank| rank.get(original))
     }
 }
 
-/// Vertices by descending degree (out and in), ties by ascending number.
+/// Vertices by descending degree (out plus in); ties by ascending id.
 fn degree_order<G: Lists>(graph: &G, run: &Run) -> Result<Vec<VertexId>, G::Error> {
     let mut order: Vec<VertexId> = (0..graph.num_vertices()).map(vertex).collect();
     run.check()?;
@@ -161,13 +162,13 @@ fn degree_order<G: Lists>(graph: &G, run: &Run) -> Result<Vec<VertexId>, G::Erro
     Ok(order)
 }
 
-/// Length of the list of `v`, or of both of its lists in a directed graph.
+/// Length of the list of `v`; in a directed graph, of its out-list and in-list together.
 pub(crate) fn full_degree<G: Lists>(graph: &G, v: VertexId) -> usize {
     let incoming = if graph.is_directed() { graph.degree(Direction::In, v) } else { 0 };
     graph.degree(Direction::Out, v) + incoming
 }
 
-/// Where each vertex stands in `order`.
+/// The position of each vertex in `order`.
 fn ranks(run: &Run, order: &[VertexId]) -> Result<VertexValues<VertexId>, Stop> {
     let rank = VertexValues::filled(run, order.len(), 0);
     run.share_ranges(
@@ -184,13 +185,8 @@ fn ranks(run: &Run, order: &[VertexId]) -> Result<VertexValues<VertexId>, Stop> 
     Ok(rank)
 }
 
-/// The lists of `v` that make up its neighbourhood.
-fn directions<G: Lists>(graph: &G) -> &'static [Direction] {
-    if graph.is_directed() { &[Direction::Out, Direction::In] } else { &[Direction::Out] }
-}
-
-/// Entries of the earlier neighbours of each vertex, repetitions included, and a zero at the end.
-fn count<G: Lists>(graph: &G, run: &Run, naming: &Naming<'_>) -> Result<Vec<u64>, G::Error> {
+/// The number of earlier neighbours of each vertex, repetitions included, followed by a zero.
+fn count<G: Lists>(graph: &G, run: &Run, renumbering: &Renumbering<'_>) -> Result<Vec<u64>, G::Error> {
     let n = graph.num_vertices();
     let counts = VertexValues::<u64>::filled(run, n + 1, 0);
     run.share_ranges(
@@ -201,9 +197,9 @@ fn count<G: Lists>(graph: &G, run: &Run, naming: &Naming<'_>) -> Result<Vec<u64>
             for v in range.map(vertex) {
                 run.check()?;
                 let mut count = 0;
-                for &direction in directions(graph) {
-                    count += graph.with_list(direction, naming.original(v), |list, _| {
-                        list.iter().filter(|&&u| naming.name(u) < v).count() as u64
+                for &direction in neighbourhood_directions(graph) {
+                    count += graph.with_list(direction, renumbering.original(v), |list, _| {
+                        list.iter().filter(|&&u| renumbering.renumbered(u) < v).count() as u64
                     })?;
                 }
                 counts.set(v, count);
@@ -214,21 +210,21 @@ fn count<G: Lists>(graph: &G, run: &Run, naming: &Naming<'_>) -> Result<Vec<u64>
     Ok(counts.into_vec())
 }
 
-/// Successive vertices and the room for their lists.
-struct Unit<'a> {
+/// Consecutive vertices and the space for their lists.
+struct CopyUnit<'a> {
     first: usize,
     lens: &'a mut [VertexId],
     targets: &'a mut [VertexId],
     mutual: &'a mut [u8],
 }
 
-/// Cuts the arrays into units that different workers may fill.
-fn cut<'a>(
+/// Divides the arrays into units that different workers can fill.
+fn split_units<'a>(
     starts: &[u64],
     mut lens: &'a mut [VertexId],
     mut targets: &'a mut [VertexId],
     mut mutual: &'a mut [u8],
-) -> Vec<Mutex<Unit<'a>>> {
+) -> Vec<Mutex<CopyUnit<'a>>> {
     let mut units = Vec::new();
     let mut first = 0;
     while !lens.is_empty() {
@@ -236,39 +232,40 @@ fn cut<'a>(
         let end = (first + 1).max(first + starts[first..starts.len() - 1].partition_point(|&s| s < wanted));
         let entries = (starts[end] - starts[first]) as usize;
         let marked = entries.min(mutual.len());
-        units.push(Mutex::new(Unit {
+        units.push(Mutex::new(CopyUnit {
             first,
-            lens: lens.split_off_mut(..end - first).expect("the end is within"),
-            targets: targets.split_off_mut(..entries).expect("as many were counted"),
-            mutual: mutual.split_off_mut(..marked).expect("as many were counted"),
+            lens: lens.split_off_mut(..end - first).expect("the range ends within the array"),
+            targets: targets.split_off_mut(..entries).expect("the array has the counted size"),
+            mutual: mutual.split_off_mut(..marked).expect("the array has the counted size"),
         }));
         first = end;
     }
     units
 }
 
+/// The buffers of one worker.
 #[derive(Default)]
-struct Buffers {
+struct ListBuffers {
     out: Vec<VertexId>,
     incoming: Vec<VertexId>,
 }
 
-/// Writes the lists of one unit.
+/// Fills the lists of one unit.
 fn fill<G: Lists>(
     graph: &G,
     run: &Run,
-    naming: &Naming<'_>,
+    renumbering: &Renumbering<'_>,
     starts: &[u64],
-    unit: &mut Unit<'_>,
-    buffers: &mut Buffers,
+    unit: &mut CopyUnit<'_>,
+    buffers: &mut ListBuffers,
 ) -> Result<(), G::Error> {
     let base = starts[unit.first];
     for i in 0..unit.lens.len() {
         run.check()?;
         let v = vertex(unit.first + i);
-        gather(graph, naming, Direction::Out, v, &mut buffers.out)?;
+        gather(graph, renumbering, Direction::Out, v, &mut buffers.out)?;
         if graph.is_directed() {
-            gather(graph, naming, Direction::In, v, &mut buffers.incoming)?;
+            gather(graph, renumbering, Direction::In, v, &mut buffers.incoming)?;
         }
         let start = (starts[v as usize] - base) as usize;
         let targets = &mut unit.targets[start..];
@@ -278,26 +275,26 @@ fn fill<G: Lists>(
     Ok(())
 }
 
-/// The distinct earlier neighbours of `v` in one direction, by their names here, ascending.
+/// The distinct earlier neighbours of `v` in one direction, by the copy's ids, ascending.
 fn gather<G: Lists>(
     graph: &G,
-    naming: &Naming<'_>,
+    renumbering: &Renumbering<'_>,
     direction: Direction,
     v: VertexId,
     buffer: &mut Vec<VertexId>,
 ) -> Result<(), G::Error> {
     buffer.clear();
-    graph.with_list(direction, naming.original(v), |list, _| {
-        buffer.extend(list.iter().map(|&u| naming.name(u)).filter(|&u| u < v));
+    graph.with_list(direction, renumbering.original(v), |list, _| {
+        buffer.extend(list.iter().map(|&u| renumbering.renumbered(u)).filter(|&u| u < v));
     })?;
-    if naming.rank.is_some() {
+    if renumbering.rank.is_some() {
         buffer.sort_unstable();
     }
     buffer.dedup();
     Ok(())
 }
 
-/// Merges two ascending lists without repetition into `targets`; returns the length.
+/// Merges two ascending lists without repetitions into `targets` and returns the length.
 fn unite(a: &[VertexId], b: &[VertexId], targets: &mut [VertexId], mutual: &mut [u8]) -> usize {
     let (mut i, mut j, mut len) = (0, 0, 0);
     while i < a.len() || j < b.len() {
@@ -314,14 +311,14 @@ fn unite(a: &[VertexId], b: &[VertexId], targets: &mut [VertexId], mutual: &mut 
     len
 }
 
-/// Vertices sampled to compare orders.
+/// Vertices sampled to compare the two orders.
 const SAMPLES: u64 = 512;
-/// Neighbours looked at for each of them.
+/// Neighbours sampled per vertex.
 const SAMPLE_NEIGHBOURS: usize = 512;
 
-/// Whether so many more wedges have to be closed in the given order than by degree that a copy pays.
+/// Whether ordering by degree saves enough wedge checks, compared with the given order, to pay for a copy.
 ///
-/// Reads the lists of at most 512 vertices, chosen with a chance proportional to their degree.
+/// Reads the lists of at most 512 vertices, chosen with probability proportional to their degree.
 pub(crate) fn renumbering_pays<G: Lists>(graph: &G) -> Result<bool, G::Error> {
     let directed = if graph.is_directed() { 2 } else { 1 };
     let stride = (graph.num_arcs() * directed / SAMPLES).max(1);
@@ -336,15 +333,15 @@ pub(crate) fn renumbering_pays<G: Lists>(graph: &G) -> Result<bool, G::Error> {
         let times = (passed - next).div_ceil(stride);
         next += times * stride;
         let weight = (times * stride) as f64 / degree as f64;
-        let (earlier, higher) = shares(graph, v)?;
+        let (earlier, higher) = fractions_before(graph, v)?;
         given += weight * (earlier * degree as f64).powi(2) / 2.0;
         by_degree += weight * (higher * degree as f64).powi(2) / 2.0;
     }
     Ok(given - by_degree > 8.0 * graph.num_arcs() as f64 && given > 2.0 * by_degree)
 }
 
-/// Of the out-neighbours of `v`, which share comes before it, and which would by degree.
-fn shares<G: Lists>(graph: &G, v: VertexId) -> Result<(f64, f64), G::Error> {
+/// The fractions of the neighbours of `v` that come before it in the given order and in degree order.
+fn fractions_before<G: Lists>(graph: &G, v: VertexId) -> Result<(f64, f64), G::Error> {
     let key = |u: VertexId| (std::cmp::Reverse(full_degree(graph, u)), u);
     let own = key(v);
     let direction = if graph.degree(Direction::Out, v) > 0 { Direction::Out } else { Direction::In };

@@ -1,9 +1,10 @@
-//! Histograms: how many entries of the lists of some vertices are each of the others.
+//! Histograms: for each remaining vertex, how many of its neighbours were just removed.
 //!
-//! Peeling takes vertices away and lowers the degrees of those that remain by such counts. *Sparse*, the lists of those
-//! taken are read and counts lowered by fetch-and-add; *dense* [1, 4.3.4], the lists of those that remain are read, and one
-//! addition ends each piece of them: cheaper for each entry, and free of contention on hubs. Either takes O(n) memory and no more; the paper's
-//! sparse form, a hash table of the neighbours, trades memory for contention.
+//! Peeling removes vertices and lowers the degrees of the remaining ones by these counts. The *sparse* form reads the
+//! lists of the removed vertices and lowers degrees by fetch-and-add. The *dense* form [1, 4.3.4] reads the lists of
+//! the remaining vertices and ends each piece with one addition, which is cheaper per entry and does not contend on
+//! hubs. Both take O(n) memory. The paper's sparse form, a hash table of neighbours, takes more memory to reduce
+//! contention.
 //!
 //! [1] L. Dhulipala et al., "Sage: Parallel Semi-Asymmetric Graph Algorithms for NVRAMs", VLDB 2020.
 
@@ -13,69 +14,76 @@ use super::array::VertexArray;
 use super::neighbours::{num_entries, scan_neighbours};
 use super::reduce::edge_sum;
 
-/// How many entries are read densely in the time of one that is read sparsely.
+/// Entries that the dense form reads in the time that the sparse form reads one.
 const SPARSE_COST: u64 = 4;
 
-/// The degree of each vertex in its neighbourhood, without loops. Reads all lists once.
+/// The number of entries of each neighbourhood, self-loops excluded. Reads all lists once.
 ///
 /// # Errors
 /// As [`Graph::scan`].
 pub(crate) fn degrees_without_loops<G: Graph>(
     graph: &G,
     run: &Run,
-    ways: &[Direction],
+    directions: &[Direction],
 ) -> Result<VertexArray, G::Error> {
-    let degrees =
-        VertexArray::from_fn(run, graph.num_vertices(), |v| num_entries(graph, ways, vertex(v)) as VertexId);
-    edge_sum(graph, run, ways, Select::All, &degrees, |v, targets, _| {
+    let degrees = VertexArray::from_fn(run, graph.num_vertices(), |v| {
+        num_entries(graph, directions, vertex(v)) as VertexId
+    });
+    edge_sum(graph, run, directions, Select::All, &degrees, |v, targets, _| {
         targets.iter().map(|&u| VertexId::from(u == v)).sum::<VertexId>().wrapping_neg()
     })?;
     Ok(degrees)
 }
 
-/// Vertices that were taken away, and what remains.
-pub(crate) struct Peeled<'a> {
-    /// Those taken away now, each once.
-    pub(crate) taken: &'a [VertexId],
-    /// The same as a set.
-    pub(crate) taken_bits: &'a Bitmap,
-    /// Those that remain, each once.
+/// One step of peeling: the vertices removed and the vertices that remain.
+pub(crate) struct PeelStep<'a> {
+    /// The vertices removed in this step, each once.
+    pub(crate) removed: &'a [VertexId],
+    /// The same vertices as a set.
+    pub(crate) removed_bits: &'a Bitmap,
+    /// The vertices that remain, each once.
     pub(crate) remaining: &'a [VertexId],
-    /// The degrees of those that remain, among these and those taken; of others, anything.
+    /// For each remaining vertex, its number of neighbours that remain or were just removed. Other values do not
+    /// matter.
     pub(crate) degrees: &'a VertexArray,
 }
 
-impl Peeled<'_> {
-    /// Lowers the degrees of those that remain to that among themselves, in whichever way is cheaper.
+impl PeelStep<'_> {
+    /// Lowers the degrees of the remaining vertices to count only neighbours that remain, by the cheaper form.
     ///
     /// # Errors
     /// As [`Graph::scan`].
-    pub(crate) fn lower<G: Graph>(&self, graph: &G, run: &Run, ways: &[Direction]) -> Result<(), G::Error> {
+    pub(crate) fn lower<G: Graph>(
+        &self,
+        graph: &G,
+        run: &Run,
+        directions: &[Direction],
+    ) -> Result<(), G::Error> {
         let entries =
-            |list: &[VertexId]| list.iter().map(|&v| num_entries(graph, ways, v) as u64).sum::<u64>();
-        if entries(self.remaining) < SPARSE_COST.saturating_mul(entries(self.taken)) {
-            edge_sum(graph, run, ways, Select::List(self.remaining), self.degrees, |_, targets, _| {
-                let taken = targets.iter().map(|&u| VertexId::from(self.taken_bits.get(u)));
-                taken.sum::<VertexId>().wrapping_neg()
+            |list: &[VertexId]| list.iter().map(|&v| num_entries(graph, directions, v) as u64).sum::<u64>();
+        if entries(self.remaining) < SPARSE_COST.saturating_mul(entries(self.removed)) {
+            edge_sum(graph, run, directions, Select::List(self.remaining), self.degrees, |_, targets, _| {
+                let removed = targets.iter().map(|&u| VertexId::from(self.removed_bits.get(u)));
+                removed.sum::<VertexId>().wrapping_neg()
             })?;
         } else {
-            scan_neighbours(graph, run, ways, Select::List(self.taken), &Sparse(self))?;
+            scan_neighbours(graph, run, directions, Select::List(self.removed), &LowerSparsely(self))?;
         }
         Ok(())
     }
 }
 
-/// Goes over the lists of those taken away.
-struct Sparse<'a>(&'a Peeled<'a>);
+/// The sparse form: visits the lists of the removed vertices.
+struct LowerSparsely<'a>(&'a PeelStep<'a>);
 
-impl<W: Weight> Visitor<W> for Sparse<'_> {
+impl<W: Weight> Visitor<W> for LowerSparsely<'_> {
     type State = ();
 
     fn new_state(&self) {}
 
     #[inline(always)]
     fn visit(&self, (): &mut (), _: VertexId, piece: Piece<'_, W>) -> Flow {
-        // Degrees of those taken away now or before do not matter any more.
+        // Also lowers vertices removed now or before, whose degrees no longer matter.
         piece.targets.iter().for_each(|&u| {
             self.0.degrees.add(u, VertexId::MAX);
         });

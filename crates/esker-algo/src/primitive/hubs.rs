@@ -1,76 +1,81 @@
-//! Rows of bits for the first vertices, which in degree order are the hubs.
+//! Rows of the adjacency matrix for the first vertices, which in degree order are the hubs.
 //!
-//! The row of hub `u` has a bit for each vertex before `u`: whether they are neighbours. Intersecting two lists of
-//! hundreds of hubs becomes an AND over a few kilobytes at 512 bits an instruction, and whether two hubs are
-//! neighbours is one load.
+//! The row of hub `u` has one bit for each vertex before `u`, set if they are neighbours. Intersecting two lists with
+//! hundreds of hubs becomes an AND over a few kilobytes at 512 bits an instruction, and testing whether two hubs are
+//! neighbours takes one load.
 
 use esker_graph::{Run, VertexId, vertex};
 use rayon::prelude::*;
 
-use super::earlier::Earlier;
+use super::earlier::EarlierNeighbours;
 
-/// Bits of a line.
+/// Bits per line.
 pub(crate) const LINE_BITS: usize = 512;
 
-/// A cache line of bits.
+/// One cache line of bits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[repr(align(64))]
-pub(crate) struct Line(pub(crate) [u64; 8]);
+pub(crate) struct BitLine(pub(crate) [u64; 8]);
 
 /// Whether bit `w` of a row is set.
 #[inline(always)]
-pub(crate) fn bit(row: &[Line], w: VertexId) -> u64 {
+pub(crate) fn bit(row: &[BitLine], w: VertexId) -> u64 {
     let w = w as usize;
     row[w / LINE_BITS].0[w / 64 % 8] >> (w % 64) & 1
 }
 
 /// Sets bit `w` of a row.
 #[inline(always)]
-pub(crate) fn set_bit(row: &mut [Line], w: VertexId) {
+pub(crate) fn set_bit(row: &mut [BitLine], w: VertexId) {
     let w = w as usize;
     row[w / LINE_BITS].0[w / 64 % 8] |= 1 << (w % 64);
 }
 
-/// Clears the word of bit `w` of a row.
+/// Clears the 64-bit word that contains bit `w` of a row.
 #[inline(always)]
-pub(crate) fn clear_word(row: &mut [Line], w: VertexId) {
+pub(crate) fn clear_word(row: &mut [BitLine], w: VertexId) {
     let w = w as usize;
     row[w / LINE_BITS].0[w / 64 % 8] = 0;
 }
 
-/// The rows of the vertices `0..len`. Memory: len²/16 bytes and 32 bytes a hub.
-pub(crate) struct Hubs {
-    lines: Vec<Line>,
+/// The rows of the vertices `0..len`. Memory: len²/16 bytes, plus 32 bytes per hub.
+pub(crate) struct HubAdjacency {
+    lines: Vec<BitLine>,
     len: usize,
 }
 
-/// Lines before the row of `u`. The rows of a block of 512 vertices are equally long.
+/// The number of lines before the row of `u`. All rows within a block of 512 vertices have the same length.
 #[inline(always)]
 fn first_line(u: usize) -> usize {
     let block = u / LINE_BITS;
     LINE_BITS * (block * (block + 1) / 2) + u % LINE_BITS * (block + 1)
 }
 
-impl Hubs {
+impl HubAdjacency {
     /// No rows.
     pub(crate) fn none() -> Self {
         Self { lines: Vec::new(), len: 0 }
     }
 
-    /// As many hubs as have rows of at most `bytes`.
+    /// The most hubs whose rows fit in `bytes`.
     pub(crate) fn len_within(bytes: u64) -> usize {
         let mut block = 0;
-        while (first_line((block + 1) * LINE_BITS) * size_of::<Line>()) as u64 <= bytes {
+        while (first_line((block + 1) * LINE_BITS) * size_of::<BitLine>()) as u64 <= bytes {
             block += 1;
         }
         block * LINE_BITS
     }
 
-    /// The rows of the first `len` vertices; `mutual`: only of neighbours with edges both ways.
-    pub(crate) fn new<E: Earlier>(lists: &E, run: &Run, len: usize, mutual: bool) -> Result<Self, E::Error> {
+    /// The rows of the first `len` vertices. If `mutual`, a bit is set only for edges in both directions.
+    pub(crate) fn new<E: EarlierNeighbours>(
+        lists: &E,
+        run: &Run,
+        len: usize,
+        mutual: bool,
+    ) -> Result<Self, E::Error> {
         let mut lines = Vec::new();
         run.install(|| {
-            lines.par_extend(rayon::iter::repeat_n(Line::default(), first_line(len)));
+            lines.par_extend(rayon::iter::repeat_n(BitLine::default(), first_line(len)));
         });
         let mut blocks = Vec::new();
         let mut rest = lines.as_mut_slice();
@@ -80,7 +85,7 @@ impl Hubs {
             blocks.push((first, block));
             rest = others;
         }
-        let fill = |(first, block): (usize, &mut [Line])| -> Result<(), E::Error> {
+        let fill = |(first, block): (usize, &mut [BitLine])| -> Result<(), E::Error> {
             let width = first / LINE_BITS + 1;
             for (i, row) in block.chunks_exact_mut(width).enumerate() {
                 run.check()?;
@@ -106,7 +111,7 @@ impl Hubs {
 
     /// The row of hub `u`.
     #[inline(always)]
-    pub(crate) fn row(&self, u: VertexId) -> &[Line] {
+    pub(crate) fn row(&self, u: VertexId) -> &[BitLine] {
         let first = first_line(u as usize);
         &self.lines[first..=first + u as usize / LINE_BITS]
     }

@@ -1,5 +1,6 @@
-//! What algorithms are made of: arrays that threads share, frontiers, and maps over vertices and edges.
+//! Building blocks of the algorithms: arrays shared by threads, frontiers, and maps over vertices and edges.
 
+mod requirements;
 mod array;
 mod flows;
 mod neighbour_sum;
@@ -8,38 +9,41 @@ mod vertex_map;
 mod edge_map;
 mod reach;
 mod vectors;
-mod tally;
+mod mode;
+mod neighbours;
 mod earlier;
 mod hubs;
 mod random;
-mod undirected;
 mod union_find;
 mod rank;
-mod neighbours;
 mod reduce;
 mod buckets;
 mod histogram;
-mod rooted;
+mod bfs_forest;
 pub mod filter;
 
 pub use array::{Value, VertexArray, VertexValues};
+pub(crate) use bfs_forest::BfsForest;
 pub use buckets::{Buckets, Layout, Order};
-pub(crate) use earlier::{Earlier, InPlace, Orientation, Oriented, full_degree, renumbering_pays};
+pub(crate) use earlier::{
+    EarlierNeighbours, InPlaceLists, Oriented, OrientedOptions, full_degree, renumbering_pays,
+};
 pub use edge_map::{EdgeOp, Way, edge_map, edge_map_way};
 pub use filter::{Filter, Sides};
 pub(crate) use flows::{from_fixed, to_fixed};
 pub use frontier::Frontier;
-pub(crate) use histogram::{Peeled, degrees_without_loops};
-pub(crate) use hubs::{Hubs, LINE_BITS, Line, bit, clear_word, set_bit};
+pub(crate) use histogram::{PeelStep, degrees_without_loops};
+pub(crate) use hubs::{BitLine, HubAdjacency, LINE_BITS, bit, clear_word, set_bit};
+pub(crate) use mode::ModeCounter;
 pub(crate) use neighbour_sum::{NeighbourSum, Precision, each};
-pub(crate) use neighbours::{both_ways, concat, filter_list, is_small, num_entries, scan_neighbours};
-pub(crate) use random::Draws;
+pub(crate) use neighbours::{
+    concat, filter_list, is_small, neighbourhood_directions, num_entries, scan_neighbours,
+};
+pub(crate) use random::CounterRng;
 pub use rank::Ranked;
 pub(crate) use reach::reach;
 pub use reduce::edge_sum;
-pub(crate) use rooted::Rooted;
-pub(crate) use tally::Tally;
-pub(crate) use undirected::need_undirected;
+pub(crate) use requirements::{need_in_edges, need_positive, need_source, need_undirected};
 pub(crate) use union_find::{UnionFind, frequent};
-pub(crate) use vectors::{Kernel, with_vectors};
+pub(crate) use vectors::{VectorLoop, with_vectors};
 pub use vertex_map::{each_vertex, vertex_count, vertex_filter, vertex_map};

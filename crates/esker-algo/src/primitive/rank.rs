@@ -1,14 +1,14 @@
-//! Weights as integers of the same order.
+//! Order-preserving conversion of weights to integers.
 
 use esker_graph::Weight;
 
 /// A weight that can be compared with others of its type.
 pub trait Ranked: Weight + PartialOrd {
-    /// A number that is less than that of another weight exactly if the weight is; `None` of what is not a number.
+    /// Maps a weight to an integer so that a smaller weight has a smaller integer; `None` for NaN.
     fn rank(self) -> Option<u64>;
-    /// The weight of a rank.
+    /// The inverse of [`Ranked::rank`].
     fn of_rank(rank: u64) -> Self;
-    /// The weight as a number, the nearest one if it is a large integer; 1 of no weight.
+    /// The weight as a double, rounded to nearest for large integers; 1 for `()`.
     fn as_f64(self) -> f64;
 }
 
@@ -49,7 +49,7 @@ macro_rules! ranked_float {
         impl Ranked for $type {
             #[inline(always)]
             fn rank(self) -> Option<u64> {
-                // Negative zero becomes zero. Of negative numbers all bits are turned, of others the sign.
+                // Adding zero turns -0 into 0. Negative numbers flip all bits, others only the sign bit.
                 let bits = (f64::from(self) + 0.0).to_bits();
                 let turned = bits ^ ((bits as i64 >> 63) as u64 | 1 << 63);
                 (!self.is_nan()).then_some(turned)

@@ -1,30 +1,30 @@
-//! Reachability: the vertices to which a path leads, in no particular order.
+//! Reachability: all vertices to which a path leads, found in no particular order.
 //!
-//! A breadth-first search of a path of a million vertices takes a million rounds. Reachability needs no levels: each
-//! worker follows edges depth first from its share of the frontier for a while and leaves what is open then to the next
-//! round, so rounds are few on every graph, and a frontier too small to share is followed on the calling thread. The
-//! idea is the "vertical granularity control" of [1]. A frontier from which a good part of all edges leaves is followed
-//! from the other side: whatever is not reached looks for a neighbour that is, as in [2].
+//! A breadth-first search of a path of a million vertices takes a million rounds, but reachability needs no levels.
+//! Each worker follows edges depth-first from its share of the frontier up to a limit and leaves its open vertices to
+//! the next round, so every graph takes few rounds; a frontier too small to share stays on the calling thread. This is
+//! the "vertical granularity control" of [1]. If a large fraction of all arcs leaves the frontier, the round pulls
+//! instead: each unreached vertex looks for a reached neighbour, as in [2].
 //!
 //! [1] L. Wang, X. Dong, Y. Gu, Y. Sun, "Parallel Strong Connectivity Based on Faster Reachability", SIGMOD 2023.
 //! [2] S. Beamer, K. Asanović, D. Patterson, "Direction-Optimizing Breadth-First Search", SC 2012.
 
 use esker_graph::{Bitmap, Direction, Flow, Lists, Piece, Run, Select, VertexId, Visitor, Weight};
 
-/// Open vertices that are worth sharing among threads.
+/// Fewer open vertices than this are not shared among threads.
 const SHARED_LEN_MIN: usize = 256;
-/// Vertices that one unit of shared work begins with.
+/// Open vertices at the start of one unit of shared work.
 const UNIT_LEN: usize = 32;
-/// Entries of lists that a unit follows before it leaves the rest to the next round.
+/// Entries that a unit follows before it leaves its open vertices to the next round.
 const UNIT_ENTRIES: usize = 1 << 14;
-/// The frontier is followed from the other side if more than one arc in so many leaves it.
+/// A round pulls if more than one in this many arcs leaves the frontier.
 const PULL_SHARE: u64 = 16;
 
-/// Adds to `reached` everything to which paths in `direction` lead from `source` through vertices that are `allowed`.
+/// Adds to `reached` every vertex to which a path in `direction` leads from `source` through `allowed` vertices.
 ///
-/// Work O(n + m) of what is reached. Memory: at most two ids for each vertex reached. Reads the list of each vertex
-/// reached once, in no order; when pulling, the lists of the other direction of all that is not reached, up to the
-/// first neighbour that is. Both directions must be kept.
+/// Work: O(n + m) of the reached part. Memory: at most two ids per vertex reached. Reads the list of each reached
+/// vertex once, in no order; a pull reads the opposite lists of all unreached vertices, each up to its first reached
+/// neighbour. The graph must have both directions.
 pub(crate) fn reach<G: Lists>(
     graph: &G,
     run: &Run,
@@ -54,7 +54,7 @@ pub(crate) fn reach<G: Lists>(
         }
         let leaving: u64 = open.iter().map(|&v| graph.degree(direction, v) as u64).sum();
         if leaving > graph.num_arcs() / PULL_SHARE {
-            let pull = Pull { reached, allowed: &allowed };
+            let pull = PullReached { reached, allowed: &allowed };
             open = graph.scan(run, direction.reverse(), Select::All, &pull)?.concat();
             continue;
         }
@@ -63,7 +63,7 @@ pub(crate) fn reach<G: Lists>(
             left.extend_from_slice(&open[unit * UNIT_LEN..open.len().min((unit + 1) * UNIT_LEN)]);
             let mut entries = 0;
             while left.len() > kept && entries < UNIT_ENTRIES {
-                let v = left.pop().expect("there are more than were kept");
+                let v = left.pop().expect("the list is longer than `kept`");
                 follow(v, left)?;
                 entries += graph.degree(direction, v) + 1;
             }
@@ -75,13 +75,13 @@ pub(crate) fn reach<G: Lists>(
     Ok(())
 }
 
-/// Adds every vertex that has a neighbour among those reached.
-struct Pull<'a, A> {
+/// Adds every vertex that has a reached neighbour.
+struct PullReached<'a, A> {
     reached: &'a Bitmap,
     allowed: &'a A,
 }
 
-impl<W: Weight, A: Fn(VertexId) -> bool + Sync> Visitor<W> for Pull<'_, A> {
+impl<W: Weight, A: Fn(VertexId) -> bool + Sync> Visitor<W> for PullReached<'_, A> {
     /// The vertices added.
     type State = Vec<VertexId>;
 

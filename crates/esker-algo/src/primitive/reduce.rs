@@ -1,15 +1,15 @@
-//! Edge reductions: one value for each vertex from all entries of its list.
+//! Edge reductions: one value per vertex, computed from all entries of its list.
 //!
-//! The list of a hub may come in pieces, to several threads at a time; each piece is reduced by whoever holds it, and the
-//! parts are put together atomically, so a huge list is reduced in parallel as soon as the graph hands it over so.
+//! The list of a hub may arrive in pieces, to several threads at once. Each piece is reduced by the thread that holds
+//! it, and the partial results are added atomically, so long lists are reduced in parallel.
 
 use esker_graph::{Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor, Weight};
 
 use super::array::{Value, VertexValues};
 use super::neighbours::scan_neighbours;
 
-/// Adds to the value of each selected vertex `v` what `part` gives for its entries, of all the directions given: the entries
-/// of one piece at a time. Sums of integers do not depend on how lists come; of numbers of the floating kind, where a
+/// Adds `part(v, targets, weights)` of each piece to the value of each selected vertex `v`, for all lists in
+/// `directions`. Integer sums do not depend on how lists are divided into pieces; floating-point sums do, unless each
 /// list comes whole.
 ///
 /// # Errors
@@ -17,21 +17,22 @@ use super::neighbours::scan_neighbours;
 pub fn edge_sum<G: Graph, T: Value>(
     graph: &G,
     run: &Run,
-    ways: &[Direction],
+    directions: &[Direction],
     select: Select<'_>,
     sums: &VertexValues<T>,
     part: impl Fn(VertexId, &[VertexId], &[G::Weight]) -> T + Sync,
 ) -> Result<(), G::Error> {
-    scan_neighbours(graph, run, ways, select, &Sum { sums, part })?;
+    scan_neighbours(graph, run, directions, select, &EdgeSum { sums, part })?;
     Ok(())
 }
 
-struct Sum<'a, T: Value, F> {
+/// Reduces each piece and adds the result to the vertex's sum.
+struct EdgeSum<'a, T: Value, F> {
     sums: &'a VertexValues<T>,
     part: F,
 }
 
-impl<W: Weight, T: Value, F: Fn(VertexId, &[VertexId], &[W]) -> T + Sync> Visitor<W> for Sum<'_, T, F> {
+impl<W: Weight, T: Value, F: Fn(VertexId, &[VertexId], &[W]) -> T + Sync> Visitor<W> for EdgeSum<'_, T, F> {
     type State = ();
 
     fn new_state(&self) {}

@@ -1,8 +1,7 @@
-//! Union-find by many threads, without locks: trees in which every vertex points at itself or at a lower vertex of its
-//! set.
+//! Concurrent union-find without locks: trees in which every vertex points at itself or at a lower vertex of its set.
 //!
-//! The links of Afforest [1], after Shiloach and Vishkin: of two roots, the higher comes to point at the lower, by one
-//! atomic exchange. So the root of a set is always its least vertex, whatever the order of links.
+//! Linking follows Afforest [1], after Shiloach and Vishkin: one compare-and-swap makes the higher of two roots point
+//! at the lower. So the root of a set is always its least vertex, whatever the order of links.
 //!
 //! [1] M. Sutton, T. Ben-Nun, A. Barak, "Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling",
 //!     IPDPS 2018.
@@ -12,22 +11,23 @@ use esker_graph::{NONE, Run, Stop, VertexId, vertex};
 use super::array::VertexArray;
 use super::vertex_map::{each_vertex, vertex_count};
 
-/// Sets of vertices. Memory: an id a vertex.
+/// Disjoint sets of vertices. Memory: one id per vertex.
 pub(crate) struct UnionFind(VertexArray);
 
 impl UnionFind {
-    /// Each of `0..n` by itself.
+    /// Every vertex of `0..n` in its own set.
     pub(crate) fn new(run: &Run, n: usize) -> Self {
         Self(VertexArray::from_fn(run, n, vertex))
     }
 
-    /// The vertex that `v` points at: its root after [`UnionFind::flatten`].
+    /// The parent of `v`: the root of its set after [`UnionFind::flatten`].
     #[inline(always)]
     pub(crate) fn above(&self, v: VertexId) -> VertexId {
         self.0.get(v)
     }
 
-    /// Unites the sets of `u` and `v`. Whether this call did it: the calls that did form a spanning forest.
+    /// Unites the sets of `u` and `v`. Returns whether this call did; the edges for which it did form a spanning
+    /// forest.
     #[inline(always)]
     pub(crate) fn link(&self, u: VertexId, v: VertexId) -> bool {
         let (mut p, mut q) = (self.0.get(u), self.0.get(v));
@@ -46,11 +46,11 @@ impl UnionFind {
         false
     }
 
-    /// Makes `v`, unless it is a root, point at the vertex above the one that it points at: the next links find short ways.
+    /// Makes `v`, unless it is a root, point at its grandparent. This shortens later finds.
     #[inline(always)]
     pub(crate) fn shorten(&self, v: VertexId) {
         let above = self.0.get(v);
-        // A root must be left alone: another thread may be about to link it.
+        // A root must stay unchanged: another thread may be about to link it.
         if above != v {
             self.0.set(v, self.0.get(above));
         }
@@ -74,7 +74,7 @@ impl UnionFind {
         })
     }
 
-    /// The root of most of `count` vertices evenly spread; [`NONE`] in an empty forest.
+    /// The most frequent root among `count` evenly spaced vertices; [`NONE`] if there are no vertices.
     pub(crate) fn frequent_root(&self, count: usize) -> VertexId {
         frequent(self.0.len(), count, |v| self.0.get(v))
     }
@@ -84,13 +84,13 @@ impl UnionFind {
         vertex_count(run, self.0.len(), |v| self.0.get(v) == v)
     }
 
-    /// What each vertex points at.
+    /// The parent of each vertex.
     pub(crate) fn into_vec(self) -> Vec<VertexId> {
         self.0.into_vec()
     }
 }
 
-/// The value of most of `count` of `n` vertices, evenly spread; [`NONE`] if there are none.
+/// The most frequent value among `count` evenly spaced vertices of `n`; [`NONE`] if there are no vertices.
 pub(crate) fn frequent(n: usize, count: usize, value: impl Fn(VertexId) -> VertexId) -> VertexId {
     let mut values: Vec<_> = (0..count.min(n))
         .map(|i| value(vertex((i as u128 * n as u128 / count.min(n) as u128) as usize)))

@@ -1,25 +1,25 @@
-//! Runs a loop over words of bits with the widest vectors that the processor has.
+//! Runs a loop over words of bits with the widest vector instructions of the processor.
 //!
-//! The compiler turns `(a & b).count_ones()` over lines of 512 bits into one AND, one population count and one addition
-//! if it may use the instructions that processors since 2019 have, and into ten times as many if it may not. Which
-//! processor it is, is known at run time only. So the loop is compiled once for each level here, all from the same
-//! safe source, and the level is chosen when it is called. Measured: triangles of a Kronecker graph of scale 20 take
-//! twice as long without.
+//! With the instructions of processors since 2019, the compiler turns `(a & b).count_ones()` over 512 bits into one
+//! AND, one population count and one addition; without them, into ten times as many instructions. Which processor runs
+//! is known only at run time. So each loop is compiled once per instruction set here, from the same safe source, and
+//! the set is chosen at each call. Without this, counting triangles of a Kronecker graph of scale 20 takes twice as
+//! long (measured).
 
-#![allow(unsafe_code)] // Calls functions that are compiled for instructions which were found to be there.
+#![allow(unsafe_code)] // Calls functions compiled for instruction sets after checking that the processor has them.
 
-/// A loop worth compiling for each level of vectors. Inputs are fields; mark `run` and all it calls
-/// `#[inline(always)]`, for only what is inlined is compiled for the level.
-pub(crate) trait Kernel {
-    /// What the loop gives.
+/// A loop to be compiled for each instruction set. Its inputs are fields. Mark `run` and everything it calls
+/// `#[inline(always)]`: only inlined code is compiled for the set.
+pub(crate) trait VectorLoop {
+    /// The result of the loop.
     type Output;
     /// The loop.
     fn run(self) -> Self::Output;
 }
 
-/// Runs `kernel` as compiled for the best level that this processor has.
+/// Runs `kernel` as compiled for the best instruction set of this processor.
 #[inline]
-pub(crate) fn with_vectors<K: Kernel>(kernel: K) -> K::Output {
+pub(crate) fn with_vectors<K: VectorLoop>(kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
     {
         if is_x86_feature_detected!("avx512vpopcntdq")
@@ -30,14 +30,14 @@ pub(crate) fn with_vectors<K: Kernel>(kernel: K) -> K::Output {
             && is_x86_feature_detected!("bmi2")
             && is_x86_feature_detected!("popcnt")
         {
-            // SAFETY: the processor has all the features that the function is compiled for, as just tested.
+            // SAFETY: the lines above checked that the processor has every feature that the function is compiled for.
             return unsafe { with_avx512(kernel) };
         }
         if is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("bmi2")
             && is_x86_feature_detected!("popcnt")
         {
-            // SAFETY: the processor has all the features that the function is compiled for, as just tested.
+            // SAFETY: the lines above checked that the processor has every feature that the function is compiled for.
             return unsafe { with_avx2(kernel) };
         }
     }
@@ -46,13 +46,13 @@ pub(crate) fn with_vectors<K: Kernel>(kernel: K) -> K::Output {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,avx512vpopcntdq,bmi2,popcnt")]
-fn with_avx512<K: Kernel>(kernel: K) -> K::Output {
+fn with_avx512<K: VectorLoop>(kernel: K) -> K::Output {
     kernel.run()
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi2,popcnt")]
-fn with_avx2<K: Kernel>(kernel: K) -> K::Output {
+fn with_avx2<K: VectorLoop>(kernel: K) -> K::Output {
     kernel.run()
 }
 
@@ -62,7 +62,7 @@ mod tests {
 
     struct Both<'a>(&'a [u64], &'a [u64]);
 
-    impl Kernel for Both<'_> {
+    impl VectorLoop for Both<'_> {
         type Output = u32;
         #[inline(always)]
         fn run(self) -> u32 {
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn every_level_counts_alike() {
+    fn every_instruction_set_gives_the_same_count() {
         let words = |seed: u64| -> Vec<u64> {
             (0..77).map(|i| (seed + i).wrapping_mul(seed << 32 | 0x9e37)).collect()
         };

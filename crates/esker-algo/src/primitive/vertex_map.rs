@@ -1,10 +1,10 @@
-//! Maps and filters over vertices alone; no list is read.
+//! Maps and filters over vertices; they read no lists.
 
 use esker_graph::{Direction, Graph, Run, Select, Stop, VertexId};
 
 use super::frontier::{Frontier, SERIAL_LEN_MAX, all_vertices};
 
-/// Calls `f` once for each of `0..num_vertices`, in parallel. Each thread takes ascending ranges that begin at
+/// Calls `f` once for each of `0..num_vertices`, in parallel. Each thread takes ascending ranges that start at
 /// multiples of 64.
 ///
 /// # Errors
@@ -23,7 +23,7 @@ pub fn each_vertex(run: &Run, num_vertices: usize, f: impl Fn(VertexId) + Sync) 
     Ok(())
 }
 
-/// Number of vertices of `0..num_vertices` for which `f` is true.
+/// The number of vertices in `0..num_vertices` for which `f` is true.
 ///
 /// # Errors
 /// [`Stop::Cancelled`].
@@ -45,7 +45,7 @@ pub fn vertex_count(
     Ok(counts.into_iter().sum())
 }
 
-/// Calls `f` once for each member of `frontier`, in parallel unless there are few.
+/// Calls `f` once for each member of `frontier`; in parallel unless there are few.
 ///
 /// # Errors
 /// [`Stop::Cancelled`].
@@ -54,7 +54,7 @@ pub fn vertex_map(run: &Run, frontier: &Frontier, f: impl Fn(VertexId) + Sync) -
     Ok(())
 }
 
-/// The members of `frontier` for which `keep` is true. O(members), and O(n/64) if they are kept as a bitmap.
+/// The members of `frontier` for which `keep` is true. Takes O(members), plus O(n/64) for a bitmap.
 ///
 /// # Errors
 /// [`Stop::Cancelled`].
@@ -72,8 +72,8 @@ pub fn vertex_filter<G: Graph>(
     Ok(Found::join(frontier.num_vertices(), found))
 }
 
-/// What one worker found for the next frontier. Chunks of all workers together hold each vertex at most once,
-/// so they take O(n) memory however many arcs were followed.
+/// The members of the next frontier that one worker found. All workers together hold each vertex at most once, so they
+/// take O(n) memory however many arcs they follow.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) list: Vec<VertexId>,
@@ -87,7 +87,7 @@ impl Found {
         self.arcs += degree as u64;
     }
 
-    /// The finds of all workers as a frontier. Nothing is copied if there was one worker.
+    /// Joins the lists of all workers into a frontier. Copies nothing if only one worker found any.
     pub(super) fn join(num_vertices: usize, found: Vec<Self>) -> Frontier {
         let arcs = found.iter().map(|f| f.arcs).sum();
         let len: usize = found.iter().map(|f| f.list.len()).sum();
@@ -128,7 +128,7 @@ fn visit<S: Send>(
     }
 }
 
-/// Vertices that one unit of work holds: all if they are few, else enough units that uneven ones even out.
+/// Vertices per unit of work: all if there are few, else small enough to balance uneven units.
 fn grain(run: &Run, len: usize) -> usize {
     if len <= SERIAL_LEN_MAX { len } else { (len / (run.threads() * 8)).clamp(1 << 10, 1 << 16) }
 }

@@ -1,4 +1,4 @@
-//! Random graphs of every kind, for the property tests of the algorithms.
+//! Random graphs of many kinds, for the property tests of the algorithms.
 #![allow(dead_code)] // Each test binary uses part of it.
 
 pub(crate) mod shapes;
@@ -12,7 +12,7 @@ use esker_graph::{
 };
 use proptest::prelude::*;
 
-/// A graph as its edges: loops, duplicates and isolated vertices occur.
+/// A graph as a list of edges, with self-loops, duplicates and isolated vertices.
 #[derive(Debug, Clone)]
 pub(crate) struct Sample {
     pub(crate) num_vertices: usize,
@@ -21,13 +21,13 @@ pub(crate) struct Sample {
     pub(crate) seed: u64,
 }
 
-/// Graphs of 1 to 100 vertices, directed or not: at random from empty to dense, with a bias to sparse and to hubs, or of an
-/// awkward shape.
+/// Graphs of 1 to 100 vertices, directed or undirected: random from empty to dense, biased towards sparse ones and
+/// hubs, or of an awkward shape.
 pub(crate) fn samples() -> impl Strategy<Value = Sample> {
     prop_oneof![3 => random_samples(), 2 => shapes::shaped()]
 }
 
-/// The same, undirected.
+/// The same graphs, all undirected.
 pub(crate) fn undirected() -> impl Strategy<Value = Sample> {
     samples().prop_map(|sample| Sample { directed: false, ..sample })
 }
@@ -48,8 +48,7 @@ fn random_samples() -> impl Strategy<Value = Sample> {
 }
 
 impl Sample {
-    /// The graph with weights from 1 to `max`, computed by `weight` from small integers that are the same for
-    /// both arcs of an edge.
+    /// The graph with weights made by `weight` from small integers, which are the same for both arcs of an edge.
     pub(crate) fn csr<W: Weight>(&self, weight: impl Fn(u32) -> W) -> Csr<W> {
         let edges: Vec<_> = self
             .edges
@@ -62,7 +61,7 @@ impl Sample {
     }
 }
 
-/// The same directed graph without its in-lists, or the same undirected graph.
+/// The same graph without in-lists if it is directed, else unchanged.
 pub(crate) fn without_in_edges<'a, W: Weight>(graph: &CsrGraph<'a, W>) -> CsrGraph<'a, W> {
     let out = *graph.rows(Direction::Out).expect("out-lists are always kept");
     if is_directed(graph) { CsrGraph::directed(out, None) } else { CsrGraph::undirected(out) }
@@ -72,13 +71,13 @@ fn is_directed<W: Weight>(graph: &CsrGraph<'_, W>) -> bool {
     esker_graph::Graph::is_directed(graph)
 }
 
-/// The same graph in shuffled pieces. As all awkward graphs it has lost its type, so that an algorithm is compiled for two types of
-/// graph only.
+/// The same graph in shuffled pieces. Type-erased, as all awkward graphs, so that an algorithm is compiled for only two
+/// types of graph.
 pub(crate) fn fragmented<'a, W: Weight>(graph: &CsrGraph<'a, W>, sample: &Sample) -> Boxed<'a, W, Stop> {
     Boxed::new(Fragmented::new(*graph, sample.seed))
 }
 
-/// The edges of a graph, of an undirected one each once.
+/// The edges of a graph; an undirected edge occurs once.
 fn edges_of<W: Weight>(graph: &CsrGraph<'_, W>) -> Vec<(VertexId, VertexId, W)> {
     let out = graph.rows(Direction::Out).expect("out-lists are always kept");
     let mut edges = Vec::new();
@@ -90,11 +89,11 @@ fn edges_of<W: Weight>(graph: &CsrGraph<'_, W>) -> Vec<(VertexId, VertexId, W)> 
     edges
 }
 
-/// A graph with more edges than it has.
+/// A graph with additional edges.
 pub(crate) struct Widened<W>(Csr<W>);
 
 impl<W: Weight> Widened<W> {
-    /// Adds edges between vertices between which there is none, about half as many as there are.
+    /// Adds edges between vertices that have none, about half as many as the graph has.
     pub(crate) fn new(graph: &CsrGraph<'_, W>, seed: u64) -> Self {
         let out = graph.rows(Direction::Out).expect("out-lists are always kept");
         let n = out.num_vertices();
@@ -114,13 +113,13 @@ impl<W: Weight> Widened<W> {
         Self(made(n, &edges).expect("the ends are below the number of vertices"))
     }
 
-    /// The graph with all edges.
+    /// The graph with the additional edges.
     pub(crate) fn graph(&self) -> CsrGraph<'_, W> {
         self.0.graph()
     }
 }
 
-/// What a filter leaves of `wide` so that it is `graph` again.
+/// A filter of `wide` that leaves the edges of `graph`.
 pub(crate) fn narrowed<'g, W: Weight>(
     wide: &'g CsrGraph<'g, W>,
     graph: &CsrGraph<'_, W>,
@@ -133,14 +132,14 @@ pub(crate) fn narrowed<'g, W: Weight>(
     Boxed::new(Filter::new(wide, run, sides, Select::All, keep).expect("a filter"))
 }
 
-/// A graph among vertices without edges, which count as removed.
+/// A graph with isolated vertices inserted between its own, to be treated as removed.
 pub(crate) struct Spaced<W> {
     csr: Csr<W>,
     remaining: Remaining,
 }
 
 impl<W: Weight> Spaced<W> {
-    /// The same graph with up to four removed vertices before each of its own, and after the last. The seed says how many.
+    /// Inserts up to four removed vertices before each vertex and after the last; the seed determines how many.
     pub(crate) fn new(graph: &CsrGraph<'_, W>, seed: u64) -> Self {
         let out = graph.rows(Direction::Out).expect("out-lists are always kept");
         let mut state = seed | 1;
@@ -166,29 +165,29 @@ impl<W: Weight> Spaced<W> {
         Self { csr, remaining: Remaining::new(next, &removed).expect("ascending vertices") }
     }
 
-    /// The graph with the removed vertices in it.
+    /// The graph including the removed vertices.
     pub(crate) fn graph(&self) -> CsrGraph<'_, W> {
         self.csr.graph()
     }
 
-    /// A form of it, without the removed vertices.
+    /// The induced subgraph of `graph`, a form of this graph, without the removed vertices.
     pub(crate) fn induced<'g, G: Lists>(&'g self, graph: &'g G) -> Boxed<'g, G::Weight, G::Error> {
         Boxed::new(Induced::new(graph, &self.remaining))
     }
 }
 
-/// A run of `threads` threads with the seed of nothing in particular.
+/// A run with `threads` threads and a fixed seed.
 pub(crate) fn run(threads: usize, deterministic: bool) -> Run {
     Run::new(RunOptions { threads, seed: 5, deterministic, ..RunOptions::default() }).expect("threads start")
 }
 
-/// Runs of 1, 2 and 7 threads, made once.
+/// Runs with 1, 2 and 7 threads.
 pub(crate) fn runs(deterministic: bool) -> Vec<Run> {
     [1, 2, 7].into_iter().map(|threads| run(threads, deterministic)).collect()
 }
 
-/// A random graph whose first vertices have the most edges by far: an edge ends at `v` with a chance of about
-/// 1/sqrt(v). Loops and duplicates occur.
+/// A random graph whose first vertices have by far the most edges: an edge ends at `v` with probability about
+/// 1/sqrt(v). Has self-loops and duplicates.
 pub(crate) fn skewed(n: usize, num_edges: usize, directed: bool, seed: u64) -> Csr {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut end = || {

@@ -1,10 +1,10 @@
-//! Scale-free graphs by preferential attachment, without communication.
+//! Scale-free graphs by preferential attachment, with every edge computed independently.
 //!
-//! Each new vertex brings `degree` edges whose targets are the ends of earlier edges, so a vertex is chosen in proportion
-//! to its degree [1]. Write all ends in one array, sources at even positions: an odd position copies a random earlier
-//! one [2]. What it copied is found by hashing the position again, until an even one is met: a few steps on average,
-//! without the array, so any edge is made alone [3]. The first vertex starts with self-loops; duplicates are possible.
-//! Work: O(1) an edge, expected.
+//! Each new vertex brings `degree` edges whose targets are ends of earlier edges, so a vertex is chosen with
+//! probability proportional to its degree [1]. Imagine all ends in one array, sources at even positions; an odd
+//! position copies a random earlier one [2]. Hashing the position repeatedly until it is even finds the copied end
+//! without the array, in a few steps on average, so any edge can be computed alone [3]. The first vertex starts with
+//! self-loops; duplicates are possible. Work: O(1) per edge, expected.
 //!
 //! [1] A.-L. Barabási, R. Albert, "Emergence of Scaling in Random Networks", Science 286, 1999.
 //! [2] V. Batagelj, U. Brandes, "Efficient Generation of Large Random Networks", Phys. Rev. E 71, 2005.
@@ -13,40 +13,46 @@
 use crate::run::Stop;
 
 use super::limits;
-use super::random::{Key, scale};
-use super::stream::Stream;
+use super::random::{RandomKey, scale};
+use super::stream::EdgeStream;
 
 /// A Barabási-Albert graph.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BarabasiAlbert {
     /// Number of vertices.
     pub num_vertices: u64,
-    /// Edges that each vertex brings; there are exactly `num_vertices * degree`.
+    /// Edges that each vertex brings; the graph has exactly `num_vertices * degree` edges.
     pub degree: u64,
 }
 
 impl BarabasiAlbert {
-    pub(super) fn prepare(&self, seed: u64) -> Result<Edges, Stop> {
+    pub(super) fn prepare(&self, seed: u64) -> Result<BarabasiAlbertEdges, Stop> {
         if self.degree == 0 {
             return Err(Stop::Unsuitable(
-                "each vertex must bring at least one edge: set a degree".to_owned(),
+                "the degree is 0: each vertex must bring at least one edge".to_owned(),
             ));
         }
         let num_vertices = limits::vertices(self.num_vertices.into())?;
         let num_edges = limits::edges(u128::from(num_vertices) * u128::from(self.degree))?;
-        Ok(Edges { num_vertices, num_edges, degree: self.degree, copied: Key::new(seed, 5) })
+        Ok(BarabasiAlbertEdges {
+            num_vertices,
+            num_edges,
+            degree: self.degree,
+            copied: RandomKey::new(seed, 5),
+        })
     }
 }
 
+/// The edges of a Barabási-Albert graph, by source.
 #[derive(Debug)]
-pub(super) struct Edges {
+pub(super) struct BarabasiAlbertEdges {
     num_vertices: u64,
     num_edges: u64,
     degree: u64,
-    copied: Key,
+    copied: RandomKey,
 }
 
-impl Stream for Edges {
+impl EdgeStream for BarabasiAlbertEdges {
     fn num_vertices(&self) -> u64 {
         self.num_vertices
     }
@@ -70,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_edge_made_alone_equals_the_one_in_the_array_of_all_ends() {
+    fn an_edge_computed_alone_equals_the_one_in_the_array_of_all_ends() {
         let edges = BarabasiAlbert { num_vertices: 500, degree: 3 }.prepare(2).unwrap();
         let mut ends: Vec<u64> = Vec::new();
         for slot in 0..edges.num_edges() {
@@ -82,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn degrees_fall_with_the_cube() {
+    fn the_degree_distribution_falls_with_the_cube() {
         let n = 100_000;
         let edges = BarabasiAlbert { num_vertices: n, degree: 4 }.prepare(2).unwrap();
         let mut degree = vec![0u32; n as usize];
@@ -90,7 +96,7 @@ mod tests {
             degree[u as usize] += 1;
             degree[v as usize] += 1;
         }
-        // The share of vertices of degree d or more falls as d^-2: doubling d quarters it.
+        // The fraction of vertices of degree d or more falls as d^-2: doubling d quarters it.
         let at_least = |d| degree.iter().filter(|&&x| x >= d).count() as f64;
         for d in [10, 20] {
             let ratio = at_least(2 * d) / at_least(d);
@@ -100,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn no_edge_comes_from_the_future() {
+    fn no_edge_leads_to_a_later_vertex() {
         let edges = BarabasiAlbert { num_vertices: 1000, degree: 2 }.prepare(3).unwrap();
         assert!((0..edges.num_edges()).all(|i| edges.edge(i).is_some_and(|(u, v)| v <= u)));
     }

@@ -1,11 +1,11 @@
 //! A pseudo-random permutation of `0..len` that takes no memory.
 //!
-//! Rounds of an odd multiplication, an addition and a shift-xor permute the next power of two; a value that falls
-//! outside `0..len` is sent round again until it falls inside ("cycle walking" [1]), at most twice on average.
+//! Rounds of an odd multiplication, an addition and a shift-xor permute the range up to the next power of two. A value
+//! outside `0..len` is permuted again until it is inside ("cycle walking" [1]), at most twice on average.
 //!
 //! [1] J. Black, P. Rogaway, "Ciphers with Arbitrary Finite Domains", CT-RSA 2002, section 3.
 
-use super::random::Key;
+use super::random::RandomKey;
 
 const ROUNDS: usize = 4;
 
@@ -19,11 +19,11 @@ pub(super) struct Bijection {
 }
 
 impl Bijection {
-    /// A permutation chosen by the key.
-    pub(super) fn new(len: u64, key: Key) -> Self {
+    /// The permutation selected by the key.
+    pub(super) fn new(len: u64, key: RandomKey) -> Self {
         let bits = u64::BITS - len.saturating_sub(1).leading_zeros();
         let mask = if bits == 0 { 0 } else { u64::MAX >> (u64::BITS - bits) };
-        let mut draws = key.draws(len);
+        let mut draws = key.sequence(len);
         let rounds = std::array::from_fn(|_| (draws.next() | 1, draws.next()));
         Self { len, mask, shift: bits.div_ceil(2).max(1), rounds }
     }
@@ -51,7 +51,7 @@ mod tests {
     #[test]
     fn every_value_is_hit_once() {
         for len in (1..70).chain([1000, 1024, 1025, 4097]) {
-            let bijection = Bijection::new(len, Key::new(len, 3));
+            let bijection = Bijection::new(len, RandomKey::new(len, 3));
             let mut hit = vec![false; len as usize];
             for x in 0..len {
                 let image = bijection.apply(x) as usize;
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn the_image_of_a_short_range_is_spread_evenly() {
         let (len, cells, count) = ((1u64 << 40) - 12_345, 100, 100_000);
-        let bijection = Bijection::new(len, Key::new(5, 3));
+        let bijection = Bijection::new(len, RandomKey::new(5, 3));
         let mut cell = vec![0usize; cells];
         for x in 0..count {
             cell[(bijection.apply(x) / (len / cells as u64)).min(cells as u64 - 1) as usize] += 1;

@@ -1,9 +1,9 @@
-//! Grids, tori, and networks like those of roads.
+//! Grids, tori and road-like networks.
 //!
-//! Vertex `row * columns + column` is joined to the next in its row and in its column; a torus joins the last to the
-//! first too. A road-like network lacks a share of these edges and has diagonals in a share of the cells, both
-//! chosen by pseudo-random permutations, so their numbers are exact; its edges have lengths around 1000, or 1414 on diagonals.
-//! With less than about 0.4 removed nearly all vertices hang together [1]. Work: O(1) an edge.
+//! Vertex `row * columns + column` is joined to the next vertex in its row and in its column; a torus also joins the
+//! last to the first. A road-like network lacks a fraction of these edges and has diagonals in a fraction of the cells.
+//! Pseudo-random permutations select both, so their numbers are exact. Lengths are around 1000, or 1414 on diagonals.
+//! With less than about 0.4 of the edges removed, nearly all vertices are connected [1]. Work: O(1) per edge.
 //!
 //! [1] bond percolation on the square lattice: H. Kesten, Commun. Math. Phys. 74, 1980.
 
@@ -11,8 +11,8 @@ use crate::run::Stop;
 
 use super::bijection::Bijection;
 use super::limits;
-use super::random::{Key, unit};
-use super::stream::Stream;
+use super::random::{RandomKey, unit};
+use super::stream::EdgeStream;
 
 /// A grid or torus.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,33 +21,33 @@ pub struct Grid {
     pub rows: u64,
     /// Number of columns.
     pub columns: u64,
-    /// Whether the last row and column are joined to the first ones: both must then count at least 3.
+    /// Whether the last row and column are joined to the first; this needs at least 3 rows and 3 columns.
     pub torus: bool,
 }
 
 impl Grid {
-    pub(super) fn prepare(&self) -> Result<Lattice, Stop> {
+    pub(super) fn prepare(&self) -> Result<GridEdges, Stop> {
         let Self { rows, columns, torus } = *self;
         let num_vertices = limits::vertices(u128::from(rows) * u128::from(columns))?;
         if torus && rows.min(columns) < 3 {
             return Err(Stop::Unsuitable(format!(
-                "a torus of {rows} x {columns} vertices: it needs at least 3 of either"
+                "cannot make a torus of {rows} x {columns} vertices: it needs at least 3 rows and 3 columns"
             )));
         }
         limits::edges(2 * u128::from(num_vertices))?;
-        Ok(Lattice { rows, columns, torus })
+        Ok(GridEdges { rows, columns, torus })
     }
 }
 
-/// The edges of a grid: slot `2 * v` leads along the row of `v`, `2 * v + 1` along its column.
+/// The edges of a grid: slot `2 * v` is along the row of `v`, slot `2 * v + 1` along its column.
 #[derive(Debug)]
-pub(super) struct Lattice {
+pub(super) struct GridEdges {
     rows: u64,
     columns: u64,
     torus: bool,
 }
 
-impl Lattice {
+impl GridEdges {
     fn across(&self) -> u64 {
         if self.torus { self.rows * self.columns } else { self.rows * self.columns.saturating_sub(1) }
     }
@@ -57,7 +57,7 @@ impl Lattice {
     }
 }
 
-impl Stream for Lattice {
+impl EdgeStream for GridEdges {
     fn num_vertices(&self) -> u64 {
         self.rows * self.columns
     }
@@ -84,56 +84,57 @@ impl Stream for Lattice {
     }
 }
 
-/// A network like that of roads.
+/// A road-like network.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Road {
     /// Number of rows of the grid.
     pub rows: u64,
     /// Number of columns.
     pub columns: u64,
-    /// Share of the grid's edges that is left out.
+    /// Fraction of the grid's edges removed.
     pub removed: f64,
-    /// Share of the grid's cells that have a diagonal.
+    /// Fraction of the grid's cells that have a diagonal.
     pub diagonals: f64,
 }
 
 impl Road {
-    /// A network of `rows` by `columns` crossings with 30 % of its edges removed and diagonals in 5 % of its cells.
+    /// A network of `rows` by `columns` crossings, with 30 % of the edges removed and diagonals in 5 % of the cells.
     pub fn new(rows: u64, columns: u64) -> Self {
         Self { rows, columns, removed: 0.3, diagonals: 0.05 }
     }
 
-    pub(super) fn prepare(&self, seed: u64) -> Result<Streets, Stop> {
+    pub(super) fn prepare(&self, seed: u64) -> Result<RoadEdges, Stop> {
         let grid = Grid { rows: self.rows, columns: self.columns, torus: false }.prepare()?;
         limits::edges(3 * u128::from(grid.num_vertices()))?;
-        let removed = limits::probability("the share of removed edges", self.removed)?;
-        let diagonals = limits::probability("the share of diagonals", self.diagonals)?;
+        let removed = limits::probability("the fraction of removed edges", self.removed)?;
+        let diagonals = limits::probability("the fraction of diagonals", self.diagonals)?;
         let cells = self.rows.saturating_sub(1) * self.columns.saturating_sub(1);
-        Ok(Streets {
+        Ok(RoadEdges {
             num_straight: grid.num_edges() - (grid.num_edges() as f64 * removed).round() as u64,
             num_diagonal: (cells as f64 * diagonals).round() as u64,
-            straight: Bijection::new(grid.num_edges(), Key::new(seed, 7)),
-            diagonal: Bijection::new(cells, Key::new(seed, 8)),
-            lean: Key::new(seed, 9),
-            length: Key::new(seed, 10),
+            straight: Bijection::new(grid.num_edges(), RandomKey::new(seed, 7)),
+            diagonal: Bijection::new(cells, RandomKey::new(seed, 8)),
+            lean: RandomKey::new(seed, 9),
+            length: RandomKey::new(seed, 10),
             grid,
         })
     }
 }
 
-/// The edges of a road-like network: slots `3 * v` and `3 * v + 1` as in the grid, `3 * v + 2` the cell below and right of `v`.
+/// The edges of a road-like network: slots `3 * v` and `3 * v + 1` as in the grid, `3 * v + 2` for the cell below and
+/// right of `v`.
 #[derive(Debug)]
-pub(super) struct Streets {
-    grid: Lattice,
+pub(super) struct RoadEdges {
+    grid: GridEdges,
     num_straight: u64,
     num_diagonal: u64,
     straight: Bijection,
     diagonal: Bijection,
-    lean: Key,
-    length: Key,
+    lean: RandomKey,
+    length: RandomKey,
 }
 
-impl Stream for Streets {
+impl EdgeStream for RoadEdges {
     fn num_vertices(&self) -> u64 {
         self.grid.num_vertices()
     }
@@ -151,7 +152,7 @@ impl Stream for Streets {
         let (row, column) = (v / columns, v % columns);
         if kind < 2 {
             let edge = self.grid.edge(2 * v + kind)?;
-            // Its number among the edges that the grid has: those along rows come first.
+            // The edge's index among the edges of the grid: those along rows come first.
             let number = if kind == 0 { row * (columns - 1) + column } else { self.grid.across() + v };
             return (self.straight.apply(number) < self.num_straight).then_some(edge);
         }
@@ -180,7 +181,7 @@ mod tests {
 
     use super::*;
 
-    fn all(stream: &impl Stream) -> Vec<(u64, u64)> {
+    fn all(stream: &impl EdgeStream) -> Vec<(u64, u64)> {
         (0..stream.num_slots()).filter_map(|slot| stream.edge(slot)).collect()
     }
 
@@ -205,11 +206,11 @@ mod tests {
         }
         assert!(neighbours.iter().all(|n| n.len() == 4), "{neighbours:?}");
         let error = Grid { rows: 2, columns: 5, torus: true }.prepare().unwrap_err().to_string();
-        assert_eq!(error, "a torus of 2 x 5 vertices: it needs at least 3 of either");
+        assert_eq!(error, "cannot make a torus of 2 x 5 vertices: it needs at least 3 rows and 3 columns");
     }
 
     #[test]
-    fn a_road_network_has_exactly_the_shares_asked_for() {
+    fn a_road_network_has_exactly_the_requested_fractions() {
         let roads = Road { rows: 50, columns: 40, removed: 0.25, diagonals: 0.1 }.prepare(1).unwrap();
         let edges = all(&roads);
         assert_eq!(edges.len() as u64, roads.num_edges());
@@ -220,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_stay_near_those_of_the_plane() {
+    fn lengths_are_near_euclidean_lengths() {
         let roads = Road::new(30, 30).prepare(1).unwrap();
         for slot in 0..roads.num_slots() {
             let range = if slot % 3 == 2 { 1060..1768 } else { 750..1250 };

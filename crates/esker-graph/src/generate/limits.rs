@@ -1,12 +1,12 @@
-//! What no generated graph exceeds.
+//! Limits of generated graphs.
 
 use crate::id::NONE;
 use crate::run::Stop;
 
-/// More edges than any disk holds; numbers of edges stay clear of 64 bits.
+/// More edges than any disk holds, and far below the range of 64 bits.
 const EDGES_MAX: u128 = 1 << 48;
 
-/// The number of vertices, if vertex ids can hold it.
+/// Checks that vertex ids can hold this number of vertices.
 pub(super) fn vertices(count: u128) -> Result<u64, Stop> {
     if count > u128::from(NONE) {
         return Err(Stop::Unsuitable(format!(
@@ -16,7 +16,7 @@ pub(super) fn vertices(count: u128) -> Result<u64, Stop> {
     Ok(count as u64)
 }
 
-/// The number of edges, if it is sensible.
+/// Checks that the number of edges is within the limit.
 pub(super) fn edges(count: u128) -> Result<u64, Stop> {
     if count > EDGES_MAX {
         return Err(Stop::Unsuitable(format!(
@@ -26,10 +26,10 @@ pub(super) fn edges(count: u128) -> Result<u64, Stop> {
     Ok(count as u64)
 }
 
-/// A probability, named for the message.
+/// Checks that a probability is between 0 and 1. `name` is for the message.
 pub(super) fn probability(name: &str, value: f64) -> Result<f64, Stop> {
     if !(0.0..=1.0).contains(&value) {
-        return Err(Stop::Unsuitable(format!("{name} is {value}; it must lie between 0 and 1")));
+        return Err(Stop::Unsuitable(format!("{name} is {value} but must be between 0 and 1")));
     }
     Ok(value)
 }

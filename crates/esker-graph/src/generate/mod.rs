@@ -1,7 +1,7 @@
-//! Graphs made from a seed, the same for any number of threads, streamed in blocks that need none of the others.
+//! Graphs generated from a seed, in blocks that are independent of each other and of the number of threads.
 //!
-//! A [`Model`] says what graph; a [`Generator`] makes its blocks. An edge depends on the seed and on its own number
-//! alone, so nothing is ever held but the block that is being made.
+//! A [`Model`] describes the graph; a [`Generator`] makes its blocks. An edge depends only on the seed and its own
+//! number, so memory holds one block at a time.
 
 mod random;
 mod limits;
@@ -17,8 +17,8 @@ mod regular;
 use crate::id::{VertexId, vertex};
 use crate::run::Stop;
 
-use random::{Key, scale};
-use stream::Stream;
+use random::{RandomKey, scale};
+use stream::EdgeStream;
 
 pub use barabasi_albert::BarabasiAlbert;
 pub use grid::{Grid, Road};
@@ -26,15 +26,15 @@ pub use rmat::RMat;
 pub use uniform::Uniform;
 pub use watts_strogatz::WattsStrogatz;
 
-/// Edge numbers in a block: a mebibyte of ids.
+/// Slots per block: one MiB of ids.
 const BLOCK_SLOTS: u64 = 1 << 16;
 
-/// What graph to make.
+/// The family and parameters of a graph.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Model {
-    /// R-MAT, of which [`RMat::kronecker`] is Graph500's.
+    /// R-MAT; [`RMat::kronecker`] is the graph of Graph500.
     RMat(RMat),
-    /// G(n, m).
+    /// Uniform random, G(n, m).
     Uniform(Uniform),
     /// Preferential attachment.
     BarabasiAlbert(BarabasiAlbert),
@@ -46,16 +46,16 @@ pub enum Model {
     Road(Road),
     /// A path of this many vertices.
     Path(u64),
-    /// A star of this many vertices, its centre included.
+    /// A star of this many vertices, including its centre.
     Star(u64),
-    /// All edges between this many vertices.
+    /// A complete graph of this many vertices.
     Complete(u64),
 }
 
-/// What stands beside each generated edge.
+/// The kind of weights of generated edges.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Weighting {
-    /// Nothing.
+    /// No weights.
     #[default]
     None,
     /// Uniform integers `1..=max`, as in GAP (255).
@@ -65,14 +65,14 @@ pub enum Weighting {
     },
     /// Uniform numbers in `[0, 1)`, as in Graph500: multiples of 2^-24, so an f32 holds them exactly.
     Unit,
-    /// The lengths that a road-like network has of its own, in whole units.
+    /// The lengths of a road-like network, as integers.
     Length,
 }
 
 /// The weights of a block.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum WeightColumn {
-    /// There are none.
+    /// No weights.
     #[default]
     None,
     /// Integers.
@@ -81,31 +81,31 @@ pub enum WeightColumn {
     Float(Vec<f64>),
 }
 
-/// Consecutive edges, as columns of equal length. An undirected edge stands once.
+/// Consecutive edges, as columns of equal length. An undirected edge occurs once.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct EdgeBlock {
-    /// Where each edge leaves.
+    /// Source of each edge.
     pub sources: Vec<u64>,
-    /// Where it arrives.
+    /// Target of each edge.
     pub targets: Vec<u64>,
-    /// Its weight.
+    /// Weight of each edge.
     pub weights: WeightColumn,
 }
 
-/// A graph that is made block by block.
+/// Generates a graph block by block.
 pub struct Generator {
-    stream: Box<dyn Stream>,
+    stream: Box<dyn EdgeStream>,
     weighting: Weighting,
-    weights: Key,
+    weights: RandomKey,
 }
 
 impl Generator {
-    /// Prepares a model: a few kilobytes, whatever its size.
+    /// Prepares a model. Takes a few kilobytes for any size.
     ///
     /// # Errors
-    /// [`Stop::Unsuitable`] if the parameters make no sense together or ask for more than ids can number.
+    /// [`Stop::Unsuitable`] if the parameters contradict each other or exceed the range of ids.
     pub fn new(model: &Model, weighting: Weighting, seed: u64) -> Result<Self, Stop> {
-        let stream: Box<dyn Stream> = match model {
+        let stream: Box<dyn EdgeStream> = match model {
             Model::RMat(model) => Box::new(model.prepare(seed)?),
             Model::Uniform(model) => Box::new(model.prepare(seed)?),
             Model::BarabasiAlbert(model) => Box::new(model.prepare(seed)?),
@@ -118,41 +118,41 @@ impl Generator {
         };
         match weighting {
             Weighting::Int { max: 0 } => {
-                Err(Stop::Unsuitable("the largest weight is 0; it must be at least 1".to_owned()))
+                Err(Stop::Unsuitable("the largest weight is 0 but must be at least 1".to_owned()))
             }
-            Weighting::Length if !stream.has_lengths() => {
-                Err(Stop::Unsuitable("only road-like networks have lengths of their own".to_owned()))
-            }
-            _ => Ok(Self { stream, weighting, weights: Key::new(seed, 0) }),
+            Weighting::Length if !stream.has_lengths() => Err(Stop::Unsuitable(
+                "cannot use lengths as weights: only road-like networks have lengths".to_owned(),
+            )),
+            _ => Ok(Self { stream, weighting, weights: RandomKey::new(seed, 0) }),
         }
     }
 
-    /// Number of vertices; their ids are `0..num_vertices`, with or without edges.
+    /// Number of vertices; their ids are `0..num_vertices`, including vertices without edges.
     pub fn num_vertices(&self) -> u64 {
         self.stream.num_vertices()
     }
 
-    /// Number of edges, exactly; an undirected edge counts once, and so does each duplicate.
+    /// Exact number of edges; an undirected edge counts once, and each duplicate counts.
     pub fn num_edges(&self) -> u64 {
         self.stream.num_edges()
     }
 
-    /// Whether the edges have a direction.
+    /// Whether the edges are directed.
     pub fn is_directed(&self) -> bool {
         self.stream.is_directed()
     }
 
-    /// What stands beside each edge.
+    /// The kind of weights.
     pub fn weighting(&self) -> Weighting {
         self.weighting
     }
 
-    /// Number of blocks. One holds 65 536 edges, fewer where a family leaves some out, and at the end.
+    /// Number of blocks. A block has 65 536 edges, or fewer if slots have gaps or it is the last.
     pub fn num_blocks(&self) -> u64 {
         self.stream.num_slots().div_ceil(BLOCK_SLOTS)
     }
 
-    /// Makes block `index` in place of what `block` held, whose memory is used again.
+    /// Makes block `index` in `block`, reusing its memory.
     pub fn block(&self, index: u64, block: &mut EdgeBlock) {
         let first = index * BLOCK_SLOTS;
         let slots = first..first.saturating_add(BLOCK_SLOTS).min(self.stream.num_slots());
@@ -170,7 +170,7 @@ impl Generator {
         }
     }
 
-    /// All edges at once, for small graphs and tests: memory 8 bytes an edge, 16 with `id64`.
+    /// All edges at once, for small graphs and tests. Memory: 8 bytes per edge, 16 with `id64`.
     pub fn edges(&self) -> Vec<(VertexId, VertexId, ())> {
         let mut edges = Vec::new();
         let mut block = EdgeBlock::default();
@@ -183,22 +183,22 @@ impl Generator {
     }
 }
 
-/// The empty integer column in place of whatever was there.
+/// Makes `weights` an empty integer column and returns it.
 fn ints(weights: &mut WeightColumn) -> &mut Vec<i64> {
     if !matches!(weights, WeightColumn::Int(_)) {
         *weights = WeightColumn::Int(Vec::new());
     }
-    let WeightColumn::Int(column) = weights else { unreachable!("it was just made so") };
+    let WeightColumn::Int(column) = weights else { unreachable!("the column was just created") };
     column.clear();
     column
 }
 
-/// The empty float column in place of whatever was there.
+/// Makes `weights` an empty float column and returns it.
 fn floats(weights: &mut WeightColumn) -> &mut Vec<f64> {
     if !matches!(weights, WeightColumn::Float(_)) {
         *weights = WeightColumn::Float(Vec::new());
     }
-    let WeightColumn::Float(column) = weights else { unreachable!("it was just made so") };
+    let WeightColumn::Float(column) = weights else { unreachable!("the column was just created") };
     column.clear();
     column
 }

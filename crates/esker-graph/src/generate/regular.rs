@@ -1,12 +1,12 @@
-//! Paths, stars and complete graphs: nothing about them is random.
+//! Paths, stars and complete graphs, which have no randomness.
 
 use crate::run::Stop;
 
 use super::limits;
-use super::stream::Stream;
+use super::stream::EdgeStream;
 use super::uniform::{checked_vertices, num_pairs, pair};
 
-/// The edges `0 - 1`, `1 - 2` and so on.
+/// A path: the edges `0 - 1`, `1 - 2` and so on.
 #[derive(Debug)]
 pub(super) struct Path(u64);
 
@@ -16,7 +16,7 @@ impl Path {
     }
 }
 
-impl Stream for Path {
+impl EdgeStream for Path {
     fn num_vertices(&self) -> u64 {
         self.0
     }
@@ -30,7 +30,7 @@ impl Stream for Path {
     }
 }
 
-/// Edges from vertex 0 to all others.
+/// A star: edges from vertex 0 to all others.
 #[derive(Debug)]
 pub(super) struct Star(u64);
 
@@ -40,7 +40,7 @@ impl Star {
     }
 }
 
-impl Stream for Star {
+impl EdgeStream for Star {
     fn num_vertices(&self) -> u64 {
         self.0
     }
@@ -54,7 +54,7 @@ impl Stream for Star {
     }
 }
 
-/// An edge between every two vertices.
+/// A complete graph: an edge between every two vertices.
 #[derive(Debug)]
 pub(super) struct Complete {
     num_vertices: u64,
@@ -68,7 +68,7 @@ impl Complete {
     }
 }
 
-impl Stream for Complete {
+impl EdgeStream for Complete {
     fn num_vertices(&self) -> u64 {
         self.num_vertices
     }
@@ -86,12 +86,12 @@ impl Stream for Complete {
 mod tests {
     use super::*;
 
-    fn all(stream: &impl Stream) -> Vec<(u64, u64)> {
+    fn all(stream: &impl EdgeStream) -> Vec<(u64, u64)> {
         (0..stream.num_slots()).filter_map(|slot| stream.edge(slot)).collect()
     }
 
     #[test]
-    fn small_ones_are_as_drawn_on_paper() {
+    fn small_graphs_have_the_expected_edges() {
         assert_eq!(all(&Path::new(4).unwrap()), [(0, 1), (1, 2), (2, 3)]);
         assert_eq!(all(&Star::new(4).unwrap()), [(0, 1), (0, 2), (0, 3)]);
         assert_eq!(all(&Complete::new(4).unwrap()), [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]);

@@ -1,10 +1,10 @@
-//! R-MAT and Kronecker graphs: each edge falls down a quad-tree over the adjacency matrix.
+//! R-MAT and Kronecker graphs: each edge descends a quad-tree over the adjacency matrix.
 //!
-//! At every level one of four quadrants is chosen, with probabilities `a`, `b`, `c` and the rest [1]. Four levels are
-//! drawn at once from a table of 256 outcomes by the alias method [2]: 32 random bits, no branch. Graph500's
-//! Kronecker graph is R-MAT with a = 0.57, b = c = 0.19, sixteen edges a vertex, and the vertices renumbered at
-//! random. Noise varies the probabilities from level to level, which smooths the steps of the degree distribution [3].
-//! Self-loops and duplicates occur, as in the originals. Work: O(scale / 4) an edge.
+//! Each level chooses one of four quadrants, with probabilities `a`, `b`, `c` and the rest [1]. Four levels at once
+//! come from a table of 256 outcomes by the alias method [2]: 32 random bits, no branch. Graph500's Kronecker graph is
+//! R-MAT with a = 0.57, b = c = 0.19, sixteen edges per vertex, and randomly renumbered vertices. Noise varies the
+//! probabilities from level to level, which smooths the steps of the degree distribution [3]. Self-loops and duplicates
+//! occur, as in the originals. Work: O(scale / 4) per edge.
 //!
 //! [1] D. Chakrabarti, Y. Zhan, C. Faloutsos, "R-MAT: A Recursive Model for Graph Mining", SDM 2004.
 //! [2] M. Vose, "A Linear Algorithm for Generating Random Numbers with a Given Distribution", 1991.
@@ -14,10 +14,10 @@ use crate::run::Stop;
 
 use super::bijection::Bijection;
 use super::limits;
-use super::random::{Draws, Key, unit};
-use super::stream::Stream;
+use super::random::{RandomKey, RandomSequence, unit};
+use super::stream::EdgeStream;
 
-/// Levels that one draw decides.
+/// Levels decided by one random number.
 const LEVELS_PER_DRAW: u32 = 4;
 const OUTCOMES: usize = 1 << (2 * LEVELS_PER_DRAW);
 /// Random bits that choose between an outcome and its alias.
@@ -26,47 +26,47 @@ const THRESHOLD_BITS: u32 = 24;
 /// An R-MAT graph of `2^scale` vertices.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RMat {
-    /// Logarithm of the number of vertices.
+    /// Base-2 logarithm of the number of vertices.
     pub scale: u32,
-    /// Edges per vertex; there are exactly `degree * 2^scale`.
+    /// Edges per vertex; the graph has exactly `degree * 2^scale` edges.
     pub degree: u64,
     /// Probability of the quadrant of low sources and low targets.
     pub a: f64,
-    /// Of low sources and high targets.
+    /// Probability of the quadrant of low sources and high targets.
     pub b: f64,
-    /// Of high sources and low targets. What `a`, `b` and `c` leave is for high sources and high targets.
+    /// Probability of the quadrant of high sources and low targets. The rest is for high sources and high targets.
     pub c: f64,
-    /// The largest change of `b` and `c` at a level, at most either; 0 for none.
+    /// The largest change of `b` and `c` at a level, at most the lesser of them; 0 for none.
     pub noise: f64,
-    /// Whether vertices are renumbered at random, so that a low number does not mean a high degree.
+    /// Whether vertices are renumbered at random, so that a low id does not mean a high degree.
     pub permute: bool,
-    /// Whether the edges are taken as directed.
+    /// Whether the edges are directed.
     pub directed: bool,
 }
 
 impl RMat {
-    /// Graph500's Kronecker graph, as the GAP suite has it too: undirected, permuted.
+    /// Graph500's Kronecker graph, also used by the GAP suite: undirected and permuted.
     pub fn kronecker(scale: u32, degree: u64) -> Self {
         Self { scale, degree, a: 0.57, b: 0.19, c: 0.19, noise: 0.0, permute: true, directed: false }
     }
 
-    pub(super) fn prepare(&self, seed: u64) -> Result<Edges, Stop> {
+    pub(super) fn prepare(&self, seed: u64) -> Result<RMatEdges, Stop> {
         if self.scale >= u64::BITS {
-            return Err(Stop::Unsuitable(format!("a scale of {} is beyond any graph: try 20", self.scale)));
+            return Err(Stop::Unsuitable(format!("the scale is {} but must be less than 64", self.scale)));
         }
         let num_vertices = limits::vertices(u128::from(1u64 << self.scale))?;
         let num_edges = limits::edges(u128::from(self.degree) * u128::from(num_vertices))?;
         self.check_probabilities()?;
-        let mut noise = Key::new(seed, 1).draws(0);
+        let mut noise = RandomKey::new(seed, 1).sequence(0);
         let levels: Vec<[f64; 4]> = (0..self.scale).map(|_| self.level(&mut noise)).collect();
-        Ok(Edges {
+        Ok(RMatEdges {
             num_vertices,
             num_edges,
             directed: self.directed,
-            draws: Key::new(seed, 2),
-            // The upper levels come first, so the last table may have fewer than four.
-            tables: levels.chunks(LEVELS_PER_DRAW as usize).map(Table::new).collect(),
-            renumber: self.permute.then(|| Bijection::new(num_vertices, Key::new(seed, 3))),
+            key: RandomKey::new(seed, 2),
+            // The upper levels come first; the last table may have fewer than four levels.
+            tables: levels.chunks(LEVELS_PER_DRAW as usize).map(AliasTable::new).collect(),
+            renumber: self.permute.then(|| Bijection::new(num_vertices, RandomKey::new(seed, 3))),
         })
     }
 
@@ -81,14 +81,14 @@ impl RMat {
         let most = b.min(c).min((a + d) / 2.0);
         if !(0.0..=most.max(0.0)).contains(&noise) {
             return Err(Stop::Unsuitable(format!(
-                "a noise of {noise} is not between 0 and {most}, which these probabilities allow"
+                "the noise is {noise} but must be between 0 and {most}, which these probabilities allow"
             )));
         }
         Ok(())
     }
 
     /// The probabilities of one level [3, section 5].
-    fn level(&self, draws: &mut Draws) -> [f64; 4] {
+    fn level(&self, draws: &mut RandomSequence) -> [f64; 4] {
         let Self { a, b, c, .. } = *self;
         let d = (1.0 - a - b - c).max(0.0);
         let change = (2.0 * unit(draws.next()) - 1.0) * self.noise;
@@ -97,17 +97,18 @@ impl RMat {
     }
 }
 
+/// The edges of an R-MAT graph, in no particular order.
 #[derive(Debug)]
-pub(super) struct Edges {
+pub(super) struct RMatEdges {
     num_vertices: u64,
     num_edges: u64,
     directed: bool,
-    draws: Key,
-    tables: Vec<Table>,
+    key: RandomKey,
+    tables: Vec<AliasTable>,
     renumber: Option<Bijection>,
 }
 
-impl Stream for Edges {
+impl EdgeStream for RMatEdges {
     fn num_vertices(&self) -> u64 {
         self.num_vertices
     }
@@ -122,7 +123,7 @@ impl Stream for Edges {
 
     #[inline(always)]
     fn edge(&self, slot: u64) -> Option<(u64, u64)> {
-        let mut draws = self.draws.draws(slot);
+        let mut draws = self.key.sequence(slot);
         let (mut source, mut target) = (0, 0);
         for pair in self.tables.chunks(2) {
             let bits = draws.next();
@@ -138,16 +139,16 @@ impl Stream for Edges {
     }
 }
 
-/// Outcomes of up to four levels. An outcome holds the source's bits above the target's, four each.
+/// Outcomes of up to four levels. An outcome has four bits of the source above four bits of the target.
 #[derive(Debug)]
-struct Table {
+struct AliasTable {
     levels: u32,
-    /// A threshold of 24 bits above an alias of 8.
+    /// A 24-bit threshold above an 8-bit alias.
     entries: Box<[u32; OUTCOMES]>,
 }
 
-impl Table {
-    /// The table of consecutive levels, the highest first.
+impl AliasTable {
+    /// The table of consecutive levels, highest first.
     fn new(levels: &[[f64; 4]]) -> Self {
         let mut weight = [0.0; OUTCOMES];
         let count = levels.len();
@@ -162,7 +163,7 @@ impl Table {
         Self { levels: count as u32, entries: alias(&weight) }
     }
 
-    /// Appends the bits of a random outcome to both ends.
+    /// Appends the bits of a random outcome to source and target.
     #[inline(always)]
     fn descend(&self, random: u32, source: &mut u64, target: &mut u64) {
         let first = random >> THRESHOLD_BITS;
@@ -174,11 +175,11 @@ impl Table {
     }
 }
 
-/// Vose's alias table of the given weights, thresholds rounded to 24 bits.
+/// Vose's alias table for the given weights, with thresholds rounded to 24 bits.
 fn alias(weight: &[f64; OUTCOMES]) -> Box<[u32; OUTCOMES]> {
     let total: f64 = weight.iter().sum();
     let mut left: Vec<f64> = weight.iter().map(|w| w / total * OUTCOMES as f64).collect();
-    // Without an alias an outcome stands for itself, whatever the threshold.
+    // Initially each outcome is its own alias, so its threshold does not matter.
     let mut entries: Box<[u32; OUTCOMES]> = Box::new(std::array::from_fn(|i| i as u32));
     let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..OUTCOMES).partition(|&i| left[i] < 1.0);
     while let (Some(poor), Some(&rich)) = (small.pop(), large.last()) {
@@ -197,7 +198,7 @@ fn alias(weight: &[f64; OUTCOMES]) -> Box<[u32; OUTCOMES]> {
 mod tests {
     use super::*;
 
-    /// How often each of the four quadrants of the highest level is hit.
+    /// The fraction of edges in each of the four quadrants of the highest level.
     fn quadrants(model: &RMat, seed: u64) -> [f64; 4] {
         let edges = model.prepare(seed).unwrap();
         let mut hits = [0.0; 4];
@@ -209,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn quadrants_are_hit_as_often_as_asked() {
+    fn quadrants_have_the_requested_probabilities() {
         let model =
             RMat { a: 0.4, b: 0.3, c: 0.2, permute: false, directed: true, ..RMat::kronecker(10, 100) };
         for (got, want) in quadrants(&model, 1).into_iter().zip([0.4, 0.3, 0.2, 0.1]) {
@@ -234,7 +235,7 @@ mod tests {
     #[test]
     fn noise_keeps_the_probabilities_of_a_level_adding_up_to_one() {
         let model = RMat { noise: 0.1, ..RMat::kronecker(16, 16) };
-        let mut draws = Key::new(1, 1).draws(0);
+        let mut draws = RandomKey::new(1, 1).sequence(0);
         let levels: Vec<_> = (0..16).map(|_| model.level(&mut draws)).collect();
         assert!(levels.iter().all(|p| (p.iter().sum::<f64>() - 1.0).abs() < 1e-12));
         assert!(levels.iter().all(|p| p.iter().all(|&x| x >= 0.0)));
@@ -271,6 +272,6 @@ mod tests {
             assert!(error.contains("must be at least 0 and add up to at most 1"), "{error}");
         }
         let error = RMat { noise: 0.2, ..base }.prepare(0).unwrap_err().to_string();
-        assert!(error.contains("a noise of 0.2 is not between 0 and 0.19"), "{error}");
+        assert!(error.contains("the noise is 0.2 but must be between 0 and 0.19"), "{error}");
     }
 }

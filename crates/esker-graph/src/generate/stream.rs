@@ -1,39 +1,40 @@
-//! What a family of graphs gives the generator: its edges by number.
+//! The interface between a family of graphs and the generator: edges by number.
 
 use std::ops::Range;
 
-/// The edges of a graph, numbered. Each number stands for one edge or, where a regular numbering has gaps, for none.
-pub(super) trait Stream: Send + Sync {
+/// The edges of a graph, by number. Each number, called a slot, has one edge or, where a regular numbering has gaps,
+/// none.
+pub(super) trait EdgeStream: Send + Sync {
     /// Number of vertices.
     fn num_vertices(&self) -> u64;
 
-    /// Number of edges, exactly.
+    /// Exact number of edges.
     fn num_edges(&self) -> u64;
 
-    /// The numbers of edges are `0..num_slots`; at least as many as there are edges.
+    /// The number of slots, at least the number of edges.
     fn num_slots(&self) -> u64 {
         self.num_edges()
     }
 
-    /// Whether some numbers stand for no edge.
+    /// Whether some slots have no edge.
     fn has_gaps(&self) -> bool {
         self.num_slots() != self.num_edges()
     }
 
-    /// Whether the edges have a direction.
+    /// Whether the edges are directed.
     fn is_directed(&self) -> bool {
         false
     }
 
-    /// Source and target of the edge with this number.
+    /// Source and target of the edge at this slot.
     fn edge(&self, slot: u64) -> Option<(u64, u64)>;
 
-    /// Whether the edges have lengths of their own.
+    /// Whether the family defines lengths of edges.
     fn has_lengths(&self) -> bool {
         false
     }
 
-    /// The length of the edge with this number.
+    /// The length of the edge at this slot.
     fn length(&self, _slot: u64) -> i64 {
         1
     }

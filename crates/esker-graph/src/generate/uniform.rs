@@ -1,7 +1,7 @@
-//! The uniform random graph G(n, m): every set of `m` distinct edges is meant to be equally likely [1].
+//! The uniform random graph G(n, m): every set of `m` distinct edges should be equally likely [1].
 //!
-//! All pairs of different vertices are numbered, and a pseudo-random permutation of those numbers gives the first
-//! `m`: distinct edges without self-loops, without a table of those already drawn. Work: O(1) an edge.
+//! All pairs of distinct vertices are numbered, and a pseudo-random permutation maps the first `m` indices to pairs:
+//! distinct edges without self-loops, without a table of earlier edges. Work: O(1) per edge.
 //!
 //! [1] P. Erdős, A. Rényi, "On Random Graphs I", 1959.
 
@@ -9,10 +9,10 @@ use crate::run::Stop;
 
 use super::bijection::Bijection;
 use super::limits;
-use super::random::Key;
-use super::stream::Stream;
+use super::random::RandomKey;
+use super::stream::EdgeStream;
 
-/// Pairs are numbered in 64 bits, so there are at most this many vertices.
+/// Pairs are numbered in 64 bits, which limits the number of vertices.
 const VERTICES_MAX: u64 = 1 << 32;
 
 /// A uniform random graph.
@@ -20,45 +20,45 @@ const VERTICES_MAX: u64 = 1 << 32;
 pub struct Uniform {
     /// Number of vertices, at most 2^32.
     pub num_vertices: u64,
-    /// Number of edges, at most that of the pairs.
+    /// Number of edges, at most the number of pairs.
     pub num_edges: u64,
-    /// Whether the edges have a direction, so that two are possible between a pair.
+    /// Whether the edges are directed, so that a pair can have two.
     pub directed: bool,
 }
 
 impl Uniform {
-    pub(super) fn prepare(&self, seed: u64) -> Result<Edges, Stop> {
+    pub(super) fn prepare(&self, seed: u64) -> Result<UniformEdges, Stop> {
         let num_vertices = checked_vertices(self.num_vertices)?;
         let num_edges = limits::edges(self.num_edges.into())?;
         let pairs = if self.directed { 2 } else { 1 } * num_pairs(num_vertices);
         if u128::from(num_edges) > pairs {
             return Err(Stop::Unsuitable(format!(
-                "{num_vertices} vertices have only {pairs} different edges, fewer than the {num_edges} asked for"
+                "{num_edges} edges are too many: {num_vertices} vertices have only {pairs} different edges"
             )));
         }
-        let pick = Bijection::new(pairs as u64, Key::new(seed, 4));
-        Ok(Edges { num_vertices, num_edges, directed: self.directed, pick })
+        let pick = Bijection::new(pairs as u64, RandomKey::new(seed, 4));
+        Ok(UniformEdges { num_vertices, num_edges, directed: self.directed, pick })
     }
 }
 
-/// The number of vertices, if their pairs can be numbered.
+/// Checks that the pairs of this many vertices can be numbered.
 pub(super) fn checked_vertices(num_vertices: u64) -> Result<u64, Stop> {
     if num_vertices > VERTICES_MAX {
         return Err(Stop::Unsuitable(format!(
-            "{num_vertices} vertices are too many for this family, whose limit is {VERTICES_MAX}"
+            "{num_vertices} vertices are too many for this family: the limit is {VERTICES_MAX}"
         )));
     }
     limits::vertices(num_vertices.into())
 }
 
-/// The number of unordered pairs of different vertices.
+/// The number of unordered pairs of distinct vertices.
 pub(super) fn num_pairs(num_vertices: u64) -> u128 {
     u128::from(num_vertices) * u128::from(num_vertices.saturating_sub(1)) / 2
 }
 
-/// The unordered pair with a number below [`num_pairs`], smaller vertex first.
+/// The unordered pair with a number below [`num_pairs`], lesser vertex first.
 ///
-/// The upper triangle is folded into a rectangle: each row is completed by the one that is as much shorter.
+/// The upper triangle is folded into a rectangle: a long row and a short row together fill one row of it.
 #[inline(always)]
 pub(super) fn pair(num_vertices: u64, number: u64) -> (u64, u64) {
     let odd = num_vertices & 1;
@@ -73,15 +73,16 @@ pub(super) fn pair(num_vertices: u64, number: u64) -> (u64, u64) {
     }
 }
 
+/// The edges of a uniform random graph, in pseudo-random order.
 #[derive(Debug)]
-pub(super) struct Edges {
+pub(super) struct UniformEdges {
     num_vertices: u64,
     num_edges: u64,
     directed: bool,
     pick: Bijection,
 }
 
-impl Stream for Edges {
+impl EdgeStream for UniformEdges {
     fn num_vertices(&self) -> u64 {
         self.num_vertices
     }

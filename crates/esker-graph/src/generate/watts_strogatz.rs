@@ -1,32 +1,33 @@
-//! Small worlds: a ring of near neighbours, some edges of which are rewired.
+//! Small-world graphs: a ring of near neighbours with some edges rewired.
 //!
-//! Each vertex is joined to the next `degree / 2` on the ring; then each edge, with the given probability, gets a
-//! uniformly random other target [1]. A rewired edge may duplicate another one (once in about `n / degree`). Work: O(1) an edge.
+//! Each vertex is joined to the next `degree / 2` on the ring; then each edge gets, with the given probability, a
+//! uniformly random new target [1]. A rewired edge may duplicate another (about one in `n / degree`). Work: O(1) per
+//! edge.
 //!
 //! [1] D. Watts, S. Strogatz, "Collective Dynamics of 'Small-World' Networks", Nature 393, 1998.
 
 use crate::run::Stop;
 
 use super::limits;
-use super::random::{Key, scale, unit};
-use super::stream::Stream;
+use super::random::{RandomKey, scale, unit};
+use super::stream::EdgeStream;
 
 /// A Watts-Strogatz graph.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WattsStrogatz {
     /// Number of vertices.
     pub num_vertices: u64,
-    /// Neighbours of each vertex on the ring: even, and less than `num_vertices`.
+    /// Neighbours of each vertex on the ring: an even number less than `num_vertices`.
     pub degree: u64,
     /// Probability that an edge is rewired.
     pub rewire: f64,
 }
 
 impl WattsStrogatz {
-    pub(super) fn prepare(&self, seed: u64) -> Result<Edges, Stop> {
+    pub(super) fn prepare(&self, seed: u64) -> Result<WattsStrogatzEdges, Stop> {
         if self.degree % 2 == 1 || self.degree >= self.num_vertices.max(1) {
             return Err(Stop::Unsuitable(format!(
-                "a degree of {} on a ring of {} vertices: it must be even and less than the number of vertices",
+                "the degree is {} on a ring of {} vertices, but must be even and less than the number of vertices",
                 self.degree, self.num_vertices
             )));
         }
@@ -34,20 +35,21 @@ impl WattsStrogatz {
         let half = self.degree / 2;
         let num_edges = limits::edges(u128::from(num_vertices) * u128::from(half))?;
         let rewire = limits::probability("the probability of rewiring", self.rewire)?;
-        Ok(Edges { num_vertices, num_edges, half, rewire, draws: Key::new(seed, 6) })
+        Ok(WattsStrogatzEdges { num_vertices, num_edges, half, rewire, key: RandomKey::new(seed, 6) })
     }
 }
 
+/// The edges of a Watts-Strogatz graph, by source and distance on the ring.
 #[derive(Debug)]
-pub(super) struct Edges {
+pub(super) struct WattsStrogatzEdges {
     num_vertices: u64,
     num_edges: u64,
     half: u64,
     rewire: f64,
-    draws: Key,
+    key: RandomKey,
 }
 
-impl Stream for Edges {
+impl EdgeStream for WattsStrogatzEdges {
     fn num_vertices(&self) -> u64 {
         self.num_vertices
     }
@@ -59,7 +61,7 @@ impl Stream for Edges {
     #[inline(always)]
     fn edge(&self, slot: u64) -> Option<(u64, u64)> {
         let (source, distance) = (slot / self.half, slot % self.half + 1);
-        let mut draws = self.draws.draws(slot);
+        let mut draws = self.key.sequence(slot);
         let distance = if unit(draws.next()) < self.rewire {
             scale(draws.next(), self.num_vertices - 1) + 1
         } else {
@@ -83,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn the_given_share_is_rewired_never_to_the_vertex_itself() {
+    fn the_given_fraction_is_rewired_without_self_loops() {
         let edges = WattsStrogatz { num_vertices: 10_000, degree: 10, rewire: 0.3 }.prepare(1).unwrap();
         let mut far = 0;
         for (u, v) in (0..edges.num_edges()).filter_map(|i| edges.edge(i)) {
@@ -102,6 +104,6 @@ mod tests {
         }
         let error =
             WattsStrogatz { num_vertices: 9, degree: 2, rewire: 1.1 }.prepare(1).unwrap_err().to_string();
-        assert_eq!(error, "the probability of rewiring is 1.1; it must lie between 0 and 1");
+        assert_eq!(error, "the probability of rewiring is 1.1 but must be between 0 and 1");
     }
 }

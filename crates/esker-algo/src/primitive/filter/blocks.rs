@@ -8,16 +8,16 @@ use rayon::prelude::*;
 use super::super::array::VertexArray;
 use super::super::vertex_map::each_vertex;
 
-/// Edges of a block.
+/// Edges per block.
 pub(super) const BLOCK_LEN: usize = 64;
-/// Blocks of a vertex are moved together once at most one in so many of them is empty no longer holds.
+/// Blocks of a vertex are compacted once more than one in this many is empty.
 const EMPTY_SHARE: usize = 2;
 
-/// For each vertex its blocks: words of 64 bits, one for each edge of a stretch of its list, and which stretch that is.
+/// Per vertex, its blocks: one bit for each of 64 consecutive entries of its list, and their position in the list.
 ///
-/// All operations take `&self`. What is kept for a vertex must be changed by one thread at a time.
-pub(super) struct Blocks {
-    /// The first block of each vertex, and the end of the last.
+/// All operations take `&self`. The blocks of a vertex must be changed by one thread at a time.
+pub(super) struct FilterBlocks {
+    /// The first block of each vertex, and the end of the last one.
     starts: Vec<u64>,
     /// Blocks that each vertex still has.
     counts: VertexArray,
@@ -25,26 +25,26 @@ pub(super) struct Blocks {
     degrees: VertexArray,
     /// For each block: which of its edges are active.
     bits: Vec<AtomicU64>,
-    /// For each block: its number in the list, and in the upper half the active edges before it.
-    places: Vec<AtomicU64>,
+    /// For each block: its position in the list (lower half) and the number of active edges before it (upper half).
+    headers: Vec<AtomicU64>,
 }
 
-/// A block that has active edges.
+/// A block with at least one active edge.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Block {
-    /// Its active edges.
+pub(super) struct FilterBlock {
+    /// One bit per active edge.
     pub(super) bits: u64,
-    /// Where it begins in the list of its vertex.
+    /// The list index of its first entry.
     pub(super) first: usize,
 }
 
-impl Blocks {
+impl FilterBlocks {
     /// The most bytes that the blocks of `n` vertices with `arcs` edges take.
     pub(super) fn memory_bytes(n: u64, arcs: u64) -> u64 {
         (arcs / BLOCK_LEN as u64 + n) * 16 + (n + 1) * 8 + n * 2 * size_of::<VertexId>() as u64
     }
 
-    /// All edges of the vertices that are `wanted`.
+    /// All edges of the vertices for which `wanted` is true.
     pub(super) fn new<G: Graph>(
         graph: &G,
         run: &Run,
@@ -60,7 +60,8 @@ impl Blocks {
             let degree = degree(v);
             if degree > u32::MAX as usize {
                 return Err(Stop::Unsuitable(format!(
-                    "vertex {v} has {degree} edges, too many for a filter"
+                    "cannot filter the graph: vertex {v} has {degree} edges, and a filter takes at most {} per vertex",
+                    u32::MAX
                 )));
             }
             sum += degree.div_ceil(BLOCK_LEN) as u64;
@@ -72,16 +73,16 @@ impl Blocks {
         };
         let degrees = VertexArray::from_fn(run, n, |v| vertex(degree(v)));
         let counts = VertexArray::from_fn(run, n, |v| vertex((starts[v + 1] - starts[v]) as usize));
-        let blocks = Self { starts, counts, degrees, bits: words(u64::MAX), places: words(0) };
+        let blocks = Self { starts, counts, degrees, bits: words(u64::MAX), headers: words(0) };
         each_vertex(run, n, |v| blocks.fill(v))?;
         Ok(blocks)
     }
 
-    /// Says where the blocks of `v` lie, and cuts off the bits past the end of its list.
+    /// Sets the positions of the blocks of `v` and clears the bits past the end of its list.
     fn fill(&self, v: VertexId) {
         let (degree, first) = (self.degrees.get(v) as usize, self.starts[v as usize] as usize);
         for i in 1..degree.div_ceil(BLOCK_LEN) {
-            self.places[first + i].store(place(i as u64, (i * BLOCK_LEN) as u64), Relaxed);
+            self.headers[first + i].store(header(i as u64, (i * BLOCK_LEN) as u64), Relaxed);
         }
         if !degree.is_multiple_of(BLOCK_LEN) {
             self.bits[first + degree / BLOCK_LEN]
@@ -94,7 +95,7 @@ impl Blocks {
         self.degrees.get(v) as usize
     }
 
-    /// Where the blocks of each vertex began at first: how work is cut into equal parts.
+    /// The original first block of each vertex, for dividing work evenly.
     pub(super) fn starts(&self) -> &[u64] {
         &self.starts
     }
@@ -106,22 +107,22 @@ impl Blocks {
 
     /// The blocks of `v` with active edges, in order.
     #[inline(always)]
-    pub(super) fn of(&self, v: VertexId) -> impl Iterator<Item = Block> + '_ {
+    pub(super) fn of(&self, v: VertexId) -> impl Iterator<Item = FilterBlock> + '_ {
         self.range(v).filter_map(|at| {
             let bits = self.bits[at].load(Relaxed);
-            let first = (self.places[at].load(Relaxed) as u32) as usize * BLOCK_LEN;
-            (bits != 0).then_some(Block { bits, first })
+            let first = (self.headers[at].load(Relaxed) as u32) as usize * BLOCK_LEN;
+            (bits != 0).then_some(FilterBlock { bits, first })
         })
     }
 
-    /// Where in the list of `v` its active edge number `index` lies, counted from 0. O(log of its blocks).
+    /// The list index of active edge number `index` (from 0) of `v`. Takes O(log(blocks of `v`)).
     pub(super) fn position(&self, v: VertexId, index: usize) -> Option<usize> {
         if index >= self.degree(v) {
             return None;
         }
         let blocks = self.range(v);
-        let before = |at: usize| (self.places[at].load(Relaxed) >> 32) as usize;
-        // Of several with as many edges before them, all but the last are empty.
+        let before = |at: usize| (self.headers[at].load(Relaxed) >> 32) as usize;
+        // Among blocks with equal counts before them, all but the last are empty.
         let (mut low, mut high) = (blocks.start, blocks.end);
         while high - low > 1 {
             let middle = low.midpoint(high);
@@ -131,19 +132,19 @@ impl Blocks {
         for _ in before(low)..index {
             bits &= bits - 1;
         }
-        let first = (self.places[low].load(Relaxed) as u32) as usize * BLOCK_LEN;
+        let first = (self.headers[low].load(Relaxed) as u32) as usize * BLOCK_LEN;
         Some(first + bits.trailing_zeros() as usize)
     }
 
-    /// Clears the bits of those active edges of `v` that `keep` does not want, given their places in the list; moves
-    /// the blocks together if many are empty. Returns the number of edges removed.
+    /// Removes the active edges of `v` for whose list index `keep` is false, and compacts the blocks if many are empty.
+    /// Returns the number of edges removed.
     #[inline(always)]
     pub(super) fn retain(&self, v: VertexId, mut keep: impl FnMut(usize) -> bool) -> usize {
         let blocks = self.range(v);
         let (mut active, mut filled) = (0, 0);
         for at in blocks.clone() {
             let before = self.bits[at].load(Relaxed);
-            let number = u64::from(self.places[at].load(Relaxed) as u32);
+            let number = u64::from(self.headers[at].load(Relaxed) as u32);
             let (mut bits, mut rest) = (before, before);
             while rest != 0 {
                 if !keep(number as usize * BLOCK_LEN + rest.trailing_zeros() as usize) {
@@ -154,7 +155,7 @@ impl Blocks {
             if bits != before {
                 self.bits[at].store(bits, Relaxed);
             }
-            self.places[at].store(place(number, active), Relaxed);
+            self.headers[at].store(header(number, active), Relaxed);
             active += u64::from(bits.count_ones());
             filled += usize::from(bits != 0);
         }
@@ -162,21 +163,21 @@ impl Blocks {
         if removed > 0 {
             self.degrees.set(v, vertex(active as usize));
             if filled * EMPTY_SHARE < blocks.len() {
-                self.gather(v);
+                self.compact(v);
             }
         }
         removed
     }
 
-    /// Moves the blocks of `v` that have active edges together.
-    fn gather(&self, v: VertexId) {
+    /// Compacts the blocks of `v` that have active edges.
+    fn compact(&self, v: VertexId) {
         let blocks = self.range(v);
         let mut next = blocks.start;
         for at in blocks.clone() {
             let bits = self.bits[at].load(Relaxed);
             if bits != 0 {
                 self.bits[next].store(bits, Relaxed);
-                self.places[next].store(self.places[at].load(Relaxed), Relaxed);
+                self.headers[next].store(self.headers[at].load(Relaxed), Relaxed);
                 next += 1;
             }
         }
@@ -190,6 +191,6 @@ impl Blocks {
     }
 }
 
-const fn place(number: u64, before: u64) -> u64 {
+const fn header(number: u64, before: u64) -> u64 {
     before << 32 | number
 }

@@ -1,56 +1,56 @@
-//! The edges of a filter: making it and removing some.
+//! Making a filter and removing edges from it.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use esker_graph::{Bitmap, Direction, Lists, Run, Select, Stop, VertexId, vertex};
 
-use super::super::undirected::need_undirected;
-use super::blocks::{BLOCK_LEN, Blocks};
+use super::super::requirements::need_undirected;
+use super::blocks::{BLOCK_LEN, FilterBlocks};
 use crate::estimate::Shape;
 
-/// Which lists a filter is of, and what its predicate is like.
+/// Which lists a filter covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sides {
-    /// An undirected graph whose edges are kept or removed as a whole: the predicate does not depend on which end comes
-    /// first. The filter is an undirected graph.
+    /// An undirected graph. The predicate does not depend on which end comes first, so both arcs of an edge are kept or
+    /// removed together. The filter is an undirected graph.
     Symmetric,
-    /// The out-lists only. The filter is a directed graph without in-lists.
+    /// Only out-lists. The filter is a directed graph without in-lists.
     Out,
     /// Out-lists and in-lists. The filter is a directed graph.
     Both,
 }
 
-/// Some of the edges of a graph.
+/// A subset of the edges of a graph.
 pub struct Filter<'g, G> {
     pub(super) graph: &'g G,
     pub(super) sides: Sides,
-    out: Blocks,
-    incoming: Option<Blocks>,
+    out: FilterBlocks,
+    incoming: Option<FilterBlocks>,
     pub(super) arcs: AtomicU64,
-    /// Vertices one of whose edges may have been removed at its other end only.
+    /// Vertices that may have an edge that was removed only at its other end.
     dirty: Bitmap,
-    /// Vertices whose lists were packed since the filter was the same from both ends.
+    /// Vertices whose lists were packed since the last time both ends agreed.
     packed: Bitmap,
 }
 
 /// The most bytes that a filter takes.
 pub fn memory_bytes(shape: Shape, sides: Sides) -> u64 {
     let directions = if sides == Sides::Both { 2 } else { 1 };
-    Blocks::memory_bytes(shape.num_vertices, shape.num_arcs) * directions
+    FilterBlocks::memory_bytes(shape.num_vertices, shape.num_arcs) * directions
         + shape.num_vertices.div_ceil(64) * 16
 }
 
 impl<'g, G: Lists> Filter<'g, G> {
-    /// All edges. O(n + m/64); no list is read.
+    /// All edges. Takes O(n + m/64) and reads no list.
     ///
     /// # Errors
-    /// [`Stop::Unsuitable`] if the graph does not have such sides; cancellation.
+    /// [`Stop::Unsuitable`] if the graph does not have these lists; cancellation.
     pub fn all(graph: &'g G, run: &Run, sides: Sides) -> Result<Self, G::Error> {
         Self::within(graph, run, sides, |_| true)
     }
 
-    /// The edges of the vertices of `subset` that `keep` wants, given source, target and weight; of a symmetric filter,
-    /// those between vertices of the subset.
+    /// The edges of the vertices of `subset` for which `keep(source, target, weight)` is true. A symmetric filter keeps
+    /// only edges with both ends in the subset.
     ///
     /// # Errors
     /// As [`Filter::all`], and the first list that cannot be read.
@@ -88,12 +88,12 @@ impl<'g, G: Lists> Filter<'g, G> {
             need_undirected(graph, "a symmetric filter")?;
         }
         if sides == Sides::Both && !graph.has(Direction::In) {
-            let what = "a filter of both directions needs the in-edges: import the graph with them";
+            let what = "a filter of both directions needs in-edges: import the graph with in-edges";
             return Err(Stop::Unsuitable(what.to_owned()).into());
         }
-        let out = Blocks::new(graph, run, Direction::Out, &wanted)?;
+        let out = FilterBlocks::new(graph, run, Direction::Out, &wanted)?;
         let incoming = match sides {
-            Sides::Both => Some(Blocks::new(graph, run, Direction::In, |_| true)?),
+            Sides::Both => Some(FilterBlocks::new(graph, run, Direction::In, |_| true)?),
             _ => None,
         };
         let arcs = (0..graph.num_vertices()).map(|v| out.degree(vertex(v)) as u64).sum();
@@ -105,21 +105,21 @@ impl<'g, G: Lists> Filter<'g, G> {
         Ok(filter)
     }
 
-    /// The graph inside.
+    /// The wrapped graph.
     pub fn graph(&self) -> &'g G {
         self.graph
     }
 
-    /// Which lists the filter is of.
+    /// Which lists the filter covers.
     pub fn sides(&self) -> Sides {
         self.sides
     }
 
-    /// Removes all active edges that `keep`, given source, target and weight, does not want. Returns the number of
-    /// entries of out-lists that are left. Reads the lists that have active edges.
+    /// Removes every active edge for which `keep(source, target, weight)` is false. Returns the number of remaining
+    /// arcs. Reads the lists that have active edges.
     ///
     /// # Errors
-    /// The first list that cannot be read; cancellation, after which some lists are filtered and some not.
+    /// The first list that cannot be read; cancellation, which leaves some lists filtered and others not.
     pub fn retain(
         &mut self,
         run: &Run,
@@ -135,9 +135,9 @@ impl<'g, G: Lists> Filter<'g, G> {
         Ok(left)
     }
 
-    /// Removes the active out-edges of the vertices of `subset` that `keep` does not want; their new degrees are those of the
-    /// filter. Returns the number of entries of out-lists that are left. What the other ends have of these edges stays
-    /// until [`Filter::settle`]; a symmetric filter is not symmetric until then.
+    /// Removes the active out-edges of the vertices of `subset` for which `keep` is false. Returns the number of
+    /// remaining arcs; the degrees change accordingly. The lists at the other ends keep these edges until
+    /// [`Filter::settle`], so a symmetric filter is not symmetric until then.
     ///
     /// # Errors
     /// As [`Filter::retain`].
@@ -166,14 +166,13 @@ impl<'g, G: Lists> Filter<'g, G> {
         self.packed.clear();
     }
 
-    /// Whether an edge of `v` may have been removed at its other end only.
+    /// Whether `v` may have an edge that was removed only at its other end.
     pub fn is_dirty(&self, v: VertexId) -> bool {
         self.dirty.get(v)
     }
 
-    /// Removes from the lists of dirty vertices what [`Filter::pack`] removed at the other ends since. With the predicate
-    /// of those calls all edges are then the same from both ends again. Returns the number of entries of out-lists that
-    /// are left.
+    /// Removes from the lists of dirty vertices the edges that [`Filter::pack`] removed at their other ends. Called
+    /// with the same predicate, this makes both ends of all edges agree again. Returns the number of remaining arcs.
     ///
     /// # Errors
     /// As [`Filter::retain`].
@@ -190,8 +189,8 @@ impl<'g, G: Lists> Filter<'g, G> {
         Ok(self.arcs.load(Relaxed))
     }
 
-    /// The active out-edge of `v` with number `index`, counted from 0, and its weight; `None` if there are not so many.
-    /// O(log degree) beside the list.
+    /// Active out-edge number `index` (from 0) of `v`, with its weight; `None` if `v` has fewer. Takes O(log degree)
+    /// plus the time to read the list.
     ///
     /// # Errors
     /// If the list cannot be read.
@@ -204,7 +203,7 @@ impl<'g, G: Lists> Filter<'g, G> {
         }
     }
 
-    /// Packs lists of one direction; `removed` is called with the far end of each edge that goes.
+    /// Packs the lists of one direction. Calls `removed` with the far end of each edge removed.
     fn pack_direction(
         &self,
         run: &Run,
@@ -238,26 +237,27 @@ impl<'g, G: Lists> Filter<'g, G> {
         Ok(self.arcs.load(Relaxed))
     }
 
-    /// The blocks of a direction, if the filter has it.
-    pub(super) fn blocks(&self, direction: Direction) -> Result<&Blocks, Stop> {
+    /// The blocks of `direction`, if the filter covers it.
+    pub(super) fn blocks(&self, direction: Direction) -> Result<&FilterBlocks, Stop> {
         match (direction, self.sides) {
             (Direction::Out, _) | (_, Sides::Symmetric) => Ok(&self.out),
             _ => self
                 .incoming
                 .as_ref()
-                .ok_or_else(|| Stop::Unsuitable("the filter is of out-edges only".to_owned())),
+                .ok_or_else(|| Stop::Unsuitable("the filter covers out-edges only".to_owned())),
         }
     }
 }
 
-/// Work (blocks and vertices) below which everything happens on the calling thread.
+/// With less work (blocks plus vertices), everything runs on the calling thread.
 const SERIAL_WORK_MAX: usize = 1 << 9;
-/// Units per worker, so that uneven units even out.
+/// Units per worker, to balance uneven units.
 const UNITS_PER_WORKER: usize = 16;
-/// Work that one unit holds at most.
+/// The most work in one unit.
 const UNIT_WORK: usize = 1 << 13;
 impl<G: Lists> Filter<'_, G> {
-    /// Calls `f` with each vertex of `subset` that has active edges, on one thread at a time, and returns the workers' states.
+    /// Calls `f` with each vertex of `subset` that has active edges, and returns the workers' states. Each vertex is
+    /// handled by one thread.
     pub(super) fn each<S: Send>(
         &self,
         run: &Run,
@@ -285,7 +285,7 @@ impl<G: Lists> Filter<'_, G> {
         let units = work.div_ceil(UNIT_WORK).max((run.threads() * UNITS_PER_WORKER).min(n.div_ceil(64)));
         let bound = |unit: usize| {
             let wanted = (work as u128 * unit as u128 / units.max(1) as u128) as usize;
-            cut(starts, wanted).next_multiple_of(64).min(n)
+            vertex_at_work(starts, wanted).next_multiple_of(64).min(n)
         };
         run.share(units, new_state, |state, unit| {
             let range = bound(unit)..bound(unit + 1);
@@ -297,8 +297,8 @@ impl<G: Lists> Filter<'_, G> {
     }
 }
 
-/// The first vertex before which lies at least `wanted` work.
-fn cut(starts: &[u64], wanted: usize) -> usize {
+/// The first vertex that has at least `wanted` work before it.
+fn vertex_at_work(starts: &[u64], wanted: usize) -> usize {
     let (mut low, mut high) = (0, starts.len() - 1);
     while low < high {
         let middle = low.midpoint(high);
@@ -313,7 +313,7 @@ mod tests {
     use esker_graph::{Csr, Graph};
 
     #[test]
-    fn blocks_are_moved_together_once_half_are_empty() {
+    fn blocks_are_compacted_once_more_than_half_are_empty() {
         let edges: Vec<_> = (1..1000).map(|v| (0, v, ())).collect();
         let csr = Csr::undirected(1000, &edges).expect("sound edges");
         let run = Run::with_threads(2).expect("threads");
@@ -321,7 +321,7 @@ mod tests {
         let mut filter = Filter::all(&graph, &run, Sides::Out).expect("a filter");
         assert_eq!(filter.out.len(0), 16);
         filter.retain(&run, |_, v, _| v % 128 < 64).expect("filtered");
-        assert_eq!(filter.out.len(0), 16, "half of them is not yet more than half");
+        assert_eq!(filter.out.len(0), 16, "exactly half are empty, not more");
         filter.retain(&run, |_, v, _| v % 256 == 3).expect("filtered");
         assert_eq!((filter.out.len(0), filter.degree(Direction::Out, 0)), (4, 4));
         assert_eq!(filter.pick(0, 2).expect("in memory"), Some((515, ())));

@@ -1,17 +1,17 @@
-//! A filter as a graph: scans and lists of what is left.
+//! A filter as a graph: scans and lists of the remaining edges.
 
 use std::cell::RefCell;
 use std::sync::atomic::Ordering::Relaxed;
 
 use esker_graph::{Direction, Flow, Graph, Lists, Piece, Run, Select, Stop, VertexId, Visitor, Weight};
 
-use super::blocks::{BLOCK_LEN, Block, Blocks};
+use super::blocks::{BLOCK_LEN, FilterBlock, FilterBlocks};
 use super::edges::{Filter, Sides};
 
-/// Edges that are handed over at a time at most, so that cancellation is never late.
+/// The longest piece handed over, so that cancellation is checked in time.
 const PIECE_LEN_MAX: usize = 1 << 20;
-/// Edges gathered from blocks of which some were removed before they are handed over.
-const GATHERED: usize = 512;
+/// Edges buffered from partly filtered lists before they are handed over.
+const BUFFERED: usize = 512;
 
 impl<G: Lists> Graph for Filter<'_, G> {
     type Weight = G::Weight;
@@ -35,7 +35,7 @@ impl<G: Lists> Graph for Filter<'_, G> {
 
     #[inline(always)]
     fn degree(&self, direction: Direction, v: VertexId) -> usize {
-        self.blocks(direction).expect("the direction is kept").degree(v)
+        self.blocks(direction).expect("the filter covers this direction").degree(v)
     }
 
     fn scan<V: Visitor<G::Weight>>(
@@ -50,8 +50,8 @@ impl<G: Lists> Graph for Filter<'_, G> {
             run,
             direction,
             select,
-            || (visitor.new_state(), Gathered::default()),
-            |(state, gathered), v| {
+            || (visitor.new_state(), PieceBuffer::default()),
+            |(state, buffer), v| {
                 if !visitor.wants(v) {
                     return Ok(());
                 }
@@ -73,7 +73,7 @@ impl<G: Lists> Graph for Filter<'_, G> {
                     if whole {
                         hand(list, weights).map(drop)
                     } else {
-                        gathered.hand_over(blocks.of(v), list, weights, hand)
+                        buffer.hand_over(blocks.of(v), list, weights, hand)
                     }
                 })??;
                 Ok(())
@@ -83,22 +83,22 @@ impl<G: Lists> Graph for Filter<'_, G> {
     }
 }
 
-/// Active edges of blocks of which some were removed.
-struct Gathered<W> {
+/// Buffers the active edges of a partly filtered list.
+struct PieceBuffer<W> {
     targets: Vec<VertexId>,
     weights: Vec<W>,
 }
 
-impl<W> Default for Gathered<W> {
+impl<W> Default for PieceBuffer<W> {
     fn default() -> Self {
         Self { targets: Vec::new(), weights: Vec::new() }
     }
 }
 
-impl<W: Weight> Gathered<W> {
+impl<W: Weight> PieceBuffer<W> {
     fn hand_over(
         &mut self,
-        blocks: impl Iterator<Item = Block>,
+        blocks: impl Iterator<Item = FilterBlock>,
         list: &[VertexId],
         weights: &[W],
         mut hand: impl FnMut(&[VertexId], &[W]) -> Result<Flow, Stop>,
@@ -107,7 +107,7 @@ impl<W: Weight> Gathered<W> {
         self.weights.clear();
         for block in blocks {
             self.take(block, list, weights);
-            if self.targets.len() > GATHERED - BLOCK_LEN {
+            if self.targets.len() > BUFFERED - BLOCK_LEN {
                 if hand(&self.targets, &self.weights)? == Flow::Enough {
                     return Ok(());
                 }
@@ -122,7 +122,7 @@ impl<W: Weight> Gathered<W> {
     }
 
     #[inline(always)]
-    fn take(&mut self, block: Block, list: &[VertexId], weights: &[W]) {
+    fn take(&mut self, block: FilterBlock, list: &[VertexId], weights: &[W]) {
         if block.bits == u64::MAX {
             self.targets.extend_from_slice(&list[block.first..block.first + BLOCK_LEN]);
             self.weights.extend_from_slice(&weights[block.first..block.first + BLOCK_LEN]);
@@ -139,7 +139,7 @@ impl<W: Weight> Gathered<W> {
 }
 
 thread_local! {
-    /// Buffers for lists of which part was removed; several while calls are nested.
+    /// Buffers for partly filtered lists; several exist while calls are nested.
     static BUFFERS: RefCell<Vec<Vec<VertexId>>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -150,7 +150,7 @@ impl<G: Lists> Lists for Filter<'_, G> {
         v: VertexId,
         f: impl FnOnce(&[VertexId], &[G::Weight]) -> R,
     ) -> Result<R, G::Error> {
-        let blocks: &Blocks = self.blocks(direction)?;
+        let blocks: &FilterBlocks = self.blocks(direction)?;
         if blocks.degree(v) == 0 {
             return Ok(f(&[], &[]));
         }
@@ -159,11 +159,11 @@ impl<G: Lists> Lists for Filter<'_, G> {
                 return f(list, weights);
             }
             let targets = BUFFERS.with_borrow_mut(Vec::pop).unwrap_or_default();
-            let mut gathered = Gathered { targets, weights: Vec::new() };
-            gathered.targets.clear();
-            blocks.of(v).for_each(|block| gathered.take(block, list, weights));
-            let result = f(&gathered.targets, &gathered.weights);
-            BUFFERS.with_borrow_mut(|buffers| buffers.push(gathered.targets));
+            let mut buffer = PieceBuffer { targets, weights: Vec::new() };
+            buffer.targets.clear();
+            blocks.of(v).for_each(|block| buffer.take(block, list, weights));
+            let result = f(&buffer.targets, &buffer.weights);
+            BUFFERS.with_borrow_mut(|buffers| buffers.push(buffer.targets));
             result
         })
     }

@@ -1,4 +1,4 @@
-//! What is timed: every problem of the catalogue with the options that its rivals have, and what its answer is worth.
+//! The benchmarks: every algorithm with the options that other systems use, and a summary of its result.
 
 use std::num::NonZeroU32;
 
@@ -30,53 +30,53 @@ use esker_algo::algorithm::widest::{self, WidestMethod, WidestOptions};
 use esker_algo::{Estimate, Shape};
 use esker_graph::{CsrGraph, Run, VertexId};
 
-/// How memory may grow.
+/// What memory may grow with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Memory {
-    /// With the vertices alone.
+    /// The vertices only.
     Vertices,
-    /// With the vertices, and a bit or two for each edge beside: a filter.
+    /// The vertices, and a bit or two per edge for a filter.
     Filter,
-    /// With the edges: outside the model.
+    /// The edges: outside the semi-asymmetric model.
     Edges,
 }
 
-/// What a run found, as names and numbers.
-pub(crate) type Found = Vec<(&'static str, f64)>;
+/// A summary of a result, as names and numbers.
+pub(crate) type Summary = Vec<(&'static str, f64)>;
 
 type Plain<'a> = CsrGraph<'a, ()>;
 type Weighted<'a> = CsrGraph<'a, i32>;
 
-/// How a kernel is called: graph, run, source.
+/// The function to time, called with graph, run and source.
 #[derive(Clone, Copy)]
 pub(crate) enum Work {
-    Plain(fn(&Plain<'_>, &Run, VertexId) -> Found),
-    Weighted(fn(&Weighted<'_>, &Run, VertexId) -> Found),
+    Plain(fn(&Plain<'_>, &Run, VertexId) -> Summary),
+    Weighted(fn(&Weighted<'_>, &Run, VertexId) -> Summary),
 }
 
-/// One of the things that are timed.
-pub(crate) struct Kernel {
+/// One benchmark.
+pub(crate) struct Benchmark {
     pub(crate) name: &'static str,
     pub(crate) memory: Memory,
     pub(crate) work: Work,
     pub(crate) estimate: fn(Shape, &Run) -> Estimate,
 }
 
-const fn kernel(
+const fn benchmark(
     name: &'static str,
     memory: Memory,
     work: Work,
     estimate: fn(Shape, &Run) -> Estimate,
-) -> Kernel {
-    Kernel { name, memory, work, estimate }
+) -> Benchmark {
+    Benchmark { name, memory, work, estimate }
 }
 
-/// A run that fails ends the bench.
-fn sound<R, E: std::fmt::Debug>(result: Result<R, E>) -> R {
-    result.expect("the kernel runs to its end")
+/// The result of an algorithm. Any error ends the benchmark.
+fn succeed<R, E: std::fmt::Debug>(result: Result<R, E>) -> R {
+    result.expect("the algorithm succeeds")
 }
 
-/// Rounds of PageRank that are timed together.
+/// Number of PageRank iterations timed together.
 pub(crate) const PAGERANK_ROUNDS: usize = 10;
 
 fn pagerank_rounds() -> PageRankOptions {
@@ -99,264 +99,266 @@ const SMALLEST_LAST: ColouringOptions =
     ColouringOptions { order: ColouringOrder::SmallestLast, ties: Ties::Random, passes: NonZeroU32::MIN };
 
 /// The eighteen problems of Sage, in its order.
-pub(crate) const SAGE: [Kernel; 18] = [
-    kernel(
+pub(crate) const SAGE: [Benchmark; 18] = [
+    benchmark(
         "bfs",
         Memory::Vertices,
         Work::Plain(|g, r, s| {
-            let found = sound(bfs::bfs(g, r, &[s], &PARENTS_ONLY));
+            let found = succeed(bfs::bfs(g, r, &[s], &PARENTS_ONLY));
             vec![("reached", found.reached as f64), ("rounds", found.rounds as f64)]
         }),
         |s, r| bfs::estimate(s, &PARENTS_ONLY, r.deterministic()),
     ),
-    kernel(
+    benchmark(
         "wbfs",
         Memory::Vertices,
         Work::Weighted(|g, r, s| {
-            let found = sound(wbfs::wbfs(g, r, s, &WbfsOptions::default()));
+            let found = succeed(wbfs::wbfs(g, r, s, &WbfsOptions::default()));
             vec![("reached", found.reached as f64), ("rounds", found.rounds as f64)]
         }),
         |s, _| wbfs::estimate(s, &WbfsOptions::default()),
     ),
-    kernel(
+    benchmark(
         "bellman-ford",
         Memory::Vertices,
         Work::Weighted(|g, r, s| {
-            let found = sound(bellman_ford::bellman_ford(g, r, s, &BellmanFordOptions::default()));
+            let found = succeed(bellman_ford::bellman_ford(g, r, s, &BellmanFordOptions::default()));
             vec![("reached", found.reached as f64), ("rounds", found.rounds as f64)]
         }),
         |s, _| bellman_ford::estimate(s, &BellmanFordOptions::default()),
     ),
-    kernel(
+    benchmark(
         "widest",
         Memory::Vertices,
         Work::Weighted(|g, r, s| {
-            let found = sound(widest::widest(g, r, s, &WidestOptions::default()));
+            let found = succeed(widest::widest(g, r, s, &WidestOptions::default()));
             vec![("reached", found.reached as f64), ("rounds", found.rounds as f64)]
         }),
         |s, _| widest::estimate(s, &WidestOptions::default()),
     ),
-    kernel(
+    benchmark(
         "betweenness",
         Memory::Vertices,
         Work::Plain(|g, r, s| {
-            let found = sound(betweenness::betweenness(g, r, &one_source(s)));
+            let found = succeed(betweenness::betweenness(g, r, &one_source(s)));
             let largest = found.scores.iter().copied().fold(0.0, f64::max);
             vec![("rounds", found.rounds as f64), ("largest", largest)]
         }),
         |s, _| betweenness::estimate(s, &one_source(0)),
     ),
-    kernel(
+    benchmark(
         "spanner",
         Memory::Vertices,
         Work::Plain(|g, r, _| {
-            let found = sound(spanner::spanner(g, r, &SpannerOptions::default()));
+            let found = succeed(spanner::spanner(g, r, &SpannerOptions::default()));
             vec![("edges", found.edges.len() as f64), ("stretch", found.stretch as f64)]
         }),
         |s, r| spanner::estimate(s, &SpannerOptions::default(), r.deterministic()),
     ),
-    kernel(
+    benchmark(
         "ldd",
         Memory::Vertices,
         Work::Plain(|g, r, _| {
-            let found = sound(ldd::ldd(g, r, &LddOptions::default()));
+            let found = succeed(ldd::ldd(g, r, &LddOptions::default()));
             vec![("clusters", found.count as f64), ("rounds", found.rounds as f64)]
         }),
         |s, r| ldd::estimate(s, &LddOptions::default(), r.deterministic()),
     ),
-    kernel(
+    benchmark(
         "wcc",
         Memory::Vertices,
         Work::Plain(|g, r, _| {
-            vec![("components", sound(wcc::wcc(g, r, &WccOptions::default())).components as f64)]
+            vec![("components", succeed(wcc::wcc(g, r, &WccOptions::default())).components as f64)]
         }),
         |s, _| wcc::estimate(s),
     ),
-    kernel(
+    benchmark(
         "forest",
         Memory::Vertices,
         Work::Plain(|g, r, _| {
-            vec![("edges", sound(forest::forest(g, r, &ForestOptions::default())).edges.len() as f64)]
+            vec![("edges", succeed(forest::forest(g, r, &ForestOptions::default())).edges.len() as f64)]
         }),
         |s, r| forest::estimate(s, &ForestOptions::default(), r.deterministic()),
     ),
-    kernel(
+    benchmark(
         "biconnectivity",
         Memory::Vertices,
         Work::Plain(|g, r, _| {
-            let found = sound(biconnectivity::biconnectivity(g, r));
+            let found = succeed(biconnectivity::biconnectivity(g, r));
             vec![("blocks", found.count as f64), ("bridges", found.bridges.len() as f64)]
         }),
         |s, _| biconnectivity::estimate(s),
     ),
-    kernel(
+    benchmark(
         "mis",
         Memory::Vertices,
         Work::Plain(|g, r, _| {
-            let found = sound(mis::mis(g, r, &MisOptions::default()));
+            let found = succeed(mis::mis(g, r, &MisOptions::default()));
             vec![("size", found.size as f64), ("rounds", found.rounds as f64)]
         }),
         |s, _| mis::estimate(s),
     ),
-    kernel(
+    benchmark(
         "matching",
         Memory::Vertices,
         Work::Plain(|g, r, _| {
-            let found = sound(matching::matching(g, r, &MatchingOptions::default()));
+            let found = succeed(matching::matching(g, r, &MatchingOptions::default()));
             vec![("edges", found.edges as f64), ("rounds", found.rounds as f64)]
         }),
         |s, r| matching::estimate(s, &MatchingOptions::default(), r.deterministic()),
     ),
-    kernel(
+    benchmark(
         "colouring",
         Memory::Vertices,
         Work::Plain(|g, r, _| {
-            let found = sound(colouring::colouring(g, r, &ColouringOptions::default()));
+            let found = succeed(colouring::colouring(g, r, &ColouringOptions::default()));
             vec![("colours", found.count as f64), ("rounds", found.rounds as f64)]
         }),
         |s, _| colouring::estimate(s, &ColouringOptions::default()),
     ),
-    kernel(
+    benchmark(
         "setcover",
         Memory::Vertices,
         Work::Plain(|g, r, _| {
-            let found = sound(set_cover::set_cover(g, r, &SetCoverOptions::default()));
+            let found = succeed(set_cover::set_cover(g, r, &SetCoverOptions::default()));
             vec![("sets", found.sets.len() as f64), ("rounds", found.rounds as f64)]
         }),
         |s, _| set_cover::estimate(s),
     ),
-    kernel(
+    benchmark(
         "kcore",
         Memory::Vertices,
         Work::Plain(|g, r, _| {
-            let found = sound(kcore::kcore(g, r));
+            let found = succeed(kcore::kcore(g, r));
             vec![("k_max", found.k_max as f64), ("rounds", found.rounds as f64)]
         }),
         |s, _| kcore::estimate(s),
     ),
-    kernel(
+    benchmark(
         "densest",
         Memory::Vertices,
         Work::Plain(|g, r, _| {
-            let found = sound(densest::densest(g, r, &DensestOptions::default()));
+            let found = succeed(densest::densest(g, r, &DensestOptions::default()));
             vec![("density", found.density), ("rounds", found.rounds as f64)]
         }),
         |s, _| densest::estimate(s),
     ),
-    kernel(
+    benchmark(
         "triangles",
         Memory::Edges,
         Work::Plain(|g, r, _| {
-            let found = sound(triangles::triangles(g, r, &TrianglesOptions::default()));
+            let found = succeed(triangles::triangles(g, r, &TrianglesOptions::default()));
             vec![("triangles", found.triangles as f64)]
         }),
         |s, r| triangles::estimate(s, &TrianglesOptions::default(), r.threads()),
     ),
-    kernel(
+    benchmark(
         "pagerank",
         Memory::Vertices,
         Work::Plain(|g, r, _| {
-            let found = sound(pagerank::pagerank(g, r, &pagerank_rounds()));
+            let found = succeed(pagerank::pagerank(g, r, &pagerank_rounds()));
             vec![("rounds", found.rounds as f64), ("residual", found.residual)]
         }),
         |s, _| pagerank::estimate(s, &pagerank_rounds()),
     ),
 ];
 
-/// Other ways, and problems beyond those.
-pub(crate) const MORE: [Kernel; 13] = [
-    kernel(
+/// Other methods for these problems, and other problems.
+pub(crate) const OTHERS: [Benchmark; 13] = [
+    benchmark(
         "cliques",
         Memory::Edges,
         Work::Plain(|g, r, _| {
-            let found = sound(cliques::cliques(g, r, &CliquesOptions::default()));
+            let found = succeed(cliques::cliques(g, r, &CliquesOptions::default()));
             vec![("cliques", found.cliques as f64)]
         }),
         |s, r| cliques::estimate(s, r.threads()),
     ),
-    kernel(
+    benchmark(
         "truss",
         Memory::Edges,
         Work::Plain(|g, r, _| {
-            let found = sound(truss::truss(g, r));
+            let found = succeed(truss::truss(g, r));
             vec![("largest", found.largest as f64), ("rounds", found.rounds as f64)]
         }),
         |s, r| truss::estimate(s, r.threads()),
     ),
-    kernel(
+    benchmark(
         "triangles-filter",
         Memory::Filter,
         Work::Plain(|g, r, _| {
-            vec![("triangles", sound(triangles_filter::triangles_filter(g, r)).triangles as f64)]
+            vec![("triangles", succeed(triangles_filter::triangles_filter(g, r)).triangles as f64)]
         }),
         |s, r| triangles_filter::estimate(s, r.threads()),
     ),
-    kernel(
+    benchmark(
         "lcc",
         Memory::Edges,
-        Work::Plain(|g, r, _| vec![("average", sound(lcc::lcc(g, r, &LccOptions::default())).average)]),
+        Work::Plain(|g, r, _| vec![("average", succeed(lcc::lcc(g, r, &LccOptions::default())).average)]),
         |s, r| lcc::estimate(s, &LccOptions::default(), r.threads()),
     ),
-    kernel(
+    benchmark(
         "cdlp",
         Memory::Vertices,
         Work::Plain(|g, r, _| {
-            vec![("communities", sound(cdlp::cdlp(g, r, None, &CdlpOptions::default())).communities as f64)]
+            vec![("communities", succeed(cdlp::cdlp(g, r, None, &CdlpOptions::default())).communities as f64)]
         }),
         |s, r| cdlp::estimate(s, &CdlpOptions::default(), false, r.threads()),
     ),
-    kernel(
+    benchmark(
         "sssp",
         Memory::Vertices,
         Work::Weighted(|g, r, s| {
-            let found = sound(sssp::sssp(g, r, s, &SsspOptions::default()));
+            let found = succeed(sssp::sssp(g, r, s, &SsspOptions::default()));
             vec![("reached", found.reached as f64), ("rounds", found.rounds as f64)]
         }),
         |s, _| sssp::estimate(s, &SsspOptions::default()),
     ),
-    kernel(
+    benchmark(
         "msf",
         Memory::Vertices,
-        Work::Weighted(|g, r, _| vec![("weight", sound(msf::msf(g, r)).weight)]),
+        Work::Weighted(|g, r, _| vec![("weight", succeed(msf::msf(g, r)).weight)]),
         |s, _| msf::estimate(s),
     ),
-    kernel(
+    benchmark(
         "widest-rounds",
         Memory::Vertices,
-        Work::Weighted(|g, r, s| vec![("rounds", sound(widest::widest(g, r, s, &ROUNDS)).rounds as f64)]),
+        Work::Weighted(|g, r, s| vec![("rounds", succeed(widest::widest(g, r, s, &ROUNDS)).rounds as f64)]),
         |s, _| widest::estimate(s, &ROUNDS),
     ),
-    kernel(
+    benchmark(
         "wcc-contraction",
         Memory::Vertices,
-        Work::Plain(|g, r, _| vec![("components", sound(wcc::wcc(g, r, &contraction())).components as f64)]),
+        Work::Plain(|g, r, _| {
+            vec![("components", succeed(wcc::wcc(g, r, &contraction())).components as f64)]
+        }),
         |s, _| wcc::estimate_method(s, contraction().method),
     ),
-    kernel(
+    benchmark(
         "mis-random",
         Memory::Vertices,
-        Work::Plain(|g, r, _| vec![("size", sound(mis::mis(g, r, &AT_RANDOM)).size as f64)]),
+        Work::Plain(|g, r, _| vec![("size", succeed(mis::mis(g, r, &AT_RANDOM)).size as f64)]),
         |s, _| mis::estimate(s),
     ),
-    kernel(
+    benchmark(
         "matching-priorities",
         Memory::Filter,
-        Work::Plain(|g, r, _| vec![("edges", sound(matching::matching(g, r, &PRIORITIES)).edges as f64)]),
+        Work::Plain(|g, r, _| vec![("edges", succeed(matching::matching(g, r, &PRIORITIES)).edges as f64)]),
         |s, r| matching::estimate(s, &PRIORITIES, r.deterministic()),
     ),
-    kernel(
+    benchmark(
         "colouring-smallest-last",
         Memory::Vertices,
         Work::Plain(|g, r, _| {
-            vec![("colours", sound(colouring::colouring(g, r, &SMALLEST_LAST)).count as f64)]
+            vec![("colours", succeed(colouring::colouring(g, r, &SMALLEST_LAST)).count as f64)]
         }),
         |s, _| colouring::estimate(s, &SMALLEST_LAST),
     ),
-    kernel(
+    benchmark(
         "triangles-in-place",
         Memory::Edges,
         Work::Plain(|g, r, _| {
-            vec![("triangles", sound(triangles::triangles(g, r, &in_place())).triangles as f64)]
+            vec![("triangles", succeed(triangles::triangles(g, r, &in_place())).triangles as f64)]
         }),
         |s, r| triangles::estimate(s, &in_place(), r.threads()),
     ),

@@ -1,4 +1,4 @@
-//! Breadth-first search trees with their levels, and sums and numbers along them.
+//! Breadth-first search forests with their levels, and sums and preorder numbers on them.
 
 use esker_graph::{Graph, NONE, Run, Stop, VertexId, Weight};
 
@@ -6,22 +6,22 @@ use super::array::VertexArray;
 use super::edge_map::{EdgeOp, Way, edge_map_way};
 use super::frontier::Frontier;
 
-/// Levels with fewer vertices are handled on the calling thread.
+/// Smaller levels are processed on the calling thread.
 const SERIAL_LEN_MAX: usize = 1 << 11;
 
-/// Trees from some roots to everything that can be reached from them, as shallow as can be. Memory: two ids a vertex, and
-/// 8 bytes a level.
-pub(crate) struct Rooted {
-    /// For each vertex the one from which it was reached: itself for a root, [`NONE`] where unreached.
+/// Breadth-first search trees from given roots to all vertices that they reach. Memory: two ids per vertex, and 8 bytes
+/// per level.
+pub(crate) struct BfsForest {
+    /// The parent of each vertex: itself for a root, [`NONE`] if unreached.
     pub(crate) parents: VertexArray,
     /// The vertices reached, level by level.
     order: Vec<VertexId>,
-    /// Where each level begins in `order`, and its end.
+    /// The start of each level in `order`, and the end of the last one.
     starts: Vec<usize>,
 }
 
-impl Rooted {
-    /// Searches along out-edges from `roots`, which are distinct. Begins a round for each level.
+impl BfsForest {
+    /// Searches along out-edges from `roots`, which must be distinct. Each level is one round.
     pub(crate) fn search<G: Graph>(graph: &G, run: &Run, roots: Vec<VertexId>) -> Result<Self, G::Error> {
         let parents = VertexArray::filled(run, graph.num_vertices(), NONE);
         roots.iter().for_each(|&root| parents.set(root, root));
@@ -33,7 +33,7 @@ impl Rooted {
             starts.push(order.len());
             let way = Way::choose(graph, &frontier, graph.num_arcs().saturating_sub(arcs));
             arcs += frontier.arcs();
-            frontier = edge_map_way(graph, run, way, &frontier, &Adopt(&parents))?;
+            frontier = edge_map_way(graph, run, way, &frontier, &ClaimParent(&parents))?;
         }
         Ok(Self { parents, order, starts })
     }
@@ -48,7 +48,7 @@ impl Rooted {
         self.level(0)
     }
 
-    /// The vertices of a level, none if there is no such level.
+    /// The vertices of a level; empty if there is no such level.
     fn level(&self, level: usize) -> &[VertexId] {
         match self.starts.get(level..level + 2) {
             Some(bounds) => &self.order[bounds[0]..bounds[1]],
@@ -56,18 +56,26 @@ impl Rooted {
         }
     }
 
-    /// Calls `f` with each vertex but the roots, its parent, and whether no other thread calls `f` at the same time: all
-    /// of a level after all of the levels below it.
-    pub(crate) fn up(&self, run: &Run, f: impl Fn(VertexId, VertexId, bool) + Sync) -> Result<(), Stop> {
-        (1..self.starts.len()).rev().try_for_each(|level| self.along(run, self.level(level), &f))
+    /// Calls `f` with each vertex except the roots, its parent, and whether this is the only thread calling `f`.
+    /// Processes levels from the deepest up, each after all deeper ones.
+    pub(crate) fn bottom_up(
+        &self,
+        run: &Run,
+        f: impl Fn(VertexId, VertexId, bool) + Sync,
+    ) -> Result<(), Stop> {
+        (1..self.starts.len()).rev().try_for_each(|level| self.for_level(run, self.level(level), &f))
     }
 
-    /// The same from the roots down: all of a level after all of the levels above it.
-    pub(crate) fn down(&self, run: &Run, f: impl Fn(VertexId, VertexId, bool) + Sync) -> Result<(), Stop> {
-        (1..self.starts.len()).try_for_each(|level| self.along(run, self.level(level), &f))
+    /// As [`BfsForest::bottom_up`], from the roots down.
+    pub(crate) fn top_down(
+        &self,
+        run: &Run,
+        f: impl Fn(VertexId, VertexId, bool) + Sync,
+    ) -> Result<(), Stop> {
+        (1..self.starts.len()).try_for_each(|level| self.for_level(run, self.level(level), &f))
     }
 
-    fn along(
+    fn for_level(
         &self,
         run: &Run,
         level: &[VertexId],
@@ -85,12 +93,12 @@ impl Rooted {
         run.share_ranges::<(), Stop>(level.len(), SERIAL_LEN_MAX / 2, || (), work).map(drop)
     }
 
-    /// Numbers the vertices so that each tree below a vertex has successive numbers and the vertex the first of them; gives
-    /// these numbers and how many vertices each such tree has. Memory: three ids a vertex.
+    /// Preorder numbers, in which each subtree has consecutive numbers starting at its root, and subtree sizes. Memory:
+    /// three ids per vertex.
     pub(crate) fn preorder(&self, run: &Run) -> Result<(VertexArray, VertexArray), Stop> {
         let n = self.parents.len();
         let sizes = VertexArray::filled(run, n, 1);
-        self.up(run, |v, parent, alone| {
+        self.bottom_up(run, |v, parent, alone| {
             let size = sizes.get(v);
             if alone {
                 sizes.add_alone(parent, size);
@@ -107,7 +115,7 @@ impl Rooted {
             next.set(root, first + 1);
             first += sizes.get(root);
         }
-        self.down(run, |v, parent, alone| {
+        self.top_down(run, |v, parent, alone| {
             let size = sizes.get(v);
             let number = if alone {
                 let number = next.get(parent);
@@ -123,9 +131,10 @@ impl Rooted {
     }
 }
 
-struct Adopt<'a>(&'a VertexArray);
+/// Gives an unreached vertex its parent.
+struct ClaimParent<'a>(&'a VertexArray);
 
-impl<W: Weight> EdgeOp<W> for Adopt<'_> {
+impl<W: Weight> EdgeOp<W> for ClaimParent<'_> {
     #[inline(always)]
     fn wants(&self, dst: VertexId) -> bool {
         self.0.get(dst) == NONE

@@ -1,54 +1,62 @@
-//! Which value occurs most often in a list: the mode, the smallest of them on ties.
+//! The most frequent value of a list: its mode, the smallest one on ties.
 
 use esker_graph::{NONE, VertexId};
 
-/// Up to so many values are sorted; more are counted in a table.
+/// Lists of at most this many values are sorted; longer ones are counted.
 const SORTED_LEN_MAX: usize = 48;
-/// With more than one value in so many of the possible ones, each possible value has a counter of its own.
+/// If a list has more than one value per this many possible values, every possible value gets its own counter.
 const DENSE_SHARE: usize = 8;
 
-/// Counts ids in `0..bound`. Kept by a worker from one list to the next, so that its arrays are made once.
+/// Finds the mode of ids in `0..bound`. Each worker keeps one for all its lists, so its arrays are allocated once.
 ///
-/// Memory: at most one id for each possible value, plus, for the longest list, at most 8 ids an entry but no more than
-/// two ids for each possible value.
-pub(crate) struct Tally {
+/// Memory: at most one id per possible value for counters, plus, for the longest list, at most 8 ids per entry but no
+/// more than two ids per possible value.
+pub(crate) struct ModeCounter {
     bound: usize,
-    form: Form,
+    form: CountingForm,
     sorted: Vec<VertexId>,
-    /// Counters of all possible values.
+    /// One counter per possible value.
     dense: Vec<VertexId>,
-    /// Open addressing with linear probing: value and count; [`NONE`] where free.
+    /// Open addressing with linear probing: value and count; [`NONE`] marks a free slot.
     table: Vec<(VertexId, VertexId)>,
     mask: usize,
 }
 
+/// How the values of the current list are counted.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum CountingForm {
     Sorted,
     Dense,
     Table,
 }
 
-impl Tally {
-    /// The most bytes that a tally over `bound` values takes.
+impl ModeCounter {
+    /// The most bytes that a counter over `bound` values takes.
     pub(crate) fn memory_bytes(bound: u64) -> u64 {
         (bound * 3 + SORTED_LEN_MAX as u64) * size_of::<VertexId>() as u64
     }
 
-    /// An empty tally of values below `bound`.
+    /// An empty counter of values below `bound`.
     pub(crate) fn new(bound: usize) -> Self {
-        Self { bound, form: Form::Sorted, sorted: Vec::new(), dense: Vec::new(), table: Vec::new(), mask: 0 }
+        Self {
+            bound,
+            form: CountingForm::Sorted,
+            sorted: Vec::new(),
+            dense: Vec::new(),
+            table: Vec::new(),
+            mask: 0,
+        }
     }
 
-    /// Makes ready for `len` values; there must be none left from before.
-    pub(crate) fn expect(&mut self, len: usize) {
+    /// Prepares for `len` values. The counter must be empty.
+    pub(crate) fn prepare(&mut self, len: usize) {
         if len <= SORTED_LEN_MAX {
-            self.form = Form::Sorted;
+            self.form = CountingForm::Sorted;
         } else if len > self.bound / DENSE_SHARE {
-            self.form = Form::Dense;
+            self.form = CountingForm::Dense;
             self.dense.resize(self.bound, 0);
         } else {
-            self.form = Form::Table;
+            self.form = CountingForm::Table;
             let capacity = (2 * len).next_power_of_two();
             if self.table.len() < capacity {
                 self.table.resize(capacity, (NONE, 0));
@@ -57,13 +65,13 @@ impl Tally {
         }
     }
 
-    /// Counts values; no more in all than were expected.
+    /// Counts values, in total no more than were announced.
     #[inline(always)]
     pub(crate) fn extend(&mut self, values: impl Iterator<Item = VertexId>) {
         match self.form {
-            Form::Sorted => self.sorted.extend(values),
-            Form::Dense => values.for_each(|value| self.dense[value as usize] += 1),
-            Form::Table => self.extend_table(values),
+            CountingForm::Sorted => self.sorted.extend(values),
+            CountingForm::Dense => values.for_each(|value| self.dense[value as usize] += 1),
+            CountingForm::Table => self.extend_table(values),
         }
     }
 
@@ -88,22 +96,22 @@ impl Tally {
         }
     }
 
-    /// The value that was counted most often, the smallest of several; `None` if none was counted. Empties the tally.
+    /// The most frequent value, the smallest one on ties; `None` if no value was counted. Empties the counter.
     pub(crate) fn take_mode(&mut self) -> Option<VertexId> {
         match self.form {
-            Form::Sorted => {
+            CountingForm::Sorted => {
                 let mode = mode_of_unsorted(&mut self.sorted);
                 self.sorted.clear();
                 mode
             }
-            Form::Dense => mode(
+            CountingForm::Dense => mode(
                 self.dense
                     .iter_mut()
                     .enumerate()
                     .filter(|(_, count)| **count > 0)
                     .map(|(value, count)| (esker_graph::vertex(value), std::mem::take(count))),
             ),
-            Form::Table => {
+            CountingForm::Table => {
                 let used = self.table[..=self.mask].iter_mut().filter(|(key, _)| *key != NONE);
                 mode(used.map(|entry| std::mem::replace(entry, (NONE, 0))))
             }
@@ -111,12 +119,12 @@ impl Tally {
     }
 }
 
-/// The value with the highest count, the smallest of several.
+/// The value with the highest count, the smallest one on ties.
 fn mode(counts: impl Iterator<Item = (VertexId, VertexId)>) -> Option<VertexId> {
     counts.reduce(|a, b| if (b.1, a.0) > (a.1, b.0) { b } else { a }).map(|(value, _)| value)
 }
 
-/// The same of a short list, which gets sorted.
+/// The mode of a short list, which this sorts.
 fn mode_of_unsorted(values: &mut [VertexId]) -> Option<VertexId> {
     values.sort_unstable();
     let (mut best, mut best_run, mut run) = (*values.first()?, 1, 1);
@@ -147,17 +155,17 @@ mod tests {
             ((state >> 33) % below) as VertexId
         };
         let mut forms = [0; 3];
-        let mut tally = Tally::new(2000);
+        let mut counter = ModeCounter::new(2000);
         for round in 0..300 {
             let len = [0, 1, 2, 48, 49, 100, 240, 700][round % 8];
             let spread = [1, 2, 7, 100, 2000][round % 5];
             let values: Vec<_> = (0..len).map(|_| random(spread)).collect();
-            tally.expect(len);
-            forms[tally.form as usize] += 1;
+            counter.prepare(len);
+            forms[counter.form as usize] += 1;
             let (first, second) = values.split_at(len / 3);
-            tally.extend(first.iter().copied());
-            tally.extend(second.iter().copied());
-            assert_eq!(tally.take_mode(), expected(&values), "{values:?}");
+            counter.extend(first.iter().copied());
+            counter.extend(second.iter().copied());
+            assert_eq!(counter.take_mode(), expected(&values), "{values:?}");
         }
         assert!(forms.iter().all(|&used| used > 30), "{forms:?}");
     }
