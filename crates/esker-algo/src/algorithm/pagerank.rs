@@ -104,18 +104,19 @@ fn iterate<G: Graph>(
     let n = graph.num_vertices();
     let mut sums = NeighbourSum::new(graph, run, options.precision());
     let scores = (!sums.keeps_shares()).then(|| VertexValues::from_fn(run, n, |v| teleport.at(v)));
-    let shares = |v: VertexId| graph.degree(Direction::Out, v).max(1) as f64;
-    // A vertex without out-edges gives its score to all: `dangling` of all such vertices.
+    let shares = |degree: usize| degree.max(1) as f64;
+    // A vertex without out-edges gives its score to all vertices: `dangling` is the sum of these scores.
     let set = |sums: &NeighbourSum<'_, G>, totals: &mut Totals, v: VertexId, score: f64| {
-        let old = scores.as_ref().map_or_else(|| sums.share(v) * shares(v), |scores| scores.get(v));
+        let degree = graph.degree(Direction::Out, v);
+        let old = scores.as_ref().map_or_else(|| sums.share(v) * shares(degree), |scores| scores.get(v));
         totals.change += to_fixed((score - old).abs());
         if let Some(scores) = &scores {
             scores.set(v, score);
         }
-        if graph.degree(Direction::Out, v) == 0 {
+        if degree == 0 {
             totals.dangling += to_fixed(score);
         }
-        sums.give(v, score / shares(v));
+        sums.give(v, score / shares(degree));
     };
     let first = each(run, n, |totals, v| set(&sums, totals, v, teleport.at(v as usize)))?;
     let mut totals = Totals::of(first);
@@ -133,7 +134,7 @@ fn iterate<G: Graph>(
     let converged = n == 0 || residual < options.tolerance;
     let scores = match scores {
         Some(scores) => scores.into_vec(),
-        None => sums.into_values(|v, share| share * shares(v)),
+        None => sums.into_values(|v, share| share * shares(graph.degree(Direction::Out, v))),
     };
     Ok(PageRank { scores, rounds, residual, converged })
 }

@@ -2,7 +2,7 @@
 //!
 //! Pulls along in-edges where they are kept, else pushes along out-edges. The sum of a list that comes in one piece is a sum of doubles in
 //! list order. A worker that holds a vertex alone adds up its pieces, in doubles, in a block of vertices that its cache holds, and finishes
-//! the vertex with its last arc. Whatever is left is summed in fixed-point. So results are bit-equal for any number of threads. Graphs that
+//! those whose lists are complete when it leaves the block. Whatever is left is summed in fixed-point. So results are bit-equal for any number of threads. Graphs that
 //! hand over their lists in parts all over a scan use [`Flows`].
 //!
 //! Memory: see [`NeighbourSum::vertex_bytes`].
@@ -18,6 +18,8 @@ use super::flows::{FlowWorker, Flows, from_fixed, to_fixed};
 
 /// Vertices of a block that a worker adds up: their sums fit a first- or second-level cache.
 const BLOCK_LEN: usize = 1 << 13;
+/// Arcs of a piece that a worker adds up in a block, at most: a block counts arcs in 32 bits.
+const LEN_MAX: usize = u32::MAX as usize;
 /// Vertices in one unit of work without lists.
 const GRAIN: usize = 1 << 14;
 
@@ -172,7 +174,7 @@ impl<'g, G: Graph> NeighbourSum<'g, G> {
                 if pulls {
                     let pull = Pull { of: this, now, sums, open, finish: &finish, totals: PhantomData };
                     for mut block in graph.scan(run, Direction::In, Select::All, &pull)? {
-                        pull.spill(&mut block);
+                        pull.leave(&mut block);
                         totals.push(block.totals);
                     }
                 } else {
@@ -231,11 +233,15 @@ where
     G: Graph,
     F: Fn(&NeighbourSum<'g, G>, &mut T, VertexId, f64) + Sync,
 {
-    /// Leaves the unfinished vertices of a block open.
-    fn spill(&self, block: &mut Block<T>) {
-        for (i, arcs) in block.arcs.iter_mut().enumerate() {
-            if std::mem::take(arcs) > 0 {
-                self.leave_open(vertex(block.first + i), std::mem::take(&mut block.sums[i]));
+    /// Finishes the vertices of a block whose lists are complete, and leaves the others open.
+    fn leave(&self, block: &mut Block<T>) {
+        let Block { totals, first, sums, arcs } = block;
+        for (i, (arcs, sum)) in arcs.iter_mut().zip(sums).enumerate().filter(|(_, (arcs, _))| **arcs > 0) {
+            let (v, len, sum) = (vertex(*first + i), std::mem::take(arcs) as usize, std::mem::take(sum));
+            if len == self.of.graph.degree(Direction::In, v) {
+                (self.finish)(self.of, totals, v, sum);
+            } else {
+                self.leave_open(v, sum);
             }
         }
     }
@@ -250,26 +256,10 @@ where
     #[cold]
     #[inline(never)]
     fn enter(&self, block: &mut Block<T>, v: VertexId) {
-        self.spill(block);
+        self.leave(block);
         block.first = v as usize - v as usize % BLOCK_LEN;
         block.sums.resize(BLOCK_LEN, 0.0);
         block.arcs.resize(BLOCK_LEN, 0);
-    }
-
-    /// Adds a part of the list of `v`, which this worker holds alone.
-    #[inline(always)]
-    fn add_part(&self, block: &mut Block<T>, v: VertexId, len: usize, degree: usize, sum: f64) {
-        if (v as usize).wrapping_sub(block.first) >= block.arcs.len() {
-            self.enter(block, v);
-        }
-        let i = v as usize - block.first;
-        block.sums[i] += sum;
-        block.arcs[i] += len as u32;
-        if block.arcs[i] as usize == degree {
-            block.arcs[i] = 0;
-            let sum = std::mem::take(&mut block.sums[i]);
-            (self.finish)(self.of, &mut block.totals, v, sum);
-        }
     }
 }
 
@@ -290,13 +280,20 @@ where
     #[inline(always)]
     fn visit(&self, block: &mut Block<T>, v: VertexId, piece: Piece<'_, G::Weight>) -> Flow {
         let sum = self.now.sum_over(piece.targets);
-        let (len, degree) = (piece.targets.len(), self.of.graph.degree(Direction::In, v));
-        if !piece.exclusive || self.open.get(v) || degree > u32::MAX as usize {
+        let len = piece.targets.len();
+        // Once a list has come in part, the worker adds up block by block.
+        let in_blocks = !block.arcs.is_empty();
+        if !piece.exclusive || self.open.get(v) || len > LEN_MAX {
             self.leave_open(v, sum);
-        } else if len == degree {
+        } else if !in_blocks && len == self.of.graph.degree(Direction::In, v) {
             (self.finish)(self.of, &mut block.totals, v, sum);
         } else {
-            self.add_part(block, v, len, degree, sum);
+            if (v as usize).wrapping_sub(block.first) >= block.arcs.len() {
+                self.enter(block, v);
+            }
+            let i = v as usize - block.first;
+            block.sums[i] += sum;
+            block.arcs[i] = block.arcs[i].saturating_add(len as u32);
         }
         Flow::More
     }

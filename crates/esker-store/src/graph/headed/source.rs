@@ -92,8 +92,8 @@ impl<W: StoredWeight> Source<W, Error> for HeadedSource<'_, W> {
             select => select,
         };
         drive(run, self, UNITS, select, &|| {
-            let (reader, pending, wants) = (None, Vec::new(), Vec::new());
-            Box::new(Worker { of: self, run, visitor, sink: visitor.sink(), reader, pending, wants })
+            let (reader, batch, pending, wants) = Default::default();
+            Box::new(Worker { of: self, run, visitor, sink: visitor.sink(), reader, batch, pending, wants })
         })
     }
 
@@ -121,6 +121,7 @@ struct Worker<'p, 'a, W> {
     sink: Box<dyn Sink<W> + 'p>,
     /// Made when first needed.
     reader: Option<TailReader>,
+    batch: Vec<(VertexId, Piece<'p, W>)>,
     /// The rests of lists whose visitors want more.
     pending: Vec<Want>,
     wants: Vec<Want>,
@@ -174,13 +175,13 @@ impl<W: StoredWeight> Worker<'_, '_, W> {
             starts[len] = (v, start);
             len += 1;
         }
-        let mut batch = Vec::with_capacity(len);
+        self.batch.clear();
         for &(v, start) in &starts[..len] {
             let (head, first) = (of.lists.head_at(v, start), offsets[v as usize]);
-            batch.push((v, of.piece(first..first + head.len() as u64, head)));
+            self.batch.push((v, of.piece(first..first + head.len() as u64, head)));
         }
-        let enough = self.sink.visit(&batch);
-        for (i, (v, piece)) in batch.iter().enumerate() {
+        let enough = self.sink.visit(&self.batch);
+        for (i, (v, piece)) in self.batch.iter().enumerate() {
             let (start, end) = (offsets[*v as usize] + piece.targets.len() as u64, offsets[*v as usize + 1]);
             if start < end && enough >> i & 1 == 0 {
                 self.pending.push(Want { v: *v, arcs: start..end });
@@ -201,7 +202,7 @@ impl<W: StoredWeight> Worker<'_, '_, W> {
 
     /// Reads a part of each pending tail, all of it if the visitor wants whole lists. Returns the length of the next parts, which grow.
     fn visit_tails(&mut self, chunk_entries: u64) -> Result<u64> {
-        let Self { of, run, visitor, sink, reader, pending, wants } = self;
+        let Self { of, run, visitor, sink, reader, pending, wants, .. } = self;
         let (stops, file) = (visitor.stops(), &of.lists.file);
         wants.clear();
         wants.extend(pending.iter().map(|want| {
