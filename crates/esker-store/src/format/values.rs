@@ -129,7 +129,7 @@ macro_rules! values {
             }
 
             /// The column, if its elements have type `T`.
-            pub(crate) fn typed<T: Element>(&self) -> Option<&Column<T>> {
+            pub fn typed<T: Element>(&self) -> Option<&Column<T>> {
                 match self {
                     $(Self::$code(column) => (column as &dyn Any).downcast_ref(),)*
                 }
