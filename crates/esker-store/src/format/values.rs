@@ -191,7 +191,7 @@ macro_rules! values {
             /// The bits of an element, zero-extended to 64.
             ///
             /// # Errors
-            /// As [`Column::get`].
+            /// If its block is damaged, or the column has no such element.
             pub fn bits_at(&self, index: usize) -> Result<u64> {
                 match self {
                     $(Self::$code(column) => column.at(index).map(|value| {
