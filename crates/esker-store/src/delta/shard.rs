@@ -99,7 +99,7 @@ impl<E: EdgeRecord, P: Payload> Shard<E, P> {
         self.low.bytes() + self.vertex_table.bytes() + self.chunks.bytes()
     }
 
-    /// Hint: `updates` updates follow. If there are enough to prefetch most pages of the shard, the system pages them in with a few large
+    /// Hint: `updates` updates follow. If there are enough to touch most pages of the shard, the system pages them in with a few large
     /// reads instead of one by one.
     pub(super) fn will_change(&self, updates: usize) {
         if updates * PAGE_BYTES >= self.bytes() {

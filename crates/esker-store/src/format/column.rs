@@ -147,7 +147,7 @@ impl<T: Element> Column<T> {
     ///
     /// # Errors
     /// [`Error::Corrupt`] if a checksum does not match; cancellation.
-    pub(crate) fn all(&self, run: &Run) -> Result<&[T]> {
+    pub fn all(&self, run: &Run) -> Result<&[T]> {
         if !self.complete.load(Ordering::Acquire) {
             self.inspect(run, |_, _| Ok(()))?;
         }

@@ -129,7 +129,7 @@ macro_rules! values {
             }
 
             /// The column, if its elements have type `T`.
-            pub(crate) fn typed<T: Element>(&self) -> Option<&Column<T>> {
+            pub fn typed<T: Element>(&self) -> Option<&Column<T>> {
                 match self {
                     $(Self::$code(column) => (column as &dyn Any).downcast_ref(),)*
                 }
@@ -191,7 +191,7 @@ macro_rules! values {
             /// The bits of an element, zero-extended to 64.
             ///
             /// # Errors
-            /// As [`Column::get`].
+            /// If its block is damaged, or the column has no such element.
             pub fn bits_at(&self, index: usize) -> Result<u64> {
                 match self {
                     $(Self::$code(column) => column.at(index).map(|value| {

@@ -167,7 +167,7 @@ impl IdTail {
     /// Writes the oldest `count` ids as a segment.
     ///
     /// # Errors
-    /// As [`write_segment`].
+    /// If files cannot be written.
     pub fn write_segment(&self, files: &IdFiles<'_>, count: usize) -> Result<()> {
         write_segment(files, self.is_text(), self.externals().take(count).map(Ok))
     }
