@@ -11,7 +11,7 @@ It says what answered differently: all must agree on components, reached vertice
 
     python bench/python.py --columns DIR
 
-makes the commits of ten million edges that `cargo bench -p esker-store --bench commits -- --scale 20 --only columns --directory DIR` has made, from NumPy
+makes the commits of ten million edges that `cargo bench -p esker-store --bench store -- commits --scale 20 --only columns --directory DIR` has made, from NumPy
 and from Arrow, and tells how fast they are beside those."""
 
 from __future__ import annotations

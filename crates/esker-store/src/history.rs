@@ -480,7 +480,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(300))]
+        #![proptest_config(crate::cases::of(300))]
         #[test]
         fn layers_say_what_happened(seed: u64) {
             let mut random = Random(seed);

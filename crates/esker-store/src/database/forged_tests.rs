@@ -88,7 +88,7 @@ fn use_it(disk: &FaultyDisk) -> Result<()> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(crate::cases::of(400))]
     #[test]
     fn a_forged_commit_breaks_nothing(
         seed in 0_u64..8,

@@ -151,7 +151,7 @@ fn compare(graph: &Graph, model: &Model) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(crate::cases::of(96))]
 
     #[test]
     fn holds_what_a_map_holds(

@@ -80,7 +80,7 @@ fn found(a: &Snapshot, b: &Snapshot, run: &Run) -> Changes {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(crate::cases::of(60))]
     #[test]
     fn differences_of_all_pairs_of_versions_are_those_of_their_edges(
         (n, layers) in (1_usize..30).prop_flat_map(|n| (

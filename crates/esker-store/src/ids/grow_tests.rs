@@ -175,7 +175,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(crate::cases::of(60))]
     #[test]
     fn ids_grow(kind in 0..4_usize, imported in 0..50_usize, steps in prop::collection::vec(step(), 0..25)) {
         let mut grown = Grown::new(KINDS[kind], imported);

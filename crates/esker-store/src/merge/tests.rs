@@ -125,7 +125,7 @@ fn check_all(layers: &Layers, history: &History, run: &Run) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(crate::cases::of(400))]
     /// Any runs of layers, merged again and again while versions are forgotten: those retained stay what they are.
     #[test]
     fn what_is_retained_is_not_forgotten(seed: u64) {

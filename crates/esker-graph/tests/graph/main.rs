@@ -1,0 +1,5 @@
+//! What the public interface of the crate promises.
+
+mod generate;
+mod huge;
+mod regression;
