@@ -40,6 +40,7 @@ fn check(root: &Path) -> std::io::Result<Findings> {
         lengths::check(root, tree, &mut findings)?;
     }
     modules::check_dead_files(&trees, &tracked, &mut findings);
+    modules::check_test_programs(&tracked, &mut findings);
     names::check(&trees, &mut findings);
     files::check(root, &tracked, &mut findings)?;
     Ok(findings)
