@@ -1,4 +1,4 @@
-//! The graphs that are timed: read from files of the benchmark suites, or generated.
+//! The graphs of the benchmark: read from files of the benchmark suites, or generated.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -11,13 +11,13 @@ use esker_graph::{CsrGraph, Direction, Graph, Rows, VertexId, Weight, vertex};
 pub(crate) enum Family {
     /// Few vertices have most of the edges.
     Kronecker,
-    /// Edges are drawn alike.
+    /// All edges are equally likely.
     Uniform,
     /// Every vertex is a neighbour of the nearest on a circle: a large diameter.
     Ring,
 }
 
-/// The rows of an undirected graph. Weights are there if the file has them, or drawn when they are asked for.
+/// The rows of an undirected graph. Weights come from the file, or are drawn on demand.
 pub(crate) struct Arrays {
     offsets: Vec<u64>,
     targets: Vec<VertexId>,
@@ -27,7 +27,7 @@ pub(crate) struct Arrays {
 
 impl Arrays {
     /// Reads GAP's serialised form (`.sg`, `.wsg`) or the text of Ligra and GBBS (`AdjacencyGraph`,
-    /// `WeightedAdjacencyGraph`), by whichever begins the file.
+    /// `WeightedAdjacencyGraph`), recognised by the first bytes.
     pub(crate) fn read(path: &str) -> Self {
         let file = File::open(path).unwrap_or_else(|error| panic!("{path}: {error}"));
         let mut reader = BufReader::with_capacity(1 << 20, file);
@@ -41,7 +41,7 @@ impl Arrays {
         }
     }
 
-    /// A line of the kind, then numbers: vertices, arcs, where each list begins, neighbours, weights.
+    /// A line with the kind, then numbers: vertices, arcs, the start of each list, neighbours, weights.
     fn from_text(mut reader: impl BufRead, weighted: bool) -> Self {
         reader.skip_until(b'\n').expect("a first line");
         let mut number = || next_number(&mut reader);
@@ -52,7 +52,7 @@ impl Arrays {
         Self::new(offsets, targets, weights)
     }
 
-    /// A byte that says whether directed, 64 bits each for arcs and vertices, 64-bit offsets, 32-bit neighbours,
+    /// A byte for directed or not, 64 bits each for arcs and vertices, 64-bit offsets, 32-bit neighbours,
     /// each followed by its weight.
     fn from_serialised(mut reader: impl Read, weighted: bool) -> Self {
         let mut directed = [0];
@@ -80,7 +80,7 @@ impl Arrays {
         Self::new(offsets, targets, weights)
     }
 
-    /// A graph of about so many arcs a vertex; repeated edges stay.
+    /// A graph of about `degree` arcs per vertex, with repeated edges.
     pub(crate) fn generate(scale: u32, degree: u64, family: Family) -> Self {
         let n = 1u64 << scale;
         let model = match family {
@@ -130,7 +130,7 @@ impl Arrays {
         new
     }
 
-    /// Draws weights from 1 to 255 by the ends of each edge, unless there are some.
+    /// Draws weights from 1 to 255 from the ends of each edge, if the graph has none.
     pub(crate) fn need_weights(&mut self) {
         if !self.weights.is_empty() {
             return;
@@ -165,7 +165,7 @@ impl Arrays {
     }
 }
 
-/// The next number of a text, by whatever it is parted from those before.
+/// The next number of a text, after any separators.
 fn next_number(reader: &mut impl BufRead) -> u64 {
     let (mut number, mut begun) = (0, false);
     loop {

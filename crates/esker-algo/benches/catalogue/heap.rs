@@ -1,5 +1,5 @@
-//! How much of the heap is in use, and was at most: an allocator that counts.
-#![allow(unsafe_code)] // An allocator is made of nothing else; each call is passed on to the system's as it came.
+//! An allocator that counts: bytes of the heap in use, and their peak.
+#![allow(unsafe_code)] // An allocator is unsafe code; each call goes to the system's allocator unchanged.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,7 +25,7 @@ fn shrink(bytes: usize) {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         grow(layout.size());
-        // SAFETY: the caller's promises are those that the system asks for.
+        // SAFETY: the caller promises what the system's allocator requires.
         unsafe { System.alloc(layout) }
     }
 
@@ -42,7 +42,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
-        // Large blocks are remapped, not copied, so the old one and the new are never there at once.
+        // Large blocks are remapped, not copied, so the old and the new block never exist together.
         if bytes > layout.size() {
             grow(bytes - layout.size());
         } else {
@@ -53,7 +53,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// What `work` returns, and the most bytes that it had on the heap at one time beyond those that were there before.
+/// Returns the result of `work`, and the peak of its bytes on the heap beyond those in use before.
 pub(crate) fn peak_of<R>(work: impl FnOnce() -> R) -> (R, usize) {
     let before = NOW.load(Ordering::Relaxed);
     PEAK.store(before, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! What is timed: every problem of the catalogue with the options that its rivals have, and what its answer is worth.
+//! The kernels of the benchmark: every problem of the catalogue with the options of its rivals, and measures of its answer.
 
 use std::num::NonZeroU32;
 
@@ -30,31 +30,31 @@ use esker_algo::algorithm::widest::{self, WidestMethod, WidestOptions};
 use esker_algo::{Estimate, Shape};
 use esker_graph::{CsrGraph, Run, VertexId};
 
-/// How memory may grow.
+/// What memory may grow with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Memory {
-    /// With the vertices alone.
+    /// The vertices alone.
     Vertices,
-    /// With the vertices, and a bit or two for each edge beside: a filter.
+    /// The vertices, and one or two bits per edge: a filter.
     Filter,
-    /// With the edges: outside the model.
+    /// The edges: outside the model.
     Edges,
 }
 
-/// What a run found, as names and numbers.
+/// The findings of a run, as names and numbers.
 pub(crate) type Found = Vec<(&'static str, f64)>;
 
 type Plain<'a> = CsrGraph<'a, ()>;
 type Weighted<'a> = CsrGraph<'a, i32>;
 
-/// How a kernel is called: graph, run, source.
+/// The call of a kernel: graph, run, source.
 #[derive(Clone, Copy)]
 pub(crate) enum Work {
     Plain(fn(&Plain<'_>, &Run, VertexId) -> Found),
     Weighted(fn(&Weighted<'_>, &Run, VertexId) -> Found),
 }
 
-/// One of the things that are timed.
+/// A kernel of the benchmark.
 pub(crate) struct Kernel {
     pub(crate) name: &'static str,
     pub(crate) memory: Memory,
@@ -263,7 +263,7 @@ pub(crate) const SAGE: [Kernel; 18] = [
     ),
 ];
 
-/// Other ways, and problems beyond those.
+/// Other methods, and other problems.
 pub(crate) const MORE: [Kernel; 13] = [
     kernel(
         "cliques",

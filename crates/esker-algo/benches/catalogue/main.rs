@@ -1,10 +1,10 @@
-//! Times every algorithm on a graph in memory, and holds the memory model against a heap that counts.
+//! Times every algorithm on a graph in memory, and compares the memory model with the counted heap.
 //!
 //! `cargo bench -p esker-algo --bench catalogue -- [--graph FILE | --scale S [--degree D]] [--order keep|degree]
 //! [--only NAME,...] [--source V] [--threads N] [--trials N] [--seed N] [--deterministic yes]` prints for each kernel its median
-//! seconds (of PageRank, of an iteration), the most heap that it had, its estimate, and what it found. `--memory yes` instead
-//! runs every kernel on graphs of average degree 8, 32 and 128 with the same vertices, and ends with an error if any had
-//! more than its estimate, or an estimate that grows with the degree though it should not. Without arguments each kernel runs once, small.
+//! seconds (for PageRank, per iteration), its peak of heap, its estimate, and its findings. `--memory yes` instead
+//! runs every kernel on graphs of average degree 8, 32 and 128 with the same vertices, and fails if a kernel exceeds its estimate, or if
+//! an estimate grows with the degree against the model. Without arguments each kernel runs once, small.
 #![allow(clippy::print_stdout)]
 
 mod heap;
@@ -104,7 +104,7 @@ fn call(kernel: &Kernel, arrays: &Arrays, run: &Run, source: VertexId) -> Found 
     }
 }
 
-/// What the kernel says that it needs, in bytes.
+/// The estimate of the kernel, in bytes.
 fn estimate(kernel: &Kernel, arrays: &Arrays, run: &Run) -> u64 {
     let shape = match kernel.work {
         Work::Plain(_) => Shape::of(&arrays.plain()),
@@ -137,17 +137,17 @@ fn time(kernel: &Kernel, arrays: &Arrays, run: &Run, source: VertexId, trials: u
     );
 }
 
-/// Average degrees over which nothing may grow that the model holds constant.
+/// Average degrees. Over them, nothing may grow that is constant in the model.
 const DEGREES: [u64; 3] = [8, 32, 128];
-/// Words a vertex that are no growth: the longest list of a worker, sqrt(2m) entries.
+/// Words per vertex that do not count as growth: the longest list of a worker, sqrt(2m) entries.
 const SLACK_WORDS: f64 = 0.25;
-/// What counts as nothing: queues of the threads, and what a worker holds before it has met a vertex.
+/// Bytes that do not count: queues of the threads, and the initial state of the workers.
 const CONSTANT_BYTES: usize = 64 << 10;
 
-/// Prints words of heap a vertex for each kernel and degree. Whether all are within the model and their estimates.
+/// Prints words of heap per vertex for each kernel and degree. Returns whether all are within the model and their estimates.
 ///
-/// A kernel is within the model if no run has more than its estimate, and the estimate is the same for all degrees, but for
-/// a word for 32 arcs where there is a filter.
+/// A kernel is within the model if no run exceeds its estimate, and the estimate is the same for all degrees, except for
+/// a word per 32 arcs of a filter.
 fn within_the_model(options: &Options, run: &Run) -> bool {
     println!(
         "words of 8 bytes a vertex at most (estimated) for degrees {DEGREES:?}, n = 2^{}",
@@ -183,7 +183,7 @@ fn within_the_model(options: &Options, run: &Run) -> bool {
     sound
 }
 
-/// Words a vertex of one kernel on one graph.
+/// Words per vertex of one kernel on one graph.
 struct Row {
     peak: f64,
     estimated: f64,

@@ -54,7 +54,7 @@ fn a_path_scores_as_in_networkx() {
 
 #[test]
 fn a_star_whose_leaves_are_sources_is_pulled_and_pushed() {
-    // From a leaf of one of two joined stars: one vertex, then its hub, then many, then the other's many.
+    // From a leaf of one of two joined stars, the rounds hold: the leaf, its hub, many leaves, the many leaves of the other star.
     let leaves = 5000;
     let edges: Vec<_> = (2..leaves).map(|v| (v % 2, v, ())).chain([(0, 1, ())]).collect();
     let csr = Csr::undirected(leaves as usize, &edges).unwrap();

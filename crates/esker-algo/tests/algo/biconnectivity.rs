@@ -20,7 +20,7 @@ fn checked<G: Graph<Error = Stop>, W: Weight>(graph: &G, csr: &Csr<W>, run: &Run
     found
 }
 
-/// The vertices without which there are more components, by trying.
+/// The vertices whose removal adds a component, found by removing each.
 fn points_by_removal(sample: &common::Sample) -> Vec<VertexId> {
     let n = sample.num_vertices;
     let run = common::run(1, false);
@@ -33,7 +33,7 @@ fn points_by_removal(sample: &common::Sample) -> Vec<VertexId> {
         |x: VertexId| -> Vec<_> { edges.iter().copied().filter(|&(u, v, ())| u != x && v != x).collect() };
     let is_point = |&x: &VertexId| {
         let rest = without(x);
-        // A vertex without edges is a component more after its removal.
+        // Without its edges, the removed vertex counts as one more component.
         rest.len() < edges.len() && components(&rest) > whole + 1
     };
     (0..n).map(vertex).filter(is_point).collect()

@@ -57,7 +57,7 @@ fn right_with_hubs_and_when_little_changes() {
             [1, 2].map(|threads| checked(&csr.graph(), &csr, &common::run(threads, true), None, 30));
         assert_eq!(answers[0], answers[1]);
     }
-    // Labels spread along a path from its ends, and ever fewer vertices change.
+    // Labels spread along a path from its ends, and fewer vertices change in each round.
     let edges: Vec<_> = (1..2000).map(|v| (v - 1, v, ())).collect();
     let path = Csr::undirected(2000, &edges).unwrap();
     checked(&path.graph(), &path, &common::run(2, false), None, 50);

@@ -28,7 +28,7 @@ fn checked<G: Graph<Error = Stop>>(graph: &G, csr: &Csr, run: &Run, order: Colou
     found
 }
 
-/// First-fit in an order gives one colouring; the order of smallest last is only fixed in deterministic runs.
+/// First-fit in a given order gives one colouring; the smallest-last order is the same only in deterministic runs.
 fn right(csr: &Csr, seed: u64) {
     for order in ORDERS {
         let mut colours = None;
@@ -48,7 +48,7 @@ fn right(csr: &Csr, seed: u64) {
     }
 }
 
-/// What the greedy method gives one vertex after the other, largest degree first and then by number.
+/// The colouring of the serial greedy method: largest degree first, then by id.
 fn one_after_the_other(csr: &Csr) -> Vec<VertexId> {
     let view = csr.graph();
     let rows = |way| view.rows(way).expect("lists in memory");

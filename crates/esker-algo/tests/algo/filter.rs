@@ -1,4 +1,4 @@
-//! Filters against lists that are filtered by definition, and algorithms on what filters leave.
+//! Compares filters with lists filtered by definition, and runs algorithms on filtered graphs.
 
 use esker_algo::algorithm::bfs::{BfsOptions, bfs};
 use esker_algo::algorithm::biconnectivity::biconnectivity;
@@ -26,7 +26,7 @@ use crate::common::undirected;
 
 type Kept = Vec<Vec<(VertexId, i32)>>;
 
-/// What a predicate keeps: `symmetric`: the same from both ends.
+/// Whether a predicate keeps an arc. If `symmetric`, it decides alike for both arcs of an edge.
 fn keeps(seed: u64, symmetric: bool, u: VertexId, v: VertexId, weight: i32) -> bool {
     let (a, b) = if symmetric { (u.min(v), u.max(v)) } else { (u, v) };
     let mixed = (u64::from(a) << 32 ^ u64::from(b) ^ seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 61;
@@ -78,7 +78,7 @@ fn same<G: Lists<Weight = i32, Error = Stop>>(
         let list = &model[v as usize];
         assert_eq!(filter.degree(direction, v), list.len());
         assert_eq!(&listed[v as usize], if bits.get(v) { &list[..] } else { &[] });
-        // Nested, so that buffers are not shared.
+        // The calls are nested to catch a shared buffer.
         let outer = filter.with_list(direction, v, |targets, weights| {
             let first = targets.first().copied().unwrap_or(v);
             let inner = filter.with_list(direction, first, |inner, _| inner.len()).unwrap();
@@ -248,7 +248,7 @@ proptest! {
         }
     }
 
-    /// A predicate that prefers one end makes a directed graph of an undirected one.
+    /// A predicate that prefers one end turns an undirected graph into a directed one.
     #[test]
     fn oriented_graphs(sample in undirected()) {
         let csr = sample.csr(|w| w as i32);
@@ -285,7 +285,7 @@ fn says_what_it_takes_and_what_it_cannot_do() {
     assert!(wcc(&filter, &run, &WccOptions::default()).is_ok());
     let error = filter.scan(&run, Direction::In, Select::All, &Nothing).unwrap_err().to_string();
     assert_eq!(error, "the filter is of out-edges only");
-    // A million edges at a thousand vertices: a quarter of a byte an edge and some words a vertex.
+    // A million edges at a thousand vertices: a quarter of a byte per edge and some words per vertex.
     let shape = Shape {
         num_vertices: 1000,
         num_arcs: 1 << 20,

@@ -51,7 +51,7 @@ fn weakly_connected_components_ignore_direction() {
     assert_eq!((found.labels, found.components), (vec![0, 0, 0, 0, 0, 5], 2));
 }
 
-/// Graphalytics iterates a fixed number of times from 1/n and spreads what dangling vertices hold over all.
+/// Graphalytics iterates a fixed number of times from 1/n and spreads the rank of dangling vertices over all.
 #[test]
 fn pagerank_by_rounds() {
     let csr = Csr::directed(6, &EDGES).unwrap();
@@ -60,7 +60,7 @@ fn pagerank_by_rounds() {
         let options = PageRankOptions { damping: 0.85, tolerance: 0.0, rounds_max, teleport: None };
         pagerank(&csr.graph(), &run, &options).unwrap().scores
     };
-    // Each vertex gets (1 - d)/n, and d/n of what the dangling 3 and 5 hold together.
+    // Each vertex gets (1 - d)/n, and d/n of the sum of the dangling 3 and 5.
     let sixth = 1.0 / 6.0;
     close(&after(0), &[sixth; 6]);
     let base = 0.15 * sixth + 0.85 * sixth * (2.0 * sixth);

@@ -53,7 +53,7 @@ fn right_with_rows_of_bits_and_beyond_them() {
 /// Worked by hand from the definition in the specification of LDBC Graphalytics.
 #[test]
 fn as_graphalytics_defines_it() {
-    // 0 has the neighbours 1, 2, 3; among them lead 1 -> 2, 2 -> 1 and 2 -> 3: three of six ordered pairs.
+    // 0 has the neighbours 1, 2, 3 with the edges 1 -> 2, 2 -> 1 and 2 -> 3: three of six ordered pairs.
     let edges = [(0, 1, ()), (2, 0, ()), (0, 3, ()), (1, 2, ()), (2, 1, ()), (2, 3, ()), (3, 4, ())];
     let run = common::run(2, false);
     let directed = Csr::directed(6, &edges).unwrap();

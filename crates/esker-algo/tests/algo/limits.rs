@@ -196,7 +196,7 @@ fn cancelling_in_any_round_stops_it_soon() {
                 let stop = algorithm(&graph, &Run::new(options).unwrap()).expect_err(name);
                 let took = start.lock().unwrap().expect("the round began").elapsed();
                 assert_eq!(stop, Stop::Cancelled, "{name}");
-                // A tenth of a second is promised; a busy machine may take some more.
+                // The promise is a tenth of a second; a busy machine may take longer.
                 assert!(took < Duration::from_millis(500), "{name} took {took:?}");
             }
         }

@@ -1,4 +1,5 @@
-//! Every algorithm against its verifier, and what holds for all of them. One program: each would link the whole library.
+//! Tests every algorithm against its verifier, and the properties that all share: budgets, cancellation, threads. One program, because each
+//! would link the whole library.
 
 mod common;
 mod betweenness;

@@ -56,7 +56,7 @@ proptest! {
     }
 }
 
-/// Many threads meet on few vertices.
+/// Many threads compete for few vertices.
 #[test]
 fn large_graphs_on_several_threads() {
     for sample in shapes(&[9000], 3) {
@@ -79,7 +79,7 @@ fn large_graphs_on_several_threads() {
 
 #[test]
 fn leaves_choose_first() {
-    // A path of four whose middle edge comes first in the lists: both ends are matched all the same.
+    // A path of four whose middle edge comes first in the lists: the matching has both outer edges nevertheless.
     let csr = Csr::<()>::undirected(4, &[(2, 0, ()), (0, 1, ()), (1, 3, ())]).unwrap();
     assert_eq!(checked(&csr.graph(), &csr, &common::run(1, false), MatchingMethod::Claims).edges, 2);
 }

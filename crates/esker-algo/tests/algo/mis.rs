@@ -15,7 +15,7 @@ fn checked<G: Graph<Error = Stop>>(graph: &G, csr: &Csr, run: &Run, order: MisOr
     found
 }
 
-/// The greedy set is one and the same for a seed, however it is come by.
+/// A seed determines the greedy set, for any number of threads and form of the graph.
 fn right(csr: &Csr, seed: u64) {
     for order in [MisOrder::ByDegree, MisOrder::Random] {
         let mut members = None;
@@ -61,8 +61,8 @@ fn right_on_large_graphs() {
     }
 }
 
-/// A vertex once waited for a neighbour before it though one further down its list was in already: chains of such vertices took thousands
-/// of rounds on large graphs whose lists came in pieces.
+/// A vertex once waited for an earlier neighbour although a later one in its list had already joined: chains of such vertices took
+/// thousands of rounds on large graphs with lists in pieces.
 #[test]
 fn rounds_are_few_however_lists_come() {
     for seed in 0..2 {

@@ -1,5 +1,5 @@
-//! Graphs large enough that every loop is cut into units for several threads, with hubs, with ends that are no multiple of
-//! 64, on more threads than processors. The graphs of the other tests are scanned by one thread.
+//! Graphs so large that every loop splits into units for several threads, with hubs and with sizes that are no multiple of
+//! 64, on more threads than processors. One thread suffices to scan the graphs of the other tests.
 
 use esker_algo::algorithm::bellman_ford::{BellmanFordOptions, bellman_ford};
 use esker_algo::algorithm::betweenness::{BetweennessOptions, Scale, Sources, betweenness};
@@ -107,7 +107,7 @@ fn right_where_a_list_is_shared() {
     }
 }
 
-/// More of the catalogue, of undirected graphs.
+/// The algorithms for undirected graphs.
 fn structures(graph: &CsrGraph<'_, f64>, csr: &Csr<f64>, run: &Run) {
     let plain = csr.graph();
     let out = plain.rows(Direction::Out).expect("out-lists");

@@ -59,7 +59,7 @@ fn right_on_large_graphs() {
 
 #[test]
 fn a_few_large_sets_are_taken() {
-    // Three sets of a hundred elements each cover all that three hundred sets of two do.
+    // Three sets of a hundred elements cover the same as three hundred sets of two.
     let large = (0..300).map(|i| (i % 3, 3 + i, ()));
     let small = (0..300).flat_map(|i| [(303 + i, 3 + i, ()), (303 + i, 3 + (i + 1) % 300, ())]);
     let csr = Csr::directed(603, &large.chain(small).collect::<Vec<_>>()).unwrap();

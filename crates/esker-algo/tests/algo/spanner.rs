@@ -28,7 +28,7 @@ fn seeded(threads: usize, seed: u64, deterministic: bool) -> Run {
     Run::new(RunOptions { threads, seed, deterministic, ..RunOptions::default() }).unwrap()
 }
 
-/// Every distance grows by no more than the stretch, by measuring all of them.
+/// Measures all distances: each grows at most by the stretch.
 fn distances_stretch<W: Weight>(csr: &Csr<W>, found: &Spanner) {
     let graph = csr.graph();
     let n = graph.num_vertices();
@@ -82,7 +82,7 @@ fn few_edges_are_left_of_dense_graphs() {
         let found = checked(&skewed.graph(), &skewed, &seeded(2, seed, seed % 2 == 0), None);
         assert!(found.edges.len() < 6000, "{} edges", found.edges.len());
         assert!(found.radius <= 2 * found.k, "radius {} for k {}", found.radius, found.k);
-        // So many clusters that pairs are met again and again, long after one another.
+        // So many clusters that pairs recur, far apart.
         checked(&skewed.graph(), &skewed, &seeded(2, seed, false), Some(2));
     }
 }

@@ -104,7 +104,7 @@ fn hubs_at_the_end_are_renumbered() {
     let turned = Csr::undirected(3000, &turned).unwrap();
     assert!(checked(&turned.graph(), &turned, &run, VertexOrder::Auto).renumbered);
 
-    // A limit that allows no copy makes do with the given order; a lower one is refused.
+    // A limit without room for a copy falls back to the given order; a lower limit is refused.
     let shape = Shape::of(&turned.graph());
     let given = estimate(shape, &TrianglesOptions { order: VertexOrder::Given }, 1).memory_bytes;
     let copied = estimate(shape, &TrianglesOptions::default(), 1).memory_bytes;
@@ -176,7 +176,7 @@ proptest! {
 
 #[test]
 fn samples_of_what_is_certain_are_exact() {
-    // Of a clique every wedge is closed, of a star none.
+    // Every wedge of a clique is closed, and no wedge of a star.
     let clique: Vec<_> = (0..40).flat_map(|u| (0..u).map(move |v| (u, v, ()))).collect();
     let csr = Csr::undirected(40, &clique).unwrap();
     let found = sampled(&csr.graph(), &csr, &common::run(2, false), 100);

@@ -34,7 +34,7 @@ proptest! {
     }
 }
 
-/// So large that rounds are shared, and lists of different length meet.
+/// So large that threads share rounds, and lists of different length are intersected.
 #[test]
 fn the_same_on_several_threads() {
     for seed in 0..4 {

@@ -61,7 +61,7 @@ fn contraction_of_large_graphs() {
             contracted(&csr.graph(), &csr, &common::run(3, false), beta);
         }
     }
-    // So dense that clusters have more edges between them than fit: decomposed again, and linked at last.
+    // So dense that the edges between clusters do not fit: the graph is decomposed again, and linked at the end.
     let dense = common::skewed(500, 40_000, false, 3);
     contracted(&dense.graph(), &dense, &common::run(2, false), 20.0);
     let directed = Csr::<()>::directed(2, &[(0, 1, ())]).unwrap();

@@ -1,4 +1,4 @@
-//! What holds for every family of generated graphs.
+//! Properties of every family of generated graphs.
 
 use std::collections::HashSet;
 
@@ -45,7 +45,7 @@ fn block(generator: &Generator, index: u64) -> EdgeBlock {
     block
 }
 
-/// Number of vertices that can be reached from vertex 0 when edges go both ways.
+/// Number of vertices reachable from vertex 0 along edges in both directions.
 fn reached(generator: &Generator) -> usize {
     let mut parent: Vec<usize> = (0..generator.num_vertices() as usize).collect();
     fn root(parent: &mut [usize], mut v: usize) -> usize {

@@ -9,7 +9,7 @@ use esker_graph::{
 /// Entries of a piece of a huge list.
 const PIECE_LEN: usize = 1 << 16;
 
-/// Counts what each vertex is handed; has enough after `enough` entries of a vertex.
+/// Counts the entries that each vertex gets; stops a vertex after `enough` entries.
 struct Counts {
     entries: Vec<AtomicUsize>,
     shared: Bitmap,
@@ -61,7 +61,7 @@ fn a_huge_list_is_shared_and_others_are_not() {
             assert_eq!(shared, if threads == 1 { vec![] } else { vec![vertex(hub)] });
             assert_eq!(pieces.iter().sum::<usize>(), n - 1 + (n - 1).div_ceil(PIECE_LEN));
             assert!(pieces.len() <= threads);
-            // Whoever asks for another piece after there was enough of them does not get one.
+            // No worker gets another piece after the vertex had enough.
             let (counts, _) = scan(&csr, &run, select, 10);
             let entries = counts.entries[hub].load(Ordering::Relaxed);
             assert!((10..=threads * PIECE_LEN).contains(&entries), "{entries}");

@@ -1,4 +1,4 @@
-//! What the public interface of the crate promises.
+//! Tests of the public interface of the crate.
 
 mod generate;
 mod huge;

@@ -85,7 +85,7 @@ fn batch(settings: &Settings, index: u64) -> Keys {
     Keys { source, target: column(edges.iter().map(|ends| ends[1]), settings.text), vertices: None }
 }
 
-/// Makes all batches on all threads and, with a numberer, pushes them in order.
+/// Makes all batches on all threads; pushes them in order if there is a numberer.
 fn feed(settings: &Settings, numberer: &mut Option<PartitionNumberer>) -> Outcome<()> {
     let batches = (16u64 << settings.scale).div_ceil(BATCH_EDGES);
     let next = std::sync::atomic::AtomicU64::new(0);
@@ -119,7 +119,7 @@ fn feed(settings: &Settings, numberer: &mut Option<PartitionNumberer>) -> Outcom
     Ok(())
 }
 
-/// The most memory so far, in MiB.
+/// The peak of memory so far, in MiB.
 fn peak_mib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("0");
@@ -133,7 +133,7 @@ fn cpu_seconds() -> f64 {
     fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
 
-/// Times and tells one step after another.
+/// Times one step after another and prints the seconds.
 struct Clock {
     wall: Instant,
     cpu: f64,

@@ -112,7 +112,7 @@ impl Place<'_> {
         self.open(&record)
     }
 
-    /// One version more.
+    /// Adds a version.
     fn grow(
         &self,
         layers: &mut Vec<Arc<PlainLayer>>,
@@ -154,7 +154,7 @@ impl Place<'_> {
         Ok(())
     }
 
-    /// Merges, and says how fast.
+    /// Merges, and prints the speed.
     fn measure(
         &self,
         what: &str,

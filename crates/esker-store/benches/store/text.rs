@@ -55,7 +55,7 @@ fn input(kind: usize, bytes: usize) -> (String, u64) {
     match name {
         "roads.gr" => (format!("p sp {VERTICES} {edges}\n{body}"), edges),
         "lists.graph" => {
-            // An even number of neighbours, for each edge stands twice.
+            // An even number of neighbours, because each edge is listed twice.
             let odd = edges * 3 % 2;
             (
                 format!("{VERTICES} {}\n{body}{}\n", (edges * 3 + odd) / 2, if odd == 1 { "1" } else { "" }),

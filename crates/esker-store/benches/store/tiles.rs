@@ -94,7 +94,7 @@ impl Options {
     }
 }
 
-/// Lists of one direction: where each begins, and targets.
+/// Lists of one direction: offsets and targets.
 type Arrays = (Vec<u64>, Vec<VertexId>);
 
 pub(crate) fn main() {
@@ -205,7 +205,7 @@ impl Timed {
     }
 }
 
-/// Time that processors were busy for this process, in hundredths; on a busy machine it says more than the clock.
+/// Processor time of this process, in hundredths of a second; on a busy machine it tells more than the clock.
 fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after_name = stat.rsplit(')').next().unwrap_or_default();
@@ -213,7 +213,7 @@ fn cpu_seconds() -> f64 {
         / 100.0
 }
 
-/// Runs an algorithm; something that tells one answer from another.
+/// Runs an algorithm; returns a number that distinguishes answers.
 fn answer<G: Graph>(graph: &G, run: &Run, algorithm: &str) -> std::result::Result<u64, G::Error> {
     let n = graph.num_vertices();
     Ok(match algorithm {
@@ -278,7 +278,7 @@ impl Graph for Tiled<'_> {
         select: Select<'_>,
         visitor: &V,
     ) -> Result<Vec<V::State>> {
-        // As in a database, which keeps the lists beside the tiles.
+        // As in a database with tiles, which keeps the lists too.
         match select {
             Select::List(list) if self.is_few(direction, list) => {
                 Ok(self.lists.scan(run, direction, select, visitor)?)

@@ -194,7 +194,7 @@ fn shuffle(edges: &mut [Edge]) {
     }
 }
 
-/// Imports edges to a new database; seconds.
+/// Imports edges to a new database; returns the seconds.
 fn load(edges: &[Edge], directed: bool, path: &Path) -> f64 {
     let mut text = Vec::with_capacity(edges.len() * 16);
     for (u, v, ()) in edges {

@@ -1,4 +1,4 @@
-//! Imports as a user sees them: a file goes in, a database stands there or does not.
+//! Imports as a user sees them: from a file to a whole database, or to none.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -118,7 +118,7 @@ fn a_disk_that_fails_at_any_operation_leaves_nothing_or_the_whole() {
             assert!(snapshot.num_arcs() > 2900);
             whole += 1;
         } else {
-            // Only what tidies up afterwards may fail unnoticed.
+            // Only the final removal of temporary files may fail unnoticed.
             assert!(!done, "operation {at}");
         }
     }
@@ -127,7 +127,7 @@ fn a_disk_that_fails_at_any_operation_leaves_nothing_or_the_whole() {
 
 const KILLED: &str = "ESKER_TEST_IMPORTS_IN";
 
-/// Run in a process of its own by the test below: imports until it is killed.
+/// The test below runs it in a process of its own: imports until it is killed.
 #[test]
 fn importer() {
     let Some(dir) = std::env::var_os(KILLED) else { return };
@@ -165,7 +165,7 @@ fn killed_at_random_moments_there_is_no_database_or_the_whole_one() {
             std::fs::remove_dir_all(&target).unwrap();
         }
     }
-    // The next import clears what the killed ones left.
+    // The next import removes the remains of the killed ones.
     import_file(&input, &target, &ImportOptions::default()).unwrap();
     let mut left = names(dir.path());
     left.sort();

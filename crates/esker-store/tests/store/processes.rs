@@ -45,7 +45,7 @@ fn next_of(path: &Path, v: VertexId) -> VertexId {
     Store::open(path).unwrap().snapshot().unwrap().neighbors(Direction::Out, v).unwrap()[0]
 }
 
-/// Run in a process of its own by the test below: holds the lock until its input ends.
+/// The tests below run it in a process of its own: holds the lock until its input ends.
 #[test]
 fn holder() {
     let Some(path) = std::env::var_os(HOLD) else { return };
@@ -55,7 +55,7 @@ fn holder() {
     drop(lock);
 }
 
-/// The other process, and its output, which must stay open for it to end well.
+/// Starts the other process. Its output must stay open until it ends.
 fn start_holder(path: &Path) -> (Child, BufReader<ChildStdout>) {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "processes::holder", "--nocapture"])
@@ -167,7 +167,7 @@ fn a_million_edges_keep_to_the_budget_of_bytes() {
 
 #[test]
 fn a_directory_may_be_listed_while_files_in_it_are_removed() {
-    // A reader once got an error for a segment of the log that went while the segments were listed.
+    // A reader once got an error when a segment of the log was removed during the listing.
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().to_owned();
     let is_over = std::sync::atomic::AtomicBool::new(false);

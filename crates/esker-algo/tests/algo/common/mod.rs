@@ -72,13 +72,13 @@ fn is_directed<W: Weight>(graph: &CsrGraph<'_, W>) -> bool {
     esker_graph::Graph::is_directed(graph)
 }
 
-/// The same graph in shuffled pieces. As all awkward graphs it has lost its type, so that an algorithm is compiled for two types of
+/// The same graph in shuffled pieces. Like all awkward graphs it is erased, so that an algorithm is compiled for two types of
 /// graph only.
 pub(crate) fn fragmented<'a, W: Weight>(graph: &CsrGraph<'a, W>, sample: &Sample) -> Erased<'a, W, Stop> {
     Erased::new(Fragmented::new(*graph, sample.seed))
 }
 
-/// The edges of a graph, of an undirected one each once.
+/// The edges of a graph; each edge of an undirected graph once.
 fn edges_of<W: Weight>(graph: &CsrGraph<'_, W>) -> Vec<(VertexId, VertexId, W)> {
     let out = graph.rows(Direction::Out).expect("out-lists are always kept");
     let mut edges = Vec::new();
@@ -90,11 +90,11 @@ fn edges_of<W: Weight>(graph: &CsrGraph<'_, W>) -> Vec<(VertexId, VertexId, W)> 
     edges
 }
 
-/// A graph with more edges than it has.
+/// A graph with additional edges.
 pub(crate) struct Widened<W>(Csr<W>);
 
 impl<W: Weight> Widened<W> {
-    /// Adds edges between vertices between which there is none, about half as many as there are.
+    /// Adds edges between vertices that are not neighbours, about half as many as the graph has.
     pub(crate) fn new(graph: &CsrGraph<'_, W>, seed: u64) -> Self {
         let out = graph.rows(Direction::Out).expect("out-lists are always kept");
         let n = out.num_vertices();
@@ -120,7 +120,7 @@ impl<W: Weight> Widened<W> {
     }
 }
 
-/// What a filter leaves of `wide` so that it is `graph` again.
+/// Filters `wide` so that `graph` is left.
 pub(crate) fn narrowed<'g, W: Weight>(
     wide: &'g CsrGraph<'g, W>,
     graph: &CsrGraph<'_, W>,
@@ -133,14 +133,14 @@ pub(crate) fn narrowed<'g, W: Weight>(
     Erased::new(Filter::new(wide, run, sides, Select::All, keep).expect("a filter"))
 }
 
-/// A graph among vertices without edges, which count as removed.
+/// A graph with additional vertices without edges, which count as removed.
 pub(crate) struct Spaced<W> {
     csr: Csr<W>,
     remaining: Remaining,
 }
 
 impl<W: Weight> Spaced<W> {
-    /// The same graph with up to four removed vertices before each of its own, and after the last. The seed says how many.
+    /// The same graph with up to four removed vertices before each of its own, and after the last. The seed decides the numbers.
     pub(crate) fn new(graph: &CsrGraph<'_, W>, seed: u64) -> Self {
         let out = graph.rows(Direction::Out).expect("out-lists are always kept");
         let mut state = seed | 1;
@@ -171,13 +171,13 @@ impl<W: Weight> Spaced<W> {
         self.csr.graph()
     }
 
-    /// A form of it, without the removed vertices.
+    /// The graph without the removed vertices.
     pub(crate) fn induced<'g, G: Lists>(&'g self, graph: &'g G) -> Erased<'g, G::Weight, G::Error> {
         Erased::new(Induced::new(graph, &self.remaining))
     }
 }
 
-/// A run of `threads` threads with the seed of nothing in particular.
+/// A run of `threads` threads with an arbitrary seed.
 pub(crate) fn run(threads: usize, deterministic: bool) -> Run {
     Run::new(RunOptions { threads, seed: 5, deterministic, ..RunOptions::default() }).expect("threads start")
 }
@@ -187,7 +187,7 @@ pub(crate) fn runs(deterministic: bool) -> Vec<Run> {
     [1, 2, 7].into_iter().map(|threads| run(threads, deterministic)).collect()
 }
 
-/// A random graph whose first vertices have the most edges by far: an edge ends at `v` with a chance of about
+/// A random graph whose first vertices have by far the most edges: an edge ends at `v` with a probability of about
 /// 1/sqrt(v). Loops and duplicates occur.
 pub(crate) fn skewed(n: usize, num_edges: usize, directed: bool, seed: u64) -> Csr {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;

@@ -1,4 +1,4 @@
-//! Graphs that are awkward in some way, and every form in which an algorithm may meet a graph.
+//! Awkward graphs, and every form of a graph that an algorithm may get.
 #![allow(dead_code, unused_macros, unused_imports)] // The tests of crate `esker` use a part of it.
 
 use esker_graph::{Csr, VertexId, Weight, vertex};
@@ -15,7 +15,7 @@ pub(crate) fn shaped() -> impl Strategy<Value = Sample> {
     any.prop_map(|(kind, n, directed, seed)| Sample { directed, ..shape(kind, n, seed) })
 }
 
-/// The edges of a shape on `n` vertices. Those are ends of a star, clique and so on of the same size if that makes sense.
+/// The edges of a shape on `n` vertices. Vertices that the shape does not need are isolated.
 fn edges(kind: usize, n: usize) -> Vec<(usize, usize)> {
     let side = n.isqrt().max(1);
     match kind {
@@ -140,8 +140,8 @@ pub(crate) fn large<W: Weight>(directed: bool, seed: u64, weight: impl Fn(u32) -
     Sample { num_vertices: n as usize, directed, edges, seed }.csr(weight)
 }
 
-/// Evaluates `$body` with `$graph` being each form of a graph: as it is; in shuffled pieces that no thread holds alone; both of
-/// these with removed vertices between its own; and what a filter leaves of a graph with more edges.
+/// Evaluates `$body` with `$graph` bound to each form of a graph: as it is; in shuffled pieces that no thread holds alone; both of
+/// these with removed vertices between its own; and as the result of filtering a graph with more edges.
 macro_rules! each_form {
     ($csr:expr, $seed:expr, |$graph:ident| $body:expr) => {{
         let plain = $csr.graph();

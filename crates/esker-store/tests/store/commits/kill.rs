@@ -1,5 +1,5 @@
-//! A process that commits, freezes, merges, names and forgets versions is killed at random moments: all that it said it had done is
-//! there. `ESKER_TEST_KILLS` kills so many times; a thousand were last done on 2026-11-21.
+//! Kills a process that commits, freezes, merges, tags and forgets versions at random moments: everything that it acknowledged is
+//! there afterwards. `ESKER_TEST_KILLS` sets the number of kills; the last thousand ran on 2026-11-21.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -15,11 +15,11 @@ use esker_store::{Database, DatabaseOptions, Store};
 use super::model::{Edges, Noise, changes_of, fill, noise, sums_of};
 
 const WORKS_ON: &str = "ESKER_TEST_COMMITS_TO";
-/// After so many kills there is a new database.
+/// Kills of one database; then a new one begins.
 const KILLS_OF_ONE: u64 = 25;
 
 fn options() -> DatabaseOptions {
-    // Small enough for layers and segments to come and go by themselves.
+    // Small, so that layers and segments come and go during the test.
     DatabaseOptions { threads: 1, segment_bytes: 20_000, delta_bytes: 100_000, ..DatabaseOptions::default() }
 }
 
@@ -28,7 +28,7 @@ fn say(line: &str) {
     out.write_all(format!("{line}\n").as_bytes()).and_then(|()| out.flush()).unwrap();
 }
 
-/// Run in a process of its own by the test below: works until it is killed, and says before and after each step what it does.
+/// The test below runs it in a process of its own: works until it is killed, and prints each step before and after it.
 #[test]
 fn worker() {
     let Some(path) = std::env::var_os(WORKS_ON) else { return };
@@ -69,13 +69,13 @@ fn worker() {
     }
 }
 
-/// What the database must hold, by what the processes said.
+/// The required contents of the database, from the output of the processes.
 #[derive(Debug)]
 struct Known {
     newest: u64,
     forgotten: BTreeSet<u64>,
     tags: BTreeMap<String, u64>,
-    /// What was begun last, and perhaps done.
+    /// The step that began last, and may be done.
     tried: Option<String>,
 }
 
@@ -99,7 +99,7 @@ impl Known {
         }
     }
 
-    /// Compares with a database, and takes over what of the last step was done.
+    /// Compares with a database, and adds the last step if it was done.
     fn settle(&mut self, store: &Store) {
         let versions: Vec<u64> = store.versions().unwrap().iter().map(|version| version.number).collect();
         if let Some(tried) = self.tried.take() {
@@ -148,12 +148,12 @@ fn spawn(path: &Path) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Lets a process work, kills it, and notes what it said.
+/// Lets a process work, kills it, and reads its output.
 fn work_and_kill(path: &Path, wait_ms: u64, known: &mut Known) {
     let mut child = spawn(path);
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
     if wait_ms.is_multiple_of(4) {
-        // Some die while they open the database.
+        // Kill some of them while they open the database.
         std::thread::sleep(Duration::from_millis(wait_ms / 4));
     } else {
         assert!(lines.by_ref().any(|line| line == "open"), "a worker could not open the database");
@@ -178,7 +178,7 @@ fn killed_at_random_moments_nothing_is_lost() {
         let mut known = Known::new();
         for kill in first..kills.min(first + KILLS_OF_ONE) {
             work_and_kill(&path, noise(kill) % 200, &mut known);
-            // Before anybody recovers it, and after.
+            // Before a writer recovers it, and after.
             let store = Store::open(&path).unwrap();
             known.settle(&store);
             let kept = store.versions().unwrap();

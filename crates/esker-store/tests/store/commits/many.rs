@@ -1,4 +1,4 @@
-//! Very many versions, and very large ones: no step takes more the more versions there are.
+//! Very many versions, and very large ones: the cost of a step does not grow with the number of versions.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::model::{Edges, NUM_IDS};
 
 const COMMITS: u64 = 10_000;
 
-/// Operations of the disk that `f` takes.
+/// Number of disk operations of `f`, and its result.
 fn operations<R>(disk: &FaultyDisk, f: impl FnOnce() -> R) -> (u64, R) {
     disk.set_faults(Faults::default());
     let result = f();
@@ -53,7 +53,7 @@ impl Place {
     }
 }
 
-/// All that a version holds: as many arcs as edges were ever added.
+/// Reads a whole version: it has as many arcs as edges were added.
 fn verify_number(db: &Database, version: u64) {
     let snapshot = db.at(version).unwrap();
     assert_eq!(snapshot.num_edges(), NUM_IDS + version - 1);
@@ -68,7 +68,7 @@ fn ten_thousand_commits_of_one_edge() {
     let Place { disk, shared, run } = &place;
     let path = Path::new(PATH);
     let db = place.open();
-    // A commit is a write and a sync, the last one as the first.
+    // A commit is a write and a sync, from the first to the last.
     for number in 0..COMMITS {
         let (count, version) = operations(disk, || commit_edge(&db, number));
         assert_eq!(version, number + 2);
@@ -77,7 +77,7 @@ fn ten_thousand_commits_of_one_edge() {
     assert!(bytes(shared, path, "log") < 200 * COMMITS);
     db.close().unwrap();
     let (opening, db) = operations(disk, || place.open());
-    // Two reads a record.
+    // Two reads per record.
     assert!(opening < 2 * COMMITS + 200, "{opening} operations to open");
     let (freezing, outcome) = operations(disk, || db.freeze(run).unwrap());
     assert!(outcome.is_some() && freezing < 400, "{freezing} operations to freeze");
@@ -89,7 +89,7 @@ fn ten_thousand_commits_of_one_edge() {
     db.close().unwrap();
 }
 
-/// As many layers as a database that is frozen after each few commits: each layer costs the same, but for the manifest in memory.
+/// Freezes after every few commits: each layer costs the same, except for the manifest in memory.
 #[test]
 fn hundreds_of_layers() {
     let place = Place::new();
@@ -113,18 +113,18 @@ fn hundreds_of_layers() {
     }
 }
 
-/// One commit of so many edges, which are frozen, and read.
+/// Commits a number of edges at once, freezes and reads them.
 fn one_commit(num_edges: u64) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("web.esker");
     Edges::imported().import(&(Arc::new(RealDisk) as _), &path);
-    // Nothing is frozen by itself.
+    // No automatic freeze.
     let options = DatabaseOptions { delta_bytes: u64::MAX, ..DatabaseOptions::default() };
     let db = Database::open(&path, options).unwrap();
     let mut batch = db.batch();
     let num_ids = num_edges / 16;
     for number in 0..num_edges {
-        // Different edges, but not in order.
+        // Distinct edges, not in order.
         let (u, v) = (number % num_ids, number / num_ids * 31 + number * 7919 % num_ids);
         batch.add_edge(u, v % num_ids, &[PropertyValue::I32(number as i32)]).unwrap();
     }
@@ -134,7 +134,7 @@ fn one_commit(num_edges: u64) {
     assert!((16..=17).contains(&degree), "{degree}");
     let run = Run::with_threads(2).unwrap();
     let outcome = db.freeze(&run).unwrap().unwrap();
-    // Some were imported.
+    // The import added some.
     assert_eq!(outcome.added + outcome.updated + outcome.unchanged, num_edges, "{outcome:?}");
     db.close().unwrap();
     let snapshot = Store::open(&path).unwrap().at(version).unwrap();
@@ -147,7 +147,7 @@ fn a_commit_of_a_million_edges() {
     one_commit(1_000_000);
 }
 
-/// Takes about 20 GB of memory and as much time: `cargo test --release -p esker-store --test store hundred -- --ignored`.
+/// Takes about 20 GB of memory: `cargo test --release -p esker-store --test store hundred -- --ignored`.
 #[test]
 #[ignore = "takes minutes, and as much memory as a large machine has"]
 fn a_commit_of_a_hundred_million_edges() {

@@ -1,4 +1,4 @@
-//! A database under way: killed at random moments, used by many threads at once, with very many versions.
+//! A database in use: killed at random moments, shared by many threads, with very many versions.
 
 mod model;
 mod kill;

@@ -1,4 +1,4 @@
-//! A small graph whose every version follows from its number, and sums by which versions are compared.
+//! A small graph whose versions follow from their numbers, and sums to compare versions with.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -27,7 +27,7 @@ pub(crate) fn noise(i: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// A sequence of it.
+/// A sequence of noise.
 pub(crate) struct Noise(pub(crate) u64);
 
 impl Noise {
@@ -45,7 +45,7 @@ pub(crate) struct Edges(BTreeMap<(u64, u64), i32>);
 pub(crate) type Change = (u64, u64, Option<i32>);
 
 impl Edges {
-    /// What is imported: a ring.
+    /// The imported edges: a ring.
     pub(crate) fn imported() -> Self {
         Self((0..NUM_IDS).map(|u| ((u, (u + 1) % NUM_IDS), 7)).collect())
     }
@@ -87,7 +87,7 @@ fn of_edge(u: u64, v: u64, weight: i32) -> u64 {
     noise(noise(noise(u) ^ v) ^ u64::from(weight.cast_unsigned()))
 }
 
-/// What the commit that makes a version changes: 1 to 12 edges.
+/// The changes of the commit that makes a version: 1 to 12 edges.
 pub(crate) fn changes_of(version: u64) -> Vec<Change> {
     let mut noise = Noise(version * 1000);
     let count = 1 + noise.below(12);
@@ -96,7 +96,7 @@ pub(crate) fn changes_of(version: u64) -> Vec<Change> {
 
 /// A change of an edge whose source leaves `part` when divided by `parts`.
 pub(crate) fn random_change(noise: &mut Noise, part: u64, parts: u64) -> Change {
-    // Some vertices have many edges, and there are new ones now and then.
+    // Some vertices have many edges, and some are new.
     let u = noise.below(NUM_IDS / parts) * parts + part;
     let v = noise.below(NUM_IDS + 40) * noise.below(NUM_IDS) / NUM_IDS;
     (u, v, (noise.below(3) > 0).then(|| noise.below(100) as i32))

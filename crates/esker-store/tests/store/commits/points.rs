@@ -9,7 +9,7 @@ use esker_store::{Database, DatabaseOptions};
 
 use super::model::{Change, Edges, NUM_IDS, Noise, changes_of, fill};
 
-/// Neighbours of vertex 0: so long a list is not read to find out how long it is.
+/// Neighbours of vertex 0: a list so long that its degree is not found by reading it.
 const HUB_DEGREE: u64 = 2000;
 
 #[test]

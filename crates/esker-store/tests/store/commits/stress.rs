@@ -15,11 +15,11 @@ use esker_store::{Database, DatabaseOptions, Error, Store};
 
 use super::model::{Change, Edges, Noise, fill, random_change, sums_of};
 
-/// Threads that commit, each to edges from sources of its own.
+/// Threads that commit, each to edges with its own sources.
 const COMMITTERS: u64 = 3;
 const READERS: u64 = 2;
 
-/// What was seen of versions, by number: a sum for each committer. One version always gives the same.
+/// A sum for each committer, by version. Every reading of a version gives the same sums.
 #[derive(Debug, Default)]
 struct Seen(Mutex<BTreeMap<u64, Vec<u64>>>);
 
@@ -31,7 +31,7 @@ impl Seen {
     }
 }
 
-/// Commits; returns which sums its edges had from which version on.
+/// Commits; returns the sums of its edges, each with its first version.
 fn commit(db: &Database, part: u64, is_over: &AtomicBool) -> BTreeMap<u64, u64> {
     let mut noise = Noise(part);
     let mut edges = Edges::imported();
@@ -44,7 +44,7 @@ fn commit(db: &Database, part: u64, is_over: &AtomicBool) -> BTreeMap<u64, u64> 
         fill(&mut batch, &changes).unwrap();
         let version = db.commit(batch, "").unwrap();
         sums.insert(version, edges.sum(part, COMMITTERS));
-        // Nobody else changes these edges, so the newest version has them.
+        // No other thread changes these edges, so the newest version has them.
         let (u, v, _) = changes[0];
         let find = |id: u64| db.vertex_of(id.into()).unwrap();
         let found = match (find(u), find(v)) {
@@ -113,7 +113,7 @@ fn maintain(db: &Database, is_over: &AtomicBool) {
             0..5 => drop(db.freeze(&run).unwrap()),
             5 => drop(db.compact(&run).unwrap()),
             6..8 => drop(db.merge(&run).unwrap()),
-            // Others are refused while they have a tag.
+            // The database refuses to forget versions with a tag.
             8..13 => assert!(db.forget(number).as_ref().err().is_none_or(is_forgotten)),
             13 | 14 => assert!(db.tag("here", number).as_ref().err().is_none_or(is_forgotten)),
             _ => {
