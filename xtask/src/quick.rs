@@ -77,7 +77,7 @@ pub(crate) fn run(root: &Path, base: &str) -> std::io::Result<bool> {
 
 /// Files that differ from a commit, and new ones.
 fn changed(root: &Path, base: &str) -> std::io::Result<BTreeSet<PathBuf>> {
-    let mut names = git(root, &["diff", "--name-only", base])?;
+    let mut names = git(root, &["diff", "--name-only", "--diff-filter=d", base])?;
     names += &git(root, &["ls-files", "--others", "--exclude-standard"])?;
     Ok(names.lines().map(PathBuf::from).collect())
 }
@@ -94,10 +94,10 @@ fn choose(root: &Path, path: &Path, plan: &mut Plan) -> std::io::Result<()> {
             name => plan.add(package, &format!("--test {program}"), &format!("{name}::")),
         },
         ["crates", package, "benches", ..] => {
-            plan.other(&format!("cargo check --quiet -p {package} --benches"))
+            plan.other(&format!("cargo check --quiet -p {package} --benches"));
         }
         ["crates", package, "examples", ..] => {
-            plan.other(&format!("cargo check --quiet -p {package} --examples"))
+            plan.other(&format!("cargo check --quiet -p {package} --examples"));
         }
         ["crates", package, "Cargo.toml"] => plan.other(&format!("cargo check --quiet -p {package} --tests")),
         ["Cargo.toml" | "Cargo.lock"] => plan.other("cargo check --quiet --workspace"),

@@ -28,7 +28,7 @@ impl Step {
     }
 
     /// The same with a variable.
-    pub(crate) fn with(mut self, name: &'static str, value: impl ToString) -> Self {
+    pub(crate) fn with(mut self, name: &'static str, value: u32) -> Self {
         self.variables.push((name, value.to_string()));
         self
     }
