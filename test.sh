@@ -1,14 +1,24 @@
 #!/usr/bin/env bash
-# Builds and runs every test: both widths of vertex ids, documentation examples, the Python package, scripts of the examples. The comparison
-# with other libraries needs their Python packages and is run apart: tests/compare/run.sh.
+# Builds and runs the tests: Rust with vertex ids of 32 bits and, where the width matters, of 64; the Python package; the example's scripts.
+# Property tests run few cases (ESKER_CASES sets the number), and kills are few: `cargo xtask prove` runs the slow proofs.
+# tests/compare/run.sh compares with other libraries; it needs their Python packages, so it is separate.
 set -euo pipefail
 cd "$(dirname "$0")"
 
-step() { printf '\n== %s\n' "$*"; "$@"; }
+step() { printf '\n== [%d min %02d s] %s\n' $((SECONDS / 60)) $((SECONDS % 60)) "$*"; "$@"; }
 
+# Compiles everything in one go, the Python extension included, so that no core waits and nothing is compiled twice.
+step cargo build --workspace --all-targets
 step cargo test --workspace
-step cargo build --workspace
 step python/test.sh
-step cargo test --workspace --features id64
+
+# The width of ids changes the layout of lists, tiles, files and imported ids, and the arithmetic of algorithms. It does not change the
+# catalogue, the command and the Python package, which use the same code through the same types, nor the log, the commits and the locks.
+# Clippy (.ci/run) type-checks all of them at both widths. Naming esker-python, which has no Rust tests, selects the features of
+# dependencies that were compiled above.
+step env ESKER_CASES="${ESKER_CASES:-16}" cargo test \
+    -p esker-graph -p esker-algo -p esker-store -p esker-python --features id64 -- \
+    --skip commits:: --skip processes:: --skip database:: --skip log:: --skip io::
+
 step cargo test --manifest-path tests/interleave/Cargo.toml
 step python3 -m unittest discover --start-directory examples/debian

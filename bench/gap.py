@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Esker against the GAP benchmark suite, and GBBS where it is there, on the same graphs, in one session.
+"""Compares Esker with the GAP benchmark suite, and with GBBS if it is given, on the same graphs, in one session.
 
 Usage:
     python3 bench/gap.py --gap DIR [--gbbs DIR] [--scale 20 --scale 22] [--grid 2048] [--trials 5] [--data DIR]
 
-DIR holds the peers' programs, already built: bfs, sssp, pr, cc, bc, tc and converter for GAP. Graphs are made by
-GAP's converter (Kronecker, degree 16, its seed) and by Esker (the grid), and imported into Esker databases with
-default options. Every kernel runs from the same source vertices, in turn (peer, Esker, peer, Esker ...), on the same
-number of threads; the table gives the median of the kernel's own seconds and the ratio Esker/peer. Esker reads through
-the store: a mapped plain layer, verified before the clock starts, as GAP reads its file before it does.
+DIR holds the peers' programs, already built: bfs, sssp, pr, cc, bc, tc and converter for GAP. GAP's converter makes the Kronecker
+graphs (degree 16, its seed), Esker the grid; both are imported into Esker databases with default options. Every kernel runs from the
+same source vertices, in turn (peer, Esker, peer, Esker ...), on the same number of threads; the table gives the median of the seconds
+that each program reports for the kernel, and the ratio Esker/peer. Esker reads a mapped plain layer of the store, verified before the
+clock starts, as GAP reads its file before the clock starts.
 """
 
 import argparse
@@ -37,7 +37,7 @@ def peer_seconds(text):
 
 
 def peer_rounds(text):
-    """Iterations of GAP's PageRank, which it prints one a line as `round  error`."""
+    """Number of iterations of GAP's PageRank, which prints a line `round  error` for each."""
     return len(re.findall(r"^\s*\d+\s+[0-9.e+-]+\s*$", text, re.MULTILINE))
 
 
@@ -47,7 +47,7 @@ def esker_run(esker, database, algorithm, options, threads):
 
 
 def sources_of(esker, database, count):
-    """The largest hub's component, some vertices of it: the ids that a search from the hub reaches, evenly spread."""
+    """Some vertices of the largest hub's component, evenly spread over the ids that a search from the hub reaches."""
     ranked = esker_run(esker, database, "pagerank", ["--rounds", "3", "--top", "1"], 2)
     hub = str(ranked["top"][0]["vertex"])
     reached = output([esker, "run", "bfs", database, "--source", hub, "--output", "-"], 2).splitlines()[1:]

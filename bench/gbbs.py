@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Esker against GBBS on the eighteen problems of Sage, on the same graph, in turn, in one session.
+"""Compares Esker with GBBS on the eighteen problems of Sage, on the same graph, in turn, in one session.
 
 Usage:
     python3 bench/gbbs.py --gbbs DIR --graph G.adj --weighted W.adj --bench PROGRAM [--only bfs,mis] [--trials 3]
@@ -12,10 +12,10 @@ the same files into arrays, or the command, which imports them into databases on
 With --compressed, Esker's databases hold compressed lists, and the peer reads what its `compressor` made of each graph:
 `compressor -s -o G.adj.bytepda G.adj`, and for weights the same program built with generate_weighted_main.
 
-Every trial starts each program once, peer first, then Esker, each runs the kernel twice, and the second counts: pages
-and threads are warm. (The command runs it three times, and the median counts.) The table gives the median of the trials' seconds, the ratio Esker/peer, the largest resident memory of
-either process, and what both found where the peer says it: numbers of colours, sets and matched edges, density.
-PageRank is per iteration, of ten.
+Every trial starts the peer, then Esker. Each runs the kernel twice, and the second run counts, because pages and threads are then warm.
+(The command runs it three times, and the median counts.) The table gives the median of the trials' seconds, the ratio Esker/peer, the
+largest resident memory of either process, and the results that the peer prints: numbers of colours, sets and matched edges, density.
+PageRank is seconds per iteration, of ten.
 """
 
 import argparse
@@ -85,7 +85,7 @@ class Failed(Exception):
 
 
 def output(command, arguments):
-    """What a program printed, and its largest resident memory in bytes."""
+    """The output of a program, and its largest resident memory in bytes."""
     count = str(arguments.threads)
     environment = dict(os.environ, OMP_NUM_THREADS=count, PARLAY_NUM_THREADS=count)
     with tempfile.TemporaryFile() as text:
@@ -162,7 +162,7 @@ def import_once(arguments):
 
 
 def say_sizes(arguments, databases):
-    """Bits an arc on both sides, of all that it takes to find and read the lists."""
+    """Bits per arc on both sides, of all data needed to find and read the lists."""
     info = json.loads(output([arguments.esker, "info", databases[False], "--json"], arguments)[0])
     peer = peer_compressed(arguments.graph).stat().st_size * 8 / info["arcs"]
     print(f"bits an arc: GBBS {peer:.2f}, Esker {info['list_bytes_per_arc'] * 8:.2f}")
@@ -178,7 +178,7 @@ def hub(graph):
 
 
 def compare(problem, arguments, programs, own_trial):
-    """Trials in turn. A side that fails is left out, and said why."""
+    """Runs trials in turn. Leaves out a side that fails, and prints why."""
     results, failures = {"peer": [], "esker": []}, {}
     trials = {"peer": lambda: peer_trial(problem, arguments, programs), "esker": lambda: own_trial(problem)}
     for _ in range(arguments.trials):

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Imports a scale-22 Kronecker edge list: with ample memory, and with a limit inside a memory cgroup.
+# Imports a scale-22 Kronecker edge list: with ample memory, and with a memory limit inside a cgroup.
 #
 # Usage: bench/import.sh EDGES DATABASE-DIRECTORY
-# EDGES is a text edge list. Prints edges per second, and the peak memory that the operating system saw. Checks that
+# EDGES is a text edge list. Prints edges per second, and the peak memory according to the operating system. Checks that
 # both databases have the same columns, and that the peak is at most the limit plus 64 MiB.
 set -euo pipefail
 edges=$1 out=$2
@@ -24,7 +24,7 @@ if mkdir "$group" 2>/dev/null; then
     echo $((group_mib << 20)) >"$group/memory.limit_in_bytes"
     report=$( (echo "$BASHPID" >"$group/cgroup.procs"; exec "${run[@]}") )
 else
-    echo "(no memory cgroup here: the limit is the importer's own)"
+    echo "(no memory cgroup here: only the importer enforces the limit)"
     report=$("${run[@]}")
 fi
 tail -2 <<<"$report"

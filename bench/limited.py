@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Runs algorithms on a database inside a memory limit, cold, and says how near the disk's limit each came.
+"""Runs algorithms on a database inside a memory limit, cold, and reports the share of the disk's bandwidth that each used.
 
     sudo python3 bench/limited.py --memory 4GiB big.esker bfs:source=1 wcc kcore pagerank:iterations=1
 
-Each run is a process of its own in a memory cgroup (which counts the page cache too), after the database was dropped from the page cache.
-Reported: seconds of the whole command and of the algorithm alone, bytes read from the disk, what share of the command that reading would
-take at the disk's bandwidth (measured at the beginning, by direct reads of the largest file), and the peak of the cgroup.
+Each run is a process of its own in a memory cgroup (which counts the page cache too), after dropping the database from the page cache.
+Reports seconds of the whole command and of the algorithm alone, bytes read from the disk, the share of the command's time that reading
+them takes at the disk's bandwidth (measured at the beginning, by direct reads of the largest file), and the peak of the cgroup.
 Needs root, and cgroups of version 1 or 2.
 """
 

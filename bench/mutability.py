@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""What mutability costs: a graph in layers against the same graph imported whole, and against LLAMA where it is there.
+"""The cost of mutability: compares a graph in layers with the same graph imported whole, and with LLAMA if it is given.
 
 Usage:
     python3 bench/mutability.py --input EDGES [--directed] --work DIR [--layers 1 10 200] [--llama DIR]
     python3 bench/mutability.py --generate kron --scale 22 --work DIR
 
 The edges, each once, are split as LLAMA's authors do (P. Macko, PhD thesis, Harvard 2015, sections 4.9.1 and 6.3): a
-random 80 % is the base, each other edge falls into one of K parts, uniformly at random. The base is imported (version
-1), each part is added in one commit and frozen into its own layer, nothing is merged: K + 1 layers and versions. Then
+random 80 % is the base, and each other edge falls into one of K parts, uniformly at random. The script imports the base (version
+1), adds each part in one commit and freezes it into its own layer, without merging: K + 1 layers and versions. Then
 BFS from the vertex of highest degree and ten iterations of PageRank run on the newest version, in turn with the graph
-imported whole (and LLAMA); then `compact`, and the newest version again. Some older versions are read too, before and
-after, each against a database into which just its edges were imported.
+imported whole (and LLAMA); then `compact`, and the newest version again. Before and after, some older versions are compared
+with databases of exactly their edges.
 
 The same as in the thesis: the split, K (1, 5, 10, 50, 100, 200), the root, ten iterations, all threads; only additions.
 Different: (1) LLAMA's snapshots are made by its bulk loader, one file each, in one process, each synced; here each part
@@ -47,7 +47,7 @@ MIB = 1 << 20
 
 
 def output(command, limit_s=None, **environment):
-    """Standard output, and seconds of the whole process. Output is None if it took longer than the limit."""
+    """Standard output, and seconds of the whole process. Output is None beyond the time limit."""
     begin = time.monotonic()
     try:
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=limit_s,
@@ -64,7 +64,7 @@ def mebibytes(folder):
 
 
 class Esker:
-    """The command and its verbs, spelled here and nowhere else."""
+    """The command and its verbs: the only place that spells them."""
 
     def __init__(self, program, threads, directed):
         self.program, self.threads = program, threads
@@ -102,7 +102,7 @@ class Esker:
         return json.loads(self.call(*command)[0])
 
     def bfs(self, database, root, version=None):
-        """Seconds, and what must agree: the number of edges, and of vertices reached."""
+        """Seconds, and the values that must agree: the numbers of edges and of reached vertices."""
         found = self.run(database, "bfs", ["--source", root], version)
         return found["seconds"], (found["edges"], found["answers"]["reached"])
 
@@ -229,7 +229,7 @@ class Comparison:
         self.rows = []
 
     def kernels(self, database, version=None, reference=None, llama=False):
-        """Median seconds of BFS and PageRank on a version, on what it is compared with, and of LLAMA."""
+        """Median seconds of BFS and PageRank on a version, on its reference, and of LLAMA."""
         esker, root, reference = self.esker, self.root, reference or self.whole
         expected = esker.bfs(reference, root)[1]
 

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Esker's Python package beside networkit, igraph, rustworkx, SciPy and python-graphblas, whichever are installed.
+"""Compares Esker's Python package with networkit, igraph, rustworkx, SciPy and python-graphblas, as far as they are installed.
 
-Each library runs in a process of its own, one after another: it gets the same arrays of edges (R-MAT, undirected), and tells seconds for building,
-PageRank, breadth-first search, components, betweenness from 16 sources and triangles, bytes an edge of the graph that it built, and the most memory that
-its process had. Seconds are the best of three, of what takes longer than ten those of one run. Usage:
+Each library runs in a process of its own, one after another, on the same arrays of edges (R-MAT, undirected). It reports seconds for
+building, PageRank, breadth-first search, components, betweenness from 16 sources and triangles, bytes per edge of its graph, and the peak
+memory of its process. Seconds are the best of three runs, or of one run if it takes longer than ten seconds. Usage:
 
     python bench/python.py --scale 20 --degree 16 --threads 2 [--only esker,igraph]
 
-It says what answered differently: all must agree on components, reached vertices and triangles.
+It reports differing answers: all libraries must agree on components, reached vertices and triangles.
 
     python bench/python.py --columns DIR
 
-makes the commits of ten million edges that `cargo bench -p esker-store --bench commits -- --scale 20 --only columns --directory DIR` has made, from NumPy
-and from Arrow, and tells how fast they are beside those."""
+repeats, from NumPy and from Arrow, the commits of ten million edges of `cargo bench -p esker-store --bench store -- commits --scale 20 --only columns --directory DIR`, and compares
+the speeds."""
 
 from __future__ import annotations
 
@@ -145,13 +145,13 @@ LIBRARIES = {f.__name__: f for f in (esker, networkit, igraph, rustworkx, scipy,
 
 
 def memory(field: str) -> int:
-    """Bytes that /proc says of this process."""
+    """A number of bytes from the status of this process in /proc."""
     with open("/proc/self/status") as status:
         return next(int(line.split()[1]) << 10 for line in status if line.startswith(field))
 
 
 def run_one(name: str, path: str, threads: int) -> dict:
-    """Everything of one library, in this process."""
+    """Measures one library, in this process."""
     import numpy as np
 
     data = np.load(path)

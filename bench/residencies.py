@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Runs algorithms on a database in every residency inside a memory limit, cold, and compares each with the same in memory.
+"""Runs algorithms on a database in every residency inside a memory limit, cold, and compares each with a run in memory.
 
     sudo python3 bench/residencies.py --memory 1GiB k24.esker bfs:source=1 wcc pagerank:rounds=3:tolerance=0
     sudo python3 bench/residencies.py --memory 6GiB --heads 1,2,4,8,16,32,64,128,256 --only headed k24.esker bfs:source=1
 
-Each run is a process of its own in a memory cgroup, after the database was dropped from the page cache. Lists are to be plain, with tiles
-beside them (`esker compact --encoding tiles`); what the database does not have is left out (of compressed lists there are no heads, but `parts`). `whole` is lists, mapped, without a limit and
-with a warm page cache: what the others are compared with. `planned` is what the command chooses by itself.
+Each run is a process of its own in a memory cgroup, after dropping the database from the page cache. The database should have plain lists
+and tiles (`esker compact --encoding tiles`); residencies that it cannot provide are left out (compressed lists have no heads, but
+`parts`). `whole`, the reference, is mapped lists without a limit and with a warm page cache. `planned` is the command's own choice.
 
-Reported: what was read and where it was kept; seconds of the algorithm (the median of --trials), and of the whole command; edges a second,
-and that as a share of `whole`; bytes that the process had read from the disk in each trial, opening included (with heads, all lists are read
-once to open them: the column after that is without); the peak of resident memory by which the limit is exceeded, if it is.
+Reports the encoding and residency; seconds of the algorithm (the median of --trials) and of the whole command; edges per second, and
+their share of `whole`; bytes read from the disk in each trial, including opening (opening with heads reads all lists once: the next
+column is without that); the peak of resident memory where it exceeds the limit.
 Needs root, and cgroups of version 1 or 2; see limited.py.
 """
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tests of the Python package, on the library that `cargo build --workspace` leaves in target/debug: no wheel is built. The
-# packages that it needs go to a virtual environment in target/, once.
+# Tests the Python package with the library that `cargo build --workspace --all-targets` leaves in target/debug, without building a
+# wheel. Installs the packages that it needs in a virtual environment in target/, once.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -20,7 +20,7 @@ ln -sf "$(realpath "$target")/debug/lib_esker.so" python/esker/_esker.abi3.so
 export MPLBACKEND=agg
 "$environment/bin/python" -m pytest "$@"
 
-# NetworkX's own tests of what the backend offers most of. All of them take a quarter of an hour: pytest --pyargs networkx.
+# NetworkX's own tests of the algorithms that the backend covers best. All of its tests take a quarter of an hour: pytest --pyargs networkx.
 export NETWORKX_TEST_BACKEND=esker NETWORKX_FALLBACK_TO_NX=True
 if [ $# = 0 ]; then
     "$environment/bin/python" -m pytest -p no:cacheprovider --pyargs networkx.algorithms.{components,shortest_paths,centrality,coloring} \

@@ -1,8 +1,8 @@
-//! The files of databases under test: one is damaged, then all that can be read is read.
+//! The files of databases under test: damages one file, then reads everything that can be read.
 //!
 //! An input is the name of a file (`1/layers/1.columns`) or of a column in one (`1/layers/1/out.targets`), a line feed, the first bytes
-//! of its header page, and what follows that page. Without repair, everything read must be as in the sound database, or an error must name the file. With
-//! checksums put right again, as a hostile writer would, answers may differ, but nothing may panic or hang.
+//! of its header page, and what follows that page. Without repair, every answer must equal that of the sound database, or an error must name the file. With
+//! repaired checksums, as a hostile writer would leave them, answers may differ, but nothing may panic or hang.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -22,11 +22,11 @@ use esker_store::{Error, Snapshot};
 use crate::outcome::Outcome;
 
 pub(crate) const PAGE_BYTES: usize = 4096;
-/// Bytes of a header page that an input has; zeros and the checksum follow.
+/// Bytes of a header page that an input contains; zeros and the checksum follow.
 pub(crate) const FIELDS_BYTES: usize = 64;
 pub(crate) const ROOT: &str = "web.esker";
 
-/// A sound database: its files, and all that can be read.
+/// A sound database: its files, and all answers.
 pub(crate) struct Sound {
     pub(crate) files: Vec<(PathBuf, Vec<u8>)>,
     /// What lies in them.
@@ -52,7 +52,7 @@ fn sound() -> &'static [Sound] {
             ("web.wel", sparse, degree),
             ("web.wel", &star, ImportOptions { encoding: Encoding::Compressed, ..keep }),
         ];
-        // What is made here comes from this file alone, so failing is a mistake in it, or in the import.
+        // The inputs come from this file alone: a failure is an error in this file or in the import.
         inputs.into_iter().map(|(name, text, options)| make(name, text, &options).expect("sound")).collect()
     })
 }
@@ -120,7 +120,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// Reads a database one of whose files is replaced by the input.
+/// Reads a database after replacing one of its files by the input.
 pub(crate) fn examine(bytes: &[u8], way: usize) -> Result<Outcome, String> {
     let unknown = || Ok(Outcome::Refused("the input names no file of a database".to_owned()));
     let Some(end) = bytes.iter().position(|&byte| byte == b'\n') else { return unknown() };
@@ -144,17 +144,17 @@ pub(crate) fn examine(bytes: &[u8], way: usize) -> Result<Outcome, String> {
     }
 }
 
-/// An error must say where the damage is.
+/// An error must name the damaged file.
 fn refusal(error: &Error, name: &str, way: usize) -> Result<Outcome, String> {
     let message = error.to_string();
-    // Errors of columns name the file that they lie in.
+    // Errors in columns name the file that holds the column.
     let file = Path::new(name).file_name().and_then(|name| name.to_str()).unwrap_or(name);
     let archive = Path::new(name).parent().map(|directory| format!("{}.columns", directory.display()));
     let names_it =
         message.contains(file) || archive.is_some_and(|archive| message.contains(&archive)) || way != 0;
     match error {
         Error::Corrupt { .. } | Error::Invalid(_) if names_it => Ok(Outcome::Refused(message)),
-        // A mended manifest can name files that are not there, and sizes that no memory suffices for.
+        // A repaired manifest can name missing files, and sizes beyond any memory.
         Error::Stop(_) | Error::Io { .. } if way != 0 => Ok(Outcome::Refused(message)),
         _ => Err(format!("{name}: an error that does not say where: {message}")),
     }
@@ -188,7 +188,7 @@ fn put_checksum(content: &mut [u8], covered: std::ops::Range<usize>, at: usize) 
     content[at..at + 4].copy_from_slice(&checksum.to_le_bytes());
 }
 
-/// Puts the checksum of the list of an archive right, and with it that of its header.
+/// Repairs the checksum of an archive's list, and with it that of its header.
 fn repair_list(content: &mut [u8]) {
     let Some(&[a, b, c, d, e, f, g, h]) = content.get(12..20) else { return };
     let list = u64::from_le_bytes([a, b, c, d, e, f, g, h]).min(content.len() as u64) as usize;
@@ -196,7 +196,7 @@ fn repair_list(content: &mut [u8]) {
     put_checksum(content, 0..PAGE_BYTES - 4, PAGE_BYTES - 4);
 }
 
-/// Puts the checksums of the manifest's records right, as far as they follow one another.
+/// Repairs the checksums of the manifest's records, up to the first record that does not follow its predecessor.
 fn repair_records(content: &mut [u8]) {
     let mut start = PAGE_BYTES;
     while let Some(bytes) = content.get(start..start + 4) {
@@ -212,9 +212,9 @@ fn repair_records(content: &mut [u8]) {
     }
 }
 
-/// Puts the checksums of the records of a log right, as far as they follow one another.
+/// Repairs the checksums of a log's records, up to the first record that does not follow its predecessor.
 fn repair_commits(content: &mut [u8]) {
-    // The database and the number of the segment are part of each.
+    // Each checksum covers the number of the database and of the segment.
     let place = content[12..36].to_vec();
     let mut start = PAGE_BYTES;
     while let Some(header) = content.get(start..start + 40) {
@@ -248,7 +248,7 @@ pub(crate) fn disk_with(
     Ok(disk)
 }
 
-/// Writes the archive that a damaged column lies in anew.
+/// Rewrites the archive of a damaged column.
 fn replace_column(
     disk: FaultyDisk,
     sound: &Sound,
@@ -270,7 +270,7 @@ fn replace_column(
     Ok(disk)
 }
 
-/// Everything that a database can be asked. `lenient`: what `check` finds is read past.
+/// All answers of a database. `lenient` reads on after damage that `check` finds.
 fn read_all(disk: &Arc<dyn Disk>, run: &Run, lenient: bool) -> Result<String, Error> {
     let snapshot = Snapshot::open(disk, Path::new(ROOT))?;
     let report = check(disk, &snapshot, run)?;
@@ -300,7 +300,7 @@ pub(crate) fn read_lists(
     direction: Direction,
     content: &mut String,
 ) -> Result<(), Error> {
-    // Mended headers may promise more vertices than are worth reading.
+    // Repaired headers may promise too many vertices to read in a test.
     for v in (0..snapshot.num_vertices().min(100)).map(vertex) {
         let edges = snapshot.edges(direction, v)?;
         let list: &[VertexId] = edges.targets();

@@ -1,8 +1,8 @@
-//! Segments of the log under test: one is damaged, then the database is read, and opened for writing.
+//! Segments of the log under test: damages one segment, then reads the database, and opens it for writing.
 //!
 //! An input is the number of a database and of a segment (`0/1`), a line feed, the first bytes of the segment's header page, and its records.
-//! Without repair, what is opened shows some of the commits that were made, from the first on and each as it was made, or an error
-//! names the log. With checksums put right again, as a hostile writer would, other commits may be seen, but nothing may panic or hang.
+//! Without repair, the database shows a prefix of the original commits, each unchanged, or an error names the log. With repaired checksums,
+//! as a hostile writer would leave them, other commits may appear, but nothing may panic or hang.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use esker_store::{Database, DatabaseOptions, Error, Snapshot, Store};
 use crate::database::{FIELDS_BYTES, PAGE_BYTES, ROOT, damaged, disk_with, gather, read_lists, with_run};
 use crate::outcome::Outcome;
 
-/// What a database shows, by version.
+/// The contents of a database, by version.
 type Versions = BTreeMap<u64, String>;
 
 /// A sound database with commits in its log.
@@ -36,7 +36,7 @@ fn sound() -> &'static [Sound] {
     SOUND.get_or_init(|| {
         let texts = "source,target,weight,kind\na,b,5,x\nb,c,1,y\nc,a,2,x\nd,d,3,z\n";
         let ints = "0 1\n1 2\n2 0\n3 1\n3 3\n4 1\n";
-        // What is made here comes from this file alone, so failing is a mistake in it, or in the store.
+        // The inputs come from this file alone: a failure is an error in this file or in the store.
         let texts = make("web.csv", texts, true, commit_texts).expect("sound");
         vec![texts, make("web.el", ints, false, commit_integers).expect("sound")]
     })
@@ -118,7 +118,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// Reads and opens a database one of whose segments is replaced by the input.
+/// Reads and opens a database after replacing one of its segments by the input.
 pub(crate) fn examine(bytes: &[u8], way: usize) -> Result<Outcome, String> {
     let unknown = || Ok(Outcome::Refused("the input names no segment of a log".to_owned()));
     let Some(end) = bytes.iter().position(|&byte| byte == b'\n') else { return unknown() };
@@ -145,7 +145,7 @@ pub(crate) fn examine(bytes: &[u8], way: usize) -> Result<Outcome, String> {
     };
     let seen = match read_all(&disk) {
         Ok(seen) => seen,
-        // Who writes must refuse it too.
+        // A writer must refuse it too.
         Err(error) if !is_forged => {
             return match open(&disk) {
                 Ok(_) => Err(format!("opened for writing, though a reader says: {error}")),
@@ -168,7 +168,7 @@ pub(crate) fn examine(bytes: &[u8], way: usize) -> Result<Outcome, String> {
     }
 }
 
-/// An error must say that it is the log.
+/// An error must name the log.
 fn refusal(error: &Error, is_forged: bool) -> Result<Outcome, String> {
     let message = error.to_string();
     match error {
@@ -177,7 +177,7 @@ fn refusal(error: &Error, is_forged: bool) -> Result<Outcome, String> {
     }
 }
 
-/// Opens for writing and closes; the newest version.
+/// Opens for writing and closes; returns the newest version.
 fn open(disk: &Arc<dyn Disk>) -> Result<u64, Error> {
     let db = Database::open_on(Arc::clone(disk), Path::new(ROOT), options())?;
     let newest = db.snapshot()?;
@@ -186,7 +186,7 @@ fn open(disk: &Arc<dyn Disk>) -> Result<u64, Error> {
     Ok(newest.version().number)
 }
 
-/// All versions, as somebody who only reads sees them.
+/// All versions, as a reader sees them.
 fn read_all(disk: &Arc<dyn Disk>) -> Result<Versions, Error> {
     let store = Store::open_on(Arc::clone(disk), Path::new(ROOT))?;
     let numbers = store.versions()?.into_iter().map(|version| version.number);

@@ -1,8 +1,8 @@
-//! Mutations: some that any format feels, some that know of numbers, words and lines.
+//! Mutations: some for any format, some that know numbers, words and lines.
 
 use crate::random::Random;
 
-/// Numbers at the edges of what readers count with, and texts that are nearly numbers.
+/// Numbers at the limits of the types that readers use, and texts that are nearly numbers.
 const NUMBERS: [&str; 34] = [
     "0",
     "-0",
@@ -40,7 +40,7 @@ const NUMBERS: [&str; 34] = [
     "é",
 ];
 
-/// Bytes that mean something to some format.
+/// Bytes that have a meaning in some format.
 const BYTES: [u8; 20] = *b"\n\r\t ,;|\"'#%c-+.0\0\x7f\x80\xff";
 
 /// Words of several formats.
@@ -109,7 +109,7 @@ fn mutate_bytes(bytes: &mut Vec<u8>, others: &[Vec<u8>], random: &mut Random) {
     }
 }
 
-/// Writes an integer of 1 to 8 bytes that lengths and offsets seldom expect.
+/// Writes an integer of 1 to 8 bytes, of a value that is unusual for lengths and offsets.
 fn overwrite_integer(bytes: &mut [u8], random: &mut Random) {
     let width = 1 << random.below(4);
     let len = bytes.len() as u64;

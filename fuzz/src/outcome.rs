@@ -1,15 +1,15 @@
-//! What becomes of an input that nothing went wrong with.
+//! The outcome of reading an input, when the reader kept its promises.
 
-/// What became of an input.
+/// The outcome of reading an input.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// It was read.
+    /// The reader accepted it.
     Read {
         /// Number of edges.
         edges: u64,
-        /// Reason of the first line that was left out.
+        /// The reason why the reader left out the first rejected line.
         rejected: Option<String>,
     },
-    /// It was refused, with this message.
+    /// The reader refused it, with this message.
     Refused(String),
 }

@@ -1,4 +1,4 @@
-//! Random numbers of the fuzzer: SplitMix64, so that a case is made again from the seed and its number.
+//! Random numbers of the fuzzer: SplitMix64, so that a seed and a number reproduce a case.
 
 /// A generator.
 #[derive(Debug, Clone)]

@@ -1,4 +1,4 @@
-//! A run: cases by number, shared among threads; panics and hangs caught; what was found, kept.
+//! A run: threads share the cases by number, catch panics and hangs, and keep what they find.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

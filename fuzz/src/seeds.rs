@@ -1,4 +1,4 @@
-//! Well-formed inputs of every format, small, with the features that each reader has code for.
+//! Small well-formed inputs of every format, which use every feature that the reader has code for.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -87,7 +87,7 @@ pub(crate) fn adjacency() -> Vec<Vec<u8>> {
     ])
 }
 
-/// Stands between the three files of a Graphalytics graph.
+/// Separates the three files of a Graphalytics graph.
 pub(crate) const SEPARATOR: &[u8] = b"\n====\n";
 
 pub(crate) fn graphalytics() -> Vec<Vec<u8>> {
@@ -104,7 +104,7 @@ pub(crate) fn sniffed() -> Vec<Vec<u8>> {
     [edge_list(), snap(), csv(), tsv(), matrix_market(), dimacs(), adjacency(), gzip()].concat()
 }
 
-/// A serialised graph of GAP's. `weight`: one beside each neighbour.
+/// A serialised graph of GAP, with `weight` after each neighbour.
 fn gap(directed: bool, lists: &[&[u32]], weight: bool) -> Vec<u8> {
     let edges: usize = lists.iter().map(|list| list.len()).sum();
     let mut bytes = vec![u8::from(directed)];
@@ -154,7 +154,7 @@ pub(crate) fn graph500_wide() -> Vec<Vec<u8>> {
     vec![edges.iter().flat_map(|&(u, v)| [u, v].into_iter().flat_map(i64::to_le_bytes)).collect(), Vec::new()]
 }
 
-/// Tables of edges: small integers, texts, every kind of column that a reader may want.
+/// Tables of edges: small integers, texts, every kind of column that a reader accepts.
 fn tables() -> Result<Vec<RecordBatch>, ArrowError> {
     let column = |array: ArrayRef| array;
     let kinds: DictionaryArray<Int8Type> = vec!["a", "b", "a", "c"].into_iter().collect();
@@ -178,7 +178,7 @@ fn tables() -> Result<Vec<RecordBatch>, ArrowError> {
     ])
 }
 
-/// Writing to memory cannot fail; if it did, the seeds would be missing and a test says so.
+/// Writing to memory cannot fail; if it did, seeds would be missing and a test would fail.
 pub(crate) fn parquet() -> Vec<Vec<u8>> {
     let write = |table: &RecordBatch, properties| {
         let mut writer = ArrowWriter::try_new(Vec::new(), table.schema(), Some(properties))?;

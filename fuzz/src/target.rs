@@ -1,4 +1,4 @@
-//! What is fuzzed: each reader of an input format, given bytes and one of several ways to read them.
+//! The targets of the fuzzer: each reader of an input format, given bytes and one of several ways to read them.
 
 use std::sync::Arc;
 
@@ -17,11 +17,11 @@ use crate::seeds;
 pub struct Target {
     /// Its name on the command line and in the corpus.
     pub name: &'static str,
-    /// The name of the input, whose ending the sniffer may look at.
+    /// The name of the input; the sniffer may look at its ending.
     pub file: &'static str,
-    /// The format that is named, unless it is left to the sniffer.
+    /// The format, or `None` to let the sniffer decide.
     pub format: Option<Format>,
-    /// Whether the mutations for texts apply, and small blocks must give the same edges as large ones.
+    /// Whether the mutations for texts apply. Then small blocks must give the same edges as large ones.
     pub text: bool,
     /// Well-formed inputs.
     pub seeds: fn() -> Vec<Vec<u8>>,
@@ -37,7 +37,7 @@ const fn target(
     Target { name, file, format, text, seeds }
 }
 
-/// The targets that are no readers: the files of a database, and its log.
+/// The targets that are not readers of a format: the files of a database, and its log.
 const DATABASE: &str = "database";
 const LOG: &str = "log";
 
@@ -67,13 +67,13 @@ pub const TARGETS: [Target; 22] = [
     target(LOG, "", None, false, log::seeds),
 ];
 
-/// Bytes of a block: more than most inputs have, and no more than is quickly made.
+/// Bytes of a block: larger than most inputs, and small enough to allocate quickly.
 const BLOCK_BYTES: usize = 1 << 14;
 
 /// Number of ways to read an input.
 pub const WAYS: usize = 4;
 
-/// All that a reader gave, in order.
+/// Everything that a reader gave, in order.
 #[derive(Debug, Default, PartialEq)]
 struct Edges {
     ends: Vec<(Vec<u8>, Vec<u8>)>,
@@ -92,7 +92,7 @@ impl Target {
     /// Reads `bytes` in one of the [`WAYS`].
     ///
     /// # Errors
-    /// A promise that the reader broke, in words.
+    /// The promise that the reader broke, in words.
     pub fn examine(&self, bytes: &Arc<[u8]>, way: usize) -> Result<Outcome, String> {
         if self.name == DATABASE {
             return database::examine(bytes, way);
@@ -138,7 +138,7 @@ impl Target {
     }
 }
 
-/// The parts of `bytes` between [`seeds::SEPARATOR`]s as the files of a Graphalytics graph, in a directory of this thread.
+/// Writes the parts of `bytes` between [`seeds::SEPARATOR`]s as the files of a Graphalytics graph, to a directory of this thread.
 fn three_files(bytes: &[u8]) -> Input {
     let thread = format!("esker-fuzz-{}-{:?}", std::process::id(), std::thread::current().id());
     let directory = std::env::temp_dir().join(thread);
@@ -168,8 +168,8 @@ impl From<Error> for Failure {
     }
 }
 
-/// Where a text is cut into blocks must not show. It may where a quote never closes: how much such a line swallows is a
-/// guess, and the search for its end goes no further than a block.
+/// The edges of a text must not depend on its division into blocks. The exception is a quote that never closes: the reader guesses how
+/// much such a line swallows, and searches for its end no further than a block.
 fn compare(small: &Result<Edges, Failure>, large: &Result<Edges, Failure>) -> Result<(), String> {
     let open_quote = |read: &Result<Edges, Failure>| {
         read.as_ref()
@@ -198,7 +198,7 @@ fn checked_message(error: &Error) -> Result<String, String> {
     Ok(message)
 }
 
-/// Checks what the contract between readers and import promises of a batch, and keeps it.
+/// Checks that a batch keeps the contract between readers and import, and adds it to the edges.
 fn take(schema: &Schema, batch: &Batch, edges: &mut Edges) -> Result<(), Failure> {
     let (sources, targets) = (texts(schema, &batch.source)?, texts(schema, &batch.target)?);
     promise(sources.len() == targets.len(), || {
@@ -246,7 +246,7 @@ fn texts(schema: &Schema, column: &IdColumn) -> Result<Vec<Vec<u8>>, Failure> {
 
 fn values(column: &ValueColumn) -> Result<Vec<String>, Failure> {
     Ok(match column {
-        // A block may have an integer where a larger one has, for its neighbour's sake, a number.
+        // A small block may have integers where a larger one has floats, because of one float in it.
         ValueColumn::Int(values) => values.iter().map(|&value| (value as f64).to_string()).collect(),
         ValueColumn::Float(values) => {
             promise(values.iter().all(|value| !value.is_nan()), || "a value is not a number".to_owned())?;

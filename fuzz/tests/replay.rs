@@ -1,4 +1,4 @@
-//! The corpus, and a few fresh cases, as tests.
+//! Replays the corpus, and runs a few fresh cases of each reader.
 
 use std::sync::Arc;
 

@@ -4,8 +4,8 @@
     compare.py --esker PROGRAM [--count N] [--seed N]
 
 The first form runs the example `answers` of esker-algo on graphs in memory. The second writes each graph to a file, imports it
-with the command `esker` and asks that for the answers: ids, formats, storage and result files take part. Ends
-with status 1, after naming the graphs, if anything differs. `run.sh` in this folder does all of it from nothing.
+and runs the algorithms with the command `esker`: this covers ids, formats, storage and result files as well. Ends
+with status 1, after naming the graphs, if an answer differs. `run.sh` in this folder installs and builds everything, and runs both.
 """
 
 import argparse

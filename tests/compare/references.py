@@ -1,7 +1,7 @@
 """Answers of other libraries, in Esker's terms, for a `graphs.Sample`.
 
 Each function in `REFERENCES[algorithm]` yields pairs of a library's name and its values in vertex order; `None` is unreached.
-A library is left out where it defines a case in another way; the comment says how.
+A comment says where a library is left out because it defines a case differently.
 """
 
 from collections import Counter

@@ -1,5 +1,6 @@
-//! Readers that pin, and a writer that publishes, retires and changes in place, in all interleavings of their steps that the memory model
-//! allows. The code under test is the store's own file, by which `Database` shows what it holds; only what it is synchronised by is loom's.
+//! Tries readers that pin, and a writer that publishes, retires and changes in place, in all interleavings of their steps that the memory
+//! model allows. The code under test is the store's own file, through which `Database` publishes its state; only the primitives of
+//! synchronisation are loom's.
 
 mod sync {
     pub(crate) use loom::sync::atomic::{AtomicBool, Ordering};

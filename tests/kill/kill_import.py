@@ -1,12 +1,12 @@
-"""Kills imports at random moments, and looks at what they leave behind.
+"""Kills imports at random moments, and checks what they leave behind.
 
     kill_import.py --esker PROGRAM [--times N] [--edges N] [--seed N]
 
-Each round starts `esker import` of a file of random edges and kills it, by SIGKILL and SIGINT in turn, somewhere between its start and
+Each round starts `esker import` of a file of random edges and kills it, by SIGKILL and SIGINT in turn, between its start and
 a little after its usual end. Afterwards the database is either whole (`esker check` finds it sound, and it has all
-edges) or not there at all. A SIGINT leaves nothing else in the directory; a SIGKILL at most a staging directory, which the next
-import removes. Rounds alternate between a new database and one that is to be replaced, which must stay as it was.
-Ends with status 1 at the first breach.
+edges) or absent. SIGINT leaves nothing else in the directory; SIGKILL at most a staging directory, which the next
+import removes. Rounds alternate between creating a database and replacing one, which must stay unchanged if the import is killed.
+Ends with status 1 at the first violation. `cargo xtask prove kills` runs it.
 """
 
 import argparse
@@ -22,7 +22,7 @@ import time
 
 
 def write_edges(path, count, rng):
-    """Edges between texts, so that the import has ids to map too, with a weight."""
+    """Weighted edges between text ids, so that the import maps ids too."""
     with open(path, "w") as file:
         file.write("source,target,weight\n")
         for _ in range(count):
@@ -48,7 +48,7 @@ class Rounds:
         return done.stdout
 
     def state(self):
-        """What the database says about itself, or None if there is none."""
+        """The output of `esker info`, or None if there is no database."""
         if not self.database.exists():
             return None
         self.ask("check", str(self.database))
@@ -56,11 +56,11 @@ class Rounds:
         return info
 
     def others(self):
-        """Everything beside the database and the input."""
+        """All names in the directory except the database and the input."""
         return sorted(p.name for p in self.folder.iterdir() if p not in (self.database, self.edges))
 
     def whole_import(self):
-        """Imports undisturbed; returns how long it takes."""
+        """Imports without a kill; returns the seconds."""
         start = time.monotonic()
         subprocess.run(self.command(self.database.exists()), check=True, capture_output=True)
         seconds = time.monotonic() - start

@@ -1,4 +1,4 @@
-//! Rules about the files of the repository: sizes, links in the documents, words that must not occur.
+//! Rules about the files of the repository: sizes, links between documents, paths of one machine.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -6,34 +6,50 @@ use std::process::Command;
 use crate::findings::Findings;
 
 const FILE_BYTES_MAX: u64 = 3_000_000;
+/// Folders that exist on the machine of one developer only. In pieces, so that this file keeps the rule.
+const LOCAL_FOLDERS: [&[&str]; 4] =
+    [&["", "work", ""], &["", "home", ""], &["", "root", ""], &["", "Users", ""]];
+/// Also in documents, where a reader could take it for a place that matters.
+const TEMPORARY: &str = "/tmp/";
 
-/// Files under version control or about to be, relative to the root.
-pub(crate) fn tracked(root: &Path) -> std::io::Result<Vec<PathBuf>> {
-    let output = Command::new("git")
-        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
-        .current_dir(root)
-        .output()?;
+/// The output of a `git` command, run in the root of the workspace.
+pub(crate) fn git(root: &Path, arguments: &[&str]) -> std::io::Result<String> {
+    let output = Command::new("git").args(arguments).current_dir(root).output()?;
     if !output.status.success() {
-        return Err(std::io::Error::other("git ls-files failed: run inside a checkout"));
+        let reason = String::from_utf8_lossy(&output.stderr);
+        return Err(std::io::Error::other(format!("git {}: {}", arguments.join(" "), reason.trim())));
     }
-    let names = String::from_utf8_lossy(&output.stdout);
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Files under version control and new files that no rule ignores, relative to the root.
+pub(crate) fn tracked(root: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let names = git(root, &["ls-files", "-z", "--cached", "--others", "--exclude-standard"])?;
     let mut paths: Vec<PathBuf> =
         names.split('\0').filter(|name| !name.is_empty()).map(PathBuf::from).collect();
     paths.retain(|path| root.join(path).is_file());
     Ok(paths)
 }
 
-/// Checks every tracked file.
+/// Checks every tracked file, and the messages of all commits.
 pub(crate) fn check(root: &Path, tracked: &[PathBuf], findings: &mut Findings) -> std::io::Result<()> {
     for path in tracked {
-        let length = std::fs::metadata(root.join(path))?.len();
-        if length > FILE_BYTES_MAX {
-            findings.errors.push(format!("{}: {length} bytes, at most {FILE_BYTES_MAX}", path.display()));
+        let bytes = std::fs::read(root.join(path))?;
+        if bytes.len() as u64 > FILE_BYTES_MAX {
+            findings.errors.push(format!(
+                "{}: {} bytes, at most {FILE_BYTES_MAX}",
+                path.display(),
+                bytes.len()
+            ));
         }
-        if path.extension().is_some_and(|extension| extension == "md") {
-            check_links(root, path, &std::fs::read_to_string(root.join(path))?, findings);
+        let Ok(text) = String::from_utf8(bytes) else { continue };
+        let is_document = path.extension().is_some_and(|extension| extension == "md");
+        if is_document {
+            check_links(root, path, &text, findings);
         }
+        check_paths(&path.display().to_string(), &text, is_document, findings);
     }
+    check_paths("commit messages", &git(root, &["log", "--format=%B"])?, true, findings);
     Ok(())
 }
 
@@ -51,5 +67,43 @@ fn check_links(root: &Path, path: &Path, text: &str, findings: &mut Findings) {
                 findings.errors.push(format!("{}:{}: broken link to {file}", path.display(), number + 1));
             }
         }
+    }
+}
+
+/// Reports absolute paths that mean something on one machine only.
+fn check_paths(name: &str, text: &str, is_prose: bool, findings: &mut Findings) {
+    let mut folders: Vec<String> = LOCAL_FOLDERS.iter().map(|parts| parts.join("/")).collect();
+    if is_prose {
+        folders.push(TEMPORARY.to_owned());
+    }
+    for (number, line) in text.lines().enumerate() {
+        for folder in &folders {
+            let begins_path = |at: usize| {
+                let before = line[..at].chars().next_back().unwrap_or(' ');
+                !before.is_alphanumeric() && !['.', '_', '-', '}', '/', ')'].contains(&before)
+            };
+            if line.match_indices(folder.as_str()).any(|(at, _)| begins_path(at)) {
+                findings.errors.push(format!("{name}:{}: names a path of one machine: {folder}", number + 1));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LOCAL_FOLDERS, check_paths};
+    use crate::findings::Findings;
+
+    #[test]
+    fn paths_of_one_machine_are_found_and_parts_of_other_paths_are_not() {
+        let local = LOCAL_FOLDERS[1].join("/");
+        let text = format!("see {local}me/x\nsee ./a{local}b and https://x.org{local}\nsee /tmp/x\n");
+        let errors_of = |is_prose| {
+            let mut findings = Findings::default();
+            check_paths("a.md", &text, is_prose, &mut findings);
+            findings.errors
+        };
+        assert_eq!(errors_of(false).len(), 1, "{:?}", errors_of(false));
+        assert!(errors_of(true)[1].starts_with("a.md:3:"), "{:?}", errors_of(true));
     }
 }

@@ -1,60 +1,45 @@
-//! Chores of the project: `cargo xtask tidy` checks the rules of the house that no other tool holds.
+//! Chores of the project: `cargo xtask tidy`, `cargo xtask quick` and `cargo xtask prove`.
 
 mod findings;
 mod source;
 mod modules;
 mod lengths;
+mod names;
 mod files;
+mod tidy;
+mod steps;
+mod quick;
+mod prove;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
-use crate::findings::Findings;
+const USAGE: &str = "usage: cargo xtask COMMAND
 
-#[allow(clippy::print_stdout, clippy::print_stderr)]
+  tidy [--shrink]                    check the rules of the house that no other tool checks; --shrink deletes
+                                     repaired entries from xtask/known.txt
+  quick [BASE]                       run the tests of the files that differ from a commit (default: HEAD)
+  prove [--effort FACTOR] [NAME...]  run the slow proofs: fuzz, kills, crashes, interleavings, properties, memory";
+
+#[allow(clippy::print_stderr)]
 fn main() -> ExitCode {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace");
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if arguments != ["tidy"] {
-        eprintln!("usage: cargo xtask tidy");
-        return ExitCode::from(2);
-    }
-    let root =
-        Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace").to_owned();
-    let findings = match tidy(&root) {
-        Ok(findings) => findings,
-        Err(error) => {
-            eprintln!("tidy: {error}");
-            return ExitCode::from(2);
-        }
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let outcome = match words[..] {
+        ["tidy"] => tidy::run(root, false).map_err(|error| error.to_string()),
+        ["tidy", "--shrink"] => tidy::run(root, true).map_err(|error| error.to_string()),
+        ["quick"] => quick::run(root, "HEAD").map_err(|error| error.to_string()),
+        ["quick", base] => quick::run(root, base).map_err(|error| error.to_string()),
+        ["prove", ..] => prove::run(root, &arguments[1..]),
+        _ => Err(USAGE.to_owned()),
     };
-    for warning in &findings.warnings {
-        println!("warning: {warning}");
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::from(2)
+        }
     }
-    for error in &findings.errors {
-        println!("error: {error}");
-    }
-    println!("tidy: {} errors, {} warnings", findings.errors.len(), findings.warnings.len());
-    if findings.errors.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-}
-
-fn tidy(root: &Path) -> std::io::Result<Findings> {
-    let mut findings = Findings::default();
-    let tracked = files::tracked(root)?;
-    let mut trees = Vec::new();
-    for krate in crate_roots(&tracked) {
-        trees.push(modules::Tree::read(root, &krate, &mut findings)?);
-    }
-    for tree in &trees {
-        tree.check_order(&mut findings);
-        lengths::check(root, tree, &mut findings)?;
-    }
-    modules::check_dead_files(&trees, &tracked, &mut findings);
-    files::check(root, &tracked, &mut findings)?;
-    Ok(findings)
-}
-
-/// The `lib.rs` or `main.rs` of every crate, relative to the root of the workspace.
-fn crate_roots(tracked: &[PathBuf]) -> Vec<PathBuf> {
-    let is_root = |path: &&PathBuf| path.ends_with("src/lib.rs") || path.ends_with("src/main.rs");
-    tracked.iter().filter(is_root).cloned().collect()
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::findings::Findings;
 use crate::source::{code_only, without_tests};
 
-/// One module: its place in the crate and what its file says.
+/// One module: its file and its code.
 #[derive(Debug)]
 pub(crate) struct Module {
     /// Relative to the root of the workspace.
@@ -22,7 +22,7 @@ pub(crate) struct Module {
 #[derive(Debug)]
 pub(crate) struct Tree {
     pub(crate) modules: BTreeMap<Vec<String>, Module>,
-    /// Files of modules that only tests have. No rule of order holds for them.
+    /// Files of modules that exist in tests only. The rule of order does not apply to them.
     test_files: Vec<PathBuf>,
     folder: PathBuf,
 }
@@ -140,6 +140,22 @@ pub(crate) fn check_dead_files(trees: &[Tree], tracked: &[PathBuf], findings: &m
     for path in tracked.iter().filter(in_crate) {
         if !trees.iter().any(|tree| reaches(tree, path)) {
             findings.errors.push(format!("{}: no `mod` line reaches this file", path.display()));
+        }
+    }
+}
+
+/// Reports test programs beside the one of their crate: each links the whole library. A folder is a program that needs its own process.
+pub(crate) fn check_test_programs(tracked: &[PathBuf], findings: &mut Findings) {
+    for path in tracked {
+        let words: Vec<_> = path.iter().map(|word| word.to_string_lossy()).collect();
+        if let [root, krate, tests, file] = &words[..]
+            && root == "crates"
+            && tests == "tests"
+            && file.ends_with(".rs")
+        {
+            let message =
+                format!("{}: make it a module of the test program in a folder beside it", path.display());
+            findings.breach("test-program", &format!("{krate} {file}"), message);
         }
     }
 }

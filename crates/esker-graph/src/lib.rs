@@ -32,7 +32,7 @@
 //!   in parallel, to a [`Visitor`]. [`Lists`] adds point reads of whole lists.
 //! * [`Run`] holds the threads, seed, memory limit, progress report and cancel token of a computation.
 //! * [`Csr`] is the reference graph in memory; [`generate`] makes graphs from a seed.
-//! * [`Induced`], [`Erased`] and [`Fragmented`] wrap a graph: without some vertices, with its type erased, with lists in shuffled
+//! * [`Induced`], [`Boxed`] and [`Fragmented`] wrap a graph: without some vertices, with its type erased, with lists in shuffled
 //!   pieces (for tests).
 //!
 //! Vertex ids have 32 bits, or 64 with the feature `id64`. This crate knows no files, and contains no `unsafe`.

@@ -152,12 +152,14 @@ impl<T: Paged> Lama<T> {
     }
 
     /// Bytes of the table and of the pages that no other clone shares.
+    #[cfg(test)]
     pub(crate) fn owned_bytes(&self) -> usize {
         let own = self.pages.iter().filter(|page| Arc::strong_count(page) == 1).count();
         self.table_bytes() + own * Self::PAGE_LEN * size_of::<T>()
     }
 
     /// Bytes of the indirection table, which are the cost of a clone.
+    #[cfg(test)]
     pub(crate) fn table_bytes(&self) -> usize {
         self.pages.capacity() * size_of::<Arc<T::Page>>()
     }
@@ -338,7 +340,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(60))]
+        #![proptest_config(crate::cases::of(60))]
         #[test]
         fn clones_behave_as_separate_vectors(
             first in prop::collection::vec(any::<Entry>(), 0..3 * PAGE), steps in prop::collection::vec((step(), any::<usize>()), 0..60),

@@ -45,6 +45,8 @@
 
 mod error;
 mod memory;
+#[cfg(test)]
+mod cases;
 pub mod io;
 pub mod format;
 pub mod log;

@@ -1,4 +1,4 @@
-//! `cargo run -p esker-fuzz -- --inputs 1000000 --reader csv`: see `fuzz/README.md`.
+//! The fuzzer as a command: `cargo run -p esker-fuzz -- --inputs 1000000 --reader csv`. See `fuzz/README.md`.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use std::process::ExitCode;
@@ -102,7 +102,7 @@ fn print_row(name: &str, report: &Report, elapsed: Duration) {
     );
 }
 
-/// Writes a failing input where it can be found again; it moves to the corpus with the fix.
+/// Keeps a failing input; it moves to the corpus with the fix.
 fn save(name: &str, number: usize, bytes: &[u8]) {
     let folder = std::path::Path::new("target/found");
     let path = folder.join(format!("{name}-{number}"));
@@ -112,7 +112,7 @@ fn save(name: &str, number: usize, bytes: &[u8]) {
     }
 }
 
-/// A thread that hangs cannot be stopped, so the process is.
+/// Ends the process, because nothing can stop a thread that hangs.
 fn give_up(target: &Target, plan: &Plan, number: u64) {
     let (bytes, way) = case(target, &(target.seeds)(), plan, number);
     save(target.name, number as usize, &bytes);

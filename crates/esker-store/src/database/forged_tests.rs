@@ -89,7 +89,7 @@ fn use_all(disk: &FaultyDisk) -> Result<()> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(crate::cases::of(400))]
     #[test]
     fn a_forged_commit_is_refused_or_read(
         seed in 0_u64..8,

@@ -54,7 +54,7 @@ fn options() -> DatabaseOptions {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, max_shrink_iters: 300, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { max_shrink_iters: 300, ..crate::cases::of(48) })]
     #[test]
     fn every_version_matches_the_model(
         (n, actions) in (2_u64..24).prop_flat_map(|n| (Just(n), prop::collection::vec(action(n), 1..16))),

@@ -138,7 +138,7 @@ fn compare(graph: &Graph, model: &Model) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(crate::cases::of(96))]
 
     #[test]
     fn operations_agree_with_a_map(

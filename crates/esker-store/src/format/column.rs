@@ -304,7 +304,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(40))]
+        #![proptest_config(crate::cases::of(40))]
         #[test]
         fn appended_elements_read_back(lengths in prop::collection::vec(0_usize..300_000, 0..5)) {
             let values: Vec<u32> = (0..lengths.iter().sum::<usize>() as u32).map(|i| i.wrapping_mul(2_654_435_761)).collect();

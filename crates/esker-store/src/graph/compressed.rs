@@ -221,7 +221,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(60))]
+        #![proptest_config(crate::cases::of(60))]
         /// Few vertices, so that there are lists of several blocks; and those that are shared.
         #[test]
         fn scans_give_the_lists(

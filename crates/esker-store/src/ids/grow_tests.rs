@@ -180,7 +180,7 @@ fn growth() -> impl Strategy<Value = Growth> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(crate::cases::of(60))]
     #[test]
     fn a_growing_map_finds_its_ids(kind in 0..4_usize, imported in 0..50_usize, steps in prop::collection::vec(growth(), 0..25)) {
         let mut grown = Grown::new(KINDS[kind], imported);

@@ -63,7 +63,7 @@ fn text_map(texts: &[&str]) -> IdMap {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(50))]
+    #![proptest_config(crate::cases::of(50))]
     #[test]
     fn texts_are_found_in_both_directions(texts in prop::collection::btree_set(prop::collection::vec(any::<u8>(), 0..20), 0..600)) {
         let texts: Vec<Vec<u8>> = texts.into_iter().collect();

@@ -286,7 +286,7 @@ fn policies() -> impl Strategy<Value = ImportOptions> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(crate::cases::of(200))]
 
     #[test]
     fn every_policy_agrees_with_the_model(

@@ -126,8 +126,8 @@ fn check_all(layers: &TestLayers, history: &History, run: &Run) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
-    /// Merges random runs of layers repeatedly and forgets versions; the retained versions must not change.
+    #![proptest_config(crate::cases::of(400))]
+    /// Any runs of layers, merged again and again while versions are forgotten: those retained stay what they are.
     #[test]
     fn merges_keep_retained_versions_unchanged(seed: u64) {
         let mut random = Random(seed);

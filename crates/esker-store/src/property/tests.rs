@@ -280,7 +280,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(crate::cases::of(60))]
     #[test]
     fn every_version_reads_as_its_history(
         kind in 0..4_usize, dense: bool, steps in prop::collection::vec(step(), 1..12),

@@ -78,7 +78,7 @@ fn peruse(disk: &FaultyDisk, run: &Run) -> Result<()> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(crate::cases::of(1000))]
     #[test]
     fn forged_files_neither_panic_nor_hang(
         file in 0_usize..27,

@@ -244,7 +244,7 @@ pub(crate) fn ops(n: usize, largest: usize) -> impl Strategy<Value = Vec<Op>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(120))]
+    #![proptest_config(crate::cases::of(120))]
     #[test]
     fn every_version_is_what_its_commits_made(
         (n, layers) in (1_usize..40).prop_flat_map(|n| (

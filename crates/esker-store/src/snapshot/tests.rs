@@ -86,7 +86,7 @@ fn read_all(snapshot: &Snapshot, sample: &Sample, run: &Run) -> Result<()> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(crate::cases::of(60))]
     #[test]
     fn a_stored_graph_is_the_graph_in_memory(
         n in 1_usize..60, count in 0_usize..300, directed: bool, in_edges: bool, seed: u32, short_reads: bool,

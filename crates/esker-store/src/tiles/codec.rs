@@ -414,7 +414,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(200))]
+        #![proptest_config(crate::cases::of(200))]
         #[test]
         fn what_is_encoded_is_decoded(positions in positions(), room in 64..70_000usize) {
             round_trip(&positions, room);

@@ -93,7 +93,7 @@ fn scans_hand_over_what_the_lists_hold() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(crate::cases::of(12))]
     #[test]
     fn any_graph_of_several_tiles(n in 1..300_000usize, edges in 0..20_000usize, seed: u64, directed: bool, group in 1..5u32) {
         compare(&csr(directed, n, &random_edges(n, edges, seed)), &ConvertOptions { group, memory_bytes: seed % 100_000 });

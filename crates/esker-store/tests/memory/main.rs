@@ -1,8 +1,8 @@
-//! Memory that runs out at every point: each large allocation of commits, freezes and merges is refused in turn. What asked for it fails with
-//! an error, all earlier versions stay as they are, and the database goes on. And a limit of memory that is kept.
+//! Runs out of memory at every point: refuses each large allocation of commits, freezes and merges in turn. The operation fails with an
+//! error, all earlier versions stay unchanged, and the database goes on. Also checks that a database keeps its memory limit.
 //!
-//! A test of its own, for the allocator is that of the whole process.
-#![allow(unsafe_code)] // An allocator that refuses has to be one.
+//! A program of its own, because the allocator is that of the whole process.
+#![allow(unsafe_code)] // An allocator is unsafe code.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::BTreeMap;
@@ -20,17 +20,17 @@ use esker_store::io::{Disk, RealDisk};
 use esker_store::version::StagingOptions;
 use esker_store::{Database, DatabaseOptions, Error, Result};
 
-/// Refuses one large allocation: that which brings `LEFT` down to 0.
+/// Refuses one large allocation: the one that brings `LEFT` down to 0.
 struct Refusing;
 
-/// Allocations from here on count as large.
+/// Allocations of at least this size count as large.
 static LARGE_BYTES: AtomicUsize = AtomicUsize::new(usize::MAX);
 static LEFT: AtomicI64 = AtomicI64::new(0);
 static REFUSED_BYTES: AtomicUsize = AtomicUsize::new(0);
-/// Bytes that are allocated, and the most that ever were.
+/// Bytes in use, and their peak.
 static HELD_BYTES: AtomicUsize = AtomicUsize::new(0);
 static PEAK_BYTES: AtomicUsize = AtomicUsize::new(0);
-/// The numbers are those of the whole process: one test at a time.
+/// The counters are those of the whole process: tests run one at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn hold(bytes: usize) {
@@ -46,7 +46,7 @@ fn is_refused(bytes: usize) -> bool {
     is_due
 }
 
-// SAFETY: what is not refused is done by the system's allocator, with the same layout; to refuse is to return null, as allowed.
+// SAFETY: forwards to the system's allocator with the same layout, or refuses by returning null, as the trait allows.
 unsafe impl GlobalAlloc for Refusing {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if is_refused(layout.size()) {
@@ -76,7 +76,7 @@ unsafe impl GlobalAlloc for Refusing {
         if is_refused(bytes) {
             return std::ptr::null_mut();
         }
-        // Both are there while one is copied to the other.
+        // Both exist during the copy.
         hold(bytes);
         HELD_BYTES.fetch_sub(layout.size(), Ordering::SeqCst);
         // SAFETY: as asked of the caller.
@@ -105,7 +105,7 @@ fn open(path: &Path) -> Result<Database> {
     Database::open(path, options)
 }
 
-/// Adds edges, and nearly as many vertices.
+/// Adds edges, with nearly as many new vertices.
 fn commit(db: &Database, edges: u64) -> Result<u64> {
     let mut batch = db.batch();
     for i in 0..edges {
@@ -114,7 +114,7 @@ fn commit(db: &Database, edges: u64) -> Result<u64> {
     db.commit(batch, "many")
 }
 
-/// Copies a directory with all that is in it.
+/// Copies a directory with its contents.
 fn copy(from: &Path, to: &Path) {
     RealDisk.create_directory(to).unwrap();
     for entry in RealDisk.list(from).unwrap() {
@@ -144,8 +144,8 @@ fn read(db: &Database) -> Versions {
     db.versions().iter().map(|version| (version.number, arcs(version.number))).collect()
 }
 
-/// Does something to copies of a database, each time with another of its allocations refused, until none is left. It does all or nothing:
-/// what is left of a copy, also when it is opened again, is as before or as it should be. How many allocations there were.
+/// Runs an operation on copies of a database, and refuses another of its allocations each time, until none is left. The operation does all
+/// or nothing: a copy, also when opened again, is as before or as after the operation. Returns the number of allocations.
 fn at_each_allocation(before: &Path, step: impl Fn(&Database) -> Result<()>) -> usize {
     let directory = tempfile::tempdir().unwrap();
     let attempt = |k: u64| {
@@ -202,7 +202,7 @@ fn memory_that_runs_out_takes_nothing_away() {
     let run = Run::with_threads(1).unwrap();
     let freezes = at_each_allocation(&path("logged"), |db| db.freeze(&run).map(drop));
     assert!(freezes > 10, "{freezes}");
-    // So are the chunks of lists of a merge, which are larger.
+    // So have the chunks of lists of a merge, which are larger.
     LARGE_BYTES.store(3 << 20, Ordering::SeqCst);
     copy(&path("imported"), &path("layers"));
     let db = open(&path("layers")).unwrap();
@@ -250,7 +250,7 @@ fn commits_stay_within_the_memory_that_they_may_take() {
     let peak = PEAK_BYTES.load(Ordering::SeqCst) - held;
     assert!(peak < LIMIT_BYTES as usize + SLACK_BYTES, "{peak} bytes");
     assert!(db.manifest().versions.len() > 20, "commits are frozen when there is no more room");
-    // What is too large is told, with what would do.
+    // The error names the size that would do.
     let newest = db.versions().len();
     let needed = match add(&db, 0, 300_000) {
         Err(Error::Stop(Stop::OverBudget { needed_bytes, budget_bytes: LIMIT_BYTES, .. })) => needed_bytes,

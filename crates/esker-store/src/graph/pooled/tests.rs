@@ -41,7 +41,7 @@ fn expected(sample: &Sample, direction: Direction) -> Vec<Arc3> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(crate::cases::of(40))]
     #[test]
     fn every_scan_is_that_of_the_model(
         n in 1_usize..300, count in 0_usize..6000, directed: bool, seed: u32, threads in 1_usize..4,

@@ -129,7 +129,7 @@ fn batches() -> impl Strategy<Value = Vec<Model>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(crate::cases::of(60))]
     #[test]
     fn numbers_are_those_of_a_hash_map(batches in batches(), ints: bool, shuffle: bool, limit_bytes in prop_oneof![0u64..60_000, Just(1 << 30)], threads in 1usize..3) {
         prop_assert_eq!(number(&batches, ints, shuffle, limit_bytes, threads), model(&batches, ints));

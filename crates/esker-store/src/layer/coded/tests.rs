@@ -79,7 +79,7 @@ fn lists_of(n: usize) -> impl Strategy<Value = Vec<Vec<VertexId>>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(crate::cases::of(200))]
     #[test]
     fn every_decoder_restores_the_encoded_block(
         source: VertexId, width in 0..=VertexId::BITS.min(56), len in 1..=BLOCK_LEN, seed: u64, at_end: bool,

@@ -1,0 +1,96 @@
+//! Betweenness on random graphs of many kinds.
+
+use esker_algo::algorithm::betweenness::{Betweenness, BetweennessOptions, Scale, Sources, betweenness};
+use esker_algo::check;
+use esker_graph::{Csr, Direction, Graph, Run, Stop, VertexId};
+use proptest::prelude::*;
+
+use crate::common;
+use crate::common::shapes::each_form;
+
+fn checked<G: Graph<Error = Stop>>(graph: &G, csr: &Csr, run: &Run, sources: &Sources) -> Betweenness {
+    let options = BetweennessOptions { sources: sources.clone(), scale: Scale::Sum };
+    let found = betweenness(graph, run, &options).expect("scores");
+    let view = csr.graph();
+    let out = view.rows(Direction::Out).unwrap();
+    check::betweenness(out, &found.sources, 1.0, &found.scores, 1e-9).expect("a right answer");
+    found
+}
+
+proptest! {
+    #![proptest_config(common::cases(150))]
+    #[test]
+    fn right_on_every_kind_of_graph(sample in common::samples(), pick in any::<u32>(), count in 0usize..20) {
+        let csr = sample.csr(|_| ());
+        let graph = csr.graph();
+        let one = (pick as usize % sample.num_vertices) as VertexId;
+        for sources in [Sources::All, Sources::Sample(count), Sources::These(vec![one, one])] {
+            for run in common::runs(false) {
+                checked(&graph, &csr, &run, &sources);
+                each_form!(csr, sample.seed, |form| { checked(form, &csr, &run, &sources); });
+                checked(&common::without_in_edges(&graph), &csr, &run, &sources);
+            }
+            let answers: Vec<_> =
+                common::runs(true).iter().map(|run| checked(&graph, &csr, run, &sources)).collect();
+            prop_assert!(answers.iter().all(|answer| answer == &answers[0]));
+        }
+    }
+}
+
+fn path_scores(directed: bool, scale: Scale) -> Vec<f64> {
+    let edges: [(VertexId, VertexId, ()); 3] = [(0, 1, ()), (1, 2, ()), (2, 3, ())];
+    let made = if directed { Csr::directed } else { Csr::undirected };
+    let options = BetweennessOptions { sources: Sources::All, scale };
+    betweenness(&made(4, &edges).unwrap().graph(), &common::run(2, true), &options).unwrap().scores
+}
+
+#[test]
+fn a_path_scores_as_in_networkx() {
+    assert_eq!(path_scores(false, Scale::Pairs), [0.0, 2.0, 2.0, 0.0]);
+    assert_eq!(path_scores(true, Scale::Pairs), [0.0, 2.0, 2.0, 0.0]);
+    assert_eq!(path_scores(false, Scale::Fraction), [0.0, 2.0 / 3.0, 2.0 / 3.0, 0.0]);
+    assert_eq!(path_scores(true, Scale::Fraction), [0.0, 1.0 / 3.0, 1.0 / 3.0, 0.0]);
+}
+
+#[test]
+fn a_star_whose_leaves_are_sources_is_pulled_and_pushed() {
+    // From a leaf of one of two joined stars, the rounds hold: the leaf, its hub, many leaves, the many leaves of the other star.
+    let leaves = 5000;
+    let edges: Vec<_> = (2..leaves).map(|v| (v % 2, v, ())).chain([(0, 1, ())]).collect();
+    let csr = Csr::undirected(leaves as usize, &edges).unwrap();
+    for threads in [1, 2] {
+        checked(&csr.graph(), &csr, &common::run(threads, false), &Sources::These(vec![2, 3, 0]));
+    }
+}
+
+#[test]
+fn too_many_paths_are_an_error() {
+    // 1100 diamonds in a row: the number of paths doubles in each.
+    let edges: Vec<(VertexId, VertexId, ())> = (0..1100)
+        .flat_map(|d| [(0, 1), (0, 2), (1, 3), (2, 3)].map(|(u, v)| (3 * d + u, 3 * d + v, ())))
+        .collect();
+    let csr = Csr::directed(3301, &edges).unwrap();
+    let options = BetweennessOptions { sources: Sources::These(vec![0]), scale: Scale::Sum };
+    let error = betweenness(&csr.graph(), &common::run(2, false), &options).unwrap_err();
+    assert!(error.to_string().contains("more than 10^308 shortest paths"), "{error}");
+}
+
+#[test]
+fn no_vertices_and_bad_sources() {
+    let run = common::run(2, false);
+    let none = Csr::<()>::undirected(0, &[]).unwrap();
+    assert_eq!(betweenness(&none.graph(), &run, &BetweennessOptions::default()).unwrap().scores, []);
+    let options = BetweennessOptions { sources: Sources::These(vec![0]), scale: Scale::Sum };
+    let error = betweenness(&none.graph(), &run, &options).unwrap_err();
+    assert_eq!(error.to_string(), "source 0 is not a vertex: the graph has 0 vertices");
+}
+
+#[test]
+fn the_verifier_finds_faults() {
+    let path = Csr::<()>::undirected(3, &[(0, 1, ()), (1, 2, ())]).unwrap();
+    let view = path.graph();
+    let out = view.rows(Direction::Out).unwrap();
+    check::betweenness(out, &[0, 1, 2], 0.5, &[0.0, 1.0, 0.0], 1e-9).unwrap();
+    check::betweenness(out, &[0, 1, 2], 0.5, &[0.0, 1.1, 0.0], 1e-9).unwrap_err();
+    check::betweenness(out, &[0, 1, 2], 0.5, &[0.1, 1.0, 0.0], 1e-9).unwrap_err();
+}

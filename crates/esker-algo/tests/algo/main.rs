@@ -1,0 +1,31 @@
+//! Tests every algorithm against its verifier, and the properties that all share: budgets, cancellation, threads. One program, because each
+//! would link the whole library.
+
+mod common;
+mod betweenness;
+mod bfs;
+mod biconnectivity;
+mod cdlp;
+mod cliques;
+mod colouring;
+mod densest;
+mod filter;
+mod forest;
+mod graphalytics;
+mod kcore;
+mod lcc;
+mod ldd;
+mod limits;
+mod matching;
+mod mis;
+mod msf;
+mod pagerank;
+mod parallel;
+mod paths;
+mod scc;
+mod set_cover;
+mod spanner;
+mod sssp;
+mod triangles;
+mod truss;
+mod wcc;

@@ -1,0 +1,240 @@
+//! Weighted breadth-first search, Bellman-Ford and widest paths on random and awkward graphs.
+
+use esker_algo::algorithm::bellman_ford::{BellmanFord, BellmanFordOptions, bellman_ford};
+use esker_algo::algorithm::sssp::{SsspOptions, sssp};
+use esker_algo::algorithm::wbfs::{WbfsOptions, wbfs};
+use esker_algo::algorithm::widest::{Widest, WidestMethod, WidestOptions, widest};
+use esker_algo::check;
+use esker_algo::lengths::Length;
+use esker_algo::widths::Width;
+use esker_graph::{Csr, Direction, Graph, Run, Stop, VertexId};
+use proptest::prelude::*;
+
+use crate::common;
+use crate::common::shapes::{awkward, each_form, large};
+
+const METHODS: [WidestMethod; 2] = [WidestMethod::Buckets, WidestMethod::Rounds];
+
+fn widest_checked<G: Graph<Error = Stop>>(
+    graph: &G,
+    csr: &Csr<G::Weight>,
+    run: &Run,
+    source: VertexId,
+    method: WidestMethod,
+) -> Widest<G::Weight>
+where
+    G::Weight: Width,
+{
+    let found = widest(graph, run, source, &WidestOptions { method, parents: true }).expect("widths");
+    let view = csr.graph();
+    let out = view.rows(Direction::Out).expect("out-lists");
+    check::widest(out, source, &found.widths, found.parents.as_deref()).expect("a right answer");
+    found
+}
+
+fn all_widest<W: Width>(csr: &Csr<W>, seed: u64, source: VertexId) {
+    let mut widths = None;
+    for run in common::runs(false) {
+        for method in METHODS {
+            let found = widest_checked(&csr.graph(), csr, &run, source, method);
+            assert_eq!(widths.get_or_insert_with(|| found.widths.clone()), &found.widths);
+            each_form!(csr, seed, |graph| widest_checked(graph, csr, &run, source, method));
+            widest_checked(&common::without_in_edges(&csr.graph()), csr, &run, source, method);
+        }
+    }
+}
+
+fn bellman_ford_checked<G: Graph<Error = Stop>>(
+    graph: &G,
+    csr: &Csr<G::Weight>,
+    run: &Run,
+    source: VertexId,
+) -> BellmanFord<G::Weight>
+where
+    G::Weight: Length,
+{
+    let found = bellman_ford(graph, run, source, &BellmanFordOptions { parents: true }).expect("distances");
+    let view = csr.graph();
+    let out = view.rows(Direction::Out).expect("out-lists");
+    match &found.negative_cycle {
+        None => check::bellman_ford(out, source, &found.distances, found.parents.as_deref()),
+        Some(cycle) => check::negative_cycle(out, source, &cycle.vertices, cycle.length),
+    }
+    .expect("a right answer");
+    found
+}
+
+/// Returns whether there was a negative cycle.
+fn all_bellman_ford<W: Length>(csr: &Csr<W>, seed: u64, source: VertexId) -> bool {
+    let mut first = None;
+    for run in common::runs(false) {
+        let found = bellman_ford_checked(&csr.graph(), csr, &run, source);
+        let distances = first.get_or_insert_with(|| found.distances.clone());
+        assert_eq!((&found.distances, distances.is_empty()), (&*distances, found.negative_cycle.is_some()));
+        each_form!(csr, seed, |graph| {
+            let found = bellman_ford_checked(graph, csr, &run, source);
+            assert_eq!(&found.distances, first.as_ref().expect("it was set"));
+        });
+        bellman_ford_checked(&common::without_in_edges(&csr.graph()), csr, &run, source);
+    }
+    first.is_some_and(|distances| distances.is_empty())
+}
+
+fn all_wbfs<W: Length>(csr: &Csr<W>, seed: u64, source: VertexId) {
+    for run in common::runs(false) {
+        let expected = sssp(&csr.graph(), &run, source, &SsspOptions::default()).expect("distances");
+        let same = |found: esker_algo::algorithm::sssp::Sssp<W>| {
+            let view = csr.graph();
+            let out = view.rows(Direction::Out).expect("out-lists");
+            check::sssp(out, source, &found.distances, found.parents.as_deref()).expect("a right answer");
+            assert_eq!(found.distances, expected.distances);
+        };
+        each_form!(csr, seed, |graph| {
+            same(wbfs(graph, &run, source, &WbfsOptions { parents: true }).expect("distances"));
+        });
+    }
+}
+
+/// Lengths without a negative cycle in a directed graph: differences of heights, plus a number that is not negative.
+fn with_heights(sample: &common::Sample, more: impl Fn(u32) -> i64) -> Csr<i64> {
+    let height = |v: VertexId| (u64::from(v).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54) as i64;
+    let weighted = sample.csr(|w| w as i32);
+    let view = weighted.graph();
+    let out = view.rows(Direction::Out).expect("out-lists");
+    let mut edges = Vec::new();
+    for u in 0..sample.num_vertices {
+        let (targets, weights) = out.list(u as VertexId);
+        let step = |(&v, &w): (&VertexId, &i32)| {
+            (u as VertexId, v, height(v) - height(u as VertexId) + more(w as u32))
+        };
+        edges.extend(targets.iter().zip(weights).map(step));
+    }
+    Csr::directed(sample.num_vertices, &edges).expect("the ends are below the number of vertices")
+}
+
+fn right(sample: &common::Sample, source: VertexId) {
+    let seed = sample.seed;
+    all_widest(&sample.csr(|w| w as i32), seed, source);
+    all_widest(&sample.csr(|w| (i64::from(w) - 50) << 40), seed, source);
+    all_widest(&sample.csr(|w| w as f32 / 7.0 - 3.0), seed, source);
+    all_widest(&sample.csr(|w| if w < 90 { f64::INFINITY } else { f64::from(w).sqrt() }), seed, source);
+    all_widest(&sample.csr(|_| ()), seed, source);
+    all_bellman_ford(&sample.csr(|w| w as i32), seed, source);
+    all_bellman_ford(&sample.csr(|w| w as f32 / 7.0), seed, source);
+    all_bellman_ford(&sample.csr(|_| ()), seed, source);
+    all_bellman_ford(&sample.csr(|w| w as i32 - 5), seed, source);
+    all_bellman_ford(&sample.csr(|w| f64::from(w) - 0.75), seed, source);
+    assert!(!all_bellman_ford(&with_heights(sample, |w| i64::from(w % 4)), seed, source));
+    all_bellman_ford(&with_heights(sample, |w| i64::from(w > 0) * 9 - 3), seed, source);
+    all_wbfs(&sample.csr(|w| w as i32), seed, source);
+    all_wbfs(&sample.csr(|w| i64::from(w % 3)), seed, source);
+}
+
+proptest! {
+    #![proptest_config(common::cases(40))]
+    #[test]
+    fn right_on_every_kind_of_graph(sample in common::samples(), pick in any::<u32>()) {
+        right(&sample, (pick as usize % sample.num_vertices) as VertexId);
+    }
+}
+
+#[test]
+fn right_on_awkward_graphs() {
+    for sample in awkward().into_iter().filter(|sample| (1..=130).contains(&sample.num_vertices)) {
+        right(&sample, (sample.num_vertices / 2) as VertexId);
+        right(&sample, 0);
+    }
+}
+
+#[test]
+fn right_on_large_graphs() {
+    for (directed, seed) in [(false, 1), (true, 2)] {
+        let csr = large(directed, seed, |w| w as i32);
+        all_widest(&csr, seed, 3);
+        all_bellman_ford(&csr, seed, 3);
+        all_wbfs(&csr, seed, 3);
+        assert!(all_bellman_ford(&large(directed, seed, |w| w as i32 - 20), seed, 3));
+        all_widest(&large(directed, seed, |w| f64::from(w).sqrt()), seed, 3);
+    }
+}
+
+#[test]
+fn a_long_cycle_that_is_barely_negative_is_found() {
+    let n = 3000;
+    let edges: Vec<_> = (0..n).map(|v| (v, (v + 1) % n, if v == 7 { -(n as i64) } else { 1i64 })).collect();
+    let csr = Csr::directed(n as usize, &edges).unwrap();
+    for threads in [1, 2] {
+        let found = bellman_ford_checked(&csr.graph(), &csr, &common::run(threads, false), 100);
+        let cycle = found.negative_cycle.expect("it is there");
+        assert_eq!((cycle.vertices.len(), cycle.length), (n as usize, -1));
+    }
+}
+
+#[test]
+fn a_negative_cycle_out_of_reach_does_no_harm() {
+    let csr = Csr::directed(4, &[(0, 1, -5i32), (2, 3, -1), (3, 2, 0), (2, 1, 1)]).unwrap();
+    let found = bellman_ford_checked(&csr.graph(), &csr, &common::run(2, false), 0);
+    assert_eq!(found.distances, [0, -5, i64::MAX, i64::MAX]);
+    assert_eq!(found.parents, Some(vec![0, 0, VertexId::MAX, VertexId::MAX]));
+}
+
+#[test]
+fn what_cannot_be_told_is_an_error() {
+    let run = common::run(2, false);
+    let csr = Csr::directed(3, &[(0, 1, f64::NAN), (1, 2, 1.0)]).unwrap();
+    let error = bellman_ford(&csr.graph(), &run, 0, &BellmanFordOptions::default()).unwrap_err();
+    assert!(error.to_string().contains("not a number"), "{error}");
+    let error = widest(&csr.graph(), &run, 0, &WidestOptions::default()).unwrap_err();
+    assert!(error.to_string().contains("not a number"), "{error}");
+    let error = wbfs(&csr.graph(), &run, 0, &WbfsOptions::default()).unwrap_err();
+    assert!(error.to_string().contains("use sssp"), "{error}");
+    let csr = Csr::directed(3, &[(0, 1, i64::MAX - 1), (1, 2, 1)]).unwrap();
+    let error = bellman_ford(&csr.graph(), &run, 0, &BellmanFordOptions::default()).unwrap_err();
+    assert!(error.to_string().contains("cannot be held"), "{error}");
+    let error = bellman_ford(&csr.graph(), &run, 3, &BellmanFordOptions::default()).unwrap_err();
+    assert_eq!(error.to_string(), "source 3 is not a vertex: the graph has 3 vertices");
+    let error = widest(&csr.graph(), &run, 3, &WidestOptions::default()).unwrap_err();
+    assert_eq!(error.to_string(), "source 3 is not a vertex: the graph has 3 vertices");
+}
+
+#[test]
+fn the_verifiers_find_faults() {
+    let csr = Csr::directed(4, &[(0, 1, 2i32), (1, 2, -2), (0, 2, 5), (2, 1, 3)]).unwrap();
+    let view = csr.graph();
+    let out = view.rows(Direction::Out).unwrap();
+    let (far, none) = (i64::MAX, VertexId::MAX);
+    check::bellman_ford(out, 0, &[0, 2, 0, far], Some(&[0, 0, 1, none])).unwrap();
+    for distances in [[0, 2, 5, far], [0, 2, -1, far], [0, 1, -1, far], [0, 2, 0, 9]] {
+        check::bellman_ford(out, 0, &distances, None).unwrap_err();
+    }
+    check::bellman_ford(out, 0, &[0, 2, 0, far], Some(&[0, 2, 1, none])).unwrap_err();
+    check::negative_cycle(out, 0, &[1, 2], 1).unwrap_err();
+    check::negative_cycle(out, 0, &[0, 1], -1).unwrap_err();
+    check::widest(out, 0, &[i32::MAX, 3, 5, i32::MIN], Some(&[0, 2, 0, none])).unwrap();
+    check::widest(out, 0, &[i32::MAX, 2, 5, i32::MIN], None).unwrap_err();
+    check::widest(out, 0, &[i32::MAX, 3, 5, 1], None).unwrap_err();
+    check::widest(out, 0, &[i32::MAX, 4, 5, i32::MIN], None).unwrap_err();
+    let csr = Csr::directed(3, &[(0, 1, 2i32), (1, 0, -3)]).unwrap();
+    let view = csr.graph();
+    let out = view.rows(Direction::Out).unwrap();
+    check::negative_cycle(out, 0, &[1, 0], -1).unwrap();
+    check::negative_cycle(out, 2, &[1, 0], -1).unwrap_err();
+    check::negative_cycle(out, 0, &[1, 0, 1, 0], -2).unwrap_err();
+    check::negative_cycle(out, 0, &[1, 0], -2).unwrap_err();
+}
+
+/// Distances are computed in 32 bits as long as they fit.
+#[test]
+fn sums_beyond_32_bits_are_exact_and_may_be_negative() {
+    let run = common::run(2, false);
+    for (edge, sign) in [(i32::MAX, 1), (i32::MIN, -1)] {
+        let path: Vec<_> = (1..6).map(|v| (v - 1, v, edge)).collect();
+        let csr = Csr::directed(6, &path).unwrap();
+        let found = bellman_ford_checked(&csr.graph(), &csr, &run, 0);
+        assert_eq!(found.distances[5], 5 * i64::from(edge));
+        assert_eq!(found.distances[5].signum(), sign);
+    }
+    let circle = Csr::directed(3, &[(0, 1, i32::MIN), (1, 2, i32::MIN), (2, 0, i32::MAX)]).unwrap();
+    let found = bellman_ford_checked(&circle.graph(), &circle, &run, 0);
+    assert_eq!(found.negative_cycle.unwrap().length, 2 * i64::from(i32::MIN) + i64::from(i32::MAX));
+}

@@ -1,0 +1,103 @@
+//! Shortest paths on random graphs of many kinds.
+
+use esker_algo::algorithm::sssp::{Sssp, SsspOptions, sssp};
+use esker_algo::check;
+use esker_algo::lengths::Length;
+use esker_graph::{Csr, Direction, Graph, Run, Stop, VertexId};
+use proptest::prelude::*;
+
+use crate::common;
+use crate::common::shapes::each_form;
+
+fn checked<G: Graph<Error = Stop>>(
+    graph: &G,
+    csr: &Csr<G::Weight>,
+    run: &Run,
+    source: VertexId,
+    delta: Option<f64>,
+) -> Sssp<G::Weight>
+where
+    G::Weight: Length,
+{
+    let found = sssp(graph, run, source, &SsspOptions { delta, parents: true }).expect("distances");
+    let view = csr.graph();
+    let out = view.rows(Direction::Out).unwrap();
+    check::sssp(out, source, &found.distances, found.parents.as_deref()).expect("a right answer");
+    found
+}
+
+fn right<W: Length>(sample: &common::Sample, pick: u32, weight: impl Fn(u32) -> W) {
+    let csr = sample.csr(weight);
+    let graph = csr.graph();
+    let source = (pick as usize % sample.num_vertices) as VertexId;
+    let mut distances = Vec::new();
+    for run in common::runs(false) {
+        for delta in [None, Some(1.0), Some(0.3), Some(1e3)] {
+            distances.push(checked(&graph, &csr, &run, source, delta).distances);
+        }
+        each_form!(csr, sample.seed, |form| distances
+            .push(checked(form, &csr, &run, source, None).distances));
+        distances.push(checked(&common::without_in_edges(&graph), &csr, &run, source, None).distances);
+    }
+    assert!(distances.iter().all(|d| d == &distances[0]));
+}
+
+proptest! {
+    #![proptest_config(common::cases(60))]
+    #[test]
+    fn right_on_every_kind_of_graph(sample in common::samples(), pick in any::<u32>()) {
+        right(&sample, pick, |w| w as i32);
+        right(&sample, pick, |w| i64::from(w) << 50);
+        right(&sample, pick, |w| w as f32 / 7.0);
+        right(&sample, pick, |w| if w % 10 == 0 { f64::INFINITY } else { f64::from(w * w).sqrt() });
+        right(&sample, pick, |_| ());
+        right(&sample, pick, |w| if w < 90 { i32::MAX } else { 1 });
+        right(&sample, pick, |_| 0.0f64);
+    }
+}
+
+#[test]
+fn sums_beyond_32_bits_are_exact() {
+    let n = 5000;
+    let edges: Vec<_> = (1..n).map(|v| (v - 1, v, i32::MAX)).collect();
+    let csr = Csr::undirected(n as usize, &edges).unwrap();
+    let found = checked(&csr.graph(), &csr, &common::run(2, false), 0, None);
+    assert_eq!(found.distances[n as usize - 1], i64::from(i32::MAX) * (n as usize as i64 - 1));
+}
+
+#[test]
+fn sums_beyond_63_bits_are_an_error() {
+    let csr = Csr::directed(3, &[(0, 1, i64::MAX - 1), (1, 2, 1i64)]).unwrap();
+    let error = sssp(&csr.graph(), &common::run(2, false), 0, &SsspOptions::default()).unwrap_err();
+    assert_eq!(error.to_string(), "cannot compute shortest paths: a distance does not fit in 63 bits");
+}
+
+#[test]
+fn negative_lengths_and_bad_options_are_errors() {
+    let run = common::run(1, false);
+    let message = |csr: &Csr<f64>, options| sssp(&csr.graph(), &run, 0, &options).unwrap_err().to_string();
+    for bad in [-1.0, f64::NAN] {
+        let csr = Csr::directed(3, &[(0, 1, 5.0), (1, 2, bad)]).unwrap();
+        assert!(message(&csr, SsspOptions::default()).contains("negative or not a number"));
+    }
+    let csr = Csr::directed(2, &[(0, 1, 5.0)]).unwrap();
+    let delta = SsspOptions { delta: Some(0.0), parents: false };
+    assert_eq!(message(&csr, delta), "delta is 0 but must be positive and finite");
+    let none = Csr::directed(0, &[]).unwrap();
+    assert_eq!(message(&none, SsspOptions::default()), "source 0 is not a vertex: the graph has 0 vertices");
+}
+
+#[test]
+fn the_verifier_finds_faults() {
+    let csr = Csr::directed(4, &[(0, 1, 2i32), (1, 2, 2), (0, 2, 5)]).unwrap();
+    let view = csr.graph();
+    let out = view.rows(Direction::Out).unwrap();
+    let far = i64::MAX;
+    let none = VertexId::MAX;
+    check::sssp(out, 0, &[0, 2, 4, far], Some(&[0, 0, 1, none])).unwrap();
+    check::sssp(out, 0, &[0, 2, 5, far], None).unwrap_err();
+    check::sssp(out, 0, &[0, 2, 3, far], None).unwrap_err();
+    check::sssp(out, 0, &[0, 2, far, far], None).unwrap_err();
+    check::sssp(out, 0, &[0, 2, 4, 9], None).unwrap_err();
+    check::sssp(out, 0, &[0, 2, 4, far], Some(&[0, 0, 0, none])).unwrap_err();
+}

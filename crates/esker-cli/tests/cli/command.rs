@@ -1,0 +1,295 @@
+//! The command as a person meets it: what it prints, where, and how it ends.
+
+use std::io::Write;
+use std::process::Stdio;
+
+use crate::place::Place;
+
+const FRIENDS: &str =
+    "from,to,kind,since\nalice,bob,friend,3\nbob,carol,friend,5\ncarol,alice,rival,1\ndan,eve,friend,2\n";
+
+#[test]
+fn from_a_file_to_answers() {
+    let place = Place::new();
+    place.file("friends.csv", FRIENDS);
+    let report = place.json("import friends.csv friends.esker --weight since --property kind --json");
+    assert_eq!((&report["vertices"], &report["edges"]), (&5.into(), &4.into()));
+    let info = place.json("info friends.esker --json");
+    assert_eq!(info["edge_properties"][0]["name"], "since");
+    assert_eq!(info["edge_properties"][1]["type"], "text");
+
+    let depths = place.ok("run bfs friends.esker --source alice --output -");
+    assert_eq!(depths, "vertex,value\nalice,0\nbob,1\ncarol,2\ndan,\neve,\n");
+    let distances = place.ok("run sssp friends.esker --source alice --output - --verify");
+    assert_eq!(distances, "vertex,value\nalice,0\nbob,3\ncarol,8\ndan,\neve,\n");
+    let components = place.json("run wcc friends.esker --json --top 1");
+    assert_eq!(components["answers"]["components"], 2);
+    assert_eq!(components["top"][0]["value"], 3);
+    let report = place.json("check friends.esker --json");
+    assert_eq!(report["sound"], true);
+
+    place.ok("export friends.esker again.csv");
+    place.ok("import again.csv again.esker --weight since --property kind");
+    let again = place.ok("run pagerank again.esker --output -");
+    assert_eq!(again, place.ok("run pagerank friends.esker --output -"));
+}
+
+#[test]
+fn every_algorithm_runs_verified_straight_on_a_file() {
+    let place = Place::new();
+    place.ok("generate rmat --scale 8 --degree 4 --directed g.el");
+    for algorithm in ["pagerank", "wcc", "scc", "cdlp", "triangles", "lcc", "betweenness"] {
+        let report = place.json(&format!("run {algorithm} g.el --verify --json"));
+        assert_eq!(report["verified"], true, "{algorithm}");
+        assert!(
+            report["seconds"].as_f64().unwrap() > 0.0 && report["peak_memory_bytes"].as_u64().unwrap() > 0
+        );
+    }
+    for algorithm in ["bfs", "sssp"] {
+        let report = place.json(&format!("run {algorithm} g.el --source 1 --parents --verify --json"));
+        assert!(report["answers"]["reached"].as_u64().unwrap() >= 1);
+    }
+}
+
+#[test]
+fn standard_input_and_results_in_files() {
+    let place = Place::new();
+    let mut child = place
+        .command("import - piped.esker --undirected")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(b"0 1\n1 2\n").unwrap();
+    assert!(child.wait().unwrap().success());
+    for name in ["out.csv", "out.parquet", "out.arrow", "out.npy"] {
+        place.ok(&format!("run pagerank piped.esker --output {name}"));
+        assert!(std::fs::metadata(place.path().join(name)).unwrap().len() > 0, "{name}");
+    }
+    let text = std::fs::read_to_string(place.path().join("out.csv")).unwrap();
+    assert_eq!(text.lines().count(), 4);
+    let again = place.run("run pagerank piped.esker --output out.csv");
+    assert_eq!(again.status.code(), Some(1), "a file that exists is not replaced unasked");
+}
+
+#[test]
+fn estimates_tell_whether_a_run_fits_and_runs_keep_to_it() {
+    let place = Place::new();
+    place.ok("generate grid --rows 50 --columns 50 g.esker");
+    let estimate = place.json("estimate pagerank g.esker --json --memory 1KiB");
+    assert_eq!(estimate["fits"], false);
+    let needed = estimate["memory_bytes"].as_u64().unwrap();
+    let refused = place.run("run pagerank g.esker --memory 1KiB");
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains(&needed.to_string()));
+    place.ok(&format!("run pagerank g.esker --memory {needed}"));
+}
+
+#[test]
+fn bad_requests_end_with_a_message_and_the_right_code() {
+    let place = Place::new();
+    place.file("friends.csv", FRIENDS);
+    place.ok("import friends.csv friends.esker");
+    place.file("number.wel", "1 2 3\n2 3 x\n");
+    place.file("ids.el", &("1 2\n".repeat(3000) + "x 1\n"));
+    place.file("wide.txt", "1 2\n1 2 3\n");
+    place.file("rect.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 3 1\n1 3\n");
+    place.file("short.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 3\n");
+    place.file("junk", "\0\u{1}\u{2}\u{3}");
+    let cases = [
+        (2, "frobnicate", "unrecognized subcommand"),
+        (2, "import friends.csv", "the database to create"),
+        (1, "import missing.csv x.esker", "missing.csv"),
+        (1, "import friends.csv friends.esker", "exists"),
+        (1, "import friends.csv x.esker --src nobody", "nobody"),
+        (1, "import friends.csv x.esker --format xml", "no format is called"),
+        (1, "import friends.csv x.esker --delimiter ab", "delimiter"),
+        (1, "import friends.csv x.esker --memory 1KiB", "memory"),
+        (2, "import friends.csv x.esker --memory lots", "256MiB"),
+        (1, "import number.wel x.esker", "number.wel:2"),
+        (1, "import ids.el x.esker", "--ids text"),
+        (1, "import wide.txt x.esker", "wide.txt:2"),
+        (1, "import rect.mtx x.esker", "2 rows and 3 columns"),
+        (1, "import short.mtx x.esker", "short.mtx"),
+        (1, "import junk x.esker", "binary"),
+        (1, "info friends.csv", "not a database"),
+        (1, "info nowhere.esker", "does not exist"),
+        (2, "run walk friends.esker", "no algorithm is called"),
+        (2, "run bfs friends.esker", "--source"),
+        (1, "run bfs friends.esker --source alicia", "no vertex has the id \"alicia\""),
+        (2, "run wcc friends.esker --damping 0.5", "no option --damping"),
+        (2, "run pagerank friends.esker --damping high", "takes a number"),
+        (2, "run pagerank friends.esker --output ranks.doc", ".parquet"),
+        (2, "run pagerank friends.esker --threads 0", "--threads"),
+        (2, "generate kron --scale 60 x.esker", "too many"),
+        (1, "export friends.esker x.xyz", "--format"),
+    ];
+    for (code, line, fragment) in cases {
+        let output = place.run(line);
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{line}: {message}");
+        assert!(message.contains(fragment), "{line}: {message}");
+        assert!(!place.path().join("x.esker").exists(), "{line} left a database");
+    }
+}
+
+#[test]
+fn bad_lines_are_skipped_and_reported_when_asked() {
+    let place = Place::new();
+    place.file("some.wel", "1 2 3\n2 3 x\n3 1 5\n");
+    let report = place.json("import some.wel g.esker --bad-lines skip --json");
+    assert_eq!((&report["edges"], &report["rejected"]), (&2.into(), &1.into()));
+    assert_eq!(report["rejected_sample"][0]["line"], 2);
+}
+
+#[test]
+fn completions_name_the_verbs() {
+    let place = Place::new();
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(place.ok(&format!("completions {shell}")).contains("estimate"), "{shell}");
+    }
+}
+
+#[test]
+fn graph500_validates_and_reports_by_the_official_names() {
+    let place = Place::new();
+    let text = place.ok("graph500 --scale 8 --roots 5 --database g.esker");
+    for name in ["SCALE:", "construction_time:", "bfs  harmonic_mean_TEPS:", "sssp  median_time:"] {
+        assert!(text.lines().any(|line| line.starts_with(name)), "{text}");
+    }
+    let report = place.json("graph500 --scale 8 --roots 5 --kernels bfs --encoding compressed --json");
+    assert_eq!(report["encoding"], "compressed");
+    assert_eq!(report["NBFS"], 5);
+    assert_eq!(report["searches"]["bfs"].as_array().unwrap().len(), 5);
+    assert!(report["searches"].get("sssp").is_none());
+    let residencies = [
+        ("--residency headed --head 2", "lists, headed"),
+        ("--residency headed", "lists, headed"),
+        ("--encoding tiles", "tiles, mapped"),
+        ("--encoding tiles --residency pooled", "tiles, pooled"),
+        ("--encoding compressed --residency pooled", "lists, pooled"),
+    ];
+    for (options, name) in residencies {
+        let report = place.json(&format!("graph500 --scale 8 --roots 3 --memory 300MiB --json {options}"));
+        assert_eq!(report["searches"]["sssp"].as_array().unwrap().len(), 3);
+        assert!(report["residency"].as_str().unwrap().starts_with(name), "{report}");
+    }
+    let again = place.run("graph500 --scale 8 --database g.esker");
+    assert_eq!(again.status.code(), Some(1));
+    let refused = place.run("graph500 --scale 80");
+    assert_ne!(refused.status.code(), Some(0));
+    assert!(!String::from_utf8_lossy(&refused.stderr).contains("panicked"));
+}
+
+#[test]
+fn every_encoding_gives_the_same_answers() {
+    let place = Place::new();
+    place.ok("generate kron --scale 9 --degree 8 --weights 20 g.esker");
+    let facts = |options: &str| {
+        ["bfs --source 1", "wcc", "kcore", "bellman-ford --source 1", "triangles"].map(|request| {
+            let (algorithm, rest) = request.split_once(' ').unwrap_or((request, ""));
+            let report = place.json(&format!("run {algorithm} g.esker {rest} {options} --verify --json"));
+            report["answers"].clone()
+        })
+    };
+    let plain = facts("");
+    assert_eq!(facts("--residency headed --head 2 --memory 200MiB"), plain);
+    assert_eq!(facts("--residency headed --memory 200MiB"), plain);
+    assert_eq!(facts("--residency pooled --memory 200MiB"), plain);
+    place.ok("compact g.esker --encoding compressed");
+    assert_eq!(facts(""), plain);
+    assert_eq!(facts("--residency pooled --memory 200MiB"), plain);
+    place.ok("compact g.esker --encoding tiles");
+    assert_eq!(facts("--encoding tiles"), plain);
+    assert_eq!(facts("--encoding tiles --residency pooled --memory 200MiB"), plain);
+    assert_eq!(facts("--residency pooled --memory 200MiB"), plain);
+    place.ok("check g.esker");
+    place.ok("generate kron --scale 9 --degree 8 --weights 20 g.esker --encoding tiles --force");
+    assert_eq!(facts("--encoding tiles"), plain);
+    place.file("few.el", "1 2\n2 3\n7 8\n");
+    let report = place.json("import few.el h.esker --encoding tiles --memory 300MiB --json");
+    assert!(report["tile_bytes"].as_u64().unwrap() > 0, "{report}");
+    place.ok("run wcc h.esker --encoding tiles --verify");
+    assert!(place.ok("import few.el h.esker --encoding tiles --force").contains("tiles: 3 edges"));
+}
+
+#[test]
+fn a_run_says_what_it_reads_and_why() {
+    let place = Place::new();
+    place.ok("generate kron --scale 12 --degree 8 --undirected g.esker");
+    let explained = place.run("run wcc g.esker --explain --memory 1GiB");
+    let message = String::from_utf8_lossy(&explained.stderr).into_owned();
+    assert!(explained.status.success() && message.contains("lists, mapped  chosen; "), "{message}");
+    assert!(message.contains("tiles, pooled  not possible"), "{message}");
+    let form = |options: &str| {
+        let run = place.json(&format!("run pagerank g.esker --json {options}"))["plan"]["form"].clone();
+        let estimate = place.json(&format!("estimate pagerank g.esker --json {options}"));
+        assert_eq!((&estimate["plan"]["form"], &estimate["fits"]), (&run, &true.into()), "{options}");
+        run.as_str().unwrap().to_owned()
+    };
+    assert_eq!(form(""), "lists, mapped");
+    let needed = |form: &str, bytes: &str| {
+        let ways = place.json("estimate pagerank g.esker --json")["plan"]["ways"].clone();
+        let way = ways.as_array().unwrap().iter().find(|way| way["form"] == form).unwrap().clone();
+        way[bytes].as_u64().unwrap()
+    };
+    let lists = needed("lists, mapped", "whole_memory_bytes");
+    assert_eq!(form(&format!("--memory {lists}")), "lists, mapped");
+    // Too little for heads: the system does what it can.
+    assert_eq!(form(&format!("--memory {}", lists - 1)), "lists, mapped");
+    assert_eq!(form("--residency headed --head 3 --memory 200MiB"), "lists, headed");
+    assert_eq!(form("--residency pooled --memory 200MiB"), "lists, pooled");
+    place.ok("compact g.esker --encoding tiles");
+    assert_eq!(form(&format!("--memory {}", lists - 1)), "tiles, mapped");
+    assert_eq!(form("--residency pooled --memory 1GiB"), "tiles, pooled");
+    let text = place.ok("estimate bfs g.esker --explain --memory 1GiB");
+    assert!(text.contains("chosen; ") && text.contains("lists, headed  "), "{text}");
+    let text = place.ok("estimate bfs g.esker --residency headed --head 4 --memory 1GiB");
+    assert!(text.contains("the first 4 neighbours of each vertex"), "{text}");
+    let text = place.ok("estimate bfs g.esker --memory 1KiB");
+    assert!(text.contains("is refused: bfs needs"), "{text}");
+}
+
+#[test]
+fn residencies_that_cannot_be_had_end_with_a_message_and_the_right_code() {
+    let place = Place::new();
+    place.ok("generate kron --scale 10 --degree 8 --undirected plain.esker");
+    place.ok("generate kron --scale 10 --degree 8 --undirected --encoding compressed small.esker");
+    place.ok("generate kron --scale 10 --degree 8 --undirected layers.esker");
+    place.file("more.el", "1 900\n2 901\n");
+    place.ok("add layers.esker more.el");
+    let cases = [
+        (1, "run wcc plain.esker --encoding lists --residency pooled --memory 40MiB", "raise the limit"),
+        (2, "run wcc plain.esker --encoding tiles --residency headed", "--encoding lists"),
+        (2, "run wcc plain.esker --residency mapped --head 4", "--residency headed"),
+        (2, "run wcc plain.esker --residency headed --head 0", "--head"),
+        (2, "run wcc plain.esker --residency nowhere", "headed"),
+        (1, "run wcc plain.esker --encoding tiles", "esker compact --encoding tiles"),
+        (1, "run wcc small.esker --residency headed", "esker compact --encoding plain"),
+        (1, "run wcc layers.esker --residency headed", "esker compact"),
+        (1, "run wcc plain.esker --residency headed --memory 1MiB", "raise the limit"),
+        (1, "run wcc plain.esker --memory 1KiB", "raise the limit"),
+        (1, "run wcc layers.esker --residency pooled", "esker compact"),
+        (2, "graph500 --scale 8 --encoding tiles --residency headed", "--encoding lists"),
+        (1, "graph500 --scale 8 --encoding compressed --residency headed", "esker compact --encoding plain"),
+        (1, "graph500 --scale 8 --residency headed --memory 20MiB", "raise the limit"),
+    ];
+    for (code, line, fragment) in cases {
+        let output = place.run(line);
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{line}: {message}");
+        assert!(message.contains(fragment), "{line}: {message}");
+        assert!(!message.contains("panicked"), "{line}: {message}");
+    }
+    // What is named suffices.
+    let refused = place.run("run kcore plain.esker --residency headed --memory 1MiB");
+    let message = String::from_utf8_lossy(&refused.stderr).into_owned();
+    let needed =
+        message.split(" needs ").nth(1).unwrap().split(" of memory").next().unwrap().replace(' ', "");
+    place.ok(&format!("run kcore plain.esker --residency headed --memory {needed} --verify"));
+    place.ok("compact plain.esker --encoding tiles");
+    let refused = place.run("run wcc plain.esker --residency pooled --memory 1MiB");
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("raise the limit"));
+}

@@ -1,0 +1,7 @@
+//! The command as a person meets it.
+#![allow(clippy::disallowed_methods)] // The tests read and write files of their own.
+
+mod place;
+
+mod command;
+mod versions;

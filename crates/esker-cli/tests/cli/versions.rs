@@ -1,0 +1,376 @@
+//! Changing a graph on the command line, and looking back.
+
+use std::io::Write;
+use std::process::Stdio;
+
+use crate::place::Place;
+use serde_json::json;
+
+const FRIENDS: &str = "from,to,kind,since\nalice,bob,friend,3\nbob,carol,friend,5\ncarol,alice,rival,1\n";
+
+/// A database of friends: version 1.
+fn friends() -> Place {
+    let place = Place::new();
+    place.file("friends.csv", FRIENDS);
+    place.ok("import friends.csv f.esker --weight since --property kind --order keep");
+    place
+}
+
+impl Place {
+    /// What `esker commit` says of a script.
+    fn commit(&self, script: &str) -> std::process::Output {
+        let mut command = self.command("commit f.esker");
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
+        child.wait_with_output().unwrap()
+    }
+
+    fn fails(&self, code: i32, line: &str, fragment: &str) {
+        let output = self.run(line);
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{line}: {message}");
+        assert!(message.contains(fragment), "{line}: {message}");
+    }
+
+    fn diff(&self, from: &str, to: &str) -> Vec<String> {
+        self.ok(&format!("diff f.esker {from} {to}")).lines().map(str::to_owned).collect()
+    }
+}
+
+#[test]
+fn files_are_added_and_deleted_as_versions() {
+    let place = friends();
+    place.file("more.csv", "to,since,from,kind\nbob,9,alice,friend\ndan,2,carol,\"old friend\"\n");
+    let said = place.ok("add f.esker more.csv -m more");
+    assert_eq!(said, "f.esker: version 2: 1 edge added, 1 edge changed, 1 vertex added\n");
+    assert_eq!(
+        place.diff("1", "2"),
+        ["~ alice bob since=3 -> 9 kind=friend", "+ carol dan since=2 kind=\"old friend\"", "+ dan",]
+    );
+    place.file("gone.csv", "from,to\nbob,carol\nbob,nobody\n");
+    let report = place.json("delete f.esker gone.csv --json --freeze");
+    assert_eq!(report["versions"], json!([3]));
+    assert_eq!(report["changes"]["edges_removed"], 1);
+    assert_eq!(place.diff("2", "3"), ["- bob carol since=5 kind=friend"]);
+    assert_eq!(place.diff("3", "2"), ["+ bob carol since=5 kind=friend"]);
+    place.file("left.txt", "alice\n");
+    let said = place.ok("delete f.esker --vertices left.txt");
+    assert_eq!(said, "f.esker: version 4: 2 edges removed, 1 vertex removed\n");
+    place.fails(1, "set f.esker --vertex alice age=30", "the vertex was removed");
+    // The log tells of the vertices that are there, before and after the layers become one.
+    let vertices = || {
+        let log = place.json("log f.esker --json");
+        let versions = log["versions"].as_array().unwrap().iter();
+        versions.map(|version| version["vertices"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(vertices(), [3, 4, 4, 3]);
+    let ends = place.ok("export f.esker - --format csv --at 4");
+    assert_eq!(ends.lines().skip(1).collect::<Vec<_>>(), ["carol,dan,2,old friend"]);
+
+    // Every version is as it was, before and after the layers become one.
+    for _ in 0..2 {
+        for (at, edges, reached) in [("1", 3, 3), ("2", 4, 4), ("3", 3, 2), ("latest", 1, 1)] {
+            let info = place.json(&format!("info f.esker --json --at {at}"));
+            assert_eq!(info["edges"], edges, "{at}");
+            let source = if at == "latest" { "bob" } else { "alice" };
+            let bfs = place.json(&format!("run bfs f.esker --source {source} --at {at} --json --verify"));
+            assert_eq!(bfs["answers"]["reached"], reached, "{at}");
+            assert_eq!(place.json(&format!("check f.esker --json --at {at}"))["sound"], true, "{at}");
+        }
+        place.ok("compact f.esker");
+    }
+    assert_eq!(place.json("info f.esker --json")["layers"], 1);
+    assert_eq!(vertices(), [3, 4, 4, 3]);
+    assert_eq!(place.diff("1", "4").len(), 6);
+}
+
+#[test]
+fn parts_and_files_are_versions_of_their_own_if_asked() {
+    let place = Place::new();
+    place.file("a.el", "0 1\n1 2\n");
+    place.ok("import a.el f.esker");
+    let lines: String = (0..95).map(|i| format!("{i} {}\n", i + 7)).collect();
+    place.file("b.el", &lines);
+    place.file("c.el", "500 501\n");
+    let report = place.json("add f.esker b.el --batch 10 --json");
+    assert_eq!(report["versions"].as_array().unwrap().len(), 10);
+    assert_eq!(place.json("info f.esker --json")["edges"], 97);
+    let report = place.json("add f.esker [bc].el --each-file --json -m again");
+    assert_eq!(report["versions"], json!([12, 13]));
+    assert_eq!(report["changes"]["edges_added"], 1);
+    let log = place.json("log f.esker --json --limit 2");
+    assert_eq!(log["versions"][0]["message"], "again");
+    assert_eq!((&log["versions"][0]["edges"], &log["versions"][1]["edges"]), (&98.into(), &97.into()));
+    assert_eq!(place.json("info f.esker --json --at 4")["edges"], 32);
+}
+
+#[test]
+fn edges_get_properties_that_they_did_not_have() {
+    let place = Place::new();
+    place.file("a.el", "0 1\n1 2\n");
+    place.ok("import a.el f.esker --order keep");
+    place.file("b.csv", "from,to,since,weight\n2,3,1999,1.5\n0,1,2001,2\n");
+    place.fails(1, "add f.esker b.csv --property since", "--define NAME:TYPE");
+    place.fails(2, "add f.esker b.csv --define since:date", "unknown type");
+    place.fails(1, "add f.esker b.csv --define other:text", "no column \"other\"");
+    place.fails(1, "add f.esker b.csv --define weight:text", "a weight must have type");
+    assert_eq!(place.json("info f.esker --json")["edge_properties"], json!([]));
+    place.ok("add f.esker b.csv --define since:i64 --define weight:f64");
+    assert_eq!(
+        place.diff("1", "2"),
+        ["~ 0 1 since=0 -> 2001 weight=0 -> 2", "+ 2 3 since=1999 weight=1.5", "+ 3"]
+    );
+    let far = place.json("run sssp f.esker --source 0 --json --verify");
+    assert_eq!(far["answers"]["reached"], 4);
+    place.fails(1, "add f.esker b.csv --define since:i32", "already exists with type i64");
+}
+
+#[test]
+fn a_bad_line_in_a_large_file_ends_the_command() {
+    let place = Place::new();
+    place.file("a.el", "0 1\n");
+    place.ok("import a.el f.esker");
+    place.file("b.el", &("1 2\n".repeat(20_000) + "x 1\n" + &"1 2\n".repeat(2_500_000)));
+    place.fails(1, "add f.esker b.el", "b.el:20001");
+}
+
+#[test]
+fn an_interrupted_addition_leaves_whole_commits() {
+    let place = Place::new();
+    place.file("a.el", "0 1\n");
+    place.ok("import a.el f.esker");
+    let mut command = place.command("add f.esker - --batch 1000");
+    let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let lines: String = (0..500_000).map(|i| format!("{i} {}\n", i + 1)).collect();
+    stdin.write_all(lines.as_bytes()).unwrap();
+    // It waits for more, which does not come.
+    let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let output = child.wait_with_output().unwrap();
+    drop(stdin);
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    let log = place.json("log f.esker --json");
+    for version in log["versions"].as_array().unwrap() {
+        let number = version["version"].as_u64().unwrap();
+        // The first edge of the first commit was there.
+        let expected = 1 + (number - 1) * 1000 - u64::from(number > 1);
+        assert_eq!(version["edges"].as_u64().unwrap(), expected, "version {number}");
+    }
+    assert_eq!(place.json("check f.esker --json")["sound"], true);
+}
+
+#[test]
+fn scripts_are_committed_wholly_or_not_at_all() {
+    let place = friends();
+    let output = place
+        .commit("# a remark\n+ alice dan since=4 kind=\"best friend\"\n- carol alice\n\n+ eve\nbob age=40\n");
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(
+        said,
+        "f.esker: version 2: 1 edge added, 1 edge removed, 2 vertices added, 1 vertex value changed\n"
+    );
+    let lines = place.diff("1", "2");
+    assert!(lines.contains(&"bob age=40".to_owned()) && lines.contains(&"+ eve".to_owned()), "{lines:?}");
+    for (script, fragment) in [
+        ("+ a b since=1 kind=x\n+ a\tb since=1\n", "-:2: the edge has no value for kind"),
+        ("+ a b since=1.5 kind=x\n", "32-bit integers"),
+        ("+ a b since=1 kind=x colour=red\n", "no edge property \"colour\""),
+        ("a b\n", "expected '+ u v name=value...'"),
+        ("* a b\n", "expected '+ u v name=value...'"),
+        ("+ \"a b\n", "missing closing quote"),
+        ("- nobody\n", "no vertex has the id \"nobody\""),
+        ("bob age=old\n", "holds 64-bit integers"),
+        ("bob size=\n", "cannot remove a value of \"size\""),
+    ] {
+        let output = place.commit(script);
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{script}: {message}");
+        assert!(message.contains(fragment), "{script}: {message}");
+    }
+    assert_eq!(place.json("log f.esker --json")["versions"].as_array().unwrap().len(), 2);
+
+    // What a difference says repeats it, also backwards.
+    place.ok("import friends.csv g.esker --weight since --property kind --order keep");
+    place.file("there.txt", &place.ok("diff f.esker 1 2"));
+    place.ok("commit g.esker there.txt");
+    let sorted = |database: &str| {
+        let text = place.ok(&format!("export {database} - --format csv"));
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    assert_eq!(sorted("g.esker"), sorted("f.esker"));
+    place.file("back.txt", &place.ok("diff f.esker 2 1"));
+    place.ok("commit f.esker back.txt");
+    assert_eq!(place.diff("1", "3"), Vec::<String>::new());
+}
+
+#[test]
+fn vertices_have_properties() {
+    let place = friends();
+    place.file("people.csv", "id,age,city,zip\nalice,31,Paris,00100\nbob,,\"New York\",10001\n");
+    let said = place.ok("set f.esker people.csv");
+    assert!(said.ends_with("version 2: 5 values set, 1 removed on 2 vertices\n"), "{said}");
+    let info = place.json("info f.esker --json");
+    let types: Vec<_> =
+        info["vertex_properties"].as_array().unwrap().iter().map(|p| p["type"].clone()).collect();
+    assert_eq!(types, ["i64", "text", "text"], "leading zeros are kept");
+    place.ok("set f.esker --vertex alice age=32 city= height=1.75");
+    assert_eq!(place.diff("2", "3"), ["~ alice age=31 -> 32", "~ alice city=Paris ->", "alice height=1.75"]);
+    let json = place.json("diff f.esker 2 3 --json");
+    assert_eq!(json["differences"][0]["new"], 32);
+    assert_eq!(json["summary"]["values_changed"], 3);
+    place.fails(1, "set f.esker --vertex zoe age=3", "use --new to add missing vertices");
+    place.ok("set f.esker --vertex zoe age=3 --new");
+    assert_eq!(place.diff("3", "4"), ["+ zoe", "zoe age=3"]);
+    place.fails(1, "set f.esker --vertex alice age=old", "64-bit integers");
+    place.fails(2, "set f.esker --vertex alice age", "NAME=VALUE");
+    place.fails(2, "set f.esker people.csv more.csv", "one table");
+    place.file("bad.csv", "id,age\nalice,1\nnobody,2\n");
+    place.fails(1, "set f.esker bad.csv", "bad.csv:3");
+    place.file("short.csv", "id,age\nalice\n");
+    place.fails(1, "set f.esker short.csv", "short.csv:2");
+    place.file("one.csv", "id\nalice\n");
+    place.fails(1, "set f.esker one.csv", "at least two columns");
+    assert_eq!(place.json("log f.esker --json")["versions"].as_array().unwrap().len(), 4);
+    place.ok("compact f.esker");
+    assert_eq!(place.diff("2", "3").len(), 3);
+    place.file("gone.txt", "alice\n");
+    place.ok("delete f.esker --vertices gone.txt");
+    assert_eq!(place.diff("4", "5")[0], "- alice");
+}
+
+#[test]
+fn versions_have_names_and_times_and_can_be_forgotten() {
+    let place = friends();
+    for i in 0..6 {
+        place.file("one.csv", &format!("from,to,kind,since\nalice,v{i},x,{i}\n"));
+        place.ok(&format!("add f.esker one.csv -m step{i}"));
+    }
+    assert_eq!(place.ok("tag f.esker 3 monday"), "monday: version 3\n");
+    assert_eq!(place.ok("tag f.esker latest monday"), "monday: version 7 (was version 3)\n");
+    place.ok("tag f.esker 2 early");
+    assert_eq!(place.ok("tag f.esker"), "early   2\nmonday  7\n");
+    assert_eq!(place.json("info f.esker --at early --json")["version"], 2);
+    let time = place.json("log f.esker --json --at 4 --limit 1")["versions"][0]["time"].clone();
+    let at = place.json(&format!("info f.esker --json --at {}", time.as_str().unwrap()))["version"].clone();
+    assert!(at.as_u64().unwrap() >= 4, "the newest version at a time is not older than one of that time");
+    assert_eq!(place.json("info f.esker --json --at 2999-01-01")["version"], 7);
+
+    place.fails(2, "tag f.esker 3 2026-11-21", "would be taken for a time");
+    place.fails(2, "tag f.esker 3 17", "number of a version");
+    place.fails(2, "tag f.esker 3", "<NAME>");
+    place.fails(1, "tag f.esker 99 x", "there are versions 1 to 7");
+    place.fails(1, "tag f.esker --delete nothing", "nothing");
+    place.fails(1, "info f.esker --at tuesday", "tags are early, monday");
+    place.fails(1, "info f.esker --at 1999-01-01", "the oldest is 1");
+    place.fails(2, "info f.esker --at 2026-13-01", "is not a time");
+    place.fails(2, "run wcc friends.csv --at 3", "files of edges have none");
+    place.fails(1, "diff f.esker 1 99", "no version 99");
+
+    assert_eq!(place.ok("forget f.esker 4"), "f.esker: forgot version 4, 6 left\n");
+    place.fails(1, "info f.esker --at 4", "no version 4 any more: there are versions 1 to 3, 5 to 7");
+    place.fails(1, "forget f.esker 7", "tag");
+    place.fails(1, "forget f.esker early", "tag");
+    assert_eq!(place.diff("3", "5").len(), 4);
+    place.fails(2, "retain f.esker last", "last N");
+    place.fails(2, "retain f.esker last 0", "1 or more");
+    place.fails(2, "retain f.esker since yesterday", "no time");
+    assert_eq!(place.ok("retain f.esker last 2"), "f.esker: retain last 2: 3 versions, 3 forgotten\n");
+    assert_eq!(place.ok("retain f.esker"), "f.esker: retain last 2: 3 versions\n");
+    place.ok("compact f.esker");
+    let kept: Vec<u64> = place.json("log f.esker --json")["versions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|version| version["version"].as_u64().unwrap())
+        .collect();
+    assert_eq!(kept, [7, 6, 2]);
+    assert_eq!(place.json("info f.esker --json --at 2")["edges"], 4);
+    assert_eq!(place.json("check f.esker --json")["sound"], true);
+    place.ok("tag f.esker --delete early");
+    assert_eq!(place.ok("tag f.esker"), "monday  7\n");
+}
+
+#[test]
+fn the_newest_version_can_be_forgotten() {
+    let place = friends();
+    place.fails(1, "forget f.esker 1", "the only version");
+    for i in 2..5 {
+        place.file("one.csv", &format!("from,to,kind,since\nalice,v{i},kind{i},{i}\n"));
+        place.ok(&format!("add f.esker one.csv -m step{i}"));
+    }
+    let told = "f.esker: forgot version 4, 3 left; version 3 is now the newest\n";
+    assert_eq!(place.ok("forget f.esker 4"), told);
+    assert_eq!(place.json("info f.esker --json")["version"], 3);
+    place.fails(1, "run bfs f.esker --source v4", "no vertex has the id");
+    // Its number is not given to another, nor is what it did seen again.
+    place.file("one.csv", "from,to,kind,since\nalice,v5,kind5,5\n");
+    assert_eq!(place.json("add f.esker one.csv --json")["versions"][0], 5);
+    assert_eq!(place.diff("3", "5"), ["+ alice v5 since=5 kind=kind5", "+ v5"]);
+    place.fails(1, "info f.esker --at 4", "no version 4 any more");
+    place.ok("compact f.esker");
+    let forgotten = place.json("forget f.esker 5 3 --json");
+    assert_eq!((&forgotten["versions"], &forgotten["newest"]), (&2.into(), &2.into()));
+    assert_eq!(place.json("check f.esker --json")["sound"], true);
+    assert_eq!(place.diff("1", "latest").len(), 2);
+}
+
+#[test]
+fn changes_that_do_not_fit_are_refused_with_a_remedy() {
+    let place = friends();
+    place.file("bare.csv", "from,to\nalice,dan\n");
+    place.file("half.csv", "from,to,since\nalice,dan,3\n");
+    place.file("many.csv", "from,to,kind,since\nalice,dan,x,many\n");
+    place.file("big.csv", "from,to,kind,since\nalice,dan,x,3000000000\n");
+    place.file("part.csv", "from,to,kind,since\na,b,x,1\na,c,x,oops\n");
+    place.file("noheader.csv", "alice,dan,x,3\n");
+    let cases = [
+        (1, "add f.esker bare.csv", "since"),
+        (1, "add f.esker half.csv", "kind"),
+        (1, "add f.esker many.csv", "many.csv:2"),
+        (1, "add f.esker big.csv", "32-bit integers"),
+        (1, "add f.esker part.csv", "part.csv:3"),
+        (1, "add f.esker noheader.csv", "no header names the columns"),
+        (1, "add f.esker friends.csv --property colour", "no edge property for --property colour"),
+        (1, "add f.esker friends.csv --ids int", "leave --ids out"),
+        (1, "add f.esker missing.csv", "missing.csv"),
+        (2, "add f.esker", "<FILE>"),
+        (2, "add f.esker friends.csv --batch 0", "--batch"),
+        (1, "add nowhere.esker friends.csv", "not a database"),
+        (1, "delete f.esker missing.csv", "missing.csv"),
+        (1, "log nowhere.esker", "does not exist"),
+        (2, "retain f.esker some", "give all, last N or since TIME"),
+    ];
+    for (code, line, fragment) in cases {
+        place.fails(code, line, fragment);
+    }
+    assert_eq!(place.json("log f.esker --json")["versions"].as_array().unwrap().len(), 1);
+    let report = place.json("add f.esker part.csv --bad-lines skip --json");
+    assert_eq!((&report["rejected"], &report["changes"]["edges_added"]), (&1.into(), &1.into()));
+    let nothing = place.ok("delete f.esker --vertices bare.csv --bad-lines skip");
+    assert!(nothing.contains("nothing"), "{nothing}");
+}
+
+#[test]
+fn undirected_graphs_and_parallel_edges() {
+    let place = Place::new();
+    place.file("a.wel", "1 2 5\n2 3 5\n");
+    place.file("b.wel", "3 2 7\n3 4 7\n");
+    place.file("c.mtx", "%%MatrixMarket matrix coordinate real symmetric\n5 5 2\n2 1 9\n5 4 9\n");
+    place.ok("import a.wel f.esker --undirected --order keep");
+    place.ok("add f.esker b.wel");
+    assert_eq!(place.diff("1", "2"), ["~ 2 3 weight=5 -> 7", "+ 3 4 weight=7", "+ 4"]);
+    place.ok("add f.esker c.mtx");
+    assert_eq!(place.diff("2", "3"), ["~ 1 2 weight=5 -> 9", "+ 4 5 weight=9", "+ 5"]);
+    place.ok("import a.wel m.esker --duplicates keep");
+    place.ok("add m.esker a.wel");
+    assert_eq!(place.json("info m.esker --json")["edges"], 4);
+    assert_eq!(place.ok("diff m.esker 1 2"), "+ 1 2 weight=5\n+ 2 3 weight=5\n");
+    place.ok("delete m.esker a.wel");
+    assert_eq!(place.json("info m.esker --json")["edges"], 0);
+    place.file("half.wel", "1 2 0.1\n");
+    place.fails(1, "add m.esker half.wel", "but the value is 0.1");
+}

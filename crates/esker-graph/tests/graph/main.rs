@@ -1,0 +1,5 @@
+//! Tests of the public interface of the crate.
+
+mod generate;
+mod huge;
+mod regression;

@@ -1,8 +1,0 @@
-//! A database under way: killed at random moments, used by many threads at once, with very many versions.
-#![allow(clippy::disallowed_methods, clippy::disallowed_types)]
-
-mod model;
-mod kill;
-mod stress;
-mod many;
-mod points;

@@ -1,0 +1,7 @@
+//! A database in use: killed at random moments, shared by many threads, with very many versions.
+
+mod model;
+mod kill;
+mod stress;
+mod many;
+mod points;

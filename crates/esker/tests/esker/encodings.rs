@@ -1,0 +1,211 @@
+//! Every algorithm of the catalogue, verified on every form in which a database keeps a graph, and compared with its answer
+//! on the plain one: awkward and random graphs, with no, equal and extreme weights.
+
+use esker::answer::{Answer, Fact, Value};
+use esker::catalogue::{CATALOGUE, Job, Params, find};
+use esker::graph::{Run, RunOptions, vertex};
+
+use crate::common::{self, Sample, shapes};
+use crate::forms::{Form, Model, Weights};
+
+/// What differs from form to form, though all of it is right: sets compete in the order in which lists come, which of several negative
+/// cycles is found depends on it too, and a version among removed vertices has other ids, which are the labels of this propagation.
+fn varies(algorithm: &str, model: &Model, form: &Form) -> bool {
+    match algorithm {
+        "setcover" => true,
+        "bellman-ford" => model.weights == Weights::Negative,
+        "cdlp" => form.step > 1,
+        _ => false,
+    }
+}
+
+/// Options beside the ones that every entry runs with.
+const VARIANTS: &[(&str, &str, &str)] = &[
+    ("bfs", "parents", ""),
+    ("sssp", "parents", ""),
+    ("bellman-ford", "parents", ""),
+    ("widest", "method", "rounds"),
+    ("wcc", "method", "contraction"),
+    ("triangles", "method", "filter"),
+    ("triangles", "method", "sample"),
+    ("cliques", "k", "3"),
+    ("mis", "first", "random"),
+    ("colouring", "first", "sl"),
+    ("matching", "method", "claims"),
+    ("matching", "method", "priorities"),
+    ("forest", "method", "search"),
+];
+
+/// Of several right answers, which one is given depends on the order in which lists come.
+const OF_MANY: &[&str] = &["parents", "claims"];
+
+fn requests(form: &Form, source: u64) -> Vec<(&'static str, Params, &'static str)> {
+    let id = |v: u64| (v * form.step + form.first).to_string();
+    let base = |name: &str| {
+        let takes_source = find(name).expect("an entry").options.iter().any(|option| option.name == "source");
+        // So small that sums in another order end in the same round, or as good.
+        let params = Params::default();
+        let params = if name == "pagerank" { params.with("tolerance", "1e-13") } else { params };
+        if takes_source { params.with("source", id(source)) } else { params }
+    };
+    let plain = CATALOGUE.iter().map(|entry| (entry.name, base(entry.name), ""));
+    let varied = VARIANTS.iter().map(|&(name, option, value)| {
+        let variant = if value.is_empty() { option } else { value };
+        (name, base(name).with(option, value), variant)
+    });
+    let mut requests: Vec<_> = plain.chain(varied).collect();
+    requests.push(("betweenness", Params::default(), "all"));
+    requests.push(("pagerank", base("pagerank").with("teleport-to", id(source)), "personal"));
+    requests
+}
+
+/// An edge and what stands beside it.
+type Row = (Value, Vec<Value>);
+
+/// An answer by the numbers of the vertices in the graph, without what may vary.
+#[derive(Debug)]
+struct Told {
+    edges: Vec<Row>,
+    columns: Vec<Vec<Value>>,
+    facts: Vec<(&'static str, Fact)>,
+}
+
+/// Whether two numbers are the same but for the order in which sums were made.
+fn is_near(a: f64, b: f64) -> bool {
+    a == b || (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1e-3)
+}
+
+fn are_near(left: &[Value], right: &[Value]) -> bool {
+    let alike = |pair: (&Value, &Value)| match pair {
+        (Value::Float(a), Value::Float(b)) => is_near(*a, *b),
+        (a, b) => a == b,
+    };
+    left.len() == right.len() && left.iter().zip(right).all(alike)
+}
+
+impl Told {
+    fn is_like(&self, other: &Self) -> bool {
+        let same_edge = |(a, b): (&Row, &Row)| a.0 == b.0 && are_near(&a.1, &b.1);
+        let same_fact = |pair: (&(&str, Fact), &(&str, Fact))| match pair {
+            ((a, Fact::Float(x)), (b, Fact::Float(y))) => a == b && is_near(*x, *y),
+            (a, b) => a == b,
+        };
+        self.edges.len() == other.edges.len()
+            && self.columns.len() == other.columns.len()
+            && self.facts.len() == other.facts.len()
+            && self.edges.iter().zip(&other.edges).all(same_edge)
+            && self.columns.iter().zip(&other.columns).all(|(a, b)| are_near(a, b))
+            && self.facts.iter().zip(&other.facts).all(same_fact)
+    }
+}
+
+fn told(form: &Form, answer: &Answer) -> Told {
+    let place = |v: Value| match v {
+        Value::Vertex(v) => Value::Vertex(vertex((v as usize - form.first as usize) / form.step as usize)),
+        Value::Edge(u, v) => {
+            let at = |v| vertex((v as usize - form.first as usize) / form.step as usize);
+            Value::Edge(at(u).min(at(v)), at(u).max(at(v)))
+        }
+        other => other,
+    };
+    let column = |i: usize| -> Vec<Value> {
+        let values = &answer.columns[i].values;
+        (0..values.len()).map(|at| place(values.get(at))).collect()
+    };
+    let mut columns: Vec<Vec<Value>> = (0..answer.columns.len()).map(column).collect();
+    let mut edges = Vec::new();
+    if let Some(ends) = &answer.edges {
+        edges.extend((0..ends.len()).map(|at| {
+            let values = columns.iter().map(|column| column[at]).collect();
+            (place(answer.key(at)), values)
+        }));
+        edges.sort_by_key(|(edge, _)| match *edge {
+            Value::Edge(u, v) => (u, v),
+            _ => (0, 0),
+        });
+        columns.clear();
+    }
+    // How wide buckets are is drawn from a sample of the lists; how near the last round came is not the answer.
+    let facts = answer.facts.iter().filter(|(name, _)| !["delta", "residual"].contains(name));
+    Told { edges, columns, facts: facts.cloned().collect() }
+}
+
+/// Runs an algorithm; `None` if it is right to refuse the graph.
+fn outcome(model: &Model, form: &Form, run: &Run, request: &(&'static str, Params, &str)) -> Option<Told> {
+    let (name, params, variant) = request;
+    let job = Job { snapshot: &form.snapshot, run, params, verify: true };
+    let entry = find(name).expect("an entry");
+    let undirected = entry.undirected || matches!(*variant, "contraction" | "filter" | "sample");
+    let expected = match (model.weights, *name) {
+        _ if undirected && model.directed => Some("undirected"),
+        (Weights::Halves | Weights::Extreme, "wbfs") => Some("integral"),
+        (Weights::Negative, "wbfs" | "sssp") => Some("negative"),
+        _ => None,
+    };
+    match (entry.run(&job), expected) {
+        (Ok(answer), _) => Some(told(form, &answer)),
+        (Err(error), Some(expected)) if error.to_string().contains(expected) => None,
+        (Err(error), _) => panic!("{name} {variant} of {} as {}: {error}", model.name, form.name),
+    }
+}
+
+fn agree(model: &Model, run: &Run) {
+    let forms = model.forms(run);
+    assert!(forms.len() >= 10);
+    let source = model.num_vertices / 3;
+    let plain: Vec<_> =
+        requests(&forms[0], source).iter().map(|r| outcome(model, &forms[0], run, r)).collect();
+    for form in &forms[1..] {
+        for (request, expected) in requests(form, source).iter().zip(&plain) {
+            let found = outcome(model, form, run, request);
+            let (name, _, variant) = request;
+            if varies(name, model, form) || OF_MANY.contains(variant) {
+                assert_eq!(found.is_some(), expected.is_some());
+            } else {
+                let alike = found
+                    .as_ref()
+                    .zip(expected.as_ref())
+                    .map_or(found.is_none() && expected.is_none(), |(a, b)| a.is_like(b));
+                assert!(
+                    alike,
+                    "{name} {variant} of {} as {}: {found:?}, not {expected:?}",
+                    model.name, form.name
+                );
+            }
+        }
+    }
+}
+
+fn all_agree(samples: impl Iterator<Item = Sample>, kind: &str) {
+    let options = RunOptions { threads: 2, seed: 3, deterministic: true, ..RunOptions::default() };
+    let run = Run::new(options).expect("threads");
+    for (i, sample) in samples.enumerate() {
+        let weights = Weights::ALL[i % Weights::ALL.len()];
+        let sample = Sample { directed: i % 3 == 1, ..sample };
+        agree(&Model::new(format!("{kind} {i} with weights {weights:?}"), &sample, weights), &run);
+    }
+}
+
+#[test]
+fn every_form_of_an_awkward_graph_gives_the_same() {
+    all_agree(shapes::shapes(&[1, 34], 4).into_iter(), "small shape");
+}
+
+#[test]
+fn every_form_of_a_larger_awkward_graph_gives_the_same() {
+    all_agree(shapes::shapes(&[90], 5).into_iter(), "shape");
+}
+
+/// From empty to dense, with hubs.
+#[test]
+fn every_form_of_a_random_graph_gives_the_same() {
+    let random = |seed: u64| {
+        let n = 5 + seed as usize * 7 % 71;
+        let csr = common::skewed(n, n * (seed as usize % 9) / 2, true, seed);
+        let view = csr.graph();
+        let out = *view.rows(esker::graph::Direction::Out).expect("out-lists");
+        let list = |v| out.list(vertex(v)).0.iter().map(move |&u| (vertex(v), u));
+        Sample { num_vertices: n, directed: true, edges: (0..n).flat_map(list).collect(), seed }
+    };
+    all_agree((0..40).map(random), "random graph");
+}

@@ -1,0 +1,12 @@
+//! The catalogue on every kind of graph that the store can hold.
+#![allow(clippy::disallowed_methods)] // The tests read and write files of their own.
+
+#[path = "../../../esker-algo/tests/algo/common/mod.rs"]
+mod common;
+mod forms;
+
+mod catalogue;
+mod delta;
+mod dynamic;
+mod encodings;
+mod removed;
