@@ -109,7 +109,7 @@ impl<T: Paged> Lama<T> {
     }
 
     /// All elements in order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = T> {
+    pub fn iter(&self) -> impl Iterator<Item = T> {
         (0..self.num_pages()).flat_map(|page| self.page(page).iter().copied())
     }
 
