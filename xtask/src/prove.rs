@@ -59,8 +59,9 @@ fn proofs(effort: f64) -> Vec<Proof> {
         Proof {
             name: "properties",
             steps: vec![
-                test("-p esker-graph -p esker-algo -p esker-store").with("ESKER_CASES", times(2000)),
-                test("-p esker-graph -p esker-algo -p esker-store --features id64")
+                test("-p esker-graph -p esker-algo -p esker-format -p esker-store")
+                    .with("ESKER_CASES", times(2000)),
+                test("-p esker-graph -p esker-algo -p esker-format -p esker-store --features id64")
                     .with("ESKER_CASES", times(1000)),
             ],
             keep: is_result,

@@ -103,7 +103,7 @@ fn choose(root: &Path, path: &Path, plan: &mut Plan) -> std::io::Result<()> {
         ["Cargo.toml" | "Cargo.lock"] => plan.other("cargo check --quiet --workspace"),
         ["xtask", ..] => plan.add_all("xtask", ""),
         ["fuzz", ..] => plan.add_all("esker-fuzz", ""),
-        ["docs", "format.md"] => plan.add("esker-store", "--lib", "format::"),
+        ["docs", "format.md"] => plan.add("esker-format", "--lib", "document::"),
         ["python", "src", ..] => plan.other("cargo check --quiet -p esker-python"),
         ["python", "tests", file] if file.starts_with("test_") => {
             plan.other("cargo build --quiet -p esker-python");

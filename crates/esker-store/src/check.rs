@@ -8,12 +8,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use esker_format::io::Disk;
+use esker_format::{Archive, Error, IdMapKind, Result, Values};
 use esker_graph::{Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor, vertex};
 
-use crate::error::{Error, Result};
-use crate::format::{Archive, IdMapKind, Values};
 use crate::graph::{Residency, StoredGraph};
-use crate::io::Disk;
 use crate::layer::{Body, CodedColumns, ListColumns, PlainLayer, Section};
 use crate::snapshot::Snapshot;
 use crate::tiles::Tiles;

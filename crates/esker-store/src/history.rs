@@ -10,10 +10,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use esker_format::io::{Disk, MemoryDisk};
+use esker_format::{DatabaseId, ElementType, Encoding, LayerRecord, Owner, PropertyRecord, SectionRecord};
 use esker_graph::{Direction, Flow, Run, VertexId, vertex};
 
-use crate::format::{DatabaseId, ElementType, Encoding, LayerRecord, Owner, PropertyRecord, SectionRecord};
-use crate::io::{Disk, MemoryDisk};
 use crate::layer::{
     Address, ArcChunk, PlainLayer, PlainWriter, SectionChunk, SectionShape, SectionWriter, code_type,
 };

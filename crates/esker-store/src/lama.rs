@@ -340,7 +340,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::cases::of(60))]
+        #![proptest_config(esker_format::testing::cases(60))]
         #[test]
         fn clones_behave_as_separate_vectors(
             first in prop::collection::vec(any::<Entry>(), 0..3 * PAGE), steps in prop::collection::vec((step(), any::<usize>()), 0..60),

@@ -43,12 +43,6 @@
 //!
 //! `docs/format.md` describes the files. All access to the disk goes through [`io`]. This crate knows no algorithms.
 
-mod error;
-mod memory;
-#[cfg(test)]
-mod cases;
-pub mod io;
-pub mod format;
 pub mod log;
 pub mod lama;
 pub mod delta;
@@ -80,7 +74,7 @@ mod store;
 pub use commit::Batch;
 pub use database::{Database, DatabaseOptions};
 pub use delta::DynamicGraph;
-pub use error::{Error, Result};
+pub use esker_format::{self as format, Error, Result, io};
 pub use graph::{HeadedOptions, Residency, StoredGraph, StoredWeight};
 pub use graph::{headed, pooled};
 pub use snapshot::Snapshot;

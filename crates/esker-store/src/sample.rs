@@ -3,15 +3,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use esker_graph::{Csr, Direction, Rows, VertexId, vertex};
-
-use crate::error::Result;
-use crate::format::{
+use esker_format::Result;
+use esker_format::io::Disk;
+use esker_format::{
     DatabaseId, DictionaryRecord, Edit, ElementType, Encoding, GraphShape, IdMapKind, IdMapRecord,
     LayerRecord, Owner, PropertyRecord, VersionRecord, VertexOrder,
 };
+use esker_graph::{Csr, Direction, Rows, VertexId, vertex};
+
 use crate::ids::{IdFiles, IndexWriter, IntegersWriter, PermutationWriter, TextsWriter, hash_int, hash_text};
-use crate::io::Disk;
 use crate::layer::{PlainWriter, SectionChunk, SectionShape, SectionWriter};
 use crate::version::{Staging, StagingOptions};
 

@@ -3,11 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use esker_format::io::{Disk, FaultyDisk};
+use esker_format::{Encoding, Error};
 use esker_graph::{Bitmap, Direction, Flow, Graph, Lists, Piece, Run, Select, VertexId, Visitor, vertex};
 
-use crate::error::Error;
-use crate::format::Encoding;
-use crate::io::{Disk, FaultyDisk};
 use crate::sample::Sample;
 use crate::snapshot::Snapshot;
 

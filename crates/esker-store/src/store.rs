@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use esker_format::VersionRecord;
+use esker_format::io::{Disk, MemoryDisk, RealDisk};
+use esker_format::{Error, Result};
 use esker_graph::Run;
 
 use crate::check::{Report, check};
 use crate::commit::Commit;
 use crate::database::with_commits_in_memory;
-use crate::error::{Error, Result};
-use crate::format::VersionRecord;
 use crate::freeze::CopyPolicy;
-use crate::io::{Disk, MemoryDisk, RealDisk};
 use crate::log::{LogReader, log_directory};
 use crate::property::{REMOVED_NUMBER, removed_by_version};
 use crate::snapshot::{Snapshot, State};

@@ -21,7 +21,7 @@ use esker_graph::{Bitmap, Direction, Flow, Graph, Piece, Run, Select, VertexId, 
 
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{
-    Buckets, Layout, Order, VertexArray, concat, degrees_without_loops, is_small, need_in_edges,
+    BucketLayout, Buckets, Order, VertexArray, concat, degrees_without_loops, is_small, need_in_edges,
     neighbourhood_directions, scan_neighbours,
 };
 
@@ -61,7 +61,7 @@ pub fn estimate(shape: Shape) -> Estimate {
 struct CoreRound<'a> {
     left: &'a VertexArray,
     k: VertexId,
-    layout: Layout<BITS>,
+    layout: BucketLayout<BITS>,
     /// Vertices that left their bucket in this round.
     moved: &'a Bitmap,
 }

@@ -29,14 +29,14 @@ pub enum Order {
 /// Maps priorities to buckets until the next bucket is taken. `BITS` is the base-2 logarithm of the number of open
 /// buckets and of the number of parts in each level of the overflow.
 #[derive(Debug, Clone, Copy)]
-pub struct Layout<const BITS: u32> {
+pub struct BucketLayout<const BITS: u32> {
     /// XORed with a priority to make a key; the least key comes first.
     flip: u64,
     /// The least key that may still occur.
     base: u64,
 }
 
-impl<const BITS: u32> Layout<BITS> {
+impl<const BITS: u32> BucketLayout<BITS> {
     /// The bucket of a priority. Buckets are numbered by level, then digit; level 0 holds the open buckets.
     #[inline(always)]
     fn slot(&self, priority: u64) -> usize {
@@ -65,7 +65,7 @@ const GRAIN: usize = 1 << 13;
 
 /// Vertices grouped by priority. Memory: at most two entries (ids) per vertex, in vectors that may be half full.
 pub struct Buckets<const BITS: u32> {
-    layout: Layout<BITS>,
+    layout: BucketLayout<BITS>,
     slots: Vec<Vec<VertexId>>,
     entries: usize,
     entries_max: usize,
@@ -90,7 +90,7 @@ impl<const BITS: u32> Buckets<BITS> {
         let flip = if order == Order::Increasing { 0 } else { u64::MAX };
         let mut slots = Vec::new();
         slots.resize_with((u64::BITS.div_ceil(BITS) << BITS) as usize, Vec::new);
-        let layout = Layout { flip, base: 0 };
+        let layout = BucketLayout { flip, base: 0 };
         let mut buckets = Self { layout, slots, entries: 0, entries_max: 2 * n };
         buckets.enter(run, n, |i| {
             let v = vertex(i);
@@ -100,7 +100,7 @@ impl<const BITS: u32> Buckets<BITS> {
     }
 
     /// The current mapping from priorities to buckets, valid until the next bucket is taken.
-    pub fn layout(&self) -> Layout<BITS> {
+    pub fn layout(&self) -> BucketLayout<BITS> {
         self.layout
     }
 

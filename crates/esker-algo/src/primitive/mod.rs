@@ -24,7 +24,7 @@ pub mod filter;
 
 pub use array::{Value, VertexArray, VertexValues};
 pub(crate) use bfs_forest::BfsForest;
-pub use buckets::{Buckets, Layout, Order};
+pub use buckets::{BucketLayout, Buckets, Order};
 pub(crate) use earlier::{
     EarlierNeighbours, InPlaceLists, Oriented, OrientedOptions, full_degree, renumbering_pays,
 };

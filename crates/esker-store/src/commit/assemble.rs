@@ -3,24 +3,23 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use esker_format::io::Disk;
+use esker_format::memory::{filled_by_all, reserve, with_room};
+use esker_format::{
+    ArchiveWriter, DictionaryRecord, ElementType, Error, LayerRecord, PropertyRecord, Result, VersionRecord,
+    VertexChange,
+};
 use esker_graph::{Run, VertexId, vertex};
 use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-use crate::error::{Error, Result};
-use crate::format::{
-    ArchiveWriter, DictionaryRecord, ElementType, LayerRecord, PropertyRecord, VersionRecord, VertexChange,
-};
+use super::content::Commit;
 use crate::freeze::{
     ChangeCounts, Changes, CopyPolicy, EdgeChange, Frozen, KnownEdges, REMOVAL, freeze, num_edges,
 };
 use crate::ids::{IdFiles, write_segment};
-use crate::io::Disk;
 use crate::layer::PlainWriter;
-use crate::memory::{filled_by_all, reserve, with_room};
 use crate::property::{Dictionary, PropertyFiles, PropertyValue, PropertyWriter};
 use crate::snapshot::{Snapshot, State, vertex_property};
-
-use super::content::Commit;
 
 /// Edges that a thread converts at a time.
 const CHUNK_EDGES: usize = 1 << 16;

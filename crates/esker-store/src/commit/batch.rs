@@ -2,14 +2,13 @@
 
 use std::collections::HashMap;
 
-use crate::error::{Error, Result};
-use crate::format::{ElementType, PropertyRecord};
-use crate::freeze::REMOVAL;
-use crate::ids::ExternalId;
-use crate::memory::{no_memory, reserve};
-use crate::property::PropertyValue;
+use esker_format::memory::{no_memory, reserve};
+use esker_format::{ElementType, Error, PropertyRecord, Result};
 
 use super::content::NewIds;
+use crate::freeze::REMOVAL;
+use crate::ids::ExternalId;
+use crate::property::PropertyValue;
 
 /// A change in a batch. The batch stores the external ids separately, in the order of the changes.
 #[derive(Debug, Clone)]

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
+use esker_format::Result;
+use esker_format::memory::{collected, reserve, with_room};
+use esker_format::{CommitHeader, CommitText, Input, PropertyRecord, Value, VersionRecord, VertexChange};
 use esker_graph::VertexId;
 
-use crate::error::Result;
-use crate::format::{CommitHeader, CommitText, Input, PropertyRecord, Value, VersionRecord, VertexChange};
 use crate::freeze::REMOVAL;
 use crate::ids::ExternalId;
-use crate::memory::{collected, reserve, with_room};
 
 /// An upper bound of the number of edge properties in a commit, against forged records.
 const EDGE_PROPERTIES_MAX: u32 = 1 << 16;
@@ -164,7 +164,7 @@ impl Commit {
     /// The payload of the commit's record in the log.
     ///
     /// # Errors
-    /// [`crate::Error::Invalid`] if memory runs out.
+    /// [`esker_format::Error::Invalid`] if memory runs out.
     pub(crate) fn encode(&self) -> Result<Vec<u8>> {
         let texts: usize = self.new_texts.iter().map(|text| text.text.len() + 16).sum();
         let mut out = with_room(1024 + self.message.len() + texts + 2 * self.bytes())?;
@@ -204,7 +204,7 @@ impl Commit {
     /// Decodes a payload of [`Commit::encode`], found in the log at `path`.
     ///
     /// # Errors
-    /// [`crate::Error::Corrupt`] if the payload is not valid.
+    /// [`esker_format::Error::Corrupt`] if the payload is not valid.
     pub(crate) fn decode(version: u64, payload: &[u8], path: &Path) -> Result<Self> {
         let mut input = Input::new(path, payload, 0);
         let header = CommitHeader::take(&mut input)?;

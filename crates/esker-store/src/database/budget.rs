@@ -4,12 +4,12 @@
 //! the later freeze. If the limit has no room, the commit first freezes the earlier commits, or waits for those
 //! in progress.
 
+use esker_format::{Error, Result};
 use esker_graph::{Direction, Stop};
 
 use super::handle::{Core, locked};
 use super::reservation::{COMMIT_BYTES, CommitCosts, CommitReservation};
 use crate::commit::Batch;
-use crate::error::{Error, Result};
 
 impl Core {
     /// Reserves memory for the commit of a batch; `None` without a limit. Freezes, or waits for other

@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use esker_format::{ElementType, Error, Result, Retention};
 use esker_graph::Run;
 
 use super::Database;
 use super::model::{ModelChange, ModelVersion, commit, normal, read, verify_version};
-use crate::error::{Error, Result};
-use crate::format::{ElementType, Retention};
 use crate::history::Random;
 use crate::sample::Sample;
 

@@ -6,16 +6,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use esker_format::io::{Disk, Faults, FaultyDisk};
+use esker_format::{Error, IdMapKind, Result, Retention};
 use esker_graph::Run;
 
 use super::crash_model::{DatabaseContent, NEWEST, NUM_VERTICES, PossibleContents, Request, changes};
 use super::model::{DB, ModelChange, verify_version};
 use super::{Database, DatabaseOptions};
 use crate::check::check;
-use crate::error::{Error, Result};
-use crate::format::{IdMapKind, Retention};
 use crate::history::Random;
-use crate::io::{Disk, Faults, FaultyDisk};
 use crate::sample::Sample;
 use crate::store::Store;
 

@@ -1,12 +1,11 @@
 //! Adds edge properties after the import.
 
+use esker_format::{Edit, ElementType, Error, Owner, PropertyRecord, Result};
 use esker_graph::Run;
 
 use super::handle::{Database, locked};
 use super::merging::MergeRequest;
 use super::write::Writer;
-use crate::error::{Error, Result};
-use crate::format::{Edit, ElementType, Owner, PropertyRecord};
 
 impl Database {
     /// Adds an edge property with values of a type, or texts (`None`). All existing edges get the value 0 or

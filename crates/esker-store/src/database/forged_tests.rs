@@ -4,16 +4,16 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use esker_format::IdMapKind;
+use esker_format::io::{Disk, FaultyDisk};
+use esker_format::{Error, Result};
 use esker_graph::{Direction, Run};
 use proptest::prelude::*;
 
 use super::model::{DB, ModelChange, commit};
 use super::{Database, DatabaseOptions};
 use crate::commit::Commit;
-use crate::error::{Error, Result};
-use crate::format::IdMapKind;
 use crate::history::Random;
-use crate::io::{Disk, FaultyDisk};
 use crate::log::{Log, LogOptions, LogReader};
 use crate::sample::Sample;
 use crate::snapshot::Snapshot;
@@ -89,7 +89,7 @@ fn use_all(disk: &FaultyDisk) -> Result<()> {
 }
 
 proptest! {
-    #![proptest_config(crate::cases::of(400))]
+    #![proptest_config(esker_format::testing::cases(400))]
     #[test]
     fn a_forged_commit_is_refused_or_read(
         seed in 0_u64..8,

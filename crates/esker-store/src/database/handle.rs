@@ -4,21 +4,20 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use esker_format::io::{Disk, Lock, MemoryDisk, RealDisk};
+use esker_format::{Error, Result};
 use esker_graph::{Direction, Run, RunOptions, VertexId};
-
-use crate::commit::{Batch, Commit};
-use crate::error::{Error, Result};
-use crate::freeze::CopyPolicy;
-use crate::io::{Disk, Lock, MemoryDisk, RealDisk};
-use crate::log::{Log, LogOptions, Sync, log_directory};
-use crate::snapshot::{Snapshot, State};
-use crate::version::{MANIFEST_NAME, ManifestWriter, Pinned, Published, Twin, lock_writer};
 
 use super::layers::{Maintenance, remove_strays, with_commits_in_memory};
 use super::reservation::CommitReservations;
 use super::unfrozen::UnfrozenCommits;
 use super::view::{StandbyCommits, View};
 use super::write::Writer;
+use crate::commit::{Batch, Commit};
+use crate::freeze::CopyPolicy;
+use crate::log::{Log, LogOptions, Sync, log_directory};
+use crate::snapshot::{Snapshot, State};
+use crate::version::{MANIFEST_NAME, ManifestWriter, Pinned, Published, Twin, lock_writer};
 
 /// Under a memory limit, freezing and merging in the background get one part in this many of it for optional
 /// structures and for chunks of lists.
@@ -235,7 +234,7 @@ impl Database {
     pub fn batch(&self) -> Batch {
         let view = self.core.view();
         let properties = &view.state.manifest().properties;
-        let edges = properties.iter().filter(|property| property.owner == crate::format::Owner::Edges);
+        let edges = properties.iter().filter(|property| property.owner == esker_format::Owner::Edges);
         Batch::new(edges.cloned().collect(), view.state.has_text_ids())
     }
 

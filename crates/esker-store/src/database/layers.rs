@@ -4,13 +4,12 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use esker_format::io::Disk;
+use esker_format::{Edit, Error, Result, archived_name};
 use esker_graph::Run;
 
 use crate::commit::{Assembled, Commit, LayerLocation, assemble};
-use crate::error::{Error, Result};
-use crate::format::{Edit, archived_name};
 use crate::freeze::{CopyPolicy, KnownEdges};
-use crate::io::Disk;
 use crate::snapshot::{Layer, State};
 use crate::version::{Manifest, ManifestWriter};
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use esker_format::{Edit, Error, LayerRecord, Result, remove_archive};
 use esker_graph::Run;
 
 use super::handle::{Core, Database, locked};
@@ -10,8 +11,6 @@ use super::layers::{Maintenance, edits_of};
 use super::versions::forgotten;
 use super::write::Writer;
 use crate::commit::{Commit, LayerLocation, assemble};
-use crate::error::{Error, Result};
-use crate::format::{Edit, LayerRecord, remove_archive};
 use crate::freeze::ChangeCounts;
 use crate::snapshot::{Layer, State};
 use crate::version::layer_directory;

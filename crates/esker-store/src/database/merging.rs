@@ -5,18 +5,18 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use esker_format::Result;
+use esker_format::io::Disk;
+use esker_format::{
+    ArchiveWriter, DatabaseId, DictionaryRecord, Edit, ElementType, Encoding, LayerRecord, PropertyRecord,
+    archived_name,
+};
 use esker_graph::Run;
 
 use super::handle::{Core, Database, locked};
 use super::layers::Maintenance;
 use super::maintain::WrittenLayer;
-use crate::error::Result;
-use crate::format::{
-    ArchiveWriter, DatabaseId, DictionaryRecord, Edit, ElementType, Encoding, LayerRecord, PropertyRecord,
-    archived_name,
-};
 use crate::ids::{IdFiles, merge_segments};
-use crate::io::Disk;
 use crate::layer::{PlainLayer, PlainWriter};
 use crate::merge::{MergeEnd, MergeOptions, merge_layers, policy};
 use crate::property::{PropertyFiles, merge_columns};

@@ -3,15 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use esker_format::io::Disk;
+use esker_format::{ElementType, Result};
 use esker_graph::{Direction, Run};
 
 use super::{Database, OwnedValue};
 use crate::check::check;
-use crate::error::Result;
-use crate::format::ElementType;
 use crate::history::Random;
 use crate::ids::ExternalId;
-use crate::io::Disk;
 use crate::property::{PropertyValue, REMOVED_NUMBER, removed_by_version};
 use crate::sample::{KINDS, Sample, kind_of};
 use crate::snapshot::Snapshot;

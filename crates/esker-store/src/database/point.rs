@@ -1,11 +1,10 @@
 //! Point reads of the newest version, including commits that are in no layer.
 
+use esker_format::{Error, Owner, PropertyRecord, Result};
 use esker_graph::{Direction, Flow, VertexId};
 
 use super::handle::Database;
 use crate::commit::value_of;
-use crate::error::{Error, Result};
-use crate::format::{Owner, PropertyRecord};
 use crate::ids::ExternalId;
 use crate::property::PropertyValue;
 

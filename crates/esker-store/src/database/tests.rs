@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use esker_format::io::{Disk, FaultyDisk};
+use esker_format::{ElementType, Encoding, IdMapKind};
 use esker_graph::Run;
 use proptest::prelude::*;
 
 use super::handle::locked;
 use super::model::{DB, Model, ModelChange, commit, normal, read, verify, verify_points};
 use super::{Database, DatabaseOptions};
-use crate::format::{ElementType, Encoding, IdMapKind};
-use crate::io::{Disk, FaultyDisk};
 use crate::sample::Sample;
 
 #[derive(Debug, Clone)]
@@ -54,7 +54,7 @@ fn options() -> DatabaseOptions {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { max_shrink_iters: 300, ..crate::cases::of(48) })]
+    #![proptest_config(ProptestConfig { max_shrink_iters: 300, ..esker_format::testing::cases(48) })]
     #[test]
     fn every_version_matches_the_model(
         (n, actions) in (2_u64..24).prop_flat_map(|n| (Just(n), prop::collection::vec(action(n), 1..16))),

@@ -3,13 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use esker_format::{Edit, ElementType, Error, Result, TilesRecord, remove_archive};
 use esker_graph::{Direction, Run};
 
 use super::handle::{Core, Database, locked};
 use super::layers::Maintenance;
 use super::maintain::NextState;
-use crate::error::{Error, Result};
-use crate::format::{Edit, ElementType, TilesRecord, remove_archive};
 use crate::graph::StoredWeight;
 use crate::snapshot::{Snapshot, State};
 use crate::tiles::{ConvertOptions, PropertyWalk, TileFiles, TileProperties, TileReport, write_tiles};
@@ -117,7 +116,7 @@ struct WeightProperties<'a> {
 }
 
 impl WeightProperties<'_> {
-    fn write_as<W: StoredWeight + crate::format::Element>(
+    fn write_as<W: StoredWeight + esker_format::Element>(
         &self,
         number: u32,
         name: &str,
@@ -147,15 +146,16 @@ impl TileProperties for WeightProperties<'_> {
 
 #[cfg(test)]
 mod tests {
+    use esker_format::io::{Disk, FaultyDisk};
+    use esker_graph::{Csr, Flow, Graph, Lists, Piece, Select, VertexId, Visitor};
+
     use super::*;
     use crate::check::check;
     use crate::database::DatabaseOptions;
     use crate::database::model::DB;
     use crate::graph::Residency;
-    use crate::io::{Disk, FaultyDisk};
     use crate::pool::PoolOptions;
     use crate::sample::Sample;
-    use esker_graph::{Csr, Flow, Graph, Lists, Piece, Select, VertexId, Visitor};
 
     /// Collects source, target and weight of all arcs.
     struct Collect;

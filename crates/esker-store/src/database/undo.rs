@@ -5,14 +5,14 @@
 
 use std::sync::Arc;
 
+use esker_format::{Edit, Error, Result, VersionRecord};
+
 use super::handle::{Core, locked};
 use super::layers::{Maintenance, edits_of};
 use super::maintain::WrittenLayer;
 use super::merging::MergeRequest;
 use super::write::Writer;
 use crate::commit::{Commit, LayerLocation, assemble};
-use crate::error::{Error, Result};
-use crate::format::{Edit, VersionRecord};
 use crate::merge::MergeEnd;
 use crate::snapshot::State;
 

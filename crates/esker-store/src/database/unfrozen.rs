@@ -4,15 +4,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytemuck::{Pod, Zeroable};
+use esker_format::memory::{collected, no_memory, push};
+use esker_format::{PropertyRecord, Result};
 use esker_graph::{Direction, Run, VertexId};
 
 use crate::commit::{Commit, EdgeOp};
 use crate::delta::{DynamicGraph, DynamicGraphOptions, Edges, Update};
-use crate::error::Result;
-use crate::format::PropertyRecord;
 use crate::freeze::REMOVAL;
 use crate::ids::IdTail;
-use crate::memory::{collected, no_memory, push};
 use crate::snapshot::Snapshot;
 
 /// A change of a commit; `commit` is the index among the commits that are in no layer.

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use esker_format::{Edit, Error, Result, Retention, TagRecord, VersionRecord};
+
 use super::handle::{Core, Database, locked};
 use super::layers::Maintenance;
-use crate::error::{Error, Result};
-use crate::format::{Edit, Retention, TagRecord, VersionRecord};
 use crate::version::Manifest;
 
 impl Database {

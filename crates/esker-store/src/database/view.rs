@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use esker_format::{Error, Result};
 use esker_graph::{Direction, Flow, Run, VertexId};
 
 use super::unfrozen::{OpRef, UnfrozenCommits};
 use crate::commit::Commit;
-use crate::error::{Error, Result};
 use crate::ids::ExternalId;
 use crate::layer::ListColumns;
 use crate::property::{PropertyLayer, PropertyValue, REMOVED_NUMBER, VertexProperty, removed_record};

@@ -4,14 +4,15 @@
 use std::collections::{HashMap, HashSet};
 use std::time::UNIX_EPOCH;
 
+use esker_format::memory::{collected, no_memory, push, reserve, with_room};
+use esker_format::{
+    CommitText, ElementType, Error, Owner, PropertyRecord, Result, VertexChange, VertexValue,
+};
 use esker_graph::{Run, VertexId};
 
 use crate::commit::{Batch, BatchOp, BatchValue, Commit, EdgeOp, NewIds, exact_bits};
-use crate::error::{Error, Result};
-use crate::format::{CommitText, ElementType, Owner, PropertyRecord, VertexChange, VertexValue};
 use crate::freeze::REMOVAL;
 use crate::ids::{ExternalId, IdMap, IdTail};
-use crate::memory::{collected, no_memory, push, reserve, with_room};
 use crate::property::{PropertyValue, REMOVED_NUMBER};
 use crate::snapshot::Snapshot;
 

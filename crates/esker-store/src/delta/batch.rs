@@ -3,11 +3,10 @@
 //! A batch is processed in waves. A wave is divided into blocks that fit a core's cache. The threads sort each block by shard, stably;
 //! then each shard applies its part of all blocks in order, so updates of one edge keep their order.
 
+use esker_format::Result;
+use esker_format::memory::no_memory;
 use esker_graph::{Run, VertexId};
 use rayon::prelude::*;
-
-use crate::error::Result;
-use crate::memory::no_memory;
 
 use super::chunk::EdgeRecord;
 use super::graph::{DynamicGraph, Edges};

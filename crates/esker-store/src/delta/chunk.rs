@@ -1,10 +1,9 @@
 //! Edge chunks: the targets of one vertex as a Robin Hood table in a chunk of the pool.
 
 use bytemuck::{Pod, Zeroable};
+use esker_format::io::Scratch;
+use esker_format::{Error, Result};
 use esker_graph::VertexId;
-
-use crate::error::{Error, Result};
-use crate::io::Scratch;
 
 use super::compact::{compact, compact_by};
 use super::layout::{Payload, TableLayout};
@@ -192,7 +191,7 @@ impl<E: EdgeRecord, P: Payload> Chunks<E, P> {
 
     /// See [`ScratchMemory::will_need`].
     ///
-    /// [`ScratchMemory::will_need`]: crate::io::ScratchMemory::will_need
+    /// [`ScratchMemory::will_need`]: esker_format::io::ScratchMemory::will_need
     pub(super) fn will_need(&self) {
         self.pool.will_need();
     }

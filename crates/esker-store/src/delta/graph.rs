@@ -2,10 +2,9 @@
 
 use std::sync::OnceLock;
 
+use esker_format::io::Scratch;
+use esker_format::{Error, Result};
 use esker_graph::VertexId;
-
-use crate::error::{Error, Result};
-use crate::io::Scratch;
 
 use super::index::VertexIndexes;
 use super::layout::Payload;
@@ -36,7 +35,7 @@ pub struct DynamicGraphOptions {
     pub shards: usize,
     /// Degree from which on a vertex has its own table; at least 1, at most 64.
     pub threshold: usize,
-    /// The memory of the tables: [`Scratch::heap`], or a file by [`crate::io::Disk::scratch`].
+    /// The memory of the tables: [`Scratch::heap`], or a file by [`esker_format::io::Disk::scratch`].
     pub scratch: Scratch,
 }
 

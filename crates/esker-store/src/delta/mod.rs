@@ -3,7 +3,7 @@
 //! Vertices are divided over shards by their hash. In a shard, the edges of a low-degree vertex are in the *low-degree table*, keyed by
 //! (source, target). Any other vertex has an entry in the *vertex table* and an *edge chunk*, a table of its targets. All tables use
 //! open addressing, linear probing and one control byte a slot, and hold control bytes, keys and payloads in separate arrays.
-//! Chunks come from a pool of size classes and are named by 32-bit handles. All memory comes from a [`crate::io::Scratch`]: the heap, or
+//! Chunks come from a pool of size classes and are named by 32-bit handles. All memory comes from a [`esker_format::io::Scratch`]: the heap, or
 //! a scratch file, which lets a graph exceed the machine's memory.
 //!
 //! * A slot is empty, live or dead. Removal marks it dead and keeps its probe distance. A table with many dead slots is rebuilt.

@@ -3,9 +3,9 @@
 //! There are two classes per doubling, from 16 bytes up. Freed chunks of a class form a linked list, stored in the chunks themselves, and
 //! are reused. A large chunk has its own allocation, which is freed with it.
 
-use crate::error::{Error, Result};
-use crate::io::{Scratch, ScratchMemory};
-use crate::memory::no_memory;
+use esker_format::io::{Scratch, ScratchMemory};
+use esker_format::memory::no_memory;
+use esker_format::{Error, Result};
 
 /// Number of classes; the largest is 64 GiB.
 pub(super) const CLASSES: usize = 64;

@@ -7,11 +7,10 @@
 //! [1] K. Iwabuchi, "NETALX and DegAwareRHH", chapter 4.
 
 use bytemuck::{Pod, Zeroable};
+use esker_format::Result;
+use esker_format::io::Scratch;
+use esker_format::memory::no_memory;
 use esker_graph::VertexId;
-
-use crate::error::Result;
-use crate::io::Scratch;
-use crate::memory::no_memory;
 
 use super::chunk::{Chunks, EdgeRecord, VertexEntry};
 use super::layout::Payload;

@@ -1,9 +1,8 @@
 //! The lists of one direction of a dynamic graph, in shards.
 
+use esker_format::Result;
+use esker_format::io::Scratch;
 use esker_graph::VertexId;
-
-use crate::error::Result;
-use crate::io::Scratch;
 
 use super::chunk::NumberedTarget;
 use super::hash::shard;

@@ -2,8 +2,8 @@
 
 use std::marker::PhantomData;
 
-use crate::error::Result;
-use crate::io::{Scratch, ScratchMemory};
+use esker_format::Result;
+use esker_format::io::{Scratch, ScratchMemory};
 
 use super::layout::{Payload, TableLayout};
 use super::robin::{Record, Slots, SlotsMut};

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use esker_format::io::{Disk, RealDisk, Scratch};
 use esker_graph::{Csr, Direction, Flow, Graph as _, Lists, Piece, Run, Select, VertexId, Visitor, vertex};
 use proptest::prelude::*;
 
 use super::{Applied, DynamicGraph, DynamicGraphOptions, Edges, Update};
-use crate::io::{Disk, RealDisk, Scratch};
 
 /// The expected edges: for each pair of vertices, the payloads in order of insertion.
 #[derive(Debug, Default)]
@@ -138,7 +138,7 @@ fn compare(graph: &Graph, model: &Model) {
 }
 
 proptest! {
-    #![proptest_config(crate::cases::of(96))]
+    #![proptest_config(esker_format::testing::cases(96))]
 
     #[test]
     fn operations_agree_with_a_map(

@@ -1,9 +1,8 @@
 //! The differences between two versions.
 
+use esker_format::{PropertyRecord, Result};
 use esker_graph::VertexId;
 
-use crate::error::Result;
-use crate::format::PropertyRecord;
 use crate::property::PropertyValue;
 use crate::snapshot::{Edges, Snapshot};
 
@@ -23,7 +22,7 @@ impl<'d> DiffEdge<'d> {
     /// The value of one of the edge's properties.
     ///
     /// # Errors
-    /// [`crate::Error::Corrupt`]; [`crate::Error::Invalid`] if the property is not an edge property.
+    /// [`esker_format::Error::Corrupt`]; [`esker_format::Error::Invalid`] if the property is not an edge property.
     pub fn value(&self, property: &PropertyRecord) -> Result<PropertyValue<'d>> {
         let bits = self.edges.bits(property.number, self.index)?;
         match self.snapshot.dictionary(property.number) {

@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
+use esker_format::{Error, Result};
 use esker_graph::{Direction, VertexId};
 
 use super::kinds::{DiffEdge, Difference};
-use crate::error::{Error, Result};
 use crate::snapshot::{Edges, Snapshot};
 
 /// The list of a vertex in one version.

@@ -15,9 +15,9 @@ mod vertices;
 #[cfg(test)]
 mod tests;
 
+use esker_format::{Error, Result};
 use esker_graph::{Direction, Run};
 
-use crate::error::{Error, Result};
 use crate::snapshot::Snapshot;
 
 pub use kinds::{DiffEdge, Difference};

@@ -82,7 +82,7 @@ fn found(a: &Snapshot, b: &Snapshot, run: &Run) -> EdgeChanges {
 }
 
 proptest! {
-    #![proptest_config(crate::cases::of(60))]
+    #![proptest_config(esker_format::testing::cases(60))]
     #[test]
     fn the_differences_of_any_two_versions_are_those_of_their_edges(
         (n, layers) in (1_usize..30).prop_flat_map(|n| (

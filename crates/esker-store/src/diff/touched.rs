@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use esker_format::Result;
 use esker_graph::{Direction, Run, VertexId, vertex};
 
-use crate::error::Result;
 use crate::layer::{CodeSlice, Section};
 use crate::stack::Stack;
 

@@ -5,11 +5,10 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use esker_format::{PropertyRecord, Result};
 use esker_graph::{Run, VertexId, vertex};
 
 use super::kinds::Difference;
-use crate::error::Result;
-use crate::format::PropertyRecord;
 use crate::property::{PropertyColumn, RemovedVertices, VertexProperty};
 use crate::snapshot::Snapshot;
 

@@ -5,6 +5,7 @@
 
 use std::io::Write;
 
+use esker_format::{Error, Result};
 use esker_graph::{Direction, VertexId, vertex};
 
 use super::digits::{push_f64, push_i64, push_u64};
@@ -12,7 +13,6 @@ use super::graph::{EdgeBlock, EdgeValues, ExportGraph, PropertyKind, num_loops};
 use super::options::{ExportOptions, WriteIds};
 use super::sink::OutputFile;
 use super::writer::Names;
-use crate::error::{Error, Result};
 use crate::import::format::Format;
 
 /// Bytes gathered before they are written.

@@ -1,9 +1,9 @@
 //! A generated graph as a stream of edges: from the generator to a file without a database between.
 
+use esker_format::Result;
 use esker_graph::generate::{EdgeBlock as Made, Generator, WeightColumn, Weighting};
 
 use super::graph::{EdgeBlock, EdgeStream, EdgeValues, PropertyInfo, PropertyKind, StreamShape};
-use crate::error::Result;
 use crate::import::source::TextColumn;
 
 /// The edges of a generator. Memory: one of its blocks.

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
+use esker_format::Result;
 use esker_graph::{Direction, VertexId, vertex};
 
-use crate::error::Result;
 use crate::import::source::TextColumn;
 
 /// Edges in a block.

@@ -3,12 +3,13 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use esker_format::{Error, Result};
+
 use super::graph::EdgeStream;
 use super::lines;
 use super::options::ExportOptions;
 use super::sink::OutputFile;
 use super::writer::{Names, Shape, pump};
-use crate::error::{Error, Result};
 use crate::import::format::Format;
 
 /// Vertices gathered before they are written.

@@ -2,11 +2,12 @@
 
 use std::io::Write;
 
+use esker_format::{Error, Result};
+
 use super::digits::{push_f64, push_i64, push_u64};
 use super::graph::{EdgeBlock, EdgeValues, PropertyKind};
 use super::sink::OutputFile;
 use super::writer::{EdgeWriter, Names, Shape};
-use crate::error::{Error, Result};
 use crate::import::format::Format;
 use crate::import::source::TextColumn;
 

@@ -19,9 +19,10 @@ mod graphalytics;
 
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Result};
-use crate::import::format::Format;
+use esker_format::{Error, Result};
 use writer::{EdgeWriter, Shape};
+
+use crate::import::format::Format;
 
 pub use generated::GeneratorExport;
 pub use graph::{

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use esker_format::io::{Disk, RealDisk};
 use esker_graph::Cancel;
 
 use crate::import::format::Format;
-use crate::io::{Disk, RealDisk};
 
 /// How an output is compressed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

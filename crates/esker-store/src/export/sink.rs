@@ -4,9 +4,10 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use esker_format::io::{Cursor, Disk, File, parent};
+use esker_format::{Error, Result};
+
 use super::options::{ExportOptions, OutputCompression};
-use crate::error::{Error, Result};
-use crate::io::{Cursor, Disk, File, parent};
 
 const BUFFER_BYTES: usize = 1 << 20;
 

@@ -2,11 +2,10 @@
 
 use std::ops::Range;
 
+use esker_format::{Column, Element, ElementType, Error, IdMapKind, Result, Values};
 use esker_graph::{Direction, Remaining, Run, VertexId};
 
 use super::graph::{EdgeValues, ExportGraph, PropertyInfo, PropertyKind};
-use crate::error::{Error, Result};
-use crate::format::{Column, Element, ElementType, IdMapKind, Values};
 use crate::ids::ExternalId;
 use crate::import::source::TextColumn;
 use crate::snapshot::Snapshot;
@@ -30,7 +29,7 @@ impl<'a> StoredExport<'a> {
     /// If its removed vertices cannot be read, see [`Snapshot::remaining`].
     pub fn new(snapshot: &'a Snapshot, run: &Run) -> Result<Self> {
         let records: Vec<_> = snapshot.edge_properties().collect();
-        let info = |record: &&crate::format::PropertyRecord| PropertyInfo {
+        let info = |record: &&esker_format::PropertyRecord| PropertyInfo {
             name: record.name.clone(),
             kind: match record.element {
                 _ if record.texts => PropertyKind::Text,

@@ -8,6 +8,7 @@ use arrow_array::{
 };
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{DataType, Field, Schema};
+use esker_format::{Error, Result};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
@@ -15,7 +16,6 @@ use parquet::file::properties::WriterProperties;
 use super::graph::{EdgeBlock, EdgeValues, PropertyKind};
 use super::sink::OutputFile;
 use super::writer::{EdgeWriter, Names, Shape};
-use crate::error::{Error, Result};
 use crate::import::source::TextColumn;
 
 /// Rows of a Parquet row group: few enough to be buffered, many enough to compress well.

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use esker_format::io::{Disk, RealDisk};
 use esker_graph::{Direction, VertexId, vertex};
 
 use super::*;
@@ -13,7 +14,6 @@ use crate::import::format::{PickProperties, ReadOptions};
 use crate::import::input::Input;
 use crate::import::open::open_reader;
 use crate::import::source::{Batch, IdColumn, Reader, TextColumn, ValueColumn};
-use crate::io::{Disk, RealDisk};
 
 /// A graph in memory: an arc is source, target, weight and a code of the dictionary `x`, `y z`.
 struct Small {

@@ -1,11 +1,11 @@
 //! What writers of edge formats share.
 
+use esker_format::{Error, Result};
 use esker_graph::{VertexId, vertex};
 
 use super::digits;
 use super::graph::{EdgeBlock, EdgeStream, ExportGraph, PropertyInfo, PropertyKind};
 use super::options::{ExportOptions, WriteIds};
-use crate::error::{Error, Result};
 use crate::import::format::Format;
 use crate::import::source::TextColumn;
 

@@ -1,9 +1,9 @@
 //! The input of a freeze, and its counters.
 
+use esker_format::ElementType;
 use esker_graph::VertexId;
 
 use super::known::KnownEdges;
-use crate::format::ElementType;
 use crate::stack::Stack;
 
 /// The row of a change that removes an edge.

@@ -3,12 +3,12 @@
 
 use std::collections::HashSet;
 
+use esker_format::Result;
+use esker_format::memory::{filled, has_room};
 use esker_graph::{Direction, Run, VertexId};
 
-use crate::error::Result;
 use crate::ids::hash_int;
 use crate::layer::PlainLayer;
-use crate::memory::{filled, has_room};
 use crate::stack::Stack;
 
 /// Arcs for each 64-bit word. At most about one unknown arc in 300 then appears to be known.
@@ -39,7 +39,7 @@ impl KnownEdges {
     /// Time: linear in the arcs of the new layers; occasionally in the arcs of all layers.
     ///
     /// # Errors
-    /// [`crate::Error::Corrupt`]; cancellation.
+    /// [`esker_format::Error::Corrupt`]; cancellation.
     pub(crate) fn learn(&mut self, stack: &Stack, num_changes: usize, run: &Run) -> Result<bool> {
         if stack.rank().is_some() {
             return Ok(false);

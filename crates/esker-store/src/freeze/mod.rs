@@ -16,18 +16,17 @@ mod resolve;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
+use changes::Tally;
+use esker_format::Result;
+use esker_format::memory::has_room;
+use esker_format::{Encoding, LayerRecord};
 use esker_graph::{Direction, Run, VertexId};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
-
-use crate::error::Result;
-use crate::format::{Encoding, LayerRecord};
-use crate::layer::{PlainWriter, SectionShape, SectionWriter, code_type};
-use crate::memory::has_room;
-use crate::stack::Table;
-
-use changes::Tally;
 use resolve::Resolver;
 use sort::sorted_arcs;
+
+use crate::layer::{PlainWriter, SectionShape, SectionWriter, code_type};
+use crate::stack::Table;
 
 pub(crate) use changes::Growth;
 pub use changes::{ChangeCounts, Changes, CopyPolicy, EdgeChange, REMOVAL};
@@ -56,7 +55,7 @@ pub struct Frozen {
 /// Writes the lists of layer `number`, which holds `changes`, and syncs its files.
 ///
 /// # Errors
-/// [`crate::Error::Io`]; [`crate::Error::Corrupt`] if the layers below cannot be read; cancellation. Some files
+/// [`esker_format::Error::Io`]; [`esker_format::Error::Corrupt`] if the layers below cannot be read; cancellation. Some files
 /// may exist after an error.
 pub fn freeze(changes: &Changes<'_>, number: u32, writer: &PlainWriter<'_>, run: &Run) -> Result<Frozen> {
     let (first, last) = changes.versions;
@@ -116,7 +115,7 @@ fn freeze_direction(
     direction: Direction,
     writer: &PlainWriter<'_>,
     run: &Run,
-) -> Result<(crate::format::SectionRecord, Tally)> {
+) -> Result<(esker_format::SectionRecord, Tally)> {
     let directed = changes.stack.layers()[0].is_directed();
     let arcs = sorted_arcs(changes.edges, directed, direction, changes.num_vertices, run)?;
     let stack = changes.stack;

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::hint::select_unpredictable;
 
+use esker_format::Result;
 use esker_graph::{Direction, Flow, VertexId};
 
 use super::changes::{Changes, CopyPolicy, EdgeChange, Growth, REMOVAL, Tally};
 use super::known::KnownEdges;
-use crate::error::Result;
 use crate::layer::{Address, ArcChunk, ListColumns, SectionChunk};
 use crate::stack::{Stretch, Table};
 

@@ -10,12 +10,12 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use esker_format::Result;
+use esker_format::memory::{filled, filled_by_all, reserve, with_room};
 use esker_graph::{Direction, Run, VertexId};
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::changes::EdgeChange;
-use crate::error::Result;
-use crate::memory::{filled, filled_by_all, reserve, with_room};
 
 /// Arcs of a bucket, where the ranges allow it: with the spare copy, 256 KiB.
 const BUCKET_ARCS: usize = 1 << 13;
@@ -67,7 +67,7 @@ impl Orientation {
 /// The arcs of one direction, sorted by vertex and neighbour; changes of one pair keep their order.
 ///
 /// # Errors
-/// Cancellation; [`crate::Error::Invalid`] if memory runs out.
+/// Cancellation; [`esker_format::Error::Invalid`] if memory runs out.
 pub(super) fn sorted_arcs(
     edges: &[EdgeChange],
     directed: bool,

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
+use esker_format::Result;
 use esker_graph::{Piece, Run, VertexId};
 
 use super::weight::StoredWeight;
-use crate::error::Result;
 use crate::layer::ListColumns;
 
 /// Some lists, verified.

@@ -172,12 +172,12 @@ mod tests {
     use std::path::Path;
     use std::sync::Arc;
 
+    use esker_format::Encoding;
+    use esker_format::io::{Disk, FaultyDisk};
     use esker_graph::{Bitmap, Direction, Piece};
     use proptest::prelude::*;
 
     use super::*;
-    use crate::format::Encoding;
-    use crate::io::{Disk, FaultyDisk};
     use crate::layer::Body;
     use crate::sample::Sample;
     use crate::snapshot::Snapshot;
@@ -221,7 +221,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::cases::of(60))]
+        #![proptest_config(esker_format::testing::cases(60))]
         /// Few vertices, so that there are lists of several blocks; and those that are shared.
         #[test]
         fn scans_give_the_lists(

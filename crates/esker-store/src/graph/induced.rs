@@ -1,12 +1,12 @@
 //! A version without its removed vertices: the others are renumbered without gaps and in the same order, so sorted lists stay sorted.
 
+use esker_format::{Error, Result};
 use esker_graph::{
     AnyVisitor, Bitmap, Patch, Piece, Remaining, Run, Select, Sink, Source, VertexId, ones, vertex,
 };
 
-use super::stored::Side;
+use super::side::Side;
 use super::weight::StoredWeight;
-use crate::error::{Error, Result};
 
 /// One direction. Every piece is translated, whole, into a buffer of the worker before it is visited: about a nanosecond an arc. Memory:
 /// that buffer, as long as the longest piece; in a scan of selected vertices, the selection once more.

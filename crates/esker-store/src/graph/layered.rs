@@ -7,12 +7,11 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use esker_graph::{AnyVisitor, Direction, Extents, Flow, Run, Select, Units, VertexId, drive};
+use esker_format::Result;
+use esker_graph::{Direction, Extents, Flow, Run, VertexId};
 
 use super::arcs::Arcs;
-use super::sweep::Sweeper;
 use super::weight::StoredWeight;
-use crate::error::Result;
 use crate::layer::{AllLists, CodeSlice};
 use crate::stack::{Area, Stack, Stretch, Table};
 
@@ -71,13 +70,6 @@ impl<'a, W: StoredWeight> Layered<'a, W> {
         }
         let base = stack.section(0, direction)?.main().all(run)?;
         Ok(Self { stack, direction, table, base, layers, filter })
-    }
-
-    pub(super) fn scan(&self, run: &Run, select: Select<'_>, visitor: &dyn AnyVisitor<W>) -> Result<()> {
-        // With many layers, larger units: each layer is located once a unit.
-        let units = Units::default();
-        let units = Units { entries: units.entries * (self.layers.len() / 8).clamp(1, 16), ..units };
-        drive(run, self, units, select, &|| Box::new(Sweeper::new(self, run, visitor)))
     }
 
     pub(super) fn visit_chain(

@@ -9,6 +9,7 @@ mod arcs;
 mod keep;
 mod layered;
 mod sweep;
+mod side;
 mod tiled;
 pub mod headed;
 pub mod pooled;

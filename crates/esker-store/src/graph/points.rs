@@ -2,11 +2,10 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use esker_format::{BLOCK_BYTES, Result};
 use esker_graph::{AnyVisitor, Piece, Run, Select, VertexId};
 
 use super::weight::StoredWeight;
-use crate::error::Result;
-use crate::format::BLOCK_BYTES;
 use crate::layer::ListColumns;
 
 /// A selection is read from lists if so many times its arcs are not more than all...
@@ -56,7 +55,7 @@ impl<'a> PointReads<'a> {
     /// Calls `f` with a list.
     ///
     /// # Errors
-    /// [`crate::Error::Corrupt`].
+    /// [`esker_format::Error::Corrupt`].
     pub(crate) fn with_list<W: StoredWeight, R>(
         &self,
         v: VertexId,
@@ -73,7 +72,7 @@ impl<'a> PointReads<'a> {
     /// Hands over the lists of a few vertices, one by one.
     ///
     /// # Errors
-    /// [`crate::Error::Corrupt`]; cancellation.
+    /// [`esker_format::Error::Corrupt`]; cancellation.
     pub(crate) fn scan<W: StoredWeight>(
         &self,
         run: &Run,

@@ -1,10 +1,12 @@
-//! One worker of a scan over several layers.
+//! Scans over several layers, sequentially through each.
 
 use std::ops::Range;
 
 use bytemuck::Pod;
+use esker_format::{Error, Result};
 use esker_graph::{
-    AnyVisitor, Bitmap, Flow, Piece, Run, SINK_BATCH_MAX, ScanWorker, Sink, VertexId, ones, vertex,
+    AnyVisitor, Bitmap, Flow, Piece, Run, SINK_BATCH_MAX, ScanWorker, Select, Sink, Units, VertexId, drive,
+    ones, vertex,
 };
 
 use super::arcs::{Arcs, seek};
@@ -12,7 +14,6 @@ use super::keep::keep;
 use super::layered::{Filter, Layered};
 use super::offer::{Decoded, Offer};
 use super::weight::StoredWeight;
-use crate::error::{Error, Result};
 use crate::layer::{AllLists, CodeSlice, Places, for_runs};
 
 /// Vertices of a stretch whose layers are swept one after another: what visitors keep of them stays in the cache.
@@ -25,8 +26,21 @@ const FILTER_MAX: usize = 1 << 14;
 /// Vertices are visited along their chains if they are at most one in `FEW_FRACTION` of those with chains.
 const FEW_FRACTION: usize = 8;
 
+/// Scans the lists of selected vertices.
+pub(super) fn sweep<W: StoredWeight>(
+    layered: &Layered<'_, W>,
+    run: &Run,
+    select: Select<'_>,
+    visitor: &dyn AnyVisitor<W>,
+) -> Result<()> {
+    // With many layers, larger units: each layer is located once a unit.
+    let units = Units::default();
+    let units = Units { entries: units.entries * (layered.layers.len() / 8).clamp(1, 16), ..units };
+    drive(run, layered, units, select, &|| Box::new(Sweeper::new(layered, run, visitor)))
+}
+
 /// A visitor's sink, the worker's place in each layer (and in the past of the newest), and buffers.
-pub(super) struct Sweeper<'p, 'a, W> {
+struct Sweeper<'p, 'a, W> {
     of: &'p Layered<'a, W>,
     visitor: &'p dyn AnyVisitor<W>,
     sink: Box<dyn Sink<W> + 'p>,
@@ -50,7 +64,7 @@ struct Kept<W> {
 }
 
 impl<'p, 'a, W: StoredWeight> Sweeper<'p, 'a, W> {
-    pub(super) fn new(of: &'p Layered<'a, W>, run: &Run, visitor: &'p dyn AnyVisitor<W>) -> Self {
+    fn new(of: &'p Layered<'a, W>, run: &Run, visitor: &'p dyn AnyVisitor<W>) -> Self {
         Self {
             of,
             visitor,

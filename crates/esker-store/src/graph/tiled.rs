@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use esker_format::{Error, Result};
 use esker_graph::{AnyVisitor, Direction, Run, Select, Source, VertexId};
 
 use super::points::{PointReads, few};
 use super::weight::StoredWeight;
-use crate::error::{Error, Result};
 use crate::tiles::TileScan;
 
 /// One direction.

@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
+use esker_format::{ElementType, Error, PropertyRecord, Result, Values};
 use esker_graph::{Run, Weight};
 
-use crate::error::{Error, Result};
-use crate::format::{ElementType, PropertyRecord, Values};
 use crate::layer::ListColumns;
 use crate::tiles::{TileWeights, Tiles};
 

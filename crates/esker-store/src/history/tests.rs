@@ -18,7 +18,7 @@ fn the_vertex_table_finds_a_list_of_past_arcs_only() {
 }
 
 proptest! {
-    #![proptest_config(crate::cases::of(300))]
+    #![proptest_config(esker_format::testing::cases(300))]
     #[test]
     fn stacks_of_layers_read_as_their_history(seed: u64) {
         let mut random = Random(seed);

@@ -1,13 +1,12 @@
 //! The id map that an import creates, for the vertices of the base layer.
 
+use esker_format::{Column, IdMapKind, Result};
 use esker_graph::{VertexId, vertex};
 
 use super::external::ExternalId;
 use super::files::{IdColumnFile, IdFiles};
 use super::index::IdIndex;
 use super::list::IdList;
-use crate::error::Result;
-use crate::format::{Column, IdMapKind};
 
 /// The ids of the vertices `0..num_vertices`.
 #[derive(Debug)]

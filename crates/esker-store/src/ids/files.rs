@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::error::Result;
-use crate::format::{Column, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element};
-use crate::io::Files;
+use esker_format::Result;
+use esker_format::io::Files;
+use esker_format::{Column, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element};
 
 /// The location of the files of an id map.
 #[derive(Debug, Clone, Copy)]

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use esker_format::io::{Disk, FaultyDisk};
+use esker_format::{IdMapKind, PAGE_BYTES};
 use esker_graph::{Run, VertexId, vertex};
 use proptest::prelude::*;
 
 use super::tests::{DATABASE, disk_of_integers, disk_of_permutation, disk_of_texts, expect_damage, files};
 use super::*;
-use crate::format::{IdMapKind, PAGE_BYTES};
-use crate::io::{Disk, FaultyDisk};
 
 const KINDS: [IdMapKind; 4] =
     [IdMapKind::Identity, IdMapKind::Permuted, IdMapKind::Integers, IdMapKind::Texts];
@@ -180,7 +180,7 @@ fn growth() -> impl Strategy<Value = Growth> {
 }
 
 proptest! {
-    #![proptest_config(crate::cases::of(60))]
+    #![proptest_config(esker_format::testing::cases(60))]
     #[test]
     fn a_growing_map_finds_its_ids(kind in 0..4_usize, imported in 0..50_usize, steps in prop::collection::vec(growth(), 0..25)) {
         let mut grown = Grown::new(KINDS[kind], imported);
@@ -256,7 +256,7 @@ fn segments_must_be_adjacent_and_of_the_kind_of_the_base() {
 }
 
 /// Makes every look-up in a segment of `names`; returns the first error.
-fn look_up_all(disk: &FaultyDisk, names: &[OwnedId]) -> crate::Result<()> {
+fn look_up_all(disk: &FaultyDisk, names: &[OwnedId]) -> esker_format::Result<()> {
     let texts = matches!(names[0], OwnedId::Text(_));
     let segment = IdSegment::open(&files(disk), texts, 9, names.len())?;
     for (v, name) in (9..).zip(names) {

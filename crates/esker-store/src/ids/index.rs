@@ -7,11 +7,10 @@
 //! A look-up reads two entries of the first, 16 to 32 bytes of the second on average, and one vertex and its id for each matching
 //! tag (on average an eighth more than necessary). Size: 5.25 to 5.5 bytes a vertex (9.25 to 9.5 with `id64`).
 
+use esker_format::{Column, ColumnWriter, Result};
 use esker_graph::VertexId;
 
 use super::files::{IdColumnFile, IdFiles};
-use crate::error::Result;
-use crate::format::{Column, ColumnWriter};
 
 /// Upper limit of the average number of vertices in a bucket.
 const BUCKET_LEN: u64 = 32;

@@ -1,9 +1,9 @@
 //! A list of the ids of consecutive vertices, integers or texts.
 
+use esker_format::{Column, Result};
+
 use super::external::ExternalId;
 use super::files::{IdColumnFile, IdFiles};
-use crate::error::Result;
-use crate::format::Column;
 
 /// A mapped list of ids.
 #[derive(Debug)]

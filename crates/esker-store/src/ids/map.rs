@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use esker_format::{Error, IdMapKind, Result};
 use esker_graph::{VertexId, vertex};
 
 use super::base::BaseMap;
@@ -10,8 +11,6 @@ use super::external::{ExternalId, parse_int};
 use super::files::IdFiles;
 use super::segment::{IdSegment, check_adjacent};
 use super::suggest::suggest;
-use crate::error::{Error, Result};
-use crate::format::IdMapKind;
 
 /// The map between external ids and vertices: the map of the import, and a segment for each layer that added vertices.
 /// Its files are mapped, not loaded; a look-up verifies the blocks that it touches.

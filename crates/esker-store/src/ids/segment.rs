@@ -13,15 +13,14 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+use esker_format::memory::{filled, push, with_room};
+use esker_format::{Column, Error, Result, lower_bound};
 use esker_graph::{Run, VertexId, vertex};
 
 use super::external::ExternalId;
 use super::files::{IdColumnFile, IdFiles};
 use super::list::IdList;
 use super::write::{IntegersWriter, TextsWriter};
-use crate::error::{Error, Result};
-use crate::format::{Column, lower_bound};
-use crate::memory::{filled, push, with_room};
 
 /// Number of ids per word of the filter: 10.7 bits an id.
 const IDS_PER_WORD: usize = 6;

@@ -1,6 +1,6 @@
 //! Suggests an existing id for a mistyped one.
 
-use crate::error::Result;
+use esker_format::Result;
 
 /// Maximum length of texts for which edits are tried.
 const VARIED_LEN_MAX: usize = 40;

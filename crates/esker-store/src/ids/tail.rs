@@ -1,12 +1,12 @@
 //! The ids of vertices that commits have added since the last freeze, in memory.
 
+use esker_format::memory::{collected, filled, push, reserve};
+use esker_format::{Error, Result};
 use esker_graph::{VertexId, vertex};
 
 use super::external::ExternalId;
 use super::files::IdFiles;
 use super::segment::{write_segment, wrong_kind};
-use crate::error::{Error, Result};
-use crate::memory::{collected, filled, push, reserve};
 
 /// Number of bits of a slot that hold a position; the others hold leading bits of the hash.
 const POSITION_BITS: u32 = 40;

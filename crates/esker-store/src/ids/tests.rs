@@ -2,13 +2,12 @@
 
 use std::path::Path;
 
+use esker_format::io::{Disk, FaultyDisk};
+use esker_format::{DatabaseId, Error, IdMapKind, PAGE_BYTES, Result};
 use esker_graph::{VertexId, vertex};
 use proptest::prelude::*;
 
 use super::*;
-use crate::error::{Error, Result};
-use crate::format::{DatabaseId, IdMapKind, PAGE_BYTES};
-use crate::io::{Disk, FaultyDisk};
 
 pub(super) const DATABASE: DatabaseId = DatabaseId([9; 16]);
 
@@ -63,7 +62,7 @@ fn text_map(texts: &[&str]) -> IdMap {
 }
 
 proptest! {
-    #![proptest_config(crate::cases::of(50))]
+    #![proptest_config(esker_format::testing::cases(50))]
     #[test]
     fn texts_are_found_in_both_directions(texts in prop::collection::btree_set(prop::collection::vec(any::<u8>(), 0..20), 0..600)) {
         let texts: Vec<Vec<u8>> = texts.into_iter().collect();

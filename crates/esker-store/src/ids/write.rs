@@ -1,10 +1,9 @@
 //! Writers for the ids of all vertices, in order of vertex.
 
+use esker_format::{ColumnWriter, Result};
 use esker_graph::VertexId;
 
 use super::files::{IdColumnFile, IdFiles};
-use crate::error::Result;
-use crate::format::ColumnWriter;
 
 /// Number of elements buffered before appending them to a column.
 const BUFFER_LEN: usize = 1 << 13;

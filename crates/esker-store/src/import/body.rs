@@ -1,11 +1,10 @@
 //! The lists of one direction on their way to the sink, in the encoding of the layer.
 
+use esker_format::{Encoding, Result};
 use esker_graph::{Direction, VertexId};
 
 use super::scratch::Work;
 use super::sink::{ColumnKind, ColumnSink, LayerSink};
-use crate::error::Result;
-use crate::format::Encoding;
 use crate::layer::Coder;
 
 /// Offsets are handed on in portions of this many.

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use esker_format::{Error, Result};
 use esker_graph::Stop;
 
 use super::heap::give_back;
-use crate::error::{Error, Result};
 
 /// An amount of memory that several parts of an operation share. Clones share the amount.
 ///

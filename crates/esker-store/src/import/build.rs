@@ -4,6 +4,7 @@
 //! Work: one scatter, and per bucket a radix sort in cache when memory is ample. A bucket that does not fit its share of
 //! memory is divided again by ranges of its keys, on disk, until the parts fit or all keys of a part are equal.
 
+use esker_format::{Error, Result};
 use esker_graph::{Stop, VertexId};
 
 use super::budget::Reservation;
@@ -15,7 +16,6 @@ use super::output::{Line, Output};
 use super::radix::sort_alone;
 use super::scatter::{Arcs, Buckets, Piece, Ranges, Scatter};
 use super::scratch::{Shelf, Work};
-use crate::error::{Error, Result};
 
 /// Arcs of a bucket when memory is ample: its sort stays in the cache of one core.
 const BUCKET_LEN: u64 = 1 << 17;

@@ -2,12 +2,12 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use esker_format::{Error, Result};
 use esker_graph::VertexId;
 
 use super::edges::{EdgeBuffer, Edges};
 use super::options::Tracker;
 use super::scratch::Work;
-use crate::error::{Error, Result};
 
 /// Vertices below this are counted one by one: in degree order they are the hubs.
 const HEAD: u64 = 1 << 16;

@@ -1,5 +1,6 @@
 //! The vertex order when arrays over the vertices do not fit in memory: by sorting on disk.
 
+use esker_format::Result;
 use esker_graph::VertexId;
 
 use super::edges::{EdgeBuffer, Edges};
@@ -8,7 +9,6 @@ use super::order::{DEGREE_CLASSES, choose, hot_degree, sample};
 use super::scratch::Work;
 use super::sort::Sorter;
 use super::spool::Spool;
-use crate::error::Result;
 
 /// One end of an edge: `at` is twice the index of the edge, plus one for its target.
 #[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]

@@ -1,10 +1,11 @@
 //! Drives any reader over arbitrary bytes, for fuzzers and tests: it must give edges or an error, and keep its word.
 
+use esker_format::Result;
+
 use super::format::{Format, ReadOptions};
 use super::input::Input;
 use super::open::open_inputs;
 use super::source::{Batch, IdColumn, IdKind, Schema, ValueColumn};
-use crate::error::Result;
 
 /// What a reader gave.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

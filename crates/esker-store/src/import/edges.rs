@@ -1,5 +1,6 @@
 //! The edges of an import as pairs of vertices with words of properties beside them, block by block.
 
+use esker_format::{Error, Result};
 use esker_graph::VertexId;
 
 use super::gather::{Gathered, RawEnds};
@@ -8,7 +9,6 @@ use super::options::Duplicates;
 use super::source::{IdColumn, Schema};
 use super::spool::Spool;
 use super::values::{Layout, ValueType};
-use crate::error::{Error, Result};
 
 /// All edges, to be read by any number of threads.
 pub(super) struct Edges {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::error::Error;
+use esker_format::Error;
 
 /// An input format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

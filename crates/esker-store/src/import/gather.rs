@@ -6,6 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
+use esker_format::{Error, Result};
 
 use super::distinct::DistinctSketch;
 use super::numbering::{Keys, Numberer};
@@ -13,7 +14,6 @@ use super::options::{BadLines, Tracker};
 use super::scratch::{Chunk, Shelf, Work};
 use super::source::{Batch, Block, BlockParser, IdColumn, Reader, Rejected};
 use super::values::{Range, RawValues, TextCache, Texts, set_aside};
-use crate::error::{Error, Result};
 
 /// How many rejected rows are kept as a sample.
 pub(super) const REJECTED_SAMPLE: usize = 20;

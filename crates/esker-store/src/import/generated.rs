@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use esker_format::Result;
 use esker_graph::generate::{EdgeBlock, Generator, WeightColumn, Weighting};
 
 use super::source::{Batch, Block, BlockParser, IdColumn, IdKind, Reader, Schema, ValueColumn};
-use crate::error::Result;
 
 /// Bytes that stand for an edge in progress: two ids.
 const EDGE_BYTES: u64 = 16;

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::error::{Error, Result};
-use crate::io::{Disk, RealDisk, input_bytes, open_input};
+use esker_format::io::{Disk, RealDisk, input_bytes, open_input};
+use esker_format::{Error, Result};
 
 /// Bytes that a decompressor reads at a time.
 const COMPRESSED_BUFFER_BYTES: usize = 1 << 18;

@@ -4,6 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
+use esker_format::io::Disk;
+use esker_format::{
+    ColumnWriter, DictionaryRecord, Edit, Element, ElementType, Error, GraphShape, IdMapKind, IdMapRecord,
+    LayerRecord, Owner, PropertyRecord, Result, VersionRecord, VertexOrder as StoredOrder,
+};
 use esker_graph::{Direction, Stop, VertexId};
 
 use super::number::PartitionNumberer;
@@ -15,13 +20,7 @@ use super::sort::Sorter;
 use super::source::Reader;
 use super::spool::Spool;
 use super::values::ValueType;
-use crate::error::{Error, Result};
-use crate::format::{
-    ColumnWriter, DictionaryRecord, Edit, Element, ElementType, GraphShape, IdMapKind, IdMapRecord,
-    LayerRecord, Owner, PropertyRecord, VersionRecord, VertexOrder as StoredOrder,
-};
 use crate::ids::{IdFiles, PermutationWriter};
-use crate::io::Disk;
 use crate::layer::{PlainWriter, SectionColumn};
 use crate::version::{Staging, StagingOptions};
 

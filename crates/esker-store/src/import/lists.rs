@@ -1,11 +1,11 @@
 //! From sorted arcs to neighbour lists: what becomes of duplicates, and the arrays that are handed on.
 
+use esker_format::{Error, Result};
 use esker_graph::VertexId;
 
 use super::options::Duplicates;
 use super::scatter::Ranges;
 use super::values::{Layout, ValueType, put_wide, wide};
-use crate::error::{Error, Result};
 
 /// Neighbour lists of some vertices, ascending.
 #[derive(Debug, Default)]

@@ -1,11 +1,10 @@
 //! What the import asks of whoever turns sparse integers and texts into dense vertices.
 
+use esker_format::{IdMapKind, Result};
 use esker_graph::VertexId;
 
 use super::source::IdColumn;
 use super::spool::Spool;
-use crate::error::Result;
-use crate::format::IdMapKind;
 use crate::ids::IdFiles;
 
 /// The ids of one batch.

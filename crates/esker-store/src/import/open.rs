@@ -1,5 +1,7 @@
 //! From names of inputs to a reader: the one entry of all formats.
 
+use esker_format::{Error, Result};
+
 use super::binary::{open_arrow, open_gap, open_graph500, open_parquet};
 use super::format::{Format, Pick, PickIds, PickProperties, ReadOptions};
 use super::input::{Input, expand};
@@ -11,7 +13,6 @@ use super::text::metis::MetisReader;
 use super::text::table::{Head, TableReader};
 use super::text::vertices::WithVertices;
 use super::text::{dimacs, graphalytics, matrix_market};
-use crate::error::{Error, Result};
 
 /// An opened input.
 pub struct Opened {

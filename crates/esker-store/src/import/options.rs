@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use esker_format::Encoding;
 use esker_graph::Cancel;
 
 use super::source::Rejected;
-use crate::format::Encoding;
 
 /// How the vertices are numbered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

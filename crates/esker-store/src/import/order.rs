@@ -6,13 +6,13 @@
 //! first; in degree order: one of those with the most edges). Road networks and crawls have it in the order in which
 //! they come; Kronecker and social graphs only in degree order; uniformly random graphs never.
 
+use esker_format::Result;
 use esker_graph::VertexId;
 
 use super::distinct::mix;
 use super::edges::Edges;
 use super::options::{OrderChoice, VertexOrder};
 use super::scratch::Work;
-use crate::error::Result;
 
 /// Neighbours closer than this (and than 1/64 of the vertices) count as near.
 const NEAR_MAX: u64 = 1 << 16;

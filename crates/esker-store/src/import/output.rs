@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
+use esker_format::{Encoding, Error, Result};
 use esker_graph::Direction;
 
 use super::body::Body;
@@ -12,8 +13,6 @@ use super::scratch::Work;
 use super::sink::{ColumnKind, ColumnSink, LayerSink};
 use super::spool::Spool;
 use super::values::{Layout, Range, ValueType, wide};
-use crate::error::{Error, Result};
-use crate::format::Encoding;
 
 /// What was written of one direction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use esker_format::io::Disk;
+use esker_format::{Error, Result};
 use esker_graph::{Direction, Run, RunOptions, VertexId};
 
 use super::budget::Reservation;
@@ -20,8 +22,6 @@ use super::sink::LayerSink;
 use super::source::{IdKind, Reader, Schema};
 use super::spool::Spool;
 use super::values::ValueType;
-use crate::error::{Error, Result};
-use crate::io::Disk;
 
 /// How the user's ids relate to vertices.
 pub enum BuiltIds {

@@ -1,9 +1,8 @@
 //! Stable parallel radix sort of fixed-width records in memory.
 
 use bytemuck::Pod;
+use esker_format::{Error, Result};
 use esker_graph::Run;
-
-use crate::error::{Error, Result};
 
 /// A key that radix sort can take digits of. Its order is that of the integers.
 pub trait RadixKey: Copy + Ord + Send + Sync + 'static {

@@ -3,6 +3,7 @@
 //! An arc in a bucket is one key: source (less the first of the bucket) above target, so that a sort by key is a sort of
 //! the lists. Threads write to buckets of their own, so nothing is shared; a bucket is the threads' pieces in order.
 
+use esker_format::{Error, Result};
 use esker_graph::VertexId;
 
 use super::count::Cells;
@@ -10,7 +11,6 @@ use super::distinct::mix;
 use super::edges::{EdgeBuffer, Edges};
 use super::options::{SelfLoops, Tracker};
 use super::scratch::{Chunk, Shelf, Work};
-use crate::error::{Error, Result};
 
 /// Which arcs an edge of the input gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

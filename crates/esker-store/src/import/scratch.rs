@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use bytemuck::Pod;
+use esker_format::io::{Disk, File, RealDisk};
+use esker_format::{Error, Result};
 use esker_graph::Run;
 
 use super::budget::{Budget, Reservation};
-use crate::error::{Error, Result};
-use crate::io::{Disk, File, RealDisk};
 
 /// What the steps of an operation in bounded memory share.
 #[derive(Clone)]

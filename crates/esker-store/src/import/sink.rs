@@ -1,9 +1,9 @@
 //! Where the finished arrays of a layer go, column by column.
 
+use esker_format::Result;
 use esker_graph::Direction;
 
 use super::values::ValueType;
-use crate::error::Result;
 
 /// One array of a base layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,12 +7,12 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use bytemuck::Pod;
+use esker_format::Result;
 
 use super::budget::Reservation;
 use super::radix::{RadixKey, sort_parallel};
 use super::scratch::Work;
 use super::spool::{SPOOL_BLOCK_BYTES, Spool};
-use crate::error::Result;
 
 /// The most runs that one merge reads at the same time.
 pub const FAN_IN_MAX: usize = 256;
@@ -250,11 +250,11 @@ fn merge<T: Pod, K: RadixKey>(
 mod tests {
     use std::sync::Arc;
 
+    use esker_format::Error;
     use esker_graph::{Run, RunOptions, Stop};
     use proptest::prelude::*;
 
     use super::*;
-    use crate::error::Error;
 
     fn sorted(records: &[[u32; 2]], memory_bytes: u64, threads: usize) -> Vec<[u32; 2]> {
         let dir = tempfile::tempdir().unwrap();

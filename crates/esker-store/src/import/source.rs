@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::error::Result;
+use esker_format::Result;
 
 /// Texts of varying length, one after another.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 //! else in a temporary file.
 
 use bytemuck::Pod;
+use esker_format::Result;
 
 use super::scratch::{Chunk, Shelf, Work};
-use crate::error::Result;
 
 /// A sequence of fixed-width records, appended in order by one thread, read in any order by many.
 ///

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
+use esker_format::io::RealDisk;
+use esker_format::{Encoding, Error, IdMapKind, Result};
 use esker_graph::{Direction, Stop, VertexId};
 use proptest::prelude::*;
 
@@ -15,10 +17,7 @@ use super::sink::{ColumnKind, ColumnSink, LayerSink};
 use super::source::*;
 use super::spool::Spool;
 use super::values::ValueType;
-use crate::error::{Error, Result};
-use crate::format::{Encoding, IdMapKind};
 use crate::ids::IdFiles;
-use crate::io::RealDisk;
 use crate::layer::Coder;
 
 /// Batches that are there already.
@@ -286,7 +285,7 @@ fn policies() -> impl Strategy<Value = ImportOptions> {
 }
 
 proptest! {
-    #![proptest_config(crate::cases::of(200))]
+    #![proptest_config(esker_format::testing::cases(200))]
 
     #[test]
     fn every_policy_agrees_with_the_model(

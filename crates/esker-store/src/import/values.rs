@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
+use esker_format::{Error, Result};
+
 use super::budget::{Budget, Reservation};
 use super::scratch::{Chunk, Shelf};
 use super::source::{TextColumn, ValueColumn};
-use crate::error::{Error, Result};
 
 /// The type of a stored property.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,11 +4,10 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use esker_format::{Column, Error, Result};
 use esker_graph::{Run, VertexId};
 
 use super::extents::{AllLists, List};
-use crate::error::{Error, Result};
-use crate::format::Column;
 
 /// The offset and target columns of a set of lists.
 #[derive(Debug)]

@@ -1,12 +1,11 @@
 //! Writes neighbour lists in the encoding of a layer.
 
+use esker_format::{ColumnWriter, Result};
 use esker_graph::{Direction, VertexId};
 
 use super::coded::Coder;
 use super::columns::SectionColumn;
 use super::plain::PlainWriter;
-use crate::error::Result;
-use crate::format::ColumnWriter;
 
 /// Writes lists in the order of their slots.
 #[derive(Debug)]

@@ -6,10 +6,8 @@
 
 use std::ops::Range;
 
+use esker_format::{ElementType, Error, Result, Values};
 use esker_graph::Run;
-
-use crate::error::{Error, Result};
-use crate::format::{ElementType, Values};
 
 /// The narrowest type for the codes of a layer with `num_versions` versions.
 pub(crate) fn code_type(num_versions: u32) -> ElementType {

@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use esker_format::ColumnKind;
 use esker_graph::Direction;
-
-use crate::format::ColumnKind;
 
 /// A column of one direction of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

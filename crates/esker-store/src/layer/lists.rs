@@ -5,13 +5,12 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use esker_format::{Column, Error, Result, Values};
 use esker_graph::{Run, VertexId};
 
 use super::arrays::Arrays;
 use super::coded::{Coded, CodedColumns};
 use super::extents::{AllLists, Extents, List};
-use crate::error::{Error, Result};
-use crate::format::{Column, Values};
 
 /// The lists of all vertices, or of the vertices in a directory. The *slot* of a list is its index; without a
 /// directory it is the vertex id.
@@ -243,7 +242,7 @@ impl ListColumns {
         }
     }
 
-    /// Returns to the system the memory that point reads have filled: see [`crate::io::Map::release`].
+    /// Returns to the system the memory that point reads have filled: see [`esker_format::io::Map::release`].
     pub(crate) fn release(&self) {
         match &self.body {
             Body::Arrays(arrays) => {

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use esker_format::Result;
 use esker_graph::Run;
-
-use crate::error::Result;
 
 /// Interval at which a waiting thread checks for cancellation.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -73,8 +72,9 @@ pub(super) fn in_order<T: Send>(
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
+    use esker_format::Error;
+
     use super::*;
-    use crate::error::Error;
 
     #[test]
     fn results_arrive_in_order_and_few_are_held() {

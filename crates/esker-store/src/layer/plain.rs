@@ -12,15 +12,15 @@
 
 use std::path::{Path, PathBuf};
 
+use esker_format::io::Files;
+use esker_format::{
+    Column, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element, Error, LayerRecord, PropertyRecord,
+    Result,
+};
 use esker_graph::{Direction, VertexId};
 
 use super::columns::SectionColumn;
 use super::section::Section;
-use crate::error::{Error, Result};
-use crate::format::{
-    Column, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element, LayerRecord, PropertyRecord,
-};
-use crate::io::Files;
 
 /// The paths of the dictionary of a text property.
 #[derive(Debug, Clone, PartialEq, Eq)]

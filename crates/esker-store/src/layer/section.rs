@@ -3,6 +3,11 @@
 use std::ops::Range;
 use std::path::Path;
 
+use esker_format::io::Files;
+use esker_format::{
+    Column, ColumnSpec, DatabaseId, Element, Encoding, Error, LayerRecord, Owner, PropertyRecord, Result,
+    SectionRecord, Values,
+};
 use esker_graph::{Direction, Run, VertexId};
 
 use super::arrays::Arrays;
@@ -11,12 +16,6 @@ use super::codes::{CodeSlice, Codes};
 use super::columns::SectionColumn;
 use super::extents::List;
 use super::lists::{Body, Columns, ListColumns};
-use crate::error::{Error, Result};
-use crate::format::{
-    Column, ColumnSpec, DatabaseId, Element, Encoding, LayerRecord, Owner, PropertyRecord, SectionRecord,
-    Values,
-};
-use crate::io::Files;
 
 /// The address of a fragment in a stack of layers: 24 bits of layer number, 40 bits of the fragment's slot in the
 /// layer's directory.

@@ -1,13 +1,12 @@
 //! Writes the lists of one direction of a layer, in chunks of vertices that threads prepare in parallel.
 
+use esker_format::{ColumnWriter, Element, ElementType, Encoding, Result, SectionRecord};
 use esker_graph::{Direction, Run, VertexId};
 
 use super::body::BodyWriter;
 use super::columns::SectionColumn;
 use super::order::in_order;
 use super::plain::PlainWriter;
-use crate::error::Result;
-use crate::format::{ColumnWriter, Element, ElementType, Encoding, SectionRecord};
 
 /// Lists of arcs of several vertices.
 #[derive(Debug, Default)]
@@ -21,7 +20,7 @@ pub struct ArcChunk {
     /// The code of the version in which each arc died; only for tombstones and past arcs, and empty if the
     /// layer holds a single version.
     pub(crate) died: Vec<u32>,
-    /// For each edge property, the bits of its values: see [`crate::format::Values::bits_at`].
+    /// For each edge property, the bits of its values: see [`esker_format::Values::bits_at`].
     pub properties: Vec<Vec<u64>>,
 }
 
@@ -215,7 +214,7 @@ impl<'a> SectionWriter<'a> {
     /// Creates the files.
     ///
     /// # Errors
-    /// [`crate::Error::Io`].
+    /// [`esker_format::Error::Io`].
     pub fn create(writer: &'a PlainWriter<'a>, direction: Direction, shape: SectionShape) -> Result<Self> {
         let sparse = !shape.complete;
         let columns = ArcsColumns {
@@ -235,7 +234,7 @@ impl<'a> SectionWriter<'a> {
     /// Appends the lists of a chunk; its vertices come after those of earlier chunks.
     ///
     /// # Errors
-    /// [`crate::Error::Io`].
+    /// [`esker_format::Error::Io`].
     pub fn append(&mut self, chunk: &SectionChunk) -> Result<()> {
         self.main.append(&chunk.vertices, &chunk.main)?;
         if let Some(column) = &mut self.degrees {
@@ -289,7 +288,7 @@ impl<'a> SectionWriter<'a> {
     /// Completes and syncs the files; returns the counts for the manifest.
     ///
     /// # Errors
-    /// [`crate::Error::Io`].
+    /// [`esker_format::Error::Io`].
     pub fn finish(self) -> Result<SectionRecord> {
         let (lists, arcs) = self.main.finish()?;
         finish(self.degrees)?;

@@ -6,8 +6,8 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::error::{Error, Result};
-use crate::io::File;
+use esker_format::io::File;
+use esker_format::{Error, Result};
 
 /// A position in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::format::DatabaseId;
+use esker_format::DatabaseId;
 
 /// The directory of the log of a database.
 pub(crate) fn log_directory(database: &Path) -> PathBuf {

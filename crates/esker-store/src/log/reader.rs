@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use esker_format::io::Disk;
+use esker_format::{Error, LogRecordHeader, LogRecordKind, Result};
+
 use super::options::{LogStart, log_directory};
 use super::record::{ReadOutcome, Record, find_proof, read};
 use super::segment::{FIRST_RECORD, Opened, Segment, numbers, path_of};
-use crate::error::{Error, Result};
-use crate::format::{LogRecordHeader, LogRecordKind};
-use crate::io::Disk;
 
 /// Reads the commits of a log in order of version, into one buffer. Changes nothing, and may run in
 /// another process than the writer.

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use crate::error::{Error, Result};
-use crate::format::{DatabaseId, Input, LogRecordHeader, LogRecordKind, Value};
-use crate::io::File;
+use esker_format::io::File;
+use esker_format::{DatabaseId, Error, Input, LogRecordHeader, LogRecordKind, Result, Value};
 
 /// Size of a record's header.
 pub(super) const RECORD_HEADER_BYTES: u64 = 40;

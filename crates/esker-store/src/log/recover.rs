@@ -4,13 +4,14 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 
+use esker_format::io::{Disk, File};
+use esker_format::{Error, Result};
+
 use super::options::{LogOptions, LogStart, log_directory};
 use super::reader::LogReader;
 use super::record::{RECORD_HEADER_BYTES, Record};
 use super::segment::{FIRST_RECORD, Opened, Segment, numbers, path_of};
 use super::writer::{Log, LogTail};
-use crate::error::{Error, Result};
-use crate::io::{Disk, File};
 
 /// Size of the chunks in which a segment is rewritten.
 const COPY_BYTES: usize = 1 << 20;

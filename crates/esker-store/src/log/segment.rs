@@ -3,11 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use esker_format::io::{Disk, File};
+use esker_format::{
+    Error, FORMAT_VERSION, LOG_MAGIC, PAGE_BYTES, Result, SegmentHeader, header_page, read_header_page,
+};
+
 use super::options::LogStart;
 use super::record::{RecordAddress, fill};
-use crate::error::{Error, Result};
-use crate::format::{FORMAT_VERSION, LOG_MAGIC, PAGE_BYTES, SegmentHeader, header_page, read_header_page};
-use crate::io::{Disk, File};
 
 /// Offset of the first record.
 pub(super) const FIRST_RECORD: u64 = PAGE_BYTES as u64;

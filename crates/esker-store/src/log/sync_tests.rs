@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use esker_format::io::{Disk, Faults, RealDisk};
+
 use super::tests::{Known, OPTIONS, append, check, fault, new_disk, open, payload, read_only, start};
 use super::{Log, LogOptions, LogReader, Sync};
-use crate::io::{Disk, Faults, RealDisk};
 
 #[test]
 fn one_sync_serves_all_waiting_threads() {

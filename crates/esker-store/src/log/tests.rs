@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use esker_format::io::{Disk, Faults, FaultyDisk, Files};
+use esker_format::{DatabaseId, Error, LogRecordHeader, Result};
+
 use super::record::{Record, RecordAddress, commit_header};
 use super::{Log, LogOptions, LogReader, LogStart, Sync};
-use crate::error::{Error, Result};
-use crate::format::{DatabaseId, LogRecordHeader};
-use crate::io::{Disk, Faults, FaultyDisk, Files};
 
 pub(super) const DB: &str = "web.esker";
 /// Seeds of each fault; each seed gives another random outcome.

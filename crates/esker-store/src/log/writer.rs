@@ -7,16 +7,15 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use esker_format::io::Disk;
+use esker_format::memory::reserve;
+use esker_format::{DatabaseId, Error, LogRecordHeader, LogRecordKind, Result};
 use esker_graph::Stop;
 
 use super::durable::{Durability, LogPosition};
 use super::options::{LogOptions, LogStart, Sync};
 use super::record::{RECORD_HEADER_BYTES, commit_header, padding};
 use super::segment::{FIRST_RECORD, Segment, path_of};
-use crate::error::{Error, Result};
-use crate::format::{DatabaseId, LogRecordHeader, LogRecordKind};
-use crate::io::Disk;
-use crate::memory::reserve;
 
 /// A segment smaller than its full size divided by this stays, even if all its commits are in layers: creating a new one takes three syncs.
 const SPENT_SHARE: u64 = 16;

@@ -11,13 +11,13 @@
 
 use std::ops::Range;
 
+use esker_format::Result;
+use esker_format::memory::filled;
 use esker_graph::{VertexId, vertex};
 
 use super::input::Input;
 use super::vertices::DirectionMerge;
-use crate::error::Result;
 use crate::layer::{ArcChunk, SectionChunk};
-use crate::memory::filled;
 
 /// Lists of at most this length are sorted by insertion.
 const INSERTED_LEN_MAX: usize = 24;
@@ -54,7 +54,7 @@ struct BulkMerge<'d, 'a> {
 /// Merges a range of vertices of layers that are not complete, in a merge that undoes nothing.
 ///
 /// # Errors
-/// [`crate::Error::Corrupt`]; [`crate::Error::Invalid`] if memory runs out.
+/// [`esker_format::Error::Corrupt`]; [`esker_format::Error::Invalid`] if memory runs out.
 pub(super) fn merge_bulk(merge: &DirectionMerge<'_>, range: Range<usize>) -> Result<SectionChunk> {
     let lists = filled(MergedList::default(), range.len())?;
     let mut bulk = BulkMerge { merge, range, lists };

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
+use esker_format::{Error, Result};
 use esker_graph::{Run, VertexId};
 
 use super::versions::MergedVersions;
-use crate::error::{Error, Result};
 use crate::layer::{AllLists, CodeSlice, ListColumns, PlainLayer, Section, Window};
 
 /// Verified lists.

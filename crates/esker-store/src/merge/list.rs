@@ -8,10 +8,9 @@
 
 use std::ops::Range;
 
+use esker_format::{Result, ValueSlice};
 use esker_graph::VertexId;
 
-use crate::error::Result;
-use crate::format::ValueSlice;
 use crate::layer::{ArcChunk, ListColumns};
 
 /// The birth of an arc of a whole fragment that is older than the fragment's layer.
@@ -87,7 +86,7 @@ impl TargetHistory<'_> {
     /// Merges the entries of a target. `alive` must hold the copies known to be alive before.
     ///
     /// # Errors
-    /// [`crate::Error::Corrupt`].
+    /// [`esker_format::Error::Corrupt`].
     pub(super) fn apply(&mut self, mut entries: &[HistoryEntry]) -> Result<()> {
         let mut wholes = 0;
         while let Some(entry) = entries.first() {
@@ -200,7 +199,7 @@ impl PropertyRuns {
     /// Copies the properties of all recorded arcs. `verified` are the properties of the first lists.
     ///
     /// # Errors
-    /// [`crate::Error::Corrupt`].
+    /// [`esker_format::Error::Corrupt`].
     pub(super) fn finish(
         self,
         lists: &[&ListColumns],

@@ -31,18 +31,16 @@ mod tests;
 use std::ops::Range;
 use std::sync::Arc;
 
-use esker_graph::{Direction, Run};
-
-use crate::error::{Error, Result};
-use crate::format::{ElementType, Encoding, LayerRecord, SectionRecord, VersionRecord};
-use crate::layer::{ListColumns, PlainLayer, PlainWriter, SectionShape, SectionWriter, code_type};
-use crate::memory::has_room;
-use crate::stack::{Stack, Table};
-
 use bulk::merge_bulk;
+use esker_format::memory::has_room;
+use esker_format::{ElementType, Encoding, Error, LayerRecord, Result, SectionRecord, VersionRecord};
+use esker_graph::{Direction, Run};
 use input::Input;
 use versions::MergedVersions;
 use vertices::DirectionMerge;
+
+use crate::layer::{ListColumns, PlainLayer, PlainWriter, SectionShape, SectionWriter, code_type};
+use crate::stack::{Stack, Table};
 
 /// Entries in a chunk of work.
 const CHUNK_ENTRIES: usize = 1 << 17;

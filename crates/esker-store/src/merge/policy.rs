@@ -19,7 +19,7 @@
 
 use std::ops::Range;
 
-use crate::format::{LayerRecord, SectionRecord};
+use esker_format::{LayerRecord, SectionRecord};
 
 /// The ratio of sizes between consecutive tiers.
 const FACTOR: u64 = 4;

@@ -1,16 +1,16 @@
 use std::ops::Range;
 
+use esker_format::io::Disk;
+use esker_format::{ElementType, Encoding, SectionRecord, VersionRecord};
 use esker_graph::Run;
 use proptest::prelude::*;
 
 use super::{MergeEnd, MergeOptions, merge_layers};
-use crate::format::{ElementType, Encoding, SectionRecord, VersionRecord};
 use crate::freeze::{Changes, CopyPolicy, EdgeChange, REMOVAL, freeze};
 use crate::history::{
     DATABASE, GraphKind, History, HistoryChange, Random, TestLayers, check_version, layer_directory,
     random_cuts, text_of,
 };
-use crate::io::Disk;
 use crate::layer::PlainWriter;
 use crate::stack::Stack;
 
@@ -126,7 +126,7 @@ fn check_all(layers: &TestLayers, history: &History, run: &Run) {
 }
 
 proptest! {
-    #![proptest_config(crate::cases::of(400))]
+    #![proptest_config(esker_format::testing::cases(400))]
     /// Any runs of layers, merged again and again while versions are forgotten: those retained stay what they are.
     #[test]
     fn merges_keep_retained_versions_unchanged(seed: u64) {

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use esker_format::{Error, Result};
+
 use crate::layer::PlainLayer;
 
 /// The versions that a merged layer distinguishes.

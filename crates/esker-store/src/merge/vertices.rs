@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use esker_format::{Result, ValueSlice};
 use esker_graph::{Direction, Flow, VertexId, vertex};
 
 use super::input::{Cursor, Input};
@@ -10,8 +11,6 @@ use super::list::{
     ArcLocation, BornArc, EntryKind, HistoryEntry, OLDER, PropertyRuns, TargetHistory, WholeFragment,
 };
 use super::versions::MergedVersions;
-use crate::error::Result;
-use crate::format::ValueSlice;
 use crate::layer::{ListColumns, SectionChunk, Window};
 use crate::stack::{Stack, Table};
 
@@ -84,7 +83,7 @@ impl<'a> DirectionMerge<'a> {
     /// complete layer has.
     ///
     /// # Errors
-    /// [`crate::Error::Corrupt`].
+    /// [`esker_format::Error::Corrupt`].
     pub(super) fn merge_vertices(
         &self,
         range: Range<usize>,

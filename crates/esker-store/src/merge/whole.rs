@@ -4,11 +4,11 @@
 //! and after the copy are two ascending lists of targets: one pass over both finds the arcs that continued and
 //! those that died with the fragment's layer.
 
+use esker_format::Result;
 use esker_graph::VertexId;
 
 use super::list::{ArcLocation, BornArc};
 use super::vertices::{Fragment, VertexMerger};
-use crate::error::Result;
 
 impl VertexMerger<'_, '_> {
     /// Whether exactly one fragment of a vertex is whole, none has tombstones or past arcs, and the graph has

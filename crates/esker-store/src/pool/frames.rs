@@ -14,11 +14,12 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
+use esker_format::BLOCK_BYTES;
+use esker_format::io::{DIRECT_BYTES, Frame, Read, Reads, ThreadReads};
+use esker_format::{Error, Result};
+
 use super::options::{CachePolicy, FRAMES_MIN, PoolOptions};
 use super::paged::{Paged, Supply};
-use crate::error::{Error, Result};
-use crate::format::BLOCK_BYTES;
-use crate::io::{DIRECT_BYTES, Frame, Read, Reads, ThreadReads};
 
 /// Threads that read where the system has nothing better.
 const READ_THREADS: usize = 8;

@@ -1,6 +1,6 @@
 //! How much memory there is, and what stays in it. [1] is the paper of the module.
 
-use crate::format::BLOCK_BYTES;
+use esker_format::BLOCK_BYTES;
 
 /// Extents in memory, at least.
 pub(super) const FRAMES_MIN: usize = 4;

@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::error::Result;
-use crate::io::Disk;
+use esker_format::Result;
+use esker_format::io::Disk;
 
 /// What is kept in parts: the data of a file, in blocks with checksums. Scans want *units* of it, each of which begins in one extent.
 pub(crate) trait Paged: Debug + Send + Sync {
@@ -22,7 +22,7 @@ pub(crate) trait Paged: Debug + Send + Sync {
     /// Compares a block with its checksum.
     ///
     /// # Errors
-    /// [`crate::Error::Corrupt`].
+    /// [`esker_format::Error::Corrupt`].
     fn verify(&self, block: usize, bytes: &[u8]) -> Result<()>;
 
     /// The units that begin in an extent, which begins with these blocks.

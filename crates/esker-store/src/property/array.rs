@@ -3,12 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use esker_format::{Element, Error, Result};
 use esker_graph::{Run, VertexId};
 
 use super::column::{PropertyColumn, PropertyLayer, UNSET};
 use super::value::PropertyValue;
-use crate::error::{Error, Result};
-use crate::format::Element;
 use crate::lama::{Lama, Paged};
 
 /// The value of each vertex, or none. Clones share pages; a clone to which newer layers are applied copies those pages

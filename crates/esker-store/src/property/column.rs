@@ -5,12 +5,11 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+use esker_format::{Column, Element, Error, Result, Values, lower_bound};
 use esker_graph::{Run, VertexId};
 
 use super::files::{Part, PropertyFiles};
 use super::value::PropertyValue;
-use crate::error::{Error, Result};
-use crate::format::{Column, Element, Values, lower_bound};
 
 /// In a code: the value was taken away.
 pub(super) const UNSET: u32 = 1 << 31;

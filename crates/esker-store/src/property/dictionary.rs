@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
-use crate::format::{Column, ColumnKind, ColumnSpec, DatabaseId, DictionaryRecord};
-use crate::io::Files;
+use esker_format::io::Files;
+use esker_format::{Column, ColumnKind, ColumnSpec, DatabaseId, DictionaryRecord, Error, Result};
+
 use crate::layer::DictionaryFiles;
 
 /// Distinct texts, each with a code: those of the first layer in ascending order of their bytes, then what later layers

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::error::Result;
-use crate::format::{
+use esker_format::Result;
+use esker_format::io::Files;
+use esker_format::{
     Column, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element, ElementType, Owner, PropertyRecord,
     Values,
 };
-use crate::io::Files;
 
 /// Number of the hidden property that says which vertices are removed.
 pub const REMOVED_NUMBER: u32 = u32::MAX;

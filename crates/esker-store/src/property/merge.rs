@@ -4,12 +4,12 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
+use esker_format::{Error, Result};
 use esker_graph::{Run, VertexId};
 
 use super::column::{Change, PropertyColumn, UNSET};
 use super::files::PropertyFiles;
 use super::write::PropertyWriter;
-use crate::error::{Error, Result};
 
 /// Changes between two looks at the cancel token.
 const CHECK_EVERY: usize = 1 << 12;

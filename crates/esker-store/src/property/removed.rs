@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
+use esker_format::Result;
 use esker_graph::{Run, VertexId};
 
 use super::column::{PropertyColumn, PropertyLayer, UNSET};
-use crate::error::Result;
 
 /// The removed vertices of a version. Memory: 4 bytes each (8 with `id64`). Cheap to clone.
 #[derive(Debug, Clone)]
@@ -43,7 +43,7 @@ impl RemovedVertices {
     /// Those of a version that sees these newer layers too, oldest first. O(m log m) for m changes and old ones.
     ///
     /// # Errors
-    /// [`crate::Error::Corrupt`]; [`crate::Error::Invalid`] if the columns are not of u8; cancellation.
+    /// [`esker_format::Error::Corrupt`]; [`esker_format::Error::Invalid`] if the columns are not of u8; cancellation.
     pub fn with(&self, layers: &[PropertyLayer], run: &Run) -> Result<Self> {
         if layers.iter().all(|layer| layer.column.is_empty()) {
             return Ok(self.clone());
@@ -66,7 +66,7 @@ impl RemovedVertices {
 /// oldest first, and the versions that the layer tells apart. Time: O(m log m) for m changes; memory: 24 bytes each.
 ///
 /// # Errors
-/// [`crate::Error::Corrupt`]; [`crate::Error::Invalid`] if the columns are not of u8; cancellation.
+/// [`esker_format::Error::Corrupt`]; [`esker_format::Error::Invalid`] if the columns are not of u8; cancellation.
 pub fn removed_by_version(layers: &[(Arc<PropertyColumn>, &[u64])], run: &Run) -> Result<Vec<(u64, u64)>> {
     let mut changes: Vec<(VertexId, u64, bool)> = Vec::new();
     for (column, versions) in layers {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use esker_format::{ElementType, PropertyRecord, Result};
 use esker_graph::VertexId;
 
 use super::column::Change;
@@ -9,8 +10,6 @@ use super::files::PropertyFiles;
 use super::merge::Output;
 use super::value::PropertyValue;
 use super::write::{PropertyWriter, wrong_kind};
-use crate::error::Result;
-use crate::format::{ElementType, PropertyRecord};
 
 /// Changes of a property by vertex and version. Memory: some 60 bytes a change, and the text.
 #[derive(Debug, Clone)]
@@ -49,7 +48,7 @@ impl PropertyTail {
     /// From this version on, `vertex` has this value, or none. The last of several changes in one version counts.
     ///
     /// # Errors
-    /// [`crate::Error::Invalid`] if the value is not of the type of the property.
+    /// [`esker_format::Error::Invalid`] if the value is not of the type of the property.
     pub fn set(&mut self, vertex: VertexId, version: u64, value: Option<PropertyValue<'_>>) -> Result<()> {
         let kept = match value {
             None => Kept::Unset,

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use esker_format::Error;
+use esker_format::io::{Disk, FaultyDisk};
+use esker_format::{DatabaseId, ElementType, Owner, PAGE_BYTES, PropertyRecord};
 use esker_graph::{Run, VertexId, vertex};
 use proptest::prelude::*;
 
 use super::*;
-use crate::error::Error;
-use crate::format::{DatabaseId, ElementType, Owner, PAGE_BYTES, PropertyRecord};
-use crate::io::{Disk, FaultyDisk};
 
 const DATABASE: DatabaseId = DatabaseId([3; 16]);
 /// Vertices of the last version. More than a page of the widest values.
@@ -252,7 +252,7 @@ impl Store {
     }
 }
 
-fn compare<T: crate::format::Element + crate::lama::Paged + PartialEq + std::fmt::Debug>(
+fn compare<T: esker_format::Element + crate::lama::Paged + PartialEq + std::fmt::Debug>(
     array: &PropertyArray<T>,
     expected: &[Option<u16>],
     value: impl Fn(u16) -> T,
@@ -280,7 +280,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    #![proptest_config(crate::cases::of(60))]
+    #![proptest_config(esker_format::testing::cases(60))]
     #[test]
     fn every_version_reads_as_its_history(
         kind in 0..4_usize, dense: bool, steps in prop::collection::vec(step(), 1..12),
@@ -402,7 +402,7 @@ fn numbers_are_read_as_users_write_them() {
 }
 
 /// Reads everything in every way; the first error ends it.
-fn interrogate(disk: &FaultyDisk, kind: Kind) -> crate::Result<()> {
+fn interrogate(disk: &FaultyDisk, kind: Kind) -> esker_format::Result<()> {
     let (record, run) = (kind.record(), Run::with_threads(1)?);
     let files = PropertyFiles { disk, directory: Path::new("l"), database: DATABASE, record: &record };
     let points = PropertyLayer { column: Arc::new(PropertyColumn::open(&files)?), rank: 1 };
@@ -452,7 +452,7 @@ fn every_damage_is_an_error_that_names_the_file() {
 /// Files whose checksums are right, but which do not say what a writer would have written.
 #[test]
 fn forged_columns_are_errors_not_panics() {
-    use crate::format::{ColumnKind, ColumnSpec, ColumnWriter};
+    use esker_format::{ColumnKind, ColumnSpec, ColumnWriter};
     let (disk, directory, record) = (FaultyDisk::new(0), Path::new("l"), Kind::Texts.record());
     disk.create_directory(directory).unwrap();
     let spec = |kind| ColumnSpec { database: DATABASE, kind };

@@ -1,6 +1,6 @@
 //! One value of a property, of whatever type.
 
-use crate::format::ElementType;
+use esker_format::ElementType;
 
 macro_rules! property_values {
     ($($code:ident($type:ty)),*) => {

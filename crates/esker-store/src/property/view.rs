@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
+use esker_format::{Element, Error, PropertyRecord, Result};
 use esker_graph::{Run, VertexId};
 
 use super::array::{PropertyArray, TextArray};
 use super::column::PropertyLayer;
 use super::value::PropertyValue;
-use crate::error::{Error, Result};
-use crate::format::{Element, PropertyRecord};
 use crate::lama::Paged;
 
 /// A vertex property at one version. Cheap to clone.

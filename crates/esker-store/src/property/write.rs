@@ -1,12 +1,11 @@
 //! Writing the changes of a vertex property in one layer.
 
+use esker_format::{ColumnWriter, Element, ElementType, Error, Result};
 use esker_graph::VertexId;
 
 use super::column::UNSET;
 use super::files::{Part, PropertyFiles};
 use super::value::PropertyValue;
-use crate::error::{Error, Result};
-use crate::format::{ColumnWriter, Element, ElementType};
 
 /// Elements gathered before they are appended to a column.
 const OPEN_LEN: usize = 1 << 13;

@@ -3,10 +3,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use esker_format::{Error, Result, Values};
 use esker_graph::{Direction, Flow, VertexId};
 
-use crate::error::{Error, Result};
-use crate::format::Values;
 use crate::layer::ListColumns;
 use crate::stack::Stack;
 

@@ -3,15 +3,16 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use esker_format::Result;
+use esker_format::io::{Disk, FaultyDisk};
+use esker_format::testing::rewrite_archive;
+use esker_format::{Archive, IdMapKind};
 use esker_graph::{Direction, Graph, Lists, Run, Select, vertex};
 use proptest::prelude::*;
 
 use super::Snapshot;
 use super::tests::Collect;
 use crate::check::check;
-use crate::error::Result;
-use crate::format::{Archive, IdMapKind, rewrite_archive};
-use crate::io::{Disk, FaultyDisk};
 use crate::sample::Sample;
 
 const DB: &str = "web.esker";
@@ -78,7 +79,7 @@ fn peruse(disk: &FaultyDisk, run: &Run) -> Result<()> {
 }
 
 proptest! {
-    #![proptest_config(crate::cases::of(1000))]
+    #![proptest_config(esker_format::testing::cases(1000))]
     #[test]
     fn forged_files_neither_panic_nor_hang(
         file in 0_usize..27,

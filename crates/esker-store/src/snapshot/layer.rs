@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
-use crate::format::{Archive, DatabaseId, LayerRecord, Owner, PropertyRecord, remove_archive};
+use esker_format::io::Disk;
+use esker_format::{Archive, DatabaseId, Error, LayerRecord, Owner, PropertyRecord, Result, remove_archive};
+
 use crate::ids::{IdFiles, IdSegment};
-use crate::io::Disk;
 use crate::layer::{DictionaryFiles, PlainLayer};
 use crate::property::{DictionarySegment, PropertyColumn, PropertyFiles, REMOVED_NUMBER, removed_record};
 use crate::version::{Reclaim, Resource};

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use esker_format::io::{Disk, FaultyDisk};
+use esker_format::{ArchiveWriter, ElementType, IdMapKind, VersionRecord};
 use esker_graph::{Bitmap, Direction, Graph, Lists, Run, Select, VertexId, vertex};
 use proptest::prelude::*;
 
 use super::tests::Collect;
 use super::{Layer, Snapshot, State};
 use crate::check::check;
-use crate::format::{ArchiveWriter, ElementType, IdMapKind, VersionRecord};
 use crate::freeze::{Changes, CopyPolicy, EdgeChange, Growth, REMOVAL, freeze};
-use crate::io::{Disk, FaultyDisk};
 use crate::layer::PlainWriter;
 use crate::sample::{Sample, kind_of};
 use crate::stack::Stack;
@@ -244,7 +244,7 @@ pub(crate) fn ops(n: usize, largest: usize) -> impl Strategy<Value = Vec<Op>> {
 }
 
 proptest! {
-    #![proptest_config(crate::cases::of(120))]
+    #![proptest_config(esker_format::testing::cases(120))]
     #[test]
     fn every_version_is_what_its_commits_made(
         (n, layers) in (1_usize..40).prop_flat_map(|n| (

@@ -13,13 +13,14 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use esker_format::io::Disk;
+use esker_format::{
+    Archive, ElementType, Error, IdMapKind, LayerRecord, Owner, PropertyRecord, Result, VersionRecord,
+};
 use esker_graph::{Direction, Flow, Remaining, Run, VertexId};
 
-use crate::error::{Error, Result};
-use crate::format::{Archive, ElementType, IdMapKind, LayerRecord, Owner, PropertyRecord, VersionRecord};
 use crate::graph::{Residency, StoredGraph, StoredWeight, check_weight};
 use crate::ids::{IdFiles, IdMap};
-use crate::io::Disk;
 use crate::layer::PlainLayer;
 use crate::property::{Dictionary, PropertyLayer, REMOVED_NUMBER, RemovedVertices, VertexProperty};
 use crate::stack::Stack;

@@ -1,13 +1,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use esker_format::io::{Disk, Faults, FaultyDisk, Files};
+use esker_format::testing::{read_all_of, rewrite_archive};
+use esker_format::{Archive, ElementType, Encoding, Error, IdMapKind, Result};
 use esker_graph::{Direction, Flow, Graph, Lists, Piece, Run, Select, VertexId, Visitor, vertex};
 use proptest::prelude::*;
 
 use crate::check::check;
-use crate::error::{Error, Result};
-use crate::format::{Archive, ElementType, Encoding, IdMapKind, read_all_of, rewrite_archive};
-use crate::io::{Disk, Faults, FaultyDisk, Files};
 use crate::sample::{KINDS, Sample, kind_of};
 use crate::snapshot::Snapshot;
 
@@ -86,7 +86,7 @@ fn read_all(snapshot: &Snapshot, sample: &Sample, run: &Run) -> Result<()> {
 }
 
 proptest! {
-    #![proptest_config(crate::cases::of(60))]
+    #![proptest_config(esker_format::testing::cases(60))]
     #[test]
     fn a_stored_graph_is_the_graph_in_memory(
         n in 1_usize..60, count in 0_usize..300, directed: bool, in_edges: bool, seed: u32, short_reads: bool,

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use esker_format::{Error, Result};
 use esker_graph::{Direction, Flow, Stop, VertexId};
 
-use crate::error::{Error, Result};
 use crate::layer::{Address, List, ListColumns, PlainLayer, Section, for_runs, part_of};
 
 /// Selects lists of a section.

@@ -1,9 +1,9 @@
 //! Finds the copies of one edge in the layers of a version, without reading the rest of the list.
 
+use esker_format::Result;
 use esker_graph::{Direction, Flow, VertexId};
 
 use super::chain::Chains;
-use crate::error::Result;
 use crate::layer::{ListColumns, Section};
 
 impl Chains {

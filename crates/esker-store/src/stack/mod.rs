@@ -13,9 +13,9 @@ mod table;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use esker_format::{Error, Result};
 use esker_graph::{Direction, Flow, Run, VertexId};
 
-use crate::error::{Error, Result};
 use crate::layer::{ListColumns, PlainLayer};
 
 pub(crate) use chain::{Area, Chains, Stretch};

@@ -6,11 +6,11 @@
 
 use std::sync::Arc;
 
+use esker_format::{Error, Result};
 use esker_graph::{Direction, Run, VertexId};
 
 use super::chain::Chains;
 use super::marks::Marks;
-use crate::error::{Error, Result};
 use crate::lama::Lama;
 use crate::layer::{Address, Section};
 

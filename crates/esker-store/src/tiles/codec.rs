@@ -6,9 +6,10 @@
 //!
 //! [1] P. Kumar, H. Huang, "G-Store: High-Performance Graph Store for Trillion-Edge Processing", SC 2016.
 
+use esker_format::TileCoding as Coding;
+
 use super::packed::{pack, packed_bytes, unpack_sums};
 use super::vector::BLOCK_LEN;
-use crate::format::TileCoding as Coding;
 
 /// Edges of a chunk, at most.
 pub const CHUNK_LEN_MAX: usize = 1 << 16;
@@ -414,7 +415,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::cases::of(200))]
+        #![proptest_config(esker_format::testing::cases(200))]
         #[test]
         fn what_is_encoded_is_decoded(positions in positions(), room in 64..70_000usize) {
             round_trip(&positions, room);

@@ -12,15 +12,14 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use esker_format::io::Disk;
+use esker_format::memory::{filled, push};
+use esker_format::{DatabaseId, Element, Error, Result};
 use esker_graph::{Direction, Lists, Run, vertex};
 
 use super::degrees::write_degrees;
 use super::strip::{STRIP_BITS, STRIP_LEN};
 use super::write::TileWriter;
-use crate::error::{Error, Result};
-use crate::format::{DatabaseId, Element};
-use crate::io::Disk;
-use crate::memory::{filled, push};
 
 /// How tiles are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

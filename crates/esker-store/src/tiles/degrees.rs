@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
+use esker_format::Result;
+use esker_format::io::Files;
+use esker_format::{Column, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId};
 use esker_graph::{Direction, Run, VertexId};
-
-use crate::error::Result;
-use crate::format::{Column, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId};
-use crate::io::Files;
 
 /// Stands for the degrees in the table.
 const LARGE: u16 = u16::MAX;

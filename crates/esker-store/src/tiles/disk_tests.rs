@@ -4,14 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use esker_format::io::{Disk, RealDisk};
+#[cfg(target_os = "linux")]
+use esker_format::testing::refuse_rings;
+use esker_format::{Error, Result};
 use esker_graph::{Csr, Direction, Flow, Graph, Piece, Run, Select, Stop, VertexId, Visitor};
 
 use super::testing::{DATABASE, TileGraph, csr, make, random_edges};
 use super::{ConvertOptions, Tiles};
-use crate::error::{Error, Result};
-#[cfg(target_os = "linux")]
-use crate::io::refuse_rings;
-use crate::io::{Disk, RealDisk};
 use crate::pool::PoolOptions;
 
 type Arcs = Vec<(VertexId, VertexId, i32)>;

@@ -4,14 +4,15 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use esker_format::io::Disk;
+use esker_format::{
+    Archive, BLOCK_BYTES, Column, ColumnKind, ColumnSpec, DatabaseId, Element, Error, Result,
+};
 use esker_graph::{Direction, Run};
 
 use super::codec::CHUNK_LEN_MAX;
 use super::degrees::{DegreeColumns, Degrees};
 use super::strip::STRIP_LEN;
-use crate::error::{Error, Result};
-use crate::format::{Archive, BLOCK_BYTES, Column, ColumnKind, ColumnSpec, DatabaseId, Element};
-use crate::io::Disk;
 
 /// Names of the files.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,9 +4,10 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use esker_format::Result;
+use esker_format::io::Disk;
+
 use super::files::{Directory, Tiles};
-use crate::error::Result;
-use crate::io::Disk;
 use crate::pool::Paged;
 
 /// The data of tiles, and where chunks lie in them.

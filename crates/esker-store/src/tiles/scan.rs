@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
+use esker_format::{BLOCK_BYTES, Column, Element, Error, Result};
 use esker_graph::{
     AnyVisitor, Bitmap, Direction, End, Piece, Run, SINK_BATCH_MAX, Select, Sink, VertexId, Weight, ones,
 };
@@ -16,8 +17,6 @@ use super::files::{Chunk, Directory, Tiles};
 use super::paged::TilePages;
 use super::schedule::{Loads, Schedule, Sides, Turn};
 use super::strip::STRIP_LEN;
-use crate::error::{Error, Result};
-use crate::format::{BLOCK_BYTES, Column, Element};
 use crate::pool::{Held, Pool, PoolOptions, Supply};
 
 /// Weights of so many bytes stay in memory beside pooled chunks, at most.

@@ -10,10 +10,10 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use esker_format::Result;
 use esker_graph::Run;
 
 use super::files::Directory;
-use crate::error::Result;
 use crate::pool::Supply;
 
 /// Chunks that wait for a strip, at most, before nothing further is looked at.

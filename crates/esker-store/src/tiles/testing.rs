@@ -3,14 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use esker_format::io::Disk;
+use esker_format::{DatabaseId, Element, Error, Result};
 use esker_graph::{Csr, CsrGraph, Direction, Graph, Lists, Run, Select, VertexId, Visitor, Weight, collect};
 
 use super::{
     ConvertOptions, PropertyWalk, TileProperties, TileScan, TileShape, TileWeights, Tiles, write_tiles,
 };
-use crate::error::{Error, Result};
-use crate::format::{DatabaseId, Element};
-use crate::io::Disk;
 
 /// A directory in memory.
 pub(super) const LAYER: &str = "layer";

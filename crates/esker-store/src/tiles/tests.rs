@@ -1,6 +1,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use esker_format::io::{Disk, Faults, FaultyDisk, MemoryDisk};
+use esker_format::{Error, Result};
 use esker_graph::{
     Bitmap, Csr, Direction, Flow, Graph, Lists, Piece, Run, RunOptions, Select, VertexId, Visitor, collect,
     vertex,
@@ -9,8 +11,6 @@ use proptest::prelude::*;
 
 use super::testing::{LAYER, Random, TileGraph, csr, make, random_edges};
 use super::{ConvertOptions, Tiles};
-use crate::error::{Error, Result};
-use crate::io::{Disk, Faults, FaultyDisk, MemoryDisk};
 use crate::pool::{CachePolicy, PoolOptions};
 
 /// Takes down every arc that it is handed.
@@ -93,7 +93,7 @@ fn scans_hand_over_what_the_lists_hold() {
 }
 
 proptest! {
-    #![proptest_config(crate::cases::of(12))]
+    #![proptest_config(esker_format::testing::cases(12))]
     #[test]
     fn any_graph_of_several_tiles(n in 1..300_000usize, edges in 0..20_000usize, seed: u64, directed: bool, group in 1..5u32) {
         compare(&csr(directed, n, &random_edges(n, edges, seed)), &ConvertOptions { group, memory_bytes: seed % 100_000 });

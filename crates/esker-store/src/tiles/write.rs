@@ -3,12 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use esker_format::io::Disk;
+use esker_format::memory::push;
+use esker_format::{
+    ArchiveWriter, BLOCK_BYTES, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element, Error, Result,
+};
+
 use super::codec::encode;
 use super::files::TileFiles;
-use crate::error::{Error, Result};
-use crate::format::{ArchiveWriter, BLOCK_BYTES, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element};
-use crate::io::Disk;
-use crate::memory::push;
 
 /// In less room than this at the end of a block, no chunk is begun.
 const ROOM_MIN: usize = 64;

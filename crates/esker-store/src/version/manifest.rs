@@ -4,17 +4,16 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use esker_format::io::Disk;
+use esker_format::{
+    DatabaseId, Edit, ElementType, Error, FORMAT_VERSION, IdMapRecord, LayerRecord, MANIFEST_MAGIC,
+    ManifestHeader, PAGE_BYTES, PropertyRecord, Result, Retention, TagRecord, TilesRecord, VersionRecord,
+};
 use esker_graph::NONE;
 
 use super::names::MANIFEST_NAME;
 use super::records::{ManifestContents, header_bytes, put_record, read};
 use super::versions::Versions;
-use crate::error::{Error, Result};
-use crate::format::{
-    DatabaseId, Edit, ElementType, FORMAT_VERSION, IdMapRecord, LayerRecord, MANIFEST_MAGIC, ManifestHeader,
-    PAGE_BYTES, PropertyRecord, Retention, TagRecord, TilesRecord, VersionRecord,
-};
-use crate::io::Disk;
 use crate::log::LogStart;
 
 /// How often a reader retries while a writer changes the manifest.

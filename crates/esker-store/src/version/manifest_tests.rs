@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
-use crate::format::{
-    DatabaseId, Edit, GraphShape, IdMapKind, IdMapRecord, LayerRecord, PAGE_BYTES, Retention, TagRecord,
-    VersionRecord, VertexOrder,
+use esker_format::io::{Disk, Faults, FaultyDisk, RealDisk};
+use esker_format::{
+    DatabaseId, Edit, Error, GraphShape, IdMapKind, IdMapRecord, LayerRecord, PAGE_BYTES, Result, Retention,
+    TagRecord, VersionRecord, VertexOrder,
 };
-use crate::io::{Disk, Faults, FaultyDisk, RealDisk};
+
 use crate::version::{MANIFEST_NAME, Manifest, ManifestWriter};
 
 const DB: &str = "web.esker";

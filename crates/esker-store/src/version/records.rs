@@ -2,14 +2,12 @@
 
 use std::path::Path;
 
-use esker_graph::VertexId;
-
-use crate::error::{Error, Result};
-use crate::format::{
-    Edit, FORMAT_VERSION, Input, MANIFEST_MAGIC, ManifestHeader, PAGE_BYTES, RecordHeader, Value,
-    header_page, read_header_page,
+use esker_format::io::{Disk, File};
+use esker_format::{
+    Edit, Error, FORMAT_VERSION, Input, MANIFEST_MAGIC, ManifestHeader, PAGE_BYTES, RecordHeader, Result,
+    Value, header_page, read_header_page,
 };
-use crate::io::{Disk, File};
+use esker_graph::VertexId;
 
 const RECORD_HEADER_BYTES: usize = 20;
 

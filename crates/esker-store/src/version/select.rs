@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
+use esker_format::{Error, Result, VersionRecord};
+
 use super::time::{format_time, looks_like_time, parse_time};
-use crate::error::{Error, Result};
-use crate::format::VersionRecord;
 
 /// Maximum number of versions or tags in an error message.
 const LISTED_MAX: usize = 12;

@@ -15,11 +15,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
+use esker_format::io::{Disk, Lock, parent};
+use esker_format::{ArchiveWriter, DatabaseId, Edit, Error, Result};
+
 use super::manifest::Manifest;
 use super::names::{MANIFEST_NAME, ids_directory, layer_directory};
-use crate::error::{Error, Result};
-use crate::format::{ArchiveWriter, DatabaseId, Edit};
-use crate::io::{Disk, Lock, parent};
 use crate::layer::PlainWriter;
 
 const LOCK_NAME: &str = "LOCK";
@@ -118,7 +118,7 @@ impl Staging {
     }
 
     /// Installs the database at its target and returns the total size of its files. The caller has finished all columns (with
-    /// [`crate::format::ColumnWriter::finish`]) and left no other files in the staging directory.
+    /// [`esker_format::ColumnWriter::finish`]) and left no other files in the staging directory.
     ///
     /// # Errors
     /// [`Error::Io`], also if the target was created meanwhile. Nothing is then

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::format::VersionRecord;
+use esker_format::VersionRecord;
 
 /// Bits of a number per level.
 const LEVEL_BITS: u32 = 6;

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use esker_format::Edit;
+use esker_format::io::{Disk, File};
+use esker_format::{Error, Result};
+
 use super::manifest::Manifest;
 use super::names::MANIFEST_NAME;
 use super::records::{put_record, read};
-use crate::error::{Error, Result};
-use crate::format::Edit;
-use crate::io::{Disk, File};
 
 /// Name of a rewritten manifest before it replaces the old one, and of the old one until it is removed.
 const NEW_NAME: &str = "MANIFEST.new";

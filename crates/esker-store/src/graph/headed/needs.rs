@@ -1,11 +1,11 @@
 //! The memory that lists take with their heads in memory.
 
+use esker_format::{Error, Result};
 use esker_graph::{Run, Stop, VertexId};
 
 use super::share::{entries, head_len};
 use super::side::HeadedSide;
 use super::tails::WORKER_BYTES;
-use crate::error::{Error, Result};
 use crate::graph::residency::HeadedOptions;
 use crate::layer::{Arrays, Body, ListColumns, PlainLayer, Section};
 

@@ -4,13 +4,12 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use esker_format::io::{DIRECT_BYTES, Disk, Frame, Read, Reads, ThreadReads};
+use esker_format::memory::filled;
+use esker_format::{BLOCK_BYTES, Column, Error, PAGE_BYTES, Result};
 use esker_graph::{Run, VertexId, vertex};
 
 use super::share::{HeadStarts, LastHead};
-use crate::error::{Error, Result};
-use crate::format::{BLOCK_BYTES, Column, PAGE_BYTES};
-use crate::io::{DIRECT_BYTES, Disk, Frame, Read, Reads, ThreadReads};
-use crate::memory::filled;
 
 /// Bytes of a read while heads are gathered: whole blocks.
 const GATHER_BYTES: usize = 16 * BLOCK_BYTES;
@@ -105,7 +104,7 @@ impl<'a> HeadedSide<'a> {
                 },
             )?;
         } else {
-            // Among other small columns in one file, of a megabyte at most: see `crate::format::Archive`.
+            // Among other small columns in one file, of a megabyte at most: see `esker_format::Archive`.
             let pages = file.read_pages(0..file.bytes)?;
             let pages = &bytemuck::cast_slice(&pages)[..file.bytes as usize];
             let whole = (checksums.len() * DIRECT_BYTES) as u64;

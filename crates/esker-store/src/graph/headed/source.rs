@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use esker_format::io::Disk;
+use esker_format::{Error, Result};
 use esker_graph::{
     AnyVisitor, Bitmap, Extents, Flow, Piece, Run, SINK_BATCH_MAX, ScanWorker, Select, Sink, Source, Units,
     VertexId, drive, ones, vertex,
@@ -12,9 +14,7 @@ use super::needs::arrays;
 use super::share::LastHead;
 use super::side::HeadedSide;
 use super::tails::{TailReader, Want};
-use crate::error::{Error, Result};
 use crate::graph::weight::StoredWeight;
-use crate::io::Disk;
 use crate::layer::ListColumns;
 
 /// Units are larger than where all lists are in memory, because tails of one unit are read together.

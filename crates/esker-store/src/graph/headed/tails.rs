@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
+use esker_format::io::{DIRECT_BYTES, Frame, Read, Reads};
+use esker_format::{Error, Result};
 use esker_graph::VertexId;
 
 use super::side::TailFile;
-use crate::error::{Error, Result};
-use crate::io::{DIRECT_BYTES, Frame, Read, Reads};
 
 /// Reads under way of one worker.
 const DEPTH: usize = 32;

@@ -1,13 +1,13 @@
 use std::sync::Arc;
 
+use esker_format::Encoding;
+use esker_format::io::{Disk, Faults, RealDisk};
+use esker_format::{Error, Result};
 use esker_graph::{Direction, Graph, Run, Select};
 use proptest::prelude::*;
 
 use super::*;
-use crate::error::{Error, Result};
-use crate::format::Encoding;
 use crate::graph::{HeadedOptions, StoredGraph};
-use crate::io::{Disk, Faults, RealDisk};
 use crate::layer::Body;
 use crate::sample::Sample;
 use crate::scans::{DB, Whole, compare, large, sorted, stored};
@@ -26,7 +26,7 @@ fn headed<'s>(
 }
 
 proptest! {
-    #![proptest_config(crate::cases::of(40))]
+    #![proptest_config(esker_format::testing::cases(40))]
     #[test]
     fn every_scan_is_that_of_the_model(
         n in 1_usize..300, count in 0_usize..6000, directed: bool, seed: u32, head_len in 0_usize..40, threads in 1_usize..4,

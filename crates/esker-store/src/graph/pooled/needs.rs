@@ -1,6 +1,7 @@
 //! The memory that a layer takes with parts of its lists in a pool.
 
-use crate::error::{Error, Result};
+use esker_format::{Error, Result};
+
 use crate::graph::points::PointReads;
 use crate::layer::{Body, ListColumns, PlainLayer, Section};
 use crate::pool::PoolOptions;

@@ -4,11 +4,11 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use esker_format::BLOCK_BYTES;
+use esker_format::io::Disk;
+use esker_format::{Error, Result};
 use esker_graph::{Run, VertexId};
 
-use crate::error::{Error, Result};
-use crate::format::BLOCK_BYTES;
-use crate::io::Disk;
 use crate::layer::{Arrays, Body, Coded, Extents, Index, ListColumns};
 use crate::pool::Paged;
 

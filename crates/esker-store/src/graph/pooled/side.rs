@@ -5,18 +5,18 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+use esker_format::BLOCK_BYTES;
+use esker_format::io::Disk;
+use esker_format::{Error, Result};
 use esker_graph::{
     AnyVisitor, Bitmap, Flow, Piece, Run, SINK_BATCH_MAX, Select, Sink, Source, VertexId, ones, vertex,
 };
 
 use super::pages::{Kept, ListPages};
 use super::turns::Turns;
-use crate::error::{Error, Result};
-use crate::format::BLOCK_BYTES;
 use crate::graph::offer::{Decoded, Offer, PIECE_LEN};
 use crate::graph::points::{PointReads, few};
 use crate::graph::weight::StoredWeight;
-use crate::io::Disk;
 use crate::layer::{AHEAD_BYTES, Arrays, Coded, Index, ListColumns, Place, Places};
 use crate::pool::{Held, Pool, PoolOptions};
 

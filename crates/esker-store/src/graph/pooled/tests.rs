@@ -1,14 +1,14 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use esker_format::Encoding;
+use esker_format::io::{Disk, Faults, RealDisk};
+use esker_format::{Error, Result};
 use esker_graph::{Direction, Flow, Graph, Piece, Run, Select, Stop, VertexId, Visitor};
 use proptest::prelude::*;
 
 use super::*;
-use crate::error::{Error, Result};
-use crate::format::Encoding;
 use crate::graph::StoredGraph;
-use crate::io::{Disk, Faults, RealDisk};
 use crate::layer::Body;
 use crate::pool::PoolOptions;
 use crate::sample::Sample;
@@ -41,7 +41,7 @@ fn expected(sample: &Sample, direction: Direction) -> Vec<Arc3> {
 }
 
 proptest! {
-    #![proptest_config(crate::cases::of(40))]
+    #![proptest_config(esker_format::testing::cases(40))]
     #[test]
     fn every_scan_is_that_of_the_model(
         n in 1_usize..300, count in 0_usize..6000, directed: bool, seed: u32, threads in 1_usize..4,

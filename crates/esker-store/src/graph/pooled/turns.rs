@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use esker_format::Result;
 use esker_graph::Run;
 
-use crate::error::Result;
 use crate::pool::Supply;
 
 /// How often a waiting thread looks for cancellation.

@@ -5,10 +5,11 @@
 
 use std::sync::Arc;
 
+use esker_format::{Error, Result};
+
 use super::region::Region;
 use super::runs::{RUN_ROWS, RowRun};
 use super::table::damaged;
-use crate::error::{Error, Result};
 use crate::import::format::{Format, ReadOptions};
 use crate::import::input::Input;
 use crate::import::source::{

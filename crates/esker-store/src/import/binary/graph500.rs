@@ -4,8 +4,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use esker_format::{Error, Result};
+
 use super::region::unusable;
-use crate::error::{Error, Result};
 use crate::import::format::{Format, ReadOptions};
 use crate::import::input::{Input, Stream};
 use crate::import::source::{Batch, Block, BlockParser, IdColumn, IdKind, Reader, Rejected, Schema};

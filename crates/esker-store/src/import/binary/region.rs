@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use esker_format::io::{Disk, File, Files, RealDisk};
+use esker_format::{Error, Result};
+
 use crate::import::format::Format;
 use crate::import::input::{Compression, Input};
-use crate::io::{Disk, File, Files, RealDisk};
 
 /// An open input with random access.
 #[derive(Debug, Clone)]

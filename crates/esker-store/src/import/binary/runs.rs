@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::error::Result;
+use esker_format::Result;
+
 use crate::import::source::{Block, BlockParser, Reader, Schema};
 
 /// Rows (or edges) of one block: as many as make about a mebibyte of columns.

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use esker_format::{Error, Result};
+
 use super::region::unusable;
-use crate::error::{Error, Result};
 use crate::import::format::{Pick, PickIds, PickProperties, ReadOptions};
 use crate::import::source::{Batch, IdColumn, IdKind, Rejected, Schema, TextColumn, ValueColumn};
 

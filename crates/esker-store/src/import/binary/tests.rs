@@ -9,12 +9,12 @@ use arrow_array::{
 };
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
+use esker_format::Result;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
 use super::{open_arrow, open_gap, open_graph500, open_parquet, runs};
-use crate::error::Result;
 use crate::import::format::{Format, Pick, PickIds, PickProperties, ReadOptions};
 use crate::import::input::Input;
 use crate::import::source::{Batch, IdColumn, IdKind, Reader, ValueColumn};

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use esker_format::Result;
+
 use super::lane::{Lane, LaneReader, LaneWriter};
-use crate::error::Result;
 use crate::import::scratch::Shelf;
 
 /// Appends bits, 64 to a word, the first lowest.

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::error::{Error, Result};
+use esker_format::{Error, Result};
+
 use crate::import::scratch::{Shelf, Work};
 
 /// Bits of the hash by which a partition that is too large is cut again.

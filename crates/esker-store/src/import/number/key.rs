@@ -2,8 +2,8 @@
 //!
 //! An integer takes eight bytes, little-endian; a text its length (LEB128) and then its bytes.
 
-use crate::error::{Error, Result};
-use crate::format::IdMapKind;
+use esker_format::{Error, IdMapKind, Result};
+
 use crate::ids::{IdFiles, IntegersWriter, TextsWriter, hash_int, hash_text};
 
 /// A kind of id: integers or texts.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use bytemuck::Pod;
+use esker_format::Result;
 
-use crate::error::Result;
 use crate::import::scratch::{Chunk, Shelf};
 
 /// A sequence of records. Clones share the records.

@@ -25,6 +25,7 @@ mod resolve;
 mod place;
 mod names;
 
+use esker_format::Result;
 use esker_graph::VertexId;
 
 use self::context::{Context, on_each};
@@ -37,7 +38,6 @@ use self::resolve::resolve;
 use super::numbering::{Keys, Numbered, Numberer};
 use super::scratch::Work;
 use super::spool::{SPOOL_BLOCK_BYTES, Spool};
-use crate::error::Result;
 
 pub use self::part::Parted;
 

@@ -1,5 +1,6 @@
 //! The ids behind the numbers, written as the files of an id map: by vertex, and by hash.
 
+use esker_format::{IdMapKind, Result};
 use esker_graph::{VertexId, vertex};
 
 use super::context::{CUT_BITS, Context, on_each};
@@ -8,8 +9,6 @@ use super::lane::{Lane, LaneWriter};
 use super::part::{FIRST, Spread};
 use super::place::{self, PLACES};
 use super::rank::KeyGather;
-use crate::error::Result;
-use crate::format::IdMapKind;
 use crate::ids::{IdFiles, IndexWriter};
 use crate::import::numbering::IdMap;
 use crate::import::spool::Spool;

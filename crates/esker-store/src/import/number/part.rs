@@ -1,8 +1,9 @@
 //! Cutting the ids of a batch by the leading bits of their hash: the part of the numbering that needs no order, so
 //! that many threads do it on their own batches at the same time.
 
+use esker_format::{Error, Result};
+
 use super::key::{Int, Kind, Text};
-use crate::error::{Error, Result};
 use crate::import::numbering::Keys;
 use crate::import::source::{IdColumn, TextColumn};
 

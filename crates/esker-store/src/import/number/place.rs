@@ -3,10 +3,11 @@
 //! A record is the number of a vertex (eight bytes, little-endian) and an encoded id. Records are cut into stretches
 //! of vertices, and a stretch is arranged in memory; if it does not fit, it is cut again.
 
+use esker_format::Result;
+
 use super::context::Context;
 use super::key::{Kind, garbled};
 use super::lane::{Lane, LaneWriter};
-use crate::error::Result;
 
 /// Parts of a cut.
 pub(super) const PLACES: usize = 256;

@@ -3,13 +3,13 @@
 //! No position is ever stored or sorted: the route says from which partition each id of the input comes, and every
 //! partition keeps its ids in input order, so walking along the route is a merge.
 
+use esker_format::{Error, Result};
 use esker_graph::{NONE, VertexId, vertex};
 
 use super::bits::BitReader;
 use super::context::{BLOCK_BYTES_MAX, Context};
 use super::key::{Kind, garbled};
 use super::lane::{Lane, LaneReader, LaneWriter};
-use crate::error::{Error, Result};
 
 /// The first appearances of all partitions in one order.
 pub(super) struct Ranked {

@@ -1,5 +1,6 @@
 //! Numbering the ids of one partition: in a table if it fits the budget, else cut into smaller partitions.
 
+use esker_format::Result;
 use esker_graph::{VertexId, vertex};
 
 use super::bits::BitWriter;
@@ -8,7 +9,6 @@ use super::key::{Kind, Table};
 use super::lane::{Lane, LaneWriter};
 use super::part::Spread;
 use super::rank::{Gather, KeyGather, rank, translate};
-use crate::error::Result;
 
 /// The ids of a sequence, numbered by first appearance in it.
 pub(super) struct Resolved {

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use esker_format::DatabaseId;
+use esker_format::io::{Disk, FaultyDisk, RealDisk};
 use esker_graph::Run;
 use proptest::prelude::*;
 
 use super::*;
-use crate::format::DatabaseId;
 use crate::ids::{ExternalId, IdFiles, IdMap};
 use crate::import::source::{IdColumn, TextColumn};
-use crate::io::{Disk, FaultyDisk, RealDisk};
 
 /// A batch: edges, and vertices without an edge.
 type Model = (Vec<(Vec<u8>, Vec<u8>)>, Vec<Vec<u8>>);
@@ -129,7 +129,7 @@ fn batches() -> impl Strategy<Value = Vec<Model>> {
 }
 
 proptest! {
-    #![proptest_config(crate::cases::of(60))]
+    #![proptest_config(esker_format::testing::cases(60))]
     #[test]
     fn numbers_are_those_of_a_hash_map(batches in batches(), ints: bool, shuffle: bool, limit_bytes in prop_oneof![0u64..60_000, Just(1 << 30)], threads in 1usize..3) {
         prop_assert_eq!(number(&batches, ints, shuffle, limit_bytes, threads), model(&batches, ints));

@@ -8,13 +8,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use esker_format::Result;
+
 use super::blocks::{excerpt, input_error};
 use super::digits;
 use super::fast::push_number;
 use super::table::Head;
 use super::table_parser::{not_id, not_in_range};
 use super::words::Words;
-use crate::error::Result;
 use crate::import::format::{Format, Pick, ReadOptions};
 use crate::import::input::Input;
 use crate::import::source::{

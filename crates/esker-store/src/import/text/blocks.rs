@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use esker_format::{Error, Result};
 use memchr::memchr_iter;
 
 use super::line::{Dialect, last_line_end};
-use crate::error::{Error, Result};
 use crate::import::format::ReadOptions;
 use crate::import::input::{Input, Stream};
 use crate::import::source::Block;

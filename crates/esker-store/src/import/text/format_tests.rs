@@ -1,11 +1,12 @@
 //! Formats with a header: small inputs with what they must give, and bad ones with what they must say.
 
+use esker_format::io::{Disk, RealDisk};
+
 use super::testing::{Read, read, read_text};
 use crate::import::format::{Format, Pick, PickIds, ReadOptions};
 use crate::import::input::Input;
 use crate::import::open::open;
 use crate::import::source::IdKind;
-use crate::io::{Disk, RealDisk};
 
 fn default() -> ReadOptions {
     ReadOptions::default()

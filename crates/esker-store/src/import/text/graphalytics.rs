@@ -9,11 +9,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use esker_format::{Error, Result};
+
 use super::blocks::input_error;
 use super::table::{Head, TableReader};
 use super::tally::Tally;
 use super::vertices::WithVertices;
-use crate::error::{Error, Result};
 use crate::import::format::{Format, PickIds, ReadOptions};
 use crate::import::input::Input;
 use crate::import::source::{Batch, Block, BlockParser, Reader, Schema};

@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
+use esker_format::Result;
+
 use super::blocks::{LineBlocks, Part, input_error};
 use super::line::{Comments, Dialect, Separator, line_end};
 use super::table::Head;
 use super::table_parser::{Layout, TableParser};
 use super::tally::Tally;
-use crate::error::Result;
 use crate::import::format::{Format, Pick, ReadOptions};
 use crate::import::input::Input;
 use crate::import::source::{Batch, Block, BlockParser, IdColumn, IdKind, Reader, Schema, ValueColumn};

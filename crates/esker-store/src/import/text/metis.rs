@@ -8,6 +8,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use esker_format::Result;
+
 use super::blocks::{count_lines, excerpt, input_error};
 use super::digits::{self, uint_at};
 use super::fast::push_number;
@@ -15,7 +17,6 @@ use super::headed::{content_line, count};
 use super::table::Head;
 use super::table_parser::{not_id, not_in_range};
 use super::tally::Tally;
-use crate::error::Result;
 use crate::import::format::{Format, Pick, ReadOptions};
 use crate::import::input::{Input, Stream};
 use crate::import::source::{

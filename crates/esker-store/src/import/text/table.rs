@@ -7,12 +7,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use esker_format::Result;
+
 use super::blocks::{LineBlocks, Part, input_error};
 use super::columns::{Columns, columns, ids_are_texts};
 use super::line::Dialect;
 use super::shape::{Shape, shape};
 use super::table_parser::{Layout, TableParser};
-use crate::error::Result;
 use crate::import::format::{Format, Pick, ReadOptions};
 use crate::import::input::{Input, Stream};
 use crate::import::source::{Block, BlockParser, IdKind, Reader, Schema};

@@ -8,7 +8,6 @@ use super::blocks::{count_lines, excerpt};
 use super::digits::{self, NotId, NotNumber, Number};
 use super::fast::{Edges, Fast, push_number};
 use super::line::{BadQuote, Comments, Dialect, Field, Line, line_end, split};
-use crate::error;
 use crate::import::source::{Batch, Block, BlockParser, IdColumn, Rejected, TextColumn, ValueColumn};
 
 /// Rejected lines of one block that are described; of the others only the line is told, to bound memory.
@@ -57,7 +56,7 @@ impl TableParser {
 }
 
 impl BlockParser for TableParser {
-    fn parse(&self, block: Block) -> error::Result<Batch> {
+    fn parse(&self, block: Block) -> esker_format::Result<Batch> {
         let layout = &self.layouts[block.file];
         let lines = count_lines(&block.bytes) as usize + 1;
         let mut sink = Sink::new(self, layout, &block, lines);

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use esker_format::Result;
+
 use super::blocks::input_error;
-use crate::error::Result;
 
 /// What a header promised. The producer says how many blocks there are, workers say what each held; whoever comes
 /// last compares. Two atomic additions a block.

@@ -1,6 +1,7 @@
 //! What the tests of all readers share: read an input in memory to its end, as words.
 
-use crate::error::Result;
+use esker_format::Result;
+
 use crate::import::format::ReadOptions;
 use crate::import::input::Input;
 use crate::import::open::open_inputs;

@@ -4,6 +4,8 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use esker_format::Result;
+
 use super::blocks::{LineBlocks, Part, count_lines, excerpt};
 use super::digits::{self, uint_at};
 use super::line::line_end;
@@ -11,7 +13,6 @@ use super::shape::check_encoding;
 use super::table::Head;
 use super::table_parser::{not_id, not_in_range};
 use super::tally::Tally;
-use crate::error::Result;
 use crate::import::format::ReadOptions;
 use crate::import::input::Input;
 use crate::import::source::{

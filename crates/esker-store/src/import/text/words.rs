@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use esker_format::Result;
+
 use super::blocks::input_error;
 use super::table::Head;
-use crate::error::Result;
 use crate::import::input::Stream;
 
 /// Bytes that one word may have.

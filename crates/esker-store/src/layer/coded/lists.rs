@@ -3,13 +3,12 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use esker_format::{Column, Error, Result};
 use esker_graph::{Flow, Run, VertexId, vertex};
 
 use super::block::{AHEAD_BYTES, BLOCK_LEN, BlockHeader, ROOM, end_of};
 use super::index::{GROUP_LEN, Index, Place, Places, RECORD_LEN, Record, Sizes};
 use super::vector::Decoder;
-use crate::error::{Error, Result};
-use crate::format::Column;
 
 /// Groups verified as one unit of parallel work.
 const UNIT_GROUPS: usize = 256;

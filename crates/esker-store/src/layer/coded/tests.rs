@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use esker_format::io::MemoryDisk;
+use esker_format::{Column, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element, Error, Result};
 use esker_graph::{Run, VertexId, vertex};
 use proptest::prelude::*;
 
@@ -9,9 +11,6 @@ use super::block::{BLOCK_LEN, ROOM, decode, encode, end_of};
 use super::coder::EncodedLists;
 use super::vector::Decoder;
 use super::{Coded, CodedColumns, Coder};
-use crate::error::{Error, Result};
-use crate::format::{Column, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element};
-use crate::io::MemoryDisk;
 
 const DATABASE: DatabaseId = DatabaseId([3; 16]);
 
@@ -79,7 +78,7 @@ fn lists_of(n: usize) -> impl Strategy<Value = Vec<Vec<VertexId>>> {
 }
 
 proptest! {
-    #![proptest_config(crate::cases::of(200))]
+    #![proptest_config(esker_format::testing::cases(200))]
     #[test]
     fn every_decoder_restores_the_encoded_block(
         source: VertexId, width in 0..=VertexId::BITS.min(56), len in 1..=BLOCK_LEN, seed: u64, at_end: bool,

@@ -5,12 +5,12 @@ use std::io::Read;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_ipc::{BodyCompressionMethod, CompressionType, RecordBatch, root_as_message};
+use esker_format::{Error, Result};
 
 use super::super::region::Region;
 use super::super::table::damaged;
 use super::layout::Place;
 use super::message::{Message, read_message};
-use crate::error::{Error, Result};
 
 /// Decompressed buffers, by their index.
 #[derive(Debug, Default)]

@@ -1,11 +1,11 @@
 //! Values of a column from the buffers of a record batch.
 
 use arrow_array::types::{ArrowPrimitiveType, Float16Type};
+use esker_format::Result;
 
 use super::super::table::{Data, Values};
 use super::body::Body;
 use super::layout::{Field, Kind};
-use crate::error::Result;
 use crate::import::source::TextColumn;
 
 /// Bytes of a view, and of the texts that it holds itself.

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use arrow_ipc::{
     DateUnit, Endianness, Int, MetadataVersion, Precision, Type, UnionMode, root_as_footer, root_as_message,
 };
+use esker_format::Result;
 
 use super::super::table::{Holds, damaged};
 use super::message::SchemaBytes;
-use crate::error::Result;
 
 /// Levels of nesting that a column may have.
 const DEPTH_MAX: usize = 64;

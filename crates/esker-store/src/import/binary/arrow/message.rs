@@ -1,10 +1,10 @@
 //! The messages of an Arrow IPC file or stream, and where they lie.
 
 use arrow_ipc::{MessageHeader, root_as_footer, root_as_message};
+use esker_format::Result;
 
 use super::super::region::Region;
 use super::super::table::damaged;
-use crate::error::Result;
 
 /// The first and the last bytes of the file form.
 pub(super) const FILE_MAGIC: &[u8; 6] = b"ARROW1";

@@ -16,13 +16,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use body::{Body, Inflated};
 use column::read_column;
+use esker_format::{Error, Result};
 use layout::{Field, fields};
 use message::{Contents, Dictionary, contents};
 
 use super::region::Region;
 use super::runs::{RUN_ROWS, RowRun, Section, SectionReader};
 use super::table::{self, Chosen, Data, Holds, Origin, Values, contain, damaged};
-use crate::error::{Error, Result};
 use crate::import::format::{Format, ReadOptions};
 use crate::import::input::Input;
 use crate::import::source::{Batch, Block, BlockParser, IdKind, Reader};

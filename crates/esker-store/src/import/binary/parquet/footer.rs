@@ -3,9 +3,10 @@
 //!
 //! The footer is a struct in Thrift's compact protocol. The walk follows its structure without knowing its fields.
 
+use esker_format::Result;
+
 use super::super::region::Region;
 use super::super::table::damaged;
-use crate::error::Result;
 
 /// Bytes after the footer: its length, and the magic.
 const TRAILER_BYTES: u64 = 8;

@@ -13,20 +13,19 @@ mod pages;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use esker_format::{Error, Result};
+use footer::check_footer;
+use leaf::{Kind, Leaf, skip};
+use pages::CheckedPages;
 use parquet::column::reader::{ColumnReader, get_column_reader};
 use parquet::errors::{ParquetError, Result as Decoded};
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
-use footer::check_footer;
-use leaf::{Kind, Leaf, skip};
-use pages::CheckedPages;
-
 use super::region::Region;
 use super::runs::{RowRun, Section, SectionReader};
 use super::table::{self, Chosen, Holds, Origin, Values, contain, damaged};
-use crate::error::{Error, Result};
 use crate::import::format::{Format, ReadOptions};
 use crate::import::input::Input;
 use crate::import::source::{Batch, Block, BlockParser, IdKind, Reader};

@@ -8,14 +8,14 @@ use crate::error::Error;
 
 /// A [`File`] with a position, which implements the traits of `std::io`.
 #[derive(Debug, Clone)]
-pub(crate) struct Cursor {
+pub struct Cursor {
     file: Arc<dyn File>,
     position: u64,
 }
 
 impl Cursor {
     /// A cursor at `position`.
-    pub(crate) fn new(file: Arc<dyn File>, position: u64) -> Self {
+    pub fn new(file: Arc<dyn File>, position: u64) -> Self {
         Self { file, position }
     }
 }

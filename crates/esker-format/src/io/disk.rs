@@ -22,7 +22,7 @@ pub struct Entry {
     pub bytes: u64,
 }
 
-/// Files by name: a [`Disk`], or an archive that keeps small files together in one file ([`crate::format::Archive`]).
+/// Files by name: a [`Disk`], or an archive that keeps small files together in one file ([`crate::Archive`]).
 ///
 /// Every method fails with [`Error::Io`], naming the path.
 pub trait Files: Debug + Send + Sync {
@@ -158,7 +158,7 @@ pub trait File: Debug + Send + Sync {
 pub trait Lock: Debug + Send + Sync {}
 
 /// The directory of `path`: `.` for a bare name.
-pub(crate) fn parent(path: &Path) -> PathBuf {
+pub fn parent(path: &Path) -> PathBuf {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
         Some(_) => PathBuf::from("."),

@@ -1,37 +1,14 @@
-//! Tests of archives, and helpers for tests of damaged ones.
+//! Tests of archives.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::archive::{ALIGNMENT, Archive, SMALL_BYTES, archive_path, name_in, remove_archive};
+use super::archive::{ALIGNMENT, Archive, SMALL_BYTES, archive_path, remove_archive};
 use super::archive_writer::ArchiveWriter;
 use super::size::PAGE_BYTES;
 use crate::error::Error;
-use crate::io::{Disk, Faults, FaultyDisk, File, Files};
-
-/// The whole content of a file.
-pub(crate) fn read_all_of(file: &dyn File) -> Vec<u8> {
-    let mut content = vec![0; file.len().unwrap() as usize];
-    file.read_exact_at(&mut content, 0).unwrap();
-    content
-}
-
-/// Rewrites the files of a directory after `change` has edited them.
-pub(crate) fn rewrite_archive(disk: &Arc<dyn Disk>, directory: &Path, change: impl Fn(&str, &mut Vec<u8>)) {
-    let archive = Archive::open(disk, directory).unwrap();
-    let mut files: Vec<(PathBuf, Vec<u8>)> = archive
-        .paths()
-        .map(|path| (path.clone(), read_all_of(archive.open(&path).unwrap().as_ref())))
-        .collect();
-    drop(archive);
-    remove_archive(disk.as_ref(), directory).unwrap();
-    let writer = ArchiveWriter::new(disk, directory);
-    for (path, content) in &mut files {
-        change(name_in(directory, path).unwrap(), content);
-        writer.create(path).unwrap().write_at(content, 0).unwrap();
-    }
-    writer.finish().unwrap();
-}
+use crate::io::{Disk, Faults, FaultyDisk, Files};
+use crate::testing::read_all_of;
 
 const DIRECTORY: &str = "layers/7";
 

@@ -1,7 +1,7 @@
 //! Constants shared by all files.
 
 /// The format version that this code writes, and the newest that it reads.
-pub(crate) const FORMAT_VERSION: u32 = 4;
+pub const FORMAT_VERSION: u32 = 4;
 /// The oldest format version that it reads, which differs only in lacking the compressed encoding.
 pub(super) const FORMAT_VERSION_MIN: u32 = 3;
 /// Size of the header before a column's data: a page, so that mapped data is aligned to pages.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 
 /// Alignment of direct reads: of memory addresses, file offsets and lengths.
-pub(crate) const DIRECT_BYTES: usize = 4096;
+pub const DIRECT_BYTES: usize = 4096;
 
 /// The allocation that holds a set of frames; freed with the last of them.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ impl Frame {
     ///
     /// # Errors
     /// [`Error::Invalid`] if there is no memory, or if the size is zero, too large or not a multiple.
-    pub(crate) fn make(count: usize, bytes: usize) -> Result<Vec<Self>> {
+    pub fn make(count: usize, bytes: usize) -> Result<Vec<Self>> {
         let layout = count.checked_mul(bytes).and_then(|all| Layout::from_size_align(all, DIRECT_BYTES).ok());
         let layout = layout.filter(|layout| layout.size() > 0 && bytes.is_multiple_of(DIRECT_BYTES));
         let layout = layout.ok_or_else(|| {

@@ -8,11 +8,11 @@ use super::tile::TilesRecord;
 use crate::error::Result;
 
 /// The first bytes of MANIFEST.
-pub(crate) const MANIFEST_MAGIC: [u8; 8] = *b"ESKERman";
+pub const MANIFEST_MAGIC: [u8; 8] = *b"ESKERman";
 
 layout! {
     /// The start of MANIFEST. Zeros follow up to byte 4092, which begins the CRC-32C of all bytes before it. Then records follow.
-    pub(crate) struct ManifestHeader {
+    pub struct ManifestHeader {
         /// `ESKERman`.
         magic: [u8; 8],
         /// Version of the format.
@@ -30,7 +30,7 @@ layout! {
 
 layout! {
     /// The start of a record of MANIFEST. Its edits follow; they take effect together or not at all.
-    pub(crate) struct RecordHeader {
+    pub struct RecordHeader {
         /// Bytes of the record, this header included.
         bytes: u32,
         /// CRC-32C of the record except these four bytes.

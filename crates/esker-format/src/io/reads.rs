@@ -23,13 +23,13 @@ pub trait Reads: Debug + Send {
     /// Queues reads. They start at once, or in [`Reads::finish`].
     ///
     /// # Errors
-    /// [`crate::Error::Io`]; the queue is then unusable.
+    /// [`crate::error::Error::Io`]; the queue is then unusable.
     fn begin(&mut self, reads: &mut Vec<Read>) -> Result<()>;
 
     /// Appends finished reads and their results to `done`. With `wait`, waits for at least one read, unless none is under way.
     ///
     /// # Errors
-    /// [`crate::Error::Io`]; the queue is then unusable.
+    /// [`crate::error::Error::Io`]; the queue is then unusable.
     fn finish(&mut self, wait: bool, done: &mut Vec<(Read, Result<()>)>) -> Result<()>;
 
     /// Number of reads under way or waiting.

@@ -4,7 +4,7 @@ use super::field::{codes, layout};
 
 codes! {
     /// The encoding of the positions in a chunk of a tile; the code is the chunk's first byte.
-    pub(crate) enum TileCoding: u8 {
+    pub enum TileCoding: u8 {
         /// Row and column, two bytes each.
         Pairs = 1,
         /// The differences of successive positions, starting from 0: seven bits a byte, lowest first; the highest bit of a byte is set if more bytes follow.

@@ -82,12 +82,12 @@ impl<T: Element> Column<T> {
     }
 
     /// The file that holds it.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Offset of its first element in the file.
-    pub(crate) fn first_byte(&self) -> u64 {
+    pub fn first_byte(&self) -> u64 {
         (self.map.start() + PAGE_BYTES) as u64
     }
 
@@ -95,7 +95,7 @@ impl<T: Element> Column<T> {
     ///
     /// # Errors
     /// [`Error::Corrupt`].
-    pub(crate) fn expect_len(&self, expected: u64) -> Result<()> {
+    pub fn expect_len(&self, expected: u64) -> Result<()> {
         if self.count as u64 == expected {
             return Ok(());
         }
@@ -104,12 +104,12 @@ impl<T: Element> Column<T> {
     }
 
     /// Size in bytes, header and checksums included.
-    pub(crate) fn file_bytes(&self) -> u64 {
+    pub fn file_bytes(&self) -> u64 {
         self.map.len() as u64
     }
 
     /// As [`Map::release`].
-    pub(crate) fn release(&self) {
+    pub fn release(&self) {
         self.map.release();
     }
 
@@ -119,7 +119,7 @@ impl<T: Element> Column<T> {
     /// [`Error::Corrupt`] if a checksum does not match, or if the range exceeds the column: ranges come
     /// from other files of the database.
     #[inline]
-    pub(crate) fn get(&self, range: Range<usize>) -> Result<&[T]> {
+    pub fn get(&self, range: Range<usize>) -> Result<&[T]> {
         let Some(values) = self.unverified().get(range.clone()) else {
             let reason = format!(
                 "elements {} to {} were requested, but it has {}",
@@ -139,7 +139,7 @@ impl<T: Element> Column<T> {
     /// # Errors
     /// As [`Column::get`].
     #[inline]
-    pub(crate) fn at(&self, index: usize) -> Result<T> {
+    pub fn at(&self, index: usize) -> Result<T> {
         self.get(index..index.saturating_add(1)).map(|values| values[0])
     }
 
@@ -156,7 +156,7 @@ impl<T: Element> Column<T> {
 
     /// All elements, if every block is already verified.
     #[inline]
-    pub(crate) fn if_complete(&self) -> Option<&[T]> {
+    pub fn if_complete(&self) -> Option<&[T]> {
         self.complete.load(Ordering::Acquire).then(|| self.unverified())
     }
 
@@ -165,11 +165,7 @@ impl<T: Element> Column<T> {
     ///
     /// # Errors
     /// [`Error::Corrupt`] if a checksum does not match; an error of `look`; cancellation.
-    pub(crate) fn inspect(
-        &self,
-        run: &Run,
-        look: impl Fn(&[T], Range<usize>) -> Result<()> + Sync,
-    ) -> Result<()> {
+    pub fn inspect(&self, run: &Run, look: impl Fn(&[T], Range<usize>) -> Result<()> + Sync) -> Result<()> {
         let blocks = self.num_blocks();
         let per_block = BLOCK_BYTES / size_of::<T>();
         run.share(
@@ -190,14 +186,14 @@ impl<T: Element> Column<T> {
     }
 
     /// Hint: the elements of a range will be read soon.
-    pub(crate) fn will_need(&self, range: Range<usize>) {
+    pub fn will_need(&self, range: Range<usize>) {
         let end = range.end.min(self.count);
         let bytes = range.start.min(end) * size_of::<T>()..end * size_of::<T>();
         self.map.will_need(PAGE_BYTES + bytes.start..PAGE_BYTES + bytes.end);
     }
 
     /// An [`Error::Corrupt`] at the element `index`.
-    pub(crate) fn corrupt(&self, index: usize, reason: impl Into<String>) -> Error {
+    pub fn corrupt(&self, index: usize, reason: impl Into<String>) -> Error {
         Error::corrupt(&self.path, (self.map.start() + PAGE_BYTES + index * size_of::<T>()) as u64, reason)
     }
 
@@ -220,7 +216,7 @@ impl<T: Element> Column<T> {
     ///
     /// # Errors
     /// [`Error::Corrupt`] if the checksum does not match.
-    pub(crate) fn verify_copy(&self, block: usize, bytes: &[u8]) -> Result<()> {
+    pub fn verify_copy(&self, block: usize, bytes: &[u8]) -> Result<()> {
         let range = self.block_bytes(block);
         if bytes.len() != range.len() || !self.matches(block, bytes) {
             return Err(self.damaged(&range));
@@ -268,10 +264,12 @@ fn file_bytes(count: u64, width: usize) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::format::{ColumnKind, ColumnWriter, DatabaseId};
-    use crate::io::{Disk, FaultyDisk};
     use proptest::prelude::*;
+
+    use super::*;
+    use crate::header::{ColumnKind, DatabaseId};
+    use crate::io::{Disk, FaultyDisk};
+    use crate::writer::ColumnWriter;
 
     const SPEC: ColumnSpec = ColumnSpec { database: DatabaseId([7; 16]), kind: ColumnKind::OutTargets };
 
@@ -304,7 +302,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::cases::of(40))]
+        #![proptest_config(crate::testing::cases(40))]
         #[test]
         fn appended_elements_read_back(lengths in prop::collection::vec(0_usize..300_000, 0..5)) {
             let values: Vec<u32> = (0..lengths.iter().sum::<usize>() as u32).map(|i| i.wrapping_mul(2_654_435_761)).collect();

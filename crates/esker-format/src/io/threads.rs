@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 
 /// A queue of reads on threads, each of which makes one positional read at a time. Works on every disk.
 #[derive(Debug)]
-pub(crate) struct ThreadReads {
+pub struct ThreadReads {
     requests: Option<Sender<Read>>,
     done: Receiver<(Read, Result<()>)>,
     threads: Vec<JoinHandle<()>>,
@@ -24,7 +24,7 @@ impl ThreadReads {
     ///
     /// # Errors
     /// [`Error::Io`] if the system refuses them.
-    pub(crate) fn start(file: &Arc<dyn File>, count: usize) -> Result<Self> {
+    pub fn start(file: &Arc<dyn File>, count: usize) -> Result<Self> {
         let (requests, pending) = unbounded::<Read>();
         let (answers, done) = unbounded();
         let mut threads = Vec::new();

@@ -7,11 +7,7 @@ use crate::error::Result;
 ///
 /// # Errors
 /// Those of `less`.
-pub(crate) fn lower_bound(
-    len: usize,
-    guess: usize,
-    mut less: impl FnMut(usize) -> Result<bool>,
-) -> Result<usize> {
+pub fn lower_bound(len: usize, guess: usize, mut less: impl FnMut(usize) -> Result<bool>) -> Result<usize> {
     let guess = guess.min(len);
     let (mut low, mut high, mut step) = (guess, guess, 1);
     while low > 0 && !less(low - 1)? {

@@ -152,12 +152,12 @@ fn open_direct(path: &Path) -> std::io::Result<fs::File> {
 ///
 /// # Errors
 /// [`Error::Io`].
-pub(crate) fn open_input(path: &Path) -> Result<Box<dyn std::io::Read + Send>> {
+pub fn open_input(path: &Path) -> Result<Box<dyn std::io::Read + Send>> {
     Ok(Box::new(fs::File::open(path).map_err(Error::io("open", path))?))
 }
 
 /// Length of an input of the user; `None` if it is not a regular file.
-pub(crate) fn input_bytes(path: &Path) -> Option<u64> {
+pub fn input_bytes(path: &Path) -> Option<u64> {
     fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len())
 }
 

@@ -58,7 +58,7 @@ pub(super) fn archive_path(directory: &Path) -> PathBuf {
 }
 
 /// The name of the directory, given that name or the name of its archive.
-pub(crate) fn archived_name(name: &str) -> &str {
+pub fn archived_name(name: &str) -> &str {
     name.strip_suffix(".columns").unwrap_or(name)
 }
 

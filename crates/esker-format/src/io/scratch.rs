@@ -76,8 +76,8 @@ impl Scratch {
     }
 
     /// Allocated bytes.
-    #[cfg(test)]
-    pub(crate) fn used_bytes(&self) -> u64 {
+    #[cfg(any(test, feature = "testing"))]
+    pub fn used_bytes(&self) -> u64 {
         self.0.used_bytes.load(Ordering::Relaxed)
     }
 
@@ -85,7 +85,7 @@ impl Scratch {
     ///
     /// # Errors
     /// [`Stop::OverBudget`] beyond the limit; [`Error::Io`] if the disk is full; [`Error::Invalid`] if the system has no memory.
-    pub(crate) fn allocate(&self, bytes: usize) -> Result<ScratchMemory> {
+    pub fn allocate(&self, bytes: usize) -> Result<ScratchMemory> {
         let taken = self.0.used_bytes.fetch_add(bytes as u64, Ordering::Relaxed).saturating_add(bytes as u64);
         // From here on, the drop of `memory` subtracts the bytes again, also after an error.
         let mut memory = ScratchMemory { backing: Backing::Words(Vec::new()), bytes, source: self.clone() };
@@ -165,7 +165,7 @@ impl ScratchFile {
 
 /// Bytes of a [`Scratch`], aligned to at least 8.
 #[derive(Debug)]
-pub(crate) struct ScratchMemory {
+pub struct ScratchMemory {
     backing: Backing,
     bytes: usize,
     source: Scratch,
@@ -173,7 +173,7 @@ pub(crate) struct ScratchMemory {
 
 impl ScratchMemory {
     /// Hint: most of the memory will be read soon, so the system can page it in with large reads.
-    pub(crate) fn will_need(&self) {
+    pub fn will_need(&self) {
         if let (Backing::Map { map, .. }, true) = (&self.backing, self.source.is_file()) {
             let _ = map.advise(memmap2::Advice::WillNeed);
         }

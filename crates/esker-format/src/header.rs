@@ -293,7 +293,7 @@ layout! {
 }
 
 /// Encodes a header page: the fields, zeros, and the checksum of both.
-pub(crate) fn header_page(fields: &impl Value) -> Vec<u8> {
+pub fn header_page(fields: &impl Value) -> Vec<u8> {
     let mut page = Vec::with_capacity(PAGE_BYTES);
     fields.put(&mut page);
     page.resize(CHECKSUM_OFFSET, 0);
@@ -302,7 +302,7 @@ pub(crate) fn header_page(fields: &impl Value) -> Vec<u8> {
 }
 
 /// Checks magic, checksum and version of a header page, in this order, and decodes its fields.
-pub(crate) fn read_header_page<T: Value>(path: &Path, file: &[u8], magic: [u8; 8]) -> Result<T> {
+pub fn read_header_page<T: Value>(path: &Path, file: &[u8], magic: [u8; 8]) -> Result<T> {
     read_header_page_at(path, 0, file, magic)
 }
 

@@ -140,8 +140,8 @@ fn chapter<T: Documented>(out: &mut String) {
 fn render() -> String {
     let mut out = format!(
         "# Format of a database, version {FORMAT_VERSION}\n\n\
-         Rendered from the tables in `crates/esker-store/src/format/`. To render it again:\n\
-         `ESKER_RENDER=1 cargo test -p esker-store format_document`.\n\n{INTRODUCTION}\n\
+         Rendered from the tables in `crates/esker-format/src/`. To render it again:\n\
+         `ESKER_RENDER=1 cargo test -p esker-format format_document`.\n\n{INTRODUCTION}\n\
          ## Tables\n\nPages have {PAGE_BYTES} bytes, blocks {BLOCK_BYTES}.\n"
     );
     chapter::<ArchiveHeader>(&mut out);
@@ -187,6 +187,6 @@ fn format_document_is_fresh() {
     let found = std::fs::read_to_string(path).unwrap_or_default();
     assert!(
         found == rendered,
-        "docs/format.md is stale: run `ESKER_RENDER=1 cargo test -p esker-store format_document` and commit it"
+        "docs/format.md is stale: run `ESKER_RENDER=1 cargo test -p esker-format format_document` and commit it"
     );
 }

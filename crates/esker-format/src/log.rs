@@ -4,11 +4,11 @@ use super::field::{codes, layout};
 use super::header::DatabaseId;
 
 /// The first bytes of a log segment.
-pub(crate) const LOG_MAGIC: [u8; 8] = *b"ESKERlog";
+pub const LOG_MAGIC: [u8; 8] = *b"ESKERlog";
 
 layout! {
     /// The start of a segment of the log. Zeros follow up to byte 4092, which begins the CRC-32C of all bytes before it. Then records follow.
-    pub(crate) struct SegmentHeader {
+    pub struct SegmentHeader {
         /// `ESKERlog`.
         magic: [u8; 8],
         /// Version of the format.
@@ -26,7 +26,7 @@ layout! {
 
 codes! {
     /// The kind of a log record.
-    pub(crate) enum LogRecordKind: u16 {
+    pub enum LogRecordKind: u16 {
         /// A commit. The log does not interpret its payload.
         Commit = 1,
         /// The writer closed after syncing everything before this record. No payload; `version` is that of the last commit.
@@ -36,7 +36,7 @@ codes! {
 
 layout! {
     /// The start of a record of the log, at a multiple of eight bytes. The payload follows, then zeros up to the next such multiple.
-    pub(crate) struct LogRecordHeader {
+    pub struct LogRecordHeader {
         /// `ESKr`.
         mark: [u8; 4],
         /// CRC-32C of the database (16 bytes), the number of the segment (8), the record's offset in it (8), and the rest of this header.

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 
 /// A value with an encoding in files.
-pub(crate) trait Value: Sized {
+pub trait Value: Sized {
     /// The type's name in `docs/format.md`.
     #[cfg(test)]
     fn type_name() -> String;
@@ -22,7 +22,7 @@ pub(crate) trait Value: Sized {
 
 /// Bytes of a file during decoding. Errors name the file and the offset.
 #[derive(Debug)]
-pub(crate) struct Input<'a> {
+pub struct Input<'a> {
     path: &'a Path,
     bytes: &'a [u8],
     /// Offset of `bytes` in the file.
@@ -32,7 +32,7 @@ pub(crate) struct Input<'a> {
 
 impl<'a> Input<'a> {
     /// The `bytes` at offset `start` of the file at `path`.
-    pub(crate) fn new(path: &'a Path, bytes: &'a [u8], start: u64) -> Self {
+    pub fn new(path: &'a Path, bytes: &'a [u8], start: u64) -> Self {
         Self { path, bytes, start, position: 0 }
     }
 
@@ -42,7 +42,7 @@ impl<'a> Input<'a> {
     }
 
     /// Number of bytes left.
-    pub(crate) fn remaining(&self) -> usize {
+    pub fn remaining(&self) -> usize {
         self.bytes.len() - self.position
     }
 
@@ -50,7 +50,7 @@ impl<'a> Input<'a> {
     ///
     /// # Errors
     /// [`Error::Corrupt`] if there are fewer.
-    pub(crate) fn bytes(&mut self, count: usize) -> Result<&'a [u8]> {
+    pub fn bytes(&mut self, count: usize) -> Result<&'a [u8]> {
         match self.bytes[self.position..].get(..count) {
             Some(bytes) => {
                 self.position += count;
@@ -62,7 +62,7 @@ impl<'a> Input<'a> {
     }
 
     /// An [`Error::Corrupt`] at the current offset.
-    pub(crate) fn corrupt(&self, reason: impl Into<String>) -> Error {
+    pub fn corrupt(&self, reason: impl Into<String>) -> Error {
         Error::corrupt(self.path, self.offset(), reason)
     }
 
@@ -70,7 +70,7 @@ impl<'a> Input<'a> {
     ///
     /// # Errors
     /// [`Error::Corrupt`] at the first byte left.
-    pub(crate) fn finish(self) -> Result<()> {
+    pub fn finish(self) -> Result<()> {
         if self.remaining() == 0 { Ok(()) } else { Err(self.corrupt("unexpected bytes follow")) }
     }
 }
@@ -202,7 +202,7 @@ macro_rules! layout {
         #[derive(Debug, Clone, PartialEq, Eq $(, $($derive),*)?)]
         $vis struct $name { $($(#[doc = $field_doc])* $vis $field: $type,)* }
 
-        impl $crate::format::field::Value for $name {
+        impl $crate::field::Value for $name {
             #[cfg(test)]
             fn type_name() -> String {
                 stringify!($name).to_owned()
@@ -212,17 +212,17 @@ macro_rules! layout {
                 $(self.$field.put(out);)*
             }
 
-            fn take(input: &mut $crate::format::field::Input<'_>) -> $crate::error::Result<Self> {
-                Ok(Self { $($field: $crate::format::field::Value::take(input)?,)* })
+            fn take(input: &mut $crate::field::Input<'_>) -> $crate::error::Result<Self> {
+                Ok(Self { $($field: $crate::field::Value::take(input)?,)* })
             }
         }
 
         #[cfg(test)]
-        impl $crate::format::field::Documented for $name {
+        impl $crate::field::Documented for $name {
             fn table() -> (&'static str, String, Vec<(String, String, String)>) {
                 let rows = vec![$((
                     stringify!($field).to_owned(),
-                    <$type as $crate::format::field::Value>::type_name(),
+                    <$type as $crate::field::Value>::type_name(),
                     concat!($($field_doc),*).trim().to_owned(),
                 ),)*];
                 (stringify!($name), concat!($($doc),*).trim().to_owned(), rows)
@@ -238,7 +238,7 @@ macro_rules! codes {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         $vis enum $name { $($(#[doc = $code_doc])* $variant = $code,)* }
 
-        impl $crate::format::field::Value for $name {
+        impl $crate::field::Value for $name {
             #[cfg(test)]
             fn type_name() -> String {
                 concat!(stringify!($integer), ", ", stringify!($name)).to_owned()
@@ -248,9 +248,9 @@ macro_rules! codes {
                 (*self as $integer).put(out);
             }
 
-            fn take(input: &mut $crate::format::field::Input<'_>) -> $crate::error::Result<Self> {
+            fn take(input: &mut $crate::field::Input<'_>) -> $crate::error::Result<Self> {
                 let wrong = input.corrupt(concat!("the code of ", stringify!($name), " is unknown"));
-                match <$integer as $crate::format::field::Value>::take(input)? {
+                match <$integer as $crate::field::Value>::take(input)? {
                     $($code => Ok(Self::$variant),)*
                     _ => Err(wrong),
                 }
@@ -258,7 +258,7 @@ macro_rules! codes {
         }
 
         #[cfg(test)]
-        impl $crate::format::field::Documented for $name {
+        impl $crate::field::Documented for $name {
             fn table() -> (&'static str, String, Vec<(String, String, String)>) {
                 let rows = vec![$((
                     stringify!($code).to_owned(),

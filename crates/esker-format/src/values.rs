@@ -29,13 +29,13 @@ macro_rules! values {
 
         /// Verified elements of a column of any element type.
         #[derive(Debug, Clone, Copy)]
-        pub(crate) enum ValueSlice<'a> {
+        pub enum ValueSlice<'a> {
             $(#[doc = concat!("Elements of type ", stringify!($type), ".")] $code(&'a [$type]),)*
         }
 
         impl ValueSlice<'_> {
             /// Appends the bits of a range of elements, as [`Values::bits_at`] returns them. Panics if the range exceeds the slice.
-            pub(crate) fn append_bits(&self, range: Range<usize>, out: &mut Vec<u64>) {
+            pub fn append_bits(&self, range: Range<usize>, out: &mut Vec<u64>) {
                 match self {
                     $(Self::$code(values) => out.extend(values[range].iter().map(|value| {
                         let mut bytes = [0; 8];
@@ -49,7 +49,7 @@ macro_rules! values {
         impl ValueSlice<'_> {
             /// The bits of an element, as [`Values::bits_at`] returns them. Panics if `index` exceeds the slice.
             #[inline]
-            pub(crate) fn bits_at(&self, index: usize) -> u64 {
+            pub fn bits_at(&self, index: usize) -> u64 {
                 match self {
                     $(Self::$code(values) => {
                         let mut bytes = [0; 8];
@@ -60,7 +60,7 @@ macro_rules! values {
             }
 
             /// Copies the bits of ranges of elements to `out`, each to the position given with it. Panics if a range exceeds the slice or `out`.
-            pub(crate) fn put_bits(&self, runs: impl Iterator<Item = (usize, Range<usize>)>, out: &mut [u64]) {
+            pub fn put_bits(&self, runs: impl Iterator<Item = (usize, Range<usize>)>, out: &mut [u64]) {
                 match self {
                     $(Self::$code(values) => runs.for_each(|(to, range)| {
                         for (bits, value) in out[to..to + range.len()].iter_mut().zip(&values[range]) {
@@ -78,7 +78,7 @@ macro_rules! values {
             ///
             /// # Errors
             /// As [`Column::all`].
-            pub(crate) fn all(&self, run: &Run) -> Result<ValueSlice<'_>> {
+            pub fn all(&self, run: &Run) -> Result<ValueSlice<'_>> {
                 Ok(match self {
                     $(Self::$code(column) => ValueSlice::$code(column.all(run)?),)*
                 })
@@ -98,7 +98,7 @@ macro_rules! values {
             ///
             /// # Errors
             /// As [`Column::open`].
-            pub(crate) fn open(files: &dyn Files, path: &Path, spec: ColumnSpec, element: ElementType) -> Result<Self> {
+            pub fn open(files: &dyn Files, path: &Path, spec: ColumnSpec, element: ElementType) -> Result<Self> {
                 Ok(match element {
                     $(ElementType::$code => Self::$code(Column::open(files, path, spec)?),)*
                 })
@@ -108,7 +108,7 @@ macro_rules! values {
             ///
             /// # Errors
             /// As [`Column::open`].
-            pub(crate) fn open_of_kind(files: &dyn Files, path: &Path, spec: ColumnSpec) -> Result<Self> {
+            pub fn open_of_kind(files: &dyn Files, path: &Path, spec: ColumnSpec) -> Result<Self> {
                 Self::open(files, path, spec, header_of(files, path)?.element)
             }
 
@@ -116,7 +116,7 @@ macro_rules! values {
             ///
             /// # Errors
             /// As [`Column::open`].
-            pub(crate) fn open_any(files: &dyn Files, path: &Path, database: DatabaseId) -> Result<Self> {
+            pub fn open_any(files: &dyn Files, path: &Path, database: DatabaseId) -> Result<Self> {
                 let header = header_of(files, path)?;
                 Self::open(files, path, ColumnSpec { database, kind: header.kind }, header.element)
             }
@@ -148,7 +148,7 @@ macro_rules! values {
             }
 
             /// The file that holds it.
-            pub(crate) fn path(&self) -> &Path {
+            pub fn path(&self) -> &Path {
                 match self {
                     $(Self::$code(column) => column.path(),)*
                 }
@@ -158,21 +158,21 @@ macro_rules! values {
             ///
             /// # Errors
             /// As [`Column::expect_len`].
-            pub(crate) fn expect_len(&self, expected: u64) -> Result<()> {
+            pub fn expect_len(&self, expected: u64) -> Result<()> {
                 match self {
                     $(Self::$code(column) => column.expect_len(expected),)*
                 }
             }
 
             /// Size in bytes, header and checksums included.
-            pub(crate) fn file_bytes(&self) -> u64 {
+            pub fn file_bytes(&self) -> u64 {
                 match self {
                     $(Self::$code(column) => column.file_bytes(),)*
                 }
             }
 
             /// As [`Column::release`].
-            pub(crate) fn release(&self) {
+            pub fn release(&self) {
                 match self {
                     $(Self::$code(column) => column.release(),)*
                 }
@@ -182,7 +182,7 @@ macro_rules! values {
             ///
             /// # Errors
             /// As [`Column::all`].
-            pub(crate) fn verify(&self, run: &Run) -> Result<()> {
+            pub fn verify(&self, run: &Run) -> Result<()> {
                 match self {
                     $(Self::$code(column) => column.all(run).map(|_| ()),)*
                 }
@@ -206,7 +206,7 @@ macro_rules! values {
             ///
             /// # Errors
             /// As [`Column::get`].
-            pub(crate) fn append_bits(&self, range: Range<usize>, out: &mut Vec<u64>) -> Result<()> {
+            pub fn append_bits(&self, range: Range<usize>, out: &mut Vec<u64>) -> Result<()> {
                 let count = range.len();
                 self.get(range)?.append_bits(0..count, out);
                 Ok(())

@@ -3,7 +3,6 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
@@ -188,8 +187,8 @@ impl Drop for UringReads {
 }
 
 /// Makes the system refuse rings to the calling thread from now on, as containers do, by a seccomp filter.
-#[cfg(test)]
-pub(crate) fn refuse_rings() {
+#[cfg(any(test, feature = "testing"))]
+pub fn refuse_rings() {
     let instruction = |code: u32, jump_if, jump_else, k| libc::sock_filter {
         code: code as u16,
         jt: jump_if,

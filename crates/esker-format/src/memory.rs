@@ -9,52 +9,52 @@ use crate::error::{Error, Result};
 
 /// The error of a failed heap allocation.
 #[allow(clippy::needless_pass_by_value)] // For `map_err`.
-pub(crate) fn no_memory(reason: TryReserveError) -> Error {
+pub fn no_memory(reason: TryReserveError) -> Error {
     Error::Invalid(format!("there is no memory left ({reason}): free some, or do less at once"))
 }
 
 /// Whether the budget of a run has `bytes` left for an optional use of memory.
-pub(crate) fn has_room(run: &Run, what: &str, bytes: usize) -> bool {
+pub fn has_room(run: &Run, what: &str, bytes: usize) -> bool {
     run.begin(what, bytes as u64).is_ok()
 }
 
 /// Reserves space for `more` elements, in amortised constant time per element.
 #[inline]
-pub(crate) fn reserve<T>(vec: &mut Vec<T>, more: usize) -> Result<()> {
+pub fn reserve<T>(vec: &mut Vec<T>, more: usize) -> Result<()> {
     vec.try_reserve(more).map_err(no_memory)
 }
 
 /// Appends an element.
 #[inline]
-pub(crate) fn push<T>(vec: &mut Vec<T>, element: T) -> Result<()> {
+pub fn push<T>(vec: &mut Vec<T>, element: T) -> Result<()> {
     reserve(vec, 1)?;
     vec.push(element);
     Ok(())
 }
 
 /// An empty array with capacity for exactly `elements`.
-pub(crate) fn with_room<T>(elements: usize) -> Result<Vec<T>> {
+pub fn with_room<T>(elements: usize) -> Result<Vec<T>> {
     let mut vec = Vec::new();
     vec.try_reserve_exact(elements).map_err(no_memory)?;
     Ok(vec)
 }
 
 /// An array of `elements` copies of `element`.
-pub(crate) fn filled<T: Clone>(element: T, elements: usize) -> Result<Vec<T>> {
+pub fn filled<T: Clone>(element: T, elements: usize) -> Result<Vec<T>> {
     let mut vec = with_room(elements)?;
     vec.resize(elements, element);
     Ok(vec)
 }
 
 /// An array of `elements` copies of `element`, written by all threads of a run so that each faults in its own pages.
-pub(crate) fn filled_by_all<T: Copy + Send + Sync>(element: T, elements: usize, run: &Run) -> Result<Vec<T>> {
+pub fn filled_by_all<T: Copy + Send + Sync>(element: T, elements: usize, run: &Run) -> Result<Vec<T>> {
     let mut vec = with_room(elements)?;
     run.install(|| vec.par_extend(repeat_n(element, elements)));
     Ok(vec)
 }
 
 /// Collects an iterator of known length.
-pub(crate) fn collected<T>(elements: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>> {
+pub fn collected<T>(elements: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>> {
     let mut vec = with_room(elements.len())?;
     vec.extend(elements);
     Ok(vec)

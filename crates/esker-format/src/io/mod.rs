@@ -22,19 +22,19 @@ mod faulty;
 #[cfg(test)]
 mod faulty_tests;
 
-pub(crate) use cursor::Cursor;
-pub(crate) use disk::parent;
+pub use cursor::Cursor;
+pub use disk::parent;
 pub use disk::{Disk, Entry, File, Files, Lock};
 pub use faulty::{Faults, FaultyDisk};
-pub(crate) use frames::DIRECT_BYTES;
+pub use frames::DIRECT_BYTES;
 pub use frames::Frame;
 pub use map::Map;
 pub use memory::MemoryDisk;
 pub use reads::{Read, Reads};
 pub use real::RealDisk;
-pub(crate) use real::{input_bytes, open_input};
+pub use real::{input_bytes, open_input};
 pub use scratch::Scratch;
-pub(crate) use scratch::ScratchMemory;
-pub(crate) use threads::ThreadReads;
-#[cfg(all(test, target_os = "linux"))]
-pub(crate) use uring::refuse_rings;
+pub use scratch::ScratchMemory;
+pub use threads::ThreadReads;
+#[cfg(all(any(test, feature = "testing"), target_os = "linux"))]
+pub use uring::refuse_rings;

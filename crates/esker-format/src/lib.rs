@@ -1,0 +1,51 @@
+//! Bytes and values: files, blocks, checksums and the layout of every file of a database. Knows no graph.
+//!
+//! A layout is a table of fields (`field`). The table generates the struct, its encoding and decoding, and its
+//! chapter of `docs/format.md`, so the three cannot drift apart. Arrays are stored in column files: [`ColumnWriter`]
+//! writes one, [`Column`] maps one and verifies its checksums at first use. An [`Archive`] keeps the small columns of a
+//! layer together in one file. [`io`] is the only door to the disk.
+
+#[cfg(target_endian = "big")]
+compile_error!("big-endian machines are not supported: arrays are mapped as stored, in little-endian order");
+
+mod error;
+pub mod memory;
+pub mod io;
+mod size;
+mod field;
+mod header;
+mod writer;
+mod column;
+mod archive;
+mod archive_writer;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
+#[cfg(test)]
+mod archive_tests;
+mod search;
+mod values;
+mod tile;
+mod manifest;
+mod commit;
+mod log;
+#[cfg(test)]
+mod document;
+
+pub use archive::{Archive, archived_name, remove_archive};
+pub use archive_writer::ArchiveWriter;
+pub use column::Column;
+pub use commit::{CommitHeader, CommitText, VertexChange, VertexValue};
+pub use error::{Error, Result};
+pub use field::{Input, Value};
+pub use header::{ColumnKind, ColumnSpec, DatabaseId, Element, ElementType, header_page, read_header_page};
+pub use log::{LOG_MAGIC, LogRecordHeader, LogRecordKind, SegmentHeader};
+pub use manifest::{
+    DictionaryRecord, Edit, Encoding, GraphShape, IdMapKind, IdMapRecord, LayerRecord, MANIFEST_MAGIC,
+    ManifestHeader, Owner, PropertyRecord, RecordHeader, Retention, SectionRecord, TagRecord, VersionRecord,
+    VertexOrder,
+};
+pub use search::lower_bound;
+pub use size::{BLOCK_BYTES, FORMAT_VERSION, PAGE_BYTES};
+pub use tile::{TileCoding, TilesRecord};
+pub use values::{ValueSlice, Values};
+pub use writer::{ColumnSummary, ColumnWriter, Region};

@@ -1,0 +1,46 @@
+//! What the tests of several crates use.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use proptest::prelude::ProptestConfig;
+
+use crate::archive::{Archive, name_in, remove_archive};
+use crate::archive_writer::ArchiveWriter;
+#[cfg(target_os = "linux")]
+pub use crate::io::refuse_rings;
+use crate::io::{Disk, File, Files};
+
+/// Settings of a property test. `weight` says how many cases it gets relative to other tests: one of weight 200 gets `ESKER_CASES`,
+/// or 32 if that is not set.
+pub fn cases(weight: u32) -> ProptestConfig {
+    let cases_of_200 = match std::env::var("ESKER_CASES") {
+        Ok(cases) => cases.parse().expect("ESKER_CASES is a number"),
+        Err(_) => 32,
+    };
+    let cases = u64::from(weight) * cases_of_200 / 200;
+    ProptestConfig::with_cases((cases as u32).max(8))
+}
+/// The whole content of a file.
+pub fn read_all_of(file: &dyn File) -> Vec<u8> {
+    let mut content = vec![0; file.len().unwrap() as usize];
+    file.read_exact_at(&mut content, 0).unwrap();
+    content
+}
+
+/// Rewrites the files of a directory after `change` has edited them.
+pub fn rewrite_archive(disk: &Arc<dyn Disk>, directory: &Path, change: impl Fn(&str, &mut Vec<u8>)) {
+    let archive = Archive::open(disk, directory).unwrap();
+    let mut files: Vec<(PathBuf, Vec<u8>)> = archive
+        .paths()
+        .map(|path| (path.clone(), read_all_of(archive.open(&path).unwrap().as_ref())))
+        .collect();
+    drop(archive);
+    remove_archive(disk.as_ref(), directory).unwrap();
+    let writer = ArchiveWriter::new(disk, directory);
+    for (path, content) in &mut files {
+        change(name_in(directory, path).unwrap(), content);
+        writer.create(path).unwrap().write_at(content, 0).unwrap();
+    }
+    writer.finish().unwrap();
+}

@@ -1,0 +1,220 @@
+//! The lists of one direction of a stored graph, by how they are read.
+
+use std::sync::{Arc, OnceLock};
+
+use esker_format::{Error, Result};
+use esker_graph::{
+    AnyVisitor, Direction, DynVisitor, Rows, Run, Select, Source, VertexId, Visitor, collect, take_once,
+};
+
+use super::compressed::Compressed;
+use super::layered::Layered;
+use super::sweep::sweep;
+use super::weight::StoredWeight;
+use crate::layer::{Arrays, Body, Coded, Index, List, Section};
+use crate::stack::{Stack, Table};
+
+/// The lists of one direction.
+pub(super) enum Side<'a, W> {
+    /// One complete layer, plain.
+    Plain(PlainSide<'a, W>),
+    /// One complete layer, compressed.
+    Compressed(CompressedSide<'a, W>),
+    /// Anything else.
+    Source(Box<dyn Source<W, Error> + 'a>),
+}
+
+pub(super) struct PlainSide<'a, W> {
+    section: &'a Section,
+    arrays: &'a Arrays,
+    /// Verified, ascending from 0 to the number of arcs.
+    offsets: &'a [u64],
+    /// Number of the property that is the weight; nobody looks if `W` is `()`.
+    property: u32,
+    /// Set once all is verified.
+    rows: OnceLock<Rows<'a, W>>,
+}
+
+pub(super) struct CompressedSide<'a, W> {
+    section: &'a Section,
+    coded: &'a Coded,
+    /// Verified.
+    index: Index<'a>,
+    property: u32,
+    /// Set once all is verified.
+    lists: OnceLock<Compressed<'a, W>>,
+}
+
+struct LayeredSide<'a, W> {
+    stack: &'a Stack,
+    direction: Direction,
+    table: Arc<Table>,
+    property: u32,
+    /// Set once all is verified.
+    lists: OnceLock<Layered<'a, W>>,
+}
+
+impl<'a, W: StoredWeight> Side<'a, W> {
+    pub(super) fn mapped(stack: &'a Stack, direction: Direction, property: u32, run: &Run) -> Result<Self> {
+        if !stack.is_plain() {
+            let table = stack.table(direction, run)?;
+            return Ok(Self::source(LayeredSide {
+                stack,
+                direction,
+                table,
+                property,
+                lists: OnceLock::new(),
+            }));
+        }
+        let section = stack.section(0, direction)?;
+        Ok(match section.main().body() {
+            Body::Arrays(arrays) => {
+                let offsets = arrays.offsets(run)?;
+                Self::Plain(PlainSide { section, arrays, offsets, property, rows: OnceLock::new() })
+            }
+            Body::Coded(coded) => {
+                let index = coded.index(run)?;
+                Self::Compressed(CompressedSide { section, coded, index, property, lists: OnceLock::new() })
+            }
+        })
+    }
+
+    pub(super) fn source(source: impl Source<W, Error> + 'a) -> Self {
+        Self::Source(Box::new(source))
+    }
+
+    #[inline(always)]
+    pub(super) fn degree(&self, v: VertexId) -> usize {
+        match self {
+            Self::Plain(PlainSide { offsets, .. }) => {
+                (offsets[v as usize + 1] - offsets[v as usize]) as usize
+            }
+            Self::Compressed(side) => side.index.degree(v as usize),
+            Self::Source(source) => source.degree(v),
+        }
+    }
+
+    pub(super) fn is_scattered(&self) -> bool {
+        matches!(self, Self::Source(source) if source.is_scattered())
+    }
+
+    pub(super) fn prepare(&self, run: &Run) -> Result<()> {
+        match self {
+            Self::Plain(side) => side.rows(run).map(drop),
+            Self::Compressed(side) => side.lists(run).map(drop),
+            Self::Source(source) => source.prepare(run),
+        }
+    }
+
+    pub(super) fn scan<V: Visitor<W>>(
+        &self,
+        run: &Run,
+        select: Select<'_>,
+        visitor: &V,
+    ) -> Result<Vec<V::State>> {
+        match self {
+            Self::Plain(side) => Ok(side.rows(run)?.scan(run, select, visitor)?),
+            Self::Compressed(side) => Ok(side.lists(run)?.scan(run, select, visitor)?),
+            Self::Source(source) => collect(visitor, |visitor| source.scan(run, select, visitor)),
+        }
+    }
+
+    /// Scans with a visitor of any type.
+    pub(super) fn scan_any(&self, run: &Run, select: Select<'_>, visitor: &dyn AnyVisitor<W>) -> Result<()> {
+        match self {
+            Self::Source(source) => source.scan(run, select, visitor),
+            _ if visitor.stops() => self.scan(run, select, &DynVisitor::<_, true>(visitor)).map(drop),
+            _ => self.scan(run, select, &DynVisitor::<_, false>(visitor)).map(drop),
+        }
+    }
+
+    #[inline]
+    pub(super) fn with_list<R>(&self, v: VertexId, f: impl FnOnce(&[VertexId], &[W]) -> R) -> Result<R> {
+        match self {
+            Self::Plain(side) => {
+                let (targets, weights) = match side.rows.get() {
+                    Some(rows) => rows.list(v),
+                    None => side.list(v)?,
+                };
+                Ok(f(targets, weights))
+            }
+            Self::Compressed(side) => match side.lists.get() {
+                Some(lists) => Ok(lists.with_list(v, f)),
+                None => side.list(v).map(|(list, weights)| f(&list.targets, weights)),
+            },
+            Self::Source(source) => take_once(f, |take| source.with_list(v, take)),
+        }
+    }
+}
+
+impl<'a, W: StoredWeight> PlainSide<'a, W> {
+    pub(super) fn rows(&self, run: &Run) -> Result<&Rows<'a, W>> {
+        if let Some(rows) = self.rows.get() {
+            return Ok(rows);
+        }
+        let targets = self.arrays.targets(run)?;
+        let weights = W::all(self.section.main(), self.property, run)?;
+        let rows = Rows::new(self.offsets, targets, weights)?;
+        Ok(self.rows.get_or_init(|| rows))
+    }
+
+    /// A list before everything was verified.
+    #[cold]
+    fn list(&self, v: VertexId) -> Result<(&'a [VertexId], &'a [W])> {
+        let lists = self.section.main();
+        let range = self.arrays.range(v as usize)?;
+        Ok((self.arrays.some_targets(range.clone())?, W::some(lists, self.property, range)?))
+    }
+}
+
+impl<'a, W: StoredWeight> CompressedSide<'a, W> {
+    fn lists(&self, run: &Run) -> Result<&Compressed<'a, W>> {
+        if let Some(lists) = self.lists.get() {
+            return Ok(lists);
+        }
+        let weights = W::all(self.section.main(), self.property, run)?;
+        let lists = Compressed::new(self.coded.all(run)?, weights);
+        Ok(self.lists.get_or_init(|| lists))
+    }
+
+    /// A list before everything was verified.
+    #[cold]
+    fn list(&self, v: VertexId) -> Result<(List<'a>, &'a [W])> {
+        let lists = self.section.main();
+        let list = lists.list(v as usize)?;
+        let weights = W::some(lists, self.property, list.start..list.start + list.targets.len())?;
+        Ok((list, weights))
+    }
+}
+
+impl<'a, W: StoredWeight> LayeredSide<'a, W> {
+    fn lists(&self, run: &Run) -> Result<&Layered<'a, W>> {
+        if let Some(lists) = self.lists.get() {
+            return Ok(lists);
+        }
+        let lists = Layered::new(self.stack, self.direction, Arc::clone(&self.table), self.property, run)?;
+        Ok(self.lists.get_or_init(|| lists))
+    }
+}
+
+impl<W: StoredWeight> Source<W, Error> for LayeredSide<'_, W> {
+    fn degree(&self, v: VertexId) -> usize {
+        self.table.degree(v)
+    }
+
+    fn prepare(&self, run: &Run) -> Result<()> {
+        self.lists(run).map(drop)
+    }
+
+    fn scan(&self, run: &Run, select: Select<'_>, visitor: &dyn AnyVisitor<W>) -> Result<()> {
+        sweep(self.lists(run)?, run, select, visitor)
+    }
+
+    fn with_list(&self, v: VertexId, take: &mut dyn FnMut(&[VertexId], &[W])) -> Result<()> {
+        match self.lists.get() {
+            Some(lists) => lists.with_list(v, take),
+            // There is no run here, and one thread of its own verifies all lists.
+            None => self.lists(&Run::with_threads(1)?)?.with_list(v, take),
+        }
+    }
+}
