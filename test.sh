@@ -17,7 +17,7 @@ step python/test.sh
 # Clippy (.ci/run) type-checks all of them at both widths. Naming esker-python, which has no Rust tests, selects the features of
 # dependencies that were compiled above.
 step env ESKER_CASES="${ESKER_CASES:-16}" cargo test \
-    -p esker-graph -p esker-algo -p esker-format -p esker-store -p esker-python --features id64 -- \
+    -p esker-graph -p esker-algo -p esker-format -p esker-layers -p esker-store -p esker-import -p esker-python --features id64 -- \
     --skip commits:: --skip processes:: --skip database:: --skip log:: --skip io::
 
 step cargo test --manifest-path tests/interleave/Cargo.toml

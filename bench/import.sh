@@ -8,7 +8,7 @@ set -euo pipefail
 edges=$1 out=$2
 limit_mib=${LIMIT_MIB:-256} group_mib=${GROUP_MIB:-400}
 cd "$(dirname "$0")/.."
-cargo build --release --quiet -p esker-store --example import
+cargo build --release --quiet -p esker-import --example import
 importer=target/release/examples/import
 mkdir -p "$out"
 cat "$edges" >/dev/null # into the page cache

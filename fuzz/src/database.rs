@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use esker_graph::{Direction, Run, VertexId, vertex};
+use esker_import::format::{PickProperties, ReadOptions};
+use esker_import::input::Input;
+use esker_import::install::import;
+use esker_import::open::open_inputs;
+use esker_import::options::{ImportOptions, VertexOrder};
 use esker_store::check::check;
 use esker_store::format::{Archive, ArchiveWriter, Encoding, remove_archive};
-use esker_store::import::format::{PickProperties, ReadOptions};
-use esker_store::import::input::Input;
-use esker_store::import::install::import;
-use esker_store::import::open::open_inputs;
-use esker_store::import::options::{ImportOptions, VertexOrder};
 use esker_store::io::{Disk, FaultyDisk, Files};
 use esker_store::version::StagingOptions;
 use esker_store::{Error, Snapshot};

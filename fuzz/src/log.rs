@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use esker_graph::Direction;
-use esker_store::import::format::{PickProperties, ReadOptions};
-use esker_store::import::input::Input;
-use esker_store::import::install::import;
-use esker_store::import::open::open_inputs;
-use esker_store::import::options::{ImportOptions, VertexOrder};
+use esker_import::format::{PickProperties, ReadOptions};
+use esker_import::input::Input;
+use esker_import::install::import;
+use esker_import::open::open_inputs;
+use esker_import::options::{ImportOptions, VertexOrder};
 use esker_store::io::{Disk, FaultyDisk};
 use esker_store::property::PropertyValue;
 use esker_store::version::StagingOptions;

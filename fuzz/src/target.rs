@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use esker_import::format::{Format, PickIds, PickProperties, ReadOptions};
+use esker_import::input::Input;
+use esker_import::open::open_inputs;
+use esker_import::source::{Batch, IdColumn, IdKind, Schema, ValueColumn};
 use esker_store::Error;
-use esker_store::import::format::{Format, PickIds, PickProperties, ReadOptions};
-use esker_store::import::input::Input;
-use esker_store::import::open::open_inputs;
-use esker_store::import::source::{Batch, IdColumn, IdKind, Schema, ValueColumn};
 
 use crate::database;
 use crate::log;

@@ -4,10 +4,10 @@ use std::sync::{Mutex, PoisonError};
 
 use esker::change::{Given, convert};
 use esker::graph::Cancel;
+use esker::import::source::{IdColumn, ValueColumn};
 use esker::store::Snapshot;
 use esker::store::format::{ElementType, Owner, PropertyRecord};
 use esker::store::ids::ExternalId;
-use esker::store::import::source::{IdColumn, ValueColumn};
 use pyo3::prelude::*;
 
 use crate::column::{Column, ColumnType};

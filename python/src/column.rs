@@ -15,7 +15,7 @@ use arrow_array::{
 use arrow_buffer::{Buffer, ScalarBuffer};
 use arrow_cast::cast::{CastOptions, cast_with_options};
 use arrow_schema::DataType;
-use esker::store::import::source::{IdColumn, TextColumn, ValueColumn};
+use esker::import::source::{IdColumn, TextColumn, ValueColumn};
 use pyo3::buffer::{Element, PyBuffer, PyUntypedBuffer};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyString};

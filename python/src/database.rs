@@ -8,16 +8,16 @@ use std::time::Instant;
 
 use esker::change::{Definition, FeedOptions, FeedReport, Purpose, Target, feed, open_edges};
 use esker::differences::{Differences, Style};
+use esker::export::{ExportOptions, StoredExport, export};
 use esker::graph::{Cancel, Run};
+use esker::import::format::{Format, ReadOptions};
+use esker::import::install::import;
+use esker::import::open::open as open_files;
+use esker::import::options::ImportOptions;
+use esker::import::source::Reader;
 use esker::store::check::check;
 use esker::store::diff::diff;
-use esker::store::export::{ExportOptions, StoredExport, export};
 use esker::store::format::{Retention, VersionRecord};
-use esker::store::import::format::{Format, ReadOptions};
-use esker::store::import::install::import;
-use esker::store::import::open::open as open_files;
-use esker::store::import::options::ImportOptions;
-use esker::store::import::source::Reader;
 use esker::store::io::{Disk, MemoryDisk, RealDisk};
 use esker::store::log::Sync;
 use esker::store::tiles::ConvertOptions;
@@ -433,7 +433,7 @@ fn build(
     target: Option<&Path>,
     options: &ImportOptions,
     replace: bool,
-) -> Outcome<(esker::store::import::options::ImportReport, Option<Database>)> {
+) -> Outcome<(esker::import::options::ImportReport, Option<Database>)> {
     let staging = StagingOptions { replace, ..StagingOptions::default() };
     if let Some(target) = target {
         let disk: Arc<dyn Disk> = Arc::new(RealDisk);

@@ -1,8 +1,8 @@
 //! Edges of a graph as arrays: all edges, or the edges between given vertices.
 
+use esker::export::{EdgeBlock, EdgeStream, EdgeValues, ExportGraph, ListExport, StoredExport};
 use esker::graph::{Run, VertexId, vertex};
 use esker::store::Snapshot;
-use esker::store::export::{EdgeBlock, EdgeStream, EdgeValues, ExportGraph, ListExport, StoredExport};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 

@@ -2,11 +2,11 @@
 
 use esker::change::FeedReport;
 use esker::graph::{Direction, VertexId};
+use esker::import::options::ImportReport;
+use esker::import::source::Rejected;
 use esker::store::Snapshot;
 use esker::store::diff::DiffSummary;
 use esker::store::format::{PropertyRecord, VersionRecord};
-use esker::store::import::options::ImportReport;
-use esker::store::import::source::Rejected;
 use serde_json::{Value, json};
 
 use crate::failure::Outcome;

@@ -4,12 +4,10 @@ use std::str::FromStr;
 use std::sync::{Arc, Mutex};
 
 use esker::graph::{Cancel, Progress, Run, RunOptions};
+use esker::import::format::{Format, Pick, PickIds, PickProperties, ReadOptions};
+use esker::import::options::{BadLines, Duplicates, ImportOptions, ImportProgress, SelfLoops, VertexOrder};
 use esker::plan::{Kept, Means, Place, Wish, available_bytes};
 use esker::store::format::Encoding;
-use esker::store::import::format::{Format, Pick, PickIds, PickProperties, ReadOptions};
-use esker::store::import::options::{
-    BadLines, Duplicates, ImportOptions, ImportProgress, SelfLoops, VertexOrder,
-};
 use pyo3::prelude::*;
 
 use crate::failure::{Failure, Outcome, invalid};
@@ -146,7 +144,7 @@ impl BuildSettings {
             threads: self.threads,
             memory_bytes: self.memory.unwrap_or(default.memory_bytes),
             message: self.message,
-            on_progress: slot.map(|slot| -> esker::store::import::options::OnImportProgress {
+            on_progress: slot.map(|slot| -> esker::import::options::OnImportProgress {
                 Arc::new(move |ImportProgress { stage, fraction, edges }| {
                     slot.put((stage.to_owned(), fraction, None, edges));
                 })

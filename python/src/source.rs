@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use esker::store::import::source::{Batch, Block, BlockParser, IdColumn, IdKind, Reader, Schema};
+use esker::import::source::{Batch, Block, BlockParser, IdColumn, IdKind, Reader, Schema};
 use esker::store::{Error, Result};
 
 use crate::column::{Column, ColumnType};

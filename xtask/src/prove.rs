@@ -59,9 +59,9 @@ fn proofs(effort: f64) -> Vec<Proof> {
         Proof {
             name: "properties",
             steps: vec![
-                test("-p esker-graph -p esker-algo -p esker-format -p esker-store")
+                test("-p esker-graph -p esker-algo -p esker-format -p esker-layers -p esker-store -p esker-import")
                     .with("ESKER_CASES", times(2000)),
-                test("-p esker-graph -p esker-algo -p esker-format -p esker-store --features id64")
+                test("-p esker-graph -p esker-algo -p esker-format -p esker-layers -p esker-store -p esker-import --features id64")
                     .with("ESKER_CASES", times(1000)),
             ],
             keep: is_result,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use esker::change::commit_script;
-use esker::store::import::input::{Input, expand};
+use esker::import::input::{Input, expand};
 use serde_json::json;
 
 use crate::failure::{Failure, Outcome};

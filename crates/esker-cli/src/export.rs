@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use esker::export::{ExportOptions, StoredExport, WriteIds, export};
 use esker::graph::Run;
+use esker::import::format::Format;
 use esker::store::Store;
-use esker::store::export::{ExportOptions, StoredExport, WriteIds, export};
-use esker::store::import::format::Format;
 use serde_json::json;
 
 use crate::at::AtArgs;

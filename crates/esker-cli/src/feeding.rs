@@ -7,8 +7,8 @@ use std::time::Instant;
 use clap::Args;
 use esker::change::{Definition, FeedOptions, FeedReport, Purpose, feed, open_edges};
 use esker::graph::Cancel;
-use esker::store::import::input::expand;
-use esker::store::import::options::BadLines;
+use esker::import::input::expand;
+use esker::import::options::BadLines;
 use serde_json::json;
 
 use crate::failure::{Failure, Outcome};

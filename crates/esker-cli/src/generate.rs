@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use esker::export::{ExportOptions, GeneratorExport, export_stream};
 use esker::graph::generate::{
     BarabasiAlbert, Generator, Grid, Model, RMat, Road, Uniform, WattsStrogatz, Weighting,
 };
-use esker::store::export::{ExportOptions, GeneratorExport, export_stream};
-use esker::store::import::format::Format;
-use esker::store::import::generated::GeneratorReader;
+use esker::import::format::Format;
+use esker::import::generated::GeneratorReader;
 
 use crate::encoding::StoredEncoding;
 use crate::failure::{Failure, Outcome};

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use esker::graph500::{Benchmark, Graph500Options, Harmonic, Search, Statistics, validation_bytes};
+use esker::import::options::ImportOptions;
 use esker::plan::{Form, Kept, Place, Plan, Wish};
 use esker::store::format::Encoding;
-use esker::store::import::options::ImportOptions;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 

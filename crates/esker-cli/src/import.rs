@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use esker::store::import::format::Format;
+use esker::import::format::Format;
 use serde_json::json;
 
 use crate::encoding::StoredEncoding;

@@ -6,14 +6,14 @@ use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use esker::graph::Cancel;
-use esker::store::format::Encoding;
-use esker::store::import::format::Format;
-use esker::store::import::install::import;
-use esker::store::import::open::open;
-use esker::store::import::options::{
+use esker::import::format::Format;
+use esker::import::install::import;
+use esker::import::open::open;
+use esker::import::options::{
     BadLines, Duplicates, ImportOptions, ImportProgress, ImportReport, SelfLoops, VertexOrder,
 };
-use esker::store::import::source::Reader;
+use esker::import::source::Reader;
+use esker::store::format::Encoding;
 use esker::store::io::{Disk, RealDisk};
 use esker::store::tiles::TileReport;
 use esker::store::version::StagingOptions;

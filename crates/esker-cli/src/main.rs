@@ -38,7 +38,6 @@ mod retain;
 mod completions;
 
 use clap::{CommandFactory, Parser, Subcommand};
-
 use failure::Failure;
 
 /// An embedded, persistent, versioned graph store with a parallel analytics engine.

@@ -1,8 +1,8 @@
 //! Options for reading edges, shared by all verbs that read files of edges.
 
 use clap::{Args, ValueEnum};
+use esker::import::format::{Format, Pick, PickIds, PickProperties, ReadOptions};
 use esker::store::Error;
-use esker::store::import::format::{Format, Pick, PickIds, PickProperties, ReadOptions};
 
 /// `--ids`: the type of external ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use esker::answer::{Answer, Fact, Value};
 use esker::catalogue::{Entry, Job, find};
+use esker::export::ExportOptions;
 use esker::graph::Run;
 use esker::output::write;
 use esker::store::Snapshot;
-use esker::store::export::ExportOptions;
 use esker::top::top;
 use serde_json::json;
 

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use esker::store::import::source::Rejected;
+use esker::import::source::Rejected;
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, Outcome};

@@ -11,11 +11,11 @@ use std::sync::Arc;
 use esker_format::io::Disk;
 use esker_format::{Archive, Error, IdMapKind, Result, Values};
 use esker_graph::{Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor, vertex};
+use esker_layers::graph::{Residency, StoredGraph};
+use esker_layers::layer::{Body, CodedColumns, ListColumns, PlainLayer, Section};
+use esker_layers::tiles::Tiles;
 
-use crate::graph::{Residency, StoredGraph};
-use crate::layer::{Body, CodedColumns, ListColumns, PlainLayer, Section};
 use crate::snapshot::Snapshot;
-use crate::tiles::Tiles;
 use crate::version::ids_directory;
 
 /// The number of vertices that a worker takes at a time.

@@ -13,11 +13,10 @@ use std::sync::Arc;
 use esker_format::io::{Disk, MemoryDisk};
 use esker_format::{DatabaseId, ElementType, Encoding, LayerRecord, Owner, PropertyRecord, SectionRecord};
 use esker_graph::{Direction, Flow, Run, VertexId, vertex};
-
-use crate::layer::{
+use esker_layers::layer::{
     Address, ArcChunk, PlainLayer, PlainWriter, SectionChunk, SectionShape, SectionWriter, code_type,
 };
-use crate::stack::Stack;
+use esker_layers::stack::Stack;
 
 pub(crate) const DATABASE: DatabaseId = DatabaseId([6; 16]);
 

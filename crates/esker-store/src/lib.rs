@@ -4,10 +4,10 @@
 //! use std::path::Path;
 //! use std::sync::Arc;
 //!
-//! use esker_store::import::format::ReadOptions;
-//! use esker_store::import::install::import;
-//! use esker_store::import::open::open_reader;
-//! use esker_store::import::options::ImportOptions;
+//! use esker_import::format::ReadOptions;
+//! use esker_import::install::import;
+//! use esker_import::open::open_reader;
+//! use esker_import::options::ImportOptions;
 //! use esker_store::io::{Disk, RealDisk};
 //! use esker_store::version::StagingOptions;
 //! use esker_store::{Database, DatabaseOptions, Store};
@@ -44,22 +44,14 @@
 //! `docs/format.md` describes the files. All access to the disk goes through [`io`]. This crate knows no algorithms.
 
 pub mod log;
-pub mod lama;
 pub mod delta;
-pub mod layer;
-pub mod pool;
-pub mod tiles;
 pub mod version;
-pub mod ids;
 #[cfg(test)]
 mod sample;
-pub mod property;
-pub mod stack;
 #[cfg(test)]
 mod history;
 pub mod freeze;
 pub mod merge;
-pub mod graph;
 pub mod snapshot;
 #[cfg(test)]
 mod scans;
@@ -67,15 +59,16 @@ pub mod diff;
 mod commit;
 pub mod database;
 pub mod check;
-pub mod import;
-pub mod export;
 mod store;
 
 pub use commit::Batch;
 pub use database::{Database, DatabaseOptions};
 pub use delta::DynamicGraph;
 pub use esker_format::{self as format, Error, Result, io};
-pub use graph::{HeadedOptions, Residency, StoredGraph, StoredWeight};
-pub use graph::{headed, pooled};
+pub use esker_layers::graph::{headed, pooled};
+pub use esker_layers::{
+    HeadedOptions, Residency, StoredGraph, StoredWeight, graph, ids, lama, layer, pool, property, stack,
+    tiles,
+};
 pub use snapshot::Snapshot;
 pub use store::Store;

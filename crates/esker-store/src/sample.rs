@@ -10,9 +10,11 @@ use esker_format::{
     LayerRecord, Owner, PropertyRecord, VersionRecord, VertexOrder,
 };
 use esker_graph::{Csr, Direction, Rows, VertexId, vertex};
+use esker_layers::ids::{
+    IdFiles, IndexWriter, IntegersWriter, PermutationWriter, TextsWriter, hash_int, hash_text,
+};
+use esker_layers::layer::{PlainWriter, SectionChunk, SectionShape, SectionWriter};
 
-use crate::ids::{IdFiles, IndexWriter, IntegersWriter, PermutationWriter, TextsWriter, hash_int, hash_text};
-use crate::layer::{PlainWriter, SectionChunk, SectionShape, SectionWriter};
 use crate::version::{Staging, StagingOptions};
 
 /// The texts of the property `kind`.

@@ -7,13 +7,13 @@ use esker_format::VersionRecord;
 use esker_format::io::{Disk, MemoryDisk, RealDisk};
 use esker_format::{Error, Result};
 use esker_graph::Run;
+use esker_layers::property::{REMOVED_NUMBER, removed_by_version};
 
 use crate::check::{Report, check};
 use crate::commit::Commit;
 use crate::database::with_commits_in_memory;
 use crate::freeze::CopyPolicy;
 use crate::log::{LogReader, log_directory};
-use crate::property::{REMOVED_NUMBER, removed_by_version};
 use crate::snapshot::{Snapshot, State};
 use crate::version::{MANIFEST_NAME, Manifest};
 

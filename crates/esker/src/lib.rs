@@ -42,6 +42,7 @@ pub mod graph500;
 pub use error::{Error, Result};
 pub use esker_algo as algo;
 pub use esker_graph as graph;
+pub use esker_import::{self as import, export};
 pub use esker_store as store;
 
 /// The examples of README.md, compiled with the documentation tests.

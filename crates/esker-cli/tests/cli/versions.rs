@@ -3,8 +3,9 @@
 use std::io::Write;
 use std::process::Stdio;
 
-use crate::place::Place;
 use serde_json::json;
+
+use crate::place::Place;
 
 const FRIENDS: &str = "from,to,kind,since\nalice,bob,friend,3\nbob,carol,friend,5\ncarol,alice,rival,1\n";
 

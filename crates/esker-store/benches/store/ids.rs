@@ -10,13 +10,13 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Instant;
 
 use esker_graph::{Run, VertexId};
+use esker_import::number::PartitionNumberer;
+use esker_import::numbering::{Keys, Numberer};
+use esker_import::scratch::Work;
+use esker_import::source::{IdColumn, TextColumn};
+use esker_import::spool::Spool;
 use esker_store::format::DatabaseId;
 use esker_store::ids::{ExternalId, IdFiles, IdMap, hash_int};
-use esker_store::import::number::PartitionNumberer;
-use esker_store::import::numbering::{Keys, Numberer};
-use esker_store::import::scratch::Work;
-use esker_store::import::source::{IdColumn, TextColumn};
-use esker_store::import::spool::Spool;
 use esker_store::io::{Disk, RealDisk};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;

@@ -6,9 +6,9 @@
 use std::fmt::Write;
 use std::time::Instant;
 
-use esker_store::import::format::ReadOptions;
-use esker_store::import::input::Input;
-use esker_store::import::open::open_inputs;
+use esker_import::format::ReadOptions;
+use esker_import::input::Input;
+use esker_import::open::open_inputs;
 
 /// Pseudo-random numbers (SplitMix64).
 struct Random(u64);

@@ -10,15 +10,15 @@ use esker_format::{
     VertexChange,
 };
 use esker_graph::{Run, VertexId, vertex};
+use esker_layers::ids::{IdFiles, write_segment};
+use esker_layers::layer::PlainWriter;
+use esker_layers::property::{Dictionary, PropertyFiles, PropertyValue, PropertyWriter};
 use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::content::Commit;
 use crate::freeze::{
     ChangeCounts, Changes, CopyPolicy, EdgeChange, Frozen, KnownEdges, REMOVAL, freeze, num_edges,
 };
-use crate::ids::{IdFiles, write_segment};
-use crate::layer::PlainWriter;
-use crate::property::{Dictionary, PropertyFiles, PropertyValue, PropertyWriter};
 use crate::snapshot::{Snapshot, State, vertex_property};
 
 /// Edges that a thread converts at a time.

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use esker_format::memory::{no_memory, reserve};
 use esker_format::{ElementType, Error, PropertyRecord, Result};
+use esker_layers::ids::ExternalId;
+use esker_layers::property::PropertyValue;
 
 use super::content::NewIds;
 use crate::freeze::REMOVAL;
-use crate::ids::ExternalId;
-use crate::property::PropertyValue;
 
 /// A change in a batch. The batch stores the external ids separately, in the order of the changes.
 #[derive(Debug, Clone)]

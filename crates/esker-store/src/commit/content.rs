@@ -6,9 +6,9 @@ use esker_format::Result;
 use esker_format::memory::{collected, reserve, with_room};
 use esker_format::{CommitHeader, CommitText, Input, PropertyRecord, Value, VersionRecord, VertexChange};
 use esker_graph::VertexId;
+use esker_layers::ids::ExternalId;
 
 use crate::freeze::REMOVAL;
-use crate::ids::ExternalId;
 
 /// An upper bound of the number of edge properties in a commit, against forged records.
 const EDGE_PROPERTIES_MAX: u32 = 1 << 16;

@@ -12,14 +12,14 @@ use esker_format::{
     archived_name,
 };
 use esker_graph::Run;
+use esker_layers::ids::{IdFiles, merge_segments};
+use esker_layers::layer::{PlainLayer, PlainWriter};
+use esker_layers::property::{PropertyFiles, merge_columns};
 
 use super::handle::{Core, Database, locked};
 use super::layers::Maintenance;
 use super::maintain::WrittenLayer;
-use crate::ids::{IdFiles, merge_segments};
-use crate::layer::{PlainLayer, PlainWriter};
 use crate::merge::{MergeEnd, MergeOptions, merge_layers, policy};
-use crate::property::{PropertyFiles, merge_columns};
 use crate::snapshot::{Layer, State, vertex_property};
 
 /// The result of [`Database::compact`].

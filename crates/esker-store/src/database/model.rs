@@ -6,12 +6,12 @@ use std::sync::Arc;
 use esker_format::io::Disk;
 use esker_format::{ElementType, Result};
 use esker_graph::{Direction, Run};
+use esker_layers::ids::ExternalId;
+use esker_layers::property::{PropertyValue, REMOVED_NUMBER, removed_by_version};
 
 use super::{Database, OwnedValue};
 use crate::check::check;
 use crate::history::Random;
-use crate::ids::ExternalId;
-use crate::property::{PropertyValue, REMOVED_NUMBER, removed_by_version};
 use crate::sample::{KINDS, Sample, kind_of};
 use crate::snapshot::Snapshot;
 

@@ -2,11 +2,11 @@
 
 use esker_format::{Error, Owner, PropertyRecord, Result};
 use esker_graph::{Direction, Flow, VertexId};
+use esker_layers::ids::ExternalId;
+use esker_layers::property::PropertyValue;
 
 use super::handle::Database;
 use crate::commit::value_of;
-use crate::ids::ExternalId;
-use crate::property::PropertyValue;
 
 /// An owned value of a vertex property.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use esker_format::{Edit, ElementType, Error, Result, TilesRecord, remove_archive};
 use esker_graph::{Direction, Run};
+use esker_layers::graph::StoredWeight;
+use esker_layers::tiles::{ConvertOptions, PropertyWalk, TileFiles, TileProperties, TileReport, write_tiles};
 
 use super::handle::{Core, Database, locked};
 use super::layers::Maintenance;
 use super::maintain::NextState;
-use crate::graph::StoredWeight;
 use crate::snapshot::{Snapshot, State};
-use crate::tiles::{ConvertOptions, PropertyWalk, TileFiles, TileProperties, TileReport, write_tiles};
 use crate::version::layer_directory;
 
 impl Database {
@@ -148,13 +148,13 @@ impl TileProperties for WeightProperties<'_> {
 mod tests {
     use esker_format::io::{Disk, FaultyDisk};
     use esker_graph::{Csr, Flow, Graph, Lists, Piece, Select, VertexId, Visitor};
+    use esker_layers::graph::Residency;
+    use esker_layers::pool::PoolOptions;
 
     use super::*;
     use crate::check::check;
     use crate::database::DatabaseOptions;
     use crate::database::model::DB;
-    use crate::graph::Residency;
-    use crate::pool::PoolOptions;
     use crate::sample::Sample;
 
     /// Collects source, target and weight of all arcs.

@@ -7,11 +7,11 @@ use bytemuck::{Pod, Zeroable};
 use esker_format::memory::{collected, no_memory, push};
 use esker_format::{PropertyRecord, Result};
 use esker_graph::{Direction, Run, VertexId};
+use esker_layers::ids::IdTail;
 
 use crate::commit::{Commit, EdgeOp};
 use crate::delta::{DynamicGraph, DynamicGraphOptions, Edges, Update};
 use crate::freeze::REMOVAL;
-use crate::ids::IdTail;
 use crate::snapshot::Snapshot;
 
 /// A change of a commit; `commit` is the index among the commits that are in no layer.

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use esker_format::{Error, Result};
 use esker_graph::{Direction, Flow, Run, VertexId};
+use esker_layers::ids::ExternalId;
+use esker_layers::layer::ListColumns;
+use esker_layers::property::{PropertyLayer, PropertyValue, REMOVED_NUMBER, VertexProperty, removed_record};
 
 use super::unfrozen::{OpRef, UnfrozenCommits};
 use crate::commit::Commit;
-use crate::ids::ExternalId;
-use crate::layer::ListColumns;
-use crate::property::{PropertyLayer, PropertyValue, REMOVED_NUMBER, VertexProperty, removed_record};
 use crate::snapshot::{Snapshot, State};
 use crate::version::Twin;
 

@@ -9,11 +9,11 @@ use esker_format::{
     CommitText, ElementType, Error, Owner, PropertyRecord, Result, VertexChange, VertexValue,
 };
 use esker_graph::{Run, VertexId};
+use esker_layers::ids::{ExternalId, IdMap, IdTail};
+use esker_layers::property::{PropertyValue, REMOVED_NUMBER};
 
 use crate::commit::{Batch, BatchOp, BatchValue, Commit, EdgeOp, NewIds, exact_bits};
 use crate::freeze::REMOVAL;
-use crate::ids::{ExternalId, IdMap, IdTail};
-use crate::property::{PropertyValue, REMOVED_NUMBER};
 use crate::snapshot::Snapshot;
 
 /// The state for building the next commit, including commits that are not yet durable.

@@ -2,8 +2,8 @@
 
 use esker_format::{PropertyRecord, Result};
 use esker_graph::VertexId;
+use esker_layers::property::PropertyValue;
 
-use crate::property::PropertyValue;
 use crate::snapshot::{Edges, Snapshot};
 
 /// An edge in one of two compared versions.

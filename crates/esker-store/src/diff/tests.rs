@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use esker_graph::{Run, VertexId};
+use esker_layers::property::PropertyValue;
 use proptest::prelude::*;
 
 use super::touched::TouchedVertices;
 use super::{DiffEdge, Difference, diff};
 use crate::freeze::CopyPolicy;
-use crate::property::PropertyValue;
 use crate::snapshot::Snapshot;
 use crate::snapshot::layered_tests::{Edges, History, Op, ops};
 

@@ -5,9 +5,8 @@ use std::collections::BinaryHeap;
 
 use esker_format::Result;
 use esker_graph::{Direction, Run, VertexId, vertex};
-
-use crate::layer::{CodeSlice, Section};
-use crate::stack::Stack;
+use esker_layers::layer::{CodeSlice, Section};
+use esker_layers::stack::Stack;
 
 /// Iterates over the touched vertices, ascending and distinct, by merging the directories of the layers that end
 /// after the older version. If a layer begins before that version, its version codes select the vertices. Memory:

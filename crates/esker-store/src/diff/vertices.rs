@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use esker_format::{PropertyRecord, Result};
 use esker_graph::{Run, VertexId, vertex};
+use esker_layers::property::{PropertyColumn, RemovedVertices, VertexProperty};
 
 use super::kinds::Difference;
-use crate::property::{PropertyColumn, RemovedVertices, VertexProperty};
 use crate::snapshot::Snapshot;
 
 /// The vertices that may differ themselves, ascending. Memory: 4 bytes (8 with 64-bit ids) for each vertex that

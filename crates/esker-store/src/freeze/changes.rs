@@ -2,9 +2,9 @@
 
 use esker_format::ElementType;
 use esker_graph::VertexId;
+use esker_layers::stack::Stack;
 
 use super::known::KnownEdges;
-use crate::stack::Stack;
 
 /// The row of a change that removes an edge.
 pub const REMOVAL: u32 = u32::MAX;

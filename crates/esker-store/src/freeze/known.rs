@@ -6,10 +6,9 @@ use std::collections::HashSet;
 use esker_format::Result;
 use esker_format::memory::{filled, has_room};
 use esker_graph::{Direction, Run, VertexId};
-
-use crate::ids::hash_int;
-use crate::layer::PlainLayer;
-use crate::stack::Stack;
+use esker_layers::ids::hash_int;
+use esker_layers::layer::PlainLayer;
+use esker_layers::stack::Stack;
 
 /// Arcs for each 64-bit word. At most about one unknown arc in 300 then appears to be known.
 const ARCS_PER_WORD: usize = 3;

@@ -21,12 +21,11 @@ use esker_format::Result;
 use esker_format::memory::has_room;
 use esker_format::{Encoding, LayerRecord};
 use esker_graph::{Direction, Run, VertexId};
+use esker_layers::layer::{PlainWriter, SectionShape, SectionWriter, code_type};
+use esker_layers::stack::Table;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use resolve::Resolver;
 use sort::sorted_arcs;
-
-use crate::layer::{PlainWriter, SectionShape, SectionWriter, code_type};
-use crate::stack::Table;
 
 pub(crate) use changes::Growth;
 pub use changes::{ChangeCounts, Changes, CopyPolicy, EdgeChange, REMOVAL};

@@ -5,11 +5,11 @@ use std::hint::select_unpredictable;
 
 use esker_format::Result;
 use esker_graph::{Direction, Flow, VertexId};
+use esker_layers::layer::{Address, ArcChunk, ListColumns, SectionChunk};
+use esker_layers::stack::{Stretch, Table};
 
 use super::changes::{Changes, CopyPolicy, EdgeChange, Growth, REMOVAL, Tally};
 use super::known::KnownEdges;
-use crate::layer::{Address, ArcChunk, ListColumns, SectionChunk};
-use crate::stack::{Stretch, Table};
 
 /// Lists of at most this many arcs are copied instead of getting another fragment.
 const COPIED_LEN_MAX: usize = 4;

@@ -14,10 +14,10 @@ use std::ops::Range;
 use esker_format::Result;
 use esker_format::memory::filled;
 use esker_graph::{VertexId, vertex};
+use esker_layers::layer::{ArcChunk, SectionChunk};
 
 use super::input::Input;
 use super::vertices::DirectionMerge;
-use crate::layer::{ArcChunk, SectionChunk};
 
 /// Lists of at most this length are sorted by insertion.
 const INSERTED_LEN_MAX: usize = 24;

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use esker_format::{Error, Result};
 use esker_graph::{Run, VertexId};
+use esker_layers::layer::{AllLists, CodeSlice, ListColumns, PlainLayer, Section, Window};
 
 use super::versions::MergedVersions;
-use crate::layer::{AllLists, CodeSlice, ListColumns, PlainLayer, Section, Window};
 
 /// Verified lists.
 #[derive(Debug)]

@@ -10,8 +10,7 @@ use std::ops::Range;
 
 use esker_format::{Result, ValueSlice};
 use esker_graph::VertexId;
-
-use crate::layer::{ArcChunk, ListColumns};
+use esker_layers::layer::{ArcChunk, ListColumns};
 
 /// The birth of an arc of a whole fragment that is older than the fragment's layer.
 pub(super) const OLDER: u32 = u32::MAX;

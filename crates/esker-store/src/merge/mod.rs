@@ -35,12 +35,11 @@ use bulk::merge_bulk;
 use esker_format::memory::has_room;
 use esker_format::{ElementType, Encoding, Error, LayerRecord, Result, SectionRecord, VersionRecord};
 use esker_graph::{Direction, Run};
+use esker_layers::layer::{ListColumns, PlainLayer, PlainWriter, SectionShape, SectionWriter, code_type};
+use esker_layers::stack::{Stack, Table};
 use input::Input;
 use versions::MergedVersions;
 use vertices::DirectionMerge;
-
-use crate::layer::{ListColumns, PlainLayer, PlainWriter, SectionShape, SectionWriter, code_type};
-use crate::stack::{Stack, Table};
 
 /// Entries in a chunk of work.
 const CHUNK_ENTRIES: usize = 1 << 17;

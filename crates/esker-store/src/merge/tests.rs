@@ -3,6 +3,8 @@ use std::ops::Range;
 use esker_format::io::Disk;
 use esker_format::{ElementType, Encoding, SectionRecord, VersionRecord};
 use esker_graph::Run;
+use esker_layers::layer::PlainWriter;
+use esker_layers::stack::Stack;
 use proptest::prelude::*;
 
 use super::{MergeEnd, MergeOptions, merge_layers};
@@ -11,8 +13,6 @@ use crate::history::{
     DATABASE, GraphKind, History, HistoryChange, Random, TestLayers, check_version, layer_directory,
     random_cuts, text_of,
 };
-use crate::layer::PlainWriter;
-use crate::stack::Stack;
 
 /// Merges a run of layers. The new layer then distinguishes only `retained` and its last version.
 fn merge(

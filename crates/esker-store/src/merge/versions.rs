@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use esker_format::{Error, Result};
-
-use crate::layer::PlainLayer;
+use esker_layers::layer::PlainLayer;
 
 /// The versions that a merged layer distinguishes.
 #[derive(Debug)]

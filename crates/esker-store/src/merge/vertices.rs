@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use esker_format::{Result, ValueSlice};
 use esker_graph::{Direction, Flow, VertexId, vertex};
+use esker_layers::layer::{ListColumns, SectionChunk, Window};
+use esker_layers::stack::{Stack, Table};
 
 use super::input::{Cursor, Input};
 use super::list::{
     ArcLocation, BornArc, EntryKind, HistoryEntry, OLDER, PropertyRuns, TargetHistory, WholeFragment,
 };
 use super::versions::MergedVersions;
-use crate::layer::{ListColumns, SectionChunk, Window};
-use crate::stack::{Stack, Table};
 
 /// One direction of a merge.
 #[derive(Debug)]

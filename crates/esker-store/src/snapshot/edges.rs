@@ -5,9 +5,8 @@ use std::ops::Range;
 
 use esker_format::{Error, Result, Values};
 use esker_graph::{Direction, Flow, VertexId};
-
-use crate::layer::ListColumns;
-use crate::stack::Stack;
+use esker_layers::layer::ListColumns;
+use esker_layers::stack::Stack;
 
 /// The list of a vertex, ascending.
 ///

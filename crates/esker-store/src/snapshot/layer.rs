@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use esker_format::io::Disk;
 use esker_format::{Archive, DatabaseId, Error, LayerRecord, Owner, PropertyRecord, Result, remove_archive};
+use esker_layers::ids::{IdFiles, IdSegment};
+use esker_layers::layer::{DictionaryFiles, PlainLayer};
+use esker_layers::property::{
+    DictionarySegment, PropertyColumn, PropertyFiles, REMOVED_NUMBER, removed_record,
+};
 
-use crate::ids::{IdFiles, IdSegment};
-use crate::layer::{DictionaryFiles, PlainLayer};
-use crate::property::{DictionarySegment, PropertyColumn, PropertyFiles, REMOVED_NUMBER, removed_record};
 use crate::version::{Reclaim, Resource};
 
 /// A layer with everything in it, mapped. A layer that was [retired](Layer::retire) removes its files when the last snapshot that

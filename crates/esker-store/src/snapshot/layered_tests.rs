@@ -7,15 +7,15 @@ use std::sync::Arc;
 use esker_format::io::{Disk, FaultyDisk};
 use esker_format::{ArchiveWriter, ElementType, IdMapKind, VersionRecord};
 use esker_graph::{Bitmap, Direction, Graph, Lists, Run, Select, VertexId, vertex};
+use esker_layers::layer::PlainWriter;
+use esker_layers::stack::Stack;
 use proptest::prelude::*;
 
 use super::tests::Collect;
 use super::{Layer, Snapshot, State};
 use crate::check::check;
 use crate::freeze::{Changes, CopyPolicy, EdgeChange, Growth, REMOVAL, freeze};
-use crate::layer::PlainWriter;
 use crate::sample::{Sample, kind_of};
-use crate::stack::Stack;
 use crate::version::{Manifest, layer_directory};
 
 const DB: &str = "web.esker";

@@ -18,13 +18,13 @@ use esker_format::{
     Archive, ElementType, Error, IdMapKind, LayerRecord, Owner, PropertyRecord, Result, VersionRecord,
 };
 use esker_graph::{Direction, Flow, Remaining, Run, VertexId};
+use esker_layers::graph::{Residency, StoredGraph, StoredWeight, check_weight};
+use esker_layers::ids::{IdFiles, IdMap};
+use esker_layers::layer::PlainLayer;
+use esker_layers::property::{Dictionary, PropertyLayer, REMOVED_NUMBER, RemovedVertices, VertexProperty};
+use esker_layers::stack::Stack;
+use esker_layers::tiles::{TileShape, Tiles};
 
-use crate::graph::{Residency, StoredGraph, StoredWeight, check_weight};
-use crate::ids::{IdFiles, IdMap};
-use crate::layer::PlainLayer;
-use crate::property::{Dictionary, PropertyLayer, REMOVED_NUMBER, RemovedVertices, VertexProperty};
-use crate::stack::Stack;
-use crate::tiles::{TileShape, Tiles};
 use crate::version::{Manifest, ids_directory, layer_directory};
 
 pub use edges::Edges;

@@ -17,10 +17,10 @@ use std::time::UNIX_EPOCH;
 
 use esker_format::io::{Disk, Lock, parent};
 use esker_format::{ArchiveWriter, DatabaseId, Edit, Error, Result};
+use esker_layers::layer::PlainWriter;
 
 use super::manifest::Manifest;
 use super::names::{MANIFEST_NAME, ids_directory, layer_directory};
-use crate::layer::PlainWriter;
 
 const LOCK_NAME: &str = "LOCK";
 
@@ -101,7 +101,7 @@ impl Staging {
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub(crate) fn subdirectory(&self, name: &str) -> Result<PathBuf> {
+    pub fn subdirectory(&self, name: &str) -> Result<PathBuf> {
         let path = self.directory.join(name);
         self.disk.create_directory(&path)?;
         Ok(path)
@@ -113,7 +113,7 @@ impl Staging {
     }
 
     /// A writer for the columns of the id map, in its [directory](ArchiveWriter::directory).
-    pub(crate) fn ids(&self) -> &ArchiveWriter {
+    pub fn ids(&self) -> &ArchiveWriter {
         &self.ids
     }
 

@@ -11,11 +11,11 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use esker_graph::{Direction, Run, Stop};
-use esker_store::import::format::ReadOptions;
-use esker_store::import::input::Input;
-use esker_store::import::install::import;
-use esker_store::import::open::open_inputs;
-use esker_store::import::options::ImportOptions;
+use esker_import::format::ReadOptions;
+use esker_import::input::Input;
+use esker_import::install::import;
+use esker_import::open::open_inputs;
+use esker_import::options::ImportOptions;
 use esker_store::io::{Disk, RealDisk};
 use esker_store::version::StagingOptions;
 use esker_store::{Database, DatabaseOptions, Error, Result};

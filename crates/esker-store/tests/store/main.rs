@@ -4,5 +4,4 @@
 #![allow(clippy::disallowed_methods, clippy::disallowed_types)] // The tests read and write files of their own.
 
 mod commits;
-mod import;
 mod processes;

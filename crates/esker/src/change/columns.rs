@@ -1,9 +1,9 @@
 //! Finds the columns of an input that hold the edge properties of a database.
 
-use esker_store::import::format::{Format, Pick, PickIds, PickProperties, ReadOptions};
-use esker_store::import::input::Input;
-use esker_store::import::open::{Opened, open, open_inputs};
-use esker_store::import::source::{Reader, Schema};
+use esker_import::format::{Format, Pick, PickIds, PickProperties, ReadOptions};
+use esker_import::input::Input;
+use esker_import::open::{Opened, open, open_inputs};
+use esker_import::source::{Reader, Schema};
 use esker_store::{Error, Result};
 
 use super::target::Target;

@@ -5,9 +5,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
 use esker_graph::Cancel;
+use esker_import::options::BadLines;
+use esker_import::source::{Batch as Rows, IdColumn, IdKind, Reader, Rejected, ValueColumn};
 use esker_store::ids::ExternalId;
-use esker_store::import::options::BadLines;
-use esker_store::import::source::{Batch as Rows, IdColumn, IdKind, Reader, Rejected, ValueColumn};
 use esker_store::{Database, Error, Result};
 
 use super::columns::{EdgeInput, Purpose};

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::io::Read;
 
+use esker_import::format::ReadOptions;
+use esker_import::input::{Input, expand};
 use esker_store::format::{ElementType, Owner, PropertyRecord};
-use esker_store::import::format::ReadOptions;
-use esker_store::import::input::{Input, expand};
 use esker_store::{Batch, Database, Error, Result};
 
 use super::target::Target;

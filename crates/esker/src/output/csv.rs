@@ -4,7 +4,7 @@
 use std::io::Write;
 
 use esker_graph::VertexId;
-use esker_store::export::OutputFile;
+use esker_import::export::OutputFile;
 use esker_store::ids::ExternalId;
 
 use super::rows::Rows;

@@ -11,7 +11,7 @@ mod npy;
 
 use std::path::{Path, PathBuf};
 
-use esker_store::export::{ExportOptions, OutputFile};
+use esker_import::export::{ExportOptions, OutputFile};
 use esker_store::ids::IdMap;
 
 use crate::answer::Answer;

@@ -7,7 +7,7 @@
 
 use std::io::Write;
 
-use esker_store::export::OutputFile;
+use esker_import::export::OutputFile;
 
 use super::rows::Rows;
 use crate::answer::{Value, Values};

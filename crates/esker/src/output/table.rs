@@ -7,7 +7,7 @@ use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, 
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{DataType, Field, Schema};
 use esker_graph::VertexId;
-use esker_store::export::OutputFile;
+use esker_import::export::OutputFile;
 use esker_store::ids::ExternalId;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};

@@ -1,10 +1,10 @@
 use std::sync::Arc;
 
 use esker_graph::generate::{Generator, Model, RMat, Weighting};
+use esker_import::generated::GeneratorReader;
+use esker_import::install::import;
+use esker_import::options::ImportOptions;
 use esker_store::format::Encoding;
-use esker_store::import::generated::GeneratorReader;
-use esker_store::import::install::import;
-use esker_store::import::options::ImportOptions;
 use esker_store::io::RealDisk;
 use esker_store::tiles::ConvertOptions;
 use esker_store::version::StagingOptions;

@@ -6,11 +6,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use esker_graph::Direction;
+use esker_import::format::ReadOptions;
+use esker_import::install::import;
+use esker_import::open::open_reader;
+use esker_import::options::ImportOptions;
 use esker_store::ids::ExternalId;
-use esker_store::import::format::ReadOptions;
-use esker_store::import::install::import;
-use esker_store::import::open::open_reader;
-use esker_store::import::options::ImportOptions;
 use esker_store::io::Disk;
 use esker_store::property::PropertyValue;
 use esker_store::version::StagingOptions;

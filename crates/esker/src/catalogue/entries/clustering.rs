@@ -5,7 +5,6 @@ use esker_algo::algorithm::triangles::{self, TrianglesOptions, triangles};
 use esker_algo::algorithm::triangles_filter::{self, triangles_filter};
 use esker_algo::algorithm::triangles_sampled::{self, SampledOptions, triangles_sampled};
 use esker_algo::check;
-
 use esker_graph::Graph;
 use esker_store::StoredGraph;
 

@@ -4,9 +4,7 @@ use esker_algo::algorithm::cdlp::{self, CdlpOptions, cdlp};
 use esker_algo::algorithm::scc::{self, scc};
 use esker_algo::algorithm::wcc::{self, WccMethod, WccOptions, wcc};
 use esker_algo::check;
-use esker_graph::Graph;
-use esker_graph::vertex;
-
+use esker_graph::{Graph, vertex};
 use esker_store::StoredGraph;
 
 use crate::answer::{Answer, Column, Fact, Ranking, Values};

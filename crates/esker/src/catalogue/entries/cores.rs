@@ -5,7 +5,6 @@ use esker_algo::algorithm::densest::{self, DensestOptions, densest};
 use esker_algo::algorithm::kcore::{self, kcore};
 use esker_algo::algorithm::truss::{self, truss};
 use esker_algo::check;
-
 use esker_graph::Graph;
 use esker_store::StoredGraph;
 

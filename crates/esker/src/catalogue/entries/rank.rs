@@ -4,7 +4,6 @@ use esker_algo::algorithm::betweenness::{self, BetweennessOptions, Scale, Source
 use esker_algo::algorithm::pagerank::{self, PageRankOptions, pagerank};
 use esker_algo::check;
 use esker_graph::{Graph, VertexId};
-
 use esker_store::StoredGraph;
 
 use crate::answer::{Answer, Column, Fact, Ranking, Values};

@@ -7,7 +7,6 @@ use esker_algo::algorithm::matching::{self, MatchingMethod, MatchingOptions, mat
 use esker_algo::algorithm::mis::{self, MisOptions, MisOrder, mis};
 use esker_algo::algorithm::set_cover::{self, SetCoverOptions, set_cover};
 use esker_algo::check;
-
 use esker_graph::Graph;
 use esker_store::StoredGraph;
 

@@ -5,13 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use esker::graph::Run;
+use esker::import::install::import;
+use esker::import::options::{ImportOptions, VertexOrder};
+use esker::import::source::{Batch, Block, BlockParser, IdColumn, IdKind, Reader, Schema, ValueColumn};
 use esker::store::format::Encoding;
 use esker::store::freeze::CopyPolicy;
-use esker::store::import::install::import;
-use esker::store::import::options::{ImportOptions, VertexOrder};
-use esker::store::import::source::{
-    Batch, Block, BlockParser, IdColumn, IdKind, Reader, Schema, ValueColumn,
-};
 use esker::store::io::{Disk, MemoryDisk};
 use esker::store::pool::PoolOptions;
 use esker::store::property::PropertyValue;

@@ -1,0 +1,149 @@
+//! Graph500's binary edges: 12 bytes (48 bits for each end) or 16 bytes (two 64-bit integers), little-endian, one
+//! after another without a header. Undirected, each edge once.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use esker_format::{Error, Result};
+
+use super::region::unusable;
+use crate::format::{Format, ReadOptions};
+use crate::input::{Input, Stream};
+use crate::source::{Batch, Block, BlockParser, IdColumn, IdKind, Reader, Rejected, Schema};
+
+/// Opens Graph500 edges from files, or standard input, compressed or not.
+///
+/// # Errors
+/// If an input cannot be opened.
+pub fn open_graph500(inputs: &[Input], format: Format, options: &ReadOptions) -> Result<Box<dyn Reader>> {
+    let edge_bytes = if format == Format::Graph500Wide { 16 } else { 12 };
+    let mut input_bytes = Some(0);
+    for input in inputs {
+        input_bytes = input_bytes.zip(input.stored_bytes()).map(|(sum, bytes)| sum + bytes);
+    }
+    let schema = Schema {
+        format: format.name(),
+        ids: IdKind::Int,
+        properties: Vec::new(),
+        weight: None,
+        directed: Some(false),
+        both_ends: false,
+        input_bytes,
+    };
+    let parser = PackedParser { paths: inputs.iter().map(Input::path).collect(), edge_bytes };
+    Ok(Box::new(PackedReader {
+        schema,
+        parser: Arc::new(parser),
+        inputs: inputs.to_vec(),
+        edge_bytes,
+        block_bytes: (options.block_bytes / edge_bytes).max(1) * edge_bytes,
+        open: None,
+        next_file: 0,
+    }))
+}
+
+struct PackedReader {
+    schema: Schema,
+    parser: Arc<PackedParser>,
+    inputs: Vec<Input>,
+    edge_bytes: usize,
+    block_bytes: usize,
+    /// The input that is being read, and how many of its edges were.
+    open: Option<(Stream, u64)>,
+    next_file: usize,
+}
+
+impl Reader for PackedReader {
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn parser(&self) -> Arc<dyn BlockParser> {
+        Arc::clone(&self.parser) as _
+    }
+
+    fn next_block(&mut self) -> Result<Option<Block>> {
+        loop {
+            let Some((stream, edges)) = &mut self.open else {
+                let Some(input) = self.inputs.get(self.next_file) else { return Ok(None) };
+                self.open = Some((input.open()?, 0));
+                self.next_file += 1;
+                continue;
+            };
+            let mut bytes = vec![0; self.block_bytes];
+            let filled = stream.fill(&mut bytes, 0)?;
+            if filled % self.edge_bytes != 0 {
+                let reason = format!(
+                    "its length is not a multiple of the {0} bytes of an edge: {1} bytes are left over; either it is \
+                     cut short, or its edges are of the other size (--format graph500 or graph500-64)",
+                    self.edge_bytes,
+                    filled % self.edge_bytes
+                );
+                return Err(unusable(stream.path(), reason));
+            }
+            if filled == 0 {
+                self.open = None;
+                continue;
+            }
+            bytes.truncate(filled);
+            let first_line = *edges + 1;
+            *edges += (filled / self.edge_bytes) as u64;
+            let input_bytes = stream.take_stored_bytes();
+            return Ok(Some(Block { bytes, first_line, file: self.next_file - 1, input_bytes }));
+        }
+    }
+}
+
+struct PackedParser {
+    paths: Vec<Arc<PathBuf>>,
+    edge_bytes: usize,
+}
+
+impl BlockParser for PackedParser {
+    fn parse(&self, block: Block) -> Result<Batch> {
+        let edges = block.bytes.len() / self.edge_bytes;
+        let (mut source, mut target) = (Vec::with_capacity(edges), Vec::with_capacity(edges));
+        let mut rejected = Vec::new();
+        if self.edge_bytes == 12 {
+            let (packed, _) = block.bytes.as_chunks::<12>();
+            source.extend(packed.iter().map(|edge| low(edge, 0) | high(edge, 8)));
+            target.extend(packed.iter().map(|edge| low(edge, 4) | high(edge, 10)));
+        } else {
+            let path = self.paths.get(block.file).ok_or_else(|| Error::Invalid("no such file".to_owned()))?;
+            let (pairs, _) = block.bytes.as_chunks::<8>();
+            for (row, pair) in pairs.chunks_exact(2).enumerate() {
+                let (u, v) = (i64::from_le_bytes(pair[0]), i64::from_le_bytes(pair[1]));
+                if u | v < 0 {
+                    rejected.push(Rejected {
+                        path: Arc::clone(path),
+                        line: block.first_line + row as u64,
+                        text: format!("{u} {v}"),
+                        reason: "ids cannot be negative; are the edges of 12 bytes (--format graph500)?"
+                            .to_owned(),
+                    });
+                } else {
+                    source.push(u.cast_unsigned());
+                    target.push(v.cast_unsigned());
+                }
+            }
+        }
+        Ok(Batch {
+            source: IdColumn::Int(source),
+            target: IdColumn::Int(target),
+            properties: Vec::new(),
+            vertices: None,
+            rejected,
+            input_bytes: block.input_bytes,
+        })
+    }
+}
+
+#[inline(always)]
+fn low(edge: &[u8; 12], at: usize) -> u64 {
+    u64::from(u32::from_le_bytes([edge[at], edge[at + 1], edge[at + 2], edge[at + 3]]))
+}
+
+#[inline(always)]
+fn high(edge: &[u8; 12], at: usize) -> u64 {
+    u64::from(u16::from_le_bytes([edge[at], edge[at + 1]])) << 32
+}

@@ -1,0 +1,254 @@
+//! Formats that list the neighbours of each vertex: METIS, Ligra's adjacency graphs, GAP's serialised graphs.
+//!
+//! They know only numbers. If the ids of the graph are dense integers, vertices are numbered by them, whatever order
+//! the store has given them, so that other tools' answers speak of the same vertices; else by the store's numbers.
+
+use std::io::Write;
+
+use esker_format::{Error, Result};
+use esker_graph::{Direction, VertexId, vertex};
+
+use super::digits::{push_f64, push_i64, push_u64};
+use super::graph::{EdgeBlock, EdgeValues, ExportGraph, PropertyKind, num_loops};
+use super::options::{ExportOptions, WriteIds};
+use super::sink::OutputFile;
+use super::writer::Names;
+use crate::format::Format;
+
+/// Bytes gathered before they are written.
+const CHUNK_BYTES: usize = 1 << 16;
+/// Vertices between two looks at the cancel token.
+const CHECK_VERTICES: u64 = 1 << 12;
+
+/// Writes a graph in one of the four formats; how many arcs it wrote.
+///
+/// # Errors
+/// If the format cannot hold the graph, a list cannot be read, or writing fails.
+pub(super) fn write(
+    graph: &dyn ExportGraph,
+    format: Format,
+    options: &ExportOptions,
+    output: &mut OutputFile,
+) -> Result<u64> {
+    let weight = weight_of(graph, format, options)?;
+    let renumber = options.ids == WriteIds::External && graph.dense_base().is_some();
+    let names = Names::new(Some(graph), if renumber { WriteIds::External } else { WriteIds::Numbers });
+    let mut writer = ListWriter { graph, names, renumber, weight, options, output, buffer: Vec::new() };
+    match format {
+        Format::Metis => writer.metis()?,
+        Format::Adjacency => writer.adjacency()?,
+        _ => writer.gap()?,
+    }
+    writer.flush()?;
+    Ok(graph.num_arcs())
+}
+
+/// The weight that is written, checked to be of a type that the format has.
+fn weight_of(graph: &dyn ExportGraph, format: Format, options: &ExportOptions) -> Result<Option<usize>> {
+    let weight = graph.weight().filter(|_| options.properties && format != Format::Sg);
+    let kind = weight.map(|index| graph.properties()[index].kind);
+    let refuse = |what: &str| Error::Invalid(format!("{} needs {what}", format.title()));
+    match (format, kind) {
+        (Format::Wsg, None) => Err(refuse("weights, but the graph has none: write sg")),
+        (Format::Wsg, Some(kind)) if kind != PropertyKind::I32 => {
+            Err(refuse("integer weights of 32 bits, but the graph has others: write sg without them, or wel"))
+        }
+        (Format::Metis, Some(PropertyKind::F32 | PropertyKind::F64)) => Err(refuse(
+            "integer weights, but the graph has others: leave them out with --no-properties, or write mtx",
+        )),
+        _ => Ok(weight),
+    }
+}
+
+struct ListWriter<'a> {
+    graph: &'a dyn ExportGraph,
+    names: Names<'a>,
+    /// Whether numbers differ from the store's (or may): lists are then translated and sorted again.
+    renumber: bool,
+    weight: Option<usize>,
+    options: &'a ExportOptions,
+    output: &'a mut OutputFile,
+    buffer: Vec<u8>,
+}
+
+impl ListWriter<'_> {
+    /// `n m [1]`, then the neighbours of each vertex from 1 on its line, each followed by its weight if there are any.
+    fn metis(&mut self) -> Result<()> {
+        if self.graph.is_directed() {
+            return Err(Error::Invalid(
+                "a METIS graph is undirected, but the graph is directed: write mtx, or import it as --undirected".into(),
+            ));
+        }
+        let loops = num_loops(self.graph)?;
+        if loops > 0 {
+            return Err(Error::Invalid(format!(
+                "a METIS graph has no self-loops, but the graph has {loops}: import it with --self-loops drop, or write \
+                 mtx"
+            )));
+        }
+        let format = if self.weight.is_some() { " 1" } else { "" };
+        let (n, m) = (self.graph.num_vertices(), self.graph.num_arcs() / 2);
+        self.buffer.extend_from_slice(format!("{n} {m}{format}\n").as_bytes());
+        self.each_list(Direction::Out, |writer, block| {
+            for row in 0..block.len() {
+                if row > 0 {
+                    writer.buffer.push(b' ');
+                }
+                push_u64(&mut writer.buffer, block.targets[row] + 1);
+                if writer.weight.is_some() {
+                    writer.buffer.push(b' ');
+                    writer.push_weight(block, row);
+                }
+            }
+            writer.buffer.push(b'\n');
+            Ok(())
+        })
+    }
+
+    /// The word, n, m, the offset of each vertex, the targets, and the weights if there are any, one a line.
+    fn adjacency(&mut self) -> Result<()> {
+        let word = if self.weight.is_some() { "WeightedAdjacencyGraph" } else { "AdjacencyGraph" };
+        let (n, m) = (self.graph.num_vertices(), self.graph.num_arcs());
+        self.buffer.extend_from_slice(format!("{word}\n{n}\n{m}\n").as_bytes());
+        let mut offset = 0;
+        self.each_degree(Direction::Out, |writer, degree| {
+            push_u64(&mut writer.buffer, offset);
+            writer.buffer.push(b'\n');
+            offset += degree;
+        })?;
+        self.each_list(Direction::Out, |writer, block| {
+            for &target in &block.targets {
+                push_u64(&mut writer.buffer, target);
+                writer.buffer.push(b'\n');
+            }
+            Ok(())
+        })?;
+        if self.weight.is_some() {
+            self.each_list(Direction::Out, |writer, block| {
+                for row in 0..block.len() {
+                    writer.push_weight(block, row);
+                    writer.buffer.push(b'\n');
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// See `import::binary`: a byte, two counts, then offsets and neighbours, those of the in-lists too if directed.
+    fn gap(&mut self) -> Result<()> {
+        let (n, m) = (self.graph.num_vertices(), self.graph.num_arcs());
+        let directed = self.graph.is_directed();
+        if n > i32::MAX as u64 {
+            return Err(Error::Invalid(format!(
+                "a GAP graph has at most {} vertices, but the graph has {n}",
+                i32::MAX
+            )));
+        }
+        if directed && !self.graph.has(Direction::In) {
+            return Err(Error::Invalid(
+                "a directed GAP graph holds in-edges, which the graph was imported without: import it with them".into(),
+            ));
+        }
+        self.buffer.push(u8::from(directed));
+        self.buffer.extend_from_slice(&m.to_le_bytes());
+        self.buffer.extend_from_slice(&n.to_le_bytes());
+        let directions: &[_] = if directed { &[Direction::Out, Direction::In] } else { &[Direction::Out] };
+        for &direction in directions {
+            let mut offset = 0_u64;
+            self.buffer.extend_from_slice(&offset.to_le_bytes());
+            self.each_degree(direction, |writer, degree| {
+                offset += degree;
+                writer.buffer.extend_from_slice(&offset.to_le_bytes());
+            })?;
+            self.each_list(direction, |writer, block| {
+                for row in 0..block.len() {
+                    // Below i32::MAX, as was checked.
+                    writer.buffer.extend_from_slice(&(block.targets[row] as i32).to_le_bytes());
+                    if let Some(EdgeValues::Int(weights)) = writer.weight.map(|i| &block.properties[i]) {
+                        writer.buffer.extend_from_slice(&(weights[row] as i32).to_le_bytes());
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    fn push_weight(&mut self, block: &EdgeBlock, row: usize) {
+        match self.weight.map(|index| &block.properties[index]) {
+            Some(EdgeValues::Int(values)) => push_i64(&mut self.buffer, values[row]),
+            Some(EdgeValues::Float(values)) => push_f64(&mut self.buffer, values[row]),
+            _ => {}
+        }
+    }
+
+    /// The vertex with a number of the output.
+    fn vertex(&self, number: u64) -> Result<VertexId> {
+        if self.renumber { self.graph.vertex_of_number(number) } else { Ok(vertex(number as usize)) }
+    }
+
+    fn each_degree(&mut self, direction: Direction, mut take: impl FnMut(&mut Self, u64)) -> Result<()> {
+        for number in 0..self.graph.num_vertices() {
+            let degree = self.graph.degree(direction, self.vertex(number)?)?;
+            take(self, degree);
+            self.flush_if_full(number)?;
+        }
+        Ok(())
+    }
+
+    /// Hands over each list as a block whose targets are numbers of the output, ascending.
+    fn each_list(
+        &mut self,
+        direction: Direction,
+        mut take: impl FnMut(&mut Self, &EdgeBlock) -> Result<()>,
+    ) -> Result<()> {
+        let mut block = EdgeBlock::new(self.graph.properties());
+        for number in 0..self.graph.num_vertices() {
+            let v = self.vertex(number)?;
+            let degree = self.graph.degree(direction, v)?;
+            block.clear();
+            self.graph.list(direction, v, 0..degree, &mut block.targets, &mut block.properties)?;
+            if self.renumber {
+                self.translate(&mut block)?;
+            }
+            take(self, &block)?;
+            self.flush_if_full(number)?;
+        }
+        Ok(())
+    }
+
+    fn translate(&self, block: &mut EdgeBlock) -> Result<()> {
+        for target in &mut block.targets {
+            *target = self.names.number(*target)?;
+        }
+        if block.targets.is_sorted() {
+            return Ok(());
+        }
+        let mut order: Vec<usize> = (0..block.len()).collect();
+        order.sort_by_key(|&row| block.targets[row]);
+        block.targets.sort_unstable();
+        if let Some(index) = self.weight {
+            match &mut block.properties[index] {
+                EdgeValues::Int(values) => *values = order.iter().map(|&row| values[row]).collect(),
+                EdgeValues::Float(values) => *values = order.iter().map(|&row| values[row]).collect(),
+                EdgeValues::Code(values) => *values = order.iter().map(|&row| values[row]).collect(),
+            }
+        }
+        Ok(())
+    }
+
+    fn flush_if_full(&mut self, number: u64) -> Result<()> {
+        if number.is_multiple_of(CHECK_VERTICES) {
+            self.options.cancel.check()?;
+        }
+        if self.buffer.len() >= CHUNK_BYTES { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        let error = self.output.error();
+        self.output.write_all(&self.buffer).map_err(error)?;
+        self.buffer.clear();
+        Ok(())
+    }
+}

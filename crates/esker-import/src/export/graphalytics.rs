@@ -1,0 +1,89 @@
+//! LDBC Graphalytics: `.v` with an id a line, `.e` with an edge a line, and `.properties` that name both.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use esker_format::{Error, Result};
+
+use super::graph::EdgeStream;
+use super::lines;
+use super::options::ExportOptions;
+use super::sink::OutputFile;
+use super::writer::{Names, Shape, pump};
+use crate::format::Format;
+
+/// Vertices gathered before they are written.
+const CHUNK_VERTICES: u64 = 1 << 14;
+
+/// Writes the three files, whose names differ in their endings; the files and how many edges were written.
+///
+/// # Errors
+/// If the graph cannot be read or a file not be written.
+pub(super) fn write(
+    stream: &mut dyn EdgeStream,
+    shape: &Shape,
+    path: &Path,
+    options: &ExportOptions,
+) -> Result<(Vec<PathBuf>, u64)> {
+    if path.as_os_str() == "-" {
+        return Err(Error::Invalid(
+            "a Graphalytics graph is three files and cannot go to standard output: name a file".into(),
+        ));
+    }
+    let base = match path.extension().and_then(|end| end.to_str()) {
+        Some("v" | "e" | "properties") => path.with_extension(""),
+        _ => path.to_owned(),
+    };
+    let with_ending = |ending: &str| {
+        let mut name = base.clone().into_os_string();
+        name.push(ending);
+        PathBuf::from(name)
+    };
+    let (vertices, edges, properties) = (with_ending(".v"), with_ending(".e"), with_ending(".properties"));
+    let mut of_vertices = OutputFile::open(&vertices, options)?;
+    let mut of_edges = OutputFile::open(&edges, options)?;
+    let mut of_properties = OutputFile::open(&properties, options)?;
+    write_vertices(stream, shape, options, &mut of_vertices)?;
+    let count = {
+        let mut writer = lines::writer(Format::Graphalytics, shape, &mut of_edges)?;
+        pump(stream, writer.as_mut(), options)?
+    };
+    let name = base.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let text = describe(&name, shape);
+    of_properties.write_all(text.as_bytes()).map_err(of_properties.error())?;
+    Ok((vec![of_vertices.finish()?, of_edges.finish()?, of_properties.finish()?], count))
+}
+
+fn write_vertices(
+    stream: &dyn EdgeStream,
+    shape: &Shape,
+    options: &ExportOptions,
+    output: &mut OutputFile,
+) -> Result<()> {
+    let names = Names::new(stream.graph(), shape.ids);
+    let mut buffer = Vec::new();
+    for v in 0..shape.vertices {
+        names.write(v, &mut buffer)?;
+        buffer.push(b'\n');
+        if v % CHUNK_VERTICES == CHUNK_VERTICES - 1 || v + 1 == shape.vertices {
+            options.cancel.check()?;
+            output.write_all(&buffer).map_err(output.error())?;
+            buffer.clear();
+        }
+    }
+    Ok(())
+}
+
+fn describe(name: &str, shape: &Shape) -> String {
+    let mut text = format!(
+        "graphs = {name}\ngraph.{name}.vertex-file = {name}.v\ngraph.{name}.edge-file = {name}.e\n\
+         graph.{name}.meta.vertices = {}\ngraph.{name}.meta.edges = {}\ngraph.{name}.directed = {}\n",
+        shape.vertices, shape.edges, shape.directed
+    );
+    if shape.weight.is_some() {
+        text += &format!(
+            "graph.{name}.edge-properties.names = weight\ngraph.{name}.edge-properties.types = real\n"
+        );
+    }
+    text
+}

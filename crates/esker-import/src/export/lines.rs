@@ -1,0 +1,266 @@
+//! Formats of one edge a line, and Graph500's edges of a fixed size.
+
+use std::io::Write;
+
+use esker_format::{Error, Result};
+
+use super::digits::{push_f64, push_i64, push_u64};
+use super::graph::{EdgeBlock, EdgeValues, PropertyKind};
+use super::sink::OutputFile;
+use super::writer::{EdgeWriter, Names, Shape};
+use crate::format::Format;
+use crate::source::TextColumn;
+
+/// The largest id that Graph500's packed edges hold.
+const PACKED_MAX: u64 = (1 << 48) - 1;
+
+/// What one line (or record) looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Line {
+    /// `u v [w]`: external ids between which nothing but this separator stands, and perhaps a weight.
+    Plain { separator: u8, weight: Option<usize> },
+    /// `u,v,properties` with quotes where needed.
+    Csv { delimiter: u8 },
+    /// `i j [w]`, numbers from 1; an undirected edge stands below the diagonal.
+    Matrix { weight: Option<usize>, below: bool },
+    /// `a u v w`, numbers from 1; weight 1 if there is none.
+    Arc { weight: Option<usize> },
+    /// 12 bytes.
+    Packed,
+    /// 16 bytes.
+    Wide,
+}
+
+/// The writer of a format of lines; its head is written at once.
+///
+/// # Errors
+/// If the format needs weights that are not there or not of its type; if writing fails.
+pub(super) fn writer<'a>(
+    format: Format,
+    shape: &Shape,
+    output: &'a mut OutputFile,
+) -> Result<Box<dyn EdgeWriter + 'a>> {
+    let needs = |what: &str| Error::Invalid(format!("{} needs {what}; write another format", format.title()));
+    let integral = |weight: Option<(usize, PropertyKind)>| match weight {
+        Some((_, PropertyKind::F32 | PropertyKind::F64)) => {
+            Err(needs("integer weights, but the graph has others"))
+        }
+        other => Ok(other.map(|(index, _)| index)),
+    };
+    let line = match format {
+        Format::WeightedEdgeList => {
+            let weight = shape.weight.ok_or_else(|| needs("weights, but the graph has none"))?;
+            Line::Plain { separator: b' ', weight: Some(weight) }
+        }
+        Format::Snap => Line::Plain { separator: b'\t', weight: None },
+        Format::Csv => Line::Csv { delimiter: b',' },
+        Format::Tsv => Line::Csv { delimiter: b'\t' },
+        Format::MatrixMarket => Line::Matrix { weight: shape.weight, below: !shape.directed },
+        Format::Dimacs => Line::Arc { weight: integral(shape.weight_kind())? },
+        Format::Graph500 => Line::Packed,
+        Format::Graph500Wide => Line::Wide,
+        // Graphalytics' edges too.
+        Format::Graphalytics => Line::Plain { separator: b' ', weight: shape.weight },
+        _ => Line::Plain { separator: b' ', weight: None },
+    };
+    let mut buffer = Vec::new();
+    write_head(format, shape, &mut buffer);
+    let dictionaries = shape.dictionaries.clone();
+    Ok(Box::new(LineWriter { line, names: shape.properties.len(), dictionaries, buffer, output }))
+}
+
+fn write_head(format: Format, shape: &Shape, out: &mut Vec<u8>) {
+    let (n, m) = (shape.vertices, shape.edges);
+    let direction = if shape.directed { "Directed" } else { "Undirected" };
+    let head = match format {
+        Format::Snap => format!("# {direction} graph\n# Nodes: {n} Edges: {m}\n# FromNodeId\tToNodeId\n"),
+        Format::MatrixMarket => {
+            let field = match shape.weight_kind() {
+                None => "pattern",
+                Some((_, PropertyKind::I32 | PropertyKind::I64)) => "integer",
+                Some(_) => "real",
+            };
+            let symmetry = if shape.directed { "general" } else { "symmetric" };
+            format!("%%MatrixMarket matrix coordinate {field} {symmetry}\n{n} {n} {m}\n")
+        }
+        Format::Dimacs => format!("p sp {n} {m}\n"),
+        Format::Csv | Format::Tsv => {
+            let delimiter = if format == Format::Csv { b',' } else { b'\t' };
+            out.extend_from_slice(b"source");
+            out.push(delimiter);
+            out.extend_from_slice(b"target");
+            for property in &shape.properties {
+                out.push(delimiter);
+                push_quoted(out, property.name.as_bytes(), delimiter);
+            }
+            "\n".to_owned()
+        }
+        _ => String::new(),
+    };
+    out.extend_from_slice(head.as_bytes());
+}
+
+struct LineWriter<'a> {
+    line: Line,
+    /// How many properties a line of a table has.
+    names: usize,
+    dictionaries: Vec<TextColumn>,
+    buffer: Vec<u8>,
+    output: &'a mut OutputFile,
+}
+
+impl EdgeWriter for LineWriter<'_> {
+    fn write(&mut self, names: Names<'_>, block: &EdgeBlock) -> Result<()> {
+        for row in 0..block.len() {
+            self.write_row(names, block, row)?;
+        }
+        self.flush()
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.flush()
+    }
+}
+
+impl LineWriter<'_> {
+    fn flush(&mut self) -> Result<()> {
+        let error = self.output.error();
+        self.output.write_all(&self.buffer).map_err(error)?;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    fn write_row(&mut self, names: Names<'_>, block: &EdgeBlock, row: usize) -> Result<()> {
+        let (u, v) = (block.sources[row], block.targets[row]);
+        match self.line {
+            Line::Plain { separator, weight } => {
+                self.write_plain_id(names, u)?;
+                self.buffer.push(separator);
+                self.write_plain_id(names, v)?;
+                self.write_weight(separator, weight, block, row);
+            }
+            Line::Csv { delimiter } => {
+                self.write_quoted_id(names, u, delimiter)?;
+                self.buffer.push(delimiter);
+                self.write_quoted_id(names, v, delimiter)?;
+                for index in 0..self.names {
+                    self.buffer.push(delimiter);
+                    self.write_value(&block.properties[index], index, row, delimiter);
+                }
+            }
+            Line::Matrix { weight, below } => {
+                let (mut i, mut j) = (names.number(u)? + 1, names.number(v)? + 1);
+                if below && i < j {
+                    (i, j) = (j, i);
+                }
+                push_u64(&mut self.buffer, i);
+                self.buffer.push(b' ');
+                push_u64(&mut self.buffer, j);
+                self.write_weight(b' ', weight, block, row);
+            }
+            Line::Arc { weight } => {
+                self.buffer.extend_from_slice(b"a ");
+                push_u64(&mut self.buffer, names.number(u)? + 1);
+                self.buffer.push(b' ');
+                push_u64(&mut self.buffer, names.number(v)? + 1);
+                match weight {
+                    Some(_) => self.write_weight(b' ', weight, block, row),
+                    None => self.buffer.extend_from_slice(b" 1"),
+                }
+            }
+            Line::Packed => return self.write_packed(names.int(u)?, names.int(v)?),
+            Line::Wide => {
+                for id in [names.int(u)?, names.int(v)?] {
+                    let id = i64::try_from(id).map_err(|_| self.too_large(id, i64::MAX as u64))?;
+                    self.buffer.extend_from_slice(&id.to_le_bytes());
+                }
+                return Ok(());
+            }
+        }
+        self.buffer.push(b'\n');
+        Ok(())
+    }
+
+    /// An id that must not hold what would end it, or make its line a comment.
+    fn write_plain_id(&mut self, names: Names<'_>, v: u64) -> Result<()> {
+        let start = self.buffer.len();
+        names.write(v, &mut self.buffer)?;
+        let id = &self.buffer[start..];
+        if names.are_texts()
+            && (id.is_empty()
+                || id.iter().any(u8::is_ascii_whitespace)
+                || matches!(id[0], b'#' | b'%' | b'"'))
+        {
+            return Err(Error::Invalid(format!(
+                "the id {:?} cannot stand in a plain edge list: write csv or parquet, or numbers with --ids numbers",
+                String::from_utf8_lossy(id)
+            )));
+        }
+        Ok(())
+    }
+
+    fn write_quoted_id(&mut self, names: Names<'_>, v: u64, delimiter: u8) -> Result<()> {
+        if !names.are_texts() {
+            push_u64(&mut self.buffer, names.int(v)?);
+            return Ok(());
+        }
+        let mut id = Vec::new();
+        names.write(v, &mut id)?;
+        push_quoted(&mut self.buffer, &id, delimiter);
+        Ok(())
+    }
+
+    fn write_weight(&mut self, separator: u8, weight: Option<usize>, block: &EdgeBlock, row: usize) {
+        if let Some(index) = weight {
+            self.buffer.push(separator);
+            self.write_value(&block.properties[index], index, row, separator);
+        }
+    }
+
+    fn write_value(&mut self, values: &EdgeValues, property: usize, row: usize, delimiter: u8) {
+        match values {
+            EdgeValues::Int(values) => push_i64(&mut self.buffer, values[row]),
+            EdgeValues::Float(values) => push_f64(&mut self.buffer, values[row]),
+            EdgeValues::Code(codes) => {
+                let text = self.dictionaries[property].get(codes[row] as usize);
+                push_quoted(&mut self.buffer, text, delimiter);
+            }
+        }
+    }
+
+    fn write_packed(&mut self, u: u64, v: u64) -> Result<()> {
+        if u.max(v) > PACKED_MAX {
+            return Err(self.too_large(u.max(v), PACKED_MAX));
+        }
+        let high = (u >> 32) as u32 | ((v >> 32) as u32) << 16;
+        for word in [u as u32, v as u32, high] {
+            self.buffer.extend_from_slice(&word.to_le_bytes());
+        }
+        Ok(())
+    }
+
+    fn too_large(&self, id: u64, most: u64) -> Error {
+        Error::Invalid(format!(
+            "the id {id} exceeds {most}, the largest of the format: write the vertices' numbers with --ids numbers"
+        ))
+    }
+}
+
+/// Appends a field of a table, in quotes if it holds the delimiter, a quote, a line break, or spaces at its ends.
+fn push_quoted(out: &mut Vec<u8>, text: &[u8], delimiter: u8) {
+    let special = |byte: u8| byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r');
+    let edge = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_whitespace);
+    let comment = text.first() == Some(&b'#');
+    if !(comment || edge(text.first()) || edge(text.last()) || text.iter().any(|&byte| special(byte))) {
+        out.extend_from_slice(text);
+        return;
+    }
+    out.push(b'"');
+    for &byte in text {
+        if byte == b'"' {
+            out.push(b'"');
+        }
+        out.push(byte);
+    }
+    out.push(b'"');
+}

@@ -1,0 +1,140 @@
+//! From a graph to a file that other tools read: every format that the import reads.
+//!
+//! Edge formats are written from blocks of edges ([`EdgeBlock`]), which come from a graph ([`ExportGraph`]) or from
+//! anything that makes edges ([`EdgeStream`], a generator say), so a generated graph needs no database on its way to
+//! a file. Formats that list neighbours (METIS, Ligra, GAP) need a graph, and write numbers instead of ids where the
+//! format knows only numbers. Memory: a few blocks of 65 536 edges; the longest list for the latter formats.
+
+mod graph;
+mod stored;
+mod generated;
+mod digits;
+mod options;
+mod sink;
+mod writer;
+mod lines;
+mod tables;
+mod adjacency;
+mod graphalytics;
+
+use std::path::{Path, PathBuf};
+
+use esker_format::{Error, Result};
+use writer::{EdgeWriter, Shape};
+
+use crate::format::Format;
+
+pub use generated::GeneratorExport;
+pub use graph::{
+    EdgeBlock, EdgeStream, EdgeValues, ExportGraph, ListExport, PropertyInfo, PropertyKind, StreamShape,
+};
+pub use options::{ExportOptions, OutputCompression, WriteIds};
+pub use sink::OutputFile;
+pub use stored::StoredExport;
+
+/// What was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExportReport {
+    /// The format.
+    pub format: Format,
+    /// The files, in the order of writing; `-` is standard output.
+    pub files: Vec<PathBuf>,
+    /// Vertices of the graph.
+    pub vertices: u64,
+    /// Edges written; an undirected one counts twice where it was written at both ends.
+    pub edges: u64,
+}
+
+/// Writes a graph to `path`; `-` is standard output. The file gets its name when it is complete.
+///
+/// # Errors
+/// If the format cannot hold the graph (the message says why and what can), a file exists, or writing fails.
+pub fn export(graph: &dyn ExportGraph, path: &Path, options: &ExportOptions) -> Result<ExportReport> {
+    let format = format_of(path, options)?;
+    match format {
+        Format::Metis | Format::Adjacency | Format::Sg | Format::Wsg => {
+            let mut output = OutputFile::open(path, options)?;
+            let edges = adjacency::write(graph, format, options, &mut output)?;
+            let files = vec![output.finish()?];
+            Ok(ExportReport { format, files, vertices: graph.num_vertices(), edges })
+        }
+        _ => {
+            let mut stream = ListExport::new(graph, both_ends(format, options))?;
+            export_stream(&mut stream, path, options)
+        }
+    }
+}
+
+/// Writes a stream of edges to `path`; `-` is standard output.
+///
+/// # Errors
+/// As [`export`]; also if the format lists neighbours, which a stream cannot give.
+pub fn export_stream(
+    stream: &mut dyn EdgeStream,
+    path: &Path,
+    options: &ExportOptions,
+) -> Result<ExportReport> {
+    let format = format_of(path, options)?;
+    let shape = Shape::of(stream, options);
+    let vertices = shape.vertices;
+    writer::check_ids(format, &shape)?;
+    if format == Format::Graphalytics {
+        let (files, edges) = graphalytics::write(stream, &shape, path, options)?;
+        return Ok(ExportReport { format, files, vertices, edges });
+    }
+    let mut output = OutputFile::open(path, options)?;
+    let edges = {
+        let mut writer: Box<dyn EdgeWriter + '_> = match format {
+            Format::EdgeList
+            | Format::WeightedEdgeList
+            | Format::Snap
+            | Format::Csv
+            | Format::Tsv
+            | Format::MatrixMarket
+            | Format::Dimacs
+            | Format::Graph500
+            | Format::Graph500Wide => lines::writer(format, &shape, &mut output)?,
+            Format::Parquet => tables::parquet(&shape, &mut output)?,
+            Format::Arrow => tables::arrow(&shape, &mut output)?,
+            _ => {
+                return Err(Error::Invalid(format!(
+                    "{} lists the neighbours of each vertex, which a stream of edges cannot give: make a database of \
+                     it first and export that",
+                    format.title()
+                )));
+            }
+        };
+        writer::pump(stream, writer.as_mut(), options)?
+    };
+    Ok(ExportReport { format, files: vec![output.finish()?], vertices, edges })
+}
+
+fn format_of(path: &Path, options: &ExportOptions) -> Result<Format> {
+    let name = path.to_string_lossy();
+    options.format.or_else(|| named(&name)).ok_or_else(|| {
+        let names: Vec<_> = Format::ALL.iter().map(|format| format.name()).collect();
+        Error::Invalid(format!(
+            "the ending of {name} names no format to write; name one with --format: {}",
+            names.join(", ")
+        ))
+    })
+}
+
+/// The format that a name promises. `.txt` is taken as SNAP's, and `.v` and `.e` as Graphalytics'.
+fn named(name: &str) -> Option<Format> {
+    let plain = [".gz", ".zst", ".bz2"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
+    Format::from_name(name).or_else(|| match plain.rsplit_once('.')?.1 {
+        "txt" => Some(Format::Snap),
+        "v" | "e" => Some(Format::Graphalytics),
+        _ => None,
+    })
+}
+
+/// Whether undirected edges are written at both ends.
+fn both_ends(format: Format, options: &ExportOptions) -> bool {
+    // DIMACS-9 has arcs only.
+    options.both_ends.unwrap_or(format == Format::Dimacs)
+}
+
+#[cfg(test)]
+mod tests;

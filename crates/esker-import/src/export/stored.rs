@@ -1,0 +1,184 @@
+//! A version of a stored graph, for export.
+
+use std::ops::Range;
+
+use esker_format::{Column, Element, ElementType, Error, IdMapKind, Result, Values};
+use esker_graph::{Direction, Remaining, Run, VertexId};
+use esker_layers::ids::ExternalId;
+use esker_store::snapshot::Snapshot;
+
+use super::graph::{EdgeValues, ExportGraph, PropertyInfo, PropertyKind};
+use crate::source::TextColumn;
+
+/// A snapshot without its removed vertices. Lists are read as they are needed; blocks are verified as they are touched.
+#[derive(Debug)]
+pub struct StoredExport<'a> {
+    snapshot: &'a Snapshot,
+    /// If some are removed, the vertices that are left: what the export numbers.
+    remaining: Option<&'a Remaining>,
+    properties: Vec<PropertyInfo>,
+    /// Numbers of the properties in the store.
+    numbers: Vec<u32>,
+    weight: Option<usize>,
+}
+
+impl<'a> StoredExport<'a> {
+    /// The graph of `snapshot`.
+    ///
+    /// # Errors
+    /// If its removed vertices cannot be read, see [`Snapshot::remaining`].
+    pub fn new(snapshot: &'a Snapshot, run: &Run) -> Result<Self> {
+        let records: Vec<_> = snapshot.edge_properties().collect();
+        let info = |record: &&esker_format::PropertyRecord| PropertyInfo {
+            name: record.name.clone(),
+            kind: match record.element {
+                _ if record.texts => PropertyKind::Text,
+                ElementType::F32 => PropertyKind::F32,
+                ElementType::F64 => PropertyKind::F64,
+                ElementType::U32 | ElementType::U64 | ElementType::I64 => PropertyKind::I64,
+                _ => PropertyKind::I32,
+            },
+        };
+        Ok(Self {
+            snapshot,
+            remaining: snapshot.remaining(run)?,
+            properties: records.iter().map(info).collect(),
+            numbers: records.iter().map(|record| record.number).collect(),
+            weight: records.iter().position(|record| record.weight),
+        })
+    }
+
+    /// The vertex of the snapshot that the export calls `v`.
+    fn origin(&self, v: VertexId) -> Result<VertexId> {
+        let Some(remaining) = self.remaining else { return Ok(v) };
+        let origin = remaining.origins().get(v as usize).copied();
+        origin.ok_or_else(|| Error::Invalid(format!("there is no vertex {v}: {} are left", remaining.len())))
+    }
+}
+
+impl ExportGraph for StoredExport<'_> {
+    fn num_vertices(&self) -> u64 {
+        self.remaining.map_or(self.snapshot.num_vertices(), Remaining::len) as u64
+    }
+
+    fn num_arcs(&self) -> u64 {
+        self.snapshot.num_arcs()
+    }
+
+    fn is_directed(&self) -> bool {
+        self.snapshot.is_directed()
+    }
+
+    fn has(&self, direction: Direction) -> bool {
+        self.snapshot.has(direction)
+    }
+
+    fn properties(&self) -> &[PropertyInfo] {
+        &self.properties
+    }
+
+    fn weight(&self) -> Option<usize> {
+        self.weight
+    }
+
+    fn dictionary(&self, property: usize) -> Result<TextColumn> {
+        let mut texts = TextColumn::default();
+        if let Some(dictionary) = self.snapshot.dictionary(self.numbers[property]) {
+            for code in 0..dictionary.len() {
+                texts.push(dictionary.text(code)?);
+            }
+        }
+        Ok(texts)
+    }
+
+    fn degree(&self, direction: Direction, v: VertexId) -> Result<u64> {
+        Ok(self.snapshot.degree(direction, self.origin(v)?)? as u64)
+    }
+
+    fn list(
+        &self,
+        direction: Direction,
+        v: VertexId,
+        range: Range<u64>,
+        targets: &mut Vec<u64>,
+        properties: &mut [EdgeValues],
+    ) -> Result<()> {
+        let (from, end) = (range.start as usize, range.end as usize);
+        let edges = self.snapshot.edges(direction, self.origin(v)?)?;
+        let part = edges
+            .targets()
+            .get(from..end)
+            .ok_or_else(|| Error::Invalid(format!("vertex {v} has {} neighbours, not {end}", edges.len())))?;
+        match self.remaining {
+            None => targets.extend(part.iter().map(|&target| target as usize as u64)),
+            Some(remaining) => {
+                targets.extend(part.iter().map(|&target| remaining.rank(target) as usize as u64));
+            }
+        }
+        for (values, &number) in properties.iter_mut().zip(&self.numbers) {
+            for (stored, range) in edges.values(number, from..end)? {
+                append(values, stored, range)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn has_text_ids(&self) -> bool {
+        self.snapshot.ids().is_text()
+    }
+
+    fn dense_base(&self) -> Option<u64> {
+        let permuted = self.snapshot.manifest().ids.kind == IdMapKind::Permuted;
+        // Where vertices are removed, ids have gaps.
+        self.snapshot.ids().dense_base().filter(|_| permuted && self.remaining.is_none())
+    }
+
+    fn int_id(&self, v: VertexId) -> Result<u64> {
+        match self.snapshot.ids().external_of(self.origin(v)?)? {
+            ExternalId::Int(id) => Ok(id),
+            ExternalId::Text(_) => Err(Error::Invalid(format!("the id of vertex {v} is a text"))),
+        }
+    }
+
+    fn write_id(&self, v: VertexId, out: &mut Vec<u8>) -> Result<()> {
+        self.snapshot
+            .ids()
+            .external_of(self.origin(v)?)?
+            .write_to(out)
+            .map_err(Error::io("write", self.snapshot.path()))
+    }
+
+    fn vertex_of_number(&self, number: u64) -> Result<VertexId> {
+        let id = self.snapshot.manifest().ids.base.wrapping_add(number);
+        let vertex = self.snapshot.ids().vertex_of(ExternalId::Int(id))?;
+        vertex.ok_or_else(|| Error::Invalid(format!("there is no vertex with the id {id}")))
+    }
+}
+
+/// Appends a range of a stored column.
+fn append(values: &mut EdgeValues, stored: &Values, range: Range<usize>) -> Result<()> {
+    match (values, stored) {
+        (EdgeValues::Int(out), Values::U8(column)) => extend(out, column, range, i64::from),
+        (EdgeValues::Int(out), Values::U16(column)) => extend(out, column, range, i64::from),
+        (EdgeValues::Int(out), Values::U32(column)) => extend(out, column, range, i64::from),
+        (EdgeValues::Int(out), Values::U64(column)) => extend(out, column, range, u64::cast_signed),
+        (EdgeValues::Int(out), Values::I32(column)) => extend(out, column, range, i64::from),
+        (EdgeValues::Int(out), Values::I64(column)) => extend(out, column, range, i64::from),
+        (EdgeValues::Float(out), Values::F32(column)) => extend(out, column, range, f64::from),
+        (EdgeValues::Float(out), Values::F64(column)) => extend(out, column, range, f64::from),
+        (EdgeValues::Code(out), Values::U8(column)) => extend(out, column, range, u32::from),
+        (EdgeValues::Code(out), Values::U16(column)) => extend(out, column, range, u32::from),
+        (EdgeValues::Code(out), Values::U32(column)) => extend(out, column, range, u32::from),
+        (_, stored) => Err(Error::corrupt(stored.path(), 0, "its type is not that of the property")),
+    }
+}
+
+fn extend<T: Element, U>(
+    out: &mut Vec<U>,
+    column: &Column<T>,
+    range: Range<usize>,
+    value: impl Fn(T) -> U,
+) -> Result<()> {
+    out.extend(column.get(range)?.iter().map(|&stored| value(stored)));
+    Ok(())
+}

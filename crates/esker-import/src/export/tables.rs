@@ -1,0 +1,178 @@
+//! Parquet and Arrow IPC: columns `source`, `target` and the properties.
+
+use std::sync::Arc;
+
+use arrow_array::builder::StringBuilder;
+use arrow_array::{
+    ArrayRef, DictionaryArray, Float32Array, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray,
+};
+use arrow_ipc::writer::FileWriter;
+use arrow_schema::{DataType, Field, Schema};
+use esker_format::{Error, Result};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+
+use super::graph::{EdgeBlock, EdgeValues, PropertyKind};
+use super::sink::OutputFile;
+use super::writer::{EdgeWriter, Names, Shape};
+use crate::source::TextColumn;
+
+/// Rows of a Parquet row group: few enough to be buffered, many enough to compress well.
+const ROW_GROUP_ROWS: usize = 1 << 20;
+
+/// A writer of Parquet, compressed with Zstandard.
+///
+/// # Errors
+/// If a dictionary cannot be expressed, or writing fails.
+pub(super) fn parquet<'a>(shape: &Shape, output: &'a mut OutputFile) -> Result<Box<dyn EdgeWriter + 'a>> {
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(1).unwrap_or_default()))
+        .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
+        .build();
+    let table = Table::new(shape)?;
+    let writer = ArrowWriter::try_new(output, Arc::clone(&table.schema), Some(properties));
+    Ok(Box::new(ParquetEdges { writer: writer.map_err(|e| failed(&e))?, table }))
+}
+
+/// A writer of an Arrow IPC file.
+///
+/// # Errors
+/// As [`parquet`].
+pub(super) fn arrow<'a>(shape: &Shape, output: &'a mut OutputFile) -> Result<Box<dyn EdgeWriter + 'a>> {
+    let table = Table::new(shape)?;
+    let writer = FileWriter::try_new(output, &table.schema).map_err(|e| failed(&e))?;
+    Ok(Box::new(ArrowEdges { writer, table }))
+}
+
+struct ParquetEdges<'a> {
+    writer: ArrowWriter<&'a mut OutputFile>,
+    table: Table,
+}
+
+impl EdgeWriter for ParquetEdges<'_> {
+    fn write(&mut self, names: Names<'_>, block: &EdgeBlock) -> Result<()> {
+        self.writer.write(&self.table.batch(names, block)?).map_err(|e| failed(&e))
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.writer.finish().map_err(|e| failed(&e))?;
+        Ok(())
+    }
+}
+
+struct ArrowEdges<'a> {
+    writer: FileWriter<&'a mut OutputFile>,
+    table: Table,
+}
+
+impl EdgeWriter for ArrowEdges<'_> {
+    fn write(&mut self, names: Names<'_>, block: &EdgeBlock) -> Result<()> {
+        self.writer.write(&self.table.batch(names, block)?).map_err(|e| failed(&e))
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.writer.finish().map_err(|e| failed(&e))
+    }
+}
+
+fn failed(error: &impl std::fmt::Display) -> Error {
+    Error::Invalid(format!("cannot write the table: {error}"))
+}
+
+/// The columns of a table of edges.
+struct Table {
+    schema: Arc<Schema>,
+    kinds: Vec<PropertyKind>,
+    /// Of each text property.
+    dictionaries: Vec<Option<ArrayRef>>,
+    text_ids: bool,
+}
+
+impl Table {
+    fn new(shape: &Shape) -> Result<Self> {
+        let id = if shape.text_ids { DataType::Utf8 } else { DataType::Int64 };
+        let mut fields = vec![Field::new("source", id.clone(), false), Field::new("target", id, false)];
+        let mut dictionaries = Vec::new();
+        for (index, property) in shape.properties.iter().enumerate() {
+            let (kind, dictionary) = match property.kind {
+                PropertyKind::I32 => (DataType::Int32, None),
+                PropertyKind::I64 => (DataType::Int64, None),
+                PropertyKind::F32 => (DataType::Float32, None),
+                PropertyKind::F64 => (DataType::Float64, None),
+                PropertyKind::Text => {
+                    let kind = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+                    (kind, Some(Arc::new(strings(&shape.dictionaries[index])?) as ArrayRef))
+                }
+            };
+            fields.push(Field::new(&property.name, kind, false));
+            dictionaries.push(dictionary);
+        }
+        Ok(Self {
+            schema: Arc::new(Schema::new(fields)),
+            kinds: shape.properties.iter().map(|property| property.kind).collect(),
+            dictionaries,
+            text_ids: shape.text_ids,
+        })
+    }
+
+    fn batch(&self, names: Names<'_>, block: &EdgeBlock) -> Result<RecordBatch> {
+        let mut columns = vec![self.ids(names, &block.sources)?, self.ids(names, &block.targets)?];
+        for (index, kind) in self.kinds.iter().enumerate() {
+            columns.push(match (&block.properties[index], kind) {
+                (EdgeValues::Int(values), PropertyKind::I32) => {
+                    Arc::new(Int32Array::from_iter_values(values.iter().map(|&v| v as i32)))
+                }
+                (EdgeValues::Int(values), _) => Arc::new(Int64Array::from(values.clone())),
+                (EdgeValues::Float(values), PropertyKind::F32) => {
+                    Arc::new(Float32Array::from_iter_values(values.iter().map(|&v| v as f32)))
+                }
+                (EdgeValues::Float(values), _) => Arc::new(Float64Array::from(values.clone())),
+                (EdgeValues::Code(codes), _) => {
+                    let codes = Int32Array::from_iter_values(codes.iter().map(|code| code.cast_signed()));
+                    let texts = self.dictionaries[index].as_ref().map(Arc::clone);
+                    let texts = texts.ok_or_else(|| Error::Invalid("a dictionary is missing".to_owned()))?;
+                    Arc::new(DictionaryArray::try_new(codes, texts).map_err(|e| failed(&e))?) as ArrayRef
+                }
+            });
+        }
+        RecordBatch::try_new(Arc::clone(&self.schema), columns).map_err(|e| failed(&e))
+    }
+
+    fn ids(&self, names: Names<'_>, vertices: &[u64]) -> Result<ArrayRef> {
+        if self.text_ids {
+            let mut texts = TextColumn::default();
+            for &v in vertices {
+                names.write(v, &mut texts.bytes)?;
+                texts.ends.push(texts.bytes.len());
+            }
+            return Ok(Arc::new(strings(&texts)?));
+        }
+        let mut ids = Vec::with_capacity(vertices.len());
+        for &v in vertices {
+            let id = names.int(v)?;
+            ids.push(i64::try_from(id).map_err(|_| {
+                Error::Invalid(format!(
+                    "the id {id} exceeds {}: write csv, or numbers with --ids numbers",
+                    i64::MAX
+                ))
+            })?);
+        }
+        Ok(Arc::new(Int64Array::from(ids)))
+    }
+}
+
+/// Texts as an array, which must be UTF-8.
+fn strings(texts: &TextColumn) -> Result<StringArray> {
+    let mut builder = StringBuilder::with_capacity(texts.len(), texts.bytes.len());
+    for text in texts.iter() {
+        let text = std::str::from_utf8(text).map_err(|_| {
+            Error::Invalid(format!(
+                "{:?} is not UTF-8, as Parquet and Arrow demand of texts: write csv",
+                String::from_utf8_lossy(text)
+            ))
+        })?;
+        builder.append_value(text);
+    }
+    Ok(builder.finish())
+}

@@ -1,0 +1,156 @@
+//! What writers of edge formats share.
+
+use esker_format::{Error, Result};
+use esker_graph::{VertexId, vertex};
+
+use super::digits;
+use super::graph::{EdgeBlock, EdgeStream, ExportGraph, PropertyInfo, PropertyKind};
+use super::options::{ExportOptions, WriteIds};
+use crate::format::Format;
+use crate::source::TextColumn;
+
+/// What is about to be written.
+#[derive(Debug, Clone)]
+pub(super) struct Shape {
+    pub(super) vertices: u64,
+    pub(super) edges: u64,
+    pub(super) directed: bool,
+    pub(super) properties: Vec<PropertyInfo>,
+    pub(super) weight: Option<usize>,
+    pub(super) dictionaries: Vec<TextColumn>,
+    pub(super) ids: WriteIds,
+    /// Whether what will be written as ids are texts.
+    pub(super) text_ids: bool,
+}
+
+impl Shape {
+    pub(super) fn of(stream: &dyn EdgeStream, options: &ExportOptions) -> Self {
+        let shape = stream.shape();
+        let ids = if stream.graph().is_some() { options.ids } else { WriteIds::Numbers };
+        let mut own = Self {
+            vertices: shape.vertices,
+            edges: shape.edges,
+            directed: shape.directed,
+            properties: shape.properties,
+            weight: shape.weight,
+            dictionaries: shape.dictionaries,
+            ids,
+            text_ids: Names::new(stream.graph(), ids).are_texts(),
+        };
+        if !options.properties {
+            own.properties.clear();
+            own.weight = None;
+        }
+        own
+    }
+
+    /// The weight's place and type.
+    pub(super) fn weight_kind(&self) -> Option<(usize, PropertyKind)> {
+        self.weight.map(|index| (index, self.properties[index].kind))
+    }
+}
+
+/// How the vertices of a stream are named.
+#[derive(Clone, Copy)]
+pub(super) struct Names<'a> {
+    graph: Option<&'a dyn ExportGraph>,
+    ids: WriteIds,
+}
+
+impl<'a> Names<'a> {
+    pub(super) fn new(graph: Option<&'a dyn ExportGraph>, ids: WriteIds) -> Self {
+        Self { graph, ids }
+    }
+
+    fn external(&self) -> Option<&'a dyn ExportGraph> {
+        self.graph.filter(|_| self.ids == WriteIds::External)
+    }
+
+    /// Whether ids are texts.
+    pub(super) fn are_texts(&self) -> bool {
+        self.external().is_some_and(ExportGraph::has_text_ids)
+    }
+
+    /// Appends the id of a vertex as text.
+    pub(super) fn write(&self, v: u64, out: &mut Vec<u8>) -> Result<()> {
+        match self.external() {
+            Some(graph) if graph.has_text_ids() => graph.write_id(as_vertex(v), out),
+            _ => {
+                digits::push_u64(out, self.int(v)?);
+                Ok(())
+            }
+        }
+    }
+
+    /// The id of a vertex as an integer: its number if ids are texts.
+    pub(super) fn int(&self, v: u64) -> Result<u64> {
+        match self.external() {
+            Some(graph) if !graph.has_text_ids() => graph.int_id(as_vertex(v)),
+            _ => Ok(v),
+        }
+    }
+
+    /// The number of a vertex, from 0, for formats that know only numbers: by its id if ids are dense.
+    pub(super) fn number(&self, v: u64) -> Result<u64> {
+        match self.external().and_then(|graph| Some((graph, graph.dense_base()?))) {
+            Some((graph, base)) => Ok(graph.int_id(as_vertex(v))?.wrapping_sub(base)),
+            None => Ok(v),
+        }
+    }
+}
+
+fn as_vertex(v: u64) -> VertexId {
+    vertex(v as usize)
+}
+
+/// Refuses formats that need integers for a graph whose ids are texts, rather than lose the ids silently.
+pub(super) fn check_ids(format: Format, shape: &Shape) -> Result<()> {
+    let needs_integers = matches!(format, Format::Graph500 | Format::Graph500Wide | Format::Graphalytics);
+    if needs_integers && shape.text_ids {
+        return Err(Error::Invalid(format!(
+            "the ids of the graph are texts, but {} has integers: write the vertices' numbers with --ids numbers",
+            format.title()
+        )));
+    }
+    Ok(())
+}
+
+/// Writes blocks of edges in some format.
+pub(super) trait EdgeWriter {
+    fn write(&mut self, names: Names<'_>, block: &EdgeBlock) -> Result<()>;
+
+    /// Writes what comes last.
+    fn finish(&mut self) -> Result<()>;
+}
+
+/// Moves all edges of a stream to a writer; how many they were.
+///
+/// # Errors
+/// Those of both; cancellation; if there were not as many edges as the stream had promised.
+pub(super) fn pump(
+    stream: &mut dyn EdgeStream,
+    writer: &mut dyn EdgeWriter,
+    options: &ExportOptions,
+) -> Result<u64> {
+    let shape = stream.shape();
+    let mut block = EdgeBlock::new(&shape.properties);
+    let mut edges = 0;
+    loop {
+        options.cancel.check()?;
+        block.clear();
+        stream.next(&mut block)?;
+        if block.is_empty() {
+            break;
+        }
+        edges += block.len() as u64;
+        writer.write(Names::new(stream.graph(), options.ids), &block)?;
+    }
+    if edges != shape.edges {
+        return Err(Error::Invalid(format!(
+            "{edges} edges were written, but {} were announced: run `esker check` on the database",
+            shape.edges
+        )));
+    }
+    writer.finish()?;
+    Ok(edges)
+}

@@ -1,0 +1,229 @@
+//! From a reader to a database in its place.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::UNIX_EPOCH;
+
+use esker_format::io::Disk;
+use esker_format::{
+    ColumnWriter, DictionaryRecord, Edit, Element, ElementType, Error, GraphShape, IdMapKind, IdMapRecord,
+    LayerRecord, Owner, PropertyRecord, Result, VersionRecord, VertexOrder as StoredOrder,
+};
+use esker_graph::{Direction, Stop, VertexId};
+use esker_layers::ids::{IdFiles, PermutationWriter};
+use esker_layers::layer::{PlainWriter, SectionColumn};
+use esker_store::version::{Staging, StagingOptions};
+
+use super::number::PartitionNumberer;
+use super::options::{Duplicates, ImportOptions, ImportReport, MEMORY_BYTES_MIN, VertexOrder};
+use super::pipeline::{Built, BuiltIds, BuiltProperty, Place, build_layer};
+use super::scratch::Work;
+use super::sink::{ColumnKind, ColumnSink, LayerSink};
+use super::sort::Sorter;
+use super::source::Reader;
+use super::spool::Spool;
+use super::values::ValueType;
+
+/// Imports everything that `reader` gives into a new database at `target`.
+///
+/// The database is made beside `target` and renamed into place at the end: until then, and after any failure, crash
+/// or cancellation, there is none. Memory: [`ImportOptions::memory_bytes`] and at most 64 MiB more. Temporary files take
+/// up to 16 bytes (and the properties) for each arc; none are written if memory suffices.
+///
+/// # Errors
+/// [`Error::Input`] for bad lines, by policy; [`Error::Invalid`] if the options make no sense for the input, or
+/// something stands at `target`; [`Error::Stop`] when cancelled or refused for want of memory; [`Error::Io`].
+pub fn import(
+    disk: &Arc<dyn Disk>,
+    reader: Box<dyn Reader>,
+    target: &Path,
+    options: &ImportOptions,
+    staging: StagingOptions,
+) -> Result<ImportReport> {
+    if options.memory_bytes < MEMORY_BYTES_MIN {
+        return Err(Error::Stop(Stop::OverBudget {
+            what: "an import".to_owned(),
+            needed_bytes: MEMORY_BYTES_MIN,
+            budget_bytes: options.memory_bytes,
+        }));
+    }
+    let format = reader.schema().format;
+    let staging = Staging::begin(Arc::clone(disk), target, staging)?;
+    let scratch = staging.subdirectory("scratch")?;
+    let layer = staging.plain_layer();
+    let place = Place { disk: Arc::clone(disk), directory: &scratch };
+    let sink = PlainSink(&layer);
+    let built = build_layer(reader, options, place, &sink, &|work, _| Ok(PartitionNumberer::new(work)))?;
+
+    let mut dictionaries = Vec::new();
+    for (property, number) in built.properties.iter().zip(0..) {
+        if matches!(property.value_type, ValueType::Code8 | ValueType::Code16) {
+            layer.dictionary(number, property.dictionary.iter().map(|text| &**text))?;
+            let count = property.dictionary.len() as u64;
+            dictionaries.push(DictionaryRecord { property: number, first: 0, count });
+        }
+    }
+    let Built { report, loops, in_edges, ids, properties, weight, work } = built;
+    let archive = staging.ids();
+    let files = IdFiles { disk: archive, directory: archive.directory(), database: staging.database() };
+    let id_map = write_ids(&work, &files, ids, report.order.order)?;
+    work.check()?;
+    drop(work);
+    disk.remove_directory(&scratch)?;
+    let mut record = LayerRecord::first(&GraphShape {
+        directed: report.directed,
+        multigraph: options.duplicates == Duplicates::Keep,
+        in_edges,
+        num_vertices: report.vertices,
+        num_edges: report.edges,
+        num_arcs: report.arcs,
+        num_loops: loops,
+    });
+    record.encoding = options.encoding;
+    record.dictionaries = dictionaries;
+    let mut edits = vec![Edit::AddLayer(record.clone()), Edit::SetIdMap(id_map)];
+    edits.extend(property_records(properties, weight).map(Edit::AddProperty));
+    let time_ms = UNIX_EPOCH.elapsed().map_or(0, |age| age.as_millis() as u64);
+    let message = options.message.clone().unwrap_or_else(|| format!("import of {format}"));
+    edits.push(Edit::AddVersion(VersionRecord::at_end_of(&record, time_ms, message)));
+    staging.install(&edits)?;
+    Ok(report)
+}
+
+fn property_records(
+    properties: Vec<BuiltProperty>,
+    weight: Option<usize>,
+) -> impl Iterator<Item = PropertyRecord> {
+    properties.into_iter().enumerate().map(move |(index, property)| PropertyRecord {
+        number: index as u32,
+        owner: Owner::Edges,
+        name: property.name,
+        element: match property.value_type {
+            ValueType::I32 => ElementType::I32,
+            ValueType::I64 => ElementType::I64,
+            ValueType::F32 => ElementType::F32,
+            ValueType::F64 => ElementType::F64,
+            ValueType::Code8 => ElementType::U8,
+            ValueType::Code16 => ElementType::U16,
+        },
+        texts: matches!(property.value_type, ValueType::Code8 | ValueType::Code16),
+        weight: weight == Some(index),
+    })
+}
+
+/// Writes the id map, if there is one to write.
+fn write_ids(work: &Work, files: &IdFiles<'_>, ids: BuiltIds, order: VertexOrder) -> Result<IdMapRecord> {
+    let (kind, base) = match ids {
+        BuiltIds::Identity { base } => (IdMapKind::Identity, base),
+        BuiltIds::Permuted { base, renumbered } => {
+            write_permutation(work, files, &renumbered)?;
+            (IdMapKind::Permuted, base)
+        }
+        BuiltIds::Mapped { map, renumbered } => {
+            let kind = map.kind();
+            map.write(files, renumbered.as_ref())?;
+            (kind, 0)
+        }
+    };
+    let order = if order == VertexOrder::Degree { StoredOrder::Degree } else { StoredOrder::Keep };
+    Ok(IdMapRecord { kind, base, order })
+}
+
+/// Writes a permutation and its inverse.
+fn write_permutation(work: &Work, files: &IdFiles<'_>, renumbered: &Spool<VertexId>) -> Result<()> {
+    let mut writer = PermutationWriter::create(files)?;
+    let mut buffer = Vec::new();
+    let inverse_bytes = renumbered.len() * size_of::<VertexId>() as u64;
+    if let Some(_room) = work.budget.try_reserve(inverse_bytes) {
+        let mut inverse = vec![0; renumbered.len() as usize];
+        let mut integer = 0;
+        for block in 0..renumbered.num_blocks() {
+            work.check()?;
+            for vertices in renumbered.block(block, &mut buffer)?.chunks(1 << 20) {
+                work.check()?;
+                writer.vertices(vertices)?;
+                for &vertex in vertices {
+                    inverse[vertex as usize] = integer;
+                    integer += 1;
+                }
+            }
+        }
+        for part in inverse.chunks(1 << 20) {
+            work.check()?;
+            writer.integers(part)?;
+        }
+        return writer.finish();
+    }
+    let memory_bytes = work.budget.free_bytes() / 2;
+    let mut sorter = Sorter::new(work, "the id map", memory_bytes, |pair: &[VertexId; 2]| pair[0])?;
+    let mut integer = 0;
+    for block in 0..renumbered.num_blocks() {
+        work.check()?;
+        let vertices = renumbered.block(block, &mut buffer)?;
+        writer.vertices(vertices)?;
+        for &vertex in vertices {
+            sorter.push([vertex, integer])?;
+            integer += 1;
+        }
+    }
+    sorter.finish()?.for_each(|[_, integer]| writer.integers(&[integer]))?;
+    writer.finish()
+}
+
+/// The columns of a layer.
+struct PlainSink<'a>(&'a PlainWriter<'a>);
+
+impl LayerSink for PlainSink<'_> {
+    fn column(&self, kind: ColumnKind) -> Result<Box<dyn ColumnSink>> {
+        let layer = self.0;
+        Ok(match kind {
+            ColumnKind::Offsets(direction) => Box::new(layer.offsets(direction)?),
+            ColumnKind::Targets(direction) => Box::new(layer.targets(direction)?),
+            ColumnKind::Groups(direction) => {
+                Box::new(layer.section::<u64>(direction, SectionColumn::Groups)?)
+            }
+            ColumnKind::Sizes(direction) => Box::new(layer.section::<u8>(direction, SectionColumn::Sizes)?),
+            ColumnKind::Lists(direction) => Box::new(layer.section::<u8>(direction, SectionColumn::Lists)?),
+            ColumnKind::Blocks(direction) => {
+                Box::new(layer.section::<u64>(direction, SectionColumn::Blocks)?)
+            }
+            ColumnKind::Property { property, direction, value_type } => {
+                property_column(layer, direction, property as u32, value_type)?
+            }
+        })
+    }
+}
+
+fn property_column(
+    layer: &PlainWriter<'_>,
+    direction: Direction,
+    number: u32,
+    value_type: ValueType,
+) -> Result<Box<dyn ColumnSink>> {
+    Ok(match value_type {
+        ValueType::I32 => Box::new(layer.property::<i32>(direction, number)?),
+        ValueType::I64 => Box::new(layer.property::<i64>(direction, number)?),
+        ValueType::F32 => Box::new(layer.property::<f32>(direction, number)?),
+        ValueType::F64 => Box::new(layer.property::<f64>(direction, number)?),
+        ValueType::Code8 => Box::new(layer.property::<u8>(direction, number)?),
+        ValueType::Code16 => Box::new(layer.property::<u16>(direction, number)?),
+    })
+}
+
+impl<T: Element> ColumnSink for ColumnWriter<T> {
+    fn append(&mut self, values: &[u8]) -> Result<()> {
+        match bytemuck::try_cast_slice(values) {
+            Ok(values) => ColumnWriter::append(self, values),
+            // Bytes that begin at an odd place: rare, and small enough to be copied.
+            Err(_) => {
+                let copied: Vec<T> =
+                    values.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect();
+                ColumnWriter::append(self, &copied)
+            }
+        }
+    }
+
+    fn finish(self: Box<Self>) -> Result<()> {
+        ColumnWriter::finish(*self).map(drop)
+    }
+}

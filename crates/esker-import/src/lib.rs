@@ -1,0 +1,62 @@
+//! From files of other formats to a database, and back, in bounded memory.
+//!
+//! ```no_run
+//! use std::path::Path;
+//! use std::sync::Arc;
+//!
+//! use esker_import::format::ReadOptions;
+//! use esker_import::install::import;
+//! use esker_import::open::open_reader;
+//! use esker_import::options::ImportOptions;
+//! use esker_store::io::{Disk, RealDisk};
+//! use esker_store::version::StagingOptions;
+//!
+//! # fn main() -> esker_store::Result<()> {
+//! let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+//! let reader = open_reader(&["follows.csv"], &ReadOptions::default())?;
+//! let (target, options) = (Path::new("people.esker"), ImportOptions::default());
+//! let report = import(&disk, reader, target, &options, StagingOptions::default())?;
+//! println!("{} vertices, {} edges", report.vertices, report.edges);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A reader of a format gives batches of Arrow-like columns; ids are numbered, edges ordered and sorted on disk where memory does not
+//! suffice, and lists are written as the base layer of a new database ([`install`]). [`mod@export`] is the way back.
+
+pub mod source;
+mod heap;
+pub mod budget;
+pub mod scratch;
+pub mod spool;
+pub mod radix;
+pub mod sort;
+pub mod format;
+pub mod input;
+pub mod numbering;
+pub mod number;
+pub mod binary;
+pub(crate) mod text;
+pub mod generated;
+mod sniff;
+pub mod open;
+pub mod drive;
+mod distinct;
+pub mod values;
+pub mod sink;
+pub mod options;
+mod gather;
+mod edges;
+mod order;
+mod disk_order;
+mod count;
+mod scatter;
+mod lists;
+mod body;
+mod output;
+mod build;
+pub mod pipeline;
+pub mod install;
+pub mod export;
+#[cfg(test)]
+mod tests;

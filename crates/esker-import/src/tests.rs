@@ -1,0 +1,618 @@
+//! The whole pipeline against a model in memory: every policy, every path, every number of threads.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use esker_format::io::RealDisk;
+use esker_format::{Encoding, Error, IdMapKind, Result};
+use esker_graph::{Direction, Stop, VertexId};
+use esker_layers::ids::IdFiles;
+use esker_layers::layer::Coder;
+use proptest::prelude::*;
+
+use super::numbering::{IdMap, Keys, Numbered, Numberer};
+use super::options::{BadLines, Duplicates, ImportOptions, SelfLoops, VertexOrder};
+use super::pipeline::{Built, BuiltIds, Place, build_layer};
+use super::scratch::Work;
+use super::sink::{ColumnKind, ColumnSink, LayerSink};
+use super::source::*;
+use super::spool::Spool;
+use super::values::ValueType;
+
+/// Batches that are there already.
+struct MemoryReader {
+    schema: Schema,
+    batches: Arc<Vec<Batch>>,
+    next: usize,
+}
+
+struct Copies(Arc<Vec<Batch>>);
+
+impl Reader for MemoryReader {
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+    fn parser(&self) -> Arc<dyn BlockParser> {
+        Arc::new(Copies(self.batches.clone()))
+    }
+    fn next_block(&mut self) -> Result<Option<Block>> {
+        let file = self.next;
+        self.next += 1;
+        Ok((file < self.batches.len()).then(|| Block {
+            bytes: Vec::new(),
+            first_line: 1,
+            file,
+            input_bytes: 1,
+        }))
+    }
+}
+
+impl BlockParser for Copies {
+    fn parse(&self, block: Block) -> Result<Batch> {
+        Ok(self.0[block.file].clone())
+    }
+}
+
+/// Keeps the columns of a layer.
+#[derive(Default)]
+struct MemorySink(Mutex<BTreeMap<String, Arc<Mutex<Vec<u8>>>>>);
+
+struct MemoryColumn(Arc<Mutex<Vec<u8>>>);
+
+impl LayerSink for MemorySink {
+    fn column(&self, kind: ColumnKind) -> Result<Box<dyn ColumnSink>> {
+        let bytes = Arc::default();
+        let before = self.0.lock().unwrap().insert(format!("{kind:?}"), Arc::clone(&bytes));
+        assert!(before.is_none(), "{kind:?} twice");
+        Ok(Box::new(MemoryColumn(bytes)))
+    }
+}
+
+impl ColumnSink for MemoryColumn {
+    fn append(&mut self, values: &[u8]) -> Result<()> {
+        self.0.lock().unwrap().extend_from_slice(values);
+        Ok(())
+    }
+    fn finish(self: Box<Self>) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl MemorySink {
+    fn columns(&self) -> BTreeMap<String, Vec<u8>> {
+        self.0.lock().unwrap().iter().map(|(k, v)| (k.clone(), v.lock().unwrap().clone())).collect()
+    }
+
+    fn column_of<T: bytemuck::Pod>(&self, kind: ColumnKind) -> Vec<T> {
+        let columns = self.0.lock().unwrap();
+        let bytes = columns[&format!("{kind:?}")].lock().unwrap();
+        let mut values = vec![T::zeroed(); bytes.len() / size_of::<T>()];
+        bytemuck::cast_slice_mut(&mut values).copy_from_slice(&bytes);
+        values
+    }
+
+    /// The lists of a direction, with an `i32` or `i64` weight if there is one.
+    fn lists(&self, direction: Direction, weight: Option<ValueType>) -> Vec<Vec<(VertexId, i64)>> {
+        let offsets: Vec<u64> = self.column_of(ColumnKind::Offsets(direction));
+        let targets: Vec<VertexId> = self.column_of(ColumnKind::Targets(direction));
+        let weights: Vec<i64> = match weight {
+            None => vec![0; targets.len()],
+            Some(value_type) => {
+                let kind = ColumnKind::Property { property: 0, direction, value_type };
+                match value_type {
+                    ValueType::I32 => self.column_of::<i32>(kind).into_iter().map(i64::from).collect(),
+                    ValueType::I64 => self.column_of(kind),
+                    other => panic!("unexpected {other:?}"),
+                }
+            }
+        };
+        assert_eq!(offsets[offsets.len() - 1], targets.len() as u64);
+        assert_eq!(weights.len(), targets.len());
+        offsets
+            .windows(2)
+            .map(|w| (w[0] as usize..w[1] as usize).map(|i| (targets[i], weights[i])).collect())
+            .collect()
+    }
+}
+
+/// Numbers keys by a hash table: what the real ones must agree with.
+#[derive(Default)]
+struct SimpleNumberer {
+    work: Option<Work>,
+    numbers: HashMap<Vec<u8>, VertexId>,
+    pairs: Vec<[VertexId; 2]>,
+}
+
+struct SimpleMap;
+
+impl IdMap for SimpleMap {
+    fn kind(&self) -> IdMapKind {
+        IdMapKind::Texts
+    }
+    fn write(self: Box<Self>, _: &IdFiles<'_>, _: Option<&Spool<VertexId>>) -> Result<()> {
+        Ok(())
+    }
+}
+
+fn keys_of(column: &IdColumn) -> Vec<Vec<u8>> {
+    match column {
+        IdColumn::Int(ids) => ids.iter().map(|id| id.to_le_bytes().to_vec()).collect(),
+        IdColumn::Text(texts) => texts.iter().map(<[u8]>::to_vec).collect(),
+    }
+}
+
+impl Numberer for SimpleNumberer {
+    type Prepared = Keys;
+    fn prepare(keys: Keys) -> Keys {
+        keys
+    }
+    fn push(&mut self, batch: Keys) -> Result<()> {
+        let mut number = |key: Vec<u8>| {
+            let next = self.numbers.len() as VertexId;
+            *self.numbers.entry(key).or_insert(next)
+        };
+        for (u, v) in keys_of(&batch.source).into_iter().zip(keys_of(&batch.target)) {
+            let u = number(u);
+            self.pairs.push([u, number(v)]);
+        }
+        for key in batch.vertices.iter().flat_map(keys_of) {
+            number(key);
+        }
+        Ok(())
+    }
+    fn finish(self) -> Result<Numbered> {
+        let mut edges = Spool::new(&self.work.unwrap(), 0);
+        edges.extend(&self.pairs)?;
+        edges.finish()?;
+        Ok(Numbered { num_vertices: self.numbers.len() as u64, edges, map: Box::new(SimpleMap) })
+    }
+}
+
+fn simple_numberer(work: &Work, _: IdKind) -> Result<SimpleNumberer> {
+    Ok(SimpleNumberer { work: Some(work.clone()), ..SimpleNumberer::default() })
+}
+
+fn schema(ids: IdKind, weighted: bool) -> Schema {
+    Schema {
+        format: "test",
+        ids,
+        properties: if weighted { vec!["weight".to_owned()] } else { Vec::new() },
+        weight: weighted.then_some(0),
+        directed: None,
+        both_ends: false,
+        input_bytes: None,
+    }
+}
+
+/// Integer edges in batches of `batch_len`.
+fn batches(edges: &[(u64, u64, i64)], weighted: bool, batch_len: usize) -> Vec<Batch> {
+    let batch = |edges: &[(u64, u64, i64)]| Batch {
+        source: IdColumn::Int(edges.iter().map(|e| e.0).collect()),
+        target: IdColumn::Int(edges.iter().map(|e| e.1).collect()),
+        properties: if weighted {
+            vec![ValueColumn::Int(edges.iter().map(|e| e.2).collect())]
+        } else {
+            Vec::new()
+        },
+        vertices: None,
+        rejected: Vec::new(),
+        input_bytes: 1,
+    };
+    edges.chunks(batch_len).map(batch).collect()
+}
+
+fn build(schema: Schema, batches: Vec<Batch>, options: &ImportOptions) -> Result<(Built, MemorySink)> {
+    let dir = tempfile::tempdir().unwrap();
+    let sink = MemorySink::default();
+    let reader = MemoryReader { schema, batches: Arc::new(batches), next: 0 };
+    let place = Place { disk: Arc::new(RealDisk), directory: dir.path() };
+    let built = build_layer(Box::new(reader), options, place, &sink, &simple_numberer)?;
+    Ok((built, sink))
+}
+
+/// The lists that the options ask for, naively. Edges are in final numbers.
+fn model(
+    n: usize,
+    edges: &[(u64, u64, i64)],
+    both: bool,
+    options: &ImportOptions,
+) -> Vec<Vec<(VertexId, i64)>> {
+    let mut lists: Vec<Vec<(VertexId, i64)>> = vec![Vec::new(); n];
+    let mut add = |u: u64, v: u64, w: i64| {
+        let list = &mut lists[u as usize];
+        let known = list.iter_mut().find(|entry| entry.0 == v as VertexId);
+        match (options.duplicates, known) {
+            (Duplicates::Drop, Some(_)) => {}
+            (Duplicates::Sum, Some(entry)) => entry.1 += w,
+            (Duplicates::Min, Some(entry)) => entry.1 = entry.1.min(w),
+            _ => list.push((v as VertexId, w)),
+        }
+    };
+    for &(u, v, w) in edges.iter().filter(|e| e.0 != e.1 || options.self_loops == SelfLoops::Keep) {
+        add(u, v, w);
+        if both && u != v {
+            add(v, u, w);
+        }
+    }
+    lists.iter_mut().for_each(|list| list.sort_by_key(|entry| entry.0));
+    lists
+}
+
+/// The vertices by descending degree as the naive definition has it.
+fn model_order(n: usize, edges: &[(u64, u64, i64)]) -> Vec<u64> {
+    let mut degrees = vec![0u64; n];
+    for &(u, v, _) in edges {
+        degrees[u as usize] += 1;
+        degrees[v as usize] += 1;
+    }
+    let mut by_degree: Vec<usize> = (0..n).collect();
+    by_degree.sort_by_key(|&v| (std::cmp::Reverse(degrees[v]), v));
+    let mut numbers = vec![0; n];
+    for (number, &v) in by_degree.iter().enumerate() {
+        numbers[v] = number as u64;
+    }
+    numbers
+}
+
+fn policies() -> impl Strategy<Value = ImportOptions> {
+    (
+        any::<bool>(),
+        any::<bool>(),
+        prop_oneof![Just(VertexOrder::Keep), Just(VertexOrder::Degree)],
+        prop_oneof![
+            Just(Duplicates::Drop),
+            Just(Duplicates::Keep),
+            Just(Duplicates::Sum),
+            Just(Duplicates::Min)
+        ],
+        prop_oneof![Just(SelfLoops::Keep), Just(SelfLoops::Drop)],
+        prop_oneof![Just(1usize), Just(2), Just(7)],
+        prop_oneof![Just(2u64 << 20), Just(64 << 20)],
+    )
+        .prop_map(|(directed, in_edges, order, duplicates, self_loops, threads, memory_bytes)| {
+            ImportOptions {
+                directed: Some(directed),
+                in_edges,
+                order,
+                duplicates,
+                self_loops,
+                threads,
+                memory_bytes,
+                ..ImportOptions::default()
+            }
+        })
+}
+
+proptest! {
+    #![proptest_config(esker_format::testing::cases(200))]
+
+    #[test]
+    fn every_policy_agrees_with_the_model(
+        options in policies(),
+        n in 1u64..40,
+        raw in prop::collection::vec((0u64..40, 0u64..40, -5i64..1000), 0..300),
+        weighted: bool,
+        batch_len in 1usize..100,
+    ) {
+        let edges: Vec<(u64, u64, i64)> = raw.iter().map(|&(u, v, w)| (u % n, v % n, if weighted { w } else { 0 })).collect();
+        let mut options = options;
+        if !weighted && matches!(options.duplicates, Duplicates::Sum | Duplicates::Min) {
+            options.duplicates = Duplicates::Drop;
+        }
+        let ids = IdKind::Numbered { first: 0, num_vertices: n };
+        let (built, sink) = build(schema(ids, weighted), batches(&edges, weighted, batch_len), &options).unwrap();
+        let renumbered = match (options.order, &built.ids) {
+            (VertexOrder::Keep, BuiltIds::Identity { base: 0 }) => (0..n).collect(),
+            (VertexOrder::Degree, BuiltIds::Permuted { base: 0, renumbered }) => {
+                let mut numbers = Vec::new();
+                renumbered.for_each(|v| { numbers.push(u64::from(v)); Ok(()) }).unwrap();
+                prop_assert_eq!(&numbers, &model_order(n as usize, &edges));
+                numbers
+            }
+            _ => return Err(TestCaseError::fail("wrong kind of ids")),
+        };
+        let edges: Vec<_> = edges.iter().map(|&(u, v, w)| (renumbered[u as usize], renumbered[v as usize], w)).collect();
+        let directed = options.directed.unwrap();
+        let weight = weighted.then(|| built.properties[0].value_type);
+        let expected = model(n as usize, &edges, !directed, &options);
+        let arcs: usize = expected.iter().map(Vec::len).sum();
+        prop_assert_eq!(sink.lists(Direction::Out, weight), expected);
+        prop_assert_eq!(built.report.arcs, arcs as u64);
+        prop_assert_eq!(built.report.rows, edges.len() as u64);
+        let loops_dropped = if options.self_loops == SelfLoops::Drop { edges.iter().filter(|e| e.0 == e.1).count() } else { 0 };
+        prop_assert_eq!(built.report.self_loops, loops_dropped as u64);
+        prop_assert_eq!(built.report.edges + built.report.duplicates + built.report.self_loops, edges.len() as u64);
+        prop_assert_eq!(built.in_edges, directed && options.in_edges);
+        if built.in_edges {
+            let reversed: Vec<_> = edges.iter().map(|&(u, v, w)| (v, u, w)).collect();
+            prop_assert_eq!(sink.lists(Direction::In, weight), model(n as usize, &reversed, false, &options));
+        } else {
+            let offsets = format!("{:?}", ColumnKind::Offsets(Direction::In));
+            prop_assert!(!sink.columns().contains_key(&offsets));
+        }
+    }
+}
+
+/// Deterministic edges, some vertices far more frequent than others.
+fn skewed(count: u64, n: u64) -> Vec<(u64, u64, i64)> {
+    let noise = |i: u64| super::distinct::mix(i);
+    (0..count)
+        .map(|i| {
+            let (a, b) = (noise(3 * i), noise(3 * i + 1));
+            let hub = |x: u64| if x.is_multiple_of(3) { n / 2 + x / 3 % 5 } else { x / 3 % n };
+            (hub(a), hub(b), (noise(3 * i + 2) % 100) as i64)
+        })
+        .collect()
+}
+
+/// What the columns of a plain layer are in an encoding.
+fn in_encoding(plain: &BTreeMap<String, Vec<u8>>, encoding: Encoding) -> BTreeMap<String, Vec<u8>> {
+    let mut columns = plain.clone();
+    if encoding == Encoding::Plain {
+        return columns;
+    }
+    for direction in [Direction::Out, Direction::In] {
+        let mut take = |kind: ColumnKind| columns.remove(&format!("{kind:?}"));
+        let Some(offsets) = take(ColumnKind::Offsets(direction)) else { continue };
+        let targets = take(ColumnKind::Targets(direction)).unwrap();
+        let offsets: Vec<u64> = offsets.chunks(8).map(bytemuck::pod_read_unaligned).collect();
+        let id_bytes = size_of::<VertexId>();
+        let targets: Vec<VertexId> = targets.chunks(id_bytes).map(bytemuck::pod_read_unaligned).collect();
+        let mut coder = Coder::default();
+        for bounds in offsets.windows(2) {
+            coder.append(&targets[bounds[0] as usize..bounds[1] as usize]);
+            coder.end_list();
+        }
+        coder.finish();
+        let parts = coder.parts();
+        let mut put = |kind: ColumnKind, bytes: &[u8]| columns.insert(format!("{kind:?}"), bytes.to_vec());
+        put(ColumnKind::Groups(direction), bytemuck::cast_slice(&parts.groups));
+        put(ColumnKind::Sizes(direction), &parts.sizes);
+        put(ColumnKind::Lists(direction), &parts.lists);
+        put(ColumnKind::Blocks(direction), bytemuck::cast_slice(&parts.blocks));
+    }
+    columns
+}
+
+#[test]
+fn layers_are_the_same_whatever_the_limit_and_the_threads() {
+    let edges = skewed(60_000, 30_000);
+    for duplicates in [Duplicates::Drop, Duplicates::Keep, Duplicates::Sum, Duplicates::Min] {
+        for (directed, weighted) in [(true, true), (false, true), (true, false), (false, false)] {
+            if matches!(duplicates, Duplicates::Sum | Duplicates::Min) && !weighted {
+                continue;
+            }
+            let mut first = None;
+            for (threads, memory_bytes) in
+                [(1, 1 << 30), (2, 1 << 30), (1, 450_000), (1, 700_000), (2, 1_200_000), (7, 4 << 20)]
+            {
+                for (order, encoding) in [
+                    (VertexOrder::Auto, Encoding::Plain),
+                    (VertexOrder::Degree, Encoding::Plain),
+                    (VertexOrder::Auto, Encoding::Compressed),
+                ] {
+                    let options = ImportOptions {
+                        directed: Some(directed),
+                        order,
+                        encoding,
+                        duplicates,
+                        threads,
+                        memory_bytes,
+                        ..ImportOptions::default()
+                    };
+                    let batches = batches(&edges, weighted, 1000);
+                    let (built, sink) = build(schema(IdKind::Int, weighted), batches, &options).unwrap();
+                    assert_eq!(built.report.order.order, VertexOrder::Degree);
+                    assert!(built.report.reserved_bytes <= memory_bytes);
+                    let columns = sink.columns();
+                    let plain = first.get_or_insert_with(|| columns.clone());
+                    assert!(in_encoding(plain, encoding) == columns, "{threads} {memory_bytes} {encoding:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn one_vertex_or_one_edge_may_exceed_the_memory() {
+    // A star far above what one bucket holds, and one edge as often.
+    let star: Vec<_> = (0..60_000).map(|i| (0, i * 7919 % 60_000, 1)).collect();
+    let same: Vec<_> = (0..60_000).map(|i| (3, 4, i % 7)).collect();
+    for edges in [star, same] {
+        for weighted in [false, true] {
+            for duplicates in [Duplicates::Drop, Duplicates::Keep, Duplicates::Sum, Duplicates::Min] {
+                if matches!(duplicates, Duplicates::Sum | Duplicates::Min) && !weighted {
+                    continue;
+                }
+                let mut first = None;
+                for (memory_bytes, encoding) in [
+                    (1 << 30, Encoding::Plain),
+                    (1_000_000, Encoding::Plain),
+                    (1_000_000, Encoding::Compressed),
+                ] {
+                    let options = ImportOptions {
+                        encoding,
+                        duplicates,
+                        memory_bytes,
+                        threads: 2,
+                        order: VertexOrder::Keep,
+                        ..Default::default()
+                    };
+                    let ids = IdKind::Numbered { first: 0, num_vertices: 60_000 };
+                    let (_, sink) =
+                        build(schema(ids, weighted), batches(&edges, weighted, 1000), &options).unwrap();
+                    let columns = sink.columns();
+                    let plain = first.get_or_insert_with(|| columns.clone());
+                    assert!(
+                        in_encoding(plain, encoding) == columns,
+                        "{weighted} {duplicates:?} {encoding:?}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn sparse_and_text_ids_are_numbered_by_first_appearance() {
+    let sparse = [(u64::MAX, 5, 0), (5, 1 << 40, 0), (u64::MAX, 1 << 40, 0)];
+    let options = ImportOptions { order: VertexOrder::Keep, ..ImportOptions::default() };
+    let (built, sink) = build(schema(IdKind::Int, false), batches(&sparse, false, 2), &options).unwrap();
+    assert_eq!(built.report.vertices, 3);
+    assert_eq!(sink.lists(Direction::Out, None), [vec![(1, 0), (2, 0)], vec![(2, 0)], vec![]]);
+
+    let mut texts = batches(&[(0, 0, 0); 3], false, 2);
+    let column = |texts: &[&str]| {
+        let mut column = TextColumn::default();
+        texts.iter().for_each(|text| column.push(text.as_bytes()));
+        IdColumn::Text(column)
+    };
+    (texts[0].source, texts[0].target) = (column(&["b", "a"]), column(&["a", "c"]));
+    (texts[1].source, texts[1].target) = (column(&["b"]), column(&["c"]));
+    texts[0].vertices = Some(column(&["lonely", "a"]));
+    let (built, sink) = build(schema(IdKind::Text, false), texts, &options).unwrap();
+    assert_eq!(built.report.vertices, 4);
+    assert_eq!(sink.lists(Direction::Out, None), [vec![(1, 0), (2, 0)], vec![(2, 0)], vec![], vec![]]);
+}
+
+#[test]
+fn dense_ids_from_one_need_no_map() {
+    let edges = [(1, 2, 0), (3, 1, 0)];
+    let options = ImportOptions { order: VertexOrder::Keep, ..ImportOptions::default() };
+    let (built, sink) = build(schema(IdKind::Int, false), batches(&edges, false, 9), &options).unwrap();
+    assert!(matches!(built.ids, BuiltIds::Identity { base: 1 }));
+    assert_eq!(sink.lists(Direction::Out, None), [vec![(1, 0)], vec![], vec![(0, 0)]]);
+    let (built, _) = build(schema(IdKind::Int, false), Vec::new(), &options).unwrap();
+    assert_eq!((built.report.vertices, built.report.arcs), (0, 0));
+}
+
+#[test]
+fn texts_become_codes_in_order_of_their_bytes() {
+    let mut input = batches(&[(0, 1, 0), (1, 2, 0), (2, 0, 0)], false, 2);
+    for (batch, texts) in input.iter_mut().zip([&["suggests", "depends"][..], &["recommends"]]) {
+        let mut column = TextColumn::default();
+        texts.iter().for_each(|text| column.push(text.as_bytes()));
+        batch.properties = vec![ValueColumn::Text(column)];
+    }
+    let mut schema = schema(IdKind::Int, true);
+    schema.weight = None;
+    let options = ImportOptions { order: VertexOrder::Keep, ..ImportOptions::default() };
+    let (built, sink) = build(schema, input, &options).unwrap();
+    let dictionary: Vec<&[u8]> = built.properties[0].dictionary.iter().map(|text| &**text).collect();
+    assert_eq!(dictionary, [&b"depends"[..], b"recommends", b"suggests"]);
+    let kind = ColumnKind::Property { property: 0, direction: Direction::Out, value_type: ValueType::Code8 };
+    assert_eq!(sink.column_of::<u8>(kind), [2, 0, 1]);
+}
+
+#[test]
+fn sums_get_the_type_that_they_need() {
+    let big = i64::from(i32::MAX);
+    let edges = [(0, 1, big), (1, 2, 1), (0, 1, big)];
+    let options = ImportOptions {
+        duplicates: Duplicates::Sum,
+        directed: Some(false),
+        order: VertexOrder::Keep,
+        ..ImportOptions::default()
+    };
+    let (built, sink) = build(schema(IdKind::Int, true), batches(&edges, true, 2), &options).unwrap();
+    assert_eq!(built.properties[0].value_type, ValueType::I64);
+    let lists = sink.lists(Direction::Out, Some(ValueType::I64));
+    assert_eq!(lists, [vec![(1, 2 * big)], vec![(0, 2 * big), (2, 1)], vec![(1, 1)]]);
+    let overflow = [(0, 1, i64::MAX), (0, 1, 1)];
+    let error = build(schema(IdKind::Int, true), batches(&overflow, true, 2), &options).err().unwrap();
+    assert!(error.to_string().contains("64 bits"), "{error}");
+    let error = build(schema(IdKind::Int, false), batches(&edges, false, 2), &options).err().unwrap();
+    assert!(error.to_string().contains("no weights"), "{error}");
+}
+
+#[test]
+fn edges_given_at_both_ends_are_checked() {
+    let mut schema = schema(IdKind::Int, true);
+    (schema.both_ends, schema.directed) = (true, Some(false));
+    let options = ImportOptions { order: VertexOrder::Keep, ..ImportOptions::default() };
+    let good = [(0, 1, 5), (1, 2, 6), (2, 1, 6), (1, 0, 5), (2, 2, 1)];
+    let (built, sink) = build(schema.clone(), batches(&good, true, 2), &options).unwrap();
+    assert_eq!((built.report.edges, built.report.arcs), (3, 5));
+    let lists = sink.lists(Direction::Out, Some(ValueType::I32));
+    assert_eq!(lists, [vec![(1, 5)], vec![(0, 5), (2, 6)], vec![(1, 6), (2, 1)]]);
+    for bad in [&good[..3], &[(0, 1, 5), (1, 0, 6)]] {
+        let error = build(schema.clone(), batches(bad, true, 2), &options).err().unwrap();
+        assert!(error.to_string().contains("both of its ends"), "{error}");
+    }
+}
+
+fn with_rejected(count: u64, per_batch: u64) -> Vec<Batch> {
+    (0..count)
+        .map(|b| {
+            let mut batch = batches(&[(b, b + 1, 0)], false, 1).remove(0);
+            let path = Arc::new(PathBuf::from("in.el"));
+            let line =
+                |i| Rejected { path: path.clone(), line: b * 10 + i, text: "x".into(), reason: "bad".into() };
+            batch.rejected = (0..if b % 2 == 1 { per_batch } else { 0 }).map(line).collect();
+            batch
+        })
+        .collect()
+}
+
+#[test]
+fn bad_lines_stop_at_the_first_or_are_reported_in_order() {
+    for threads in [1, 2, 7] {
+        let options = ImportOptions { threads, ..ImportOptions::default() };
+        let error = build(schema(IdKind::Int, false), with_rejected(50, 3), &options).err().unwrap();
+        assert_eq!(error.to_string(), "in.el:10: bad: \"x\"");
+        let options = ImportOptions { bad_lines: BadLines::Skip, ..options };
+        let (built, _) = build(schema(IdKind::Int, false), with_rejected(50, 3), &options).unwrap();
+        assert_eq!((built.report.rejected, built.report.rows), (75, 50));
+        let lines: Vec<u64> = built.report.rejected_sample.iter().map(|r| r.line).collect();
+        let expected: Vec<u64> =
+            (0..50).filter(|b| b % 2 == 1).flat_map(|b| (0..3).map(move |i| b * 10 + i)).take(20).collect();
+        assert_eq!(lines, expected);
+    }
+}
+
+#[test]
+fn too_little_memory_is_refused_with_the_number_that_suffices() {
+    let edges = skewed(1000, 100);
+    let refused = |memory_bytes| {
+        let options = ImportOptions { memory_bytes, threads: 2, ..ImportOptions::default() };
+        build(schema(IdKind::Int, true), batches(&edges, true, 100), &options).err()
+    };
+    let Some(Error::Stop(Stop::OverBudget { needed_bytes, .. })) = refused(1000) else {
+        panic!("not refused");
+    };
+    assert!(needed_bytes > 1000);
+    let again = refused(needed_bytes);
+    assert!(again.is_none(), "{needed_bytes} should suffice: {again:?}");
+}
+
+#[test]
+fn cancellation_ends_every_stage() {
+    let edges = skewed(50_000, 1000);
+    for stage in ["read", "order", "divide out-edges", "sort out-edges", "divide in-edges", "sort in-edges"] {
+        let options = ImportOptions { threads: 2, ..ImportOptions::default() };
+        let cancel = options.cancel.clone();
+        let on_progress = move |progress: super::options::ImportProgress| {
+            if progress.stage == stage {
+                cancel.cancel();
+            }
+        };
+        let options = ImportOptions { on_progress: Some(Arc::new(on_progress)), ..options };
+        let error = build(schema(IdKind::Int, false), batches(&edges, false, 500), &options).err().unwrap();
+        assert!(matches!(error, Error::Stop(Stop::Cancelled)), "{stage}: {error}");
+    }
+}
+
+#[test]
+fn auto_keeps_a_grid_and_reorders_a_skewed_graph() {
+    let width = 200;
+    let right = (0..width * width - 1).map(|v| (v, v + 1, 0));
+    let down = (0..width * (width - 1)).map(|v| (v, v + width, 0));
+    let grid: Vec<_> = right.chain(down).collect();
+    let options = ImportOptions::default();
+    let (built, _) = build(schema(IdKind::Int, false), batches(&grid, false, 1000), &options).unwrap();
+    assert_eq!(built.report.order.order, VertexOrder::Keep, "{}", built.report.order.reason);
+    let spread = skewed(60_000, 30_000);
+    let (built, _) = build(schema(IdKind::Int, false), batches(&spread, false, 1000), &options).unwrap();
+    assert_eq!(built.report.order.order, VertexOrder::Degree, "{}", built.report.order.reason);
+}

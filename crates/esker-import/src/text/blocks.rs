@@ -1,0 +1,160 @@
+//! Cuts inputs into blocks at line ends. One thread runs this; it counts lines and touches each byte once or twice.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use esker_format::{Error, Result};
+use memchr::memchr_iter;
+
+use super::line::{Dialect, last_line_end};
+use crate::format::ReadOptions;
+use crate::input::{Input, Stream};
+use crate::source::Block;
+
+/// One input of several, and where in it the lines to cut begin.
+pub(crate) struct Part {
+    /// The input.
+    pub(crate) input: Input,
+    /// Bytes before the first line: a byte order mark, comments, a header.
+    pub(crate) skip_bytes: usize,
+    /// Lines in those bytes.
+    pub(crate) skip_lines: u64,
+    /// If quotes may hold line ends: how lines are read.
+    pub(crate) quoted: Option<Dialect>,
+    /// The stream and what was read from it, of an input that cannot be opened twice.
+    pub(crate) opened: Option<(Stream, Vec<u8>)>,
+}
+
+/// Blocks of whole lines of several inputs in order. Memory: two blocks, or one line if that is longer.
+pub(crate) struct LineBlocks {
+    parts: Vec<Part>,
+    next_part: usize,
+    open: Option<OpenPart>,
+    block_bytes: usize,
+    line_bytes_max: usize,
+}
+
+struct OpenPart {
+    stream: Stream,
+    /// Bytes that were read and not handed out.
+    rest: Vec<u8>,
+    /// Number of the line with which `rest` begins.
+    line: u64,
+    quoted: Option<Dialect>,
+}
+
+impl LineBlocks {
+    /// Cuts `parts` in order.
+    pub(crate) fn new(parts: Vec<Part>, options: &ReadOptions) -> Self {
+        let block_bytes = options.block_bytes.max(1);
+        Self { parts, next_part: 0, open: None, block_bytes, line_bytes_max: options.line_bytes_max.max(1) }
+    }
+
+    /// The next block; [`Block::file`] is the index of its part.
+    ///
+    /// # Errors
+    /// If the input cannot be read, or has a line that is too long.
+    pub(crate) fn next_block(&mut self) -> Result<Option<Block>> {
+        loop {
+            if self.open.is_none() {
+                let Some(part) = self.parts.get_mut(self.next_part) else { return Ok(None) };
+                self.open = Some(OpenPart::new(part)?);
+                self.next_part += 1;
+            }
+            if let Some(open) = &mut self.open {
+                let (bytes, at_end) = open.cut(self.block_bytes, self.line_bytes_max)?;
+                let first_line = open.line;
+                let input_bytes = open.stream.take_stored_bytes();
+                open.line += count_lines(&bytes);
+                if at_end {
+                    self.open = None;
+                }
+                // The bytes of an empty part or of a compressed end count for progress too.
+                if !bytes.is_empty() || input_bytes > 0 {
+                    return Ok(Some(Block { bytes, first_line, file: self.next_part - 1, input_bytes }));
+                }
+            }
+        }
+    }
+}
+
+impl OpenPart {
+    fn new(part: &mut Part) -> Result<Self> {
+        let (mut stream, mut rest) = match part.opened.take() {
+            Some(opened) => opened,
+            None => (part.input.open()?, Vec::new()),
+        };
+        if rest.len() < part.skip_bytes {
+            let filled = rest.len();
+            rest.resize(part.skip_bytes, 0);
+            let filled = stream.fill(&mut rest, filled)?;
+            rest.truncate(filled);
+        }
+        rest.drain(..part.skip_bytes.min(rest.len()));
+        Ok(Self { stream, rest, line: part.skip_lines + 1, quoted: part.quoted })
+    }
+
+    /// Whole lines, and whether they are the last.
+    fn cut(&mut self, block_bytes: usize, line_bytes_max: usize) -> Result<(Vec<u8>, bool)> {
+        let mut bytes = std::mem::take(&mut self.rest);
+        let mut size = block_bytes;
+        loop {
+            let filled = bytes.len();
+            bytes.resize(size.max(filled), 0);
+            let filled = self.stream.fill(&mut bytes, filled)?;
+            let at_end = filled < bytes.len();
+            bytes.truncate(filled);
+            if at_end {
+                return Ok((bytes, true));
+            }
+            if let Some(end) = last_line_end(&bytes, self.quoted.as_ref()) {
+                self.rest = bytes.split_off(end);
+                return Ok((bytes, false));
+            }
+            if filled > line_bytes_max {
+                return Err(self.too_long(&bytes, line_bytes_max));
+            }
+            size = (filled * 2).min(line_bytes_max + 1);
+        }
+    }
+
+    fn too_long(&self, bytes: &[u8], line_bytes_max: usize) -> Error {
+        let in_quotes = self.quoted.is_some() && memchr::memchr(b'\n', bytes).is_some();
+        let reason = if in_quotes {
+            format!(
+                "a quote opens a field that does not close within {line_bytes_max} bytes; mend the line, or turn quotes off"
+            )
+        } else {
+            format!(
+                "the line is longer than {line_bytes_max} bytes, so this is no list of edges; name the format if it is another"
+            )
+        };
+        input_error(self.stream.path(), Some(self.line), bytes, reason)
+    }
+}
+
+/// Line feeds in `bytes`.
+pub(crate) fn count_lines(bytes: &[u8]) -> u64 {
+    memchr_iter(b'\n', bytes).count() as u64
+}
+
+/// The start of an offending text, fit to be shown.
+pub(crate) fn excerpt(bytes: &[u8]) -> String {
+    let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    if line.len() <= 80 {
+        String::from_utf8_lossy(line).into_owned()
+    } else {
+        format!("{}...", String::from_utf8_lossy(&line[..77]).trim_end_matches('\u{fffd}'))
+    }
+}
+
+/// An [`Error::Input`].
+pub(crate) fn input_error(
+    path: &Arc<PathBuf>,
+    line: Option<u64>,
+    text: &[u8],
+    reason: impl Into<String>,
+) -> Error {
+    Error::Input { path: path.to_path_buf(), line, text: excerpt(text), reason: reason.into() }
+}

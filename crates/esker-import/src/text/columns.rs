@@ -1,0 +1,207 @@
+//! Which column of a table is what.
+
+use super::blocks::excerpt;
+use super::digits;
+use super::names::{SOURCES, TARGETS, TIMES, WEIGHTS, position};
+use super::shape::Shape;
+use crate::format::{Pick, PickIds, PickProperties, ReadOptions};
+
+/// A column that becomes an edge property.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Property {
+    /// Its name.
+    pub(crate) name: String,
+    /// Its place, from 0.
+    pub(crate) column: usize,
+    /// Whether its values are texts; else they are numbers.
+    pub(crate) is_text: bool,
+}
+
+/// Which column is what, from 0.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Columns {
+    pub(crate) source: usize,
+    pub(crate) target: usize,
+    /// The weight, the time, then others.
+    pub(crate) properties: Vec<Property>,
+    /// Index of the weight in `properties`.
+    pub(crate) weight: Option<usize>,
+}
+
+/// Decides which column is what.
+///
+/// # Errors
+/// A column that is named does not exist, or one end has a usual name and the other has not; in words.
+pub(crate) fn columns(shape: &Shape, options: &ReadOptions) -> Result<Columns, String> {
+    let (source, target) = ends(shape, options)?;
+    let mut taken = vec![source, target];
+    let mut properties = Vec::new();
+    let time = match &options.time {
+        Pick::Skip => None,
+        Pick::Column(name) => Some(find(shape, name)?),
+        Pick::Auto => shape.header.as_ref().and_then(|header| position(header, TIMES)),
+    };
+    let time = time.filter(|column| !taken.contains(column) || options.time != Pick::Auto);
+    let weight = match &options.weight {
+        Pick::Skip => None,
+        Pick::Column(name) => Some(find(shape, name)?),
+        Pick::Auto => usual_weight(shape).filter(|column| !taken.contains(column) && time != Some(*column)),
+    };
+    if let Some(column) = weight {
+        taken.push(column);
+        properties.push(Property { name: name_of(shape, column, "weight"), column, is_text: false });
+    }
+    if let Some(column) = time {
+        taken.push(column);
+        properties.push(Property { name: name_of(shape, column, "time"), column, is_text: false });
+    }
+    others(shape, options, &taken, &mut properties)?;
+    for (index, property) in properties.iter().enumerate() {
+        if properties[..index].iter().any(|other| other.name == property.name) {
+            return Err(format!(
+                "two edge properties would be called {:?}; choose one of them",
+                property.name
+            ));
+        }
+    }
+    Ok(Columns { source, target, properties, weight: weight.map(|_| 0) })
+}
+
+/// The names of columns for a message: as much as fits a line.
+fn listed(header: &[String]) -> String {
+    excerpt(header.join(", ").as_bytes())
+}
+
+fn ends(shape: &Shape, options: &ReadOptions) -> Result<(usize, usize), String> {
+    let header = shape.header.as_deref().unwrap_or_default();
+    let (mut source, mut target) = (position(header, SOURCES), position(header, TARGETS));
+    if source.is_some() != target.is_some() && options.source.is_none() && options.target.is_none() {
+        let (known, unknown, flag) =
+            if source.is_some() { ("source", "target", "--dst") } else { ("target", "source", "--src") };
+        return Err(format!(
+            "the header names a {known} but no {unknown}: its columns are {}; name the {unknown} with {flag}",
+            listed(header)
+        ));
+    }
+    if let Some(name) = &options.source {
+        source = Some(find(shape, name)?);
+    }
+    if let Some(name) = &options.target {
+        target = Some(find(shape, name)?);
+    }
+    let other = |taken: Option<usize>| (0..).find(|column| Some(*column) != taken);
+    let source = source
+        .filter(|s| options.source.is_some() || Some(*s) != target)
+        .or_else(|| other(target))
+        .unwrap_or(0);
+    let target = target
+        .filter(|t| options.target.is_some() || *t != source)
+        .or_else(|| other(Some(source)))
+        .unwrap_or(1);
+    if shape.columns == 1 {
+        return Err(
+            "the lines have one column, and an edge needs two; name what separates them with --delimiter"
+                .into(),
+        );
+    }
+    Ok((source, target))
+}
+
+fn usual_weight(shape: &Shape) -> Option<usize> {
+    match &shape.header {
+        Some(header) => position(header, WEIGHTS),
+        None if shape.columns == 3 => {
+            let is_number =
+                |row: &Vec<Vec<u8>>| row.get(2).is_some_and(|field| digits::number(field).is_ok());
+            // One bad line in a hundred is a bad line, not a sign that this is no weight.
+            let numbers = shape.rows.iter().filter(|row| is_number(row)).count();
+            (numbers * 100 >= shape.rows.len() * 99).then_some(2)
+        }
+        None => None,
+    }
+}
+
+fn others(
+    shape: &Shape,
+    options: &ReadOptions,
+    taken: &[usize],
+    properties: &mut Vec<Property>,
+) -> Result<(), String> {
+    match &options.properties {
+        PickProperties::None => {}
+        PickProperties::All => {
+            for column in (0..shape.columns).filter(|column| !taken.contains(column)) {
+                let name = name_of(shape, column, &format!("column{}", column + 1));
+                properties.push(Property { name, column, is_text: has_texts(shape, column) });
+            }
+        }
+        PickProperties::Columns(names) => {
+            for name in names {
+                let (name, is_text) = match (name.strip_suffix(":text"), name.strip_suffix(":number")) {
+                    (Some(name), _) => (name, Some(true)),
+                    (_, Some(name)) => (name, Some(false)),
+                    _ => (name.as_str(), None),
+                };
+                let column = find(shape, name)?;
+                if properties.iter().any(|property| property.column == column) {
+                    continue;
+                }
+                let name = name_of(shape, column, &format!("column{}", column + 1));
+                properties.push(Property {
+                    name,
+                    column,
+                    is_text: is_text.unwrap_or_else(|| has_texts(shape, column)),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn has_texts(shape: &Shape, column: usize) -> bool {
+    shape.rows.iter().filter_map(|row| row.get(column)).any(|field| digits::number(field).is_err())
+}
+
+fn name_of(shape: &Shape, column: usize, otherwise: &str) -> String {
+    match shape.header.as_ref().and_then(|header| header.get(column)) {
+        Some(name) if !name.is_empty() => name.clone(),
+        _ => otherwise.to_owned(),
+    }
+}
+
+/// The column with this name, or with this number from 1.
+fn find(shape: &Shape, name: &str) -> Result<usize, String> {
+    let header = shape.header.as_deref().unwrap_or_default();
+    if let Some(column) = header.iter().position(|column| column == name) {
+        return Ok(column);
+    }
+    match name.parse::<usize>() {
+        // An empty input has no columns, and asks for none.
+        Ok(number) if number >= 1 && (number <= shape.columns || shape.columns == 0) => Ok(number - 1),
+        _ if shape.header.is_some() => {
+            Err(format!("there is no column {name:?}; the columns are {}", listed(header)))
+        }
+        Ok(_) => {
+            Err(format!("there is no column {name}; there are {} columns, numbered from 1", shape.columns))
+        }
+        Err(_) if shape.columns == 0 => Ok(0),
+        Err(_) => Err(format!(
+            "there is no column {name:?}, for no header names the columns; give a number from 1 to {}",
+            shape.columns
+        )),
+    }
+}
+
+/// Whether the ids of a sample are to be taken as texts: if more than one in ten is no integer. Fewer are bad lines.
+pub(crate) fn ids_are_texts(shape: &Shape, columns: &Columns, options: &ReadOptions) -> bool {
+    match options.ids {
+        PickIds::Int => false,
+        PickIds::Text => true,
+        PickIds::Auto => {
+            let ends = [columns.source, columns.target];
+            let fields = || shape.rows.iter().flat_map(|row| ends.iter().filter_map(|&end| row.get(end)));
+            let others = fields().filter(|field| digits::id(field).is_err()).count();
+            others * 10 > fields().count()
+        }
+    }
+}

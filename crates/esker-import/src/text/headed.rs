@@ -1,0 +1,207 @@
+//! Reads line formats whose header says how many vertices and edges follow: Matrix Market and DIMACS-9. Their lines
+//! are those of a table; this adds the header, the range of ids and the count.
+
+use std::sync::Arc;
+
+use esker_format::Result;
+
+use super::blocks::{LineBlocks, Part, input_error};
+use super::line::{Comments, Dialect, Separator, line_end};
+use super::table::Head;
+use super::table_parser::{Layout, TableParser};
+use super::tally::Tally;
+use crate::format::{Format, Pick, ReadOptions};
+use crate::input::Input;
+use crate::source::{Batch, Block, BlockParser, IdColumn, IdKind, Reader, Schema, ValueColumn};
+
+/// Bytes that comments before a header may take.
+const HEADER_BYTES_MAX: usize = 1 << 20;
+
+/// What a header says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Header {
+    pub(crate) format: Format,
+    /// Ids are `1..=num_vertices`.
+    pub(crate) num_vertices: u64,
+    /// Lines that follow.
+    pub(crate) lines: u64,
+    /// What a line is, in the plural.
+    pub(crate) what: &'static str,
+    /// Whether a weight stands behind the ids.
+    pub(crate) weighted: bool,
+    pub(crate) directed: Option<bool>,
+    /// Each line stands for a second edge back, with the weight negated.
+    pub(crate) skew: bool,
+    /// The letter before the ids.
+    pub(crate) mark: Option<u8>,
+    pub(crate) comments: Comments,
+    /// Where the lines begin.
+    pub(crate) end: usize,
+}
+
+/// Finds the header in the beginning of a file: `Ok(None)` if more bytes are needed.
+pub(crate) type ParseHeader = fn(&[u8], bool) -> std::result::Result<Option<Header>, String>;
+
+/// The reader of both formats.
+pub(crate) struct HeadedReader {
+    schema: Schema,
+    blocks: LineBlocks,
+    parser: Arc<HeadedParser>,
+    handed_out: u64,
+}
+
+struct HeadedParser {
+    table: TableParser,
+    tally: Arc<Tally>,
+    skew: bool,
+}
+
+impl HeadedReader {
+    /// Opens one file of which `head` is the beginning.
+    ///
+    /// # Errors
+    /// If the header is missing or says something that is not read.
+    pub(crate) fn open(
+        input: &Input,
+        mut head: Head,
+        parse: ParseHeader,
+        options: &ReadOptions,
+    ) -> Result<Self> {
+        let path = input.path();
+        let header = loop {
+            match parse(&head.bytes, head.whole).map_err(|reason| input_error(&path, None, b"", reason))? {
+                Some(header) => break header,
+                None if head.whole || head.bytes.len() >= HEADER_BYTES_MAX => {
+                    return Err(input_error(
+                        &path,
+                        None,
+                        b"",
+                        "the header is missing: the file is empty or cut short",
+                    ));
+                }
+                None => head.extend(HEADER_BYTES_MAX)?,
+            }
+        };
+        let weighted = header.weighted && options.weight != Pick::Skip;
+        let tally = Tally::new(Arc::clone(&path), header.what, header.lines);
+        let names: Vec<String> = if weighted { vec!["weight".into()] } else { Vec::new() };
+        let are_texts = vec![false; names.len()];
+        let table =
+            TableParser::new(vec![path], vec![layout(&header, weighted)], false, names.clone(), are_texts)
+                .with_ids(1..=header.num_vertices);
+        let part = Part {
+            input: input.clone(),
+            skip_bytes: header.end,
+            skip_lines: super::blocks::count_lines(&head.bytes[..header.end]),
+            quoted: None,
+            opened: Some((head.stream, head.bytes)),
+        };
+        let schema = Schema {
+            format: header.format.name(),
+            ids: IdKind::Numbered { first: 1, num_vertices: header.num_vertices },
+            properties: names,
+            weight: weighted.then_some(0),
+            directed: header.directed,
+            both_ends: false,
+            input_bytes: input.stored_bytes(),
+        };
+        let parser = Arc::new(HeadedParser { table, tally, skew: header.skew });
+        Ok(Self { schema, blocks: LineBlocks::new(vec![part], options), parser, handed_out: 0 })
+    }
+}
+
+fn layout(header: &Header, weighted: bool) -> Layout {
+    let first = usize::from(header.mark.is_some());
+    Layout {
+        dialect: Dialect { separator: Separator::Blank, quotes: false, comments: header.comments },
+        columns: first + 2 + usize::from(header.weighted),
+        has_header: true,
+        source: first,
+        target: first + 1,
+        properties: if weighted { vec![first + 2] } else { Vec::new() },
+        mark: header.mark,
+    }
+}
+
+impl Reader for HeadedReader {
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn parser(&self) -> Arc<dyn BlockParser> {
+        Arc::clone(&self.parser) as _
+    }
+
+    fn next_block(&mut self) -> Result<Option<Block>> {
+        let block = self.blocks.next_block()?;
+        match block {
+            Some(_) => self.handed_out += 1,
+            None => self.parser.tally.finish(self.handed_out)?,
+        }
+        Ok(block)
+    }
+}
+
+impl BlockParser for HeadedParser {
+    fn parse(&self, block: Block) -> Result<Batch> {
+        let batch = self.table.parse(block)?;
+        self.tally.parsed((ends(&batch).0.len() + batch.rejected.len()) as u64)?;
+        if self.skew { Ok(both_ways(batch)) } else { Ok(batch) }
+    }
+}
+
+fn ends(batch: &Batch) -> (&[u64], &[u64]) {
+    match (&batch.source, &batch.target) {
+        (IdColumn::Int(sources), IdColumn::Int(targets)) => (sources, targets),
+        _ => (&[], &[]),
+    }
+}
+
+/// Behind each edge, the edge back with the weight negated. The diagonal of such a matrix is zero: no edge.
+fn both_ways(batch: Batch) -> Batch {
+    let (sources, targets) = ends(&batch);
+    let pairs =
+        || sources.iter().copied().zip(targets.iter().copied()).enumerate().filter(|(_, (s, t))| s != t);
+    let ids =
+        |pick: fn((u64, u64)) -> [u64; 2]| IdColumn::Int(pairs().flat_map(|(_, pair)| pick(pair)).collect());
+    let values = |column: &ValueColumn| match column {
+        ValueColumn::Int(values) => {
+            ValueColumn::Int(pairs().flat_map(|(i, _)| [values[i], values[i].saturating_neg()]).collect())
+        }
+        ValueColumn::Float(values) => {
+            ValueColumn::Float(pairs().flat_map(|(i, _)| [values[i], 0.0 - values[i]]).collect())
+        }
+        ValueColumn::Text(texts) => ValueColumn::Text(texts.clone()),
+    };
+    let (source, target) = (ids(|(s, t)| [s, t]), ids(|(s, t)| [t, s]));
+    let properties = batch.properties.iter().map(values).collect();
+    Batch { source, target, properties, ..batch }
+}
+
+/// The first line from `at` on that is neither blank nor a comment: its words, and where the next begins. `None` if
+/// no such line ends within `head`; the end of a `whole` one ends a line too.
+pub(crate) fn content_line(
+    head: &[u8],
+    whole: bool,
+    mut at: usize,
+    comment: u8,
+) -> Option<(Vec<String>, usize)> {
+    loop {
+        let rest = head.get(at..).filter(|rest| !rest.is_empty())?;
+        if memchr::memchr(b'\n', rest).is_none() && !whole {
+            return None;
+        }
+        let (end, next) = line_end(head, at);
+        let line = String::from_utf8_lossy(&head[at..end]);
+        if !line.trim().is_empty() && head[at] != comment {
+            return Some((line.split_ascii_whitespace().map(str::to_owned).collect(), next));
+        }
+        at = next;
+    }
+}
+
+/// A count of a header.
+pub(crate) fn count(words: &[String], place: usize, what: &str) -> std::result::Result<u64, String> {
+    let word = words.get(place).map_or("", String::as_str);
+    word.parse().map_err(|_| format!("the header has {word:?} where the number of {what} belongs"))
+}

@@ -1,0 +1,274 @@
+//! What the first bytes of a table say: what separates columns, whether a header names them, what is a comment.
+
+use super::line::{BadQuote, Comments, Dialect, Field, Separator, split};
+use super::names::is_usual_header;
+use crate::format::{Format, ReadOptions};
+
+/// Lines of the sample that are looked at.
+const SAMPLE_LINES_MAX: usize = 1000;
+
+/// The shape of one table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Shape {
+    /// How its lines are to be read.
+    pub(crate) dialect: Dialect,
+    /// Bytes before the first row.
+    pub(crate) skip_bytes: usize,
+    /// Lines in those bytes.
+    pub(crate) skip_lines: u64,
+    /// Names of the columns, if a header gives them.
+    pub(crate) header: Option<Vec<String>>,
+    /// Number of columns; 0 if there is no row and no header.
+    pub(crate) columns: usize,
+    /// The first rows.
+    pub(crate) rows: Vec<Vec<Vec<u8>>>,
+}
+
+/// A line of the sample: where it begins and ends in it.
+type Span = (usize, usize);
+
+/// Tells the shape of the table that begins with `head`; `whole` says whether that is all of it. `Ok(None)` if a
+/// larger head is needed: it holds no row yet.
+///
+/// # Errors
+/// The text is UTF-16, or binary, in words for [`Error::Input`].
+pub(crate) fn shape(
+    head: &[u8],
+    whole: bool,
+    format: Format,
+    options: &ReadOptions,
+) -> Result<Option<Shape>, String> {
+    check_encoding(head)?;
+    let start = if head.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    let lines = lines(head, start, whole);
+    let candidates = separators(format, options);
+    let separator = candidates
+        .iter()
+        .copied()
+        .enumerate()
+        .max_by_key(|&(index, separator)| (score(head, &lines, separator, options), std::cmp::Reverse(index)))
+        .map_or(Separator::Blank, |(_, separator)| separator);
+    let quotes = options.quotes.unwrap_or_else(|| quotes_by_default(head, &lines, separator));
+    let plain = Dialect { separator, quotes, comments: Comments::None };
+    let rows = rows(head, &lines, plain);
+    let usual = usual_columns(&rows);
+    let leading = rows.iter().take_while(|row| is_leading_comment(head, row, usual)).count();
+    let rows = &rows[leading..];
+    let Some(first) = rows.first() else {
+        return Ok(if whole { Some(empty(plain, head)) } else { None });
+    };
+    let header = options.header.unwrap_or_else(|| has_header(rows, options));
+    let body = &rows[usize::from(header).min(rows.len())..];
+    let skip_bytes = if header { first.next } else { first.start };
+    let ids_are_texts =
+        body.iter().flat_map(|row| row.fields.iter().take(2)).any(|f| super::digits::id(f).is_err());
+    let comments = match separator {
+        Separator::Byte(b',' | b';' | b'|') => Comments::None,
+        _ if ids_are_texts => Comments::Spaced,
+        _ => Comments::Marked,
+    };
+    Ok(Some(Shape {
+        dialect: Dialect { comments, ..plain },
+        skip_bytes,
+        skip_lines: super::blocks::count_lines(&head[..skip_bytes]),
+        columns: if header { first.fields.len() } else { usual },
+        header: header
+            .then(|| first.fields.iter().map(|f| String::from_utf8_lossy(f).into_owned()).collect()),
+        rows: body.iter().map(|row| row.fields.clone()).collect(),
+    }))
+}
+
+fn empty(dialect: Dialect, head: &[u8]) -> Shape {
+    let skip_lines = super::blocks::count_lines(head);
+    Shape { dialect, skip_bytes: head.len(), skip_lines, header: None, columns: 0, rows: Vec::new() }
+}
+
+/// Refuses what is not text of one byte a letter.
+pub(crate) fn check_encoding(head: &[u8]) -> Result<(), String> {
+    let utf16 = "the text is UTF-16; convert it first: iconv -f UTF-16 -t UTF-8 old > new";
+    if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
+        return Err(utf16.into());
+    }
+    let sample = &head[..head.len().min(4096)];
+    let zeros_at = |odd: usize| sample.iter().skip(odd).step_by(2).filter(|byte| **byte == 0).count();
+    let (even, odd) = (zeros_at(0), zeros_at(1));
+    let half = sample.len() / 2;
+    if half >= 4 && (even == 0 && odd * 10 >= half * 9 || odd == 0 && even * 10 >= half * 9) {
+        return Err(utf16.into());
+    }
+    if even + odd > 0 {
+        return Err("the file is binary, and of no known kind; name its format".into());
+    }
+    Ok(())
+}
+
+fn lines(head: &[u8], start: usize, whole: bool) -> Vec<Span> {
+    let mut lines = Vec::new();
+    let mut at = start;
+    while at < head.len() && lines.len() < SAMPLE_LINES_MAX {
+        let (end, next) = super::line::line_end(head, at);
+        // The last line of a sample is cut somewhere.
+        if next == head.len() && head[next - 1] != b'\n' && !whole {
+            break;
+        }
+        lines.push((at, end));
+        at = next;
+    }
+    lines
+}
+
+fn separators(format: Format, options: &ReadOptions) -> Vec<Separator> {
+    use Separator::{Blank, Byte};
+    match (options.delimiter, format) {
+        (Some(b' '), _) => vec![Blank],
+        (Some(byte), _) => vec![Byte(byte)],
+        (None, Format::Tsv) => vec![Byte(b'\t')],
+        (None, Format::EdgeList | Format::WeightedEdgeList | Format::Snap | Format::Graphalytics) => {
+            vec![Blank, Byte(b','), Byte(b';'), Byte(b'|')]
+        }
+        (None, _) => vec![Byte(b','), Byte(b'\t'), Byte(b';'), Byte(b'|'), Blank],
+    }
+}
+
+/// In thousandths: how many of the lines have the commonest number of columns that is at least two.
+fn score(head: &[u8], lines: &[Span], separator: Separator, options: &ReadOptions) -> usize {
+    let dialect = Dialect { separator, quotes: options.quotes != Some(false), comments: Comments::Marked };
+    let mut counts = std::collections::BTreeMap::new();
+    let mut fields = Vec::new();
+    let mut total = 0;
+    for &(start, end) in lines {
+        let line = &head[start..end];
+        if line.trim_ascii().is_empty() || dialect.is_comment(line) {
+            continue;
+        }
+        total += 1;
+        if let Ok(split) = split(line, 0, &dialect, 0, &mut fields) {
+            *counts.entry(split.columns).or_insert(0usize) += 1;
+        }
+    }
+    let best = counts.range(2..).map(|(_, lines)| *lines).max().unwrap_or(0);
+    (best * 1000).checked_div(total).unwrap_or(0)
+}
+
+/// Commas, semicolons and bars come with quotes; between blanks a quote counts as one if all fields that begin with
+/// one also end with one.
+fn quotes_by_default(head: &[u8], lines: &[Span], separator: Separator) -> bool {
+    if !matches!(separator, Separator::Byte(b'\t') | Separator::Blank) {
+        return true;
+    }
+    let (Some(&(start, _)), Some(&(_, end))) = (lines.first(), lines.last()) else { return false };
+    let sample = &head[..end];
+    let dialect = Dialect { separator, quotes: true, comments: Comments::Marked };
+    let mut fields = Vec::new();
+    let (mut at, mut quoted) = (start, false);
+    while at < end {
+        let (line_end, next_line) = super::line::line_end(sample, at);
+        if dialect.is_comment(&sample[at..line_end]) {
+            at = next_line;
+            continue;
+        }
+        match split(sample, at, &dialect, usize::MAX, &mut fields) {
+            Ok(line) => {
+                quoted |= fields.iter().any(|field| field.start > 0 && sample[field.start - 1] == b'"');
+                at = line.next;
+            }
+            // The sample may end within a field, which tells nothing new.
+            Err((BadQuote::Unclosed, _)) => return quoted,
+            Err((BadQuote::Followed, _)) => return false,
+        }
+    }
+    quoted
+}
+
+/// A row of the sample.
+struct Row {
+    start: usize,
+    next: usize,
+    fields: Vec<Vec<u8>>,
+}
+
+fn rows(head: &[u8], lines: &[Span], dialect: Dialect) -> Vec<Row> {
+    let Some(&(_, sample_end)) = lines.last() else { return Vec::new() };
+    let sample = &head[..sample_end];
+    let mut rows = Vec::new();
+    let mut fields = Vec::new();
+    let mut at = lines[0].0;
+    while at < sample.len() {
+        let next = match split(sample, at, &dialect, usize::MAX, &mut fields) {
+            Ok(line) => {
+                if !sample[at..line.end].trim_ascii().is_empty() {
+                    let texts = fields.iter().map(|field| text(sample, *field)).collect();
+                    // Behind the line end, which the sample has cut off for its last line.
+                    let next = super::line::line_end(head, line.end).1;
+                    rows.push(Row { start: at, next, fields: texts });
+                }
+                line.next
+            }
+            Err((_, line)) => line.next,
+        };
+        at = next;
+    }
+    rows
+}
+
+/// The text of a field, its doubled quotes undone.
+pub(crate) fn text(bytes: &[u8], field: Field) -> Vec<u8> {
+    let raw = &bytes[field.start..field.end];
+    if !field.doubled {
+        return raw.to_vec();
+    }
+    let mut text = Vec::with_capacity(raw.len());
+    let mut at = 0;
+    while let Some(quote) = memchr::memchr(b'"', &raw[at..]) {
+        text.extend_from_slice(&raw[at..=at + quote]);
+        at += quote + 2;
+    }
+    text.extend_from_slice(raw.get(at..).unwrap_or_default());
+    text
+}
+
+fn usual_columns(rows: &[Row]) -> usize {
+    let mut counts = std::collections::BTreeMap::new();
+    let is_marked = |row: &Row| matches!(row.fields[0].first(), Some(b'#' | b'%'));
+    let all_are_marked = rows.iter().all(is_marked);
+    for row in rows.iter().filter(|row| all_are_marked || !is_marked(row)) {
+        *counts.entry(row.fields.len()).or_insert(0usize) += 1;
+    }
+    counts
+        .into_iter()
+        .max_by_key(|&(columns, rows)| (rows, std::cmp::Reverse(columns)))
+        .map_or(0, |(columns, _)| columns)
+}
+
+/// Lines before the first row that begin with `#` or `%` are comments, unless they look like rows of texts.
+fn is_leading_comment(head: &[u8], row: &Row, usual: usize) -> bool {
+    let line = &head[row.start..row.next];
+    matches!(line, [b'#' | b'%', b' ' | b'\t' | b'#' | b'%' | b'\r' | b'\n', ..])
+        || matches!(line, [b'#' | b'%', ..]) && (row.fields.len() != usual || !has_text_ids(row))
+        || matches!(line, [b'#' | b'%'])
+}
+
+fn has_text_ids(row: &Row) -> bool {
+    row.fields.iter().skip(1).take(1).any(|field| super::digits::id(field).is_err())
+}
+
+/// A header has no number in it, and either stands above numbers or has the usual names.
+fn has_header(rows: &[Row], options: &ReadOptions) -> bool {
+    let first = &rows[0].fields;
+    let is_number = |field: &Vec<u8>| super::digits::number(field).is_ok();
+    if first.iter().any(|field| is_number(field) || field.is_empty()) || first.len() < 2 {
+        return false;
+    }
+    let named =
+        |pick: &Option<String>| pick.as_ref().is_some_and(|name| first.iter().any(|f| f == name.as_bytes()));
+    if named(&options.source) || named(&options.target) {
+        return true;
+    }
+    let above_numbers = rows[1..].iter().take(20).any(|row| row.fields.iter().any(is_number))
+        && (0..first.len()).any(|column| {
+            let mut values = rows[1..].iter().filter_map(|row| row.fields.get(column)).peekable();
+            values.peek().is_some() && values.all(is_number)
+        });
+    let names: Vec<String> = first.iter().map(|f| String::from_utf8_lossy(f).into_owned()).collect();
+    above_numbers || is_usual_header(&names)
+}

@@ -1,0 +1,226 @@
+//! Reads tables of edges: `.el`, `.wel`, SNAP, CSV, TSV and the `.e` of Graphalytics, with one parser.
+//!
+//! The producer cuts blocks at line ends; a worker parses a block. Where ids are integers in the first two columns
+//! and nothing, or a weight, follows, a line like `digits separator digits line-end` takes the fast path of `fast`;
+//! every other line is split into fields.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use esker_format::Result;
+
+use super::blocks::{LineBlocks, Part, input_error};
+use super::columns::{Columns, columns, ids_are_texts};
+use super::line::Dialect;
+use super::shape::{Shape, shape};
+use super::table_parser::{Layout, TableParser};
+use crate::format::{Format, Pick, ReadOptions};
+use crate::input::{Input, Stream};
+use crate::source::{Block, BlockParser, IdKind, Reader, Schema};
+
+/// Bytes that the sniffer looks at.
+pub(crate) const HEAD_BYTES: usize = 1 << 16;
+
+/// Bytes that it looks at if the first ones hold comments only.
+const HEAD_BYTES_MAX: usize = 1 << 20;
+
+/// The beginning of an input, decompressed.
+pub(crate) struct Head {
+    /// The rest of it.
+    pub(crate) stream: Stream,
+    /// The bytes.
+    pub(crate) bytes: Vec<u8>,
+    /// Whether they are all.
+    pub(crate) whole: bool,
+}
+
+impl Head {
+    /// Opens `input` and reads its first bytes.
+    pub(crate) fn read(input: &Input) -> Result<Self> {
+        let mut head = Self { stream: input.open()?, bytes: Vec::new(), whole: false };
+        head.extend(HEAD_BYTES)?;
+        Ok(head)
+    }
+
+    /// Reads on, up to `size` bytes in all.
+    pub(crate) fn extend(&mut self, size: usize) -> Result<()> {
+        let filled = self.bytes.len();
+        self.bytes.resize(size.max(filled), 0);
+        let filled = self.stream.fill(&mut self.bytes, filled)?;
+        self.whole = filled < self.bytes.len();
+        self.bytes.truncate(filled);
+        Ok(())
+    }
+}
+
+/// Tables of edges, one after another.
+pub(crate) struct TableReader {
+    schema: Schema,
+    blocks: LineBlocks,
+    parser: Arc<TableParser>,
+}
+
+/// What one input of several turned out to be.
+struct Sniffed {
+    shape: Shape,
+    columns: Columns,
+    is_text: bool,
+}
+
+impl TableReader {
+    /// Sniffs all `inputs`; `head` is the beginning of the first. Also returns what they are taken for, in words.
+    ///
+    /// # Errors
+    /// If an input cannot be read, is no text, or lacks a column that was asked for, or has others than the first.
+    pub(crate) fn open(
+        inputs: &[Input],
+        head: Head,
+        format: Format,
+        options: &ReadOptions,
+    ) -> Result<(Self, Vec<String>)> {
+        let mut tables = Vec::with_capacity(inputs.len());
+        let mut parts = Vec::with_capacity(inputs.len());
+        let mut first = Some(head);
+        for input in inputs {
+            let mut head = first.take().map_or_else(|| Head::read(input), Ok)?;
+            let table = sniff(input, &mut head, format, options)?;
+            let dialect = table.shape.dialect;
+            parts.push(Part {
+                input: input.clone(),
+                skip_bytes: table.shape.skip_bytes,
+                skip_lines: table.shape.skip_lines,
+                quoted: dialect.quotes.then_some(dialect),
+                opened: (!input.is_repeatable()).then_some((head.stream, head.bytes)),
+            });
+            tables.push(table);
+        }
+        let paths: Vec<_> = inputs.iter().map(Input::path).collect();
+        let model = unite(&mut tables, &paths)?;
+        let is_text = tables.iter().any(|table| table.is_text);
+        let notes =
+            paths.iter().zip(&tables).map(|(path, table)| describe(path, table, is_text, format)).collect();
+        let properties = tables[model].columns.properties.clone();
+        let schema = Schema {
+            format: format.name(),
+            ids: if is_text { IdKind::Text } else { IdKind::Int },
+            properties: properties.iter().map(|property| property.name.clone()).collect(),
+            weight: tables[model].columns.weight,
+            directed: None,
+            both_ends: false,
+            input_bytes: inputs.iter().map(Input::stored_bytes).sum(),
+        };
+        let layouts = tables.iter().map(layout).collect();
+        let are_texts = properties.iter().map(|property| property.is_text).collect();
+        let parser =
+            Arc::new(TableParser::new(paths, layouts, is_text, schema.properties.clone(), are_texts));
+        Ok((Self { schema, blocks: LineBlocks::new(parts, options), parser }, notes))
+    }
+}
+
+impl Reader for TableReader {
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn parser(&self) -> Arc<dyn BlockParser> {
+        Arc::clone(&self.parser) as _
+    }
+
+    fn next_block(&mut self) -> Result<Option<Block>> {
+        self.blocks.next_block()
+    }
+}
+
+fn sniff(input: &Input, head: &mut Head, format: Format, options: &ReadOptions) -> Result<Sniffed> {
+    let failed = |reason| input_error(&input.path(), None, b"", reason);
+    let shape = loop {
+        match shape(&head.bytes, head.whole, format, options).map_err(failed)? {
+            Some(shape) => break shape,
+            None if head.bytes.len() < HEAD_BYTES_MAX => head.extend(HEAD_BYTES_MAX)?,
+            None => return Err(failed(format!("the first {HEAD_BYTES_MAX} bytes hold no line of edges"))),
+        }
+    };
+    // The format itself says that the third column is a weight, whatever stands there.
+    let weighted = format == Format::WeightedEdgeList && options.weight == Pick::Auto && shape.columns >= 3;
+    let columns = if weighted && shape.header.is_none() {
+        columns(&shape, &ReadOptions { weight: Pick::Column("3".to_owned()), ..options.clone() })
+    } else {
+        columns(&shape, options)
+    };
+    let columns = columns.map_err(failed)?;
+    let is_text = ids_are_texts(&shape, &columns, options);
+    Ok(Sniffed { shape, columns, is_text })
+}
+
+/// Makes all tables agree on their properties, and returns which of them is the model. Tables without rows agree
+/// with anything.
+fn unite(tables: &mut [Sniffed], paths: &[Arc<PathBuf>]) -> Result<usize> {
+    let model = tables.iter().position(|table| table.shape.columns > 0).unwrap_or(0);
+    let names = |table: &Sniffed| -> Vec<String> {
+        table.columns.properties.iter().map(|property| property.name.clone()).collect()
+    };
+    let expected = names(&tables[model]);
+    for (table, path) in tables.iter().zip(paths) {
+        if table.shape.columns > 0 && names(table) != expected {
+            let list = |names: &[String]| if names.is_empty() { "none".into() } else { names.join(", ") };
+            let reason = format!(
+                "its edge properties are {}, but those of {} are {}; import files of one kind together",
+                list(&names(table)),
+                paths[model].display(),
+                list(&expected)
+            );
+            return Err(input_error(path, None, b"", reason));
+        }
+    }
+    for index in 0..expected.len() {
+        let is_text = tables.iter().any(|t| t.columns.properties.get(index).is_some_and(|p| p.is_text));
+        for table in &mut *tables {
+            if let Some(property) = table.columns.properties.get_mut(index) {
+                property.is_text = is_text;
+            }
+        }
+    }
+    Ok(model)
+}
+
+fn layout(table: &Sniffed) -> Layout {
+    Layout {
+        dialect: table.shape.dialect,
+        columns: table.shape.columns,
+        has_header: table.shape.header.is_some(),
+        source: table.columns.source,
+        target: table.columns.target,
+        properties: table.columns.properties.iter().map(|property| property.column).collect(),
+        mark: None,
+    }
+}
+
+fn describe(path: &Arc<PathBuf>, table: &Sniffed, is_text: bool, format: Format) -> String {
+    let Sniffed { shape, columns, .. } = table;
+    let path = path.display();
+    if shape.columns == 0 {
+        return format!("{path}: taken as {} without any edge", format.title());
+    }
+    let Dialect { separator, .. } = shape.dialect;
+    let name = |column: usize| match &shape.header {
+        Some(header) => format!("{:?}", header.get(column).map_or("", String::as_str)),
+        None => (column + 1).to_string(),
+    };
+    let mut text = format!(
+        "{path}: taken as {} {} header, separated by {}, source in column {}, target in column {}",
+        format.title(),
+        if shape.header.is_some() { "with" } else { "without" },
+        separator.describe(),
+        name(columns.source),
+        name(columns.target),
+    );
+    for (index, property) in columns.properties.iter().enumerate() {
+        let what = match (columns.weight == Some(index), property.is_text) {
+            (true, _) => "weight",
+            (_, true) => "texts",
+            (_, false) => "numbers",
+        };
+        text += &format!(", {what} in column {}", name(property.column));
+    }
+    text + if is_text { "; ids are texts" } else { "; ids are integers" }
+}

@@ -1,0 +1,329 @@
+//! Parses blocks of table lines.
+
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::blocks::{count_lines, excerpt};
+use super::digits::{self, NotId, NotNumber, Number};
+use super::fast::{Edges, Fast, push_number};
+use super::line::{BadQuote, Comments, Dialect, Field, Line, line_end, split};
+use crate::source::{Batch, Block, BlockParser, IdColumn, Rejected, TextColumn, ValueColumn};
+
+/// Rejected lines of one block that are described; of the others only the line is told, to bound memory.
+const DESCRIBED_MAX: usize = 256;
+
+/// Which column is what in one input.
+#[derive(Debug, Clone)]
+pub(crate) struct Layout {
+    pub(crate) dialect: Dialect,
+    /// Number of columns; 0 if unknown.
+    pub(crate) columns: usize,
+    pub(crate) has_header: bool,
+    pub(crate) source: usize,
+    pub(crate) target: usize,
+    pub(crate) properties: Vec<usize>,
+    /// A letter and a blank with which every line begins, as column 0.
+    pub(crate) mark: Option<u8>,
+}
+
+/// The parser of tables. Memory: 24 bytes for each column beside the batch.
+pub(crate) struct TableParser {
+    paths: Vec<Arc<PathBuf>>,
+    layouts: Vec<Layout>,
+    ids_are_texts: bool,
+    names: Vec<String>,
+    are_texts: Vec<bool>,
+    /// The integers that are ids.
+    ids: RangeInclusive<u64>,
+}
+
+impl TableParser {
+    pub(crate) fn new(
+        paths: Vec<Arc<PathBuf>>,
+        layouts: Vec<Layout>,
+        ids_are_texts: bool,
+        names: Vec<String>,
+        are_texts: Vec<bool>,
+    ) -> Self {
+        Self { paths, layouts, ids_are_texts, names, are_texts, ids: 0..=u64::MAX }
+    }
+
+    /// The same for ids that are integers of a range.
+    pub(crate) fn with_ids(self, ids: RangeInclusive<u64>) -> Self {
+        Self { ids, ..self }
+    }
+}
+
+impl BlockParser for TableParser {
+    fn parse(&self, block: Block) -> esker_format::Result<Batch> {
+        let layout = &self.layouts[block.file];
+        let lines = count_lines(&block.bytes) as usize + 1;
+        let mut sink = Sink::new(self, layout, &block, lines);
+        match fast_of(self, layout) {
+            Some(fast) => sink.parse_fast(&fast),
+            None => sink.parse_from(0),
+        }
+        Ok(sink.finish(block.input_bytes))
+    }
+}
+
+/// The fast path, for integer ids in the first two columns and nothing else or one number in the third.
+fn fast_of(parser: &TableParser, layout: &Layout) -> Option<Fast> {
+    let first = usize::from(layout.mark.is_some());
+    let weighted = layout.properties == [first + 2] && parser.are_texts == [false];
+    let fits = layout.source == first
+        && layout.target == first + 1
+        && !parser.ids_are_texts
+        && (weighted || layout.properties.is_empty());
+    let Layout { dialect: Dialect { separator, .. }, mark, .. } = *layout;
+    fits.then(|| Fast { separator, mark, weighted, ids: parser.ids.clone() })
+}
+
+/// A block on its way to a batch.
+struct Sink<'a> {
+    parser: &'a TableParser,
+    layout: &'a Layout,
+    block: &'a Block,
+    /// Fields to keep of a line.
+    limit: usize,
+    fields: Vec<Field>,
+    numbers: Vec<Number>,
+    batch: Batch,
+    /// Lines are counted up to here, for messages.
+    counted: (usize, u64),
+}
+
+impl<'a> Sink<'a> {
+    fn new(parser: &'a TableParser, layout: &'a Layout, block: &'a Block, lines: usize) -> Self {
+        let ids = || match parser.ids_are_texts {
+            true => IdColumn::Text(TextColumn { bytes: Vec::new(), ends: Vec::with_capacity(lines) }),
+            false => IdColumn::Int(Vec::with_capacity(lines)),
+        };
+        let value = |is_text: &bool| match is_text {
+            true => ValueColumn::Text(TextColumn::default()),
+            false => ValueColumn::Int(Vec::with_capacity(lines)),
+        };
+        let needed =
+            layout.properties.iter().chain([&layout.source, &layout.target]).max().map_or(0, |last| last + 1);
+        Self {
+            parser,
+            layout,
+            block,
+            limit: needed,
+            fields: Vec::new(),
+            numbers: Vec::new(),
+            batch: Batch {
+                source: ids(),
+                target: ids(),
+                properties: parser.are_texts.iter().map(value).collect(),
+                vertices: None,
+                rejected: Vec::new(),
+                input_bytes: 0,
+            },
+            counted: (0, block.first_line),
+        }
+    }
+
+    fn finish(mut self, input_bytes: u64) -> Batch {
+        self.batch.input_bytes = input_bytes;
+        self.batch
+    }
+
+    /// Every line from `at` on by its fields.
+    fn parse_from(&mut self, mut at: usize) {
+        while at < self.block.bytes.len() {
+            at = self.line(at);
+        }
+    }
+
+    /// Lines of the common form fast, others one by one.
+    fn parse_fast(&mut self, fast: &Fast) {
+        let mut at = 0;
+        while at < self.block.bytes.len() {
+            if let (IdColumn::Int(sources), IdColumn::Int(targets)) =
+                (&mut self.batch.source, &mut self.batch.target)
+            {
+                let weights = self.batch.properties.first_mut();
+                at = fast.take(&self.block.bytes, at, Edges { sources, targets, weights });
+            }
+            if at < self.block.bytes.len() {
+                at = self.line(at);
+            }
+        }
+    }
+
+    /// The line at `at`, whatever it is; returns where the next begins.
+    fn line(&mut self, at: usize) -> usize {
+        let bytes = &self.block.bytes[..];
+        if matches!(bytes[at], b'#' | b'%' | b'c') && self.layout.dialect.comments != Comments::None {
+            let (end, next) = line_end(bytes, at);
+            if self.layout.dialect.is_comment(&bytes[at..end]) {
+                return next;
+            }
+        }
+        match split(bytes, at, &self.layout.dialect, self.limit, &mut self.fields) {
+            Ok(line) => {
+                if line.columns <= 1 && bytes[at..line.end].trim_ascii().is_empty() {
+                    return line.next;
+                }
+                if let Err(reason) = self.take(at, line) {
+                    self.reject(at, line.end, reason);
+                }
+                line.next
+            }
+            Err((fault, line)) => {
+                let reason = match fault {
+                    BadQuote::Unclosed => {
+                        "a quote opens a field and never closes; mend the line, or turn quotes off"
+                    }
+                    BadQuote::Followed => {
+                        "something follows a closing quote; mend the line, or turn quotes off"
+                    }
+                };
+                self.reject(at, line.end, reason.to_owned());
+                line.next
+            }
+        }
+    }
+
+    /// Appends the edge whose fields are split, or says why not.
+    fn take(&mut self, at: usize, line: Line) -> Result<(), String> {
+        self.check_mark()?;
+        self.check_columns(at, line)?;
+        let bytes = &self.block.bytes[..];
+        self.numbers.clear();
+        for (index, &column) in self.layout.properties.iter().enumerate() {
+            if !self.parser.are_texts[index] {
+                let field = self.fields[column];
+                let number = digits::number(&bytes[field.start..field.end]);
+                self.numbers.push(number.map_err(|why| self.not_number(index, why))?);
+            }
+        }
+        let (source, target) = (self.fields[self.layout.source], self.fields[self.layout.target]);
+        match (&mut self.batch.source, &mut self.batch.target) {
+            (IdColumn::Int(sources), IdColumn::Int(targets)) => {
+                let ids = &self.parser.ids;
+                let id = |field: Field, end| match digits::id(&bytes[field.start..field.end]) {
+                    Ok(id) if ids.contains(&id) => Ok(id),
+                    Ok(id) => Err(not_in_range(end, id, ids)),
+                    Err(why) => Err(not_id(end, why)),
+                };
+                let (source, target) = (id(source, "source")?, id(target, "target")?);
+                sources.push(source);
+                targets.push(target);
+            }
+            (IdColumn::Text(sources), IdColumn::Text(targets)) => {
+                check_text(&bytes[source.start..source.end], "source")?;
+                check_text(&bytes[target.start..target.end], "target")?;
+                push_text(sources, bytes, source);
+                push_text(targets, bytes, target);
+            }
+            _ => unreachable!("both ends are made alike"),
+        }
+        let mut numbers = self.numbers.iter();
+        for (values, &column) in self.batch.properties.iter_mut().zip(&self.layout.properties) {
+            match values {
+                ValueColumn::Text(texts) => push_text(texts, bytes, self.fields[column]),
+                numeric => numbers.next().into_iter().for_each(|number| push_number(numeric, *number)),
+            }
+        }
+        Ok(())
+    }
+
+    fn check_mark(&self) -> Result<(), String> {
+        let Some(mark) = self.layout.mark else { return Ok(()) };
+        match self.fields.first() {
+            Some(field) if self.block.bytes[field.start..field.end] == [mark] => Ok(()),
+            _ => {
+                Err(format!("the line begins with neither {} (an edge) nor c (a comment)", char::from(mark)))
+            }
+        }
+    }
+
+    fn check_columns(&self, at: usize, line: Line) -> Result<(), String> {
+        let found = line.columns;
+        let expected = self.layout.columns;
+        if found < self.limit {
+            let s = if found == 1 { "" } else { "s" };
+            return Err(format!("the line has {found} column{s} and needs {}", self.limit));
+        }
+        if found > expected && expected > 0 {
+            // A separator at the end of the line adds an empty column that nobody meant.
+            let ends_empty = found == expected + 1
+                && self.block.bytes[at..line.end]
+                    .last()
+                    .is_some_and(|&b| self.layout.dialect.separator.is(b));
+            if !ends_empty {
+                let where_ = if self.layout.has_header { "the header has" } else { "the first lines have" };
+                return Err(format!(
+                    "the line has {found} columns where {where_} {expected}; quote fields that hold a separator"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn not_number(&self, index: usize, why: NotNumber) -> String {
+        let name = &self.parser.names[index];
+        match why {
+            NotNumber::Empty => format!("{name} is empty where a number belongs"),
+            NotNumber::NotFinite => format!("{name} is not a finite number"),
+            NotNumber::Other => {
+                format!(
+                    "{name} is not a number; write it like -1.5e3, or keep the column as texts with --property {name}:text"
+                )
+            }
+        }
+    }
+
+    fn reject(&mut self, at: usize, end: usize, reason: String) {
+        let bytes = &self.block.bytes[..];
+        let (counted, line) = self.counted;
+        self.counted = (at, line + count_lines(&bytes[counted..at]));
+        let described = self.batch.rejected.len() < DESCRIBED_MAX;
+        self.batch.rejected.push(Rejected {
+            path: Arc::clone(&self.parser.paths[self.block.file]),
+            line: self.counted.1,
+            text: if described { excerpt(&bytes[at..end]) } else { String::new() },
+            reason: if described { reason } else { String::new() },
+        });
+    }
+}
+
+fn push_text(column: &mut TextColumn, bytes: &[u8], field: Field) {
+    if field.doubled {
+        column.push(&super::shape::text(bytes, field));
+    } else {
+        column.push(&bytes[field.start..field.end]);
+    }
+}
+
+fn check_text(id: &[u8], end: &str) -> Result<(), String> {
+    if id.is_empty() {
+        return Err(format!("the {end} is empty"));
+    }
+    if memchr::memchr(0, id).is_some() {
+        return Err(format!("the {end} has a zero byte in it; the file may be damaged or binary"));
+    }
+    Ok(())
+}
+
+/// Why a field is no id, in words.
+pub(crate) fn not_id(end: &str, why: NotId) -> String {
+    let ids = "to take all ids as texts, pass --ids text";
+    match why {
+        NotId::Empty => format!("the {end} is empty"),
+        NotId::Negative => format!("the {end} is negative; {ids}"),
+        NotId::TooLarge => format!("the {end} is larger than {}; {ids}", u64::MAX),
+        NotId::Other => format!("the {end} is not an integer; {ids}"),
+    }
+}
+
+/// Why an integer is no id of a format that numbers its vertices, in words.
+pub(crate) fn not_in_range(end: &str, id: u64, ids: &RangeInclusive<u64>) -> String {
+    let (first, last) = (ids.start(), ids.end());
+    format!(
+        "the {end} is {id}, but the header promises ids from {first} to {last}; mend the header or the line"
+    )
+}

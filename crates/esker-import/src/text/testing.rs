@@ -1,0 +1,107 @@
+//! What the tests of all readers share: read an input in memory to its end, as words.
+
+use esker_format::Result;
+
+use crate::format::ReadOptions;
+use crate::input::Input;
+use crate::open::open_inputs;
+use crate::source::{Batch, IdColumn, Schema, ValueColumn};
+
+/// Everything that a reader gave.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Read {
+    pub(crate) schema: Schema,
+    /// Source, target, property values.
+    pub(crate) edges: Vec<Vec<String>>,
+    pub(crate) vertices: Vec<String>,
+    /// `line: text: reason`.
+    pub(crate) rejected: Vec<String>,
+    pub(crate) notes: Vec<String>,
+    pub(crate) input_bytes: u64,
+    pub(crate) blocks: usize,
+}
+
+impl Read {
+    /// Edges as `source target properties`, one a string.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        self.edges.iter().map(|edge| edge.join(" ")).collect()
+    }
+}
+
+pub(crate) fn read(inputs: &[Input], options: &ReadOptions) -> Result<Read> {
+    let mut opened = open_inputs(inputs, options)?;
+    let parser = opened.reader.parser();
+    let mut read = Read {
+        schema: opened.reader.schema().clone(),
+        edges: Vec::new(),
+        vertices: Vec::new(),
+        rejected: Vec::new(),
+        notes: opened.notes,
+        input_bytes: 0,
+        blocks: 0,
+    };
+    while let Some(block) = opened.reader.next_block()? {
+        let expected = block.input_bytes;
+        let batch = parser.parse(block)?;
+        assert_eq!(batch.input_bytes, expected);
+        read.blocks += 1;
+        take(&mut read, &batch);
+    }
+    Ok(read)
+}
+
+/// One input, by name and text.
+pub(crate) fn read_text(name: &str, text: &str, options: &ReadOptions) -> Result<Read> {
+    read(&[Input::memory(name, text.as_bytes())], options)
+}
+
+fn take(read: &mut Read, batch: &Batch) {
+    let (sources, targets) = (ids(&batch.source), ids(&batch.target));
+    assert_eq!(sources.len(), targets.len());
+    assert_eq!(batch.properties.len(), read.schema.properties.len());
+    let columns: Vec<_> = batch.properties.iter().map(values).collect();
+    assert!(columns.iter().all(|column| column.len() == sources.len()));
+    for (index, (source, target)) in sources.into_iter().zip(targets).enumerate() {
+        let mut edge = vec![source, target];
+        edge.extend(columns.iter().map(|column| column[index].clone()));
+        read.edges.push(edge);
+    }
+    read.vertices.extend(batch.vertices.iter().flat_map(ids));
+    for rejected in &batch.rejected {
+        read.rejected.push(format!("{}: {:?}: {}", rejected.line, rejected.text, rejected.reason));
+    }
+    read.input_bytes += batch.input_bytes;
+}
+
+fn ids(column: &IdColumn) -> Vec<String> {
+    match column {
+        IdColumn::Int(ids) => ids.iter().map(u64::to_string).collect(),
+        IdColumn::Text(texts) => {
+            texts.iter().map(|text| String::from_utf8_lossy(text).into_owned()).collect()
+        }
+    }
+}
+
+fn values(column: &ValueColumn) -> Vec<String> {
+    match column {
+        ValueColumn::Int(values) => values.iter().map(i64::to_string).collect(),
+        ValueColumn::Float(values) => values.iter().map(f64::to_string).collect(),
+        ValueColumn::Text(texts) => {
+            texts.iter().map(|text| String::from_utf8_lossy(text).into_owned()).collect()
+        }
+    }
+}
+
+/// Numbers that look random, the same for the same seed (splitmix64, G. Steele et al., OOPSLA 2014).
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    /// Any word.
+    pub(crate) fn word(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut x = self.0;
+        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ (x >> 31)
+    }
+}

@@ -1,0 +1,182 @@
+//! Vertices without edges: a file with one id a line, read before the edges of any format.
+
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use esker_format::Result;
+
+use super::blocks::{LineBlocks, Part, count_lines, excerpt};
+use super::digits::{self, uint_at};
+use super::line::line_end;
+use super::shape::check_encoding;
+use super::table::Head;
+use super::table_parser::{not_id, not_in_range};
+use super::tally::Tally;
+use crate::format::ReadOptions;
+use crate::input::Input;
+use crate::source::{
+    Batch, Block, BlockParser, IdColumn, IdKind, Reader, Rejected, Schema, TextColumn, ValueColumn,
+};
+
+/// The number of the vertex file among the files of a reader, which count from 0.
+const VERTEX_FILE: usize = usize::MAX;
+
+/// First the vertices, then the edges.
+pub(crate) struct WithVertices {
+    schema: Schema,
+    vertices: Option<LineBlocks>,
+    handed_out: u64,
+    edges: Box<dyn Reader>,
+    parser: Arc<Parser>,
+}
+
+struct Parser {
+    path: Arc<PathBuf>,
+    ids: IdKind,
+    num_properties: usize,
+    tally: Option<Arc<Tally>>,
+    edges: Arc<dyn BlockParser>,
+}
+
+impl WithVertices {
+    /// Puts the vertices of `input` before `edges`; `promised` is how many there must be, if that is known.
+    ///
+    /// # Errors
+    /// If the file cannot be read or is no text.
+    pub(crate) fn open(
+        input: &Input,
+        edges: Box<dyn Reader>,
+        promised: Option<u64>,
+        options: &ReadOptions,
+    ) -> Result<Self> {
+        let head = Head::read(input)?;
+        let path = input.path();
+        check_encoding(&head.bytes).map_err(|reason| super::blocks::input_error(&path, None, b"", reason))?;
+        let part = Part {
+            input: input.clone(),
+            skip_bytes: if head.bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 },
+            skip_lines: 0,
+            quoted: None,
+            opened: Some((head.stream, head.bytes)),
+        };
+        let mut schema = edges.schema().clone();
+        schema.input_bytes =
+            schema.input_bytes.zip(input.stored_bytes()).map(|(edges, vertices)| edges + vertices);
+        let parser = Parser {
+            tally: promised.map(|promised| Tally::new(Arc::clone(&path), "vertices", promised)),
+            path,
+            ids: schema.ids,
+            num_properties: schema.properties.len(),
+            edges: edges.parser(),
+        };
+        let vertices = Some(LineBlocks::new(vec![part], options));
+        Ok(Self { schema, vertices, handed_out: 0, edges, parser: Arc::new(parser) })
+    }
+}
+
+impl Reader for WithVertices {
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn parser(&self) -> Arc<dyn BlockParser> {
+        Arc::clone(&self.parser) as _
+    }
+
+    fn next_block(&mut self) -> Result<Option<Block>> {
+        if let Some(vertices) = &mut self.vertices {
+            if let Some(block) = vertices.next_block()? {
+                self.handed_out += 1;
+                return Ok(Some(Block { file: VERTEX_FILE, ..block }));
+            }
+            self.vertices = None;
+            if let Some(tally) = &self.parser.tally {
+                tally.finish(self.handed_out)?;
+            }
+        }
+        self.edges.next_block()
+    }
+}
+
+impl BlockParser for Parser {
+    fn parse(&self, block: Block) -> Result<Batch> {
+        if block.file != VERTEX_FILE {
+            return self.edges.parse(block);
+        }
+        let none = || match self.ids {
+            IdKind::Text => IdColumn::Text(TextColumn::default()),
+            IdKind::Int | IdKind::Numbered { .. } => IdColumn::Int(Vec::new()),
+        };
+        let (vertices, rejected) = self.vertices(&block);
+        if let Some(tally) = &self.tally {
+            let count = match &vertices {
+                IdColumn::Int(ids) => ids.len(),
+                IdColumn::Text(ids) => ids.len(),
+            };
+            tally.parsed((count + rejected.len()) as u64)?;
+        }
+        Ok(Batch {
+            source: none(),
+            target: none(),
+            properties: vec![ValueColumn::Int(Vec::new()); self.num_properties],
+            vertices: Some(vertices),
+            rejected,
+            input_bytes: block.input_bytes,
+        })
+    }
+}
+
+impl Parser {
+    fn vertices(&self, block: &Block) -> (IdColumn, Vec<Rejected>) {
+        let bytes = &block.bytes[..];
+        let ids = match self.ids {
+            IdKind::Numbered { first, num_vertices } if num_vertices > 0 => {
+                first..=first.saturating_add(num_vertices - 1)
+            }
+            IdKind::Numbered { .. } => RangeInclusive::new(1, 0),
+            IdKind::Int | IdKind::Text => 0..=u64::MAX,
+        };
+        let (mut ints, mut texts, mut rejected) = (Vec::new(), TextColumn::default(), Vec::new());
+        let mut at = 0;
+        while at < bytes.len() {
+            let start = at;
+            if self.ids != IdKind::Text
+                && let Some((id, end)) = uint_at(bytes, at)
+                && bytes.get(end) == Some(&b'\n')
+                && ids.contains(&id)
+            {
+                ints.push(id);
+                at = end + 1;
+                continue;
+            }
+            let (end, next) = line_end(bytes, at);
+            at = next;
+            let line = bytes[start..end].trim_ascii();
+            if line.is_empty() || matches!(line, [b'#'] | [b'#', b' ' | b'\t' | b'#', ..]) {
+                continue;
+            }
+            let reason = if self.ids == IdKind::Text {
+                texts.push(line);
+                continue;
+            } else {
+                match digits::id(line) {
+                    Ok(id) if ids.contains(&id) => {
+                        ints.push(id);
+                        continue;
+                    }
+                    Ok(id) => not_in_range("vertex", id, &ids),
+                    Err(why) => not_id("vertex", why),
+                }
+            };
+            let line_number = block.first_line + count_lines(&bytes[..start]);
+            rejected.push(Rejected {
+                path: Arc::clone(&self.path),
+                line: line_number,
+                text: excerpt(line),
+                reason,
+            });
+        }
+        (if self.ids == IdKind::Text { IdColumn::Text(texts) } else { IdColumn::Int(ints) }, rejected)
+    }
+}

@@ -1,0 +1,173 @@
+//! Imports as a user sees them: from a file to a whole database, or to none.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use esker_graph::Direction;
+use esker_import::format::ReadOptions;
+use esker_import::install::import;
+use esker_import::open::open_reader;
+use esker_import::options::{ImportOptions, ImportReport, VertexOrder};
+use esker_store::io::{Disk, Faults, FaultyDisk, RealDisk};
+use esker_store::version::StagingOptions;
+use esker_store::{Result, Store};
+
+/// A deterministic pseudorandom number.
+fn noise(i: u64) -> u64 {
+    let x = (i ^ (i >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    x ^ (x >> 31)
+}
+
+fn write_edges(path: &Path, count: u64, n: u64) {
+    let mut file = std::io::BufWriter::new(std::fs::File::create(path).unwrap());
+    for i in 0..count {
+        writeln!(file, "{} {} {}", noise(2 * i) % n, noise(2 * i + 1) % n, i % 100).unwrap();
+    }
+}
+
+fn import_file(input: &Path, target: &Path, options: &ImportOptions) -> Result<ImportReport> {
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+    let reader = open_reader(&[input.to_str().unwrap()], &ReadOptions::default())?;
+    let staging = StagingOptions { replace: true, ..StagingOptions::default() };
+    import(&disk, reader, target, options, staging)
+}
+
+/// The names in a directory.
+fn names(directory: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+#[test]
+fn an_imported_graph_is_read_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let (input, target) = (dir.path().join("in.wel"), dir.path().join("out.esker"));
+    std::fs::write(&input, "0 1 5\n1 2 7\n2 0 -1\n0 1 9\n3 3 2\n").unwrap();
+    for order in [VertexOrder::Keep, VertexOrder::Degree] {
+        let report =
+            import_file(&input, &target, &ImportOptions { order, ..ImportOptions::default() }).unwrap();
+        assert_eq!((report.rows, report.edges, report.duplicates, report.vertices), (5, 4, 1, 4));
+        let snapshot = Store::open(&target).unwrap().snapshot().unwrap();
+        assert_eq!((snapshot.num_vertices(), snapshot.num_edges(), snapshot.num_arcs()), (4, 4, 4));
+        assert!(snapshot.weight_property().is_some());
+        // By degree: 0 and 1 have three ends each, 2 and 3 two.
+        assert_eq!(*snapshot.neighbors(Direction::Out, 0).unwrap(), [1]);
+        assert_eq!(*snapshot.neighbors(Direction::Out, 3).unwrap(), [3]);
+        assert_eq!(*snapshot.neighbors(Direction::In, 0).unwrap(), [2]);
+        assert_eq!(names(dir.path()).len(), 2, "{:?}", names(dir.path()));
+        assert!(!target.join("scratch").exists());
+    }
+}
+
+#[test]
+fn failing_and_cancelled_imports_leave_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let (input, target) = (dir.path().join("in.el"), dir.path().join("out.esker"));
+    std::fs::write(&input, "0 1\n".repeat(100) + "7\n").unwrap();
+    let error = import_file(&input, &target, &ImportOptions::default()).unwrap_err().to_string();
+    assert!(error.contains("in.el:101"), "{error}");
+    assert_eq!(names(dir.path()), ["in.el"]);
+
+    write_edges(&input, 300_000, 10_000);
+    for stage in ["read", "order", "sort out-edges", "divide in-edges"] {
+        let options = ImportOptions { threads: 2, ..ImportOptions::default() };
+        let cancel = options.cancel.clone();
+        let on_progress = Arc::new(move |progress: esker_import::options::ImportProgress| {
+            if progress.stage == stage {
+                cancel.cancel();
+            }
+        });
+        let start = Instant::now();
+        let options = ImportOptions { on_progress: Some(on_progress), ..options };
+        let error = import_file(&input, &target, &options).unwrap_err();
+        assert_eq!(error.to_string(), "cancelled");
+        assert!(start.elapsed() < Duration::from_secs(60));
+        assert_eq!(names(dir.path()), ["in.el"]);
+    }
+}
+
+#[test]
+fn a_power_loss_at_any_operation_leaves_a_complete_database_or_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let input = dir.path().join("in.wel");
+    write_edges(&input, 3000, 500);
+    let target = PathBuf::from("/out.esker");
+    let run = |faults: Faults| {
+        let disk = FaultyDisk::new(7);
+        disk.set_faults(faults);
+        let shared: Arc<dyn Disk> = Arc::new(disk.clone());
+        let reader = open_reader(&[input.to_str().unwrap()], &ReadOptions::default()).unwrap();
+        let options = ImportOptions { threads: 1, ..ImportOptions::default() };
+        let done = import(&shared, reader, &target, &options, StagingOptions::default());
+        (disk, done.is_ok())
+    };
+    let (disk, done) = run(Faults::default());
+    assert!(done);
+    let operations = disk.operations();
+    let mut whole = 0;
+    for at in (1..=operations).step_by(1 + operations as usize / 60) {
+        let (disk, done) = run(Faults { die_at: Some(at), ..Faults::default() });
+        disk.crash();
+        let shared: Arc<dyn Disk> = Arc::new(disk.clone());
+        if shared.look(&target).unwrap().is_some() {
+            let snapshot = Store::open_on(shared, &target).unwrap().snapshot().unwrap();
+            assert!(snapshot.num_arcs() > 2900);
+            whole += 1;
+        } else {
+            // Only the final removal of temporary files may fail unnoticed.
+            assert!(!done, "operation {at}");
+        }
+    }
+    assert!(whole <= 2, "{whole} faults left a database; only one after the last step may");
+}
+
+const KILLED: &str = "ESKER_TEST_IMPORTS_IN";
+
+/// The test below runs it in a process of its own: imports until it is killed.
+#[test]
+fn importer() {
+    let Some(dir) = std::env::var_os(KILLED) else { return };
+    let dir = Path::new(&dir);
+    let options = ImportOptions { threads: 2, memory_bytes: 16 << 20, ..ImportOptions::default() };
+    import_file(&dir.join("in.wel"), &dir.join("out.esker"), &options).unwrap();
+}
+
+#[test]
+fn an_import_killed_at_any_moment_leaves_a_complete_database_or_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let (input, target) = (dir.path().join("in.wel"), dir.path().join("out.esker"));
+    write_edges(&input, 100_000, 5000);
+    let expected = import_file(&input, &target, &ImportOptions::default()).unwrap();
+    std::fs::remove_dir_all(&target).unwrap();
+    let spawn = || {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["import::importer", "--exact", "--nocapture"]).env(KILLED, dir.path());
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    };
+    let start = Instant::now();
+    assert!(spawn().wait().unwrap().success());
+    let whole_ms = start.elapsed().as_millis() as u64 + 1;
+    std::fs::remove_dir_all(&target).unwrap();
+
+    let rounds = std::env::var("ESKER_TEST_KILLS").map_or(12, |rounds| rounds.parse().unwrap());
+    for round in 0..rounds {
+        let mut child = spawn();
+        std::thread::sleep(Duration::from_millis(noise(round) % whole_ms));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        if target.exists() {
+            let snapshot = Store::open(&target).unwrap().snapshot().unwrap();
+            assert_eq!(snapshot.num_arcs(), expected.arcs, "round {round}");
+            std::fs::remove_dir_all(&target).unwrap();
+        }
+    }
+    // The next import removes the remains of the killed ones.
+    import_file(&input, &target, &ImportOptions::default()).unwrap();
+    let mut left = names(dir.path());
+    left.sort();
+    assert_eq!(left, ["in.wel", "out.esker"]);
+}

@@ -1,0 +1,119 @@
+//! Lists as what a pool keeps parts of. Its units are whole extents: the lists that begin there.
+
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use esker_format::BLOCK_BYTES;
+use esker_format::io::Disk;
+use esker_format::{Error, Result};
+use esker_graph::{Run, VertexId};
+
+use crate::layer::{Arrays, Body, Coded, Index, ListColumns, ListExtents};
+use crate::pool::Paged;
+
+/// The lists of all vertices, and where each lies.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Kept<'a> {
+    Arrays { arrays: &'a Arrays, offsets: &'a [u64] },
+    Coded { coded: &'a Coded, index: Index<'a> },
+}
+
+impl<'a> Kept<'a> {
+    /// Verifies where lists lie.
+    pub(super) fn new(lists: &'a ListColumns, run: &Run) -> Result<Self> {
+        if !lists.is_dense() {
+            return Err(Error::Invalid("only complete layers are kept in parts".to_owned()));
+        }
+        Ok(match lists.body() {
+            Body::Arrays(arrays) => Self::Arrays { arrays, offsets: arrays.offsets(run)? },
+            Body::Coded(coded) => Self::Coded { coded, index: coded.index(run)? },
+        })
+    }
+
+    fn extents(&self) -> ListExtents<'a> {
+        match *self {
+            Self::Arrays { offsets, .. } => ListExtents::Offsets(offsets),
+            Self::Coded { index, .. } => ListExtents::Index(index),
+        }
+    }
+
+    pub(super) fn num_lists(&self) -> usize {
+        self.extents().len()
+    }
+
+    #[inline(always)]
+    pub(super) fn degree(&self, v: VertexId) -> usize {
+        match self {
+            Self::Arrays { offsets, .. } => (offsets[v as usize + 1] - offsets[v as usize]) as usize,
+            Self::Coded { index, .. } => index.degree(v as usize),
+        }
+    }
+
+    /// Number of arcs in the lists before `slot`.
+    pub(super) fn before(&self, slot: usize) -> usize {
+        self.extents().before(slot)
+    }
+
+    /// The first list that begins at a byte of the data or after it, or the number of lists.
+    pub(super) fn slot_at_byte(&self, byte: u64) -> usize {
+        match self {
+            Self::Arrays { offsets, .. } => {
+                let lists = &offsets[..offsets.len() - 1];
+                lists.partition_point(|offset| offset * (size_of::<VertexId>() as u64) < byte)
+            }
+            Self::Coded { index, .. } => index.slot_at_byte(byte as usize),
+        }
+    }
+}
+
+/// The file that lists lie in.
+#[derive(Debug)]
+pub(super) struct ListPages<'a> {
+    pub(super) disk: Arc<dyn Disk>,
+    pub(super) kept: Kept<'a>,
+}
+
+impl Paged for ListPages<'_> {
+    const OVERLAP_BLOCKS: usize = 1;
+
+    fn file(&self) -> (&Arc<dyn Disk>, &Path) {
+        let path = match self.kept {
+            Kept::Arrays { arrays, .. } => arrays.targets_column().path(),
+            Kept::Coded { coded, .. } => coded.columns().lists.path(),
+        };
+        (&self.disk, path)
+    }
+
+    fn data(&self) -> Range<u64> {
+        let (first, bytes) = match self.kept {
+            Kept::Arrays { arrays, .. } => {
+                let targets = arrays.targets_column();
+                (targets.first_byte(), targets.len() * size_of::<VertexId>())
+            }
+            Kept::Coded { coded, .. } => (coded.columns().lists.first_byte(), coded.columns().lists.len()),
+        };
+        first..first + bytes as u64
+    }
+
+    fn verify(&self, block: usize, bytes: &[u8]) -> Result<()> {
+        match self.kept {
+            Kept::Arrays { arrays, .. } => arrays.targets_column().verify_copy(block, bytes),
+            Kept::Coded { coded, .. } => coded.columns().lists.verify_copy(block, bytes),
+        }
+    }
+
+    fn units(&self, extent: usize, _blocks: Range<usize>) -> Range<usize> {
+        extent..extent + 1
+    }
+
+    fn strips(&self, extent: usize) -> (u32, u32) {
+        (extent as u32, extent as u32)
+    }
+
+    fn num_strips(&self) -> usize {
+        // An extent takes a block at least.
+        let data = self.data();
+        ((data.end - data.start) as usize).div_ceil(BLOCK_BYTES)
+    }
+}

@@ -1,0 +1,246 @@
+//! A stored graph as the algorithms see it.
+//!
+//! Algorithms are compiled for this type alone. Its scans are compiled for each visitor where one complete layer is mapped, plain or
+//! compressed; whatever streams its lists is a boxed [`Source`].
+
+use std::sync::Arc;
+
+use esker_format::io::Disk;
+use esker_format::{Error, Result};
+use esker_graph::{CsrGraph, Direction, Graph, Lists, Remaining, Run, Select, Stop, VertexId, Visitor};
+
+use super::headed::{HeadedNeeds, HeadedSource};
+use super::induced::InducedSide;
+use super::points::PointReads;
+use super::pooled::PooledSide;
+use super::residency::HeadedOptions;
+use super::side::Side;
+use super::tiled::TiledSide;
+use super::weight::StoredWeight;
+use crate::layer::{ListColumns, PlainLayer, Section};
+use crate::pool::PoolOptions;
+use crate::stack::Stack;
+use crate::tiles::{TileScan, Tiles};
+
+/// A version of the graph in a database, with weights of type `W`. Memory: none of its own if the version is one layer; else
+/// the vertex table, see [`Table`].
+///
+/// The first scan of a direction verifies all of its lists; [`StoredGraph::prepare`] does the same ahead of time.
+pub struct StoredGraph<'a, W> {
+    num_vertices: usize,
+    num_arcs: u64,
+    directed: bool,
+    out: Side<'a, W>,
+    /// `None`: not kept, or (undirected) the same as `out`.
+    incoming: Option<Side<'a, W>>,
+}
+
+impl<'a, W: StoredWeight> StoredGraph<'a, W> {
+    /// The lists of a version, mapped. `property` is the number of the weight.
+    pub fn mapped(stack: &'a Stack, num_arcs: u64, property: u32, run: &Run) -> Result<Self> {
+        let directed = stack.layers()[0].is_directed();
+        let two = directed && stack.has(Direction::In);
+        Ok(Self {
+            num_vertices: stack.num_vertices(),
+            num_arcs,
+            directed,
+            out: Side::mapped(stack, Direction::Out, property, run)?,
+            incoming: two.then(|| Side::mapped(stack, Direction::In, property, run)).transpose()?,
+        })
+    }
+
+    /// The tiles of the only layer, mapped or in a fixed memory. In-lists are at hand even if they are not stored, but for point reads.
+    pub fn tiled(
+        stack: &'a Stack,
+        tiles: &'a Tiles,
+        pool: Option<&PoolOptions>,
+        property: u32,
+        run: &Run,
+    ) -> Result<Self> {
+        let scan = TileScan::new(tiles, W::of_tiles(tiles, property)?, run)?;
+        let scan = Arc::new(match pool {
+            Some(options) => scan.pooled(options)?,
+            None => scan,
+        });
+        let side = |direction| {
+            let section = if stack.has(direction) { Some(stack.section(0, direction)?) } else { None };
+            let points = section.map(|section| PointReads::new(section.main(), property, pool.is_some()));
+            Ok::<_, Error>(Side::source(TiledSide { scan: Arc::clone(&scan), points, direction }))
+        };
+        let (shape, out) = (tiles.shape(), side(Direction::Out)?);
+        let incoming = shape.directed.then(|| side(Direction::In)).transpose()?;
+        let num_arcs = stack.layers()[0].record().num_arcs;
+        Ok(Self { num_vertices: stack.num_vertices(), num_arcs, directed: shape.directed, out, incoming })
+    }
+
+    /// A complete layer, parts of its lists in a fixed memory, which both directions share equally.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the layer is not complete, or the memory is too little (see [`super::PooledNeeds`]); [`Error::Corrupt`];
+    /// [`Error::Io`]; cancellation.
+    pub fn pooled(
+        disk: &Arc<dyn Disk>,
+        layer: &'a PlainLayer,
+        property: u32,
+        options: &PoolOptions,
+        run: &Run,
+    ) -> Result<Self> {
+        let directions = 1 + u64::from(layer.incoming().is_some());
+        let options = PoolOptions { bytes: options.bytes / directions, ..*options };
+        Self::of_layer(layer, |lists| {
+            Ok(Side::source(PooledSide::<W>::new(disk, lists, property, &options, run)?))
+        })
+    }
+
+    /// A complete plain layer, the heads of its lists in memory. Reads all lists once to gather the heads.
+    ///
+    /// # Errors
+    /// [`Stop::OverBudget`] if the memory is too little (see [`super::HeadedNeeds`]); [`Error::Invalid`] if the layer is not complete or
+    /// not plain; [`Error::Corrupt`]; [`Error::Io`]; cancellation.
+    pub fn headed(
+        disk: &Arc<dyn Disk>,
+        layer: &'a PlainLayer,
+        property: u32,
+        options: HeadedOptions,
+        run: &Run,
+    ) -> Result<Self> {
+        let heads = HeadedNeeds::of(layer, run.threads())?.heads(layer, options, run)?;
+        Self::of_layer(layer, |lists| {
+            Ok(Side::source(HeadedSource::gather(disk, lists, property, heads.length, run)?))
+        })
+    }
+
+    fn of_layer(
+        layer: &'a PlainLayer,
+        side: impl Fn(&'a ListColumns) -> Result<Side<'a, W>>,
+    ) -> Result<Self> {
+        let (out, incoming) = (layer.out().main(), layer.incoming().map(Section::main));
+        Ok(Self {
+            num_vertices: out.num_lists(),
+            num_arcs: out.num_arcs() as u64,
+            directed: layer.is_directed(),
+            out: side(out)?,
+            incoming: incoming.map(side).transpose()?,
+        })
+    }
+
+    /// The graph over the remaining vertices, renumbered. Removed vertices must have no edges.
+    #[must_use]
+    pub fn induced(self, remaining: &'a Remaining) -> Self {
+        let num_vertices = self.num_vertices;
+        let side = |inner| Side::source(InducedSide { inner, remaining, num_vertices });
+        let (out, incoming) = (side(self.out), self.incoming.map(side));
+        Self { num_vertices: remaining.len(), out, incoming, ..self }
+    }
+
+    /// Bytes that scans of pooled lists have read from the disk so far.
+    pub fn read_bytes(&self) -> u64 {
+        let read = |side: &Side<'_, W>| match side {
+            Side::Plain(_) | Side::Compressed(_) => 0,
+            Side::Source(source) => source.read_bytes(),
+        };
+        read(&self.out) + self.incoming.as_ref().map_or(0, read)
+    }
+
+    /// Verifies all lists of a direction, and the weights beside them, unless that was done before. Scans do it by
+    /// themselves; algorithms that begin with [`Lists::with_list`] are faster if it was done.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; cancellation; [`Stop::Unsuitable`] if the direction is not kept.
+    pub fn prepare(&self, run: &Run, direction: Direction) -> Result<()> {
+        self.side(direction)?.prepare(run)
+    }
+
+    /// The same graph over plain slices, after verifying all of it; `None` if its lists do not lie in one piece each.
+    ///
+    /// # Errors
+    /// As [`StoredGraph::prepare`].
+    pub fn csr(&self, run: &Run) -> Result<Option<CsrGraph<'a, W>>> {
+        let rows = |side: &Side<'a, W>| match side {
+            Side::Plain(side) => side.rows(run).map(|rows| Some(*rows)),
+            Side::Compressed(_) | Side::Source(_) => Ok(None),
+        };
+        let Some(out) = rows(&self.out)? else { return Ok(None) };
+        if !self.directed {
+            return Ok(Some(CsrGraph::undirected(out)));
+        }
+        let incoming = self.incoming.as_ref().map(rows).transpose()?;
+        Ok(Some(CsrGraph::directed(out, incoming.flatten())))
+    }
+
+    #[inline(always)]
+    fn kept(&self, direction: Direction) -> Option<&Side<'a, W>> {
+        match (direction, self.directed) {
+            (Direction::In, true) => self.incoming.as_ref(),
+            _ => Some(&self.out),
+        }
+    }
+
+    #[inline(always)]
+    fn side(&self, direction: Direction) -> Result<&Side<'a, W>> {
+        self.kept(direction)
+            .ok_or_else(|| Stop::Unsuitable("the graph is stored without its in-edges".to_owned()).into())
+    }
+}
+
+impl<W> std::fmt::Debug for StoredGraph<'_, W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StoredGraph").field("num_arcs", &self.num_arcs).finish_non_exhaustive()
+    }
+}
+
+impl<W: StoredWeight> Graph for StoredGraph<'_, W> {
+    type Weight = W;
+    type Error = Error;
+
+    fn num_vertices(&self) -> usize {
+        self.num_vertices
+    }
+
+    fn is_scattered(&self) -> bool {
+        self.out.is_scattered()
+    }
+
+    fn words_apart(&self) -> bool {
+        !matches!(&self.out, Side::Source(source) if !source.words_apart())
+    }
+
+    fn num_arcs(&self) -> u64 {
+        self.num_arcs
+    }
+
+    fn is_directed(&self) -> bool {
+        self.directed
+    }
+
+    fn has(&self, direction: Direction) -> bool {
+        self.kept(direction).is_some()
+    }
+
+    #[inline(always)]
+    fn degree(&self, direction: Direction, v: VertexId) -> usize {
+        self.kept(direction).expect("the direction is kept").degree(v)
+    }
+
+    fn scan<V: Visitor<W>>(
+        &self,
+        run: &Run,
+        direction: Direction,
+        select: Select<'_>,
+        visitor: &V,
+    ) -> Result<Vec<V::State>> {
+        self.side(direction)?.scan(run, select, visitor)
+    }
+}
+
+impl<W: StoredWeight> Lists for StoredGraph<'_, W> {
+    #[inline]
+    fn with_list<R>(
+        &self,
+        direction: Direction,
+        v: VertexId,
+        f: impl FnOnce(&[VertexId], &[W]) -> R,
+    ) -> Result<R> {
+        self.side(direction)?.with_list(v, f)
+    }
+}

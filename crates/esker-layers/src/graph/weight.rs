@@ -1,0 +1,94 @@
+//! Which properties can stand beside the neighbours as weights.
+
+use std::ops::Range;
+
+use esker_format::{ElementType, Error, PropertyRecord, Result, Values};
+use esker_graph::{Run, Weight};
+
+use crate::layer::ListColumns;
+use crate::tiles::{TileWeights, Tiles};
+
+/// A weight that the store can hand out: a column of exactly this type, or `()` for none.
+pub trait StoredWeight: Weight {
+    /// Type of the column; `None` for `()`.
+    const ELEMENT: Option<ElementType>;
+
+    /// The weights of all arcs of some lists, verified.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; [`Error::Invalid`] if there is no such property of this type; cancellation.
+    fn all<'a>(lists: &'a ListColumns, property: u32, run: &Run) -> Result<&'a [Self]>;
+
+    /// The weights of the edges of tiles; none if there is nothing to read.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Corrupt`] if the tiles do not have that property.
+    fn of_tiles(tiles: &Tiles, property: u32) -> Result<Option<Box<dyn TileWeights<Self>>>>;
+
+    /// The weights of some arcs, verified.
+    ///
+    /// # Errors
+    /// As [`StoredWeight::all`].
+    fn some(lists: &ListColumns, property: u32, range: Range<usize>) -> Result<&[Self]>;
+}
+
+impl StoredWeight for () {
+    const ELEMENT: Option<ElementType> = None;
+
+    fn all<'a>(lists: &'a ListColumns, _property: u32, _run: &Run) -> Result<&'a [Self]> {
+        Ok(lists.units())
+    }
+
+    fn of_tiles(_: &Tiles, _property: u32) -> Result<Option<Box<dyn TileWeights<Self>>>> {
+        Ok(None)
+    }
+
+    fn some(lists: &ListColumns, _property: u32, range: Range<usize>) -> Result<&[Self]> {
+        Ok(&lists.units()[..range.len()])
+    }
+}
+
+macro_rules! stored_weights {
+    ($($type:ty => $code:ident),*) => {$(
+        impl StoredWeight for $type {
+            const ELEMENT: Option<ElementType> = Some(ElementType::$code);
+
+            fn all<'a>(lists: &'a ListColumns, property: u32, run: &Run) -> Result<&'a [Self]> {
+                match lists.property(property as usize) {
+                    Some(Values::$code(column)) => column.all(run),
+                    _ => Err(no_such(property, Self::ELEMENT)),
+                }
+            }
+
+            fn of_tiles(tiles: &Tiles, property: u32) -> Result<Option<Box<dyn TileWeights<Self>>>> {
+                Ok(Some(Box::new(tiles.property::<$type>(property)?)))
+            }
+
+            fn some(lists: &ListColumns, property: u32, range: Range<usize>) -> Result<&[Self]> {
+                match lists.property(property as usize) {
+                    Some(Values::$code(column)) => column.get(range),
+                    _ => Err(no_such(property, Self::ELEMENT)),
+                }
+            }
+        }
+    )*};
+}
+
+stored_weights!(i32 => I32, i64 => I64, f32 => F32, f64 => F64);
+
+fn no_such(property: u32, element: Option<ElementType>) -> Error {
+    let element = element.map_or("nothing", ElementType::name);
+    Error::Invalid(format!("edge property number {property} does not hold {element}"))
+}
+
+/// The number of the property that is the weight, which must be of the type that is wanted.
+pub fn check_weight<W: StoredWeight>(weight: Option<&PropertyRecord>) -> Result<u32> {
+    if let (Some(record), Some(wanted)) = (weight, W::ELEMENT)
+        && (record.texts || record.element != wanted)
+    {
+        let found = if record.texts { "texts" } else { record.element.name() };
+        let message = format!("the edge property {:?} holds {found}, not {}", record.name, wanted.name());
+        return Err(Error::Invalid(message));
+    }
+    Ok(weight.map_or(0, |record| record.number))
+}

@@ -1,0 +1,27 @@
+//! Layers: immutable parts of a graph on disk, each in its own directory and in one of several encodings.
+
+mod columns;
+mod codes;
+mod coded;
+mod extents;
+mod arrays;
+mod lists;
+mod section;
+mod plain;
+mod body;
+mod order;
+mod write;
+
+pub use arrays::Arrays;
+pub(crate) use coded::{AHEAD_BYTES, BLOCK_LEN, Coded, Index, Place, Places};
+pub use coded::{CodedColumns, CodedLists, Coder, EncodedLists};
+pub use codes::{CodeSlice, Codes, code_type};
+pub use columns::SectionColumn;
+pub use extents::AllLists;
+pub use extents::{List, ListExtents, Window, part_of};
+pub use lists::Body;
+pub use lists::ListColumns;
+pub use plain::{DictionaryFiles, PlainLayer, PlainWriter};
+pub use section::Section;
+pub use section::{Address, Dead, Past, for_runs};
+pub use write::{ArcChunk, SectionChunk, SectionShape, SectionWriter};

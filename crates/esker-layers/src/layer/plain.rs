@@ -1,0 +1,238 @@
+//! The `plain` encoding: arrays of ids, the fastest to compute on.
+//!
+//! For each direction, a *complete* layer has `offsets` (u64, n + 1 entries), which say where the list of each
+//! vertex begins in `targets` (vertex ids, each list ascending). One column per property lies parallel to
+//! `targets`. So an arc takes 4 bytes (8 with 64-bit ids) plus its properties, and a vertex 8 bytes, in each
+//! stored direction; checksums add 1/16384.
+//!
+//! Other layers hold fragments of the lists that changed in their range of versions (LLAMA, thesis, 4.4.2:
+//! explicit linking): a directory of vertices, and for each its fragment, its degree, and a link to the next
+//! older fragment; 24 bytes a fragment. Tombstones and past arcs have separate files, which readers at the end of
+//! the range do not read in full.
+
+use std::path::{Path, PathBuf};
+
+use esker_format::io::Files;
+use esker_format::{
+    Column, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element, Error, LayerRecord, PropertyRecord,
+    Result,
+};
+use esker_graph::{Direction, VertexId};
+
+use super::columns::SectionColumn;
+use super::section::Section;
+
+/// The paths of the dictionary of a text property.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DictionaryFiles {
+    /// The texts, concatenated.
+    pub(crate) texts: PathBuf,
+    /// The end of each text.
+    pub(crate) ends: PathBuf,
+}
+
+impl DictionaryFiles {
+    /// The dictionary of edge property `number` in the directory of a layer.
+    pub fn of(layer: &Path, number: u32) -> Self {
+        Self {
+            texts: layer.join(format!("dictionary.{number}.texts")),
+            ends: layer.join(format!("dictionary.{number}.ends")),
+        }
+    }
+}
+
+fn versions_path(layer: &Path) -> PathBuf {
+    layer.join("versions")
+}
+
+/// Creates the files of a layer, one per method. Columns may be written in any order by any threads, and must
+/// agree with the [`LayerRecord`] that the manifest gets.
+#[derive(Debug, Clone)]
+pub struct PlainWriter<'a> {
+    files: &'a dyn Files,
+    directory: PathBuf,
+    database: DatabaseId,
+}
+
+impl<'a> PlainWriter<'a> {
+    /// Creates files in `directory`.
+    pub fn new(files: &'a dyn Files, directory: &Path, database: DatabaseId) -> Self {
+        Self { files, directory: directory.to_owned(), database }
+    }
+
+    /// Creates a column of one direction.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn section<T: Element>(
+        &self,
+        direction: Direction,
+        column: SectionColumn,
+    ) -> Result<ColumnWriter<T>> {
+        self.column(&column.path(&self.directory, direction), column.kind(direction))
+    }
+
+    /// Creates the offsets of a direction: n + 1 numbers, ascending from 0 to the number of arcs.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn offsets(&self, direction: Direction) -> Result<ColumnWriter<u64>> {
+        self.section(direction, SectionColumn::Offsets)
+    }
+
+    /// Creates the targets of a direction: all lists, each ascending.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn targets(&self, direction: Direction) -> Result<ColumnWriter<VertexId>> {
+        self.section(direction, SectionColumn::Targets)
+    }
+
+    /// Creates the values of an edge property, parallel to the targets.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn property<T: Element>(&self, direction: Direction, number: u32) -> Result<ColumnWriter<T>> {
+        self.section(direction, SectionColumn::Property(number))
+    }
+
+    /// Writes the versions that the layer distinguishes, ascending; call it only if there are several.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn versions(&self, versions: &[u64]) -> Result<()> {
+        let mut column = self.column::<u64>(&versions_path(&self.directory), ColumnKind::LayerVersions)?;
+        column.append(versions)?;
+        column.finish().map(|_| ())
+    }
+
+    /// Writes the dictionary of an edge property, or the layer's additions to it: distinct texts in the order
+    /// of their codes.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn dictionary<'t>(&self, number: u32, texts: impl IntoIterator<Item = &'t [u8]>) -> Result<()> {
+        let files = DictionaryFiles::of(&self.directory, number);
+        let mut bytes = self.column::<u8>(&files.texts, ColumnKind::DictionaryTexts)?;
+        let mut ends = self.column::<u64>(&files.ends, ColumnKind::DictionaryEnds)?;
+        let mut end = 0;
+        for text in texts {
+            end += text.len() as u64;
+            bytes.append(text)?;
+            ends.append(&[end])?;
+        }
+        bytes.finish()?;
+        ends.finish()?;
+        Ok(())
+    }
+
+    fn column<T: Element>(&self, path: &Path, kind: ColumnKind) -> Result<ColumnWriter<T>> {
+        ColumnWriter::create(self.files, path, ColumnSpec { database: self.database, kind })
+    }
+}
+
+/// A layer whose files are mapped.
+#[derive(Debug)]
+pub struct PlainLayer {
+    directory: PathBuf,
+    record: LayerRecord,
+    out: Section,
+    /// `None` if not stored, or if the graph is undirected, where `out` serves both directions.
+    incoming: Option<Section>,
+    /// The versions that the layer distinguishes; `None`: only the last of its range.
+    versions: Option<Column<u64>>,
+}
+
+impl PlainLayer {
+    /// Maps the files of a layer and checks their headers and lengths. `properties` are those of edges and of
+    /// vertices.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Corrupt`] if a file does not match the manifest.
+    pub fn open(
+        files: &dyn Files,
+        directory: &Path,
+        database: DatabaseId,
+        record: &LayerRecord,
+        properties: &[PropertyRecord],
+    ) -> Result<Self> {
+        let section = |direction| Section::open(files, directory, direction, database, record, properties);
+        let out = section(Direction::Out)?;
+        let incoming = if record.in_edges { Some(section(Direction::In)?) } else { None };
+        let mut versions = None;
+        if record.num_versions > 1 {
+            let spec = ColumnSpec { database, kind: ColumnKind::LayerVersions };
+            let column = Column::open(files, &versions_path(directory), spec)?;
+            column.expect_len(u64::from(record.num_versions))?;
+            versions = Some(column);
+        }
+        Ok(Self { directory: directory.to_owned(), record: record.clone(), out, incoming, versions })
+    }
+
+    /// The layer's record in the manifest.
+    pub fn record(&self) -> &LayerRecord {
+        &self.record
+    }
+
+    /// The lists of a direction, if stored. In an undirected graph both directions share one section.
+    pub fn section(&self, direction: Direction) -> Option<&Section> {
+        match (direction, self.record.directed) {
+            (Direction::In, true) => self.incoming.as_ref(),
+            _ => Some(&self.out),
+        }
+    }
+
+    /// The out-lists.
+    pub fn out(&self) -> &Section {
+        &self.out
+    }
+
+    /// The in-lists, if the layer is directed and stores them.
+    pub fn incoming(&self) -> Option<&Section> {
+        self.incoming.as_ref()
+    }
+
+    /// Whether out-lists and in-lists differ.
+    pub fn is_directed(&self) -> bool {
+        self.record.directed
+    }
+
+    /// The directory of its files.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The versions that the layer distinguishes, ascending and verified; the last is the last of its range.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`].
+    pub fn versions(&self) -> Result<&[u64]> {
+        let last = std::slice::from_ref(&self.record.last_version);
+        let Some(column) = &self.versions else { return Ok(last) };
+        let versions = column.get(0..column.len())?;
+        let in_range = versions.first().is_some_and(|&first| first >= self.record.first_version);
+        if !in_range || versions.last() != last.first() || !versions.is_sorted_by(|a, b| a < b) {
+            return Err(column.corrupt(0, "the versions do not ascend to the last version of the layer"));
+        }
+        Ok(versions)
+    }
+
+    /// Bytes of the file of versions; 0 if there is none.
+    pub fn versions_bytes(&self) -> u64 {
+        self.versions.as_ref().map_or(0, Column::file_bytes)
+    }
+
+    /// The rank of a version in the layer, or `None` if the version is at or after the end of the layer's
+    /// range.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; [`Error::Invalid`] if the layer no longer distinguishes the version.
+    pub fn rank_of(&self, version: u64) -> Result<Option<u32>> {
+        if version >= self.record.last_version {
+            return Ok(None);
+        }
+        let position = self.versions()?.binary_search(&version);
+        let rank = position.map_err(|_| Error::Invalid(format!("version {version} was forgotten")))?;
+        Ok(Some(rank as u32 + 1))
+    }
+}

@@ -1,0 +1,200 @@
+//! The layers of a version, and how to find a vertex's list in them.
+//!
+//! A stack is a complete layer with later layers above it, each of which holds fragments of the lists that
+//! changed. The list of a vertex is a chain of fragments, newest first (LLAMA, thesis, 4.4.2: explicit linking),
+//! minus the arcs that tombstones delete. Only the newest layer can be *partial*: then the version lies within
+//! the layer's range, and version codes decide which entries are visible.
+
+mod marks;
+mod chain;
+mod copies;
+mod table;
+
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use esker_format::{Error, Result};
+use esker_graph::{Direction, Flow, Run, VertexId};
+
+use crate::layer::{ListColumns, PlainLayer};
+
+pub use chain::{Area, Chains, Stretch};
+pub use table::Table;
+
+/// The layers of a version, with the vertex tables built for them.
+#[derive(Debug)]
+pub struct Stack {
+    chains: Chains,
+    /// One for each direction, built when first needed.
+    tables: [Mutex<TableSlot>; 2],
+}
+
+/// A vertex table, or the older table to build it from.
+#[derive(Debug, Default)]
+struct TableSlot {
+    made: Option<Arc<Table>>,
+    /// The table of an older stack, with the number of layers that it covers.
+    base: Option<(usize, Arc<Table>)>,
+}
+
+impl Deref for Stack {
+    type Target = Chains;
+
+    fn deref(&self) -> &Chains {
+        &self.chains
+    }
+}
+
+impl Stack {
+    /// The stack of version `version`, which has `num_vertices` vertices. `layers` are those of the graph,
+    /// oldest first: the first is complete, and their ranges follow one another.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if the layers do not form such a sequence; [`Error::Invalid`] if the version was
+    /// forgotten.
+    pub fn new(layers: &[Arc<PlainLayer>], version: u64, num_vertices: u64) -> Result<Self> {
+        let count = layers.partition_point(|layer| layer.record().first_version <= version);
+        let layers = layers[..count].to_vec();
+        let (Some(first), Some(newest)) = (layers.first(), layers.last()) else {
+            return Err(Error::Invalid(format!(
+                "version {version} was forgotten: it is older than the oldest layer"
+            )));
+        };
+        let wrong = |layer: &PlainLayer, reason: &str| Err(Error::corrupt(layer.directory(), 0, reason));
+        if !first.record().complete || layers[1..].iter().any(|layer| layer.record().complete) {
+            return wrong(first, "the oldest layer, and no other, must be complete");
+        }
+        if num_vertices > newest.record().num_vertices {
+            return wrong(newest, "the version has more vertices than its newest layer");
+        }
+        let rank = newest.rank_of(version)?;
+        let positions =
+            layers.iter().enumerate().map(|(position, layer)| (layer.record().number, position)).collect();
+        let tables = Default::default();
+        let chains = Chains { layers, positions, rank, num_vertices: num_vertices as usize };
+        Ok(Self { chains, tables })
+    }
+
+    /// The most bytes that the vertex tables for an analysis take if there are few fragments; 0 if the stack
+    /// is one complete layer.
+    pub fn table_bytes(&self) -> u64 {
+        if self.is_plain() {
+            return 0;
+        }
+        let directions = if self.layers[0].is_directed() && self.has(Direction::In) { 2 } else { 1 };
+        (directions * Table::bytes_for(self.num_vertices)) as u64
+    }
+
+    /// Calls `take` with the pieces of the list of `v`, those of newer layers first, until it returns
+    /// [`Flow::Enough`]. Verifies what it reads. Takes time linear in the length of the chain; without a
+    /// vertex table, also in the number of layers.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; what `take` returns; [`Error::Invalid`] if the version has no vertex `v`.
+    pub fn visit<'a>(
+        &'a self,
+        direction: Direction,
+        v: VertexId,
+        take: impl FnMut(Stretch<'a>) -> Result<Flow>,
+    ) -> Result<()> {
+        self.expect_vertex(v)?;
+        let table = self.table_if_made(direction);
+        let head = match &table {
+            Some(table) => table.head(v).map(|address| self.place(self.layers.len(), address, direction, v)),
+            None => Some(self.search(self.layers.len(), direction, v)),
+        };
+        self.chains.visit_from(head.transpose()?.flatten(), direction, v, take)
+    }
+
+    /// Calls `take` with each copy of the arc from `v` to `target`, until it returns [`Flow::Enough`]. The
+    /// arguments are the lists that contain the copy and its position there. Takes one binary search for each
+    /// fragment of `v`.
+    ///
+    /// # Errors
+    /// As [`Stack::visit`].
+    pub fn visit_copies<'a>(
+        &'a self,
+        direction: Direction,
+        v: VertexId,
+        target: VertexId,
+        take: impl FnMut(&'a ListColumns, usize) -> Result<Flow>,
+    ) -> Result<()> {
+        self.expect_vertex(v)?;
+        let fragment = self.newest_fragment(direction, v)?;
+        self.chains.visit_copies_from(fragment, direction, v, target, take)
+    }
+
+    /// The newest fragment of `v`: the position of its layer, and its slot.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; [`Error::Invalid`] if the version has no vertex `v`.
+    pub fn newest_fragment(&self, direction: Direction, v: VertexId) -> Result<Option<(usize, usize)>> {
+        match self.table_if_made(direction) {
+            Some(table) => match table.head(v) {
+                Some(address) => self.place(self.layers.len(), address, direction, v),
+                None => Ok(None),
+            },
+            None => self.search(self.layers.len(), direction, v),
+        }
+    }
+
+    /// The degree of `v`.
+    ///
+    /// # Errors
+    /// As [`Stack::visit`].
+    pub fn degree(&self, direction: Direction, v: VertexId) -> Result<usize> {
+        self.expect_vertex(v)?;
+        if let Some(table) = self.table_if_made(direction) {
+            return Ok(table.degree(v));
+        }
+        self.chains.degree_along(direction, v)
+    }
+
+    /// Takes over the vertex tables of another stack. If this stack is the older one with layers added,
+    /// building its tables only applies those layers.
+    pub fn inherit(&self, older: &Self) {
+        let numbers =
+            |stack: &Self| stack.layers.iter().map(|layer| layer.record().number).collect::<Vec<_>>();
+        if older.rank.is_some() || !numbers(self).starts_with(&numbers(older)) {
+            return;
+        }
+        // The older stack's table covers the whole newest layer, but this stack reads that layer in part.
+        if self.rank.is_some() && self.layers.len() == older.layers.len() {
+            return;
+        }
+        for direction in [Direction::Out, Direction::In] {
+            if let Some(table) = older.table_if_made(direction) {
+                self.slot(direction).base = Some((older.layers.len(), table));
+            }
+        }
+    }
+
+    /// The vertex table of a direction. The first call builds it, in time linear in the number of vertices
+    /// and fragments.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; cancellation.
+    pub fn table(&self, direction: Direction, run: &Run) -> Result<Arc<Table>> {
+        if let Some(table) = self.table_if_made(direction) {
+            return Ok(table);
+        }
+        let base = self.slot(direction).base.take();
+        let table = Arc::new(match base {
+            Some((layers, table)) => table.extended(self, layers, direction, run)?,
+            None => Table::new(self, direction, run)?,
+        });
+        self.slot(direction).made = Some(Arc::clone(&table));
+        Ok(table)
+    }
+
+    /// The vertex table of a direction, if it is already built.
+    pub fn table_if_made(&self, direction: Direction) -> Option<Arc<Table>> {
+        self.slot(direction).made.clone()
+    }
+
+    fn slot(&self, direction: Direction) -> MutexGuard<'_, TableSlot> {
+        let directed = self.layers[0].is_directed();
+        let index = usize::from(directed && direction == Direction::In);
+        self.tables[index].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,177 @@
+//! Blocks of packed numbers, and rows of positions, sixteen at a time: with AVX-512 (VBMI) two instructions a number, where the processor
+//! has it.
+#![allow(unsafe_code)] // Vector instructions that the compiler does not make of the loop by itself.
+
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::{
+    __m512i, _mm512_add_epi32, _mm512_and_si512, _mm512_cmplt_epu32_mask, _mm512_cmpneq_epi32_mask,
+    _mm512_loadu_si512, _mm512_maskz_compress_epi32, _mm512_maskz_permutexvar_epi32, _mm512_permutexvar_epi8,
+    _mm512_permutexvar_epi32, _mm512_set1_epi32, _mm512_srli_epi32, _mm512_srlv_epi32, _mm512_storeu_si512,
+};
+
+#[cfg(target_arch = "x86_64")]
+use super::strip::STRIP_BITS;
+
+/// Numbers in a block.
+pub(crate) const BLOCK_LEN: usize = 32;
+/// Bytes of the largest block, but for its width.
+pub(super) const BODY_BYTES_MAX: usize = BLOCK_LEN * 4;
+/// Wider numbers, with the bits that they are shifted by, do not fit four bytes.
+#[cfg(target_arch = "x86_64")]
+const WIDTH_MAX: u32 = 25;
+
+/// For each width, where the four bytes of each of sixteen numbers begin, and how far they are shifted.
+#[cfg(target_arch = "x86_64")]
+struct Places {
+    bytes: [u8; 64],
+    shifts: [u32; 16],
+}
+
+#[cfg(target_arch = "x86_64")]
+static PLACES: [Places; WIDTH_MAX as usize + 1] = places();
+
+#[cfg(target_arch = "x86_64")]
+const fn places() -> [Places; WIDTH_MAX as usize + 1] {
+    let mut all = [const { Places { bytes: [0; 64], shifts: [0; 16] } }; WIDTH_MAX as usize + 1];
+    let mut width = 0;
+    while width < all.len() {
+        let mut k = 0;
+        while k < 64 {
+            // The last byte of the last number may lie past the 64 that are read; no bit of it counts then.
+            all[width].bytes[k] = ((k / 4 * width) / 8 + k % 4) as u8 & 63;
+            k += 1;
+        }
+        let mut k = 0;
+        while k < 16 {
+            all[width].shifts[k] = (k * width % 8) as u32;
+            k += 1;
+        }
+        width += 1;
+    }
+    all
+}
+
+/// For steps of 1, 2, 4, 8: the lane that many before each.
+#[cfg(target_arch = "x86_64")]
+static BEFORE: [[u32; 16]; 4] = before();
+
+#[cfg(target_arch = "x86_64")]
+const fn before() -> [[u32; 16]; 4] {
+    let mut all = [[0; 16]; 4];
+    let mut step = 0;
+    while step < 4 {
+        let mut lane = 0;
+        while lane < 16 {
+            all[step][lane] = (lane as u32).wrapping_sub(1 << step) & 15;
+            lane += 1;
+        }
+        step += 1;
+    }
+    all
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load(words: &[u32; 16]) -> __m512i {
+    // SAFETY: as many bytes as are read.
+    unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+fn unpack_whole(
+    body: &[u8; BODY_BYTES_MAX + 8],
+    width: u32,
+    start: u32,
+    sums: &mut [u32; BLOCK_LEN],
+) -> Option<u32> {
+    let places = &PLACES[width as usize];
+    let mask = _mm512_set1_epi32(((1u64 << width) - 1) as u32 as i32);
+    // SAFETY: 64 bytes, as many as are read.
+    let bytes = unsafe { _mm512_loadu_si512(places.bytes.as_ptr().cast()) };
+    let shifts = load(&places.shifts);
+    let steps = [load(&BEFORE[0]), load(&BEFORE[1]), load(&BEFORE[2]), load(&BEFORE[3])];
+    let mut carry = _mm512_set1_epi32(start as i32);
+    let mut wrapped = 0;
+    for half in 0..2 {
+        let body: &[u8; 64] = body[half * 2 * width as usize..].first_chunk()?;
+        // SAFETY: 64 bytes, as many as are read.
+        let words = unsafe { _mm512_loadu_si512(body.as_ptr().cast()) };
+        let numbers = _mm512_srlv_epi32(_mm512_permutexvar_epi8(bytes, words), shifts);
+        let mut sum = _mm512_and_si512(numbers, mask);
+        let masks = [0xFFFE, 0xFFFC, 0xFFF0, 0xFF00];
+        for (&before, kept) in steps.iter().zip(masks) {
+            sum = _mm512_add_epi32(sum, _mm512_maskz_permutexvar_epi32(kept, before, sum));
+        }
+        // Sixteen numbers of 25 bits do not exceed 32; with the carry they may, once, and then all that follow do.
+        sum = _mm512_add_epi32(sum, carry);
+        wrapped |= _mm512_cmplt_epu32_mask(sum, carry);
+        carry = _mm512_permutexvar_epi32(_mm512_set1_epi32(15), sum);
+        store(sum, sums[half * 16..].first_chunk_mut()?);
+    }
+    (wrapped == 0).then(|| sums[BLOCK_LEN - 1])
+}
+
+/// The sums of `start` and the numbers of a block up to each, and the last of them, `None` if one exceeds 32 bits; or nothing at all if the
+/// processor cannot, or the numbers are too wide.
+#[inline]
+pub(super) fn sums_by_sixteen(
+    body: &[u8; BODY_BYTES_MAX + 8],
+    width: u32,
+    start: u32,
+    sums: &mut [u32; BLOCK_LEN],
+) -> Option<Option<u32>> {
+    #[cfg(target_arch = "x86_64")]
+    if width <= WIDTH_MAX && is_x86_feature_detected!("avx512vbmi") && is_x86_feature_detected!("avx512bw") {
+        // SAFETY: the processor has the instructions; AVX-512F comes with both.
+        return Some(unsafe { unpack_whole(body, width, start, sums) });
+    }
+    let _ = (body, width, start, sums);
+    None
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn store(numbers: __m512i, into: &mut [u32; 16]) {
+    // SAFETY: as many bytes as are written.
+    unsafe { _mm512_storeu_si512(into.as_mut_ptr().cast(), numbers) };
+}
+
+#[cfg(target_arch = "x86_64")]
+static ASCENDING: [u32; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+fn rows_whole(positions: &[u32], rows: &mut [u32], ends: &mut [u32]) -> Option<(usize, usize)> {
+    let (mut at, mut num_rows) = (1, 0);
+    while let Some(now) = positions.get(at..).and_then(|rest| rest.first_chunk()) {
+        let now = _mm512_srli_epi32::<STRIP_BITS>(load(now));
+        let before = _mm512_srli_epi32::<STRIP_BITS>(load(positions[at - 1..].first_chunk()?));
+        let begins = _mm512_cmpneq_epi32_mask(now, before);
+        let places = _mm512_add_epi32(load(&ASCENDING), _mm512_set1_epi32(at as i32));
+        store(_mm512_maskz_compress_epi32(begins, places), ends[num_rows..].first_chunk_mut()?);
+        store(_mm512_maskz_compress_epi32(begins, now), rows[num_rows + 1..].first_chunk_mut()?);
+        num_rows += begins.count_ones() as usize;
+        at += 16;
+    }
+    Some((at, num_rows))
+}
+
+/// Writes where the rows of positions end, and which begin behind, as long as there are sixteen; up to where, and how many have ended by
+/// then. Nothing at all if the processor cannot. The first row must be written; there must be room for 16 more than there are positions.
+#[inline]
+pub(super) fn rows_by_sixteen(
+    positions: &[u32],
+    rows: &mut [u32],
+    ends: &mut [u32],
+) -> Option<(usize, usize)> {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx512f") {
+        // SAFETY: the processor has the instructions.
+        return unsafe { rows_whole(positions, rows, ends) };
+    }
+    let _ = (positions, rows, ends);
+    None
+}

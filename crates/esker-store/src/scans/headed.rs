@@ -1,0 +1,147 @@
+use std::sync::Arc;
+
+use esker_format::Encoding;
+use esker_format::io::{Disk, Faults, RealDisk};
+use esker_format::{Error, Result};
+use esker_graph::{Direction, Graph, Run, Select};
+use esker_layers::graph::{HeadedOptions, StoredGraph};
+use esker_layers::layer::Body;
+use proptest::prelude::*;
+
+use crate::sample::Sample;
+use crate::scans::{DB, Whole, compare, large, sorted, stored};
+use crate::snapshot::Snapshot;
+use esker_layers::graph::HeadedNeeds;
+
+fn headed<'s>(
+    disk: &Arc<dyn Disk>,
+    snapshot: &'s Snapshot,
+    head_len: Option<usize>,
+    run: &Run,
+) -> Result<StoredGraph<'s, i32>> {
+    let options = HeadedOptions { head_len, memory_bytes: 1 << 30 };
+    assert!(Arc::ptr_eq(disk, snapshot.state().disk()));
+    let layer = snapshot.complete_layer()?;
+    StoredGraph::headed(disk, layer, 0, options, run)
+}
+
+proptest! {
+    #![proptest_config(esker_format::testing::cases(40))]
+    #[test]
+    fn every_scan_is_that_of_the_model(
+        n in 1_usize..300, count in 0_usize..6000, directed: bool, seed: u32, head_len in 0_usize..40, threads in 1_usize..4,
+    ) {
+        let sample = Sample { encoding: Encoding::Plain, ..Sample::random(n, count, directed, seed) };
+        let (_, disk, snapshot) = stored(&sample);
+        let run = Run::with_threads(threads).unwrap();
+        compare(&headed(&disk, &snapshot, Some(head_len), &run).unwrap(), &sample, &run);
+        compare(&headed(&disk, &snapshot, None, &run).unwrap(), &sample, &run);
+    }
+}
+
+#[test]
+fn long_tails_are_read_in_parts() {
+    let sample = large(Encoding::Plain);
+    let (_, disk, snapshot) = stored(&sample);
+    for threads in [1, 3] {
+        let run = Run::with_threads(threads).unwrap();
+        for head_len in [0, 5, 100] {
+            let graph = headed(&disk, &snapshot, Some(head_len), &run).unwrap();
+            let expected =
+                sorted(&sample.model().graph().scan(&run, Direction::Out, Select::All, &Whole).unwrap());
+            assert_eq!(sorted(&graph.scan(&run, Direction::Out, Select::All, &Whole).unwrap()), expected);
+        }
+    }
+}
+
+#[test]
+fn memory_is_kept_to() {
+    let sample = large(Encoding::Plain);
+    let (_, disk, snapshot) = stored(&sample);
+    let run = Run::with_threads(1).unwrap();
+    let layer = &snapshot.stack().layers()[0];
+    let with = |head_len, memory_bytes| {
+        StoredGraph::<i32>::headed(&disk, layer, 0, HeadedOptions { head_len, memory_bytes }, &run)
+    };
+    let needs = HeadedNeeds::of(layer, 1).unwrap();
+    let error = with(None, needs.fixed_bytes - 1).unwrap_err();
+    assert!(matches!(error, Error::Stop(esker_graph::Stop::OverBudget { .. })), "{error}");
+    // What is named suffices.
+    let Error::Stop(esker_graph::Stop::OverBudget { needed_bytes, .. }) =
+        with(Some(50), needs.fixed_bytes + 1000).unwrap_err()
+    else {
+        panic!("another error");
+    };
+    assert!(with(Some(50), needed_bytes - 1).is_err());
+    with(Some(50), needed_bytes).unwrap();
+    with(None, needed_bytes).unwrap();
+    let options = HeadedOptions { head_len: None, memory_bytes: needed_bytes };
+    let heads = needs.heads(layer, options, &run).unwrap();
+    assert!(heads.length >= 50 && heads.share < 1.0);
+    assert!(heads.memory_bytes <= needed_bytes);
+}
+
+#[test]
+fn faults_are_errors() {
+    let sample = large(Encoding::Plain);
+    let (faulty, disk, snapshot) = stored(&sample);
+    let run = Run::with_threads(2).unwrap();
+    let graph = headed(&disk, &snapshot, Some(4), &run).unwrap();
+    let whole = |graph: &StoredGraph<'_, i32>| graph.scan(&run, Direction::Out, Select::All, &Whole);
+    let expected = sorted(&whole(&graph).unwrap());
+    // A bit of a tail changes after the file was opened, and comes back.
+    let layer = &snapshot.stack().layers()[0];
+    let Body::Arrays(arrays) = layer.out().main().body() else { panic!("lists are arrays") };
+    let targets = arrays.targets_column();
+    let at = targets.first_byte() + 4 * (targets.len() as u64 / 2);
+    let path = targets.path().to_owned();
+    faulty.flip(&path, at, 3).unwrap();
+    let error = whole(&graph).unwrap_err();
+    assert!(matches!(error, Error::Corrupt { .. }), "{error}");
+    assert!(error.to_string().contains("page"), "{error}");
+    assert!(headed(&disk, &snapshot, Some(4), &run).unwrap_err().to_string().contains("checksum"));
+    faulty.flip(&path, at, 3).unwrap();
+    assert_eq!(sorted(&whole(&graph).unwrap()), expected);
+    // Reads fail.
+    for fail_at in 1..6 {
+        faulty.set_faults(Faults { fail_at: Some(fail_at), ..Faults::default() });
+        assert!(matches!(whole(&graph).unwrap_err(), Error::Io { .. }));
+    }
+    faulty.set_faults(Faults { short_reads: true, ..Faults::default() });
+    assert_eq!(sorted(&whole(&graph).unwrap()), expected);
+    faulty.set_faults(Faults { flip_read_at: Some(2), ..Faults::default() });
+    assert!(matches!(whole(&graph).unwrap_err(), Error::Corrupt { .. }));
+    faulty.set_faults(Faults::default());
+    assert_eq!(sorted(&whole(&graph).unwrap()), expected);
+}
+
+#[test]
+fn more_tails_than_wait_at_a_time() {
+    let sample = Sample { encoding: Encoding::Plain, ..Sample::random(60_000, 200_000, true, 3) };
+    let (_, disk, snapshot) = stored(&sample);
+    let run = Run::with_threads(1).unwrap();
+    let graph = headed(&disk, &snapshot, Some(1), &run).unwrap();
+    for direction in [Direction::Out, Direction::In] {
+        let expected = sorted(&sample.model().graph().scan(&run, direction, Select::All, &Whole).unwrap());
+        assert_eq!(sorted(&graph.scan(&run, direction, Select::All, &Whole).unwrap()), expected);
+    }
+}
+
+#[test]
+fn compressed_lists_are_refused_with_a_remedy() {
+    let sample = Sample { encoding: Encoding::Compressed, ..Sample::random(10, 50, false, 1) };
+    let (_, disk, snapshot) = stored(&sample);
+    let error = headed(&disk, &snapshot, None, &Run::with_threads(1).unwrap()).unwrap_err();
+    assert!(error.to_string().contains("compact --encoding plain"), "{error}");
+}
+
+#[test]
+fn tails_are_read_from_a_real_disk() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join(DB);
+    let (sample, disk): (_, Arc<dyn Disk>) = (large(Encoding::Plain), Arc::new(RealDisk));
+    sample.write(&disk, &path, false).unwrap();
+    let snapshot = Snapshot::open(&disk, &path).unwrap();
+    let run = Run::with_threads(2).unwrap();
+    compare(&headed(&disk, &snapshot, Some(3), &run).unwrap(), &sample, &run);
+}
