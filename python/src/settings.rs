@@ -3,7 +3,7 @@
 use std::str::FromStr;
 use std::sync::{Arc, Mutex};
 
-use esker::graph::{Cancel, Progress, Run, RunOptions};
+use esker::graph::{Budget, Cancel, Progress, Run, RunOptions};
 use esker::import::format::{Format, Pick, PickIds, PickProperties, ReadOptions};
 use esker::import::options::{BadLines, Duplicates, ImportOptions, ImportProgress, SelfLoops, VertexOrder};
 use esker::plan::{Kept, Means, Place, Wish, available_bytes};
@@ -40,7 +40,7 @@ impl Settings {
         let run = Run::new(RunOptions {
             threads: self.threads,
             seed: self.seed,
-            memory_bytes: self.memory,
+            budget: self.memory.map_or_else(Budget::default, Budget::new),
             deterministic: self.deterministic,
             cancel: cancel.clone(),
             on_progress: slot.map(|slot| -> esker::graph::OnProgress {

@@ -1,7 +1,7 @@
 //! Options for threads and memory, and measurements of memory and reads.
 
 use clap::Args;
-use esker::graph::{Cancel, OnProgress, Run, RunOptions};
+use esker::graph::{Budget, Cancel, OnProgress, Run, RunOptions};
 use esker::plan::{Means, available_bytes};
 
 use crate::failure::Failure;
@@ -52,7 +52,7 @@ impl ResourceArgs {
         Ok(Run::new(RunOptions {
             threads: self.threads(),
             seed,
-            memory_bytes: Some(self.memory_bytes()),
+            budget: Budget::new(self.memory_bytes()),
             deterministic,
             cancel: cancel.clone(),
             on_progress,

@@ -13,11 +13,6 @@ pub fn no_memory(reason: TryReserveError) -> Error {
     Error::Invalid(format!("there is no memory left ({reason}): free some, or do less at once"))
 }
 
-/// Whether the budget of a run has `bytes` left for an optional use of memory.
-pub fn has_room(run: &Run, what: &str, bytes: usize) -> bool {
-    run.begin(what, bytes as u64).is_ok()
-}
-
 /// Reserves space for `more` elements, in amortised constant time per element.
 #[inline]
 pub fn reserve<T>(vec: &mut Vec<T>, more: usize) -> Result<()> {

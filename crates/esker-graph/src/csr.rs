@@ -5,7 +5,8 @@
 use crate::graph::{Direction, Graph, Lists, Select, Visitor, Weight};
 use crate::id::{VertexId, vertex};
 use crate::rows::Rows;
-use crate::run::{Run, Stop};
+use crate::run::Run;
+use crate::stop::Stop;
 
 /// A graph over borrowed rows.
 #[derive(Debug, Clone, Copy)]

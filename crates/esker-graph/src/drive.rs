@@ -9,7 +9,8 @@ use std::sync::{Mutex, PoisonError};
 use crate::bitmap::Bitmap;
 use crate::graph::{Flow, Select};
 use crate::id::{VertexId, vertex};
-use crate::run::{Run, Stop};
+use crate::run::Run;
+use crate::stop::Stop;
 
 /// Entries (vertices plus arcs) below which a scan stays on the calling thread: a few tens of microseconds.
 const SERIAL_ENTRIES_MAX: usize = 1 << 13;

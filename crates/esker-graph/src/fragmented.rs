@@ -3,7 +3,8 @@
 use crate::csr::CsrGraph;
 use crate::graph::{Direction, Graph, Lists, Piece, Select, Visitor, Weight};
 use crate::id::{VertexId, vertex};
-use crate::run::{Run, Stop};
+use crate::run::Run;
+use crate::stop::Stop;
 
 /// Vertices that are entered together.
 const RANGE_LEN: usize = 64;

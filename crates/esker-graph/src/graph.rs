@@ -8,7 +8,8 @@ use std::ops::Range;
 
 use crate::bitmap::Bitmap;
 use crate::id::VertexId;
-use crate::run::{Run, Stop};
+use crate::run::Run;
+use crate::stop::Stop;
 
 /// Which of its two lists of a vertex is meant. In an undirected graph both are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -4,7 +4,8 @@ use crate::bitmap::Bitmap;
 use crate::graph::{Direction, Flow, Graph, Lists, Piece, Select, Visitor};
 use crate::id::VertexId;
 use crate::remaining::Remaining;
-use crate::run::{Run, Stop};
+use crate::run::Run;
+use crate::stop::Stop;
 
 /// Vertices of a selection that one unit of shared work translates.
 const GRAIN: usize = 1 << 16;

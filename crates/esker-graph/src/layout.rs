@@ -10,7 +10,8 @@ use crate::bitmap::Bitmap;
 use crate::drive::{Extents, ScanWorker, Units, drive};
 use crate::graph::{Flow, Select, Visitor};
 use crate::id::{VertexId, vertex};
-use crate::run::{Run, Stop};
+use crate::run::Run;
+use crate::stop::Stop;
 
 /// Longer lists are handed over last, in pieces that all threads share: a thread that met one within a unit of work would still be busy
 /// with it when the others are done.

@@ -40,6 +40,8 @@
 #![forbid(unsafe_code)]
 
 mod id;
+mod stop;
+mod budget;
 mod run;
 mod bitmap;
 mod graph;
@@ -54,6 +56,7 @@ mod induced;
 pub mod generate;
 
 pub use bitmap::Bitmap;
+pub use budget::{Budget, Reservation};
 pub use csr::{Csr, CsrGraph};
 pub use drive::{Extents, ScanWorker, Units, drive};
 pub use fragmented::Fragmented;
@@ -63,5 +66,6 @@ pub use induced::Induced;
 pub use layout::{BATCH_LEN, HUGE_LEN, Layout, ones, scan};
 pub use remaining::Remaining;
 pub use rows::Rows;
-pub use run::{Cancel, OnProgress, Progress, Run, RunOptions, Stop};
+pub use run::{Cancel, OnProgress, Progress, Run, RunOptions};
 pub use source::{AnyVisitor, Boxed, DynVisitor, SINK_BATCH_MAX, Sink, Source, collect, take_once};
+pub use stop::Stop;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::id::{VertexId, vertex};
-use crate::run::Stop;
+use crate::stop::Stop;
 
 /// Vertices per block.
 const BLOCK: usize = 64;

@@ -6,7 +6,8 @@ use crate::drive::Extents;
 use crate::graph::{Flow, Piece, Select, Visitor, Weight};
 use crate::id::{VertexId, vertex};
 use crate::layout::{BATCH_LEN, HUGE_LEN, Layout, ones, scan};
-use crate::run::{Run, Stop};
+use crate::run::Run;
+use crate::stop::Stop;
 
 /// The lists of one direction: `targets[offsets[v]..offsets[v + 1]]` ascending, weights alongside.
 #[derive(Debug, Clone, Copy)]

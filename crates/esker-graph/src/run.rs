@@ -4,42 +4,8 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Why a run ended without an answer.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Stop {
-    /// The cancel token of the run was set.
-    #[error("cancelled")]
-    Cancelled,
-    /// An array would not fit the memory that the run was given.
-    #[error(
-        "{what} needs {} of memory but the limit is {}: raise the limit to at least the former",
-        amount(*needed_bytes, true),
-        amount(*budget_bytes, false)
-    )]
-    OverBudget {
-        /// What was to be allocated.
-        what: String,
-        /// The limit that would have sufficed.
-        needed_bytes: u64,
-        /// The limit that the run has.
-        budget_bytes: u64,
-    },
-    /// The graph or the options do not allow the computation.
-    #[error("{0}")]
-    Unsuitable(String),
-    /// The threads of the run could not be started.
-    #[error("cannot start threads: {0}")]
-    Threads(String),
-}
-
-/// Bytes for people: in MiB if there are several, rounded so that a limit of what is said would do.
-fn amount(bytes: u64, is_needed: bool) -> String {
-    let (mib, rest) = (bytes >> 20, bytes % (1 << 20));
-    match mib + u64::from(is_needed && rest > 0) {
-        ..8 => format!("{bytes} bytes"),
-        mib => format!("{mib} MiB"),
-    }
-}
+use crate::budget::{Budget, Reservation};
+use crate::stop::Stop;
 
 /// A flag that stops a run from another thread. Clones share the flag.
 #[derive(Debug, Clone, Default)]
@@ -83,8 +49,8 @@ pub struct RunOptions {
     pub threads: usize,
     /// Seed of everything random.
     pub seed: u64,
-    /// The most bytes that an algorithm may allocate for its own arrays; `None`: no limit.
-    pub memory_bytes: Option<u64>,
+    /// Memory for all large arrays of the run.
+    pub budget: Budget,
     /// Whether the answer must not depend on the number of threads or on timing.
     pub deterministic: bool,
     /// The token that stops the run.
@@ -95,14 +61,35 @@ pub struct RunOptions {
 
 /// A pool of threads and the settings under which an algorithm computes on it.
 ///
-/// One run may serve many computations, one after another. Threads are its own: the global pool of
-/// rayon is never used.
+/// One run may serve many computations; each is a run of its own while it lasts: see [`Run::begin`]. Threads are its own: the
+/// global pool of rayon is never used.
 pub struct Run {
     options: RunOptions,
     pool: Arc<rayon::ThreadPool>,
-    rounds: AtomicUsize,
+    rounds: Arc<Rounds>,
+    /// Bytes reserved for this computation, by itself and by the one that it is a part of.
+    reserved_bytes: u64,
+    /// The part of those that this computation reserved itself.
+    _reservation: Option<Reservation>,
     /// The same run on the calling thread alone; `None` in that one itself.
     alone: Option<Box<Run>>,
+}
+
+/// Counts the rounds of a computation, and of the one that it is a part of.
+#[derive(Default)]
+struct Rounds {
+    begun: AtomicUsize,
+    outer: Option<Arc<Rounds>>,
+}
+
+impl Rounds {
+    /// Counts a round. Returns its number, from 1.
+    fn next(&self) -> usize {
+        if let Some(outer) = &self.outer {
+            outer.next();
+        }
+        self.begun.fetch_add(1, Ordering::Relaxed) + 1
+    }
 }
 
 impl Run {
@@ -117,9 +104,26 @@ impl Run {
             .build()
             .map_err(|e| Stop::Threads(e.to_string()))?;
         let pool = Arc::new(pool);
-        let alone =
-            Self { options: options.clone(), pool: pool.clone(), rounds: AtomicUsize::new(0), alone: None };
-        Ok(Self { options, pool, rounds: AtomicUsize::new(0), alone: Some(Box::new(alone)) })
+        Ok(Self::of(options, pool, Arc::default(), 0, None))
+    }
+
+    fn of(
+        options: RunOptions,
+        pool: Arc<rayon::ThreadPool>,
+        rounds: Arc<Rounds>,
+        reserved_bytes: u64,
+        reservation: Option<Reservation>,
+    ) -> Self {
+        let alone = Self {
+            options: options.clone(),
+            pool: Arc::clone(&pool),
+            rounds: Arc::clone(&rounds),
+            reserved_bytes,
+            _reservation: None,
+            alone: None,
+        };
+        let alone = Some(Box::new(alone));
+        Self { options, pool, rounds, reserved_bytes, _reservation: reservation, alone }
     }
 
     /// A run with `threads` threads and defaults for the rest.
@@ -174,18 +178,22 @@ impl Run {
         self.pool.install(f);
     }
 
-    /// Begins a computation: counts its rounds from zero and refuses it if `needed_bytes` of arrays do not fit.
+    /// Begins a computation: a run with the same threads and settings that counts its own rounds, and holds `needed_bytes` of the
+    /// budget until it is dropped. A computation that is a part of another draws from the bytes of that one first.
     ///
     /// # Errors
-    /// [`Stop::OverBudget`] with the limit that would suffice.
-    pub fn begin(&self, what: &str, needed_bytes: u64) -> Result<(), Stop> {
-        self.rounds.store(0, Ordering::Relaxed);
-        match self.options.memory_bytes {
-            Some(budget_bytes) if needed_bytes > budget_bytes => {
-                Err(Stop::OverBudget { what: what.to_owned(), needed_bytes, budget_bytes })
-            }
-            _ => self.check(),
+    /// [`Stop::OverBudget`] with the limit that would suffice; [`Stop::Cancelled`].
+    pub fn begin(&self, what: &str, needed_bytes: u64) -> Result<Self, Stop> {
+        let more_bytes = needed_bytes.saturating_sub(self.reserved_bytes);
+        let reservation = self.options.budget.reserve(what, more_bytes)?;
+        self.check()?;
+        let rounds = Rounds { outer: Some(Arc::clone(&self.rounds)), ..Rounds::default() };
+        let (options, pool) = (self.options.clone(), Arc::clone(&self.pool));
+        let mut run = Self::of(options, pool, Arc::new(rounds), needed_bytes, Some(reservation));
+        if self.alone.is_none() {
+            run.alone = None;
         }
+        Ok(run)
     }
 
     /// Begins a round: reports it and returns an error if the run was cancelled.
@@ -193,16 +201,21 @@ impl Run {
     /// # Errors
     /// [`Stop::Cancelled`].
     pub fn round(&self, active: usize) -> Result<(), Stop> {
-        let round = self.rounds.fetch_add(1, Ordering::Relaxed) + 1;
+        let round = self.rounds.next();
         if let Some(report) = &self.options.on_progress {
             report(Progress { round, active });
         }
         self.check()
     }
 
-    /// Rounds begun since [`Run::begin`].
+    /// Rounds begun so far, in this run and in the computations that it began.
     pub fn rounds(&self) -> usize {
-        self.rounds.load(Ordering::Relaxed)
+        self.rounds.begun.load(Ordering::Relaxed)
+    }
+
+    /// The memory that everything large in this run draws from.
+    pub fn budget(&self) -> &Budget {
+        &self.options.budget
     }
 
     /// An error if the run was cancelled. Cheap enough for every few thousand edges.

@@ -10,7 +10,8 @@ use std::sync::{Mutex, PoisonError};
 use crate::graph::{Direction, Flow, Graph, Lists, Patch, Piece, Select, Visitor, Weight};
 use crate::id::VertexId;
 use crate::layout::wanted_of;
-use crate::run::{Run, Stop};
+use crate::run::Run;
+use crate::stop::Stop;
 
 /// Pieces in a batch, at most: one bit of a word each.
 pub const SINK_BATCH_MAX: usize = 64;

@@ -5,9 +5,8 @@
 //! memory is divided again by ranges of its keys, on disk, until the parts fit or all keys of a part are equal.
 
 use esker_format::{Error, Result};
-use esker_graph::{Stop, VertexId};
+use esker_graph::{Reservation, Stop, VertexId};
 
-use super::budget::Reservation;
 use super::count::Cells;
 use super::edges::Edges;
 use super::lists::{Lists, Policy};

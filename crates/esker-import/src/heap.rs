@@ -7,7 +7,7 @@
 /// mapped by themselves as such blocks are freed. What a step of an import frees block by block would so count
 /// against the process while the next step allocates in other sizes or on other threads. Costs about a millisecond for
 /// each 100 MiB that are returned. Does nothing with other C libraries.
-pub(super) fn give_back() {
+pub(crate) fn give_back() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         unsafe extern "C" {

@@ -26,7 +26,6 @@
 
 pub mod source;
 mod heap;
-pub mod budget;
 pub mod scratch;
 pub mod spool;
 pub mod radix;

@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use esker_format::io::Disk;
 use esker_format::{Error, Result};
-use esker_graph::{Direction, Run, RunOptions, VertexId};
+use esker_graph::{Direction, Reservation, Run, RunOptions, VertexId};
 
-use super::budget::Reservation;
 use super::build::{Build, check_symmetric};
 use super::count::{Cells, by_cell, degrees, degrees_bytes, to_cells};
 use super::edges::{Edges, check_weight, raw_keys};

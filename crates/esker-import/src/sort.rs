@@ -8,8 +8,8 @@ use std::collections::BinaryHeap;
 
 use bytemuck::Pod;
 use esker_format::Result;
+use esker_graph::Reservation;
 
-use super::budget::Reservation;
 use super::radix::{RadixKey, sort_parallel};
 use super::scratch::Work;
 use super::spool::{SPOOL_BLOCK_BYTES, Spool};

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use esker_format::{Error, Result};
+use esker_graph::{Budget, Reservation};
 
-use super::budget::{Budget, Reservation};
 use super::scratch::{Chunk, Shelf};
 use super::source::{TextColumn, ValueColumn};
 

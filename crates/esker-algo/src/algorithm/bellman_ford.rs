@@ -216,7 +216,7 @@ where
     G::Weight: Length,
 {
     let n = graph.num_vertices();
-    run.begin("Bellman-Ford", estimate(Shape::of(graph), options).memory_bytes)?;
+    let run = &run.begin("Bellman-Ford", estimate(Shape::of(graph), options).memory_bytes)?;
     need_source(source, n)?;
     run.install(|| search(graph, run, source, options))
 }

@@ -354,7 +354,7 @@ pub fn betweenness<G: Graph>(
     options: &BetweennessOptions,
 ) -> Result<Betweenness, G::Error> {
     let n = graph.num_vertices();
-    run.begin("betweenness", estimate(Shape::of(graph), options).memory_bytes)?;
+    let run = &run.begin("betweenness", estimate(Shape::of(graph), options).memory_bytes)?;
     let sources = resolve(n, run.seed(), &options.sources)?;
     run.install(|| sum_dependencies(graph, run, sources, options.scale))
 }

@@ -171,7 +171,10 @@ pub fn bfs<G: Graph>(
     sources: &[VertexId],
     options: &BfsOptions,
 ) -> Result<Bfs, G::Error> {
-    run.begin("breadth-first search", estimate(Shape::of(graph), options, run.deterministic()).memory_bytes)?;
+    let run = &run.begin(
+        "breadth-first search",
+        estimate(Shape::of(graph), options, run.deterministic()).memory_bytes,
+    )?;
     run.install(|| search(graph, run, sources, options))
 }
 

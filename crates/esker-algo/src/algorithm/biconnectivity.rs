@@ -257,7 +257,7 @@ impl BlockBuilder<'_> {
 /// # Errors
 /// [`Stop::Unsuitable`] for a directed graph; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
 pub fn biconnectivity<G: Graph>(graph: &G, run: &Run) -> Result<Biconnectivity, G::Error> {
-    run.begin("biconnectivity", estimate(Shape::of(graph)).memory_bytes)?;
+    let run = &run.begin("biconnectivity", estimate(Shape::of(graph)).memory_bytes)?;
     need_undirected(graph, "biconnectivity")?;
     run.install(|| find(graph, run))
 }

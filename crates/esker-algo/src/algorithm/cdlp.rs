@@ -229,7 +229,7 @@ pub fn cdlp<G: Lists>(
         return Err(Stop::Unsuitable(message).into());
     }
     let estimate = estimate(Shape::of(graph), options, initial.is_some(), run.threads());
-    run.begin("label propagation", estimate.memory_bytes)?;
+    let run = &run.begin("label propagation", estimate.memory_bytes)?;
     let names = initial.map(|labels| distinct(run, labels));
     let mut current = VertexArray::from_fn(run, n, |v| match (initial, &names) {
         (Some(labels), Some(names)) => vertex(names.partition_point(|&name| name < labels[v])),

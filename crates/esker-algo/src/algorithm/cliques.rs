@@ -339,7 +339,7 @@ pub fn cliques<G: Lists>(graph: &G, run: &Run, options: &CliquesOptions) -> Resu
         return Err(Stop::Unsuitable("k is 0, but a clique has at least one vertex".to_owned()).into());
     }
     need_in_edges(graph, "clique count")?;
-    run.begin("clique count", estimate(Shape::of(graph), run.threads()).memory_bytes)?;
+    let run = &run.begin("clique count", estimate(Shape::of(graph), run.threads()).memory_bytes)?;
     run.round(graph.num_vertices())?;
     let hubs = num_hubs(graph, run, hub_bytes_max(Shape::of(graph)))?;
     let degree = |v| full_degree(graph, vertex(v));

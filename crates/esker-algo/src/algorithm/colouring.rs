@@ -358,7 +358,7 @@ impl<W: Weight> Visitor<W> for MarkTaken<'_> {
 /// [`Stop::Unsuitable`] for a directed graph stored without in-edges; [`Stop::OverBudget`]; the first list that cannot
 /// be read; cancellation.
 pub fn colouring<G: Graph>(graph: &G, run: &Run, options: &ColouringOptions) -> Result<Colouring, G::Error> {
-    run.begin("colouring", estimate(Shape::of(graph), options).memory_bytes)?;
+    let run = &run.begin("colouring", estimate(Shape::of(graph), options).memory_bytes)?;
     run.install(|| first_fit(graph, run, options))
 }
 

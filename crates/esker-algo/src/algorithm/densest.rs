@@ -121,7 +121,7 @@ const GRAIN: usize = 1 << 14;
 /// [`Stop::Unsuitable`] if epsilon is not positive, and for a directed graph stored without in-edges;
 /// [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
 pub fn densest<G: Graph>(graph: &G, run: &Run, options: &DensestOptions) -> Result<Densest, G::Error> {
-    run.begin("densest subgraph", estimate(Shape::of(graph)).memory_bytes)?;
+    let run = &run.begin("densest subgraph", estimate(Shape::of(graph)).memory_bytes)?;
     need_positive("epsilon", options.epsilon)?;
     run.install(|| peel(graph, run, options.epsilon))
 }

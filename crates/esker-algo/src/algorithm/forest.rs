@@ -114,7 +114,7 @@ impl<W: Weight> Visitor<W> for LinkEdges<'_> {
 /// cannot be read; cancellation.
 pub fn forest<G: Graph>(graph: &G, run: &Run, options: &ForestOptions) -> Result<Forest, G::Error> {
     let needed = estimate(Shape::of(graph), options, run.deterministic()).memory_bytes;
-    run.begin("spanning forest", needed)?;
+    let run = &run.begin("spanning forest", needed)?;
     need_undirected(graph, "spanning forest")?;
     if options.method == ForestMethod::Search || run.deterministic() {
         search(graph, run, options)

@@ -150,7 +150,7 @@ impl<const ALONE: bool> LowerDegrees<'_, ALONE> {
 /// [`esker_graph::Stop::Unsuitable`] for a directed graph stored without in-edges; [`esker_graph::Stop::OverBudget`];
 /// the first list that cannot be read; cancellation.
 pub fn kcore<G: Graph>(graph: &G, run: &Run) -> Result<KCore, G::Error> {
-    run.begin("k-core", estimate(Shape::of(graph)).memory_bytes)?;
+    let run = &run.begin("k-core", estimate(Shape::of(graph)).memory_bytes)?;
     run.install(|| peel(graph, run))
 }
 

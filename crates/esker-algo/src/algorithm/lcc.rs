@@ -424,9 +424,11 @@ fn num_neighbours<G: Lists>(graph: &G, v: VertexId, buffer: &mut Vec<VertexId>) 
 /// first list that cannot be read; cancellation.
 pub fn lcc<G: Lists>(graph: &G, run: &Run, options: &LccOptions) -> Result<Lcc, G::Error> {
     let shape = Shape::of(graph);
-    let renumber = begin(graph, run, options.order, "local clustering coefficient", |by_degree| {
+    let (run, renumber) = begin(graph, run, options.order, "local clustering coefficient", |by_degree| {
         memory_bytes(shape, by_degree, run.threads())
     })?;
+
+    let run = &run;
     let hubs = num_hubs(graph, run, hub_bytes_max(shape))?;
     run.round(graph.num_vertices())?;
     let (coefficients, triangles) = if renumber || graph.is_directed() {

@@ -326,7 +326,7 @@ impl<W: Weight> EdgeOp<W> for JoinCluster<'_> {
 /// be read; cancellation.
 pub fn ldd<G: Graph>(graph: &G, run: &Run, options: &LddOptions) -> Result<Ldd, G::Error> {
     let needed = estimate(Shape::of(graph), options, run.deterministic()).memory_bytes;
-    run.begin("low-diameter decomposition", needed)?;
+    let run = &run.begin("low-diameter decomposition", needed)?;
     need_undirected(graph, "low-diameter decomposition")?;
     need_rate(options.beta)?;
     run.install(|| decompose(graph, run, options, run.seed(), run.deterministic()))

@@ -231,7 +231,7 @@ fn kept(run: &Run, list: &[VertexId], keep: impl Fn(VertexId) -> bool + Sync) ->
 /// [`Stop::Unsuitable`] for a directed graph; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
 pub fn matching<G: Lists>(graph: &G, run: &Run, options: &MatchingOptions) -> Result<Matching, G::Error> {
     let needed = estimate(Shape::of(graph), options, run.deterministic()).memory_bytes;
-    run.begin("maximal matching", needed)?;
+    let run = &run.begin("maximal matching", needed)?;
     need_undirected(graph, "maximal matching")?;
     let (mates, method) = if options.method == MatchingMethod::Claims && !run.deterministic() {
         (run.install(|| by_claims(graph, run))?, MatchingMethod::Claims)

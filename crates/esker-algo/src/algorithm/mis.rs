@@ -183,7 +183,7 @@ impl<W: Weight, G: Graph> Visitor<W> for ScanUndecided<'_, G> {
 /// [`esker_graph::Stop::Unsuitable`] for a directed graph stored without in-edges; [`esker_graph::Stop::OverBudget`];
 /// the first list that cannot be read; cancellation.
 pub fn mis<G: Graph>(graph: &G, run: &Run, options: &MisOptions) -> Result<Mis, G::Error> {
-    run.begin("maximal independent set", estimate(Shape::of(graph)).memory_bytes)?;
+    let run = &run.begin("maximal independent set", estimate(Shape::of(graph)).memory_bytes)?;
     run.install(|| decide(graph, run, options))
 }
 

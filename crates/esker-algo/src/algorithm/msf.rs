@@ -213,7 +213,7 @@ impl<W: Ranked> Visitor<W> for FindLightest<'_> {
 /// [`Stop::Unsuitable`] for a directed graph or a weight that is NaN; [`Stop::OverBudget`]; the first list that cannot
 /// be read; cancellation.
 pub fn msf<G: Graph<Weight: Ranked>>(graph: &G, run: &Run) -> Result<Msf<G::Weight>, G::Error> {
-    run.begin("minimum spanning forest", estimate(Shape::of(graph)).memory_bytes)?;
+    let run = &run.begin("minimum spanning forest", estimate(Shape::of(graph)).memory_bytes)?;
     need_undirected(graph, "minimum spanning forest")?;
     run.install(|| find(graph, run))
 }

@@ -88,7 +88,7 @@ pub fn estimate(shape: Shape, options: &PageRankOptions) -> Estimate {
 /// # Errors
 /// [`Stop::Unsuitable`] for options out of range; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
 pub fn pagerank<G: Graph>(graph: &G, run: &Run, options: &PageRankOptions) -> Result<PageRank, G::Error> {
-    run.begin("PageRank", estimate(Shape::of(graph), options).memory_bytes)?;
+    let run = &run.begin("PageRank", estimate(Shape::of(graph), options).memory_bytes)?;
     options.check()?;
     let teleport = Teleport::new(graph.num_vertices(), options.teleport.as_deref())?;
     run.install(|| iterate(graph, run, options, &teleport))

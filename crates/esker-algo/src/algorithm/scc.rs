@@ -314,7 +314,7 @@ fn largest(run: &Run, components: &VertexArray) -> Result<usize, esker_graph::St
 /// [`esker_graph::Stop::OverBudget`]; the first list that cannot be read; cancellation.
 pub fn scc<G: Lists>(graph: &G, run: &Run) -> Result<Scc, G::Error> {
     let n = graph.num_vertices();
-    run.begin("strongly connected components", estimate(Shape::of(graph)).memory_bytes)?;
+    let run = &run.begin("strongly connected components", estimate(Shape::of(graph)).memory_bytes)?;
     let components = VertexArray::filled(run, n, NONE);
     let mut forward = Bitmap::new(n);
     let (mut trimmed, mut pivots) = (0, 0);

@@ -184,7 +184,7 @@ impl<W: Weight, F: Fn(VertexId, &[VertexId]) + Sync> Visitor<W> for VisitElement
 /// [`Stop::Unsuitable`] if epsilon is not positive; [`Stop::OverBudget`]; the first list that cannot be read;
 /// cancellation.
 pub fn set_cover<G: Graph>(graph: &G, run: &Run, options: &SetCoverOptions) -> Result<SetCover, G::Error> {
-    run.begin("set cover", estimate(Shape::of(graph)).memory_bytes)?;
+    let run = &run.begin("set cover", estimate(Shape::of(graph)).memory_bytes)?;
     need_positive("epsilon", options.epsilon)?;
     run.install(|| choose(graph, run, options.epsilon))
 }

@@ -165,7 +165,7 @@ impl<W: Weight> Visitor<W> for FindClusterEdges<'_> {
 /// cannot be read; cancellation.
 pub fn spanner<G: Graph>(graph: &G, run: &Run, options: &SpannerOptions) -> Result<Spanner, G::Error> {
     let needed = estimate(Shape::of(graph), options, run.deterministic()).memory_bytes;
-    run.begin("spanner", needed)?;
+    let run = &run.begin("spanner", needed)?;
     need_undirected(graph, "a spanner")?;
     run.install(|| span(graph, run, chosen(graph.num_vertices(), options)))
 }

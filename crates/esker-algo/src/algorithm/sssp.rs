@@ -136,7 +136,7 @@ where
     G::Weight: Length,
 {
     let n = graph.num_vertices();
-    run.begin("shortest paths", estimate(Shape::of(graph), options).memory_bytes)?;
+    let run = &run.begin("shortest paths", estimate(Shape::of(graph), options).memory_bytes)?;
     need_source(source, n)?;
     if <G::Weight as Length>::UNIT {
         return hops(graph, run, source, options);

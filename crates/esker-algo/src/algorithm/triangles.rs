@@ -112,14 +112,14 @@ pub(super) fn num_hubs<G: Lists>(graph: &G, run: &Run, bytes: u64) -> Result<usi
     Ok(worth.iter().sum::<usize>().min(HubAdjacency::len_within(bytes)))
 }
 
-/// Decides whether to renumber vertices, and begins the run with the memory for that choice.
+/// Decides whether to renumber vertices, and begins the computation with the memory for that choice.
 pub(super) fn begin<G: Lists>(
     graph: &G,
     run: &Run,
     order: VertexOrder,
     what: &str,
     memory_bytes: impl Fn(bool) -> u64,
-) -> Result<bool, G::Error> {
+) -> Result<(Run, bool), G::Error> {
     need_in_edges(graph, what)?;
     let wanted = match order {
         VertexOrder::Auto => renumbering_pays(graph)?,
@@ -128,10 +128,9 @@ pub(super) fn begin<G: Lists>(
     };
     match run.begin(what, memory_bytes(wanted)) {
         Err(Stop::OverBudget { .. }) if wanted && order == VertexOrder::Auto => {
-            run.begin(what, memory_bytes(false))?;
-            Ok(false)
+            Ok((run.begin(what, memory_bytes(false))?, false))
         }
-        begun => Ok(begun.map(|()| wanted)?),
+        begun => Ok((begun?, wanted)),
     }
 }
 
@@ -295,9 +294,10 @@ fn and_count(a: &[BitLine], b: &[BitLine]) -> u64 {
 /// read; cancellation.
 pub fn triangles<G: Lists>(graph: &G, run: &Run, options: &TrianglesOptions) -> Result<Triangles, G::Error> {
     let shape = Shape::of(graph);
-    let renumber = begin(graph, run, options.order, "triangle count", |by_degree| {
+    let (run, renumber) = begin(graph, run, options.order, "triangle count", |by_degree| {
         memory_bytes(shape, by_degree, run.threads())
     })?;
+    let run = &run;
     let hubs = num_hubs(graph, run, hub_bytes_max(shape))?;
     run.round(graph.num_vertices())?;
     let triangles = if renumber || graph.is_directed() {

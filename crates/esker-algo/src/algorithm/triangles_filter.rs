@@ -49,7 +49,7 @@ fn marked(list: &[VertexId], marks: &[u64]) -> u64 {
 /// [`esker_graph::Stop::Unsuitable`] for a directed graph; [`esker_graph::Stop::OverBudget`]; the first list that
 /// cannot be read; cancellation.
 pub fn triangles_filter<G: Lists>(graph: &G, run: &Run) -> Result<Triangles, G::Error> {
-    run.begin("triangle count", estimate(Shape::of(graph), run.threads()).memory_bytes)?;
+    let run = &run.begin("triangle count", estimate(Shape::of(graph), run.threads()).memory_bytes)?;
     need_undirected(graph, "triangle count through a filter")?;
     let n = graph.num_vertices();
     run.round(n)?;

@@ -179,7 +179,7 @@ pub fn triangles_sampled<G: Lists>(
     if options.samples == 0 {
         return Err(Stop::Unsuitable("the number of samples is 0 but must be at least 1".to_owned()).into());
     }
-    run.begin("triangle counting by samples", estimate(Shape::of(graph), options).memory_bytes)?;
+    let run = &run.begin("triangle counting by samples", estimate(Shape::of(graph), options).memory_bytes)?;
     run.round(options.samples)?;
     let wedges: u128 = (0..graph.num_vertices()).map(|v| wedges_at(graph, vertex(v))).sum();
     if wedges == 0 {

@@ -112,7 +112,7 @@ pub fn truss<G: Lists>(graph: &G, run: &Run) -> Result<Truss, G::Error> {
         );
         return Err(Stop::Unsuitable(what).into());
     }
-    run.begin("truss decomposition", estimate(Shape::of(graph), run.threads()).memory_bytes)?;
+    let run = &run.begin("truss decomposition", estimate(Shape::of(graph), run.threads()).memory_bytes)?;
     run.round(graph.num_vertices())?;
     let lists = Oriented::new(graph, run, OrientedOptions { by_degree: true, mutual: false })?;
     let supports = supports(&lists, run)?;

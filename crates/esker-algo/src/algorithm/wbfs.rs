@@ -96,7 +96,8 @@ where
     G::Weight: Length,
 {
     let n = graph.num_vertices();
-    run.begin("weighted breadth-first search", estimate(Shape::of(graph), options).memory_bytes)?;
+    let run =
+        &run.begin("weighted breadth-first search", estimate(Shape::of(graph), options).memory_bytes)?;
     if !<G::Weight as Length>::INTEGRAL {
         let message = "weighted breadth-first search needs integer lengths: use sssp for these weights";
         return Err(Stop::Unsuitable(message.to_owned()).into());

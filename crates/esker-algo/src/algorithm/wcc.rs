@@ -88,7 +88,7 @@ pub fn estimate_method(shape: Shape, method: WccMethod) -> Estimate {
 /// first list that cannot be read; cancellation.
 pub fn wcc<G: Graph>(graph: &G, run: &Run, options: &WccOptions) -> Result<Wcc, G::Error> {
     let needed = estimate_method(Shape::of(graph), options.method).memory_bytes;
-    run.begin("weakly connected components", needed)?;
+    let run = &run.begin("weakly connected components", needed)?;
     match options.method {
         WccMethod::UnionFind => run.install(|| unite(graph, run, options)),
         WccMethod::Contraction { beta } => {

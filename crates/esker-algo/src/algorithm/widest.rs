@@ -112,7 +112,7 @@ where
     G::Weight: Width,
 {
     let n = graph.num_vertices();
-    run.begin("widest paths", estimate(Shape::of(graph), options).memory_bytes)?;
+    let run = &run.begin("widest paths", estimate(Shape::of(graph), options).memory_bytes)?;
     need_source(source, n)?;
     run.install(|| search(graph, run, source, options))
 }

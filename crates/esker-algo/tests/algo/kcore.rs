@@ -76,8 +76,8 @@ fn what_cannot_be_is_refused() {
     let csr = Csr::directed(2, &[(0, 1, ())]).unwrap();
     let error = kcore(&common::without_in_edges(&csr.graph()), &common::run(2, false)).unwrap_err();
     assert!(error.to_string().contains("k-core on a directed graph needs in-edges"), "{error}");
-    let memory_bytes = Some(estimate(Shape::of(&csr.graph())).memory_bytes - 1);
-    let run = Run::new(RunOptions { threads: 1, memory_bytes, ..RunOptions::default() }).unwrap();
+    let budget = esker_graph::Budget::new(estimate(Shape::of(&csr.graph())).memory_bytes - 1);
+    let run = Run::new(RunOptions { threads: 1, budget, ..RunOptions::default() }).unwrap();
     assert!(kcore(&csr.graph(), &run).unwrap_err().to_string().contains("bytes of memory"));
 }
 

@@ -160,7 +160,7 @@ fn what_does_not_fit_is_refused_with_the_number_that_would_do() {
         for (limit, fits) in [(needed - 1, false), (needed, true)] {
             let options = RunOptions {
                 threads: 2,
-                memory_bytes: Some(limit),
+                budget: esker_graph::Budget::new(limit),
                 cancel: cancel.clone(),
                 ..RunOptions::default()
             };

@@ -121,7 +121,7 @@ fn empty_graphs_limits_and_cancellation() {
     let found = scc(&none.graph(), &common::run(2, false)).unwrap();
     assert_eq!((found.components, found.count, found.largest), (vec![], 0, 0));
     let csr = Csr::<()>::directed(2, &[(0, 1, ())]).unwrap();
-    let options = esker_graph::RunOptions { memory_bytes: Some(10), ..Default::default() };
+    let options = esker_graph::RunOptions { budget: esker_graph::Budget::new(10), ..Default::default() };
     let error = scc(&csr.graph(), &Run::new(options).unwrap()).unwrap_err();
     assert!(error.to_string().starts_with("strongly connected components needs "), "{error}");
     let run = common::run(2, false);

@@ -110,8 +110,12 @@ fn hubs_at_the_end_are_renumbered() {
     let copied = estimate(shape, &TrianglesOptions::default(), 1).memory_bytes;
     assert!(given < copied);
     let limited = |bytes| {
-        let run =
-            Run::new(RunOptions { threads: 1, memory_bytes: Some(bytes), ..RunOptions::default() }).unwrap();
+        let run = Run::new(RunOptions {
+            threads: 1,
+            budget: esker_graph::Budget::new(bytes),
+            ..RunOptions::default()
+        })
+        .unwrap();
         triangles(&turned.graph(), &run, &TrianglesOptions::default())
     };
     assert!(limited(copied).unwrap().renumbered);

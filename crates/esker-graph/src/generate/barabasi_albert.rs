@@ -10,7 +10,7 @@
 //! [2] V. Batagelj, U. Brandes, "Efficient Generation of Large Random Networks", Phys. Rev. E 71, 2005.
 //! [3] P. Sanders, C. Schulz, "Scalable Generation of Scale-Free Graphs", Inf. Process. Lett. 116(7), 2016.
 
-use crate::run::Stop;
+use crate::stop::Stop;
 
 use super::limits;
 use super::random::{RandomKey, scale};

@@ -7,7 +7,7 @@
 //!
 //! [1] bond percolation on the square lattice: H. Kesten, Commun. Math. Phys. 74, 1980.
 
-use crate::run::Stop;
+use crate::stop::Stop;
 
 use super::bijection::Bijection;
 use super::limits;

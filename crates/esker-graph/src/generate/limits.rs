@@ -1,7 +1,7 @@
 //! Limits of generated graphs.
 
 use crate::id::NONE;
-use crate::run::Stop;
+use crate::stop::Stop;
 
 /// More edges than any disk holds, and far below the range of 64 bits.
 const EDGES_MAX: u128 = 1 << 48;

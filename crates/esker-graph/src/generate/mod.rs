@@ -15,7 +15,7 @@ mod grid;
 mod regular;
 
 use crate::id::{VertexId, vertex};
-use crate::run::Stop;
+use crate::stop::Stop;
 
 use random::{RandomKey, scale};
 use stream::EdgeStream;

@@ -1,6 +1,6 @@
 //! Paths, stars and complete graphs, which have no randomness.
 
-use crate::run::Stop;
+use crate::stop::Stop;
 
 use super::limits;
 use super::stream::EdgeStream;

@@ -10,7 +10,7 @@
 //! [2] M. Vose, "A Linear Algorithm for Generating Random Numbers with a Given Distribution", 1991.
 //! [3] C. Seshadhri, A. Pinar, T. Kolda, "An In-Depth Analysis of Stochastic Kronecker Graphs", J. ACM 60(2), 2013.
 
-use crate::run::Stop;
+use crate::stop::Stop;
 
 use super::bijection::Bijection;
 use super::limits;

@@ -5,7 +5,7 @@
 //!
 //! [1] P. Erdős, A. Rényi, "On Random Graphs I", 1959.
 
-use crate::run::Stop;
+use crate::stop::Stop;
 
 use super::bijection::Bijection;
 use super::limits;

@@ -6,7 +6,7 @@
 //!
 //! [1] D. Watts, S. Strogatz, "Collective Dynamics of 'Small-World' Networks", Nature 393, 1998.
 
-use crate::run::Stop;
+use crate::stop::Stop;
 
 use super::limits;
 use super::random::{RandomKey, scale, unit};

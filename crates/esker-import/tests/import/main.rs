@@ -145,7 +145,7 @@ fn an_import_killed_at_any_moment_leaves_a_complete_database_or_none() {
     std::fs::remove_dir_all(&target).unwrap();
     let spawn = || {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["import::importer", "--exact", "--nocapture"]).env(KILLED, dir.path());
+        command.args(["importer", "--exact", "--nocapture"]).env(KILLED, dir.path());
         command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
     };
     let start = Instant::now();

@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use esker_format::io::Disk;
 use esker_format::{Error, Result};
-use esker_graph::{CsrGraph, Direction, Graph, Lists, Remaining, Run, Select, Stop, VertexId, Visitor};
+use esker_graph::{
+    CsrGraph, Direction, Graph, Lists, Remaining, Reservation, Run, Select, Stop, VertexId, Visitor,
+};
 
 use super::headed::{HeadedNeeds, HeadedSource};
 use super::induced::InducedSide;
@@ -33,6 +35,8 @@ pub struct StoredGraph<'a, W> {
     out: Side<'a, W>,
     /// `None`: not kept, or (undirected) the same as `out`.
     incoming: Option<Side<'a, W>>,
+    /// Memory of a pool or of heads.
+    _memory: Option<Reservation>,
 }
 
 impl<'a, W: StoredWeight> StoredGraph<'a, W> {
@@ -46,6 +50,7 @@ impl<'a, W: StoredWeight> StoredGraph<'a, W> {
             directed,
             out: Side::mapped(stack, Direction::Out, property, run)?,
             incoming: two.then(|| Side::mapped(stack, Direction::In, property, run)).transpose()?,
+            _memory: None,
         })
     }
 
@@ -57,6 +62,8 @@ impl<'a, W: StoredWeight> StoredGraph<'a, W> {
         property: u32,
         run: &Run,
     ) -> Result<Self> {
+        let memory =
+            pool.map(|options| run.budget().reserve("a pool of tiles", options.bytes)).transpose()?;
         let scan = TileScan::new(tiles, W::of_tiles(tiles, property)?, run)?;
         let scan = Arc::new(match pool {
             Some(options) => scan.pooled(options)?,
@@ -70,7 +77,14 @@ impl<'a, W: StoredWeight> StoredGraph<'a, W> {
         let (shape, out) = (tiles.shape(), side(Direction::Out)?);
         let incoming = shape.directed.then(|| side(Direction::In)).transpose()?;
         let num_arcs = stack.layers()[0].record().num_arcs;
-        Ok(Self { num_vertices: stack.num_vertices(), num_arcs, directed: shape.directed, out, incoming })
+        Ok(Self {
+            num_vertices: stack.num_vertices(),
+            num_arcs,
+            directed: shape.directed,
+            out,
+            incoming,
+            _memory: memory,
+        })
     }
 
     /// A complete layer, parts of its lists in a fixed memory, which both directions share equally.
@@ -85,9 +99,10 @@ impl<'a, W: StoredWeight> StoredGraph<'a, W> {
         options: &PoolOptions,
         run: &Run,
     ) -> Result<Self> {
+        let memory = run.budget().reserve("a pool of lists", options.bytes)?;
         let directions = 1 + u64::from(layer.incoming().is_some());
         let options = PoolOptions { bytes: options.bytes / directions, ..*options };
-        Self::of_layer(layer, |lists| {
+        Self::of_layer(layer, memory, |lists| {
             Ok(Side::source(PooledSide::<W>::new(disk, lists, property, &options, run)?))
         })
     }
@@ -105,13 +120,15 @@ impl<'a, W: StoredWeight> StoredGraph<'a, W> {
         run: &Run,
     ) -> Result<Self> {
         let heads = HeadedNeeds::of(layer, run.threads())?.heads(layer, options, run)?;
-        Self::of_layer(layer, |lists| {
+        let memory = run.budget().reserve("heads of lists", heads.memory_bytes)?;
+        Self::of_layer(layer, memory, |lists| {
             Ok(Side::source(HeadedSource::gather(disk, lists, property, heads.length, run)?))
         })
     }
 
     fn of_layer(
         layer: &'a PlainLayer,
+        memory: Reservation,
         side: impl Fn(&'a ListColumns) -> Result<Side<'a, W>>,
     ) -> Result<Self> {
         let (out, incoming) = (layer.out().main(), layer.incoming().map(Section::main));
@@ -121,6 +138,7 @@ impl<'a, W: StoredWeight> StoredGraph<'a, W> {
             directed: layer.is_directed(),
             out: side(out)?,
             incoming: incoming.map(side).transpose()?,
+            _memory: Some(memory),
         })
     }
 

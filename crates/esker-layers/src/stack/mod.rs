@@ -14,7 +14,7 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use esker_format::{Error, Result};
-use esker_graph::{Direction, Flow, Run, VertexId};
+use esker_graph::{Direction, Flow, Reservation, Run, VertexId};
 
 use crate::layer::{ListColumns, PlainLayer};
 
@@ -32,7 +32,7 @@ pub struct Stack {
 /// A vertex table, or the older table to build it from.
 #[derive(Debug, Default)]
 struct TableSlot {
-    made: Option<Arc<Table>>,
+    made: Option<(Arc<Table>, Reservation)>,
     /// The table of an older stack, with the number of layers that it covers.
     base: Option<(usize, Arc<Table>)>,
 }
@@ -170,26 +170,50 @@ impl Stack {
     }
 
     /// The vertex table of a direction. The first call builds it, in time linear in the number of vertices
-    /// and fragments.
+    /// and fragments; its memory is reserved from the budget of that run.
     ///
     /// # Errors
-    /// [`Error::Corrupt`]; cancellation.
+    /// [`Error::Corrupt`]; [`Error::Stop`] if the budget has no room; cancellation.
     pub fn table(&self, direction: Direction, run: &Run) -> Result<Arc<Table>> {
         if let Some(table) = self.table_if_made(direction) {
             return Ok(table);
         }
+        let memory = run.budget().reserve("a vertex table", Table::bytes_for(self.num_vertices()) as u64)?;
+        self.build_table(direction, run, memory)
+    }
+
+    /// As [`Stack::table`], but `None` if the budget has no room for it.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; cancellation.
+    pub fn table_if_room(&self, direction: Direction, run: &Run) -> Result<Option<Arc<Table>>> {
+        if let Some(table) = self.table_if_made(direction) {
+            return Ok(Some(table));
+        }
+        let memory = run.budget().try_reserve(Table::bytes_for(self.num_vertices()) as u64);
+        memory.map(|memory| self.build_table(direction, run, memory)).transpose()
+    }
+
+    fn build_table(&self, direction: Direction, run: &Run, memory: Reservation) -> Result<Arc<Table>> {
         let base = self.slot(direction).base.take();
         let table = Arc::new(match base {
             Some((layers, table)) => table.extended(self, layers, direction, run)?,
             None => Table::new(self, direction, run)?,
         });
-        self.slot(direction).made = Some(Arc::clone(&table));
+        self.slot(direction).made = Some((Arc::clone(&table), memory));
         Ok(table)
     }
 
     /// The vertex table of a direction, if it is already built.
     pub fn table_if_made(&self, direction: Direction) -> Option<Arc<Table>> {
-        self.slot(direction).made.clone()
+        self.slot(direction).made.as_ref().map(|(table, _)| Arc::clone(table))
+    }
+
+    /// Drops the vertex tables, which then give back their memory; scans that use them keep them as long.
+    pub fn drop_tables(&self) {
+        for direction in [Direction::Out, Direction::In] {
+            *self.slot(direction) = TableSlot::default();
+        }
     }
 
     fn slot(&self, direction: Direction) -> MutexGuard<'_, TableSlot> {

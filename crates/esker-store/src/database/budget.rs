@@ -4,45 +4,74 @@
 //! the later freeze. If the limit has no room, the commit first freezes the earlier commits, or waits for those
 //! in progress.
 
-use esker_format::{Error, Result};
-use esker_graph::{Direction, Stop};
+use esker_format::Result;
+use esker_graph::Direction;
 
 use super::handle::{Core, locked};
 use super::reservation::{COMMIT_BYTES, CommitCosts, CommitReservation};
 use crate::commit::Batch;
+use crate::freeze::KnownEdges;
 
 impl Core {
     /// Reserves memory for the commit of a batch; `None` without a limit. Freezes, or waits for other
     /// commits, if there is no room now.
     ///
     /// # Errors
-    /// [`Stop::OverBudget`] if the commit does not fit even alone; what freezing returns.
+    /// [`esker_graph::Stop::OverBudget`] if the commit does not fit even alone; what freezing returns.
     pub(super) fn reserve_for(&self, batch: &Batch) -> Result<Option<CommitReservation<'_>>> {
-        let Some(budget_bytes) = self.options.memory_bytes else { return Ok(None) };
+        let budget = &self.options.budget;
+        if budget.limit_bytes() == u64::MAX {
+            return Ok(None);
+        }
         let changes = self.changes_of(batch)?;
+        let mut has_tables = true;
         loop {
             let costs = CommitCosts::of(&self.view());
             let needed = changes as u64 * (costs.commit_bytes + costs.freeze_bytes) + COMMIT_BYTES;
-            // Lock the reservations before reading what is taken: a commit's memory counts as taken
-            // before its reservation ends.
-            let reserved = self.reservations.bytes();
+            let mut held = self.memory.held();
             let (taken, is_empty) = self.taken(costs);
-            if taken + *reserved + needed <= budget_bytes {
-                return Ok(Some(self.reservations.reserve(reserved, needed)));
+            if (held.in_progress > 0 || held.unfrozen.resize(taken))
+                && let Some(reservation) = budget.try_reserve(needed)
+            {
+                return Ok(Some(self.memory.begin(&mut held, reservation)));
             }
-            if is_empty && *reserved == 0 {
-                return Err(over_budget(changes, taken + needed, budget_bytes));
-            }
-            if is_empty {
-                self.reservations.wait(reserved);
+            if held.in_progress > 0 && is_empty {
+                self.memory.wait(held);
                 continue;
             }
-            drop(reserved);
-            let mut maintenance = locked(&self.maintenance);
-            // Another thread may have frozen the commits meanwhile.
-            if self.taken(costs).0 + *self.reservations.bytes() + needed > budget_bytes {
-                self.freeze(&mut maintenance, &self.run)?;
+            drop(held);
+            if !is_empty {
+                self.freeze(&mut locked(&self.maintenance), &self.run)?;
+            } else if std::mem::take(&mut has_tables) {
+                self.drop_tables();
+            } else {
+                return Err(budget
+                    .reserve(&format!("a commit of {changes} changes"), needed)
+                    .unwrap_err()
+                    .into());
             }
+        }
+    }
+
+    /// Counts the commits in no layer anew, after a commit has ended.
+    pub(super) fn settle(&self, reservation: Option<CommitReservation<'_>>) {
+        if reservation.is_none() {
+            return;
+        }
+        drop(reservation);
+        let mut held = self.memory.held();
+        if held.in_progress == 0 {
+            let taken = self.taken(CommitCosts::of(&self.view())).0;
+            let less = taken.min(held.unfrozen.bytes());
+            held.unfrozen.shrink_to(less);
+        }
+    }
+
+    /// Gives up what only makes freezing and merging faster.
+    fn drop_tables(&self) {
+        self.view().below.stack().drop_tables();
+        if let Ok(maintenance) = self.maintenance.try_lock() {
+            *locked(&maintenance.known) = KnownEdges::default();
         }
     }
 
@@ -67,9 +96,4 @@ impl Core {
         let view = self.view();
         (bytes + view.unfrozen.num_edges() as u64 * costs.freeze_bytes, view.unfrozen.commits.is_empty())
     }
-}
-
-fn over_budget(changes: usize, needed_bytes: u64, budget_bytes: u64) -> Error {
-    let what = format!("a commit of {changes} changes");
-    Stop::OverBudget { what, needed_bytes, budget_bytes }.into()
 }

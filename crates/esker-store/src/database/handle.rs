@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use esker_format::io::{Disk, Lock, MemoryDisk, RealDisk};
 use esker_format::{Error, Result};
-use esker_graph::{Direction, Run, RunOptions, VertexId};
+use esker_graph::{Budget, Direction, Run, RunOptions, VertexId};
 
 use super::layers::{Maintenance, remove_strays, with_commits_in_memory};
-use super::reservation::CommitReservations;
+use super::reservation::CommitMemory;
 use super::unfrozen::UnfrozenCommits;
 use super::view::{StandbyCommits, View};
 use super::write::Writer;
@@ -19,10 +19,6 @@ use crate::log::{Log, LogOptions, Sync, log_directory};
 use crate::snapshot::{Snapshot, State};
 use crate::version::{MANIFEST_NAME, ManifestWriter, Pinned, Published, Twin, lock_writer};
 
-/// Under a memory limit, freezing and merging in the background get one part in this many of it for optional
-/// structures and for chunks of lists.
-const MAINTENANCE_SHARE: u64 = 4;
-
 /// Options for writing a database.
 #[derive(Debug, Clone)]
 pub struct DatabaseOptions {
@@ -30,11 +26,11 @@ pub struct DatabaseOptions {
     pub sync: Sync,
     /// The database freezes commits in the background once they take this much memory.
     pub delta_bytes: u64,
-    /// The memory limit for commits until they are in a layer, including freezing and merging but not file
-    /// buffers (1 MiB for each column being written); `None`: no limit. A commit waits for room; one that
-    /// cannot fit is refused with the amount that it needs. The limit rests on estimates, which hold while no
-    /// commit changes a list longer than some million.
-    pub memory_bytes: Option<u64>,
+    /// Memory for commits until they are in a layer, including freezing and merging but not file buffers
+    /// (1 MiB for each column being written). A commit waits for room; one that cannot fit is refused with
+    /// the limit that it needs. The reservations rest on estimates, which hold while no commit changes a list
+    /// longer than some million. Runs and imports may share the budget.
+    pub budget: Budget,
     /// Whether to merge layers in the background after freezing.
     pub auto_merge: bool,
     /// Selects the lists that a layer copies whole.
@@ -49,8 +45,8 @@ impl Default for DatabaseOptions {
     fn default() -> Self {
         let LogOptions { sync, segment_bytes } = LogOptions::default();
         let policy = CopyPolicy::default();
-        let (delta_bytes, memory_bytes) = (64 << 20, None);
-        Self { sync, delta_bytes, memory_bytes, auto_merge: true, policy, threads: 0, segment_bytes }
+        let (delta_bytes, budget) = (64 << 20, Budget::default());
+        Self { sync, delta_bytes, budget, auto_merge: true, policy, threads: 0, segment_bytes }
     }
 }
 
@@ -97,8 +93,8 @@ pub(super) struct Core {
     pub(super) writer: Mutex<Writer>,
     /// Commits that are in the log but perhaps not durable yet.
     pub(super) pending: Mutex<VecDeque<Arc<Commit>>>,
-    /// Memory reserved for commits in progress.
-    pub(super) reservations: CommitReservations,
+    /// Memory reserved for commits.
+    pub(super) memory: CommitMemory,
     /// The standby copy of the unfrozen commits; held while publishing a new view.
     standby: Mutex<StandbyCommits>,
     /// The view that readers pin.
@@ -193,8 +189,8 @@ impl Database {
         let manifest = ManifestWriter::open(Arc::clone(&disk), path)?;
         let state = Arc::new(State::read(Arc::clone(&disk), path)?);
         remove_strays(disk.as_ref(), path, state.manifest())?;
-        let memory_bytes = options.memory_bytes.map(|bytes| bytes / MAINTENANCE_SHARE);
-        let run = Run::new(RunOptions { threads: options.threads, memory_bytes, ..RunOptions::default() })?;
+        let budget = options.budget.clone();
+        let run = Run::new(RunOptions { threads: options.threads, budget, ..RunOptions::default() })?;
         let snapshot = state.snapshot(state.newest())?;
         let mut writer = Writer::over(&snapshot, &run)?;
         let start = manifest.manifest().log_start();
@@ -206,6 +202,7 @@ impl Database {
             writer.replay(&commit)?;
             unfrozen.apply(&Arc::new(commit), &run)
         })?;
+        let memory = CommitMemory::new(&options.budget);
         let core = Core {
             disk,
             path: path.to_owned(),
@@ -215,7 +212,7 @@ impl Database {
             maintenance: Mutex::new(Maintenance { manifest, known: Mutex::default() }),
             writer: Mutex::new(writer),
             pending: Mutex::default(),
-            reservations: CommitReservations::default(),
+            memory,
             standby: Mutex::default(),
             view: Published::new(View::new(state, snapshot, Twin::new(unfrozen))),
             newest: Mutex::default(),
@@ -245,7 +242,7 @@ impl Database {
     /// [`Error::Invalid`] if a change is not possible; then nothing happened. [`Error::Io`] if the log cannot
     /// be written: the commit is not visible, but the next opening may find it, wholly or not at all; until
     /// then the database refuses commits. [`esker_graph::Stop::OverBudget`] if the commit does not fit into
-    /// [`DatabaseOptions::memory_bytes`].
+    /// [`DatabaseOptions::budget`].
     pub fn commit(&self, batch: Batch, message: &str) -> Result<u64> {
         let core = &self.core;
         let reservation = core.reserve_for(&batch)?;
@@ -267,7 +264,7 @@ impl Database {
         };
         let visible = core.make_visible(version);
         visible.map_err(|error| locked(&core.writer).fail(error))?;
-        drop(reservation);
+        core.settle(reservation);
         self.maintain_if_due();
         Ok(version)
     }

@@ -60,7 +60,7 @@ impl Database {
     /// Starts freezing and merging in the background if the commits take enough memory.
     pub(super) fn maintain_if_due(&self) {
         let core = &self.core;
-        let limit = core.options.memory_bytes.map_or(u64::MAX, |bytes| bytes / DELTA_SHARE);
+        let limit = core.options.budget.limit_bytes() / DELTA_SHARE;
         if (core.unfrozen_bytes() as u64) < core.options.delta_bytes.min(limit) {
             return;
         }

@@ -1,8 +1,8 @@
-//! Estimates the memory of commits, and holds the reservations of commits in progress.
+//! Estimates the memory of commits, and holds what is reserved for them.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use esker_graph::VertexId;
+use esker_graph::{Budget, Reservation, VertexId};
 
 use super::unfrozen::OpRef;
 use super::view::View;
@@ -17,48 +17,60 @@ const ENTRY_BYTES: u64 = 2 * (size_of::<VertexId>() + size_of::<OpRef>() + 1) as
 /// An edge on its way into the tables, divided among shards.
 const UPDATE_BYTES: u64 = 2 * (2 * size_of::<VertexId>() + size_of::<OpRef>() + 4) as u64;
 
-/// The reservations of commits in progress.
-#[derive(Debug, Default)]
-pub(super) struct CommitReservations {
-    /// The sum of all reservations.
-    bytes: Mutex<u64>,
-    /// Signalled when a reservation ends.
-    released: Condvar,
+/// Memory reserved for commits.
+#[derive(Debug)]
+pub(super) struct CommitMemory {
+    held: Mutex<HeldMemory>,
+    /// Signalled when a commit ends.
+    ended: Condvar,
 }
 
-impl CommitReservations {
-    /// The bytes reserved now.
-    pub(super) fn bytes(&self) -> MutexGuard<'_, u64> {
-        self.bytes.lock().unwrap_or_else(PoisonError::into_inner)
+#[derive(Debug)]
+pub(super) struct HeldMemory {
+    /// For the commits in no layer, and for freezing them.
+    pub(super) unfrozen: Reservation,
+    /// Number of commits that have a reservation of their own.
+    pub(super) in_progress: usize,
+}
+
+impl CommitMemory {
+    pub(super) fn new(budget: &Budget) -> Self {
+        let unfrozen = budget.try_reserve(0).expect("nothing always fits");
+        Self { held: Mutex::new(HeldMemory { unfrozen, in_progress: 0 }), ended: Condvar::new() }
     }
 
-    /// Adds a reservation.
-    pub(super) fn reserve<'a>(
-        &'a self,
-        mut reserved: MutexGuard<'a, u64>,
-        bytes: u64,
-    ) -> CommitReservation<'a> {
-        *reserved += bytes;
-        CommitReservation { reservations: self, bytes }
+    pub(super) fn held(&self) -> MutexGuard<'_, HeldMemory> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until a reservation ends.
-    pub(super) fn wait(&self, reserved: MutexGuard<'_, u64>) {
-        drop(self.released.wait(reserved).unwrap_or_else(PoisonError::into_inner));
+    /// Begins a commit whose own memory is reserved.
+    pub(super) fn begin(&self, held: &mut HeldMemory, reservation: Reservation) -> CommitReservation<'_> {
+        held.in_progress += 1;
+        CommitReservation { memory: self, reservation: Some(reservation) }
+    }
+
+    /// Waits until a commit ends.
+    pub(super) fn wait(&self, held: MutexGuard<'_, HeldMemory>) {
+        drop(self.ended.wait(held).unwrap_or_else(PoisonError::into_inner));
     }
 }
 
-/// Memory reserved for a commit, until this is dropped.
+/// Memory reserved for one commit. When the commit ends, it belongs to the commits in no layer, so that no other user of the budget
+/// takes it before they are counted anew.
 #[derive(Debug)]
 pub(super) struct CommitReservation<'a> {
-    reservations: &'a CommitReservations,
-    bytes: u64,
+    memory: &'a CommitMemory,
+    reservation: Option<Reservation>,
 }
 
 impl Drop for CommitReservation<'_> {
     fn drop(&mut self) {
-        *self.reservations.bytes() -= self.bytes;
-        self.reservations.released.notify_all();
+        let mut held = self.memory.held();
+        held.in_progress -= 1;
+        if let Some(reservation) = self.reservation.take() {
+            held.unfrozen.absorb(reservation);
+        }
+        self.memory.ended.notify_all();
     }
 }
 

@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 
 use esker_format::Result;
-use esker_format::memory::{filled, has_room};
-use esker_graph::{Direction, Run, VertexId};
+use esker_format::memory::filled;
+use esker_graph::{Direction, Reservation, Run, VertexId};
 use esker_layers::ids::hash_int;
 use esker_layers::layer::PlainLayer;
 use esker_layers::stack::Stack;
@@ -26,6 +26,7 @@ pub struct KnownEdges {
     /// The numbers of the layers whose edges are in the filter.
     layers: HashSet<u32>,
     words: Vec<u64>,
+    _memory: Option<Reservation>,
     num_arcs: usize,
     /// The number of changes since the filter last learned a layer.
     num_changes: usize,
@@ -49,10 +50,6 @@ impl KnownEdges {
         let is_new = |layer: &PlainLayer| !self.layers.contains(&layer.record().number);
         let new: usize = later.iter().filter(|layer| is_new(layer)).map(|layer| arcs_of(layer)).sum();
         let words = (2 * all).div_ceil(ARCS_PER_WORD).max(1);
-        if !has_room(run, "the edges of layers", words.max(self.words.len()) * 8) {
-            *self = Self::default();
-            return Ok(false);
-        }
         // Merged layers are new too. The arcs of the layers that they replaced stay until the filter is
         // full and is rebuilt.
         let is_full = self.num_arcs + new > self.words.len() * ARCS_PER_WORD;
@@ -63,7 +60,9 @@ impl KnownEdges {
         self.num_changes = 0;
         if is_full {
             // With room for twice the arcs, so that it fills up only after as many more.
-            *self = Self { words: filled(0, words)?, ..Self::default() };
+            *self = Self::default();
+            let Some(memory) = run.budget().try_reserve(words as u64 * 8) else { return Ok(false) };
+            *self = Self { words: filled(0, words)?, _memory: Some(memory), ..Self::default() };
         }
         for layer in later {
             run.check()?;

@@ -18,7 +18,6 @@ use std::sync::{Mutex, PoisonError};
 
 use changes::Tally;
 use esker_format::Result;
-use esker_format::memory::has_room;
 use esker_format::{Encoding, LayerRecord};
 use esker_graph::{Direction, Run, VertexId};
 use esker_layers::layer::{PlainWriter, SectionShape, SectionWriter, code_type};
@@ -123,9 +122,7 @@ fn freeze_direction(
     let n = stack.num_vertices();
     let is_worthwhile = searches.saturating_mul(TABLE_VERTICES_PER_SEARCH) >= n.max(1);
     let table = match stack.table_if_made(direction) {
-        None if is_worthwhile && has_room(run, "a vertex table", Table::bytes_for(n)) => {
-            Some(stack.table(direction, run)?)
-        }
+        None if is_worthwhile => stack.table_if_room(direction, run)?,
         made => made,
     };
     let codes = (changes.versions.1 - changes.versions.0 + 1) as u32;

@@ -32,9 +32,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bulk::merge_bulk;
-use esker_format::memory::has_room;
 use esker_format::{ElementType, Encoding, Error, LayerRecord, Result, SectionRecord, VersionRecord};
-use esker_graph::{Direction, Run};
+use esker_graph::{Direction, Reservation, Run};
 use esker_layers::layer::{ListColumns, PlainLayer, PlainWriter, SectionShape, SectionWriter, code_type};
 use esker_layers::stack::{Stack, Table};
 use input::Input;
@@ -226,7 +225,8 @@ impl LayerMerge<'_> {
         let n = self.inputs.last().map_or(0, |layer| layer.record().num_vertices as usize);
         let n = if record.complete { record.num_vertices as usize } else { n };
         let entries = merge.entries_before(n);
-        let count = entries.div_ceil(self.chunk_entries());
+        let (chunk_entries, _memory) = self.chunk_entries();
+        let count = entries.div_ceil(chunk_entries);
         section.append_all(self.run, count, |chunk| {
             let bound = |chunk: usize| {
                 vertex_at_entry(&merge, n, (entries as u128 * chunk as u128 / count as u128) as usize)
@@ -243,14 +243,13 @@ impl LayerMerge<'_> {
         section.finish()
     }
 
-    /// Entries of a chunk of work, reduced until the chunks fit into the run's memory.
-    fn chunk_entries(&self) -> usize {
+    /// Entries of a chunk of work, reduced until the chunks fit into the run's budget, and their memory.
+    fn chunk_entries(&self) -> (usize, Option<Reservation>) {
         let bytes = |entries: usize| entries * ENTRY_BYTES * CHUNKS_PER_THREAD * self.run.threads();
+        let reserve = |entries| Some((entries, Some(self.run.budget().try_reserve(bytes(entries) as u64)?)));
         let sizes = std::iter::successors(Some(CHUNK_ENTRIES), |entries| Some(entries / 2));
         let mut allowed = sizes.take_while(|&entries| entries >= CHUNK_ENTRIES_MIN);
-        allowed
-            .find(|&entries| has_room(self.run, "chunks of lists", bytes(entries)))
-            .unwrap_or(CHUNK_ENTRIES_MIN)
+        allowed.find_map(reserve).unwrap_or((CHUNK_ENTRIES_MIN, None))
     }
 
     /// The vertex table of the layers below, if the merge reads many of their lists.
@@ -260,9 +259,7 @@ impl LayerMerge<'_> {
         let inputs = merge.inputs.iter().filter(|input| input.has_before || self.undoes);
         let reads: usize = inputs.map(|input| input.previous.iter().filter(is_read).count()).sum();
         let worth = reads > below.num_vertices() / TABLE_VERTICES_PER_READ;
-        let bytes = Table::bytes_for(below.num_vertices());
-        let worth = worth && has_room(self.run, "a vertex table", bytes);
-        worth.then(|| below.table(merge.direction, self.run)).transpose()
+        if worth { below.table_if_room(merge.direction, self.run) } else { Ok(None) }
     }
 }
 

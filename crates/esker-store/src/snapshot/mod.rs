@@ -17,7 +17,7 @@ use esker_format::io::Disk;
 use esker_format::{
     Archive, ElementType, Error, IdMapKind, LayerRecord, Owner, PropertyRecord, Result, VersionRecord,
 };
-use esker_graph::{Direction, Flow, Remaining, Run, VertexId};
+use esker_graph::{Direction, Flow, Remaining, Reservation, Run, VertexId};
 use esker_layers::graph::{Residency, StoredGraph, StoredWeight, check_weight};
 use esker_layers::ids::{IdFiles, IdMap};
 use esker_layers::layer::PlainLayer;
@@ -48,7 +48,7 @@ struct Contents {
     dictionaries: Vec<Option<Dictionary>>,
     ids: IdMap,
     removed: OnceLock<RemovedVertices>,
-    remaining: OnceLock<Remaining>,
+    remaining: OnceLock<(Remaining, Reservation)>,
     tiles: OnceLock<Tiles>,
 }
 
@@ -260,16 +260,14 @@ impl Snapshot {
         if removed.count() == 0 {
             return Ok(None);
         }
-        if let Some(remaining) = self.0.remaining.get() {
+        if let Some((remaining, _)) = self.0.remaining.get() {
             return Ok(Some(remaining));
         }
         let n = self.num_vertices();
-        run.begin(
-            "numbering the vertices that are left",
-            Remaining::bytes(n as u64, removed.count() as u64),
-        )?;
+        let bytes = Remaining::bytes(n as u64, removed.count() as u64);
+        let memory = run.budget().reserve("the numbers of the vertices that are left", bytes)?;
         let remaining = Remaining::new(n, removed.list())?;
-        Ok(Some(self.0.remaining.get_or_init(|| remaining)))
+        Ok(Some(&self.0.remaining.get_or_init(|| (remaining, memory)).0))
     }
 
     /// The vertex whose id a user typed, if it is there in this version.

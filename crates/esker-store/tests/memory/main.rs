@@ -228,11 +228,8 @@ fn commits_stay_within_the_memory_that_they_may_take() {
     create(&path);
     let open = |memory_bytes| {
         let sync = esker_store::log::Sync::Never;
-        let memory_bytes = Some(memory_bytes);
-        Database::open(
-            &path,
-            DatabaseOptions { sync, memory_bytes, threads: 2, ..DatabaseOptions::default() },
-        )
+        let budget = esker_graph::Budget::new(memory_bytes);
+        Database::open(&path, DatabaseOptions { sync, budget, threads: 2, ..DatabaseOptions::default() })
     };
     let db = open(LIMIT_BYTES).unwrap();
     let add = |db: &Database, first: u64, count: u64| {

@@ -116,7 +116,7 @@ fn fits_its_estimates(snapshot: &Snapshot) {
         for (memory_bytes, fits) in [(needed, true), (needed / 2, false)] {
             let options = esker::graph::RunOptions {
                 threads: 2,
-                memory_bytes: Some(memory_bytes),
+                budget: esker_graph::Budget::new(memory_bytes),
                 ..esker::graph::RunOptions::default()
             };
             let run = Run::new(options).unwrap();

@@ -213,12 +213,13 @@ impl<W: StoredWeight> Worker<'_, '_, W> {
             };
             Want { v: want.v, arcs: want.arcs.start..end }
         }));
-        let reader = match reader {
+        // Dropped if it fails: it may have reads under way.
+        let mut own = match reader.take() {
             Some(reader) => reader,
-            None => reader.insert(of.reader()?),
+            None => of.reader()?,
         };
         let mut read_entries = 0;
-        reader.read(file, wants, &mut |place, arcs, targets| {
+        own.read(file, wants, &mut |place, arcs, targets| {
             run.check()?;
             let (want, rest) = (&wants[place], &mut pending[place]);
             read_entries = read_entries.max(arcs.end - arcs.start);
@@ -237,6 +238,7 @@ impl<W: StoredWeight> Worker<'_, '_, W> {
             }
             Ok(())
         })?;
+        *reader = Some(own);
         for (rest, want) in pending.iter_mut().zip(&*wants) {
             rest.arcs.start = rest.arcs.start.max(want.arcs.end);
         }

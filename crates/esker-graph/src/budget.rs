@@ -1,18 +1,14 @@
-//! One budget of memory for a whole operation: every large allocation is reserved from it first.
+//! One budget of memory that everything large draws from.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use esker_format::{Error, Result};
-use esker_graph::Stop;
+use crate::stop::Stop;
 
-use super::heap::give_back;
-
-/// An amount of memory that several parts of an operation share. Clones share the amount.
+/// An amount of memory that several users share: imports, pools, runs, commits. Clones share the amount.
 ///
-/// It counts; it does not allocate. Whoever is about to allocate something large reserves its bytes and keeps the
-/// [`Reservation`] beside it. Once much has been released, the next reservation first makes the allocator give its free
-/// memory back to the system, so that the process takes what is reserved and not what was.
+/// It counts; it does not allocate. The code that is about to allocate something large reserves its bytes and keeps the
+/// [`Reservation`] beside it, which gives them back when it is dropped. The default has no limit.
 #[derive(Debug, Clone)]
 pub struct Budget(Arc<Inner>);
 
@@ -21,30 +17,49 @@ struct Inner {
     limit_bytes: u64,
     used_bytes: AtomicU64,
     peak_bytes: AtomicU64,
-    /// What was released since the allocator gave memory back.
+    /// Released since the last call of `trim`.
     released_bytes: AtomicU64,
+    /// Makes the allocator return free memory to the system.
+    trim: Option<fn()>,
 }
 
-/// No memory is given back for less than this, nor for less than an eighth of the limit.
-const GIVE_BACK_BYTES_MIN: u64 = 8 << 20;
+/// Memory is trimmed once this much, and an eighth of the limit, was released.
+const TRIM_BYTES_MIN: u64 = 8 << 20;
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self::new(u64::MAX)
+    }
+}
 
 impl Budget {
     /// A budget of `limit_bytes`, all of it free.
     pub fn new(limit_bytes: u64) -> Self {
+        Self::of(limit_bytes, None)
+    }
+
+    /// A budget that calls `trim` before a reservation if much was released before. So the process takes what is
+    /// reserved now, not what was once reserved.
+    pub fn trimmed(limit_bytes: u64, trim: fn()) -> Self {
+        Self::of(limit_bytes, Some(trim))
+    }
+
+    fn of(limit_bytes: u64, trim: Option<fn()>) -> Self {
         Self(Arc::new(Inner {
             limit_bytes,
             used_bytes: AtomicU64::new(0),
             peak_bytes: AtomicU64::new(0),
             released_bytes: AtomicU64::new(0),
+            trim,
         }))
     }
 
-    /// The amount given to [`Budget::new`].
+    /// The limit; `u64::MAX` if there is none.
     pub fn limit_bytes(&self) -> u64 {
         self.0.limit_bytes
     }
 
-    /// What is not reserved now.
+    /// Bytes that are not reserved now.
     pub fn free_bytes(&self) -> u64 {
         self.0.limit_bytes - self.0.used_bytes.load(Ordering::Relaxed)
     }
@@ -57,32 +72,32 @@ impl Budget {
     /// Reserves `bytes` for `what`.
     ///
     /// # Errors
-    /// [`Stop::OverBudget`] if they are not free, with the limit that would have sufficed.
-    pub fn reserve(&self, what: &str, bytes: u64) -> Result<Reservation> {
-        self.take(bytes).map_err(|used| {
-            Error::Stop(Stop::OverBudget {
-                what: what.to_owned(),
-                needed_bytes: used.saturating_add(bytes),
-                budget_bytes: self.0.limit_bytes,
-            })
+    /// [`Stop::OverBudget`] if they are not free, with the limit that would suffice.
+    pub fn reserve(&self, what: &str, bytes: u64) -> Result<Reservation, Stop> {
+        self.take(bytes).map_err(|used| Stop::OverBudget {
+            what: what.to_owned(),
+            needed_bytes: used.saturating_add(bytes),
+            budget_bytes: self.0.limit_bytes,
         })?;
         Ok(Reservation { budget: self.clone(), bytes })
     }
 
-    /// Reserves `bytes` if they are free, for whoever can do with less or use the disk instead.
+    /// Reserves `bytes` if they are free, for callers that can do with less or use the disk instead.
     pub fn try_reserve(&self, bytes: u64) -> Option<Reservation> {
         self.take(bytes).ok()?;
         Some(Reservation { budget: self.clone(), bytes })
     }
 
-    /// Takes `bytes`, or says how many are in use.
-    fn take(&self, bytes: u64) -> std::result::Result<(), u64> {
+    /// Takes `bytes`. Returns the bytes in use if they do not fit.
+    fn take(&self, bytes: u64) -> Result<(), u64> {
         let fits = |used: u64| used.checked_add(bytes).filter(|&sum| sum <= self.0.limit_bytes);
         let used = self.0.used_bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits)?;
         self.0.peak_bytes.fetch_max(used + bytes, Ordering::Relaxed);
-        if self.0.released_bytes.load(Ordering::Relaxed) >= GIVE_BACK_BYTES_MIN.max(self.0.limit_bytes / 8) {
+        if let Some(trim) = self.0.trim
+            && self.0.released_bytes.load(Ordering::Relaxed) >= TRIM_BYTES_MIN.max(self.0.limit_bytes / 8)
+        {
             self.0.released_bytes.store(0, Ordering::Relaxed);
-            give_back();
+            trim();
         }
         Ok(())
     }
@@ -93,7 +108,7 @@ impl Budget {
     }
 }
 
-/// Bytes of a [`Budget`] that are spoken for until this is dropped.
+/// Bytes of a [`Budget`], reserved until this is dropped.
 #[derive(Debug)]
 pub struct Reservation {
     budget: Budget,
@@ -101,12 +116,12 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// How many bytes are reserved.
+    /// Number of reserved bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Adds `bytes` if they are free; whether they were.
+    /// Adds `bytes` if they are free. Returns whether they were.
     pub fn try_grow(&mut self, bytes: u64) -> bool {
         let fits = self.budget.take(bytes).is_ok();
         if fits {
@@ -120,6 +135,13 @@ impl Reservation {
         let surplus = self.bytes.saturating_sub(bytes);
         self.budget.release(surplus);
         self.bytes -= surplus;
+    }
+
+    /// Changes the number of reserved bytes. Returns whether it could: a smaller number always fits.
+    pub fn resize(&mut self, bytes: u64) -> bool {
+        let more = bytes.saturating_sub(self.bytes);
+        self.shrink_to(bytes);
+        more == 0 || self.try_grow(more)
     }
 
     /// Joins `other`, which must be of the same budget, to this one.
@@ -161,7 +183,7 @@ mod tests {
         let _held = budget.reserve("held", 30).unwrap();
         let refusal = budget.reserve("a table", 90).unwrap_err();
         assert!(
-            matches!(&refusal, Error::Stop(Stop::OverBudget { what, needed_bytes: 120, budget_bytes: 100 }) if what == "a table"),
+            matches!(&refusal, Stop::OverBudget { what, needed_bytes: 120, budget_bytes: 100 } if what == "a table"),
             "{refusal}"
         );
         assert!(budget.reserve("too much", u64::MAX).is_err());

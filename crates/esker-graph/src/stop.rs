@@ -1,0 +1,38 @@
+//! Why a computation ends without an answer.
+
+/// Why a run ended without an answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Stop {
+    /// The cancel token of the run was set.
+    #[error("cancelled")]
+    Cancelled,
+    /// An array would not fit the memory that the run was given.
+    #[error(
+        "{what} needs {} of memory but the limit is {}: raise the limit to at least the former",
+        amount(*needed_bytes, true),
+        amount(*budget_bytes, false)
+    )]
+    OverBudget {
+        /// What was to be allocated.
+        what: String,
+        /// The limit that would have sufficed.
+        needed_bytes: u64,
+        /// The limit that the run has.
+        budget_bytes: u64,
+    },
+    /// The graph or the options do not allow the computation.
+    #[error("{0}")]
+    Unsuitable(String),
+    /// The threads of the run could not be started.
+    #[error("cannot start threads: {0}")]
+    Threads(String),
+}
+
+/// Bytes for people: in MiB if there are several, rounded so that a limit of what is said would do.
+fn amount(bytes: u64, is_needed: bool) -> String {
+    let (mib, rest) = (bytes >> 20, bytes % (1 << 20));
+    match mib + u64::from(is_needed && rest > 0) {
+        ..8 => format!("{bytes} bytes"),
+        mib => format!("{mib} MiB"),
+    }
+}
