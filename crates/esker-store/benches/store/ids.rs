@@ -9,13 +9,14 @@ use std::error::Error;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Instant;
 
+use arrow_array::ArrayRef;
 use esker_graph::{Run, VertexId};
 use esker_store::format::DatabaseId;
 use esker_store::ids::{ExternalId, IdFiles, IdMap, hash_int};
 use esker_store::import::number::PartitionNumberer;
 use esker_store::import::numbering::{Keys, Numberer};
 use esker_store::import::scratch::Work;
-use esker_store::import::source::{IdColumn, TextColumn};
+use esker_store::import::source::{id_column, text_column};
 use esker_store::import::spool::Spool;
 use esker_store::io::{Disk, RealDisk};
 
@@ -59,23 +60,18 @@ fn edge(scale: u32, index: u64) -> [u64; 2] {
 }
 
 /// Appends the external id of a number: a text of 14 bytes.
-fn add_text(column: &mut TextColumn, number: u64) {
+fn text_of(number: u64) -> [u8; 14] {
     const DIGITS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
     let mut text = *b"id:???????????";
     let hash = hash_int(number);
     for (i, byte) in text[3..].iter_mut().enumerate() {
         *byte = DIGITS[(hash >> (5 * i) & 31) as usize];
     }
-    column.push(&text);
+    text
 }
 
-fn column(numbers: impl Iterator<Item = u64>, text: bool) -> IdColumn {
-    if !text {
-        return IdColumn::Int(numbers.map(hash_int).collect());
-    }
-    let mut column = TextColumn::default();
-    numbers.for_each(|number| add_text(&mut column, number));
-    IdColumn::Text(column)
+fn column(numbers: impl Iterator<Item = u64>, text: bool) -> ArrayRef {
+    if text { text_column(numbers.map(text_of)) } else { id_column(numbers.map(hash_int).collect()) }
 }
 
 fn batch(settings: &Settings, index: u64) -> Keys {
@@ -154,15 +150,11 @@ impl Clock {
 }
 
 fn look_up(settings: &Settings, map: &IdMap, count: u64) -> Outcome<()> {
-    let mut column = TextColumn::default();
     let mut found = 0u64;
     for i in 0..count {
         let number = hash_int(i) >> (64 - settings.scale);
         let vertex = if settings.text {
-            column.bytes.clear();
-            column.ends.clear();
-            add_text(&mut column, number);
-            map.vertex_of(ExternalId::Text(&column.bytes))?
+            map.vertex_of(ExternalId::Text(&text_of(number)))?
         } else {
             map.vertex_of(ExternalId::Int(hash_int(number)))?
         };

@@ -5,7 +5,7 @@ use esker_graph::VertexId;
 use super::gather::{Gathered, RawEnds};
 use super::numbering::Keys;
 use super::options::Duplicates;
-use super::source::{IdColumn, Schema};
+use super::source::{Schema, id_column};
 use super::spool::Spool;
 use super::values::{Layout, ValueType};
 use crate::error::{Error, Result};
@@ -308,8 +308,8 @@ pub(super) fn raw_keys(gathered: &Gathered, index: usize) -> Result<Keys> {
         RawEnds::Elsewhere => (Vec::new(), Vec::new()),
     };
     let vertices = match &block.vertices {
-        Some(chunk) => Some(IdColumn::Int(shelf.get(chunk, &mut Vec::new())?.to_vec())),
+        Some(chunk) => Some(id_column(shelf.get(chunk, &mut Vec::new())?.to_vec())),
         None => None,
     };
-    Ok(Keys { source: IdColumn::Int(source), target: IdColumn::Int(target), vertices })
+    Ok(Keys { source: id_column(source), target: id_column(target), vertices })
 }

@@ -11,7 +11,7 @@ use super::distinct::DistinctSketch;
 use super::numbering::{Keys, Numberer};
 use super::options::{BadLines, Tracker};
 use super::scratch::{Chunk, Shelf, Work};
-use super::source::{Batch, Block, BlockParser, IdColumn, Reader, Rejected};
+use super::source::{Batch, Block, BlockParser, Reader, Rejected, integer_ids};
 use super::values::{Range, RawValues, TextCache, Texts, set_aside};
 use crate::error::{Error, Result};
 
@@ -226,9 +226,9 @@ impl<N: Numberer> Shared<'_, N> {
     fn parse(&self, worker: &mut Worker, sequence: u64, block: Block) -> Result<()> {
         let mut batch = self.parser.parse(block)?;
         self.take_rejected(sequence, &mut batch)?;
-        let len = batch.source_len();
+        let len = batch.len();
         let mut values = Vec::with_capacity(batch.properties.len());
-        for (i, column) in std::mem::take(&mut batch.properties).into_iter().enumerate() {
+        for (i, column) in batch.properties.iter().enumerate() {
             let (raw, range) = set_aside(&self.shelf, column, &self.texts[i], &mut worker.caches[i])?;
             worker.ranges[i].merge(range);
             values.push(raw);
@@ -279,18 +279,13 @@ impl<N: Numberer> Shared<'_, N> {
         values: Vec<RawValues>,
         keys: &Keys,
     ) -> Result<RawBlock> {
-        let (IdColumn::Int(source), IdColumn::Int(target)) = (&keys.source, &keys.target) else {
+        let (Some(source), Some(target)) = (integer_ids(&keys.source), integer_ids(&keys.target)) else {
             return Err(Error::Invalid("a reader gave texts where its schema promises integers".to_owned()));
         };
-        let vertices = match &keys.vertices {
-            Some(IdColumn::Int(vertices)) => Some(self.shelf.put_slice(vertices)?),
-            _ => None,
-        };
+        let named = keys.vertices.as_ref().and_then(integer_ids);
+        let vertices = named.map(|named| self.shelf.put_slice(named)).transpose()?;
+        let named = named.unwrap_or_default();
         let (mut min, mut max) = (u64::MAX, 0);
-        let named: &[u64] = match &keys.vertices {
-            Some(IdColumn::Int(vertices)) => vertices,
-            _ => &[],
-        };
         for &id in source.iter().chain(target).chain(named) {
             min = min.min(id);
             max = max.max(id);
@@ -325,16 +320,6 @@ impl<N: Numberer> Shared<'_, N> {
             rejected_sample: sample,
         };
         Ok((gathered, self.numberer.map(InOrder::into_inner)))
-    }
-}
-
-impl Batch {
-    /// Number of edges.
-    fn source_len(&self) -> usize {
-        match &self.source {
-            IdColumn::Int(ids) => ids.len(),
-            IdColumn::Text(texts) => texts.len(),
-        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! What the import asks of whoever turns sparse integers and texts into dense vertices.
 
+use arrow_array::ArrayRef;
 use esker_graph::VertexId;
 
-use super::source::IdColumn;
 use super::spool::Spool;
 use crate::error::Result;
 use crate::format::IdMapKind;
@@ -12,11 +12,11 @@ use crate::ids::IdFiles;
 #[derive(Debug)]
 pub struct Keys {
     /// Where each edge leaves.
-    pub source: IdColumn,
+    pub source: ArrayRef,
     /// Where it arrives; as long as `source`.
-    pub target: IdColumn,
+    pub target: ArrayRef,
     /// Vertices named without an edge. They count as appearing after the edges of the batch.
-    pub vertices: Option<IdColumn>,
+    pub vertices: Option<ArrayRef>,
 }
 
 /// Gives each distinct key a number, `0..` in order of first appearance: batch by batch, in a batch edge by edge, the

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
+use arrow_array::ArrayRef;
 use esker_graph::{Direction, Stop, VertexId};
 use proptest::prelude::*;
 
@@ -136,10 +137,10 @@ impl IdMap for SimpleMap {
     }
 }
 
-fn keys_of(column: &IdColumn) -> Vec<Vec<u8>> {
-    match column {
-        IdColumn::Int(ids) => ids.iter().map(|id| id.to_le_bytes().to_vec()).collect(),
-        IdColumn::Text(texts) => texts.iter().map(<[u8]>::to_vec).collect(),
+fn keys_of(column: &ArrayRef) -> Vec<Vec<u8>> {
+    match integer_ids(column) {
+        Some(ids) => ids.iter().map(|id| id.to_le_bytes().to_vec()).collect(),
+        None => texts(column).unwrap().map(<[u8]>::to_vec).collect(),
     }
 }
 
@@ -189,16 +190,12 @@ fn schema(ids: IdKind, weighted: bool) -> Schema {
 /// Integer edges in batches of `batch_len`.
 fn batches(edges: &[(u64, u64, i64)], weighted: bool, batch_len: usize) -> Vec<Batch> {
     let batch = |edges: &[(u64, u64, i64)]| Batch {
-        source: IdColumn::Int(edges.iter().map(|e| e.0).collect()),
-        target: IdColumn::Int(edges.iter().map(|e| e.1).collect()),
         properties: if weighted {
-            vec![ValueColumn::Int(edges.iter().map(|e| e.2).collect())]
+            vec![Numbers::Int(edges.iter().map(|e| e.2).collect()).finish()]
         } else {
             Vec::new()
         },
-        vertices: None,
-        rejected: Vec::new(),
-        input_bytes: 1,
+        ..Batch::of_integers(edges.iter().map(|e| e.0).collect(), edges.iter().map(|e| e.1).collect(), 1)
     };
     edges.chunks(batch_len).map(batch).collect()
 }
@@ -464,11 +461,7 @@ fn sparse_and_text_ids_are_numbered_by_first_appearance() {
     assert_eq!(sink.lists(Direction::Out, None), [vec![(1, 0), (2, 0)], vec![(2, 0)], vec![]]);
 
     let mut texts = batches(&[(0, 0, 0); 3], false, 2);
-    let column = |texts: &[&str]| {
-        let mut column = TextColumn::default();
-        texts.iter().for_each(|text| column.push(text.as_bytes()));
-        IdColumn::Text(column)
-    };
+    let column = |texts: &[&str]| text_column(texts);
     (texts[0].source, texts[0].target) = (column(&["b", "a"]), column(&["a", "c"]));
     (texts[1].source, texts[1].target) = (column(&["b"]), column(&["c"]));
     texts[0].vertices = Some(column(&["lonely", "a"]));
@@ -492,9 +485,7 @@ fn dense_ids_from_one_need_no_map() {
 fn texts_become_codes_in_order_of_their_bytes() {
     let mut input = batches(&[(0, 1, 0), (1, 2, 0), (2, 0, 0)], false, 2);
     for (batch, texts) in input.iter_mut().zip([&["suggests", "depends"][..], &["recommends"]]) {
-        let mut column = TextColumn::default();
-        texts.iter().for_each(|text| column.push(text.as_bytes()));
-        batch.properties = vec![ValueColumn::Text(column)];
+        batch.properties = vec![text_column(texts)];
     }
     let mut schema = schema(IdKind::Int, true);
     schema.weight = None;

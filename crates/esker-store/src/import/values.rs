@@ -3,9 +3,13 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::{Array, ArrayRef, Float64Array, Int64Array};
+
 use super::budget::{Budget, Reservation};
 use super::scratch::{Chunk, Shelf};
-use super::source::{TextColumn, ValueColumn};
+use super::source::texts;
 use crate::error::{Error, Result};
 
 /// The type of a stored property.
@@ -199,9 +203,9 @@ impl TextCache {
     /// A worker forgets beyond this many texts: most columns have few.
     const LEN_MAX: usize = 4096;
 
-    fn codes(&mut self, texts: &Texts, column: &TextColumn) -> Result<Vec<u32>> {
-        let mut codes = Vec::with_capacity(column.len());
-        for text in column.iter() {
+    fn codes<'a>(&mut self, texts: &Texts, column: impl Iterator<Item = &'a [u8]>) -> Result<Vec<u32>> {
+        let mut codes = Vec::with_capacity(column.size_hint().0);
+        for text in column {
             let code = match self.0.get(text) {
                 Some(&code) => code,
                 None => {
@@ -221,37 +225,36 @@ impl TextCache {
 /// Sets a column of a batch aside; also says what it holds.
 pub(super) fn set_aside(
     shelf: &Shelf,
-    column: ValueColumn,
-    texts: &Texts,
+    column: &ArrayRef,
+    dictionary: &Texts,
     cache: &mut TextCache,
 ) -> Result<(RawValues, Range)> {
-    Ok(match column {
-        ValueColumn::Int(values) => {
-            let range = Range::of_integers(&values);
-            let raw = if range.i32 {
-                RawValues::I32(shelf.put(values.iter().map(|&x| x as i32).collect())?)
-            } else {
-                RawValues::I64(shelf.put_slice(&values)?)
-            };
-            (raw, range)
-        }
-        ValueColumn::Float(values) => {
-            let range = Range::of_floats(&values);
-            let raw = if range.i32 {
-                RawValues::I32(shelf.put(values.iter().map(|&x| x as i32).collect())?)
-            } else if range.f32 {
-                RawValues::F32(shelf.put(values.iter().map(|&x| x as f32).collect())?)
-            } else {
-                RawValues::F64(shelf.put_slice(&values)?)
-            };
-            (raw, range)
-        }
-        ValueColumn::Text(column) => {
-            let codes = cache.codes(texts, &column)?;
-            let range = Range { texts: !codes.is_empty(), ..Range::default() };
-            (RawValues::Code(shelf.put(codes)?), range)
-        }
-    })
+    if let Some(texts) = texts(column) {
+        let codes = cache.codes(dictionary, texts)?;
+        let range = Range { texts: !codes.is_empty(), ..Range::default() };
+        return Ok((RawValues::Code(shelf.put(codes)?), range));
+    }
+    if let Some(values) = column.as_primitive_opt::<Int64Type>().map(Int64Array::values) {
+        let range = Range::of_integers(values);
+        let raw = if range.i32 {
+            RawValues::I32(shelf.put(values.iter().map(|&x| x as i32).collect())?)
+        } else {
+            RawValues::I64(shelf.put_slice(values)?)
+        };
+        return Ok((raw, range));
+    }
+    let Some(values) = column.as_primitive_opt::<Float64Type>().map(Float64Array::values) else {
+        return Err(Error::Invalid(format!("a reader gave values of type {}", column.data_type())));
+    };
+    let range = Range::of_floats(values);
+    let raw = if range.i32 {
+        RawValues::I32(shelf.put(values.iter().map(|&x| x as i32).collect())?)
+    } else if range.f32 {
+        RawValues::F32(shelf.put(values.iter().map(|&x| x as f32).collect())?)
+    } else {
+        RawValues::F64(shelf.put_slice(values)?)
+    };
+    Ok((raw, range))
 }
 
 /// How the values of one property are laid out in the words beside an edge.

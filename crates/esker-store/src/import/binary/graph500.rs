@@ -8,7 +8,7 @@ use super::region::unusable;
 use crate::error::{Error, Result};
 use crate::import::format::{Format, ReadOptions};
 use crate::import::input::{Input, Stream};
-use crate::import::source::{Batch, Block, BlockParser, IdColumn, IdKind, Reader, Rejected, Schema};
+use crate::import::source::{Batch, Block, BlockParser, IdKind, Reader, Rejected, Schema};
 
 /// Opens Graph500 edges from files, or standard input, compressed or not.
 ///
@@ -126,14 +126,7 @@ impl BlockParser for PackedParser {
                 }
             }
         }
-        Ok(Batch {
-            source: IdColumn::Int(source),
-            target: IdColumn::Int(target),
-            properties: Vec::new(),
-            vertices: None,
-            rejected,
-            input_bytes: block.input_bytes,
-        })
+        Ok(Batch { rejected, ..Batch::of_integers(source, target, block.input_bytes) })
     }
 }
 

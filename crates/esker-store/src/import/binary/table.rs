@@ -8,7 +8,7 @@ use arrow_array::builder::BinaryBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Decimal32Type, Decimal64Type, Decimal128Type, DecimalType, Float16Type, Float64Type,
-    Int64Type, UInt64Type,
+    Int16Type, Int32Type, Int64Type, RunEndIndexType, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, BinaryArray, BooleanArray, PrimitiveArray};
 use arrow_buffer::{ArrowNativeType, ScalarBuffer};
@@ -19,7 +19,7 @@ use arrow_select::take::take;
 use super::region::unusable;
 use crate::error::{Error, Result};
 use crate::import::format::{Pick, PickIds, PickProperties, ReadOptions};
-use crate::import::source::{Batch, IdColumn, IdKind, Rejected, Schema, TextColumn, ValueColumn};
+use crate::import::source::{Batch, IdKind, Rejected, Schema};
 
 /// Pairs of names that say where edges leave and arrive, the likeliest first. Compared without regard to case.
 const ENDS: [(&str, &str); 12] = [
@@ -57,6 +57,7 @@ impl Holds {
             DataType::Binary | DataType::LargeBinary | DataType::BinaryView => Self::Texts,
             DataType::FixedSizeBinary(_) => Self::Texts,
             DataType::Dictionary(_, values) => Self::of(values),
+            DataType::RunEndEncoded(_, values) => Self::of(values.data_type()),
             DataType::Interval(_) => Self::Other,
             other if other.is_integer() || other.is_temporal() => Self::Numbers,
             _ => Self::Other,
@@ -236,7 +237,7 @@ pub(super) fn schema(format: &'static str, ids: IdKind, chosen: &Chosen, input_b
 ///
 /// # Errors
 /// If the column holds neither numbers nor texts, or its texts exceed 2 GiB.
-pub(super) fn simplified(array: &ArrayRef) -> std::result::Result<ArrayRef, ArrowError> {
+pub fn simplified(array: &ArrayRef) -> std::result::Result<ArrayRef, ArrowError> {
     use DataType as T;
     Ok(match array.data_type() {
         T::Int64 | T::UInt64 | T::Float64 | T::Binary => Arc::clone(array),
@@ -266,8 +267,19 @@ pub(super) fn simplified(array: &ArrayRef) -> std::result::Result<ArrayRef, Arro
             let dictionary = array.as_any_dictionary();
             simplified(&take(&simplified(dictionary.values())?, dictionary.keys(), None)?)?
         }
+        T::RunEndEncoded(ends, _) => match ends.data_type() {
+            T::Int16 => run_values::<Int16Type>(array)?,
+            T::Int32 => run_values::<Int32Type>(array)?,
+            _ => run_values::<Int64Type>(array)?,
+        },
         other => return Err(ArrowError::NotYetImplemented(format!("{other} is no type of a property"))),
     })
+}
+
+fn run_values<E: RunEndIndexType>(array: &ArrayRef) -> std::result::Result<ArrayRef, ArrowError> {
+    let runs = array.as_run::<E>();
+    let places = (0..runs.len()).map(|row| runs.get_physical_index(row) as u64);
+    take(&simplified(runs.values())?, &PrimitiveArray::<UInt64Type>::from_iter_values(places), None)
 }
 
 /// The values of a primitive array as they lie in memory.
@@ -368,9 +380,9 @@ pub(super) fn batch(
         reason,
     });
     Ok(Batch {
-        source: id_column(&ends[0], ids),
-        target: id_column(&ends[1], ids),
-        properties: values.iter().map(value_column).collect(),
+        source: as_ids(&ends[0], ids),
+        target: as_ids(&ends[1], ids),
+        properties: values.iter().map(as_values).collect(),
         vertices: None,
         rejected: rejected.collect(),
         input_bytes: origin.input_bytes,
@@ -420,33 +432,20 @@ fn bad<T: ArrowPrimitiveType>(
 }
 
 /// The values as ids, which they were found fit to be.
-fn id_column(column: &ArrayRef, ids: IdKind) -> IdColumn {
-    if let Some(texts) = column.as_binary_opt::<i32>() {
-        return IdColumn::Text(text_column(texts));
-    }
-    if ids == IdKind::Text {
-        return IdColumn::Text(text_column(&written(column)));
-    }
-    match column.as_primitive_opt::<Float64Type>() {
-        Some(floats) => IdColumn::Int(floats.values().iter().map(|&v| v as u64).collect()),
-        None => IdColumn::Int(native(column).to_vec()),
+fn as_ids(column: &ArrayRef, ids: IdKind) -> ArrayRef {
+    match column.data_type() {
+        DataType::Binary => Arc::clone(column),
+        _ if ids == IdKind::Text => Arc::new(written(column)),
+        DataType::Float64 => mapped::<f64, UInt64Type>(column, |id| id as u64),
+        _ => same_bits::<UInt64Type>(column),
     }
 }
 
-fn value_column(column: &ArrayRef) -> ValueColumn {
-    if let Some(texts) = column.as_binary_opt::<i32>() {
-        return ValueColumn::Text(text_column(texts));
+fn as_values(column: &ArrayRef) -> ArrayRef {
+    match column.data_type() {
+        DataType::UInt64 => same_bits::<Int64Type>(column),
+        _ => Arc::clone(column),
     }
-    match column.as_primitive_opt::<Float64Type>() {
-        Some(floats) => ValueColumn::Float(floats.values().to_vec()),
-        None => ValueColumn::Int(native(column).to_vec()),
-    }
-}
-
-fn text_column(texts: &BinaryArray) -> TextColumn {
-    let mut column = TextColumn::default();
-    texts.iter().for_each(|text| column.push(text.unwrap_or_default()));
-    column
 }
 
 /// Numbers as decimal texts.

@@ -4,25 +4,24 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use arrow_array::ArrayRef;
 use esker_graph::Run;
 use proptest::prelude::*;
 
 use super::*;
 use crate::format::DatabaseId;
 use crate::ids::{ExternalId, IdFiles, IdMap};
-use crate::import::source::{IdColumn, TextColumn};
+use crate::import::source::{id_column, text_column};
 use crate::io::{Disk, FaultyDisk, RealDisk};
 
 /// A batch: edges, and vertices without an edge.
 type Model = (Vec<(Vec<u8>, Vec<u8>)>, Vec<Vec<u8>>);
 
-fn column(texts: impl Iterator<Item = Vec<u8>>, ints: bool) -> IdColumn {
+fn column(texts: impl Iterator<Item = Vec<u8>>, ints: bool) -> ArrayRef {
     if ints {
-        IdColumn::Int(texts.map(|text| crate::ids::hash_text(&text)).collect())
+        id_column(texts.map(|text| crate::ids::hash_text(&text)).collect())
     } else {
-        let mut column = TextColumn::default();
-        texts.for_each(|text| column.push(&text));
-        IdColumn::Text(column)
+        text_column(texts)
     }
 }
 
@@ -199,7 +198,7 @@ fn two_kinds_of_ids_are_an_error() {
     mixed.target = keys(&batch, false).target;
     assert!(PartitionNumberer::prepare(mixed).is_err());
     let mut uneven = keys(&batch, true);
-    uneven.target = IdColumn::Int(Vec::new());
+    uneven.target = id_column(Vec::new());
     assert!(PartitionNumberer::prepare(uneven).unwrap_err().to_string().contains("1 sources but 0 targets"));
 }
 

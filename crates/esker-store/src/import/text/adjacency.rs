@@ -17,9 +17,7 @@ use super::words::Words;
 use crate::error::Result;
 use crate::import::format::{Format, Pick, ReadOptions};
 use crate::import::input::Input;
-use crate::import::source::{
-    Batch, Block, BlockParser, IdColumn, IdKind, Reader, Rejected, Schema, ValueColumn,
-};
+use crate::import::source::{Batch, Block, BlockParser, IdKind, Numbers, Reader, Rejected, Schema};
 
 /// Bytes before the text of a block: the number of its first edge, and the length of its targets.
 const PREFIX_BYTES: usize = 16;
@@ -158,7 +156,7 @@ impl BlockParser for AdjacencyParser {
         let (targets, weights) = block.bytes[PREFIX_BYTES..].split_at(length);
         let mut vertex = self.offsets.partition_point(|&offset| offset <= first_edge) as u64;
         let mut weights = super::words::split(weights);
-        let (mut sources, mut ends, mut values) = (Vec::new(), Vec::new(), ValueColumn::Int(Vec::new()));
+        let (mut sources, mut ends, mut values) = (Vec::new(), Vec::new(), Numbers::Int(Vec::new()));
         let mut rejected = Vec::new();
         for (edge, target) in (first_edge..).zip(super::words::split(targets)) {
             while self.offsets.get(vertex as usize).is_some_and(|&offset| offset <= edge) {
@@ -180,12 +178,9 @@ impl BlockParser for AdjacencyParser {
             }
         }
         Ok(Batch {
-            source: IdColumn::Int(sources),
-            target: IdColumn::Int(ends),
-            properties: if self.weighted { vec![values] } else { Vec::new() },
-            vertices: None,
+            properties: if self.weighted { vec![values.finish()] } else { Vec::new() },
             rejected,
-            input_bytes: block.input_bytes,
+            ..Batch::of_integers(sources, ends, block.input_bytes)
         })
     }
 }

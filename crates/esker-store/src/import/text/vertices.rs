@@ -4,6 +4,9 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use arrow_array::builder::BinaryBuilder;
+use arrow_array::{Array, ArrayRef};
+
 use super::blocks::{LineBlocks, Part, count_lines, excerpt};
 use super::digits::{self, uint_at};
 use super::line::line_end;
@@ -15,7 +18,7 @@ use crate::error::Result;
 use crate::import::format::ReadOptions;
 use crate::import::input::Input;
 use crate::import::source::{
-    Batch, Block, BlockParser, IdColumn, IdKind, Reader, Rejected, Schema, TextColumn, ValueColumn,
+    Batch, Block, BlockParser, IdKind, Numbers, Reader, Rejected, Schema, id_column,
 };
 
 /// The number of the vertex file among the files of a reader, which count from 0.
@@ -103,22 +106,14 @@ impl BlockParser for Parser {
         if block.file != VERTEX_FILE {
             return self.edges.parse(block);
         }
-        let none = || match self.ids {
-            IdKind::Text => IdColumn::Text(TextColumn::default()),
-            IdKind::Int | IdKind::Numbered { .. } => IdColumn::Int(Vec::new()),
-        };
         let (vertices, rejected) = self.vertices(&block);
         if let Some(tally) = &self.tally {
-            let count = match &vertices {
-                IdColumn::Int(ids) => ids.len(),
-                IdColumn::Text(ids) => ids.len(),
-            };
-            tally.parsed((count + rejected.len()) as u64)?;
+            tally.parsed((vertices.len() + rejected.len()) as u64)?;
         }
         Ok(Batch {
-            source: none(),
-            target: none(),
-            properties: vec![ValueColumn::Int(Vec::new()); self.num_properties],
+            source: vertices.slice(0, 0),
+            target: vertices.slice(0, 0),
+            properties: vec![Numbers::Int(Vec::new()).finish(); self.num_properties],
             vertices: Some(vertices),
             rejected,
             input_bytes: block.input_bytes,
@@ -127,7 +122,7 @@ impl BlockParser for Parser {
 }
 
 impl Parser {
-    fn vertices(&self, block: &Block) -> (IdColumn, Vec<Rejected>) {
+    fn vertices(&self, block: &Block) -> (ArrayRef, Vec<Rejected>) {
         let bytes = &block.bytes[..];
         let ids = match self.ids {
             IdKind::Numbered { first, num_vertices } if num_vertices > 0 => {
@@ -136,7 +131,7 @@ impl Parser {
             IdKind::Numbered { .. } => RangeInclusive::new(1, 0),
             IdKind::Int | IdKind::Text => 0..=u64::MAX,
         };
-        let (mut ints, mut texts, mut rejected) = (Vec::new(), TextColumn::default(), Vec::new());
+        let (mut ints, mut texts, mut rejected) = (Vec::new(), BinaryBuilder::new(), Vec::new());
         let mut at = 0;
         while at < bytes.len() {
             let start = at;
@@ -156,7 +151,7 @@ impl Parser {
                 continue;
             }
             let reason = if self.ids == IdKind::Text {
-                texts.push(line);
+                texts.append_value(line);
                 continue;
             } else {
                 match digits::id(line) {
@@ -176,6 +171,10 @@ impl Parser {
                 reason,
             });
         }
-        (if self.ids == IdKind::Text { IdColumn::Text(texts) } else { IdColumn::Int(ints) }, rejected)
+        let ids = match self.ids {
+            IdKind::Text => Arc::new(texts.finish()),
+            IdKind::Int | IdKind::Numbered { .. } => id_column(ints),
+        };
+        (ids, rejected)
     }
 }
