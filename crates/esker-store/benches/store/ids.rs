@@ -13,8 +13,8 @@ use arrow_array::ArrayRef;
 use esker_graph::{Run, VertexId};
 use esker_store::format::DatabaseId;
 use esker_store::ids::{ExternalId, IdFiles, IdMap, hash_int};
-use esker_store::import::number::PartitionNumberer;
-use esker_store::import::numbering::{Keys, Numberer};
+use esker_store::import::number::Numberer;
+use esker_store::import::numbering::Keys;
 use esker_store::import::scratch::Work;
 use esker_store::import::source::{id_column, text_column};
 use esker_store::import::spool::Spool;
@@ -82,7 +82,7 @@ fn batch(settings: &Settings, index: u64) -> Keys {
 }
 
 /// Makes all batches on all threads; pushes them in order if there is a numberer.
-fn feed(settings: &Settings, numberer: &mut Option<PartitionNumberer>) -> Outcome<()> {
+fn feed(settings: &Settings, numberer: &mut Option<Numberer>) -> Outcome<()> {
     let batches = (16u64 << settings.scale).div_ceil(BATCH_EDGES);
     let next = std::sync::atomic::AtomicU64::new(0);
     let turn = Mutex::new((0u64, numberer));
@@ -97,13 +97,13 @@ fn feed(settings: &Settings, numberer: &mut Option<PartitionNumberer>) -> Outcom
                             return Ok(());
                         }
                         let keys = batch(settings, index);
-                        let prepared = PartitionNumberer::prepare(keys);
+                        let prepared = Numberer::prepare(&keys).map_err(|e| e.to_string())?;
                         let turn = turn.lock().map_err(|e| e.to_string())?;
                         let mut turn =
                             turned.wait_while(turn, |turn| turn.0 != index).map_err(|e| e.to_string())?;
                         turn.0 += 1;
                         if let Some(numberer) = turn.1.as_mut() {
-                            numberer.push(prepared).map_err(|e| e.to_string())?;
+                            numberer.push(&prepared).map_err(|e| e.to_string())?;
                         }
                         turned.notify_all();
                     }
@@ -174,7 +174,7 @@ pub(crate) fn main() -> Outcome<()> {
     let mut clock = Clock::start();
     feed(&settings, &mut None)?;
     clock.report("generate and partition", edges, "edges");
-    let mut numberer = Some(PartitionNumberer::new(&work));
+    let mut numberer = Some(Numberer::new(&work));
     feed(&settings, &mut numberer)?;
     clock.report("generate and push", edges, "edges");
     let numbered = numberer.take().ok_or("no numberer")?.finish()?;

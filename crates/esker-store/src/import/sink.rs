@@ -2,8 +2,8 @@
 
 use esker_graph::Direction;
 
-use super::values::ValueType;
 use crate::error::Result;
+use crate::format::ElementType;
 
 /// One array of a base layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub enum ColumnKind {
         /// Beside which lists.
         direction: Direction,
         /// The type of each value.
-        value_type: ValueType,
+        element: ElementType,
     },
 }
 

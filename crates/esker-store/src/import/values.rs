@@ -11,42 +11,11 @@ use super::budget::{Budget, Reservation};
 use super::scratch::{Chunk, Shelf};
 use super::source::texts;
 use crate::error::{Error, Result};
+use crate::format::ElementType;
 
-/// The type of a stored property.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ValueType {
-    /// 32-bit integers.
-    I32,
-    /// 64-bit integers.
-    I64,
-    /// 32-bit floating point.
-    F32,
-    /// 64-bit floating point.
-    F64,
-    /// 8-bit codes into a dictionary.
-    Code8,
-    /// 16-bit codes into a dictionary.
-    Code16,
-}
-
-impl ValueType {
-    /// Words of 32 bits that a value takes beside its edge during an import.
-    pub(super) fn words(self) -> usize {
-        match self {
-            Self::I64 | Self::F64 => 2,
-            Self::I32 | Self::F32 | Self::Code8 | Self::Code16 => 1,
-        }
-    }
-
-    /// Bytes of a stored value.
-    pub fn bytes(self) -> usize {
-        match self {
-            Self::I64 | Self::F64 => 8,
-            Self::I32 | Self::F32 => 4,
-            Self::Code16 => 2,
-            Self::Code8 => 1,
-        }
-    }
+/// Words of 32 bits that a value takes beside its edge during an import.
+pub(super) fn words(element: ElementType) -> usize {
+    element.bytes().div_ceil(4)
 }
 
 /// Most different texts of one property.
@@ -108,19 +77,19 @@ impl Range {
     }
 
     /// The narrowest type that holds every value.
-    pub(super) fn value_type(self, name: &str, texts: usize) -> Result<ValueType> {
+    pub(super) fn narrowest(self, name: &str, texts: usize) -> Result<ElementType> {
         if self.texts && self.numbers {
             return Err(Error::Invalid(format!(
                 "property {name:?} has numbers in some rows and texts in others: name its type, or clean the input"
             )));
         }
         match self {
-            Self { texts: true, .. } if texts <= 256 => Ok(ValueType::Code8),
-            Self { texts: true, .. } => Ok(ValueType::Code16),
-            Self { i32: true, .. } => Ok(ValueType::I32),
-            Self { i64: true, .. } => Ok(ValueType::I64),
-            Self { f32: true, .. } => Ok(ValueType::F32),
-            Self { f64: true, .. } => Ok(ValueType::F64),
+            Self { texts: true, .. } if texts <= 256 => Ok(ElementType::U8),
+            Self { texts: true, .. } => Ok(ElementType::U16),
+            Self { i32: true, .. } => Ok(ElementType::I32),
+            Self { i64: true, .. } => Ok(ElementType::I64),
+            Self { f32: true, .. } => Ok(ElementType::F32),
+            Self { f64: true, .. } => Ok(ElementType::F64),
             _ => Err(Error::Invalid(format!(
                 "property {name:?} has fractions and also integers beyond 2^53, and no number type holds both exactly: \
                  leave the property out, or split it in two"
@@ -261,7 +230,7 @@ pub(super) fn set_aside(
 #[derive(Debug)]
 pub(super) struct Layout {
     /// The type in the words.
-    pub(super) carried: ValueType,
+    pub(super) carried: ElementType,
     /// Index of the first word.
     pub(super) word: usize,
     /// Rank of each code, for texts.
@@ -311,9 +280,9 @@ impl Layout {
     #[inline(always)]
     fn put_integer(&self, record: &mut [u32], x: i64) {
         match self.carried {
-            ValueType::I32 => record[0] = x as u32,
-            ValueType::F32 => record[0] = (x as f32).to_bits(),
-            ValueType::F64 => put_wide(record, (x as f64).to_bits()),
+            ElementType::I32 => record[0] = x as u32,
+            ElementType::F32 => record[0] = (x as f32).to_bits(),
+            ElementType::F64 => put_wide(record, (x as f64).to_bits()),
             _ => put_wide(record, x as u64),
         }
     }
@@ -321,9 +290,9 @@ impl Layout {
     #[inline(always)]
     fn put_float(&self, record: &mut [u32], x: f64) {
         match self.carried {
-            ValueType::I32 => record[0] = x as i32 as u32,
-            ValueType::F32 => record[0] = (x as f32).to_bits(),
-            ValueType::F64 => put_wide(record, x.to_bits()),
+            ElementType::I32 => record[0] = x as i32 as u32,
+            ElementType::F32 => record[0] = (x as f32).to_bits(),
+            ElementType::F64 => put_wide(record, x.to_bits()),
             _ => put_wide(record, x as i64 as u64),
         }
     }
@@ -347,27 +316,27 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(integers: &[i64], floats: &[f64], expected: Option<ValueType>) {
+    fn check(integers: &[i64], floats: &[f64], expected: Option<ElementType>) {
         let mut range = Range::of_integers(integers);
         range.merge(Range::of_floats(floats));
-        assert_eq!(range.value_type("w", 0).ok(), expected);
+        assert_eq!(range.narrowest("w", 0).ok(), expected);
     }
 
     #[test]
     fn the_narrowest_exact_type() {
-        check(&[1, -5], &[], Some(ValueType::I32));
-        check(&[1], &[2.0], Some(ValueType::I32));
-        check(&[], &[-0.0], Some(ValueType::F32));
-        check(&[1 << 31], &[], Some(ValueType::I64));
-        check(&[i64::MAX, i64::MIN], &[], Some(ValueType::I64));
-        check(&[1], &[0.5], Some(ValueType::F32));
-        check(&[1], &[0.1], Some(ValueType::F64));
-        check(&[(1 << 24) + 1], &[0.5], Some(ValueType::F64));
-        check(&[1], &[1e300], Some(ValueType::F64));
-        check(&[1], &[f64::INFINITY], Some(ValueType::F32));
+        check(&[1, -5], &[], Some(ElementType::I32));
+        check(&[1], &[2.0], Some(ElementType::I32));
+        check(&[], &[-0.0], Some(ElementType::F32));
+        check(&[1 << 31], &[], Some(ElementType::I64));
+        check(&[i64::MAX, i64::MIN], &[], Some(ElementType::I64));
+        check(&[1], &[0.5], Some(ElementType::F32));
+        check(&[1], &[0.1], Some(ElementType::F64));
+        check(&[(1 << 24) + 1], &[0.5], Some(ElementType::F64));
+        check(&[1], &[1e300], Some(ElementType::F64));
+        check(&[1], &[f64::INFINITY], Some(ElementType::F32));
         check(&[(1 << 53) + 1], &[0.5], None);
         check(&[i64::MAX], &[0.5], None);
         check(&[i64::MAX], &[9_223_372_036_854_775_808.0], None);
-        check(&[], &[], Some(ValueType::I32));
+        check(&[], &[], Some(ElementType::I32));
     }
 }
