@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use arrow_array::ArrayRef;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type};
 use esker_import::format::{Format, PickIds, PickProperties, ReadOptions};
 use esker_import::input::Input;
 use esker_import::open::open_inputs;
-use esker_import::source::{Batch, IdColumn, IdKind, Schema, ValueColumn};
+use esker_import::source::{self, Batch, IdKind, Schema, integer_ids};
 use esker_store::Error;
 
 use crate::database;
@@ -229,29 +232,31 @@ fn promise(kept: bool, otherwise: impl FnOnce() -> String) -> Result<(), Failure
     if kept { Ok(()) } else { Err(Failure::Broken(otherwise())) }
 }
 
-fn texts(schema: &Schema, column: &IdColumn) -> Result<Vec<Vec<u8>>, Failure> {
-    match (column, schema.ids) {
-        (IdColumn::Int(ids), IdKind::Numbered { first, num_vertices }) => {
+fn texts(schema: &Schema, column: &ArrayRef) -> Result<Vec<Vec<u8>>, Failure> {
+    let ids = integer_ids(column);
+    match (ids, schema.ids) {
+        (Some(ids), IdKind::Numbered { first, num_vertices }) => {
             let outside = ids.iter().find(|id| id.checked_sub(first).is_none_or(|id| id >= num_vertices));
             promise(outside.is_none(), || format!("{outside:?} is not among {num_vertices} from {first}"))?;
         }
-        (IdColumn::Int(_), IdKind::Int) | (IdColumn::Text(_), IdKind::Text) => {}
+        (Some(_), IdKind::Int) | (None, IdKind::Text) => {}
         _ => promise(false, || "ids are not what the schema says".to_owned())?,
     }
-    Ok(match column {
-        IdColumn::Int(ids) => ids.iter().map(|id| id.to_le_bytes().to_vec()).collect(),
-        IdColumn::Text(texts) => texts.iter().map(<[u8]>::to_vec).collect(),
+    Ok(match ids {
+        Some(ids) => ids.iter().map(|id| id.to_le_bytes().to_vec()).collect(),
+        None => source::texts(column).into_iter().flatten().map(<[u8]>::to_vec).collect(),
     })
 }
 
-fn values(column: &ValueColumn) -> Result<Vec<String>, Failure> {
-    Ok(match column {
+fn values(column: &ArrayRef) -> Result<Vec<String>, Failure> {
+    if let Some(texts) = source::texts(column) {
+        return Ok(texts.map(|text| format!("{text:?}")).collect());
+    }
+    if let Some(values) = column.as_primitive_opt::<Int64Type>() {
         // A small block may have integers where a larger one has floats, because of one float in it.
-        ValueColumn::Int(values) => values.iter().map(|&value| (value as f64).to_string()).collect(),
-        ValueColumn::Float(values) => {
-            promise(values.iter().all(|value| !value.is_nan()), || "a value is not a number".to_owned())?;
-            values.iter().map(f64::to_string).collect()
-        }
-        ValueColumn::Text(texts) => texts.iter().map(|text| format!("{text:?}")).collect(),
-    })
+        return Ok(values.values().iter().map(|&value| (value as f64).to_string()).collect());
+    }
+    let values = column.as_primitive::<Float64Type>().values();
+    promise(values.iter().all(|value| !value.is_nan()), || "a value is not a number".to_owned())?;
+    Ok(values.iter().map(f64::to_string).collect())
 }

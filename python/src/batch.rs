@@ -2,12 +2,12 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use arrow_array::ArrayRef;
 use esker::change::{Given, convert};
 use esker::graph::Cancel;
-use esker::import::source::{IdColumn, ValueColumn};
+use esker::import::source::id_at;
 use esker::store::Snapshot;
 use esker::store::format::{ElementType, Owner, PropertyRecord};
-use esker::store::ids::ExternalId;
 use pyo3::prelude::*;
 
 use crate::column::{Column, ColumnType};
@@ -105,7 +105,7 @@ impl Batch {
         self.change(py, source.len(), move |state, range| {
             let (sources, targets) =
                 (source.ids(range.clone(), self.text_ids)?, target.ids(range.clone(), self.text_ids)?);
-            let values: Vec<ValueColumn> = indices
+            let values: Vec<ArrayRef> = indices
                 .iter()
                 .map(|&index| columns[index].1.values(range.clone()))
                 .collect::<Outcome<_>>()?;
@@ -114,7 +114,7 @@ impl Batch {
             for at in 0..range.len() {
                 row.clear();
                 for (record, column) in records.iter().zip(&values) {
-                    let (value, rounded) = convert(record, given(column, at))?;
+                    let (value, rounded) = convert(record, Given::of(column, at))?;
                     state.rounded += u64::from(rounded);
                     row.push(value);
                 }
@@ -175,7 +175,8 @@ impl Batch {
                     state.batch.set_vertex(id, name, None)?;
                     continue;
                 }
-                let (value, rounded) = convert(&record, given(&values, before[at] - before[range.start]))?;
+                let (value, rounded) =
+                    convert(&record, Given::of(&values, before[at] - before[range.start]))?;
                 state.rounded += u64::from(rounded);
                 state.batch.set_vertex(id, name, Some(value))?;
             }
@@ -260,19 +261,4 @@ fn same_length(a: &Column, b: &Column) -> Outcome<()> {
         b.what(),
         b.len()
     ))
-}
-
-fn id_at(ids: &IdColumn, at: usize) -> ExternalId<'_> {
-    match ids {
-        IdColumn::Int(ids) => ExternalId::Int(ids[at]),
-        IdColumn::Text(ids) => ExternalId::Text(ids.get(at)),
-    }
-}
-
-fn given(values: &ValueColumn, at: usize) -> Given<'_> {
-    match values {
-        ValueColumn::Int(values) => Given::Int(values[at]),
-        ValueColumn::Float(values) => Given::Float(values[at]),
-        ValueColumn::Text(values) => Given::Text(values.get(at)),
-    }
 }

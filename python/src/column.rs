@@ -13,15 +13,15 @@ use arrow_array::{
     Array as _, ArrayRef, Float64Array, Int64Array, LargeStringArray, PrimitiveArray, UInt64Array,
 };
 use arrow_buffer::{Buffer, ScalarBuffer};
-use arrow_cast::cast::{CastOptions, cast_with_options};
 use arrow_schema::DataType;
-use esker::import::source::{IdColumn, TextColumn, ValueColumn};
+use esker::import::binary::simplified;
+use esker::import::source::{id_column, integer_ids, text_column, texts};
 use pyo3::buffer::{Element, PyBuffer, PyUntypedBuffer};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyString};
 
 use crate::capsule;
-use crate::failure::{Failure, Outcome, invalid, mistyped};
+use crate::failure::{Outcome, invalid, mistyped};
 
 /// The type of the elements of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -148,72 +148,69 @@ impl Column {
     }
 
     /// The elements of a range as ids.
-    pub(crate) fn ids(&self, range: Range<usize>, texts: bool) -> Outcome<IdColumn> {
+    pub(crate) fn ids(&self, range: Range<usize>, texts: bool) -> Outcome<ArrayRef> {
         if texts {
-            return self.texts(range).map(IdColumn::Text);
+            return self.texts(range);
         }
         let mut ids: Vec<u64> = Vec::with_capacity(range.len());
-        for (start, piece) in self.pieces(range) {
-            self.expect_all(start, &piece)?;
-            match piece.data_type() {
-                DataType::UInt64 => ids.extend_from_slice(piece.as_primitive::<UInt64Type>().values()),
-                _ => {
-                    let wide = cast(&piece, &DataType::Int64)?;
-                    let values = wide.as_primitive::<Int64Type>().values();
-                    let mut least = 0;
-                    ids.extend(values.iter().map(|&id| {
-                        least = least.min(id);
-                        id as u64
-                    }));
-                    if least < 0 {
-                        let at = values.iter().position(|&id| id < 0).unwrap_or(0);
-                        return invalid(format!(
-                            "{}[{}] is {}, but ids must be strings or integers from 0 to 2^64 - 1",
-                            self.what,
-                            start + at,
-                            values[at]
-                        ));
-                    }
-                }
+        for (start, piece) in self.plain(range)? {
+            if let Some(part) = integer_ids(&piece) {
+                ids.extend_from_slice(part);
+                continue;
             }
+            let Some(values) = piece.as_primitive_opt::<Int64Type>().map(PrimitiveArray::values) else {
+                return mistyped(format!("{}: ids must be strings or integers", self.what));
+            };
+            if let Some(at) = values.iter().position(|&id| id < 0) {
+                return invalid(format!(
+                    "{}[{}] is {}, but ids must be strings or integers from 0 to 2^64 - 1",
+                    self.what,
+                    start + at,
+                    values[at]
+                ));
+            }
+            ids.extend(values.iter().map(|&id| id as u64));
         }
-        Ok(IdColumn::Int(ids))
+        Ok(id_column(ids))
     }
 
-    fn texts(&self, range: Range<usize>) -> Outcome<TextColumn> {
-        let mut texts = TextColumn::default();
-        for (start, piece) in self.pieces(range) {
+    /// The pieces of a range as arrays of the types that [`simplified`] makes, none of their elements null.
+    fn plain(&self, range: Range<usize>) -> Outcome<Vec<(usize, ArrayRef)>> {
+        let plain = |(start, piece): (usize, ArrayRef)| {
             self.expect_all(start, &piece)?;
-            let wide = cast(&piece, &DataType::LargeUtf8)?;
-            wide.as_string::<i64>().iter().flatten().for_each(|text| texts.push(text.as_bytes()));
-        }
-        Ok(texts)
+            Ok((start, simplified(&piece)?))
+        };
+        self.pieces(range).map(plain).collect()
+    }
+
+    fn texts(&self, range: Range<usize>) -> Outcome<ArrayRef> {
+        let pieces = self.plain(range)?;
+        Ok(text_column(pieces.iter().filter_map(|(_, piece)| texts(piece)).flatten()))
     }
 
     /// The elements of a range as values of a property; null and NaN are errors.
-    pub(crate) fn values(&self, range: Range<usize>) -> Outcome<ValueColumn> {
+    pub(crate) fn values(&self, range: Range<usize>) -> Outcome<ArrayRef> {
         match self.column_type {
-            ColumnType::Texts => self.texts(range).map(ValueColumn::Text),
+            ColumnType::Texts => self.texts(range),
             ColumnType::Integers => {
                 let mut values: Vec<i64> = Vec::with_capacity(range.len());
-                for (start, piece) in self.pieces(range) {
-                    self.expect_all(start, &piece)?;
-                    let wide = cast(&piece, &DataType::Int64).map_err(|_| {
-                        Failure::Named(
-                            "InvalidError",
-                            format!("{}: a value exceeds 2^63 - 1; pass floats", self.what),
-                        )
-                    })?;
-                    values.extend_from_slice(wide.as_primitive::<Int64Type>().values());
+                for (_, piece) in self.plain(range)? {
+                    match integer_ids(&piece) {
+                        None => values.extend_from_slice(piece.as_primitive::<Int64Type>().values()),
+                        Some(wide) if wide.iter().all(|&value| value <= i64::MAX as u64) => {
+                            values.extend(wide.iter().map(|&value| value as i64));
+                        }
+                        Some(_) => {
+                            return invalid(format!("{}: a value exceeds 2^63 - 1; pass floats", self.what));
+                        }
+                    }
                 }
-                Ok(ValueColumn::Int(values))
+                Ok(Arc::new(Int64Array::from(values)))
             }
             ColumnType::Floats => {
                 let mut values: Vec<f64> = Vec::with_capacity(range.len());
-                for (start, piece) in self.pieces(range) {
-                    self.expect_all(start, &piece)?;
-                    let wide = cast(&piece, &DataType::Float64)?;
-                    let part = wide.as_primitive::<Float64Type>().values();
+                for (start, piece) in self.plain(range)? {
+                    let part = piece.as_primitive::<Float64Type>().values();
                     if let Some(at) = part.iter().position(|value| value.is_nan()) {
                         return invalid(format!(
                             "{}[{}] is NaN, but a value is required",
@@ -223,7 +220,7 @@ impl Column {
                     }
                     values.extend_from_slice(part);
                 }
-                Ok(ValueColumn::Float(values))
+                Ok(Arc::new(Float64Array::from(values)))
             }
         }
     }
@@ -233,11 +230,9 @@ impl Column {
         let mut present = Vec::with_capacity(range.len());
         for (_, piece) in self.pieces(range) {
             let nulls = piece.logical_nulls();
-            let nan = match piece.data_type() {
-                DataType::Float64 => Some(piece.clone()),
-                DataType::Float32 | DataType::Float16 => cast(&piece, &DataType::Float64).ok(),
-                _ => None,
-            };
+            let is_float =
+                matches!(piece.data_type(), DataType::Float16 | DataType::Float32 | DataType::Float64);
+            let nan = if is_float { simplified(&piece).ok() } else { None };
             let nan = nan.as_ref().map(|floats| floats.as_primitive::<Float64Type>().values());
             present.extend((0..piece.len()).map(|i| {
                 nulls.as_ref().is_none_or(|nulls| nulls.is_valid(i)) && nan.is_none_or(|nan| !nan[i].is_nan())
@@ -268,11 +263,6 @@ impl Column {
         }
         Self::of(self.what.clone(), chunks)
     }
-}
-
-fn cast(piece: &ArrayRef, to: &DataType) -> Outcome<ArrayRef> {
-    let options = CastOptions { safe: false, ..CastOptions::default() };
-    Ok(cast_with_options(piece, to, &options)?)
 }
 
 fn column_type(data_type: &DataType) -> Option<ColumnType> {

@@ -1,19 +1,36 @@
 //! Edges of a graph as arrays: all edges, or the edges between given vertices.
 
-use esker::export::{EdgeBlock, EdgeStream, EdgeValues, ExportGraph, ListExport, StoredExport};
-use esker::graph::{Run, VertexId, vertex};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type, UInt32Type};
+use arrow_array::{Array as _, ArrayRef, BooleanArray};
+use arrow_select::filter::filter;
+use esker::export::{
+    BlockBuilder, EdgeBlock, EdgeStream, ExportGraph, ListExport, PropertyInfo, PropertyKind, StoredExport,
+};
+use esker::graph::{Direction, Run, VertexId, vertex};
 use esker::store::Snapshot;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::array::Array;
+use crate::array::{Array, Item};
 use crate::failure::Outcome;
+
+/// Edges between members that are gathered before those between others are left out.
+const BLOCK_EDGES: usize = 1 << 16;
 
 /// Edges as columns.
 pub(crate) struct EdgeArrays {
     source: Vec<VertexId>,
     target: Vec<VertexId>,
-    properties: Vec<(String, EdgeValues, Vec<String>)>,
+    properties: Vec<Property>,
+}
+
+struct Property {
+    info: PropertyInfo,
+    /// The values, in parts.
+    parts: Vec<ArrayRef>,
+    /// What the values of a text property refer to.
+    texts: Vec<String>,
 }
 
 impl EdgeArrays {
@@ -25,12 +42,16 @@ impl EdgeArrays {
         with_properties: bool,
     ) -> Outcome<Self> {
         let graph = StoredExport::new(snapshot, run)?;
-        let infos = graph.properties().to_vec();
-        let mut arrays = Self { source: Vec::new(), target: Vec::new(), properties: Vec::new() };
-        let mut all = EdgeBlock::new(&infos);
+        let mut properties = Vec::new();
+        for (number, info) in graph.properties().iter().enumerate().filter(|_| with_properties) {
+            let texts = graph.dictionary(number)?;
+            let texts = texts.iter().flatten().map(|text| String::from_utf8_lossy(text).into_owned());
+            properties.push(Property { info: info.clone(), parts: Vec::new(), texts: texts.collect() });
+        }
+        let mut arrays = Self { source: Vec::new(), target: Vec::new(), properties };
         match among {
-            None => arrays.take_all(&graph, run, &mut all, with_properties)?,
-            Some(among) => arrays.take_some(&graph, run, among, &mut all)?,
+            None => arrays.take_all(&graph, run)?,
+            Some(among) => arrays.take_some(&graph, run, among)?,
         }
         // The export renumbers the remaining vertices.
         if let Some(remaining) = snapshot.remaining(run)? {
@@ -38,75 +59,45 @@ impl EdgeArrays {
                 *v = remaining.origin(*v);
             }
         }
-        for (number, (info, values)) in infos.into_iter().zip(all.properties).enumerate() {
-            if with_properties {
-                let texts = graph.dictionary(number)?;
-                let texts = texts.iter().map(|text| String::from_utf8_lossy(text).into_owned());
-                arrays.properties.push((info.name, values, texts.collect()));
-            }
-        }
         Ok(arrays)
     }
 
-    fn take_all(
-        &mut self,
-        graph: &StoredExport<'_>,
-        run: &Run,
-        all: &mut EdgeBlock,
-        with_properties: bool,
-    ) -> Outcome<()> {
+    fn take(&mut self, block: EdgeBlock) {
+        self.source.extend(block.sources.iter().map(|&v| vertex(v as usize)));
+        self.target.extend(block.targets.iter().map(|&v| vertex(v as usize)));
+        self.properties.iter_mut().zip(block.properties).for_each(|(all, part)| all.parts.push(part));
+    }
+
+    fn take_all(&mut self, graph: &StoredExport<'_>, run: &Run) -> Outcome<()> {
         let mut edges = ListExport::new(graph, false)?;
         let count = edges.shape().edges as usize;
         self.source.reserve_exact(count);
         self.target.reserve_exact(count);
-        let mut block = EdgeBlock::new(graph.properties());
-        loop {
+        while let Some(block) = edges.next()? {
             run.check()?;
-            block.clear();
-            edges.next(&mut block)?;
-            if block.is_empty() {
-                return Ok(());
-            }
-            self.source.extend(block.sources.iter().map(|&v| vertex(v as usize)));
-            self.target.extend(block.targets.iter().map(|&v| vertex(v as usize)));
-            if with_properties {
-                all.properties.iter_mut().zip(&block.properties).for_each(|(all, some)| extend(all, some));
-            }
+            self.take(block);
         }
+        Ok(())
     }
 
     /// Reads the lists of these vertices, and skips neighbours that are not among them.
-    fn take_some(
-        &mut self,
-        graph: &StoredExport<'_>,
-        run: &Run,
-        among: &[VertexId],
-        all: &mut EdgeBlock,
-    ) -> Outcome<()> {
+    fn take_some(&mut self, graph: &StoredExport<'_>, run: &Run, among: &[VertexId]) -> Outcome<()> {
         let mut sorted = among.to_vec();
         sorted.sort_unstable();
         sorted.dedup();
         let is_member = |v: u64| sorted.binary_search_by(|&member| (member as u64).cmp(&v)).is_ok();
-        let mut block = EdgeBlock::new(graph.properties());
-        for &v in &sorted {
+        let mut builder = BlockBuilder::new(graph.properties());
+        for (index, &v) in sorted.iter().enumerate() {
             run.check()?;
-            block.clear();
-            let degree = graph.degree(esker::graph::Direction::Out, v)?;
-            graph.list(
-                esker::graph::Direction::Out,
-                v,
-                0..degree,
-                &mut block.targets,
-                &mut block.properties,
-            )?;
-            let undirected = !graph.is_directed();
-            for (index, &target) in block.targets.iter().enumerate() {
-                if is_member(target) && !(undirected && target < v as u64) {
-                    self.source.push(v);
-                    self.target.push(vertex(target as usize));
-                    let pairs = all.properties.iter_mut().zip(&block.properties);
-                    pairs.for_each(|(all, some)| push(all, some, index));
-                }
+            let degree = graph.degree(Direction::Out, v)?;
+            // Of an undirected edge, the end with the smaller number.
+            let least = if graph.is_directed() { 0 } else { v as u64 };
+            graph.list(Direction::Out, v, 0..degree, least, &mut builder)?;
+            builder.sources.resize(builder.targets.len(), v as u64);
+            if builder.targets.len() >= BLOCK_EDGES || index + 1 == sorted.len() {
+                let block = builder.finish();
+                let keep: Vec<bool> = block.targets.iter().map(|&target| is_member(target)).collect();
+                self.take(kept(block, keep)?);
             }
         }
         Ok(())
@@ -115,12 +106,16 @@ impl EdgeArrays {
     /// Sources, targets, and properties by name; a text property is a pair of codes and the texts they refer to.
     pub(crate) fn into_python(self, py: Python<'_>) -> PyResult<(Array, Array, Bound<'_, PyDict>)> {
         let properties = PyDict::new(py);
-        for (name, values, texts) in self.properties {
-            match values {
-                EdgeValues::Int(values) => properties.set_item(name, Py::new(py, Array::of(values))?)?,
-                EdgeValues::Float(values) => properties.set_item(name, Py::new(py, Array::of(values))?)?,
-                EdgeValues::Code(codes) => {
-                    properties.set_item(name, (Py::new(py, Array::of(codes))?, texts))?;
+        for Property { info, parts, texts } in self.properties {
+            match info.kind {
+                PropertyKind::I32 | PropertyKind::I64 => {
+                    properties.set_item(info.name, Py::new(py, joined::<Int64Type>(&parts))?)?;
+                }
+                PropertyKind::F32 | PropertyKind::F64 => {
+                    properties.set_item(info.name, Py::new(py, joined::<Float64Type>(&parts))?)?;
+                }
+                PropertyKind::Text => {
+                    properties.set_item(info.name, (Py::new(py, joined::<UInt32Type>(&parts))?, texts))?;
                 }
             }
         }
@@ -128,20 +123,18 @@ impl EdgeArrays {
     }
 }
 
-fn extend(all: &mut EdgeValues, some: &EdgeValues) {
-    match (all, some) {
-        (EdgeValues::Int(all), EdgeValues::Int(some)) => all.extend_from_slice(some),
-        (EdgeValues::Float(all), EdgeValues::Float(some)) => all.extend_from_slice(some),
-        (EdgeValues::Code(all), EdgeValues::Code(some)) => all.extend_from_slice(some),
-        _ => unreachable!("both blocks have the same properties"),
-    }
+/// The edges of a block with a true flag in `keep`.
+fn kept(block: EdgeBlock, keep: Vec<bool>) -> Outcome<EdgeBlock> {
+    let only =
+        |ids: Vec<u64>| ids.into_iter().zip(&keep).filter_map(|(v, &keep)| keep.then_some(v)).collect();
+    let (sources, targets) = (only(block.sources), only(block.targets));
+    let keep = BooleanArray::from(keep);
+    let properties = block.properties.iter().map(|values| filter(values, &keep)).collect::<Result<_, _>>()?;
+    Ok(EdgeBlock { sources, targets, properties })
 }
 
-fn push(all: &mut EdgeValues, some: &EdgeValues, index: usize) {
-    match (all, some) {
-        (EdgeValues::Int(all), EdgeValues::Int(some)) => all.push(some[index]),
-        (EdgeValues::Float(all), EdgeValues::Float(some)) => all.push(some[index]),
-        (EdgeValues::Code(all), EdgeValues::Code(some)) => all.push(some[index]),
-        _ => unreachable!("both blocks have the same properties"),
-    }
+fn joined<T: ArrowPrimitiveType<Native: Item>>(parts: &[ArrayRef]) -> Array {
+    let mut all = Vec::with_capacity(parts.iter().map(|part| part.len()).sum());
+    parts.iter().for_each(|part| all.extend_from_slice(part.as_primitive::<T>().values()));
+    Array::of(all)
 }

@@ -3,11 +3,14 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use arrow_array::Array as _;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float64Type;
 use esker::algo::Shape;
 use esker::algo::algorithm::pagerank::{PageRankOptions, pagerank};
 use esker::catalogue::{Entry, Job, Params, Resources, find};
 use esker::graph::{Bitmap, Cancel, Direction, NONE, Remaining, Rows, Run, VertexId, vertex};
-use esker::import::source::{IdColumn, ValueColumn};
+use esker::import::source::{id_at, integer_ids};
 use esker::plan::plan;
 use esker::store::format::{ElementType, IdMapKind};
 use esker::store::ids::ExternalId;
@@ -84,10 +87,12 @@ impl Graph {
         let weights = teleport.map(|column| column.values(0..column.len())).transpose()?;
         let teleport = match weights {
             None => None,
-            Some(ValueColumn::Float(weights)) if weights.len() == self.snapshot.num_vertices() => {
-                Some(weights)
-            }
-            Some(_) => return invalid("teleport must have one float per vertex"),
+            Some(weights) => match weights.as_primitive_opt::<Float64Type>() {
+                Some(weights) if weights.len() == self.snapshot.num_vertices() => {
+                    Some(weights.values().to_vec())
+                }
+                _ => return invalid("teleport must have one float per vertex"),
+            },
         };
         let options = PageRankOptions { damping, tolerance, rounds_max, teleport };
         let found = watched(py, &cancel, listener.as_ref(), || {
@@ -404,10 +409,8 @@ impl Graph {
             let found = snapshot.ids().vertex_of(id)?.filter(|&v| !removed.is_removed(v));
             take(id, found)
         };
-        match column.ids(0..column.len(), snapshot.ids().is_text())? {
-            IdColumn::Int(ids) => ids.into_iter().map(|id| seek(ExternalId::Int(id))).collect(),
-            IdColumn::Text(ids) => ids.iter().map(|id| seek(ExternalId::Text(id))).collect(),
-        }
+        let ids = column.ids(0..column.len(), snapshot.ids().is_text())?;
+        (0..ids.len()).map(|index| seek(id_at(&ids, index))).collect()
     }
 
     /// Reads a column of vertex numbers.
@@ -415,13 +418,12 @@ impl Graph {
         if column.len() > 0 && column.column_type() != ColumnType::Integers {
             return mistyped(format!("{}: vertex numbers must be integers", column.what()));
         }
-        let IdColumn::Int(numbers) = column.ids(0..column.len(), false)? else {
-            return mistyped("vertex numbers must be integers");
-        };
+        let ids = column.ids(0..column.len(), false)?;
+        let numbers = integer_ids(&ids).unwrap_or_default();
         let n = self.snapshot.num_vertices();
         match numbers.iter().position(|&v| v >= n as u64) {
             Some(at) => invalid(format!("there is no vertex number {}: there are {n}", numbers[at])),
-            None => Ok(numbers.into_iter().map(|v| vertex(v as usize)).collect()),
+            None => Ok(numbers.iter().map(|&v| vertex(v as usize)).collect()),
         }
     }
 

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use esker::import::source::{Batch, Block, BlockParser, IdColumn, IdKind, Reader, Schema};
+use arrow_array::ArrayRef;
+use esker::import::source::{Batch, Block, BlockParser, IdKind, Reader, Schema, integer_ids};
 use esker::store::{Error, Result};
 
 use crate::column::{Column, ColumnType};
@@ -123,7 +124,7 @@ impl BlockParser for ColumnParser {
         let range = |len: usize| first.min(len)..(first + BLOCK_EDGES).min(len);
         let edges = range(self.columns.len());
         let texts = self.ids == IdKind::Text;
-        let ids = |column: &Column, range| -> Result<IdColumn> {
+        let ids = |column: &Column, range| -> Result<ArrayRef> {
             let ids = column.ids(range, texts).map_err(store_error)?;
             self.expect_numbers(column, first, &ids)?;
             Ok(ids)
@@ -143,8 +144,8 @@ impl BlockParser for ColumnParser {
 
 impl ColumnParser {
     /// Checks that ids are less than the given number of vertices.
-    fn expect_numbers(&self, column: &Column, first: usize, ids: &IdColumn) -> Result<()> {
-        let (IdKind::Numbered { num_vertices, .. }, IdColumn::Int(ids)) = (self.ids, ids) else {
+    fn expect_numbers(&self, column: &Column, first: usize, ids: &ArrayRef) -> Result<()> {
+        let (IdKind::Numbered { num_vertices, .. }, Some(ids)) = (self.ids, integer_ids(ids)) else {
             return Ok(());
         };
         match ids.iter().position(|&id| id >= num_vertices) {

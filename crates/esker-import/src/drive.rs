@@ -1,11 +1,15 @@
 //! Drives any reader over arbitrary bytes, for fuzzers and tests: it must give edges or an error, and keep its word.
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::DataType;
 use esker_format::Result;
 
 use super::format::{Format, ReadOptions};
 use super::input::Input;
 use super::open::open_inputs;
-use super::source::{Batch, IdColumn, IdKind, Schema, ValueColumn};
+use super::source::{Batch, IdKind, Schema, integer_ids, texts};
 
 /// What a reader gave.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -39,44 +43,33 @@ pub fn drive(name: &str, format: Option<Format>, bytes: &[u8], options: &ReadOpt
         let batch = parser.parse(block)?;
         check(&schema, &batch);
         driven.edges += batch.len() as u64;
-        driven.vertices += batch.vertices.as_ref().map_or(0, length) as u64;
+        driven.vertices += batch.vertices.as_ref().map_or(0, |ids| ids.len()) as u64;
         driven.rejected += batch.rejected.len() as u64;
         driven.hash = hash(driven.hash, &batch);
     }
     Ok(driven)
 }
 
-fn length(ids: &IdColumn) -> usize {
-    match ids {
-        IdColumn::Int(ids) => ids.len(),
-        IdColumn::Text(ids) => ids.len(),
-    }
-}
-
 fn check(schema: &Schema, batch: &Batch) {
     let edges = batch.len();
-    assert_eq!(length(&batch.target), edges, "as many targets as sources");
+    assert_eq!(batch.target.len(), edges, "as many targets as sources");
     assert_eq!(batch.properties.len(), schema.properties.len(), "as many columns as properties");
     for column in &batch.properties {
-        let values = match column {
-            ValueColumn::Int(values) => values.len(),
-            ValueColumn::Float(values) => {
-                assert!(values.iter().all(|value| !value.is_nan()), "no NaN");
-                values.len()
-            }
-            ValueColumn::Text(texts) => texts.len(),
-        };
-        assert_eq!(values, edges, "as many values as edges");
+        if let Some(values) = column.as_primitive_opt::<Float64Type>() {
+            assert!(values.values().iter().all(|value| !value.is_nan()), "no NaN");
+        }
+        assert_eq!((column.len(), column.null_count()), (edges, 0), "as many values as edges");
     }
     for ids in [&batch.source, &batch.target].into_iter().chain(&batch.vertices) {
-        match (ids, schema.ids) {
-            (IdColumn::Int(ids), IdKind::Numbered { first, num_vertices }) => {
+        match (integer_ids(ids), schema.ids) {
+            (Some(ids), IdKind::Numbered { first, num_vertices }) => {
                 assert!(
                     ids.iter().all(|id| *id >= first && id - first < num_vertices),
                     "ids are in their range"
                 );
             }
-            (IdColumn::Int(_), IdKind::Int) | (IdColumn::Text(_), IdKind::Text) => {}
+            (Some(_), IdKind::Int) => {}
+            (None, IdKind::Text) => assert!(texts(ids).is_some(), "ids are integers or texts"),
             _ => panic!("ids are of another kind than the schema promises"),
         }
     }
@@ -88,24 +81,29 @@ fn check(schema: &Schema, batch: &Batch) {
 
 fn hash(mut hash: u64, batch: &Batch) -> u64 {
     let mut mix = |value: u64| hash = (hash ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23);
-    let text = |text: &[u8]| u64::from(crc32c::crc32c(text)) << 32 | text.len() as u64;
+    let columns: Vec<Vec<u64>> =
+        [&batch.source, &batch.target].into_iter().chain(&batch.properties).map(hashable).collect();
     for index in 0..batch.len() {
-        for ids in [&batch.source, &batch.target] {
-            mix(match ids {
-                IdColumn::Int(ids) => ids[index],
-                IdColumn::Text(ids) => text(ids.get(index)),
-            });
-        }
-        for column in &batch.properties {
-            mix(match column {
-                // Blocks may differ in the type of a number, so integers count as floats.
-                ValueColumn::Int(values) => (values[index] as f64).to_bits(),
-                ValueColumn::Float(values) => values[index].to_bits(),
-                ValueColumn::Text(texts) => text(texts.get(index)),
-            });
-        }
+        columns.iter().for_each(|column| mix(column[index]));
     }
     hash
+}
+
+/// A word for each value. Blocks may differ in the type of a number, so integers count as floats.
+fn hashable(column: &ArrayRef) -> Vec<u64> {
+    if let Some(texts) = texts(column) {
+        return texts.map(|text| u64::from(crc32c::crc32c(text)) << 32 | text.len() as u64).collect();
+    }
+    match column.data_type() {
+        DataType::UInt64 => column.as_primitive::<UInt64Type>().values().to_vec(),
+        DataType::Int64 => column
+            .as_primitive::<Int64Type>()
+            .values()
+            .iter()
+            .map(|&value| (value as f64).to_bits())
+            .collect(),
+        _ => column.as_primitive::<Float64Type>().values().iter().map(|value| value.to_bits()).collect(),
+    }
 }
 
 #[cfg(test)]

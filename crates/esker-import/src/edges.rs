@@ -1,14 +1,14 @@
 //! The edges of an import as pairs of vertices with words of properties beside them, block by block.
 
-use esker_format::{Error, Result};
+use esker_format::{ElementType, Error, Result};
 use esker_graph::VertexId;
 
 use super::gather::{Gathered, RawEnds};
 use super::numbering::Keys;
 use super::options::Duplicates;
-use super::source::{IdColumn, Schema};
+use super::source::{Schema, id_column};
 use super::spool::Spool;
-use super::values::{Layout, ValueType};
+use super::values::{Layout, words as words_of};
 
 /// All edges, to be read by any number of threads.
 pub(super) struct Edges {
@@ -58,7 +58,7 @@ impl Edges {
         let mut words = 0;
         for (i, range) in gathered.ranges.iter().enumerate() {
             let (dictionary, ranks) = gathered.texts[i].ranked();
-            let narrowest = range.value_type(&schema.properties[i], dictionary.len())?;
+            let narrowest = range.narrowest(&schema.properties[i], dictionary.len())?;
             let name = &schema.properties[i];
             let carried = match duplicates {
                 Duplicates::Sum if schema.weight == Some(i) => for_sums(narrowest, range.i64, name)?,
@@ -66,7 +66,7 @@ impl Edges {
                 _ => narrowest,
             };
             layouts.push(Layout { carried, word: words, ranks });
-            words += carried.words();
+            words += words_of(carried);
             dictionaries.push(dictionary);
         }
         let mut starts = vec![0];
@@ -263,14 +263,14 @@ fn not_numbered() -> Error {
 }
 
 /// The type in which weights are added.
-fn for_sums(narrowest: ValueType, integers: bool, name: &str) -> Result<ValueType> {
+fn for_sums(narrowest: ElementType, integers: bool, name: &str) -> Result<ElementType> {
     expect_number(narrowest, name)?;
-    Ok(if integers { ValueType::I64 } else { ValueType::F64 })
+    Ok(if integers { ElementType::I64 } else { ElementType::F64 })
 }
 
-fn expect_number(found: ValueType, name: &str) -> Result<ValueType> {
+fn expect_number(found: ElementType, name: &str) -> Result<ElementType> {
     match found {
-        ValueType::Code8 | ValueType::Code16 => Err(Error::Invalid(format!(
+        ElementType::U8 | ElementType::U16 => Err(Error::Invalid(format!(
             "the weight {name:?} is a text, which can be neither added nor compared: choose another weight, or drop duplicates"
         ))),
         number => Ok(number),
@@ -308,8 +308,8 @@ pub(super) fn raw_keys(gathered: &Gathered, index: usize) -> Result<Keys> {
         RawEnds::Elsewhere => (Vec::new(), Vec::new()),
     };
     let vertices = match &block.vertices {
-        Some(chunk) => Some(IdColumn::Int(shelf.get(chunk, &mut Vec::new())?.to_vec())),
+        Some(chunk) => Some(id_column(shelf.get(chunk, &mut Vec::new())?.to_vec())),
         None => None,
     };
-    Ok(Keys { source: IdColumn::Int(source), target: IdColumn::Int(target), vertices })
+    Ok(Keys { source: id_column(source), target: id_column(target), vertices })
 }

@@ -9,10 +9,11 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use esker_format::{Error, Result};
 
 use super::distinct::DistinctSketch;
-use super::numbering::{Keys, Numberer};
+use super::number::{Numberer, Parted};
+use super::numbering::Keys;
 use super::options::{BadLines, Tracker};
 use super::scratch::{Chunk, Shelf, Work};
-use super::source::{Batch, Block, BlockParser, IdColumn, Reader, Rejected};
+use super::source::{Batch, Block, BlockParser, Reader, Rejected, integer_ids};
 use super::values::{Range, RawValues, TextCache, Texts, set_aside};
 
 /// How many rejected rows are kept as a sample.
@@ -88,7 +89,7 @@ impl Gathered {
 }
 
 /// What the workers share.
-struct Shared<'a, N: Numberer> {
+struct Shared<'a> {
     work: &'a Work,
     parser: Arc<dyn BlockParser>,
     shelf: Shelf,
@@ -98,7 +99,7 @@ struct Shared<'a, N: Numberer> {
     tracker: &'a Tracker,
     stop: AtomicBool,
     found: Mutex<Found>,
-    numberer: Option<InOrder<N>>,
+    numberer: Option<InOrder>,
 }
 
 #[derive(Default)]
@@ -117,14 +118,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Reads everything. With a `numberer` the ids go there, in order; without, they are set aside as they are.
-pub(super) fn gather<N: Numberer>(
+pub(super) fn gather(
     work: &Work,
     mut reader: Box<dyn Reader>,
     bad_lines: BadLines,
-    numberer: Option<N>,
+    numberer: Option<Numberer>,
     keep_free_bytes: u64,
     tracker: &Tracker,
-) -> Result<(Gathered, Option<N>)> {
+) -> Result<(Gathered, Option<Numberer>)> {
     let schema = reader.schema().clone();
     let texts =
         schema.properties.iter().map(|name| Texts::new(name, &work.budget)).collect::<Result<Vec<_>>>()?;
@@ -180,7 +181,7 @@ fn cut(reader: &mut dyn Reader, sender: &Sender<Cut>) {
     }
 }
 
-impl<N: Numberer> Shared<'_, N> {
+impl Shared<'_> {
     fn parse_blocks(&self, receiver: &Receiver<Cut>) {
         let mut worker = Worker::default();
         worker.caches.resize_with(self.texts.len(), TextCache::default);
@@ -226,9 +227,9 @@ impl<N: Numberer> Shared<'_, N> {
     fn parse(&self, worker: &mut Worker, sequence: u64, block: Block) -> Result<()> {
         let mut batch = self.parser.parse(block)?;
         self.take_rejected(sequence, &mut batch)?;
-        let len = batch.source_len();
+        let len = batch.len();
         let mut values = Vec::with_capacity(batch.properties.len());
-        for (i, column) in std::mem::take(&mut batch.properties).into_iter().enumerate() {
+        for (i, column) in batch.properties.iter().enumerate() {
             let (raw, range) = set_aside(&self.shelf, column, &self.texts[i], &mut worker.caches[i])?;
             worker.ranges[i].merge(range);
             values.push(raw);
@@ -236,7 +237,7 @@ impl<N: Numberer> Shared<'_, N> {
         let keys = Keys { source: batch.source, target: batch.target, vertices: batch.vertices };
         let raw = match &self.numberer {
             Some(numberer) => {
-                numberer.push(sequence, N::prepare(keys))?;
+                numberer.push(sequence, Numberer::prepare(&keys)?)?;
                 RawBlock { len, ends: RawEnds::Elsewhere, values, vertices: None }
             }
             None => self.set_ids_aside(worker, len, values, &keys)?,
@@ -279,18 +280,13 @@ impl<N: Numberer> Shared<'_, N> {
         values: Vec<RawValues>,
         keys: &Keys,
     ) -> Result<RawBlock> {
-        let (IdColumn::Int(source), IdColumn::Int(target)) = (&keys.source, &keys.target) else {
+        let (Some(source), Some(target)) = (integer_ids(&keys.source), integer_ids(&keys.target)) else {
             return Err(Error::Invalid("a reader gave texts where its schema promises integers".to_owned()));
         };
-        let vertices = match &keys.vertices {
-            Some(IdColumn::Int(vertices)) => Some(self.shelf.put_slice(vertices)?),
-            _ => None,
-        };
+        let named = keys.vertices.as_ref().and_then(integer_ids);
+        let vertices = named.map(|named| self.shelf.put_slice(named)).transpose()?;
+        let named = named.unwrap_or_default();
         let (mut min, mut max) = (u64::MAX, 0);
-        let named: &[u64] = match &keys.vertices {
-            Some(IdColumn::Int(vertices)) => vertices,
-            _ => &[],
-        };
         for &id in source.iter().chain(target).chain(named) {
             min = min.min(id);
             max = max.max(id);
@@ -309,7 +305,7 @@ impl<N: Numberer> Shared<'_, N> {
         Ok(RawBlock { len, ends, values, vertices })
     }
 
-    fn into_gathered(self) -> Result<(Gathered, Option<N>)> {
+    fn into_gathered(self) -> Result<(Gathered, Option<Numberer>)> {
         let found = self.found.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, error)) = found.error {
             return Err(error);
@@ -328,16 +324,6 @@ impl<N: Numberer> Shared<'_, N> {
     }
 }
 
-impl Batch {
-    /// Number of edges.
-    fn source_len(&self) -> usize {
-        match &self.source {
-            IdColumn::Int(ids) => ids.len(),
-            IdColumn::Text(texts) => texts.len(),
-        }
-    }
-}
-
 #[derive(Default)]
 struct Worker {
     ids: IdStats,
@@ -346,29 +332,29 @@ struct Worker {
 }
 
 /// Hands batches to a numberer in the order of their blocks, whoever brings them.
-pub(super) struct InOrder<N: Numberer> {
+pub(super) struct InOrder {
     work: Work,
-    queue: Mutex<Queue<N>>,
+    queue: Mutex<Queue>,
     moved: Condvar,
 }
 
-struct Queue<N: Numberer> {
-    numberer: N,
+struct Queue {
+    numberer: Numberer,
     next: u64,
     given_up: bool,
-    waiting: BTreeMap<u64, N::Prepared>,
+    waiting: BTreeMap<u64, Parted>,
 }
 
-impl<N: Numberer> InOrder<N> {
+impl InOrder {
     /// How far ahead of its turn a batch may wait.
     const AHEAD_MAX: u64 = 4;
 
-    pub(super) fn new(work: &Work, numberer: N) -> Self {
+    pub(super) fn new(work: &Work, numberer: Numberer) -> Self {
         let queue = Queue { numberer, next: 0, given_up: false, waiting: BTreeMap::new() };
         Self { work: work.clone(), queue: Mutex::new(queue), moved: Condvar::new() }
     }
 
-    pub(super) fn push(&self, sequence: u64, batch: N::Prepared) -> Result<()> {
+    pub(super) fn push(&self, sequence: u64, batch: Parted) -> Result<()> {
         let mut queue = lock(&self.queue);
         // The worker with the earliest batch never waits, so the others do not wait for ever; unless it was cancelled.
         while sequence > queue.next + Self::AHEAD_MAX && !queue.given_up {
@@ -379,7 +365,7 @@ impl<N: Numberer> InOrder<N> {
         loop {
             let next = queue.next;
             let Some(batch) = queue.waiting.remove(&next) else { return Ok(()) };
-            queue.numberer.push(batch)?;
+            queue.numberer.push(&batch)?;
             queue.next += 1;
             self.moved.notify_all();
         }
@@ -390,7 +376,7 @@ impl<N: Numberer> InOrder<N> {
         self.moved.notify_all();
     }
 
-    pub(super) fn into_inner(self) -> N {
+    pub(super) fn into_inner(self) -> Numberer {
         self.queue.into_inner().unwrap_or_else(PoisonError::into_inner).numberer
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use esker_format::Result;
 use esker_graph::generate::{EdgeBlock, Generator, WeightColumn, Weighting};
 
-use super::source::{Batch, Block, BlockParser, IdColumn, IdKind, Reader, Schema, ValueColumn};
+use super::source::{Batch, Block, BlockParser, IdKind, Numbers, Reader, Schema};
 
 /// Bytes that stand for an edge in progress: two ids.
 const EDGE_BYTES: u64 = 16;
@@ -59,17 +59,14 @@ impl BlockParser for GeneratorParser {
     fn parse(&self, block: Block) -> Result<Batch> {
         let mut edges = EdgeBlock::default();
         self.0.block(block.first_line, &mut edges);
+        let input_bytes = edges.sources.len() as u64 * EDGE_BYTES;
         Ok(Batch {
-            input_bytes: edges.sources.len() as u64 * EDGE_BYTES,
-            source: IdColumn::Int(edges.sources),
-            target: IdColumn::Int(edges.targets),
             properties: match edges.weights {
                 WeightColumn::None => Vec::new(),
-                WeightColumn::Int(weights) => vec![ValueColumn::Int(weights)],
-                WeightColumn::Float(weights) => vec![ValueColumn::Float(weights)],
+                WeightColumn::Int(weights) => vec![Numbers::Int(weights).finish()],
+                WeightColumn::Float(weights) => vec![Numbers::Float(weights).finish()],
             },
-            vertices: None,
-            rejected: Vec::new(),
+            ..Batch::of_integers(edges.sources, edges.targets, input_bytes)
         })
     }
 }

@@ -14,7 +14,6 @@ use esker_layers::ids::{IdFiles, PermutationWriter};
 use esker_layers::layer::{PlainWriter, SectionColumn};
 use esker_store::version::{Staging, StagingOptions};
 
-use super::number::PartitionNumberer;
 use super::options::{Duplicates, ImportOptions, ImportReport, MEMORY_BYTES_MIN, VertexOrder};
 use super::pipeline::{Built, BuiltIds, BuiltProperty, Place, build_layer};
 use super::scratch::Work;
@@ -22,7 +21,6 @@ use super::sink::{ColumnKind, ColumnSink, LayerSink};
 use super::sort::Sorter;
 use super::source::Reader;
 use super::spool::Spool;
-use super::values::ValueType;
 
 /// Imports everything that `reader` gives into a new database at `target`.
 ///
@@ -53,11 +51,11 @@ pub fn import(
     let layer = staging.plain_layer();
     let place = Place { disk: Arc::clone(disk), directory: &scratch };
     let sink = PlainSink(&layer);
-    let built = build_layer(reader, options, place, &sink, &|work, _| Ok(PartitionNumberer::new(work)))?;
+    let built = build_layer(reader, options, place, &sink)?;
 
     let mut dictionaries = Vec::new();
     for (property, number) in built.properties.iter().zip(0..) {
-        if matches!(property.value_type, ValueType::Code8 | ValueType::Code16) {
+        if matches!(property.element, ElementType::U8 | ElementType::U16) {
             layer.dictionary(number, property.dictionary.iter().map(|text| &**text))?;
             let count = property.dictionary.len() as u64;
             dictionaries.push(DictionaryRecord { property: number, first: 0, count });
@@ -98,15 +96,8 @@ fn property_records(
         number: index as u32,
         owner: Owner::Edges,
         name: property.name,
-        element: match property.value_type {
-            ValueType::I32 => ElementType::I32,
-            ValueType::I64 => ElementType::I64,
-            ValueType::F32 => ElementType::F32,
-            ValueType::F64 => ElementType::F64,
-            ValueType::Code8 => ElementType::U8,
-            ValueType::Code16 => ElementType::U16,
-        },
-        texts: matches!(property.value_type, ValueType::Code8 | ValueType::Code16),
+        element: property.element,
+        texts: matches!(property.element, ElementType::U8 | ElementType::U16),
         weight: weight == Some(index),
     })
 }
@@ -187,8 +178,8 @@ impl LayerSink for PlainSink<'_> {
             ColumnKind::Blocks(direction) => {
                 Box::new(layer.section::<u64>(direction, SectionColumn::Blocks)?)
             }
-            ColumnKind::Property { property, direction, value_type } => {
-                property_column(layer, direction, property as u32, value_type)?
+            ColumnKind::Property { property, direction, element } => {
+                property_column(layer, direction, property as u32, element)?
             }
         })
     }
@@ -198,15 +189,17 @@ fn property_column(
     layer: &PlainWriter<'_>,
     direction: Direction,
     number: u32,
-    value_type: ValueType,
+    element: ElementType,
 ) -> Result<Box<dyn ColumnSink>> {
-    Ok(match value_type {
-        ValueType::I32 => Box::new(layer.property::<i32>(direction, number)?),
-        ValueType::I64 => Box::new(layer.property::<i64>(direction, number)?),
-        ValueType::F32 => Box::new(layer.property::<f32>(direction, number)?),
-        ValueType::F64 => Box::new(layer.property::<f64>(direction, number)?),
-        ValueType::Code8 => Box::new(layer.property::<u8>(direction, number)?),
-        ValueType::Code16 => Box::new(layer.property::<u16>(direction, number)?),
+    Ok(match element {
+        ElementType::I32 => Box::new(layer.property::<i32>(direction, number)?),
+        ElementType::I64 => Box::new(layer.property::<i64>(direction, number)?),
+        ElementType::F32 => Box::new(layer.property::<f32>(direction, number)?),
+        ElementType::F64 => Box::new(layer.property::<f64>(direction, number)?),
+        ElementType::U8 => Box::new(layer.property::<u8>(direction, number)?),
+        ElementType::U16 => Box::new(layer.property::<u16>(direction, number)?),
+        ElementType::U32 => Box::new(layer.property::<u32>(direction, number)?),
+        ElementType::U64 => Box::new(layer.property::<u64>(direction, number)?),
     })
 }
 

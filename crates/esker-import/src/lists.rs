@@ -1,11 +1,11 @@
 //! From sorted arcs to neighbour lists: what becomes of duplicates, and the arrays that are handed on.
 
-use esker_format::{Error, Result};
+use esker_format::{ElementType, Error, Result};
 use esker_graph::VertexId;
 
 use super::options::Duplicates;
 use super::scatter::Ranges;
-use super::values::{Layout, ValueType, put_wide, wide};
+use super::values::{Layout, put_wide, wide};
 
 /// Neighbour lists of some vertices, ascending.
 #[derive(Debug, Default)]
@@ -125,7 +125,7 @@ impl Policy<'_> {
             return Ok(());
         }
         let (kept, other) = (&mut kept[layout.word..], wide(&other[layout.word..]));
-        let sum = if layout.carried == ValueType::I64 {
+        let sum = if layout.carried == ElementType::I64 {
             let sum = (wide(kept) as i64).checked_add(other as i64).ok_or_else(|| {
                 Error::Invalid(
                     "the weights of duplicate edges add up to more than 64 bits hold: drop duplicates"
@@ -142,12 +142,12 @@ impl Policy<'_> {
 }
 
 /// Whether the first of two weights is the smaller; of codes of texts none is.
-fn is_less(carried: ValueType, a: &[u32], b: &[u32]) -> bool {
+fn is_less(carried: ElementType, a: &[u32], b: &[u32]) -> bool {
     match carried {
-        ValueType::I32 => (a[0] as i32) < (b[0] as i32),
-        ValueType::F32 => f32::from_bits(a[0]) < f32::from_bits(b[0]),
-        ValueType::I64 => (wide(a) as i64) < (wide(b) as i64),
-        ValueType::F64 => f64::from_bits(wide(a)) < f64::from_bits(wide(b)),
-        ValueType::Code8 | ValueType::Code16 => false,
+        ElementType::I32 => (a[0] as i32) < (b[0] as i32),
+        ElementType::F32 => f32::from_bits(a[0]) < f32::from_bits(b[0]),
+        ElementType::I64 => (wide(a) as i64) < (wide(b) as i64),
+        ElementType::F64 => f64::from_bits(wide(a)) < f64::from_bits(wide(b)),
+        _ => false,
     }
 }

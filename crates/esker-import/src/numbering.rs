@@ -1,46 +1,24 @@
-//! What the import asks of whoever turns sparse integers and texts into dense vertices.
+//! What the numbering of sparse integers and texts takes, and what it gives.
 
+use arrow_array::ArrayRef;
 use esker_format::{IdMapKind, Result};
 use esker_graph::VertexId;
 use esker_layers::ids::IdFiles;
 
-use super::source::IdColumn;
 use super::spool::Spool;
 
 /// The ids of one batch.
 #[derive(Debug)]
 pub struct Keys {
     /// Where each edge leaves.
-    pub source: IdColumn,
+    pub source: ArrayRef,
     /// Where it arrives; as long as `source`.
-    pub target: IdColumn,
+    pub target: ArrayRef,
     /// Vertices named without an edge. They count as appearing after the edges of the batch.
-    pub vertices: Option<IdColumn>,
+    pub vertices: Option<ArrayRef>,
 }
 
-/// Gives each distinct key a number, `0..` in order of first appearance: batch by batch, in a batch edge by edge, the
-/// source before the target. All keys of one import are of one kind (integers or texts).
-pub trait Numberer: Send {
-    /// A batch after the work on it that needs no order.
-    type Prepared: Send;
-
-    /// Does the work on a batch that needs no order, such as hashing. Any thread, several at the same time.
-    fn prepare(keys: Keys) -> Self::Prepared;
-
-    /// Takes the next batch, in order of the input. Any thread, one at a time.
-    ///
-    /// # Errors
-    /// If a temporary file cannot be written, or the keys do not fit [`VertexId`]; cancellation.
-    fn push(&mut self, batch: Self::Prepared) -> Result<()>;
-
-    /// Ends the input. All threads of the import are free to help.
-    ///
-    /// # Errors
-    /// As [`Numberer::push`].
-    fn finish(self) -> Result<Numbered>;
-}
-
-/// What a [`Numberer`] found.
+/// What the numbering found.
 pub struct Numbered {
     /// How many distinct keys there are.
     pub num_vertices: u64,

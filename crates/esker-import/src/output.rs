@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use esker_format::{Encoding, Error, Result};
+use esker_format::{ElementType, Encoding, Error, Result};
 use esker_graph::Direction;
 
 use super::body::Body;
@@ -12,7 +12,7 @@ use super::lists::Lists;
 use super::scratch::Work;
 use super::sink::{ColumnKind, ColumnSink, LayerSink};
 use super::spool::Spool;
-use super::values::{Layout, Range, ValueType, wide};
+use super::values::{Layout, Range, wide, words};
 
 /// What was written of one direction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -65,7 +65,7 @@ impl<'a> Output<'a> {
                 Values::Known(sink.column(ColumnKind::Property {
                     property,
                     direction,
-                    value_type: layout.carried,
+                    element: layout.carried,
                 })?)
             };
             properties.push(PropertyOutput { layout, column });
@@ -75,7 +75,7 @@ impl<'a> Output<'a> {
             direction,
             body: Body::new(sink, direction, encoding)?,
             properties,
-            words: layouts.iter().map(|layout| layout.carried.words()).sum(),
+            words: layouts.iter().map(|layout| words(layout.carried)).sum(),
             num_vertices,
             written: Written::default(),
             bytes: Vec::new(),
@@ -96,7 +96,7 @@ impl<'a> Output<'a> {
     }
 
     /// Ends all columns; also returns the types of the properties.
-    pub(super) fn finish(self, work: &Work, names: &[String]) -> Result<(Written, Vec<ValueType>)> {
+    pub(super) fn finish(self, work: &Work, names: &[String]) -> Result<(Written, Vec<ElementType>)> {
         self.body.finish(work, self.num_vertices)?;
         let mut types = Vec::new();
         for (property, output) in self.properties.into_iter().enumerate() {
@@ -107,10 +107,10 @@ impl<'a> Output<'a> {
                 }
                 Values::Sums(mut sums, range) => {
                     sums.finish()?;
-                    let value_type = range.value_type(&names[property], 0)?;
-                    let kind = ColumnKind::Property { property, direction: self.direction, value_type };
-                    write_sums(work, &sums, output.layout.carried, value_type, self.sink.column(kind)?)?;
-                    value_type
+                    let element = range.narrowest(&names[property], 0)?;
+                    let kind = ColumnKind::Property { property, direction: self.direction, element };
+                    write_sums(work, &sums, output.layout.carried, element, self.sink.column(kind)?)?;
+                    element
                 }
             });
         }
@@ -129,16 +129,16 @@ impl PropertyOutput<'_> {
             Values::Known(column) => {
                 bytes.clear();
                 match carried {
-                    ValueType::I64 | ValueType::F64 => {
+                    ElementType::I64 | ElementType::U64 | ElementType::F64 => {
                         records.for_each(|record| bytes.extend_from_slice(&wide(record).to_le_bytes()));
                     }
-                    ValueType::I32 | ValueType::F32 => {
+                    ElementType::I32 | ElementType::U32 | ElementType::F32 => {
                         records.for_each(|record| bytes.extend_from_slice(&record[0].to_le_bytes()));
                     }
-                    ValueType::Code16 => {
+                    ElementType::U16 => {
                         records.for_each(|record| bytes.extend_from_slice(&(record[0] as u16).to_le_bytes()));
                     }
-                    ValueType::Code8 => bytes.extend(records.map(|record| record[0] as u8)),
+                    ElementType::U8 => bytes.extend(records.map(|record| record[0] as u8)),
                 }
                 column.append(bytes)
             }
@@ -146,7 +146,7 @@ impl PropertyOutput<'_> {
                 for record in records {
                     let bits = wide(record);
                     range.merge(match carried {
-                        ValueType::I64 => Range::of_integers(&[bits as i64]),
+                        ElementType::I64 => Range::of_integers(&[bits as i64]),
                         _ => Range::of_floats(&[f64::from_bits(bits)]),
                     });
                     sums.push(bits)?;
@@ -161,8 +161,8 @@ impl PropertyOutput<'_> {
 fn write_sums(
     work: &Work,
     sums: &Spool<u64>,
-    carried: ValueType,
-    value_type: ValueType,
+    carried: ElementType,
+    element: ElementType,
     mut column: Box<dyn ColumnSink>,
 ) -> Result<()> {
     let mut buffer = Vec::new();
@@ -171,12 +171,12 @@ fn write_sums(
         work.check()?;
         bytes.clear();
         for &bits in sums.block(block, &mut buffer)? {
-            let integer = if carried == ValueType::I64 { bits as i64 } else { f64::from_bits(bits) as i64 };
-            let float = if carried == ValueType::I64 { bits as i64 as f64 } else { f64::from_bits(bits) };
-            match value_type {
-                ValueType::I32 => bytes.extend_from_slice(&(integer as i32).to_le_bytes()),
-                ValueType::F32 => bytes.extend_from_slice(&(float as f32).to_le_bytes()),
-                ValueType::F64 => bytes.extend_from_slice(&float.to_le_bytes()),
+            let integer = if carried == ElementType::I64 { bits as i64 } else { f64::from_bits(bits) as i64 };
+            let float = if carried == ElementType::I64 { bits as i64 as f64 } else { f64::from_bits(bits) };
+            match element {
+                ElementType::I32 => bytes.extend_from_slice(&(integer as i32).to_le_bytes()),
+                ElementType::F32 => bytes.extend_from_slice(&(float as f32).to_le_bytes()),
+                ElementType::F64 => bytes.extend_from_slice(&float.to_le_bytes()),
                 _ => bytes.extend_from_slice(&integer.to_le_bytes()),
             }
         }

@@ -4,14 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use esker_format::io::Disk;
-use esker_format::{Error, Result};
+use esker_format::{ElementType, Error, Result};
 use esker_graph::{Direction, Reservation, Run, RunOptions, VertexId};
 
 use super::build::{Build, check_symmetric};
 use super::count::{Cells, by_cell, degrees, degrees_bytes, to_cells};
 use super::edges::{Edges, check_weight, raw_keys};
 use super::gather::{Gathered, InOrder, WORKER_BYTES, gather};
-use super::numbering::{IdMap, Numbered, Numberer};
+use super::number::Numberer;
+use super::numbering::{IdMap, Numbered};
 use super::options::{Duplicates, ImportOptions, ImportReport, OrderChoice, Tracker, VertexOrder};
 use super::order::{DEGREE_CLASSES, by_degree, choose, hot_degree, sample};
 use super::output::{Output, Written};
@@ -20,7 +21,6 @@ use super::scratch::Work;
 use super::sink::LayerSink;
 use super::source::{IdKind, Reader, Schema};
 use super::spool::Spool;
-use super::values::ValueType;
 
 /// How the user's ids relate to vertices.
 pub enum BuiltIds {
@@ -51,7 +51,7 @@ pub struct BuiltProperty {
     /// Its name.
     pub name: String,
     /// The type of its values.
-    pub value_type: ValueType,
+    pub element: ElementType,
     /// Its texts in order of their codes, if it is of texts.
     pub dictionary: Vec<Box<[u8]>>,
 }
@@ -74,9 +74,6 @@ pub struct Built {
     pub work: Work,
 }
 
-/// Makes the numberer for an import whose ids are of the given kind.
-pub type NewNumberer<'a, N> = &'a dyn Fn(&Work, IdKind) -> Result<N>;
-
 /// Where temporary files are made.
 #[derive(Debug, Clone)]
 pub struct Place<'a> {
@@ -92,12 +89,11 @@ pub struct Place<'a> {
 ///
 /// # Errors
 /// Bad input or options, a full disk, too little memory; cancellation within 100 ms.
-pub fn build_layer<N: Numberer>(
+pub fn build_layer(
     reader: Box<dyn Reader>,
     options: &ImportOptions,
     place: Place<'_>,
     sink: &dyn LayerSink,
-    new_numberer: NewNumberer<'_, N>,
 ) -> Result<Built> {
     let schema = reader.schema().clone();
     check_weight(&schema, options.duplicates)?;
@@ -108,7 +104,7 @@ pub fn build_layer<N: Numberer>(
     })?;
     let work = Work::on(place.disk, Arc::new(run), options.memory_bytes, place.directory);
     let tracker = Tracker::new(options.on_progress.clone());
-    let numbered = read_and_number(&work, reader, &schema, options, &tracker, new_numberer)?;
+    let numbered = read_and_number(&work, reader, &schema, options, &tracker)?;
     let NumberedInput { gathered, base, num_vertices, pairs, map } = numbered;
     let mut edges = Edges::new(gathered, &schema, options.duplicates, base, num_vertices, pairs)?;
     let directed = options.directed.or(schema.directed).unwrap_or(true);
@@ -144,9 +140,9 @@ pub fn build_layer<N: Numberer>(
         reserved_bytes: work.budget.peak_bytes(),
     };
     let properties = schema.properties.iter().zip(types).zip(dictionaries);
-    let properties = properties.map(|((name, value_type), dictionary)| BuiltProperty {
+    let properties = properties.map(|((name, element), dictionary)| BuiltProperty {
         name: name.clone(),
-        value_type,
+        element,
         dictionary,
     });
     let ids = match (map, order.renumbered) {
@@ -174,20 +170,19 @@ struct NumberedInput {
 const DENSE_FACTOR: f64 = 4.0;
 const DENSE_SLACK: f64 = 1024.0;
 
-fn read_and_number<N: Numberer>(
+fn read_and_number(
     work: &Work,
     reader: Box<dyn Reader>,
     schema: &Schema,
     options: &ImportOptions,
     tracker: &Tracker,
-    new_numberer: NewNumberer<'_, N>,
 ) -> Result<NumberedInput> {
     tracker.stage("read", schema.input_bytes.unwrap_or(0));
     let parsing_bytes = (WORKER_BYTES * work.run.threads() as u64).min(work.budget.limit_bytes() / 4);
     let parsing = work.budget.reserve("reading", parsing_bytes)?;
     let keep_free_bytes = work.budget.limit_bytes() / 2;
     let numberer = match schema.ids {
-        IdKind::Text => Some(new_numberer(work, schema.ids)?),
+        IdKind::Text => Some(Numberer::new(work)),
         _ => None,
     };
     let (gathered, numberer) = gather(work, reader, options.bad_lines, numberer, keep_free_bytes, tracker)?;
@@ -211,7 +206,7 @@ fn read_and_number<N: Numberer>(
         return Ok(NumberedInput { gathered, base, num_vertices, pairs: None, map: None });
     }
     tracker.stage("number", gathered.num_edges());
-    let numberer = number_integers(work, &gathered, new_numberer(work, schema.ids)?, tracker)?;
+    let numberer = number_integers(work, &gathered, Numberer::new(work), tracker)?;
     Ok(numbered(gathered, numberer.finish()?))
 }
 
@@ -230,19 +225,21 @@ fn check_numbered(empty: bool, min: u64, max: u64, first: u64, count: u64, forma
 }
 
 /// Hands all integer ids to `numberer`, in order.
-fn number_integers<N: Numberer>(
+fn number_integers(
     work: &Work,
     gathered: &Gathered,
-    numberer: N,
+    numberer: Numberer,
     tracker: &Tracker,
-) -> Result<N> {
+) -> Result<Numberer> {
     let line = InOrder::new(work, numberer);
     work.run.share(
         gathered.blocks.len(),
         || (),
         |(), block| {
             let len = gathered.blocks[block].len as u64;
-            let pushed = raw_keys(gathered, block).and_then(|keys| line.push(block as u64, N::prepare(keys)));
+            let pushed = raw_keys(gathered, block)
+                .and_then(|keys| Numberer::prepare(&keys))
+                .and_then(|parted| line.push(block as u64, parted));
             if pushed.is_err() {
                 line.give_up();
             }
@@ -353,7 +350,7 @@ struct Directions<'a> {
 impl Directions<'_> {
     /// Builds what the options ask for; returns what was written outwards, the types of the properties, and the number
     /// of self-loops dropped.
-    fn build(&self, directed: bool) -> Result<(Written, Vec<ValueType>, u64)> {
+    fn build(&self, directed: bool) -> Result<(Written, Vec<ElementType>, u64)> {
         let [sources, targets] = &self.order.counts;
         if !directed {
             let both: Vec<u64> = sources.iter().zip(targets).map(|(a, b)| a + b).collect();
@@ -386,7 +383,7 @@ impl Directions<'_> {
         counts: &[u64],
         stages: [&'static str; 2],
         is_last: bool,
-    ) -> Result<(Written, Vec<ValueType>, u64)> {
+    ) -> Result<(Written, Vec<ElementType>, u64)> {
         let duplicates = self.options.duplicates;
         let summed = self.schema.weight.filter(|_| duplicates == Duplicates::Sum);
         let weight = self.schema.weight.filter(|_| matches!(duplicates, Duplicates::Sum | Duplicates::Min));

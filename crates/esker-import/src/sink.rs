@@ -1,9 +1,7 @@
 //! Where the finished arrays of a layer go, column by column.
 
-use esker_format::Result;
+use esker_format::{ElementType, Result};
 use esker_graph::Direction;
-
-use super::values::ValueType;
 
 /// One array of a base layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +25,7 @@ pub enum ColumnKind {
         /// Beside which lists.
         direction: Direction,
         /// The type of each value.
-        value_type: ValueType,
+        element: ElementType,
     },
 }
 

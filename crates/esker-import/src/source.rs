@@ -4,65 +4,62 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt64Type;
+use arrow_array::{Array, ArrayRef, BinaryArray, Float64Array, Int64Array, UInt64Array};
 use esker_format::Result;
+use esker_layers::ids::ExternalId;
 
-/// Texts of varying length, one after another.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct TextColumn {
-    /// All texts, concatenated.
-    pub bytes: Vec<u8>,
-    /// Where each text ends in `bytes`.
-    pub ends: Vec<usize>,
+/// The integers of a column of ids; `None` if its ids are texts.
+pub fn integer_ids(column: &ArrayRef) -> Option<&[u64]> {
+    Some(column.as_primitive_opt::<UInt64Type>()?.values())
 }
 
-impl TextColumn {
-    /// Appends a text.
-    pub fn push(&mut self, text: &[u8]) {
-        self.bytes.extend_from_slice(text);
-        self.ends.push(self.bytes.len());
-    }
-
-    /// Number of texts.
-    pub fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
-    }
-
-    /// The text at `index`.
-    pub fn get(&self, index: usize) -> &[u8] {
-        let start = if index == 0 { 0 } else { self.ends[index - 1] };
-        &self.bytes[start..self.ends[index]]
-    }
-
-    /// All texts in order.
-    pub fn iter(&self) -> impl Iterator<Item = &[u8]> + '_ {
-        (0..self.len()).map(|i| self.get(i))
+/// The id at `index` of a column of ids.
+///
+/// # Panics
+/// If there is none, or the column holds no ids.
+pub fn id_at(column: &ArrayRef, index: usize) -> ExternalId<'_> {
+    match integer_ids(column) {
+        Some(ids) => ExternalId::Int(ids[index]),
+        None => ExternalId::Text(column.as_binary::<i32>().value(index)),
     }
 }
 
-/// The ids at one end of a batch of edges. All batches of one import are of one kind.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum IdColumn {
-    /// Integers.
-    Int(Vec<u64>),
-    /// Texts (UTF-8 is not required).
-    Text(TextColumn),
+/// The texts of a column of ids or values; `None` if it holds numbers.
+pub fn texts(column: &ArrayRef) -> Option<impl Iterator<Item = &[u8]> + Clone> {
+    let column = column.as_binary_opt::<i32>()?;
+    let (bytes, ends) = (column.value_data(), column.value_offsets());
+    Some(ends.windows(2).map(|ends| &bytes[ends[0] as usize..ends[1] as usize]))
 }
 
-/// The values of one property over a batch. Batches may differ in the type of a numeric property: the import
-/// unites `Int` and `Float` and stores the narrowest of i32, i64, f32, f64 that holds every value exactly.
-#[derive(Debug, Clone, PartialEq)]
-pub enum ValueColumn {
-    /// Integers.
+/// A column of integer ids.
+pub fn id_column(ids: Vec<u64>) -> ArrayRef {
+    Arc::new(UInt64Array::from(ids))
+}
+
+/// A column of texts.
+pub fn text_column<T: AsRef<[u8]>>(texts: impl IntoIterator<Item = T>) -> ArrayRef {
+    Arc::new(BinaryArray::from_iter_values(texts))
+}
+
+/// A column of numbers that begins as integers and becomes floats at the first number that is none.
+#[derive(Debug)]
+pub enum Numbers {
+    /// Integers only so far.
     Int(Vec<i64>),
-    /// Numbers, some of them perhaps not integral. Never NaN.
+    /// Some of them are no integers.
     Float(Vec<f64>),
-    /// Texts, few of them distinct: stored as codes with a dictionary.
-    Text(TextColumn),
+}
+
+impl Numbers {
+    /// The column.
+    pub fn finish(self) -> ArrayRef {
+        match self {
+            Self::Int(values) => Arc::new(Int64Array::from(values)),
+            Self::Float(values) => Arc::new(Float64Array::from(values)),
+        }
+    }
 }
 
 /// A line (or row) that could not be understood.
@@ -78,17 +75,22 @@ pub struct Rejected {
     pub reason: String,
 }
 
-/// Edges in the order of the input: columns of equal length.
-#[derive(Debug, Clone, PartialEq)]
+/// Edges in the order of the input: Arrow arrays of equal length, without nulls.
+///
+/// Ids are `UInt64` or `Binary` (texts, UTF-8 is not required), and all batches of one import are of one kind. Values are
+/// `Int64`, `Float64` (never NaN) or `Binary` (texts, few of them distinct: stored as codes with a dictionary). Batches may
+/// differ in the type of a numeric property: the import unites them and stores the narrowest of i32, i64, f32, f64 that
+/// holds every value exactly.
+#[derive(Debug, Clone)]
 pub struct Batch {
     /// Where each edge leaves.
-    pub source: IdColumn,
+    pub source: ArrayRef,
     /// Where it arrives.
-    pub target: IdColumn,
+    pub target: ArrayRef,
     /// Property values, one column for each property of the [`Schema`].
-    pub properties: Vec<ValueColumn>,
+    pub properties: Vec<ArrayRef>,
     /// Vertices named without an edge (vertex files, isolated vertices of adjacency formats that have sparse ids).
-    pub vertices: Option<IdColumn>,
+    pub vertices: Option<ArrayRef>,
     /// What was left out.
     pub rejected: Vec<Rejected>,
     /// Bytes of input, as stored on disk (compressed), that this batch came from: for progress.
@@ -96,17 +98,26 @@ pub struct Batch {
 }
 
 impl Batch {
+    /// Edges between integer ids.
+    pub fn of_integers(source: Vec<u64>, target: Vec<u64>, input_bytes: u64) -> Self {
+        Self {
+            source: id_column(source),
+            target: id_column(target),
+            properties: Vec::new(),
+            vertices: None,
+            rejected: Vec::new(),
+            input_bytes,
+        }
+    }
+
     /// Number of edges.
     pub fn len(&self) -> usize {
-        match &self.source {
-            IdColumn::Int(ids) => ids.len(),
-            IdColumn::Text(ids) => ids.len(),
-        }
+        self.source.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.source.is_empty()
     }
 }
 

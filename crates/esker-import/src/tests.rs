@@ -1,24 +1,19 @@
 //! The whole pipeline against a model in memory: every policy, every path, every number of threads.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use esker_format::io::RealDisk;
-use esker_format::{Encoding, Error, IdMapKind, Result};
+use esker_format::{ElementType, Encoding, Error, Result};
 use esker_graph::{Direction, Stop, VertexId};
-use esker_layers::ids::IdFiles;
 use esker_layers::layer::Coder;
 use proptest::prelude::*;
 
-use super::numbering::{IdMap, Keys, Numbered, Numberer};
 use super::options::{BadLines, Duplicates, ImportOptions, SelfLoops, VertexOrder};
 use super::pipeline::{Built, BuiltIds, Place, build_layer};
-use super::scratch::Work;
 use super::sink::{ColumnKind, ColumnSink, LayerSink};
 use super::source::*;
-use super::spool::Spool;
-use super::values::ValueType;
 
 /// Batches that are there already.
 struct MemoryReader {
@@ -93,16 +88,16 @@ impl MemorySink {
     }
 
     /// The lists of a direction, with an `i32` or `i64` weight if there is one.
-    fn lists(&self, direction: Direction, weight: Option<ValueType>) -> Vec<Vec<(VertexId, i64)>> {
+    fn lists(&self, direction: Direction, weight: Option<ElementType>) -> Vec<Vec<(VertexId, i64)>> {
         let offsets: Vec<u64> = self.column_of(ColumnKind::Offsets(direction));
         let targets: Vec<VertexId> = self.column_of(ColumnKind::Targets(direction));
         let weights: Vec<i64> = match weight {
             None => vec![0; targets.len()],
-            Some(value_type) => {
-                let kind = ColumnKind::Property { property: 0, direction, value_type };
-                match value_type {
-                    ValueType::I32 => self.column_of::<i32>(kind).into_iter().map(i64::from).collect(),
-                    ValueType::I64 => self.column_of(kind),
+            Some(element) => {
+                let kind = ColumnKind::Property { property: 0, direction, element };
+                match element {
+                    ElementType::I32 => self.column_of::<i32>(kind).into_iter().map(i64::from).collect(),
+                    ElementType::I64 => self.column_of(kind),
                     other => panic!("unexpected {other:?}"),
                 }
             }
@@ -114,63 +109,6 @@ impl MemorySink {
             .map(|w| (w[0] as usize..w[1] as usize).map(|i| (targets[i], weights[i])).collect())
             .collect()
     }
-}
-
-/// Numbers keys by a hash table: what the real ones must agree with.
-#[derive(Default)]
-struct SimpleNumberer {
-    work: Option<Work>,
-    numbers: HashMap<Vec<u8>, VertexId>,
-    pairs: Vec<[VertexId; 2]>,
-}
-
-struct SimpleMap;
-
-impl IdMap for SimpleMap {
-    fn kind(&self) -> IdMapKind {
-        IdMapKind::Texts
-    }
-    fn write(self: Box<Self>, _: &IdFiles<'_>, _: Option<&Spool<VertexId>>) -> Result<()> {
-        Ok(())
-    }
-}
-
-fn keys_of(column: &IdColumn) -> Vec<Vec<u8>> {
-    match column {
-        IdColumn::Int(ids) => ids.iter().map(|id| id.to_le_bytes().to_vec()).collect(),
-        IdColumn::Text(texts) => texts.iter().map(<[u8]>::to_vec).collect(),
-    }
-}
-
-impl Numberer for SimpleNumberer {
-    type Prepared = Keys;
-    fn prepare(keys: Keys) -> Keys {
-        keys
-    }
-    fn push(&mut self, batch: Keys) -> Result<()> {
-        let mut number = |key: Vec<u8>| {
-            let next = self.numbers.len() as VertexId;
-            *self.numbers.entry(key).or_insert(next)
-        };
-        for (u, v) in keys_of(&batch.source).into_iter().zip(keys_of(&batch.target)) {
-            let u = number(u);
-            self.pairs.push([u, number(v)]);
-        }
-        for key in batch.vertices.iter().flat_map(keys_of) {
-            number(key);
-        }
-        Ok(())
-    }
-    fn finish(self) -> Result<Numbered> {
-        let mut edges = Spool::new(&self.work.unwrap(), 0);
-        edges.extend(&self.pairs)?;
-        edges.finish()?;
-        Ok(Numbered { num_vertices: self.numbers.len() as u64, edges, map: Box::new(SimpleMap) })
-    }
-}
-
-fn simple_numberer(work: &Work, _: IdKind) -> Result<SimpleNumberer> {
-    Ok(SimpleNumberer { work: Some(work.clone()), ..SimpleNumberer::default() })
 }
 
 fn schema(ids: IdKind, weighted: bool) -> Schema {
@@ -188,16 +126,12 @@ fn schema(ids: IdKind, weighted: bool) -> Schema {
 /// Integer edges in batches of `batch_len`.
 fn batches(edges: &[(u64, u64, i64)], weighted: bool, batch_len: usize) -> Vec<Batch> {
     let batch = |edges: &[(u64, u64, i64)]| Batch {
-        source: IdColumn::Int(edges.iter().map(|e| e.0).collect()),
-        target: IdColumn::Int(edges.iter().map(|e| e.1).collect()),
         properties: if weighted {
-            vec![ValueColumn::Int(edges.iter().map(|e| e.2).collect())]
+            vec![Numbers::Int(edges.iter().map(|e| e.2).collect()).finish()]
         } else {
             Vec::new()
         },
-        vertices: None,
-        rejected: Vec::new(),
-        input_bytes: 1,
+        ..Batch::of_integers(edges.iter().map(|e| e.0).collect(), edges.iter().map(|e| e.1).collect(), 1)
     };
     edges.chunks(batch_len).map(batch).collect()
 }
@@ -207,7 +141,7 @@ fn build(schema: Schema, batches: Vec<Batch>, options: &ImportOptions) -> Result
     let sink = MemorySink::default();
     let reader = MemoryReader { schema, batches: Arc::new(batches), next: 0 };
     let place = Place { disk: Arc::new(RealDisk), directory: dir.path() };
-    let built = build_layer(Box::new(reader), options, place, &sink, &simple_numberer)?;
+    let built = build_layer(Box::new(reader), options, place, &sink)?;
     Ok((built, sink))
 }
 
@@ -314,7 +248,7 @@ proptest! {
         };
         let edges: Vec<_> = edges.iter().map(|&(u, v, w)| (renumbered[u as usize], renumbered[v as usize], w)).collect();
         let directed = options.directed.unwrap();
-        let weight = weighted.then(|| built.properties[0].value_type);
+        let weight = weighted.then(|| built.properties[0].element);
         let expected = model(n as usize, &edges, !directed, &options);
         let arcs: usize = expected.iter().map(Vec::len).sum();
         prop_assert_eq!(sink.lists(Direction::Out, weight), expected);
@@ -463,11 +397,7 @@ fn sparse_and_text_ids_are_numbered_by_first_appearance() {
     assert_eq!(sink.lists(Direction::Out, None), [vec![(1, 0), (2, 0)], vec![(2, 0)], vec![]]);
 
     let mut texts = batches(&[(0, 0, 0); 3], false, 2);
-    let column = |texts: &[&str]| {
-        let mut column = TextColumn::default();
-        texts.iter().for_each(|text| column.push(text.as_bytes()));
-        IdColumn::Text(column)
-    };
+    let column = |texts: &[&str]| text_column(texts);
     (texts[0].source, texts[0].target) = (column(&["b", "a"]), column(&["a", "c"]));
     (texts[1].source, texts[1].target) = (column(&["b"]), column(&["c"]));
     texts[0].vertices = Some(column(&["lonely", "a"]));
@@ -491,9 +421,7 @@ fn dense_ids_from_one_need_no_map() {
 fn texts_become_codes_in_order_of_their_bytes() {
     let mut input = batches(&[(0, 1, 0), (1, 2, 0), (2, 0, 0)], false, 2);
     for (batch, texts) in input.iter_mut().zip([&["suggests", "depends"][..], &["recommends"]]) {
-        let mut column = TextColumn::default();
-        texts.iter().for_each(|text| column.push(text.as_bytes()));
-        batch.properties = vec![ValueColumn::Text(column)];
+        batch.properties = vec![text_column(texts)];
     }
     let mut schema = schema(IdKind::Int, true);
     schema.weight = None;
@@ -501,7 +429,7 @@ fn texts_become_codes_in_order_of_their_bytes() {
     let (built, sink) = build(schema, input, &options).unwrap();
     let dictionary: Vec<&[u8]> = built.properties[0].dictionary.iter().map(|text| &**text).collect();
     assert_eq!(dictionary, [&b"depends"[..], b"recommends", b"suggests"]);
-    let kind = ColumnKind::Property { property: 0, direction: Direction::Out, value_type: ValueType::Code8 };
+    let kind = ColumnKind::Property { property: 0, direction: Direction::Out, element: ElementType::U8 };
     assert_eq!(sink.column_of::<u8>(kind), [2, 0, 1]);
 }
 
@@ -516,8 +444,8 @@ fn sums_get_the_type_that_they_need() {
         ..ImportOptions::default()
     };
     let (built, sink) = build(schema(IdKind::Int, true), batches(&edges, true, 2), &options).unwrap();
-    assert_eq!(built.properties[0].value_type, ValueType::I64);
-    let lists = sink.lists(Direction::Out, Some(ValueType::I64));
+    assert_eq!(built.properties[0].element, ElementType::I64);
+    let lists = sink.lists(Direction::Out, Some(ElementType::I64));
     assert_eq!(lists, [vec![(1, 2 * big)], vec![(0, 2 * big), (2, 1)], vec![(1, 1)]]);
     let overflow = [(0, 1, i64::MAX), (0, 1, 1)];
     let error = build(schema(IdKind::Int, true), batches(&overflow, true, 2), &options).err().unwrap();
@@ -534,7 +462,7 @@ fn edges_given_at_both_ends_are_checked() {
     let good = [(0, 1, 5), (1, 2, 6), (2, 1, 6), (1, 0, 5), (2, 2, 1)];
     let (built, sink) = build(schema.clone(), batches(&good, true, 2), &options).unwrap();
     assert_eq!((built.report.edges, built.report.arcs), (3, 5));
-    let lists = sink.lists(Direction::Out, Some(ValueType::I32));
+    let lists = sink.lists(Direction::Out, Some(ElementType::I32));
     assert_eq!(lists, [vec![(1, 5)], vec![(0, 5), (2, 6)], vec![(1, 6), (2, 1)]]);
     for bad in [&good[..3], &[(0, 1, 5), (1, 0, 6)]] {
         let error = build(schema.clone(), batches(bad, true, 2), &options).err().unwrap();

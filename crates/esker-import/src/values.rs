@@ -3,47 +3,18 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use esker_format::{Error, Result};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::{Array, ArrayRef, Float64Array, Int64Array};
+use esker_format::{ElementType, Error, Result};
 use esker_graph::{Budget, Reservation};
 
 use super::scratch::{Chunk, Shelf};
-use super::source::{TextColumn, ValueColumn};
+use super::source::texts;
 
-/// The type of a stored property.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ValueType {
-    /// 32-bit integers.
-    I32,
-    /// 64-bit integers.
-    I64,
-    /// 32-bit floating point.
-    F32,
-    /// 64-bit floating point.
-    F64,
-    /// 8-bit codes into a dictionary.
-    Code8,
-    /// 16-bit codes into a dictionary.
-    Code16,
-}
-
-impl ValueType {
-    /// Words of 32 bits that a value takes beside its edge during an import.
-    pub(super) fn words(self) -> usize {
-        match self {
-            Self::I64 | Self::F64 => 2,
-            Self::I32 | Self::F32 | Self::Code8 | Self::Code16 => 1,
-        }
-    }
-
-    /// Bytes of a stored value.
-    pub fn bytes(self) -> usize {
-        match self {
-            Self::I64 | Self::F64 => 8,
-            Self::I32 | Self::F32 => 4,
-            Self::Code16 => 2,
-            Self::Code8 => 1,
-        }
-    }
+/// Words of 32 bits that a value takes beside its edge during an import.
+pub(super) fn words(element: ElementType) -> usize {
+    element.bytes().div_ceil(4)
 }
 
 /// Most different texts of one property.
@@ -105,19 +76,19 @@ impl Range {
     }
 
     /// The narrowest type that holds every value.
-    pub(super) fn value_type(self, name: &str, texts: usize) -> Result<ValueType> {
+    pub(super) fn narrowest(self, name: &str, texts: usize) -> Result<ElementType> {
         if self.texts && self.numbers {
             return Err(Error::Invalid(format!(
                 "property {name:?} has numbers in some rows and texts in others: name its type, or clean the input"
             )));
         }
         match self {
-            Self { texts: true, .. } if texts <= 256 => Ok(ValueType::Code8),
-            Self { texts: true, .. } => Ok(ValueType::Code16),
-            Self { i32: true, .. } => Ok(ValueType::I32),
-            Self { i64: true, .. } => Ok(ValueType::I64),
-            Self { f32: true, .. } => Ok(ValueType::F32),
-            Self { f64: true, .. } => Ok(ValueType::F64),
+            Self { texts: true, .. } if texts <= 256 => Ok(ElementType::U8),
+            Self { texts: true, .. } => Ok(ElementType::U16),
+            Self { i32: true, .. } => Ok(ElementType::I32),
+            Self { i64: true, .. } => Ok(ElementType::I64),
+            Self { f32: true, .. } => Ok(ElementType::F32),
+            Self { f64: true, .. } => Ok(ElementType::F64),
             _ => Err(Error::Invalid(format!(
                 "property {name:?} has fractions and also integers beyond 2^53, and no number type holds both exactly: \
                  leave the property out, or split it in two"
@@ -200,9 +171,9 @@ impl TextCache {
     /// A worker forgets beyond this many texts: most columns have few.
     const LEN_MAX: usize = 4096;
 
-    fn codes(&mut self, texts: &Texts, column: &TextColumn) -> Result<Vec<u32>> {
-        let mut codes = Vec::with_capacity(column.len());
-        for text in column.iter() {
+    fn codes<'a>(&mut self, texts: &Texts, column: impl Iterator<Item = &'a [u8]>) -> Result<Vec<u32>> {
+        let mut codes = Vec::with_capacity(column.size_hint().0);
+        for text in column {
             let code = match self.0.get(text) {
                 Some(&code) => code,
                 None => {
@@ -222,44 +193,43 @@ impl TextCache {
 /// Sets a column of a batch aside; also says what it holds.
 pub(super) fn set_aside(
     shelf: &Shelf,
-    column: ValueColumn,
-    texts: &Texts,
+    column: &ArrayRef,
+    dictionary: &Texts,
     cache: &mut TextCache,
 ) -> Result<(RawValues, Range)> {
-    Ok(match column {
-        ValueColumn::Int(values) => {
-            let range = Range::of_integers(&values);
-            let raw = if range.i32 {
-                RawValues::I32(shelf.put(values.iter().map(|&x| x as i32).collect())?)
-            } else {
-                RawValues::I64(shelf.put_slice(&values)?)
-            };
-            (raw, range)
-        }
-        ValueColumn::Float(values) => {
-            let range = Range::of_floats(&values);
-            let raw = if range.i32 {
-                RawValues::I32(shelf.put(values.iter().map(|&x| x as i32).collect())?)
-            } else if range.f32 {
-                RawValues::F32(shelf.put(values.iter().map(|&x| x as f32).collect())?)
-            } else {
-                RawValues::F64(shelf.put_slice(&values)?)
-            };
-            (raw, range)
-        }
-        ValueColumn::Text(column) => {
-            let codes = cache.codes(texts, &column)?;
-            let range = Range { texts: !codes.is_empty(), ..Range::default() };
-            (RawValues::Code(shelf.put(codes)?), range)
-        }
-    })
+    if let Some(texts) = texts(column) {
+        let codes = cache.codes(dictionary, texts)?;
+        let range = Range { texts: !codes.is_empty(), ..Range::default() };
+        return Ok((RawValues::Code(shelf.put(codes)?), range));
+    }
+    if let Some(values) = column.as_primitive_opt::<Int64Type>().map(Int64Array::values) {
+        let range = Range::of_integers(values);
+        let raw = if range.i32 {
+            RawValues::I32(shelf.put(values.iter().map(|&x| x as i32).collect())?)
+        } else {
+            RawValues::I64(shelf.put_slice(values)?)
+        };
+        return Ok((raw, range));
+    }
+    let Some(values) = column.as_primitive_opt::<Float64Type>().map(Float64Array::values) else {
+        return Err(Error::Invalid(format!("a reader gave values of type {}", column.data_type())));
+    };
+    let range = Range::of_floats(values);
+    let raw = if range.i32 {
+        RawValues::I32(shelf.put(values.iter().map(|&x| x as i32).collect())?)
+    } else if range.f32 {
+        RawValues::F32(shelf.put(values.iter().map(|&x| x as f32).collect())?)
+    } else {
+        RawValues::F64(shelf.put_slice(values)?)
+    };
+    Ok((raw, range))
 }
 
 /// How the values of one property are laid out in the words beside an edge.
 #[derive(Debug)]
 pub(super) struct Layout {
     /// The type in the words.
-    pub(super) carried: ValueType,
+    pub(super) carried: ElementType,
     /// Index of the first word.
     pub(super) word: usize,
     /// Rank of each code, for texts.
@@ -309,9 +279,9 @@ impl Layout {
     #[inline(always)]
     fn put_integer(&self, record: &mut [u32], x: i64) {
         match self.carried {
-            ValueType::I32 => record[0] = x as u32,
-            ValueType::F32 => record[0] = (x as f32).to_bits(),
-            ValueType::F64 => put_wide(record, (x as f64).to_bits()),
+            ElementType::I32 => record[0] = x as u32,
+            ElementType::F32 => record[0] = (x as f32).to_bits(),
+            ElementType::F64 => put_wide(record, (x as f64).to_bits()),
             _ => put_wide(record, x as u64),
         }
     }
@@ -319,9 +289,9 @@ impl Layout {
     #[inline(always)]
     fn put_float(&self, record: &mut [u32], x: f64) {
         match self.carried {
-            ValueType::I32 => record[0] = x as i32 as u32,
-            ValueType::F32 => record[0] = (x as f32).to_bits(),
-            ValueType::F64 => put_wide(record, x.to_bits()),
+            ElementType::I32 => record[0] = x as i32 as u32,
+            ElementType::F32 => record[0] = (x as f32).to_bits(),
+            ElementType::F64 => put_wide(record, x.to_bits()),
             _ => put_wide(record, x as i64 as u64),
         }
     }
@@ -345,27 +315,27 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(integers: &[i64], floats: &[f64], expected: Option<ValueType>) {
+    fn check(integers: &[i64], floats: &[f64], expected: Option<ElementType>) {
         let mut range = Range::of_integers(integers);
         range.merge(Range::of_floats(floats));
-        assert_eq!(range.value_type("w", 0).ok(), expected);
+        assert_eq!(range.narrowest("w", 0).ok(), expected);
     }
 
     #[test]
     fn the_narrowest_exact_type() {
-        check(&[1, -5], &[], Some(ValueType::I32));
-        check(&[1], &[2.0], Some(ValueType::I32));
-        check(&[], &[-0.0], Some(ValueType::F32));
-        check(&[1 << 31], &[], Some(ValueType::I64));
-        check(&[i64::MAX, i64::MIN], &[], Some(ValueType::I64));
-        check(&[1], &[0.5], Some(ValueType::F32));
-        check(&[1], &[0.1], Some(ValueType::F64));
-        check(&[(1 << 24) + 1], &[0.5], Some(ValueType::F64));
-        check(&[1], &[1e300], Some(ValueType::F64));
-        check(&[1], &[f64::INFINITY], Some(ValueType::F32));
+        check(&[1, -5], &[], Some(ElementType::I32));
+        check(&[1], &[2.0], Some(ElementType::I32));
+        check(&[], &[-0.0], Some(ElementType::F32));
+        check(&[1 << 31], &[], Some(ElementType::I64));
+        check(&[i64::MAX, i64::MIN], &[], Some(ElementType::I64));
+        check(&[1], &[0.5], Some(ElementType::F32));
+        check(&[1], &[0.1], Some(ElementType::F64));
+        check(&[(1 << 24) + 1], &[0.5], Some(ElementType::F64));
+        check(&[1], &[1e300], Some(ElementType::F64));
+        check(&[1], &[f64::INFINITY], Some(ElementType::F32));
         check(&[(1 << 53) + 1], &[0.5], None);
         check(&[i64::MAX], &[0.5], None);
         check(&[i64::MAX], &[9_223_372_036_854_775_808.0], None);
-        check(&[], &[], Some(ValueType::I32));
+        check(&[], &[], Some(ElementType::I32));
     }
 }

@@ -284,7 +284,7 @@ fn says_what_it_takes_and_what_it_cannot_do() {
     assert!(!filter.has(Direction::In));
     assert!(wcc(&filter, &run, &WccOptions::default()).is_ok());
     let error = filter.scan(&run, Direction::In, Select::All, &Nothing).unwrap_err().to_string();
-    assert_eq!(error, "the filter is of out-edges only");
+    assert_eq!(error, "the filter covers out-edges only");
     // A million edges at a thousand vertices: a quarter of a byte per edge and some words per vertex.
     let shape = Shape {
         num_vertices: 1000,

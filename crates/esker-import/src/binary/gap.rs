@@ -12,7 +12,7 @@ use super::runs::{RUN_ROWS, RowRun};
 use super::table::damaged;
 use crate::format::{Format, ReadOptions};
 use crate::input::Input;
-use crate::source::{Batch, Block, BlockParser, IdColumn, IdKind, Reader, Rejected, Schema, ValueColumn};
+use crate::source::{Batch, Block, BlockParser, IdKind, Numbers, Reader, Rejected, Schema};
 
 const HEADER_BYTES: u64 = 17;
 /// Offsets read at a time while blocks are cut.
@@ -202,12 +202,9 @@ impl BlockParser for GapParser {
         }
         let rejected = self.reject(&block, &mut source, &mut target, &mut weights);
         Ok(Batch {
-            source: IdColumn::Int(source),
-            target: IdColumn::Int(target),
-            properties: if graph.weighted { vec![ValueColumn::Int(weights)] } else { Vec::new() },
-            vertices: None,
+            properties: if graph.weighted { vec![Numbers::Int(weights).finish()] } else { Vec::new() },
             rejected,
-            input_bytes: block.input_bytes,
+            ..Batch::of_integers(source, target, block.input_bytes)
         })
     }
 }

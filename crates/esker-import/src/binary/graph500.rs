@@ -9,7 +9,7 @@ use esker_format::{Error, Result};
 use super::region::unusable;
 use crate::format::{Format, ReadOptions};
 use crate::input::{Input, Stream};
-use crate::source::{Batch, Block, BlockParser, IdColumn, IdKind, Reader, Rejected, Schema};
+use crate::source::{Batch, Block, BlockParser, IdKind, Reader, Rejected, Schema};
 
 /// Opens Graph500 edges from files, or standard input, compressed or not.
 ///
@@ -127,14 +127,7 @@ impl BlockParser for PackedParser {
                 }
             }
         }
-        Ok(Batch {
-            source: IdColumn::Int(source),
-            target: IdColumn::Int(target),
-            properties: Vec::new(),
-            vertices: None,
-            rejected,
-            input_bytes: block.input_bytes,
-        })
+        Ok(Batch { rejected, ..Batch::of_integers(source, target, block.input_bytes) })
     }
 }
 

@@ -15,6 +15,7 @@ pub use arrow::open_arrow;
 pub use gap::open_gap;
 pub use graph500::open_graph500;
 pub use parquet::open_parquet;
+pub use table::simplified;
 
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use esker_format::io::{Disk, File, Files, RealDisk};
+use bytes::Bytes;
+use esker_format::io::{Disk, File, Files, Map, RealDisk};
 use esker_format::{Error, Result};
 
 use crate::format::Format;
@@ -21,6 +22,15 @@ pub(super) struct Region {
 enum Content {
     File(Arc<dyn File>),
     Memory(Arc<[u8]>),
+}
+
+/// A map as an owner of [`Bytes`].
+struct Mapped(Map);
+
+impl AsRef<[u8]> for Mapped {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
 }
 
 impl Region {
@@ -87,6 +97,14 @@ impl Region {
         let mut buffer = vec![0; bytes];
         self.read(&mut buffer, offset)?;
         Ok(buffer)
+    }
+
+    /// All of its bytes, mapped where it is a file.
+    pub(super) fn whole(&self) -> Result<Bytes> {
+        Ok(match &self.content {
+            Content::File(file) => Bytes::from_owner(Mapped(file.map()?)),
+            Content::Memory(bytes) => Bytes::from_owner(Arc::clone(bytes)),
+        })
     }
 
     fn check(&self, offset: u64, bytes: u64) -> Result<()> {

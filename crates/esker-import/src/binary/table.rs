@@ -4,11 +4,22 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use arrow_array::builder::BinaryBuilder;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, Decimal32Type, Decimal64Type, Decimal128Type, DecimalType, Float16Type, Float64Type,
+    Int16Type, Int32Type, Int64Type, RunEndIndexType, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, BinaryArray, BooleanArray, PrimitiveArray};
+use arrow_buffer::{ArrowNativeType, ScalarBuffer};
+use arrow_schema::{ArrowError, DataType};
+use arrow_select::filter::filter;
+use arrow_select::take::take;
 use esker_format::{Error, Result};
 
 use super::region::unusable;
 use crate::format::{Pick, PickIds, PickProperties, ReadOptions};
-use crate::source::{Batch, IdColumn, IdKind, Rejected, Schema, TextColumn, ValueColumn};
+use crate::source::{Batch, IdKind, Rejected, Schema};
 
 /// Pairs of names that say where edges leave and arrive, the likeliest first. Compared without regard to case.
 const ENDS: [(&str, &str); 12] = [
@@ -35,6 +46,23 @@ pub(super) enum Holds {
     Texts,
     /// Something that a graph has no place for, such as lists.
     Other,
+}
+
+impl Holds {
+    pub(super) fn of(data_type: &DataType) -> Self {
+        match data_type {
+            DataType::Boolean | DataType::Float16 | DataType::Float32 | DataType::Float64 => Self::Numbers,
+            DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..) => Self::Numbers,
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Self::Texts,
+            DataType::Binary | DataType::LargeBinary | DataType::BinaryView => Self::Texts,
+            DataType::FixedSizeBinary(_) => Self::Texts,
+            DataType::Dictionary(_, values) => Self::of(values),
+            DataType::RunEndEncoded(_, values) => Self::of(values.data_type()),
+            DataType::Interval(_) => Self::Other,
+            other if other.is_integer() || other.is_temporal() => Self::Numbers,
+            _ => Self::Other,
+        }
+    }
 }
 
 /// The columns that an import takes, as names and as indices in one file.
@@ -204,33 +232,101 @@ pub(super) fn schema(format: &'static str, ids: IdKind, chosen: &Chosen, input_b
     }
 }
 
-/// Values of one column over a run of rows.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Data {
-    Int(Vec<i64>),
-    Unsigned(Vec<u64>),
-    Float(Vec<f64>),
-    Text(TextColumn),
+/// The same values as one of the types that an import takes: `Int64`, `UInt64`, `Float64` or `Binary`. Times become the
+/// integers that they are stored as.
+///
+/// # Errors
+/// If the column holds neither numbers nor texts, or its texts exceed 2 GiB.
+pub fn simplified(array: &ArrayRef) -> std::result::Result<ArrayRef, ArrowError> {
+    use DataType as T;
+    Ok(match array.data_type() {
+        T::Int64 | T::UInt64 | T::Float64 | T::Binary => Arc::clone(array),
+        T::Int8 => mapped::<i8, Int64Type>(array, i64::from),
+        T::Int16 => mapped::<i16, Int64Type>(array, i64::from),
+        T::Int32 | T::Date32 | T::Time32(_) => mapped::<i32, Int64Type>(array, i64::from),
+        T::UInt8 => mapped::<u8, Int64Type>(array, i64::from),
+        T::UInt16 => mapped::<u16, Int64Type>(array, i64::from),
+        T::UInt32 => mapped::<u32, Int64Type>(array, i64::from),
+        T::Date64 | T::Time64(_) | T::Timestamp(..) | T::Duration(_) => same_bits::<Int64Type>(array),
+        T::Float16 => mapped::<Half, Float64Type>(array, Half::to_f64),
+        T::Float32 => mapped::<f32, Float64Type>(array, f64::from),
+        T::Decimal32(_, scale) => decimals::<Decimal32Type>(array, *scale, f64::from),
+        T::Decimal64(_, scale) => decimals::<Decimal64Type>(array, *scale, |v| v as f64),
+        T::Decimal128(_, scale) => decimals::<Decimal128Type>(array, *scale, |v| v as f64),
+        T::Boolean => {
+            let values = array.as_boolean().values().iter().map(i64::from).collect::<Vec<_>>();
+            Arc::new(PrimitiveArray::<Int64Type>::new(values.into(), array.nulls().cloned()))
+        }
+        T::Utf8 => Arc::new(BinaryArray::from(array.as_string::<i32>().clone())),
+        T::LargeUtf8 => texts(array, array.as_string::<i64>().iter().map(|text| text.map(str::as_bytes)))?,
+        T::Utf8View => texts(array, array.as_string_view().iter().map(|text| text.map(str::as_bytes)))?,
+        T::LargeBinary => texts(array, array.as_binary::<i64>().iter())?,
+        T::BinaryView => texts(array, array.as_binary_view().iter())?,
+        T::FixedSizeBinary(_) => texts(array, array.as_fixed_size_binary().iter())?,
+        T::Dictionary(..) => {
+            let dictionary = array.as_any_dictionary();
+            simplified(&take(&simplified(dictionary.values())?, dictionary.keys(), None)?)?
+        }
+        T::RunEndEncoded(ends, _) => match ends.data_type() {
+            T::Int16 => run_values::<Int16Type>(array)?,
+            T::Int32 => run_values::<Int32Type>(array)?,
+            _ => run_values::<Int64Type>(array)?,
+        },
+        other => return Err(ArrowError::NotYetImplemented(format!("{other} is no type of a property"))),
+    })
 }
 
-/// A column over a run of rows: a value for each row (any value where there is none), and where there is one.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Values {
-    pub(super) data: Data,
-    /// `None`: every row has a value.
-    pub(super) valid: Option<Vec<bool>>,
+fn run_values<E: RunEndIndexType>(array: &ArrayRef) -> std::result::Result<ArrayRef, ArrowError> {
+    let runs = array.as_run::<E>();
+    let places = (0..runs.len()).map(|row| runs.get_physical_index(row) as u64);
+    take(&simplified(runs.values())?, &PrimitiveArray::<UInt64Type>::from_iter_values(places), None)
 }
 
-impl Values {
-    pub(super) fn len(&self) -> usize {
-        match &self.data {
-            Data::Int(values) => values.len(),
-            Data::Unsigned(values) => values.len(),
-            Data::Float(values) => values.len(),
-            Data::Text(values) => values.len(),
+/// The values of a primitive array as they lie in memory.
+fn native<T: ArrowNativeType>(array: &ArrayRef) -> ScalarBuffer<T> {
+    let data = array.to_data();
+    ScalarBuffer::new(data.buffers()[0].clone(), data.offset(), data.len())
+}
+
+fn same_bits<To: ArrowPrimitiveType>(array: &ArrayRef) -> ArrayRef {
+    Arc::new(PrimitiveArray::<To>::new(native(array), array.nulls().cloned()))
+}
+
+fn mapped<T: ArrowNativeType, To: ArrowPrimitiveType>(
+    array: &ArrayRef,
+    value: impl Fn(T) -> To::Native,
+) -> ArrayRef {
+    let values: Vec<To::Native> = native(array).iter().map(|&v| value(v)).collect();
+    Arc::new(PrimitiveArray::<To>::new(values.into(), array.nulls().cloned()))
+}
+
+/// Decimals of scale 0 as integers if they fit, others as the nearest floats.
+fn decimals<T: DecimalType>(array: &ArrayRef, scale: i8, float: impl Fn(T::Native) -> f64) -> ArrayRef {
+    if scale == 0 {
+        let integers = native::<T::Native>(array);
+        let integers: Option<Vec<i64>> = integers.iter().map(|v| v.to_i64()).collect();
+        if let Some(integers) = integers {
+            return Arc::new(PrimitiveArray::<Int64Type>::new(integers.into(), array.nulls().cloned()));
         }
     }
+    let divisor = 10_f64.powi(scale.into());
+    mapped::<T::Native, Float64Type>(array, |v| float(v) / divisor)
 }
+
+fn texts<'a>(
+    array: &ArrayRef,
+    texts: impl Iterator<Item = Option<&'a [u8]>> + Clone,
+) -> std::result::Result<ArrayRef, ArrowError> {
+    let bytes: usize = texts.clone().map(|text| text.map_or(0, <[u8]>::len)).sum();
+    if i32::try_from(bytes).is_err() {
+        return Err(ArrowError::OffsetOverflowError(bytes));
+    }
+    let mut column = BinaryBuilder::with_capacity(array.len(), bytes);
+    texts.for_each(|text| column.append_option(text));
+    Ok(Arc::new(column.finish()))
+}
+
+type Half = <Float16Type as ArrowPrimitiveType>::Native;
 
 /// Why rows cannot be taken: the reason and the text that offends, by row.
 type Faults = BTreeMap<usize, (String, String)>;
@@ -254,30 +350,29 @@ pub(super) fn batch(
     origin: &Origin<'_>,
     ids: IdKind,
     properties: &[String],
-    mut columns: Vec<Values>,
+    mut columns: Vec<ArrayRef>,
 ) -> Result<Batch> {
-    let rows = columns.first().map_or(0, Values::len);
+    let rows = columns.first().map_or(0, |column| column.len());
     if columns.len() != properties.len() + 2 || columns.iter().any(|column| column.len() != rows) {
         return Err(unusable(origin.path, "its columns differ in length: it is damaged"));
     }
     let mut faults = Faults::new();
-    for (index, column) in columns.iter().enumerate() {
+    for (index, column) in columns.iter_mut().enumerate() {
         let name = match index {
             0 => "source",
             1 => "target",
             _ => &properties[index - 2],
         };
+        *column = simplified(column).map_err(|e| damaged(origin.path, format!("column {name:?}: {e}")))?;
         find_faults(column, name, index < 2, ids, &mut faults);
     }
     if !faults.is_empty() {
-        let keep: Vec<bool> = (0..rows).map(|row| !faults.contains_key(&row)).collect();
+        let keep: BooleanArray = (0..rows).map(|row| Some(!faults.contains_key(&row))).collect();
         for column in &mut columns {
-            column.data.keep(&keep);
+            *column = filter(column, &keep).map_err(|e| damaged(origin.path, e))?;
         }
     }
-    let mut columns = columns.into_iter().map(|column| column.data);
-    let mut end = || columns.next().map_or(IdColumn::Int(Vec::new()), |data| data.into_ids(ids));
-    let (source, target) = (end(), end());
+    let (ends, values) = columns.split_at(2);
     let rejected = faults.into_iter().map(|(row, (reason, text))| Rejected {
         path: Arc::clone(origin.path),
         line: origin.first_row + row as u64,
@@ -285,106 +380,85 @@ pub(super) fn batch(
         reason,
     });
     Ok(Batch {
-        source,
-        target,
-        properties: columns.map(Data::into_values).collect(),
+        source: as_ids(&ends[0], ids),
+        target: as_ids(&ends[1], ids),
+        properties: values.iter().map(as_values).collect(),
         vertices: None,
         rejected: rejected.collect(),
         input_bytes: origin.input_bytes,
     })
 }
 
-fn find_faults(column: &Values, name: &str, is_id: bool, ids: IdKind, faults: &mut Faults) {
+fn find_faults(column: &ArrayRef, name: &str, is_id: bool, ids: IdKind, faults: &mut Faults) {
     let mut fault = |row: usize, reason: String, text: String| {
         faults.entry(row).or_insert((reason, text));
     };
-    if let Some(valid) = &column.valid {
-        for row in (0..valid.len()).filter(|&row| !valid[row]) {
+    if column.null_count() > 0 {
+        for row in (0..column.len()).filter(|&row| column.is_null(row)) {
             fault(row, format!("the column {name:?} has no value here (null)"), String::new());
         }
     }
-    let is_valid = |row: usize| column.valid.as_ref().is_none_or(|valid| valid[row]);
-    match &column.data {
+    if let Some(values) = column.as_primitive_opt::<Int64Type>() {
         // One pass without branches finds that nothing is wrong, as is usual.
-        Data::Int(values) if is_id && ids != IdKind::Text && values.iter().fold(0, |all, v| all | v) < 0 => {
-            for (row, &value) in values.iter().enumerate().filter(|(row, v)| **v < 0 && is_valid(*row)) {
+        if is_id && ids != IdKind::Text && values.values().iter().fold(0, |all, v| all | v) < 0 {
+            for (row, value) in bad(values, |value| value < 0) {
                 let reason = "ids cannot be negative; take the ids as texts (--ids text)";
                 fault(row, reason.to_owned(), value.to_string());
             }
         }
-        Data::Unsigned(values) if !is_id && values.iter().fold(0, |all, v| all | v) > i64::MAX as u64 => {
-            let above = |v: u64| v > i64::MAX as u64;
-            for (row, &value) in values.iter().enumerate().filter(|(row, v)| above(**v) && is_valid(*row)) {
-                let reason = format!("the column {name:?} exceeds {}", i64::MAX);
-                fault(row, reason, value.to_string());
+    } else if let Some(values) = column.as_primitive_opt::<UInt64Type>() {
+        let above = |value: u64| value > i64::MAX as u64;
+        if !is_id && above(values.values().iter().fold(0, |all, v| all | v)) {
+            for (row, value) in bad(values, above) {
+                fault(row, format!("the column {name:?} exceeds {}", i64::MAX), value.to_string());
             }
         }
-        Data::Float(values) => {
-            let is_bad =
-                |v: f64| if is_id { !(0.0..9e15).contains(&v) || v.fract() != 0.0 } else { v.is_nan() };
-            for (row, &value) in values.iter().enumerate().filter(|(row, v)| is_bad(**v) && is_valid(*row)) {
-                let reason = if is_id { "an id must be an integer or a text" } else { "not a number" };
-                fault(row, reason.to_owned(), value.to_string());
-            }
-        }
-        _ => {}
-    }
-}
-
-impl Data {
-    /// Leaves out the values whose row is not kept.
-    fn keep(&mut self, keep: &[bool]) {
-        fn retain<T>(values: &mut Vec<T>, keep: &[bool]) {
-            let mut row = 0;
-            values.retain(|_| {
-                row += 1;
-                keep[row - 1]
-            });
-        }
-        match self {
-            Self::Int(values) => retain(values, keep),
-            Self::Unsigned(values) => retain(values, keep),
-            Self::Float(values) => retain(values, keep),
-            Self::Text(values) => {
-                let mut kept = TextColumn::default();
-                for (text, _) in values.iter().zip(keep).filter(|(_, keep)| **keep) {
-                    kept.push(text);
-                }
-                *values = kept;
-            }
-        }
-    }
-
-    /// The values as ids, which they were found fit to be.
-    fn into_ids(self, ids: IdKind) -> IdColumn {
-        match (self, ids) {
-            (Self::Text(texts), _) => IdColumn::Text(texts),
-            (Self::Int(values), IdKind::Text) => IdColumn::Text(written(&values)),
-            (Self::Unsigned(values), IdKind::Text) => IdColumn::Text(written(&values)),
-            (Self::Float(values), IdKind::Text) => IdColumn::Text(written(&values)),
-            // The three conversions reuse the memory of the column.
-            (Self::Int(values), _) => IdColumn::Int(values.into_iter().map(|v| v as u64).collect()),
-            (Self::Unsigned(values), _) => IdColumn::Int(values),
-            (Self::Float(values), _) => IdColumn::Int(values.into_iter().map(|v| v as u64).collect()),
-        }
-    }
-
-    fn into_values(self) -> ValueColumn {
-        match self {
-            Self::Int(values) => ValueColumn::Int(values),
-            Self::Unsigned(values) => ValueColumn::Int(values.into_iter().map(|v| v as i64).collect()),
-            Self::Float(values) => ValueColumn::Float(values),
-            Self::Text(values) => ValueColumn::Text(values),
+    } else if let Some(values) = column.as_primitive_opt::<Float64Type>() {
+        let is_bad = |v: f64| if is_id { !(0.0..9e15).contains(&v) || v.fract() != 0.0 } else { v.is_nan() };
+        for (row, value) in bad(values, is_bad) {
+            let reason = if is_id { "an id must be an integer or a text" } else { "not a number" };
+            fault(row, reason.to_owned(), value.to_string());
         }
     }
 }
 
-fn written<T: ToString>(values: &[T]) -> TextColumn {
-    let mut texts = TextColumn::default();
-    for value in values {
-        texts.push(value.to_string().as_bytes());
+/// The values that are not null and `is_bad`, with their rows.
+fn bad<T: ArrowPrimitiveType>(
+    values: &PrimitiveArray<T>,
+    is_bad: impl Fn(T::Native) -> bool,
+) -> impl Iterator<Item = (usize, T::Native)> {
+    let all = values.values().iter().copied().enumerate();
+    all.filter(move |&(row, value)| is_bad(value) && values.is_valid(row))
+}
+
+/// The values as ids, which they were found fit to be.
+fn as_ids(column: &ArrayRef, ids: IdKind) -> ArrayRef {
+    match column.data_type() {
+        DataType::Binary => Arc::clone(column),
+        _ if ids == IdKind::Text => Arc::new(written(column)),
+        DataType::Float64 => mapped::<f64, UInt64Type>(column, |id| id as u64),
+        _ => same_bits::<UInt64Type>(column),
     }
-    texts
+}
+
+fn as_values(column: &ArrayRef) -> ArrayRef {
+    match column.data_type() {
+        DataType::UInt64 => same_bits::<Int64Type>(column),
+        _ => Arc::clone(column),
+    }
+}
+
+/// Numbers as decimal texts.
+fn written(column: &ArrayRef) -> BinaryArray {
+    fn all<T: ArrowPrimitiveType<Native: ToString>>(column: &ArrayRef) -> BinaryArray {
+        let values = column.as_primitive::<T>().values().iter();
+        BinaryArray::from_iter_values(values.map(|value| value.to_string().into_bytes()))
+    }
+    match column.data_type() {
+        DataType::UInt64 => all::<UInt64Type>(column),
+        DataType::Float64 => all::<Float64Type>(column),
+        _ => all::<Int64Type>(column),
+    }
 }
 
 /// Runs code of other crates that may panic on damaged input, which nothing short of rewriting it can prevent: a

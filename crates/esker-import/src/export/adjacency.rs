@@ -5,11 +5,15 @@
 
 use std::io::Write;
 
+use arrow_array::UInt64Array;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_select::take::take;
 use esker_format::{Error, Result};
 use esker_graph::{Direction, VertexId, vertex};
 
-use super::digits::{push_f64, push_i64, push_u64};
-use super::graph::{EdgeBlock, EdgeValues, ExportGraph, PropertyKind, num_loops};
+use super::digits::{push_number, push_u64};
+use super::graph::{BlockBuilder, EdgeBlock, ExportGraph, PropertyKind, num_loops};
 use super::options::{ExportOptions, WriteIds};
 use super::sink::OutputFile;
 use super::writer::Names;
@@ -165,8 +169,9 @@ impl ListWriter<'_> {
                 for row in 0..block.len() {
                     // Below i32::MAX, as was checked.
                     writer.buffer.extend_from_slice(&(block.targets[row] as i32).to_le_bytes());
-                    if let Some(EdgeValues::Int(weights)) = writer.weight.map(|i| &block.properties[i]) {
-                        writer.buffer.extend_from_slice(&(weights[row] as i32).to_le_bytes());
+                    if let Some(index) = writer.weight {
+                        let weight = block.properties[index].as_primitive::<Int64Type>().value(row);
+                        writer.buffer.extend_from_slice(&(weight as i32).to_le_bytes());
                     }
                 }
                 Ok(())
@@ -176,10 +181,8 @@ impl ListWriter<'_> {
     }
 
     fn push_weight(&mut self, block: &EdgeBlock, row: usize) {
-        match self.weight.map(|index| &block.properties[index]) {
-            Some(EdgeValues::Int(values)) => push_i64(&mut self.buffer, values[row]),
-            Some(EdgeValues::Float(values)) => push_f64(&mut self.buffer, values[row]),
-            _ => {}
+        if let Some(index) = self.weight {
+            push_number(&mut self.buffer, &block.properties[index], row);
         }
     }
 
@@ -203,12 +206,12 @@ impl ListWriter<'_> {
         direction: Direction,
         mut take: impl FnMut(&mut Self, &EdgeBlock) -> Result<()>,
     ) -> Result<()> {
-        let mut block = EdgeBlock::new(self.graph.properties());
+        let mut builder = BlockBuilder::new(self.graph.properties());
         for number in 0..self.graph.num_vertices() {
             let v = self.vertex(number)?;
             let degree = self.graph.degree(direction, v)?;
-            block.clear();
-            self.graph.list(direction, v, 0..degree, &mut block.targets, &mut block.properties)?;
+            self.graph.list(direction, v, 0..degree, 0, &mut builder)?;
+            let mut block = builder.finish();
             if self.renumber {
                 self.translate(&mut block)?;
             }
@@ -225,15 +228,13 @@ impl ListWriter<'_> {
         if block.targets.is_sorted() {
             return Ok(());
         }
-        let mut order: Vec<usize> = (0..block.len()).collect();
-        order.sort_by_key(|&row| block.targets[row]);
+        let mut order: Vec<u64> = (0..block.len() as u64).collect();
+        order.sort_by_key(|&row| block.targets[row as usize]);
         block.targets.sort_unstable();
         if let Some(index) = self.weight {
-            match &mut block.properties[index] {
-                EdgeValues::Int(values) => *values = order.iter().map(|&row| values[row]).collect(),
-                EdgeValues::Float(values) => *values = order.iter().map(|&row| values[row]).collect(),
-                EdgeValues::Code(values) => *values = order.iter().map(|&row| values[row]).collect(),
-            }
+            let weights = take(&block.properties[index], &UInt64Array::from(order), None);
+            block.properties[index] =
+                weights.map_err(|e| Error::Invalid(format!("cannot sort the weights of a list: {e}")))?;
         }
         Ok(())
     }

@@ -2,6 +2,10 @@
 
 use std::io::Write;
 
+use arrow_array::ArrayRef;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type};
+
 const PAIRS: &[u8; 200] = b"0001020304050607080910111213141516171819\
 2021222324252627282930313233343536373839\
 4041424344454647484950515253545556575859\
@@ -50,6 +54,14 @@ pub(super) fn push_f64(out: &mut Vec<u8>, value: f64) {
         write!(out, "{value:e}")
     };
     written.expect("writing to a vector does not fail");
+}
+
+/// Appends a number of a column of `Int64` or `Float64`.
+pub(super) fn push_number(out: &mut Vec<u8>, values: &ArrayRef, row: usize) {
+    match values.as_primitive_opt::<Int64Type>() {
+        Some(values) => push_i64(out, values.value(row)),
+        None => push_f64(out, values.as_primitive::<Float64Type>().value(row)),
+    }
 }
 
 #[cfg(test)]

@@ -3,20 +3,19 @@
 use esker_format::Result;
 use esker_graph::generate::{EdgeBlock as Made, Generator, WeightColumn, Weighting};
 
-use super::graph::{EdgeBlock, EdgeStream, EdgeValues, PropertyInfo, PropertyKind, StreamShape};
-use crate::source::TextColumn;
+use super::graph::{EdgeBlock, EdgeStream, PropertyInfo, PropertyKind, StreamShape, no_texts};
+use crate::source::Numbers;
 
 /// The edges of a generator. Memory: one of its blocks.
 pub struct GeneratorExport<'a> {
     generator: &'a Generator,
     next: u64,
-    made: Made,
 }
 
 impl<'a> GeneratorExport<'a> {
     /// Begins at the first edge.
     pub fn new(generator: &'a Generator) -> Self {
-        Self { generator, next: 0, made: Made::default() }
+        Self { generator, next: 0 }
     }
 }
 
@@ -34,24 +33,24 @@ impl EdgeStream for GeneratorExport<'_> {
             directed: self.generator.is_directed(),
             properties: kind.iter().map(|&kind| PropertyInfo { name: "weight".to_owned(), kind }).collect(),
             weight: kind.map(|_| 0),
-            dictionaries: kind.iter().map(|_| TextColumn::default()).collect(),
+            dictionaries: kind.iter().map(|_| no_texts()).collect(),
         }
     }
 
-    fn next(&mut self, block: &mut EdgeBlock) -> Result<()> {
-        while block.is_empty() && self.next < self.generator.num_blocks() {
-            self.generator.block(self.next, &mut self.made);
+    fn next(&mut self) -> Result<Option<EdgeBlock>> {
+        while self.next < self.generator.num_blocks() {
+            let mut made = Made::default();
+            self.generator.block(self.next, &mut made);
             self.next += 1;
-            block.sources.extend_from_slice(&self.made.sources);
-            block.targets.extend_from_slice(&self.made.targets);
-            match (&self.made.weights, block.properties.first_mut()) {
-                (WeightColumn::Int(made), Some(EdgeValues::Int(values))) => values.extend_from_slice(made),
-                (WeightColumn::Float(made), Some(EdgeValues::Float(values))) => {
-                    values.extend_from_slice(made);
-                }
-                _ => {}
+            if !made.targets.is_empty() {
+                let properties = match made.weights {
+                    WeightColumn::None => Vec::new(),
+                    WeightColumn::Int(weights) => vec![Numbers::Int(weights).finish()],
+                    WeightColumn::Float(weights) => vec![Numbers::Float(weights).finish()],
+                };
+                return Ok(Some(EdgeBlock { sources: made.sources, targets: made.targets, properties }));
             }
         }
-        Ok(())
+        Ok(None)
     }
 }

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
+use arrow_array::builder::{ArrayBuilder, Float64Builder, Int64Builder, UInt32Builder};
+use arrow_array::{ArrayRef, BinaryArray};
 use esker_format::Result;
 use esker_graph::{Direction, VertexId, vertex};
-
-use crate::source::TextColumn;
 
 /// Edges in a block.
 pub(super) const BLOCK_EDGES: u64 = 1 << 16;
@@ -34,71 +34,18 @@ pub struct PropertyInfo {
     pub kind: PropertyKind,
 }
 
-/// Values of a property.
-#[derive(Debug, Clone, PartialEq)]
-pub enum EdgeValues {
-    /// Of kind [`PropertyKind::I32`] or [`PropertyKind::I64`].
-    Int(Vec<i64>),
-    /// Of kind [`PropertyKind::F32`] or [`PropertyKind::F64`].
-    Float(Vec<f64>),
-    /// Positions in the dictionary of a property of kind [`PropertyKind::Text`].
-    Code(Vec<u32>),
-}
-
-impl EdgeValues {
-    /// No values of this kind.
-    pub fn new(kind: PropertyKind) -> Self {
-        match kind {
-            PropertyKind::I32 | PropertyKind::I64 => Self::Int(Vec::new()),
-            PropertyKind::F32 | PropertyKind::F64 => Self::Float(Vec::new()),
-            PropertyKind::Text => Self::Code(Vec::new()),
-        }
-    }
-
-    /// Takes all values out.
-    pub fn clear(&mut self) {
-        match self {
-            Self::Int(values) => values.clear(),
-            Self::Float(values) => values.clear(),
-            Self::Code(values) => values.clear(),
-        }
-    }
-
-    /// Takes the values of a range out.
-    fn remove(&mut self, range: Range<usize>) {
-        match self {
-            Self::Int(values) => drop(values.drain(range)),
-            Self::Float(values) => drop(values.drain(range)),
-            Self::Code(values) => drop(values.drain(range)),
-        }
-    }
-}
-
 /// Consecutive edges: columns of equal length.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct EdgeBlock {
     /// Number of the vertex that each edge leaves.
     pub sources: Vec<u64>,
     /// Number of the vertex where it arrives.
     pub targets: Vec<u64>,
-    /// Values of each property.
-    pub properties: Vec<EdgeValues>,
+    /// Values of each property: `Int64`, `Float64`, or `UInt32` positions in the dictionary of a text property.
+    pub properties: Vec<ArrayRef>,
 }
 
 impl EdgeBlock {
-    /// An empty block for these properties.
-    pub fn new(properties: &[PropertyInfo]) -> Self {
-        let values = properties.iter().map(|property| EdgeValues::new(property.kind)).collect();
-        Self { sources: Vec::new(), targets: Vec::new(), properties: values }
-    }
-
-    /// Takes all edges out.
-    pub fn clear(&mut self) {
-        self.sources.clear();
-        self.targets.clear();
-        self.properties.iter_mut().for_each(EdgeValues::clear);
-    }
-
     /// Number of edges.
     pub fn len(&self) -> usize {
         self.targets.len()
@@ -107,6 +54,40 @@ impl EdgeBlock {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.targets.is_empty()
+    }
+}
+
+/// A block that grows.
+pub struct BlockBuilder {
+    /// As in [`EdgeBlock`].
+    pub sources: Vec<u64>,
+    /// As in [`EdgeBlock`].
+    pub targets: Vec<u64>,
+    /// A builder of [`EdgeBlock::properties`] for each.
+    pub properties: Vec<Box<dyn ArrayBuilder>>,
+}
+
+impl BlockBuilder {
+    /// An empty block for these properties.
+    pub fn new(properties: &[PropertyInfo]) -> Self {
+        let builder = |info: &PropertyInfo| -> Box<dyn ArrayBuilder> {
+            match info.kind {
+                PropertyKind::I32 | PropertyKind::I64 => Box::new(Int64Builder::new()),
+                PropertyKind::F32 | PropertyKind::F64 => Box::new(Float64Builder::new()),
+                PropertyKind::Text => Box::new(UInt32Builder::new()),
+            }
+        };
+        let properties = properties.iter().map(builder).collect();
+        Self { sources: Vec::new(), targets: Vec::new(), properties }
+    }
+
+    /// The block. The builder is then empty.
+    pub fn finish(&mut self) -> EdgeBlock {
+        EdgeBlock {
+            sources: std::mem::take(&mut self.sources),
+            targets: std::mem::take(&mut self.targets),
+            properties: self.properties.iter_mut().map(|builder| builder.finish()).collect(),
+        }
     }
 }
 
@@ -134,7 +115,7 @@ pub trait ExportGraph: Sync {
     ///
     /// # Errors
     /// If they cannot be read.
-    fn dictionary(&self, property: usize) -> Result<TextColumn>;
+    fn dictionary(&self, property: usize) -> Result<BinaryArray>;
 
     /// Length of the list of `v`.
     ///
@@ -142,7 +123,7 @@ pub trait ExportGraph: Sync {
     /// If it cannot be read, or the direction is not kept.
     fn degree(&self, direction: Direction, v: VertexId) -> Result<u64>;
 
-    /// Appends the entries `range` of the list of `v`, ascending by target, to `targets` and each property's values.
+    /// Appends those entries `range` of the list of `v` whose target is at least `least`, ascending by target.
     ///
     /// # Errors
     /// If the list cannot be read, or the direction is not kept.
@@ -151,8 +132,8 @@ pub trait ExportGraph: Sync {
         direction: Direction,
         v: VertexId,
         range: Range<u64>,
-        targets: &mut Vec<u64>,
-        properties: &mut [EdgeValues],
+        least: u64,
+        out: &mut BlockBuilder,
     ) -> Result<()>;
 
     /// Whether external ids are texts; else they are integers.
@@ -181,6 +162,11 @@ pub trait ExportGraph: Sync {
     fn vertex_of_number(&self, number: u64) -> Result<VertexId>;
 }
 
+/// The dictionary of a property that is not of texts.
+pub(super) fn no_texts() -> BinaryArray {
+    BinaryArray::new_null(0)
+}
+
 /// What is known of a stream before it begins.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StreamShape {
@@ -195,7 +181,7 @@ pub struct StreamShape {
     /// Which property is the weight.
     pub weight: Option<usize>,
     /// The texts of properties of kind [`PropertyKind::Text`]; empty for others.
-    pub dictionaries: Vec<TextColumn>,
+    pub dictionaries: Vec<BinaryArray>,
 }
 
 /// Edges, block by block. Ids are the numbers of the vertices unless [`EdgeStream::graph`] says more.
@@ -203,11 +189,11 @@ pub trait EdgeStream {
     /// What is known before.
     fn shape(&self) -> StreamShape;
 
-    /// Fills `block`, which is empty; leaves it empty at the end.
+    /// The next block, which is not empty; `None` at the end.
     ///
     /// # Errors
     /// If edges cannot be read.
-    fn next(&mut self, block: &mut EdgeBlock) -> Result<()>;
+    fn next(&mut self) -> Result<Option<EdgeBlock>>;
 
     /// The graph that knows the ids of the vertices.
     fn graph(&self) -> Option<&dyn ExportGraph> {
@@ -245,24 +231,16 @@ fn num_edges_once(graph: &dyn ExportGraph) -> Result<u64> {
 
 /// Self-loops, found by a pass over all lists.
 pub(super) fn num_loops(graph: &dyn ExportGraph) -> Result<u64> {
-    let mut block = EdgeBlock::new(graph.properties());
+    let mut block = BlockBuilder::new(&[]);
     let mut loops = 0;
     for v in 0..graph.num_vertices() {
         let degree = graph.degree(Direction::Out, vertex(v as usize))?;
         let mut entry = 0;
         while entry < degree {
-            block.clear();
+            block.targets.clear();
             let end = degree.min(entry + BLOCK_EDGES);
-            graph.list(
-                Direction::Out,
-                vertex(v as usize),
-                entry..end,
-                &mut block.targets,
-                &mut block.properties,
-            )?;
-            let (first, past) =
-                (block.targets.partition_point(|&t| t < v), block.targets.partition_point(|&t| t <= v));
-            loops += (past - first) as u64;
+            graph.list(Direction::Out, vertex(v as usize), entry..end, v, &mut block)?;
+            loops += block.targets.partition_point(|&t| t <= v) as u64;
             entry = end;
         }
     }
@@ -274,7 +252,7 @@ impl EdgeStream for ListExport<'_> {
         let properties = self.graph.properties().to_vec();
         // A dictionary that cannot be read is found out about when its column is: none is needed before.
         let dictionaries =
-            (0..properties.len()).map(|i| self.graph.dictionary(i).unwrap_or_default()).collect();
+            (0..properties.len()).map(|i| self.graph.dictionary(i).unwrap_or_else(|_| no_texts())).collect();
         StreamShape {
             vertices: self.graph.num_vertices(),
             edges: self.edges,
@@ -285,23 +263,19 @@ impl EdgeStream for ListExport<'_> {
         }
     }
 
-    fn next(&mut self, block: &mut EdgeBlock) -> Result<()> {
-        while (block.len() as u64) < BLOCK_EDGES && self.vertex < self.graph.num_vertices() {
+    fn next(&mut self) -> Result<Option<EdgeBlock>> {
+        let mut block = BlockBuilder::new(self.graph.properties());
+        while (block.targets.len() as u64) < BLOCK_EDGES && self.vertex < self.graph.num_vertices() {
             let v = vertex(self.vertex as usize);
             let degree = self.graph.degree(Direction::Out, v)?;
             let end = degree.min(self.entry + BLOCK_EDGES);
-            let from = block.len();
-            self.graph.list(Direction::Out, v, self.entry..end, &mut block.targets, &mut block.properties)?;
-            if self.once {
-                // Lists ascend: those that the other end hands over come first.
-                let others = block.targets[from..].partition_point(|&target| target < self.vertex);
-                block.targets.drain(from..from + others);
-                block.properties.iter_mut().for_each(|values| values.remove(from..from + others));
-            }
-            block.sources.resize(block.len(), self.vertex);
+            // The other end hands over the edges to smaller targets.
+            let least = if self.once { self.vertex } else { 0 };
+            self.graph.list(Direction::Out, v, self.entry..end, least, &mut block)?;
+            block.sources.resize(block.targets.len(), self.vertex);
             (self.vertex, self.entry) = if end == degree { (self.vertex + 1, 0) } else { (self.vertex, end) };
         }
-        Ok(())
+        Ok(Some(block.finish()).filter(|block| !block.is_empty()))
     }
 
     fn graph(&self) -> Option<&dyn ExportGraph> {

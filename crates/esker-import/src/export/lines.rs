@@ -2,14 +2,16 @@
 
 use std::io::Write;
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt32Type;
+use arrow_array::{ArrayRef, BinaryArray};
 use esker_format::{Error, Result};
 
-use super::digits::{push_f64, push_i64, push_u64};
-use super::graph::{EdgeBlock, EdgeValues, PropertyKind};
+use super::digits::{push_number, push_u64};
+use super::graph::{EdgeBlock, PropertyKind};
 use super::sink::OutputFile;
 use super::writer::{EdgeWriter, Names, Shape};
 use crate::format::Format;
-use crate::source::TextColumn;
 
 /// The largest id that Graph500's packed edges hold.
 const PACKED_MAX: u64 = (1 << 48) - 1;
@@ -104,7 +106,7 @@ struct LineWriter<'a> {
     line: Line,
     /// How many properties a line of a table has.
     names: usize,
-    dictionaries: Vec<TextColumn>,
+    dictionaries: Vec<BinaryArray>,
     buffer: Vec<u8>,
     output: &'a mut OutputFile,
 }
@@ -217,14 +219,12 @@ impl LineWriter<'_> {
         }
     }
 
-    fn write_value(&mut self, values: &EdgeValues, property: usize, row: usize, delimiter: u8) {
-        match values {
-            EdgeValues::Int(values) => push_i64(&mut self.buffer, values[row]),
-            EdgeValues::Float(values) => push_f64(&mut self.buffer, values[row]),
-            EdgeValues::Code(codes) => {
-                let text = self.dictionaries[property].get(codes[row] as usize);
-                push_quoted(&mut self.buffer, text, delimiter);
-            }
+    fn write_value(&mut self, values: &ArrayRef, property: usize, row: usize, delimiter: u8) {
+        if let Some(codes) = values.as_primitive_opt::<UInt32Type>() {
+            let text = self.dictionaries[property].value(codes.value(row) as usize);
+            push_quoted(&mut self.buffer, text, delimiter);
+        } else {
+            push_number(&mut self.buffer, values, row);
         }
     }
 

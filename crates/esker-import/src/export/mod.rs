@@ -26,7 +26,7 @@ use crate::format::Format;
 
 pub use generated::GeneratorExport;
 pub use graph::{
-    EdgeBlock, EdgeStream, EdgeValues, ExportGraph, ListExport, PropertyInfo, PropertyKind, StreamShape,
+    BlockBuilder, EdgeBlock, EdgeStream, ExportGraph, ListExport, PropertyInfo, PropertyKind, StreamShape,
 };
 pub use options::{ExportOptions, OutputCompression, WriteIds};
 pub use sink::OutputFile;

@@ -2,13 +2,17 @@
 
 use std::ops::Range;
 
+use arrow_array::BinaryArray;
+use arrow_array::builder::{
+    ArrayBuilder, BinaryBuilder, Float64Builder, Int64Builder, PrimitiveBuilder, UInt32Builder,
+};
+use arrow_array::types::ArrowPrimitiveType;
 use esker_format::{Column, Element, ElementType, Error, IdMapKind, Result, Values};
 use esker_graph::{Direction, Remaining, Run, VertexId};
 use esker_layers::ids::ExternalId;
 use esker_store::snapshot::Snapshot;
 
-use super::graph::{EdgeValues, ExportGraph, PropertyInfo, PropertyKind};
-use crate::source::TextColumn;
+use super::graph::{BlockBuilder, ExportGraph, PropertyInfo, PropertyKind};
 
 /// A snapshot without its removed vertices. Lists are read as they are needed; blocks are verified as they are touched.
 #[derive(Debug)]
@@ -81,14 +85,14 @@ impl ExportGraph for StoredExport<'_> {
         self.weight
     }
 
-    fn dictionary(&self, property: usize) -> Result<TextColumn> {
-        let mut texts = TextColumn::default();
+    fn dictionary(&self, property: usize) -> Result<BinaryArray> {
+        let mut texts = BinaryBuilder::new();
         if let Some(dictionary) = self.snapshot.dictionary(self.numbers[property]) {
             for code in 0..dictionary.len() {
-                texts.push(dictionary.text(code)?);
+                texts.append_value(dictionary.text(code)?);
             }
         }
-        Ok(texts)
+        Ok(texts.finish())
     }
 
     fn degree(&self, direction: Direction, v: VertexId) -> Result<u64> {
@@ -100,8 +104,8 @@ impl ExportGraph for StoredExport<'_> {
         direction: Direction,
         v: VertexId,
         range: Range<u64>,
-        targets: &mut Vec<u64>,
-        properties: &mut [EdgeValues],
+        least: u64,
+        out: &mut BlockBuilder,
     ) -> Result<()> {
         let (from, end) = (range.start as usize, range.end as usize);
         let edges = self.snapshot.edges(direction, self.origin(v)?)?;
@@ -109,13 +113,13 @@ impl ExportGraph for StoredExport<'_> {
             .targets()
             .get(from..end)
             .ok_or_else(|| Error::Invalid(format!("vertex {v} has {} neighbours, not {end}", edges.len())))?;
-        match self.remaining {
-            None => targets.extend(part.iter().map(|&target| target as usize as u64)),
-            Some(remaining) => {
-                targets.extend(part.iter().map(|&target| remaining.rank(target) as usize as u64));
-            }
-        }
-        for (values, &number) in properties.iter_mut().zip(&self.numbers) {
+        let number = |target: VertexId| match self.remaining {
+            None => target as usize as u64,
+            Some(remaining) => remaining.rank(target) as usize as u64,
+        };
+        let from = from + part.partition_point(|&target| number(target) < least);
+        out.targets.extend(edges.targets()[from..end].iter().map(|&target| number(target)));
+        for (values, &number) in out.properties.iter_mut().zip(&self.numbers) {
             for (stored, range) in edges.values(number, from..end)? {
                 append(values, stored, range)?;
             }
@@ -156,29 +160,45 @@ impl ExportGraph for StoredExport<'_> {
 }
 
 /// Appends a range of a stored column.
-fn append(values: &mut EdgeValues, stored: &Values, range: Range<usize>) -> Result<()> {
-    match (values, stored) {
-        (EdgeValues::Int(out), Values::U8(column)) => extend(out, column, range, i64::from),
-        (EdgeValues::Int(out), Values::U16(column)) => extend(out, column, range, i64::from),
-        (EdgeValues::Int(out), Values::U32(column)) => extend(out, column, range, i64::from),
-        (EdgeValues::Int(out), Values::U64(column)) => extend(out, column, range, u64::cast_signed),
-        (EdgeValues::Int(out), Values::I32(column)) => extend(out, column, range, i64::from),
-        (EdgeValues::Int(out), Values::I64(column)) => extend(out, column, range, i64::from),
-        (EdgeValues::Float(out), Values::F32(column)) => extend(out, column, range, f64::from),
-        (EdgeValues::Float(out), Values::F64(column)) => extend(out, column, range, f64::from),
-        (EdgeValues::Code(out), Values::U8(column)) => extend(out, column, range, u32::from),
-        (EdgeValues::Code(out), Values::U16(column)) => extend(out, column, range, u32::from),
-        (EdgeValues::Code(out), Values::U32(column)) => extend(out, column, range, u32::from),
-        (_, stored) => Err(Error::corrupt(stored.path(), 0, "its type is not that of the property")),
+fn append(out: &mut Box<dyn ArrayBuilder>, stored: &Values, range: Range<usize>) -> Result<()> {
+    let out = out.as_any_mut();
+    if let Some(out) = out.downcast_mut::<UInt32Builder>() {
+        return match stored {
+            Values::U8(column) => extend(out, column, range, u32::from),
+            Values::U16(column) => extend(out, column, range, u32::from),
+            Values::U32(column) => extend(out, column, range, u32::from),
+            stored => Err(not_of_type(stored)),
+        };
+    }
+    if let Some(out) = out.downcast_mut::<Float64Builder>() {
+        return match stored {
+            Values::F32(column) => extend(out, column, range, f64::from),
+            Values::F64(column) => extend(out, column, range, f64::from),
+            stored => Err(not_of_type(stored)),
+        };
+    }
+    let out = out.downcast_mut::<Int64Builder>().ok_or_else(|| not_of_type(stored))?;
+    match stored {
+        Values::U8(column) => extend(out, column, range, i64::from),
+        Values::U16(column) => extend(out, column, range, i64::from),
+        Values::U32(column) => extend(out, column, range, i64::from),
+        Values::U64(column) => extend(out, column, range, u64::cast_signed),
+        Values::I32(column) => extend(out, column, range, i64::from),
+        Values::I64(column) => extend(out, column, range, i64::from),
+        stored => Err(not_of_type(stored)),
     }
 }
 
-fn extend<T: Element, U>(
-    out: &mut Vec<U>,
+fn not_of_type(stored: &Values) -> Error {
+    Error::corrupt(stored.path(), 0, "its type is not that of the property")
+}
+
+fn extend<T: Element, P: ArrowPrimitiveType>(
+    out: &mut PrimitiveBuilder<P>,
     column: &Column<T>,
     range: Range<usize>,
-    value: impl Fn(T) -> U,
+    value: impl Fn(T) -> P::Native,
 ) -> Result<()> {
-    out.extend(column.get(range)?.iter().map(|&stored| value(stored)));
+    column.get(range)?.iter().for_each(|&stored| out.append_value(value(stored)));
     Ok(())
 }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::StringBuilder;
-use arrow_array::{
-    ArrayRef, DictionaryArray, Float32Array, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray,
-};
+use arrow_array::builder::BinaryBuilder;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float32Type, Float64Type, Int32Type, Int64Type, UInt32Type};
+use arrow_array::{ArrayRef, BinaryArray, DictionaryArray, Int64Array, RecordBatch, StringArray};
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{DataType, Field, Schema};
 use esker_format::{Error, Result};
@@ -13,10 +13,9 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
-use super::graph::{EdgeBlock, EdgeValues, PropertyKind};
+use super::graph::{EdgeBlock, PropertyKind};
 use super::sink::OutputFile;
 use super::writer::{EdgeWriter, Names, Shape};
-use crate::source::TextColumn;
 
 /// Rows of a Parquet row group: few enough to be buffered, many enough to compress well.
 const ROW_GROUP_ROWS: usize = 1 << 20;
@@ -102,7 +101,7 @@ impl Table {
                 PropertyKind::F64 => (DataType::Float64, None),
                 PropertyKind::Text => {
                     let kind = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
-                    (kind, Some(Arc::new(strings(&shape.dictionaries[index])?) as ArrayRef))
+                    (kind, Some(Arc::new(strings(shape.dictionaries[index].clone())?) as ArrayRef))
                 }
             };
             fields.push(Field::new(&property.name, kind, false));
@@ -119,17 +118,18 @@ impl Table {
     fn batch(&self, names: Names<'_>, block: &EdgeBlock) -> Result<RecordBatch> {
         let mut columns = vec![self.ids(names, &block.sources)?, self.ids(names, &block.targets)?];
         for (index, kind) in self.kinds.iter().enumerate() {
-            columns.push(match (&block.properties[index], kind) {
-                (EdgeValues::Int(values), PropertyKind::I32) => {
-                    Arc::new(Int32Array::from_iter_values(values.iter().map(|&v| v as i32)))
+            let values = &block.properties[index];
+            columns.push(match kind {
+                PropertyKind::I32 => {
+                    Arc::new(values.as_primitive::<Int64Type>().unary::<_, Int32Type>(|v| v as i32))
                 }
-                (EdgeValues::Int(values), _) => Arc::new(Int64Array::from(values.clone())),
-                (EdgeValues::Float(values), PropertyKind::F32) => {
-                    Arc::new(Float32Array::from_iter_values(values.iter().map(|&v| v as f32)))
+                PropertyKind::F32 => {
+                    Arc::new(values.as_primitive::<Float64Type>().unary::<_, Float32Type>(|v| v as f32))
                 }
-                (EdgeValues::Float(values), _) => Arc::new(Float64Array::from(values.clone())),
-                (EdgeValues::Code(codes), _) => {
-                    let codes = Int32Array::from_iter_values(codes.iter().map(|code| code.cast_signed()));
+                PropertyKind::I64 | PropertyKind::F64 => Arc::clone(values),
+                PropertyKind::Text => {
+                    let codes = values.as_primitive::<UInt32Type>();
+                    let codes = codes.unary::<_, Int32Type>(u32::cast_signed);
                     let texts = self.dictionaries[index].as_ref().map(Arc::clone);
                     let texts = texts.ok_or_else(|| Error::Invalid("a dictionary is missing".to_owned()))?;
                     Arc::new(DictionaryArray::try_new(codes, texts).map_err(|e| failed(&e))?) as ArrayRef
@@ -141,12 +141,13 @@ impl Table {
 
     fn ids(&self, names: Names<'_>, vertices: &[u64]) -> Result<ArrayRef> {
         if self.text_ids {
-            let mut texts = TextColumn::default();
+            let (mut texts, mut text) = (BinaryBuilder::with_capacity(vertices.len(), 0), Vec::new());
             for &v in vertices {
-                names.write(v, &mut texts.bytes)?;
-                texts.ends.push(texts.bytes.len());
+                text.clear();
+                names.write(v, &mut text)?;
+                texts.append_value(&text);
             }
-            return Ok(Arc::new(strings(&texts)?));
+            return Ok(Arc::new(strings(texts.finish())?));
         }
         let mut ids = Vec::with_capacity(vertices.len());
         for &v in vertices {
@@ -162,17 +163,14 @@ impl Table {
     }
 }
 
-/// Texts as an array, which must be UTF-8.
-fn strings(texts: &TextColumn) -> Result<StringArray> {
-    let mut builder = StringBuilder::with_capacity(texts.len(), texts.bytes.len());
-    for text in texts.iter() {
-        let text = std::str::from_utf8(text).map_err(|_| {
-            Error::Invalid(format!(
-                "{:?} is not UTF-8, as Parquet and Arrow demand of texts: write csv",
-                String::from_utf8_lossy(text)
-            ))
-        })?;
-        builder.append_value(text);
+/// Texts, which must be UTF-8.
+fn strings(texts: BinaryArray) -> Result<StringArray> {
+    if let Some(other) = texts.iter().flatten().find(|text| std::str::from_utf8(text).is_err()) {
+        return Err(Error::Invalid(format!(
+            "{:?} is not UTF-8, as Parquet and Arrow demand of texts: write csv",
+            String::from_utf8_lossy(other)
+        )));
     }
-    Ok(builder.finish())
+    let (offsets, bytes, _) = texts.into_parts();
+    StringArray::try_new(offsets, bytes, None).map_err(|e| failed(&e))
 }

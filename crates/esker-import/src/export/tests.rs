@@ -5,6 +5,10 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use arrow_array::BinaryArray;
+use arrow_array::builder::{Float64Builder, Int64Builder, UInt32Builder};
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
 use esker_format::io::{Disk, RealDisk};
 use esker_graph::{Direction, VertexId, vertex};
 
@@ -13,7 +17,8 @@ use crate::binary::{open_arrow, open_gap, open_graph500, open_parquet};
 use crate::format::{PickProperties, ReadOptions};
 use crate::input::Input;
 use crate::open::open_reader;
-use crate::source::{Batch, IdColumn, Reader, TextColumn, ValueColumn};
+use crate::source::{Batch, Reader};
+use crate::text::testing::shown;
 
 /// A graph in memory: an arc is source, target, weight and a code of the dictionary `x`, `y z`.
 struct Small {
@@ -84,13 +89,8 @@ impl ExportGraph for Small {
         self.weight
     }
 
-    fn dictionary(&self, property: usize) -> Result<TextColumn> {
-        let mut texts = TextColumn::default();
-        if self.properties[property].kind == PropertyKind::Text {
-            texts.push(b"x");
-            texts.push(b"y z");
-        }
-        Ok(texts)
+    fn dictionary(&self, _property: usize) -> Result<BinaryArray> {
+        Ok(BinaryArray::from_iter_values(["x", "y z"]))
     }
 
     fn degree(&self, direction: Direction, v: VertexId) -> Result<u64> {
@@ -102,16 +102,20 @@ impl ExportGraph for Small {
         direction: Direction,
         v: VertexId,
         range: Range<u64>,
-        targets: &mut Vec<u64>,
-        properties: &mut [EdgeValues],
+        least: u64,
+        out: &mut BlockBuilder,
     ) -> Result<()> {
-        for &(target, weight, code) in &self.entries(direction, v)[range.start as usize..range.end as usize] {
-            targets.push(target);
-            for values in &mut *properties {
-                match values {
-                    EdgeValues::Int(values) => values.push(weight as i64),
-                    EdgeValues::Float(values) => values.push(weight),
-                    EdgeValues::Code(values) => values.push(code),
+        let entries = &self.entries(direction, v)[range.start as usize..range.end as usize];
+        for &(target, weight, code) in entries.iter().filter(|entry| entry.0 >= least) {
+            out.targets.push(target);
+            for values in &mut out.properties {
+                let values = values.as_any_mut();
+                if let Some(values) = values.downcast_mut::<Int64Builder>() {
+                    values.append_value(weight as i64);
+                } else if let Some(values) = values.downcast_mut::<Float64Builder>() {
+                    values.append_value(weight);
+                } else {
+                    values.downcast_mut::<UInt32Builder>().unwrap().append_value(code);
                 }
             }
         }
@@ -294,25 +298,11 @@ fn read_back(reader: &mut dyn Reader) -> Vec<String> {
     while let Some(block) = reader.next_block().unwrap() {
         let batch: Batch = parser.parse(block).unwrap();
         assert_eq!(batch.rejected, []);
-        let id = |column: &IdColumn, row: usize| match column {
-            IdColumn::Int(ids) => ids[row].to_string(),
-            IdColumn::Text(ids) => String::from_utf8(ids.get(row).to_vec()).unwrap(),
-        };
-        let rows = match &batch.source {
-            IdColumn::Int(ids) => ids.len(),
-            IdColumn::Text(ids) => ids.len(),
-        };
-        for row in 0..rows {
-            let mut line = format!("{} {}", id(&batch.source, row), id(&batch.target, row));
-            for property in &batch.properties {
-                line += &match property {
-                    ValueColumn::Int(values) => format!(" {}", values[row]),
-                    ValueColumn::Float(values) => format!(" {}", values[row]),
-                    ValueColumn::Text(texts) => format!(" {}", String::from_utf8_lossy(texts.get(row))),
-                };
-            }
-            lines.push(line);
-        }
+        let columns = [&batch.source, &batch.target].into_iter().chain(&batch.properties);
+        let columns: Vec<Vec<String>> = columns.map(shown).collect();
+        let line =
+            |row: usize| columns.iter().map(|column| column[row].as_str()).collect::<Vec<_>>().join(" ");
+        lines.extend((0..batch.len()).map(line));
     }
     lines.sort();
     lines
@@ -518,14 +508,9 @@ fn generated_edges_need_no_database() {
     let generator = Generator::new(&Model::Complete(300), Weighting::Int { max: 255 }, 5).unwrap();
     let expected: Vec<String> = {
         let mut stream = GeneratorExport::new(&generator);
-        let (mut block, mut lines) = (EdgeBlock::new(&stream.shape().properties), Vec::new());
-        loop {
-            block.clear();
-            stream.next(&mut block).unwrap();
-            if block.is_empty() {
-                break;
-            }
-            let EdgeValues::Int(weights) = &block.properties[0] else { panic!("weights are integers") };
+        let mut lines = Vec::new();
+        while let Some(block) = stream.next().unwrap() {
+            let weights = block.properties[0].as_primitive::<Int64Type>().values();
             lines.extend(
                 (0..block.len()).map(|i| format!("{} {} {}", block.sources[i], block.targets[i], weights[i])),
             );

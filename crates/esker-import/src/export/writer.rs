@@ -1,5 +1,6 @@
 //! What writers of edge formats share.
 
+use arrow_array::BinaryArray;
 use esker_format::{Error, Result};
 use esker_graph::{VertexId, vertex};
 
@@ -7,7 +8,6 @@ use super::digits;
 use super::graph::{EdgeBlock, EdgeStream, ExportGraph, PropertyInfo, PropertyKind};
 use super::options::{ExportOptions, WriteIds};
 use crate::format::Format;
-use crate::source::TextColumn;
 
 /// What is about to be written.
 #[derive(Debug, Clone)]
@@ -17,7 +17,7 @@ pub(super) struct Shape {
     pub(super) directed: bool,
     pub(super) properties: Vec<PropertyInfo>,
     pub(super) weight: Option<usize>,
-    pub(super) dictionaries: Vec<TextColumn>,
+    pub(super) dictionaries: Vec<BinaryArray>,
     pub(super) ids: WriteIds,
     /// Whether what will be written as ids are texts.
     pub(super) text_ids: bool,
@@ -133,15 +133,9 @@ pub(super) fn pump(
     options: &ExportOptions,
 ) -> Result<u64> {
     let shape = stream.shape();
-    let mut block = EdgeBlock::new(&shape.properties);
     let mut edges = 0;
-    loop {
+    while let Some(block) = stream.next()? {
         options.cancel.check()?;
-        block.clear();
-        stream.next(&mut block)?;
-        if block.is_empty() {
-            break;
-        }
         edges += block.len() as u64;
         writer.write(Names::new(stream.graph(), options.ids), &block)?;
     }

@@ -35,14 +35,15 @@ use self::names::Names;
 use self::part::{FIRST, KeyType};
 use self::rank::{Gather, Ranked, rank, translate};
 use self::resolve::resolve;
-use super::numbering::{Keys, Numbered, Numberer};
+use super::numbering::{Keys, Numbered};
 use super::scratch::Work;
 use super::spool::{SPOOL_BLOCK_BYTES, Spool};
 
 pub use self::part::Parted;
 
-/// Numbers ids by cutting them into partitions.
-pub struct PartitionNumberer {
+/// Gives each distinct key a number, `0..` in order of first appearance: batch by batch, in a batch edge by edge, the
+/// source before the target. All keys of one import are of one kind (integers or texts).
+pub struct Numberer {
     context: Context,
     key_type: Option<KeyType>,
     route: LaneWriter<u8>,
@@ -57,7 +58,7 @@ struct Stretch {
     num_vertices: u64,
 }
 
-impl PartitionNumberer {
+impl Numberer {
     /// For an import that shares `work`.
     pub fn new(work: &Work) -> Self {
         let context = Context::new(work);
@@ -111,16 +112,21 @@ impl PartitionNumberer {
     }
 }
 
-impl Numberer for PartitionNumberer {
-    type Prepared = Result<Parted>;
-
-    fn prepare(keys: Keys) -> Self::Prepared {
-        part::cut(&keys)
+impl Numberer {
+    /// Does the work on a batch that needs no order: hashing and cutting. Any thread, several at the same time.
+    ///
+    /// # Errors
+    /// If some ids are integers and others texts, or sources and targets differ in number.
+    pub fn prepare(keys: &Keys) -> Result<Parted> {
+        part::cut(keys)
     }
 
-    fn push(&mut self, batch: Self::Prepared) -> Result<()> {
+    /// Takes the next batch, in order of the input. Any thread, one at a time.
+    ///
+    /// # Errors
+    /// If a temporary file cannot be written; cancellation.
+    pub fn push(&mut self, batch: &Parted) -> Result<()> {
         self.context.work.check()?;
-        let batch = batch?;
         if *self.key_type.get_or_insert(batch.key_type) != batch.key_type {
             return Err(part::mixed());
         }
@@ -135,7 +141,11 @@ impl Numberer for PartitionNumberer {
         Ok(())
     }
 
-    fn finish(self) -> Result<Numbered> {
+    /// Ends the input. Works on all threads of the import.
+    ///
+    /// # Errors
+    /// As [`Numberer::push`]; if there are more keys than a [`VertexId`] can number.
+    pub fn finish(self) -> Result<Numbered> {
         match self.key_type {
             Some(KeyType::Text) => self.finish_kind::<Text>(),
             Some(KeyType::Int) | None => self.finish_kind::<Int>(),

@@ -1,11 +1,12 @@
 //! Cutting the ids of a batch by the leading bits of their hash: the part of the numbering that needs no order, so
 //! that many threads do it on their own batches at the same time.
 
+use arrow_array::Array;
 use esker_format::{Error, Result};
 
 use super::key::{Int, Kind, Text};
 use crate::numbering::Keys;
-use crate::source::{IdColumn, TextColumn};
+use crate::source::{integer_ids, texts};
 
 /// How ids are spread over partitions: by `bits` bits of the hash, after `used` leading ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,37 +63,22 @@ pub struct Parted {
 /// # Errors
 /// If some ids are integers and others texts, or sources and targets differ in number.
 pub(super) fn cut(keys: &Keys) -> Result<Parted> {
-    match (&keys.source, &keys.target) {
-        (IdColumn::Int(source), IdColumn::Int(target)) if source.len() == target.len() => {
-            let vertices: &[u64] = match &keys.vertices {
-                None => &[],
-                Some(IdColumn::Int(ids)) => ids,
-                Some(IdColumn::Text(_)) => return Err(mixed()),
-            };
-            let ends = || source.iter().zip(target).flat_map(|(&s, &t)| [s, t]);
-            let all = || ends().chain(vertices.iter().copied());
-            Ok(cut_keys::<Int, _>(KeyType::Int, source.len() * 2, vertices.len(), all))
-        }
-        (IdColumn::Text(source), IdColumn::Text(target)) if source.len() == target.len() => {
-            let none = TextColumn::default();
-            let vertices = match &keys.vertices {
-                None => &none,
-                Some(IdColumn::Text(ids)) => ids,
-                Some(IdColumn::Int(_)) => return Err(mixed()),
-            };
-            let ends = || texts(source).zip(texts(target)).flat_map(|(s, t)| [s, t]);
-            let all = || ends().chain(texts(vertices));
-            Ok(cut_keys::<Text, _>(KeyType::Text, source.len() * 2, vertices.len(), all))
-        }
-        (IdColumn::Int(_), IdColumn::Int(_)) | (IdColumn::Text(_), IdColumn::Text(_)) => {
-            Err(Error::Invalid(format!(
-                "a batch has {} sources but {} targets",
-                column_len(&keys.source),
-                column_len(&keys.target)
-            )))
-        }
-        _ => Err(mixed()),
+    let counts = [&keys.source, &keys.target].map(|ids| ids.len());
+    if counts[0] != counts[1] {
+        return Err(Error::Invalid(format!("a batch has {} sources but {} targets", counts[0], counts[1])));
     }
+    let num_vertices = keys.vertices.as_ref().map_or(0, |ids| ids.len());
+    if let (Some(source), Some(target)) = (integer_ids(&keys.source), integer_ids(&keys.target)) {
+        let vertices = keys.vertices.as_ref().map_or(Some(&[][..]), integer_ids).ok_or_else(mixed)?;
+        let ends = || source.iter().zip(target).flat_map(|(&s, &t)| [s, t]);
+        let all = || ends().chain(vertices.iter().copied());
+        return Ok(cut_keys::<Int, _>(KeyType::Int, counts[0] * 2, num_vertices, all));
+    }
+    let (source, target) = texts(&keys.source).zip(texts(&keys.target)).ok_or_else(mixed)?;
+    let vertices = keys.vertices.as_ref().map(|ids| texts(ids).ok_or_else(mixed)).transpose()?;
+    let ends = || source.clone().zip(target.clone()).flat_map(|(s, t)| [s, t]);
+    let all = || ends().chain(vertices.clone().into_iter().flatten());
+    Ok(cut_keys::<Text, _>(KeyType::Text, counts[0] * 2, num_vertices, all))
 }
 
 /// Ids of two kinds in one import.
@@ -100,18 +86,6 @@ pub(super) fn mixed() -> Error {
     let message =
         "ids are integers in one part of the input and texts in another: name their type, or convert them";
     Error::Invalid(message.to_owned())
-}
-
-fn column_len(column: &IdColumn) -> usize {
-    match column {
-        IdColumn::Int(ids) => ids.len(),
-        IdColumn::Text(ids) => ids.len(),
-    }
-}
-
-/// The texts of a column, each located once.
-fn texts(column: &TextColumn) -> impl Iterator<Item = &[u8]> {
-    column.ends.iter().scan(0, |start, &end| Some(&column.bytes[std::mem::replace(start, end)..end]))
 }
 
 fn cut_keys<'a, K: Kind, I: Iterator<Item = K::Key<'a>>>(

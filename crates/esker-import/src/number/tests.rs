@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use arrow_array::ArrayRef;
 use esker_format::DatabaseId;
 use esker_format::io::{Disk, FaultyDisk, RealDisk};
 use esker_graph::Run;
@@ -11,18 +12,16 @@ use esker_layers::ids::{ExternalId, IdFiles, IdMap};
 use proptest::prelude::*;
 
 use super::*;
-use crate::source::{IdColumn, TextColumn};
+use crate::source::{id_column, text_column};
 
 /// A batch: edges, and vertices without an edge.
 type Model = (Vec<(Vec<u8>, Vec<u8>)>, Vec<Vec<u8>>);
 
-fn column(texts: impl Iterator<Item = Vec<u8>>, ints: bool) -> IdColumn {
+fn column(texts: impl Iterator<Item = Vec<u8>>, ints: bool) -> ArrayRef {
     if ints {
-        IdColumn::Int(texts.map(|text| esker_layers::ids::hash_text(&text)).collect())
+        id_column(texts.map(|text| esker_layers::ids::hash_text(&text)).collect())
     } else {
-        let mut column = TextColumn::default();
-        texts.for_each(|text| column.push(&text));
-        IdColumn::Text(column)
+        text_column(texts)
     }
 }
 
@@ -43,9 +42,9 @@ struct Outcome {
 fn number(batches: &[Model], ints: bool, shuffle: bool, limit_bytes: u64, threads: usize) -> Outcome {
     let dir = tempfile::tempdir().unwrap();
     let work = Work::new(Arc::new(Run::with_threads(threads).unwrap()), limit_bytes, dir.path());
-    let mut numberer = PartitionNumberer::new(&work);
+    let mut numberer = Numberer::new(&work);
     for batch in batches {
-        numberer.push(PartitionNumberer::prepare(keys(batch, ints))).unwrap();
+        numberer.push(&Numberer::prepare(&keys(batch, ints)).unwrap()).unwrap();
     }
     let numbered = numberer.finish().unwrap();
     let count = numbered.num_vertices as usize;
@@ -192,24 +191,24 @@ fn no_ids_at_all() {
 fn two_kinds_of_ids_are_an_error() {
     let work = Work::new(Arc::new(Run::with_threads(1).unwrap()), 1 << 20, std::env::temp_dir());
     let batch: Model = (vec![(b"a".to_vec(), b"b".to_vec())], Vec::new());
-    let mut numberer = PartitionNumberer::new(&work);
-    numberer.push(PartitionNumberer::prepare(keys(&batch, true))).unwrap();
-    let error = numberer.push(PartitionNumberer::prepare(keys(&batch, false))).unwrap_err();
+    let mut numberer = Numberer::new(&work);
+    numberer.push(&Numberer::prepare(&keys(&batch, true)).unwrap()).unwrap();
+    let error = numberer.push(&Numberer::prepare(&keys(&batch, false)).unwrap()).unwrap_err();
     assert!(error.to_string().contains("name their type"), "{error}");
     let mut mixed = keys(&batch, true);
     mixed.target = keys(&batch, false).target;
-    assert!(PartitionNumberer::prepare(mixed).is_err());
+    assert!(Numberer::prepare(&mixed).is_err());
     let mut uneven = keys(&batch, true);
-    uneven.target = IdColumn::Int(Vec::new());
-    assert!(PartitionNumberer::prepare(uneven).unwrap_err().to_string().contains("1 sources but 0 targets"));
+    uneven.target = id_column(Vec::new());
+    assert!(Numberer::prepare(&uneven).unwrap_err().to_string().contains("1 sources but 0 targets"));
 }
 
 #[test]
 fn cancellation_stops_it() {
     let run = Arc::new(Run::with_threads(1).unwrap());
     let work = Work::new(run.clone(), 1 << 20, std::env::temp_dir());
-    let mut numberer = PartitionNumberer::new(&work);
-    numberer.push(PartitionNumberer::prepare(keys(&skewed(1000)[0], true))).unwrap();
+    let mut numberer = Numberer::new(&work);
+    numberer.push(&Numberer::prepare(&keys(&skewed(1000)[0], true)).unwrap()).unwrap();
     run.cancel().cancel();
     assert_eq!(numberer.finish().err().map(|error| error.to_string()).as_deref(), Some("cancelled"));
 }

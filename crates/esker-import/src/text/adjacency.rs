@@ -18,7 +18,7 @@ use super::table_parser::{not_id, not_in_range};
 use super::words::Words;
 use crate::format::{Format, Pick, ReadOptions};
 use crate::input::Input;
-use crate::source::{Batch, Block, BlockParser, IdColumn, IdKind, Reader, Rejected, Schema, ValueColumn};
+use crate::source::{Batch, Block, BlockParser, IdKind, Numbers, Reader, Rejected, Schema};
 
 /// Bytes before the text of a block: the number of its first edge, and the length of its targets.
 const PREFIX_BYTES: usize = 16;
@@ -157,7 +157,7 @@ impl BlockParser for AdjacencyParser {
         let (targets, weights) = block.bytes[PREFIX_BYTES..].split_at(length);
         let mut vertex = self.offsets.partition_point(|&offset| offset <= first_edge) as u64;
         let mut weights = super::words::split(weights);
-        let (mut sources, mut ends, mut values) = (Vec::new(), Vec::new(), ValueColumn::Int(Vec::new()));
+        let (mut sources, mut ends, mut values) = (Vec::new(), Vec::new(), Numbers::Int(Vec::new()));
         let mut rejected = Vec::new();
         for (edge, target) in (first_edge..).zip(super::words::split(targets)) {
             while self.offsets.get(vertex as usize).is_some_and(|&offset| offset <= edge) {
@@ -179,12 +179,9 @@ impl BlockParser for AdjacencyParser {
             }
         }
         Ok(Batch {
-            source: IdColumn::Int(sources),
-            target: IdColumn::Int(ends),
-            properties: if self.weighted { vec![values] } else { Vec::new() },
-            vertices: None,
+            properties: if self.weighted { vec![values.finish()] } else { Vec::new() },
             rejected,
-            input_bytes: block.input_bytes,
+            ..Batch::of_integers(sources, ends, block.input_bytes)
         })
     }
 }

@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 
 use super::digits::{Number, decimal_at, uint_at};
 use super::line::Separator;
-use crate::source::ValueColumn;
+use crate::source::Numbers;
 
 /// The form of the lines.
 #[derive(Debug, Clone)]
@@ -26,7 +26,7 @@ pub(crate) struct Fast {
 pub(crate) struct Edges<'a> {
     pub(crate) sources: &'a mut Vec<u64>,
     pub(crate) targets: &'a mut Vec<u64>,
-    pub(crate) weights: Option<&'a mut ValueColumn>,
+    pub(crate) weights: Option<&'a mut Numbers>,
 }
 
 impl Fast {
@@ -99,17 +99,16 @@ fn behind_line(bytes: &[u8], at: usize) -> Option<usize> {
 
 /// Appends a number; the column turns into floats at the first that is no integer.
 #[inline]
-pub(crate) fn push_number(column: &mut ValueColumn, number: Number) {
+pub(crate) fn push_number(column: &mut Numbers, number: Number) {
     match (&mut *column, number) {
-        (ValueColumn::Int(values), Number::Int(value)) => values.push(value),
-        (ValueColumn::Float(values), Number::Int(value)) => values.push(value as f64),
-        (ValueColumn::Float(values), Number::Float(value)) => values.push(value),
-        (ValueColumn::Int(values), Number::Float(value)) => {
+        (Numbers::Int(values), Number::Int(value)) => values.push(value),
+        (Numbers::Float(values), Number::Int(value)) => values.push(value as f64),
+        (Numbers::Float(values), Number::Float(value)) => values.push(value),
+        (Numbers::Int(values), Number::Float(value)) => {
             let mut floats = Vec::with_capacity(values.capacity());
             floats.extend(values.iter().map(|&value| value as f64));
             floats.push(value);
-            *column = ValueColumn::Float(floats);
+            *column = Numbers::Float(floats);
         }
-        (ValueColumn::Text(_), _) => unreachable!("a column of texts is never given a number"),
     }
 }

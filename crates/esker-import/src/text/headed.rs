@@ -3,6 +3,9 @@
 
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::{ArrayRef, Float64Array, Int64Array};
 use esker_format::Result;
 
 use super::blocks::{LineBlocks, Part, input_error};
@@ -12,7 +15,7 @@ use super::table_parser::{Layout, TableParser};
 use super::tally::Tally;
 use crate::format::{Format, Pick, ReadOptions};
 use crate::input::Input;
-use crate::source::{Batch, Block, BlockParser, IdColumn, IdKind, Reader, Schema, ValueColumn};
+use crate::source::{Batch, Block, BlockParser, IdKind, Reader, Schema, integer_ids};
 
 /// Bytes that comments before a header may take.
 const HEADER_BYTES_MAX: usize = 1 << 20;
@@ -145,37 +148,37 @@ impl Reader for HeadedReader {
 impl BlockParser for HeadedParser {
     fn parse(&self, block: Block) -> Result<Batch> {
         let batch = self.table.parse(block)?;
-        self.tally.parsed((ends(&batch).0.len() + batch.rejected.len()) as u64)?;
-        if self.skew { Ok(both_ways(batch)) } else { Ok(batch) }
-    }
-}
-
-fn ends(batch: &Batch) -> (&[u64], &[u64]) {
-    match (&batch.source, &batch.target) {
-        (IdColumn::Int(sources), IdColumn::Int(targets)) => (sources, targets),
-        _ => (&[], &[]),
+        self.tally.parsed((batch.len() + batch.rejected.len()) as u64)?;
+        if self.skew { Ok(both_ways(&batch)) } else { Ok(batch) }
     }
 }
 
 /// Behind each edge, the edge back with the weight negated. The diagonal of such a matrix is zero: no edge.
-fn both_ways(batch: Batch) -> Batch {
-    let (sources, targets) = ends(&batch);
-    let pairs =
-        || sources.iter().copied().zip(targets.iter().copied()).enumerate().filter(|(_, (s, t))| s != t);
-    let ids =
-        |pick: fn((u64, u64)) -> [u64; 2]| IdColumn::Int(pairs().flat_map(|(_, pair)| pick(pair)).collect());
-    let values = |column: &ValueColumn| match column {
-        ValueColumn::Int(values) => {
-            ValueColumn::Int(pairs().flat_map(|(i, _)| [values[i], values[i].saturating_neg()]).collect())
+fn both_ways(batch: &Batch) -> Batch {
+    let ids = [&batch.source, &batch.target].map(|ids| integer_ids(ids).unwrap_or_default());
+    let pairs = || (0..ids[0].len()).map(|i| (i, ids[0][i], ids[1][i])).filter(|(_, s, t)| s != t);
+    let values = |column: &ArrayRef| -> ArrayRef {
+        match column.as_primitive_opt::<Int64Type>().map(Int64Array::values) {
+            Some(values) => {
+                let both = pairs().flat_map(|(i, ..)| [values[i], values[i].saturating_neg()]);
+                Arc::new(Int64Array::from_iter_values(both))
+            }
+            None => {
+                let values = column.as_primitive::<Float64Type>().values();
+                let both = pairs().flat_map(|(i, ..)| [values[i], 0.0 - values[i]]);
+                Arc::new(Float64Array::from_iter_values(both))
+            }
         }
-        ValueColumn::Float(values) => {
-            ValueColumn::Float(pairs().flat_map(|(i, _)| [values[i], 0.0 - values[i]]).collect())
-        }
-        ValueColumn::Text(texts) => ValueColumn::Text(texts.clone()),
     };
-    let (source, target) = (ids(|(s, t)| [s, t]), ids(|(s, t)| [t, s]));
-    let properties = batch.properties.iter().map(values).collect();
-    Batch { source, target, properties, ..batch }
+    Batch {
+        properties: batch.properties.iter().map(values).collect(),
+        rejected: batch.rejected.clone(),
+        ..Batch::of_integers(
+            pairs().flat_map(|(_, s, t)| [s, t]).collect(),
+            pairs().flat_map(|(_, s, t)| [t, s]).collect(),
+            batch.input_bytes,
+        )
+    }
 }
 
 /// The first line from `at` on that is neither blank nor a comment: its words, and where the next begins. `None` if

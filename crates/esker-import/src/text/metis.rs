@@ -19,7 +19,7 @@ use super::table_parser::{not_id, not_in_range};
 use super::tally::Tally;
 use crate::format::{Format, Pick, ReadOptions};
 use crate::input::{Input, Stream};
-use crate::source::{Batch, Block, BlockParser, IdColumn, IdKind, Reader, Rejected, Schema, ValueColumn};
+use crate::source::{Batch, Block, BlockParser, IdKind, Numbers, Reader, Rejected, Schema};
 
 /// Bytes before the text of a block: the vertex of its first line, and how many words of that line came before.
 const PREFIX_BYTES: usize = 16;
@@ -236,7 +236,7 @@ struct Sink<'a> {
     place: Place,
     sources: Vec<u64>,
     targets: Vec<u64>,
-    weights: ValueColumn,
+    weights: Numbers,
     /// The neighbour whose weight comes next.
     pending: Option<u64>,
     rejected: Vec<Rejected>,
@@ -253,19 +253,16 @@ impl BlockParser for MetisParser {
             place,
             sources: Vec::with_capacity(text.len() / 6),
             targets: Vec::with_capacity(text.len() / 6),
-            weights: ValueColumn::Int(Vec::new()),
+            weights: Numbers::Int(Vec::new()),
             pending: None,
             rejected: Vec::new(),
         };
         sink.parse();
         self.tally.parsed((sink.sources.len() + sink.rejected.len()) as u64)?;
         Ok(Batch {
-            source: IdColumn::Int(sink.sources),
-            target: IdColumn::Int(sink.targets),
-            properties: if self.keep_weights { vec![sink.weights] } else { Vec::new() },
-            vertices: None,
+            properties: if self.keep_weights { vec![sink.weights.finish()] } else { Vec::new() },
             rejected: sink.rejected,
-            input_bytes: block.input_bytes,
+            ..Batch::of_integers(sink.sources, sink.targets, block.input_bytes)
         })
     }
 }

@@ -4,11 +4,13 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use arrow_array::builder::BinaryBuilder;
+
 use super::blocks::{count_lines, excerpt};
 use super::digits::{self, NotId, NotNumber, Number};
 use super::fast::{Edges, Fast, push_number};
 use super::line::{BadQuote, Comments, Dialect, Field, Line, line_end, split};
-use crate::source::{Batch, Block, BlockParser, IdColumn, Rejected, TextColumn, ValueColumn};
+use crate::source::{Batch, Block, BlockParser, Numbers, Rejected, id_column};
 
 /// Rejected lines of one block that are described; of the others only the line is told, to bound memory.
 const DESCRIBED_MAX: usize = 256;
@@ -80,6 +82,18 @@ fn fast_of(parser: &TableParser, layout: &Layout) -> Option<Fast> {
     fits.then(|| Fast { separator, mark, weighted, ids: parser.ids.clone() })
 }
 
+/// The ids of one end, as they come.
+enum Ids {
+    Int(Vec<u64>),
+    Text(BinaryBuilder),
+}
+
+/// The values of a property, as they come.
+enum Values {
+    Numbers(Numbers),
+    Texts(BinaryBuilder),
+}
+
 /// A block on its way to a batch.
 struct Sink<'a> {
     parser: &'a TableParser,
@@ -89,7 +103,10 @@ struct Sink<'a> {
     limit: usize,
     fields: Vec<Field>,
     numbers: Vec<Number>,
-    batch: Batch,
+    sources: Ids,
+    targets: Ids,
+    properties: Vec<Values>,
+    rejected: Vec<Rejected>,
     /// Lines are counted up to here, for messages.
     counted: (usize, u64),
 }
@@ -97,12 +114,12 @@ struct Sink<'a> {
 impl<'a> Sink<'a> {
     fn new(parser: &'a TableParser, layout: &'a Layout, block: &'a Block, lines: usize) -> Self {
         let ids = || match parser.ids_are_texts {
-            true => IdColumn::Text(TextColumn { bytes: Vec::new(), ends: Vec::with_capacity(lines) }),
-            false => IdColumn::Int(Vec::with_capacity(lines)),
+            true => Ids::Text(BinaryBuilder::with_capacity(lines, 0)),
+            false => Ids::Int(Vec::with_capacity(lines)),
         };
         let value = |is_text: &bool| match is_text {
-            true => ValueColumn::Text(TextColumn::default()),
-            false => ValueColumn::Int(Vec::with_capacity(lines)),
+            true => Values::Texts(BinaryBuilder::new()),
+            false => Values::Numbers(Numbers::Int(Vec::with_capacity(lines))),
         };
         let needed =
             layout.properties.iter().chain([&layout.source, &layout.target]).max().map_or(0, |last| last + 1);
@@ -113,21 +130,31 @@ impl<'a> Sink<'a> {
             limit: needed,
             fields: Vec::new(),
             numbers: Vec::new(),
-            batch: Batch {
-                source: ids(),
-                target: ids(),
-                properties: parser.are_texts.iter().map(value).collect(),
-                vertices: None,
-                rejected: Vec::new(),
-                input_bytes: 0,
-            },
+            sources: ids(),
+            targets: ids(),
+            properties: parser.are_texts.iter().map(value).collect(),
+            rejected: Vec::new(),
             counted: (0, block.first_line),
         }
     }
 
-    fn finish(mut self, input_bytes: u64) -> Batch {
-        self.batch.input_bytes = input_bytes;
-        self.batch
+    fn finish(self, input_bytes: u64) -> Batch {
+        let ids = |ids: Ids| match ids {
+            Ids::Int(ids) => id_column(ids),
+            Ids::Text(mut ids) => Arc::new(ids.finish()),
+        };
+        let values = |values: Values| match values {
+            Values::Numbers(numbers) => numbers.finish(),
+            Values::Texts(mut texts) => Arc::new(texts.finish()),
+        };
+        Batch {
+            source: ids(self.sources),
+            target: ids(self.targets),
+            properties: self.properties.into_iter().map(values).collect(),
+            vertices: None,
+            rejected: self.rejected,
+            input_bytes,
+        }
     }
 
     /// Every line from `at` on by its fields.
@@ -141,10 +168,11 @@ impl<'a> Sink<'a> {
     fn parse_fast(&mut self, fast: &Fast) {
         let mut at = 0;
         while at < self.block.bytes.len() {
-            if let (IdColumn::Int(sources), IdColumn::Int(targets)) =
-                (&mut self.batch.source, &mut self.batch.target)
-            {
-                let weights = self.batch.properties.first_mut();
+            if let (Ids::Int(sources), Ids::Int(targets)) = (&mut self.sources, &mut self.targets) {
+                let weights = match self.properties.first_mut() {
+                    Some(Values::Numbers(weights)) => Some(weights),
+                    _ => None,
+                };
                 at = fast.take(&self.block.bytes, at, Edges { sources, targets, weights });
             }
             if at < self.block.bytes.len() {
@@ -201,8 +229,8 @@ impl<'a> Sink<'a> {
             }
         }
         let (source, target) = (self.fields[self.layout.source], self.fields[self.layout.target]);
-        match (&mut self.batch.source, &mut self.batch.target) {
-            (IdColumn::Int(sources), IdColumn::Int(targets)) => {
+        match (&mut self.sources, &mut self.targets) {
+            (Ids::Int(sources), Ids::Int(targets)) => {
                 let ids = &self.parser.ids;
                 let id = |field: Field, end| match digits::id(&bytes[field.start..field.end]) {
                     Ok(id) if ids.contains(&id) => Ok(id),
@@ -213,7 +241,7 @@ impl<'a> Sink<'a> {
                 sources.push(source);
                 targets.push(target);
             }
-            (IdColumn::Text(sources), IdColumn::Text(targets)) => {
+            (Ids::Text(sources), Ids::Text(targets)) => {
                 check_text(&bytes[source.start..source.end], "source")?;
                 check_text(&bytes[target.start..target.end], "target")?;
                 push_text(sources, bytes, source);
@@ -222,10 +250,10 @@ impl<'a> Sink<'a> {
             _ => unreachable!("both ends are made alike"),
         }
         let mut numbers = self.numbers.iter();
-        for (values, &column) in self.batch.properties.iter_mut().zip(&self.layout.properties) {
+        for (values, &column) in self.properties.iter_mut().zip(&self.layout.properties) {
             match values {
-                ValueColumn::Text(texts) => push_text(texts, bytes, self.fields[column]),
-                numeric => numbers.next().into_iter().for_each(|number| push_number(numeric, *number)),
+                Values::Texts(texts) => push_text(texts, bytes, self.fields[column]),
+                Values::Numbers(values) => numbers.next().into_iter().for_each(|&n| push_number(values, n)),
             }
         }
         Ok(())
@@ -281,8 +309,8 @@ impl<'a> Sink<'a> {
         let bytes = &self.block.bytes[..];
         let (counted, line) = self.counted;
         self.counted = (at, line + count_lines(&bytes[counted..at]));
-        let described = self.batch.rejected.len() < DESCRIBED_MAX;
-        self.batch.rejected.push(Rejected {
+        let described = self.rejected.len() < DESCRIBED_MAX;
+        self.rejected.push(Rejected {
             path: Arc::clone(&self.parser.paths[self.block.file]),
             line: self.counted.1,
             text: if described { excerpt(&bytes[at..end]) } else { String::new() },
@@ -291,11 +319,11 @@ impl<'a> Sink<'a> {
     }
 }
 
-fn push_text(column: &mut TextColumn, bytes: &[u8], field: Field) {
+fn push_text(column: &mut BinaryBuilder, bytes: &[u8], field: Field) {
     if field.doubled {
-        column.push(&super::shape::text(bytes, field));
+        column.append_value(super::shape::text(bytes, field));
     } else {
-        column.push(&bytes[field.start..field.end]);
+        column.append_value(&bytes[field.start..field.end]);
     }
 }
 

@@ -1,11 +1,15 @@
 //! What the tests of all readers share: read an input in memory to its end, as words.
 
+use arrow_array::ArrayRef;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
+use arrow_schema::DataType;
 use esker_format::Result;
 
 use crate::format::ReadOptions;
 use crate::input::Input;
 use crate::open::open_inputs;
-use crate::source::{Batch, IdColumn, Schema, ValueColumn};
+use crate::source::{Batch, Schema, texts};
 
 /// Everything that a reader gave.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,39 +60,32 @@ pub(crate) fn read_text(name: &str, text: &str, options: &ReadOptions) -> Result
 }
 
 fn take(read: &mut Read, batch: &Batch) {
-    let (sources, targets) = (ids(&batch.source), ids(&batch.target));
+    let (sources, targets) = (shown(&batch.source), shown(&batch.target));
     assert_eq!(sources.len(), targets.len());
     assert_eq!(batch.properties.len(), read.schema.properties.len());
-    let columns: Vec<_> = batch.properties.iter().map(values).collect();
+    let columns: Vec<_> = batch.properties.iter().map(shown).collect();
     assert!(columns.iter().all(|column| column.len() == sources.len()));
     for (index, (source, target)) in sources.into_iter().zip(targets).enumerate() {
         let mut edge = vec![source, target];
         edge.extend(columns.iter().map(|column| column[index].clone()));
         read.edges.push(edge);
     }
-    read.vertices.extend(batch.vertices.iter().flat_map(ids));
+    read.vertices.extend(batch.vertices.iter().flat_map(shown));
     for rejected in &batch.rejected {
         read.rejected.push(format!("{}: {:?}: {}", rejected.line, rejected.text, rejected.reason));
     }
     read.input_bytes += batch.input_bytes;
 }
 
-fn ids(column: &IdColumn) -> Vec<String> {
-    match column {
-        IdColumn::Int(ids) => ids.iter().map(u64::to_string).collect(),
-        IdColumn::Text(texts) => {
-            texts.iter().map(|text| String::from_utf8_lossy(text).into_owned()).collect()
+/// The ids or values of a column as users write them.
+pub(crate) fn shown(column: &ArrayRef) -> Vec<String> {
+    match column.data_type() {
+        DataType::UInt64 => column.as_primitive::<UInt64Type>().values().iter().map(u64::to_string).collect(),
+        DataType::Int64 => column.as_primitive::<Int64Type>().values().iter().map(i64::to_string).collect(),
+        DataType::Float64 => {
+            column.as_primitive::<Float64Type>().values().iter().map(f64::to_string).collect()
         }
-    }
-}
-
-fn values(column: &ValueColumn) -> Vec<String> {
-    match column {
-        ValueColumn::Int(values) => values.iter().map(i64::to_string).collect(),
-        ValueColumn::Float(values) => values.iter().map(f64::to_string).collect(),
-        ValueColumn::Text(texts) => {
-            texts.iter().map(|text| String::from_utf8_lossy(text).into_owned()).collect()
-        }
+        _ => texts(column).unwrap().map(|text| String::from_utf8_lossy(text).into_owned()).collect(),
     }
 }
 

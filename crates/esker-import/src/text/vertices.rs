@@ -4,6 +4,8 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use arrow_array::builder::BinaryBuilder;
+use arrow_array::{Array, ArrayRef};
 use esker_format::Result;
 
 use super::blocks::{LineBlocks, Part, count_lines, excerpt};
@@ -15,9 +17,7 @@ use super::table_parser::{not_id, not_in_range};
 use super::tally::Tally;
 use crate::format::ReadOptions;
 use crate::input::Input;
-use crate::source::{
-    Batch, Block, BlockParser, IdColumn, IdKind, Reader, Rejected, Schema, TextColumn, ValueColumn,
-};
+use crate::source::{Batch, Block, BlockParser, IdKind, Numbers, Reader, Rejected, Schema, id_column};
 
 /// The number of the vertex file among the files of a reader, which count from 0.
 const VERTEX_FILE: usize = usize::MAX;
@@ -104,22 +104,14 @@ impl BlockParser for Parser {
         if block.file != VERTEX_FILE {
             return self.edges.parse(block);
         }
-        let none = || match self.ids {
-            IdKind::Text => IdColumn::Text(TextColumn::default()),
-            IdKind::Int | IdKind::Numbered { .. } => IdColumn::Int(Vec::new()),
-        };
         let (vertices, rejected) = self.vertices(&block);
         if let Some(tally) = &self.tally {
-            let count = match &vertices {
-                IdColumn::Int(ids) => ids.len(),
-                IdColumn::Text(ids) => ids.len(),
-            };
-            tally.parsed((count + rejected.len()) as u64)?;
+            tally.parsed((vertices.len() + rejected.len()) as u64)?;
         }
         Ok(Batch {
-            source: none(),
-            target: none(),
-            properties: vec![ValueColumn::Int(Vec::new()); self.num_properties],
+            source: vertices.slice(0, 0),
+            target: vertices.slice(0, 0),
+            properties: vec![Numbers::Int(Vec::new()).finish(); self.num_properties],
             vertices: Some(vertices),
             rejected,
             input_bytes: block.input_bytes,
@@ -128,7 +120,7 @@ impl BlockParser for Parser {
 }
 
 impl Parser {
-    fn vertices(&self, block: &Block) -> (IdColumn, Vec<Rejected>) {
+    fn vertices(&self, block: &Block) -> (ArrayRef, Vec<Rejected>) {
         let bytes = &block.bytes[..];
         let ids = match self.ids {
             IdKind::Numbered { first, num_vertices } if num_vertices > 0 => {
@@ -137,7 +129,7 @@ impl Parser {
             IdKind::Numbered { .. } => RangeInclusive::new(1, 0),
             IdKind::Int | IdKind::Text => 0..=u64::MAX,
         };
-        let (mut ints, mut texts, mut rejected) = (Vec::new(), TextColumn::default(), Vec::new());
+        let (mut ints, mut texts, mut rejected) = (Vec::new(), BinaryBuilder::new(), Vec::new());
         let mut at = 0;
         while at < bytes.len() {
             let start = at;
@@ -157,7 +149,7 @@ impl Parser {
                 continue;
             }
             let reason = if self.ids == IdKind::Text {
-                texts.push(line);
+                texts.append_value(line);
                 continue;
             } else {
                 match digits::id(line) {
@@ -177,6 +169,10 @@ impl Parser {
                 reason,
             });
         }
-        (if self.ids == IdKind::Text { IdColumn::Text(texts) } else { IdColumn::Int(ints) }, rejected)
+        let ids = match self.ids {
+            IdKind::Text => Arc::new(texts.finish()),
+            IdKind::Int | IdKind::Numbered { .. } => id_column(ints),
+        };
+        (ids, rejected)
     }
 }

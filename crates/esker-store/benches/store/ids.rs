@@ -9,11 +9,12 @@ use std::error::Error;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Instant;
 
+use arrow_array::ArrayRef;
 use esker_graph::{Run, VertexId};
-use esker_import::number::PartitionNumberer;
-use esker_import::numbering::{Keys, Numberer};
+use esker_import::number::Numberer;
+use esker_import::numbering::Keys;
 use esker_import::scratch::Work;
-use esker_import::source::{IdColumn, TextColumn};
+use esker_import::source::{id_column, text_column};
 use esker_import::spool::Spool;
 use esker_store::format::DatabaseId;
 use esker_store::ids::{ExternalId, IdFiles, IdMap, hash_int};
@@ -59,23 +60,18 @@ fn edge(scale: u32, index: u64) -> [u64; 2] {
 }
 
 /// Appends the external id of a number: a text of 14 bytes.
-fn add_text(column: &mut TextColumn, number: u64) {
+fn text_of(number: u64) -> [u8; 14] {
     const DIGITS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
     let mut text = *b"id:???????????";
     let hash = hash_int(number);
     for (i, byte) in text[3..].iter_mut().enumerate() {
         *byte = DIGITS[(hash >> (5 * i) & 31) as usize];
     }
-    column.push(&text);
+    text
 }
 
-fn column(numbers: impl Iterator<Item = u64>, text: bool) -> IdColumn {
-    if !text {
-        return IdColumn::Int(numbers.map(hash_int).collect());
-    }
-    let mut column = TextColumn::default();
-    numbers.for_each(|number| add_text(&mut column, number));
-    IdColumn::Text(column)
+fn column(numbers: impl Iterator<Item = u64>, text: bool) -> ArrayRef {
+    if text { text_column(numbers.map(text_of)) } else { id_column(numbers.map(hash_int).collect()) }
 }
 
 fn batch(settings: &Settings, index: u64) -> Keys {
@@ -86,7 +82,7 @@ fn batch(settings: &Settings, index: u64) -> Keys {
 }
 
 /// Makes all batches on all threads; pushes them in order if there is a numberer.
-fn feed(settings: &Settings, numberer: &mut Option<PartitionNumberer>) -> Outcome<()> {
+fn feed(settings: &Settings, numberer: &mut Option<Numberer>) -> Outcome<()> {
     let batches = (16u64 << settings.scale).div_ceil(BATCH_EDGES);
     let next = std::sync::atomic::AtomicU64::new(0);
     let turn = Mutex::new((0u64, numberer));
@@ -101,13 +97,13 @@ fn feed(settings: &Settings, numberer: &mut Option<PartitionNumberer>) -> Outcom
                             return Ok(());
                         }
                         let keys = batch(settings, index);
-                        let prepared = PartitionNumberer::prepare(keys);
+                        let prepared = Numberer::prepare(&keys).map_err(|e| e.to_string())?;
                         let turn = turn.lock().map_err(|e| e.to_string())?;
                         let mut turn =
                             turned.wait_while(turn, |turn| turn.0 != index).map_err(|e| e.to_string())?;
                         turn.0 += 1;
                         if let Some(numberer) = turn.1.as_mut() {
-                            numberer.push(prepared).map_err(|e| e.to_string())?;
+                            numberer.push(&prepared).map_err(|e| e.to_string())?;
                         }
                         turned.notify_all();
                     }
@@ -154,15 +150,11 @@ impl Clock {
 }
 
 fn look_up(settings: &Settings, map: &IdMap, count: u64) -> Outcome<()> {
-    let mut column = TextColumn::default();
     let mut found = 0u64;
     for i in 0..count {
         let number = hash_int(i) >> (64 - settings.scale);
         let vertex = if settings.text {
-            column.bytes.clear();
-            column.ends.clear();
-            add_text(&mut column, number);
-            map.vertex_of(ExternalId::Text(&column.bytes))?
+            map.vertex_of(ExternalId::Text(&text_of(number)))?
         } else {
             map.vertex_of(ExternalId::Int(hash_int(number)))?
         };
@@ -182,7 +174,7 @@ pub(crate) fn main() -> Outcome<()> {
     let mut clock = Clock::start();
     feed(&settings, &mut None)?;
     clock.report("generate and partition", edges, "edges");
-    let mut numberer = Some(PartitionNumberer::new(&work));
+    let mut numberer = Some(Numberer::new(&work));
     feed(&settings, &mut numberer)?;
     clock.report("generate and push", edges, "edges");
     let numbered = numberer.take().ok_or("no numberer")?.finish()?;

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
+use arrow_array::{Array, ArrayRef};
 use esker_graph::Cancel;
 use esker_import::options::BadLines;
-use esker_import::source::{Batch as Rows, IdColumn, IdKind, Reader, Rejected, ValueColumn};
+use esker_import::source::{Batch as Rows, IdKind, Reader, Rejected, id_at as external_id};
 use esker_store::ids::ExternalId;
 use esker_store::{Database, Error, Result};
 
@@ -165,7 +166,7 @@ impl Feeder<'_> {
         self.take_rejected(&rows.rejected)?;
         if let Some(vertices) = &rows.vertices {
             let mut text = String::new();
-            for index in 0..length(vertices) {
+            for index in 0..vertices.len() {
                 let id = id_at(vertices, index, self.target.text_ids, &mut text);
                 match self.purpose {
                     Purpose::Add => self.batch.add_vertex(id)?,
@@ -217,11 +218,7 @@ impl Feeder<'_> {
             Purpose::Add => {
                 let mut values = Vec::with_capacity(self.places.len());
                 for (property, &place) in self.target.edge_properties.iter().zip(&self.places) {
-                    let given = match &rows.properties[place] {
-                        ValueColumn::Int(values) => Given::Int(values[index]),
-                        ValueColumn::Float(values) => Given::Float(values[index]),
-                        ValueColumn::Text(texts) => Given::Text(texts.get(index)),
-                    };
+                    let given = Given::of(&rows.properties[place], index);
                     let (value, rounded) = convert(property, given).map_err(|error| {
                         Error::Invalid(format!(
                             "cannot add the edge from {source} to {end}: {error}; for another type, import all edges \
@@ -261,21 +258,13 @@ impl Feeder<'_> {
     }
 }
 
-fn length(ids: &IdColumn) -> usize {
-    match ids {
-        IdColumn::Int(ids) => ids.len(),
-        IdColumn::Text(ids) => ids.len(),
-    }
-}
-
 /// An id as one of the kind that the database has; a number becomes a text in `buffer`.
-fn id_at<'a>(ids: &'a IdColumn, index: usize, texts: bool, buffer: &'a mut String) -> ExternalId<'a> {
-    match ids {
-        IdColumn::Text(ids) => ExternalId::Text(ids.get(index)),
-        IdColumn::Int(ids) if texts => {
-            *buffer = ids[index].to_string();
+fn id_at<'a>(ids: &'a ArrayRef, index: usize, texts: bool, buffer: &'a mut String) -> ExternalId<'a> {
+    match external_id(ids, index) {
+        ExternalId::Int(id) if texts => {
+            *buffer = id.to_string();
             ExternalId::Text(buffer.as_bytes())
         }
-        IdColumn::Int(ids) => ExternalId::Int(ids[index]),
+        id => id,
     }
 }

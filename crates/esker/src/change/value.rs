@@ -1,5 +1,9 @@
 //! Converts input values to the type of a property.
 
+use arrow_array::ArrayRef;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type};
+use arrow_schema::DataType;
 use esker_store::format::{ElementType, PropertyRecord};
 use esker_store::property::PropertyValue;
 use esker_store::{Error, Result};
@@ -13,6 +17,17 @@ pub enum Given<'a> {
     Float(f64),
     /// Text, which can be the text of a number.
     Text(&'a [u8]),
+}
+
+impl<'a> Given<'a> {
+    /// The value at `index` of a column of an import.
+    pub fn of(column: &'a ArrayRef, index: usize) -> Self {
+        match column.data_type() {
+            DataType::Int64 => Self::Int(column.as_primitive::<Int64Type>().value(index)),
+            DataType::Float64 => Self::Float(column.as_primitive::<Float64Type>().value(index)),
+            _ => Self::Text(column.as_binary::<i32>().value(index)),
+        }
+    }
 }
 
 /// Converts a value to the type of a property; also returns whether the value was rounded to the precision of that type.

@@ -1,34 +1,31 @@
 //! Arrow IPC, file and stream: columns chosen by name, decoded by many threads in runs of rows.
 //!
-//! The messages are found when a file is opened; a parser reads only those bytes of the columns it wants that belong to
-//! its rows. Buffers are decoded here rather than by the `arrow` crates: that takes only the columns wanted, bounds
-//! memory by the run instead of the record batch, and makes damage an error (those crates trust buffers in places).
-//! Memory beside the batch: the dictionaries of the columns; and, when a compressed record batch is longer than a run,
-//! its decompressed columns.
+//! The messages are found when a file is opened. A parser decodes a whole record batch with the decoder of the `arrow-ipc`
+//! crate, which points into the mapped file where the batch is not compressed; the runs of a long batch share it. Memory
+//! beside the batch: the dictionaries; the decompressed columns of the record batches in use.
 
-mod message;
-mod layout;
-mod body;
-mod column;
+mod messages;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use body::{Body, Inflated};
-use column::read_column;
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_ipc::reader::FileDecoder;
+use arrow_ipc::{Block as Position, MetadataVersion};
+use arrow_schema::{ArrowError, SchemaRef};
+use bytes::Bytes;
 use esker_format::{Error, Result};
-use layout::{Field, fields};
-use message::{Contents, Dictionary, contents};
+use messages::{BatchEntry, Contents, contents};
 
 use super::region::Region;
 use super::runs::{RUN_ROWS, RowRun, Section, SectionReader};
-use super::table::{self, Chosen, Data, Holds, Origin, Values, contain, damaged};
+use super::table::{self, Chosen, Holds, Origin, contain, damaged};
 use crate::format::{Format, ReadOptions};
 use crate::input::Input;
 use crate::source::{Batch, Block, BlockParser, IdKind, Reader};
 
-/// Decompressed record batches that are kept for the runs that follow, at most.
-const INFLATED_MAX: usize = 2;
+/// Long record batches that are kept for the runs that follow, at most.
+const KEPT_MAX: usize = 2;
 
 /// Opens Arrow IPC files (or files that hold a stream) with the same columns. See [`ReadOptions`] for which columns
 /// are taken.
@@ -44,8 +41,8 @@ pub fn open_arrow(inputs: &[Input], options: &ReadOptions) -> Result<Box<dyn Rea
         bytes_all += region.bytes();
         let path = Arc::clone(region.path());
         let first = files.first().map(|file| (&file.chosen, file.names.as_slice()));
-        let file = contain(&path, || ArrowFile::open(region, first, options))?;
-        let ends = [file.fields[0].holds(), file.fields[1].holds()];
+        let file = contain(&path, || ArrowFile::open(&region, first, options))?;
+        let ends = [file.names[file.chosen.columns[0]].1, file.names[file.chosen.columns[1]].1];
         if table::id_kind(&path, ends, options)? == IdKind::Text {
             ids = IdKind::Text;
         }
@@ -56,151 +53,129 @@ pub fn open_arrow(inputs: &[Input], options: &ReadOptions) -> Result<Box<dyn Rea
         return Err(Error::Invalid("no Arrow file is named".to_owned()));
     };
     let schema = table::schema(Format::Arrow.name(), ids, &first.chosen, bytes_all);
-    let parser = ArrowParser { files, ids, inflated: Mutex::default() };
+    let parser = ArrowParser { files, ids, kept: Mutex::default() };
     Ok(Box::new(SectionReader::new(schema, Arc::new(parser), sections)))
 }
 
 struct ArrowFile {
-    region: Region,
+    path: Arc<PathBuf>,
+    bytes: Bytes,
     names: Vec<(String, Holds)>,
     chosen: Chosen,
-    fields: Vec<Field>,
-    batches: Vec<message::BatchEntry>,
-    dictionaries: Vec<Dictionary>,
-    /// The dictionaries decoded last: index in `dictionaries`, and values.
-    decoded: Mutex<Vec<(usize, Arc<Values>)>>,
+    schema: SchemaRef,
+    version: MetadataVersion,
+    batches: Vec<BatchEntry>,
+    /// Messages of dictionaries, in order.
+    dictionaries: Vec<Position>,
+    /// Decoders that wait for the next batch, each with the number of dictionaries that it has taken in.
+    decoders: Mutex<Vec<(usize, FileDecoder)>>,
 }
 
 impl ArrowFile {
     fn open(
-        region: Region,
+        region: &Region,
         first: Option<(&Chosen, &[(String, Holds)])>,
         options: &ReadOptions,
     ) -> Result<Self> {
-        let Contents { schema, batches, dictionaries } = contents(&region)?;
-        let all = fields(region.path(), &schema)?;
-        let names: Vec<_> = all.iter().map(|field| (field.name.clone(), field.holds())).collect();
+        let path = Arc::clone(region.path());
+        let Contents { schema, version, batches, dictionaries } = contents(region)?;
+        let fields = schema.fields().iter();
+        let names: Vec<_> =
+            fields.map(|field| (field.name().clone(), Holds::of(field.data_type()))).collect();
         let chosen = match first {
-            None => table::choose(region.path(), &names, options)?,
-            Some((chosen, own)) => chosen.in_file(region.path(), own, &names)?,
+            None => table::choose(&path, &names, options)?,
+            Some((chosen, own)) => chosen.in_file(&path, own, &names)?,
         };
-        let fields = chosen.columns.iter().map(|&index| all[index].clone()).collect();
-        Ok(Self { region, names, chosen, fields, batches, dictionaries, decoded: Mutex::default() })
-    }
-
-    fn path(&self) -> &Arc<PathBuf> {
-        self.region.path()
+        let bytes = region.whole()?;
+        let decoders = Mutex::default();
+        Ok(Self { path, bytes, names, chosen, schema, version, batches, dictionaries, decoders })
     }
 
     fn add_sections(&self, file: usize, sections: &mut Vec<Section>) -> Result<()> {
         let (mut rows_before, mut end) = (0_u64, 0);
         for (index, batch) in self.batches.iter().enumerate() {
-            let here = (batch.message.body_offset + batch.message.body_bytes).max(end);
+            let here = messages::end_of(&batch.position).max(end);
             let bytes = here - end;
             end = here;
             sections.push(Section { file, section: index as u64, rows: batch.rows, rows_before, bytes });
-            rows_before = rows_before.checked_add(batch.rows).ok_or_else(|| {
-                damaged(self.path(), "its record batches have an impossible number of rows")
-            })?;
+            rows_before = rows_before
+                .checked_add(batch.rows)
+                .ok_or_else(|| damaged(&self.path, "its record batches have an impossible number of rows"))?;
         }
         Ok(())
     }
 
-    /// The values of the dictionary `id` that are in force for a record batch.
-    fn dictionary(&self, batch: &message::BatchEntry, id: i64) -> Result<Arc<Values>> {
-        let in_force = batch.dictionaries.iter().copied().find(|&index| self.dictionaries[index].id == id);
-        let Some(index) = in_force else {
-            return Err(damaged(self.path(), format!("the dictionary {id} is missing")));
-        };
-        // Held while decoding, so that workers that want the same dictionary wait for it instead of doing it again.
-        let mut decoded = self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, values)) = decoded.iter().find(|(i, _)| *i == index) {
-            return Ok(Arc::clone(values));
+    /// The chosen columns of a whole record batch.
+    fn decode(&self, batch: &BatchEntry) -> std::result::Result<RecordBatch, ArrowError> {
+        let (mut taken, mut decoder) = self.decoder(batch.dictionaries);
+        for position in &self.dictionaries[taken..batch.dictionaries] {
+            decoder.read_dictionary(position, &messages::buffer(&self.bytes, position)?)?;
+            taken += 1;
         }
-        let values = Arc::new(self.decode_dictionary(&self.dictionaries[index])?);
-        // A replaced dictionary is not wanted for long: its values and its successor's are kept.
-        let same = |i: usize| self.dictionaries[i].id == id;
-        if decoded.iter().filter(|(i, _)| same(*i)).count() > 1
-            && let Some(oldest) = decoded.iter().position(|(i, _)| same(*i))
-        {
-            decoded.remove(oldest);
-        }
-        decoded.push((index, Arc::clone(&values)));
-        Ok(values)
+        let buffer = messages::buffer(&self.bytes, &batch.position)?;
+        let decoded = decoder.read_record_batch(&batch.position, &buffer)?;
+        self.decoders.lock().unwrap_or_else(PoisonError::into_inner).push((taken, decoder));
+        decoded.ok_or_else(|| ArrowError::IpcError("a record batch is missing".to_owned()))
     }
 
-    fn decode_dictionary(&self, dictionary: &Dictionary) -> Result<Values> {
-        let Some(field) = self.fields.iter().find(|f| f.dictionary == Some(dictionary.id)) else {
-            return Err(damaged(self.path(), "no column uses a dictionary"));
-        };
-        let mut all: Option<Values> = None;
-        for &message in &dictionary.parts {
-            let body = Body::open(&self.region, message, true, None)?;
-            let part = read_column(&body, &field.dictionary_values(), 0, body.rows())?;
-            match &mut all {
-                None => all = Some(part),
-                Some(all) => {
-                    let joined = append(all, part);
-                    joined.ok_or_else(|| damaged(self.path(), "a dictionary changes its type"))?;
-                }
-            }
+    /// The decoder that has taken in the most of the first `dictionaries` dictionaries, but no others.
+    fn decoder(&self, dictionaries: usize) -> (usize, FileDecoder) {
+        let mut decoders = self.decoders.lock().unwrap_or_else(PoisonError::into_inner);
+        let fits = (0..decoders.len()).filter(|&index| decoders[index].0 <= dictionaries);
+        if let Some(index) = fits.max_by_key(|&index| decoders[index].0) {
+            return decoders.swap_remove(index);
         }
-        all.ok_or_else(|| damaged(self.path(), "a dictionary is empty"))
+        let new = FileDecoder::new(Arc::clone(&self.schema), self.version);
+        (0, new.with_projection(self.chosen.columns.clone()))
     }
 }
 
-/// Joins the values of a delta to those that it follows; `None` if they differ in type.
-fn append(all: &mut Values, part: Values) -> Option<()> {
-    if all.valid.is_some() || part.valid.is_some() {
-        let mut valid = all.valid.take().unwrap_or_else(|| vec![true; all.len()]);
-        valid.extend(part.valid.clone().unwrap_or_else(|| vec![true; part.len()]));
-        all.valid = Some(valid);
-    }
-    match (&mut all.data, part.data) {
-        (Data::Int(all), Data::Int(part)) => all.extend(part),
-        (Data::Unsigned(all), Data::Unsigned(part)) => all.extend(part),
-        (Data::Float(all), Data::Float(part)) => all.extend(part),
-        (Data::Text(all), Data::Text(part)) => part.iter().for_each(|text| all.push(text)),
-        _ => return None,
-    }
-    Some(())
-}
+/// A record batch that several runs share: empty until the first of them has decoded it.
+type Kept = Arc<Mutex<Option<RecordBatch>>>;
 
 struct ArrowParser {
     files: Vec<ArrowFile>,
     ids: IdKind,
-    /// Decompressed columns of record batches that take several runs: file, batch, columns.
-    inflated: Mutex<Vec<(usize, u64, Arc<Inflated>)>>,
+    /// The long record batches in use: file, section, and the batch.
+    kept: Mutex<Vec<(usize, u64, Kept)>>,
 }
 
 impl ArrowParser {
-    fn decode(&self, file: &ArrowFile, run: RowRun) -> Result<Vec<Values>> {
+    fn decode(&self, file: &ArrowFile, run: RowRun) -> Result<Vec<ArrayRef>> {
         let batch = usize::try_from(run.section).ok().and_then(|index| file.batches.get(index));
-        let batch = batch.ok_or_else(|| damaged(file.path(), "there is no such record batch"))?;
-        let shared = (batch.rows > RUN_ROWS).then(|| self.shared(run));
-        let body = Body::open(&file.region, batch.message, false, shared)?;
-        let mut columns = Vec::with_capacity(file.fields.len());
-        for field in &file.fields {
-            let column = read_column(&body, field, run.start, run.rows)?;
-            columns.push(match field.dictionary {
-                None => column,
-                Some(id) => look_up(file.path(), &column, &*file.dictionary(batch, id)?)?,
-            });
+        let batch = batch.ok_or_else(|| damaged(&file.path, "there is no such record batch"))?;
+        let failed = |error: ArrowError| {
+            damaged(&file.path, format!("record batch {} of {} rows: {error}", run.section, batch.rows))
+        };
+        let whole = if batch.rows <= RUN_ROWS {
+            file.decode(batch).map_err(failed)?
+        } else {
+            let kept = self.kept(run);
+            // Held while decoding: workers that want the same batch wait for it.
+            let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+            match &*kept {
+                Some(whole) => whole.clone(),
+                None => kept.insert(file.decode(batch).map_err(failed)?).clone(),
+            }
+        };
+        if whole.num_rows() as u64 != batch.rows {
+            return Err(damaged(&file.path, "a record batch has another number of rows than stated"));
         }
-        Ok(columns)
+        let part = |column: &ArrayRef| column.slice(run.start as usize, run.rows as usize);
+        Ok(whole.columns().iter().map(part).collect())
     }
 
-    /// The place for the decompressed columns of the batch of `run`, shared by all of its runs.
-    fn shared(&self, run: RowRun) -> Arc<Inflated> {
-        let mut inflated = self.inflated.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, _, place)) = inflated.iter().find(|(f, s, _)| (*f, *s) == (run.file, run.section)) {
+    /// The place of the batch of `run`, shared by all of its runs.
+    fn kept(&self, run: RowRun) -> Kept {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, _, place)) = kept.iter().find(|(f, s, _)| (*f, *s) == (run.file, run.section)) {
             return Arc::clone(place);
         }
-        if inflated.len() >= INFLATED_MAX {
-            inflated.remove(0);
+        if kept.len() >= KEPT_MAX {
+            kept.remove(0);
         }
-        let place = Arc::new(Inflated::default());
-        inflated.push((run.file, run.section, Arc::clone(&place)));
+        let place = Kept::default();
+        kept.push((run.file, run.section, Arc::clone(&place)));
         place
     }
 }
@@ -209,49 +184,8 @@ impl BlockParser for ArrowParser {
     fn parse(&self, block: Block) -> Result<Batch> {
         let run = RowRun::of_block(&block);
         let file = self.files.get(run.file).ok_or_else(|| Error::Invalid("no such file".to_owned()))?;
-        let columns = contain(file.path(), || self.decode(file, run))?;
-        let origin =
-            Origin { path: file.path(), first_row: block.first_line, input_bytes: block.input_bytes };
-        table::batch(&origin, self.ids, &file.chosen.properties, columns)
+        let columns = contain(&file.path, || self.decode(file, run))?;
+        let origin = Origin { path: &file.path, first_row: block.first_line, input_bytes: block.input_bytes };
+        contain(&file.path, || table::batch(&origin, self.ids, &file.chosen.properties, columns))
     }
-}
-
-/// Replaces indices by the values of a dictionary.
-fn look_up(path: &Arc<PathBuf>, indices: &Values, dictionary: &Values) -> Result<Values> {
-    let index_at = |row: usize| match &indices.data {
-        Data::Int(values) => usize::try_from(values[row]).ok(),
-        Data::Unsigned(values) => usize::try_from(values[row]).ok(),
-        Data::Float(_) | Data::Text(_) => None,
-    };
-    let mut places = Vec::with_capacity(indices.len());
-    for row in 0..indices.len() {
-        if indices.valid.as_ref().is_some_and(|valid| !valid[row]) {
-            places.push(None);
-            continue;
-        }
-        match index_at(row).filter(|&index| index < dictionary.len()) {
-            Some(index) if dictionary.valid.as_ref().is_none_or(|valid| valid[index]) => {
-                places.push(Some(index));
-            }
-            Some(_) => places.push(None),
-            None => return Err(damaged(path, "an index is not within its dictionary")),
-        }
-    }
-    fn gather<T: Copy + Default>(places: &[Option<usize>], values: &[T]) -> Vec<T> {
-        places.iter().map(|place| place.map_or_else(T::default, |index| values[index])).collect()
-    }
-    let data = match &dictionary.data {
-        Data::Int(values) => Data::Int(gather(&places, values)),
-        Data::Unsigned(values) => Data::Unsigned(gather(&places, values)),
-        Data::Float(values) => Data::Float(gather(&places, values)),
-        Data::Text(values) => {
-            let mut texts = crate::source::TextColumn::default();
-            for place in &places {
-                texts.push(place.map_or(b"", |index| values.get(index)));
-            }
-            Data::Text(texts)
-        }
-    };
-    let valid = places.contains(&None).then(|| places.iter().map(Option::is_some).collect());
-    Ok(Values { data, valid })
 }

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use arrow_array::ArrayRef;
 use esker::graph::Run;
 use esker::import::install::import;
 use esker::import::options::{ImportOptions, VertexOrder};
-use esker::import::source::{Batch, Block, BlockParser, IdColumn, IdKind, Reader, Schema, ValueColumn};
+use esker::import::source::{Batch, Block, BlockParser, IdKind, Numbers, Reader, Schema};
 use esker::store::format::Encoding;
 use esker::store::freeze::CopyPolicy;
 use esker::store::io::{Disk, MemoryDisk};
@@ -72,13 +73,13 @@ impl Weights {
     }
 
     /// The columns of an import.
-    fn columns(self, weights: &[f64]) -> Vec<ValueColumn> {
+    fn columns(self, weights: &[f64]) -> Vec<ArrayRef> {
         match self {
             Self::None => Vec::new(),
             _ if self.is_integral() => {
-                vec![ValueColumn::Int(weights.iter().map(|&weight| weight as i64).collect())]
+                vec![Numbers::Int(weights.iter().map(|&weight| weight as i64).collect()).finish()]
             }
-            _ => vec![ValueColumn::Float(weights.to_vec())],
+            _ => vec![Numbers::Float(weights.to_vec()).finish()],
         }
     }
 
@@ -315,12 +316,12 @@ impl Listed {
     fn new(model: &Model, num_vertices: u64, edges: &Edges) -> Self {
         let weights: Vec<f64> = edges.values().copied().collect();
         let batch = Batch {
-            source: IdColumn::Int(edges.keys().map(|ends| ends.0).collect()),
-            target: IdColumn::Int(edges.keys().map(|ends| ends.1).collect()),
             properties: model.weights.columns(&weights),
-            vertices: None,
-            rejected: Vec::new(),
-            input_bytes: 0,
+            ..Batch::of_integers(
+                edges.keys().map(|ends| ends.0).collect(),
+                edges.keys().map(|ends| ends.1).collect(),
+                0,
+            )
         };
         let weighted = model.weights != Weights::None;
         let schema = Schema {

@@ -1,0 +1,139 @@
+//! Rows of one column of a row group, as an Arrow array.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, BinaryArray};
+use arrow_schema::DataType;
+use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, RowGroups, RowSelection, RowSelector};
+use parquet::arrow::{FieldLevels, ProjectionMask, parquet_to_arrow_field_levels, parquet_to_arrow_schema};
+use parquet::basic::{ConvertedType, LogicalType, Type as Physical};
+use parquet::column::page::{PageIterator, PageReader};
+use parquet::errors::{ParquetError, Result as Decoded};
+use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor, Type};
+
+use super::super::region::Region;
+use super::super::table::Holds;
+use super::pages::CheckedPages;
+
+/// A column of a file.
+#[derive(Debug, Clone)]
+pub(super) struct Leaf {
+    index: usize,
+    levels: FieldLevels,
+    data_type: DataType,
+    optional: bool,
+    is_uuid: bool,
+}
+
+impl Leaf {
+    /// `None` if the column is nested or repeated, or of a type that has no Arrow type.
+    pub(super) fn new(index: usize, column: &ColumnDescriptor) -> Option<Self> {
+        if column.max_rep_level() > 0 || column.max_def_level() > 1 || column.path().parts().len() != 1 {
+            return None;
+        }
+        let own = column.self_type_ptr();
+        let is_text = column.physical_type() == Physical::BYTE_ARRAY
+            && column.converted_type() != ConvertedType::DECIMAL
+            && !matches!(column.logical_type_ref(), Some(LogicalType::Unknown));
+        let own = if is_text {
+            // Without its annotation a text is read as bytes: UTF-8 is not required.
+            let plain = Type::primitive_type_builder(column.name(), Physical::BYTE_ARRAY);
+            Arc::new(plain.with_repetition(own.get_basic_info().repetition()).build().ok()?)
+        } else {
+            own
+        };
+        let root = Type::group_type_builder("column").with_fields(vec![own]).build().ok()?;
+        let alone = SchemaDescriptor::new(Arc::new(root));
+        let schema = parquet_to_arrow_schema(&alone, None).ok()?;
+        Some(Self {
+            index,
+            levels: parquet_to_arrow_field_levels(&alone, ProjectionMask::all(), None).ok()?,
+            data_type: schema.field(0).data_type().clone(),
+            optional: column.max_def_level() > 0,
+            is_uuid: matches!(column.logical_type_ref(), Some(LogicalType::Uuid)),
+        })
+    }
+
+    /// Index in the file.
+    pub(super) fn index(&self) -> usize {
+        self.index
+    }
+
+    pub(super) fn holds(&self) -> Holds {
+        Holds::of(&self.data_type)
+    }
+
+    /// `rows` rows of a row group from row `start` on. Pages before them are skipped by their headers.
+    pub(super) fn read(
+        &self,
+        file: &SerializedFileReader<Region>,
+        group: usize,
+        start: usize,
+        rows: usize,
+    ) -> Decoded<ArrayRef> {
+        let selection = RowSelection::from(vec![RowSelector::skip(start), RowSelector::select(rows)]);
+        let chunk = Chunk { file, group, leaf: self };
+        let batches =
+            ParquetRecordBatchReader::try_new_with_row_groups(&self.levels, &chunk, rows, Some(selection))?;
+        let batches = batches.collect::<Result<Vec<_>, _>>()?;
+        match batches.as_slice() {
+            [batch] if batch.num_rows() == rows && self.is_uuid => Ok(uuids(batch.column(0))),
+            [batch] if batch.num_rows() == rows => Ok(Arc::clone(batch.column(0))),
+            _ => Err(ParquetError::EOF("it has fewer values than its row group has rows".to_owned())),
+        }
+    }
+}
+
+/// A column of one row group, as the `parquet` crate asks for it.
+struct Chunk<'a> {
+    file: &'a SerializedFileReader<Region>,
+    group: usize,
+    leaf: &'a Leaf,
+}
+
+impl RowGroups for Chunk<'_> {
+    fn num_rows(&self) -> usize {
+        usize::try_from(self.file.metadata().row_group(self.group).num_rows()).unwrap_or(0)
+    }
+
+    /// The pages of the only column.
+    fn column_chunks(&self, _: usize) -> Decoded<Box<dyn PageIterator>> {
+        let inner = self.file.get_row_group(self.group)?.get_column_page_reader(self.leaf.index)?;
+        let pages: Box<dyn PageReader> = Box::new(CheckedPages { inner, optional: self.leaf.optional });
+        Ok(Box::new(OneChunk(Some(pages))))
+    }
+
+    fn row_groups(&self) -> Box<dyn Iterator<Item = &RowGroupMetaData> + '_> {
+        Box::new(std::iter::once(self.file.metadata().row_group(self.group)))
+    }
+
+    fn metadata(&self) -> &ParquetMetaData {
+        self.file.metadata()
+    }
+}
+
+struct OneChunk(Option<Box<dyn PageReader>>);
+
+impl Iterator for OneChunk {
+    type Item = Decoded<Box<dyn PageReader>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.take().map(Ok)
+    }
+}
+
+impl PageIterator for OneChunk {}
+
+/// UUIDs in their usual form: lower-case hexadecimal digits in groups of 8, 4, 4, 4 and 12.
+fn uuids(values: &ArrayRef) -> ArrayRef {
+    let text = |bytes: &[u8]| {
+        let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
+    };
+    let values = values.as_fixed_size_binary();
+    let texts = (0..values.len()).map(|row| values.is_valid(row).then(|| text(values.value(row))));
+    Arc::new(texts.collect::<BinaryArray>())
+}
