@@ -11,7 +11,7 @@ from ._algorithms import Algorithm, Algorithms, Estimates
 from ._edges import EdgeTable
 from ._errors import InvalidError, MistypedError, PropertyNotFoundError, VertexNotFoundError
 from ._result import _UNKNOWN, Result
-from ._settings import Memory, memory_bytes, run_settings, thread_count
+from ._settings import Memory, memory_bytes, run_settings
 
 if TYPE_CHECKING:
     import networkx
@@ -59,7 +59,7 @@ class _Estimates(Estimates):
         self._graph = graph
 
     def _call(self, algorithm: Algorithm, given: dict[str, Any]) -> Estimate:
-        threads, deterministic = thread_count(given.pop("threads", None)), bool(given.pop("deterministic", False))
+        settings = run_settings(**{name: given.pop(name) for name in ("threads", "deterministic") if name in given})
         for option in algorithm.options:
             if option.is_required:
                 given.setdefault(option.keyword, ())
@@ -69,7 +69,7 @@ class _Estimates(Estimates):
             if not (option.is_id and _is_absent(given.get(option.keyword)))
             for text in algorithm._replace(options=(option,)).texts(given, self._graph._id_text)
         ]
-        return Estimate(*self._graph._native.estimate(algorithm.name, texts, threads, deterministic))
+        return Estimate(*self._graph._native.estimate(algorithm.name, texts, settings))
 
 
 class Graph(Algorithms):

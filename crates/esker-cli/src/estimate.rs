@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::algorithm::{AlgorithmArgs, list};
 use crate::at::AtArgs;
 use crate::failure::{Failure, Outcome};
-use crate::residency::{ResidencyArgs, explain, plan_json, summary};
+use crate::residency::{AccessArgs, explain, plan_json, summary};
 use crate::resources::ResourceArgs;
 use crate::size::bytes;
 use crate::text;
@@ -26,7 +26,7 @@ pub(crate) struct EstimateCommand {
     #[command(flatten)]
     at: AtArgs,
     #[command(flatten)]
-    residency: ResidencyArgs,
+    access: AccessArgs,
     #[command(flatten)]
     options: AlgorithmArgs,
     /// For a deterministic run
@@ -43,12 +43,12 @@ impl EstimateCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
         let entry = find(&self.algorithm)?;
         let snapshot = self.at.snapshot(&Store::open(&self.database)?)?;
-        let means = self.resources.means(self.deterministic);
-        let estimate = estimate_on(&snapshot, entry, &self.options.0, &means)?;
+        let resources = self.resources.of_run(self.deterministic);
+        let estimate = estimate_on(&snapshot, entry, &self.options.0, &resources)?;
         let shape = shape_of(&snapshot, entry.weighted)?;
         let lists = shape.weighted_list_bytes() * if shape.directed && shape.in_edges { 2 } else { 1 };
-        let limit = means.memory_bytes;
-        let plan = match self.residency.plan(&snapshot, entry, &self.options.0, &means) {
+        let limit = resources.memory_bytes;
+        let plan = match self.access.plan(&snapshot, entry, &self.options.0, &resources) {
             Ok(plan) => Ok(plan),
             Err(Failure::Failed(refusal)) => Err(refusal),
             Err(failure) => return Err(failure),
@@ -62,7 +62,7 @@ impl EstimateCommand {
                 "fits": plan.is_ok(),
                 "memory_limit_bytes": limit,
                 "vertex_id_bytes": size_of::<VertexId>(),
-                "plan": plan.as_ref().ok().map(|plan| plan_json(plan, &snapshot, &means)).transpose()?,
+                "plan": plan.as_ref().ok().map(|plan| plan_json(plan, &snapshot, &resources)).transpose()?,
                 "refusal": plan.as_ref().err(),
             }));
         }
@@ -75,8 +75,8 @@ impl EstimateCommand {
             ("graph".to_owned(), format!("{} of lists, uncompressed", bytes(lists))),
         ];
         match &plan {
-            Ok(plan) if self.residency.explain => {
-                rows.extend(explain(plan, &snapshot, entry, &means)?);
+            Ok(plan) if self.access.explain => {
+                rows.extend(explain(plan, &snapshot, entry, &resources)?);
             }
             Ok(plan) => rows.push(("a run reads".to_owned(), summary(plan, &snapshot)?)),
             Err(refusal) => rows.push(("a run".to_owned(), format!("is refused: {refusal}"))),

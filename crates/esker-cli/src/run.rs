@@ -20,7 +20,7 @@ use crate::interrupt::cancel_on_signals;
 use crate::opening::{Opened, open_graph};
 use crate::progress::Bar;
 use crate::reading::ReadArgs;
-use crate::residency::{ResidencyArgs, explain, plan_json};
+use crate::residency::{AccessArgs, explain, plan_json};
 use crate::resources::{ResourceArgs, bytes_read, peak_memory_bytes};
 use crate::size::{bytes, count, rate, seconds};
 use crate::text;
@@ -70,7 +70,7 @@ pub(crate) struct RunCommand {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     trials: u16,
     #[command(flatten)]
-    residency: ResidencyArgs,
+    access: AccessArgs,
     #[command(flatten)]
     options: AlgorithmArgs,
     #[command(flatten)]
@@ -87,10 +87,10 @@ impl RunCommand {
         let cancel = cancel_on_signals()?;
         let Opened { snapshot, .. } =
             &open_graph(&self.inputs, &self.at, &self.read, &self.policy, &self.resources, &cancel)?;
-        let means = self.resources.means(self.deterministic);
-        let plan = self.residency.plan(snapshot, entry, &self.options.0, &means)?;
-        if self.residency.explain {
-            text::remark_facts(&explain(&plan, snapshot, entry, &means)?);
+        let resources = self.resources.of_run(self.deterministic);
+        let plan = self.access.plan(snapshot, entry, &self.options.0, &resources)?;
+        if self.access.explain {
+            text::remark_facts(&explain(&plan, snapshot, entry, &resources)?);
         }
         let snapshot = &plan.apply(snapshot)?;
         let bar = Bar::spinner(false);
@@ -104,7 +104,7 @@ impl RunCommand {
             write(path, snapshot.ids(), &answer, &options)?;
         }
         if self.json {
-            self.print_json(entry, snapshot, &answer, &plan_json(&plan, snapshot, &means)?)
+            self.print_json(entry, snapshot, &answer, &plan_json(&plan, snapshot, &resources)?)
         } else {
             self.print(entry, snapshot, &answer)
         }

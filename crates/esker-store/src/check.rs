@@ -12,7 +12,7 @@ use esker_graph::{Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor,
 
 use crate::error::{Error, Result};
 use crate::format::{Archive, IdMapKind, Values};
-use crate::graph::{Residency, StoredGraph};
+use crate::graph::{Access, GraphEncoding, StoredGraph};
 use crate::io::Disk;
 use crate::layer::{Body, CodedColumns, ListColumns, PlainLayer, Section};
 use crate::snapshot::Snapshot;
@@ -128,7 +128,7 @@ fn check_tiles(snapshot: &Snapshot, run: &Run, report: &mut Report) -> Result<()
     if !snapshot.manifest().tiles.iter().any(|record| record.layer == snapshot.layer().number) {
         return Ok(());
     }
-    let lists = snapshot.clone().resident(Residency::Lists)?;
+    let lists = snapshot.clone().resident(Access::default())?;
     let hash_of = |graph: StoredGraph<'_, ()>| -> Result<u64> {
         let sums = graph.scan(run, Direction::Out, Select::All, &ArcHashes)?;
         Ok(sums.into_iter().fold(0, u64::wrapping_add))
@@ -137,7 +137,7 @@ fn check_tiles(snapshot: &Snapshot, run: &Run, report: &mut Report) -> Result<()
         // Only the newest version of a layer has tiles.
         Err(Error::Invalid(_)) => return Ok(()),
         Err(problem) => return report.note(Err(problem)).map(drop),
-        Ok(_) => snapshot.clone().resident(Residency::Tiles)?,
+        Ok(_) => snapshot.clone().resident(Access::Mapped(GraphEncoding::Tiles))?,
     };
     let found = tiled.graph(run).and_then(hash_of);
     let bytes = tiled.tiles().map_or(0, Tiles::file_bytes);

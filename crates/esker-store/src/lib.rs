@@ -81,7 +81,7 @@ pub use commit::Batch;
 pub use database::{Database, DatabaseOptions};
 pub use delta::DynamicGraph;
 pub use error::{Error, Result};
-pub use graph::{HeadedOptions, Residency, StoredGraph, StoredWeight};
+pub use graph::{Access, GraphEncoding, HeadedOptions, Residency, StoredGraph, StoredWeight};
 pub use graph::{headed, pooled};
 pub use snapshot::Snapshot;
 pub use store::Store;

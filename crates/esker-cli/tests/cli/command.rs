@@ -222,27 +222,30 @@ fn a_run_says_what_it_reads_and_why() {
     let message = String::from_utf8_lossy(&explained.stderr).into_owned();
     assert!(explained.status.success() && message.contains("lists, mapped  chosen; "), "{message}");
     assert!(message.contains("tiles, pooled  not possible"), "{message}");
-    let form = |options: &str| {
-        let run = place.json(&format!("run pagerank g.esker --json {options}"))["plan"]["form"].clone();
+    let chosen = |options: &str| {
+        let run = place.json(&format!("run pagerank g.esker --json {options}"))["plan"].clone();
         let estimate = place.json(&format!("estimate pagerank g.esker --json {options}"));
-        assert_eq!((&estimate["plan"]["form"], &estimate["fits"]), (&run, &true.into()), "{options}");
-        run.as_str().unwrap().to_owned()
+        for part in ["encoding", "residency", "candidates"] {
+            assert_eq!(estimate["plan"][part], run[part], "{part}, {options}");
+        }
+        assert_eq!(estimate["fits"], true, "{options}");
+        format!("{}, {}", run["encoding"].as_str().unwrap(), run["residency"].as_str().unwrap())
     };
-    assert_eq!(form(""), "lists, mapped");
-    let needed = |form: &str, bytes: &str| {
-        let ways = place.json("estimate pagerank g.esker --json")["plan"]["ways"].clone();
-        let way = ways.as_array().unwrap().iter().find(|way| way["form"] == form).unwrap().clone();
-        way[bytes].as_u64().unwrap()
-    };
-    let lists = needed("lists, mapped", "whole_memory_bytes");
-    assert_eq!(form(&format!("--memory {lists}")), "lists, mapped");
+    assert_eq!(chosen(""), "lists, mapped");
+    let candidates = place.json("estimate pagerank g.esker --json")["plan"]["candidates"].clone();
+    assert_eq!(
+        (&candidates[0]["encoding"], &candidates[0]["residency"]),
+        (&"lists".into(), &"mapped".into())
+    );
+    let lists = candidates[0]["whole_memory_bytes"].as_u64().unwrap();
+    assert_eq!(chosen(&format!("--memory {lists}")), "lists, mapped");
     // Too little for heads: the system does what it can.
-    assert_eq!(form(&format!("--memory {}", lists - 1)), "lists, mapped");
-    assert_eq!(form("--residency headed --head 3 --memory 200MiB"), "lists, headed");
-    assert_eq!(form("--residency pooled --memory 200MiB"), "lists, pooled");
+    assert_eq!(chosen(&format!("--memory {}", lists - 1)), "lists, mapped");
+    assert_eq!(chosen("--residency headed --head 3 --memory 200MiB"), "lists, headed");
+    assert_eq!(chosen("--residency pooled --memory 200MiB"), "lists, pooled");
     place.ok("compact g.esker --encoding tiles");
-    assert_eq!(form(&format!("--memory {}", lists - 1)), "tiles, mapped");
-    assert_eq!(form("--residency pooled --memory 1GiB"), "tiles, pooled");
+    assert_eq!(chosen(&format!("--memory {}", lists - 1)), "tiles, mapped");
+    assert_eq!(chosen("--residency pooled --memory 1GiB"), "tiles, pooled");
     let text = place.ok("estimate bfs g.esker --explain --memory 1GiB");
     assert!(text.contains("chosen; ") && text.contains("lists, headed  "), "{text}");
     let text = place.ok("estimate bfs g.esker --residency headed --head 4 --memory 1GiB");

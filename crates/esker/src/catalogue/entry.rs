@@ -21,16 +21,20 @@ pub struct Entry {
     /// Whether it is defined on undirected graphs alone, and refuses others.
     pub undirected: bool,
     pub(super) run: fn(&Job<'_>) -> Result<Answer>,
-    pub(super) estimate: fn(Shape, &Params, Resources) -> Result<Estimate>,
+    pub(super) estimate: fn(Shape, &Params, &Resources) -> Result<Estimate>,
 }
 
-/// What an estimate depends on besides the graph and the options.
+/// The resources of a run: what estimates and plans depend on besides the graph and the options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Resources {
     /// Worker threads.
     pub threads: usize,
     /// Whether the run is deterministic.
     pub deterministic: bool,
+    /// The memory limit.
+    pub memory_bytes: u64,
+    /// The limit for memory and mapped files together: more than `memory_bytes` if the user set no limit.
+    pub mapped_bytes: u64,
 }
 
 impl Entry {
@@ -52,7 +56,7 @@ impl Entry {
     ///
     /// # Errors
     /// [`crate::Error::Usage`] for options that are unknown or make no sense.
-    pub fn estimate(&self, shape: Shape, params: &Params, resources: Resources) -> Result<Estimate> {
+    pub fn estimate(&self, shape: Shape, params: &Params, resources: &Resources) -> Result<Estimate> {
         params.check(self.name, self.options)?;
         (self.estimate)(shape, params, resources)
     }

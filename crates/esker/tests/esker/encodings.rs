@@ -138,7 +138,7 @@ fn outcome(model: &Model, form: &Form, run: &Run, request: &(&'static str, Param
     let undirected = entry.undirected || matches!(*variant, "contraction" | "filter" | "sample");
     let expected = match (model.weights, *name) {
         _ if undirected && model.directed => Some("undirected"),
-        (Weights::Halves | Weights::Extreme, "wbfs") => Some("integral"),
+        (Weights::Halves | Weights::Extreme, "wbfs") => Some("integer"),
         (Weights::Negative, "wbfs" | "sssp") => Some("negative"),
         _ => None,
     };
