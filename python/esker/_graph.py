@@ -48,10 +48,6 @@ def _expect_direction(direction: str) -> None:
         raise InvalidError(f"direction must be one of 'out', 'in', 'both', not {direction!r}")
 
 
-def _is_absent(value: Any) -> bool:
-    return value is None or isinstance(value, tuple) and not value
-
-
 class _Estimates(Estimates):
     __slots__ = ("_graph",)
 
@@ -60,15 +56,7 @@ class _Estimates(Estimates):
 
     def _call(self, algorithm: Algorithm, given: dict[str, Any]) -> Estimate:
         settings = run_settings(**{name: given.pop(name) for name in ("threads", "deterministic") if name in given})
-        for option in algorithm.options:
-            if option.is_required:
-                given.setdefault(option.keyword, ())
-        texts = [
-            text
-            for option in algorithm.options
-            if not (option.is_id and _is_absent(given.get(option.keyword)))
-            for text in algorithm._replace(options=(option,)).texts(given, self._graph._id_text)
-        ]
+        texts = algorithm.texts(given, self._graph._id_text, estimating=True)
         return Estimate(*self._graph._native.estimate(algorithm.name, texts, settings))
 
 
@@ -195,7 +183,7 @@ class Graph(Algorithms):
             residency = given.get("encoding"), given.get("residency"), given.get("head")
             native = self._native.run(algorithm.name, texts, settings, bool(given.get("verify")), residency)
         again = None
-        if any(option.name == "parents" for option in algorithm.options):
+        if "parent" in algorithm.columns:
             again = lambda: self._call(algorithm, {**given, "parents": True, "progress": None, "verify": False})  # noqa: E731
         return Result(native, self, algorithm.name, options, again)
 

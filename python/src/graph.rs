@@ -104,7 +104,7 @@ impl Graph {
     ) -> Outcome<(u64, u64, u64)> {
         let (entry, params) = (find(name)?, params(options));
         let estimate = estimate_on(&self.snapshot, entry, &params, &settings.resources())?;
-        let shape = shape_of(&self.snapshot, entry.weighted)?;
+        let shape = shape_of(&self.snapshot, entry.reads.weights)?;
         let sides = if shape.directed && shape.in_edges { 2 } else { 1 };
         Ok((estimate.memory_bytes, estimate.read_bytes, shape.weighted_list_bytes() * sides))
     }

@@ -1,13 +1,13 @@
 //! `esker estimate`: what a computation will need.
 
 use clap::Args;
-use esker::catalogue::find;
+use esker::catalogue::{Entry, Params};
 use esker::graph::VertexId;
 use esker::plan::{estimate_on, shape_of};
 use esker::store::Store;
 use serde_json::json;
 
-use crate::algorithm::{AlgorithmArgs, list};
+use crate::algorithm::{PerAlgorithm, SharedArgs};
 use crate::at::AtArgs;
 use crate::failure::{Failure, Outcome};
 use crate::residency::{AccessArgs, explain, plan_json, summary};
@@ -15,20 +15,26 @@ use crate::resources::ResourceArgs;
 use crate::size::bytes;
 use crate::text;
 
-/// Memory of the algorithm's own arrays, bytes of lists that it reads, and in which form a run would read them, without running it.
+/// Estimate the memory and disk reads of an algorithm
+///
+/// Shows the memory of the algorithm's own arrays, the bytes of lists that it reads, and the encoding and residency that a run would
+/// choose, without running it. `esker estimate ALGORITHM --help` shows the options of an algorithm.
 #[derive(Debug, Args)]
-#[command(after_help = list())]
 pub(crate) struct EstimateCommand {
-    /// The algorithm
-    algorithm: String,
+    #[command(flatten)]
+    estimate: PerAlgorithm<EstimateArgs>,
+}
+
+/// The options that all algorithms share.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Common options")]
+struct EstimateArgs {
     /// The database
     database: String,
     #[command(flatten)]
     at: AtArgs,
     #[command(flatten)]
     access: AccessArgs,
-    #[command(flatten)]
-    options: AlgorithmArgs,
     /// For a deterministic run
     #[arg(long)]
     deterministic: bool,
@@ -39,16 +45,26 @@ pub(crate) struct EstimateCommand {
     json: bool,
 }
 
+impl SharedArgs for EstimateArgs {
+    const NEEDS_REQUIRED: bool = false;
+}
+
 impl EstimateCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
-        let entry = find(&self.algorithm)?;
+        let PerAlgorithm { entry, params, shared } = &self.estimate;
+        shared.carry_out(entry, params)
+    }
+}
+
+impl EstimateArgs {
+    fn carry_out(&self, entry: &Entry, params: &Params) -> Outcome {
         let snapshot = self.at.snapshot(&Store::open(&self.database)?)?;
         let resources = self.resources.of_run(self.deterministic);
-        let estimate = estimate_on(&snapshot, entry, &self.options.0, &resources)?;
-        let shape = shape_of(&snapshot, entry.weighted)?;
+        let estimate = estimate_on(&snapshot, entry, params, &resources)?;
+        let shape = shape_of(&snapshot, entry.reads.weights)?;
         let lists = shape.weighted_list_bytes() * if shape.directed && shape.in_edges { 2 } else { 1 };
         let limit = resources.memory_bytes;
-        let plan = match self.access.plan(&snapshot, entry, &self.options.0, &resources) {
+        let plan = match self.access.plan(&snapshot, entry, params, &resources) {
             Ok(plan) => Ok(plan),
             Err(Failure::Failed(refusal)) => Err(refusal),
             Err(failure) => return Err(failure),

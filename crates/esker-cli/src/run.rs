@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use esker::answer::{Answer, Fact, Value};
-use esker::catalogue::{Entry, Job, find};
+use esker::catalogue::{Entry, Job, Params};
 use esker::graph::Run;
 use esker::output::write;
 use esker::store::Snapshot;
@@ -12,7 +12,7 @@ use esker::store::export::ExportOptions;
 use esker::top::top;
 use serde_json::json;
 
-use crate::algorithm::{AlgorithmArgs, list};
+use crate::algorithm::{PerAlgorithm, SharedArgs};
 use crate::at::AtArgs;
 use crate::failure::{Failure, Outcome};
 use crate::importing::PolicyArgs;
@@ -28,18 +28,24 @@ use crate::text;
 /// Lines shown when neither --top nor --output asks for anything else.
 const SHOWN: usize = 10;
 
-/// Results go to standard output, time and memory to standard error.
+/// Run an algorithm on a database or a file of edges
+///
+/// Results go to standard output, time and memory to standard error. `esker run ALGORITHM --help` shows the options of an algorithm.
 #[derive(Debug, Args)]
-#[command(after_help = format!("{}
-
-Examples:
+#[command(after_help = "Examples:
   esker run pagerank web.esker --top 10
   esker run bfs web.esker --source alice --output depths.parquet
   esker run wcc web.esker --memory 2GiB --explain
-  esker run wcc edges.txt.gz --output - | head", list()))]
+  esker run wcc edges.txt.gz --output - | head")]
 pub(crate) struct RunCommand {
-    /// The algorithm
-    algorithm: String,
+    #[command(flatten)]
+    run: PerAlgorithm<RunArgs>,
+}
+
+/// The options that all algorithms share.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Common options")]
+struct RunArgs {
     /// A database, or files of edges, which are imported to a temporary one
     #[arg(required = true)]
     inputs: Vec<String>,
@@ -72,8 +78,6 @@ pub(crate) struct RunCommand {
     #[command(flatten)]
     access: AccessArgs,
     #[command(flatten)]
-    options: AlgorithmArgs,
-    #[command(flatten)]
     resources: ResourceArgs,
     #[command(flatten)]
     read: ReadArgs,
@@ -81,14 +85,24 @@ pub(crate) struct RunCommand {
     policy: PolicyArgs,
 }
 
+impl SharedArgs for RunArgs {
+    const NEEDS_REQUIRED: bool = true;
+}
+
 impl RunCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
-        let entry = find(&self.algorithm)?;
+        let PerAlgorithm { entry, params, shared } = &self.run;
+        shared.carry_out(entry, params)
+    }
+}
+
+impl RunArgs {
+    fn carry_out(&self, entry: &Entry, params: &Params) -> Outcome {
         let cancel = cancel_on_signals()?;
         let Opened { snapshot, .. } =
             &open_graph(&self.inputs, &self.at, &self.read, &self.policy, &self.resources, &cancel)?;
         let resources = self.resources.of_run(self.deterministic);
-        let plan = self.access.plan(snapshot, entry, &self.options.0, &resources)?;
+        let plan = self.access.plan(snapshot, entry, params, &resources)?;
         if self.access.explain {
             text::remark_facts(&explain(&plan, snapshot, entry, &resources)?);
         }
@@ -96,7 +110,7 @@ impl RunCommand {
         let bar = Bar::spinner(false);
         let run =
             self.resources.run(&cancel, self.seed, self.deterministic, Some(bar.on_round(entry.name)))?;
-        let answer = self.compute(entry, snapshot, &run);
+        let answer = self.compute(entry, params, snapshot, &run);
         bar.finish();
         let answer = answer?;
         if let Some(path) = &self.output {
@@ -111,8 +125,14 @@ impl RunCommand {
     }
 
     /// The answer of the last trial, with the median of all times.
-    fn compute(&self, entry: &Entry, snapshot: &Snapshot, run: &Run) -> Result<Answer, Failure> {
-        let job = Job { snapshot, run, params: &self.options.0, verify: self.verify };
+    fn compute(
+        &self,
+        entry: &Entry,
+        params: &Params,
+        snapshot: &Snapshot,
+        run: &Run,
+    ) -> Result<Answer, Failure> {
+        let job = Job { snapshot, run, params, verify: self.verify };
         let mut answer = entry.run(&job)?;
         let mut times = vec![answer.seconds];
         for _ in 1..self.trials {

@@ -277,7 +277,7 @@ fn versions_have_names_and_times_and_can_be_forgotten() {
     assert_eq!(place.diff("3", "5").len(), 4);
     place.fails(2, "retain f.esker last", "last N");
     place.fails(2, "retain f.esker last 0", "1 or more");
-    place.fails(2, "retain f.esker since yesterday", "no time");
+    place.fails(2, "retain f.esker since yesterday", "is not a time");
     assert_eq!(place.ok("retain f.esker last 2"), "f.esker: retain last 2: 3 versions, 3 forgotten\n");
     assert_eq!(place.ok("retain f.esker"), "f.esker: retain last 2: 3 versions\n");
     place.ok("compact f.esker");

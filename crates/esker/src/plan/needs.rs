@@ -10,7 +10,7 @@ use esker_store::tiles::MAPPED_WEIGHTS_MAX;
 use esker_store::{GraphEncoding, Residency, Snapshot};
 
 use super::candidate::Candidate;
-use crate::catalogue::{Entry, Params, Resources};
+use crate::catalogue::{Entry, Params, ReadPattern, Resources};
 use crate::error::Result;
 
 /// Memory of a process beside everything that is counted: the program, threads, buffers.
@@ -18,13 +18,6 @@ pub const PROCESS_BYTES: u64 = 32 << 20;
 
 /// What a thread gathers for each vertex of a strip of tiles that others write to as well, at most.
 const SHARED_VERTEX_BYTES: u64 = 16;
-
-/// Algorithms that read single lists at random more than they scan: neither tiles nor heads are of use to them.
-const READ_SINGLE_LISTS: [&str; 7] = ["cdlp", "cliques", "lcc", "matching", "scc", "triangles", "truss"];
-
-/// Algorithms that look at few vertices in most rounds, or at few neighbours of each: heads serve them better than tiles, which are
-/// decoded as a whole.
-const LOOK_AT_FEW: [&str; 7] = ["betweenness", "bfs", "kcore", "sssp", "wbfs", "wcc", "widest"];
 
 /// What estimates depend on: the version as an algorithm will see it.
 ///
@@ -65,7 +58,7 @@ pub(super) fn estimate_as(
     params: &Params,
     resources: &Resources,
 ) -> Result<Estimate> {
-    let mut shape = shape_of(snapshot, entry.weighted)?;
+    let mut shape = shape_of(snapshot, entry.reads.weights)?;
     // Among removed vertices, lists are renumbered and handed over piece by piece.
     shape.scattered =
         encoding == GraphEncoding::Tiles && shape.num_vertices == snapshot.num_vertices() as u64;
@@ -131,16 +124,16 @@ pub(super) fn candidates(
     let estimate = |encoding| estimate_as(encoding, snapshot, entry, params, resources);
     let on_lists = estimate(GraphEncoding::Lists)?;
     let arrays_bytes = on_lists.memory_bytes;
-    let shape = shape_of(snapshot, entry.weighted)?;
+    let shape = shape_of(snapshot, entry.reads.weights)?;
     let sections = if shape.directed && shape.in_edges { 2 } else { 1 };
-    let scans = !READ_SINGLE_LISTS.contains(&entry.name);
+    let points = entry.reads.pattern == ReadPattern::Points;
     let common = Common {
         snapshot,
         threads: resources.threads,
         weight_bytes: shape.weight_bytes,
         list_bytes: list_bytes(snapshot, shape.weight_bytes),
         reads: (on_lists.read_bytes, shape.weighted_list_bytes() * sections),
-        unsuited: (!scans).then(|| format!("{} reads single lists at random", entry.name)),
+        unsuited: points.then(|| format!("{} reads single lists at random", entry.name)),
     };
     let base = arrays_bytes + PROCESS_BYTES;
     let mapped = (GraphEncoding::Lists, Residency::Mapped);
@@ -148,7 +141,7 @@ pub(super) fn candidates(
     let [tiles, pooled_tiles] = tiles(&common, estimate(GraphEncoding::Tiles)?.memory_bytes);
     let headed = headed(&common, base);
     let pooled_lists = pooled_lists(&common, base);
-    Ok(if LOOK_AT_FEW.contains(&entry.name) {
+    Ok(if entry.reads.pattern == ReadPattern::Few {
         vec![lists, headed, tiles, pooled_tiles, pooled_lists]
     } else {
         vec![lists, tiles, pooled_tiles, headed, pooled_lists]

@@ -173,6 +173,11 @@ impl Model {
         forms
     }
 
+    /// The graph as plain lists.
+    pub(crate) fn plain(&self) -> Snapshot {
+        self.imported(&self.edges, Encoding::Plain, CopyPolicy::default()).snapshot().expect("a version")
+    }
+
     /// A database of one layer.
     fn imported(&self, edges: &Edges, encoding: Encoding, policy: CopyPolicy) -> Database {
         self.database(self.num_vertices, edges, encoding, policy)
