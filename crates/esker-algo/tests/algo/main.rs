@@ -7,6 +7,7 @@ mod bfs;
 mod biconnectivity;
 mod cdlp;
 mod cliques;
+mod closeness;
 mod colouring;
 mod densest;
 mod filter;

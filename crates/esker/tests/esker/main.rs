@@ -8,6 +8,7 @@ mod requests;
 
 mod catalogue;
 mod delta;
+mod documents;
 mod dynamic;
 mod encodings;
 mod limits;

@@ -20,7 +20,7 @@ pub(super) const PAGERANK: Entry = Entry {
     options: &[
         Opt::float("damping", "Chance of following an edge").or("0.85"),
         Opt::float("tolerance", "Stop once all scores together change by less in a round; 0: never")
-            .or("0.000001"),
+            .or("1e-6"),
         Opt::integer("rounds", "Most rounds").or("100"),
         Opt::vertex("teleport-to", "Jump to this vertex (personal PageRank)")
             .repeatable()

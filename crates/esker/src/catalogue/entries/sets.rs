@@ -127,7 +127,7 @@ pub(super) const MATCHING: Entry = Entry {
         &["claims", "priorities"],
         "claims, or priorities (random ones, over a filter)",
     )
-    .otherwise("claims; priorities if deterministic")],
+    .otherwise("claims; priorities if --deterministic")],
     reads: GraphReads::points(ListReads::Out),
     undirected: true,
     columns: &["mate"],

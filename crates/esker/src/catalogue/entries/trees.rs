@@ -27,7 +27,7 @@ pub(super) const FOREST: Entry = Entry {
         &["union-find", "search"],
         "union-find, or search (a breadth-first search of each component)",
     )
-    .otherwise("union-find; search if deterministic")],
+    .otherwise("union-find; search if --deterministic")],
     reads: GraphReads::scans(ListReads::Out),
     undirected: true,
     columns: &[],
@@ -111,7 +111,7 @@ pub(super) const SPANNER: Entry = Entry {
     name: "spanner",
     summary: "Spanner: few edges that keep every distance within a factor",
     options: &[Opt::integer("k", "Distances grow by O(k), and edges are about n^(1 + 1/k)")
-        .otherwise("the logarithm of the number of vertices")],
+        .otherwise("the logarithm of n")],
     reads: GraphReads::scans(ListReads::Out),
     undirected: true,
     columns: &[],
