@@ -3,16 +3,15 @@
 use clap::Args;
 use esker::catalogue::{Entry, Params};
 use esker::graph::VertexId;
-use esker::plan::{estimate_on, shape_of};
+use esker::plan::estimate_on;
 use esker::store::Store;
 use serde_json::json;
 
 use crate::algorithm::{PerAlgorithm, SharedArgs};
 use crate::at::AtArgs;
 use crate::failure::{Failure, Outcome};
-use crate::residency::{AccessArgs, explain, plan_json, summary};
+use crate::residency::{AccessArgs, estimate_rows, explain, list_bytes, plan_json, summary};
 use crate::resources::ResourceArgs;
-use crate::size::bytes;
 use crate::text;
 
 /// Estimate the memory and disk reads of an algorithm
@@ -60,15 +59,16 @@ impl EstimateArgs {
     fn carry_out(&self, entry: &Entry, params: &Params) -> Outcome {
         let snapshot = self.at.snapshot(&Store::open(&self.database)?)?;
         let resources = self.resources.of_run(self.deterministic);
-        let estimate = estimate_on(&snapshot, entry, params, &resources)?;
-        let shape = shape_of(&snapshot, entry.reads.weights)?;
-        let lists = shape.weighted_list_bytes() * if shape.directed && shape.in_edges { 2 } else { 1 };
-        let limit = resources.memory_bytes;
         let plan = match self.access.plan(&snapshot, entry, params, &resources) {
             Ok(plan) => Ok(plan),
             Err(Failure::Failed(refusal)) => Err(refusal),
             Err(failure) => return Err(failure),
         };
+        let estimate = match &plan {
+            Ok(plan) => plan.estimate,
+            Err(_) => estimate_on(&snapshot, entry, params, &resources)?,
+        };
+        let lists = list_bytes(&snapshot, entry)?;
         if self.json {
             return text::json(&json!({
                 "algorithm": entry.name,
@@ -76,23 +76,16 @@ impl EstimateArgs {
                 "read_bytes": estimate.read_bytes,
                 "graph_bytes": lists,
                 "fits": plan.is_ok(),
-                "memory_limit_bytes": limit,
+                "memory_limit_bytes": resources.memory_bytes,
                 "vertex_id_bytes": size_of::<VertexId>(),
                 "plan": plan.as_ref().ok().map(|plan| plan_json(plan, &snapshot, &resources)).transpose()?,
                 "refusal": plan.as_ref().err(),
             }));
         }
-        let verdict = if estimate.memory_bytes <= limit { "fits" } else { "does NOT fit" };
-        let memory = format!("{} ({verdict} the limit of {})", bytes(estimate.memory_bytes), bytes(limit));
-        let reads = format!("{} of lists at most, from memory where they fit", bytes(estimate.read_bytes));
-        let mut rows = vec![
-            ("memory".to_owned(), memory),
-            ("reads".to_owned(), reads),
-            ("graph".to_owned(), format!("{} of lists, uncompressed", bytes(lists))),
-        ];
+        let mut rows = estimate_rows(estimate, lists, &resources);
         match &plan {
             Ok(plan) if self.access.explain => {
-                rows.extend(explain(plan, &snapshot, entry, &resources)?);
+                rows = explain(plan, &snapshot, entry, &resources)?;
             }
             Ok(plan) => rows.push(("a run reads".to_owned(), summary(plan, &snapshot)?)),
             Err(refusal) => rows.push(("a run".to_owned(), format!("is refused: {refusal}"))),

@@ -1,9 +1,12 @@
 //! `--encoding` and `--residency` of runs: what was chosen, and why.
 
 use clap::{Args, ValueEnum};
+use esker::algo::Estimate;
 use esker::catalogue::{Entry, Params, Resources};
 use esker::graph::Run;
-use esker::plan::{Candidate, PROCESS_BYTES, Plan, Request, encoding_name, name, plan, residency_name};
+use esker::plan::{
+    Candidate, PROCESS_BYTES, Plan, Request, encoding_name, name, plan, residency_name, shape_of,
+};
 use esker::store::{GraphEncoding, Residency, Snapshot};
 use serde_json::{Value, json};
 
@@ -84,6 +87,12 @@ impl AccessArgs {
     }
 }
 
+/// Bytes of the lists that a version has, uncompressed, with weights if the algorithm reads them.
+pub(crate) fn list_bytes(snapshot: &Snapshot, entry: &Entry) -> Result<u64, Failure> {
+    let shape = shape_of(snapshot, entry.reads.weights)?;
+    Ok(shape.weighted_list_bytes() * if shape.directed && shape.in_edges { 2 } else { 1 })
+}
+
 /// What was chosen, in one line.
 pub(crate) fn summary(plan: &Plan, snapshot: &Snapshot) -> Result<String, Failure> {
     let chosen = plan.chosen();
@@ -100,22 +109,21 @@ pub(crate) fn summary(plan: &Plan, snapshot: &Snapshot) -> Result<String, Failur
     Ok(format!("{}: {how}{}", chosen.name(), heads.unwrap_or_default()))
 }
 
-/// The estimate of the algorithm, in rows of a name and a value.
-pub(crate) fn estimate_rows(plan: &Plan, entry: &Entry, resources: &Resources) -> Vec<(String, String)> {
-    let limit = format!(
-        "{} at most: {} for the arrays of {}, {} for the process, the rest for the graph",
-        bytes(resources.memory_bytes),
-        bytes(plan.estimate.memory_bytes),
-        entry.name,
-        bytes(PROCESS_BYTES)
-    );
-    let mut rows = vec![("memory".to_owned(), limit)];
-    if resources.mapped_bytes > resources.memory_bytes {
-        let mapped =
-            format!("no limit was set: with mapped files, all {} there are", bytes(resources.mapped_bytes));
-        rows.push((String::new(), mapped));
-    }
-    rows
+/// The estimate of an algorithm, in rows of a name and a value.
+pub(crate) fn estimate_rows(
+    estimate: Estimate,
+    graph_bytes: u64,
+    resources: &Resources,
+) -> Vec<(String, String)> {
+    let limit = resources.memory_bytes;
+    let verdict = if estimate.memory_bytes <= limit { "fits" } else { "does NOT fit" };
+    let memory = format!("{} ({verdict} the limit of {})", bytes(estimate.memory_bytes), bytes(limit));
+    let reads = format!("{} of lists at most, from memory where they fit", bytes(estimate.read_bytes));
+    vec![
+        ("memory".to_owned(), memory),
+        ("reads".to_owned(), reads),
+        ("graph".to_owned(), format!("{} of lists, uncompressed", bytes(graph_bytes))),
+    ]
 }
 
 /// What was chosen, why, and the other candidates, in rows of a name and a value.
@@ -125,12 +133,22 @@ pub(crate) fn explain(
     entry: &Entry,
     resources: &Resources,
 ) -> Result<Vec<(String, String)>, Failure> {
-    let mut rows = estimate_rows(plan, entry, resources);
+    let mut rows = estimate_rows(plan.estimate, list_bytes(snapshot, entry)?, resources);
+    let mut limit = format!(
+        "{}: {} for the process, the rest for the arrays and the graph",
+        bytes(resources.memory_bytes),
+        bytes(PROCESS_BYTES)
+    );
+    if resources.mapped_bytes > resources.memory_bytes {
+        limit +=
+            &format!("; no limit was set, so mapped files may take all {}", bytes(resources.mapped_bytes));
+    }
+    rows.push(("limit".to_owned(), limit));
     for one in &plan.candidates {
         let chosen = if plan.is_choice(one) { "chosen; " } else { "" };
         rows.push((one.name(), format!("{chosen}{}", describe(one, resources))));
     }
-    rows.push(("reads".to_owned(), summary(plan, snapshot)?));
+    rows.push(("a run reads".to_owned(), summary(plan, snapshot)?));
     rows.push(("because".to_owned(), plan.reason.to_string()));
     Ok(rows)
 }
@@ -174,6 +192,7 @@ pub(crate) fn plan_json(plan: &Plan, snapshot: &Snapshot, resources: &Resources)
         "residency": residency_name(plan.access.residency()),
         "reason": plan.reason.to_string(),
         "fits": plan.fits,
+        "arrays_bytes": plan.estimate.memory_bytes,
         "memory_limit_bytes": resources.memory_bytes,
         "mapped_limit_bytes": resources.mapped_bytes,
         "graph_memory_bytes": plan.access.memory_bytes(),

@@ -9,7 +9,7 @@ use esker::graph::Run;
 use esker::output::write;
 use esker::store::Snapshot;
 use esker::store::export::ExportOptions;
-use esker::top::top;
+use esker::top::{Ranked, top};
 use serde_json::json;
 
 use crate::algorithm::{PerAlgorithm, SharedArgs};
@@ -22,7 +22,7 @@ use crate::progress::Bar;
 use crate::reading::ReadArgs;
 use crate::residency::{AccessArgs, explain, plan_json};
 use crate::resources::{ResourceArgs, bytes_read, peak_memory_bytes};
-use crate::size::{bytes, count, rate, seconds};
+use crate::size::{bytes, counted, rate, seconds};
 use crate::text;
 
 /// Lines shown when neither --top nor --output asks for anything else.
@@ -152,17 +152,20 @@ impl RunArgs {
             text::facts(&facts.collect::<Vec<_>>())?;
             if self.top.is_some() || self.output.is_none() {
                 for ranked in top(answer, self.top.unwrap_or(SHOWN)) {
-                    let (key, value) = (show(snapshot, ranked.key)?, show(snapshot, ranked.value)?);
-                    text::line(&format!("{key}\t{value}"))?;
+                    let mut shown = vec![show(snapshot, ranked.key)?, show(snapshot, ranked.value)?];
+                    for (_, value) in further(answer, &ranked) {
+                        shown.push(show(snapshot, value)?);
+                    }
+                    text::line(&shown.join("\t"))?;
                 }
             }
         }
         let verified = if self.verify { ", verified" } else { "" };
         text::remark(&format!(
-            "{}: {}, {} rounds, {} edges, peak memory {}{verified}",
+            "{}: {}, {}, {} edges, peak memory {}{verified}",
             entry.name,
             seconds(answer.seconds),
-            count(answer.rounds as u64),
+            counted(answer.rounds as u64, "round", "rounds"),
             rate(answer.arcs as f64, answer.seconds),
             peak_memory_bytes().map_or_else(|| "unknown".to_owned(), bytes),
         ));
@@ -186,7 +189,11 @@ impl RunArgs {
                     (false, Value::Vertex(_)) => "vertex",
                     _ => "group",
                 };
-                rows.push(json!({ key: value_json(snapshot, ranked.key)?, "value": value_json(snapshot, ranked.value)? }));
+                let mut row = json!({ key: value_json(snapshot, ranked.key)?, "value": value_json(snapshot, ranked.value)? });
+                for (name, value) in further(answer, &ranked) {
+                    row[name] = value_json(snapshot, value)?;
+                }
+                rows.push(row);
             }
         }
         let report = json!({
@@ -210,6 +217,12 @@ impl RunArgs {
         }
         text::json(&report)
     }
+}
+
+/// The other columns of a ranked row, such as parents.
+fn further(answer: &Answer, ranked: &Ranked) -> impl Iterator<Item = (&'static str, Value)> {
+    let others = answer.columns.iter().skip(1);
+    ranked.row.into_iter().flat_map(move |row| others.clone().map(move |one| (one.name, one.values.get(row))))
 }
 
 fn describe(fact: &Fact) -> String {

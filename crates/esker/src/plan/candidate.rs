@@ -87,7 +87,7 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Asked => "as requested",
-            Self::Fits => "the whole graph fits in memory",
+            Self::Fits => "the whole graph fits in memory in this encoding",
             Self::Bounded => "the whole graph does not fit in memory, and this stays within the limit",
             Self::PageCache => "nothing else fits or suits; the page cache keeps what it can",
         })
