@@ -78,9 +78,9 @@ def row(name, report, whole, trials):
         return f"| {name} | {report['error']} | | | | | | | |"
     plan = report["plan"]
     heads = plan.get("heads")
-    kept = plan["form"] + (f", first {heads['length']}: {heads['share']:.0%}" if heads else "")
+    kept = f"{plan['encoding']}, {plan['residency']}" + (f", first {heads['length']}: {heads['share']:.0%}" if heads else "")
     read = report["bytes_read"] / trials
-    lists = next(way["graph_bytes"] for way in plan["ways"] if way["form"] == "lists, headed")
+    lists = next(one["graph_bytes"] for one in plan["candidates"] if one["residency"] == "headed")
     beyond = f"{max(read - lists, 0) / 1e9:.2f}" if heads else ""
     rate = report["edges_per_second"]
     over = (report["peak_memory_bytes"] - plan["memory_limit_bytes"]) / (1 << 20)

@@ -29,16 +29,19 @@ SETTINGS: tuple[tuple[str, str, Any, str], ...]
 
 class Option(NamedTuple):
     name: str
-    value: str
+    kind: str
+    choices: tuple[str, ...]
+    default: str
+    required: bool
+    repeatable: bool
     help: str
     @property
     def keyword(self) -> str: ...
     @property
-    def is_id(self) -> bool: ...
-    @property
-    def is_required(self) -> bool: ...
-    @property
     def annotation(self) -> str: ...
+    @property
+    def description(self) -> str: ...
+    def texts(self, value: Any, to_text: Callable[[Any], str]) -> list[str]: ...
 
 class Algorithm(NamedTuple):
     name: str
@@ -46,9 +49,11 @@ class Algorithm(NamedTuple):
     options: tuple[Option, ...]
     weighted: bool
     undirected: bool
+    columns: tuple[str, ...]
+    figures: tuple[str, ...]
     @property
     def method(self) -> str: ...
-    def texts(self, given: dict[str, Any], to_text: Callable[[Any], str]) -> list[tuple[str, str]]: ...
+    def texts(self, given: dict[str, Any], to_text: Callable[[Any], str], estimating: bool = False) -> list[tuple[str, str]]: ...
 
 ALGORITHMS: dict[str, Algorithm]
 

@@ -20,13 +20,7 @@ SETTINGS: tuple[tuple[str, str, Any, str], ...] = (
     ("residency", "str | None", None, "How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md."),
     ("head", "int | None", None, "With headed lists, the neighbours of each vertex that are kept; as many as fit if not given."),
 )
-_TYPES = {
-    "ID": "Id | Iterable[Id] | None",
-    "NUMBER": "float | None",
-    "N": "int | None",
-    "COUNT": "int | None",
-    "": "bool",
-}
+_TYPES = {"vertex": "Id | None", "integer": "int | None", "float": "float | None", "choice": "str | None", "flag": "bool"}
 
 
 class Option(NamedTuple):
@@ -34,7 +28,15 @@ class Option(NamedTuple):
 
     name: str
     """Its name in the catalogue."""
-    value: str
+    kind: str
+    """``vertex``, ``integer``, ``float``, ``choice`` or ``flag``."""
+    choices: tuple[str, ...]
+    """The values of a choice."""
+    default: str
+    """The default, in words; empty without one."""
+    required: bool
+    repeatable: bool
+    """Whether it takes several values, as an iterable."""
     help: str
 
     @property
@@ -43,21 +45,50 @@ class Option(NamedTuple):
         return self.name.replace("-", "_")
 
     @property
-    def is_id(self) -> bool:
-        """Whether it names vertices."""
-        return self.value == "ID"
-
-    @property
-    def is_required(self) -> bool:
-        """Whether there is no default."""
-        return self.is_id and "[default" not in self.help
-
-    @property
     def annotation(self) -> str:
         """Its type."""
-        if self.is_required:
-            return "Id | Iterable[Id]" if "several" in self.help else "Id"
-        return _TYPES.get(self.value, "str | None")
+        if self.kind == "vertex":
+            kinds = "Id | Iterable[Id]" if self.repeatable else "Id"
+            return kinds if self.required else f"{kinds} | None"
+        return _TYPES[self.kind]
+
+    @property
+    def description(self) -> str:
+        """What it does, its values and its default."""
+        text = self.help.replace("--", "").rstrip(".")
+        text += f" ({', '.join(map(repr, self.choices))})" if self.choices else ""
+        text += "; one or several" if self.repeatable else ""
+        return text + (f" [default: {self.default.replace('--', '')}]" if self.default else "") + "."
+
+    def texts(self, value: Any, to_text: Callable[[Any], str]) -> list[str]:
+        """A value as texts for the native half. ``to_text`` checks an id and formats it."""
+        if self.kind == "vertex":
+            several = not isinstance(value, (str, bytes)) and hasattr(value, "__iter__")
+            if several and not self.repeatable:
+                value = list(value)
+                if len(value) != 1:
+                    raise InvalidError(f"{self.keyword} must be one vertex, not {len(value)}")
+            ids = list(value) if several else [value]
+            if self.required and not ids:
+                raise InvalidError(f"{self.keyword} must name at least one vertex")
+            return [to_text(one) for one in ids]
+        if self.kind == "flag":
+            return ["true"]
+        if self.kind == "integer":
+            if isinstance(value, bool) or not hasattr(value, "__index__"):
+                raise MistypedError(f"{self.keyword} must be an integer, not {type(value).__name__}")
+            if value.__index__() < 0:
+                raise InvalidError(f"{self.keyword} must not be negative, but is {value}")
+            return [str(value.__index__())]
+        if self.kind == "float":
+            if isinstance(value, (bool, str, bytes)) or not hasattr(value, "__float__"):
+                raise MistypedError(f"{self.keyword} must be a number, not {type(value).__name__}")
+            return [repr(float(value))]
+        if not isinstance(value, str):
+            raise MistypedError(f"{self.keyword} must be a string, not {type(value).__name__}")
+        if value not in self.choices:
+            raise InvalidError(f"{self.keyword} must be one of {', '.join(map(repr, self.choices))}, not {value!r}")
+        return [value]
 
 
 class Algorithm(NamedTuple):
@@ -68,59 +99,45 @@ class Algorithm(NamedTuple):
     options: tuple[Option, ...]
     weighted: bool
     undirected: bool
+    columns: tuple[str, ...]
+    """The columns of its answers."""
+    figures: tuple[str, ...]
+    """The figures of its answers."""
 
     @property
     def method(self) -> str:
         """The name of the method in Python."""
         return self.name.replace("-", "_")
 
-    def texts(self, given: dict[str, Any], to_text: Callable[[Any], str]) -> list[tuple[str, str]]:
-        """Options as pairs of name and text, for the native half. ``to_text`` checks an id and formats it."""
-        texts = []
+    def texts(self, given: dict[str, Any], to_text: Callable[[Any], str], estimating: bool = False) -> list[tuple[str, str]]:
+        """Options as pairs of name and text, for the native half. ``to_text`` checks an id and formats it. An estimate needs no option."""
+        pairs = []
         for option in self.options:
             value = given.get(option.keyword)
-            if value is None or (option.value == "" and value is False):
-                if option.is_required:
-                    raise MistypedError(f"{self.method} needs {option.keyword}, the id of a vertex")
+            if value is None or (option.kind == "flag" and value is False) or (estimating and isinstance(value, tuple) and not value):
+                if option.required and not estimating:
+                    raise MistypedError(f"{self.method} needs {option.keyword}")
                 continue
-            if option.is_id:
-                several = not isinstance(value, (str, bytes)) and hasattr(value, "__iter__")
-                ids = list(value) if several else [value]
-                if option.is_required and not ids:
-                    raise InvalidError(f"{self.method} needs at least one {option.keyword}")
-                texts += [(option.name, to_text(one)) for one in ids]
-            elif option.value == "":
-                texts.append((option.name, "true"))
-            else:
-                texts.append((option.name, _text(option, value)))
-        return texts
+            pairs += [(option.name, text) for text in option.texts(value, to_text)]
+        return pairs
 
 
-def _text(option: Option, value: Any) -> str:
-    if option.value in ("N", "COUNT"):
-        if isinstance(value, bool) or not hasattr(value, "__index__"):
-            raise MistypedError(f"{option.keyword} must be an integer, not {type(value).__name__}")
-        if value.__index__() < 0:
-            raise InvalidError(f"{option.keyword} must not be negative, but is {value}")
-        return str(value.__index__())
-    if option.value == "NUMBER":
-        if isinstance(value, (bool, str, bytes)) or not hasattr(value, "__float__"):
-            raise MistypedError(f"{option.keyword} must be a number, not {type(value).__name__}")
-        return repr(float(value))
-    if not isinstance(value, str):
-        raise MistypedError(f"{option.keyword} must be a string, not {type(value).__name__}")
-    return value
+def _option(listed: dict[str, Any]) -> Option:
+    return Option(**{**listed, "choices": tuple(listed["choices"])})
 
 
-ALGORITHMS: dict[str, Algorithm] = {
-    name: Algorithm(name, summary, tuple(Option(*option) for option in options), weighted, undirected)
-    for name, summary, options, weighted, undirected in _esker.catalogue()
-}
+def _algorithm(listed: dict[str, Any]) -> Algorithm:
+    options = tuple(map(_option, listed["options"]))
+    return Algorithm(**{**listed, "options": options, "columns": tuple(listed["columns"]), "figures": tuple(listed["figures"])})
 
 
-def _help(text: str) -> str:
-    """The text of an option's help, with its default as Python says it."""
-    return text.replace("--", "")
+ALGORITHMS: dict[str, Algorithm] = {listed["name"]: _algorithm(listed) for listed in _esker.catalogue()}
+
+
+def _answer(algorithm: Algorithm) -> str:
+    """The columns and figures of an answer."""
+    parts = [("column", algorithm.columns), ("figure", algorithm.figures)]
+    return " and ".join(f"{kind}{'s' if len(names) > 1 else ''} ``{', '.join(names)}``" for kind, names in parts if names)
 
 
 def document(algorithm: Algorithm, estimating: bool) -> str:
@@ -135,11 +152,11 @@ def document(algorithm: Algorithm, estimating: bool) -> str:
             lines += ["For undirected graphs only.", ""]
     lines.append("Args:")
     for option in algorithm.options:
-        lines.append(f"    {option.keyword}: {_help(option.help).rstrip('.')}.")
+        lines.append(f"    {option.keyword}: {option.description}")
     settings = [one for one in SETTINGS if not estimating or one[0] in ("threads", "deterministic")]
     lines += [f"    {name}: {text}" for name, _, _, text in settings]
     lines += ["", "Returns:"]
-    lines.append("    An :class:`esker.Estimate`." if estimating else "    A :class:`esker.Result`.")
+    lines.append("    An :class:`esker.Estimate`." if estimating else f"    A :class:`esker.Result` with {_answer(algorithm)}.")
     lines += [
         "",
         f"The header of ``{algorithm.name.replace('-', '_')}`` in ``crates/esker-algo/src/algorithm`` describes",
@@ -152,19 +169,25 @@ def signature(algorithm: Algorithm, estimating: bool) -> inspect.Signature:
     """The signature of a method: sources by position or name, all other parameters by name only."""
     Kind = inspect.Parameter
     parameters = [Kind("self", Kind.POSITIONAL_OR_KEYWORD)]
-    ids = sorted((o for o in algorithm.options if o.is_id and o.name == "source"), key=lambda o: not o.is_required)
+    ids = sorted((o for o in algorithm.options if o.kind == "vertex" and o.name == "source"), key=lambda o: not o.required)
     for option in ids:
-        default = Kind.empty if option.is_required and not estimating else None
+        default = Kind.empty if option.required and not estimating else None
         parameters.append(Kind(option.keyword, Kind.POSITIONAL_OR_KEYWORD, default=default, annotation=option.annotation))
     for option in algorithm.options:
         if option not in ids:
-            default = False if option.value == "" else None
+            default = False if option.kind == "flag" else None
             parameters.append(Kind(option.keyword, Kind.KEYWORD_ONLY, default=default, annotation=option.annotation))
     for name, annotation, default, _ in SETTINGS:
         if not estimating or name in ("threads", "deterministic"):
             parameters.append(Kind(name, Kind.KEYWORD_ONLY, default=default, annotation=annotation))
     returns = "Estimate" if estimating else "Result"
     return inspect.Signature(parameters, return_annotation=returns)
+
+
+def _known(shape: inspect.Signature, kwargs: dict[str, Any]) -> str:
+    """The names of all parameters, if one of the given names is not among them."""
+    names = [name for name in shape.parameters if name != "self"]
+    return "" if set(kwargs) <= set(names) else f"; it takes {', '.join(names)}"
 
 
 def _method(algorithm: Algorithm, owner: str, estimating: bool) -> Callable[..., Any]:
@@ -174,7 +197,7 @@ def _method(algorithm: Algorithm, owner: str, estimating: bool) -> Callable[...,
         try:
             bound = shape.bind(self, *args, **kwargs)
         except TypeError as error:
-            raise MistypedError(f"{algorithm.method}: {error}") from None
+            raise MistypedError(f"{algorithm.method}: {error}{_known(shape, kwargs)}") from None
         given = dict(bound.arguments)
         del given["self"]
         return self._call(algorithm, given)
@@ -204,6 +227,6 @@ class Estimates:
         raise NotImplementedError
 
 
-for _algorithm in ALGORITHMS.values():
-    setattr(Algorithms, _algorithm.method, _method(_algorithm, "Graph", False))
-    setattr(Estimates, _algorithm.method, _method(_algorithm, "Estimates", True))
+for _one in ALGORITHMS.values():
+    setattr(Algorithms, _one.method, _method(_one, "Graph", False))
+    setattr(Estimates, _one.method, _method(_one, "Estimates", True))

@@ -11,7 +11,7 @@ from ._algorithms import Algorithm, Algorithms, Estimates
 from ._edges import EdgeTable
 from ._errors import InvalidError, MistypedError, PropertyNotFoundError, VertexNotFoundError
 from ._result import _UNKNOWN, Result
-from ._settings import Memory, memory_bytes, run_settings, thread_count
+from ._settings import Memory, memory_bytes, run_settings
 
 if TYPE_CHECKING:
     import networkx
@@ -48,10 +48,6 @@ def _expect_direction(direction: str) -> None:
         raise InvalidError(f"direction must be one of 'out', 'in', 'both', not {direction!r}")
 
 
-def _is_absent(value: Any) -> bool:
-    return value is None or isinstance(value, tuple) and not value
-
-
 class _Estimates(Estimates):
     __slots__ = ("_graph",)
 
@@ -59,17 +55,9 @@ class _Estimates(Estimates):
         self._graph = graph
 
     def _call(self, algorithm: Algorithm, given: dict[str, Any]) -> Estimate:
-        threads, deterministic = thread_count(given.pop("threads", None)), bool(given.pop("deterministic", False))
-        for option in algorithm.options:
-            if option.is_required:
-                given.setdefault(option.keyword, ())
-        texts = [
-            text
-            for option in algorithm.options
-            if not (option.is_id and _is_absent(given.get(option.keyword)))
-            for text in algorithm._replace(options=(option,)).texts(given, self._graph._id_text)
-        ]
-        return Estimate(*self._graph._native.estimate(algorithm.name, texts, threads, deterministic))
+        settings = run_settings(**{name: given.pop(name) for name in ("threads", "deterministic") if name in given})
+        texts = algorithm.texts(given, self._graph._id_text, estimating=True)
+        return Estimate(*self._graph._native.estimate(algorithm.name, texts, settings))
 
 
 class Graph(Algorithms):
@@ -195,7 +183,7 @@ class Graph(Algorithms):
             residency = given.get("encoding"), given.get("residency"), given.get("head")
             native = self._native.run(algorithm.name, texts, settings, bool(given.get("verify")), residency)
         again = None
-        if any(option.name == "parents" for option in algorithm.options):
+        if "parent" in algorithm.columns:
             again = lambda: self._call(algorithm, {**given, "parents": True, "progress": None, "verify": False})  # noqa: E731
         return Result(native, self, algorithm.name, options, again)
 

@@ -259,7 +259,7 @@ impl Database {
         let wants_tiles = encoding_name == Some("tiles");
         let lists = encoding_name.filter(|_| !wants_tiles).map(encoding).transpose()?;
         let writer = self.writer()?;
-        let convert = ConvertOptions::within(settings.means().memory_bytes);
+        let convert = ConvertOptions::within(settings.resources().memory_bytes);
         let (run, cancel, listener) = settings.run("compact")?;
         let report = watched(py, &cancel, listener.as_ref(), || {
             let report = writer.compact_to(lists, &run)?;

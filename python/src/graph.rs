@@ -6,12 +6,11 @@ use std::sync::Arc;
 use arrow_array::Array as _;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
-use esker::algo::Shape;
 use esker::algo::algorithm::pagerank::{PageRankOptions, pagerank};
-use esker::catalogue::{Entry, Job, Params, Resources, find};
-use esker::graph::{Bitmap, Cancel, Direction, NONE, Remaining, Rows, Run, VertexId, vertex};
+use esker::catalogue::{Job, Params, find};
+use esker::graph::{Bitmap, Cancel, Direction, NONE, Rows, Run, VertexId, vertex};
 use esker::import::source::{id_at, integer_ids};
-use esker::plan::plan;
+use esker::plan::{estimate_on, plan, shape_of};
 use esker::store::format::{ElementType, IdMapKind};
 use esker::store::ids::ExternalId;
 use esker::store::{Snapshot, StoredWeight};
@@ -57,14 +56,14 @@ impl Graph {
         reading: Reading,
     ) -> Outcome<Answer> {
         let (entry, params) = (find(name)?, params(options));
-        let wish = reading.wish()?;
-        let means = settings.means();
+        let request = reading.request()?;
+        let resources = settings.resources();
         let (run, cancel, listener) = settings.run(name)?;
         let planned;
-        let snapshot = if wish.is_free() {
+        let snapshot = if request.is_free() {
             &self.snapshot
         } else {
-            planned = plan(&self.snapshot, entry, &params, &wish, &means)?.apply(&self.snapshot)?;
+            planned = plan(&self.snapshot, entry, &params, &request, &resources)?.apply(&self.snapshot)?;
             &planned
         };
         let answer = watched(py, &cancel, listener.as_ref(), || {
@@ -106,19 +105,11 @@ impl Graph {
         &self,
         name: &str,
         options: Vec<(String, String)>,
-        threads: usize,
-        deterministic: bool,
+        settings: Settings,
     ) -> Outcome<(u64, u64, u64)> {
         let (entry, params) = (find(name)?, params(options));
-        let run = Run::with_threads(threads)?;
-        let present = self.snapshot.num_present(&run)? as u64;
-        let shape = self.shape(entry, present);
-        let mut estimate =
-            entry.estimate(shape, &params, Resources { threads: run.threads(), deterministic })?;
-        let numbers = self.snapshot.num_vertices() as u64;
-        if present < numbers {
-            estimate.memory_bytes += Remaining::bytes(numbers, numbers - present);
-        }
+        let estimate = estimate_on(&self.snapshot, entry, &params, &settings.resources())?;
+        let shape = shape_of(&self.snapshot, entry.reads.weights)?;
         let sides = if shape.directed && shape.in_edges { 2 } else { 1 };
         Ok((estimate.memory_bytes, estimate.read_bytes, shape.weighted_list_bytes() * sides))
     }
@@ -364,21 +355,6 @@ fn params(options: Vec<(String, String)>) -> Params {
 }
 
 impl Graph {
-    fn shape(&self, entry: &Entry, present: u64) -> Shape {
-        let snapshot = &self.snapshot;
-        Shape {
-            num_vertices: present,
-            num_arcs: snapshot.num_arcs(),
-            directed: snapshot.is_directed(),
-            in_edges: snapshot.has(Direction::In),
-            weight_bytes: match snapshot.weight_type() {
-                Some(element) if entry.weighted => element.bytes() as u64,
-                _ => 0,
-            },
-            scattered: false,
-        }
-    }
-
     /// The vertices that are there, if some are removed.
     fn present(&self) -> Outcome<Option<Vec<VertexId>>> {
         let remaining = self.snapshot.remaining(&*brief()?)?;

@@ -1,20 +1,67 @@
-//! The catalogue, for Python to make methods of.
+//! The catalogue, from which Python makes methods.
 
-use esker::catalogue::CATALOGUE;
+use esker::catalogue::{CATALOGUE, Entry, Opt, OptKind};
 use esker::graph::VertexId;
 use pyo3::prelude::*;
 
-/// An option: name, what its value is, what it does.
-type Listed = (&'static str, &'static str, &'static str);
+/// An option of an algorithm.
+#[derive(IntoPyObject)]
+struct Listed {
+    name: &'static str,
+    /// `vertex`, `integer`, `float`, `flag` or `choice`.
+    kind: &'static str,
+    choices: Vec<&'static str>,
+    /// As text; empty without one.
+    default: &'static str,
+    required: bool,
+    repeatable: bool,
+    help: &'static str,
+}
 
-/// The algorithms: name, summary, options, whether it reads weights, whether it is for undirected graphs alone.
+/// An algorithm.
+#[derive(IntoPyObject)]
+pub(crate) struct ListedEntry {
+    name: &'static str,
+    summary: &'static str,
+    options: Vec<Listed>,
+    weighted: bool,
+    undirected: bool,
+    columns: Vec<&'static str>,
+    figures: Vec<&'static str>,
+}
+
+impl From<&Opt> for Listed {
+    fn from(option: &Opt) -> Self {
+        let (kind, choices) = match option.kind {
+            OptKind::Vertex => ("vertex", Vec::new()),
+            OptKind::Integer => ("integer", Vec::new()),
+            OptKind::Float => ("float", Vec::new()),
+            OptKind::Flag => ("flag", Vec::new()),
+            OptKind::Choice(names) => ("choice", names.to_vec()),
+        };
+        let Opt { name, required, repeatable, help, .. } = *option;
+        Self { name, kind, choices, default: option.default_text(), required, repeatable, help }
+    }
+}
+
+impl From<&Entry> for ListedEntry {
+    fn from(entry: &Entry) -> Self {
+        Self {
+            name: entry.name,
+            summary: entry.summary,
+            options: entry.options.iter().map(Listed::from).collect(),
+            weighted: entry.reads.weights,
+            undirected: entry.undirected,
+            columns: entry.columns.to_vec(),
+            figures: entry.figures.to_vec(),
+        }
+    }
+}
+
+/// The algorithms, as dictionaries.
 #[pyfunction]
-pub(crate) fn catalogue() -> Vec<(&'static str, &'static str, Vec<Listed>, bool, bool)> {
-    let entry = |entry: &esker::catalogue::Entry| {
-        let options = entry.options.iter().map(|option| (option.name, option.value, option.help)).collect();
-        (entry.name, entry.summary, options, entry.weighted, entry.undirected)
-    };
-    CATALOGUE.iter().map(entry).collect()
+pub(crate) fn catalogue() -> Vec<ListedEntry> {
+    CATALOGUE.iter().map(ListedEntry::from).collect()
 }
 
 /// Width of a vertex id in this build.

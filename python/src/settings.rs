@@ -3,11 +3,13 @@
 use std::str::FromStr;
 use std::sync::{Arc, Mutex};
 
+use esker::catalogue::Resources;
 use esker::graph::{Budget, Cancel, Progress, Run, RunOptions};
 use esker::import::format::{Format, Pick, PickIds, PickProperties, ReadOptions};
 use esker::import::options::{BadLines, Duplicates, ImportOptions, ImportProgress, SelfLoops, VertexOrder};
-use esker::plan::{Kept, Means, Place, Wish, available_bytes};
+use esker::plan::{Request, available_bytes, encoding_name, residency_name};
 use esker::store::format::Encoding;
+use esker::store::{GraphEncoding, Residency};
 use pyo3::prelude::*;
 
 use crate::failure::{Failure, Outcome, invalid};
@@ -25,11 +27,14 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// What a run is planned for, where it is to read the graph in some other way than the usual one.
-    pub(crate) fn means(&self) -> Means {
+    /// The resources of the run, for estimates and plans.
+    pub(crate) fn resources(&self) -> Resources {
         let memory_bytes = self.memory.unwrap_or_else(|| available_bytes() / 2);
-        let Self { threads, deterministic, .. } = *self;
-        Means { threads: threads.max(1), deterministic, memory_bytes, mapped_bytes: memory_bytes }
+        let threads = match self.threads {
+            0 => std::thread::available_parallelism().map_or(1, Into::into),
+            threads => threads,
+        };
+        Resources { threads, deterministic: self.deterministic, memory_bytes, mapped_bytes: memory_bytes }
     }
 
     /// The run, its cancel token, and the listener for its progress.
@@ -67,25 +72,30 @@ pub(crate) fn brief() -> Outcome<Arc<Run>> {
     Ok(run)
 }
 
-/// What of the graph a run reads, and how that lies in memory: names, and a number of neighbours.
+/// Encoding and residency by name, and the number of neighbours to keep.
 #[derive(FromPyObject)]
 pub(crate) struct Reading(Option<String>, Option<String>, Option<usize>);
 
 impl Reading {
-    /// What is asked for.
-    pub(crate) fn wish(&self) -> Outcome<Wish> {
-        let Self(kept, place, head_len) = self;
-        let kept = kept
-            .as_deref()
-            .map(|name| one_of("encoding", name, &[("lists", Kept::Lists), ("tiles", Kept::Tiles)]));
-        let place = place.as_deref().map(|name| {
-            let places = [("mapped", Place::Mapped), ("pooled", Place::Pooled), ("headed", Place::Headed)];
-            one_of("residency", name, &places)
+    /// The request for the plan.
+    pub(crate) fn request(&self) -> Outcome<Request> {
+        let Self(encoding, residency, head_len) = self;
+        let encoding = encoding.as_deref().map(|name| {
+            let encodings = [GraphEncoding::Lists, GraphEncoding::Tiles];
+            one_of("encoding", name, &encodings.map(|one| (encoding_name(one), one)))
+        });
+        let residency = residency.as_deref().map(|name| {
+            let residencies = [Residency::Mapped, Residency::Pooled, Residency::Headed];
+            one_of("residency", name, &residencies.map(|one| (residency_name(one), one)))
         });
         if *head_len == Some(0) {
             return invalid("head must be at least 1");
         }
-        Ok(Wish { kept: kept.transpose()?, place: place.transpose()?, head_len: *head_len })
+        Ok(Request {
+            encoding: encoding.transpose()?,
+            residency: residency.transpose()?,
+            head_len: *head_len,
+        })
     }
 }
 

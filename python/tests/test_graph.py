@@ -19,10 +19,11 @@ def karate():
 def test_every_algorithm_of_the_catalogue_is_a_method(karate):
     _, graph = karate
     for algorithm in esker.ALGORITHMS.values():
-        source = [0] if any(option.is_required for option in algorithm.options) else []
+        source = [0] if any(option.required for option in algorithm.options) else []
         result = getattr(graph, algorithm.method)(*source, seed=3, verify=True)
         assert result.algorithm == algorithm.name and result.seconds >= 0
         assert result.facts or result.columns
+        assert set(result.columns) <= set(algorithm.columns) and set(result.facts) <= set(algorithm.figures)
         estimate = getattr(graph.estimate, algorithm.method)(threads=1)
         assert estimate.memory_bytes > 0 and estimate.fits("1GiB") and not estimate.fits(1)
         for owner in (esker.Graph, type(graph.estimate)):
@@ -55,6 +56,8 @@ def test_options_are_checked(karate):
     for wrong in ({"damping": 2.0}, {"rounds": -1}, {"threads": 0}, {"seed": -1}, {"memory": "much"}):
         with pytest.raises(ValueError):
             graph.pagerank(**wrong)
+    with pytest.raises(TypeError, match="it takes damping, tolerance, rounds, teleport_to"):
+        graph.pagerank(dampin=0.5)
     with pytest.raises(TypeError, match="source"):
         graph.bfs()
     with pytest.raises(ValueError):

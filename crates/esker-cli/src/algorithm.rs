@@ -1,38 +1,91 @@
-//! The options of algorithms on the command line, made from the catalogue.
+//! A subcommand for each algorithm of the catalogue, with the options of that algorithm and those that all share.
 
+use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use esker::catalogue::{CATALOGUE, Params};
+use esker::catalogue::{CATALOGUE, Entry, Opt, OptKind, Params, find};
 
-/// The options that were given to the algorithm.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct AlgorithmArgs(pub(crate) Params);
-
-/// Every option of every algorithm once: its name, what its value is, help, and who has it.
-fn options() -> Vec<(&'static str, &'static str, String)> {
-    let mut options: Vec<(&'static str, &'static str, Vec<String>)> = Vec::new();
-    for entry in CATALOGUE {
-        for spec in entry.options {
-            let help = format!("{} ({})", spec.help, entry.name);
-            match options.iter_mut().find(|(name, _, _)| *name == spec.name) {
-                Some((_, _, helps)) => helps.push(help),
-                None => options.push((spec.name, spec.value, vec![help])),
-            }
-        }
-    }
-    options.into_iter().map(|(name, value, helps)| (name, value, helps.join("; "))).collect()
+/// Options that all algorithms of a verb share.
+pub(crate) trait SharedArgs: Args {
+    /// Whether the verb needs the options that the catalogue calls required.
+    const NEEDS_REQUIRED: bool;
 }
 
-impl Args for AlgorithmArgs {
-    fn augment_args(mut command: Command) -> Command {
-        for (name, value, help) in options() {
-            let argument = Arg::new(name).long(name).help(help).help_heading("Options of algorithms");
-            command = command.arg(if value.is_empty() {
-                argument.action(ArgAction::SetTrue)
-            } else {
-                argument.value_name(value).action(ArgAction::Append).allow_hyphen_values(true)
-            });
-        }
-        command
+/// `esker VERB ALGORITHM ...`: the algorithm, its options, and the shared ones.
+#[derive(Debug)]
+pub(crate) struct PerAlgorithm<T> {
+    pub(crate) entry: &'static Entry,
+    pub(crate) params: Params,
+    pub(crate) shared: T,
+}
+
+/// The argument for an option of an algorithm.
+fn argument(option: &'static Opt, needs_required: bool) -> Arg {
+    let argument =
+        Arg::new(option.name).long(option.name).help(help(option)).help_heading("Algorithm options");
+    if option.kind == OptKind::Flag {
+        return argument.action(ArgAction::SetTrue);
+    }
+    argument
+        .value_name(option.value_name())
+        .action(if option.repeatable { ArgAction::Append } else { ArgAction::Set })
+        .required(option.required && needs_required)
+        .allow_hyphen_values(true)
+        .value_parser(move |text: &str| option.check(text).map(|()| text.to_owned()))
+}
+
+/// `Most rounds [default: 100]`.
+fn help(option: &Opt) -> String {
+    let mut text = option.help.to_owned();
+    if let OptKind::Choice(names) = option.kind {
+        text += &format!(" [possible values: {}]", names.join(", "));
+    }
+    if option.repeatable {
+        text += "; may be given several times";
+    }
+    match option.default_text() {
+        "" => text,
+        default => format!("{text} [default: {default}]"),
+    }
+}
+
+/// Adds the arguments of an algorithm to its subcommand, which is named after it.
+fn complete<T: SharedArgs>(command: Command) -> Command {
+    let Ok(entry) = find(command.get_name()) else { return command };
+    let options = entry.options.iter().map(|option| argument(option, T::NEEDS_REQUIRED));
+    let notes = format!(
+        "Reads: {}\nAnswer: {}\nVerification: {}",
+        entry.reads.describe(),
+        answer(entry),
+        entry.verifies
+    );
+    // The shared options have an `about` of their own.
+    T::augment_args(command.args(options)).about(entry.summary).long_about(None).after_help(notes)
+}
+
+/// The columns and figures of an answer.
+fn answer(entry: &Entry) -> String {
+    let columns = entry.columns.join(", ");
+    let figures = entry.figures.join(", ");
+    match (entry.columns.is_empty(), entry.figures.is_empty()) {
+        (true, _) => format!("figures {figures}"),
+        (false, true) => format!("columns {columns}"),
+        (false, false) => format!("columns {columns}; figures {figures}"),
+    }
+}
+
+impl<T: SharedArgs> Args for PerAlgorithm<T> {
+    fn augment_args(command: Command) -> Command {
+        let command = command
+            .subcommand_required(true)
+            .arg_required_else_help(true)
+            .subcommand_value_name("ALGORITHM")
+            .subcommand_help_heading("Algorithms")
+            .allow_external_subcommands(true)
+            .disable_help_subcommand(true);
+        let subcommand = |entry: &Entry| {
+            Command::new(entry.name).about(entry.summary).arg_required_else_help(true).defer(complete::<T>)
+        };
+        command.subcommands(CATALOGUE.iter().map(subcommand))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -40,32 +93,27 @@ impl Args for AlgorithmArgs {
     }
 }
 
-impl FromArgMatches for AlgorithmArgs {
+impl<T: SharedArgs> FromArgMatches for PerAlgorithm<T> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let (name, matches) = matches.subcommand().unwrap_or(("", matches));
+        let unknown = |error: esker::Error| clap::Error::raw(ErrorKind::InvalidSubcommand, error.to_string());
+        let entry = find(name).map_err(unknown)?;
         let mut params = Params::default();
-        for (name, value, _) in options() {
-            if value.is_empty() {
-                if matches.get_flag(name) {
-                    params.add(name, "true");
+        for option in entry.options {
+            if option.kind == OptKind::Flag {
+                if matches.get_flag(option.name) {
+                    params.add(option.name, "true");
                 }
             } else {
-                for given in matches.get_many::<String>(name).into_iter().flatten() {
-                    params.add(name, given);
-                }
+                let given = matches.get_many::<String>(option.name).into_iter().flatten();
+                given.for_each(|value| params.add(option.name, value));
             }
         }
-        Ok(Self(params))
+        Ok(Self { entry, params, shared: T::from_arg_matches(matches)? })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         *self = Self::from_arg_matches(matches)?;
         Ok(())
     }
-}
-
-/// The names of all algorithms and what they do, for help.
-pub(crate) fn list() -> String {
-    let lines: Vec<String> =
-        CATALOGUE.iter().map(|entry| format!("  {:<14} {}", entry.name, entry.summary)).collect();
-    format!("Algorithms:\n{}", lines.join("\n"))
 }

@@ -1,34 +1,39 @@
 //! `esker estimate`: what a computation will need.
 
 use clap::Args;
-use esker::catalogue::find;
+use esker::catalogue::{Entry, Params};
 use esker::graph::VertexId;
-use esker::plan::{estimate_on, shape_of};
+use esker::plan::estimate_on;
 use esker::store::Store;
 use serde_json::json;
 
-use crate::algorithm::{AlgorithmArgs, list};
+use crate::algorithm::{PerAlgorithm, SharedArgs};
 use crate::at::AtArgs;
 use crate::failure::{Failure, Outcome};
-use crate::residency::{ResidencyArgs, explain, plan_json, summary};
+use crate::residency::{AccessArgs, estimate_rows, explain, list_bytes, plan_json, summary};
 use crate::resources::ResourceArgs;
-use crate::size::bytes;
 use crate::text;
 
-/// Memory of the algorithm's own arrays, bytes of lists that it reads, and in which form a run would read them, without running it.
+/// Estimate the memory and disk reads of an algorithm
+///
+/// Shows the memory of the algorithm's own arrays, the bytes of lists that it reads, and the encoding and residency that a run would
+/// choose, without running it. `esker estimate ALGORITHM --help` shows the options of an algorithm.
 #[derive(Debug, Args)]
-#[command(after_help = list())]
 pub(crate) struct EstimateCommand {
-    /// The algorithm
-    algorithm: String,
+    #[command(flatten)]
+    estimate: PerAlgorithm<EstimateArgs>,
+}
+
+/// The options that all algorithms share.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Common options")]
+struct EstimateArgs {
     /// The database
     database: String,
     #[command(flatten)]
     at: AtArgs,
     #[command(flatten)]
-    residency: ResidencyArgs,
-    #[command(flatten)]
-    options: AlgorithmArgs,
+    access: AccessArgs,
     /// For a deterministic run
     #[arg(long)]
     deterministic: bool,
@@ -39,20 +44,31 @@ pub(crate) struct EstimateCommand {
     json: bool,
 }
 
+impl SharedArgs for EstimateArgs {
+    const NEEDS_REQUIRED: bool = false;
+}
+
 impl EstimateCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
-        let entry = find(&self.algorithm)?;
+        let PerAlgorithm { entry, params, shared } = &self.estimate;
+        shared.carry_out(entry, params)
+    }
+}
+
+impl EstimateArgs {
+    fn carry_out(&self, entry: &Entry, params: &Params) -> Outcome {
         let snapshot = self.at.snapshot(&Store::open(&self.database)?)?;
-        let means = self.resources.means(self.deterministic);
-        let estimate = estimate_on(&snapshot, entry, &self.options.0, &means)?;
-        let shape = shape_of(&snapshot, entry.weighted)?;
-        let lists = shape.weighted_list_bytes() * if shape.directed && shape.in_edges { 2 } else { 1 };
-        let limit = means.memory_bytes;
-        let plan = match self.residency.plan(&snapshot, entry, &self.options.0, &means) {
+        let resources = self.resources.of_run(self.deterministic);
+        let plan = match self.access.plan(&snapshot, entry, params, &resources) {
             Ok(plan) => Ok(plan),
             Err(Failure::Failed(refusal)) => Err(refusal),
             Err(failure) => return Err(failure),
         };
+        let estimate = match &plan {
+            Ok(plan) => plan.estimate,
+            Err(_) => estimate_on(&snapshot, entry, params, &resources)?,
+        };
+        let lists = list_bytes(&snapshot, entry)?;
         if self.json {
             return text::json(&json!({
                 "algorithm": entry.name,
@@ -60,23 +76,16 @@ impl EstimateCommand {
                 "read_bytes": estimate.read_bytes,
                 "graph_bytes": lists,
                 "fits": plan.is_ok(),
-                "memory_limit_bytes": limit,
+                "memory_limit_bytes": resources.memory_bytes,
                 "vertex_id_bytes": size_of::<VertexId>(),
-                "plan": plan.as_ref().ok().map(|plan| plan_json(plan, &snapshot, &means)).transpose()?,
+                "plan": plan.as_ref().ok().map(|plan| plan_json(plan, &snapshot, &resources)).transpose()?,
                 "refusal": plan.as_ref().err(),
             }));
         }
-        let verdict = if estimate.memory_bytes <= limit { "fits" } else { "does NOT fit" };
-        let memory = format!("{} ({verdict} the limit of {})", bytes(estimate.memory_bytes), bytes(limit));
-        let reads = format!("{} of lists at most, from memory where they fit", bytes(estimate.read_bytes));
-        let mut rows = vec![
-            ("memory".to_owned(), memory),
-            ("reads".to_owned(), reads),
-            ("graph".to_owned(), format!("{} of lists, uncompressed", bytes(lists))),
-        ];
+        let mut rows = estimate_rows(estimate, lists, &resources);
         match &plan {
-            Ok(plan) if self.residency.explain => {
-                rows.extend(explain(plan, &snapshot, entry, &means)?);
+            Ok(plan) if self.access.explain => {
+                rows = explain(plan, &snapshot, entry, &resources)?;
             }
             Ok(plan) => rows.push(("a run reads".to_owned(), summary(plan, &snapshot)?)),
             Err(refusal) => rows.push(("a run".to_owned(), format!("is refused: {refusal}"))),

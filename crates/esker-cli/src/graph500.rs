@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use esker::graph500::{Benchmark, Graph500Options, Harmonic, Search, Statistics, validation_bytes};
 use esker::import::options::ImportOptions;
-use esker::plan::{Form, Kept, Place, Plan, Wish};
+use esker::plan::{Plan, Request};
 use esker::store::format::Encoding;
+use esker::store::{GraphEncoding, Residency};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
@@ -15,7 +16,7 @@ use crate::energy::Energy;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
 use crate::progress::Bar;
-use crate::residency::{PlaceArgs, name_of_form, summary};
+use crate::residency::{ResidencyArgs, default_name, summary};
 use crate::resources::{ResourceArgs, bytes_read, peak_memory_bytes};
 use crate::text;
 
@@ -61,7 +62,7 @@ pub(crate) struct Graph500Command {
     #[arg(long, value_enum, default_value_t)]
     encoding: StoredEncoding,
     #[command(flatten)]
-    place: PlaceArgs,
+    residency: ResidencyArgs,
     /// Keep the database under this name [default: a temporary one]
     #[arg(long, value_name = "PATH")]
     database: Option<PathBuf>,
@@ -100,7 +101,7 @@ impl Graph500Command {
             seed: self.seed,
             tiles: self.encoding == StoredEncoding::Tiles,
         };
-        let wish = self.wish()?;
+        let request = self.request()?;
         let import = ImportOptions {
             threads: self.resources.threads(),
             memory_bytes: self.resources.memory_bytes(),
@@ -116,10 +117,10 @@ impl Graph500Command {
         let measure = || -> Result<(Benchmark, Option<Plan>, Vec<KernelResult>), Failure> {
             let mut benchmark = Benchmark::construct(options, path, import, &run)?;
             let limit = self.resources.memory_bytes();
-            let (plan, memory) = match &wish {
-                Some(wish) => {
-                    let plan =
-                        benchmark.place(wish, &self.resources.means(false), self.kernels != Kernels::Bfs)?;
+            let (plan, memory) = match &request {
+                Some(request) => {
+                    let resources = self.resources.of_run(false);
+                    let plan = benchmark.plan(request, &resources, self.kernels != Kernels::Bfs)?;
                     (Some(plan), validation_bytes(limit))
                 }
                 None => (None, limit),
@@ -142,23 +143,21 @@ impl Graph500Command {
         let found = measure();
         bar.finish();
         let (benchmark, plan, measured) = found?;
-        let reads = plan.map_or_else(
-            || Ok(name_of_form(Form::Lists).to_owned()),
-            |plan| summary(&plan, benchmark.snapshot()),
-        )?;
+        let reads = plan.map_or_else(|| Ok(default_name()), |plan| summary(&plan, benchmark.snapshot()))?;
         self.report(&benchmark, &reads, &measured)
     }
 
-    /// How the graph is to be read; `None`: lists, mapped.
-    fn wish(&self) -> Result<Option<Wish>, Failure> {
+    /// The requested encoding and residency; `None`: mapped lists.
+    fn request(&self) -> Result<Option<Request>, Failure> {
         let tiles = self.encoding == StoredEncoding::Tiles;
-        let wish = self.place.wish(Some(if tiles { Kept::Tiles } else { Kept::Lists }));
-        match (tiles, wish.place, wish.head_len) {
-            (false, None | Some(Place::Mapped), None) => Ok(None),
-            (true, None, None) => Ok(Some(Wish { place: Some(Place::Mapped), ..wish })),
+        let encoding = if tiles { GraphEncoding::Tiles } else { GraphEncoding::Lists };
+        let request = self.residency.request(Some(encoding));
+        match (tiles, request.residency, request.head_len) {
+            (false, None | Some(Residency::Mapped), None) => Ok(None),
+            (true, None, None) => Ok(Some(Request { residency: Some(Residency::Mapped), ..request })),
             _ => {
-                wish.check()?;
-                Ok(Some(wish))
+                request.check()?;
+                Ok(Some(request))
             }
         }
     }

@@ -53,10 +53,8 @@ enum Verb {
     Import(import::ImportCommand),
     Generate(generate::GenerateCommand),
     Info(info::InfoCommand),
-    /// Run an algorithm on a database or a file of edges
     Run(run::RunCommand),
     Graph500(graph500::Graph500Command),
-    /// Estimate the memory and disk reads of an algorithm
     Estimate(estimate::EstimateCommand),
     Export(export::ExportCommand),
     Check(check::CheckCommand),

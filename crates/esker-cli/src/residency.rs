@@ -1,27 +1,30 @@
-//! Where an analysis reads the graph: lists or tiles, mapped or in a fixed memory; what was chosen, and why.
+//! `--encoding` and `--residency` of runs: what was chosen, and why.
 
 use clap::{Args, ValueEnum};
-use esker::catalogue::{Entry, Params};
+use esker::algo::Estimate;
+use esker::catalogue::{Entry, Params, Resources};
 use esker::graph::Run;
-use esker::plan::{Form, Kept, Means, PROCESS_BYTES, Place, Plan, Way, Wish, plan};
-use esker::store::{Residency, Snapshot};
+use esker::plan::{
+    Candidate, PROCESS_BYTES, Plan, Request, encoding_name, name, plan, residency_name, shape_of,
+};
+use esker::store::{GraphEncoding, Residency, Snapshot};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::size::bytes;
 
-/// What a run reads.
+/// `--encoding` of runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum RunEncoding {
+enum EncodingArg {
     /// The lists, plain or compressed.
     Lists,
     /// The tiles that `esker compact --encoding tiles` made.
     Tiles,
 }
 
-/// How it is kept in memory.
+/// `--residency`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RunPlace {
+enum ResidencyArg {
     /// Mapped: the system decides what stays in memory.
     Mapped,
     /// Parts of the tiles or lists, read past the system into what --memory leaves.
@@ -30,172 +33,179 @@ pub(crate) enum RunPlace {
     Headed,
 }
 
-impl From<RunPlace> for Place {
-    fn from(place: RunPlace) -> Self {
-        match place {
-            RunPlace::Mapped => Self::Mapped,
-            RunPlace::Pooled => Self::Pooled,
-            RunPlace::Headed => Self::Headed,
-        }
-    }
-}
-
-/// Where the graph is read.
+/// Encoding and residency of a run.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct ResidencyArgs {
-    /// What is read [default: chosen by what the database holds and what memory there is]
+#[command(next_help_heading = "Encoding and residency")]
+pub(crate) struct AccessArgs {
+    /// Encoding to read [default: chosen from what the database stores and the memory there is]
     #[arg(long, value_enum)]
-    encoding: Option<RunEncoding>,
+    encoding: Option<EncodingArg>,
     #[command(flatten)]
-    place: PlaceArgs,
+    residency: ResidencyArgs,
     /// Say what was chosen, and why
     #[arg(long)]
     pub(crate) explain: bool,
 }
 
-/// How the graph is kept in memory.
+/// Residency of a run.
 #[derive(Debug, Clone, Copy, Args)]
-pub(crate) struct PlaceArgs {
-    /// How it is kept in memory [default: chosen likewise]
+pub(crate) struct ResidencyArgs {
+    /// How the graph reaches memory [default: chosen likewise]
     #[arg(long, value_enum)]
-    pub(crate) residency: Option<RunPlace>,
+    residency: Option<ResidencyArg>,
     /// Neighbours of each vertex in memory, with --residency headed [default: as many as fit]
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) head: Option<u32>,
-}
-
-impl PlaceArgs {
-    /// As the library takes it.
-    pub(crate) fn wish(self, kept: Option<Kept>) -> Wish {
-        Wish { kept, place: self.residency.map(Into::into), head_len: self.head.map(|head| head as usize) }
-    }
+    head: Option<u32>,
 }
 
 impl ResidencyArgs {
-    /// How a run reads a version.
+    /// The request with this encoding.
+    pub(crate) fn request(self, encoding: Option<GraphEncoding>) -> Request {
+        let residency = self.residency.map(|residency| match residency {
+            ResidencyArg::Mapped => Residency::Mapped,
+            ResidencyArg::Pooled => Residency::Pooled,
+            ResidencyArg::Headed => Residency::Headed,
+        });
+        Request { encoding, residency, head_len: self.head.map(|head| head as usize) }
+    }
+}
+
+impl AccessArgs {
+    /// Plans a run on a version.
     pub(crate) fn plan(
         &self,
         snapshot: &Snapshot,
         entry: &Entry,
         params: &Params,
-        means: &Means,
+        resources: &Resources,
     ) -> Result<Plan, Failure> {
-        let kept = self.encoding.map(|encoding| match encoding {
-            RunEncoding::Lists => Kept::Lists,
-            RunEncoding::Tiles => Kept::Tiles,
+        let encoding = self.encoding.map(|encoding| match encoding {
+            EncodingArg::Lists => GraphEncoding::Lists,
+            EncodingArg::Tiles => GraphEncoding::Tiles,
         });
-        Ok(plan(snapshot, entry, params, &self.place.wish(kept), means)?)
+        Ok(plan(snapshot, entry, params, &self.residency.request(encoding), resources)?)
     }
 }
 
-/// The name of a form.
-pub(crate) fn name_of_form(form: Form) -> &'static str {
-    match form {
-        Form::Lists => "lists, mapped",
-        Form::Tiles => "tiles, mapped",
-        Form::PooledTiles => "tiles, pooled",
-        Form::Headed => "lists, headed",
-        Form::PooledLists => "lists, pooled",
-    }
-}
-
-/// Bytes of memory that the graph is given, where that is fixed.
-fn graph_memory(plan: &Plan) -> Option<u64> {
-    match plan.residency {
-        Residency::Lists | Residency::Tiles => None,
-        Residency::PooledTiles(options) | Residency::PooledLists(options) => Some(options.bytes),
-        Residency::Headed(options) => Some(options.memory_bytes),
-    }
+/// Bytes of the lists that a version has, uncompressed, with weights if the algorithm reads them.
+pub(crate) fn list_bytes(snapshot: &Snapshot, entry: &Entry) -> Result<u64, Failure> {
+    let shape = shape_of(snapshot, entry.reads.weights)?;
+    Ok(shape.weighted_list_bytes() * if shape.directed && shape.in_edges { 2 } else { 1 })
 }
 
 /// What was chosen, in one line.
 pub(crate) fn summary(plan: &Plan, snapshot: &Snapshot) -> Result<String, Failure> {
-    let name = name_of_form(plan.form);
-    let whole = plan.ways.iter().find(|way| way.form == plan.form).map_or(0, |way| way.graph_bytes);
-    let how = match (graph_memory(plan), plan.fits) {
-        (_, true) => format!("all of its {} fit the memory", bytes(whole)),
-        (None, false) => format!("the system keeps what it can of {}", bytes(whole)),
-        (Some(memory), false) => format!("{} in memory for {}", bytes(memory), bytes(whole)),
+    let chosen = plan.chosen();
+    let whole = bytes(chosen.graph_bytes);
+    let how = match (plan.access.memory_bytes(), plan.fits) {
+        (_, true) => format!("all of its {whole} fit in memory"),
+        (None, false) => format!("the page cache keeps what it can of {whole}"),
+        (Some(memory), false) => format!("{} of memory for {whole}", bytes(memory)),
     };
     let heads = plan.heads(snapshot, &Run::with_threads(1)?)?;
     let heads = heads.map(|heads| {
         format!("; the first {} neighbours of each vertex, {:.0} % of all", heads.length, heads.share * 100.0)
     });
-    Ok(format!("{name}: {how}{}", heads.unwrap_or_default()))
+    Ok(format!("{}: {how}{}", chosen.name(), heads.unwrap_or_default()))
 }
 
-/// What was chosen and what else there was, in rows of a name and a value.
+/// The estimate of an algorithm, in rows of a name and a value.
+pub(crate) fn estimate_rows(
+    estimate: Estimate,
+    graph_bytes: u64,
+    resources: &Resources,
+) -> Vec<(String, String)> {
+    let limit = resources.memory_bytes;
+    let verdict = if estimate.memory_bytes <= limit { "fits" } else { "does NOT fit" };
+    let memory = format!("{} ({verdict} the limit of {})", bytes(estimate.memory_bytes), bytes(limit));
+    let reads = format!("{} of lists at most, from memory where they fit", bytes(estimate.read_bytes));
+    vec![
+        ("memory".to_owned(), memory),
+        ("reads".to_owned(), reads),
+        ("graph".to_owned(), format!("{} of lists, uncompressed", bytes(graph_bytes))),
+    ]
+}
+
+/// What was chosen, why, and the other candidates, in rows of a name and a value.
 pub(crate) fn explain(
     plan: &Plan,
     snapshot: &Snapshot,
     entry: &Entry,
-    means: &Means,
+    resources: &Resources,
 ) -> Result<Vec<(String, String)>, Failure> {
-    let limit = format!(
-        "{} at most: {} for the arrays of {}, {} for the process, the rest for the graph",
-        bytes(means.memory_bytes),
-        bytes(plan.estimate.memory_bytes),
-        entry.name,
+    let mut rows = estimate_rows(plan.estimate, list_bytes(snapshot, entry)?, resources);
+    let mut limit = format!(
+        "{}: {} for the process, the rest for the arrays and the graph",
+        bytes(resources.memory_bytes),
         bytes(PROCESS_BYTES)
     );
-    let mut rows = vec![("memory".to_owned(), limit)];
-    if means.mapped_bytes > means.memory_bytes {
-        let mapped =
-            format!("no limit was set: with mapped files, all {} there are", bytes(means.mapped_bytes));
-        rows.push((String::new(), mapped));
+    if resources.mapped_bytes > resources.memory_bytes {
+        limit +=
+            &format!("; no limit was set, so mapped files may take all {}", bytes(resources.mapped_bytes));
     }
-    for way in &plan.ways {
-        let chosen = if way.form == plan.form { "chosen; " } else { "" };
-        rows.push((name_of_form(way.form).to_owned(), format!("{chosen}{}", describe(way, means))));
+    rows.push(("limit".to_owned(), limit));
+    for one in &plan.candidates {
+        let chosen = if plan.is_choice(one) { "chosen; " } else { "" };
+        rows.push((one.name(), format!("{chosen}{}", describe(one, resources))));
     }
-    rows.push(("reads".to_owned(), summary(plan, snapshot)?));
+    rows.push(("a run reads".to_owned(), summary(plan, snapshot)?));
+    rows.push(("because".to_owned(), plan.reason.to_string()));
     Ok(rows)
 }
 
-fn describe(way: &Way, means: &Means) -> String {
-    if let Some(obstacle) = &way.obstacle {
+fn describe(one: &Candidate, resources: &Resources) -> String {
+    if let Some(obstacle) = &one.obstacle {
         return format!("not possible: {obstacle}");
     }
-    let mapped = matches!(way.form, Form::Lists | Form::Tiles);
-    let limit = if mapped { means.mapped_bytes } else { means.memory_bytes };
-    let mut text = if mapped {
-        let verdict = if way.whole_bytes <= limit { "fits" } else { "does not fit" };
-        format!("{} of graph, {} in all: {verdict}", bytes(way.graph_bytes), bytes(way.whole_bytes))
-    } else if way.least_bytes > limit {
-        format!("{} of graph, needs {}: more than there is", bytes(way.graph_bytes), bytes(way.least_bytes))
+    let mut text = format!("{} of graph, ", bytes(one.graph_bytes));
+    text += &if one.is_mapped() {
+        let fits = one.whole_bytes <= resources.mapped_bytes;
+        format!("{} in all: {}", bytes(one.whole_bytes), if fits { "fits" } else { "does not fit" })
+    } else if one.least_bytes > resources.memory_bytes {
+        format!("needs {}: more than there is", bytes(one.least_bytes))
     } else {
-        format!("{} of graph, needs {} at least: possible", bytes(way.graph_bytes), bytes(way.least_bytes))
+        format!("needs {} at least: possible", bytes(one.least_bytes))
     };
-    if let Some(unsuited) = &way.unsuited {
-        text += &format!(", but not chosen unasked: {unsuited}");
+    if let Some(unsuited) = &one.unsuited {
+        text += &format!(", but chosen only on request: {unsuited}");
     }
     text
 }
 
 /// The same as JSON.
-pub(crate) fn plan_json(plan: &Plan, snapshot: &Snapshot, means: &Means) -> Result<Value, Failure> {
-    let way = |way: &Way| {
+pub(crate) fn plan_json(plan: &Plan, snapshot: &Snapshot, resources: &Resources) -> Result<Value, Failure> {
+    let candidate = |one: &Candidate| {
         json!({
-            "form": name_of_form(way.form),
-            "graph_bytes": way.graph_bytes,
-            "least_memory_bytes": way.least_bytes,
-            "whole_memory_bytes": way.whole_bytes,
-            "obstacle": way.obstacle,
-            "unsuited": way.unsuited,
+            "encoding": encoding_name(one.encoding),
+            "residency": residency_name(one.residency),
+            "graph_bytes": one.graph_bytes,
+            "read_bytes": one.read_bytes,
+            "least_memory_bytes": one.least_bytes,
+            "whole_memory_bytes": one.whole_bytes,
+            "obstacle": one.obstacle,
+            "unsuited": one.unsuited,
         })
     };
     let heads = plan.heads(snapshot, &Run::with_threads(1)?)?;
     Ok(json!({
-        "form": name_of_form(plan.form),
+        "encoding": encoding_name(plan.access.encoding()),
+        "residency": residency_name(plan.access.residency()),
+        "reason": plan.reason.to_string(),
         "fits": plan.fits,
-        "memory_limit_bytes": means.memory_bytes,
-        "mapped_limit_bytes": means.mapped_bytes,
-        "graph_memory_bytes": graph_memory(plan),
+        "arrays_bytes": plan.estimate.memory_bytes,
+        "memory_limit_bytes": resources.memory_bytes,
+        "mapped_limit_bytes": resources.mapped_bytes,
+        "graph_memory_bytes": plan.access.memory_bytes(),
         "heads": heads.map(|heads| json!({
             "length": heads.length,
             "share": heads.share,
             "memory_bytes": heads.memory_bytes,
         })),
-        "ways": plan.ways.iter().map(way).collect::<Vec<_>>(),
+        "candidates": plan.candidates.iter().map(candidate).collect::<Vec<_>>(),
     }))
+}
+
+/// The name of the default: mapped lists.
+pub(crate) fn default_name() -> String {
+    name(GraphEncoding::Lists, Residency::Mapped)
 }

@@ -1,8 +1,9 @@
 //! Options for threads and memory, and measurements of memory and reads.
 
 use clap::Args;
+use esker::catalogue::Resources;
 use esker::graph::{Budget, Cancel, OnProgress, Run, RunOptions};
-use esker::plan::{Means, available_bytes};
+use esker::plan::available_bytes;
 
 use crate::failure::Failure;
 use crate::size::parse_bytes;
@@ -30,15 +31,15 @@ impl ResourceArgs {
         self.memory.unwrap_or_else(|| available_bytes() / 2)
     }
 
-    /// What a run is planned for. If no limit is set, mapped files may take all that is available.
-    pub(crate) fn means(&self, deterministic: bool) -> Means {
+    /// The resources of a run, for its plan. Without a limit, mapped files may take all memory that is available.
+    pub(crate) fn of_run(&self, deterministic: bool) -> Resources {
         let threads = match self.threads() {
             0 => std::thread::available_parallelism().map_or(1, Into::into),
             threads => threads,
         };
         let available = self.memory.map_or_else(available_bytes, |_| 0);
         let memory_bytes = self.memory.unwrap_or(available / 2);
-        Means { threads, deterministic, memory_bytes, mapped_bytes: memory_bytes.max(available) }
+        Resources { threads, deterministic, memory_bytes, mapped_bytes: memory_bytes.max(available) }
     }
 
     /// A run with these resources.

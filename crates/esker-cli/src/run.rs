@@ -4,15 +4,15 @@ use std::path::PathBuf;
 
 use clap::Args;
 use esker::answer::{Answer, Fact, Value};
-use esker::catalogue::{Entry, Job, find};
+use esker::catalogue::{Entry, Job, Params};
 use esker::export::ExportOptions;
 use esker::graph::Run;
 use esker::output::write;
 use esker::store::Snapshot;
-use esker::top::top;
+use esker::top::{Ranked, top};
 use serde_json::json;
 
-use crate::algorithm::{AlgorithmArgs, list};
+use crate::algorithm::{PerAlgorithm, SharedArgs};
 use crate::at::AtArgs;
 use crate::failure::{Failure, Outcome};
 use crate::importing::PolicyArgs;
@@ -20,26 +20,32 @@ use crate::interrupt::cancel_on_signals;
 use crate::opening::{Opened, open_graph};
 use crate::progress::Bar;
 use crate::reading::ReadArgs;
-use crate::residency::{ResidencyArgs, explain, plan_json};
+use crate::residency::{AccessArgs, explain, plan_json};
 use crate::resources::{ResourceArgs, bytes_read, peak_memory_bytes};
-use crate::size::{bytes, count, rate, seconds};
+use crate::size::{bytes, counted, rate, seconds};
 use crate::text;
 
 /// Lines shown when neither --top nor --output asks for anything else.
 const SHOWN: usize = 10;
 
-/// Results go to standard output, time and memory to standard error.
+/// Run an algorithm on a database or a file of edges
+///
+/// Results go to standard output, time and memory to standard error. `esker run ALGORITHM --help` shows the options of an algorithm.
 #[derive(Debug, Args)]
-#[command(after_help = format!("{}
-
-Examples:
+#[command(after_help = "Examples:
   esker run pagerank web.esker --top 10
   esker run bfs web.esker --source alice --output depths.parquet
   esker run wcc web.esker --memory 2GiB --explain
-  esker run wcc edges.txt.gz --output - | head", list()))]
+  esker run wcc edges.txt.gz --output - | head")]
 pub(crate) struct RunCommand {
-    /// The algorithm
-    algorithm: String,
+    #[command(flatten)]
+    run: PerAlgorithm<RunArgs>,
+}
+
+/// The options that all algorithms share.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Common options")]
+struct RunArgs {
     /// A database, or files of edges, which are imported to a temporary one
     #[arg(required = true)]
     inputs: Vec<String>,
@@ -70,9 +76,7 @@ pub(crate) struct RunCommand {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     trials: u16,
     #[command(flatten)]
-    residency: ResidencyArgs,
-    #[command(flatten)]
-    options: AlgorithmArgs,
+    access: AccessArgs,
     #[command(flatten)]
     resources: ResourceArgs,
     #[command(flatten)]
@@ -81,22 +85,32 @@ pub(crate) struct RunCommand {
     policy: PolicyArgs,
 }
 
+impl SharedArgs for RunArgs {
+    const NEEDS_REQUIRED: bool = true;
+}
+
 impl RunCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
-        let entry = find(&self.algorithm)?;
+        let PerAlgorithm { entry, params, shared } = &self.run;
+        shared.carry_out(entry, params)
+    }
+}
+
+impl RunArgs {
+    fn carry_out(&self, entry: &Entry, params: &Params) -> Outcome {
         let cancel = cancel_on_signals()?;
         let Opened { snapshot, .. } =
             &open_graph(&self.inputs, &self.at, &self.read, &self.policy, &self.resources, &cancel)?;
-        let means = self.resources.means(self.deterministic);
-        let plan = self.residency.plan(snapshot, entry, &self.options.0, &means)?;
-        if self.residency.explain {
-            text::remark_facts(&explain(&plan, snapshot, entry, &means)?);
+        let resources = self.resources.of_run(self.deterministic);
+        let plan = self.access.plan(snapshot, entry, params, &resources)?;
+        if self.access.explain {
+            text::remark_facts(&explain(&plan, snapshot, entry, &resources)?);
         }
         let snapshot = &plan.apply(snapshot)?;
         let bar = Bar::spinner(false);
         let run =
             self.resources.run(&cancel, self.seed, self.deterministic, Some(bar.on_round(entry.name)))?;
-        let answer = self.compute(entry, snapshot, &run);
+        let answer = self.compute(entry, params, snapshot, &run);
         bar.finish();
         let answer = answer?;
         if let Some(path) = &self.output {
@@ -104,15 +118,21 @@ impl RunCommand {
             write(path, snapshot.ids(), &answer, &options)?;
         }
         if self.json {
-            self.print_json(entry, snapshot, &answer, &plan_json(&plan, snapshot, &means)?)
+            self.print_json(entry, snapshot, &answer, &plan_json(&plan, snapshot, &resources)?)
         } else {
             self.print(entry, snapshot, &answer)
         }
     }
 
     /// The answer of the last trial, with the median of all times.
-    fn compute(&self, entry: &Entry, snapshot: &Snapshot, run: &Run) -> Result<Answer, Failure> {
-        let job = Job { snapshot, run, params: &self.options.0, verify: self.verify };
+    fn compute(
+        &self,
+        entry: &Entry,
+        params: &Params,
+        snapshot: &Snapshot,
+        run: &Run,
+    ) -> Result<Answer, Failure> {
+        let job = Job { snapshot, run, params, verify: self.verify };
         let mut answer = entry.run(&job)?;
         let mut times = vec![answer.seconds];
         for _ in 1..self.trials {
@@ -132,17 +152,20 @@ impl RunCommand {
             text::facts(&facts.collect::<Vec<_>>())?;
             if self.top.is_some() || self.output.is_none() {
                 for ranked in top(answer, self.top.unwrap_or(SHOWN)) {
-                    let (key, value) = (show(snapshot, ranked.key)?, show(snapshot, ranked.value)?);
-                    text::line(&format!("{key}\t{value}"))?;
+                    let mut shown = vec![show(snapshot, ranked.key)?, show(snapshot, ranked.value)?];
+                    for (_, value) in further(answer, &ranked) {
+                        shown.push(show(snapshot, value)?);
+                    }
+                    text::line(&shown.join("\t"))?;
                 }
             }
         }
         let verified = if self.verify { ", verified" } else { "" };
         text::remark(&format!(
-            "{}: {}, {} rounds, {} edges, peak memory {}{verified}",
+            "{}: {}, {}, {} edges, peak memory {}{verified}",
             entry.name,
             seconds(answer.seconds),
-            count(answer.rounds as u64),
+            counted(answer.rounds as u64, "round", "rounds"),
             rate(answer.arcs as f64, answer.seconds),
             peak_memory_bytes().map_or_else(|| "unknown".to_owned(), bytes),
         ));
@@ -166,7 +189,11 @@ impl RunCommand {
                     (false, Value::Vertex(_)) => "vertex",
                     _ => "group",
                 };
-                rows.push(json!({ key: value_json(snapshot, ranked.key)?, "value": value_json(snapshot, ranked.value)? }));
+                let mut row = json!({ key: value_json(snapshot, ranked.key)?, "value": value_json(snapshot, ranked.value)? });
+                for (name, value) in further(answer, &ranked) {
+                    row[name] = value_json(snapshot, value)?;
+                }
+                rows.push(row);
             }
         }
         let report = json!({
@@ -190,6 +217,12 @@ impl RunCommand {
         }
         text::json(&report)
     }
+}
+
+/// The other columns of a ranked row, such as parents.
+fn further(answer: &Answer, ranked: &Ranked) -> impl Iterator<Item = (&'static str, Value)> {
+    let others = answer.columns.iter().skip(1);
+    ranked.row.into_iter().flat_map(move |row| others.clone().map(move |one| (one.name, one.values.get(row))))
 }
 
 fn describe(fact: &Fact) -> String {

@@ -8,9 +8,10 @@ pub enum Stop {
     Cancelled,
     /// An array would not fit the memory that the run was given.
     #[error(
-        "{what} needs {} of memory but the limit is {}: raise the limit to at least the former",
+        "{what} needs {} of memory, but the limit is {}: raise the limit to at least {}",
         amount(*needed_bytes, true),
-        amount(*budget_bytes, false)
+        amount(*budget_bytes, false),
+        amount(*needed_bytes, true)
     )]
     OverBudget {
         /// What was to be allocated.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use esker_format::io::Disk;
 use esker_format::{Archive, Error, IdMapKind, Result, Values};
 use esker_graph::{Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor, vertex};
-use esker_layers::graph::{Residency, StoredGraph};
+use esker_layers::graph::{Access, GraphEncoding, StoredGraph};
 use esker_layers::layer::{Body, CodedColumns, ListColumns, PlainLayer, Section};
 use esker_layers::tiles::Tiles;
 
@@ -127,7 +127,7 @@ fn check_tiles(snapshot: &Snapshot, run: &Run, report: &mut Report) -> Result<()
     if !snapshot.manifest().tiles.iter().any(|record| record.layer == snapshot.layer().number) {
         return Ok(());
     }
-    let lists = snapshot.clone().resident(Residency::Lists)?;
+    let lists = snapshot.clone().resident(Access::default())?;
     let hash_of = |graph: StoredGraph<'_, ()>| -> Result<u64> {
         let sums = graph.scan(run, Direction::Out, Select::All, &ArcHashes)?;
         Ok(sums.into_iter().fold(0, u64::wrapping_add))
@@ -136,7 +136,7 @@ fn check_tiles(snapshot: &Snapshot, run: &Run, report: &mut Report) -> Result<()
         // Only the newest version of a layer has tiles.
         Err(Error::Invalid(_)) => return Ok(()),
         Err(problem) => return report.note(Err(problem)).map(drop),
-        Ok(_) => snapshot.clone().resident(Residency::Tiles)?,
+        Ok(_) => snapshot.clone().resident(Access::Mapped(GraphEncoding::Tiles))?,
     };
     let found = tiled.graph(run).and_then(hash_of);
     let bytes = tiled.tiles().map_or(0, Tiles::file_bytes);

@@ -67,8 +67,8 @@ pub use delta::DynamicGraph;
 pub use esker_format::{self as format, Error, Result, io};
 pub use esker_layers::graph::{headed, pooled};
 pub use esker_layers::{
-    HeadedOptions, Residency, StoredGraph, StoredWeight, graph, ids, lama, layer, pool, property, stack,
-    tiles,
+    Access, GraphEncoding, HeadedOptions, Residency, StoredGraph, StoredWeight, graph, ids, lama, layer,
+    pool, property, stack, tiles,
 };
 pub use snapshot::Snapshot;
 pub use store::Store;

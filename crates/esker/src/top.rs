@@ -15,6 +15,8 @@ pub struct Ranked {
     pub key: Value,
     /// Its value, or the number of vertices in the group.
     pub value: Value,
+    /// The row of the answer; `None` for a group.
+    pub row: Option<usize>,
 }
 
 /// The first `count` rows of the principal column by descending value, ties by ascending vertex; or its first groups by descending size,
@@ -28,7 +30,7 @@ pub fn top(answer: &Answer, count: usize) -> Vec<Ranked> {
         Ranking::Largest => {
             let values = (0..column.values.len()).map(|i| (column.values.get(i), i));
             let found = values.filter(|(value, _)| *value != Value::Missing);
-            let item = |(value, i)| Item { value, tie: i as u64, key: answer.key(i) };
+            let item = |(value, i)| Item { value, tie: i as u64, key: answer.key(i), row: Some(i) };
             first(found.map(item), count)
         }
         Ranking::Groups => {
@@ -49,7 +51,10 @@ pub fn top(answer: &Answer, count: usize) -> Vec<Ranked> {
                 }
             }
             let groups = sizes.into_iter();
-            first(groups.map(|(tie, (key, size))| Item { value: Value::Count(size), tie, key }), count)
+            first(
+                groups.map(|(tie, (key, size))| Item { value: Value::Count(size), tie, key, row: None }),
+                count,
+            )
         }
     }
 }
@@ -75,7 +80,7 @@ fn dense_groups(
         let groups = sizes.into_iter().enumerate().filter(|&(_, size)| size > 0);
         groups.map(move |(at, size)| {
             let label = first + at;
-            Item { value: Value::Count(size as u64), tie: label as u64, key: value(vertex(label)) }
+            Item { value: Value::Count(size as u64), tie: label as u64, key: value(vertex(label)), row: None }
         })
     };
     (end <= 2 * labels.len()).then(|| (0..end).step_by(window).flat_map(window_of))
@@ -98,6 +103,7 @@ struct Item {
     value: Value,
     tie: u64,
     key: Value,
+    row: Option<usize>,
 }
 
 impl Item {
@@ -152,7 +158,7 @@ fn first(items: impl Iterator<Item = Item>, count: usize) -> Vec<Ranked> {
     }
     heap.into_sorted_vec()
         .into_iter()
-        .map(|Worst(item)| Ranked { key: item.key, value: item.value })
+        .map(|Worst(item)| Ranked { key: item.key, value: item.value, row: item.row })
         .collect()
 }
 
@@ -180,7 +186,10 @@ mod tests {
         assert!(dense_groups(&[5, 0], 4, Value::Vertex).is_none());
         assert_eq!(dense_groups(&[NONE], 4, Value::Vertex).expect("no labels").count(), 0);
         let far = Column { name: "label", values: Values::Vertex(vec![9, 1, 9]), ranking: Ranking::Groups };
-        assert_eq!(top(&answer(far), 1), [Ranked { key: Value::Vertex(9), value: Value::Count(2) }]);
+        assert_eq!(
+            top(&answer(far), 1),
+            [Ranked { key: Value::Vertex(9), value: Value::Count(2), row: None }]
+        );
     }
 
     #[test]
@@ -204,8 +213,11 @@ mod tests {
             values: Values::Vertex(vec![0, 0, 2, 2, 4]),
             ranking: Ranking::Groups,
         };
-        let expected = [(0, 2), (2, 2)]
-            .map(|(label, size)| Ranked { key: Value::Vertex(label), value: Value::Count(size) });
+        let expected = [(0, 2), (2, 2)].map(|(label, size)| Ranked {
+            key: Value::Vertex(label),
+            value: Value::Count(size),
+            row: None,
+        });
         assert_eq!(top(&answer(column), 2), expected);
     }
 }

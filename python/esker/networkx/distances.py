@@ -119,6 +119,8 @@ def global_efficiency(G: Any) -> float:
 
 @offer(refuse=unless(distance=None))
 def closeness_centrality(G: Any, u: Node = None, distance: Any = None, wf_improved: bool = True) -> Any:
+    if u is None and wf_improved:
+        return G.by_node(G.values("closeness"))
     n, towards, found = len(G), G.reverse, {}
     rows = range(n) if u is None else [G.row(u)]
     for row, depths in _searches(towards, rows):

@@ -90,7 +90,7 @@ pub fn estimate(shape: Shape, options: &BetweennessOptions) -> Estimate {
 }
 
 /// The list of sources.
-fn resolve(n: usize, seed: u64, sources: &Sources) -> Result<Vec<VertexId>, Stop> {
+pub(super) fn resolve(n: usize, seed: u64, sources: &Sources) -> Result<Vec<VertexId>, Stop> {
     match sources {
         Sources::Sample(count) if *count < n => Ok(sample(n, *count, seed)),
         Sources::These(list) => {

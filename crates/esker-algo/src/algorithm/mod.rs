@@ -1,6 +1,7 @@
 //! The algorithms, one per file.
 
 pub mod betweenness;
+pub mod closeness;
 pub mod bfs;
 pub mod cdlp;
 pub mod pagerank;

@@ -5,6 +5,7 @@
 
 mod wrong;
 mod betweenness;
+mod closeness;
 mod bfs;
 mod cdlp;
 mod pagerank;
@@ -33,6 +34,7 @@ pub use bfs::bfs;
 pub use biconnectivity::biconnectivity;
 pub use cdlp::cdlp;
 pub use cliques::cliques;
+pub use closeness::closeness;
 pub use colouring::colouring;
 pub use densest::densest;
 pub use forest::forest;

@@ -221,10 +221,10 @@ impl<T: Value> VertexValues<T> {
 }
 
 impl VertexValues<u64> {
-    /// Atomically sets the bits `bits` in the value of `v`.
+    /// Atomically sets the bits `bits` in the value of `v`. Returns the previous value.
     #[inline(always)]
-    pub fn unite(&self, v: VertexId, bits: u64) {
-        self.cells[v as usize].fetch_or(bits, Relaxed);
+    pub fn unite(&self, v: VertexId, bits: u64) -> u64 {
+        self.cells[v as usize].fetch_or(bits, Relaxed)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Tests every algorithm against its verifier, and the properties that all share: budgets, cancellation, threads. One program, because each
+//! Tests every algorithm against its verifier, and on many threads. One program, because each
 //! would link the whole library.
 
 mod common;
@@ -7,6 +7,7 @@ mod bfs;
 mod biconnectivity;
 mod cdlp;
 mod cliques;
+mod closeness;
 mod colouring;
 mod densest;
 mod filter;
@@ -15,7 +16,6 @@ mod graphalytics;
 mod kcore;
 mod lcc;
 mod ldd;
-mod limits;
 mod matching;
 mod mis;
 mod msf;

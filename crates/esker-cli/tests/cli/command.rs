@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::process::Stdio;
 
+use esker::catalogue::CATALOGUE;
+
 use crate::place::Place;
 
 const FRIENDS: &str =
@@ -22,6 +24,10 @@ fn from_a_file_to_answers() {
     assert_eq!(depths, "vertex,value\nalice,0\nbob,1\ncarol,2\ndan,\neve,\n");
     let distances = place.ok("run sssp friends.esker --source alice --output - --verify");
     assert_eq!(distances, "vertex,value\nalice,0\nbob,3\ncarol,8\ndan,\neve,\n");
+    let parents = place.ok("run bfs friends.esker --source alice --parents --top 2");
+    assert!(parents.ends_with("carol\t2\tbob\nbob\t1\talice\n"), "{parents}");
+    let parents = place.json("run bfs friends.esker --source alice --parents --top 1 --json");
+    assert_eq!(parents["top"][0]["parent"], "bob");
     let components = place.json("run wcc friends.esker --json --top 1");
     assert_eq!(components["answers"]["components"], 2);
     assert_eq!(components["top"][0]["value"], 3);
@@ -38,16 +44,46 @@ fn from_a_file_to_answers() {
 fn every_algorithm_runs_verified_straight_on_a_file() {
     let place = Place::new();
     place.ok("generate rmat --scale 8 --degree 4 --directed g.el");
-    for algorithm in ["pagerank", "wcc", "scc", "cdlp", "triangles", "lcc", "betweenness"] {
-        let report = place.json(&format!("run {algorithm} g.el --verify --json"));
+    for entry in CATALOGUE.iter().filter(|entry| !entry.undirected) {
+        let algorithm = entry.name;
+        let required = entry.options.iter().filter(|option| option.required);
+        let options: String = required.map(|option| format!(" --{} 1", option.name)).collect();
+        let report = place.json(&format!("run {algorithm} g.el{options} --verify --json"));
         assert_eq!(report["verified"], true, "{algorithm}");
         assert!(
             report["seconds"].as_f64().unwrap() > 0.0 && report["peak_memory_bytes"].as_u64().unwrap() > 0
         );
     }
-    for algorithm in ["bfs", "sssp"] {
-        let report = place.json(&format!("run {algorithm} g.el --source 1 --parents --verify --json"));
-        assert!(report["answers"]["reached"].as_u64().unwrap() >= 1);
+}
+
+#[test]
+fn the_help_of_an_algorithm_shows_its_options_and_no_others() {
+    let place = Place::new();
+    let named = |help: &str, name: &str| help.split_whitespace().any(|word| word == format!("--{name}"));
+    for entry in CATALOGUE {
+        let help = place.ok(&format!("run {} --help", entry.name));
+        assert!(help.starts_with(entry.summary.split(' ').next().unwrap()), "{help}");
+        assert!(named(&help, "verify") && named(&help, "memory"), "{help}");
+        for option in CATALOGUE.iter().flat_map(|other| other.options) {
+            assert_eq!(
+                named(&help, option.name),
+                entry.option(option.name).is_some(),
+                "{}: {help}",
+                option.name
+            );
+        }
+    }
+}
+
+#[test]
+fn an_estimate_and_the_explanation_of_a_run_are_the_same() {
+    let place = Place::new();
+    place.ok("generate kron --scale 10 --degree 8 g.esker");
+    for algorithm in ["pagerank", "triangles"] {
+        let rest = format!("{algorithm} g.esker --explain --memory 1GiB");
+        let estimate = place.ok(&format!("estimate {rest}"));
+        let run = place.run(&format!("run {rest}"));
+        assert!(String::from_utf8_lossy(&run.stderr).starts_with(&estimate), "{run:?}");
     }
 }
 
@@ -118,7 +154,9 @@ fn bad_requests_end_with_a_message_and_the_right_code() {
         (2, "run walk friends.esker", "no algorithm is called"),
         (2, "run bfs friends.esker", "--source"),
         (1, "run bfs friends.esker --source alicia", "no vertex has the id \"alicia\""),
-        (2, "run wcc friends.esker --damping 0.5", "no option --damping"),
+        (2, "run wcc friends.esker --damping 0.5", "unexpected argument '--damping'"),
+        (2, "run sssp friends.esker --source alice --source bob", "cannot be used multiple times"),
+        (2, "run mis friends.esker --first last", "degree or random"),
         (2, "run pagerank friends.esker --damping high", "takes a number"),
         (2, "run pagerank friends.esker --output ranks.doc", ".parquet"),
         (2, "run pagerank friends.esker --threads 0", "--threads"),
@@ -222,27 +260,30 @@ fn a_run_says_what_it_reads_and_why() {
     let message = String::from_utf8_lossy(&explained.stderr).into_owned();
     assert!(explained.status.success() && message.contains("lists, mapped  chosen; "), "{message}");
     assert!(message.contains("tiles, pooled  not possible"), "{message}");
-    let form = |options: &str| {
-        let run = place.json(&format!("run pagerank g.esker --json {options}"))["plan"]["form"].clone();
+    let chosen = |options: &str| {
+        let run = place.json(&format!("run pagerank g.esker --json {options}"))["plan"].clone();
         let estimate = place.json(&format!("estimate pagerank g.esker --json {options}"));
-        assert_eq!((&estimate["plan"]["form"], &estimate["fits"]), (&run, &true.into()), "{options}");
-        run.as_str().unwrap().to_owned()
+        for part in ["encoding", "residency", "candidates"] {
+            assert_eq!(estimate["plan"][part], run[part], "{part}, {options}");
+        }
+        assert_eq!(estimate["fits"], true, "{options}");
+        format!("{}, {}", run["encoding"].as_str().unwrap(), run["residency"].as_str().unwrap())
     };
-    assert_eq!(form(""), "lists, mapped");
-    let needed = |form: &str, bytes: &str| {
-        let ways = place.json("estimate pagerank g.esker --json")["plan"]["ways"].clone();
-        let way = ways.as_array().unwrap().iter().find(|way| way["form"] == form).unwrap().clone();
-        way[bytes].as_u64().unwrap()
-    };
-    let lists = needed("lists, mapped", "whole_memory_bytes");
-    assert_eq!(form(&format!("--memory {lists}")), "lists, mapped");
+    assert_eq!(chosen(""), "lists, mapped");
+    let candidates = place.json("estimate pagerank g.esker --json")["plan"]["candidates"].clone();
+    assert_eq!(
+        (&candidates[0]["encoding"], &candidates[0]["residency"]),
+        (&"lists".into(), &"mapped".into())
+    );
+    let lists = candidates[0]["whole_memory_bytes"].as_u64().unwrap();
+    assert_eq!(chosen(&format!("--memory {lists}")), "lists, mapped");
     // Too little for heads: the system does what it can.
-    assert_eq!(form(&format!("--memory {}", lists - 1)), "lists, mapped");
-    assert_eq!(form("--residency headed --head 3 --memory 200MiB"), "lists, headed");
-    assert_eq!(form("--residency pooled --memory 200MiB"), "lists, pooled");
+    assert_eq!(chosen(&format!("--memory {}", lists - 1)), "lists, mapped");
+    assert_eq!(chosen("--residency headed --head 3 --memory 200MiB"), "lists, headed");
+    assert_eq!(chosen("--residency pooled --memory 200MiB"), "lists, pooled");
     place.ok("compact g.esker --encoding tiles");
-    assert_eq!(form(&format!("--memory {}", lists - 1)), "tiles, mapped");
-    assert_eq!(form("--residency pooled --memory 1GiB"), "tiles, pooled");
+    assert_eq!(chosen(&format!("--memory {}", lists - 1)), "tiles, mapped");
+    assert_eq!(chosen("--residency pooled --memory 1GiB"), "tiles, pooled");
     let text = place.ok("estimate bfs g.esker --explain --memory 1GiB");
     assert!(text.contains("chosen; ") && text.contains("lists, headed  "), "{text}");
     let text = place.ok("estimate bfs g.esker --residency headed --head 4 --memory 1GiB");

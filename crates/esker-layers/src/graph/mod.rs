@@ -20,7 +20,7 @@ mod stored;
 
 pub use headed::HeadedNeeds;
 pub use pooled::PooledNeeds;
-pub use residency::{HeadedOptions, Residency};
+pub use residency::{Access, GraphEncoding, HeadedOptions, Residency};
 pub use stored::StoredGraph;
 pub use weight::StoredWeight;
 pub use weight::check_weight;

@@ -1,21 +1,72 @@
-//! Where analyses read the graph.
+//! How analyses read a graph: which encoding, and how its bytes reach memory.
 
 use crate::pool::PoolOptions;
 
-/// Where analyses read the graph.
+/// The encoding of a graph that analyses read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Residency {
-    /// From the lists, mapped.
+pub enum GraphEncoding {
+    /// The lists, plain or compressed as each layer stores them.
     #[default]
     Lists,
-    /// From the tiles, mapped.
+    /// The tiles next to the lists of a complete layer.
     Tiles,
-    /// From the tiles, in a fixed memory.
-    PooledTiles(PoolOptions),
-    /// From the lists, plain or compressed, in a fixed memory.
-    PooledLists(PoolOptions),
-    /// From plain lists: the first neighbours of each vertex in memory, the others on disk.
+}
+
+/// How stored bytes reach memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Residency {
+    /// Mapped files: the system's page cache decides what stays in memory.
+    #[default]
+    Mapped,
+    /// Extents read past the page cache into a pool of fixed size.
+    Pooled,
+    /// The first neighbours of each vertex in memory, the others on disk.
+    Headed,
+}
+
+/// An encoding, a residency, and the memory that the residency takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Mapped.
+    Mapped(GraphEncoding),
+    /// Pooled.
+    Pooled(GraphEncoding, PoolOptions),
+    /// Headed; the lists must be plain.
     Headed(HeadedOptions),
+}
+
+impl Default for Access {
+    fn default() -> Self {
+        Self::Mapped(GraphEncoding::Lists)
+    }
+}
+
+impl Access {
+    /// The encoding.
+    pub fn encoding(&self) -> GraphEncoding {
+        match *self {
+            Self::Mapped(encoding) | Self::Pooled(encoding, _) => encoding,
+            Self::Headed(_) => GraphEncoding::Lists,
+        }
+    }
+
+    /// The residency.
+    pub fn residency(&self) -> Residency {
+        match self {
+            Self::Mapped(_) => Residency::Mapped,
+            Self::Pooled(..) => Residency::Pooled,
+            Self::Headed(_) => Residency::Headed,
+        }
+    }
+
+    /// Bytes of memory for the graph; `None` if the page cache decides.
+    pub fn memory_bytes(&self) -> Option<u64> {
+        match self {
+            Self::Mapped(_) => None,
+            Self::Pooled(_, options) => Some(options.bytes),
+            Self::Headed(options) => Some(options.memory_bytes),
+        }
+    }
 }
 
 /// How much of the lists is kept in memory.

@@ -148,7 +148,7 @@ impl TileProperties for WeightProperties<'_> {
 mod tests {
     use esker_format::io::{Disk, FaultyDisk};
     use esker_graph::{Csr, Flow, Graph, Lists, Piece, Select, VertexId, Visitor};
-    use esker_layers::graph::Residency;
+    use esker_layers::graph::{Access, GraphEncoding};
     use esker_layers::pool::PoolOptions;
 
     use super::*;
@@ -190,13 +190,15 @@ mod tests {
         Database::open_on(shared, Path::new(DB), options).unwrap()
     }
 
+    const TILES: Access = Access::Mapped(GraphEncoding::Tiles);
+
     /// Compares the tiles of the newest version, in each residency, with its lists.
     fn compare(database: &Database, model: &Csr<i32>, run: &Run) {
         let snapshot = database.snapshot().unwrap();
         assert!(check(&snapshot.state().disk().clone(), &snapshot, run).unwrap().is_sound());
         let pool = PoolOptions { bytes: 1 << 20, ..PoolOptions::default() };
-        for residency in [Residency::Tiles, Residency::PooledTiles(pool)] {
-            let tiled = snapshot.clone().resident(residency).unwrap();
+        for access in [TILES, Access::Pooled(GraphEncoding::Tiles, pool)] {
+            let tiled = snapshot.clone().resident(access).unwrap();
             let (graph, lists) = (tiled.graph::<i32>(run).unwrap(), model.graph());
             assert!(graph.is_scattered() && graph.has(Direction::In) && graph.num_arcs() == lists.num_arcs());
             for direction in [Direction::Out, Direction::In] {
@@ -224,7 +226,7 @@ mod tests {
             let shared: Arc<dyn Disk> = Arc::new(disk.clone());
             sample.write(&shared, Path::new(DB), false).unwrap();
             let database = open(&disk);
-            let without = database.snapshot().unwrap().resident(Residency::Tiles).unwrap_err();
+            let without = database.snapshot().unwrap().resident(TILES).unwrap_err();
             assert!(without.to_string().contains("esker compact --encoding tiles"), "{without}");
             database.make_tiles(&ConvertOptions::default(), &run).unwrap();
             database.make_tiles(&ConvertOptions::default(), &run).unwrap();
@@ -237,10 +239,10 @@ mod tests {
             let (u, v, _) = sample.edges[0];
             batch.remove_edge(u64::from(u), u64::from(v)).unwrap();
             database.commit(batch, "one less").unwrap();
-            assert!(database.snapshot().unwrap().resident(Residency::Tiles).is_err());
+            assert!(database.snapshot().unwrap().resident(TILES).is_err());
             database.compact(&run).unwrap();
             assert!(database.snapshot().unwrap().manifest().tiles.is_empty());
-            assert!(database.snapshot().unwrap().resident(Residency::Tiles).is_err());
+            assert!(database.snapshot().unwrap().resident(TILES).is_err());
         }
     }
 }

@@ -18,7 +18,7 @@ use esker_format::{
     Archive, ElementType, Error, IdMapKind, LayerRecord, Owner, PropertyRecord, Result, VersionRecord,
 };
 use esker_graph::{Direction, Flow, Remaining, Reservation, Run, VertexId};
-use esker_layers::graph::{Residency, StoredGraph, StoredWeight, check_weight};
+use esker_layers::graph::{Access, GraphEncoding, StoredGraph, StoredWeight, check_weight};
 use esker_layers::ids::{IdFiles, IdMap};
 use esker_layers::layer::PlainLayer;
 use esker_layers::property::{Dictionary, PropertyLayer, REMOVED_NUMBER, RemovedVertices, VertexProperty};
@@ -36,7 +36,7 @@ pub(crate) use layer::vertex_property;
 ///
 /// Methods that take a vertex are point reads: they verify the checksums of the blocks that they touch, each once.
 #[derive(Debug, Clone)]
-pub struct Snapshot(Arc<Contents>, Residency);
+pub struct Snapshot(Arc<Contents>, Access);
 
 #[derive(Debug)]
 struct Contents {
@@ -94,7 +94,7 @@ impl Snapshot {
         let (removed, remaining) = (OnceLock::new(), OnceLock::new());
         Ok(Self(
             Arc::new(Contents { state, version, stack, dictionaries, ids, removed, remaining, tiles }),
-            Residency::Lists,
+            Access::default(),
         ))
     }
 
@@ -375,40 +375,37 @@ impl Snapshot {
         let (stack, disk) = (&self.0.stack, self.state().disk());
         let property = check_weight::<W>(property)?;
         match &self.1 {
-            Residency::Lists => StoredGraph::mapped(stack, self.num_arcs(), property, run),
-            Residency::Tiles => StoredGraph::tiled(stack, self.tiles()?, None, property, run),
-            Residency::PooledTiles(pool) => {
+            Access::Mapped(GraphEncoding::Lists) => {
+                StoredGraph::mapped(stack, self.num_arcs(), property, run)
+            }
+            Access::Mapped(GraphEncoding::Tiles) => {
+                StoredGraph::tiled(stack, self.tiles()?, None, property, run)
+            }
+            Access::Pooled(GraphEncoding::Tiles, pool) => {
                 StoredGraph::tiled(stack, self.tiles()?, Some(pool), property, run)
             }
-            Residency::PooledLists(pool) => {
+            Access::Pooled(GraphEncoding::Lists, pool) => {
                 StoredGraph::pooled(disk, self.complete_layer()?, property, pool, run)
             }
-            Residency::Headed(heads) => {
-                StoredGraph::headed(disk, self.complete_layer()?, property, *heads, run)
-            }
+            Access::Headed(heads) => StoredGraph::headed(disk, self.complete_layer()?, property, *heads, run),
         }
     }
 
-    /// Where its graphs read.
-    pub fn residency(&self) -> Residency {
-        self.1
-    }
-
-    /// The same version, whose graphs read as is said.
+    /// The same version, with another encoding and residency for its graphs. Mapped lists are the default.
     ///
     /// # Errors
-    /// As [`Snapshot::tiles`], if from tiles; as [`Snapshot::complete_layer`], if from parts of lists in memory.
-    pub fn resident(mut self, residency: Residency) -> Result<Self> {
-        match residency {
-            Residency::Lists => {}
-            Residency::Tiles | Residency::PooledTiles(_) => {
+    /// As [`Snapshot::tiles`] for tiles; as [`Snapshot::complete_layer`] for pooled or headed lists.
+    pub fn resident(mut self, access: Access) -> Result<Self> {
+        match access {
+            Access::Mapped(GraphEncoding::Lists) => {}
+            Access::Mapped(GraphEncoding::Tiles) | Access::Pooled(GraphEncoding::Tiles, _) => {
                 self.tiles()?;
             }
-            Residency::Headed(_) | Residency::PooledLists(_) => {
+            Access::Headed(_) | Access::Pooled(GraphEncoding::Lists, _) => {
                 self.complete_layer()?;
             }
         }
-        self.1 = residency;
+        self.1 = access;
         Ok(self)
     }
 

@@ -1,13 +1,14 @@
-//! What the catalogue says about one algorithm.
+//! One algorithm of the catalogue.
 
 use esker_algo::{Estimate, Shape};
 
 use super::job::Job;
-use super::params::{OptionSpec, Params};
+use super::option::Opt;
+use super::params::Params;
 use crate::answer::Answer;
 use crate::error::Result;
 
-/// One algorithm.
+/// One algorithm: everything that the command, Python, the planner, tests and documents know of it.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
     /// Its name on the command line.
@@ -15,32 +16,117 @@ pub struct Entry {
     /// One line about it.
     pub summary: &'static str,
     /// The options it has.
-    pub options: &'static [OptionSpec],
-    /// Whether it reads the weights of edges.
-    pub weighted: bool,
-    /// Whether it is defined on undirected graphs alone, and refuses others.
+    pub options: &'static [Opt],
+    /// What it reads of a graph.
+    pub reads: GraphReads,
+    /// Whether it is defined for undirected graphs only, and refuses others.
     pub undirected: bool,
+    /// The columns of its answers, the principal one first. Which of them an answer has depends on the options.
+    pub columns: &'static [&'static str],
+    /// The figures of its answers: the names of their facts.
+    pub figures: &'static [&'static str],
+    /// The property of an answer that `--verify` checks.
+    pub verifies: &'static str,
     pub(super) run: fn(&Job<'_>) -> Result<Answer>,
-    pub(super) estimate: fn(Shape, &Params, Resources) -> Result<Estimate>,
+    pub(super) estimate: fn(Shape, &Params, &Resources) -> Result<Estimate>,
 }
 
-/// What an estimate depends on besides the graph and the options.
+/// What an algorithm reads of a graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GraphReads {
+    /// The lists.
+    pub lists: ListReads,
+    /// Whether it reads the weights of edges.
+    pub weights: bool,
+    /// The order in which it reads lists.
+    pub pattern: ReadPattern,
+}
+
+/// The directions of lists that an algorithm reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ListReads {
+    /// Out-lists only.
+    Out,
+    /// Out-lists, and in-lists where they are stored.
+    Both,
+}
+
+/// The order in which an algorithm reads lists. A plan depends on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadPattern {
+    /// Scans of most lists in each round.
+    Scans,
+    /// The lists of few vertices in most rounds, or few neighbours of each: heads serve it better than tiles, which are decoded as a
+    /// whole.
+    Few,
+    /// Point reads of single lists: neither tiles nor heads are of use.
+    Points,
+}
+
+impl GraphReads {
+    /// Scans of lists in these directions, without weights.
+    pub(super) const fn scans(lists: ListReads) -> Self {
+        Self { lists, weights: false, pattern: ReadPattern::Scans }
+    }
+
+    /// Few lists a round.
+    pub(super) const fn few(lists: ListReads) -> Self {
+        Self { lists, weights: false, pattern: ReadPattern::Few }
+    }
+
+    /// Point reads.
+    pub(super) const fn points(lists: ListReads) -> Self {
+        Self { lists, weights: false, pattern: ReadPattern::Points }
+    }
+
+    /// With weights.
+    pub(super) const fn weighted(self) -> Self {
+        Self { weights: true, ..self }
+    }
+
+    /// In words: `out-lists and in-lists, with weights`.
+    pub fn describe(&self) -> String {
+        let lists = match self.lists {
+            ListReads::Out => "out-lists",
+            ListReads::Both => "out-lists and in-lists",
+        };
+        let weights = if self.weights { ", with weights" } else { "" };
+        let pattern = match self.pattern {
+            ReadPattern::Scans => "in scans",
+            ReadPattern::Few => "of few vertices in most rounds",
+            ReadPattern::Points => "by point reads",
+        };
+        format!("{lists}{weights}, {pattern}")
+    }
+}
+
+/// The resources of a run: what estimates and plans depend on besides the graph and the options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Resources {
     /// Worker threads.
     pub threads: usize,
     /// Whether the run is deterministic.
     pub deterministic: bool,
+    /// The memory limit.
+    pub memory_bytes: u64,
+    /// The limit for memory and mapped files together: more than `memory_bytes` if the user set no limit.
+    pub mapped_bytes: u64,
 }
 
 impl Entry {
-    /// Runs the algorithm. Values are by vertex; external ids are the caller's matter.
+    /// The option of that name.
+    pub fn option(&self, name: &str) -> Option<&'static Opt> {
+        self.options.iter().find(|option| option.name == name)
+    }
+
+    /// Runs the algorithm. Values are by vertex; the caller translates them to external ids.
     ///
     /// # Errors
     /// [`crate::Error::Usage`] for options that are unknown, missing or make no sense; what the store or the run
     /// reports; [`crate::Error::Wrong`] if the job asks for verification and it fails.
     pub fn run(&self, job: &Job<'_>) -> Result<Answer> {
         job.params.check(self.name, self.options)?;
+        job.params.check_required(self.name, self.options)?;
         let answer = (self.run)(job)?;
         Ok(match job.remaining()? {
             Some(remaining) => answer.put_back(remaining),
@@ -48,11 +134,11 @@ impl Entry {
         })
     }
 
-    /// The memory and reading that a run will need.
+    /// The memory and reading that a run will need. Required options may be missing.
     ///
     /// # Errors
     /// [`crate::Error::Usage`] for options that are unknown or make no sense.
-    pub fn estimate(&self, shape: Shape, params: &Params, resources: Resources) -> Result<Estimate> {
+    pub fn estimate(&self, shape: Shape, params: &Params, resources: &Resources) -> Result<Estimate> {
         params.check(self.name, self.options)?;
         (self.estimate)(shape, params, resources)
     }

@@ -71,13 +71,10 @@ impl<'a> Job<'a> {
         Ok(Some(integers))
     }
 
-    /// As [`Job::vertices`], of which there must be at least one.
-    pub(super) fn some_vertices(&self, algorithm: &str, option: &str) -> Result<Vec<VertexId>> {
-        let vertices = self.vertices(option)?;
-        if vertices.is_empty() {
-            return Err(Error::Usage(format!("{algorithm} needs --{option} ID, the id of a vertex")));
-        }
-        Ok(vertices)
+    /// The vertex that a required option names, like [`Job::vertices`].
+    pub(super) fn vertex(&self, option: &str) -> Result<VertexId> {
+        let missing = || Error::Usage(format!("--{option} is missing"));
+        self.vertices(option)?.first().copied().ok_or_else(missing)
     }
 
     /// Hands the out-lists, and the in-lists if they are kept, to a verifier, if verification is asked for, and turns what

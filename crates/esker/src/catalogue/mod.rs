@@ -1,7 +1,8 @@
-//! The algorithms by name: what each takes, what it will need, and how to run it on a snapshot.
+//! The algorithms by name: options, needs, answers, and how to run each on a snapshot.
 //!
-//! The command line and every other language offer what stands in [`CATALOGUE`]; a new algorithm is one more entry.
+//! The command, Python, the planner, the tests and the checks of documents iterate [`CATALOGUE`]: a new algorithm is one more entry.
 
+mod option;
 mod params;
 mod job;
 mod entry;
@@ -9,9 +10,10 @@ mod entries;
 
 use crate::error::{Error, Result};
 
-pub use entry::{Entry, Resources};
+pub use entry::{Entry, GraphReads, ListReads, ReadPattern, Resources};
 pub use job::Job;
-pub use params::{OptionSpec, Params};
+pub use option::{Opt, OptDefault, OptKind};
+pub use params::Params;
 
 /// All algorithms, in the order in which help lists them.
 pub static CATALOGUE: &[Entry] = entries::ALL;

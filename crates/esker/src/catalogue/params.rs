@@ -1,19 +1,9 @@
-//! The options of an algorithm as names and texts, checked against what the algorithm declares.
+//! The options that were given to an algorithm: names and texts, checked against the options that it declares.
 
 use std::collections::BTreeMap;
 
+use super::option::Opt;
 use crate::error::{Error, Result};
-
-/// One option of an algorithm.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OptionSpec {
-    /// Its name: `--name` on the command line.
-    pub name: &'static str,
-    /// What its value is: `ID`, `NUMBER`, `COUNT` ...; empty for a flag.
-    pub value: &'static str,
-    /// What it does, and its default.
-    pub help: &'static str,
-}
 
 /// Values of options by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -37,7 +27,7 @@ impl Params {
         self.0.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// The last value of an option, which overrides those before.
+    /// The value of an option that is not repeatable.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.all(name).last().map(String::as_str)
     }
@@ -50,20 +40,12 @@ impl Params {
     /// A value read as `T`.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the text is not one.
+    /// [`Error::Usage`] if the type cannot hold it.
     pub fn get<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>> {
-        self.text(name)
-            .map(|text| {
-                text.parse().map_err(|_| {
-                    let kind = if std::any::type_name::<T>().starts_with('f') {
-                        "a number"
-                    } else {
-                        "a whole number"
-                    };
-                    Error::Usage(format!("--{name} takes {kind}, not {text:?}"))
-                })
-            })
-            .transpose()
+        let read = |text: &str| {
+            text.parse().map_err(|_| Error::Usage(format!("--{name} cannot be {text:?}: it is out of range")))
+        };
+        self.text(name).map(read).transpose()
     }
 
     /// As [`Params::get`], with a default.
@@ -74,19 +56,42 @@ impl Params {
         Ok(self.get(name)?.unwrap_or(default))
     }
 
-    /// Refuses options that an algorithm does not have.
+    /// Refuses options that an algorithm does not have, and values of the wrong type.
     ///
     /// # Errors
-    /// [`Error::Usage`] that lists those it has.
-    pub(crate) fn check(&self, algorithm: &str, specs: &[OptionSpec]) -> Result<()> {
-        let unknown = self.0.keys().find(|name| !specs.iter().any(|spec| spec.name == **name));
-        let Some(name) = unknown else { return Ok(()) };
-        let known: Vec<String> = specs.iter().map(|spec| format!("--{}", spec.name)).collect();
-        let known = if known.is_empty() {
-            "it takes none".to_owned()
-        } else {
-            format!("it takes {}", known.join(", "))
-        };
-        Err(Error::Usage(format!("{algorithm} has no option --{name}; {known}")))
+    /// [`Error::Usage`] that says what the algorithm or the option takes.
+    pub(super) fn check(&self, algorithm: &str, options: &[Opt]) -> Result<()> {
+        for (name, values) in &self.0 {
+            let Some(option) = options.iter().find(|option| option.name == name) else {
+                return Err(unknown(algorithm, name, options));
+            };
+            values.iter().try_for_each(|value| option.check(value)).map_err(Error::Usage)?;
+            if values.len() > 1 && !option.repeatable {
+                return Err(Error::Usage(format!("{algorithm} takes one --{name}, not {}", values.len())));
+            }
+        }
+        Ok(())
     }
+
+    /// Refuses a run without its required options.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] that names the first one.
+    pub(super) fn check_required(&self, algorithm: &str, options: &[Opt]) -> Result<()> {
+        match options.iter().find(|option| option.required && self.all(option.name).is_empty()) {
+            None => Ok(()),
+            Some(option) => {
+                let value = option.value_name();
+                Err(Error::Usage(format!("{algorithm} needs --{} {value}: {}", option.name, option.help)))
+            }
+        }
+    }
+}
+
+/// The error for an option that the algorithm does not have.
+fn unknown(algorithm: &str, name: &str, options: &[Opt]) -> Error {
+    let known: Vec<String> = options.iter().map(|option| format!("--{}", option.name)).collect();
+    let known =
+        if known.is_empty() { "it takes none".to_owned() } else { format!("it takes {}", known.join(", ")) };
+    Error::Usage(format!("{algorithm} has no option --{name}; {known}"))
 }

@@ -26,11 +26,11 @@ use esker_store::ids::ExternalId;
 use esker_store::io::RealDisk;
 use esker_store::tiles::ConvertOptions;
 use esker_store::version::StagingOptions;
-use esker_store::{Database, DatabaseOptions, Residency, Snapshot, Store, StoredGraph};
+use esker_store::{Access, Database, DatabaseOptions, Snapshot, Store, StoredGraph};
 
-use crate::catalogue::{Params, find};
+use crate::catalogue::{Params, Resources, find};
 use crate::error::{Error, Result};
-use crate::plan::{Means, Plan, Wish, plan};
+use crate::plan::{Plan, Request, plan};
 
 pub use statistics::{Harmonic, Statistics};
 use trees::{Tree, Trees};
@@ -151,16 +151,17 @@ impl Benchmark {
         &self.snapshot
     }
 
-    /// Says how searches read the graph, of what memory is left beside the validation: see [`validation_bytes`]; `paths`: whether there will
-    /// be shortest paths too, which read lengths. Otherwise they read the lists, mapped.
+    /// Chooses encoding and residency for the searches, within the memory that validation leaves: see [`validation_bytes`]. The default is
+    /// mapped lists. `paths` says whether shortest paths, which read lengths, follow.
     ///
     /// # Errors
     /// Those of [`plan()`].
-    pub fn place(&mut self, wish: &Wish, means: &Means, paths: bool) -> Result<Plan> {
-        let memory_bytes = means.memory_bytes - validation_bytes(means.memory_bytes);
-        let means = Means { memory_bytes, mapped_bytes: means.mapped_bytes.max(memory_bytes), ..*means };
+    pub fn plan(&mut self, request: &Request, resources: &Resources, paths: bool) -> Result<Plan> {
+        let memory_bytes = resources.memory_bytes - validation_bytes(resources.memory_bytes);
+        let mapped_bytes = resources.mapped_bytes.max(memory_bytes);
+        let resources = Resources { memory_bytes, mapped_bytes, ..*resources };
         let kernel = find(if paths { "sssp" } else { "bfs" })?;
-        let plan = plan(&self.snapshot, kernel, &Params::default(), wish, &means)?;
+        let plan = plan(&self.snapshot, kernel, &Params::default(), request, &resources)?;
         self.snapshot = plan.apply(&self.snapshot)?;
         Ok(plan)
     }
@@ -170,7 +171,7 @@ impl Benchmark {
     /// # Errors
     /// Those of [`Snapshot::graph`].
     pub fn roots(&self, run: &Run) -> Result<Vec<VertexId>> {
-        let lists = self.snapshot.clone().resident(Residency::Lists)?;
+        let lists = self.snapshot.clone().resident(Access::default())?;
         let graph: StoredGraph<'_, ()> = lists.graph(run)?;
         let mut candidates: Vec<VertexId> =
             (0..graph.num_vertices()).map(vertex).filter(|&v| graph.degree(Direction::Out, v) > 0).collect();

@@ -1,9 +1,9 @@
 use esker_graph::NONE;
 use esker_graph::generate::{Generator, Model, RMat, Weighting};
+use esker_store::{GraphEncoding, Residency};
 
 use super::trees::{Tree, Trees};
 use super::*;
-use crate::plan::{Kept, Place};
 
 fn benchmark(scale: u32) -> (tempfile::TempDir, Benchmark, Run) {
     construct(scale, false)
@@ -45,27 +45,28 @@ fn every_tree_of_both_kernels_is_valid() {
 fn every_residency_gives_valid_trees() {
     let (_directory, mut benchmark, run) = construct(9, true);
     let roots = &benchmark.roots(&run).unwrap()[..5];
-    let means = Means { threads: 2, deterministic: false, memory_bytes: 400 << 20, mapped_bytes: 400 << 20 };
-    let wishes = [
-        Wish { kept: Some(Kept::Tiles), place: Some(Place::Mapped), head_len: None },
-        Wish { place: Some(Place::Pooled), ..Wish::default() },
-        Wish { kept: Some(Kept::Lists), place: Some(Place::Pooled), head_len: None },
-        Wish { head_len: Some(3), ..Wish::default() },
-        Wish { place: Some(Place::Headed), ..Wish::default() },
+    let resources =
+        Resources { threads: 2, deterministic: false, memory_bytes: 400 << 20, mapped_bytes: 400 << 20 };
+    let requests = [
+        Request { encoding: Some(GraphEncoding::Tiles), residency: Some(Residency::Mapped), head_len: None },
+        Request { residency: Some(Residency::Pooled), ..Request::default() },
+        Request { encoding: Some(GraphEncoding::Lists), residency: Some(Residency::Pooled), head_len: None },
+        Request { head_len: Some(3), ..Request::default() },
+        Request { residency: Some(Residency::Headed), ..Request::default() },
     ];
-    for wish in wishes {
-        benchmark.place(&wish, &means, true).unwrap();
+    for request in requests {
+        benchmark.plan(&request, &resources, true).unwrap();
         let searches = benchmark.searches(&run, roots, 1 << 20, &|_, _, _| {}).unwrap();
         let paths = benchmark.shortest_paths(&run, roots, 1 << 20, &|_, _, _| {}).unwrap();
         assert_eq!((searches.len(), paths.len()), (5, 5));
     }
-    let little = Means { memory_bytes: 1 << 20, mapped_bytes: 1 << 20, ..means };
-    assert!(benchmark.place(&wishes[1], &little, true).is_err());
+    let little = Resources { memory_bytes: 1 << 20, mapped_bytes: 1 << 20, ..resources };
+    assert!(benchmark.plan(&requests[1], &little, true).is_err());
     // Searches alone take less: lengths are not read.
-    let headed = Wish { place: Some(Place::Headed), ..Wish::default() };
+    let headed = Request { residency: Some(Residency::Headed), ..Request::default() };
     let least = |paths: bool, benchmark: &mut Benchmark| {
-        let plan = benchmark.place(&headed, &means, paths).unwrap();
-        plan.ways.iter().find(|way| way.form == crate::plan::Form::Headed).unwrap().least_bytes
+        let plan = benchmark.plan(&headed, &resources, paths).unwrap();
+        plan.chosen().least_bytes
     };
     assert!(least(false, &mut benchmark) < least(true, &mut benchmark));
 }

@@ -1,13 +1,12 @@
-//! In which form a run reads the graph, and what of it lies in memory: chosen by estimate from what the database holds and what memory
-//! there is.
+//! Chooses encoding and residency of a run, from what the database stores and the memory there is.
 //!
-//! The order of preference: lists, mapped, if all of them fit the memory beside the algorithm's arrays; tiles, mapped, if they
-//! do; tiles in a fixed memory; lists with their heads in a fixed memory (before tiles, where the algorithm looks at few vertices in most
-//! rounds, as searches do); parts of the lists in a fixed memory; and at last lists, mapped, of which the system keeps what it can.
-//! Mapped files are pages of the system, which takes them back when others need memory: the limit does not count them, but a plan does.
+//! The order of preference: mapped lists, if they fit in memory next to the algorithm's arrays; mapped tiles, if they do; pooled tiles;
+//! headed lists (before tiles for algorithms that look at few vertices in most rounds, as searches do); pooled lists; and at last mapped
+//! lists, of which the page cache keeps what it can. Mapped files are pages of the system, which takes them back when others need
+//! memory: the memory limit does not count them, but a plan does.
 
 mod memory;
-mod way;
+mod candidate;
 mod needs;
 #[cfg(test)]
 mod tests;
@@ -17,208 +16,193 @@ use esker_graph::{Run, Stop};
 use esker_store::headed::{HeadedNeeds, Heads};
 use esker_store::pool::PoolOptions;
 use esker_store::pooled::PooledNeeds;
-use esker_store::{HeadedOptions, Residency, Snapshot};
+use esker_store::{Access, GraphEncoding, HeadedOptions, Residency, Snapshot};
 
-use crate::catalogue::{Entry, Params};
+use crate::catalogue::{Entry, Params, Resources};
 use crate::error::{Error, Result};
 
+pub use candidate::{Candidate, Reason, Request, encoding_name, name, residency_name};
 pub use memory::available_bytes;
 pub use needs::{PROCESS_BYTES, estimate_on, shape_of};
-pub use way::{Form, Kept, Means, Way};
 
-/// How it lies in memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    /// Mapped: the system decides.
-    Mapped,
-    /// In a fixed memory.
-    Pooled,
-    /// Heads of lists in a fixed memory.
-    Headed,
-}
-
-/// What is asked for; nothing: whatever is best.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Wish {
-    /// What is to be read.
-    pub kept: Option<Kept>,
-    /// How it is to lie in memory.
-    pub place: Option<Place>,
-    /// Neighbours of each vertex to be kept in memory, if heads are.
-    pub head_len: Option<usize>,
-}
-
-/// What was chosen, and from what.
+/// What was chosen, why, and from which candidates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// What was chosen.
-    pub form: Form,
-    /// The same, with its options.
-    pub residency: Residency,
-    /// Whether all of the graph fits the memory.
+    /// The encoding and residency that were chosen, with the memory for the graph.
+    pub access: Access,
+    /// Why.
+    pub reason: Reason,
+    /// Whether the whole graph fits in memory.
     pub fits: bool,
-    /// What the run itself needs.
+    /// The needs of the algorithm itself.
     pub estimate: Estimate,
-    /// All ways, in order of preference.
-    pub ways: Vec<Way>,
+    /// All candidates, in order of preference.
+    pub candidates: Vec<Candidate>,
 }
 
-impl Wish {
-    /// Whether nothing is asked for.
+impl Request {
+    /// Whether everything is left open.
     pub fn is_free(&self) -> bool {
         *self == Self::default()
     }
 
-    /// An error if what is asked for does not go together.
+    /// Refuses requests that contradict themselves.
     ///
     /// # Errors
-    /// [`Error::Usage`] that says what would.
+    /// [`Error::Usage`] that says what would do.
     pub fn check(&self) -> Result<()> {
-        self.forms().map(|_| ())
+        match *self {
+            Self { residency: Some(Residency::Mapped | Residency::Pooled), head_len: Some(_), .. } => {
+                Err(Error::Usage("--head needs --residency headed: only there are heads".to_owned()))
+            }
+            Self { encoding: Some(GraphEncoding::Tiles), .. }
+                if self.wanted_residency() == Some(Residency::Headed) =>
+            {
+                let message = "--residency headed keeps heads of lists: it needs --encoding lists";
+                Err(Error::Usage(message.to_owned()))
+            }
+            _ => Ok(()),
+        }
     }
 
-    /// The forms that are asked for.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] if there is none.
-    fn forms(&self) -> Result<Vec<Form>> {
-        let place = match (self.place, self.head_len) {
-            (None, Some(_)) => Some(Place::Headed),
-            (Some(Place::Mapped | Place::Pooled), Some(_)) => {
-                return Err(Error::Usage("--head needs --residency headed: only there are heads".to_owned()));
-            }
-            (place, _) => place,
-        };
-        let all = [
-            (Form::Lists, Kept::Lists, Place::Mapped),
-            (Form::Tiles, Kept::Tiles, Place::Mapped),
-            (Form::PooledTiles, Kept::Tiles, Place::Pooled),
-            (Form::Headed, Kept::Lists, Place::Headed),
-            (Form::PooledLists, Kept::Lists, Place::Pooled),
-        ];
-        let suits = |(_, kept, at): &&(Form, Kept, Place)| {
-            self.kept.is_none_or(|wanted| wanted == *kept) && place.is_none_or(|wanted| wanted == *at)
-        };
-        let forms: Vec<Form> = all.iter().filter(suits).map(|(form, ..)| *form).collect();
-        if forms.is_empty() {
-            let message = "--residency headed keeps heads of lists: it needs --encoding lists";
-            return Err(Error::Usage(message.to_owned()));
-        }
-        Ok(forms)
+    /// The residency; a number of neighbours asks for heads.
+    fn wanted_residency(&self) -> Option<Residency> {
+        self.residency.or(self.head_len.map(|_| Residency::Headed))
+    }
+
+    fn allows(&self, candidate: &Candidate) -> bool {
+        self.encoding.is_none_or(|wanted| wanted == candidate.encoding)
+            && self.wanted_residency().is_none_or(|wanted| wanted == candidate.residency)
     }
 }
 
-/// Chooses how a run reads a version.
+/// Chooses encoding and residency of a run on a version.
 ///
 /// # Errors
-/// [`Stop::OverBudget`] with the limit that would do, if the memory does not; [`Error::Usage`] if what is asked for does not go
-/// together, or the options of the algorithm make no sense; [`esker_store::Error::Invalid`] if the database does not have what is asked for.
-pub fn plan(snapshot: &Snapshot, entry: &Entry, params: &Params, wish: &Wish, means: &Means) -> Result<Plan> {
-    let forms = wish.forms()?;
-    let ways = needs::ways(snapshot, entry, params, means)?;
-    let asked = || ways.iter().filter(|way| forms.contains(&way.form));
-    let can = |way: &&Way| way.obstacle.is_none();
-    let is_free = wish.is_free();
-    let whole = |way: &&Way| match way.form {
-        Form::Lists | Form::Tiles => way.whole_bytes <= means.mapped_bytes,
-        Form::PooledTiles | Form::Headed | Form::PooledLists => way.least_bytes <= means.memory_bytes,
+/// [`Stop::OverBudget`] with the limit that would suffice; [`Error::Usage`] for a request that contradicts itself, or options of the
+/// algorithm that make no sense; [`esker_store::Error::Invalid`] if the database does not have what is requested.
+pub fn plan(
+    snapshot: &Snapshot,
+    entry: &Entry,
+    params: &Params,
+    request: &Request,
+    resources: &Resources,
+) -> Result<Plan> {
+    request.check()?;
+    let candidates = needs::candidates(snapshot, entry, params, resources)?;
+    let possible = || {
+        let is_possible = |one: &&Candidate| {
+            request.allows(one) && one.obstacle.is_none() && one.least_bytes <= resources.memory_bytes
+        };
+        candidates.iter().filter(is_possible)
     };
-    let suited = |way: &&Way| !is_free || way.unsuited.is_none();
-    let within = |way: &&Way| way.least_bytes <= means.memory_bytes;
-    let chosen = asked()
-        .filter(can)
-        .filter(within)
-        .find(|way| whole(way) && suited(way))
-        .or_else(|| asked().filter(can).find(within));
-    let Some(way) = chosen else {
-        return Err(refusal(entry, asked().collect(), means));
+    let is_good = |one: &&Candidate| {
+        let in_memory = !one.is_mapped() || one.whole_bytes <= resources.mapped_bytes;
+        in_memory && (one.unsuited.is_none() || !request.is_free())
     };
-    let residency = way.residency(snapshot, wish, means)?;
-    let kept = if matches!(way.form, Form::Tiles | Form::PooledTiles) { Kept::Tiles } else { Kept::Lists };
-    let estimate = needs::estimate_as(kept, snapshot, entry, params, means)?;
-    let fits = way.whole_bytes <= if way.is_mapped() { means.mapped_bytes } else { means.memory_bytes };
-    Ok(Plan { form: way.form, residency, fits, estimate, ways })
+    let Some(chosen) = possible().find(is_good).or_else(|| possible().next()) else {
+        return Err(refusal(entry, candidates.iter().filter(|one| request.allows(one)).collect(), resources));
+    };
+    let limit = if chosen.is_mapped() { resources.mapped_bytes } else { resources.memory_bytes };
+    let fits = chosen.whole_bytes <= limit;
+    let reason = match (request.is_free(), chosen.is_mapped()) {
+        (false, _) => Reason::Asked,
+        (true, true) if fits => Reason::Fits,
+        (true, true) => Reason::PageCache,
+        (true, false) => Reason::Bounded,
+    };
+    let access = chosen.access(snapshot, request, resources)?;
+    let estimate = needs::estimate_as(chosen.encoding, snapshot, entry, params, resources)?;
+    Ok(Plan { access, reason, fits, estimate, candidates })
 }
 
-/// Why none of some ways can be gone.
-fn refusal(entry: &Entry, ways: Vec<&Way>, means: &Means) -> Error {
-    let possible = ways.iter().filter(|way| way.obstacle.is_none()).min_by_key(|way| way.least_bytes);
+/// The error when no candidate fits.
+fn refusal(entry: &Entry, candidates: Vec<&Candidate>, resources: &Resources) -> Error {
+    let possible = candidates.iter().filter(|one| one.obstacle.is_none()).min_by_key(|one| one.least_bytes);
     match possible {
         None => {
-            let obstacle = ways.into_iter().find_map(|way| way.obstacle.clone()).unwrap_or_default();
+            let obstacle = candidates.into_iter().find_map(|one| one.obstacle.clone()).unwrap_or_default();
             Error::Store(esker_store::Error::Invalid(obstacle))
         }
-        Some(way) => Stop::OverBudget {
-            what: match way.form {
-                Form::Lists | Form::Tiles => entry.name.to_owned(),
-                Form::PooledTiles => format!("{} with tiles in a fixed memory", entry.name),
-                Form::Headed => format!("{} with heads of lists in memory", entry.name),
-                Form::PooledLists => format!("{} with lists in a fixed memory", entry.name),
+        Some(one) => Stop::OverBudget {
+            what: match one.residency {
+                Residency::Mapped => entry.name.to_owned(),
+                Residency::Pooled | Residency::Headed => {
+                    let (encoding, residency) = (encoding_name(one.encoding), residency_name(one.residency));
+                    format!("{} with {residency} {encoding}", entry.name)
+                }
             },
-            needed_bytes: way.least_bytes,
-            budget_bytes: means.memory_bytes,
+            needed_bytes: one.least_bytes,
+            budget_bytes: resources.memory_bytes,
         }
         .into(),
     }
 }
 
-impl Way {
-    fn is_mapped(&self) -> bool {
-        matches!(self.form, Form::Lists | Form::Tiles)
-    }
-
-    /// With what the limit leaves beside what must be there.
-    fn residency(&self, snapshot: &Snapshot, wish: &Wish, means: &Means) -> Result<Residency> {
-        let spare = means.memory_bytes.saturating_sub(self.least_bytes);
-        Ok(match self.form {
-            Form::Lists => Residency::Lists,
-            Form::Tiles => Residency::Tiles,
-            Form::PooledTiles => {
+impl Candidate {
+    /// With the memory that the limit leaves next to the fixed costs.
+    fn access(&self, snapshot: &Snapshot, request: &Request, resources: &Resources) -> Result<Access> {
+        let spare = resources.memory_bytes.saturating_sub(self.least_bytes);
+        Ok(match (self.encoding, self.residency) {
+            (encoding, Residency::Mapped) => Access::Mapped(encoding),
+            (GraphEncoding::Tiles, _) => {
                 let options = PoolOptions::default();
-                Residency::PooledTiles(PoolOptions { bytes: spare + options.bytes_min(), ..options })
+                let bytes = spare + options.bytes_min();
+                Access::Pooled(GraphEncoding::Tiles, PoolOptions { bytes, ..options })
             }
-            Form::PooledLists => {
-                let needs = PooledNeeds::of(snapshot.complete_layer()?, means.threads)?;
+            (GraphEncoding::Lists, Residency::Pooled) => {
+                let needs = PooledNeeds::of(snapshot.complete_layer()?, resources.threads)?;
                 let bytes = spare + needs.least_bytes;
-                Residency::PooledLists(PoolOptions { bytes, ..PoolOptions::of_lists() })
+                Access::Pooled(GraphEncoding::Lists, PoolOptions { bytes, ..PoolOptions::of_lists() })
             }
-            Form::Headed => {
+            (GraphEncoding::Lists, Residency::Headed) => {
                 let layer = snapshot.complete_layer()?;
-                let needs = HeadedNeeds::of(layer, means.threads)?;
+                let needs = HeadedNeeds::of(layer, resources.threads)?;
                 let memory_bytes = spare + needs.fixed_bytes;
-                let options = HeadedOptions { head_len: wish.head_len, memory_bytes };
-                if wish.head_len.is_some() {
-                    // Refused now if it is too much, with what that makes of the limit.
+                let options = HeadedOptions { head_len: request.head_len, memory_bytes };
+                if request.head_len.is_some() {
+                    // Refuse heads that are too long now, with the limit of the whole run.
                     let found = needs.heads(layer, options, &Run::with_threads(1)?);
-                    found.map_err(|error| with_rest(error, means.memory_bytes - memory_bytes))?;
+                    found.map_err(|error| with_rest(error, resources.memory_bytes - memory_bytes))?;
                 }
-                Residency::Headed(options)
+                Access::Headed(options)
             }
         })
     }
 }
 
 impl Plan {
-    /// The version, read as was chosen.
+    /// The chosen candidate.
+    pub fn chosen(&self) -> &Candidate {
+        let is_chosen = |one: &&Candidate| self.is_choice(one);
+        self.candidates.iter().find(is_chosen).expect("the choice is one of the candidates")
+    }
+
+    /// Whether a candidate is the chosen one.
+    pub fn is_choice(&self, candidate: &Candidate) -> bool {
+        (candidate.encoding, candidate.residency) == (self.access.encoding(), self.access.residency())
+    }
+
+    /// The version, read with the chosen encoding and residency.
     ///
     /// # Errors
     /// As [`Snapshot::resident`].
     pub fn apply(&self, snapshot: &Snapshot) -> Result<Snapshot> {
-        Ok(snapshot.clone().resident(self.residency)?)
+        Ok(snapshot.clone().resident(self.access)?)
     }
 
-    /// The heads of lists that lie in memory; `None` if none are kept. Reads where lists begin.
+    /// The heads that lie in memory; `None` unless lists are headed. Reads where lists begin.
     ///
     /// # Errors
     /// [`Error::Store`] if that cannot be read; cancellation.
     pub fn heads(&self, snapshot: &Snapshot, run: &Run) -> Result<Option<Heads>> {
-        let Residency::Headed(options) = self.residency else { return Ok(None) };
+        let Access::Headed(options) = self.access else { return Ok(None) };
         let layer = snapshot.complete_layer()?;
         Ok(Some(HeadedNeeds::of(layer, run.threads())?.heads(layer, options, run)?))
     }
 }
 
-/// A refusal of a part of the memory as one of all of it.
+/// Turns the refusal of a part of the memory into one of the whole.
 fn with_rest(error: esker_store::Error, rest: u64) -> esker_store::Error {
     match error {
         esker_store::Error::Stop(Stop::OverBudget { what, needed_bytes, budget_bytes }) => {

@@ -1,16 +1,16 @@
-//! What a run needs, and what the graph takes in each form.
+//! The needs of a run, and of the graph in each encoding and residency.
 
 use esker_algo::{Estimate, Shape};
 use esker_graph::{Direction, Remaining, Run, STRIP_LEN, VertexId};
-use esker_store::Snapshot;
 use esker_store::headed::HeadedNeeds;
 use esker_store::layer::{PlainLayer, Section};
 use esker_store::pool::PoolOptions;
 use esker_store::pooled::PooledNeeds;
 use esker_store::tiles::MAPPED_WEIGHTS_MAX;
+use esker_store::{GraphEncoding, Residency, Snapshot};
 
-use super::way::{Form, Kept, Means, Way};
-use crate::catalogue::{Entry, Params, Resources};
+use super::candidate::Candidate;
+use crate::catalogue::{Entry, Params, ReadPattern, Resources};
 use crate::error::Result;
 
 /// Memory of a process beside everything that is counted: the program, threads, buffers.
@@ -18,13 +18,6 @@ pub const PROCESS_BYTES: u64 = 32 << 20;
 
 /// What a thread gathers for each vertex of a strip of tiles that others write to as well, at most.
 const SHARED_VERTEX_BYTES: u64 = 16;
-
-/// Algorithms that read single lists at random more than they scan: neither tiles nor heads are of use to them.
-const READ_SINGLE_LISTS: [&str; 7] = ["cdlp", "cliques", "lcc", "matching", "scc", "triangles", "truss"];
-
-/// Algorithms that look at few vertices in most rounds, or at few neighbours of each: heads serve them better than tiles, which are
-/// decoded as a whole.
-const LOOK_AT_FEW: [&str; 7] = ["betweenness", "bfs", "kcore", "sssp", "wbfs", "wcc", "widest"];
 
 /// What estimates depend on: the version as an algorithm will see it.
 ///
@@ -48,22 +41,27 @@ pub fn shape_of(snapshot: &Snapshot, weighted: bool) -> Result<Shape> {
 ///
 /// # Errors
 /// As [`Entry::estimate`] and [`Snapshot::num_present`].
-pub fn estimate_on(snapshot: &Snapshot, entry: &Entry, params: &Params, means: &Means) -> Result<Estimate> {
-    estimate_as(Kept::Lists, snapshot, entry, params, means)
-}
-
-/// The same, if that is read of it.
-pub(super) fn estimate_as(
-    kept: Kept,
+pub fn estimate_on(
     snapshot: &Snapshot,
     entry: &Entry,
     params: &Params,
-    means: &Means,
+    resources: &Resources,
 ) -> Result<Estimate> {
-    let mut shape = shape_of(snapshot, entry.weighted)?;
-    // What is left of other vertices is renumbered, piece by piece.
-    shape.scattered = kept == Kept::Tiles && shape.num_vertices == snapshot.num_vertices() as u64;
-    let resources = Resources { threads: means.threads, deterministic: means.deterministic };
+    estimate_as(GraphEncoding::Lists, snapshot, entry, params, resources)
+}
+
+/// The same, with the given encoding.
+pub(super) fn estimate_as(
+    encoding: GraphEncoding,
+    snapshot: &Snapshot,
+    entry: &Entry,
+    params: &Params,
+    resources: &Resources,
+) -> Result<Estimate> {
+    let mut shape = shape_of(snapshot, entry.reads.weights)?;
+    // Among removed vertices, lists are renumbered and handed over piece by piece.
+    shape.scattered =
+        encoding == GraphEncoding::Tiles && shape.num_vertices == snapshot.num_vertices() as u64;
     let mut estimate = entry.estimate(shape, params, resources)?;
     let numbers = snapshot.num_vertices() as u64;
     if shape.num_vertices < numbers {
@@ -73,114 +71,140 @@ pub(super) fn estimate_as(
     Ok(estimate)
 }
 
-/// What ways are weighed by.
-struct Scales<'a> {
+/// What all candidates depend on.
+struct Common<'a> {
     snapshot: &'a Snapshot,
     threads: usize,
-    /// Bytes of a weight; none if they are not read.
+    /// Bytes of a weight; 0 if the algorithm does not read weights.
     weight_bytes: u64,
     /// Bytes of all lists and weights.
     list_bytes: u64,
-    /// Why an algorithm is not for anything but lists that lie in memory.
+    /// Bytes that the run reads of uncompressed lists, and the bytes of these.
+    reads: (u64, u64),
+    /// Why the algorithm is for mapped lists only.
     unsuited: Option<String>,
 }
 
-/// All ways there are, in the order in which they are preferred.
-pub(super) fn ways(snapshot: &Snapshot, entry: &Entry, params: &Params, means: &Means) -> Result<Vec<Way>> {
-    let arrays =
-        |kept| estimate_as(kept, snapshot, entry, params, means).map(|estimate| estimate.memory_bytes);
-    let arrays_bytes = arrays(Kept::Lists)?;
-    let weight_bytes = shape_of(snapshot, entry.weighted)?.weight_bytes;
-    let scans = !READ_SINGLE_LISTS.contains(&entry.name);
-    let scales = Scales {
+impl Common<'_> {
+    /// The reads of a run from an encoding of this size.
+    fn read_bytes(&self, graph_bytes: u64) -> u64 {
+        let (read_bytes, uncompressed) = self.reads;
+        (u128::from(read_bytes) * u128::from(graph_bytes) / u128::from(uncompressed.max(1))) as u64
+    }
+
+    /// A candidate with the needs of an encoding of `graph_bytes`.
+    fn candidate(
+        &self,
+        (encoding, residency): (GraphEncoding, Residency),
+        graph_bytes: u64,
+        least_bytes: u64,
+        whole_bytes: u64,
+    ) -> Candidate {
+        let only_mapped_lists = (encoding, residency) != (GraphEncoding::Lists, Residency::Mapped);
+        Candidate {
+            encoding,
+            residency,
+            graph_bytes,
+            read_bytes: self.read_bytes(graph_bytes),
+            least_bytes,
+            whole_bytes,
+            obstacle: None,
+            unsuited: self.unsuited.clone().filter(|_| only_mapped_lists),
+        }
+    }
+}
+
+/// All candidates, in order of preference.
+pub(super) fn candidates(
+    snapshot: &Snapshot,
+    entry: &Entry,
+    params: &Params,
+    resources: &Resources,
+) -> Result<Vec<Candidate>> {
+    let estimate = |encoding| estimate_as(encoding, snapshot, entry, params, resources);
+    let on_lists = estimate(GraphEncoding::Lists)?;
+    let arrays_bytes = on_lists.memory_bytes;
+    let shape = shape_of(snapshot, entry.reads.weights)?;
+    let sections = if shape.directed && shape.in_edges { 2 } else { 1 };
+    let points = entry.reads.pattern == ReadPattern::Points;
+    let common = Common {
         snapshot,
-        threads: means.threads,
-        weight_bytes,
-        list_bytes: list_bytes(snapshot, weight_bytes),
-        unsuited: (!scans).then(|| format!("{} reads single lists at random", entry.name)),
+        threads: resources.threads,
+        weight_bytes: shape.weight_bytes,
+        list_bytes: list_bytes(snapshot, shape.weight_bytes),
+        reads: (on_lists.read_bytes, shape.weighted_list_bytes() * sections),
+        unsuited: points.then(|| format!("{} reads single lists at random", entry.name)),
     };
     let base = arrays_bytes + PROCESS_BYTES;
-    let lists = Way {
-        form: Form::Lists,
-        graph_bytes: scales.list_bytes,
-        least_bytes: arrays_bytes,
-        whole_bytes: base + scales.list_bytes,
-        obstacle: None,
-        unsuited: None,
-    };
-    let [tiles, pooled_tiles] = tiles(&scales, arrays(Kept::Tiles)?);
-    let headed = headed(&scales, base);
-    let pooled_lists = pooled_lists(&scales, base);
-    Ok(if LOOK_AT_FEW.contains(&entry.name) {
+    let mapped = (GraphEncoding::Lists, Residency::Mapped);
+    let lists = common.candidate(mapped, common.list_bytes, arrays_bytes, base + common.list_bytes);
+    let [tiles, pooled_tiles] = tiles(&common, estimate(GraphEncoding::Tiles)?.memory_bytes);
+    let headed = headed(&common, base);
+    let pooled_lists = pooled_lists(&common, base);
+    Ok(if entry.reads.pattern == ReadPattern::Few {
         vec![lists, headed, tiles, pooled_tiles, pooled_lists]
     } else {
         vec![lists, tiles, pooled_tiles, headed, pooled_lists]
     })
 }
 
-/// A way that the database does not allow.
-fn absent(form: Form, reason: &esker_store::Error) -> Way {
-    let obstacle = Some(reason.to_string());
-    Way { form, graph_bytes: 0, least_bytes: 0, whole_bytes: 0, obstacle, unsuited: None }
+/// A candidate that the database does not allow.
+fn absent((encoding, residency): (GraphEncoding, Residency), reason: &esker_store::Error) -> Candidate {
+    Candidate {
+        encoding,
+        residency,
+        graph_bytes: 0,
+        read_bytes: 0,
+        least_bytes: 0,
+        whole_bytes: 0,
+        obstacle: Some(reason.to_string()),
+        unsuited: None,
+    }
 }
 
-/// Tiles, mapped and in a fixed memory.
-fn tiles(scales: &Scales<'_>, arrays_bytes: u64) -> [Way; 2] {
-    let tiles = match scales.snapshot.tiles() {
+/// Tiles, mapped and pooled.
+fn tiles(common: &Common<'_>, arrays_bytes: u64) -> [Candidate; 2] {
+    let both = [Residency::Mapped, Residency::Pooled].map(|residency| (GraphEncoding::Tiles, residency));
+    let tiles = match common.snapshot.tiles() {
         Ok(tiles) => tiles,
-        Err(reason) => return [Form::Tiles, Form::PooledTiles].map(|form| absent(form, &reason)),
+        Err(reason) => return both.map(|which| absent(which, &reason)),
     };
-    let weights = tiles.shape().num_edges * scales.weight_bytes;
+    let weights = tiles.shape().num_edges * common.weight_bytes;
     let graph_bytes = tiles.file_bytes() + weights;
     let mapped = weights.min(MAPPED_WEIGHTS_MAX);
     let shared = (STRIP_LEN as u64).min(tiles.shape().num_vertices) * SHARED_VERTEX_BYTES;
-    let base = arrays_bytes + PROCESS_BYTES + shared * scales.threads as u64;
+    let base = arrays_bytes + PROCESS_BYTES + shared * common.threads as u64;
     let least = base + tiles.resident_bytes() + mapped + PoolOptions::default().bytes_min();
-    [(Form::Tiles, arrays_bytes), (Form::PooledTiles, least)].map(|(form, least_bytes)| Way {
-        form,
-        graph_bytes,
-        least_bytes,
-        whole_bytes: base + graph_bytes,
-        obstacle: None,
-        unsuited: scales.unsuited.clone(),
+    both.map(|which| {
+        let least_bytes = if which.1 == Residency::Mapped { arrays_bytes } else { least };
+        common.candidate(which, graph_bytes, least_bytes, base + graph_bytes)
     })
 }
 
-/// Lists with their heads in memory.
-fn headed(scales: &Scales<'_>, base: u64) -> Way {
-    let layer = scales.snapshot.complete_layer();
-    let needs = match layer.and_then(|layer| HeadedNeeds::of(layer, scales.threads)) {
+/// Headed lists.
+fn headed(common: &Common<'_>, base: u64) -> Candidate {
+    let which = (GraphEncoding::Lists, Residency::Headed);
+    let layer = common.snapshot.complete_layer();
+    let needs = match layer.and_then(|layer| HeadedNeeds::of(layer, common.threads)) {
         Ok(needs) => needs,
-        Err(reason) => return absent(Form::Headed, &reason),
+        Err(reason) => return absent(which, &reason),
     };
-    let weights = needs.list_bytes / size_of::<VertexId>() as u64 * scales.weight_bytes;
+    let weights = needs.list_bytes / size_of::<VertexId>() as u64 * common.weight_bytes;
     let least_bytes = base + needs.fixed_bytes + needs.mapped_bytes + weights;
-    Way {
-        form: Form::Headed,
-        graph_bytes: scales.list_bytes,
-        least_bytes,
-        whole_bytes: least_bytes + needs.list_bytes,
-        obstacle: None,
-        unsuited: scales.unsuited.clone(),
-    }
+    common.candidate(which, common.list_bytes, least_bytes, least_bytes + needs.list_bytes)
 }
 
-/// Parts of lists in memory.
-fn pooled_lists(scales: &Scales<'_>, base: u64) -> Way {
-    let layer = scales.snapshot.complete_layer();
-    let needs = match layer.and_then(|layer| PooledNeeds::of(layer, scales.threads)) {
+/// Pooled lists.
+fn pooled_lists(common: &Common<'_>, base: u64) -> Candidate {
+    let which = (GraphEncoding::Lists, Residency::Pooled);
+    let layer = common.snapshot.complete_layer();
+    let needs = match layer.and_then(|layer| PooledNeeds::of(layer, common.threads)) {
         Ok(needs) => needs,
-        Err(reason) => return absent(Form::PooledLists, &reason),
+        Err(reason) => return absent(which, &reason),
     };
-    let kept = base + needs.fixed_bytes + needs.mapped_bytes;
-    Way {
-        form: Form::PooledLists,
-        graph_bytes: scales.list_bytes,
-        least_bytes: kept + needs.least_bytes,
-        whole_bytes: kept + needs.list_bytes.max(needs.least_bytes),
-        obstacle: None,
-        unsuited: scales.unsuited.clone(),
-    }
+    let fixed = base + needs.fixed_bytes + needs.mapped_bytes;
+    let whole_bytes = fixed + needs.list_bytes.max(needs.least_bytes);
+    common.candidate(which, common.list_bytes, fixed + needs.least_bytes, whole_bytes)
 }
 
 /// Bytes of all lists that a version reads, and of the weights beside them.

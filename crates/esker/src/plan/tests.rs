@@ -8,7 +8,7 @@ use esker_store::format::Encoding;
 use esker_store::io::RealDisk;
 use esker_store::tiles::ConvertOptions;
 use esker_store::version::StagingOptions;
-use esker_store::{Database, DatabaseOptions, Store};
+use esker_store::{Access, Database, DatabaseOptions, Store};
 
 use super::*;
 use crate::catalogue::{Job, find};
@@ -30,128 +30,140 @@ fn database(scale: u32, encoding: Encoding, tiles: bool) -> (tempfile::TempDir, 
     (directory, snapshot)
 }
 
-fn means(memory_bytes: u64) -> Means {
-    Means { threads: 2, deterministic: false, memory_bytes, mapped_bytes: memory_bytes }
+fn resources(memory_bytes: u64) -> Resources {
+    Resources { threads: 2, deterministic: false, memory_bytes, mapped_bytes: memory_bytes }
 }
 
-fn choose(snapshot: &Snapshot, algorithm: &str, wish: &Wish, memory_bytes: u64) -> Result<Plan> {
-    plan(snapshot, find(algorithm).unwrap(), &Params::default(), wish, &means(memory_bytes))
+fn choose(snapshot: &Snapshot, algorithm: &str, request: &Request, memory_bytes: u64) -> Result<Plan> {
+    plan(snapshot, find(algorithm).unwrap(), &Params::default(), request, &resources(memory_bytes))
 }
 
 fn free(snapshot: &Snapshot, algorithm: &str, memory_bytes: u64) -> Plan {
-    choose(snapshot, algorithm, &Wish::default(), memory_bytes).unwrap()
+    choose(snapshot, algorithm, &Request::default(), memory_bytes).unwrap()
 }
 
-fn way(plan: &Plan, form: Form) -> &Way {
-    plan.ways.iter().find(|way| way.form == form).unwrap()
+type Which = (GraphEncoding, Residency);
+const LISTS: Which = (GraphEncoding::Lists, Residency::Mapped);
+const TILES: Which = (GraphEncoding::Tiles, Residency::Mapped);
+const POOLED_TILES: Which = (GraphEncoding::Tiles, Residency::Pooled);
+const POOLED_LISTS: Which = (GraphEncoding::Lists, Residency::Pooled);
+const HEADED: Which = (GraphEncoding::Lists, Residency::Headed);
+
+fn candidate(plan: &Plan, which: Which) -> &Candidate {
+    plan.candidates.iter().find(|one| (one.encoding, one.residency) == which).unwrap()
+}
+
+fn choice(plan: &Plan) -> Which {
+    (plan.access.encoding(), plan.access.residency())
 }
 
 #[test]
 fn less_memory_leads_from_lists_to_tiles_to_a_pool_and_back_to_the_page_cache() {
     let (_directory, snapshot) = database(17, Encoding::Plain, true);
     let ample = free(&snapshot, "pagerank", 1 << 30);
-    assert_eq!((ample.form, ample.residency, ample.fits), (Form::Lists, Residency::Lists, true));
-    let at_bound = |form| {
-        let bound = way(&ample, form).whole_bytes;
-        (free(&snapshot, "pagerank", bound).form, free(&snapshot, "pagerank", bound - 1).form)
+    assert_eq!((ample.access, ample.reason, ample.fits), (Access::default(), Reason::Fits, true));
+    let at_bound = |which| {
+        let bound = candidate(&ample, which).whole_bytes;
+        (choice(&free(&snapshot, "pagerank", bound)), choice(&free(&snapshot, "pagerank", bound - 1)))
     };
-    assert_eq!(at_bound(Form::Lists), (Form::Lists, Form::Tiles));
-    assert_eq!(at_bound(Form::Tiles), (Form::Tiles, Form::PooledTiles));
-    let pooled = way(&ample, Form::PooledTiles).least_bytes;
+    assert_eq!(at_bound(LISTS), (LISTS, TILES));
+    assert_eq!(at_bound(TILES), (TILES, POOLED_TILES));
+    let pooled = candidate(&ample, POOLED_TILES).least_bytes;
     let little = free(&snapshot, "pagerank", pooled);
     assert!(
-        matches!(little.residency, Residency::PooledTiles(options) if options.bytes >= options.bytes_min())
+        matches!(little.access, Access::Pooled(GraphEncoding::Tiles, options) if options.bytes >= options.bytes_min())
     );
     assert!(!little.fits);
-    let least = free(&snapshot, "pagerank", way(&ample, Form::Lists).least_bytes);
-    assert_eq!((least.form, least.fits), (Form::Lists, false));
+    let least = free(&snapshot, "pagerank", candidate(&ample, LISTS).least_bytes);
+    assert_eq!((choice(&least), least.fits), (LISTS, false));
 }
 
 #[test]
 fn heads_are_kept_where_there_are_no_tiles() {
     let (_directory, snapshot) = database(17, Encoding::Plain, false);
     for algorithm in ["pagerank", "sssp"] {
-        let ways = free(&snapshot, algorithm, 1 << 30);
-        let memory = way(&ways, Form::Headed).least_bytes + (1 << 20);
+        let all = free(&snapshot, algorithm, 1 << 30);
+        let memory = candidate(&all, HEADED).least_bytes + (1 << 20);
         let planned = free(&snapshot, algorithm, memory);
-        assert_eq!(planned.form, Form::Headed, "{:?}", planned.ways);
+        assert_eq!(choice(&planned), HEADED, "{:?}", planned.candidates);
         let heads = planned.heads(&snapshot, &Run::with_threads(2).unwrap()).unwrap().unwrap();
         assert!(heads.length >= 1 && heads.share < 1.0);
-        let Residency::Headed(options) = planned.residency else { panic!("{planned:?}") };
+        let Access::Headed(options) = planned.access else { panic!("{planned:?}") };
         assert!(heads.memory_bytes <= options.memory_bytes);
     }
     let (_directory, snapshot) = database(17, Encoding::Compressed, false);
     let planned = free(&snapshot, "bfs", PROCESS_BYTES + (4 << 20));
-    assert_eq!((planned.form, planned.fits), (Form::Lists, false));
-    assert!(way(&planned, Form::Headed).obstacle.as_ref().unwrap().contains("--encoding plain"));
-    assert!(way(&planned, Form::Tiles).obstacle.as_ref().unwrap().contains("--encoding tiles"));
+    assert_eq!((choice(&planned), planned.fits), (LISTS, false));
+    assert!(candidate(&planned, HEADED).obstacle.as_ref().unwrap().contains("--encoding plain"));
+    assert!(candidate(&planned, TILES).obstacle.as_ref().unwrap().contains("--encoding tiles"));
 }
 
 #[test]
 fn lists_are_kept_in_parts_where_there_is_nothing_better() {
     let (_directory, snapshot) = database(17, Encoding::Compressed, false);
     let ample = free(&snapshot, "pagerank", 1 << 30);
-    let least = way(&ample, Form::PooledLists).least_bytes;
+    let least = candidate(&ample, POOLED_LISTS).least_bytes;
     // The least is less than all lists only of graphs larger than this one.
-    let wish = Wish { kept: Some(Kept::Lists), place: Some(Place::Pooled), head_len: None };
-    let planned = choose(&snapshot, "pagerank", &wish, least).unwrap();
-    assert_eq!(planned.form, Form::PooledLists);
+    let request =
+        Request { encoding: Some(GraphEncoding::Lists), residency: Some(Residency::Pooled), head_len: None };
+    let planned = choose(&snapshot, "pagerank", &request, least).unwrap();
+    assert_eq!(choice(&planned), POOLED_LISTS);
     assert!(
-        matches!(planned.residency, Residency::PooledLists(options) if options.bytes == options.bytes_min())
+        matches!(planned.access, Access::Pooled(GraphEncoding::Lists, options) if options.bytes == options.bytes_min())
     );
-    assert!(matches!(choose(&snapshot, "pagerank", &wish, least - 1), Err(Error::Store(_))));
+    assert!(matches!(choose(&snapshot, "pagerank", &request, least - 1), Err(Error::Store(_))));
     // Asked for without tiles, a fixed memory is one of lists.
-    let wish = Wish { place: Some(Place::Pooled), ..Wish::default() };
-    assert_eq!(choose(&snapshot, "wcc", &wish, 1 << 30).unwrap().form, Form::PooledLists);
+    let request = Request { residency: Some(Residency::Pooled), ..Request::default() };
+    assert_eq!(choice(&choose(&snapshot, "wcc", &request, 1 << 30).unwrap()), POOLED_LISTS);
     let (_directory, snapshot) = database(12, Encoding::Plain, true);
-    assert_eq!(choose(&snapshot, "wcc", &wish, 1 << 30).unwrap().form, Form::PooledTiles);
+    assert_eq!(choice(&choose(&snapshot, "wcc", &request, 1 << 30).unwrap()), POOLED_TILES);
 }
 
 #[test]
 fn searches_prefer_heads_to_tiles() {
     let (_directory, snapshot) = database(17, Encoding::Plain, true);
     let ample = free(&snapshot, "bfs", 1 << 30);
-    let below = way(&ample, Form::Lists).whole_bytes - 1;
-    assert_eq!(free(&snapshot, "bfs", below).form, Form::Headed);
-    let too_little = way(&ample, Form::Headed).least_bytes - 1;
-    assert!(matches!(free(&snapshot, "bfs", too_little).form, Form::Tiles | Form::PooledTiles));
+    let below = candidate(&ample, LISTS).whole_bytes - 1;
+    assert_eq!(choice(&free(&snapshot, "bfs", below)), HEADED);
+    let too_little = candidate(&ample, HEADED).least_bytes - 1;
+    assert!(matches!(choice(&free(&snapshot, "bfs", too_little)), TILES | POOLED_TILES));
 }
 
 #[test]
 fn whoever_reads_single_lists_keeps_to_lists_unless_asked() {
     let (_directory, snapshot) = database(12, Encoding::Plain, true);
-    let ways = free(&snapshot, "triangles", 1 << 30);
-    let memory = way(&ways, Form::Tiles).whole_bytes;
-    assert_eq!(free(&snapshot, "triangles", memory).form, Form::Lists);
-    let wish = Wish { kept: Some(Kept::Tiles), ..Wish::default() };
-    assert_eq!(choose(&snapshot, "triangles", &wish, memory).unwrap().form, Form::Tiles);
+    let all = free(&snapshot, "triangles", 1 << 30);
+    let memory = candidate(&all, TILES).whole_bytes;
+    assert_eq!(choice(&free(&snapshot, "triangles", memory)), LISTS);
+    let request = Request { encoding: Some(GraphEncoding::Tiles), ..Request::default() };
+    assert_eq!(choice(&choose(&snapshot, "triangles", &request, memory).unwrap()), TILES);
 }
 
 #[test]
 fn a_memory_that_no_limit_was_set_for_holds_more_mapped_files() {
     let (_directory, snapshot) = database(12, Encoding::Plain, true);
-    let ways = free(&snapshot, "wcc", 1 << 30);
-    let memory_bytes = way(&ways, Form::PooledTiles).least_bytes;
-    let means = Means { mapped_bytes: 1 << 30, ..means(memory_bytes) };
+    let all = free(&snapshot, "wcc", 1 << 30);
+    let memory_bytes = candidate(&all, POOLED_TILES).least_bytes;
+    let resources = Resources { mapped_bytes: 1 << 30, ..resources(memory_bytes) };
     let planned =
-        plan(&snapshot, find("wcc").unwrap(), &Params::default(), &Wish::default(), &means).unwrap();
-    assert_eq!((planned.form, planned.fits), (Form::Lists, true));
+        plan(&snapshot, find("wcc").unwrap(), &Params::default(), &Request::default(), &resources).unwrap();
+    assert_eq!((choice(&planned), planned.fits), (LISTS, true));
 }
 
 #[test]
 fn refusals_name_what_would_suffice() {
     let (_directory, snapshot) = database(12, Encoding::Plain, true);
-    let wishes = [
-        Wish::default(),
-        Wish { place: Some(Place::Pooled), ..Wish::default() },
-        Wish { place: Some(Place::Headed), ..Wish::default() },
-        Wish { head_len: Some(20), ..Wish::default() },
+    let requests = [
+        Request::default(),
+        Request { residency: Some(Residency::Pooled), ..Request::default() },
+        Request { residency: Some(Residency::Headed), ..Request::default() },
+        Request { head_len: Some(20), ..Request::default() },
     ];
-    for wish in wishes {
+    for request in requests {
         let mut memory_bytes = 1000;
         // A minimum that is met may show what the heads need beside it.
         let planned = loop {
-            match choose(&snapshot, "kcore", &wish, memory_bytes) {
+            match choose(&snapshot, "kcore", &request, memory_bytes) {
                 Ok(planned) => break planned,
                 Err(Error::Store(esker_store::Error::Stop(Stop::OverBudget {
                     needed_bytes,
@@ -160,7 +172,7 @@ fn refusals_name_what_would_suffice() {
                 }))) => {
                     assert_eq!(budget_bytes, memory_bytes);
                     assert!(needed_bytes > memory_bytes);
-                    assert!(choose(&snapshot, "kcore", &wish, needed_bytes - 1).is_err());
+                    assert!(choose(&snapshot, "kcore", &request, needed_bytes - 1).is_err());
                     memory_bytes = needed_bytes;
                 }
                 Err(other) => panic!("{other}"),
@@ -175,12 +187,14 @@ fn refusals_name_what_would_suffice() {
 
 #[test]
 fn wishes_that_do_not_go_together() {
-    let wish = |kept, place, head_len| Wish { kept, place, head_len }.check().unwrap_err().to_string();
-    assert!(wish(Some(Kept::Tiles), Some(Place::Headed), None).contains("--encoding lists"));
-    assert!(wish(Some(Kept::Tiles), None, Some(3)).contains("--encoding lists"));
-    assert!(wish(None, Some(Place::Mapped), Some(3)).contains("--residency headed"));
+    let request = |encoding, residency, head_len| {
+        Request { encoding, residency, head_len }.check().unwrap_err().to_string()
+    };
+    assert!(request(Some(GraphEncoding::Tiles), Some(Residency::Headed), None).contains("--encoding lists"));
+    assert!(request(Some(GraphEncoding::Tiles), None, Some(3)).contains("--encoding lists"));
+    assert!(request(None, Some(Residency::Mapped), Some(3)).contains("--residency headed"));
     let (_directory, snapshot) = database(12, Encoding::Plain, false);
-    let wish = Wish { kept: Some(Kept::Tiles), ..Wish::default() };
-    let error = choose(&snapshot, "bfs", &wish, 1 << 30).unwrap_err();
+    let request = Request { encoding: Some(GraphEncoding::Tiles), ..Request::default() };
+    let error = choose(&snapshot, "bfs", &request, 1 << 30).unwrap_err();
     assert!(error.to_string().contains("esker compact --encoding tiles"), "{error}");
 }

@@ -2,11 +2,12 @@
 //! on the plain one: awkward and random graphs, with no, equal and extreme weights.
 
 use esker::answer::{Answer, Fact, Value};
-use esker::catalogue::{CATALOGUE, Job, Params, find};
+use esker::catalogue::Job;
 use esker::graph::{Run, RunOptions, vertex};
 
 use crate::common::{self, Sample, shapes};
 use crate::forms::{Form, Model, Weights};
+use crate::requests::{Request, requests};
 
 /// What differs from form to form, though all of it is right: sets compete in the order in which lists come, which of several negative
 /// cycles is found depends on it too, and a version among removed vertices has other ids, which are the labels of this propagation.
@@ -19,44 +20,18 @@ fn varies(algorithm: &str, model: &Model, form: &Form) -> bool {
     }
 }
 
-/// Options beside the ones that every entry runs with.
-const VARIANTS: &[(&str, &str, &str)] = &[
-    ("bfs", "parents", ""),
-    ("sssp", "parents", ""),
-    ("bellman-ford", "parents", ""),
-    ("widest", "method", "rounds"),
-    ("wcc", "method", "contraction"),
-    ("triangles", "method", "filter"),
-    ("triangles", "method", "sample"),
-    ("cliques", "k", "3"),
-    ("mis", "first", "random"),
-    ("colouring", "first", "sl"),
-    ("matching", "method", "claims"),
-    ("matching", "method", "priorities"),
-    ("forest", "method", "search"),
-];
-
 /// Of several right answers, which one is given depends on the order in which lists come.
 const OF_MANY: &[&str] = &["parents", "claims"];
 
-fn requests(form: &Form, source: u64) -> Vec<(&'static str, Params, &'static str)> {
-    let id = |v: u64| (v * form.step + form.first).to_string();
-    let base = |name: &str| {
-        let takes_source = find(name).expect("an entry").options.iter().any(|option| option.name == "source");
+fn requests_on(form: &Form, source: u64) -> Vec<Request> {
+    let mut all = requests(&(source * form.step + form.first).to_string());
+    for Request { entry, params, .. } in &mut all {
         // So small that sums in another order end in the same round, or as good.
-        let params = Params::default();
-        let params = if name == "pagerank" { params.with("tolerance", "1e-13") } else { params };
-        if takes_source { params.with("source", id(source)) } else { params }
-    };
-    let plain = CATALOGUE.iter().map(|entry| (entry.name, base(entry.name), ""));
-    let varied = VARIANTS.iter().map(|&(name, option, value)| {
-        let variant = if value.is_empty() { option } else { value };
-        (name, base(name).with(option, value), variant)
-    });
-    let mut requests: Vec<_> = plain.chain(varied).collect();
-    requests.push(("betweenness", Params::default(), "all"));
-    requests.push(("pagerank", base("pagerank").with("teleport-to", id(source)), "personal"));
-    requests
+        if entry.option("tolerance").is_some() {
+            params.add("tolerance", "1e-13");
+        }
+    }
+    all
 }
 
 /// An edge and what stands beside it.
@@ -131,14 +106,14 @@ fn told(form: &Form, answer: &Answer) -> Told {
 }
 
 /// Runs an algorithm; `None` if it is right to refuse the graph.
-fn outcome(model: &Model, form: &Form, run: &Run, request: &(&'static str, Params, &str)) -> Option<Told> {
-    let (name, params, variant) = request;
+fn outcome(model: &Model, form: &Form, run: &Run, request: &Request) -> Option<Told> {
+    let Request { entry, params, variant } = request;
+    let name = entry.name;
     let job = Job { snapshot: &form.snapshot, run, params, verify: true };
-    let entry = find(name).expect("an entry");
     let undirected = entry.undirected || matches!(*variant, "contraction" | "filter" | "sample");
-    let expected = match (model.weights, *name) {
+    let expected = match (model.weights, name) {
         _ if undirected && model.directed => Some("undirected"),
-        (Weights::Halves | Weights::Extreme, "wbfs") => Some("integral"),
+        (Weights::Halves | Weights::Extreme, "wbfs") => Some("integer"),
         (Weights::Negative, "wbfs" | "sssp") => Some("negative"),
         _ => None,
     };
@@ -154,12 +129,12 @@ fn agree(model: &Model, run: &Run) {
     assert!(forms.len() >= 10);
     let source = model.num_vertices / 3;
     let plain: Vec<_> =
-        requests(&forms[0], source).iter().map(|r| outcome(model, &forms[0], run, r)).collect();
+        requests_on(&forms[0], source).iter().map(|r| outcome(model, &forms[0], run, r)).collect();
     for form in &forms[1..] {
-        for (request, expected) in requests(form, source).iter().zip(&plain) {
+        for (request, expected) in requests_on(form, source).iter().zip(&plain) {
             let found = outcome(model, form, run, request);
-            let (name, _, variant) = request;
-            if varies(name, model, form) || OF_MANY.contains(variant) {
+            let (name, variant) = (request.entry.name, request.variant);
+            if varies(name, model, form) || OF_MANY.contains(&variant) {
                 assert_eq!(found.is_some(), expected.is_some());
             } else {
                 let alike = found

@@ -4,9 +4,12 @@
 #[path = "../../../esker-algo/tests/algo/common/mod.rs"]
 mod common;
 mod forms;
+mod requests;
 
 mod catalogue;
 mod delta;
+mod documents;
 mod dynamic;
 mod encodings;
+mod limits;
 mod removed;

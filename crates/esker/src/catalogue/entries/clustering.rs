@@ -9,29 +9,29 @@ use esker_graph::Graph;
 use esker_store::StoredGraph;
 
 use crate::answer::{Answer, Column, Fact, Ranking, Values};
-use crate::catalogue::entry::Entry;
+use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
-use crate::catalogue::params::{OptionSpec, Params};
+use crate::catalogue::option::Opt;
+use crate::catalogue::params::Params;
 use crate::error::{Error, Result};
 
 pub(super) const TRIANGLES: Entry = Entry {
     name: "triangles",
     summary: "Number of triangles, whatever the direction; self-loops and parallel edges do not count",
     options: &[
-        OptionSpec {
-            name: "method",
-            value: "NAME",
-            help: "lists, on a copy by degree if that pays; filter: a bit an edge and no copy, of undirected graphs; sample: an estimate, of \
-                   undirected graphs [default: lists]",
-        },
-        OptionSpec {
-            name: "samples",
-            value: "COUNT",
-            help: "Pairs of neighbours that --method sample draws [default: 100000]",
-        },
+        Opt::choice(
+            "method",
+            &["lists", "filter", "sample"],
+            "lists, on a copy by degree if that pays; filter: a bit for each edge and no copy; sample: an estimate (the last two for \
+             undirected graphs only)",
+        ),
+        Opt::integer("samples", "Pairs of neighbours to draw, with sample").otherwise("100000"),
     ],
-    weighted: false,
+    reads: GraphReads::points(ListReads::Both),
     undirected: false,
+    columns: &[],
+    figures: &["triangles", "low", "high", "wedges", "closed", "samples"],
+    verifies: "The count equals a serial count; of a sample, the interval is plausible",
     run: |job| match method(job.params)? {
         Method::Lists => run_triangles(job, &job.graph::<()>()?, false),
         Method::Filter => run_triangles(job, &job.graph::<()>()?, true),
@@ -55,15 +55,14 @@ enum Method {
 
 fn method(params: &Params) -> Result<Method> {
     let samples = params.get("samples")?;
-    match (params.text("method").unwrap_or("lists"), samples) {
-        ("sample", None) => Ok(Method::Sample(SampledOptions::default())),
-        ("sample", Some(samples)) => Ok(Method::Sample(SampledOptions { samples })),
-        ("lists" | "filter", Some(_)) => {
+    match (params.text("method"), samples) {
+        (Some("sample"), None) => Ok(Method::Sample(SampledOptions::default())),
+        (Some("sample"), Some(samples)) => Ok(Method::Sample(SampledOptions { samples })),
+        (_, Some(_)) => {
             Err(Error::Usage("--samples goes with --method sample: other methods count all".to_owned()))
         }
-        ("lists", None) => Ok(Method::Lists),
-        ("filter", None) => Ok(Method::Filter),
-        (other, _) => Err(Error::Usage(format!("--method is lists, filter or sample, not {other:?}"))),
+        (Some("filter"), None) => Ok(Method::Filter),
+        _ => Ok(Method::Lists),
     }
 }
 
@@ -109,8 +108,11 @@ pub(super) const LCC: Entry = Entry {
     name: "lcc",
     summary: "Local clustering coefficient: how many of the possible edges between a vertex's neighbours exist",
     options: &[],
-    weighted: false,
+    reads: GraphReads::points(ListReads::Both),
     undirected: false,
+    columns: &["coefficient"],
+    figures: &["average", "triangles"],
+    verifies: "Coefficients equal those of a serial count",
     run: |job| run_lcc(job, &job.graph::<()>()?),
     estimate: |shape, _, resources| Ok(lcc::estimate(shape, &LccOptions::default(), resources.threads)),
 };

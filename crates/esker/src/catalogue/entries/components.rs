@@ -8,24 +8,28 @@ use esker_graph::{Graph, vertex};
 use esker_store::StoredGraph;
 
 use crate::answer::{Answer, Column, Fact, Ranking, Values};
-use crate::catalogue::entry::Entry;
+use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
-use crate::catalogue::params::{OptionSpec, Params};
-use crate::error::{Error, Result};
+use crate::catalogue::option::Opt;
+use crate::catalogue::params::Params;
+use crate::error::Result;
 
 pub(super) const WCC: Entry = Entry {
     name: "wcc",
     summary: "Weakly connected components: which vertices are joined, whatever the direction",
     options: &[
-        OptionSpec {
-            name: "method",
-            value: "NAME",
-            help: "union-find, or contraction: of the clusters of a decomposition, of undirected graphs [default: union-find]",
-        },
-        OptionSpec { name: "beta", value: "NUMBER", help: "Rate of the decomposition [default: 0.2]" },
+        Opt::choice(
+            "method",
+            &["union-find", "contraction"],
+            "union-find, or contraction of the clusters of a decomposition (undirected graphs only)",
+        ),
+        Opt::float("beta", "Rate of the decomposition, with contraction").or("0.2"),
     ],
-    weighted: false,
+    reads: GraphReads::few(ListReads::Both),
     undirected: false,
+    columns: &["component"],
+    figures: &["components"],
+    verifies: "Two vertices have the same label exactly if a path joins them",
     run: |job| {
         let options = wcc_options(job.params)?;
         run_wcc(job, &job.graph::<()>()?, &options)
@@ -34,12 +38,9 @@ pub(super) const WCC: Entry = Entry {
 };
 
 fn wcc_options(params: &Params) -> Result<WccOptions> {
-    let method = match params.text("method").unwrap_or("union-find") {
-        "union-find" => WccMethod::UnionFind,
-        "contraction" => WccMethod::Contraction { beta: params.get_or("beta", 0.2)? },
-        other => {
-            return Err(Error::Usage(format!("--method is union-find or contraction, not {other:?}")));
-        }
+    let method = match params.text("method") {
+        Some("contraction") => WccMethod::Contraction { beta: params.get_or("beta", 0.2)? },
+        _ => WccMethod::UnionFind,
     };
     Ok(WccOptions { method, ..WccOptions::default() })
 }
@@ -65,9 +66,12 @@ fn run_wcc(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &WccOptions) -> 
 pub(super) const CDLP: Entry = Entry {
     name: "cdlp",
     summary: "Communities by label propagation, as Graphalytics defines it",
-    options: &[OptionSpec { name: "iterations", value: "N", help: "Number of iterations [default: 10]" }],
-    weighted: false,
+    options: &[Opt::integer("iterations", "Number of iterations").or("10")],
+    reads: GraphReads::points(ListReads::Both),
     undirected: false,
+    columns: &["community"],
+    figures: &["communities", "converged"],
+    verifies: "Labels equal those of a serial propagation",
     run: |job| {
         let options = cdlp_options(job.params)?;
         run_cdlp(job, &job.graph::<()>()?, &options)
@@ -112,8 +116,11 @@ pub(super) const SCC: Entry = Entry {
     name: "scc",
     summary: "Strongly connected components: which vertices reach each other",
     options: &[],
-    weighted: false,
+    reads: GraphReads::points(ListReads::Both),
     undirected: false,
+    columns: &["component"],
+    figures: &["components", "largest"],
+    verifies: "Two vertices have the same label exactly if each reaches the other",
     run: |job| run_scc(job, &job.graph::<()>()?),
     estimate: |shape, _, _| Ok(scc::estimate(shape)),
 };

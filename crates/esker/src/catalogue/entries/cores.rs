@@ -9,17 +9,21 @@ use esker_graph::Graph;
 use esker_store::StoredGraph;
 
 use crate::answer::{Answer, Column, Fact, Ranking, Values};
-use crate::catalogue::entry::Entry;
+use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
-use crate::catalogue::params::{OptionSpec, Params};
+use crate::catalogue::option::Opt;
+use crate::catalogue::params::Params;
 use crate::error::Result;
 
 pub(super) const KCORE: Entry = Entry {
     name: "kcore",
     summary: "Coreness: the largest k such that a vertex is left when all of fewer than k neighbours are removed",
     options: &[],
-    weighted: false,
+    reads: GraphReads::few(ListReads::Both),
     undirected: false,
+    columns: &["coreness"],
+    figures: &["k_max"],
+    verifies: "Peeling in the order that the run found gives the same coreness",
     run: |job| run_kcore(job, &job.graph::<()>()?),
     estimate: |shape, _, _| Ok(kcore::estimate(shape)),
 };
@@ -44,13 +48,14 @@ fn run_kcore(job: &Job<'_>, graph: &StoredGraph<'_, ()>) -> Result<Answer> {
 pub(super) const DENSEST: Entry = Entry {
     name: "densest",
     summary: "Densest subgraph, approximately: vertices with the most edges among them for each of them",
-    options: &[OptionSpec {
-        name: "epsilon",
-        value: "NUMBER",
-        help: "The density is at least 1 / (2 + 2 epsilon) of the largest [default: 0.001]",
-    }],
-    weighted: false,
+    options: &[
+        Opt::float("epsilon", "The density is at least 1 / (2 + 2 epsilon) of the largest").or("0.001")
+    ],
+    reads: GraphReads::scans(ListReads::Both),
     undirected: false,
+    columns: &["member"],
+    figures: &["vertices", "density", "density_bound"],
+    verifies: "The subgraph has that density, and the levels prove the bound",
     run: |job| {
         let options = densest_options(job.params)?;
         run_densest(job, &job.graph::<()>()?, &options)
@@ -86,9 +91,12 @@ fn run_densest(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &DensestOpti
 pub(super) const CLIQUES: Entry = Entry {
     name: "cliques",
     summary: "Number of cliques of k vertices",
-    options: &[OptionSpec { name: "k", value: "N", help: "Vertices of a clique [default: 4]" }],
-    weighted: false,
+    options: &[Opt::integer("k", "Vertices of a clique").or("4")],
+    reads: GraphReads::points(ListReads::Both),
     undirected: false,
+    columns: &[],
+    figures: &["cliques"],
+    verifies: "The count equals a serial count",
     run: |job| {
         let options = cliques_options(job.params)?;
         run_cliques(job, &job.graph::<()>()?, &options)
@@ -117,8 +125,11 @@ pub(super) const TRUSS: Entry = Entry {
     name: "truss",
     summary: "Trussness of each edge: the largest k such that it is left when all in fewer than k - 2 triangles are removed",
     options: &[],
-    weighted: false,
+    reads: GraphReads::points(ListReads::Both),
     undirected: false,
+    columns: &["trussness"],
+    figures: &["largest", "triangles"],
+    verifies: "Serial peeling gives the same trussness",
     run: |job| run_truss(job, &job.graph::<()>()?),
     estimate: |shape, _, resources| Ok(truss::estimate(shape, resources.threads)),
 };

@@ -3,6 +3,7 @@
 mod search;
 mod paths;
 mod rank;
+mod closeness;
 mod components;
 mod clustering;
 mod cores;
@@ -19,6 +20,7 @@ pub(super) static ALL: &[Entry] = &[
     paths::WIDEST,
     rank::PAGERANK,
     rank::BETWEENNESS,
+    closeness::CLOSENESS,
     components::WCC,
     components::SCC,
     components::CDLP,

@@ -10,21 +10,25 @@ use esker_graph::VertexId;
 use esker_store::format::ElementType;
 use esker_store::{StoredGraph, StoredWeight};
 
-use super::search::{PARENTS, Shown, arcs_of, by_weight, one_source, push_parents};
+use super::search::{PARENTS, Shown, arcs_of, by_weight, push_parents};
 use crate::answer::{Answer, Column, Fact, Ranking};
-use crate::catalogue::entry::Entry;
+use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
-use crate::catalogue::params::{OptionSpec, Params};
-use crate::error::{Error, Result};
+use crate::catalogue::option::Opt;
+use crate::catalogue::params::Params;
+use crate::error::Result;
 
-const SOURCE: OptionSpec = OptionSpec { name: "source", value: "ID", help: "Vertex to begin from" };
+const SOURCE: Opt = Opt::vertex("source", "Vertex to start from").required();
 
 pub(super) const WBFS: Entry = Entry {
     name: "wbfs",
     summary: "Weighted breadth-first search: shortest paths by integral weights, a bucket for each distance",
     options: &[SOURCE, PARENTS],
-    weighted: true,
+    reads: GraphReads::few(ListReads::Both).weighted(),
     undirected: false,
+    columns: &["distance", "parent"],
+    figures: &["reached"],
+    verifies: "No edge shortens a distance, and a path of that length leads to each reached vertex",
     run: |job| by_weight!(job, wbfs_by),
     estimate: |shape, params, _| Ok(wbfs::estimate(shape, &wbfs_options(params))),
 };
@@ -34,7 +38,7 @@ fn wbfs_options(params: &Params) -> WbfsOptions {
 }
 
 fn wbfs_by<W: StoredWeight + Length<Distance: Shown>>(job: &Job<'_>) -> Result<Answer> {
-    let source = one_source(job, "wbfs")?;
+    let source = job.vertex("source")?;
     wbfs_on(job, &job.graph::<W>()?, source)
 }
 
@@ -58,8 +62,11 @@ pub(super) const BELLMAN_FORD: Entry = Entry {
     name: "bellman-ford",
     summary: "Shortest paths from one source by weights that may be negative, or a negative cycle",
     options: &[SOURCE, PARENTS],
-    weighted: true,
+    reads: GraphReads::scans(ListReads::Both).weighted(),
     undirected: false,
+    columns: &["distance", "parent"],
+    figures: &["reached", "negative_cycle", "cycle_edges"],
+    verifies: "No edge shortens a distance and a path of that length exists, or the cycle exists and is negative",
     run: |job| by_weight!(job, bellman_ford_by),
     estimate: |shape, params, _| Ok(bellman_ford::estimate(shape, &bellman_ford_options(params))),
 };
@@ -69,7 +76,7 @@ fn bellman_ford_options(params: &Params) -> BellmanFordOptions {
 }
 
 fn bellman_ford_by<W: StoredWeight + Length<Distance: Shown>>(job: &Job<'_>) -> Result<Answer> {
-    let source = one_source(job, "bellman-ford")?;
+    let source = job.vertex("source")?;
     bellman_ford_on(job, &job.graph::<W>()?, source)
 }
 
@@ -109,30 +116,28 @@ pub(super) const WIDEST: Entry = Entry {
     summary: "Widest paths from one source: those whose least weight is largest",
     options: &[
         SOURCE,
-        OptionSpec {
-            name: "method",
-            value: "NAME",
-            help: "buckets: the widest first; rounds: as Bellman-Ford [default: buckets]",
-        },
+        Opt::choice("method", &["buckets", "rounds"], "buckets: the widest first; rounds: as Bellman-Ford"),
         PARENTS,
     ],
-    weighted: true,
+    reads: GraphReads::few(ListReads::Both).weighted(),
     undirected: false,
+    columns: &["width", "parent"],
+    figures: &["reached"],
+    verifies: "No edge widens a path, and a path of that width leads to each reached vertex",
     run: |job| by_weight!(job, widest_by),
-    estimate: |shape, params, _| Ok(widest::estimate(shape, &widest_options(params)?)),
+    estimate: |shape, params, _| Ok(widest::estimate(shape, &widest_options(params))),
 };
 
-fn widest_options(params: &Params) -> Result<WidestOptions> {
-    let method = match params.text("method").unwrap_or("buckets") {
-        "buckets" => WidestMethod::Buckets,
-        "rounds" => WidestMethod::Rounds,
-        other => return Err(Error::Usage(format!("--method is buckets or rounds, not {other:?}"))),
+fn widest_options(params: &Params) -> WidestOptions {
+    let method = match params.text("method") {
+        Some("rounds") => WidestMethod::Rounds,
+        _ => WidestMethod::Buckets,
     };
-    Ok(WidestOptions { method, parents: params.flag("parents") })
+    WidestOptions { method, parents: params.flag("parents") }
 }
 
 fn widest_by<W: StoredWeight + Width<Width: Shown>>(job: &Job<'_>) -> Result<Answer> {
-    let (source, options) = (one_source(job, "widest")?, widest_options(job.params)?);
+    let (source, options) = (job.vertex("source")?, widest_options(job.params));
     widest_on(job, &job.graph::<W>()?, source, &options)
 }
 

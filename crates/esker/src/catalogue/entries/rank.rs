@@ -7,30 +7,29 @@ use esker_graph::{Graph, VertexId};
 use esker_store::StoredGraph;
 
 use crate::answer::{Answer, Column, Fact, Ranking, Values};
-use crate::catalogue::entry::Entry;
+use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
-use crate::catalogue::params::{OptionSpec, Params};
+use crate::catalogue::option::Opt;
+use crate::catalogue::params::Params;
 use crate::error::{Error, Result};
 
 pub(super) const PAGERANK: Entry = Entry {
     name: "pagerank",
     summary: "PageRank: how often a random surfer comes by",
     options: &[
-        OptionSpec { name: "damping", value: "NUMBER", help: "Chance of following an edge [default: 0.85]" },
-        OptionSpec {
-            name: "tolerance",
-            value: "NUMBER",
-            help: "Stop once all scores together change by less in a round; 0: never",
-        },
-        OptionSpec { name: "rounds", value: "N", help: "Most rounds" },
-        OptionSpec {
-            name: "teleport-to",
-            value: "ID",
-            help: "Jump to this vertex; may be given several times [default: any]",
-        },
+        Opt::float("damping", "Chance of following an edge").or("0.85"),
+        Opt::float("tolerance", "Stop once all scores together change by less in a round; 0: never")
+            .or("1e-6"),
+        Opt::integer("rounds", "Most rounds").or("100"),
+        Opt::vertex("teleport-to", "Jump to this vertex (personal PageRank)")
+            .repeatable()
+            .otherwise("any vertex"),
     ],
-    weighted: false,
+    reads: GraphReads::scans(ListReads::Both),
     undirected: false,
+    columns: &["rank"],
+    figures: &["residual", "converged"],
+    verifies: "One more round changes the scores by no more than the tolerance",
     run: |job| {
         let (options, targets) = (pagerank_options(job.params)?, job.vertices("teleport-to")?);
         run_pagerank(job, &job.graph::<()>()?, options, &targets)
@@ -86,24 +85,20 @@ pub(super) const BETWEENNESS: Entry = Entry {
     name: "betweenness",
     summary: "Betweenness centrality: share of shortest paths (by steps) that lead through a vertex",
     options: &[
-        OptionSpec {
-            name: "source",
-            value: "ID",
-            help: "Only paths from this vertex; may be given several times [default: from all: exact]",
-        },
-        OptionSpec {
-            name: "samples",
-            value: "N",
-            help: "Only paths from this many vertices, drawn by the seed",
-        },
-        OptionSpec {
-            name: "scale",
-            value: "KIND",
-            help: "sum, pairs or fraction [default: sum with --source, else fraction, as NetworkX normalises]",
-        },
+        Opt::vertex("source", "Only paths from this vertex").repeatable().otherwise("all vertices: exact"),
+        Opt::integer("samples", "Only paths from this many vertices, drawn by the seed"),
+        Opt::choice(
+            "scale",
+            &["sum", "pairs", "fraction"],
+            "sum over the sources; pairs of vertices; fraction of all pairs, as NetworkX normalises",
+        )
+        .otherwise("sum with --source, else fraction"),
     ],
-    weighted: false,
+    reads: GraphReads::few(ListReads::Both),
     undirected: false,
+    columns: &["betweenness"],
+    figures: &["sources"],
+    verifies: "Scores equal those of a serial search from each source",
     run: |job| {
         let sources = job.vertices("source")?;
         betweenness_options(job.params, sources.clone())?;
@@ -120,12 +115,11 @@ fn betweenness_options(params: &Params, named: Vec<VertexId>) -> Result<Betweenn
     if samples.is_some() && !named.is_empty() {
         return Err(Error::Usage("give either --source or --samples, not both".to_owned()));
     }
-    let default = if named.is_empty() { "fraction" } else { "sum" };
-    let scale = match params.text("scale").unwrap_or(default) {
-        "sum" => Scale::Sum,
-        "pairs" => Scale::Pairs,
-        "fraction" => Scale::Fraction,
-        other => return Err(Error::Usage(format!("--scale is sum, pairs or fraction, not {other:?}"))),
+    let scale = match params.text("scale") {
+        Some("pairs") => Scale::Pairs,
+        Some("fraction") => Scale::Fraction,
+        None if named.is_empty() => Scale::Fraction,
+        _ => Scale::Sum,
     };
     let sources = match (samples, named.is_empty()) {
         (Some(count), _) => Sources::Sample(count),

@@ -9,25 +9,25 @@ use esker_store::format::ElementType;
 use esker_store::{StoredGraph, StoredWeight};
 
 use crate::answer::{Answer, Column, Fact, Ranking, Values};
-use crate::catalogue::entry::Entry;
+use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
-use crate::catalogue::params::{OptionSpec, Params};
-use crate::error::{Error, Result};
+use crate::catalogue::option::Opt;
+use crate::catalogue::params::Params;
+use crate::error::Result;
 
-pub(super) const PARENTS: OptionSpec =
-    OptionSpec { name: "parents", value: "", help: "Also give the vertex before each on its path" };
+pub(super) const PARENTS: Opt = Opt::flag("parents", "Also give the vertex before each on its path");
 
 pub(super) const BFS: Entry = Entry {
     name: "bfs",
     summary: "Breadth-first search: number of steps from the sources",
-    options: &[
-        OptionSpec { name: "source", value: "ID", help: "Vertex to begin from; may be given several times" },
-        PARENTS,
-    ],
-    weighted: false,
+    options: &[Opt::vertex("source", "Vertex to start from").required().repeatable(), PARENTS],
+    reads: GraphReads::few(ListReads::Both),
     undirected: false,
+    columns: &["depth", "parent"],
+    figures: &["reached"],
+    verifies: "Depths differ by at most one along an edge, and each parent is one step nearer to a source",
     run: |job| {
-        let sources = job.some_vertices("bfs", "source")?;
+        let sources = job.vertices("source")?;
         run_bfs(job, &job.graph::<()>()?, &sources)
     },
     estimate: |shape, _, resources| Ok(bfs::estimate(shape, &BfsOptions::default(), resources.deterministic)),
@@ -55,16 +55,15 @@ pub(super) const SSSP: Entry = Entry {
     name: "sssp",
     summary: "Shortest paths from one source by weight, none negative",
     options: &[
-        OptionSpec { name: "source", value: "ID", help: "Vertex to begin from" },
-        OptionSpec {
-            name: "delta",
-            value: "NUMBER",
-            help: "Width of a bucket [default: chosen from the weights]",
-        },
+        Opt::vertex("source", "Vertex to start from").required(),
+        Opt::float("delta", "Width of a bucket").otherwise("chosen from the weights"),
         PARENTS,
     ],
-    weighted: true,
+    reads: GraphReads::few(ListReads::Both).weighted(),
     undirected: false,
+    columns: &["distance", "parent"],
+    figures: &["reached", "delta"],
+    verifies: "No edge shortens a distance, and a path of that length leads to each reached vertex",
     run: |job| by_weight!(job, sssp_by),
     estimate: |shape, params, _| Ok(sssp::estimate(shape, &sssp_options(params)?)),
 };
@@ -129,14 +128,6 @@ impl Shown for f64 {
     }
 }
 
-/// The one source of a search.
-pub(super) fn one_source(job: &Job<'_>, algorithm: &str) -> Result<VertexId> {
-    match job.some_vertices(algorithm, "source")?[..] {
-        [source] => Ok(source),
-        _ => Err(Error::Usage(format!("{algorithm} takes one --source"))),
-    }
-}
-
 /// Arcs that leave the vertices that a search reached.
 pub(super) fn arcs_of(graph: &impl Graph, reached: impl Fn(usize) -> bool) -> u64 {
     let vertices = (0..graph.num_vertices()).filter(|&v| reached(v));
@@ -153,7 +144,7 @@ pub(super) fn push_parents(columns: &mut Vec<Column>, parents: Option<Vec<Vertex
 }
 
 fn sssp_by<W: StoredWeight + Length<Distance: Shown>>(job: &Job<'_>) -> Result<Answer> {
-    let source = one_source(job, "sssp")?;
+    let source = job.vertex("source")?;
     let options = sssp_options(job.params)?;
     sssp_on(job, &job.graph::<W>()?, source, &options)
 }

@@ -11,36 +11,34 @@ use esker_graph::Graph;
 use esker_store::StoredGraph;
 
 use crate::answer::{Answer, Column, Fact, Ranking, Values};
-use crate::catalogue::entry::Entry;
+use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
-use crate::catalogue::params::{OptionSpec, Params};
+use crate::catalogue::option::Opt;
+use crate::catalogue::params::Params;
 use crate::error::{Error, Result};
 
 pub(super) const MIS: Entry = Entry {
     name: "mis",
     summary: "Maximal independent set: no two neighbours, and none could be added",
-    options: &[OptionSpec {
-        name: "first",
-        value: "NAME",
-        help: "Who comes first: degree (the least) or random [default: degree]",
-    }],
-    weighted: false,
+    options: &[Opt::choice("first", &["degree", "random"], "Who comes first: degree (the least) or random")],
+    reads: GraphReads::scans(ListReads::Both),
     undirected: false,
+    columns: &["member"],
+    figures: &["size"],
+    verifies: "No two members are neighbours, and each other vertex has one as a neighbour",
     run: |job| {
-        let options = mis_options(job.params)?;
+        let options = mis_options(job.params);
         run_mis(job, &job.graph::<()>()?, &options)
     },
     estimate: |shape, _, _| Ok(mis::estimate(shape)),
 };
 
-fn mis_options(params: &Params) -> Result<MisOptions> {
+fn mis_options(params: &Params) -> MisOptions {
     let order = match params.text("first") {
-        None => MisOptions::default().order,
-        Some("degree") => MisOrder::ByDegree,
         Some("random") => MisOrder::Random,
-        Some(other) => return Err(Error::Usage(format!("--first is degree or random, not {other:?}"))),
+        _ => MisOrder::ByDegree,
     };
-    Ok(MisOptions { order })
+    MisOptions { order }
 }
 
 fn run_mis(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &MisOptions) -> Result<Answer> {
@@ -61,24 +59,27 @@ pub(super) const COLOURING: Entry = Entry {
     name: "colouring",
     summary: "Colours such that no two neighbours have the same, few of them",
     options: &[
-        OptionSpec {
-            name: "first",
-            value: "NAME",
-            help: "Who is coloured first: llf (largest log of the degree), lf (largest degree), sl (smallest last), random [default: llf]",
-        },
-        OptionSpec {
-            name: "ties",
-            value: "NAME",
-            help: "Who of equal degree (llf, lf): random, or number, the first imported [default: random]",
-        },
-        OptionSpec {
-            name: "passes",
-            value: "N",
-            help: "Passes; each after the first begins with the last colours, and may save some [default: 2]",
-        },
+        Opt::choice(
+            "first",
+            &["llf", "lf", "sl", "random"],
+            "Who is coloured first: llf (largest log of the degree), lf (largest degree), sl (smallest last) or random",
+        ),
+        Opt::choice(
+            "ties",
+            &["random", "number"],
+            "Who of equal degree (llf, lf) is first: random, or number (the first imported)",
+        ),
+        Opt::integer(
+            "passes",
+            "Passes; each after the first begins with the last colours, and may save some",
+        )
+        .or("2"),
     ],
-    weighted: false,
+    reads: GraphReads::scans(ListReads::Both),
     undirected: false,
+    columns: &["colour"],
+    figures: &["colours"],
+    verifies: "No two neighbours have the same colour",
     run: |job| {
         let options = colouring_options(job.params)?;
         run_colouring(job, &job.graph::<()>()?, &options)
@@ -87,17 +88,15 @@ pub(super) const COLOURING: Entry = Entry {
 };
 
 fn colouring_options(params: &Params) -> Result<ColouringOptions> {
-    let order = match params.text("first").unwrap_or("llf") {
-        "llf" => ColouringOrder::LargestLogFirst,
-        "lf" => ColouringOrder::LargestFirst,
-        "sl" => ColouringOrder::SmallestLast,
-        "random" => ColouringOrder::Random,
-        other => return Err(Error::Usage(format!("--first is llf, lf, sl or random, not {other:?}"))),
+    let order = match params.text("first") {
+        Some("lf") => ColouringOrder::LargestFirst,
+        Some("sl") => ColouringOrder::SmallestLast,
+        Some("random") => ColouringOrder::Random,
+        _ => ColouringOrder::LargestLogFirst,
     };
-    let ties = match params.text("ties").unwrap_or("random") {
-        "random" => Ties::Random,
-        "number" => Ties::Number,
-        other => return Err(Error::Usage(format!("--ties is random or number, not {other:?}"))),
+    let ties = match params.text("ties") {
+        Some("number") => Ties::Number,
+        _ => Ties::Random,
     };
     let passes = params.get_or("passes", ColouringOptions::default().passes.get())?;
     let passes = NonZeroU32::new(passes).ok_or_else(|| Error::Usage("--passes is at least 1".to_owned()))?;
@@ -122,32 +121,33 @@ fn run_colouring(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &Colouring
 pub(super) const MATCHING: Entry = Entry {
     name: "matching",
     summary: "Maximal matching: edges without a common end, and none could be added",
-    options: &[OptionSpec {
-        name: "method",
-        value: "NAME",
-        help: "claims, or priorities: random ones over a filter [default: claims; priorities if deterministic]",
-    }],
-    weighted: false,
+    options: &[Opt::choice(
+        "method",
+        &["claims", "priorities"],
+        "claims, or priorities (random ones, over a filter)",
+    )
+    .otherwise("claims; priorities if --deterministic")],
+    reads: GraphReads::points(ListReads::Out),
     undirected: true,
+    columns: &["mate"],
+    figures: &["edges"],
+    verifies: "Mates are neighbours of each other, and no edge could be added",
     run: |job| {
-        let options = matching_options(job.params)?;
+        let options = matching_options(job.params);
         run_matching(job, &job.graph::<()>()?, &options)
     },
     estimate: |shape, params, resources| {
-        Ok(matching::estimate(shape, &matching_options(params)?, resources.deterministic))
+        Ok(matching::estimate(shape, &matching_options(params), resources.deterministic))
     },
 };
 
-fn matching_options(params: &Params) -> Result<MatchingOptions> {
+fn matching_options(params: &Params) -> MatchingOptions {
     let method = match params.text("method") {
-        None => MatchingOptions::default().method,
         Some("claims") => MatchingMethod::Claims,
         Some("priorities") => MatchingMethod::Priorities,
-        Some(other) => {
-            return Err(Error::Usage(format!("--method is claims or priorities, not {other:?}")));
-        }
+        _ => MatchingOptions::default().method,
     };
-    Ok(MatchingOptions { method })
+    MatchingOptions { method }
 }
 
 fn run_matching(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &MatchingOptions) -> Result<Answer> {
@@ -168,13 +168,12 @@ fn run_matching(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &MatchingOp
 pub(super) const SETCOVER: Entry = Entry {
     name: "setcover",
     summary: "Set cover, approximately: few vertices whose out-neighbours are all that any vertex has",
-    options: &[OptionSpec {
-        name: "epsilon",
-        value: "NUMBER",
-        help: "How far apart gains may be that count as the same; more is faster [default: 0.01]",
-    }],
-    weighted: false,
+    options: &[Opt::float("epsilon", "Gains within this factor count as the same; more is faster").or("0.01")],
+    reads: GraphReads::scans(ListReads::Out),
     undirected: false,
+    columns: &["gain", "owner"],
+    figures: &["sets", "covered"],
+    verifies: "Every element has an owner that contains it, and gains fall as the greedy order promises",
     run: |job| {
         let options = set_cover_options(job.params)?;
         run_set_cover(job, &job.graph::<()>()?, &options)

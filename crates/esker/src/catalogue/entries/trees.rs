@@ -13,39 +13,43 @@ use esker_store::{StoredGraph, StoredWeight};
 
 use super::search::by_weight;
 use crate::answer::{Answer, Column, Fact, Ranking, Values};
-use crate::catalogue::entry::Entry;
+use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
-use crate::catalogue::params::{OptionSpec, Params};
-use crate::error::{Error, Result};
+use crate::catalogue::option::Opt;
+use crate::catalogue::params::Params;
+use crate::error::Result;
 
 pub(super) const FOREST: Entry = Entry {
     name: "forest",
     summary: "Spanning forest: edges that join what is joined, without a cycle",
-    options: &[OptionSpec {
-        name: "method",
-        value: "NAME",
-        help: "union-find, or search: a breadth-first one of each component [default: union-find; search if deterministic]",
-    }],
-    weighted: false,
+    options: &[Opt::choice(
+        "method",
+        &["union-find", "search"],
+        "union-find, or search (a breadth-first search of each component)",
+    )
+    .otherwise("union-find; search if --deterministic")],
+    reads: GraphReads::scans(ListReads::Out),
     undirected: true,
+    columns: &[],
+    figures: &["trees", "edges"],
+    verifies: "The edges exist, form no cycle, and join what is joined",
     run: |job| {
-        let options = forest_options(job.params)?;
+        let options = forest_options(job.params);
         run_forest(job, &job.graph::<()>()?, &options)
     },
     estimate: |shape, params, resources| {
-        Ok(forest::estimate(shape, &forest_options(params)?, resources.deterministic))
+        Ok(forest::estimate(shape, &forest_options(params), resources.deterministic))
     },
 };
 
-fn forest_options(params: &Params) -> Result<ForestOptions> {
+fn forest_options(params: &Params) -> ForestOptions {
     let default = ForestOptions::default();
     let method = match params.text("method") {
-        None => default.method,
         Some("union-find") => ForestMethod::UnionFind,
         Some("search") => ForestMethod::Search,
-        Some(other) => return Err(Error::Usage(format!("--method is union-find or search, not {other:?}"))),
+        _ => default.method,
     };
-    Ok(ForestOptions { method, ..default })
+    ForestOptions { method, ..default }
 }
 
 fn run_forest(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &ForestOptions) -> Result<Answer> {
@@ -69,8 +73,11 @@ pub(super) const MSF: Entry = Entry {
     name: "msf",
     summary: "Minimum spanning forest: the spanning forest of the least weight",
     options: &[],
-    weighted: true,
+    reads: GraphReads::scans(ListReads::Out).weighted(),
     undirected: true,
+    columns: &["weight"],
+    figures: &["trees", "edges", "weight"],
+    verifies: "The edges form a spanning forest, and no other edge could replace a heavier one",
     run: |job| by_weight!(job, msf_by),
     estimate: |shape, _, _| Ok(msf::estimate(shape)),
 };
@@ -103,13 +110,13 @@ fn msf_on<W: StoredWeight + Ranked>(job: &Job<'_>, graph: &StoredGraph<'_, W>) -
 pub(super) const SPANNER: Entry = Entry {
     name: "spanner",
     summary: "Spanner: few edges that keep every distance within a factor",
-    options: &[OptionSpec {
-        name: "k",
-        value: "N",
-        help: "Distances grow by O(k), edges are about n^(1 + 1/k) [default: the logarithm of the number of vertices]",
-    }],
-    weighted: false,
+    options: &[Opt::integer("k", "Distances grow by O(k), and edges are about n^(1 + 1/k)")
+        .otherwise("the logarithm of n")],
+    reads: GraphReads::scans(ListReads::Out),
     undirected: true,
+    columns: &[],
+    figures: &["edges", "k", "stretch_bound", "radius"],
+    verifies: "The edges join each vertex to its cluster within the radius, and each pair of adjacent clusters",
     run: |job| {
         let options = spanner_options(job.params)?;
         run_spanner(job, &job.graph::<()>()?, &options)
@@ -145,13 +152,16 @@ fn run_spanner(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &SpannerOpti
 pub(super) const LDD: Entry = Entry {
     name: "ldd",
     summary: "Low-diameter decomposition: clusters of small radius with few edges between them",
-    options: &[OptionSpec {
-        name: "beta",
-        value: "NUMBER",
-        help: "About this part of the edges lies between clusters, whose radius is about log n / beta [default: 0.2]",
-    }],
-    weighted: false,
+    options: &[Opt::float(
+        "beta",
+        "About this part of the edges lies between clusters, whose radius is about log n / beta",
+    )
+    .or("0.2")],
+    reads: GraphReads::scans(ListReads::Out),
     undirected: true,
+    columns: &["cluster"],
+    figures: &["clusters", "radius"],
+    verifies: "Each vertex reaches the centre of its cluster within the radius",
     run: |job| {
         let options = ldd_options(job.params)?;
         run_ldd(job, &job.graph::<()>()?, &options)
@@ -190,13 +200,12 @@ fn run_ldd(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &LddOptions) -> 
 pub(super) const BICONNECTIVITY: Entry = Entry {
     name: "biconnectivity",
     summary: "Blocks that no single vertex holds together, articulation points and bridges",
-    options: &[OptionSpec {
-        name: "bridges",
-        value: "",
-        help: "Answer with the bridges instead of the vertices",
-    }],
-    weighted: false,
+    options: &[Opt::flag("bridges", "Answer with the bridges instead of the vertices")],
+    reads: GraphReads::scans(ListReads::Out),
     undirected: true,
+    columns: &["block", "articulation_point"],
+    figures: &["blocks", "articulation_points", "bridges", "components"],
+    verifies: "Blocks, articulation points and bridges equal those of a serial search",
     run: |job| run_biconnectivity(job, &job.graph::<()>()?),
     estimate: |shape, _, _| Ok(biconnectivity::estimate(shape)),
 };

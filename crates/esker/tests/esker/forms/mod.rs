@@ -16,7 +16,7 @@ use esker::store::pool::PoolOptions;
 use esker::store::property::PropertyValue;
 use esker::store::tiles::ConvertOptions;
 use esker::store::version::StagingOptions;
-use esker::store::{Database, DatabaseOptions, Residency, Result, Snapshot};
+use esker::store::{Access, Database, DatabaseOptions, GraphEncoding, Result, Snapshot};
 
 use crate::common::Sample;
 
@@ -141,10 +141,12 @@ impl Model {
         let plain = whole(Encoding::Plain);
         plain.make_tiles(&ConvertOptions::default(), run).expect("tiles");
         let plain = plain.snapshot().expect("a version");
-        let tiled = |residency| plain.clone().resident(residency).expect("one layer with tiles");
+        let tiled = |access| plain.clone().resident(access).expect("one layer with tiles");
         let pool = PoolOptions { bytes: 8 << 20, segment_bytes: 1 << 20, ..PoolOptions::default() };
-        let (tiles, pooled) = (tiled(Residency::Tiles), tiled(Residency::PooledTiles(pool)));
-        let parts = Residency::PooledLists(PoolOptions { bytes: 8 << 20, ..PoolOptions::of_lists() });
+        let (tiles, pooled) =
+            (tiled(Access::Mapped(GraphEncoding::Tiles)), tiled(Access::Pooled(GraphEncoding::Tiles, pool)));
+        let pool = PoolOptions { bytes: 8 << 20, ..PoolOptions::of_lists() };
+        let parts = Access::Pooled(GraphEncoding::Lists, pool);
         let pooled_lists = tiled(parts);
         let compressed = whole(Encoding::Compressed).snapshot().expect("a version");
         let mut forms = vec![
@@ -168,6 +170,11 @@ impl Model {
         }
         forms.push(self.among_removed(run));
         forms
+    }
+
+    /// The graph as plain lists.
+    pub(crate) fn plain(&self) -> Snapshot {
+        self.imported(&self.edges, Encoding::Plain, CopyPolicy::default()).snapshot().expect("a version")
     }
 
     /// A database of one layer.
@@ -295,11 +302,16 @@ impl Model {
             database.make_tiles(&ConvertOptions::default(), run).expect("tiles");
         }
         let snapshot = database.snapshot().expect("a version");
-        let (name, residency) = match has_tiles {
-            true => ("tiles among removed vertices", Residency::Tiles),
-            false => ("among removed vertices", Residency::Lists),
+        let (name, encoding) = match has_tiles {
+            true => ("tiles among removed vertices", GraphEncoding::Tiles),
+            false => ("among removed vertices", GraphEncoding::Lists),
         };
-        Form { name, snapshot: snapshot.resident(residency).expect("tiles"), step: 2, first: 1 }
+        Form {
+            name,
+            snapshot: snapshot.resident(Access::Mapped(encoding)).expect("tiles"),
+            step: 2,
+            first: 1,
+        }
     }
 }
 

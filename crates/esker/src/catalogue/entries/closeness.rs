@@ -1,0 +1,65 @@
+//! How near each vertex is to the others.
+
+use esker_algo::algorithm::betweenness::Sources;
+use esker_algo::algorithm::closeness::{self, ClosenessOptions, closeness};
+use esker_algo::check;
+use esker_graph::{Graph, VertexId};
+
+use crate::answer::{Answer, Column, Fact, Ranking, Values};
+use crate::catalogue::entry::{Entry, GraphReads, ListReads};
+use crate::catalogue::job::{Job, timed};
+use crate::catalogue::option::Opt;
+use crate::catalogue::params::Params;
+use crate::error::{Error, Result};
+
+pub(super) const CLOSENESS: Entry = Entry {
+    name: "closeness",
+    summary: "Closeness centrality: how few steps lead from the other vertices to a vertex",
+    options: &[
+        Opt::vertex("source", "Only distances from this vertex")
+            .repeatable()
+            .otherwise("all vertices: exact"),
+        Opt::integer("samples", "Only distances from this many vertices, drawn by the seed"),
+    ],
+    reads: GraphReads::few(ListReads::Both),
+    undirected: false,
+    columns: &["closeness"],
+    figures: &["sources"],
+    verifies: "Scores equal those of a serial search from each source",
+    run: |job| run_closeness(job, &closeness_options(job.params, job.vertices("source")?)?),
+    estimate: |shape, params, _| {
+        let named = vec![0; params.all("source").len()];
+        Ok(closeness::estimate(shape, &closeness_options(params, named)?))
+    },
+};
+
+fn closeness_options(params: &Params, named: Vec<VertexId>) -> Result<ClosenessOptions> {
+    let sources = match (params.get("samples")?, named.is_empty()) {
+        (Some(_), false) => {
+            return Err(Error::Usage("give either --source or --samples, not both".to_owned()));
+        }
+        (Some(count), true) => Sources::Sample(count),
+        (None, true) => Sources::All,
+        (None, false) => Sources::These(named),
+    };
+    Ok(ClosenessOptions { sources })
+}
+
+fn run_closeness(job: &Job<'_>, options: &ClosenessOptions) -> Result<Answer> {
+    let graph = job.graph::<()>()?;
+    let (found, seconds) = timed(|| closeness(&graph, job.run, options));
+    let found = found?;
+    job.verify("closeness", &graph, |out, _| check::closeness(out, &found.sources, &found.scores))?;
+    Ok(Answer {
+        columns: vec![Column {
+            name: "closeness",
+            values: Values::Float(found.scores),
+            ranking: Ranking::Largest,
+        }],
+        facts: vec![("sources", Fact::Count(found.sources.len() as u64))],
+        rounds: found.rounds,
+        arcs: graph.num_arcs() * found.sources.len() as u64,
+        seconds,
+        ..Answer::default()
+    })
+}

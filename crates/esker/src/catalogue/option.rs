@@ -1,0 +1,133 @@
+//! The options of an algorithm: name, type, default, help.
+
+/// The type of an option's value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OptKind {
+    /// The external id of a vertex.
+    Vertex,
+    /// An integer, not negative.
+    Integer,
+    /// A number.
+    Float,
+    /// No value: the option is given or not.
+    Flag,
+    /// One of these names.
+    Choice(&'static [&'static str]),
+}
+
+/// What happens when an option is not given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OptDefault {
+    /// Nothing special: the option is off.
+    Off,
+    /// As if this value were given.
+    Value(&'static str),
+    /// What this sentence says, such as `chosen from the weights`.
+    Described(&'static str),
+}
+
+/// One option of an algorithm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Opt {
+    /// Its name: `--name` on the command line, a keyword in Python.
+    pub name: &'static str,
+    /// The type of its value.
+    pub kind: OptKind,
+    /// What happens without it.
+    pub default: OptDefault,
+    /// Whether a run needs it; an estimate never does.
+    pub required: bool,
+    /// Whether it may be given several times.
+    pub repeatable: bool,
+    /// What it does.
+    pub help: &'static str,
+}
+
+impl Opt {
+    const fn new(name: &'static str, kind: OptKind, help: &'static str) -> Self {
+        Self { name, kind, default: OptDefault::Off, required: false, repeatable: false, help }
+    }
+
+    pub(super) const fn vertex(name: &'static str, help: &'static str) -> Self {
+        Self::new(name, OptKind::Vertex, help)
+    }
+
+    pub(super) const fn integer(name: &'static str, help: &'static str) -> Self {
+        Self::new(name, OptKind::Integer, help)
+    }
+
+    pub(super) const fn float(name: &'static str, help: &'static str) -> Self {
+        Self::new(name, OptKind::Float, help)
+    }
+
+    pub(super) const fn flag(name: &'static str, help: &'static str) -> Self {
+        Self::new(name, OptKind::Flag, help)
+    }
+
+    /// The first of the names is the default, unless [`Opt::otherwise`] says more.
+    pub(super) const fn choice(
+        name: &'static str,
+        names: &'static [&'static str],
+        help: &'static str,
+    ) -> Self {
+        Self::new(name, OptKind::Choice(names), help).or(names[0])
+    }
+
+    /// With a default value.
+    pub(super) const fn or(self, value: &'static str) -> Self {
+        Self { default: OptDefault::Value(value), ..self }
+    }
+
+    /// With a default that a sentence describes.
+    pub(super) const fn otherwise(self, sentence: &'static str) -> Self {
+        Self { default: OptDefault::Described(sentence), ..self }
+    }
+
+    pub(super) const fn required(self) -> Self {
+        Self { required: true, ..self }
+    }
+
+    pub(super) const fn repeatable(self) -> Self {
+        Self { repeatable: true, ..self }
+    }
+
+    /// What stands for the value in help: `ID`, `N`, `NUMBER`, `NAME`; empty for a flag.
+    pub fn value_name(&self) -> &'static str {
+        match self.kind {
+            OptKind::Vertex => "ID",
+            OptKind::Integer => "N",
+            OptKind::Float => "NUMBER",
+            OptKind::Choice(_) => "NAME",
+            OptKind::Flag => "",
+        }
+    }
+
+    /// The default as text; empty without one.
+    pub fn default_text(&self) -> &'static str {
+        match self.default {
+            OptDefault::Off => "",
+            OptDefault::Value(text) | OptDefault::Described(text) => text,
+        }
+    }
+
+    /// Checks the text of a value.
+    ///
+    /// # Errors
+    /// A sentence that says what the option takes.
+    pub fn check(&self, text: &str) -> Result<(), String> {
+        let name = self.name;
+        match self.kind {
+            OptKind::Integer if text.parse::<u64>().is_err() => {
+                Err(format!("--{name} takes a whole number, not {text:?}"))
+            }
+            OptKind::Float if text.parse::<f64>().is_err() => {
+                Err(format!("--{name} takes a number, not {text:?}"))
+            }
+            OptKind::Choice(names) if !names.contains(&text) => {
+                let (last, others) = names.split_last().unwrap_or((&"", &[]));
+                Err(format!("--{name} is {} or {last}, not {text:?}", others.join(", ")))
+            }
+            _ => Ok(()),
+        }
+    }
+}

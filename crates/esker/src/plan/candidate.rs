@@ -1,0 +1,95 @@
+//! The candidates of a plan: encoding and residency, with their needs.
+
+use std::fmt;
+
+use esker_store::{GraphEncoding, Residency};
+
+/// An encoding and residency that a run can read the graph with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    /// The encoding.
+    pub encoding: GraphEncoding,
+    /// The residency.
+    pub residency: Residency,
+    /// Bytes of the graph in this encoding.
+    pub graph_bytes: u64,
+    /// Bytes of the graph that the whole run reads in this encoding, from memory where they are resident. Rounds count each.
+    pub read_bytes: u64,
+    /// The least memory limit that suffices: the algorithm's arrays, and the fixed parts of the residency.
+    pub least_bytes: u64,
+    /// Memory that also holds the whole graph.
+    pub whole_bytes: u64,
+    /// Why the database does not allow it.
+    pub obstacle: Option<String>,
+    /// Why it is chosen only on request.
+    pub unsuited: Option<String>,
+}
+
+impl Candidate {
+    /// `lists, mapped` and so on.
+    pub fn name(&self) -> String {
+        name(self.encoding, self.residency)
+    }
+
+    /// Whether the page cache decides what stays in memory.
+    pub fn is_mapped(&self) -> bool {
+        self.residency == Residency::Mapped
+    }
+}
+
+/// The name of an encoding on the command line and in Python.
+pub fn encoding_name(encoding: GraphEncoding) -> &'static str {
+    match encoding {
+        GraphEncoding::Lists => "lists",
+        GraphEncoding::Tiles => "tiles",
+    }
+}
+
+/// The name of a residency on the command line and in Python.
+pub fn residency_name(residency: Residency) -> &'static str {
+    match residency {
+        Residency::Mapped => "mapped",
+        Residency::Pooled => "pooled",
+        Residency::Headed => "headed",
+    }
+}
+
+/// `lists, mapped` and so on.
+pub fn name(encoding: GraphEncoding, residency: Residency) -> String {
+    format!("{}, {}", encoding_name(encoding), residency_name(residency))
+}
+
+/// The encoding and residency that the user asks for; what is left open is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Request {
+    /// The encoding.
+    pub encoding: Option<GraphEncoding>,
+    /// The residency.
+    pub residency: Option<Residency>,
+    /// Neighbours of each vertex to keep in memory; for headed lists only.
+    pub head_len: Option<usize>,
+}
+
+/// Why a plan chose its candidate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason {
+    /// The user asked for it.
+    Asked,
+    /// The whole graph fits in memory, mapped.
+    Fits,
+    /// The graph does not fit in memory, and this residency takes a fixed amount of it.
+    Bounded,
+    /// Neither: the page cache keeps what it can.
+    PageCache,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Asked => "as requested",
+            Self::Fits => "the whole graph fits in memory in this encoding",
+            Self::Bounded => "the whole graph does not fit in memory, and this stays within the limit",
+            Self::PageCache => "nothing else fits or suits; the page cache keeps what it can",
+        })
+    }
+}

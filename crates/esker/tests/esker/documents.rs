@@ -1,0 +1,81 @@
+//! The pages of the algorithms, and the guide that says how to add one, agree with the catalogue.
+
+use std::path::{Path, PathBuf};
+
+use esker::catalogue::{CATALOGUE, Entry, Opt, OptKind};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// The rows of the table of options on a page: option, meaning, default.
+fn rows(page: &str) -> Vec<[String; 3]> {
+    let table = page.lines().skip_while(|line| *line != "| option | meaning | default |").skip(2);
+    let row = |line: &str| {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        <[&str; 3]>::try_from(cells).expect("three cells").map(str::to_owned)
+    };
+    table.take_while(|line| line.starts_with('|')).map(row).collect()
+}
+
+/// Compares a row with an option.
+fn agrees(page: &str, [usage, meaning, default]: &[String; 3], option: &Opt) {
+    let Opt { name, required, repeatable, .. } = *option;
+    let expected = match option.kind {
+        OptKind::Flag => format!("`--{name}`"),
+        _ => format!("`--{name} {}`", option.value_name()),
+    };
+    assert_eq!(usage, &expected, "{page}");
+    assert_eq!(meaning.contains("may be given several times"), repeatable, "{page}: {name}");
+    assert_eq!(default == "required", required, "{page}: {name}");
+    let expected = match option.kind {
+        _ if required => "required",
+        OptKind::Flag => "off",
+        _ => option.default_text(),
+    };
+    assert_eq!(default.replace('`', ""), expected, "{page}: {name}");
+    if let OptKind::Choice(names) = option.kind {
+        for value in names {
+            assert!(meaning.contains(&format!("`{value}`")), "{page}: {name} may be {value}");
+        }
+    }
+}
+
+fn check_page(entry: &Entry) {
+    let path = format!("docs/algorithms/{}.md", entry.name);
+    let page = read(&path);
+    assert!(page.starts_with(&format!("# {}\n", entry.name)), "{path}: the title");
+    assert!(page.contains(&format!("esker run {} DATABASE", entry.name)), "{path}: the usage");
+    let rows = rows(&page);
+    let named: Vec<&str> = rows.iter().map(|row| row[0].as_str()).collect();
+    assert_eq!(rows.len(), entry.options.len(), "{path}: {named:?}");
+    rows.iter().zip(entry.options).for_each(|(row, option)| agrees(&path, row, option));
+}
+
+#[test]
+fn every_algorithm_has_a_page_with_its_options() {
+    let (summary, index) = (read("docs/SUMMARY.md"), read("docs/algorithms.md"));
+    for entry in CATALOGUE {
+        check_page(entry);
+        let link = format!("[{0}](algorithms/{0}.md)", entry.name);
+        assert!(summary.contains(&link) && index.contains(&link), "{} is not linked", entry.name);
+    }
+    let pages = std::fs::read_dir(root().join("docs/algorithms")).expect("pages").count();
+    assert_eq!(pages, CATALOGUE.len(), "a page without an algorithm");
+}
+
+#[test]
+fn the_guide_names_files_that_exist() {
+    let guide = read("docs/adding-an-algorithm.md");
+    let named =
+        |line: &str| line.strip_prefix("| `").map(|rest| rest.split('`').next().unwrap_or("").to_owned());
+    let files: Vec<String> = guide.lines().filter_map(named).filter(|name| name.contains('/')).collect();
+    assert_eq!(files.len(), 5, "{files:?}");
+    for file in files {
+        assert!(file.contains("closeness") && root().join(&file).is_file(), "{file}");
+    }
+}
