@@ -15,7 +15,7 @@ use esker_layers::layer::{PlainWriter, SectionColumn};
 use esker_store::version::{Staging, StagingOptions};
 
 use super::options::{Duplicates, ImportOptions, ImportReport, MEMORY_BYTES_MIN, VertexOrder};
-use super::pipeline::{Built, BuiltIds, BuiltProperty, Place, build_layer};
+use super::pipeline::{Built, BuiltIds, BuiltProperty, Destination, build_layer};
 use super::scratch::Work;
 use super::sink::{ColumnKind, ColumnSink, LayerSink};
 use super::sort::Sorter;
@@ -49,7 +49,7 @@ pub fn import(
     let staging = Staging::begin(Arc::clone(disk), target, staging)?;
     let scratch = staging.subdirectory("scratch")?;
     let layer = staging.plain_layer();
-    let place = Place { disk: Arc::clone(disk), directory: &scratch };
+    let place = Destination { disk: Arc::clone(disk), directory: &scratch };
     let sink = PlainSink(&layer);
     let built = build_layer(reader, options, place, &sink)?;
 

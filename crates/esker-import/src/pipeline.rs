@@ -76,7 +76,7 @@ pub struct Built {
 
 /// Where temporary files are made.
 #[derive(Debug, Clone)]
-pub struct Place<'a> {
+pub struct Destination<'a> {
     /// The disk.
     pub disk: Arc<dyn Disk>,
     /// An existing directory.
@@ -92,7 +92,7 @@ pub struct Place<'a> {
 pub fn build_layer(
     reader: Box<dyn Reader>,
     options: &ImportOptions,
-    place: Place<'_>,
+    place: Destination<'_>,
     sink: &dyn LayerSink,
 ) -> Result<Built> {
     let schema = reader.schema().clone();

@@ -11,7 +11,7 @@ use esker_layers::layer::Coder;
 use proptest::prelude::*;
 
 use super::options::{BadLines, Duplicates, ImportOptions, SelfLoops, VertexOrder};
-use super::pipeline::{Built, BuiltIds, Place, build_layer};
+use super::pipeline::{Built, BuiltIds, Destination, build_layer};
 use super::sink::{ColumnKind, ColumnSink, LayerSink};
 use super::source::*;
 
@@ -140,7 +140,7 @@ fn build(schema: Schema, batches: Vec<Batch>, options: &ImportOptions) -> Result
     let dir = tempfile::tempdir().unwrap();
     let sink = MemorySink::default();
     let reader = MemoryReader { schema, batches: Arc::new(batches), next: 0 };
-    let place = Place { disk: Arc::new(RealDisk), directory: dir.path() };
+    let place = Destination { disk: Arc::new(RealDisk), directory: dir.path() };
     let built = build_layer(Box::new(reader), options, place, &sink)?;
     Ok((built, sink))
 }

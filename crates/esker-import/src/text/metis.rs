@@ -42,7 +42,7 @@ pub(crate) struct MetisReader {
     /// Bytes that were read and not handed out.
     rest: Vec<u8>,
     /// Line of the file, vertex, and words of its line that came before, where `rest` begins.
-    place: Place,
+    place: Position,
     at_end: bool,
     handed_out: u64,
     block_bytes: usize,
@@ -51,7 +51,7 @@ pub(crate) struct MetisReader {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct Position {
     line: u64,
     vertex: u64,
     words: u64,
@@ -92,7 +92,7 @@ impl MetisReader {
             header.num_edges.saturating_mul(2),
         );
         let parser = Arc::new(MetisParser { path, header, keep_weights, tally });
-        let place = Place { line: count_lines(&head.bytes[..header.end]) + 1, vertex: 1, words: 0 };
+        let place = Position { line: count_lines(&head.bytes[..header.end]) + 1, vertex: 1, words: 0 };
         let mut rest = head.bytes;
         rest.drain(..header.end);
         Ok(Self {
@@ -154,8 +154,8 @@ impl MetisReader {
     }
 
     /// Where the text behind `bytes` begins.
-    fn advance(&self, bytes: &[u8]) -> Place {
-        let Place { line, vertex, words } = self.place;
+    fn advance(&self, bytes: &[u8]) -> Position {
+        let Position { line, vertex, words } = self.place;
         let lines = count_lines(bytes);
         let last = memchr::memrchr(b'\n', bytes).map_or(0, |end| end + 1);
         let tail = &bytes[last..];
@@ -167,7 +167,7 @@ impl MetisReader {
         let is_start = |at: usize| before_it(at).map_or(self.place.words == 0, |byte| *byte == b'\n');
         let comments =
             memchr::memchr_iter(b'%', bytes).filter(|&at| at < last && is_start(at)).count() as u64;
-        Place { line: line + lines, vertex: vertex + lines - comments, words }
+        Position { line: line + lines, vertex: vertex + lines - comments, words }
     }
 }
 
@@ -233,7 +233,7 @@ fn parse_header(head: &[u8], whole: bool) -> std::result::Result<Header, String>
 struct Sink<'a> {
     parser: &'a MetisParser,
     text: &'a [u8],
-    place: Place,
+    place: Position,
     sources: Vec<u64>,
     targets: Vec<u64>,
     weights: Numbers,
@@ -245,7 +245,7 @@ struct Sink<'a> {
 impl BlockParser for MetisParser {
     fn parse(&self, block: Block) -> Result<Batch> {
         let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| block.bytes[at + i]));
-        let place = Place { line: block.first_line, vertex: word(0), words: word(8) };
+        let place = Position { line: block.first_line, vertex: word(0), words: word(8) };
         let text = &block.bytes[PREFIX_BYTES..];
         let mut sink = Sink {
             parser: self,
@@ -288,7 +288,7 @@ impl Sink<'_> {
         if self.pending.take().is_some() {
             self.reject(b"", "the last neighbour of the line has no weight".into());
         }
-        self.place = Place { line: self.place.line + 1, vertex: self.place.vertex + 1, words: 0 };
+        self.place = Position { line: self.place.line + 1, vertex: self.place.vertex + 1, words: 0 };
     }
 
     /// A comment is no vertex.
