@@ -2,12 +2,12 @@
 
 use esker_graph::Weight;
 
-use crate::primitive::Value;
+use crate::primitive::ArrayValue;
 
 /// A weight that can be the length of an edge.
 pub trait Length: Weight {
     /// What distances are given in.
-    type Distance: Value + std::fmt::Debug;
+    type Distance: ArrayValue + std::fmt::Debug;
     /// What distances are computed in at first.
     type Narrow: Reach<Self>;
     /// What they are computed in if that overflows.
@@ -41,7 +41,7 @@ pub trait Length: Weight {
 }
 
 /// A number in which distances are computed. [`Reach::FAR`] stands for unreached.
-pub trait Reach<W: Length>: Value {
+pub trait Reach<W: Length>: ArrayValue {
     /// Of the source.
     const ZERO: Self;
     /// Of a vertex not reached; larger than any other.
@@ -69,7 +69,7 @@ pub trait Reach<W: Length>: Value {
 }
 
 /// A number in which distances are computed that may be negative. [`Signed::FAR`] stands for unreached.
-pub trait Signed<W: Length>: Value {
+pub trait Signed<W: Length>: ArrayValue {
     /// Of the source.
     const ZERO: Self;
     /// Of a vertex not reached; larger than any other.

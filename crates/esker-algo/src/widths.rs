@@ -2,12 +2,12 @@
 
 use esker_graph::Weight;
 
-use crate::primitive::Value;
+use crate::primitive::ArrayValue;
 
 /// A weight that can be the width of an edge. A path is as wide as its narrowest edge.
 pub trait Width: Weight {
     /// The type of the width of a path.
-    type Width: Value + std::fmt::Debug;
+    type Width: ArrayValue + std::fmt::Debug;
     /// The width of the empty path; no edge is wider.
     const SOURCE: Self::Width;
     /// The width of an unreached vertex; every edge is wider.

@@ -9,7 +9,7 @@ use esker::export::ExportOptions;
 use esker::graph::Run;
 use esker::output::write;
 use esker::store::Snapshot;
-use esker::top::{Ranked, top};
+use esker::top::{TopVertex, top};
 use serde_json::json;
 
 use crate::algorithm::{PerAlgorithm, SharedArgs};
@@ -220,7 +220,7 @@ impl RunArgs {
 }
 
 /// The other columns of a ranked row, such as parents.
-fn further(answer: &Answer, ranked: &Ranked) -> impl Iterator<Item = (&'static str, Value)> {
+fn further(answer: &Answer, ranked: &TopVertex) -> impl Iterator<Item = (&'static str, Value)> {
     let others = answer.columns.iter().skip(1);
     ranked.row.into_iter().flat_map(move |row| others.clone().map(move |one| (one.name, one.values.get(row))))
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::field::{Input, Value, layout};
+use super::field::{FieldInput, FieldValue, layout};
 use super::header::read_header_page;
 use super::size::PAGE_BYTES;
 use crate::error::{Error, Result};
@@ -133,7 +133,7 @@ fn read_list(path: &Path, map: &Map) -> Result<BTreeMap<String, (u64, u64)>> {
         return Err(Error::corrupt(path, list_offset, "the checksum of its list of files does not match"));
     }
     let mut entries = BTreeMap::new();
-    let mut input = Input::new(path, list, list_offset);
+    let mut input = FieldInput::new(path, list, list_offset);
     let mut end = PAGE_BYTES as u64;
     while input.remaining() > 0 {
         let ArchiveEntry { name, offset, bytes } = ArchiveEntry::take(&mut input)?;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::archive::{
     ALIGNMENT, ARCHIVE_MAGIC, ArchiveEntry, ArchiveHeader, SMALL_BYTES, archive_path, name_in, refused,
 };
-use super::field::Value;
+use super::field::FieldValue;
 use super::header::header_page;
 use super::size::{FORMAT_VERSION, PAGE_BYTES};
 use crate::error::{Error, Result};

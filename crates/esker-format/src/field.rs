@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 
 /// A value with an encoding in files.
-pub trait Value: Sized {
+pub trait FieldValue: Sized {
     /// The type's name in `docs/format.md`.
     #[cfg(test)]
     fn type_name() -> String;
@@ -13,16 +13,16 @@ pub trait Value: Sized {
     /// Appends the encoded value.
     fn put(&self, out: &mut Vec<u8>);
 
-    /// Decodes a value that [`Value::put`] encoded.
+    /// Decodes a value that [`FieldValue::put`] encoded.
     ///
     /// # Errors
     /// [`Error::Corrupt`] at the first byte that does not fit.
-    fn take(input: &mut Input<'_>) -> Result<Self>;
+    fn take(input: &mut FieldInput<'_>) -> Result<Self>;
 }
 
 /// Bytes of a file during decoding. Errors name the file and the offset.
 #[derive(Debug)]
-pub struct Input<'a> {
+pub struct FieldInput<'a> {
     path: &'a Path,
     bytes: &'a [u8],
     /// Offset of `bytes` in the file.
@@ -30,7 +30,7 @@ pub struct Input<'a> {
     position: usize,
 }
 
-impl<'a> Input<'a> {
+impl<'a> FieldInput<'a> {
     /// The `bytes` at offset `start` of the file at `path`.
     pub fn new(path: &'a Path, bytes: &'a [u8], start: u64) -> Self {
         Self { path, bytes, start, position: 0 }
@@ -77,7 +77,7 @@ impl<'a> Input<'a> {
 
 macro_rules! integer_values {
     ($($integer:ty),*) => {$(
-        impl Value for $integer {
+        impl FieldValue for $integer {
             #[cfg(test)]
             fn type_name() -> String {
                 stringify!($integer).to_owned()
@@ -87,7 +87,7 @@ macro_rules! integer_values {
                 out.extend_from_slice(&self.to_le_bytes());
             }
 
-            fn take(input: &mut Input<'_>) -> Result<Self> {
+            fn take(input: &mut FieldInput<'_>) -> Result<Self> {
                 let mut bytes = [0; size_of::<$integer>()];
                 bytes.copy_from_slice(input.bytes(size_of::<$integer>())?);
                 Ok(Self::from_le_bytes(bytes))
@@ -98,7 +98,7 @@ macro_rules! integer_values {
 
 integer_values!(u8, u16, u32, u64, i64);
 
-impl Value for bool {
+impl FieldValue for bool {
     #[cfg(test)]
     fn type_name() -> String {
         "u8, 0 or 1".to_owned()
@@ -108,7 +108,7 @@ impl Value for bool {
         out.push(u8::from(*self));
     }
 
-    fn take(input: &mut Input<'_>) -> Result<Self> {
+    fn take(input: &mut FieldInput<'_>) -> Result<Self> {
         let wrong = input.corrupt("a truth value is neither 0 nor 1");
         match u8::take(input)? {
             0 => Ok(false),
@@ -118,7 +118,7 @@ impl Value for bool {
     }
 }
 
-impl<const N: usize> Value for [u8; N] {
+impl<const N: usize> FieldValue for [u8; N] {
     #[cfg(test)]
     fn type_name() -> String {
         format!("{N} bytes")
@@ -128,14 +128,14 @@ impl<const N: usize> Value for [u8; N] {
         out.extend_from_slice(self);
     }
 
-    fn take(input: &mut Input<'_>) -> Result<Self> {
+    fn take(input: &mut FieldInput<'_>) -> Result<Self> {
         let mut bytes = [0; N];
         bytes.copy_from_slice(input.bytes(N)?);
         Ok(bytes)
     }
 }
 
-impl Value for String {
+impl FieldValue for String {
     #[cfg(test)]
     fn type_name() -> String {
         "text: u32 bytes, then UTF-8".to_owned()
@@ -146,14 +146,14 @@ impl Value for String {
         out.extend_from_slice(self.as_bytes());
     }
 
-    fn take(input: &mut Input<'_>) -> Result<Self> {
+    fn take(input: &mut FieldInput<'_>) -> Result<Self> {
         let bytes = u32::take(input)? as usize;
         let wrong = input.corrupt("a text is not valid UTF-8");
         Self::from_utf8(input.bytes(bytes)?.to_vec()).map_err(|_| wrong)
     }
 }
 
-impl<T: Value> Value for Option<T> {
+impl<T: FieldValue> FieldValue for Option<T> {
     #[cfg(test)]
     fn type_name() -> String {
         format!("u8, 0 or 1; if 1, then {}", T::type_name())
@@ -166,12 +166,12 @@ impl<T: Value> Value for Option<T> {
         }
     }
 
-    fn take(input: &mut Input<'_>) -> Result<Self> {
+    fn take(input: &mut FieldInput<'_>) -> Result<Self> {
         if bool::take(input)? { Ok(Some(T::take(input)?)) } else { Ok(None) }
     }
 }
 
-impl<T: Value> Value for Vec<T> {
+impl<T: FieldValue> FieldValue for Vec<T> {
     #[cfg(test)]
     fn type_name() -> String {
         format!("list: u32 count, then each {}", T::type_name())
@@ -182,7 +182,7 @@ impl<T: Value> Value for Vec<T> {
         self.iter().for_each(|value| value.put(out));
     }
 
-    fn take(input: &mut Input<'_>) -> Result<Self> {
+    fn take(input: &mut FieldInput<'_>) -> Result<Self> {
         // Values are pushed one by one: a wrong count fails at the end of the input and does not allocate.
         (0..u32::take(input)?).map(|_| T::take(input)).collect()
     }
@@ -202,7 +202,7 @@ macro_rules! layout {
         #[derive(Debug, Clone, PartialEq, Eq $(, $($derive),*)?)]
         $vis struct $name { $($(#[doc = $field_doc])* $vis $field: $type,)* }
 
-        impl $crate::field::Value for $name {
+        impl $crate::field::FieldValue for $name {
             #[cfg(test)]
             fn type_name() -> String {
                 stringify!($name).to_owned()
@@ -212,8 +212,8 @@ macro_rules! layout {
                 $(self.$field.put(out);)*
             }
 
-            fn take(input: &mut $crate::field::Input<'_>) -> $crate::error::Result<Self> {
-                Ok(Self { $($field: $crate::field::Value::take(input)?,)* })
+            fn take(input: &mut $crate::field::FieldInput<'_>) -> $crate::error::Result<Self> {
+                Ok(Self { $($field: $crate::field::FieldValue::take(input)?,)* })
             }
         }
 
@@ -222,7 +222,7 @@ macro_rules! layout {
             fn table() -> (&'static str, String, Vec<(String, String, String)>) {
                 let rows = vec![$((
                     stringify!($field).to_owned(),
-                    <$type as $crate::field::Value>::type_name(),
+                    <$type as $crate::field::FieldValue>::type_name(),
                     concat!($($field_doc),*).trim().to_owned(),
                 ),)*];
                 (stringify!($name), concat!($($doc),*).trim().to_owned(), rows)
@@ -238,7 +238,7 @@ macro_rules! codes {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         $vis enum $name { $($(#[doc = $code_doc])* $variant = $code,)* }
 
-        impl $crate::field::Value for $name {
+        impl $crate::field::FieldValue for $name {
             #[cfg(test)]
             fn type_name() -> String {
                 concat!(stringify!($integer), ", ", stringify!($name)).to_owned()
@@ -248,9 +248,9 @@ macro_rules! codes {
                 (*self as $integer).put(out);
             }
 
-            fn take(input: &mut $crate::field::Input<'_>) -> $crate::error::Result<Self> {
+            fn take(input: &mut $crate::field::FieldInput<'_>) -> $crate::error::Result<Self> {
                 let wrong = input.corrupt(concat!("the code of ", stringify!($name), " is unknown"));
-                match <$integer as $crate::field::Value>::take(input)? {
+                match <$integer as $crate::field::FieldValue>::take(input)? {
                     $($code => Ok(Self::$variant),)*
                     _ => Err(wrong),
                 }
@@ -277,14 +277,14 @@ pub(super) use {codes, layout};
 mod tests {
     use super::*;
 
-    fn round_trip<T: Value + PartialEq + std::fmt::Debug>(value: &T) {
+    fn round_trip<T: FieldValue + PartialEq + std::fmt::Debug>(value: &T) {
         let mut bytes = Vec::new();
         value.put(&mut bytes);
-        let mut input = Input::new(Path::new("f"), &bytes, 100);
+        let mut input = FieldInput::new(Path::new("f"), &bytes, 100);
         assert_eq!(&T::take(&mut input).unwrap(), value);
         input.finish().unwrap();
         for cut in 0..bytes.len() {
-            let error = T::take(&mut Input::new(Path::new("f"), &bytes[..cut], 100)).unwrap_err();
+            let error = T::take(&mut FieldInput::new(Path::new("f"), &bytes[..cut], 100)).unwrap_err();
             assert!(
                 matches!(error, Error::Corrupt { offset, .. } if offset >= 100 && offset <= 100 + cut as u64)
             );
@@ -306,7 +306,7 @@ mod tests {
     #[test]
     fn a_text_length_beyond_the_file_allocates_nothing() {
         let bytes = [0xFF, 0xFF, 0xFF, 0x7F, b'x'];
-        let error = String::take(&mut Input::new(Path::new("f"), &bytes, 0)).unwrap_err();
+        let error = String::take(&mut FieldInput::new(Path::new("f"), &bytes, 0)).unwrap_err();
         assert!(error.to_string().contains("f is damaged at byte 4"), "{error}");
     }
 }

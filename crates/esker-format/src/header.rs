@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
 
-use super::field::{Input, Value, codes, layout};
+use super::field::{FieldInput, FieldValue, codes, layout};
 use super::size::{FORMAT_VERSION, FORMAT_VERSION_MIN, PAGE_BYTES};
 use crate::error::{Error, Result};
 
@@ -44,7 +44,7 @@ impl std::fmt::Debug for DatabaseId {
     }
 }
 
-impl Value for DatabaseId {
+impl FieldValue for DatabaseId {
     #[cfg(test)]
     fn type_name() -> String {
         "16 bytes".to_owned()
@@ -54,8 +54,8 @@ impl Value for DatabaseId {
         self.0.put(out);
     }
 
-    fn take(input: &mut Input<'_>) -> Result<Self> {
-        Value::take(input).map(Self)
+    fn take(input: &mut FieldInput<'_>) -> Result<Self> {
+        FieldValue::take(input).map(Self)
     }
 }
 
@@ -293,7 +293,7 @@ layout! {
 }
 
 /// Encodes a header page: the fields, zeros, and the checksum of both.
-pub fn header_page(fields: &impl Value) -> Vec<u8> {
+pub fn header_page(fields: &impl FieldValue) -> Vec<u8> {
     let mut page = Vec::with_capacity(PAGE_BYTES);
     fields.put(&mut page);
     page.resize(CHECKSUM_OFFSET, 0);
@@ -302,12 +302,12 @@ pub fn header_page(fields: &impl Value) -> Vec<u8> {
 }
 
 /// Checks magic, checksum and version of a header page, in this order, and decodes its fields.
-pub fn read_header_page<T: Value>(path: &Path, file: &[u8], magic: [u8; 8]) -> Result<T> {
+pub fn read_header_page<T: FieldValue>(path: &Path, file: &[u8], magic: [u8; 8]) -> Result<T> {
     read_header_page_at(path, 0, file, magic)
 }
 
 /// As [`read_header_page`], for a part of a file that begins at `start`.
-pub(super) fn read_header_page_at<T: Value>(
+pub(super) fn read_header_page_at<T: FieldValue>(
     path: &Path,
     start: u64,
     part: &[u8],
@@ -319,11 +319,12 @@ pub(super) fn read_header_page_at<T: Value>(
     if page[..8] != magic {
         return Err(Error::corrupt(path, start, "it is not a file of the expected kind"));
     }
-    let found = u32::take(&mut Input::new(path, &page[CHECKSUM_OFFSET..], start + CHECKSUM_OFFSET as u64))?;
+    let found =
+        u32::take(&mut FieldInput::new(path, &page[CHECKSUM_OFFSET..], start + CHECKSUM_OFFSET as u64))?;
     if found != crc32c::crc32c(&page[..CHECKSUM_OFFSET]) {
         return Err(Error::corrupt(path, start, "the checksum of its header does not match"));
     }
-    let mut input = Input::new(path, page, start);
+    let mut input = FieldInput::new(path, page, start);
     input.bytes(8)?;
     let version = u32::take(&mut input)?;
     if !(FORMAT_VERSION_MIN..=FORMAT_VERSION).contains(&version) {
@@ -335,7 +336,7 @@ pub(super) fn read_header_page_at<T: Value>(
             path.display()
         )));
     }
-    T::take(&mut Input::new(path, page, start))
+    T::take(&mut FieldInput::new(path, page, start))
 }
 
 #[cfg(test)]

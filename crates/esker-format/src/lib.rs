@@ -36,7 +36,7 @@ pub use archive_writer::ArchiveWriter;
 pub use column::Column;
 pub use commit::{CommitHeader, CommitText, VertexChange, VertexValue};
 pub use error::{Error, Result};
-pub use field::{Input, Value};
+pub use field::{FieldInput, FieldValue};
 pub use header::{ColumnKind, ColumnSpec, DatabaseId, Element, ElementType, header_page, read_header_page};
 pub use log::{LOG_MAGIC, LogRecordHeader, LogRecordKind, SegmentHeader};
 pub use manifest::{

@@ -2,7 +2,7 @@
 
 use esker_graph::Direction;
 
-use super::field::{Input, Value, codes, layout};
+use super::field::{FieldInput, FieldValue, codes, layout};
 use super::header::{DatabaseId, ElementType};
 use super::tile::TilesRecord;
 use crate::error::Result;
@@ -349,7 +349,7 @@ pub enum Retention {
     Since(u64),
 }
 
-impl Value for Retention {
+impl FieldValue for Retention {
     #[cfg(test)]
     fn type_name() -> String {
         RetentionRecord::type_name()
@@ -364,7 +364,7 @@ impl Value for Retention {
         RetentionRecord { kind, amount }.put(out);
     }
 
-    fn take(input: &mut Input<'_>) -> Result<Self> {
+    fn take(input: &mut FieldInput<'_>) -> Result<Self> {
         let record = RetentionRecord::take(input)?;
         Ok(match record.kind {
             RetentionKind::All => Self::All,
@@ -413,7 +413,7 @@ pub enum Edit {
     },
 }
 
-impl Value for Edit {
+impl FieldValue for Edit {
     #[cfg(test)]
     fn type_name() -> String {
         "EditKind, then the edit of that kind".to_owned()
@@ -439,19 +439,19 @@ impl Value for Edit {
         }
     }
 
-    fn take(input: &mut Input<'_>) -> Result<Self> {
+    fn take(input: &mut FieldInput<'_>) -> Result<Self> {
         Ok(match EditKind::take(input)? {
-            EditKind::AddLayer => Self::AddLayer(Value::take(input)?),
-            EditKind::SetIdMap => Self::SetIdMap(Value::take(input)?),
-            EditKind::AddProperty => Self::AddProperty(Value::take(input)?),
-            EditKind::AddVersion => Self::AddVersion(Value::take(input)?),
-            EditKind::RemoveLayer => Self::RemoveLayer { number: Value::take(input)? },
-            EditKind::SetTag => Self::SetTag(Value::take(input)?),
-            EditKind::RemoveTag => Self::RemoveTag { name: Value::take(input)? },
-            EditKind::RemoveVersion => Self::RemoveVersion { number: Value::take(input)? },
-            EditKind::SetRetention => Self::SetRetention(Value::take(input)?),
-            EditKind::SetTiles => Self::SetTiles(Value::take(input)?),
-            EditKind::RemoveTiles => Self::RemoveTiles { layer: Value::take(input)? },
+            EditKind::AddLayer => Self::AddLayer(FieldValue::take(input)?),
+            EditKind::SetIdMap => Self::SetIdMap(FieldValue::take(input)?),
+            EditKind::AddProperty => Self::AddProperty(FieldValue::take(input)?),
+            EditKind::AddVersion => Self::AddVersion(FieldValue::take(input)?),
+            EditKind::RemoveLayer => Self::RemoveLayer { number: FieldValue::take(input)? },
+            EditKind::SetTag => Self::SetTag(FieldValue::take(input)?),
+            EditKind::RemoveTag => Self::RemoveTag { name: FieldValue::take(input)? },
+            EditKind::RemoveVersion => Self::RemoveVersion { number: FieldValue::take(input)? },
+            EditKind::SetRetention => Self::SetRetention(FieldValue::take(input)?),
+            EditKind::SetTiles => Self::SetTiles(FieldValue::take(input)?),
+            EditKind::RemoveTiles => Self::RemoveTiles { layer: FieldValue::take(input)? },
         })
     }
 }

@@ -71,7 +71,7 @@ impl Values {
 
 /// A named column, with one value for each row.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Column {
+pub struct AnswerColumn {
     /// The name: `rank`, `depth`, `component` and so on.
     pub name: &'static str,
     /// The values.
@@ -80,7 +80,7 @@ pub struct Column {
     pub ranking: Ranking,
 }
 
-impl Column {
+impl AnswerColumn {
     /// A column with 1 for members of a set and 0 for other vertices.
     pub(crate) fn marks(name: &'static str, members: &[bool]) -> Self {
         let values = Values::Count(members.iter().map(|&member| u64::from(member)).collect());
@@ -116,7 +116,7 @@ pub struct Answer {
     /// The edge of each row, if the answer consists of edges (a spanning forest, for example).
     pub edges: Option<Vec<(VertexId, VertexId)>>,
     /// The columns, the principal one first. Empty if the answer has only facts (a triangle count) or only edges.
-    pub columns: Vec<Column>,
+    pub columns: Vec<AnswerColumn>,
     /// Facts in display order, without the number of rounds.
     pub facts: Vec<(&'static str, Fact)>,
     /// Rounds of the algorithm.

@@ -10,7 +10,7 @@ use crate::answer::{Answer, Ranking, Value, Values};
 
 /// One entry of a ranking.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Ranked {
+pub struct TopVertex {
     /// The vertex, the edge, or the label of the group.
     pub key: Value,
     /// Its value, or the number of vertices in the group.
@@ -24,7 +24,7 @@ pub struct Ranked {
 ///
 /// Time: O(n log count); groups take one more pass over the labels for each 16 M vertices. Memory: O(count); groups take 64 MiB (128 MiB
 /// with 64-bit ids), or O(number of groups) if labels are not small integers.
-pub fn top(answer: &Answer, count: usize) -> Vec<Ranked> {
+pub fn top(answer: &Answer, count: usize) -> Vec<TopVertex> {
     let Some(column) = answer.columns.first() else { return Vec::new() };
     match column.ranking {
         Ranking::Largest => {
@@ -146,7 +146,7 @@ impl Ord for Worst {
     }
 }
 
-fn first(items: impl Iterator<Item = Item>, count: usize) -> Vec<Ranked> {
+fn first(items: impl Iterator<Item = Item>, count: usize) -> Vec<TopVertex> {
     let mut heap = BinaryHeap::new();
     for item in items {
         if heap.len() < count {
@@ -158,7 +158,7 @@ fn first(items: impl Iterator<Item = Item>, count: usize) -> Vec<Ranked> {
     }
     heap.into_sorted_vec()
         .into_iter()
-        .map(|Worst(item)| Ranked { key: item.key, value: item.value, row: item.row })
+        .map(|Worst(item)| TopVertex { key: item.key, value: item.value, row: item.row })
         .collect()
 }
 
@@ -166,10 +166,10 @@ fn first(items: impl Iterator<Item = Item>, count: usize) -> Vec<Ranked> {
 mod tests {
     use esker_graph::NONE;
 
-    use super::{Ranked, dense_groups, first, top};
-    use crate::answer::{Answer, Column, Ranking, Value, Values};
+    use super::{TopVertex, dense_groups, first, top};
+    use crate::answer::{Answer, AnswerColumn, Ranking, Value, Values};
 
-    fn answer(column: Column) -> Answer {
+    fn answer(column: AnswerColumn) -> Answer {
         Answer { columns: vec![column], ..Answer::default() }
     }
 
@@ -185,17 +185,18 @@ mod tests {
         }
         assert!(dense_groups(&[5, 0], 4, Value::Vertex).is_none());
         assert_eq!(dense_groups(&[NONE], 4, Value::Vertex).expect("no labels").count(), 0);
-        let far = Column { name: "label", values: Values::Vertex(vec![9, 1, 9]), ranking: Ranking::Groups };
+        let far =
+            AnswerColumn { name: "label", values: Values::Vertex(vec![9, 1, 9]), ranking: Ranking::Groups };
         assert_eq!(
             top(&answer(far), 1),
-            [Ranked { key: Value::Vertex(9), value: Value::Count(2), row: None }]
+            [TopVertex { key: Value::Vertex(9), value: Value::Count(2), row: None }]
         );
     }
 
     #[test]
     fn largest_values_first_and_ties_by_vertex() {
         let values = Values::Float(vec![0.5, f64::INFINITY, 2.0, 0.5, 1.0]);
-        let column = Column { name: "rank", values, ranking: Ranking::Largest };
+        let column = AnswerColumn { name: "rank", values, ranking: Ranking::Largest };
         let answer = answer(column);
         let found: Vec<_> = top(&answer, 4).into_iter().map(|ranked| (ranked.key, ranked.value)).collect();
         let expected = [(2, 2.0), (4, 1.0), (0, 0.5), (3, 0.5)];
@@ -208,12 +209,12 @@ mod tests {
 
     #[test]
     fn largest_groups_first_and_ties_by_label() {
-        let column = Column {
+        let column = AnswerColumn {
             name: "component",
             values: Values::Vertex(vec![0, 0, 2, 2, 4]),
             ranking: Ranking::Groups,
         };
-        let expected = [(0, 2), (2, 2)].map(|(label, size)| Ranked {
+        let expected = [(0, 2), (2, 2)].map(|(label, size)| TopVertex {
             key: Value::Vertex(label),
             value: Value::Count(size),
             row: None,

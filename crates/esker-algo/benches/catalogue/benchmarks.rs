@@ -365,5 +365,5 @@ pub(crate) const OTHERS: [Benchmark; 13] = [
 ];
 
 fn in_place() -> TrianglesOptions {
-    TrianglesOptions { order: triangles::VertexOrder::Given }
+    TrianglesOptions { order: triangles::CountingOrder::Given }
 }

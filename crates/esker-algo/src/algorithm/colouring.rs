@@ -29,8 +29,8 @@ use esker_graph::{
 use super::kcore;
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{
-    CounterRng, Value, VertexArray, VertexValues, concat, edge_sum, filter_list, is_small, need_in_edges,
-    neighbourhood_directions, num_entries, scan_neighbours,
+    ArrayValue, CounterRng, VertexArray, VertexValues, concat, edge_sum, filter_list, is_small,
+    need_in_edges, neighbourhood_directions, num_entries, scan_neighbours,
 };
 
 /// The order in which vertices are coloured.
@@ -188,7 +188,7 @@ fn count_earlier_by_order<G: Graph>(
 }
 
 /// Counts for each vertex the neighbours with a larger key, or with an equal key and a lesser id.
-fn count_earlier<K: Value, G: Graph>(
+fn count_earlier<K: ArrayValue, G: Graph>(
     graph: &G,
     run: &Run,
     directions: &'static [Direction],

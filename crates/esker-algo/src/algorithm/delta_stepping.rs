@@ -20,7 +20,7 @@ use esker_graph::{Bitmap, Direction, Flow, Graph, Piece, Run, Select, VertexId, 
 use rayon::prelude::*;
 
 use crate::lengths::{Length, Reach};
-use crate::primitive::{Value, VertexValues};
+use crate::primitive::{ArrayValue, VertexValues};
 
 /// Buckets per window.
 pub(super) const BINS: usize = 16;
@@ -35,7 +35,7 @@ pub(super) enum DistanceFault {
 }
 
 /// The distances, and the vertices that wait to be settled.
-pub(super) struct DeltaStepping<W, D: Value> {
+pub(super) struct DeltaStepping<W, D: ArrayValue> {
     distances: VertexValues<D>,
     /// Width of a bucket.
     step: D,
@@ -167,7 +167,7 @@ fn remove(set: &Bitmap, v: VertexId) {
 }
 
 /// A range of consecutive buckets, one of which is being settled.
-struct BucketWindow<'a, W, D: Value> {
+struct BucketWindow<'a, W, D: ArrayValue> {
     search: &'a DeltaStepping<W, D>,
     start: D,
     end: D,
@@ -299,7 +299,7 @@ fn fault_of<W: Length>(edge: W) -> DistanceFault {
 }
 
 /// Relaxes the light edges of a bucket.
-struct RelaxLight<'a, W, D: Value, G, const ALONE: bool> {
+struct RelaxLight<'a, W, D: ArrayValue, G, const ALONE: bool> {
     graph: &'a G,
     window: BucketWindow<'a, W, D>,
 }
@@ -360,7 +360,7 @@ fn is_small<G: Graph>(graph: &G, bucket: &[VertexId]) -> bool {
 const CHUNK: usize = 64;
 
 /// Pushes along the heavy edges of settled vertices.
-struct PushHeavy<'a, W, D: Value>(BucketWindow<'a, W, D>);
+struct PushHeavy<'a, W, D: ArrayValue>(BucketWindow<'a, W, D>);
 
 impl<W: Length, D: Reach<W>> Visitor<W> for PushHeavy<'_, W, D> {
     type State = Bins;
@@ -382,7 +382,7 @@ impl<W: Length, D: Reach<W>> Visitor<W> for PushHeavy<'_, W, D> {
 }
 
 /// Pulls along heavy edges from settled vertices, for each vertex beyond the window.
-struct PullHeavy<'a, W, D: Value>(BucketWindow<'a, W, D>);
+struct PullHeavy<'a, W, D: ArrayValue>(BucketWindow<'a, W, D>);
 
 impl<W: Length, D: Reach<W>> Visitor<W> for PullHeavy<'_, W, D> {
     type State = Bins;

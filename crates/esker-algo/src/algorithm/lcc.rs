@@ -16,7 +16,7 @@
 
 use esker_graph::{Direction, Lists, NONE, Run, VertexId, vertex};
 
-use super::triangles::{VertexOrder, begin, bound, hub_bytes_max, num_hubs};
+use super::triangles::{CountingOrder, begin, bound, hub_bytes_max, num_hubs};
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{
     BitLine, EarlierNeighbours, HubAdjacency, InPlaceLists, LINE_BITS, Oriented, OrientedOptions, VectorLoop,
@@ -27,7 +27,7 @@ use crate::primitive::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LccOptions {
     /// The order in which vertices are taken.
-    pub order: VertexOrder,
+    pub order: CountingOrder,
 }
 
 /// Local clustering coefficients.
@@ -43,10 +43,10 @@ pub struct Lcc {
     pub renumbered: bool,
 }
 
-/// Estimates memory and reads on `threads` threads. Memory is an upper bound, for [`VertexOrder::Auto`] of either
+/// Estimates memory and reads on `threads` threads. Memory is an upper bound, for [`CountingOrder::Auto`] of either
 /// choice; reads are exact with a copy and a lower bound in place.
 pub fn estimate(shape: Shape, options: &LccOptions, threads: usize) -> Estimate {
-    let by_degree = options.order != VertexOrder::Given;
+    let by_degree = options.order != CountingOrder::Given;
     let copied = by_degree || shape.directed;
     let lists = if shape.directed { 2 } else { 1 };
     Estimate {

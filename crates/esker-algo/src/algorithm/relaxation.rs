@@ -9,14 +9,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use esker_graph::{Bitmap, Direction, Flow, Graph, NONE, Piece, Run, Select, VertexId, Visitor, Weight};
 
 use crate::primitive::{
-    Buckets, EdgeOp, Frontier, Order, Value, VertexArray, VertexValues, concat, edge_map, is_small,
+    ArrayValue, Buckets, EdgeOp, Frontier, Order, VertexArray, VertexValues, concat, edge_map, is_small,
     vertex_map,
 };
 
 /// How labels spread along edges. Lower labels are better.
 pub(super) trait LabelRule<W>: Sync {
     /// The type of a label.
-    type Label: Value;
+    type Label: ArrayValue;
 
     /// The label that a vertex with `label` offers over an edge, and whether it is valid. Called for every edge, so it
     /// should have no branches.

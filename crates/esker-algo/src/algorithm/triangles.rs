@@ -6,7 +6,7 @@
 //! instruction, and short ones by single loads. Other lists are probed against a bit set of the neighbours of `v`.
 //!
 //! The cost depends on the order of the vertices. By descending degree, lists of earlier neighbours have at most
-//! sqrt(2m) entries [2]. An undirected graph in a suitable order is read in place; otherwise (see `VertexOrder`) the
+//! sqrt(2m) entries [2]. An undirected graph in a suitable order is read in place; otherwise (see `CountingOrder`) the
 //! algorithm works on a copy. State: a count and a scratch bit set per worker. Work: O(m^1.5) in degree order, divided
 //! by up to 512. Memory: rows of at most 64 MiB and at most the size of the lists; per thread, n/8 bytes and one id per
 //! neighbour; for a copy, one id per edge plus 16 bytes and four ids per vertex. Reads: in place, every list once for
@@ -26,7 +26,7 @@ use crate::primitive::{
 
 /// The order of vertices for algorithms that intersect lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum VertexOrder {
+pub enum CountingOrder {
     /// By degree, on a copy, if a sample of the lists shows that it pays and the copy fits the memory limit; otherwise
     /// as numbered in the graph.
     #[default]
@@ -41,7 +41,7 @@ pub enum VertexOrder {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TrianglesOptions {
     /// The order in which vertices are taken.
-    pub order: VertexOrder,
+    pub order: CountingOrder,
 }
 
 /// The result of a triangle count.
@@ -55,10 +55,10 @@ pub struct Triangles {
     pub hubs: usize,
 }
 
-/// Estimates memory and reads on `threads` threads. Memory is an upper bound, for [`VertexOrder::Auto`] of either
+/// Estimates memory and reads on `threads` threads. Memory is an upper bound, for [`CountingOrder::Auto`] of either
 /// choice; reads are exact with a copy and a lower bound in place.
 pub fn estimate(shape: Shape, options: &TrianglesOptions, threads: usize) -> Estimate {
-    let by_degree = options.order != VertexOrder::Given;
+    let by_degree = options.order != CountingOrder::Given;
     let copied = by_degree || shape.directed;
     let lists = if shape.directed { 2 } else { 1 };
     Estimate {
@@ -68,11 +68,11 @@ pub fn estimate(shape: Shape, options: &TrianglesOptions, threads: usize) -> Est
 }
 
 /// The most memory for any order that a run may choose: in place, the longest list may be longer.
-pub(super) fn bound(order: VertexOrder, memory_bytes: impl Fn(bool) -> u64) -> u64 {
+pub(super) fn bound(order: CountingOrder, memory_bytes: impl Fn(bool) -> u64) -> u64 {
     match order {
-        VertexOrder::Auto => memory_bytes(true).max(memory_bytes(false)),
-        VertexOrder::Given => memory_bytes(false),
-        VertexOrder::Degree => memory_bytes(true),
+        CountingOrder::Auto => memory_bytes(true).max(memory_bytes(false)),
+        CountingOrder::Given => memory_bytes(false),
+        CountingOrder::Degree => memory_bytes(true),
     }
 }
 
@@ -116,18 +116,18 @@ pub(super) fn num_hubs<G: Lists>(graph: &G, run: &Run, bytes: u64) -> Result<usi
 pub(super) fn begin<G: Lists>(
     graph: &G,
     run: &Run,
-    order: VertexOrder,
+    order: CountingOrder,
     what: &str,
     memory_bytes: impl Fn(bool) -> u64,
 ) -> Result<(Run, bool), G::Error> {
     need_in_edges(graph, what)?;
     let wanted = match order {
-        VertexOrder::Auto => renumbering_pays(graph)?,
-        VertexOrder::Given => false,
-        VertexOrder::Degree => true,
+        CountingOrder::Auto => renumbering_pays(graph)?,
+        CountingOrder::Given => false,
+        CountingOrder::Degree => true,
     };
     match run.begin(what, memory_bytes(wanted)) {
-        Err(Stop::OverBudget { .. }) if wanted && order == VertexOrder::Auto => {
+        Err(Stop::OverBudget { .. }) if wanted && order == CountingOrder::Auto => {
             Ok((run.begin(what, memory_bytes(false))?, false))
         }
         begun => Ok((begun?, wanted)),

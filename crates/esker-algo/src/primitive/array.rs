@@ -9,7 +9,7 @@ use esker_graph::{Run, VertexId};
 use rayon::prelude::*;
 
 /// A type that a [`VertexValues`] can hold.
-pub trait Value: Copy + PartialOrd + Send + Sync + 'static {
+pub trait ArrayValue: Copy + PartialOrd + Send + Sync + 'static {
     /// The atomic type that stores a value.
     type Atomic: Send + Sync;
     /// Makes an atomic from a value.
@@ -39,7 +39,7 @@ pub trait Value: Copy + PartialOrd + Send + Sync + 'static {
 
 macro_rules! integer_value {
     ($type:ty, $atomic:ty) => {
-        impl Value for $type {
+        impl ArrayValue for $type {
             type Atomic = $atomic;
             #[inline(always)]
             fn wrap(self) -> $atomic {
@@ -81,7 +81,7 @@ integer_value!(i64, AtomicI64);
 
 macro_rules! float_value {
     ($type:ty, $atomic:ty) => {
-        impl Value for $type {
+        impl ArrayValue for $type {
             type Atomic = $atomic;
             #[inline(always)]
             fn wrap(self) -> $atomic {
@@ -117,14 +117,14 @@ float_value!(f32, AtomicU32);
 float_value!(f64, AtomicU64);
 
 /// One value per vertex. Memory: `size_of::<T>()` bytes per vertex.
-pub struct VertexValues<T: Value> {
+pub struct VertexValues<T: ArrayValue> {
     cells: Vec<T::Atomic>,
 }
 
 /// One vertex id per vertex, for example a parent or a label. Memory: one id per vertex.
 pub type VertexArray = VertexValues<VertexId>;
 
-impl<T: Value> VertexValues<T> {
+impl<T: ArrayValue> VertexValues<T> {
     /// `len` copies of `value`, written by the threads of `run`.
     pub fn filled(run: &Run, len: usize, value: T) -> Self {
         Self::from_fn(run, len, |_| value)
@@ -228,8 +228,8 @@ impl VertexValues<u64> {
     }
 }
 
-/// A floating-point [`Value`].
-pub trait Real: Value + Into<f64> {
+/// A floating-point [`ArrayValue`].
+pub trait Real: ArrayValue + Into<f64> {
     /// The value nearest to `number`.
     fn nearest(number: f64) -> Self;
 }
@@ -267,7 +267,7 @@ impl<T: Real> VertexValues<T> {
     }
 }
 
-impl<T: Value> From<Vec<T>> for VertexValues<T> {
+impl<T: ArrayValue> From<Vec<T>> for VertexValues<T> {
     fn from(values: Vec<T>) -> Self {
         Self { cells: values.into_iter().map(T::wrap).collect() }
     }

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use esker_graph::{End, Patch, Run, STRIP_LEN, VertexId, vertex};
 
-use super::array::{Value, VertexValues};
+use super::array::{ArrayValue, VertexValues};
 
 /// A number in 0..4 as a multiple of 2^-62. Sums of such numbers do not depend on their order.
 #[inline(always)]
@@ -31,7 +31,7 @@ pub(super) struct Flows {
     pairs: VertexValues<u64>,
 }
 
-type Cell = <u64 as Value>::Atomic;
+type Cell = <u64 as ArrayValue>::Atomic;
 
 /// Entries of a row that are written whatever its length.
 const ROW_LEN: usize = 8;

@@ -22,7 +22,7 @@ mod histogram;
 mod bfs_forest;
 pub mod filter;
 
-pub use array::{Value, VertexArray, VertexValues};
+pub use array::{ArrayValue, VertexArray, VertexValues};
 pub(crate) use bfs_forest::BfsForest;
 pub use buckets::{BucketLayout, Buckets, Order};
 pub(crate) use earlier::{

@@ -5,7 +5,7 @@
 
 use esker_graph::{Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor, Weight};
 
-use super::array::{Value, VertexValues};
+use super::array::{ArrayValue, VertexValues};
 use super::neighbours::scan_neighbours;
 
 /// Adds `part(v, targets, weights)` of each piece to the value of each selected vertex `v`, for all lists in
@@ -14,7 +14,7 @@ use super::neighbours::scan_neighbours;
 ///
 /// # Errors
 /// As [`Graph::scan`].
-pub fn edge_sum<G: Graph, T: Value>(
+pub fn edge_sum<G: Graph, T: ArrayValue>(
     graph: &G,
     run: &Run,
     directions: &[Direction],
@@ -27,12 +27,14 @@ pub fn edge_sum<G: Graph, T: Value>(
 }
 
 /// Reduces each piece and adds the result to the vertex's sum.
-struct EdgeSum<'a, T: Value, F> {
+struct EdgeSum<'a, T: ArrayValue, F> {
     sums: &'a VertexValues<T>,
     part: F,
 }
 
-impl<W: Weight, T: Value, F: Fn(VertexId, &[VertexId], &[W]) -> T + Sync> Visitor<W> for EdgeSum<'_, T, F> {
+impl<W: Weight, T: ArrayValue, F: Fn(VertexId, &[VertexId], &[W]) -> T + Sync> Visitor<W>
+    for EdgeSum<'_, T, F>
+{
     type State = ();
 
     fn new_state(&self) {}

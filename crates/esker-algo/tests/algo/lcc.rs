@@ -1,7 +1,7 @@
 //! Local clustering coefficients of random graphs of many kinds.
 
 use esker_algo::algorithm::lcc::{Lcc, LccOptions, lcc};
-use esker_algo::algorithm::triangles::VertexOrder;
+use esker_algo::algorithm::triangles::CountingOrder;
 use esker_algo::check;
 use esker_graph::{Csr, Direction, Lists, Run, Stop};
 use proptest::prelude::*;
@@ -9,9 +9,9 @@ use proptest::prelude::*;
 use crate::common;
 use crate::common::shapes::each_form;
 
-const ORDERS: [VertexOrder; 3] = [VertexOrder::Auto, VertexOrder::Given, VertexOrder::Degree];
+const ORDERS: [CountingOrder; 3] = [CountingOrder::Auto, CountingOrder::Given, CountingOrder::Degree];
 
-fn checked<G: Lists<Error = Stop>>(graph: &G, csr: &Csr, run: &Run, order: VertexOrder) -> Lcc {
+fn checked<G: Lists<Error = Stop>>(graph: &G, csr: &Csr, run: &Run, order: CountingOrder) -> Lcc {
     let found = lcc(graph, run, &LccOptions { order }).expect("coefficients");
     let view = csr.graph();
     let out = view.rows(Direction::Out).expect("out-lists");
@@ -27,7 +27,7 @@ proptest! {
         let csr = sample.csr(|_| ());
         let graph = csr.graph();
         for run in [common::run(1, false), common::run(3, true)] {
-            let first = checked(&graph, &csr, &run, VertexOrder::Auto);
+            let first = checked(&graph, &csr, &run, CountingOrder::Auto);
             for order in ORDERS {
                 prop_assert_eq!(&checked(&graph, &csr, &run, order).coefficients, &first.coefficients);
                 each_form!(csr, sample.seed, |form| { checked(form, &csr, &run, order); });
@@ -57,14 +57,14 @@ fn as_graphalytics_defines_it() {
     let edges = [(0, 1, ()), (2, 0, ()), (0, 3, ()), (1, 2, ()), (2, 1, ()), (2, 3, ()), (3, 4, ())];
     let run = common::run(2, false);
     let directed = Csr::directed(6, &edges).unwrap();
-    let found = checked(&directed.graph(), &directed, &run, VertexOrder::Auto);
+    let found = checked(&directed.graph(), &directed, &run, CountingOrder::Auto);
     let expected = [3.0 / 6.0, 1.0 / 2.0, 2.0 / 6.0, 1.0 / 6.0, 0.0, 0.0];
     assert_eq!(found.coefficients, expected);
     assert!((found.average - expected.iter().sum::<f64>() / 6.0).abs() < 1e-15);
     assert_eq!(found.triangles, 2);
     // Without directions, 1 - 2 and 2 - 3 are two of three pairs.
     let undirected = Csr::undirected(6, &edges).unwrap();
-    let found = checked(&undirected.graph(), &undirected, &run, VertexOrder::Auto);
+    let found = checked(&undirected.graph(), &undirected, &run, CountingOrder::Auto);
     assert_eq!(found.coefficients, [2.0 / 3.0, 1.0, 2.0 / 3.0, 1.0 / 3.0, 0.0, 0.0]);
 }
 

@@ -1,6 +1,6 @@
 //! Triangle counts of random graphs of many kinds.
 
-use esker_algo::algorithm::triangles::{Triangles, TrianglesOptions, VertexOrder, estimate, triangles};
+use esker_algo::algorithm::triangles::{CountingOrder, Triangles, TrianglesOptions, estimate, triangles};
 use esker_algo::algorithm::triangles_filter::triangles_filter;
 use esker_algo::algorithm::triangles_sampled::{SampledOptions, SampledTriangles, triangles_sampled};
 use esker_algo::{Shape, check};
@@ -11,9 +11,9 @@ use crate::common;
 use crate::common::shapes::each_form;
 use crate::common::undirected;
 
-const ORDERS: [VertexOrder; 3] = [VertexOrder::Auto, VertexOrder::Given, VertexOrder::Degree];
+const ORDERS: [CountingOrder; 3] = [CountingOrder::Auto, CountingOrder::Given, CountingOrder::Degree];
 
-fn checked<G: Lists<Error = Stop>>(graph: &G, csr: &Csr, run: &Run, order: VertexOrder) -> Triangles {
+fn checked<G: Lists<Error = Stop>>(graph: &G, csr: &Csr, run: &Run, order: CountingOrder) -> Triangles {
     let found = triangles(graph, run, &TrianglesOptions { order }).expect("a count");
     let view = csr.graph();
     check::triangles(view.rows(Direction::Out).expect("out-lists"), found.triangles).expect("a right answer");
@@ -80,7 +80,7 @@ fn large_graphs_through_a_filter() {
 fn well_known_graphs() {
     let count = |n: usize, edges: &[(VertexId, VertexId, ())]| {
         let csr = Csr::undirected(n, edges).unwrap();
-        checked(&csr.graph(), &csr, &common::run(2, false), VertexOrder::Auto).triangles
+        checked(&csr.graph(), &csr, &common::run(2, false), CountingOrder::Auto).triangles
     };
     assert_eq!(count(0, &[]), 0);
     assert_eq!(count(1, &[(0, 0, ())]), 0);
@@ -96,17 +96,17 @@ fn well_known_graphs() {
 fn hubs_at_the_end_are_renumbered() {
     let csr = common::skewed(3000, 60_000, false, 1);
     let run = common::run(2, false);
-    assert!(!checked(&csr.graph(), &csr, &run, VertexOrder::Auto).renumbered);
+    assert!(!checked(&csr.graph(), &csr, &run, CountingOrder::Auto).renumbered);
     let view = csr.graph();
     let out = view.rows(Direction::Out).unwrap();
     let turned: Vec<_> =
         (0..3000).flat_map(|u| out.list(u).0.iter().map(move |&v| (2999 - u, 2999 - v, ()))).collect();
     let turned = Csr::undirected(3000, &turned).unwrap();
-    assert!(checked(&turned.graph(), &turned, &run, VertexOrder::Auto).renumbered);
+    assert!(checked(&turned.graph(), &turned, &run, CountingOrder::Auto).renumbered);
 
     // A limit without room for a copy falls back to the given order; a lower limit is refused.
     let shape = Shape::of(&turned.graph());
-    let given = estimate(shape, &TrianglesOptions { order: VertexOrder::Given }, 1).memory_bytes;
+    let given = estimate(shape, &TrianglesOptions { order: CountingOrder::Given }, 1).memory_bytes;
     let copied = estimate(shape, &TrianglesOptions::default(), 1).memory_bytes;
     assert!(given < copied);
     let limited = |bytes| {

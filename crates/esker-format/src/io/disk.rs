@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 
 /// A file or directory, as a directory lists it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Entry {
+pub struct DirectoryEntry {
     /// The name, without the directory.
     pub name: String,
     /// Whether it is a directory.
@@ -56,10 +56,10 @@ pub trait Disk: Files {
     fn remove_directory(&self, path: &Path) -> Result<()>;
 
     /// Lists a directory, sorted by name. Omits names that are not UTF-8: Esker writes none.
-    fn list(&self, path: &Path) -> Result<Vec<Entry>>;
+    fn list(&self, path: &Path) -> Result<Vec<DirectoryEntry>>;
 
     /// The file or directory at `path`, or `None` if there is none.
-    fn look(&self, path: &Path) -> Result<Option<Entry>>;
+    fn look(&self, path: &Path) -> Result<Option<DirectoryEntry>>;
 
     /// Makes the names in a directory durable.
     fn sync_directory(&self, path: &Path) -> Result<()>;

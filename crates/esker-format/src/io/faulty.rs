@@ -23,7 +23,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::disk::{Disk, Entry, File, Files, Lock, parent};
+use super::disk::{DirectoryEntry, Disk, File, Files, Lock, parent};
 use super::map::Map;
 use super::names::{Names, check_exchange, check_rename, is_root, last, list, refused};
 use super::pending::{ContentChange, NameChange};
@@ -309,7 +309,7 @@ impl Disk for FaultyDisk {
         Ok(())
     }
 
-    fn list(&self, path: &Path) -> Result<Vec<Entry>> {
+    fn list(&self, path: &Path) -> Result<Vec<DirectoryEntry>> {
         let state = self.operate("list", path)?;
         if !state.is_directory(path) {
             return Err(refused("list", path, std::io::ErrorKind::NotFound));
@@ -317,7 +317,7 @@ impl Disk for FaultyDisk {
         Ok(list(&state.names, path, |name, &node| describe(name, &state.nodes[node])))
     }
 
-    fn look(&self, path: &Path) -> Result<Option<Entry>> {
+    fn look(&self, path: &Path) -> Result<Option<DirectoryEntry>> {
         let state = self.operate("look at", path)?;
         Ok(state.names.get(path).map(|&node| describe(path, &state.nodes[node])))
     }
@@ -350,8 +350,8 @@ impl Disk for FaultyDisk {
     }
 }
 
-fn describe(path: &Path, node: &FaultyInode) -> Entry {
-    Entry { name: last(path), is_directory: node.is_directory, bytes: node.content.len() as u64 }
+fn describe(path: &Path, node: &FaultyInode) -> DirectoryEntry {
+    DirectoryEntry { name: last(path), is_directory: node.is_directory, bytes: node.content.len() as u64 }
 }
 
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use super::disk::{Disk, Entry, File, Files, Lock, parent};
+use super::disk::{DirectoryEntry, Disk, File, Files, Lock, parent};
 use super::map::{Map, Words};
 use super::names::{Names, check_exchange, check_rename, is_root, last, list, refused, rename_all};
 use crate::error::{Error, Result};
@@ -83,12 +83,12 @@ fn add(names: &mut Names<MemoryInode>, path: &Path, node: MemoryInode) -> Result
     Ok(())
 }
 
-fn describe(path: &Path, node: &MemoryInode) -> Entry {
+fn describe(path: &Path, node: &MemoryInode) -> DirectoryEntry {
     let (is_directory, bytes) = match node {
         MemoryInode::Directory => (true, 0),
         MemoryInode::File(content) => (false, content.read().len() as u64),
     };
-    Entry { name: last(path), is_directory, bytes }
+    DirectoryEntry { name: last(path), is_directory, bytes }
 }
 
 impl Files for MemoryDisk {
@@ -142,7 +142,7 @@ impl Disk for MemoryDisk {
         Ok(())
     }
 
-    fn list(&self, path: &Path) -> Result<Vec<Entry>> {
+    fn list(&self, path: &Path) -> Result<Vec<DirectoryEntry>> {
         let names = self.names();
         if !is_directory(&names, path) {
             return Err(refused("list", path, ErrorKind::NotFound));
@@ -150,7 +150,7 @@ impl Disk for MemoryDisk {
         Ok(list(&names, path, describe))
     }
 
-    fn look(&self, path: &Path) -> Result<Option<Entry>> {
+    fn look(&self, path: &Path) -> Result<Option<DirectoryEntry>> {
         Ok(self.names().get(path).map(|node| describe(path, node)))
     }
 

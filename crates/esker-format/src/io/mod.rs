@@ -24,7 +24,7 @@ mod faulty_tests;
 
 pub use cursor::Cursor;
 pub use disk::parent;
-pub use disk::{Disk, Entry, File, Files, Lock};
+pub use disk::{DirectoryEntry, Disk, File, Files, Lock};
 pub use faulty::{Faults, FaultyDisk};
 pub use frames::DIRECT_BYTES;
 pub use frames::Frame;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::disk::{Entry, parent};
+use super::disk::{DirectoryEntry, parent};
 use crate::error::{Error, Result};
 
 /// The inode of each path.
@@ -57,8 +57,8 @@ pub(super) fn check_exchange<N>(names: &Names<N>, a: &Path, b: &Path) -> Result<
 pub(super) fn list<N>(
     names: &Names<N>,
     directory: &Path,
-    describe: impl Fn(&Path, &N) -> Entry,
-) -> Vec<Entry> {
+    describe: impl Fn(&Path, &N) -> DirectoryEntry,
+) -> Vec<DirectoryEntry> {
     let inside = names.iter().filter(|(name, _)| parent(name) == directory && name.as_path() != directory);
     inside.map(|(name, node)| describe(name, node)).collect()
 }

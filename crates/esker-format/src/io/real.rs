@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use rustix::fs::{CWD, FallocateFlags, FlockOperation, RenameFlags};
 
-use super::disk::{Disk, Entry, File, Files, Lock};
+use super::disk::{DirectoryEntry, Disk, File, Files, Lock};
 use super::frames::Frame;
 use super::map::Map;
 use super::reads::Reads;
@@ -69,7 +69,7 @@ impl Disk for RealDisk {
         fs::remove_dir_all(path).map_err(Error::io("remove", path))
     }
 
-    fn list(&self, path: &Path) -> Result<Vec<Entry>> {
+    fn list(&self, path: &Path) -> Result<Vec<DirectoryEntry>> {
         let failed = || Error::io("list", path);
         let mut entries = Vec::new();
         for entry in fs::read_dir(path).map_err(failed())? {
@@ -86,7 +86,7 @@ impl Disk for RealDisk {
         Ok(entries)
     }
 
-    fn look(&self, path: &Path) -> Result<Option<Entry>> {
+    fn look(&self, path: &Path) -> Result<Option<DirectoryEntry>> {
         match fs::metadata(path) {
             Ok(metadata) => {
                 let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
@@ -161,9 +161,9 @@ pub fn input_bytes(path: &Path) -> Option<u64> {
     fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len())
 }
 
-fn describe(name: String, metadata: &fs::Metadata) -> Entry {
+fn describe(name: String, metadata: &fs::Metadata) -> DirectoryEntry {
     let is_directory = metadata.is_dir();
-    Entry { name, is_directory, bytes: if is_directory { 0 } else { metadata.len() } }
+    DirectoryEntry { name, is_directory, bytes: if is_directory { 0 } else { metadata.len() } }
 }
 
 #[derive(Debug)]

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use esker_algo::algorithm::{bfs, pagerank};
 use esker_graph::generate::{EdgeBlock, Generator, Model, RMat, Weighting};
 use esker_graph::{CsrGraph, Direction, Graph, Rows, Run, VertexId, vertex};
-use esker_store::delta::{Applied, DynamicGraph, DynamicGraphOptions, Edges, Payload, Update};
+use esker_store::delta::{Applied, DynamicEdges, DynamicGraph, DynamicGraphOptions, Payload, Update};
 use esker_store::io::{Disk, RealDisk, Scratch};
 
 struct Settings {
@@ -66,7 +66,7 @@ impl Settings {
         self.only.iter().any(|only| only == what)
     }
 
-    fn options(&self, edges: Edges) -> DynamicGraphOptions {
+    fn options(&self, edges: DynamicEdges) -> DynamicGraphOptions {
         DynamicGraphOptions {
             edges,
             shards: self.shards,
@@ -182,14 +182,14 @@ fn fill<P: Payload + Default>(
         sum.inserted += applied.inserted;
         sum.removed += applied.removed;
     }
-    if removals && graph.options().edges == Edges::Out {
+    if removals && graph.options().edges == DynamicEdges::Out {
         assert_eq!(sum.inserted - sum.removed, graph.num_entries());
     }
     times
 }
 
 fn measure<P: Payload + Default>(settings: &Settings, what: &str, scratch: &Scratch, threads: usize) -> f64 {
-    let options = DynamicGraphOptions { scratch: scratch.clone(), ..settings.options(Edges::Out) };
+    let options = DynamicGraphOptions { scratch: scratch.clone(), ..settings.options(DynamicEdges::Out) };
     let mut graph: DynamicGraph<P> = DynamicGraph::new(options).expect("a graph");
     let times = fill(settings, &mut graph, threads, true);
     let bytes = graph.bytes() as f64 / graph.num_entries() as f64;
@@ -262,7 +262,8 @@ fn timed<R>(seconds: &mut Vec<f64>, work: impl FnOnce() -> R) -> R {
 
 /// Times BFS and PageRank on a dynamic graph and on the same lists as CSR.
 fn scan(settings: &Settings) {
-    let mut graph: DynamicGraph = DynamicGraph::new(settings.options(Edges::Undirected)).expect("a graph");
+    let mut graph: DynamicGraph =
+        DynamicGraph::new(settings.options(DynamicEdges::Undirected)).expect("a graph");
     let run = Run::with_threads(2).expect("threads");
     fill(settings, &mut graph, 2, false);
     let n = graph.num_vertices();

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use esker_format::Result;
 use esker_format::memory::{collected, reserve, with_room};
-use esker_format::{CommitHeader, CommitText, Input, PropertyRecord, Value, VersionRecord, VertexChange};
+use esker_format::{
+    CommitHeader, CommitText, FieldInput, FieldValue, PropertyRecord, VersionRecord, VertexChange,
+};
 use esker_graph::VertexId;
 use esker_layers::ids::ExternalId;
 
@@ -206,7 +208,7 @@ impl Commit {
     /// # Errors
     /// [`esker_format::Error::Corrupt`] if the payload is not valid.
     pub(crate) fn decode(version: u64, payload: &[u8], path: &Path) -> Result<Self> {
-        let mut input = Input::new(path, payload, 0);
+        let mut input = FieldInput::new(path, payload, 0);
         let header = CommitHeader::take(&mut input)?;
         let new_ids = take_ids(&header, &mut input)?;
         let count = header.num_edges;
@@ -252,7 +254,7 @@ impl Commit {
     }
 }
 
-fn take_ids(header: &CommitHeader, input: &mut Input<'_>) -> Result<NewIds> {
+fn take_ids(header: &CommitHeader, input: &mut FieldInput<'_>) -> Result<NewIds> {
     if !header.text_ids {
         return take_all(input, header.num_new_ids).map(NewIds::Integers);
     }
@@ -267,7 +269,7 @@ fn take_ids(header: &CommitHeader, input: &mut Input<'_>) -> Result<NewIds> {
 }
 
 /// Reads `count` consecutive values. Allocates nothing if the input has fewer.
-fn take_all<T: bytemuck::Pod>(input: &mut Input<'_>, count: u64) -> Result<Vec<T>> {
+fn take_all<T: bytemuck::Pod>(input: &mut FieldInput<'_>, count: u64) -> Result<Vec<T>> {
     let bytes = usize::try_from(count).ok().and_then(|count| count.checked_mul(size_of::<T>()));
     let bytes = bytes.filter(|&bytes| bytes <= input.remaining());
     let bytes = bytes.ok_or_else(|| input.corrupt(format!("the commit is too short for {count} values")))?;

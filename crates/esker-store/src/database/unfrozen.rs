@@ -10,7 +10,7 @@ use esker_graph::{Direction, Run, VertexId};
 use esker_layers::ids::IdTail;
 
 use crate::commit::{Commit, EdgeOp};
-use crate::delta::{DynamicGraph, DynamicGraphOptions, Edges, Update};
+use crate::delta::{DynamicEdges, DynamicGraph, DynamicGraphOptions, Update};
 use crate::freeze::REMOVAL;
 use crate::snapshot::Snapshot;
 
@@ -54,8 +54,8 @@ impl UnfrozenCommits {
             let multigraph = layer.multigraph;
             DynamicGraph::new(DynamicGraphOptions { edges, multigraph, ..DynamicGraphOptions::default() })
         };
-        let out = graph(if layer.directed { Edges::Out } else { Edges::Undirected })?;
-        let incoming = layer.in_edges.then(|| graph(Edges::Out)).transpose()?;
+        let out = graph(if layer.directed { DynamicEdges::Out } else { DynamicEdges::Undirected })?;
+        let incoming = layer.in_edges.then(|| graph(DynamicEdges::Out)).transpose()?;
         Ok(Self {
             commits: Vec::new(),
             out,

@@ -9,7 +9,7 @@ use esker_graph::{Run, VertexId};
 use rayon::prelude::*;
 
 use super::chunk::EdgeRecord;
-use super::graph::{DynamicGraph, Edges};
+use super::graph::{DynamicEdges, DynamicGraph};
 use super::layout::Payload;
 use super::shard::Shard;
 use super::sharded::{ShardedLists, with_shards};
@@ -105,7 +105,7 @@ impl<P: Payload> DynamicGraph<P> {
     pub fn apply(&mut self, updates: &[Update<P>], run: &Run) -> Result<Applied> {
         self.changed();
         let entries =
-            if self.options.edges == Edges::Undirected { Mirroring::Both } else { Mirroring::AsGiven };
+            if self.options.edges == DynamicEdges::Undirected { Mirroring::Both } else { Mirroring::AsGiven };
         let mut applied = Applied::default();
         for wave in updates.chunks(WAVE) {
             run.check()?;

@@ -13,7 +13,7 @@ use super::sharded::ShardedLists;
 
 /// Whether edges have a direction, and which lists store them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Edges {
+pub enum DynamicEdges {
     /// Each edge is in the out-list of its source.
     #[default]
     Out,
@@ -27,7 +27,7 @@ pub enum Edges {
 #[derive(Debug, Clone)]
 pub struct DynamicGraphOptions {
     /// Which lists store the edges.
-    pub edges: Edges,
+    pub edges: DynamicEdges,
     /// Whether there may be several edges between two vertices. If so, inserting never replaces an edge, and removing
     /// removes all edges from one vertex to the other.
     pub multigraph: bool,
@@ -41,7 +41,13 @@ pub struct DynamicGraphOptions {
 
 impl Default for DynamicGraphOptions {
     fn default() -> Self {
-        Self { edges: Edges::Out, multigraph: false, shards: 64, threshold: 2, scratch: Scratch::heap() }
+        Self {
+            edges: DynamicEdges::Out,
+            multigraph: false,
+            shards: 64,
+            threshold: 2,
+            scratch: Scratch::heap(),
+        }
     }
 }
 
@@ -78,7 +84,7 @@ impl<P: Payload> DynamicGraph<P> {
         let side = || ShardedLists::new(&options.scratch, bits, options.threshold, options.multigraph);
         Ok(Self {
             out: side()?,
-            incoming: if options.edges == Edges::OutAndIn { Some(side()?) } else { None },
+            incoming: if options.edges == DynamicEdges::OutAndIn { Some(side()?) } else { None },
             vertices_min: 0,
             indexes: OnceLock::new(),
             options,
@@ -95,7 +101,7 @@ impl<P: Payload> DynamicGraph<P> {
         let before = self.out.insert(source, target, payload)?;
         let mirrored = match (&mut self.incoming, self.options.edges) {
             (Some(incoming), _) => incoming.insert(target, source, payload),
-            (None, Edges::Undirected) if source != target => self.out.insert(target, source, payload),
+            (None, DynamicEdges::Undirected) if source != target => self.out.insert(target, source, payload),
             _ => return Ok(before),
         };
         if let Err(error) = mirrored {
@@ -132,7 +138,7 @@ impl<P: Payload> DynamicGraph<P> {
         if removed > 0 {
             match (&mut self.incoming, self.options.edges) {
                 (Some(incoming), _) => incoming.remove(target, source),
-                (None, Edges::Undirected) if source != target => self.out.remove(target, source),
+                (None, DynamicEdges::Undirected) if source != target => self.out.remove(target, source),
                 _ => removed,
             };
         }

@@ -35,6 +35,6 @@ mod scan;
 mod tests;
 
 pub use batch::{Applied, Update};
-pub use graph::{DynamicGraph, DynamicGraphOptions, Edges};
+pub use graph::{DynamicEdges, DynamicGraph, DynamicGraphOptions};
 pub use layout::Payload;
 pub use scan::Unweighted;

@@ -9,7 +9,7 @@ use esker_graph::{
 
 use super::chunk::EdgeRecord;
 use super::compact::{SLACK, compact};
-use super::graph::{DynamicGraph, Edges};
+use super::graph::{DynamicEdges, DynamicGraph};
 use super::index::{IndexedLocation, VertexIndex, VertexIndexes};
 use super::layout::Payload;
 use super::robin::Slots;
@@ -276,8 +276,8 @@ impl<P: Payload> DynamicGraph<P> {
 
     fn lists_of(&self, direction: Direction) -> Option<&ShardedLists<P>> {
         match (direction, self.options.edges) {
-            (Direction::In, Edges::OutAndIn) => self.incoming.as_ref(),
-            (Direction::In, Edges::Out) => None,
+            (Direction::In, DynamicEdges::OutAndIn) => self.incoming.as_ref(),
+            (Direction::In, DynamicEdges::Out) => None,
             _ => Some(&self.out),
         }
     }
@@ -291,11 +291,11 @@ impl<P: Payload> DynamicGraph<P> {
     #[inline(always)]
     fn degree_of(&self, direction: Direction, v: VertexId) -> usize {
         match (self.indexes.get(), direction, self.options.edges) {
-            (Some(VertexIndexes { incoming: Some(index), .. }), Direction::In, Edges::OutAndIn) => {
+            (Some(VertexIndexes { incoming: Some(index), .. }), Direction::In, DynamicEdges::OutAndIn) => {
                 index.degree(v)
             }
             (Some(VertexIndexes { out, .. }), Direction::Out, _)
-            | (Some(VertexIndexes { out, .. }), _, Edges::Undirected) => out.degree(v),
+            | (Some(VertexIndexes { out, .. }), _, DynamicEdges::Undirected) => out.degree(v),
             _ => self.lists_of(direction).expect("the graph has lists of this direction").degree(v),
         }
     }
@@ -364,7 +364,7 @@ macro_rules! waist {
             }
 
             fn is_directed(&$self) -> bool {
-                $inner.options.edges != Edges::Undirected
+                $inner.options.edges != DynamicEdges::Undirected
             }
 
             fn has(&$self, direction: Direction) -> bool {

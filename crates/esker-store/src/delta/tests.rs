@@ -6,7 +6,7 @@ use esker_format::io::{Disk, RealDisk, Scratch};
 use esker_graph::{Csr, Direction, Flow, Graph as _, Lists, Piece, Run, Select, VertexId, Visitor, vertex};
 use proptest::prelude::*;
 
-use super::{Applied, DynamicGraph, DynamicGraphOptions, Edges, Update};
+use super::{Applied, DynamicEdges, DynamicGraph, DynamicGraphOptions, Update};
 
 /// The expected edges: for each pair of vertices, the payloads in order of insertion.
 #[derive(Debug, Default)]
@@ -61,7 +61,8 @@ fn operation(vertices: VertexId) -> impl Strategy<Value = Operation> {
 }
 
 fn options() -> impl Strategy<Value = (DynamicGraphOptions, bool)> {
-    let edges = prop_oneof![Just(Edges::Out), Just(Edges::OutAndIn), Just(Edges::Undirected)];
+    let edges =
+        prop_oneof![Just(DynamicEdges::Out), Just(DynamicEdges::OutAndIn), Just(DynamicEdges::Undirected)];
     (edges, any::<bool>(), 1..5_usize, 1..9_usize, any::<bool>()).prop_map(
         |(edges, multigraph, shards, threshold, mapped)| {
             (DynamicGraphOptions { edges, multigraph, shards, threshold, scratch: Scratch::heap() }, mapped)
@@ -79,7 +80,7 @@ fn make((options, mapped): (DynamicGraphOptions, bool)) -> Graph {
 
 /// The key of an edge in the model: ordered if the graph is undirected.
 fn model_key(graph: &Graph, u: VertexId, v: VertexId) -> (VertexId, VertexId) {
-    if graph.options().edges == Edges::Undirected { (u.min(v), u.max(v)) } else { (u, v) }
+    if graph.options().edges == DynamicEdges::Undirected { (u.min(v), u.max(v)) } else { (u, v) }
 }
 
 fn perform(graph: &mut Graph, model: &mut Model, operation: &Operation) {
@@ -96,7 +97,7 @@ fn perform(graph: &mut Graph, model: &mut Model, operation: &Operation) {
             for (v, _) in graph.neighbours(u) {
                 graph.remove(u, v);
             }
-            let undirected = graph.options().edges == Edges::Undirected;
+            let undirected = graph.options().edges == DynamicEdges::Undirected;
             model.pairs.retain(|&(a, b), _| a != u && !(undirected && b == u));
         }
         Operation::Clear => {
@@ -120,11 +121,11 @@ fn held(graph: &Graph) -> [Vec<(VertexId, VertexId, u64)>; 2] {
 }
 
 fn compare(graph: &Graph, model: &Model) {
-    let undirected = graph.options().edges == Edges::Undirected;
+    let undirected = graph.options().edges == DynamicEdges::Undirected;
     let arcs = model.arcs(undirected);
     let [out, incoming] = held(graph);
     assert_eq!(out, arcs);
-    if graph.options().edges == Edges::OutAndIn {
+    if graph.options().edges == DynamicEdges::OutAndIn {
         assert_eq!(incoming, arcs);
     }
     assert_eq!(graph.num_entries(), arcs.len() as u64);
@@ -240,7 +241,7 @@ impl Visitor<()> for Collect {
 
 /// Lists, scans and degrees against the model.
 fn lists_agree(graph: &Graph, model: &Model, run: &Run) {
-    let arcs = model.arcs(graph.options().edges == Edges::Undirected);
+    let arcs = model.arcs(graph.options().edges == DynamicEdges::Undirected);
     let mut listed = Vec::new();
     for u in (0..graph.num_vertices()).map(vertex) {
         let list = graph.neighbours(u);
@@ -285,7 +286,7 @@ fn a_visitor_can_stop_a_long_list_after_its_first_piece() {
             Flow::Enough
         }
     }
-    let mut graph: DynamicGraph<f64> = DynamicGraph::new(plain(Edges::Out, false)).unwrap();
+    let mut graph: DynamicGraph<f64> = DynamicGraph::new(plain(DynamicEdges::Out, false)).unwrap();
     for v in 0..200_000_u32 {
         graph.insert(1, vertex(v as usize), f64::from(v)).unwrap();
     }
@@ -308,7 +309,7 @@ fn a_visitor_can_stop_a_long_list_after_its_first_piece() {
 
 #[test]
 fn scans_after_a_change_see_the_change() {
-    let mut graph: DynamicGraph = DynamicGraph::new(plain(Edges::Undirected, false)).unwrap();
+    let mut graph: DynamicGraph = DynamicGraph::new(plain(DynamicEdges::Undirected, false)).unwrap();
     let run = Run::with_threads(2).unwrap();
     let mut edges = Vec::new();
     for round in 0..4 {
@@ -328,13 +329,13 @@ fn scans_after_a_change_see_the_change() {
     }
 }
 
-fn plain(edges: Edges, multigraph: bool) -> DynamicGraphOptions {
+fn plain(edges: DynamicEdges, multigraph: bool) -> DynamicGraphOptions {
     DynamicGraphOptions { edges, multigraph, shards: 2, ..DynamicGraphOptions::default() }
 }
 
 #[test]
 fn a_hub_can_be_emptied_and_refilled_without_growing_memory() {
-    let mut graph: DynamicGraph<u64> = DynamicGraph::new(plain(Edges::Out, false)).unwrap();
+    let mut graph: DynamicGraph<u64> = DynamicGraph::new(plain(DynamicEdges::Out, false)).unwrap();
     let mut most = 0;
     for round in 0..3 {
         for v in 0..200_000_u32 {
@@ -362,7 +363,7 @@ fn a_hub_can_be_emptied_and_refilled_without_growing_memory() {
 
 #[test]
 fn thousands_of_copies_of_an_edge_are_counted_and_removed() {
-    let mut graph: DynamicGraph<u64> = DynamicGraph::new(plain(Edges::OutAndIn, true)).unwrap();
+    let mut graph: DynamicGraph<u64> = DynamicGraph::new(plain(DynamicEdges::OutAndIn, true)).unwrap();
     for payload in 0..100_000 {
         assert_eq!(graph.insert(1, 2, payload).unwrap(), None);
         graph.insert(1, payload as VertexId, payload).unwrap();
@@ -381,7 +382,7 @@ fn thousands_of_copies_of_an_edge_are_counted_and_removed() {
 fn colliding_keys_change_the_hash_seed() {
     let collide = |key: VertexId| super::hash::hash(key as usize as u64, 0) >> 50 == 5;
     let keys: Vec<VertexId> = (0..).filter(|&key| collide(key)).take(2000).collect();
-    let mut graph: DynamicGraph<u64> = DynamicGraph::new(plain(Edges::OutAndIn, false)).unwrap();
+    let mut graph: DynamicGraph<u64> = DynamicGraph::new(plain(DynamicEdges::OutAndIn, false)).unwrap();
     for round in 0..2 {
         for &key in &keys {
             // Use the keys as targets of one source, and as sources.
@@ -401,7 +402,7 @@ fn a_failed_insertion_changes_nothing() {
         let mut refused = 0;
         for limit in (0..150_000).step_by(997) {
             let scratch = Scratch::heap().limited(limit).unwrap();
-            let options = DynamicGraphOptions { scratch, ..plain(Edges::OutAndIn, multigraph) };
+            let options = DynamicGraphOptions { scratch, ..plain(DynamicEdges::OutAndIn, multigraph) };
             let mut graph: Graph = DynamicGraph::new(options).unwrap();
             let mut model = Model { multigraph, ..Model::default() };
             for i in 0..1500_u32 {
@@ -434,7 +435,8 @@ fn a_graph_can_be_cleared_and_reused_after_a_batch_runs_out_of_memory() {
     let mut failed = 0;
     for limit in (0..500_000).step_by(61_000) {
         let scratch = Scratch::heap().limited(limit).unwrap();
-        let options = DynamicGraphOptions { scratch: scratch.clone(), ..plain(Edges::Undirected, false) };
+        let options =
+            DynamicGraphOptions { scratch: scratch.clone(), ..plain(DynamicEdges::Undirected, false) };
         let mut graph: Graph = DynamicGraph::new(options).unwrap();
         failed += usize::from(graph.apply(&updates, &run).is_err());
         graph.clear();

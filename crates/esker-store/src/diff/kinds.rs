@@ -4,7 +4,7 @@ use esker_format::{PropertyRecord, Result};
 use esker_graph::VertexId;
 use esker_layers::property::PropertyValue;
 
-use crate::snapshot::{Edges, Snapshot};
+use crate::snapshot::{Snapshot, VertexEdges};
 
 /// An edge in one of two compared versions.
 #[derive(Debug, Clone, Copy)]
@@ -14,7 +14,7 @@ pub struct DiffEdge<'d> {
     /// Its target.
     pub target: VertexId,
     pub(super) snapshot: &'d Snapshot,
-    pub(super) edges: &'d Edges<'d>,
+    pub(super) edges: &'d VertexEdges<'d>,
     pub(super) index: usize,
 }
 

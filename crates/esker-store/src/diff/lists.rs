@@ -7,13 +7,13 @@ use esker_format::{Error, Result};
 use esker_graph::{Direction, VertexId};
 
 use super::kinds::{DiffEdge, Difference};
-use crate::snapshot::{Edges, Snapshot};
+use crate::snapshot::{Snapshot, VertexEdges};
 
 /// The list of a vertex in one version.
 struct VersionList<'s> {
     snapshot: &'s Snapshot,
     source: VertexId,
-    edges: Edges<'s>,
+    edges: VertexEdges<'s>,
     /// The index of the first edge to report; in an undirected graph, earlier edges are reported at their
     /// other end.
     start: usize,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use esker_format::io::File;
-use esker_format::{DatabaseId, Error, Input, LogRecordHeader, LogRecordKind, Result, Value};
+use esker_format::{DatabaseId, Error, FieldInput, FieldValue, LogRecordHeader, LogRecordKind, Result};
 
 /// Size of a record's header.
 pub(super) const RECORD_HEADER_BYTES: u64 = 40;
@@ -59,7 +59,7 @@ impl RecordAddress {
         if bytes[..MARK.len()] != MARK {
             return None;
         }
-        let header = LogRecordHeader::take(&mut Input::new(Path::new(""), bytes, self.offset)).ok()?;
+        let header = LogRecordHeader::take(&mut FieldInput::new(Path::new(""), bytes, self.offset)).ok()?;
         (self.header_checksum(&header) == header.checksum).then_some(header)
     }
 }

@@ -12,7 +12,7 @@ use esker_layers::stack::Stack;
 ///
 /// Memory: none of its own if the list lies in one piece; else 24 bytes an arc.
 #[derive(Debug)]
-pub struct Edges<'a> {
+pub struct VertexEdges<'a> {
     targets: Cow<'a, [VertexId]>,
     places: Places<'a>,
 }
@@ -23,7 +23,7 @@ enum Places<'a> {
     Each(Vec<(&'a ListColumns, usize)>),
 }
 
-impl<'a> Edges<'a> {
+impl<'a> VertexEdges<'a> {
     pub(super) fn read(stack: &'a Stack, direction: Direction, v: VertexId) -> Result<Self> {
         let mut stretches = Vec::new();
         stack.visit(direction, v, |stretch| {
@@ -95,7 +95,7 @@ impl<'a> Edges<'a> {
     /// The bits of the value of a property of one edge: see [`Values::bits_at`].
     ///
     /// # Errors
-    /// As [`Edges::values`]; [`Error::Corrupt`].
+    /// As [`VertexEdges::values`]; [`Error::Corrupt`].
     pub fn bits(&self, property: u32, index: usize) -> Result<u64> {
         let places = self.values(property, index..index + 1)?;
         let (values, range) = &places[0];

@@ -27,7 +27,7 @@ use esker_layers::tiles::{TileShape, Tiles};
 
 use crate::version::{Manifest, ids_directory, layer_directory};
 
-pub use edges::Edges;
+pub use edges::VertexEdges;
 pub use layer::Layer;
 pub(crate) use layer::vertex_property;
 
@@ -315,8 +315,8 @@ impl Snapshot {
     ///
     /// # Errors
     /// As [`Snapshot::degree`].
-    pub fn edges(&self, direction: Direction, v: VertexId) -> Result<Edges<'_>> {
-        Edges::read(&self.0.stack, direction, v)
+    pub fn edges(&self, direction: Direction, v: VertexId) -> Result<VertexEdges<'_>> {
+        VertexEdges::read(&self.0.stack, direction, v)
     }
 
     /// The list of `v`, ascending.
@@ -324,7 +324,7 @@ impl Snapshot {
     /// # Errors
     /// As [`Snapshot::degree`].
     pub fn neighbors(&self, direction: Direction, v: VertexId) -> Result<Cow<'_, [VertexId]>> {
-        self.edges(direction, v).map(Edges::into_targets)
+        self.edges(direction, v).map(VertexEdges::into_targets)
     }
 
     /// The graph to compute on, with the weights that it was imported with, or without weights (`W = ()`).

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use esker_format::io::{Disk, File};
 use esker_format::{
-    Edit, Error, FORMAT_VERSION, Input, MANIFEST_MAGIC, ManifestHeader, PAGE_BYTES, RecordHeader, Result,
-    Value, header_page, read_header_page,
+    Edit, Error, FORMAT_VERSION, FieldInput, FieldValue, MANIFEST_MAGIC, ManifestHeader, PAGE_BYTES,
+    RecordHeader, Result, header_page, read_header_page,
 };
 use esker_graph::VertexId;
 
@@ -145,7 +145,7 @@ fn parse(path: &Path, file: &[u8]) -> Result<ParseOutcome> {
                 "the record that begins here has the wrong number",
             ));
         }
-        let mut input = Input::new(path, body, (start + RECORD_HEADER_BYTES) as u64);
+        let mut input = FieldInput::new(path, body, (start + RECORD_HEADER_BYTES) as u64);
         for _ in 0..record.edits {
             edits.push(Edit::take(&mut input)?);
         }
@@ -162,7 +162,7 @@ fn take_record<'a>(
     file: &'a [u8],
     start: usize,
 ) -> std::result::Result<(RecordHeader, &'a [u8]), &'static str> {
-    let header = RecordHeader::take(&mut Input::new(path, &file[start..], start as u64));
+    let header = RecordHeader::take(&mut FieldInput::new(path, &file[start..], start as u64));
     let header = header.map_err(|_| "the file ends within the header of a record that begins here")?;
     let end = start.saturating_add(header.bytes as usize);
     let body = file.get(start + RECORD_HEADER_BYTES..end);

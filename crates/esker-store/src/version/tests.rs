@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use esker_format::io::{Disk, Faults, FaultyDisk};
-use esker_format::{DatabaseId, Edit, Error, IdMapKind, IdMapRecord, Result, Value, VertexOrder};
+use esker_format::{DatabaseId, Edit, Error, FieldValue, IdMapKind, IdMapRecord, Result, VertexOrder};
 
 use crate::sample::Sample;
 use crate::version::{MANIFEST_NAME, Manifest, Staging, StagingOptions, lock_writer};
@@ -184,6 +184,6 @@ fn an_incomplete_manifest_is_damaged() {
     let mut bytes = Vec::new();
     99_u16.put(&mut bytes);
     let message =
-        Edit::take(&mut esker_format::Input::new(Path::new("m"), &bytes, 50)).unwrap_err().to_string();
+        Edit::take(&mut esker_format::FieldInput::new(Path::new("m"), &bytes, 50)).unwrap_err().to_string();
     assert!(message.contains("m is damaged at byte 50: the code of EditKind is unknown"), "{message}");
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use esker_graph::{VertexId, vertex};
 use esker_store::ids::{ExternalId, IdMap};
 
-use crate::answer::{Answer, Column};
+use crate::answer::{Answer, AnswerColumn};
 use crate::error::{Error, Result};
 
 /// Number of rows written at a time.
@@ -14,7 +14,7 @@ pub(super) const CHUNK_ROWS: usize = 1 << 16;
 /// The columns of an answer and the ids of its rows.
 pub(super) struct Rows<'a> {
     pub(super) ids: &'a IdMap,
-    pub(super) columns: &'a [Column],
+    pub(super) columns: &'a [AnswerColumn],
     /// The vertex of each row, if some vertices are removed.
     vertices: Option<&'a [VertexId]>,
     /// The edge of each row, if rows are edges.

@@ -12,27 +12,31 @@ use esker_store::io::{Disk, RealDisk};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use super::*;
-use crate::answer::{Column, Ranking, Values};
+use crate::answer::{AnswerColumn, Ranking, Values};
 
-fn columns() -> Vec<Column> {
+fn columns() -> Vec<AnswerColumn> {
     vec![
-        Column { name: "depth", values: Values::Index(vec![0, NONE, 2]), ranking: Ranking::Largest },
-        Column { name: "parent", values: Values::Vertex(vec![0, NONE, 1]), ranking: Ranking::Largest },
-        Column {
+        AnswerColumn { name: "depth", values: Values::Index(vec![0, NONE, 2]), ranking: Ranking::Largest },
+        AnswerColumn { name: "parent", values: Values::Vertex(vec![0, NONE, 1]), ranking: Ranking::Largest },
+        AnswerColumn {
             name: "score",
             values: Values::Float(vec![0.1, f64::INFINITY, 1e-300]),
             ranking: Ranking::Largest,
         },
-        Column {
+        AnswerColumn {
             name: "distance",
             values: Values::Integer(vec![-5, Values::NO_INTEGER, 7]),
             ranking: Ranking::Largest,
         },
-        Column { name: "count", values: Values::Count(vec![1, u64::MAX, 3]), ranking: Ranking::Largest },
+        AnswerColumn {
+            name: "count",
+            values: Values::Count(vec![1, u64::MAX, 3]),
+            ranking: Ranking::Largest,
+        },
     ]
 }
 
-fn answer(columns: Vec<Column>) -> Answer {
+fn answer(columns: Vec<AnswerColumn>) -> Answer {
     Answer { columns, ..Answer::default() }
 }
 
@@ -68,7 +72,7 @@ fn csv_has_ids_and_empty_fields() {
     let place = tempfile::tempdir().unwrap();
     let ids = mapped(place.path(), IdMapKind::Texts);
     let path = place.path().join("a.csv");
-    let text = |columns: &[Column], ids: &IdMap| {
+    let text = |columns: &[AnswerColumn], ids: &IdMap| {
         let options = ExportOptions { overwrite: true, ..ExportOptions::default() };
         write(&path, ids, &answer(columns.to_vec()), &options).unwrap();
         String::from_utf8(RealDisk.read(&path).unwrap()).unwrap()
@@ -122,7 +126,7 @@ fn tables_read_back() {
 #[test]
 fn npy_arrays() {
     let place = tempfile::tempdir().unwrap();
-    let written = |name: &str, ids: &IdMap, columns: &[Column]| {
+    let written = |name: &str, ids: &IdMap, columns: &[AnswerColumn]| {
         let path = place.path().join(name);
         write(&path, ids, &answer(columns.to_vec()), &ExportOptions::default())
             .map(|path| RealDisk.read(&path).unwrap())
@@ -160,7 +164,7 @@ fn npy_arrays() {
 fn edges_have_two_ids() {
     let place = tempfile::tempdir().unwrap();
     let ids = mapped(place.path(), IdMapKind::Integers);
-    let written = |name: &str, columns: Vec<Column>, edges: &[(VertexId, VertexId)]| {
+    let written = |name: &str, columns: Vec<AnswerColumn>, edges: &[(VertexId, VertexId)]| {
         let answer = Answer { edges: Some(edges.to_vec()), ..answer(columns) };
         let path = place.path().join(name);
         write(&path, &ids, &answer, &ExportOptions::default()).map(|path| RealDisk.read(&path).unwrap())
@@ -169,8 +173,13 @@ fn edges_have_two_ids() {
     let edges = [(0, 2), (1, 2)];
     let forest = text(written("a.csv", Vec::new(), &edges).unwrap());
     assert_eq!(forest, "source,target\n1099511627776,77\n5,77\n");
-    let weights =
-        || vec![Column { name: "weight", values: Values::Float(vec![0.5, 2.0]), ranking: Ranking::Largest }];
+    let weights = || {
+        vec![AnswerColumn {
+            name: "weight",
+            values: Values::Float(vec![0.5, 2.0]),
+            ranking: Ranking::Largest,
+        }]
+    };
     let weighted = text(written("b.csv", weights(), &edges).unwrap());
     assert_eq!(weighted, "source,target,weight\n1099511627776,77,0.5\n5,77,2\n");
     let array = text(written("c.npy", weights(), &edges).unwrap());
@@ -193,12 +202,12 @@ fn unwritable_answers_are_errors() {
     let place = tempfile::tempdir().unwrap();
     let options = ExportOptions { disk: Arc::new(RealDisk), ..ExportOptions::default() };
     let ids = IdMap::identity(0, 3);
-    let error = |name: &str, columns: &[Column]| {
+    let error = |name: &str, columns: &[AnswerColumn]| {
         write(&place.path().join(name), &ids, &answer(columns.to_vec()), &options).unwrap_err().to_string()
     };
     assert!(error("a.txt", &columns()).contains("use .csv, .parquet, .arrow or .npy"));
     assert!(error("a.csv", &[]).contains("no values per vertex"));
-    let short = [Column { name: "x", values: Values::Count(vec![1]), ranking: Ranking::Largest }];
+    let short = [AnswerColumn { name: "x", values: Values::Count(vec![1]), ranking: Ranking::Largest }];
     assert!(error("a.csv", &short).contains("numbers of vertices differ"));
     write(&place.path().join("a.csv"), &ids, &answer(columns()), &options).unwrap();
     assert!(error("a.csv", &columns()).contains("exists already"));

@@ -33,7 +33,7 @@ use esker::algo::algorithm::widest::{WidestMethod, WidestOptions, widest};
 use esker::algo::check::{self, Wrong};
 use esker::graph::{Boxed, Csr, Direction, Graph, Lists, Rows, Run, RunOptions, Stop, VertexId, vertex};
 use esker::store::DynamicGraph;
-use esker::store::delta::{DynamicGraphOptions, Edges, Update};
+use esker::store::delta::{DynamicEdges, DynamicGraphOptions, Update};
 
 use crate::common::{Sample, shapes};
 
@@ -167,7 +167,7 @@ const UNDIRECTED: &[Check] = &[
 
 /// A dynamic graph with the edges of a sample, some of which were there before with another weight, and without others that were.
 fn grown(sample: &Sample, held: &BTreeMap<(VertexId, VertexId), i32>, run: &Run) -> DynamicGraph<i32> {
-    let edges = if sample.directed { Edges::OutAndIn } else { Edges::Undirected };
+    let edges = if sample.directed { DynamicEdges::OutAndIn } else { DynamicEdges::Undirected };
     let (shards, threshold) = ([1, 4, 64][sample.seed as usize % 3], 1 + sample.seed as usize % 5);
     let options = DynamicGraphOptions { edges, shards, threshold, ..DynamicGraphOptions::default() };
     let mut graph = DynamicGraph::new(options).expect("a graph");

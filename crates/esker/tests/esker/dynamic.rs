@@ -11,7 +11,7 @@ use esker::algo::check;
 use esker::graph::generate::{Generator, Model, RMat, Weighting};
 use esker::graph::{Csr, Direction, Graph, Run, VertexId, vertex};
 use esker::store::DynamicGraph;
-use esker::store::delta::{DynamicGraphOptions, Edges, Update};
+use esker::store::delta::{DynamicEdges, DynamicGraphOptions, Update};
 use esker::store::io::{Disk, RealDisk, Scratch};
 
 /// The weight of an edge, from its ends.
@@ -23,7 +23,7 @@ fn weight(u: VertexId, v: VertexId) -> f64 {
 fn grow(graph: &mut DynamicGraph<f64>, run: &Run, scale: u32) -> Vec<(VertexId, VertexId, f64)> {
     let model = Model::RMat(RMat { permute: false, ..RMat::kronecker(scale, 12) });
     let edges = Generator::new(&model, Weighting::None, 5).expect("a graph").edges();
-    let undirected = graph.options().edges == Edges::Undirected;
+    let undirected = graph.options().edges == DynamicEdges::Undirected;
     let mut held = std::collections::BTreeMap::new();
     for batch in edges.chunks(5000) {
         let mut updates = Vec::new();
@@ -44,7 +44,7 @@ fn grow(graph: &mut DynamicGraph<f64>, run: &Run, scale: u32) -> Vec<(VertexId, 
     held.into_iter().map(|((u, v), weight)| (u, v, weight)).collect()
 }
 
-fn graph(edges: Edges, scratch: Scratch) -> DynamicGraph<f64> {
+fn graph(edges: DynamicEdges, scratch: Scratch) -> DynamicGraph<f64> {
     let options = DynamicGraphOptions { edges, shards: 8, scratch, ..DynamicGraphOptions::default() };
     DynamicGraph::new(options).expect("a graph")
 }
@@ -74,15 +74,17 @@ fn agrees(graph: &DynamicGraph<f64>, csr: &Csr<f64>, run: &Run) {
 #[test]
 fn algorithms_answer_as_on_plain_rows() {
     let file = RealDisk.scratch(&std::env::temp_dir()).expect("a scratch file");
-    for (edges, scratch) in
-        [(Edges::Undirected, Scratch::heap()), (Edges::OutAndIn, Scratch::heap()), (Edges::Undirected, file)]
-    {
+    for (edges, scratch) in [
+        (DynamicEdges::Undirected, Scratch::heap()),
+        (DynamicEdges::OutAndIn, Scratch::heap()),
+        (DynamicEdges::Undirected, file),
+    ] {
         for threads in [1, 3] {
             let run = Run::with_threads(threads).expect("threads");
             let mut graph = graph(edges, scratch.clone());
             let held = grow(&mut graph, &run, 11);
             graph.extend_vertices(2100);
-            let csr = if edges == Edges::Undirected { Csr::undirected } else { Csr::directed };
+            let csr = if edges == DynamicEdges::Undirected { Csr::undirected } else { Csr::directed };
             let csr = csr(2100, &held).expect("edges");
             agrees(&graph, &csr, &run);
         }
@@ -92,7 +94,7 @@ fn algorithms_answer_as_on_plain_rows() {
 #[test]
 fn intersections_use_sorted_lists() {
     let run = Run::with_threads(2).expect("threads");
-    let mut graph = graph(Edges::Undirected, Scratch::heap());
+    let mut graph = graph(DynamicEdges::Undirected, Scratch::heap());
     let held = grow(&mut graph, &run, 9);
     graph.extend_vertices(512);
     let csr = Csr::undirected(512, &held).expect("edges");
@@ -107,7 +109,7 @@ fn intersections_use_sorted_lists() {
 #[test]
 fn out_lists_alone_suffice_for_ranks() {
     let run = Run::with_threads(2).expect("threads");
-    let mut graph = graph(Edges::Out, Scratch::heap());
+    let mut graph = graph(DynamicEdges::Out, Scratch::heap());
     let held = grow(&mut graph, &run, 10);
     graph.extend_vertices(1024);
     let csr = Csr::directed(1024, &held).expect("edges");

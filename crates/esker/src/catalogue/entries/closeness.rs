@@ -5,7 +5,7 @@ use esker_algo::algorithm::closeness::{self, ClosenessOptions, closeness};
 use esker_algo::check;
 use esker_graph::{Graph, VertexId};
 
-use crate::answer::{Answer, Column, Fact, Ranking, Values};
+use crate::answer::{Answer, AnswerColumn, Fact, Ranking, Values};
 use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
 use crate::catalogue::option::Opt;
@@ -51,7 +51,7 @@ fn run_closeness(job: &Job<'_>, options: &ClosenessOptions) -> Result<Answer> {
     let found = found?;
     job.verify("closeness", &graph, |out, _| check::closeness(out, &found.sources, &found.scores))?;
     Ok(Answer {
-        columns: vec![Column {
+        columns: vec![AnswerColumn {
             name: "closeness",
             values: Values::Float(found.scores),
             ranking: Ranking::Largest,

@@ -8,7 +8,7 @@ use esker_algo::check;
 use esker_graph::Graph;
 use esker_store::StoredGraph;
 
-use crate::answer::{Answer, Column, Fact, Ranking, Values};
+use crate::answer::{Answer, AnswerColumn, Fact, Ranking, Values};
 use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
 use crate::catalogue::option::Opt;
@@ -122,7 +122,7 @@ fn run_lcc(job: &Job<'_>, graph: &StoredGraph<'_, ()>) -> Result<Answer> {
     let found = found?;
     job.verify("lcc", graph, |out, _| check::lcc(out, &found.coefficients))?;
     Ok(Answer {
-        columns: vec![Column {
+        columns: vec![AnswerColumn {
             name: "coefficient",
             values: Values::Float(found.coefficients),
             ranking: Ranking::Largest,

@@ -7,7 +7,7 @@ use esker_algo::check;
 use esker_graph::{Graph, vertex};
 use esker_store::StoredGraph;
 
-use crate::answer::{Answer, Column, Fact, Ranking, Values};
+use crate::answer::{Answer, AnswerColumn, Fact, Ranking, Values};
 use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
 use crate::catalogue::option::Opt;
@@ -50,7 +50,7 @@ fn run_wcc(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &WccOptions) -> 
     let found = found?;
     job.verify("wcc", graph, |out, _| check::wcc(out, &found.labels))?;
     Ok(Answer {
-        columns: vec![Column {
+        columns: vec![AnswerColumn {
             name: "component",
             values: Values::Vertex(found.labels),
             ranking: Ranking::Groups,
@@ -100,7 +100,7 @@ fn run_cdlp(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &CdlpOptions) -
         None => Values::Vertex(found.labels.into_iter().map(|label| vertex(label as usize)).collect()),
     };
     Ok(Answer {
-        columns: vec![Column { name: "community", values, ranking: Ranking::Groups }],
+        columns: vec![AnswerColumn { name: "community", values, ranking: Ranking::Groups }],
         facts: vec![
             ("communities", Fact::Count(found.communities as u64)),
             ("converged", Fact::Flag(found.converged)),
@@ -130,7 +130,7 @@ fn run_scc(job: &Job<'_>, graph: &StoredGraph<'_, ()>) -> Result<Answer> {
     let found = found?;
     job.verify("scc", graph, |out, _| check::scc(out, &found.components))?;
     Ok(Answer {
-        columns: vec![Column {
+        columns: vec![AnswerColumn {
             name: "component",
             values: Values::Vertex(found.components),
             ranking: Ranking::Groups,

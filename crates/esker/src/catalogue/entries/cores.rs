@@ -8,7 +8,7 @@ use esker_algo::check;
 use esker_graph::Graph;
 use esker_store::StoredGraph;
 
-use crate::answer::{Answer, Column, Fact, Ranking, Values};
+use crate::answer::{Answer, AnswerColumn, Fact, Ranking, Values};
 use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
 use crate::catalogue::option::Opt;
@@ -36,7 +36,7 @@ fn run_kcore(job: &Job<'_>, graph: &StoredGraph<'_, ()>) -> Result<Answer> {
     })?;
     let values = Values::Index(found.coreness);
     Ok(Answer {
-        columns: vec![Column { name: "coreness", values, ranking: Ranking::Largest }],
+        columns: vec![AnswerColumn { name: "coreness", values, ranking: Ranking::Largest }],
         facts: vec![("k_max", Fact::Count(found.k_max as u64))],
         rounds: found.rounds,
         arcs: graph.num_arcs(),
@@ -75,7 +75,7 @@ fn run_densest(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &DensestOpti
         check::densest(out, graph.is_directed(), &found.members, found.density, &found.levels, bound)
     })?;
     Ok(Answer {
-        columns: vec![Column::marks("member", &found.members)],
+        columns: vec![AnswerColumn::marks("member", &found.members)],
         facts: vec![
             ("vertices", Fact::Count(found.size as u64)),
             ("density", Fact::Float(found.density)),
@@ -141,7 +141,7 @@ fn run_truss(job: &Job<'_>, graph: &StoredGraph<'_, ()>) -> Result<Answer> {
     let values = Values::Index(found.trussness);
     Ok(Answer {
         edges: Some(found.edges),
-        columns: vec![Column { name: "trussness", values, ranking: Ranking::Largest }],
+        columns: vec![AnswerColumn { name: "trussness", values, ranking: Ranking::Largest }],
         facts: vec![
             ("largest", Fact::Count(found.largest as u64)),
             ("triangles", Fact::Count(found.triangles)),

@@ -11,7 +11,7 @@ use esker_store::format::ElementType;
 use esker_store::{StoredGraph, StoredWeight};
 
 use super::search::{PARENTS, Shown, arcs_of, by_weight, push_parents};
-use crate::answer::{Answer, Column, Fact, Ranking};
+use crate::answer::{Answer, AnswerColumn, Fact, Ranking};
 use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
 use crate::catalogue::option::Opt;
@@ -51,8 +51,11 @@ fn wbfs_on<W: StoredWeight + Length<Distance: Shown>>(
     let found = found?;
     job.verify("wbfs", graph, |out, _| check::sssp(out, source, &found.distances, found.parents.as_deref()))?;
     let arcs = arcs_of(graph, |v| found.distances[v] != W::UNREACHED);
-    let mut columns =
-        vec![Column { name: "distance", values: Shown::values(found.distances), ranking: Ranking::Largest }];
+    let mut columns = vec![AnswerColumn {
+        name: "distance",
+        values: Shown::values(found.distances),
+        ranking: Ranking::Largest,
+    }];
     push_parents(&mut columns, found.parents);
     let facts = vec![("reached", Fact::Count(found.reached as u64))];
     Ok(Answer { columns, facts, rounds: found.rounds, arcs, seconds, ..Answer::default() })
@@ -104,8 +107,11 @@ fn bellman_ford_on<W: StoredWeight + Length<Distance: Shown>>(
         return Ok(Answer { edges: Some(edges), facts, rounds, seconds, ..Answer::default() });
     }
     let arcs = arcs_of(graph, |v| found.distances[v] != W::UNREACHED);
-    let mut columns =
-        vec![Column { name: "distance", values: Shown::values(found.distances), ranking: Ranking::Largest }];
+    let mut columns = vec![AnswerColumn {
+        name: "distance",
+        values: Shown::values(found.distances),
+        ranking: Ranking::Largest,
+    }];
     push_parents(&mut columns, found.parents);
     let facts = vec![("reached", Fact::Count(found.reached as u64)), ("negative_cycle", Fact::Flag(false))];
     Ok(Answer { columns, facts, rounds, arcs, seconds, ..Answer::default() })
@@ -154,7 +160,7 @@ fn widest_on<W: StoredWeight + Width<Width: Shown>>(
     })?;
     let arcs = arcs_of(graph, |v| found.widths[v] != W::UNREACHED);
     let mut columns =
-        vec![Column { name: "width", values: Shown::values(found.widths), ranking: Ranking::Largest }];
+        vec![AnswerColumn { name: "width", values: Shown::values(found.widths), ranking: Ranking::Largest }];
     push_parents(&mut columns, found.parents);
     let facts = vec![("reached", Fact::Count(found.reached as u64))];
     Ok(Answer { columns, facts, rounds: found.rounds, arcs, seconds, ..Answer::default() })

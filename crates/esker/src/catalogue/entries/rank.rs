@@ -6,7 +6,7 @@ use esker_algo::check;
 use esker_graph::{Graph, VertexId};
 use esker_store::StoredGraph;
 
-use crate::answer::{Answer, Column, Fact, Ranking, Values};
+use crate::answer::{Answer, AnswerColumn, Fact, Ranking, Values};
 use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
 use crate::catalogue::option::Opt;
@@ -68,7 +68,7 @@ fn run_pagerank(
         check::pagerank(out, options.damping, options.teleport.as_deref(), &found.scores, tolerance)
     })?;
     Ok(Answer {
-        columns: vec![Column {
+        columns: vec![AnswerColumn {
             name: "rank",
             values: Values::Float(found.scores),
             ranking: Ranking::Largest,
@@ -144,7 +144,7 @@ fn run_betweenness(job: &Job<'_>, graph: &StoredGraph<'_, ()>, sources: &[Vertex
     })?;
     Ok(Answer {
         arcs: graph.num_arcs() * found.sources.len() as u64,
-        columns: vec![Column {
+        columns: vec![AnswerColumn {
             name: "betweenness",
             values: Values::Float(found.scores),
             ranking: Ranking::Largest,

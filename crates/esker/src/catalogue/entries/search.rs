@@ -8,7 +8,7 @@ use esker_graph::{Direction, Graph, VertexId, vertex};
 use esker_store::format::ElementType;
 use esker_store::{StoredGraph, StoredWeight};
 
-use crate::answer::{Answer, Column, Fact, Ranking, Values};
+use crate::answer::{Answer, AnswerColumn, Fact, Ranking, Values};
 use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
 use crate::catalogue::option::Opt;
@@ -39,7 +39,7 @@ fn run_bfs(job: &Job<'_>, graph: &StoredGraph<'_, ()>, sources: &[VertexId]) -> 
     job.verify("bfs", graph, |out, _| check::bfs(out, sources, &found.parents, found.depths.as_deref()))?;
     let depths = found.depths.unwrap_or_default();
     let mut columns =
-        vec![Column { name: "depth", values: Values::Index(depths), ranking: Ranking::Largest }];
+        vec![AnswerColumn { name: "depth", values: Values::Index(depths), ranking: Ranking::Largest }];
     push_parents(&mut columns, job.params.flag("parents").then_some(found.parents));
     Ok(Answer {
         columns,
@@ -135,8 +135,8 @@ pub(super) fn arcs_of(graph: &impl Graph, reached: impl Fn(usize) -> bool) -> u6
 }
 
 /// Adds the column of parents, if there are any.
-pub(super) fn push_parents(columns: &mut Vec<Column>, parents: Option<Vec<VertexId>>) {
-    columns.extend(parents.map(|parents| Column {
+pub(super) fn push_parents(columns: &mut Vec<AnswerColumn>, parents: Option<Vec<VertexId>>) {
+    columns.extend(parents.map(|parents| AnswerColumn {
         name: "parent",
         values: Values::Vertex(parents),
         ranking: Ranking::Groups,
@@ -159,8 +159,11 @@ fn sssp_on<W: StoredWeight + Length<Distance: Shown>>(
     let found = found?;
     job.verify("sssp", graph, |out, _| check::sssp(out, source, &found.distances, found.parents.as_deref()))?;
     let arcs = arcs_of(graph, |v| found.distances[v] != W::UNREACHED);
-    let mut columns =
-        vec![Column { name: "distance", values: Shown::values(found.distances), ranking: Ranking::Largest }];
+    let mut columns = vec![AnswerColumn {
+        name: "distance",
+        values: Shown::values(found.distances),
+        ranking: Ranking::Largest,
+    }];
     push_parents(&mut columns, found.parents);
     Ok(Answer {
         columns,

@@ -10,7 +10,7 @@ use esker_algo::check;
 use esker_graph::Graph;
 use esker_store::StoredGraph;
 
-use crate::answer::{Answer, Column, Fact, Ranking, Values};
+use crate::answer::{Answer, AnswerColumn, Fact, Ranking, Values};
 use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
 use crate::catalogue::option::Opt;
@@ -46,7 +46,7 @@ fn run_mis(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &MisOptions) -> 
     let found = found?;
     job.verify("mis", graph, |out, _| check::mis(out, &found.members))?;
     Ok(Answer {
-        columns: vec![Column::marks("member", &found.members)],
+        columns: vec![AnswerColumn::marks("member", &found.members)],
         facts: vec![("size", Fact::Count(found.size as u64))],
         rounds: found.rounds,
         arcs: graph.num_arcs(),
@@ -109,7 +109,7 @@ fn run_colouring(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &Colouring
     job.verify("colouring", graph, |out, _| check::colouring(out, graph.is_directed(), &found.colours))?;
     let values = Values::Index(found.colours);
     Ok(Answer {
-        columns: vec![Column { name: "colour", values, ranking: Ranking::Groups }],
+        columns: vec![AnswerColumn { name: "colour", values, ranking: Ranking::Groups }],
         facts: vec![("colours", Fact::Count(found.count as u64))],
         rounds: found.rounds,
         arcs: graph.num_arcs(),
@@ -156,7 +156,7 @@ fn run_matching(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &MatchingOp
     job.verify("matching", graph, |out, _| check::matching(out, &found.mates, found.edges))?;
     let values = Values::Vertex(found.mates);
     Ok(Answer {
-        columns: vec![Column { name: "mate", values, ranking: Ranking::Largest }],
+        columns: vec![AnswerColumn { name: "mate", values, ranking: Ranking::Largest }],
         facts: vec![("edges", Fact::Count(found.edges as u64))],
         rounds: found.rounds,
         arcs: graph.num_arcs(),
@@ -195,8 +195,8 @@ fn run_set_cover(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &SetCoverO
     found.sets.iter().zip(&found.gains).for_each(|(&set, &gain)| gains[set as usize] = gain);
     Ok(Answer {
         columns: vec![
-            Column { name: "gain", values: Values::Index(gains), ranking: Ranking::Largest },
-            Column { name: "owner", values: Values::Vertex(found.owners), ranking: Ranking::Groups },
+            AnswerColumn { name: "gain", values: Values::Index(gains), ranking: Ranking::Largest },
+            AnswerColumn { name: "owner", values: Values::Vertex(found.owners), ranking: Ranking::Groups },
         ],
         facts: vec![
             ("sets", Fact::Count(found.sets.len() as u64)),

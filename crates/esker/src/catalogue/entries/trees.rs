@@ -12,7 +12,7 @@ use esker_store::format::ElementType;
 use esker_store::{StoredGraph, StoredWeight};
 
 use super::search::by_weight;
-use crate::answer::{Answer, Column, Fact, Ranking, Values};
+use crate::answer::{Answer, AnswerColumn, Fact, Ranking, Values};
 use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
 use crate::catalogue::option::Opt;
@@ -99,7 +99,11 @@ fn msf_on<W: StoredWeight + Ranked>(job: &Job<'_>, graph: &StoredGraph<'_, W>) -
             ("weight", Fact::Float(found.weight)),
         ],
         edges: Some(edges),
-        columns: vec![Column { name: "weight", values: Values::Float(weights), ranking: Ranking::Largest }],
+        columns: vec![AnswerColumn {
+            name: "weight",
+            values: Values::Float(weights),
+            ranking: Ranking::Largest,
+        }],
         rounds: found.rounds,
         arcs: graph.num_arcs(),
         seconds,
@@ -181,7 +185,7 @@ fn run_ldd(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &LddOptions) -> 
     let found = found?;
     job.verify("ldd", graph, |out, _| check::ldd(out, &found.clusters, found.radius).map(|_| ()))?;
     Ok(Answer {
-        columns: vec![Column {
+        columns: vec![AnswerColumn {
             name: "cluster",
             values: Values::Vertex(found.clusters),
             ranking: Ranking::Groups,
@@ -230,8 +234,8 @@ fn run_biconnectivity(job: &Job<'_>, graph: &StoredGraph<'_, ()>) -> Result<Answ
     } else {
         let blocks = Values::Vertex(found.blocks);
         let columns = vec![
-            Column { name: "block", values: blocks, ranking: Ranking::Groups },
-            Column::marks("articulation_point", &articulation),
+            AnswerColumn { name: "block", values: blocks, ranking: Ranking::Groups },
+            AnswerColumn::marks("articulation_point", &articulation),
         ];
         (None, columns)
     };
