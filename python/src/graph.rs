@@ -19,7 +19,7 @@ use pyo3::types::{PyDict, PyList};
 
 use crate::answer::Answer;
 use crate::array::Array;
-use crate::column::{AnswerColumn, ColumnType};
+use crate::column::{Column, ColumnType};
 use crate::edges::EdgeArrays;
 use crate::failure::{Failure, Outcome, invalid, mistyped};
 use crate::report::graph_facts;
@@ -79,7 +79,7 @@ impl Graph {
         damping: f64,
         tolerance: f64,
         rounds_max: usize,
-        teleport: Option<&AnswerColumn>,
+        teleport: Option<&Column>,
         settings: Settings,
     ) -> Outcome<(Array, bool)> {
         let (run, cancel, listener) = settings.run("pagerank")?;
@@ -116,14 +116,14 @@ impl Graph {
 
     /// The vertex with an id.
     fn vertex_of(&self, id: &Bound<'_, PyAny>) -> Outcome<VertexId> {
-        let column = AnswerColumn::one(id)?;
+        let column = Column::one(id)?;
         column.expect_ids(self.snapshot.ids().is_text())?;
         let found = self.look_up(&column)?;
         Ok(found[0])
     }
 
     /// The vertices with the given ids.
-    fn vertices_of(&self, py: Python<'_>, ids: &AnswerColumn) -> Outcome<Array> {
+    fn vertices_of(&self, py: Python<'_>, ids: &Column) -> Outcome<Array> {
         ids.expect_ids(self.snapshot.ids().is_text())?;
         py.detach(|| self.look_up(ids)).map(Array::of)
     }
@@ -131,7 +131,7 @@ impl Graph {
     /// Whether a vertex with this id exists.
     fn has_vertex(&self, id: &Bound<'_, PyAny>) -> Outcome<bool> {
         let exists = || -> Outcome<bool> {
-            let column = AnswerColumn::one(id)?;
+            let column = Column::one(id)?;
             column.expect_ids(self.snapshot.ids().is_text())?;
             Ok(self.find_each(&column, |_, found| Ok(found.is_some()))? == [true])
         };
@@ -148,7 +148,7 @@ impl Graph {
 
     /// The ids of the given vertices, or of all: an array of integers, or a list of strings.
     #[pyo3(signature = (vertices=None))]
-    fn ids<'py>(&self, py: Python<'py>, vertices: Option<&AnswerColumn>) -> Outcome<Bound<'py, PyAny>> {
+    fn ids<'py>(&self, py: Python<'py>, vertices: Option<&Column>) -> Outcome<Bound<'py, PyAny>> {
         let vertices = match vertices {
             Some(column) => Some(self.numbers(column)?),
             None => self.present()?,
@@ -278,7 +278,7 @@ impl Graph {
     fn edges<'py>(
         &self,
         py: Python<'py>,
-        among: Option<&AnswerColumn>,
+        among: Option<&Column>,
         with_properties: bool,
         settings: Settings,
     ) -> Outcome<(Array, Array, Bound<'py, PyDict>)> {
@@ -361,7 +361,7 @@ impl Graph {
         Ok(remaining.map(|remaining| remaining.origins().to_vec()))
     }
 
-    fn look_up(&self, column: &AnswerColumn) -> Outcome<Vec<VertexId>> {
+    fn look_up(&self, column: &Column) -> Outcome<Vec<VertexId>> {
         let snapshot = &self.snapshot;
         let not_found = |id: ExternalId<'_>| {
             let message = match snapshot.ids().find(&id.to_string()) {
@@ -376,7 +376,7 @@ impl Graph {
     /// Calls `take` with each id of a column and its vertex, if it exists; collects the results.
     fn find_each<T>(
         &self,
-        column: &AnswerColumn,
+        column: &Column,
         mut take: impl FnMut(ExternalId<'_>, Option<VertexId>) -> Outcome<T>,
     ) -> Outcome<Vec<T>> {
         let snapshot = &self.snapshot;
@@ -390,7 +390,7 @@ impl Graph {
     }
 
     /// Reads a column of vertex numbers.
-    fn numbers(&self, column: &AnswerColumn) -> Outcome<Vec<VertexId>> {
+    fn numbers(&self, column: &Column) -> Outcome<Vec<VertexId>> {
         if column.len() > 0 && column.column_type() != ColumnType::Integers {
             return mistyped(format!("{}: vertex numbers must be integers", column.what()));
         }

@@ -35,7 +35,7 @@ mod _esker {
     #[pymodule_export]
     use super::batch::Batch;
     #[pymodule_export]
-    use super::column::AnswerColumn;
+    use super::column::Column;
     #[pymodule_export]
     use super::database::{Database, check_settings, import_columns, import_files, open};
     #[pymodule_export]

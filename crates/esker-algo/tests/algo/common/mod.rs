@@ -23,16 +23,16 @@ pub(crate) struct Sample {
 
 /// Graphs of 1 to 100 vertices, directed or undirected: random from empty to dense, biased towards sparse ones and
 /// hubs, or of an awkward shape.
-pub(crate) fn samples() -> impl Strategy<ArrayValue = Sample> {
+pub(crate) fn samples() -> impl Strategy<Value = Sample> {
     prop_oneof![3 => random_samples(), 2 => shapes::shaped()]
 }
 
 /// The same graphs, all undirected.
-pub(crate) fn undirected() -> impl Strategy<ArrayValue = Sample> {
+pub(crate) fn undirected() -> impl Strategy<Value = Sample> {
     samples().prop_map(|sample| Sample { directed: false, ..sample })
 }
 
-fn random_samples() -> impl Strategy<ArrayValue = Sample> {
+fn random_samples() -> impl Strategy<Value = Sample> {
     let edges = |n: usize| {
         let end = prop_oneof![3 => 0..n, 1 => 0..n.div_ceil(8)];
         let ends = (end.clone(), end).prop_map(|(u, v)| (u as VertexId, v as VertexId));

@@ -10,7 +10,7 @@ use super::Sample;
 const SHAPES: usize = 21;
 
 /// A graph of any shape with up to a hundred vertices, directed or undirected.
-pub(crate) fn shaped() -> impl Strategy<ArrayValue = Sample> {
+pub(crate) fn shaped() -> impl Strategy<Value = Sample> {
     let any = (0..SHAPES, 1usize..=100, any::<bool>(), any::<u64>());
     any.prop_map(|(kind, n, directed, seed)| Sample { directed, ..shape(kind, n, seed) })
 }
