@@ -17,12 +17,12 @@ use super::order::{DEGREE_CLASSES, by_degree, choose, hot_degree, sample};
 use super::output::{Output, Written};
 use super::scatter::Arcs;
 use super::scratch::Work;
-use super::sink::LayerSink;
 use super::source::{IdKind, Reader, Schema};
 use super::spool::Spool;
 use crate::error::{Error, Result};
 use crate::format::ElementType;
 use crate::io::Disk;
+use crate::layer::PlainWriter;
 
 /// How the user's ids relate to vertices.
 pub enum BuiltIds {
@@ -58,7 +58,7 @@ pub struct BuiltProperty {
     pub dictionary: Vec<Box<[u8]>>,
 }
 
-/// A base layer that was handed to a sink, and what else belongs to it.
+/// A base layer that was written, and what else belongs to it.
 pub struct Built {
     /// What was done.
     pub report: ImportReport,
@@ -85,7 +85,7 @@ pub struct Place<'a> {
     pub directory: &'a Path,
 }
 
-/// Reads everything and hands the base layer to `sink`, with temporary files in `place`.
+/// Reads everything and writes the base layer, with temporary files in `place`.
 ///
 /// The memory limit may be any that suffices; [`super::options::MEMORY_BYTES_MIN`] always suffices to begin.
 ///
@@ -95,7 +95,7 @@ pub fn build_layer(
     reader: Box<dyn Reader>,
     options: &ImportOptions,
     place: Place<'_>,
-    sink: &dyn LayerSink,
+    writer: &PlainWriter<'_>,
 ) -> Result<Built> {
     let schema = reader.schema().clone();
     check_weight(&schema, options.duplicates)?;
@@ -117,7 +117,7 @@ pub fn build_layer(
         order: &order,
         schema: &schema,
         options,
-        sink,
+        writer,
         tracker: &tracker,
     };
     let (written, types, loops_dropped) = plan.build(directed)?;
@@ -345,7 +345,7 @@ struct Directions<'a> {
     order: &'a Order,
     schema: &'a Schema,
     options: &'a ImportOptions,
-    sink: &'a dyn LayerSink,
+    writer: &'a PlainWriter<'a>,
     tracker: &'a Tracker,
 }
 
@@ -392,7 +392,7 @@ impl Directions<'_> {
         let edges = self.edges;
         let output = Output::new(
             self.work,
-            self.sink,
+            self.writer,
             direction,
             (edges.num_vertices, self.options.encoding),
             &edges.layouts,

@@ -13,8 +13,11 @@ mod order;
 mod write;
 
 pub(crate) use arrays::Arrays;
+pub(crate) use body::BodyWriter;
 pub use coded::CodedLists;
-pub(crate) use coded::{AHEAD_BYTES, BLOCK_LEN, Coded, CodedColumns, Coder, Index, Place, Places};
+#[cfg(test)]
+pub(crate) use coded::Coder;
+pub(crate) use coded::{AHEAD_BYTES, BLOCK_LEN, Coded, CodedColumns, Index, Place, Places};
 pub(crate) use codes::{CodeSlice, code_type};
 pub use columns::SectionColumn;
 pub use extents::AllLists;
@@ -24,4 +27,5 @@ pub use lists::ListColumns;
 pub use plain::{DictionaryFiles, PlainLayer, PlainWriter};
 pub use section::Section;
 pub(crate) use section::{Address, for_runs};
+pub(crate) use write::AnyWriter;
 pub use write::{ArcChunk, SectionChunk, SectionShape, SectionWriter};

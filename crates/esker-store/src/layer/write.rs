@@ -76,18 +76,20 @@ macro_rules! any_writer {
     ($($code:ident($type:ty)),*) => {
         /// Writes a column of a type known only at run time from the bits of its values.
         #[derive(Debug)]
-        enum AnyWriter {
+        pub(crate) enum AnyWriter {
             $($code(ColumnWriter<$type>, Vec<$type>),)*
         }
 
         impl AnyWriter {
-            fn create(writer: &PlainWriter<'_>, direction: Direction, column: SectionColumn, element: ElementType) -> Result<Self> {
+            /// Creates the file of a column.
+            pub(crate) fn create(writer: &PlainWriter<'_>, direction: Direction, column: SectionColumn, element: ElementType) -> Result<Self> {
                 Ok(match element {
                     $(ElementType::$code => Self::$code(writer.section(direction, column)?, Vec::new()),)*
                 })
             }
 
-            fn append(&mut self, bits: impl Iterator<Item = u64>) -> Result<()> {
+            /// Appends values.
+            pub(crate) fn append(&mut self, bits: impl Iterator<Item = u64>) -> Result<()> {
                 match self {
                     $(Self::$code(column, buffer) => {
                         buffer.clear();
@@ -101,7 +103,8 @@ macro_rules! any_writer {
                 }
             }
 
-            fn finish(self) -> Result<()> {
+            /// Completes and syncs the file.
+            pub(crate) fn finish(self) -> Result<()> {
                 match self {
                     $(Self::$code(column, _) => column.finish().map(|_| ()),)*
                 }
