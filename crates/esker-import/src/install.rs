@@ -6,18 +6,16 @@ use std::time::UNIX_EPOCH;
 
 use esker_format::io::Disk;
 use esker_format::{
-    ColumnWriter, DictionaryRecord, Edit, Element, ElementType, Error, GraphShape, IdMapKind, IdMapRecord,
-    LayerRecord, Owner, PropertyRecord, Result, VersionRecord, VertexOrder as StoredOrder,
+    DictionaryRecord, Edit, ElementType, Error, GraphShape, IdMapKind, IdMapRecord, LayerRecord, Owner,
+    PropertyRecord, Result, VersionRecord, VertexOrder as StoredOrder,
 };
-use esker_graph::{Direction, Stop, VertexId};
+use esker_graph::{Stop, VertexId};
 use esker_layers::ids::{IdFiles, PermutationWriter};
-use esker_layers::layer::{PlainWriter, SectionColumn};
 use esker_store::version::{Staging, StagingOptions};
 
 use super::options::{Duplicates, ImportOptions, ImportReport, MEMORY_BYTES_MIN, VertexOrder};
 use super::pipeline::{Built, BuiltIds, BuiltProperty, Destination, build_layer};
 use super::scratch::Work;
-use super::sink::{ColumnKind, ColumnSink, LayerSink};
 use super::sort::Sorter;
 use super::source::Reader;
 use super::spool::Spool;
@@ -50,8 +48,7 @@ pub fn import(
     let scratch = staging.subdirectory("scratch")?;
     let layer = staging.plain_layer();
     let place = Destination { disk: Arc::clone(disk), directory: &scratch };
-    let sink = PlainSink(&layer);
-    let built = build_layer(reader, options, place, &sink)?;
+    let built = build_layer(reader, options, place, &layer)?;
 
     let mut dictionaries = Vec::new();
     for (property, number) in built.properties.iter().zip(0..) {
@@ -159,64 +156,4 @@ fn write_permutation(work: &Work, files: &IdFiles<'_>, renumbered: &Spool<Vertex
     }
     sorter.finish()?.for_each(|[_, integer]| writer.integers(&[integer]))?;
     writer.finish()
-}
-
-/// The columns of a layer.
-struct PlainSink<'a>(&'a PlainWriter<'a>);
-
-impl LayerSink for PlainSink<'_> {
-    fn column(&self, kind: ColumnKind) -> Result<Box<dyn ColumnSink>> {
-        let layer = self.0;
-        Ok(match kind {
-            ColumnKind::Offsets(direction) => Box::new(layer.offsets(direction)?),
-            ColumnKind::Targets(direction) => Box::new(layer.targets(direction)?),
-            ColumnKind::Groups(direction) => {
-                Box::new(layer.section::<u64>(direction, SectionColumn::Groups)?)
-            }
-            ColumnKind::Sizes(direction) => Box::new(layer.section::<u8>(direction, SectionColumn::Sizes)?),
-            ColumnKind::Lists(direction) => Box::new(layer.section::<u8>(direction, SectionColumn::Lists)?),
-            ColumnKind::Blocks(direction) => {
-                Box::new(layer.section::<u64>(direction, SectionColumn::Blocks)?)
-            }
-            ColumnKind::Property { property, direction, element } => {
-                property_column(layer, direction, property as u32, element)?
-            }
-        })
-    }
-}
-
-fn property_column(
-    layer: &PlainWriter<'_>,
-    direction: Direction,
-    number: u32,
-    element: ElementType,
-) -> Result<Box<dyn ColumnSink>> {
-    Ok(match element {
-        ElementType::I32 => Box::new(layer.property::<i32>(direction, number)?),
-        ElementType::I64 => Box::new(layer.property::<i64>(direction, number)?),
-        ElementType::F32 => Box::new(layer.property::<f32>(direction, number)?),
-        ElementType::F64 => Box::new(layer.property::<f64>(direction, number)?),
-        ElementType::U8 => Box::new(layer.property::<u8>(direction, number)?),
-        ElementType::U16 => Box::new(layer.property::<u16>(direction, number)?),
-        ElementType::U32 => Box::new(layer.property::<u32>(direction, number)?),
-        ElementType::U64 => Box::new(layer.property::<u64>(direction, number)?),
-    })
-}
-
-impl<T: Element> ColumnSink for ColumnWriter<T> {
-    fn append(&mut self, values: &[u8]) -> Result<()> {
-        match bytemuck::try_cast_slice(values) {
-            Ok(values) => ColumnWriter::append(self, values),
-            // Bytes that begin at an odd place: rare, and small enough to be copied.
-            Err(_) => {
-                let copied: Vec<T> =
-                    values.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect();
-                ColumnWriter::append(self, &copied)
-            }
-        }
-    }
-
-    fn finish(self: Box<Self>) -> Result<()> {
-        ColumnWriter::finish(*self).map(drop)
-    }
 }

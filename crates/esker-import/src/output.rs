@@ -1,18 +1,21 @@
-//! The columns of one direction on their way to the sink, in order, whoever finished which part first.
+//! Writes the columns of one direction in order, in whatever order their parts are finished.
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use esker_format::{ElementType, Encoding, Error, Result};
-use esker_graph::Direction;
+use esker_graph::{Direction, VertexId};
+use esker_layers::layer::{AnyWriter, BodyWriter, PlainWriter, SectionColumn};
 
-use super::body::Body;
 use super::lists::Lists;
 use super::scratch::Work;
-use super::sink::{ColumnKind, ColumnSink, LayerSink};
 use super::spool::Spool;
 use super::values::{Layout, Range, wide, words};
+
+/// Lists and arcs that are handed on at once.
+const LISTS_AT_ONCE: usize = 1 << 13;
+const ARCS_AT_ONCE: usize = 1 << 17;
 
 /// What was written of one direction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -25,14 +28,15 @@ pub(super) struct Written {
 
 /// The columns of one direction.
 pub(super) struct Output<'a> {
-    sink: &'a dyn LayerSink,
+    writer: &'a PlainWriter<'a>,
     direction: Direction,
-    body: Body,
+    body: BodyWriter,
+    /// Vertices whose lists are complete.
+    ended: u64,
     properties: Vec<PropertyOutput<'a>>,
     words: usize,
     num_vertices: u64,
     written: Written,
-    bytes: Vec<u8>,
 }
 
 /// A property column, or what becomes one when all of its values are known.
@@ -42,7 +46,7 @@ struct PropertyOutput<'a> {
 }
 
 enum Values {
-    Known(Box<dyn ColumnSink>),
+    Known(AnyWriter),
     Sums(Spool<u64>, Range),
 }
 
@@ -50,7 +54,7 @@ impl<'a> Output<'a> {
     /// Begins the columns, in an encoding, of the lists of so many vertices. `summed`: the property whose values are sums, so that its type is not known yet.
     pub(super) fn new(
         work: &Work,
-        sink: &'a dyn LayerSink,
+        writer: &'a PlainWriter<'a>,
         direction: Direction,
         (num_vertices, encoding): (u64, Encoding),
         layouts: &'a [Layout],
@@ -62,23 +66,25 @@ impl<'a> Output<'a> {
                 // Little memory: a block. The rest of the budget is for sorting.
                 Values::Sums(Spool::new(work, u64::MAX), Range::default())
             } else {
-                Values::Known(sink.column(ColumnKind::Property {
-                    property,
-                    direction,
-                    element: layout.carried,
-                })?)
+                let column = SectionColumn::Property(property as u32);
+                Values::Known(AnyWriter::create(writer, direction, column, layout.carried)?)
             };
             properties.push(PropertyOutput { layout, column });
         }
         Ok(Self {
-            sink,
+            writer,
             direction,
-            body: Body::new(sink, direction, encoding)?,
+            body: match encoding {
+                Encoding::Plain => {
+                    BodyWriter::arrays(writer, direction, SectionColumn::Offsets, SectionColumn::Targets)?
+                }
+                Encoding::Compressed => BodyWriter::coded(writer, direction)?,
+            },
+            ended: 0,
             properties,
             words: layouts.iter().map(|layout| words(layout.carried)).sum(),
             num_vertices,
             written: Written::default(),
-            bytes: Vec::new(),
         })
     }
 
@@ -88,16 +94,47 @@ impl<'a> Output<'a> {
         self.written.loops += lists.loops;
         self.written.duplicates += lists.duplicates;
         self.written.duplicate_loops += lists.duplicate_loops;
-        self.body.append(&lists.lengths, &lists.targets)?;
+        self.append_lists(&lists.lengths, &lists.targets)?;
         for property in &mut self.properties {
-            property.append(&lists.words, self.words, &mut self.bytes)?;
+            property.append(&lists.words, self.words)?;
         }
         Ok(())
     }
 
+    /// Appends vertices and the lengths of their lists, or of pieces of them, and all targets.
+    fn append_lists(&mut self, lengths: &[(VertexId, u32)], targets: &[VertexId]) -> Result<()> {
+        let mut ends = Vec::new();
+        let (mut from, mut at) = (0, 0);
+        for &(vertex, length) in lengths {
+            while self.ended < u64::from(vertex) {
+                ends.push((at - from) as u64);
+                self.ended += 1;
+                if ends.len() == LISTS_AT_ONCE {
+                    self.body.append(&ends, &targets[from..at])?;
+                    ends.clear();
+                    from = at;
+                }
+            }
+            at += length as usize;
+            if at - from >= ARCS_AT_ONCE {
+                self.body.append(&ends, &targets[from..at])?;
+                ends.clear();
+                from = at;
+            }
+        }
+        self.body.append(&ends, &targets[from..])
+    }
+
     /// Ends all columns; also returns the types of the properties.
-    pub(super) fn finish(self, work: &Work, names: &[String]) -> Result<(Written, Vec<ElementType>)> {
-        self.body.finish(work, self.num_vertices)?;
+    pub(super) fn finish(mut self, work: &Work, names: &[String]) -> Result<(Written, Vec<ElementType>)> {
+        while self.ended < self.num_vertices {
+            work.check()?;
+            let ends = [0; LISTS_AT_ONCE];
+            let left = (self.num_vertices - self.ended).min(LISTS_AT_ONCE as u64);
+            self.body.append(&ends[..left as usize], &[])?;
+            self.ended += left;
+        }
+        self.body.finish()?;
         let mut types = Vec::new();
         for (property, output) in self.properties.into_iter().enumerate() {
             types.push(match output.column {
@@ -108,8 +145,9 @@ impl<'a> Output<'a> {
                 Values::Sums(mut sums, range) => {
                     sums.finish()?;
                     let element = range.narrowest(&names[property], 0)?;
-                    let kind = ColumnKind::Property { property, direction: self.direction, element };
-                    write_sums(work, &sums, output.layout.carried, element, self.sink.column(kind)?)?;
+                    let column = SectionColumn::Property(property as u32);
+                    let column = AnyWriter::create(self.writer, self.direction, column, element)?;
+                    write_sums(work, &sums, output.layout.carried, element, column)?;
                     element
                 }
             });
@@ -119,29 +157,15 @@ impl<'a> Output<'a> {
 }
 
 impl PropertyOutput<'_> {
-    fn append(&mut self, words: &[u32], stride: usize, bytes: &mut Vec<u8>) -> Result<()> {
+    fn append(&mut self, words: &[u32], stride: usize) -> Result<()> {
         if words.is_empty() {
             return Ok(());
         }
         let carried = self.layout.carried;
         let records = words[self.layout.word..].chunks(stride);
         match &mut self.column {
-            Values::Known(column) => {
-                bytes.clear();
-                match carried {
-                    ElementType::I64 | ElementType::U64 | ElementType::F64 => {
-                        records.for_each(|record| bytes.extend_from_slice(&wide(record).to_le_bytes()));
-                    }
-                    ElementType::I32 | ElementType::U32 | ElementType::F32 => {
-                        records.for_each(|record| bytes.extend_from_slice(&record[0].to_le_bytes()));
-                    }
-                    ElementType::U16 => {
-                        records.for_each(|record| bytes.extend_from_slice(&(record[0] as u16).to_le_bytes()));
-                    }
-                    ElementType::U8 => bytes.extend(records.map(|record| record[0] as u8)),
-                }
-                column.append(bytes)
-            }
+            Values::Known(column) if super::values::words(carried) == 2 => column.append(records.map(wide)),
+            Values::Known(column) => column.append(records.map(|record| u64::from(record[0]))),
             Values::Sums(sums, range) => {
                 for record in records {
                     let bits = wide(record);
@@ -163,24 +187,21 @@ fn write_sums(
     sums: &Spool<u64>,
     carried: ElementType,
     element: ElementType,
-    mut column: Box<dyn ColumnSink>,
+    mut column: AnyWriter,
 ) -> Result<()> {
     let mut buffer = Vec::new();
-    let mut bytes = Vec::new();
     for block in 0..sums.num_blocks() {
         work.check()?;
-        bytes.clear();
-        for &bits in sums.block(block, &mut buffer)? {
+        column.append(sums.block(block, &mut buffer)?.iter().map(|&bits| {
             let integer = if carried == ElementType::I64 { bits as i64 } else { f64::from_bits(bits) as i64 };
             let float = if carried == ElementType::I64 { bits as i64 as f64 } else { f64::from_bits(bits) };
             match element {
-                ElementType::I32 => bytes.extend_from_slice(&(integer as i32).to_le_bytes()),
-                ElementType::F32 => bytes.extend_from_slice(&(float as f32).to_le_bytes()),
-                ElementType::F64 => bytes.extend_from_slice(&float.to_le_bytes()),
-                _ => bytes.extend_from_slice(&integer.to_le_bytes()),
+                ElementType::F32 => u64::from((float as f32).to_bits()),
+                ElementType::F64 => float.to_bits(),
+                // The low bits of a narrower integer are those of the wide one.
+                _ => integer as u64,
             }
-        }
-        column.append(&bytes)?;
+        }))?;
     }
     column.finish()
 }

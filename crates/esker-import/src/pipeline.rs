@@ -6,6 +6,7 @@ use std::sync::Arc;
 use esker_format::io::Disk;
 use esker_format::{ElementType, Error, Result};
 use esker_graph::{Direction, Reservation, Run, RunOptions, VertexId};
+use esker_layers::layer::PlainWriter;
 
 use super::build::{Build, check_symmetric};
 use super::count::{Cells, by_cell, degrees, degrees_bytes, to_cells};
@@ -18,7 +19,6 @@ use super::order::{DEGREE_CLASSES, by_degree, choose, hot_degree, sample};
 use super::output::{Output, Written};
 use super::scatter::Arcs;
 use super::scratch::Work;
-use super::sink::LayerSink;
 use super::source::{IdKind, Reader, Schema};
 use super::spool::Spool;
 
@@ -56,7 +56,7 @@ pub struct BuiltProperty {
     pub dictionary: Vec<Box<[u8]>>,
 }
 
-/// A base layer that was handed to a sink, and what else belongs to it.
+/// A base layer that was written, and what else belongs to it.
 pub struct Built {
     /// What was done.
     pub report: ImportReport,
@@ -83,7 +83,7 @@ pub struct Destination<'a> {
     pub directory: &'a Path,
 }
 
-/// Reads everything and hands the base layer to `sink`, with temporary files in `place`.
+/// Reads everything and writes the base layer, with temporary files in `place`.
 ///
 /// The memory limit may be any that suffices; [`super::options::MEMORY_BYTES_MIN`] always suffices to begin.
 ///
@@ -93,7 +93,7 @@ pub fn build_layer(
     reader: Box<dyn Reader>,
     options: &ImportOptions,
     place: Destination<'_>,
-    sink: &dyn LayerSink,
+    writer: &PlainWriter<'_>,
 ) -> Result<Built> {
     let schema = reader.schema().clone();
     check_weight(&schema, options.duplicates)?;
@@ -115,7 +115,7 @@ pub fn build_layer(
         order: &order,
         schema: &schema,
         options,
-        sink,
+        writer,
         tracker: &tracker,
     };
     let (written, types, loops_dropped) = plan.build(directed)?;
@@ -343,7 +343,7 @@ struct Directions<'a> {
     order: &'a Order,
     schema: &'a Schema,
     options: &'a ImportOptions,
-    sink: &'a dyn LayerSink,
+    writer: &'a PlainWriter<'a>,
     tracker: &'a Tracker,
 }
 
@@ -390,7 +390,7 @@ impl Directions<'_> {
         let edges = self.edges;
         let output = Output::new(
             self.work,
-            self.sink,
+            self.writer,
             direction,
             (edges.num_vertices, self.options.encoding),
             &edges.layouts,

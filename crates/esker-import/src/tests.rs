@@ -1,18 +1,17 @@
 //! The whole pipeline against a model in memory: every policy, every path, every number of threads.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use esker_format::io::RealDisk;
-use esker_format::{ElementType, Encoding, Error, Result};
-use esker_graph::{Direction, Stop, VertexId};
-use esker_layers::layer::Coder;
+use esker_format::io::{Disk, MemoryDisk, RealDisk};
+use esker_format::{DatabaseId, ElementType, Encoding, Error, Result, Values};
+use esker_graph::{Direction, Run, Stop, VertexId};
+use esker_layers::layer::{Coder, PlainWriter, SectionColumn};
 use proptest::prelude::*;
 
 use super::options::{BadLines, Duplicates, ImportOptions, SelfLoops, VertexOrder};
 use super::pipeline::{Built, BuiltIds, Destination, build_layer};
-use super::sink::{ColumnKind, ColumnSink, LayerSink};
 use super::source::*;
 
 /// Batches that are there already.
@@ -49,65 +48,54 @@ impl BlockParser for Copies {
     }
 }
 
-/// Keeps the columns of a layer.
-#[derive(Default)]
-struct MemorySink(Mutex<BTreeMap<String, Arc<Mutex<Vec<u8>>>>>);
+/// A layer in memory.
+struct MemoryLayer(MemoryDisk);
 
-struct MemoryColumn(Arc<Mutex<Vec<u8>>>);
+/// The bits of the values of each column, by name.
+type Columns = BTreeMap<PathBuf, Vec<u64>>;
 
-impl LayerSink for MemorySink {
-    fn column(&self, kind: ColumnKind) -> Result<Box<dyn ColumnSink>> {
-        let bytes = Arc::default();
-        let before = self.0.lock().unwrap().insert(format!("{kind:?}"), Arc::clone(&bytes));
-        assert!(before.is_none(), "{kind:?} twice");
-        Ok(Box::new(MemoryColumn(bytes)))
-    }
+fn name(column: SectionColumn, direction: Direction) -> PathBuf {
+    column.path(Path::new("layer"), direction)
 }
 
-impl ColumnSink for MemoryColumn {
-    fn append(&mut self, values: &[u8]) -> Result<()> {
-        self.0.lock().unwrap().extend_from_slice(values);
-        Ok(())
-    }
-    fn finish(self: Box<Self>) -> Result<()> {
-        Ok(())
-    }
-}
-
-impl MemorySink {
-    fn columns(&self) -> BTreeMap<String, Vec<u8>> {
-        self.0.lock().unwrap().iter().map(|(k, v)| (k.clone(), v.lock().unwrap().clone())).collect()
+impl MemoryLayer {
+    fn columns(&self) -> Columns {
+        let names = self.0.list(Path::new("layer")).unwrap().into_iter();
+        names
+            .map(|entry| Path::new("layer").join(entry.name))
+            .map(|path| (path.clone(), self.bits(&path)))
+            .collect()
     }
 
-    fn column_of<T: bytemuck::Pod>(&self, kind: ColumnKind) -> Vec<T> {
-        let columns = self.0.lock().unwrap();
-        let bytes = columns[&format!("{kind:?}")].lock().unwrap();
-        let mut values = vec![T::zeroed(); bytes.len() / size_of::<T>()];
-        bytemuck::cast_slice_mut(&mut values).copy_from_slice(&bytes);
-        values
+    fn bits(&self, path: &Path) -> Vec<u64> {
+        let column = Values::open_any(&self.0, path, DatabaseId([7; 16])).unwrap();
+        let values = column.all(&Run::with_threads(1).unwrap()).unwrap();
+        let mut bits = Vec::new();
+        values.append_bits(0..column.len(), &mut bits);
+        bits
     }
 
     /// The lists of a direction, with an `i32` or `i64` weight if there is one.
     fn lists(&self, direction: Direction, weight: Option<ElementType>) -> Vec<Vec<(VertexId, i64)>> {
-        let offsets: Vec<u64> = self.column_of(ColumnKind::Offsets(direction));
-        let targets: Vec<VertexId> = self.column_of(ColumnKind::Targets(direction));
+        let offsets = self.bits(&name(SectionColumn::Offsets, direction));
+        let targets = self.bits(&name(SectionColumn::Targets, direction));
         let weights: Vec<i64> = match weight {
             None => vec![0; targets.len()],
             Some(element) => {
-                let kind = ColumnKind::Property { property: 0, direction, element };
+                let bits = self.bits(&name(SectionColumn::Property(0), direction)).into_iter();
                 match element {
-                    ElementType::I32 => self.column_of::<i32>(kind).into_iter().map(i64::from).collect(),
-                    ElementType::I64 => self.column_of(kind),
+                    ElementType::I32 => bits.map(|bits| i64::from(bits as i32)).collect(),
+                    ElementType::I64 => bits.map(|bits| bits as i64).collect(),
                     other => panic!("unexpected {other:?}"),
                 }
             }
         };
         assert_eq!(offsets[offsets.len() - 1], targets.len() as u64);
         assert_eq!(weights.len(), targets.len());
-        offsets
-            .windows(2)
-            .map(|w| (w[0] as usize..w[1] as usize).map(|i| (targets[i], weights[i])).collect())
-            .collect()
+        let list = |w: &[u64]| {
+            (w[0] as usize..w[1] as usize).map(|i| (targets[i] as VertexId, weights[i])).collect()
+        };
+        offsets.windows(2).map(list).collect()
     }
 }
 
@@ -136,13 +124,15 @@ fn batches(edges: &[(u64, u64, i64)], weighted: bool, batch_len: usize) -> Vec<B
     edges.chunks(batch_len).map(batch).collect()
 }
 
-fn build(schema: Schema, batches: Vec<Batch>, options: &ImportOptions) -> Result<(Built, MemorySink)> {
+fn build(schema: Schema, batches: Vec<Batch>, options: &ImportOptions) -> Result<(Built, MemoryLayer)> {
     let dir = tempfile::tempdir().unwrap();
-    let sink = MemorySink::default();
+    let disk = MemoryDisk::default();
+    disk.create_directory(Path::new("layer")).unwrap();
+    let writer = PlainWriter::new(&disk, Path::new("layer"), DatabaseId([7; 16]));
     let reader = MemoryReader { schema, batches: Arc::new(batches), next: 0 };
     let place = Destination { disk: Arc::new(RealDisk), directory: dir.path() };
-    let built = build_layer(Box::new(reader), options, place, &sink)?;
-    Ok((built, sink))
+    let built = build_layer(Box::new(reader), options, place, &writer)?;
+    Ok((built, MemoryLayer(disk)))
 }
 
 /// The lists that the options ask for, naively. Edges are in final numbers.
@@ -235,7 +225,7 @@ proptest! {
             options.duplicates = Duplicates::Drop;
         }
         let ids = IdKind::Numbered { first: 0, num_vertices: n };
-        let (built, sink) = build(schema(ids, weighted), batches(&edges, weighted, batch_len), &options).unwrap();
+        let (built, layer) = build(schema(ids, weighted), batches(&edges, weighted, batch_len), &options).unwrap();
         let renumbered = match (options.order, &built.ids) {
             (VertexOrder::Keep, BuiltIds::Identity { base: 0 }) => (0..n).collect(),
             (VertexOrder::Degree, BuiltIds::Permuted { base: 0, renumbered }) => {
@@ -251,7 +241,7 @@ proptest! {
         let weight = weighted.then(|| built.properties[0].element);
         let expected = model(n as usize, &edges, !directed, &options);
         let arcs: usize = expected.iter().map(Vec::len).sum();
-        prop_assert_eq!(sink.lists(Direction::Out, weight), expected);
+        prop_assert_eq!(layer.lists(Direction::Out, weight), expected);
         prop_assert_eq!(built.report.arcs, arcs as u64);
         prop_assert_eq!(built.report.rows, edges.len() as u64);
         let loops_dropped = if options.self_loops == SelfLoops::Drop { edges.iter().filter(|e| e.0 == e.1).count() } else { 0 };
@@ -260,10 +250,10 @@ proptest! {
         prop_assert_eq!(built.in_edges, directed && options.in_edges);
         if built.in_edges {
             let reversed: Vec<_> = edges.iter().map(|&(u, v, w)| (v, u, w)).collect();
-            prop_assert_eq!(sink.lists(Direction::In, weight), model(n as usize, &reversed, false, &options));
+            prop_assert_eq!(layer.lists(Direction::In, weight), model(n as usize, &reversed, false, &options));
         } else {
-            let offsets = format!("{:?}", ColumnKind::Offsets(Direction::In));
-            prop_assert!(!sink.columns().contains_key(&offsets));
+            let offsets = name(SectionColumn::Offsets, Direction::In);
+            prop_assert!(!layer.columns().contains_key(&offsets));
         }
     }
 }
@@ -281,18 +271,15 @@ fn skewed(count: u64, n: u64) -> Vec<(u64, u64, i64)> {
 }
 
 /// What the columns of a plain layer are in an encoding.
-fn in_encoding(plain: &BTreeMap<String, Vec<u8>>, encoding: Encoding) -> BTreeMap<String, Vec<u8>> {
+fn in_encoding(plain: &Columns, encoding: Encoding) -> Columns {
     let mut columns = plain.clone();
     if encoding == Encoding::Plain {
         return columns;
     }
     for direction in [Direction::Out, Direction::In] {
-        let mut take = |kind: ColumnKind| columns.remove(&format!("{kind:?}"));
-        let Some(offsets) = take(ColumnKind::Offsets(direction)) else { continue };
-        let targets = take(ColumnKind::Targets(direction)).unwrap();
-        let offsets: Vec<u64> = offsets.chunks(8).map(bytemuck::pod_read_unaligned).collect();
-        let id_bytes = size_of::<VertexId>();
-        let targets: Vec<VertexId> = targets.chunks(id_bytes).map(bytemuck::pod_read_unaligned).collect();
+        let Some(offsets) = columns.remove(&name(SectionColumn::Offsets, direction)) else { continue };
+        let targets = columns.remove(&name(SectionColumn::Targets, direction)).unwrap();
+        let targets: Vec<VertexId> = targets.into_iter().map(|target| target as VertexId).collect();
         let mut coder = Coder::default();
         for bounds in offsets.windows(2) {
             coder.append(&targets[bounds[0] as usize..bounds[1] as usize]);
@@ -300,11 +287,11 @@ fn in_encoding(plain: &BTreeMap<String, Vec<u8>>, encoding: Encoding) -> BTreeMa
         }
         coder.finish();
         let parts = coder.parts();
-        let mut put = |kind: ColumnKind, bytes: &[u8]| columns.insert(format!("{kind:?}"), bytes.to_vec());
-        put(ColumnKind::Groups(direction), bytemuck::cast_slice(&parts.groups));
-        put(ColumnKind::Sizes(direction), &parts.sizes);
-        put(ColumnKind::Lists(direction), &parts.lists);
-        put(ColumnKind::Blocks(direction), bytemuck::cast_slice(&parts.blocks));
+        let wide = |bytes: &[u8]| bytes.iter().map(|&byte| u64::from(byte)).collect();
+        columns.insert(name(SectionColumn::Groups, direction), parts.groups.clone());
+        columns.insert(name(SectionColumn::Sizes, direction), wide(&parts.sizes));
+        columns.insert(name(SectionColumn::Lists, direction), wide(&parts.lists));
+        columns.insert(name(SectionColumn::Blocks, direction), parts.blocks.clone());
     }
     columns
 }
@@ -336,10 +323,10 @@ fn layers_are_the_same_whatever_the_limit_and_the_threads() {
                         ..ImportOptions::default()
                     };
                     let batches = batches(&edges, weighted, 1000);
-                    let (built, sink) = build(schema(IdKind::Int, weighted), batches, &options).unwrap();
+                    let (built, layer) = build(schema(IdKind::Int, weighted), batches, &options).unwrap();
                     assert_eq!(built.report.order.order, VertexOrder::Degree);
                     assert!(built.report.reserved_bytes <= memory_bytes);
-                    let columns = sink.columns();
+                    let columns = layer.columns();
                     let plain = first.get_or_insert_with(|| columns.clone());
                     assert!(in_encoding(plain, encoding) == columns, "{threads} {memory_bytes} {encoding:?}");
                 }
@@ -374,9 +361,9 @@ fn one_vertex_or_one_edge_may_exceed_the_memory() {
                         ..Default::default()
                     };
                     let ids = IdKind::Numbered { first: 0, num_vertices: 60_000 };
-                    let (_, sink) =
+                    let (_, layer) =
                         build(schema(ids, weighted), batches(&edges, weighted, 1000), &options).unwrap();
-                    let columns = sink.columns();
+                    let columns = layer.columns();
                     let plain = first.get_or_insert_with(|| columns.clone());
                     assert!(
                         in_encoding(plain, encoding) == columns,
@@ -392,27 +379,27 @@ fn one_vertex_or_one_edge_may_exceed_the_memory() {
 fn sparse_and_text_ids_are_numbered_by_first_appearance() {
     let sparse = [(u64::MAX, 5, 0), (5, 1 << 40, 0), (u64::MAX, 1 << 40, 0)];
     let options = ImportOptions { order: VertexOrder::Keep, ..ImportOptions::default() };
-    let (built, sink) = build(schema(IdKind::Int, false), batches(&sparse, false, 2), &options).unwrap();
+    let (built, layer) = build(schema(IdKind::Int, false), batches(&sparse, false, 2), &options).unwrap();
     assert_eq!(built.report.vertices, 3);
-    assert_eq!(sink.lists(Direction::Out, None), [vec![(1, 0), (2, 0)], vec![(2, 0)], vec![]]);
+    assert_eq!(layer.lists(Direction::Out, None), [vec![(1, 0), (2, 0)], vec![(2, 0)], vec![]]);
 
     let mut texts = batches(&[(0, 0, 0); 3], false, 2);
     let column = |texts: &[&str]| text_column(texts);
     (texts[0].source, texts[0].target) = (column(&["b", "a"]), column(&["a", "c"]));
     (texts[1].source, texts[1].target) = (column(&["b"]), column(&["c"]));
     texts[0].vertices = Some(column(&["lonely", "a"]));
-    let (built, sink) = build(schema(IdKind::Text, false), texts, &options).unwrap();
+    let (built, layer) = build(schema(IdKind::Text, false), texts, &options).unwrap();
     assert_eq!(built.report.vertices, 4);
-    assert_eq!(sink.lists(Direction::Out, None), [vec![(1, 0), (2, 0)], vec![(2, 0)], vec![], vec![]]);
+    assert_eq!(layer.lists(Direction::Out, None), [vec![(1, 0), (2, 0)], vec![(2, 0)], vec![], vec![]]);
 }
 
 #[test]
 fn dense_ids_from_one_need_no_map() {
     let edges = [(1, 2, 0), (3, 1, 0)];
     let options = ImportOptions { order: VertexOrder::Keep, ..ImportOptions::default() };
-    let (built, sink) = build(schema(IdKind::Int, false), batches(&edges, false, 9), &options).unwrap();
+    let (built, layer) = build(schema(IdKind::Int, false), batches(&edges, false, 9), &options).unwrap();
     assert!(matches!(built.ids, BuiltIds::Identity { base: 1 }));
-    assert_eq!(sink.lists(Direction::Out, None), [vec![(1, 0)], vec![], vec![(0, 0)]]);
+    assert_eq!(layer.lists(Direction::Out, None), [vec![(1, 0)], vec![], vec![(0, 0)]]);
     let (built, _) = build(schema(IdKind::Int, false), Vec::new(), &options).unwrap();
     assert_eq!((built.report.vertices, built.report.arcs), (0, 0));
 }
@@ -426,11 +413,11 @@ fn texts_become_codes_in_order_of_their_bytes() {
     let mut schema = schema(IdKind::Int, true);
     schema.weight = None;
     let options = ImportOptions { order: VertexOrder::Keep, ..ImportOptions::default() };
-    let (built, sink) = build(schema, input, &options).unwrap();
+    let (built, layer) = build(schema, input, &options).unwrap();
     let dictionary: Vec<&[u8]> = built.properties[0].dictionary.iter().map(|text| &**text).collect();
     assert_eq!(dictionary, [&b"depends"[..], b"recommends", b"suggests"]);
-    let kind = ColumnKind::Property { property: 0, direction: Direction::Out, element: ElementType::U8 };
-    assert_eq!(sink.column_of::<u8>(kind), [2, 0, 1]);
+    assert_eq!(built.properties[0].element, ElementType::U8);
+    assert_eq!(layer.bits(&name(SectionColumn::Property(0), Direction::Out)), [2, 0, 1]);
 }
 
 #[test]
@@ -443,9 +430,9 @@ fn sums_get_the_type_that_they_need() {
         order: VertexOrder::Keep,
         ..ImportOptions::default()
     };
-    let (built, sink) = build(schema(IdKind::Int, true), batches(&edges, true, 2), &options).unwrap();
+    let (built, layer) = build(schema(IdKind::Int, true), batches(&edges, true, 2), &options).unwrap();
     assert_eq!(built.properties[0].element, ElementType::I64);
-    let lists = sink.lists(Direction::Out, Some(ElementType::I64));
+    let lists = layer.lists(Direction::Out, Some(ElementType::I64));
     assert_eq!(lists, [vec![(1, 2 * big)], vec![(0, 2 * big), (2, 1)], vec![(1, 1)]]);
     let overflow = [(0, 1, i64::MAX), (0, 1, 1)];
     let error = build(schema(IdKind::Int, true), batches(&overflow, true, 2), &options).err().unwrap();
@@ -460,9 +447,9 @@ fn edges_given_at_both_ends_are_checked() {
     (schema.both_ends, schema.directed) = (true, Some(false));
     let options = ImportOptions { order: VertexOrder::Keep, ..ImportOptions::default() };
     let good = [(0, 1, 5), (1, 2, 6), (2, 1, 6), (1, 0, 5), (2, 2, 1)];
-    let (built, sink) = build(schema.clone(), batches(&good, true, 2), &options).unwrap();
+    let (built, layer) = build(schema.clone(), batches(&good, true, 2), &options).unwrap();
     assert_eq!((built.report.edges, built.report.arcs), (3, 5));
-    let lists = sink.lists(Direction::Out, Some(ElementType::I32));
+    let lists = layer.lists(Direction::Out, Some(ElementType::I32));
     assert_eq!(lists, [vec![(1, 5)], vec![(0, 5), (2, 6)], vec![(1, 6), (2, 1)]]);
     for bad in [&good[..3], &[(0, 1, 5), (1, 0, 6)]] {
         let error = build(schema.clone(), batches(bad, true, 2), &options).err().unwrap();

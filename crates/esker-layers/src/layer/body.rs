@@ -9,7 +9,7 @@ use super::plain::PlainWriter;
 
 /// Writes lists in the order of their slots.
 #[derive(Debug)]
-pub(super) enum BodyWriter {
+pub enum BodyWriter {
     /// Plain arrays.
     Arrays {
         /// The offset of each list.
@@ -25,7 +25,7 @@ pub(super) enum BodyWriter {
 
 /// Writes compressed lists.
 #[derive(Debug)]
-pub(super) struct CodedWriter {
+pub struct CodedWriter {
     coder: Coder,
     groups: ColumnWriter<u64>,
     sizes: ColumnWriter<u8>,
@@ -35,7 +35,7 @@ pub(super) struct CodedWriter {
 
 impl BodyWriter {
     /// Creates the files of plain arrays.
-    pub(super) fn arrays(
+    pub fn arrays(
         writer: &PlainWriter<'_>,
         direction: Direction,
         offsets: SectionColumn,
@@ -47,7 +47,7 @@ impl BodyWriter {
     }
 
     /// Creates the files of the compressed lists of all vertices.
-    pub(super) fn coded(writer: &PlainWriter<'_>, direction: Direction) -> Result<Self> {
+    pub fn coded(writer: &PlainWriter<'_>, direction: Direction) -> Result<Self> {
         Ok(Self::Coded(Box::new(CodedWriter {
             coder: Coder::default(),
             groups: writer.section(direction, SectionColumn::Groups)?,
@@ -57,8 +57,8 @@ impl BodyWriter {
         })))
     }
 
-    /// Appends lists: `ends` says where each list ends in `targets`.
-    pub(super) fn append(&mut self, ends: &[u64], targets: &[VertexId]) -> Result<()> {
+    /// Appends lists: `ends` says where each list ends in `targets`. The list behind the last end goes on in the next call.
+    pub fn append(&mut self, ends: &[u64], targets: &[VertexId]) -> Result<()> {
         match self {
             Self::Arrays { offsets, targets: column, num_arcs } => {
                 let ends: Vec<u64> = ends.iter().map(|end| *num_arcs + end).collect();
@@ -74,13 +74,14 @@ impl BodyWriter {
                     coded.coder.end_list();
                     start = end as usize;
                 }
+                coded.coder.append(&targets[start..]);
                 coded.write()
             }
         }
     }
 
     /// Completes and syncs the files.
-    pub(super) fn finish(self) -> Result<()> {
+    pub fn finish(self) -> Result<()> {
         match self {
             Self::Arrays { offsets, targets, .. } => {
                 offsets.finish()?;

@@ -54,7 +54,7 @@ pub enum SectionColumn {
 
 impl SectionColumn {
     /// The path of the column in a layer's directory.
-    pub(crate) fn path(self, layer: &Path, direction: Direction) -> PathBuf {
+    pub fn path(self, layer: &Path, direction: Direction) -> PathBuf {
         let side = match direction {
             Direction::Out => "out",
             Direction::In => "in",

@@ -88,14 +88,6 @@ impl<'a> PlainWriter<'a> {
         self.section(direction, SectionColumn::Targets)
     }
 
-    /// Creates the values of an edge property, parallel to the targets.
-    ///
-    /// # Errors
-    /// [`Error::Io`].
-    pub fn property<T: Element>(&self, direction: Direction, number: u32) -> Result<ColumnWriter<T>> {
-        self.section(direction, SectionColumn::Property(number))
-    }
-
     /// Writes the versions that the layer distinguishes, ascending; call it only if there are several.
     ///
     /// # Errors

@@ -75,18 +75,20 @@ macro_rules! any_writer {
     ($($code:ident($type:ty)),*) => {
         /// Writes a column of a type known only at run time from the bits of its values.
         #[derive(Debug)]
-        enum AnyWriter {
-            $($code(ColumnWriter<$type>, Vec<$type>),)*
+        pub enum AnyWriter {
+            $(#[doc = concat!("Values of type `", stringify!($type), "`, and a buffer.")] $code(ColumnWriter<$type>, Vec<$type>),)*
         }
 
         impl AnyWriter {
-            fn create(writer: &PlainWriter<'_>, direction: Direction, column: SectionColumn, element: ElementType) -> Result<Self> {
+            /// Creates the file of a column.
+            pub fn create(writer: &PlainWriter<'_>, direction: Direction, column: SectionColumn, element: ElementType) -> Result<Self> {
                 Ok(match element {
                     $(ElementType::$code => Self::$code(writer.section(direction, column)?, Vec::new()),)*
                 })
             }
 
-            fn append(&mut self, bits: impl Iterator<Item = u64>) -> Result<()> {
+            /// Appends values.
+            pub fn append(&mut self, bits: impl Iterator<Item = u64>) -> Result<()> {
                 match self {
                     $(Self::$code(column, buffer) => {
                         buffer.clear();
@@ -100,7 +102,8 @@ macro_rules! any_writer {
                 }
             }
 
-            fn finish(self) -> Result<()> {
+            /// Completes and syncs the file.
+            pub fn finish(self) -> Result<()> {
                 match self {
                     $(Self::$code(column, _) => column.finish().map(|_| ()),)*
                 }
