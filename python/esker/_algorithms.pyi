@@ -11,16 +11,19 @@ SETTINGS: tuple[tuple[str, str, Any, str], ...]
 
 class Option(NamedTuple):
     name: str
-    value: str
+    kind: str
+    choices: tuple[str, ...]
+    default: str
+    required: bool
+    repeatable: bool
     help: str
     @property
     def keyword(self) -> str: ...
     @property
-    def is_id(self) -> bool: ...
-    @property
-    def is_required(self) -> bool: ...
-    @property
     def annotation(self) -> str: ...
+    @property
+    def description(self) -> str: ...
+    def texts(self, value: Any, to_text: Callable[[Any], str]) -> list[str]: ...
 
 class Algorithm(NamedTuple):
     name: str
@@ -28,9 +31,11 @@ class Algorithm(NamedTuple):
     options: tuple[Option, ...]
     weighted: bool
     undirected: bool
+    columns: tuple[str, ...]
+    figures: tuple[str, ...]
     @property
     def method(self) -> str: ...
-    def texts(self, given: dict[str, Any], to_text: Callable[[Any], str]) -> list[tuple[str, str]]: ...
+    def texts(self, given: dict[str, Any], to_text: Callable[[Any], str], estimating: bool = False) -> list[tuple[str, str]]: ...
 
 ALGORITHMS: dict[str, Algorithm]
 
@@ -44,7 +49,7 @@ class Algorithms:
         """Breadth-first search: number of steps from the sources.
 
         Args:
-            source: Vertex to begin from; may be given several times.
+            source: Vertex to start from; one or several.
             parents: Also give the vertex before each on its path.
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
@@ -57,7 +62,7 @@ class Algorithms:
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
-            A :class:`esker.Result`.
+            A :class:`esker.Result` with columns ``depth, parent`` and figure ``reached``.
 
         The header of ``bfs`` in ``crates/esker-algo/src/algorithm`` describes
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
@@ -69,7 +74,7 @@ class Algorithms:
         Uses the weights of edges; without weights, every edge has weight 1.
 
         Args:
-            source: Vertex to begin from.
+            source: Vertex to start from.
             delta: Width of a bucket [default: chosen from the weights].
             parents: Also give the vertex before each on its path.
             threads: Worker threads; one a processor if not given.
@@ -83,7 +88,7 @@ class Algorithms:
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
-            A :class:`esker.Result`.
+            A :class:`esker.Result` with columns ``distance, parent`` and figures ``reached, delta``.
 
         The header of ``sssp`` in ``crates/esker-algo/src/algorithm`` describes
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
@@ -95,7 +100,7 @@ class Algorithms:
         Uses the weights of edges; without weights, every edge has weight 1.
 
         Args:
-            source: Vertex to begin from.
+            source: Vertex to start from.
             parents: Also give the vertex before each on its path.
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
@@ -108,7 +113,7 @@ class Algorithms:
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
-            A :class:`esker.Result`.
+            A :class:`esker.Result` with columns ``distance, parent`` and figure ``reached``.
 
         The header of ``wbfs`` in ``crates/esker-algo/src/algorithm`` describes
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
@@ -120,7 +125,7 @@ class Algorithms:
         Uses the weights of edges; without weights, every edge has weight 1.
 
         Args:
-            source: Vertex to begin from.
+            source: Vertex to start from.
             parents: Also give the vertex before each on its path.
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
@@ -133,7 +138,7 @@ class Algorithms:
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
-            A :class:`esker.Result`.
+            A :class:`esker.Result` with columns ``distance, parent`` and figures ``reached, negative_cycle, cycle_edges``.
 
         The header of ``bellman_ford`` in ``crates/esker-algo/src/algorithm`` describes
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
@@ -145,8 +150,8 @@ class Algorithms:
         Uses the weights of edges; without weights, every edge has weight 1.
 
         Args:
-            source: Vertex to begin from.
-            method: buckets: the widest first; rounds: as Bellman-Ford [default: buckets].
+            source: Vertex to start from.
+            method: buckets: the widest first; rounds: as Bellman-Ford ('buckets', 'rounds') [default: buckets].
             parents: Also give the vertex before each on its path.
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
@@ -159,7 +164,7 @@ class Algorithms:
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
-            A :class:`esker.Result`.
+            A :class:`esker.Result` with columns ``width, parent`` and figure ``reached``.
 
         The header of ``widest`` in ``crates/esker-algo/src/algorithm`` describes
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
@@ -170,9 +175,9 @@ class Algorithms:
 
         Args:
             damping: Chance of following an edge [default: 0.85].
-            tolerance: Stop once all scores together change by less in a round; 0: never.
-            rounds: Most rounds.
-            teleport_to: Jump to this vertex; may be given several times [default: any].
+            tolerance: Stop once all scores together change by less in a round; 0: never [default: 1e-6].
+            rounds: Most rounds [default: 100].
+            teleport_to: Jump to this vertex (personal PageRank); one or several [default: any vertex].
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             seed: Of everything random.
@@ -184,7 +189,7 @@ class Algorithms:
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
-            A :class:`esker.Result`.
+            A :class:`esker.Result` with column ``rank`` and figures ``residual, converged``.
 
         The header of ``pagerank`` in ``crates/esker-algo/src/algorithm`` describes
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
@@ -194,9 +199,9 @@ class Algorithms:
         """Betweenness centrality: share of shortest paths (by steps) that lead through a vertex.
 
         Args:
-            source: Only paths from this vertex; may be given several times [default: from all: exact].
+            source: Only paths from this vertex; one or several [default: all vertices: exact].
             samples: Only paths from this many vertices, drawn by the seed.
-            scale: sum, pairs or fraction [default: sum with source, else fraction, as NetworkX normalises].
+            scale: sum over the sources; pairs of vertices; fraction of all pairs, as NetworkX normalises ('sum', 'pairs', 'fraction') [default: sum with source, else fraction].
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             seed: Of everything random.
@@ -208,9 +213,32 @@ class Algorithms:
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
-            A :class:`esker.Result`.
+            A :class:`esker.Result` with column ``betweenness`` and figure ``sources``.
 
         The header of ``betweenness`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
+    def closeness(self, source: Id | Iterable[Id] | None = None, *, samples: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: str | None = None, residency: str | None = None, head: int | None = None) -> Result:
+        """Closeness centrality: how few steps lead from the other vertices to a vertex.
+
+        Args:
+            source: Only distances from this vertex; one or several [default: all vertices: exact].
+            samples: Only distances from this many vertices, drawn by the seed.
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Of everything random.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+
+        Returns:
+            A :class:`esker.Result` with column ``closeness`` and figure ``sources``.
+
+        The header of ``closeness`` in ``crates/esker-algo/src/algorithm`` describes
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
@@ -218,8 +246,8 @@ class Algorithms:
         """Weakly connected components: which vertices are joined, whatever the direction.
 
         Args:
-            method: union-find, or contraction: of the clusters of a decomposition, of undirected graphs [default: union-find].
-            beta: Rate of the decomposition [default: 0.2].
+            method: union-find, or contraction of the clusters of a decomposition (undirected graphs only) ('union-find', 'contraction') [default: union-find].
+            beta: Rate of the decomposition, with contraction [default: 0.2].
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             seed: Of everything random.
@@ -231,7 +259,7 @@ class Algorithms:
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
-            A :class:`esker.Result`.
+            A :class:`esker.Result` with column ``component`` and figure ``components``.
 
         The header of ``wcc`` in ``crates/esker-algo/src/algorithm`` describes
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
@@ -252,7 +280,7 @@ class Algorithms:
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
-            A :class:`esker.Result`.
+            A :class:`esker.Result` with column ``component`` and figures ``components, largest``.
 
         The header of ``scc`` in ``crates/esker-algo/src/algorithm`` describes
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
@@ -274,7 +302,7 @@ class Algorithms:
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
-            A :class:`esker.Result`.
+            A :class:`esker.Result` with column ``community`` and figures ``communities, converged``.
 
         The header of ``cdlp`` in ``crates/esker-algo/src/algorithm`` describes
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
@@ -284,8 +312,8 @@ class Algorithms:
         """Number of triangles, whatever the direction; self-loops and parallel edges do not count.
 
         Args:
-            method: lists, on a copy by degree if that pays; filter: a bit an edge and no copy, of undirected graphs; sample: an estimate, of undirected graphs [default: lists].
-            samples: Pairs of neighbours that method sample draws [default: 100000].
+            method: lists, on a copy by degree if that pays; filter: a bit for each edge and no copy; sample: an estimate (the last two for undirected graphs only) ('lists', 'filter', 'sample') [default: lists].
+            samples: Pairs of neighbours to draw, with sample [default: 100000].
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             seed: Of everything random.
@@ -297,7 +325,7 @@ class Algorithms:
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
-            A :class:`esker.Result`.
+            A :class:`esker.Result` with figures ``triangles, low, high, wedges, closed, samples``.
 
         The header of ``triangles`` in ``crates/esker-algo/src/algorithm`` describes
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
@@ -318,7 +346,7 @@ class Algorithms:
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
-            A :class:`esker.Result`.
+            A :class:`esker.Result` with column ``coefficient`` and figures ``average, triangles``.
 
         The header of ``lcc`` in ``crates/esker-algo/src/algorithm`` describes
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
@@ -339,7 +367,7 @@ class Algorithms:
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
-            A :class:`esker.Result`.
+            A :class:`esker.Result` with column ``coreness`` and figure ``k_max``.
 
         The header of ``kcore`` in ``crates/esker-algo/src/algorithm`` describes
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
@@ -360,7 +388,7 @@ class Algorithms:
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
-            A :class:`esker.Result`.
+            A :class:`esker.Result` with column ``trussness`` and figures ``largest, triangles``.
 
         The header of ``truss`` in ``crates/esker-algo/src/algorithm`` describes
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
@@ -382,7 +410,7 @@ class Algorithms:
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
-            A :class:`esker.Result`.
+            A :class:`esker.Result` with figure ``cliques``.
 
         The header of ``cliques`` in ``crates/esker-algo/src/algorithm`` describes
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
@@ -404,7 +432,7 @@ class Algorithms:
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
-            A :class:`esker.Result`.
+            A :class:`esker.Result` with column ``member`` and figures ``vertices, density, density_bound``.
 
         The header of ``densest`` in ``crates/esker-algo/src/algorithm`` describes
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
@@ -414,7 +442,7 @@ class Algorithms:
         """Maximal independent set: no two neighbours, and none could be added.
 
         Args:
-            first: Who comes first: degree (the least) or random [default: degree].
+            first: Who comes first: degree (the least) or random ('degree', 'random') [default: degree].
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             seed: Of everything random.
@@ -426,7 +454,7 @@ class Algorithms:
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
-            A :class:`esker.Result`.
+            A :class:`esker.Result` with column ``member`` and figure ``size``.
 
         The header of ``mis`` in ``crates/esker-algo/src/algorithm`` describes
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
@@ -436,8 +464,8 @@ class Algorithms:
         """Colours such that no two neighbours have the same, few of them.
 
         Args:
-            first: Who is coloured first: llf (largest log of the degree), lf (largest degree), sl (smallest last), random [default: llf].
-            ties: Who of equal degree (llf, lf): random, or number, the first imported [default: random].
+            first: Who is coloured first: llf (largest log of the degree), lf (largest degree), sl (smallest last) or random ('llf', 'lf', 'sl', 'random') [default: llf].
+            ties: Who of equal degree (llf, lf) is first: random, or number (the first imported) ('random', 'number') [default: random].
             passes: Passes; each after the first begins with the last colours, and may save some [default: 2].
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
@@ -450,7 +478,7 @@ class Algorithms:
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
-            A :class:`esker.Result`.
+            A :class:`esker.Result` with column ``colour`` and figure ``colours``.
 
         The header of ``colouring`` in ``crates/esker-algo/src/algorithm`` describes
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
@@ -462,7 +490,7 @@ class Algorithms:
         For undirected graphs only.
 
         Args:
-            method: claims, or priorities: random ones over a filter [default: claims; priorities if deterministic].
+            method: claims, or priorities (random ones, over a filter) ('claims', 'priorities') [default: claims; priorities if deterministic].
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             seed: Of everything random.
@@ -474,7 +502,7 @@ class Algorithms:
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
-            A :class:`esker.Result`.
+            A :class:`esker.Result` with column ``mate`` and figure ``edges``.
 
         The header of ``matching`` in ``crates/esker-algo/src/algorithm`` describes
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
@@ -484,7 +512,7 @@ class Algorithms:
         """Set cover, approximately: few vertices whose out-neighbours are all that any vertex has.
 
         Args:
-            epsilon: How far apart gains may be that count as the same; more is faster [default: 0.01].
+            epsilon: How far apart gains may be that count as equal; more is faster [default: 0.01].
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             seed: Of everything random.
@@ -496,7 +524,7 @@ class Algorithms:
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
-            A :class:`esker.Result`.
+            A :class:`esker.Result` with columns ``gain, owner`` and figures ``sets, covered``.
 
         The header of ``setcover`` in ``crates/esker-algo/src/algorithm`` describes
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
@@ -520,7 +548,7 @@ class Algorithms:
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
-            A :class:`esker.Result`.
+            A :class:`esker.Result` with columns ``block, articulation_point`` and figures ``blocks, articulation_points, bridges, components``.
 
         The header of ``biconnectivity`` in ``crates/esker-algo/src/algorithm`` describes
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
@@ -532,7 +560,7 @@ class Algorithms:
         For undirected graphs only.
 
         Args:
-            method: union-find, or search: a breadth-first one of each component [default: union-find; search if deterministic].
+            method: union-find, or search (a breadth-first search of each component) ('union-find', 'search') [default: union-find; search if deterministic].
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             seed: Of everything random.
@@ -544,7 +572,7 @@ class Algorithms:
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
-            A :class:`esker.Result`.
+            A :class:`esker.Result` with figures ``trees, edges``.
 
         The header of ``forest`` in ``crates/esker-algo/src/algorithm`` describes
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
@@ -569,7 +597,7 @@ class Algorithms:
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
-            A :class:`esker.Result`.
+            A :class:`esker.Result` with column ``weight`` and figures ``trees, edges, weight``.
 
         The header of ``msf`` in ``crates/esker-algo/src/algorithm`` describes
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
@@ -581,7 +609,7 @@ class Algorithms:
         For undirected graphs only.
 
         Args:
-            k: Distances grow by O(k), edges are about n^(1 + 1/k) [default: the logarithm of the number of vertices].
+            k: Distances grow by O(k), and edges are about n^(1 + 1/k) [default: the logarithm of n].
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             seed: Of everything random.
@@ -593,7 +621,7 @@ class Algorithms:
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
-            A :class:`esker.Result`.
+            A :class:`esker.Result` with figures ``edges, k, stretch_bound, radius``.
 
         The header of ``spanner`` in ``crates/esker-algo/src/algorithm`` describes
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
@@ -617,7 +645,7 @@ class Algorithms:
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
 
         Returns:
-            A :class:`esker.Result`.
+            A :class:`esker.Result` with column ``cluster`` and figures ``clusters, radius``.
 
         The header of ``ldd`` in ``crates/esker-algo/src/algorithm`` describes
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
@@ -630,7 +658,7 @@ class Estimates:
         """Estimates the memory and the bytes of lists read by ``bfs``.
 
         Args:
-            source: Vertex to begin from; may be given several times.
+            source: Vertex to start from; one or several.
             parents: Also give the vertex before each on its path.
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
@@ -646,7 +674,7 @@ class Estimates:
         """Estimates the memory and the bytes of lists read by ``sssp``.
 
         Args:
-            source: Vertex to begin from.
+            source: Vertex to start from.
             delta: Width of a bucket [default: chosen from the weights].
             parents: Also give the vertex before each on its path.
             threads: Worker threads; one a processor if not given.
@@ -663,7 +691,7 @@ class Estimates:
         """Estimates the memory and the bytes of lists read by ``wbfs``.
 
         Args:
-            source: Vertex to begin from.
+            source: Vertex to start from.
             parents: Also give the vertex before each on its path.
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
@@ -679,7 +707,7 @@ class Estimates:
         """Estimates the memory and the bytes of lists read by ``bellman_ford``.
 
         Args:
-            source: Vertex to begin from.
+            source: Vertex to start from.
             parents: Also give the vertex before each on its path.
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
@@ -695,8 +723,8 @@ class Estimates:
         """Estimates the memory and the bytes of lists read by ``widest``.
 
         Args:
-            source: Vertex to begin from.
-            method: buckets: the widest first; rounds: as Bellman-Ford [default: buckets].
+            source: Vertex to start from.
+            method: buckets: the widest first; rounds: as Bellman-Ford ('buckets', 'rounds') [default: buckets].
             parents: Also give the vertex before each on its path.
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
@@ -713,9 +741,9 @@ class Estimates:
 
         Args:
             damping: Chance of following an edge [default: 0.85].
-            tolerance: Stop once all scores together change by less in a round; 0: never.
-            rounds: Most rounds.
-            teleport_to: Jump to this vertex; may be given several times [default: any].
+            tolerance: Stop once all scores together change by less in a round; 0: never [default: 1e-6].
+            rounds: Most rounds [default: 100].
+            teleport_to: Jump to this vertex (personal PageRank); one or several [default: any vertex].
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
 
@@ -730,9 +758,9 @@ class Estimates:
         """Estimates the memory and the bytes of lists read by ``betweenness``.
 
         Args:
-            source: Only paths from this vertex; may be given several times [default: from all: exact].
+            source: Only paths from this vertex; one or several [default: all vertices: exact].
             samples: Only paths from this many vertices, drawn by the seed.
-            scale: sum, pairs or fraction [default: sum with source, else fraction, as NetworkX normalises].
+            scale: sum over the sources; pairs of vertices; fraction of all pairs, as NetworkX normalises ('sum', 'pairs', 'fraction') [default: sum with source, else fraction].
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
 
@@ -743,12 +771,28 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
+    def closeness(self, source: Id | Iterable[Id] | None = None, *, samples: int | None = None, threads: int | None = None, deterministic: bool = False) -> Estimate:
+        """Estimates the memory and the bytes of lists read by ``closeness``.
+
+        Args:
+            source: Only distances from this vertex; one or several [default: all vertices: exact].
+            samples: Only distances from this many vertices, drawn by the seed.
+            threads: Worker threads; one a processor if not given.
+            deterministic: The same answer for any number of threads.
+
+        Returns:
+            An :class:`esker.Estimate`.
+
+        The header of ``closeness`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
     def wcc(self, *, method: str | None = None, beta: float | None = None, threads: int | None = None, deterministic: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``wcc``.
 
         Args:
-            method: union-find, or contraction: of the clusters of a decomposition, of undirected graphs [default: union-find].
-            beta: Rate of the decomposition [default: 0.2].
+            method: union-find, or contraction of the clusters of a decomposition (undirected graphs only) ('union-find', 'contraction') [default: union-find].
+            beta: Rate of the decomposition, with contraction [default: 0.2].
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
 
@@ -792,8 +836,8 @@ class Estimates:
         """Estimates the memory and the bytes of lists read by ``triangles``.
 
         Args:
-            method: lists, on a copy by degree if that pays; filter: a bit an edge and no copy, of undirected graphs; sample: an estimate, of undirected graphs [default: lists].
-            samples: Pairs of neighbours that method sample draws [default: 100000].
+            method: lists, on a copy by degree if that pays; filter: a bit for each edge and no copy; sample: an estimate (the last two for undirected graphs only) ('lists', 'filter', 'sample') [default: lists].
+            samples: Pairs of neighbours to draw, with sample [default: 100000].
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
 
@@ -880,7 +924,7 @@ class Estimates:
         """Estimates the memory and the bytes of lists read by ``mis``.
 
         Args:
-            first: Who comes first: degree (the least) or random [default: degree].
+            first: Who comes first: degree (the least) or random ('degree', 'random') [default: degree].
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
 
@@ -895,8 +939,8 @@ class Estimates:
         """Estimates the memory and the bytes of lists read by ``colouring``.
 
         Args:
-            first: Who is coloured first: llf (largest log of the degree), lf (largest degree), sl (smallest last), random [default: llf].
-            ties: Who of equal degree (llf, lf): random, or number, the first imported [default: random].
+            first: Who is coloured first: llf (largest log of the degree), lf (largest degree), sl (smallest last) or random ('llf', 'lf', 'sl', 'random') [default: llf].
+            ties: Who of equal degree (llf, lf) is first: random, or number (the first imported) ('random', 'number') [default: random].
             passes: Passes; each after the first begins with the last colours, and may save some [default: 2].
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
@@ -912,7 +956,7 @@ class Estimates:
         """Estimates the memory and the bytes of lists read by ``matching``.
 
         Args:
-            method: claims, or priorities: random ones over a filter [default: claims; priorities if deterministic].
+            method: claims, or priorities (random ones, over a filter) ('claims', 'priorities') [default: claims; priorities if deterministic].
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
 
@@ -927,7 +971,7 @@ class Estimates:
         """Estimates the memory and the bytes of lists read by ``setcover``.
 
         Args:
-            epsilon: How far apart gains may be that count as the same; more is faster [default: 0.01].
+            epsilon: How far apart gains may be that count as equal; more is faster [default: 0.01].
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
 
@@ -957,7 +1001,7 @@ class Estimates:
         """Estimates the memory and the bytes of lists read by ``forest``.
 
         Args:
-            method: union-find, or search: a breadth-first one of each component [default: union-find; search if deterministic].
+            method: union-find, or search (a breadth-first search of each component) ('union-find', 'search') [default: union-find; search if deterministic].
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
 
@@ -986,7 +1030,7 @@ class Estimates:
         """Estimates the memory and the bytes of lists read by ``spanner``.
 
         Args:
-            k: Distances grow by O(k), edges are about n^(1 + 1/k) [default: the logarithm of the number of vertices].
+            k: Distances grow by O(k), and edges are about n^(1 + 1/k) [default: the logarithm of n].
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
 

@@ -168,7 +168,9 @@ fn run_matching(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &MatchingOp
 pub(super) const SETCOVER: Entry = Entry {
     name: "setcover",
     summary: "Set cover, approximately: few vertices whose out-neighbours are all that any vertex has",
-    options: &[Opt::float("epsilon", "Gains within this factor count as the same; more is faster").or("0.01")],
+    options: &[
+        Opt::float("epsilon", "How far apart gains may be that count as equal; more is faster").or("0.01")
+    ],
     reads: GraphReads::scans(ListReads::Out),
     undirected: false,
     columns: &["gain", "owner"],
