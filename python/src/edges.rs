@@ -2,7 +2,7 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type, UInt32Type};
-use arrow_array::{Array as _, ArrayRef, BooleanArray};
+use arrow_array::{ArrayRef, BooleanArray};
 use arrow_select::filter::filter;
 use esker::export::{
     BlockBuilder, EdgeBlock, EdgeStream, ExportGraph, ListExport, PropertyInfo, PropertyKind, StoredExport,
@@ -134,7 +134,7 @@ fn kept(block: EdgeBlock, keep: Vec<bool>) -> Outcome<EdgeBlock> {
 }
 
 fn joined<T: ArrowPrimitiveType<Native: Item>>(parts: &[ArrayRef]) -> Array {
-    let mut all = Vec::with_capacity(parts.iter().map(|part| part.len()).sum());
+    let mut all = Vec::with_capacity(parts.iter().map(arrow_array::Array::len).sum());
     parts.iter().for_each(|part| all.extend_from_slice(part.as_primitive::<T>().values()));
     Array::of(all)
 }

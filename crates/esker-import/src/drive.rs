@@ -43,7 +43,7 @@ pub fn drive(name: &str, format: Option<Format>, bytes: &[u8], options: &ReadOpt
         let batch = parser.parse(block)?;
         check(&schema, &batch);
         driven.edges += batch.len() as u64;
-        driven.vertices += batch.vertices.as_ref().map_or(0, |ids| ids.len()) as u64;
+        driven.vertices += batch.vertices.as_ref().map_or(0, arrow_array::Array::len) as u64;
         driven.rejected += batch.rejected.len() as u64;
         driven.hash = hash(driven.hash, &batch);
     }

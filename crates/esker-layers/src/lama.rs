@@ -98,7 +98,7 @@ impl<T: Paged> Lama<T> {
     }
 
     /// Whether the array has no elements.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 

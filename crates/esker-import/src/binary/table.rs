@@ -352,7 +352,7 @@ pub(super) fn batch(
     properties: &[String],
     mut columns: Vec<ArrayRef>,
 ) -> Result<Batch> {
-    let rows = columns.first().map_or(0, |column| column.len());
+    let rows = columns.first().map_or(0, arrow_array::Array::len);
     if columns.len() != properties.len() + 2 || columns.iter().any(|column| column.len() != rows) {
         return Err(unusable(origin.path, "its columns differ in length: it is damaged"));
     }

@@ -492,7 +492,7 @@ fn damaged_files_never_panic() {
                         assert!(batch.properties.iter().all(|p| p.len() == edges && p.null_count() == 0));
                         let floats =
                             batch.properties.iter().filter_map(|p| p.as_primitive_opt::<Float64Type>());
-                        assert!(floats.flat_map(|p| p.values()).all(|v| !v.is_nan()));
+                        assert!(floats.flat_map(arrow_array::PrimitiveArray::values).all(|v| !v.is_nan()));
                     }
                 }
                 Err(error) => {

@@ -86,7 +86,7 @@ impl BlockBuilder {
         EdgeBlock {
             sources: std::mem::take(&mut self.sources),
             targets: std::mem::take(&mut self.targets),
-            properties: self.properties.iter_mut().map(|builder| builder.finish()).collect(),
+            properties: self.properties.iter_mut().map(arrow_array::builder::ArrayBuilder::finish).collect(),
         }
     }
 }

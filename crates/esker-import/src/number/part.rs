@@ -1,7 +1,6 @@
 //! Cutting the ids of a batch by the leading bits of their hash: the part of the numbering that needs no order, so
 //! that many threads do it on their own batches at the same time.
 
-use arrow_array::Array;
 use esker_format::{Error, Result};
 
 use super::key::{Int, Kind, Text};
@@ -63,11 +62,11 @@ pub struct Parted {
 /// # Errors
 /// If some ids are integers and others texts, or sources and targets differ in number.
 pub(super) fn cut(keys: &Keys) -> Result<Parted> {
-    let counts = [&keys.source, &keys.target].map(|ids| ids.len());
+    let counts = [&keys.source, &keys.target].map(arrow_array::Array::len);
     if counts[0] != counts[1] {
         return Err(Error::Invalid(format!("a batch has {} sources but {} targets", counts[0], counts[1])));
     }
-    let num_vertices = keys.vertices.as_ref().map_or(0, |ids| ids.len());
+    let num_vertices = keys.vertices.as_ref().map_or(0, arrow_array::Array::len);
     if let (Some(source), Some(target)) = (integer_ids(&keys.source), integer_ids(&keys.target)) {
         let vertices = keys.vertices.as_ref().map_or(Some(&[][..]), integer_ids).ok_or_else(mixed)?;
         let ends = || source.iter().zip(target).flat_map(|(&s, &t)| [s, t]);

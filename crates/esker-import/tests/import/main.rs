@@ -1,4 +1,5 @@
 //! Imports as a user sees them: from a file to a whole database, or to none.
+#![allow(clippy::disallowed_methods, clippy::disallowed_types)] // The tests read and write files of their own.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

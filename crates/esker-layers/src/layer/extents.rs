@@ -27,6 +27,7 @@ pub enum ListExtents<'a> {
 
 impl<'a> ListExtents<'a> {
     /// Number of lists.
+    #[allow(clippy::len_without_is_empty)] // A layer of no lists is no special case.
     #[inline(always)]
     pub fn len(&self) -> usize {
         match self {

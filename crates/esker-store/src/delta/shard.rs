@@ -156,7 +156,7 @@ impl<E: EdgeRecord, P: Payload> Shard<E, P> {
         let at = self.vertex_table.find(source);
         match (at, self.vertex_table.slots()) {
             (Some(at), Some(vertex_table)) => {
-                self.chunks.slots(&vertex_table.records[at]).prefetch(E::copy(target, 0))
+                self.chunks.slots(&vertex_table.records[at]).prefetch(E::copy(target, 0));
             }
             _ => self.prefetch_low(source),
         }

@@ -8,11 +8,11 @@
 //!
 //! *Write amplification.* In a merge, every input but the newest ends up in a higher tier: either it was in a
 //! lower tier than a newer input, or k layers of at least k^t each make k^(t+1). The newest input is freshly
-//! frozen, and a layer is the newest input once. So an arc from a layer of size s is rewritten at most ⌊log_k m⌋
-//! - ⌊log_k s⌋ + 1 times: O(log_k(m / s)). When a merge drops arcs, because they died or their versions were
+//! frozen, and a layer is the newest input once. So an arc from a layer of size s is rewritten at most
+//! ⌊log_k m⌋ - ⌊log_k s⌋ + 1 times: O(log_k(m / s)). When a merge drops arcs, because they died or their versions were
 //! forgotten, the result may be smaller than its inputs and stay in its tier; but then at least k - 1 fresh
-//! layers must arrive before it is merged again. So, amortised, an arc that is ever frozen costs at most k² / (k
-//! - 1) of writing in each tier.
+//! layers must arrive before it is merged again. So, amortised, an arc that is ever frozen costs at most
+//! k² / (k - 1) of writing in each tier.
 //!
 //! *The complete layer* is merged with all others once their size exceeds 1/[`COMPLETE_SHARE`] of its own: that
 //! writes at most `COMPLETE_SHARE` + 1 arcs for each arc added since.

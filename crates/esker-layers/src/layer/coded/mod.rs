@@ -8,13 +8,13 @@
 //! differences are unpacked and summed at once: see `docs/performance.md`.
 //!
 //! * `lists` (bytes): the lists, concatenated, then 64 zeros so that decoders may read ahead. A list of more than
-//! 64 arcs begins with the index (u64) of its first entry in `blocks`.
+//!   64 arcs begins with the index (u64) of its first entry in `blocks`.
 //! * `blocks` (u64): the start in `lists` of each block of such a list except its first.
 //! * `groups` (u64): three numbers for each 64 lists, and once more at the end: the number of arcs before them,
-//! the number of bytes before them, and the start of their sizes in `sizes`, times 256, plus the binary
-//! logarithms of the widths of degrees and (times 16) of lengths.
+//!   the number of bytes before them, and the start of their sizes in `sizes`, times 256, plus the binary
+//!   logarithms of the widths of degrees and (times 16) of lengths.
 //! * `sizes` (bytes): for each group 64 degrees, then 64 lengths in bytes. Degrees and lengths are each as wide
-//! as the largest of them needs: 1, 2, 4 or 8 bytes.
+//!   as the largest of them needs: 1, 2, 4 or 8 bytes.
 //!
 //! So the index takes 2.4 bytes a vertex where degrees are small, and finding a degree takes two steps. Columns
 //! parallel to the arcs (properties, version codes) are those of the `plain` encoding.
