@@ -38,7 +38,7 @@
 //! * [`Store`] reads a database; [`Database`] also writes, one process at a time.
 //! * [`Snapshot`] is a version opened for reading. [`Snapshot::graph`] gives the graph to compute on, and
 //!   [`Snapshot::resident`] chooses encoding and residency.
-//! * [`mod@import`] and [`mod@export`] read and write files of other formats; [`check`] verifies every byte.
+//! * [`mod@check`] verifies every byte. The crate `esker-import` reads and writes files of other formats.
 //! * [`DynamicGraph`] is a graph in memory that changes edge by edge.
 //!
 //! `docs/format.md` describes the files. All access to the disk goes through [`io`]. This crate knows no algorithms.

@@ -181,8 +181,8 @@ impl<W: Weight, F: Fn(VertexId, &[VertexId]) + Sync> Visitor<W> for VisitElement
 /// Finds a set cover.
 ///
 /// # Errors
-/// [`Stop::Unsuitable`] if epsilon is not positive; [`Stop::OverBudget`]; the first list that cannot be read;
-/// cancellation.
+/// [`esker_graph::Stop::Unsuitable`] if epsilon is not positive; [`esker_graph::Stop::OverBudget`]; the first
+/// list that cannot be read; cancellation.
 pub fn set_cover<G: Graph>(graph: &G, run: &Run, options: &SetCoverOptions) -> Result<SetCover, G::Error> {
     let run = &run.begin("set cover", estimate(Shape::of(graph)).memory_bytes)?;
     need_positive("epsilon", options.epsilon)?;

@@ -25,7 +25,7 @@ use crate::stack::Stack;
 use crate::tiles::{TileScan, Tiles};
 
 /// A version of the graph in a database, with weights of type `W`. Memory: none of its own if the version is one layer; else
-/// the vertex table, see [`Table`].
+/// the vertex table, see [`crate::stack::Table`].
 ///
 /// The first scan of a direction verifies all of its lists; [`StoredGraph::prepare`] does the same ahead of time.
 pub struct StoredGraph<'a, W> {

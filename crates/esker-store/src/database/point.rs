@@ -57,7 +57,7 @@ impl Database {
     }
 
     /// The property bits, by property number, of all edges between two vertices in the newest version: see
-    /// [`crate::snapshot::Edges::bits`].
+    /// [`crate::snapshot::VertexEdges::bits`].
     ///
     /// # Errors
     /// As [`Database::neighbors`].

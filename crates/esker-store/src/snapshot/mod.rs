@@ -331,7 +331,7 @@ impl Snapshot {
     ///
     /// The offsets of all lists are verified now, on the threads of `run`, so that degrees are at hand; the rest of
     /// a direction when an analysis first uses it. What was verified once stays so for all clones. The lists are read as
-    /// [`Snapshot::residency`] says; heads are gathered now, which reads all lists once. Removed vertices keep their numbers; see
+    /// [`Snapshot::resident`] chose; heads are gathered now, which reads all lists once. Removed vertices keep their numbers; see
     /// [`Snapshot::present_graph`].
     ///
     /// # Errors

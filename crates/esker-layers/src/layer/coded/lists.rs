@@ -21,7 +21,7 @@ const GROUP_ARCS_MAX: usize = 1 << 12;
 /// Bytes before the first block of a list of several blocks: the index of its entries in `blocks`.
 const LINK_BYTES: usize = size_of::<u64>();
 
-/// The columns of compressed lists: see [the module](super).
+/// The columns of compressed lists: the head of this module describes them.
 #[derive(Debug)]
 pub struct CodedColumns {
     /// Three numbers for each group, and three more at the end.
