@@ -98,7 +98,7 @@ fn open_as(
             }
         }
     };
-    let note = |input: &Input| format!("{}: taken as {title}", input.path().display());
+    let note = |input: &Input| format!("Reading {} as {title}", input.path().display());
     Ok((reader, inputs.iter().map(note).collect()))
 }
 

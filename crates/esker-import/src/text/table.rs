@@ -11,7 +11,6 @@ use esker_format::Result;
 
 use super::blocks::{LineBlocks, Part, input_error};
 use super::columns::{Columns, columns, ids_are_texts};
-use super::line::Dialect;
 use super::shape::{Shape, shape};
 use super::table_parser::{Layout, TableParser};
 use crate::format::{Format, Pick, ReadOptions};
@@ -195,32 +194,35 @@ fn layout(table: &Sniffed) -> Layout {
     }
 }
 
+/// How a table is read, for the user: `Reading deals.csv as CSV: source from, target to, weight (text ids)`.
 fn describe(path: &Arc<PathBuf>, table: &Sniffed, is_text: bool, format: Format) -> String {
     let Sniffed { shape, columns, .. } = table;
-    let path = path.display();
+    let (path, title) = (path.display(), format.title());
     if shape.columns == 0 {
-        return format!("{path}: taken as {} without any edge", format.title());
+        return format!("Reading {path} as {title}: it has no edges");
     }
-    let Dialect { separator, .. } = shape.dialect;
-    let name = |column: usize| match &shape.header {
-        Some(header) => format!("{:?}", header.get(column).map_or("", String::as_str)),
-        None => (column + 1).to_string(),
+    let separator = shape.dialect.separator.describe();
+    let usual = matches!((title, separator.as_str()), ("CSV", "','") | ("TSV", "tabs"));
+    let separated = if usual { String::new() } else { format!(" separated by {separator}") };
+    let header = match (shape.header.is_some(), title) {
+        (false, "CSV" | "TSV") => " without header",
+        (true, title) if !matches!(title, "CSV" | "TSV") => " with header",
+        _ => "",
     };
-    let mut text = format!(
-        "{path}: taken as {} {} header, separated by {}, source in column {}, target in column {}",
-        format.title(),
-        if shape.header.is_some() { "with" } else { "without" },
-        separator.describe(),
-        name(columns.source),
-        name(columns.target),
-    );
+    let column = |role: &str, column: usize| match &shape.header {
+        Some(header) => match header.get(column).map_or("", String::as_str) {
+            name if name == role || role.is_empty() => name.to_owned(),
+            name => format!("{role} {name}"),
+        },
+        None => format!("{role} column {}", column + 1).trim_start().to_owned(),
+    };
+    let mut parts = vec![column("source", columns.source), column("target", columns.target)];
     for (index, property) in columns.properties.iter().enumerate() {
-        let what = match (columns.weight == Some(index), property.is_text) {
-            (true, _) => "weight",
-            (_, true) => "texts",
-            (_, false) => "numbers",
-        };
-        text += &format!(", {what} in column {}", name(property.column));
+        let is_weight = columns.weight == Some(index);
+        let role = if is_weight { "weight" } else { "" };
+        let kind = if property.is_text && !is_weight { " as text" } else { "" };
+        parts.push(column(role, property.column) + kind);
     }
-    text + if is_text { "; ids are texts" } else { "; ids are integers" }
+    let ids = if is_text { "text ids" } else { "integer ids" };
+    format!("Reading {path} as {title}{header}{separated}: {} ({ids})", parts.join(", "))
 }

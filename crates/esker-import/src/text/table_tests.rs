@@ -248,9 +248,9 @@ fn several_files_are_read_as_one() {
     assert_eq!(
         all.notes,
         [
-            "1.csv: taken as CSV with header, separated by ',', source in column \"src\", target in column \"dst\", weight in column \"weight\"; ids are texts",
-            "2.csv: taken as CSV without any edge",
-            "3.csv: taken as CSV with header, separated by ',', source in column \"src\", target in column \"dst\", weight in column \"weight\"; ids are texts",
+            "Reading 1.csv as CSV: source src, target dst, weight (text ids)",
+            "Reading 2.csv as CSV: it has no edges",
+            "Reading 3.csv as CSV: source src, target dst, weight (text ids)",
         ]
     );
     let mixed = vec![parts[0].clone(), Input::memory("4.csv", &b"src,dst\na,b\n"[..])];
