@@ -187,9 +187,10 @@ impl Run {
         let more_bytes = needed_bytes.saturating_sub(self.reserved_bytes);
         let reservation = self.options.budget.reserve(what, more_bytes)?;
         self.check()?;
+        let reserved_bytes = needed_bytes.max(self.reserved_bytes);
         let rounds = Rounds { outer: Some(Arc::clone(&self.rounds)), ..Rounds::default() };
         let (options, pool) = (self.options.clone(), Arc::clone(&self.pool));
-        let mut run = Self::of(options, pool, Arc::new(rounds), needed_bytes, Some(reservation));
+        let mut run = Self::of(options, pool, Arc::new(rounds), reserved_bytes, Some(reservation));
         if self.alone.is_none() {
             run.alone = None;
         }

@@ -87,9 +87,20 @@ pub(super) fn choose(
 ) -> Result<Chosen> {
     let (source, target) = choose_ends(path, names, options)?;
     let mut chosen = Chosen { columns: vec![source, target], properties: Vec::new(), weight: None };
-    if let Some(weight) = pick(path, names, &options.weight, &WEIGHTS)? {
+    let usual = |&&usual: &&&str| names.iter().any(|(name, _)| name.eq_ignore_ascii_case(usual));
+    let weight = match (&options.weight, WEIGHTS.iter().find(usual)) {
+        // A column that is called so but holds no numbers is an error, as in text files.
+        (Pick::Auto, Some(usual)) => Some(find(path, names, usual)?),
+        (choice, _) => pick(path, names, choice, &WEIGHTS)?,
+    };
+    if let Some(weight) =
+        weight.filter(|&weight| weight != source && weight != target || options.weight != Pick::Auto)
+    {
         if names[weight].1 != Holds::Numbers {
-            let reason = format!("the weight column {:?} does not hold numbers", names[weight].0);
+            let reason = format!(
+                "the weight column {:?} does not hold numbers: name another with --weight, or none with --no-weight",
+                names[weight].0
+            );
             return Err(unusable(path, reason));
         }
         chosen.weight = Some(0);

@@ -32,7 +32,7 @@ pub struct Stack {
 /// A vertex table, or the older table to build it from.
 #[derive(Debug, Default)]
 struct TableSlot {
-    made: Option<(Arc<Table>, Reservation)>,
+    made: Option<Arc<Table>>,
     /// The table of an older stack, with the number of layers that it covers.
     base: Option<(usize, Arc<Table>)>,
 }
@@ -195,18 +195,20 @@ impl Stack {
     }
 
     fn build_table(&self, direction: Direction, run: &Run, memory: Reservation) -> Result<Arc<Table>> {
-        let base = self.slot(direction).base.take();
-        let table = Arc::new(match base {
+        let base = self.slot(direction).base.clone();
+        let mut table = match base {
             Some((layers, table)) => table.extended(self, layers, direction, run)?,
             None => Table::new(self, direction, run)?,
-        });
-        self.slot(direction).made = Some((Arc::clone(&table), memory));
+        };
+        table.memory = Some(Arc::new(memory));
+        let table = Arc::new(table);
+        *self.slot(direction) = TableSlot { made: Some(Arc::clone(&table)), base: None };
         Ok(table)
     }
 
     /// The vertex table of a direction, if it is already built.
     pub fn table_if_made(&self, direction: Direction) -> Option<Arc<Table>> {
-        self.slot(direction).made.as_ref().map(|(table, _)| Arc::clone(table))
+        self.slot(direction).made.clone()
     }
 
     /// Drops the vertex tables, which then give back their memory; scans that use them keep them as long.

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use esker_format::{Error, Result};
-use esker_graph::{Direction, Run, VertexId};
+use esker_graph::{Direction, Reservation, Run, VertexId};
 
 use super::chain::Chains;
 use super::marks::Marks;
@@ -30,6 +30,8 @@ pub struct Table {
     /// For each layer, the slots that scans of the layer skip: a newer fragment replaced them, or their
     /// vertex is special.
     skipped: Vec<Arc<Marks>>,
+    /// Held as long as the table.
+    pub(super) memory: Option<Arc<Reservation>>,
 }
 
 /// Bytes for each vertex, with the bits rounded up.
@@ -81,7 +83,7 @@ impl Table {
         let skipped = vec![Arc::new(Marks::new(listed))];
         let special = Arc::new(Marks::new(n));
         let chained = Arc::clone(&special);
-        let table = Self { heads, degrees, special, chained, skipped };
+        let table = Self { heads, degrees, special, chained, skipped, memory: None };
         table.extended(stack, 1, direction, run)
     }
 

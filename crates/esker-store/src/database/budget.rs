@@ -45,20 +45,18 @@ impl Core {
             } else if std::mem::take(&mut has_tables) {
                 self.drop_tables();
             } else {
-                return Err(budget
-                    .reserve(&format!("a commit of {changes} changes"), needed)
-                    .unwrap_err()
-                    .into());
+                // Another user of the budget may have given back memory meanwhile.
+                let reservation = budget.reserve(&format!("a commit of {changes} changes"), needed)?;
+                return Ok(Some(self.memory.begin(&mut self.memory.held(), reservation)));
             }
         }
     }
 
-    /// Counts the commits in no layer anew, after a commit has ended.
-    pub(super) fn settle(&self, reservation: Option<CommitReservation<'_>>) {
-        if reservation.is_none() {
+    /// Counts the commits in no layer anew, after a commit has ended or commits were frozen.
+    pub(super) fn settle(&self) {
+        if self.options.budget.limit_bytes() == u64::MAX {
             return;
         }
-        drop(reservation);
         let mut held = self.memory.held();
         if held.in_progress == 0 {
             let taken = self.taken(CommitCosts::of(&self.view())).0;

@@ -244,8 +244,18 @@ impl Database {
     /// then the database refuses commits. [`esker_graph::Stop::OverBudget`] if the commit does not fit into
     /// [`DatabaseOptions::budget`].
     pub fn commit(&self, batch: Batch, message: &str) -> Result<u64> {
+        let reservation = self.core.reserve_for(&batch)?;
+        let version = self.commit_reserved(batch, message);
+        drop(reservation);
+        self.core.settle();
+        let version = version?;
+        self.maintain_if_due();
+        Ok(version)
+    }
+
+    /// Commits a batch whose memory is reserved.
+    fn commit_reserved(&self, batch: Batch, message: &str) -> Result<u64> {
         let core = &self.core;
-        let reservation = core.reserve_for(&batch)?;
         let version = {
             let mut writer = locked(&core.writer);
             writer.expect_sound()?;
@@ -264,8 +274,6 @@ impl Database {
         };
         let visible = core.make_visible(version);
         visible.map_err(|error| locked(&core.writer).fail(error))?;
-        core.settle(reservation);
-        self.maintain_if_due();
         Ok(version)
     }
 

@@ -117,6 +117,7 @@ impl Core {
             return Ok(None);
         };
         self.show(&next, &mut locked(&self.writer), Some(last))?;
+        self.settle();
         self.log.remove_through(last)?;
         Ok(Some(counts))
     }

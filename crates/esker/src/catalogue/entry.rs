@@ -127,7 +127,9 @@ impl Entry {
     pub fn run(&self, job: &Job<'_>) -> Result<Answer> {
         job.params.check(self.name, self.options)?;
         job.params.check_required(self.name, self.options)?;
-        let answer = (self.run)(job)?;
+        // A run of its own counts the rounds of this job alone.
+        let run = job.run.begin(self.name, 0)?;
+        let answer = (self.run)(&Job { run: &run, ..*job })?;
         Ok(match job.remaining()? {
             Some(remaining) => answer.put_back(remaining),
             None => answer,

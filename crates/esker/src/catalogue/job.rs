@@ -1,5 +1,6 @@
 //! One request to run an algorithm.
 
+use std::collections::HashSet;
 use std::time::Instant;
 
 use esker_algo::check::Wrong;
@@ -40,14 +41,16 @@ impl<'a> Job<'a> {
         Ok(self.snapshot.remaining(self.run)?)
     }
 
-    /// The vertices that an option names by their external ids, as the algorithm's graph numbers them.
+    /// The vertices that an option names by their external ids, each once, as the algorithm's graph numbers them.
     pub(super) fn vertices(&self, option: &str) -> Result<Vec<VertexId>> {
         let remaining = self.remaining()?;
         let find = |text: &String| -> Result<VertexId> {
             let v = self.snapshot.find_vertex(text, self.run)?;
             Ok(remaining.map_or(v, |remaining| remaining.rank(v)))
         };
-        self.params.all(option).iter().map(find).collect()
+        let mut seen = HashSet::new();
+        let vertices = self.params.all(option).iter().map(find);
+        vertices.filter(|v| v.as_ref().map_or(true, |&v| seen.insert(v))).collect()
     }
 
     /// The external ids of all vertices that are there, if they are integers. Memory: 8 bytes a vertex.

@@ -40,7 +40,10 @@ pub fn open_parquet(inputs: &[Input], options: &ReadOptions) -> Result<Box<dyn R
         let path = Arc::clone(region.path());
         let first = files.first().map(|file| (&file.chosen, file.names.as_slice()));
         let file = contain(&path, || ParquetFile::open(region, first, options))?;
-        let ends = [file.leaves[0].holds(), file.leaves[1].holds()];
+        let [source, target, ..] = file.leaves.as_slice() else {
+            return Err(damaged(&path, "the column of an end is nested; choose others with --src and --dst"));
+        };
+        let ends = [source.holds(), target.holds()];
         if table::id_kind(&path, ends, options)? == IdKind::Text {
             ids = IdKind::Text;
         }

@@ -3,6 +3,9 @@
 //! Its decoders of delta-coded texts make room for as many lengths as a page claims to have, before they look at
 //! one: a damaged count took 100 GB. So the counts are compared with the number of values of the page.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use bytes::Bytes;
 use parquet::basic::Encoding;
 use parquet::column::page::{Page, PageMetadata, PageReader};
@@ -13,6 +16,8 @@ pub(super) struct CheckedPages {
     pub(super) inner: Box<dyn PageReader>,
     /// Whether definition levels stand before the values.
     pub(super) optional: bool,
+    /// The most values of a page so far.
+    pub(super) page_values: Arc<AtomicU32>,
 }
 
 impl Iterator for CheckedPages {
@@ -27,6 +32,7 @@ impl PageReader for CheckedPages {
     fn get_next_page(&mut self) -> Decoded<Option<Page>> {
         let page = self.inner.get_next_page()?;
         if let Some(page) = &page {
+            self.page_values.fetch_max(page.num_values(), Ordering::Relaxed);
             check(page, self.optional).ok_or_else(|| {
                 ParquetError::General("a page claims more texts than it can hold".to_owned())
             })?;

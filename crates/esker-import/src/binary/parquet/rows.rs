@@ -1,6 +1,7 @@
 //! Rows of one column of a row group, as an Arrow array.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BinaryArray};
@@ -15,6 +16,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor, Type};
 
 use super::super::region::Region;
+use super::super::runs::RUN_ROWS;
 use super::super::table::Holds;
 use super::pages::CheckedPages;
 
@@ -26,7 +28,30 @@ pub(super) struct Leaf {
     data_type: DataType,
     optional: bool,
     is_uuid: bool,
+    /// Readers that wait where a run ended.
+    waiting: Arc<Mutex<Vec<Waiting>>>,
+    /// The most values of a page read so far.
+    page_values: Arc<AtomicU32>,
 }
+
+/// A reader of one row group that has read all rows before `next`.
+struct Waiting {
+    group: usize,
+    next: usize,
+    batches: ParquetRecordBatchReader,
+}
+
+impl std::fmt::Debug for Waiting {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Waiting")
+            .field("group", &self.group)
+            .field("next", &self.next)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Readers that wait, at most: one for each thread is of use.
+const WAITING_MAX: usize = 8;
 
 impl Leaf {
     /// `None` if the column is nested or repeated, or of a type that has no Arrow type.
@@ -54,6 +79,8 @@ impl Leaf {
             data_type: schema.field(0).data_type().clone(),
             optional: column.max_def_level() > 0,
             is_uuid: matches!(column.logical_type_ref(), Some(LogicalType::Uuid)),
+            waiting: Arc::default(),
+            page_values: Arc::default(),
         })
     }
 
@@ -66,7 +93,11 @@ impl Leaf {
         Holds::of(&self.data_type)
     }
 
-    /// `rows` rows of a row group from row `start` on. Pages before them are skipped by their headers.
+    /// `rows` rows of a row group from row `start` on, both multiples of the length of a run but at the end.
+    ///
+    /// A reader waits where the last run ended. If none waits at `start`, a new one skips the pages before it by their headers. Where a
+    /// page is longer than runs, that would decode the page again for each run; there a reader that waits further back decodes
+    /// the rows between, so each reader decodes each page once.
     pub(super) fn read(
         &self,
         file: &SerializedFileReader<Region>,
@@ -74,17 +105,62 @@ impl Leaf {
         start: usize,
         rows: usize,
     ) -> Decoded<ArrayRef> {
-        let selection = RowSelection::from(vec![RowSelector::skip(start), RowSelector::select(rows)]);
-        let chunk = Chunk { file, group, leaf: self };
-        let batches =
-            ParquetRecordBatchReader::try_new_with_row_groups(&self.levels, &chunk, rows, Some(selection))?;
-        let batches = batches.collect::<Result<Vec<_>, _>>()?;
-        match batches.as_slice() {
-            [batch] if batch.num_rows() == rows && self.is_uuid => Ok(uuids(batch.column(0))),
-            [batch] if batch.num_rows() == rows => Ok(Arc::clone(batch.column(0))),
-            _ => Err(ParquetError::EOF("it has fewer values than its row group has rows".to_owned())),
+        let mut reader = match self.take_waiting(group, start) {
+            Some(reader) => reader,
+            None => self.reader_at(file, group, start)?,
+        };
+        loop {
+            let batch = reader.batches.next().transpose()?;
+            let Some(batch) = batch.filter(|batch| batch.num_rows() > 0) else { return Err(too_short()) };
+            let from = reader.next;
+            reader.next += batch.num_rows();
+            if reader.next <= start {
+                continue;
+            }
+            if from != start || batch.num_rows() != rows {
+                return Err(too_short());
+            }
+            self.wait(reader);
+            let column = batch.column(0);
+            return Ok(if self.is_uuid { uuids(column) } else { Arc::clone(column) });
         }
     }
+
+    fn reader_at(&self, file: &SerializedFileReader<Region>, group: usize, start: usize) -> Decoded<Waiting> {
+        let chunk = Chunk { file, group, leaf: self };
+        let rest = chunk.num_rows().saturating_sub(start);
+        let selection = RowSelection::from(vec![RowSelector::skip(start), RowSelector::select(rest)]);
+        let run = RUN_ROWS as usize;
+        let batches =
+            ParquetRecordBatchReader::try_new_with_row_groups(&self.levels, &chunk, run, Some(selection))?;
+        Ok(Waiting { group, next: start, batches })
+    }
+
+    /// The reader that waits nearest before `start`: at `start`, or further back where pages are longer than runs.
+    fn take_waiting(&self, group: usize, start: usize) -> Option<Waiting> {
+        let has_long_pages = u64::from(self.page_values.load(Ordering::Relaxed)) > RUN_ROWS;
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let serves = |reader: &Waiting| {
+            reader.group == group && (reader.next == start || has_long_pages && reader.next < start)
+        };
+        let nearest = (0..waiting.len()).filter(|&i| serves(&waiting[i])).max_by_key(|&i| waiting[i].next)?;
+        Some(waiting.swap_remove(nearest))
+    }
+
+    /// Keeps a reader for the next run; of too many, the one that is furthest back goes.
+    fn wait(&self, reader: Waiting) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.push(reader);
+        if waiting.len() > WAITING_MAX
+            && let Some(last) = (0..waiting.len()).min_by_key(|&i| (waiting[i].group, waiting[i].next))
+        {
+            waiting.swap_remove(last);
+        }
+    }
+}
+
+fn too_short() -> ParquetError {
+    ParquetError::EOF("it has fewer values than its row group has rows".to_owned())
 }
 
 /// A column of one row group, as the `parquet` crate asks for it.
@@ -102,7 +178,11 @@ impl RowGroups for Chunk<'_> {
     /// The pages of the only column.
     fn column_chunks(&self, _: usize) -> Decoded<Box<dyn PageIterator>> {
         let inner = self.file.get_row_group(self.group)?.get_column_page_reader(self.leaf.index)?;
-        let pages: Box<dyn PageReader> = Box::new(CheckedPages { inner, optional: self.leaf.optional });
+        let pages: Box<dyn PageReader> = Box::new(CheckedPages {
+            inner,
+            optional: self.leaf.optional,
+            page_values: Arc::clone(&self.leaf.page_values),
+        });
         Ok(Box::new(OneChunk(Some(pages))))
     }
 
