@@ -4,9 +4,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use arrow_array::builder::BinaryBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
-use arrow_array::{Array, ArrayRef, BinaryArray, Float64Array, Int64Array, UInt64Array};
+use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, UInt64Array};
 use esker_format::Result;
 use esker_layers::ids::ExternalId;
 
@@ -40,7 +41,10 @@ pub fn id_column(ids: Vec<u64>) -> ArrayRef {
 
 /// A column of texts.
 pub fn text_column<T: AsRef<[u8]>>(texts: impl IntoIterator<Item = T>) -> ArrayRef {
-    Arc::new(BinaryArray::from_iter_values(texts))
+    // A builder, because the length need not be known.
+    let mut column = BinaryBuilder::new();
+    texts.into_iter().for_each(|text| column.append_value(text));
+    Arc::new(column.finish())
 }
 
 /// A column of numbers that begins as integers and becomes floats at the first number that is none.
