@@ -150,6 +150,44 @@ fn long_tables_are_cut_and_joined() {
     }
 }
 
+/// A weight of texts was once left out in silence, and shortest paths counted steps.
+#[test]
+fn a_weight_column_of_texts_is_an_error() {
+    let ids: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
+    let weight: ArrayRef = Arc::new(StringArray::from(vec!["13", "7"]));
+    let batch = table(vec![("src", Arc::clone(&ids)), ("dst", ids), ("weight", weight)]);
+    for (name, format, bytes) in forms(&batch) {
+        let error = open(format, vec![bytes.clone()], &ReadOptions::default()).err().expect(name).to_string();
+        assert!(
+            error.contains("\"weight\" does not hold numbers") && error.contains("--no-weight"),
+            "{name}: {error}"
+        );
+        let without = ReadOptions { weight: Pick::Skip, ..ReadOptions::default() };
+        let all = batches(open(format, vec![bytes], &without).unwrap().as_mut()).unwrap();
+        assert_eq!(all.iter().map(|batch| batch.source.len()).sum::<usize>(), 2, "{name}");
+    }
+}
+
+/// One page for a whole column: each run of rows goes on where a reader waits.
+#[test]
+fn a_page_longer_than_runs_is_read_run_by_run() {
+    let rows = 4 * runs::RUN_ROWS as i64 + 99;
+    let source: ArrayRef = Arc::new(Int64Array::from_iter_values((0..rows).map(|i| i % 1000)));
+    let target: ArrayRef = Arc::new(Int64Array::from_iter_values((0..rows).map(|i| i % 777)));
+    let properties = WriterProperties::builder()
+        .set_dictionary_enabled(false)
+        .set_data_page_row_count_limit(rows as usize)
+        .set_data_page_size_limit(1 << 30)
+        .set_write_batch_size(rows as usize)
+        .build();
+    let bytes = parquet_bytes(&[table(vec![("src", source), ("dst", target)])], properties);
+    let all = batches(open(Format::Parquet, vec![bytes], &ReadOptions::default()).unwrap().as_mut()).unwrap();
+    let sources: Vec<u64> = all.iter().flat_map(|b| ints(&b.source)).collect();
+    let targets: Vec<u64> = all.iter().flat_map(|b| ints(&b.target)).collect();
+    assert_eq!(sources, (0..rows as u64).map(|i| i % 1000).collect::<Vec<_>>());
+    assert_eq!(targets, (0..rows as u64).map(|i| i % 777).collect::<Vec<_>>());
+}
+
 #[test]
 fn texts_of_every_kind_are_ids() {
     let names: Vec<String> = (0..3000)
