@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use clap::Args;
 use esker::graph::Run;
+use esker::store::Database;
 use esker::store::database::CompactReport;
 use esker::store::tiles::TileReport;
-use esker::store::{Database, DatabaseOptions};
 use serde_json::json;
 
 use crate::encoding::StoredEncoding;
@@ -55,7 +55,7 @@ impl CompactCommand {
         let cancel = cancel_on_signals()?;
         let bar = Bar::spinner(false);
         let run = self.resources.run(&cancel, 0, false, Some(bar.on_round("compact")))?;
-        let options = DatabaseOptions { threads: self.resources.threads(), ..DatabaseOptions::default() };
+        let options = self.resources.of_database(&run);
         let database = Database::open(&self.database, options)?;
         let report = self.compact(&database, &run);
         bar.finish();

@@ -4,6 +4,7 @@ use clap::Args;
 use esker::catalogue::Resources;
 use esker::graph::{Budget, Cancel, OnProgress, Run, RunOptions};
 use esker::plan::available_bytes;
+use esker::store::DatabaseOptions;
 
 use crate::failure::Failure;
 use crate::size::parse_bytes;
@@ -40,6 +41,12 @@ impl ResourceArgs {
         let available = self.memory.map_or_else(available_bytes, |_| 0);
         let memory_bytes = self.memory.unwrap_or(available / 2);
         Resources { threads, deterministic, memory_bytes, mapped_bytes: memory_bytes.max(available) }
+    }
+
+    /// Options to write a database. Under an explicit limit its commits draw from the budget of `run`.
+    pub(crate) fn of_database(&self, run: &Run) -> DatabaseOptions {
+        let budget = self.memory.map_or_else(Budget::default, |_| run.budget().clone());
+        DatabaseOptions { threads: self.threads(), budget, ..DatabaseOptions::default() }
     }
 
     /// A run with these resources.

@@ -5,9 +5,9 @@ use std::path::Path;
 use clap::Args;
 use esker::change::Target;
 use esker::graph::{Cancel, Run};
+use esker::store::Database;
 use esker::store::diff::{DiffSummary, diff};
 use esker::store::freeze::ChangeCounts;
-use esker::store::{Database, DatabaseOptions};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -58,7 +58,7 @@ impl WriteArgs {
     /// Opens a database for writing.
     pub(crate) fn open(&self, path: &Path, cancel: &Cancel) -> Result<Writing, Failure> {
         let run = self.resources.run(cancel, 0, false, None)?;
-        let options = DatabaseOptions { threads: self.resources.threads(), ..DatabaseOptions::default() };
+        let options = self.resources.of_database(&run);
         let database = Database::open(path, options)?;
         let target = Target::of(&database)?;
         Ok(Writing { database, target, run })

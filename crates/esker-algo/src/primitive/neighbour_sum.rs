@@ -1,9 +1,9 @@
 //! Sums over neighbours: every vertex gives a share to each neighbour and receives the sum of its neighbours' shares.
 //!
 //! Pulls along in-edges where they are kept, else pushes along out-edges. The sum of a list that comes in one piece is a sum of doubles in
-//! list order. A worker that holds a vertex alone adds up its pieces, in doubles, in a block of vertices that its cache holds, and finishes
-//! those whose lists are complete when it leaves the block. Whatever is left is summed in fixed-point. So results are bit-equal for any number of threads. Graphs that
-//! hand over their lists in parts all over a scan use [`Flows`].
+//! list order. A worker that holds a vertex alone adds up its pieces, in doubles, in a block of vertices that fits its cache. When the
+//! worker leaves the block, it finishes the vertices whose lists are complete. The remaining pieces are summed in fixed-point, so results
+//! are bit-equal for any number of threads. Graphs that hand over their lists in parts all over a scan use [`Flows`].
 //!
 //! Memory: see [`NeighbourSum::vertex_bytes`].
 
