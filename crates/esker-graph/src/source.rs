@@ -1,8 +1,8 @@
-//! Boxed sources of lists: what an algorithm is not compiled for.
+//! Boxed sources of lists: graphs that are read without compiling each algorithm for them.
 //!
-//! Whatever streams its lists (several layers, tiles, a pool, heads with tails on disk, removed vertices) implements [`Source`] once, without
-//! knowing any visitor's type: it hands over batches through a [`Sink`], so that one virtual call serves a thousand arcs. [`Boxed`] wraps any
-//! graph, with one virtual call a piece: for tests.
+//! A graph that streams its lists (several layers, tiles, a pool, heads with tails on disk, removed vertices) implements [`Source`], which
+//! does not depend on the visitor's type. It hands over batches of pieces through a [`Sink`], so one virtual call serves a thousand arcs.
+//! [`Boxed`] wraps any graph, with one virtual call per piece, for tests.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -82,7 +82,7 @@ trait AnyLists<W, E>: Sync {
     ) -> Result<(), E>;
 }
 
-/// A visitor whose type the source does not know.
+/// A visitor without its type.
 pub trait AnyVisitor<W>: Sync {
     /// [`Visitor::STOPS`].
     fn stops(&self) -> bool;

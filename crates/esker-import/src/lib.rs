@@ -21,8 +21,8 @@
 //! # }
 //! ```
 //!
-//! A reader of a format gives batches of Arrow-like columns; ids are numbered, edges ordered and sorted on disk where memory does not
-//! suffice, and lists are written as the base layer of a new database ([`install`]). [`mod@export`] is the way back.
+//! A reader gives batches of Arrow columns. The import numbers the ids, sorts the edges, on disk if memory does not suffice, and writes the
+//! lists as the base layer of a new database ([`install`]). [`mod@export`] writes a version to a file of another format.
 
 pub mod source;
 mod heap;

@@ -1,4 +1,4 @@
-//! A stream of words between blanks and line ends, taken in bulk.
+//! Reads a file as a stream of words separated by blanks or line ends.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -54,12 +54,12 @@ impl Words {
         self.stream.take_stored_bytes()
     }
 
-    /// Whether the words that are asked for next are the last.
+    /// Says whether the words read next are the last of the file.
     pub(crate) fn set_last(&mut self, is_last: bool) {
         self.is_last = is_last;
     }
 
-    /// Moves what is left to the front and reads on. Whether anything came.
+    /// Moves the unread bytes to the front and reads more behind them. Returns whether there were more.
     fn refill(&mut self) -> Result<bool> {
         if self.at_end {
             return Ok(false);
@@ -113,13 +113,13 @@ impl Words {
         }
     }
 
-    /// Passes over `count` words, the last of which are `what`.
+    /// Skips `count` words; `what` names them in the error if some are missing.
     pub(crate) fn skip(&mut self, count: u64, what: &str) -> Result<()> {
         let missing = self.pass(count, |_| ())?;
         self.check_missing(missing, what)
     }
 
-    /// Appends the next `count` words to `out`, with what stands between them; `later` more must follow.
+    /// Appends the next `count` words and the blanks between them to `out`; the error counts `later` more words as missing.
     pub(crate) fn take(&mut self, count: u64, later: u64, what: &str, out: &mut Vec<u8>) -> Result<()> {
         let missing = self.pass(count, |bytes| out.extend_from_slice(bytes))?;
         self.check_missing(if missing > 0 { missing + later } else { 0 }, what)

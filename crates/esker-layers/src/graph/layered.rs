@@ -15,7 +15,7 @@ use super::weight::StoredWeight;
 use crate::layer::{AllLists, CodeSlice};
 use crate::stack::{Area, Stack, Stretch, Table};
 
-/// What reading a version in the middle of a layer needs besides: its rank, the births of arcs, and the past.
+/// Data for reading a version in the middle of a layer: its rank, the births of arcs, and the past.
 #[derive(Debug)]
 pub(super) struct Filter<'a, W> {
     pub(super) rank: u32,

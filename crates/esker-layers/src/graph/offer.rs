@@ -1,4 +1,4 @@
-//! Handing over coded lists.
+//! Decodes compressed lists and hands them to visitors.
 
 use std::ops::Range;
 
@@ -14,8 +14,8 @@ const FIRST_LEN: usize = 17;
 /// Arcs that are decoded next for such a visitor; then four times as many. Of whole blocks.
 const SECOND_LEN: usize = 4 * BLOCK_LEN;
 
-/// What a worker decodes into, and how much at a time: lists as a whole, or few arcs first. Only visitors that may have enough are
-/// tried with few; most never have, and some only later in their work, so what they answer decides how the next list is begun.
+/// A worker's buffer for decoded targets, and how much to decode at a time: whole lists, or few arcs first. Few arcs first pay only for
+/// visitors that often stop early, so the answers of the visitor decide how the next list begins.
 #[derive(Debug)]
 pub(crate) struct Decoded {
     targets: Vec<VertexId>,

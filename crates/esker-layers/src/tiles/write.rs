@@ -12,18 +12,18 @@ use esker_format::{
 use super::codec::encode;
 use super::files::TileFiles;
 
-/// In less room than this at the end of a block, no chunk is begun.
+/// No chunk begins in the last bytes of a block if fewer than this are left.
 const ROOM_MIN: usize = 64;
 
-/// Writes the files of the tiles of a layer. Memory: 24 bytes a chunk, of which there are two for each 64 KiB at least and one for each
-/// tile with edges; and some MiB.
+/// Writes the files of a layer's tiles. Memory: 24 bytes per chunk, plus some MiB. Each tile with edges has at least one chunk, and each
+/// block of 64 KiB at least two.
 #[derive(Debug)]
 pub(super) struct TileWriter {
     archive: ArchiveWriter,
     files: TileFiles,
     database: DatabaseId,
     data: ColumnWriter<u8>,
-    /// What the block that is being filled holds.
+    /// Bytes of the current block.
     block: Vec<u8>,
     blocks: u64,
     keys: Vec<u64>,
@@ -33,7 +33,7 @@ pub(super) struct TileWriter {
 }
 
 impl TileWriter {
-    /// Makes the files, which must not exist, of the layer whose directory is given.
+    /// Creates the files in the directory `layer`. They must not exist.
     pub(super) fn create(disk: &Arc<dyn Disk>, layer: &Path, database: DatabaseId) -> Result<Self> {
         let files = TileFiles::of(layer);
         let spec = ColumnSpec { database, kind: ColumnKind::TileData };
@@ -43,7 +43,7 @@ impl TileWriter {
         Ok(Self { archive, files, database, data, block, blocks: 0, keys, starts, edges, num_edges: 0 })
     }
 
-    /// Appends edges of a tile, by ascending position; the first positions of a tile first.
+    /// Appends edges of a tile, in ascending order of position. All edges of a tile must be appended before those of the next.
     pub(super) fn append(&mut self, row: u32, column: u32, positions: &[u32]) -> Result<()> {
         let mut rest = positions;
         while !rest.is_empty() {
@@ -80,18 +80,18 @@ impl TileWriter {
         self.keys.len() as u64
     }
 
-    /// Where small files are made.
+    /// The archive of the small files.
     pub(super) fn archive(&self) -> &ArchiveWriter {
         &self.archive
     }
 
-    /// A column of a property.
+    /// A writer for the column of a property.
     pub(super) fn property<T: Element>(&self, number: u32) -> Result<ColumnWriter<T>> {
         let spec = ColumnSpec { database: self.database, kind: ColumnKind::TileProperty };
         ColumnWriter::create(&self.archive, &self.files.property(number), spec)
     }
 
-    /// Writes what is left, and what lies where; bytes of the chunks.
+    /// Writes the last block and the directory of the chunks. Returns the bytes of all chunks.
     pub(super) fn finish(mut self, group: u32) -> Result<u64> {
         let data_bytes = self.blocks * BLOCK_BYTES as u64 + self.block.len() as u64;
         self.data.append(&self.block)?;

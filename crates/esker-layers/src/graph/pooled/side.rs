@@ -31,7 +31,7 @@ pub(crate) struct PooledSide<'a, W> {
     points: PointReads<'a>,
     /// The first list that begins in each extent, and the number of lists.
     first_slots: Vec<usize>,
-    /// Of each extent, whether its lists were found to be lists of vertices. What is read later has the same checksums.
+    /// Whether the targets of each extent were checked to be vertices. Later reads have the same checksums, so once is enough.
     sound: Vec<AtomicBool>,
     weight: PhantomData<fn() -> W>,
 }
