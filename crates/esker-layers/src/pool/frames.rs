@@ -1,13 +1,16 @@
-//! Blocks of a file in a fixed memory.
+//! Keeps blocks of a file in a fixed amount of memory.
 //!
-//! Memory is frames, each of which holds an *extent*: some blocks of the file, which are read together, past the page cache. While a scan
-//! computes on one segment's worth of extents, as many more are read (*slide*). Extents that are done with stay where they are, until
-//! no frame is free (*cache*). Only then is it asked which of them will be needed again: not those that this scan did not
-//! want; nor, by the rules of [1], VI-C, those whose strips the algorithm does not want any more (vertices of which none waits
-//! for anything; a tile is needed if its row or its column is). If all will be, the one that was read last is given up: the next scan begins with
-//! what is there (*rewind*), and reads the rest in order, so what was read last would come last. Unlike [1], nothing is ever moved in memory.
+//! The memory is divided into frames. A frame holds an *extent*: consecutive blocks of the file, read together past the page cache.
 //!
-//! [1] is the paper of the module.
+//! * *Slide*: while a scan computes on one segment of extents, the pool reads the next segment.
+//! * *Cache*: an extent stays in its frame after use, until no frame is free. Then the pool first drops extents that the next scan will
+//!   not need: those that this scan did not want, and those whose strips of vertices the algorithm has finished ([1], VI-C; a tile is
+//!   needed if its row or its column is). If the next scan needs all of them, the pool drops the one read last.
+//! * *Rewind*: the next scan begins with the extents in memory and reads the rest in order. So the extent read last would be used last.
+//!
+//! Unlike in [1], nothing is moved in memory.
+//!
+//! [1] The paper that the module cites.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -21,18 +24,18 @@ use esker_format::{Error, Result};
 use super::options::{CachePolicy, FRAMES_MIN, PoolOptions};
 use super::paged::{Paged, Supply};
 
-/// Threads that read where the system has nothing better.
+/// Reading threads where io_uring is not available.
 const READ_THREADS: usize = 8;
 
-/// Some blocks in memory.
+/// An extent in memory.
 #[derive(Debug)]
 struct Extent {
     frame: Frame,
-    /// A bit for each block whose checksum matched.
+    /// One bit per block: set once its checksum matched.
     verified: AtomicU32,
 }
 
-/// Bytes of an extent, kept in memory as long as this lives.
+/// A range of an extent. The extent stays in memory until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Held {
     extent: Arc<Extent>,
@@ -58,45 +61,46 @@ enum Slot {
 struct State {
     free: Vec<Frame>,
     slots: Vec<Slot>,
-    /// Of each extent, whether this scan wants units of it, and how many it still does.
+    /// Per extent: whether this scan wants units of it, and how many are left.
     wanted: Vec<bool>,
     left: Vec<u32>,
-    /// The first extent that may have to be read yet; or, if they come in order of the file, given out.
+    /// Extents before this one have been read or given out in this scan.
     next: usize,
-    /// Of each extent, when it was used last.
+    /// Per extent: the value of `now` when it was last used.
     used: Vec<u64>,
     now: u64,
-    /// Extents that were there when the scan began, and are not given out yet.
+    /// Extents in memory when the scan began that have not been given out yet.
     rewound: VecDeque<u32>,
-    /// Extents that have arrived, and are not given out yet.
+    /// Extents read in this scan that have not been given out yet.
     arrived: Vec<u32>,
-    /// Extents that are under way, or given out and not done with.
+    /// Number of extents being read, or given out and not finished.
     num_open: usize,
-    /// Extents that this scan has read or given out, the last one last.
+    /// Extents that this scan has read or given out, in this order.
     opened: Vec<u32>,
-    /// Extents that are not needed any more, as far as was asked; and how many may be given up before it is asked again.
+    /// Extents found not to be needed any more, and how many others may be dropped before the algorithm is asked again.
     unneeded: Vec<u32>,
     patience: usize,
 }
 
-/// Reads that are done.
+/// Finished reads.
 type Done = Vec<(Read, Result<()>)>;
 
-/// Parts of what is kept in a fixed memory; one scan at a time.
+/// A cache of extents in a fixed amount of memory. Serves one scan at a time.
 #[derive(Debug)]
 pub(crate) struct Pool<P> {
     paged: P,
     policy: CachePolicy,
-    /// From the beginning of an extent to that of the next.
+    /// Bytes from the start of an extent to the start of the next.
     stride: usize,
-    /// Bytes of the data of an extent.
+    /// Bytes of data in an extent.
     extent_bytes: usize,
-    /// Bytes before the data in its first page, and so before those of each extent in its frame.
+    /// Offset of the data in its first page, and so of each extent in its frame.
     skip: usize,
     data: Range<u64>,
     segment_len: usize,
     state: Mutex<State>,
-    /// Locked for long by whoever waits for it; others then do not wait. Never while `state` is, but for a moment.
+    /// The thread that waits for reads holds this lock meanwhile; other threads then do not wait. A thread that holds `state` only tries to
+    /// lock it.
     reads: Mutex<Box<dyn Reads>>,
     scanning: Mutex<()>,
     read_bytes: AtomicU64,
@@ -179,7 +183,7 @@ impl<P: Paged> Pool<P> {
         self.read_bytes.load(Relaxed)
     }
 
-    /// What is kept.
+    /// The file.
     pub(crate) fn paged(&self) -> &P {
         &self.paged
     }
@@ -189,12 +193,12 @@ impl<P: Paged> Pool<P> {
         ((self.data.end - self.data.start) as usize).div_ceil(self.stride)
     }
 
-    /// The extent in which a byte lies that is no other's before.
+    /// The first extent that contains a byte.
     pub(crate) fn extent_of(&self, byte: u64) -> usize {
         byte as usize / self.stride
     }
 
-    /// The bytes of an extent, counted from the beginning of the data.
+    /// The range of an extent, relative to the start of the data.
     pub(crate) fn bytes_of(&self, extent: usize) -> Range<u64> {
         let start = (extent * self.stride) as u64;
         start..(start + self.extent_bytes as u64).min(self.data.end - self.data.start)
@@ -205,10 +209,10 @@ impl<P: Paged> Pool<P> {
         self.paged.units(extent, extent * blocks..(extent + 1) * blocks)
     }
 
-    /// Begins a scan of the wanted units, once no other is under way: rewinds.
+    /// Waits for a scan under way to end, then begins one over the wanted units with the extents in memory.
     ///
     /// # Errors
-    /// [`Error::Io`] of reads that a scan which failed has left behind.
+    /// [`Error::Io`] of reads left behind by a failed scan.
     pub(crate) fn begin(&self, wanted: impl Fn(usize) -> bool) -> Result<MutexGuard<'_, ()>> {
         let guard = locked(&self.scanning);
         loop {
@@ -219,7 +223,7 @@ impl<P: Paged> Pool<P> {
             }
             reads.finish(true, &mut done)?;
             drop(reads);
-            // Whoever wanted them was told already what was wrong.
+            // The scan that asked for them has reported its error.
             let _ = self.arrive(&mut locked(&self.state), done);
         }
         let mut state = locked(&self.state);
@@ -246,7 +250,8 @@ impl<P: Paged> Pool<P> {
         Ok(guard)
     }
 
-    /// Takes what arrived, has more read, and gives out units of what is there. `needed` says which strips will be needed again.
+    /// Collects finished reads, begins new ones, and adds units that are in memory to `ready`. `needed` says which strips the next scan
+    /// needs.
     ///
     /// # Errors
     /// The first read that failed.
@@ -281,7 +286,7 @@ impl<P: Paged> Pool<P> {
         })
     }
 
-    /// Waits until something arrives; whether there was anything to wait for, and nobody else does.
+    /// Waits until a read finishes. Returns false if there are no reads, or another thread already waits.
     ///
     /// # Errors
     /// The first read that failed.
@@ -337,7 +342,7 @@ impl<P: Paged> Pool<P> {
         reads
     }
 
-    /// The next extent that has to be read; or, if they come in order of the file, given out.
+    /// The next extent to read or, if the policy keeps the order of the file, to give out.
     fn next_due(&self, state: &mut State) -> Option<usize> {
         let in_order = self.policy != CachePolicy::Rewind;
         while let Some(slot) = state.slots.get(state.next) {
@@ -350,7 +355,7 @@ impl<P: Paged> Pool<P> {
         None
     }
 
-    /// A frame for another extent: a free one, or that of the extent that is needed least.
+    /// A frame for another extent: a free one, or that of the extent needed least.
     fn free_frame(&self, state: &mut State, needed: &dyn Fn(u32) -> bool) -> Option<Frame> {
         if let Some(frame) = state.free.pop() {
             return Some(frame);
@@ -368,13 +373,13 @@ impl<P: Paged> Pool<P> {
                 return Some(frame);
             }
         }
-        // All will be needed: what was used last would be used last again, so it goes.
+        // The next scan needs all of them. It would use the one used last at its end, so drop that.
         let last = state.opened.iter().rposition(|&extent| can_go(state, extent))?;
         let extent = state.opened.remove(last);
         take_frame(state, extent)
     }
 
-    /// The frame of the extent that was used longest ago, whether this scan will come to it or has done with it.
+    /// The frame of the extent unused for longest, whether this scan has used it or not.
     fn free_in_order(&self, state: &mut State) -> Option<Frame> {
         let is_ahead = |state: &State, extent: usize| extent >= state.next && is_idle(&state.slots[extent]);
         let can_go = |&extent: &usize| is_ahead(state, extent) || can_go(state, extent as u32);
@@ -382,7 +387,7 @@ impl<P: Paged> Pool<P> {
         take(&mut state.slots[extent])
     }
 
-    /// Extents that the next scan will not want; at the end, those that this one did not.
+    /// Extents that the next scan does not need. Those that this scan did not want come last.
     fn find_unneeded(&self, state: &State, needed: &dyn Fn(u32) -> bool) -> Vec<u32> {
         let mut asked = vec![None; self.paged.num_strips()];
         let mut strip = |strip: u32| *asked[strip as usize].get_or_insert_with(|| needed(strip));
@@ -404,8 +409,7 @@ impl<P: Paged> Pool<P> {
         found
     }
 
-    /// Some bytes of an extent of which a unit was given out, counted from the beginning of the data; the blocks that they lie in are
-    /// verified.
+    /// Holds a range, relative to the start of the data, of an extent of which a unit was given out. Verifies its blocks.
     ///
     /// # Errors
     /// [`Error::Corrupt`].
@@ -434,7 +438,7 @@ impl<P: Paged> Pool<P> {
             let end = (start + BLOCK_BYTES as u64).min(of_extent.end);
             let in_block = &extent.frame[in_frame(start)..in_frame(end)];
             if let Err(error) = self.paged.verify(block, in_block) {
-                // Maybe it was damaged on its way: the next scan reads it again.
+                // The damage may have happened on the way to memory: the next scan reads the extent again.
                 drop(extent);
                 self.forget(number);
                 return Err(error);
@@ -450,13 +454,13 @@ impl<P: Paged> Pool<P> {
         if let Slot::Present(there) = std::mem::replace(&mut state.slots[extent], Slot::Absent) {
             match Arc::try_unwrap(there) {
                 Ok(extent) => state.free.push(extent.frame),
-                // Another thread has a unit of it.
+                // Another thread holds a unit of it.
                 Err(there) => state.slots[extent] = Slot::Present(there),
             }
         }
     }
 
-    /// Takes back a unit of an extent that is not held any more.
+    /// Ends the use of a unit of an extent.
     pub(crate) fn done(&self, extent: usize) {
         let mut state = locked(&self.state);
         let left = &mut state.left[extent];
@@ -467,7 +471,7 @@ impl<P: Paged> Pool<P> {
     }
 }
 
-/// Marks an extent that is read or given out.
+/// Marks an extent as being read or given out.
 fn open(state: &mut State, extent: u32) {
     state.num_open += 1;
     state.now += 1;
@@ -475,12 +479,12 @@ fn open(state: &mut State, extent: u32) {
     state.opened.push(extent);
 }
 
-/// Whether an extent is there and nobody uses it.
+/// Whether an extent is in memory and not in use.
 fn is_idle(slot: &Slot) -> bool {
     matches!(slot, Slot::Present(there) if Arc::strong_count(there) == 1)
 }
 
-/// Whether an extent is there, and nobody uses it or will in this scan.
+/// Whether an extent is in memory, not in use, and not wanted by this scan any more.
 fn can_go(state: &State, extent: u32) -> bool {
     state.left[extent as usize] == 0 && is_idle(&state.slots[extent as usize])
 }

@@ -1,6 +1,6 @@
-//! Parts of a file in a fixed memory: slide, cache, rewind (G-Store [1], VI).
+//! Keeps parts of a file in a fixed amount of memory: slide, cache, rewind (G-Store [1], VI).
 //!
-//! What is kept may be anything that scans go over in any order: tiles, lists. It says so by `Paged`.
+//! The file may hold anything that scans read in any order (tiles, lists); it implements `Paged`.
 //!
 //! [1] P. Kumar, H. Huang, "G-Store: High-Performance Graph Store for Trillion-Edge Processing", SC 2016.
 

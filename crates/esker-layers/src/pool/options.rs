@@ -1,32 +1,32 @@
-//! How much memory there is, and what stays in it. [1] is the paper of the module.
+//! The size of a pool and its cache policy. [1] is the paper that the module cites.
 
 use esker_format::BLOCK_BYTES;
 
-/// Extents in memory, at least.
+/// Least number of extents in memory.
 pub(super) const FRAMES_MIN: usize = 4;
 
-/// What stays in memory, and in which order a scan goes over the file. The others are what [1] compares with.
+/// What stays in memory, and in which order a scan reads the file. `Rewind` is the policy of [1]; [1] compares it with the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CachePolicy {
-    /// Slide, cache, rewind: what will be needed stays, and comes first.
+    /// Slide, cache, rewind: extents that the next scan needs stay, and it begins with them.
     #[default]
     Rewind,
-    /// What was used last stays, as in the page cache; in order of the file.
+    /// The extents used last stay, as in the page cache. Scans keep the order of the file.
     Lru,
-    /// Nothing: all memory is two segments, one of which is read while the other is computed on.
+    /// Nothing stays. The memory is two segments: one is read while the scan computes on the other.
     Segments,
 }
 
-/// How much memory parts of a graph get, and how it is used.
+/// The memory of a pool, and how it is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PoolOptions {
-    /// Memory for them, segments included.
+    /// Bytes of memory, including the segments.
     pub bytes: u64,
-    /// Bytes that are read ahead; and computed on meanwhile.
+    /// Bytes read ahead while the scan computes on as many.
     pub segment_bytes: u64,
-    /// Blocks that are read together.
+    /// Blocks per read.
     pub extent_blocks: usize,
-    /// Whether reads are left to threads, though the system may have io_uring.
+    /// Whether threads read even if io_uring is available.
     pub by_threads: bool,
     /// What stays in memory.
     pub policy: CachePolicy,
@@ -45,17 +45,17 @@ impl Default for PoolOptions {
 }
 
 impl PoolOptions {
-    /// The default for lists: longer reads, for two extents have a block in common.
+    /// The default for lists: longer reads, because neighbouring extents share a block.
     pub fn of_lists() -> Self {
         Self { extent_blocks: 16, ..Self::default() }
     }
 
-    /// The least memory that is of use.
+    /// The least memory for a pool.
     pub fn bytes_min(&self) -> u64 {
         (FRAMES_MIN * self.extent_bytes()) as u64
     }
 
-    /// Bytes that are read together.
+    /// Bytes per read.
     pub(super) fn extent_bytes(&self) -> usize {
         self.extent_blocks.clamp(1, 32) * BLOCK_BYTES
     }

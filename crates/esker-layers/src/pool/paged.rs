@@ -1,4 +1,4 @@
-//! What can be kept in parts.
+//! Files that a pool can cache.
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -8,15 +8,15 @@ use std::sync::Arc;
 use esker_format::Result;
 use esker_format::io::Disk;
 
-/// What is kept in parts: the data of a file, in blocks with checksums. Scans want *units* of it, each of which begins in one extent.
+/// A file of blocks with checksums. Scans ask for *units*; a unit begins in one extent.
 pub(crate) trait Paged: Debug + Send + Sync {
-    /// Blocks that an extent has in common with the next one, for units that end there.
+    /// Blocks that neighbouring extents share, for units that end behind their extent.
     const OVERLAP_BLOCKS: usize;
 
-    /// Where the file is.
+    /// The disk and the path of the file.
     fn file(&self) -> (&Arc<dyn Disk>, &Path);
 
-    /// Where in the file the data begin, and how many bytes they are.
+    /// The range of the data in the file.
     fn data(&self) -> Range<u64>;
 
     /// Compares a block with its checksum.
@@ -25,22 +25,22 @@ pub(crate) trait Paged: Debug + Send + Sync {
     /// [`esker_format::Error::Corrupt`].
     fn verify(&self, block: usize, bytes: &[u8]) -> Result<()>;
 
-    /// The units that begin in an extent, which begins with these blocks.
+    /// The units that begin in an extent; `blocks` are its blocks without those shared with the next.
     fn units(&self, extent: usize, blocks: Range<usize>) -> Range<usize>;
 
-    /// The two strips of vertices that a unit is for.
+    /// The two strips of vertices whose edges a unit holds.
     fn strips(&self, unit: usize) -> (u32, u32);
 
     /// Number of strips.
     fn num_strips(&self) -> usize;
 }
 
-/// What a source of units says when it is asked for more.
+/// Whether there are more units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Supply {
-    /// There are more now.
+    /// There are some now.
     More,
-    /// There will be: somebody has to wait.
+    /// There will be, after a wait.
     Later,
     /// There are no more.
     End,

@@ -1,12 +1,12 @@
-//! Lists whose heads are in memory and whose tails are on disk (Iwabuchi, thesis, chapter 3: NETALX).
+//! Lists with their heads in memory and their tails on disk (Iwabuchi, thesis, chapter 3: NETALX).
 //!
-//! The first *k* neighbours of every vertex are kept in memory; what a list has beyond is read when a visitor asks for more. Where vertices
-//! are numbered by descending degree, the first neighbours are those of the highest degree, among which a bottom-up search finds a parent in
-//! most cases; so few tails are read, each in small chunks until one is found. A scan that wants whole lists reads long runs. Reads go past the
-//! page cache, sorted, merged where they are near, many at a time.
+//! The head of a list is its first *k* neighbours. A tail is read only when a visitor asks for more. If vertices are numbered by descending
+//! degree, heads hold the neighbours of highest degree, and a bottom-up search usually finds a parent there. So it reads few tails, in small
+//! chunks until it finds one. A scan of whole lists reads long runs. Reads go past the page cache; they are sorted, merged where they are
+//! near, and many are under way at a time.
 //!
-//! Every page that is read is compared with a checksum of its own, taken when the heads were gathered: checksums on disk are of blocks of 64 KiB,
-//! which are sixteen times as much as a search in small chunks reads.
+//! Each page read is compared with its own checksum, computed when the heads were gathered. The checksums on disk cover blocks of 64 KiB,
+//! sixteen times what a search in small chunks reads.
 
 mod share;
 mod side;

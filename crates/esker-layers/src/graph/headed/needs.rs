@@ -1,4 +1,4 @@
-//! The memory that lists take with their heads in memory.
+//! The memory that headed lists need.
 
 use esker_format::{Error, Result};
 use esker_graph::{Run, Stop, VertexId};
@@ -9,33 +9,33 @@ use super::tails::WORKER_BYTES;
 use crate::graph::residency::HeadedOptions;
 use crate::layer::{Arrays, Body, ListColumns, PlainLayer, Section};
 
-/// The memory that a layer takes with its heads in memory.
+/// The memory that a layer needs if it is headed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeadedNeeds {
-    /// Bytes of memory beside the heads: where they begin, checksums of pages, frames for reading.
+    /// Bytes besides the heads: their offsets, checksums of pages, frames for reading.
     pub fixed_bytes: u64,
-    /// Bytes of offsets, which are mapped, and in the end in memory.
+    /// Bytes of mapped offsets; in the end all of them are in memory.
     pub mapped_bytes: u64,
-    /// Bytes of all neighbours: of all heads, were nothing left on disk.
+    /// Bytes of all neighbours.
     pub list_bytes: u64,
 }
 
 /// Heads of lists.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Heads {
-    /// Neighbours of each vertex that are in memory.
+    /// Neighbours of each vertex in memory.
     pub length: usize,
-    /// The share of all arcs that these are.
+    /// Their share of all arcs.
     pub share: f64,
-    /// Bytes that they take, with all that they need.
+    /// Bytes of memory, including those besides the heads.
     pub memory_bytes: u64,
 }
 
 impl HeadedNeeds {
-    /// Of a complete layer of plain lists.
+    /// The needs of a complete layer of plain lists.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if it is none.
+    /// [`Error::Invalid`] for any other layer.
     pub fn of(layer: &PlainLayer, threads: usize) -> Result<Self> {
         let mut needs =
             Self { fixed_bytes: HeadedSide::gather_bytes(threads), mapped_bytes: 0, list_bytes: 0 };
@@ -49,7 +49,7 @@ impl HeadedNeeds {
         Ok(needs)
     }
 
-    /// The heads that the options ask for, or that their memory holds.
+    /// The heads that the options ask for, or the longest that fit the memory.
     ///
     /// # Errors
     /// [`Stop::OverBudget`] if they do not fit; [`Error::Corrupt`]; [`Error::Invalid`] if the lists are no arrays; cancellation.
@@ -79,7 +79,7 @@ fn sides(layer: &PlainLayer) -> impl Iterator<Item = &ListColumns> {
     std::iter::once(layer.out()).chain(layer.incoming()).map(Section::main)
 }
 
-/// Lists that are arrays.
+/// The arrays of plain lists.
 pub(super) fn arrays(lists: &ListColumns) -> Result<&Arrays> {
     match lists.body() {
         Body::Arrays(arrays) if lists.is_dense() => Ok(arrays),

@@ -1,12 +1,12 @@
-//! How much of each list is kept in memory.
+//! The length of heads, and where they begin.
 
 use esker_graph::VertexId;
 
-/// Longer lists than this are few, and counted one by one.
+/// Lists longer than this are few; they are counted one by one.
 const COUNTED_LEN_MAX: u64 = 1 << 16;
 
-/// The largest *k* for which the first *k* entries of all lists are not more than so many; and the longest list. Lists are given by
-/// where they begin, in each direction. One pass over them.
+/// The largest *k* for which all heads together have at most `affordable` entries, and the length of the longest list. Takes the offsets of the
+/// lists of each direction; reads them once.
 pub(super) fn head_len(sides: &[&[u64]], affordable: u64) -> (usize, usize) {
     let mut counts = vec![0_u64; COUNTED_LEN_MAX as usize + 1];
     let mut long = Vec::new();
@@ -18,7 +18,7 @@ pub(super) fn head_len(sides: &[&[u64]], affordable: u64) -> (usize, usize) {
     }
     let short = counts.iter().rposition(|&count| count > 0).unwrap_or(0) as u64;
     let longest = long.iter().copied().max().unwrap_or(short);
-    // One more of each list that has it.
+    // Each list of this length or longer adds one entry.
     let mut more = counts[1..].iter().sum::<u64>() + long.len() as u64;
     let (mut length, mut kept) = (0, 0);
     while length < longest.min(COUNTED_LEN_MAX) && kept + more <= affordable {
@@ -29,7 +29,7 @@ pub(super) fn head_len(sides: &[&[u64]], affordable: u64) -> (usize, usize) {
     if length < COUNTED_LEN_MAX {
         return (length as usize, longest as usize);
     }
-    // What k keeps of the long ones grows with k.
+    // The entries of long lists grow with k.
     let kept_by = |k: u64| kept + long.iter().map(|&length| length.min(k) - COUNTED_LEN_MAX).sum::<u64>();
     let (mut low, mut high) = (length, longest);
     while low < high {
@@ -43,19 +43,19 @@ pub(super) fn head_len(sides: &[&[u64]], affordable: u64) -> (usize, usize) {
     (low as usize, longest as usize)
 }
 
-/// Entries that the heads of length `head_len` have in all.
+/// Number of entries in all heads of length `head_len`.
 pub(super) fn entries(sides: &[&[u64]], head_len: u64) -> u64 {
     sides.iter().flat_map(|offsets| offsets.windows(2)).map(|pair| (pair[1] - pair[0]).min(head_len)).sum()
 }
 
-/// Where the heads of groups of vertices begin; within a group, lengths are added up.
+/// Where the heads of each group of vertices begin. Within a group, lengths are added up.
 #[derive(Debug)]
 pub(super) struct HeadStarts {
     starts: Vec<u64>,
     head_len: usize,
 }
 
-/// The vertex that was asked for last, and where its head begins.
+/// The vertex asked for last, and where its head begins.
 #[derive(Debug)]
 pub(super) struct LastHead {
     v: usize,
@@ -84,7 +84,7 @@ impl HeadStarts {
         Self { starts, head_len }
     }
 
-    /// Bytes that it takes for so many vertices.
+    /// Bytes of memory for `num_vertices` vertices.
     pub(super) fn bytes(num_vertices: usize) -> u64 {
         (num_vertices.div_ceil(GROUP) * size_of::<u64>()) as u64
     }
@@ -93,7 +93,7 @@ impl HeadStarts {
         self.head_len
     }
 
-    /// Where the head of `v` begins among all heads. Who asks for vertices in order adds up each length once.
+    /// Where the head of `v` begins among all heads. If vertices are asked for in order, each length is added once.
     #[inline(always)]
     pub(super) fn at(&self, offsets: &[u64], v: VertexId, last: &mut LastHead) -> usize {
         let v = v as usize;

@@ -1,4 +1,4 @@
-//! The lists of one direction: heads in memory, and what is needed to read tails.
+//! The lists of one direction: heads in memory, and the file of the tails.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -11,13 +11,13 @@ use esker_graph::{Run, VertexId, vertex};
 
 use super::share::{HeadStarts, LastHead};
 
-/// Bytes of a read while heads are gathered: whole blocks.
+/// Bytes per read while heads are gathered: whole blocks.
 const GATHER_BYTES: usize = 16 * BLOCK_BYTES;
-/// Reads under way meanwhile, of all threads; each has two at least.
+/// Reads under way while heads are gathered, of all threads together. Each thread has at least two.
 const GATHER_DEPTH: usize = 8;
-/// Bytes that a thread goes over at a time: whole blocks. Few in tests, so that there are several.
+/// Bytes of the stretch that a thread gathers from at a time: whole blocks. Few in tests, so that there are several.
 const STRETCH_BYTES: u64 = if cfg!(test) { 2 * BLOCK_BYTES as u64 } else { 32 << 20 };
-/// Threads that read where the system has nothing better.
+/// Reading threads where io_uring is not available.
 const THREADS: usize = 16;
 
 /// Lists with their heads in memory.
@@ -28,14 +28,14 @@ pub(super) struct HeadedSide<'a> {
     pub(super) file: TailFile,
 }
 
-/// The file that tails are read from, and the checksums of its pages.
+/// The file of the tails, and the checksums of its pages.
 #[derive(Debug)]
 pub(super) struct TailFile {
     disk: Arc<dyn Disk>,
     path: PathBuf,
-    /// Where the page begins in the file that the first target is in; pages are counted from there.
+    /// Offset in the file of the page with the first target. Pages are counted from there.
     base: u64,
-    /// Bytes in that page before the first target: none in a file of its own.
+    /// Offset of the first target in that page: 0 in a file of its own.
     skip: u64,
     /// Bytes from `base` to the end of the targets.
     bytes: u64,
@@ -43,18 +43,18 @@ pub(super) struct TailFile {
     checksums: Vec<u32>,
 }
 
-/// Reads under way of one of so many threads while heads are gathered.
+/// Reads under way per thread while `threads` threads gather heads.
 fn gather_depth(threads: usize) -> usize {
     (GATHER_DEPTH / threads).max(2)
 }
 
 impl<'a> HeadedSide<'a> {
-    /// Memory that is needed while heads are gathered.
+    /// Bytes of memory needed while heads are gathered.
     pub(super) fn gather_bytes(threads: usize) -> u64 {
         (threads * gather_depth(threads) * GATHER_BYTES) as u64
     }
 
-    /// Bytes that one takes beside its heads.
+    /// Bytes of memory besides the heads.
     pub(super) fn fixed_bytes(num_vertices: usize, num_arcs: usize) -> u64 {
         let pages = (num_arcs * size_of::<VertexId>()).div_ceil(DIRECT_BYTES);
         HeadStarts::bytes(num_vertices) + (pages * size_of::<u32>()) as u64
@@ -104,7 +104,7 @@ impl<'a> HeadedSide<'a> {
                 },
             )?;
         } else {
-            // Among other small columns in one file, of a megabyte at most: see `esker_format::Archive`.
+            // One of several small columns in a file of at most a megabyte: see `esker_format::Archive`.
             let pages = file.read_pages(0..file.bytes)?;
             let pages = &bytemuck::cast_slice(&pages)[..file.bytes as usize];
             let whole = (checksums.len() * DIRECT_BYTES) as u64;
@@ -122,7 +122,7 @@ impl<'a> HeadedSide<'a> {
         self.starts.at(self.offsets, v, last)
     }
 
-    /// The head of the list of `v`, which begins there.
+    /// The head of the list of `v`, which begins at `start`.
     #[inline(always)]
     pub(super) fn head_at(&self, v: VertexId, start: usize) -> &[VertexId] {
         &self.heads[start..start + self.degree(v).min(self.starts.head_len())]
@@ -134,20 +134,20 @@ impl<'a> HeadedSide<'a> {
     }
 }
 
-/// Part of the targets that one thread goes over, with the heads and checksums that it finds there.
+/// A stretch of the targets, and the heads and checksums that one thread gathers there.
 struct Stretch<'h> {
     offsets: &'h [u64],
     head_len: usize,
     heads: &'h mut [VertexId],
     checksums: &'h mut [u32],
-    /// The vertex whose list goes on in what comes next.
+    /// The vertex whose list the next bytes continue.
     v: usize,
-    /// Targets before what comes next, among those of all lists.
+    /// Number of targets before the next bytes.
     taken: u64,
 }
 
 impl<'h> Stretch<'h> {
-    /// All stretches of a column, of so many bytes each, in order.
+    /// All stretches of a column in order, of `stretch_bytes` bytes each.
     fn all(
         (offsets, starts): (&'h [u64], &HeadStarts),
         stretch_bytes: u64,
@@ -162,7 +162,7 @@ impl<'h> Stretch<'h> {
             let (first, end) = (number as u64 * arcs, (number as u64 + 1) * arcs);
             let v = offsets[1..].partition_point(|&list_end| list_end <= first);
             let last = offsets[1..].partition_point(|&list_end| list_end <= end);
-            // Heads before the end of the stretch: also a part of that of the list that goes on.
+            // All heads before the end of the stretch, including a part of the last one.
             let until = if last < num_vertices {
                 let part = end.saturating_sub(offsets[last]).min(head_len as u64) as usize;
                 starts.at(offsets, vertex(last), &mut LastHead::default()) + part
@@ -176,7 +176,7 @@ impl<'h> Stretch<'h> {
         stretches
     }
 
-    /// Takes pages that follow those taken before; so many bytes of the first are none of the targets.
+    /// Gathers from the next pages. The first `skip` bytes are not targets.
     fn take(&mut self, pages: &[u8], skip: usize, column: &Column<VertexId>) -> Result<()> {
         let count = pages.len().div_ceil(DIRECT_BYTES);
         let (own, rest) = std::mem::take(&mut self.checksums).split_at_mut(count);
@@ -219,7 +219,7 @@ impl<'h> Stretch<'h> {
     }
 }
 
-/// What one thread reads stretches with.
+/// One thread's reader of stretches.
 struct Gather {
     reads: Box<dyn Reads>,
     free: Vec<Frame>,
@@ -231,7 +231,7 @@ impl Gather {
         Ok(Self { reads: file.reads(depth, &free)?, free })
     }
 
-    /// Calls `take` with the bytes of a range, in order, whole blocks at a time. After an error it is of no more use.
+    /// Calls `take` with the bytes of a range, in order, whole blocks at a time. Must not be called again after an error.
     fn read(
         &mut self,
         file: &TailFile,
@@ -276,7 +276,7 @@ impl TailFile {
         &self.path
     }
 
-    /// Reads under way of it, `depth` at a time.
+    /// A queue of at most `depth` reads of it.
     pub(super) fn reads(&self, depth: usize, frames: &[Frame]) -> Result<Box<dyn Reads>> {
         if let Some(reads) = self.disk.reads(&self.path, depth, frames)? {
             return Ok(reads);
@@ -285,7 +285,7 @@ impl TailFile {
         Ok(Box::new(ThreadReads::start(&file, depth.min(THREADS))?))
     }
 
-    /// The page that an arc is in.
+    /// The page of an arc.
     #[inline(always)]
     pub(super) fn page_of(&self, arc: u64) -> u64 {
         (self.skip + arc * size_of::<VertexId>() as u64) / DIRECT_BYTES as u64
@@ -297,14 +297,14 @@ impl TailFile {
         ((page + 1) * DIRECT_BYTES as u64 - self.skip) / size_of::<VertexId>() as u64
     }
 
-    /// A read of pages `pages`.
+    /// A read of some pages.
     pub(super) fn read_of(&self, tag: usize, frame: Frame, pages: Range<u64>) -> Read {
         let page = DIRECT_BYTES as u64;
         let bytes = (pages.end * page).min(self.bytes) - pages.start * page;
         Read { tag, frame, offset: self.base + pages.start * page, bytes: bytes as usize }
     }
 
-    /// The targets of `arcs` in the bytes of pages from `first` on.
+    /// The targets of `arcs`, in the bytes of the pages from `first` on.
     #[inline(always)]
     pub(super) fn targets<'b>(&self, first: u64, bytes: &'b [u8], arcs: Range<u64>) -> &'b [VertexId] {
         let at = |arc: u64| {
@@ -313,7 +313,7 @@ impl TailFile {
         bytemuck::cast_slice(&bytes[at(arcs.start)..at(arcs.end)])
     }
 
-    /// Compares pages from `first` on with their checksums.
+    /// Compares the pages from `first` on with their checksums.
     pub(super) fn verify(&self, first: u64, bytes: &[u8]) -> Result<()> {
         for (k, page) in bytes.chunks(DIRECT_BYTES).enumerate() {
             let number = first as usize + k;
@@ -329,7 +329,7 @@ impl TailFile {
         Ok(())
     }
 
-    /// Bytes of a range counted from `base`, which begins with a page, read by themselves; what is after them in the last word is 0.
+    /// Reads a range, relative to `base`, that begins with a page. The rest of the last word is 0.
     fn read_pages(&self, range: Range<u64>) -> Result<Vec<u64>> {
         let bytes = (range.end - range.start) as usize;
         let mut words = vec![0_u64; bytes.div_ceil(size_of::<u64>())];
@@ -338,7 +338,7 @@ impl TailFile {
         Ok(words)
     }
 
-    /// Appends the targets of some arcs, read by themselves.
+    /// Reads the targets of some arcs and appends them.
     pub(super) fn read_some(&self, arcs: Range<u64>, into: &mut Vec<VertexId>) -> Result<()> {
         if arcs.is_empty() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! The lists of one direction as a scan reads them: heads first, then what visitors want of tails.
+//! Scans over the lists of one direction: heads first, then the tails that visitors want.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,18 +17,18 @@ use super::tails::{TailReader, Want};
 use crate::graph::weight::StoredWeight;
 use crate::layer::ListColumns;
 
-/// Units are larger than where all lists are in memory, because tails of one unit are read together.
+/// Larger units than for lists in memory, because the tails of a unit are read together.
 const UNITS: Units = Units { entries: 1 << 18, per_thread: 8 };
-/// Tails that wait for each other before they are read: the most that a worker holds in memory.
+/// The most tails that a worker collects before it reads them.
 const PENDING_MAX: usize = 1 << 15;
-/// Arcs of a piece, at most.
+/// The most arcs of a piece.
 const PIECE_LEN_MAX: usize = 1 << 16;
 
 /// Plain lists with their heads in memory. Weights are read through the page cache.
 pub(crate) struct HeadedSource<'a, W> {
     lists: HeadedSide<'a>,
     weights: &'a [W],
-    /// Readers that are not in use.
+    /// Idle readers.
     readers: Mutex<Vec<TailReader>>,
 }
 
@@ -82,7 +82,7 @@ impl<W: StoredWeight> Source<W, Error> for HeadedSource<'_, W> {
     fn scan(&self, run: &Run, select: Select<'_>, visitor: &dyn AnyVisitor<W>) -> Result<()> {
         let sorted;
         let select = match select {
-            // In the order of the lists on disk.
+            // Sorted in the order of the lists on disk.
             Select::List(list) => {
                 let mut list = list.to_vec();
                 list.sort_unstable();
@@ -119,10 +119,10 @@ struct Worker<'p, 'a, W> {
     run: &'p Run,
     visitor: &'p dyn AnyVisitor<W>,
     sink: Box<dyn Sink<W> + 'p>,
-    /// Made when first needed.
+    /// Created when first needed.
     reader: Option<TailReader>,
     batch: Vec<(VertexId, Piece<'p, W>)>,
-    /// The rests of lists whose visitors want more.
+    /// Tails that the visitor wants.
     pending: Vec<Want>,
     wants: Vec<Want>,
 }
@@ -163,8 +163,8 @@ impl<W: StoredWeight> ScanWorker<Error> for Worker<'_, '_, W> {
 }
 
 impl<W: StoredWeight> Worker<'_, '_, W> {
-    /// Hands over the heads of a batch, and remembers the vertices whose tails are wanted. Where the heads begin is found first, and the
-    /// first entry of each is read: each may miss all caches, and so the misses overlap.
+    /// Hands over the heads of a batch, and collects the tails that are wanted. Reads the first entry of every head before visiting any, so
+    /// that their cache misses overlap.
     fn visit_heads(&mut self, vertices: impl Iterator<Item = VertexId>, last: &mut LastHead) -> Result<()> {
         let (of, offsets) = (self.of, self.of.lists.offsets);
         let mut starts = [(0, 0); SINK_BATCH_MAX];
@@ -213,7 +213,7 @@ impl<W: StoredWeight> Worker<'_, '_, W> {
             };
             Want { v: want.v, arcs: want.arcs.start..end }
         }));
-        // Dropped if it fails: it may have reads under way.
+        // Dropped on an error, because reads may be under way.
         let mut own = match reader.take() {
             Some(reader) => reader,
             None => of.reader()?,
@@ -223,7 +223,7 @@ impl<W: StoredWeight> Worker<'_, '_, W> {
             run.check()?;
             let (want, rest) = (&wants[place], &mut pending[place]);
             read_entries = read_entries.max(arcs.end - arcs.start);
-            // Parts come in any order: a tail that has enough stays so.
+            // Parts arrive in any order; once a tail has enough, it stays so.
             if rest.arcs.is_empty() || targets.is_empty() {
                 return Ok(());
             }

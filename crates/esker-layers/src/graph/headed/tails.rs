@@ -1,4 +1,4 @@
-//! Reading parts of tails: sorted, merged where they are near, many at a time.
+//! Reads parts of tails: sorted, merged where they are near, many at a time.
 
 use std::ops::Range;
 
@@ -8,21 +8,21 @@ use esker_graph::VertexId;
 
 use super::side::TailFile;
 
-/// Reads under way of one worker.
+/// Reads under way per worker.
 const DEPTH: usize = 32;
 /// The longest read.
 const FRAME_BYTES: usize = 64 << 10;
 const FRAME_PAGES: u64 = (FRAME_BYTES / DIRECT_BYTES) as u64;
-/// Pages between two parts that are read and thrown away rather than that two reads are made: a disk that reads 2 GB a second in sequence
-/// and 90 000 pages at random takes as long for four pages more as for one read more.
+/// Largest gap between two parts that one read covers. On a disk that reads 2 GB/s sequentially and 90,000 pages/s at random, four more pages
+/// take as long as one more read.
 const GAP_PAGES: u64 = 4;
-/// Entries of a page.
+/// Entries per page.
 const PAGE_ENTRIES: u64 = (DIRECT_BYTES / size_of::<VertexId>()) as u64;
 
-/// Memory of one worker's frames.
+/// Bytes of one worker's frames.
 pub(super) const WORKER_BYTES: u64 = (DEPTH * FRAME_BYTES) as u64;
 
-/// Arcs of the tail of a vertex that are to be read.
+/// A range of a vertex's tail to read.
 #[derive(Debug, Clone)]
 pub(super) struct Want {
     pub(super) v: VertexId,
@@ -30,21 +30,21 @@ pub(super) struct Want {
 }
 
 impl Want {
-    /// The end of the first part of a tail that a search reads: that of its page, or of the next if that is near.
+    /// The end of the first part of a tail that a search reads: the end of its page, or of the next if that is near.
     pub(super) fn first_end(&self, file: &TailFile) -> u64 {
         file.end_of(file.page_of(self.arcs.start + PAGE_ENTRIES / 8)).min(self.arcs.end)
     }
 }
 
-/// Neighbouring pages with the parts that are wanted of them.
+/// Pages of one read, with the parts wanted of them.
 #[derive(Debug, Default)]
 struct Span {
     pages: Range<u64>,
-    /// Place of the want, and its arcs that lie in the pages.
+    /// The index of each want, and its arcs in these pages.
     parts: Vec<(usize, Range<u64>)>,
 }
 
-/// What one worker reads tails with.
+/// One worker's reader of tails.
 #[derive(Debug)]
 pub(super) struct TailReader {
     reads: Box<dyn Reads>,
@@ -56,7 +56,7 @@ pub(super) struct TailReader {
     done: Vec<(Read, Result<()>)>,
 }
 
-/// What is told of a part that was read: place of its want, its arcs, its targets; and whether the rest of the want is needed.
+/// Takes a part: the index of its want, its arcs, its targets.
 pub(super) type Take<'t> = &'t mut dyn FnMut(usize, Range<u64>, &[VertexId]) -> Result<()>;
 
 impl TailReader {
@@ -67,10 +67,10 @@ impl TailReader {
         Ok(Self { reads, free, spans, spare: Vec::new(), asks: Vec::new(), done: Vec::new() })
     }
 
-    /// Reads all that is wanted, which ascends by arcs and does not overlap, and hands it over in parts, in any order.
+    /// Reads all wants and hands over their parts in any order. The wants must ascend by arcs and not overlap.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Corrupt`]; what `take` returns. After an error the reader is of no more use.
+    /// [`Error::Io`]; [`Error::Corrupt`]; what `take` returns. The reader must not be used after an error.
     pub(super) fn read(&mut self, file: &TailFile, wants: &[Want], take: Take<'_>) -> Result<()> {
         let mut cursor = Cursor { wants, place: 0, start: wants.first().map_or(0, |want| want.arcs.start) };
         loop {
@@ -111,16 +111,16 @@ impl TailReader {
     }
 }
 
-/// Goes through wants and makes spans of them.
+/// Divides wants into spans.
 struct Cursor<'w> {
     wants: &'w [Want],
     place: usize,
-    /// First arc of the want at `place` that is in no span yet.
+    /// The first arc of the want at `place` that is not in a span yet.
     start: u64,
 }
 
 impl Cursor<'_> {
-    /// Puts what comes next in `span`, which is empty; `false` at the end.
+    /// Fills the empty `span` with the next parts. Returns false at the end.
     fn next(&mut self, file: &TailFile, span: &mut Span) -> bool {
         while let Some(want) = self.wants.get(self.place) {
             if self.start == want.arcs.end {

@@ -1,11 +1,11 @@
-//! Lists in a fixed memory, plain or compressed: slide, cache, rewind (G-Store [1], VI) over the file that they lie in.
+//! Lists, plain or compressed, in a fixed amount of memory: slide, cache, rewind (G-Store [1], VI) over their file.
 //!
-//! A list belongs to the extent of the file in which it begins. Extents have a block in common with the next one, so that most lists that
-//! go on behind lie in one piece all the same; what goes on further is read through the page cache, and given up again. Where lists
-//! begin is mapped, and stays in memory; weights are mapped too, and are given up as they are passed.
+//! A list belongs to the extent in which it begins. Neighbouring extents share a block, so most lists that cross the end of their extent
+//! are still in one piece. Longer lists are read through the page cache, which then releases them. Offsets are mapped and stay in
+//! memory; weights are mapped and released as the scan passes them.
 //!
-//! A scan reads the extents in which a list begins that is selected and wanted; the lists of few vertices are read one by one. A list is handed
-//! over by the one thread that has its extent, in pieces if it is long.
+//! A scan reads the extents in which a selected and wanted list begins. The lists of few vertices are read one by one. One thread hands over
+//! all lists of an extent, long ones in pieces.
 //!
 //! [1] P. Kumar, H. Huang, "G-Store: High-Performance Graph Store for Trillion-Edge Processing", SC 2016.
 

@@ -1,4 +1,4 @@
-//! The memory that a layer takes with parts of its lists in a pool.
+//! The memory that pooled lists need.
 
 use esker_format::{Error, Result};
 
@@ -6,27 +6,27 @@ use crate::graph::points::PointReads;
 use crate::layer::{Body, ListColumns, PlainLayer, Section};
 use crate::pool::PoolOptions;
 
-/// What a thread decodes into, at most.
+/// The largest decoding buffer of a thread.
 const WORKER_BYTES: u64 = 1 << 20;
 
-/// The memory that a layer takes with parts of its lists in memory.
+/// The memory that a layer needs if its lists are pooled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PooledNeeds {
-    /// Bytes of memory beside the parts: buffers, a bit a vertex, what point reads and weights bring to memory before it is given up.
+    /// Bytes besides the pool: buffers, a bit per vertex, mapped bytes of point reads and weights until they are released.
     pub fixed_bytes: u64,
-    /// Bytes of where lists lie, which is mapped, and in the end in memory.
+    /// Bytes of mapped offsets; in the end all of them are in memory.
     pub mapped_bytes: u64,
-    /// Bytes of parts, at least.
+    /// The least bytes of the pool.
     pub least_bytes: u64,
-    /// Bytes of all lists: of all parts, were nothing left on disk.
+    /// Bytes of all lists.
     pub list_bytes: u64,
 }
 
 impl PooledNeeds {
-    /// Of a complete layer.
+    /// The needs of a complete layer.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if it is none.
+    /// [`Error::Invalid`] for any other layer.
     pub fn of(layer: &PlainLayer, threads: usize) -> Result<Self> {
         let mut needs = Self {
             fixed_bytes: WORKER_BYTES * threads as u64 + layer.out().main().num_lists() as u64 / 8,

@@ -1,4 +1,4 @@
-//! Lists as what a pool keeps parts of. Its units are whole extents: the lists that begin there.
+//! Lists as a file that a pool caches. A unit is a whole extent: the lists that begin there.
 
 use std::ops::Range;
 use std::path::Path;
@@ -12,7 +12,7 @@ use esker_graph::{Run, VertexId};
 use crate::layer::{Arrays, Body, Coded, Index, ListColumns, ListExtents};
 use crate::pool::Paged;
 
-/// The lists of all vertices, and where each lies.
+/// The lists of all vertices, and their offsets.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Kept<'a> {
     Arrays { arrays: &'a Arrays, offsets: &'a [u64] },
@@ -20,7 +20,7 @@ pub(super) enum Kept<'a> {
 }
 
 impl<'a> Kept<'a> {
-    /// Verifies where lists lie.
+    /// Verifies the offsets.
     pub(super) fn new(lists: &'a ListColumns, run: &Run) -> Result<Self> {
         if !lists.is_dense() {
             return Err(Error::Invalid("only complete layers are kept in parts".to_owned()));
@@ -55,7 +55,7 @@ impl<'a> Kept<'a> {
         self.extents().before(slot)
     }
 
-    /// The first list that begins at a byte of the data or after it, or the number of lists.
+    /// The first list that begins at or after a byte of the data, or the number of lists.
     pub(super) fn slot_at_byte(&self, byte: u64) -> usize {
         match self {
             Self::Arrays { offsets, .. } => {
@@ -67,7 +67,7 @@ impl<'a> Kept<'a> {
     }
 }
 
-/// The file that lists lie in.
+/// The file of the lists.
 #[derive(Debug)]
 pub(super) struct ListPages<'a> {
     pub(super) disk: Arc<dyn Disk>,
@@ -112,7 +112,7 @@ impl Paged for ListPages<'_> {
     }
 
     fn num_strips(&self) -> usize {
-        // An extent takes a block at least.
+        // An extent has at least one block.
         let data = self.data();
         ((data.end - data.start) as usize).div_ceil(BLOCK_BYTES)
     }

@@ -1,4 +1,4 @@
-//! The lists of one direction, and scans over them.
+//! Scans over the lists of one direction.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -20,7 +20,7 @@ use crate::graph::weight::StoredWeight;
 use crate::layer::{AHEAD_BYTES, Arrays, Coded, Index, ListColumns, Place, Places};
 use crate::pool::{Held, Pool, PoolOptions};
 
-/// Lists of a group of coded ones.
+/// Lists per group of compressed lists.
 const GROUP_LEN: usize = 64;
 
 /// One direction.
@@ -42,7 +42,7 @@ struct InHand<'h, W> {
     bytes: Range<u64>,
     /// The lists that begin there.
     slots: Range<usize>,
-    /// Beside their arcs, of which this is the first.
+    /// The weights of their arcs, from arc `first_arc` on.
     weights: &'h [W],
     first_arc: usize,
 }
@@ -53,12 +53,12 @@ struct Worker<'p, W> {
     sink: Box<dyn Sink<W> + 'p>,
     decoded: Decoded,
     places: Places,
-    /// For lists that are decoded in parts.
+    /// For lists decoded in parts.
     buffer: Vec<VertexId>,
 }
 
 impl<'a, W: StoredWeight> PooledSide<'a, W> {
-    /// Verifies where lists lie.
+    /// Verifies the offsets.
     pub(crate) fn new(
         disk: &Arc<dyn Disk>,
         lists: &'a ListColumns,
@@ -270,13 +270,13 @@ fn is_in_hand<W>(hand: &InHand<'_, W>, places: &Places, index: usize) -> bool {
     places.at(index).degree <= PIECE_LEN && (places.end_byte(index) + AHEAD_BYTES) as u64 <= hand.bytes.end
 }
 
-/// The bytes of a list, with what decoders read ahead, if they are in an extent.
+/// The bytes of a list and those that decoders read behind it, if all are in the extent.
 fn whole<'h, W>(hand: &InHand<'h, W>, place: Place, length: usize) -> Option<&'h [u8]> {
     let start = place.byte - hand.bytes.start as usize;
     hand.held.get(start..start + length + AHEAD_BYTES)
 }
 
-/// Verifies the lists that are wholly in an extent.
+/// Verifies the lists that lie wholly in an extent.
 fn check<W>(coded: &Coded, index: Index<'_>, hand: &InHand<'_, W>, worker: &mut Worker<'_, W>) -> Result<()> {
     let lists = coded.some(index, hand.bytes.start as usize, hand.held);
     let Worker { places, buffer, .. } = worker;
@@ -295,7 +295,7 @@ fn check<W>(coded: &Coded, index: Index<'_>, hand: &InHand<'_, W>, worker: &mut 
     Ok(())
 }
 
-/// The first slot of each group that has some of the slots, and the bits of these.
+/// The groups that contain some of `slots`: the first slot of each, and a bit for each of its slots in the range.
 fn groups(slots: &Range<usize>) -> impl Iterator<Item = (usize, u64)> {
     let Range { start, end } = *slots;
     (start / GROUP_LEN..end.div_ceil(GROUP_LEN)).map(move |group| {

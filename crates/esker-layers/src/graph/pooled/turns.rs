@@ -1,4 +1,4 @@
-//! Which thread has which extent when.
+//! Gives out extents to the threads of a scan.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -25,7 +25,7 @@ pub(super) struct Turns {
     changed: Condvar,
 }
 
-/// An extent that was given out. If it is not taken back, something went wrong, and nothing more is given out.
+/// An extent given out to a thread. If it is dropped before it is done, nothing more is given out.
 #[derive(Debug)]
 pub(super) struct Turn<'t> {
     turns: &'t Turns,
@@ -43,7 +43,7 @@ impl Drop for Turn<'_> {
 }
 
 impl Turn<'_> {
-    /// It was gone over.
+    /// The thread has scanned it.
     pub(super) fn done(mut self) {
         self.is_done = true;
     }
@@ -54,8 +54,8 @@ impl Turns {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An extent for the calling thread; `None` if there are no more, or something failed. `supply` adds extents that are there; if there
-    /// are none yet, `wait` waits for some, and says whether it did: others may be at it.
+    /// An extent for the calling thread; `None` if there are no more, or a thread failed. `supply` adds extents that are in memory. If there
+    /// are none yet, `wait` waits for some; it returns false if another thread already waits.
     pub(super) fn take(
         &self,
         run: &Run,
