@@ -1,4 +1,4 @@
-//! Decoded edges, as a scan hands them over.
+//! Batches of decoded edges.
 
 use std::ops::Range;
 
@@ -12,35 +12,35 @@ use super::strip::STRIP_BITS;
 
 const COLUMN_MASK: u32 = (1 << STRIP_BITS) - 1;
 
-/// Some edges of a chunk, decoded. Memory: some 32 KiB with 32-bit ids and no weights.
+/// A batch of decoded edges of a chunk. Memory: about 32 KiB with 32-bit ids and no weights.
 #[derive(Debug)]
 pub(super) struct Batch<W> {
     positions: Vec<u32>,
-    /// The rows, within the strip and among all vertices, and where each ends.
+    /// The rows: their positions in the strip, their vertices, and where each ends in `columns`.
     row_numbers: Vec<u32>,
     rows: Vec<VertexId>,
     ends: Vec<u32>,
     /// All columns, row by row.
     pub(super) columns: Vec<VertexId>,
-    /// Where those columns of each row end that are handed the edges too, if not all are.
+    /// If not all columns receive the edges: where those of each row that do end in the next array.
     back_ends: Vec<u32>,
-    /// Those columns.
+    /// The columns that receive the edges.
     back: Vec<VertexId>,
     back_weights: Vec<W>,
-    /// Whether not all columns are handed all edges.
+    /// Whether some columns do not receive all edges.
     pub(super) is_filtered: bool,
     num_rows: usize,
     no_weights: Vec<W>,
 }
 
-/// What is decoded.
+/// A chunk being decoded.
 #[derive(Debug)]
 pub(super) struct Decoding<'a, W> {
     decoder: Decoder<'a>,
     first_row: usize,
     first_column: usize,
     num_vertices: usize,
-    /// Of the edges that are left.
+    /// The weights of the edges left.
     weights: Option<&'a [W]>,
     weights_now: Option<&'a [W]>,
     pub(super) bits: Option<&'a Bitmap>,
@@ -49,8 +49,8 @@ pub(super) struct Decoding<'a, W> {
 }
 
 impl<'a, W: Weight> Decoding<'a, W> {
-    /// Of a chunk; `None` if it is none. `weights` are those of its edges; `bits` are the vertices whose lists are wanted, if not all
-    /// are. A tile on the diagonal of a symmetric graph has edges from a vertex to itself only once.
+    /// Begins a chunk; `None` if the bytes are not a chunk. `weights` are those of its edges. `bits` are the vertices whose lists are wanted;
+    /// `None` means all. A tile on the diagonal of a symmetric graph holds each self-loop only once.
     pub(super) fn new(
         chunk: &Chunk,
         bytes: &'a [u8],
@@ -91,7 +91,7 @@ impl<W: Weight> Batch<W> {
         }
     }
 
-    /// Decodes what follows; whether there was anything. `None` if bytes are not what they should be.
+    /// Decodes the next batch. Returns false at the end, and `None` if the bytes are damaged.
     pub(super) fn fill(&mut self, of: &mut Decoding<'_, W>) -> Option<bool> {
         of.decoder.next(&mut self.positions)?;
         let Some(&last) = self.positions.last() else { return Some(false) };
@@ -106,7 +106,7 @@ impl<W: Weight> Batch<W> {
         let numbers = self.row_numbers.iter().take(self.num_rows);
         self.rows.clear();
         self.rows.extend(numbers.map(|&number| vertex(of.first_row + number as usize)));
-        // Positions ascend, so the last row is the largest; columns of all strips but the last are vertices anyway.
+        // Positions ascend, so the last row is the largest. Columns can be too large only in the last strip.
         let (last_row, end) =
             (of.first_row + (last >> STRIP_BITS) as usize, of.first_column + (1 << STRIP_BITS));
         let beyond = |column: &VertexId| *column as usize >= of.num_vertices;
@@ -121,12 +121,12 @@ impl<W: Weight> Batch<W> {
     }
 
     fn has_loops(&self) -> bool {
-        // Without an early end, of which there is hardly ever one, this is done sixteen at a time.
+        // Without an early exit, the compiler does sixteen at a time.
         let is_loop = |position: u32| position >> STRIP_BITS == position & COLUMN_MASK;
         self.positions.iter().fold(false, |any, &position| any | is_loop(position))
     }
 
-    /// Keeps those columns whose lists are wanted.
+    /// Keeps the columns whose lists are wanted.
     fn filter(&mut self, of: &Decoding<'_, W>) {
         let weights = of.weights_now.unwrap_or(&self.no_weights);
         self.back.clear();
@@ -147,7 +147,7 @@ impl<W: Weight> Batch<W> {
         }
     }
 
-    /// The rows: their vertices, which columns are theirs, and which of those that are handed the edges too.
+    /// Each row: its vertex, its range of columns, and its range of the columns that receive the edges.
     #[inline(always)]
     pub(super) fn rows(&self) -> impl Iterator<Item = (VertexId, Range<usize>, Range<usize>)> + '_ {
         let (mut at, mut back_at) = (0, 0);
@@ -160,19 +160,19 @@ impl<W: Weight> Batch<W> {
         })
     }
 
-    /// All of it, if no column is left out.
+    /// The whole batch as a patch, if all columns receive the edges.
     pub(super) fn patch<'b>(&'b self, of: &Decoding<'b, W>, to_rows: End, to_columns: End) -> Patch<'b, W> {
         let (rows, ends) = (&self.rows, &self.ends[..self.num_rows]);
         let weights = &self.weights(of)[..self.columns.len()];
         Patch { rows, ends, columns: &self.columns, weights, to_rows, to_columns }
     }
 
-    /// The weights of all columns.
+    /// The weights, parallel to the columns.
     pub(super) fn weights<'b>(&'b self, of: &Decoding<'b, W>) -> &'b [W] {
         of.weights_now.unwrap_or(&self.no_weights)
     }
 
-    /// The columns that are handed the edges too, and the weights.
+    /// The columns that receive the edges, and the weights.
     pub(super) fn back<'b>(&'b self, of: &Decoding<'b, W>) -> (&'b [VertexId], &'b [W]) {
         if self.is_filtered { (&self.back, &self.back_weights) } else { (&self.columns, self.weights(of)) }
     }

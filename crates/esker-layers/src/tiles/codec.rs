@@ -1,4 +1,4 @@
-//! A piece of a tile as bytes.
+//! Codes chunks of tiles.
 //!
 //! A tile is a square of 2^16 by 2^16 cells of the adjacency matrix (G-Store [1], IV-B): within it, an edge is a *position*, row times 2^16
 //! plus column, of 32 bits. The edges of a tile, sorted by position, are cut into *chunks* of at most [`CHUNK_LEN_MAX`] edges; each
@@ -11,11 +11,11 @@ use esker_format::TileCoding as Coding;
 use super::packed::{pack, packed_bytes, unpack_sums};
 use super::vector::BLOCK_LEN;
 
-/// Edges of a chunk, at most.
+/// The most edges of a chunk.
 pub const CHUNK_LEN_MAX: usize = 1 << 16;
-/// Edges that are decoded at a time, at most; a multiple of those in a packed block.
+/// The most edges decoded at a time; a multiple of the numbers in a packed block.
 pub(super) const BATCH_LEN: usize = 1 << 11;
-/// Denser rows than one edge in so many cells are tried as bits.
+/// Bitmaps are tried where at least one cell in this many has an edge.
 const SPARSE_CELLS: u64 = 16;
 const CODINGS: [Coding; 5] = [Coding::Pairs, Coding::Bytes, Coding::Packed, Coding::Runs, Coding::Bitmap];
 
@@ -72,7 +72,7 @@ struct Rectangle {
 }
 
 impl Rectangle {
-    /// `None` if positions are too sparse, or repeat.
+    /// `None` if the positions are too sparse for a bitmap, or repeat.
     fn around(positions: &[u32]) -> Option<Self> {
         let (first, last) = (*positions.first()?, *positions.last()?);
         let num_rows = row_of(last) - row_of(first) + 1;
@@ -93,14 +93,14 @@ impl Rectangle {
     }
 }
 
-/// What a chunk of these positions, in the smallest coding, is made of.
+/// The smallest coding of some positions, with its parameters.
 struct Choice {
     coding: Coding,
     bytes: usize,
     gaps: Vec<u32>,
 }
 
-/// The smallest coding of sorted positions, of which there is at least one.
+/// The smallest coding of sorted positions. There must be at least one.
 fn choose(positions: &[u32]) -> Choice {
     let gaps: Vec<u32> = gaps(positions).collect();
     let first = positions[0];
@@ -128,7 +128,7 @@ fn choose(positions: &[u32]) -> Choice {
     Choice { coding: best.0, bytes: 1 + best.1, gaps }
 }
 
-/// Appends a chunk of as many of the first `positions` as fit `room` bytes, and gives how many; 0 if none fit. Positions ascend, and may
+/// Appends a chunk of as many of the first `positions` as fit `room` bytes. Returns how many; 0 if none fit. Positions ascend and may
 /// repeat.
 pub(super) fn encode(positions: &[u32], room: usize, out: &mut Vec<u8>) -> usize {
     let mut len = positions.len().min(CHUNK_LEN_MAX);
@@ -138,7 +138,7 @@ pub(super) fn encode(positions: &[u32], room: usize, out: &mut Vec<u8>) -> usize
             put(&positions[..len], &choice, out);
             return len;
         }
-        // Somewhat fewer than would fit if each took as much.
+        // Somewhat fewer than would fit at this size per position.
         len = (len * room / choice.bytes * 63 / 64).min(len - 1);
         len = if len > 4 * BLOCK_LEN { len - (len - 1) % BLOCK_LEN } else { len };
     }
@@ -188,28 +188,28 @@ fn put(positions: &[u32], choice: &Choice, out: &mut Vec<u8>) {
     }
 }
 
-/// Decodes a chunk, some positions at a time.
+/// Decodes a chunk in batches.
 #[derive(Debug)]
 pub(super) struct Decoder<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// Edges that are not decoded yet.
+    /// Edges not decoded yet.
     left: usize,
     coding: Coding,
-    /// The position decoded last.
+    /// The last position decoded.
     last: u32,
-    /// Of a run, the edges that are left.
+    /// Edges left of the current run.
     run_left: u32,
-    /// Of a bitmap, the next word, the words a row, and the first of each.
+    /// Of a bitmap: the next word, the words per row, and the first column of each row.
     word: usize,
     row_words: usize,
     first_word: usize,
-    /// Of the word decoded last, the bits that are left.
+    /// Bits left of the last word of a bitmap.
     bits: u64,
 }
 
 impl<'a> Decoder<'a> {
-    /// Of the chunk of `len` edges at the start of `bytes`; `None` if it is none.
+    /// Begins the chunk of `len` edges at the start of `bytes`; `None` if the bytes are not a chunk.
     pub(super) fn new(bytes: &'a [u8], len: usize) -> Option<Self> {
         let code = *bytes.first()?;
         let coding = *CODINGS.iter().find(|coding| **coding as u8 == code)?;
@@ -244,8 +244,8 @@ impl<'a> Decoder<'a> {
         self.left
     }
 
-    /// Replaces the content of `positions` by those that follow, at most [`BATCH_LEN`], ascending; none at the end. `None` if bytes are not
-    /// what they should be; then all is lost.
+    /// Replaces the content of `positions` by the next at most [`BATCH_LEN`], ascending; by none at the end. `None` if the bytes are damaged;
+    /// then the decoder must not be used again.
     pub(super) fn next(&mut self, positions: &mut Vec<u32>) -> Option<()> {
         positions.clear();
         let len = self.left.min(BATCH_LEN);
@@ -323,7 +323,7 @@ impl<'a> Decoder<'a> {
     }
 
     fn next_bits(&mut self, len: usize, positions: &mut Vec<u32>) -> Option<()> {
-        // The row is that of the start; the position decoded last does not matter.
+        // The rows count from the start, not from the last position decoded.
         let first_row = u32::from(u16::from_le_bytes(*self.bytes.get(1..)?.first_chunk()?));
         while positions.len() < len {
             if self.bits == 0 {

@@ -1,10 +1,9 @@
-//! From lists to tiles: in two passes, within a given memory.
+//! Converts lists to tiles in two passes, within a given memory.
 //!
-//! Lists are sorted, so nothing has to be: for a strip of rows, the vertices are gone over in order, and what lies in the columns of a
-//! group of tiles is taken from each list, from where the group before it ended. A first pass over that stretch counts the edges of each
-//! tile ([1], IV-B, does the same for the whole graph); as many tiles as fit the memory are then gathered in a second one, and encoded.
-//! So conversion is external by itself: each list is read once for each group, in order, whatever the memory is. Work O(n p/q + m), with p
-//! strips and groups of q.
+//! Because lists are sorted, edges need no sorting. For each strip of rows and each group of tiles, the conversion reads the vertices in
+//! order and takes from each list the entries in the columns of the group, continuing where the previous group ended. A first pass counts
+//! the edges of each tile ([1], IV-B, does the same for the whole graph). A second pass gathers and codes as many tiles as fit the memory.
+//! Lists are read in order for each group, so they need not fit the memory. Work O(n p/q + m), with p strips and groups of q.
 //!
 //! [1] P. Kumar, H. Huang, "G-Store: High-Performance Graph Store for Trillion-Edge Processing", SC 2016.
 
@@ -21,12 +20,12 @@ use super::degrees::write_degrees;
 use super::strip::{STRIP_BITS, STRIP_LEN};
 use super::write::TileWriter;
 
-/// How tiles are made.
+/// Options of the conversion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConvertOptions {
-    /// Rows and columns of tiles in a group. With 16, twelve bytes a vertex of both sides of a group take 24 MiB.
+    /// Rows and columns of tiles in a group. With 16, twelve bytes per vertex of both sides of a group take 24 MiB.
     pub group: u32,
-    /// Memory for edges that are gathered, beside [`ConvertOptions::fixed_bytes`].
+    /// Bytes of memory for gathered edges, besides [`ConvertOptions::fixed_bytes`].
     pub memory_bytes: u64,
 }
 
@@ -37,30 +36,30 @@ impl Default for ConvertOptions {
 }
 
 impl ConvertOptions {
-    /// Defaults, for a process that has so much memory: half of what is not fixed is left to everything else.
+    /// Defaults for a process with `memory_bytes` of memory. Half of the memory that is not fixed is left to everything else.
     pub fn within(memory_bytes: u64) -> Self {
         let options = Self::default();
         Self { memory_bytes: memory_bytes.saturating_sub(options.fixed_bytes()) / 2, ..options }
     }
 
-    /// Memory that is needed whatever the graph: where each list of a row of groups was left.
+    /// Bytes of memory for the position in each list of a row of groups. They do not depend on the graph.
     pub fn fixed_bytes(&self) -> u64 {
         u64::from(self.group) * STRIP_LEN as u64 * 8
     }
 }
 
-/// What was made.
+/// What a conversion made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TileReport {
-    /// Edges; an undirected one counts once.
+    /// Number of edges; an undirected edge counts once.
     pub num_edges: u64,
-    /// Chunks.
+    /// Number of chunks.
     pub num_chunks: u64,
     /// Bytes of the chunks.
     pub data_bytes: u64,
 }
 
-/// A property that tiles are to have: its number, and the graph with its values as weights.
+/// The properties to copy to the tiles.
 pub trait TileProperties {
     /// Writes the values of all properties, each by one call of [`PropertyWalk::write`].
     ///
@@ -76,7 +75,7 @@ impl TileProperties for () {
     }
 }
 
-/// What takes the values of properties.
+/// Writes the values of properties.
 #[allow(missing_debug_implementations)] // A run has none.
 pub struct PropertyWalk<'a> {
     run: &'a Run,
@@ -100,7 +99,7 @@ impl PropertyWalk<'_> {
     }
 }
 
-/// Makes the tiles of a graph in the directory of a layer, where there are none. They are durable once that directory was synced.
+/// Writes the tiles of a graph into the directory of a layer without tiles. They are durable once that directory is synced.
 ///
 /// # Errors
 /// The first list that cannot be read; [`Error::Corrupt`] if lists are not those of a graph; [`Error::Io`]; cancellation.
@@ -164,7 +163,7 @@ fn too_many(v: usize) -> Error {
     Error::Invalid(format!("a vertex from {v} on has more than {} in-edges: import with in-lists", u32::MAX))
 }
 
-/// Hands over all edges in the order of the file: strips of row and column, positions, weights; the edges of a tile in one call or more.
+/// Hands over all edges in the order of the file: strips of row and column, positions, weights. A tile takes one call or more.
 fn walk<G: Lists>(
     graph: &G,
     run: &Run,
@@ -196,17 +195,17 @@ where
 /// Positions of edges, and their weights.
 type Edges<W> = (Vec<u32>, Vec<W>);
 
-/// Where the lists of some strips were left, and the edges that are being gathered.
+/// The position in each list of some strips, and the edges being gathered.
 struct Gather<'a, G: Lists> {
     graph: &'a G,
     run: &'a Run,
     /// Edges gathered at a time.
     len_max: usize,
-    /// How many entries of each list were taken.
+    /// Number of entries taken from each list.
     lefts: Vec<u64>,
-    /// The vertex of the first of them.
+    /// The vertex of the first list.
     first: usize,
-    /// For each column of tiles, those gathered.
+    /// The edges gathered for each column of tiles.
     columns: Vec<Edges<G::Weight>>,
 }
 
@@ -214,7 +213,7 @@ impl<G: Lists> Gather<'_, G>
 where
     Error: From<G::Error>,
 {
-    /// Begins with the lists of other vertices: at the diagonal, if only the upper triangle counts.
+    /// Begins other lists: at the diagonal, if only the upper triangle is kept.
     fn begin(&mut self, vertices: Range<usize>) -> Result<()> {
         self.first = vertices.start;
         self.lefts.clear();
@@ -229,7 +228,7 @@ where
         Ok(())
     }
 
-    /// Hands over what the lists of a strip have in some columns.
+    /// Hands over the entries of a strip's lists in some columns.
     fn row(
         &mut self,
         row: usize,
@@ -252,7 +251,7 @@ where
         Ok(())
     }
 
-    /// How many edges each tile has.
+    /// The number of edges of each tile.
     fn count(&self, row: usize, columns: &Range<usize>) -> Result<Vec<usize>> {
         let mut counts = vec![0; columns.len()];
         let end = columns.end * STRIP_LEN;
@@ -275,7 +274,7 @@ where
         row * STRIP_LEN..self.graph.num_vertices().min((row + 1) * STRIP_LEN)
     }
 
-    /// Gathers the edges of some tiles and hands them over; a single tile as soon as memory is full.
+    /// Gathers the edges of some tiles and hands them over. A tile that exceeds the memory is handed over in parts.
     fn gather(
         &mut self,
         row: usize,

@@ -7,12 +7,12 @@ use esker_format::io::Files;
 use esker_format::{Column, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId};
 use esker_graph::{Direction, Run, VertexId};
 
-/// Stands for the degrees in the table.
+/// Means that the degree is in the table.
 const LARGE: u16 = u16::MAX;
-/// Vertices whose degrees are written at once.
+/// Degrees written at a time.
 const WRITE_LEN: usize = 1 << 12;
 
-/// The degrees of one direction, verified. Memory: two bytes a vertex, and 16 for each that has 65535 neighbours or more.
+/// The degrees of one direction, verified. Memory: two bytes per vertex, and 16 for each with 65535 neighbours or more.
 #[derive(Debug, Clone, Copy)]
 pub struct Degrees<'a> {
     small: &'a [u16],
@@ -21,7 +21,7 @@ pub struct Degrees<'a> {
 }
 
 impl Degrees<'_> {
-    /// The degree of a vertex. Panics if there is no such vertex. O(1) but for hubs, where it is O(log hubs).
+    /// The degree of a vertex. Panics if there is no such vertex. O(1), or O(log hubs) for hubs.
     #[inline(always)]
     pub fn get(&self, v: VertexId) -> usize {
         match self.small[v as usize] {

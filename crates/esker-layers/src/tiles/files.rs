@@ -1,4 +1,4 @@
-//! The files of the tiles of a layer, and which chunk lies where.
+//! The files of a layer's tiles, and the directory of their chunks.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -14,52 +14,52 @@ use super::codec::CHUNK_LEN_MAX;
 use super::degrees::{DegreeColumns, Degrees};
 use super::strip::STRIP_LEN;
 
-/// Names of the files.
+/// Paths of the files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TileFiles {
-    /// The chunks; always a file of its own, which is read past the page cache.
+    /// The chunks: a file of their own, because it is read past the page cache.
     pub data: PathBuf,
     /// Everything else.
     pub directory: PathBuf,
 }
 
 impl TileFiles {
-    /// Those of the layer whose directory is given.
+    /// The paths in the directory of a layer.
     pub fn of(layer: &Path) -> Self {
         Self { data: layer.join("tiles.data"), directory: layer.join("tiles") }
     }
 
-    /// Column of the values of an edge property.
+    /// The column of an edge property.
     pub fn property(&self, number: u32) -> PathBuf {
         self.directory.join(format!("property.{number}"))
     }
 }
 
-/// What the manifest says of the graph in the tiles.
+/// The manifest's description of the graph in the tiles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TileShape {
     /// Number of vertices.
     pub num_vertices: u64,
-    /// Edges that are kept: an undirected one once.
+    /// Number of edges; an undirected edge counts once.
     pub num_edges: u64,
     /// Whether out-lists and in-lists differ; if not, only the upper triangle is kept.
     pub directed: bool,
 }
 
-/// Where a chunk lies.
+/// The location of a chunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chunk {
-    /// Strip of its rows.
+    /// The strip of its rows.
     pub row: u32,
-    /// Strip of its columns.
+    /// The strip of its columns.
     pub column: u32,
-    /// Its edges, among all in the order of the file.
+    /// Its range of edges, in the order of the file.
     pub edges: Range<u64>,
-    /// Its bytes in the data, maybe with some behind that count for nothing. All in one block.
+    /// Its range of bytes in the data, all in one block. Unused bytes may follow the chunk in the range.
     pub bytes: Range<u64>,
 }
 
-/// The tiles of a layer. Nothing but headers is read when they are opened; memory: what [`Tiles::resident_bytes`] says, mapped.
+/// The tiles of a layer. Opening reads only headers. Memory: [`Tiles::resident_bytes`], mapped.
 #[derive(Debug)]
 pub struct Tiles {
     shape: TileShape,
@@ -77,10 +77,10 @@ pub struct Tiles {
 }
 
 impl Tiles {
-    /// Opens the tiles of the layer whose directory is given.
+    /// Opens the tiles in the directory of a layer.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Corrupt`] if a file is not what it should be.
+    /// [`Error::Io`]; [`Error::Corrupt`] if the header of a file is damaged.
     pub fn open(disk: &Arc<dyn Disk>, layer: &Path, database: DatabaseId, shape: TileShape) -> Result<Self> {
         let files = TileFiles::of(layer);
         let archive = Archive::open(disk, &files.directory)?;
@@ -103,7 +103,7 @@ impl Tiles {
         Ok(Self { shape, group, keys, starts, edges, data, out, incoming, disk, files, archive, database })
     }
 
-    /// What the manifest says of the graph.
+    /// The manifest's description of the graph.
     pub fn shape(&self) -> TileShape {
         self.shape
     }
@@ -128,7 +128,7 @@ impl Tiles {
         &self.data
     }
 
-    /// Their file, to be read at positions.
+    /// The file of the chunks, for positional reads.
     pub(super) fn data_file(&self) -> (&Arc<dyn Disk>, &Path) {
         (&self.disk, &self.files.data)
     }
@@ -138,13 +138,13 @@ impl Tiles {
         self.data.len() as u64
     }
 
-    /// Bytes of everything that is mapped, and in the end in memory, when chunks are not: keys and degrees.
+    /// Bytes that are mapped, and in the end in memory, when chunks are not: keys and degrees.
     pub fn resident_bytes(&self) -> u64 {
         let index = self.keys.file_bytes() + self.starts.file_bytes() + self.edges.file_bytes();
         index + self.out.file_bytes() + self.incoming.as_ref().map_or(0, DegreeColumns::file_bytes)
     }
 
-    /// Bytes of all files but those of properties.
+    /// Bytes of all files except those of properties.
     pub fn file_bytes(&self) -> u64 {
         self.resident_bytes() + self.data.file_bytes()
     }
@@ -160,10 +160,10 @@ impl Tiles {
         }
     }
 
-    /// An edge property, one value for each edge in the order of the file.
+    /// An edge property: one value per edge, in the order of the file.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Corrupt`] if it is not there, or not as long as it should be.
+    /// [`Error::Io`]; [`Error::Corrupt`] if it is missing or has the wrong length.
     pub fn property<T: Element>(&self, number: u32) -> Result<Column<T>> {
         let spec = ColumnSpec { database: self.database, kind: ColumnKind::TileProperty };
         let column = Column::open(&self.archive, &self.files.property(number), spec)?;
@@ -171,7 +171,7 @@ impl Tiles {
         Ok(column)
     }
 
-    /// Which chunk lies where, verified.
+    /// The directory of the chunks, verified.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.
@@ -200,14 +200,14 @@ impl Tiles {
         Ok(directory)
     }
 
-    /// A damaged chunk.
+    /// The error for a damaged chunk.
     pub(super) fn corrupt_chunk(&self, chunk: &Chunk) -> Error {
         let reason = format!("the chunk of tile ({}, {}) cannot be decoded", chunk.row, chunk.column);
         self.data.corrupt(chunk.bytes.start as usize, reason)
     }
 }
 
-/// Which chunk lies where.
+/// The directory of the chunks.
 #[derive(Debug, Clone, Copy)]
 pub struct Directory<'a> {
     keys: &'a [u64],
@@ -227,7 +227,7 @@ impl Directory<'_> {
         self.keys.is_empty()
     }
 
-    /// Strips of rows and columns of a chunk.
+    /// The strips of a chunk's rows and columns.
     #[inline]
     pub(super) fn strips(&self, chunk: usize) -> (u32, u32) {
         ((self.keys[chunk] >> 32) as u32, self.keys[chunk] as u32)
@@ -238,13 +238,13 @@ impl Directory<'_> {
         let (row, column) = self.strips(chunk);
         let start = self.starts[chunk];
         let end = self.starts.get(chunk + 1).copied().unwrap_or(self.data_bytes);
-        // What follows may begin in a later block.
+        // The next chunk may begin in a later block.
         let block_end = (start / BLOCK_BYTES as u64 + 1).saturating_mul(BLOCK_BYTES as u64);
         let bytes = start..end.min(block_end).min(self.data_bytes);
         Chunk { row, column, edges: self.edges[chunk]..self.edges[chunk + 1], bytes }
     }
 
-    /// The chunks in some blocks.
+    /// The chunks that lie in some blocks.
     pub(super) fn in_blocks(&self, blocks: Range<usize>) -> Range<usize> {
         let first = |block: usize| self.starts.partition_point(|&start| start < (block * BLOCK_BYTES) as u64);
         first(blocks.start)..first(blocks.end)

@@ -1,15 +1,16 @@
 //! The `tiles` encoding: the adjacency matrix in squares, to be streamed (G-Store [1]).
 //!
-//! Tiles are a second form of a complete layer, beside its lists: analyses may choose them, everything else goes on reading lists. The
-//! matrix is cut into *tiles* of 2^16 by 2^16 cells, so that within a tile a position takes 32 bits ([1], IV-B); of a symmetric matrix
-//! only the upper triangle is kept ([1], IV-A). Tiles lie in *groups* of q by q, row by row, the groups row by row too ([1], V-A): what an
-//! algorithm keeps for the vertices of a group fits the last-level cache. A tile is one *chunk* or several: what is decoded by itself, in
-//! the smallest of several codings (`codec`). No chunk lies in two blocks of the file; so a block, which is what has a checksum, can be
-//! read, verified, kept and decoded alone. Vertices beyond 2^32 cost nothing per edge: only the keys of chunks name strips.
+//! Tiles are a second form of a complete layer, stored beside its lists. Analyses may choose them; everything else reads lists.
 //!
-//! A *strip* is the 2^16 vertices of a row or column of tiles. An edge that is kept once belongs to two strips; a scan hands it over to
-//! both ends, some thousand at a time ([`esker_graph::Visitor::visit_patch`]), and `schedule` sees to it that no two threads write to the
-//! same strip at a time, but for those in which too many edges end: for these, each thread may gather by itself.
+//! The matrix is cut into *tiles* of 2^16 by 2^16 cells, so a position within a tile takes 32 bits ([1], IV-B). Of a symmetric matrix only
+//! the upper triangle is kept ([1], IV-A). Tiles lie in *groups* of q by q, row by row, and so do the groups ([1], V-A): the state of an
+//! algorithm for the vertices of a group fits the last-level cache. A tile consists of one or more *chunks*. A chunk is decoded by
+//! itself; its coding is the smallest of several (`codec`). No chunk crosses a block of the file. Blocks have checksums, so a block can be
+//! read, verified, cached and decoded alone. Ids beyond 2^32 cost nothing per edge: only the keys of chunks name strips.
+//!
+//! A *strip* is the 2^16 vertices of a row or column of tiles. An edge that is kept once belongs to two strips. A scan hands edges to both
+//! ends, about a thousand at a time ([`esker_graph::Visitor::visit_patch`]). `schedule` keeps two threads from writing to one strip at a
+//! time, except to strips in which too many edges end: for these, each thread may collect its own sums.
 //!
 //! [1] P. Kumar, H. Huang, "G-Store: High-Performance Graph Store for Trillion-Edge Processing", SC 2016.
 

@@ -1,4 +1,4 @@
-//! Tiles as what a pool keeps parts of. Its units are chunks, none of which lies in two blocks.
+//! Tiles as a file that a pool caches. A unit is a chunk; no chunk crosses a block.
 
 use std::ops::Range;
 use std::path::Path;
@@ -10,7 +10,7 @@ use esker_format::io::Disk;
 use super::files::{Directory, Tiles};
 use crate::pool::Paged;
 
-/// The data of tiles, and where chunks lie in them.
+/// The data of tiles, and the directory of the chunks.
 #[derive(Debug)]
 pub(super) struct TilePages<'a> {
     pub(super) tiles: &'a Tiles,

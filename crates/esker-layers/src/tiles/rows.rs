@@ -1,15 +1,15 @@
-//! Where the rows of ascending positions begin and end, sixteen positions at a time where the processor can.
+//! Finds the rows of ascending positions, sixteen positions at a time if the processor can.
 
 use super::strip::STRIP_BITS;
 use super::vector::rows_by_sixteen;
 
-/// Elements that outputs have beyond the number of positions.
+/// Extra elements that outputs need beyond the number of positions.
 pub(super) const ROWS_ROOM: usize = 16;
-/// Positions that are looked at together.
+/// Positions compared at a time.
 const STRIDE: usize = 16;
 
-/// Writes the rows of ascending positions within their strip, and where each ends; how many. What lies behind is overwritten, too. Both
-/// outputs must be longer than the positions by [`ROWS_ROOM`].
+/// Writes the rows (within their strip) of ascending positions, and where each row ends. Returns the number of rows. Both outputs must be
+/// longer than the positions by [`ROWS_ROOM`]; elements behind the rows are overwritten.
 pub(super) fn find_rows(positions: &[u32], rows: &mut [u32], ends: &mut [u32]) -> usize {
     let Some(first) = positions.first() else { return 0 };
     rows[0] = first >> STRIP_BITS;
@@ -17,8 +17,7 @@ pub(super) fn find_rows(positions: &[u32], rows: &mut [u32], ends: &mut [u32]) -
     rows_portably(positions, at, num_rows, rows, ends)
 }
 
-/// From `at` on, where `num_rows` rows have ended already. Long rows cost next to nothing, and short ones no branch that depends on the
-/// data.
+/// Continues at position `at`, after `num_rows` rows. Long rows cost next to nothing; short ones cost no branch that depends on the data.
 fn rows_portably(
     positions: &[u32],
     mut at: usize,

@@ -19,12 +19,12 @@ use super::schedule::{Loads, Schedule, Sides, Turn};
 use super::strip::STRIP_LEN;
 use crate::pool::{Held, Pool, PoolOptions, Supply};
 
-/// Weights of so many bytes stay in memory beside pooled chunks, at most.
+/// The most bytes of mapped weights that stay in memory beside pooled chunks.
 pub const MAPPED_WEIGHTS_MAX: u64 = 16 << 20;
-/// Chunks that a schedule is supplied with at a time.
+/// Chunks supplied to the schedule at a time.
 const SUPPLY_LEN: usize = 64;
 
-/// Tiles, verified as far as needed and ready to be scanned; with weights of type `W`.
+/// Tiles with weights of type `W`, ready for scans.
 #[derive(Debug)]
 pub struct TileScan<'a, W> {
     tiles: &'a Tiles,
@@ -32,11 +32,11 @@ pub struct TileScan<'a, W> {
     loads: Loads,
     out: Degrees<'a>,
     incoming: Degrees<'a>,
-    /// One for each edge, unless `W` is `()`.
+    /// One per edge; `None` if `W` is `()`.
     weights: Option<Box<dyn TileWeights<W>>>,
-    /// None: the chunks are mapped.
+    /// `None`: the chunks are mapped.
     pool: Option<Pool<TilePages<'a>>>,
-    /// Bytes of weights that pooled chunks have brought to memory, at most, since they were released last.
+    /// Upper bound of the bytes of weights in memory: those of all pooled chunks since weights were released last.
     weights_touched: AtomicU64,
 }
 
@@ -59,13 +59,13 @@ impl std::ops::Deref for ChunkBytes<'_> {
 
 /// Weights of edges, in the order of the file.
 pub trait TileWeights<W>: std::fmt::Debug + Send + Sync {
-    /// Those of a range of edges.
+    /// The weights of a range of edges.
     ///
     /// # Errors
     /// [`Error::Corrupt`].
     fn of_edges(&self, edges: Range<usize>) -> Result<&[W]>;
 
-    /// Takes all of them out of the memory of the process, until they are asked for again.
+    /// Releases the memory of all weights. They are read again when needed.
     fn release(&self);
 }
 
@@ -79,12 +79,12 @@ impl<T: Element> TileWeights<T> for Column<T> {
     }
 }
 
-/// The vertices that a scan is asked for, and what follows for strips.
+/// The vertices selected for a scan, and the strips that it needs for them.
 struct Wanted<'a> {
     bits: Option<&'a Bitmap>,
-    /// Of each strip, whether one of its vertices is asked for; none: all are.
+    /// Per strip: whether a vertex is selected. `None`: all are.
     strips: Option<Vec<bool>>,
-    /// Of each strip, whether one of its vertices matters as a neighbour; none: all do.
+    /// Per strip: whether a vertex matters as a neighbour. `None`: all do.
     minded: Option<Vec<bool>>,
     sides: Sides,
 }
@@ -97,7 +97,7 @@ impl Wanted<'_> {
     }
 }
 
-/// One worker. When it is dropped with a chunk in hand, the scan has failed.
+/// One worker. If it is dropped while it holds a chunk, the scan has failed.
 struct Worker<'s, 'a, W> {
     schedule: &'s Schedule<'a>,
     sink: Box<dyn Sink<W> + 's>,
@@ -114,7 +114,7 @@ impl<W> Drop for Worker<'_, '_, W> {
 }
 
 impl<'a, W: Weight> TileScan<'a, W> {
-    /// Verifies what lies where, and degrees. `weights` are those of the edges in the order of the file, if `W` has any.
+    /// Verifies the directory and the degrees. `weights` are in the order of the file; `None` if `W` is `()`.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.
@@ -135,7 +135,7 @@ impl<'a, W: Weight> TileScan<'a, W> {
         })
     }
 
-    /// The same, with chunks read into a fixed memory and kept there as long as it pays.
+    /// The same with a pool: chunks are read into a fixed amount of memory.
     ///
     /// # Errors
     /// [`Error::Invalid`] if that is too little; [`Error::Io`].
@@ -145,7 +145,7 @@ impl<'a, W: Weight> TileScan<'a, W> {
         Ok(self)
     }
 
-    /// Bytes that were read into that memory so far.
+    /// Bytes read into the pool so far.
     pub fn read_bytes(&self) -> u64 {
         self.pool.as_ref().map_or(0, Pool::read_bytes)
     }
@@ -164,7 +164,7 @@ impl<'a, W: Weight> TileScan<'a, W> {
         }
     }
 
-    /// A list of vertices as a set.
+    /// A list of vertices as a bitmap.
     fn bits_of(&self, select: Select<'_>) -> Option<Bitmap> {
         let Select::List(list) = select else { return None };
         let bits = Bitmap::new(self.tiles.shape().num_vertices as usize);
@@ -240,7 +240,7 @@ impl<'a, W: Weight> TileScan<'a, W> {
         first..n.min(first + STRIP_LEN)
     }
 
-    /// Whether the visitor wants a vertex of a strip that has a list.
+    /// Whether the visitor wants a vertex with a list in a strip.
     fn is_needed(&self, visitor: &dyn AnyVisitor<W>, direction: Direction, strip: u32) -> bool {
         let vertices = self.vertices(strip);
         vertices.clone().step_by(64).any(|first| {
@@ -266,7 +266,7 @@ impl<'a, W: Weight> TileScan<'a, W> {
         decoding.ok_or_else(|| self.tiles.corrupt_chunk(chunk))
     }
 
-    /// Weights are mapped, and what the system has of them in memory counts for the process: it must not grow with the graph.
+    /// Weights are mapped, and their pages in memory count for the process: their number must not grow with the graph.
     fn release_weights(&self, chunk: &Chunk) {
         let Some(weights) = &self.weights else { return };
         let bytes = (chunk.edges.end - chunk.edges.start) * size_of::<W>() as u64 + BLOCK_BYTES as u64;
@@ -281,13 +281,13 @@ impl<'a, W: Weight> TileScan<'a, W> {
     }
 }
 
-/// Where the chunks of a scan come from.
+/// The source of a scan's chunks.
 struct Source<'s, 'a, W> {
     scan: &'s TileScan<'a, W>,
     wanted: &'s Wanted<'s>,
     /// Whether a strip will be needed again.
     needed: &'s (dyn Fn(u32) -> bool + Sync),
-    /// If they are mapped, the next one.
+    /// The next chunk, if they are mapped.
     next: AtomicUsize,
 }
 
@@ -321,7 +321,7 @@ impl<'s, W: Weight> Source<'s, '_, W> {
         Ok(Some((chunk, bytes)))
     }
 
-    /// Of mapped chunks; called under the lock of the schedule.
+    /// Supplies mapped chunks. Called under the lock of the schedule.
     fn supply(&self, is_wanted: impl Fn(usize) -> bool, ready: &mut VecDeque<u32>) -> Supply {
         let mut at = self.next.load(Relaxed);
         while at < self.scan.directory.len() && ready.len() < SUPPLY_LEN {

@@ -1,10 +1,9 @@
-//! Which thread decodes which chunk when.
+//! Gives out chunks to the threads of a scan.
 //!
-//! A chunk hands edges to the vertices of two strips, and where two threads write to a vertex, they must do it atomically, which
-//! takes five times as long. So a chunk is given out only while nobody else holds one of its strips. But of graphs with hubs, in degree
-//! order, most edges have an end in the first strip: held by one thread at a time, it would keep the others waiting. Such a strip is
-//! *shared*: no thread holds it, pieces of its vertices are not exclusive, and a visitor may add up for it in memory of its own, which the
-//! second-level cache holds.
+//! A chunk has edges for the vertices of two strips. If two threads wrote to a vertex, they would have to do so atomically, which takes five
+//! times as long. So a chunk is given out only while no other thread holds one of its strips. But in a graph with hubs, in degree order,
+//! most edges have an end in the first strip; if one thread held it, the others would wait. Such a strip is *shared*: no thread holds
+//! it, the pieces of its vertices are not exclusive, and a visitor may collect its own sums for it, which fit the second-level cache.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -16,14 +15,14 @@ use esker_graph::Run;
 use super::files::Directory;
 use crate::pool::Supply;
 
-/// Chunks that wait for a strip, at most, before nothing further is looked at.
+/// The most chunks that wait for a strip before the schedule stops looking further.
 const DEFERRED_MAX: usize = 4096;
 /// How often a waiting thread looks for cancellation.
 const PATIENCE: Duration = Duration::from_millis(10);
-/// A strip is shared if more than this part of a thread's share of all edges end in it.
+/// A strip is shared if more than this fraction of a thread's share of all edges ends in it.
 const CROWDED: f64 = 0.25;
 
-/// To which ends of its edges a scan hands them.
+/// The ends to which a scan hands edges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Sides {
     /// To the rows: an arc from row to column is in the list of the row.
@@ -32,15 +31,15 @@ pub(super) struct Sides {
     pub(super) columns: bool,
 }
 
-/// A chunk that was given out.
+/// A chunk given out to a thread.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Turn {
     pub(super) chunk: usize,
     row: u32,
     column: u32,
-    /// Whether this thread alone writes to the vertices of the rows.
+    /// Whether only this thread writes to the vertices of the rows.
     pub(super) rows_alone: bool,
-    /// The same of the columns.
+    /// Whether only this thread writes to the vertices of the columns.
     pub(super) columns_alone: bool,
 }
 
@@ -48,10 +47,10 @@ pub(super) struct Turn {
 struct State {
     /// Chunks that can be given out, in order.
     ready: VecDeque<u32>,
-    /// Those that were passed over, by row.
+    /// Chunks passed over because a strip was held, by row.
     deferred: Vec<(u32, VecDeque<u32>)>,
     num_deferred: usize,
-    /// Of each strip, whether a thread holds it.
+    /// Per strip: whether a thread holds it.
     held: Vec<bool>,
     has_ended: bool,
     has_failed: bool,
@@ -62,13 +61,13 @@ struct State {
 pub(super) struct Schedule<'a> {
     directory: Directory<'a>,
     sides: Sides,
-    /// Of each strip, whether it is shared; none if there is but one thread.
+    /// Per strip: whether it is shared. Empty if there is only one thread.
     shared: Vec<bool>,
     state: Mutex<State>,
     changed: Condvar,
 }
 
-/// How many edges end in each strip, in its rows and in its columns.
+/// The number of edges that end in the rows and in the columns of each strip.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Loads {
     rows: Vec<u64>,
@@ -86,7 +85,7 @@ impl Loads {
         loads
     }
 
-    /// Which strips are shared.
+    /// The strips to share.
     fn shared(&self, sides: Sides, threads: usize) -> Vec<bool> {
         let share = self.rows.iter().sum::<u64>() as f64 / threads as f64;
         let crowded = |(&rows, &columns): (&u64, &u64)| {
@@ -109,9 +108,9 @@ impl<'a> Schedule<'a> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A chunk for the calling thread; `None` if there are no more, or something failed. `supply` adds chunks that can be given
-    /// out; it is asked whenever all were, or wait for each other. If there are none yet, `wait` waits for what keeps them, and says whether it did:
-    /// others may be at it.
+    /// A chunk for the calling thread; `None` if there are no more, or a thread failed. `supply` adds chunks to give out; it is called
+    /// whenever all have been, or wait for each other. If there are none yet, `wait` waits for some; it returns false if another thread
+    /// already waits.
     pub(super) fn take(
         &self,
         run: &Run,
@@ -227,7 +226,7 @@ impl<'a> Schedule<'a> {
         Turn { chunk: chunk as usize, row, column, rows_alone, columns_alone }
     }
 
-    /// Takes a chunk back that was decoded.
+    /// Takes back a chunk after it was decoded.
     pub(super) fn done(&self, turn: Turn) {
         self.mark(&mut self.lock(), turn.row, turn.column, false);
         if !self.shared.is_empty() {
@@ -235,7 +234,7 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    /// Gives out nothing any more.
+    /// Stops giving out chunks.
     pub(super) fn fail(&self) {
         self.lock().has_failed = true;
         self.changed.notify_all();

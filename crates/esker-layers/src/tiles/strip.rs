@@ -1,6 +1,6 @@
-//! How large tiles are.
+//! The size of tiles.
 
-/// Logarithm of the rows of a tile.
+/// Binary logarithm of the number of rows of a tile.
 pub(super) const STRIP_BITS: u32 = 16;
-/// Rows of a tile, and columns.
+/// Number of rows, and of columns, of a tile.
 pub(super) const STRIP_LEN: usize = 1 << STRIP_BITS;

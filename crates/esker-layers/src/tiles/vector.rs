@@ -1,5 +1,4 @@
-//! Blocks of packed numbers, and rows of positions, sixteen at a time: with AVX-512 (VBMI) two instructions a number, where the processor
-//! has it.
+//! Decodes packed numbers and finds the rows of positions sixteen at a time, with AVX-512 (VBMI): two instructions per number.
 #![allow(unsafe_code)] // Vector instructions that the compiler does not make of the loop by itself.
 
 #[cfg(target_arch = "x86_64")]
@@ -14,13 +13,13 @@ use super::strip::STRIP_BITS;
 
 /// Numbers in a block.
 pub(crate) const BLOCK_LEN: usize = 32;
-/// Bytes of the largest block, but for its width.
+/// Bytes of the largest block without the byte of its width.
 pub(super) const BODY_BYTES_MAX: usize = BLOCK_LEN * 4;
-/// Wider numbers, with the bits that they are shifted by, do not fit four bytes.
+/// Wider numbers do not fit four bytes after the shift to their first bit.
 #[cfg(target_arch = "x86_64")]
 const WIDTH_MAX: u32 = 25;
 
-/// For each width, where the four bytes of each of sixteen numbers begin, and how far they are shifted.
+/// For each width and each of sixteen numbers: the first of its four bytes, and its shift.
 #[cfg(target_arch = "x86_64")]
 struct Places {
     bytes: [u8; 64],
@@ -37,7 +36,7 @@ const fn places() -> [Places; WIDTH_MAX as usize + 1] {
     while width < all.len() {
         let mut k = 0;
         while k < 64 {
-            // The last byte of the last number may lie past the 64 that are read; no bit of it counts then.
+            // The last byte of the last number may lie behind the 64 bytes read. Then none of its bits is used.
             all[width].bytes[k] = ((k / 4 * width) / 8 + k % 4) as u8 & 63;
             k += 1;
         }
@@ -51,7 +50,7 @@ const fn places() -> [Places; WIDTH_MAX as usize + 1] {
     all
 }
 
-/// For steps of 1, 2, 4, 8: the lane that many before each.
+/// For steps of 1, 2, 4 and 8: the lane that many lanes before each.
 #[cfg(target_arch = "x86_64")]
 static BEFORE: [[u32; 16]; 4] = before();
 
@@ -104,7 +103,7 @@ fn unpack_whole(
         for (&before, kept) in steps.iter().zip(masks) {
             sum = _mm512_add_epi32(sum, _mm512_maskz_permutexvar_epi32(kept, before, sum));
         }
-        // Sixteen numbers of 25 bits do not exceed 32; with the carry they may, once, and then all that follow do.
+        // The sum of sixteen numbers of 25 bits fits 32 bits. With the carry it may overflow once; then all later sums do too.
         sum = _mm512_add_epi32(sum, carry);
         wrapped |= _mm512_cmplt_epu32_mask(sum, carry);
         carry = _mm512_permutexvar_epi32(_mm512_set1_epi32(15), sum);
@@ -113,8 +112,8 @@ fn unpack_whole(
     (wrapped == 0).then(|| sums[BLOCK_LEN - 1])
 }
 
-/// The sums of `start` and the numbers of a block up to each, and the last of them, `None` if one exceeds 32 bits; or nothing at all if the
-/// processor cannot, or the numbers are too wide.
+/// Writes the running sums of a block's numbers from `start`. Returns the last sum, or `Some(None)` if a sum exceeds 32 bits. Returns `None`
+/// and writes nothing if the processor lacks the instructions or the numbers are too wide.
 #[inline]
 pub(super) fn sums_by_sixteen(
     body: &[u8; BODY_BYTES_MAX + 8],
@@ -159,8 +158,8 @@ fn rows_whole(positions: &[u32], rows: &mut [u32], ends: &mut [u32]) -> Option<(
     Some((at, num_rows))
 }
 
-/// Writes where the rows of positions end, and which begin behind, as long as there are sixteen; up to where, and how many have ended by
-/// then. Nothing at all if the processor cannot. The first row must be written; there must be room for 16 more than there are positions.
+/// Writes where rows end and which rows begin there, sixteen positions at a time. Returns the positions read and the rows ended; does nothing
+/// if the processor lacks the instructions. The first row must be written already, and the outputs need 16 extra elements.
 #[inline]
 pub(super) fn rows_by_sixteen(
     positions: &[u32],
