@@ -99,10 +99,17 @@ vertex. With n vertices, let b = max(0, floor(log2(n / 16))). The leading b bits
 bits after them the tag. `index.buckets` holds the start of each of the 2^b buckets, and the end of the last; `index.tags` and
 `index.vertices` are parallel. Hashes are computed modulo 2^64, constants are hexadecimal, `>>` shifts in zeros.
 
-The hash of an integer x is SplitMix64: z = x + 9e3779b97f4a7c15; z = (z xor z >> 30) * bf58476d1ce4e5b9;
-z = (z xor z >> 27) * 94d049bb133111eb; the hash is z xor z >> 31.
+The manifest holds the secret of the database (`SetIdSecret`), 16 random bytes that key the hash. Whoever does not know
+it cannot make ids that collide. Databases with equal content and equal secret have equal files.
 
-The hash of a text: let K0 = 9e3779b97f4a7c15, K1 = d1b54a32d192ed03, K2 = 8cb92ba72f3d8dd7, and fold(a, b) = the low xor the high 64
+The hash of a text is SipHash-1-3 with the secret as its key. The hash of an integer: let w(i) be the hash of the text of the
+one byte i. Mix the integer x by SplitMix64: z = x + 9e3779b97f4a7c15; z = (z xor z >> 30) * bf58476d1ce4e5b9;
+z = (z xor z >> 27) * 94d049bb133111eb; z = z xor z >> 31. The hash is the upper half of
+(w(0) + 2^64 w(1)) * z + w(2) + 2^64 w(3), modulo 2^128. With the secret 000102..0f, the hash of `alice` is cbfb4a035000f64a, that of
+the integer 1 is 544ab3fe0cc54e70.
+
+Databases of format versions 3 and 4 have no secret, and keep it so when a newer Esker writes to them. There the hash of an
+integer is z. The hash of a text: let K0 = 9e3779b97f4a7c15, K1 = d1b54a32d192ed03, K2 = 8cb92ba72f3d8dd7, and fold(a, b) = the low xor the high 64
 bits of the 128-bit product a * b. Begin with h = K0 + K1 * (length in bytes). Read the bytes as little-endian words of eight, the last
 padded with zeros; for each word w, set h = fold(h xor w, K1). The hash is fold(h xor K2, K0). The hash of `alice` is 75a3b093327983f6,
 that of the empty text cbb54a56c2143120.

@@ -19,17 +19,22 @@ pub struct DatabaseId(pub [u8; 16]);
 impl DatabaseId {
     /// A new id, from the standard library's random seeds, the time and the process id.
     pub fn random() -> Self {
-        let mut bytes = [0; 16];
-        for half in bytes.chunks_mut(8) {
-            let mut hasher = RandomState::new().build_hasher();
-            hasher.write_u32(std::process::id());
-            if let Ok(age) = std::time::UNIX_EPOCH.elapsed() {
-                hasher.write_u128(age.as_nanos());
-            }
-            half.copy_from_slice(&hasher.finish().to_le_bytes());
-        }
-        Self(bytes)
+        Self(random_bytes())
     }
+}
+
+/// Unpredictable bytes, which no two calls share.
+fn random_bytes() -> [u8; 16] {
+    let mut bytes = [0; 16];
+    for half in bytes.chunks_mut(8) {
+        let mut hasher = RandomState::new().build_hasher();
+        hasher.write_u32(std::process::id());
+        if let Ok(age) = std::time::UNIX_EPOCH.elapsed() {
+            hasher.write_u128(age.as_nanos());
+        }
+        half.copy_from_slice(&hasher.finish().to_le_bytes());
+    }
+    bytes
 }
 
 impl std::fmt::Display for DatabaseId {
@@ -45,6 +50,39 @@ impl std::fmt::Debug for DatabaseId {
 }
 
 impl FieldValue for DatabaseId {
+    #[cfg(test)]
+    fn type_name() -> String {
+        "16 bytes".to_owned()
+    }
+
+    fn put(&self, out: &mut Vec<u8>) {
+        self.0.put(out);
+    }
+
+    fn take(input: &mut FieldInput<'_>) -> Result<Self> {
+        FieldValue::take(input).map(Self)
+    }
+}
+
+/// The secret of a database, drawn when it is created and stored in its manifest. It keys the hash of external ids, so
+/// that an input cannot be made whose ids collide. No message shows it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct IdSecret(pub [u8; 16]);
+
+impl IdSecret {
+    /// A new secret, from the same sources as [`DatabaseId::random`].
+    pub fn random() -> Self {
+        Self(random_bytes())
+    }
+}
+
+impl std::fmt::Debug for IdSecret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("IdSecret(..)")
+    }
+}
+
+impl FieldValue for IdSecret {
     #[cfg(test)]
     fn type_name() -> String {
         "16 bytes".to_owned()

@@ -37,7 +37,9 @@ pub use column::Column;
 pub use commit::{CommitHeader, CommitText, VertexChange, VertexValue};
 pub use error::{Error, Result};
 pub use field::{FieldInput, FieldValue};
-pub use header::{ColumnKind, ColumnSpec, DatabaseId, Element, ElementType, header_page, read_header_page};
+pub use header::{
+    ColumnKind, ColumnSpec, DatabaseId, Element, ElementType, IdSecret, header_page, read_header_page,
+};
 pub use log::{LOG_MAGIC, LogRecordHeader, LogRecordKind, SegmentHeader};
 pub use manifest::{
     DictionaryRecord, Edit, Encoding, GraphShape, IdMapKind, IdMapRecord, LayerRecord, MANIFEST_MAGIC,

@@ -3,7 +3,7 @@
 use esker_graph::Direction;
 
 use super::field::{FieldInput, FieldValue, codes, layout};
-use super::header::{DatabaseId, ElementType};
+use super::header::{DatabaseId, ElementType, IdSecret};
 use super::tile::TilesRecord;
 use crate::error::Result;
 
@@ -68,6 +68,8 @@ codes! {
         SetTiles = 10,
         /// A layer number, u32: removes the layer's tiles.
         RemoveTiles = 11,
+        /// 16 bytes: sets the secret that keys the hash of external ids. Missing in databases of format versions 3 and 4.
+        SetIdSecret = 12,
     }
 }
 
@@ -411,6 +413,8 @@ pub enum Edit {
         /// The layer.
         layer: u32,
     },
+    /// Sets the secret that keys the hash of external ids.
+    SetIdSecret(IdSecret),
 }
 
 impl FieldValue for Edit {
@@ -436,6 +440,7 @@ impl FieldValue for Edit {
             Self::SetRetention(retention) => put(EditKind::SetRetention, &|out| retention.put(out)),
             Self::SetTiles(record) => put(EditKind::SetTiles, &|out| record.put(out)),
             Self::RemoveTiles { layer } => put(EditKind::RemoveTiles, &|out| layer.put(out)),
+            Self::SetIdSecret(secret) => put(EditKind::SetIdSecret, &|out| secret.put(out)),
         }
     }
 
@@ -452,6 +457,7 @@ impl FieldValue for Edit {
             EditKind::SetRetention => Self::SetRetention(FieldValue::take(input)?),
             EditKind::SetTiles => Self::SetTiles(FieldValue::take(input)?),
             EditKind::RemoveTiles => Self::RemoveTiles { layer: FieldValue::take(input)? },
+            EditKind::SetIdSecret => Self::SetIdSecret(FieldValue::take(input)?),
         })
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use esker_format::{Error, Result};
+use esker_layers::ids::IdHasher;
 
 use super::distinct::DistinctSketch;
 use super::number::{Numberer, Parted};
@@ -237,7 +238,7 @@ impl Shared<'_> {
         let keys = Keys { source: batch.source, target: batch.target, vertices: batch.vertices };
         let raw = match &self.numberer {
             Some(numberer) => {
-                numberer.push(sequence, Numberer::prepare(&keys)?)?;
+                numberer.push(sequence, numberer.prepare(&keys)?)?;
                 RawBlock { len, ends: RawEnds::Elsewhere, values, vertices: None }
             }
             None => self.set_ids_aside(worker, len, values, &keys)?,
@@ -334,6 +335,7 @@ struct Worker {
 /// Hands batches to a numberer in the order of their blocks, whoever brings them.
 pub(super) struct InOrder {
     work: Work,
+    hasher: IdHasher,
     queue: Mutex<Queue>,
     moved: Condvar,
 }
@@ -350,8 +352,14 @@ impl InOrder {
     const AHEAD_MAX: u64 = 4;
 
     pub(super) fn new(work: &Work, numberer: Numberer) -> Self {
+        let hasher = numberer.hasher();
         let queue = Queue { numberer, next: 0, given_up: false, waiting: BTreeMap::new() };
-        Self { work: work.clone(), queue: Mutex::new(queue), moved: Condvar::new() }
+        Self { work: work.clone(), hasher, queue: Mutex::new(queue), moved: Condvar::new() }
+    }
+
+    /// Does the work on a batch that needs no order.
+    pub(super) fn prepare(&self, keys: &Keys) -> Result<Parted> {
+        Numberer::prepare(keys, &self.hasher)
     }
 
     pub(super) fn push(&self, sequence: u64, batch: Parted) -> Result<()> {

@@ -48,7 +48,7 @@ pub fn import(
     let scratch = staging.subdirectory("scratch")?;
     let layer = staging.plain_layer();
     let place = Destination { disk: Arc::clone(disk), directory: &scratch };
-    let built = build_layer(reader, options, place, &layer)?;
+    let built = build_layer(reader, options, place, &layer, staging.hasher())?;
 
     let mut dictionaries = Vec::new();
     for (property, number) in built.properties.iter().zip(0..) {
@@ -59,9 +59,7 @@ pub fn import(
         }
     }
     let Built { report, loops, in_edges, ids, properties, weight, work } = built;
-    let archive = staging.ids();
-    let files = IdFiles { disk: archive, directory: archive.directory(), database: staging.database() };
-    let id_map = write_ids(&work, &files, ids, report.order.order)?;
+    let id_map = write_ids(&work, &staging.id_files(), ids, report.order.order)?;
     work.check()?;
     drop(work);
     disk.remove_directory(&scratch)?;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use esker_format::io::Disk;
 use esker_format::{ElementType, Error, Result};
 use esker_graph::{Direction, Reservation, Run, RunOptions, VertexId};
+use esker_layers::ids::IdHasher;
 use esker_layers::layer::PlainWriter;
 
 use super::build::{Build, check_symmetric};
@@ -83,7 +84,7 @@ pub struct Destination<'a> {
     pub directory: &'a Path,
 }
 
-/// Reads everything and writes the base layer, with temporary files in `place`.
+/// Reads everything and writes the base layer, with temporary files in `place`. `hasher` is the hash of the database's ids.
 ///
 /// The memory limit may be any that suffices; [`super::options::MEMORY_BYTES_MIN`] always suffices to begin.
 ///
@@ -94,6 +95,7 @@ pub fn build_layer(
     options: &ImportOptions,
     place: Destination<'_>,
     writer: &PlainWriter<'_>,
+    hasher: IdHasher,
 ) -> Result<Built> {
     let schema = reader.schema().clone();
     check_weight(&schema, options.duplicates)?;
@@ -104,7 +106,7 @@ pub fn build_layer(
     })?;
     let work = Work::on(place.disk, Arc::new(run), options.memory_bytes, place.directory);
     let tracker = Tracker::new(options.on_progress.clone());
-    let numbered = read_and_number(&work, reader, &schema, options, &tracker)?;
+    let numbered = read_and_number(&work, hasher, reader, &schema, options, &tracker)?;
     let NumberedInput { gathered, base, num_vertices, pairs, map } = numbered;
     let mut edges = Edges::new(gathered, &schema, options.duplicates, base, num_vertices, pairs)?;
     let directed = options.directed.or(schema.directed).unwrap_or(true);
@@ -172,6 +174,7 @@ const DENSE_SLACK: f64 = 1024.0;
 
 fn read_and_number(
     work: &Work,
+    hasher: IdHasher,
     reader: Box<dyn Reader>,
     schema: &Schema,
     options: &ImportOptions,
@@ -182,7 +185,7 @@ fn read_and_number(
     let parsing = work.budget.reserve("reading", parsing_bytes)?;
     let keep_free_bytes = work.budget.limit_bytes() / 2;
     let numberer = match schema.ids {
-        IdKind::Text => Some(Numberer::new(work)),
+        IdKind::Text => Some(Numberer::new(work, hasher)),
         _ => None,
     };
     let (gathered, numberer) = gather(work, reader, options.bad_lines, numberer, keep_free_bytes, tracker)?;
@@ -206,7 +209,7 @@ fn read_and_number(
         return Ok(NumberedInput { gathered, base, num_vertices, pairs: None, map: None });
     }
     tracker.stage("number", gathered.num_edges());
-    let numberer = number_integers(work, &gathered, Numberer::new(work), tracker)?;
+    let numberer = number_integers(work, &gathered, Numberer::new(work, hasher), tracker)?;
     Ok(numbered(gathered, numberer.finish()?))
 }
 
@@ -238,7 +241,7 @@ fn number_integers(
         |(), block| {
             let len = gathered.blocks[block].len as u64;
             let pushed = raw_keys(gathered, block)
-                .and_then(|keys| Numberer::prepare(&keys))
+                .and_then(|keys| line.prepare(&keys))
                 .and_then(|parted| line.push(block as u64, parted));
             if pushed.is_err() {
                 line.give_up();

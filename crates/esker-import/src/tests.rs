@@ -7,6 +7,7 @@ use std::sync::Arc;
 use esker_format::io::{Disk, MemoryDisk, RealDisk};
 use esker_format::{DatabaseId, ElementType, Encoding, Error, Result, Values};
 use esker_graph::{Direction, Run, Stop, VertexId};
+use esker_layers::ids::IdHasher;
 use esker_layers::layer::{Coder, PlainWriter, SectionColumn};
 use proptest::prelude::*;
 
@@ -131,7 +132,7 @@ fn build(schema: Schema, batches: Vec<Batch>, options: &ImportOptions) -> Result
     let writer = PlainWriter::new(&disk, Path::new("layer"), DatabaseId([7; 16]));
     let reader = MemoryReader { schema, batches: Arc::new(batches), next: 0 };
     let place = Destination { disk: Arc::new(RealDisk), directory: dir.path() };
-    let built = build_layer(Box::new(reader), options, place, &writer)?;
+    let built = build_layer(Box::new(reader), options, place, &writer, IdHasher::new(None))?;
     Ok((built, MemoryLayer(disk)))
 }
 

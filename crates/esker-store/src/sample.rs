@@ -6,13 +6,11 @@ use std::sync::Arc;
 use esker_format::Result;
 use esker_format::io::Disk;
 use esker_format::{
-    DatabaseId, DictionaryRecord, Edit, ElementType, Encoding, GraphShape, IdMapKind, IdMapRecord,
+    DatabaseId, DictionaryRecord, Edit, ElementType, Encoding, GraphShape, IdMapKind, IdMapRecord, IdSecret,
     LayerRecord, Owner, PropertyRecord, VersionRecord, VertexOrder,
 };
 use esker_graph::{Csr, Direction, Rows, VertexId, vertex};
-use esker_layers::ids::{
-    IdFiles, IndexWriter, IntegersWriter, PermutationWriter, TextsWriter, hash_int, hash_text,
-};
+use esker_layers::ids::{IndexWriter, IntegersWriter, PermutationWriter, TextsWriter};
 use esker_layers::layer::{PlainWriter, SectionChunk, SectionShape, SectionWriter};
 
 use crate::version::{Staging, StagingOptions};
@@ -66,8 +64,8 @@ impl Sample {
 
     /// Writes the graph as a database.
     pub(crate) fn write(&self, disk: &Arc<dyn Disk>, target: &Path, replace: bool) -> Result<()> {
-        let options =
-            StagingOptions { database: Some(DatabaseId([5; 16])), created_ms: Some(1_000), replace };
+        let (database, id_secret) = (Some(DatabaseId([5; 16])), Some(IdSecret([5; 16])));
+        let options = StagingOptions { database, id_secret, created_ms: Some(1_000), replace };
         let staging = Staging::begin(Arc::clone(disk), target, options)?;
         let model = self.model();
         let graph = model.graph();
@@ -95,8 +93,7 @@ impl Sample {
     }
 
     fn write_ids(&self, staging: &Staging) -> Result<()> {
-        let archive = staging.ids();
-        let files = IdFiles { disk: archive, directory: archive.directory(), database: staging.database() };
+        let files = staging.id_files();
         let vertices = (0..self.num_vertices).map(vertex);
         let integers = vertices.clone().map(|v| self.name(v).parse().unwrap_or(0));
         let hashes: Vec<u64> = match self.ids {
@@ -112,13 +109,13 @@ impl Sample {
                 let mut writer = IntegersWriter::create(&files)?;
                 integers.clone().try_for_each(|integer| writer.push(integer))?;
                 writer.finish()?;
-                integers.map(hash_int).collect()
+                integers.map(|integer| files.hasher.integer(integer)).collect()
             }
             IdMapKind::Texts => {
                 let mut writer = TextsWriter::create(&files)?;
                 vertices.clone().try_for_each(|v| writer.push(self.name(v).as_bytes()))?;
                 writer.finish()?;
-                vertices.map(|v| hash_text(self.name(v).as_bytes())).collect()
+                vertices.map(|v| files.hasher.text(self.name(v).as_bytes())).collect()
             }
         };
         let mut order: Vec<(u64, VertexId)> =

@@ -4,4 +4,5 @@
 mod place;
 
 mod command;
+mod formats;
 mod versions;

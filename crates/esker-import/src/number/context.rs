@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use esker_format::{Error, Result};
+use esker_layers::ids::IdHasher;
 
 use crate::scratch::{Shelf, Work};
 
@@ -16,6 +17,8 @@ pub(super) const BLOCK_BYTES_MAX: usize = 1 << 15;
 #[derive(Clone)]
 pub(super) struct Context {
     pub(super) work: Work,
+    /// The hash of the database's ids.
+    pub(super) hasher: IdHasher,
     /// What lanes leave free of the budget, for tables.
     pub(super) keep_free_bytes: u64,
     /// What each thread may take for a table when nothing is free: small enough to be part of the fixed costs.
@@ -32,11 +35,12 @@ pub(super) struct Context {
 }
 
 impl Context {
-    pub(super) fn new(work: &Work) -> Self {
+    pub(super) fn new(work: &Work, hasher: IdHasher) -> Self {
         let limit = work.budget.limit_bytes();
         let keep_free_bytes = limit / 4;
         Self {
             work: work.clone(),
+            hasher,
             keep_free_bytes,
             allowance_bytes: (limit / 256).clamp(1 << 9, 1 << 20),
             // 256 open blocks are at most a sixteenth of the limit, but for the smallest.

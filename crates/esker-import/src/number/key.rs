@@ -3,7 +3,7 @@
 //! An integer takes eight bytes, little-endian; a text its length (LEB128) and then its bytes.
 
 use esker_format::{Error, IdMapKind, Result};
-use esker_layers::ids::{IdFiles, IntegersWriter, TextsWriter, hash_int, hash_text};
+use esker_layers::ids::{IdFiles, IdHasher, IntegersWriter, TextsWriter};
 
 /// A kind of id: integers or texts.
 pub(super) trait Kind: 'static {
@@ -37,7 +37,7 @@ pub(super) trait Kind: 'static {
     fn finish(writer: Self::Writer) -> Result<()>;
 
     /// The hash of an id, as in the format.
-    fn hash(key: Self::Key<'_>) -> u64;
+    fn hash(hasher: &IdHasher, key: Self::Key<'_>) -> u64;
 
     /// Whether two ids are the same.
     fn same(one: Self::Key<'_>, other: Self::Key<'_>) -> bool;
@@ -95,8 +95,8 @@ impl Kind for Int {
     }
 
     #[inline(always)]
-    fn hash(key: u64) -> u64 {
-        hash_int(key)
+    fn hash(hasher: &IdHasher, key: u64) -> u64 {
+        hasher.integer(key)
     }
 
     #[inline(always)]
@@ -163,8 +163,8 @@ impl Kind for Text {
     }
 
     #[inline(always)]
-    fn hash(key: &[u8]) -> u64 {
-        hash_text(key)
+    fn hash(hasher: &IdHasher, key: &[u8]) -> u64 {
+        hasher.text(key)
     }
 
     #[inline(always)]
@@ -402,7 +402,7 @@ mod tests {
         let mut model = HashMap::new();
         for i in 0..20_000u64 {
             let text = (i * i % 7919).to_string().into_bytes();
-            let hash = hash_text(&text) & 0xffff_ffff_0000_0fff; // few low bits: long probes, false tags
+            let hash = IdHasher::new(None).text(&text) & 0xffff_ffff_0000_0fff; // few low bits: long probes, false tags
             let next = model.len();
             let expected = *model.entry(text.clone()).or_insert(next);
             let found = match table.find(&text, hash) {

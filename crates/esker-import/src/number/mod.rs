@@ -27,6 +27,7 @@ mod names;
 
 use esker_format::Result;
 use esker_graph::VertexId;
+use esker_layers::ids::IdHasher;
 
 use self::context::{Context, on_each};
 use self::key::{Int, Kind, Text, garbled};
@@ -59,9 +60,9 @@ struct Stretch {
 }
 
 impl Numberer {
-    /// For an import that shares `work`.
-    pub fn new(work: &Work) -> Self {
-        let context = Context::new(work);
+    /// For an import that shares `work`, of ids with this hash.
+    pub fn new(work: &Work, hasher: IdHasher) -> Self {
+        let context = Context::new(work, hasher);
         Self {
             key_type: None,
             route: LaneWriter::new(&context.shelf, context.block_bytes),
@@ -71,6 +72,11 @@ impl Numberer {
             stretches: vec![Stretch::default()],
             context,
         }
+    }
+
+    /// The hash of the ids.
+    pub(super) fn hasher(&self) -> IdHasher {
+        self.context.hasher
     }
 
     fn note_stretch(&mut self, num_ends: u64, num_vertices: u64) {
@@ -117,8 +123,8 @@ impl Numberer {
     ///
     /// # Errors
     /// If some ids are integers and others texts, or sources and targets differ in number.
-    pub fn prepare(keys: &Keys) -> Result<Parted> {
-        part::cut(keys)
+    pub fn prepare(keys: &Keys, hasher: &IdHasher) -> Result<Parted> {
+        part::cut(keys, hasher)
     }
 
     /// Takes the next batch, in order of the input. Any thread, one at a time.

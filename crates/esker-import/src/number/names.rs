@@ -129,7 +129,7 @@ impl<K: Kind> Names<K> {
                 let key;
                 (key, rest) = K::decode(rest)?;
                 let vertex = vertices.next()?.ok_or_else(garbled)?;
-                pairs.push([K::hash(key), vertex as usize as u64])?;
+                pairs.push([K::hash(&self.context.hasher, key), vertex as usize as u64])?;
             }
             Ok(())
         })?;

@@ -2,6 +2,7 @@
 //! that many threads do it on their own batches at the same time.
 
 use esker_format::{Error, Result};
+use esker_layers::ids::IdHasher;
 
 use super::key::{Int, Kind, Text};
 use crate::numbering::Keys;
@@ -61,7 +62,7 @@ pub struct Parted {
 ///
 /// # Errors
 /// If some ids are integers and others texts, or sources and targets differ in number.
-pub(super) fn cut(keys: &Keys) -> Result<Parted> {
+pub(super) fn cut(keys: &Keys, hasher: &IdHasher) -> Result<Parted> {
     let counts = [&keys.source, &keys.target].map(arrow_array::Array::len);
     if counts[0] != counts[1] {
         return Err(Error::Invalid(format!("a batch has {} sources but {} targets", counts[0], counts[1])));
@@ -71,13 +72,13 @@ pub(super) fn cut(keys: &Keys) -> Result<Parted> {
         let vertices = keys.vertices.as_ref().map_or(Some(&[][..]), integer_ids).ok_or_else(mixed)?;
         let ends = || source.iter().zip(target).flat_map(|(&s, &t)| [s, t]);
         let all = || ends().chain(vertices.iter().copied());
-        return Ok(cut_keys::<Int, _>(KeyType::Int, counts[0] * 2, num_vertices, all));
+        return Ok(cut_keys::<Int, _>(hasher, KeyType::Int, counts[0] * 2, num_vertices, all));
     }
     let (source, target) = texts(&keys.source).zip(texts(&keys.target)).ok_or_else(mixed)?;
     let vertices = keys.vertices.as_ref().map(|ids| texts(ids).ok_or_else(mixed)).transpose()?;
     let ends = || source.clone().zip(target.clone()).flat_map(|(s, t)| [s, t]);
     let all = || ends().chain(vertices.clone().into_iter().flatten());
-    Ok(cut_keys::<Text, _>(KeyType::Text, counts[0] * 2, num_vertices, all))
+    Ok(cut_keys::<Text, _>(hasher, KeyType::Text, counts[0] * 2, num_vertices, all))
 }
 
 /// Ids of two kinds in one import.
@@ -88,6 +89,7 @@ pub(super) fn mixed() -> Error {
 }
 
 fn cut_keys<'a, K: Kind, I: Iterator<Item = K::Key<'a>>>(
+    hasher: &IdHasher,
     key_type: KeyType,
     num_ends: usize,
     num_vertices: usize,
@@ -96,7 +98,7 @@ fn cut_keys<'a, K: Kind, I: Iterator<Item = K::Key<'a>>>(
     let mut route = Vec::with_capacity(num_ends + num_vertices);
     let mut lens = [0usize; 256];
     all().for_each(|key| {
-        let part = FIRST.part_of(K::hash(key));
+        let part = FIRST.part_of(K::hash(hasher, key));
         lens[usize::from(part)] += K::encoded_len(key);
         route.push(part);
     });

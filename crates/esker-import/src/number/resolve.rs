@@ -50,7 +50,7 @@ fn resolve_in_memory<K: Kind>(context: &Context, keys: &Lane<u8>, must: bool) ->
         while !rest.is_empty() {
             let key;
             (key, rest) = K::decode(rest)?;
-            let (number, is_first) = match table.find(key, K::hash(key)) {
+            let (number, is_first) = match table.find(key, K::hash(&context.hasher, key)) {
                 Ok(number) => (number, false),
                 Err(vacancy) => {
                     if table.len() > 1 && !must && (table.is_at_limit() || !fits(&table, key)) {
@@ -121,7 +121,7 @@ fn cut_lane<K: Kind>(
         let mut rest = reader.rest();
         while !rest.is_empty() {
             let (key, after) = K::decode(rest)?;
-            let part = spread.part_of(K::hash(key));
+            let part = spread.part_of(K::hash(&context.hasher, key));
             route.push(part)?;
             parts[usize::from(part)].extend(&rest[..rest.len() - after.len()])?;
             rest = after;

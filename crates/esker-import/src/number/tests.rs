@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
-use esker_format::DatabaseId;
 use esker_format::io::{Disk, FaultyDisk, RealDisk};
+use esker_format::{DatabaseId, IdSecret};
 use esker_graph::Run;
-use esker_layers::ids::{ExternalId, IdFiles, IdMap};
+use esker_layers::ids::{ExternalId, IdFiles, IdHasher, IdMap, colliding_texts, hash_int};
 use proptest::prelude::*;
 
 use super::*;
@@ -17,12 +17,12 @@ use crate::source::{id_column, text_column};
 /// A batch: edges, and vertices without an edge.
 type Model = (Vec<(Vec<u8>, Vec<u8>)>, Vec<Vec<u8>>);
 
+fn hasher() -> IdHasher {
+    IdHasher::new(Some(IdSecret([7; 16])))
+}
+
 fn column(texts: impl Iterator<Item = Vec<u8>>, ints: bool) -> ArrayRef {
-    if ints {
-        id_column(texts.map(|text| esker_layers::ids::hash_text(&text)).collect())
-    } else {
-        text_column(texts)
-    }
+    if ints { id_column(texts.map(|text| hasher().text(&text)).collect()) } else { text_column(texts) }
 }
 
 fn keys((edges, vertices): &Model, ints: bool) -> Keys {
@@ -42,9 +42,9 @@ struct Outcome {
 fn number(batches: &[Model], ints: bool, shuffle: bool, limit_bytes: u64, threads: usize) -> Outcome {
     let dir = tempfile::tempdir().unwrap();
     let work = Work::new(Arc::new(Run::with_threads(threads).unwrap()), limit_bytes, dir.path());
-    let mut numberer = Numberer::new(&work);
+    let mut numberer = Numberer::new(&work, hasher());
     for batch in batches {
-        numberer.push(&Numberer::prepare(&keys(batch, ints)).unwrap()).unwrap();
+        numberer.push(&Numberer::prepare(&keys(batch, ints), &hasher()).unwrap()).unwrap();
     }
     let numbered = numberer.finish().unwrap();
     let count = numbered.num_vertices as usize;
@@ -65,7 +65,7 @@ fn number(batches: &[Model], ints: bool, shuffle: bool, limit_bytes: u64, thread
     let disk = FaultyDisk::new(0);
     let directory = Path::new("ids");
     disk.create_directory(directory).unwrap();
-    let files = IdFiles { disk: &disk, directory, database: DatabaseId([3; 16]) };
+    let files = IdFiles { disk: &disk, directory, database: DatabaseId([3; 16]), hasher: hasher() };
     let kind = numbered.map.kind();
     numbered.map.write(&files, shuffle.then_some(&renumbered)).unwrap();
     drop(renumbered);
@@ -88,7 +88,7 @@ fn number(batches: &[Model], ints: bool, shuffle: bool, limit_bytes: u64, thread
 fn order(count: usize, shuffle: bool) -> Vec<VertexId> {
     let mut vertices: Vec<VertexId> = (0..count).map(esker_graph::vertex).collect();
     if shuffle {
-        vertices.sort_by_key(|&v| esker_layers::ids::hash_int(v as usize as u64));
+        vertices.sort_by_key(|&v| hash_int(v as usize as u64));
     }
     vertices
 }
@@ -98,8 +98,7 @@ fn model(batches: &[Model], ints: bool) -> Outcome {
     let mut numbers = HashMap::new();
     let mut ids = Vec::new();
     let mut number = |text: &Vec<u8>| {
-        let id =
-            if ints { esker_layers::ids::hash_text(text).to_string().into_bytes() } else { text.clone() };
+        let id = if ints { hasher().text(text).to_string().into_bytes() } else { text.clone() };
         *numbers.entry(id.clone()).or_insert_with(|| {
             ids.push(id);
             esker_graph::vertex(ids.len() - 1)
@@ -138,10 +137,10 @@ proptest! {
 
 /// Edges of a graph with a few hubs and many leaves.
 fn skewed(num_edges: u64) -> Vec<Model> {
-    let id = |i: u64| format!("{}", esker_layers::ids::hash_int(i)).into_bytes();
+    let id = |i: u64| format!("{}", hash_int(i)).into_bytes();
     let edge = |i: u64| {
-        let hub = (esker_layers::ids::hash_int(i) % 64).pow(2) / 64;
-        (id(hub), id(esker_layers::ids::hash_int(!i) % num_edges))
+        let hub = (hash_int(i) % 64).pow(2) / 64;
+        (id(hub), id(hash_int(!i) % num_edges))
     };
     let edges: Vec<_> = (0..num_edges).map(edge).collect();
     edges.chunks(1000).map(|chunk| (chunk.to_vec(), vec![id(chunk.len() as u64)])).collect()
@@ -168,6 +167,21 @@ fn one_id_again_and_again_takes_no_table() {
     assert_eq!(number(&batches, false, true, 0, 2), model(&batches, false));
 }
 
+/// Made for the hash without a secret, all would lie in one partition and in one chain of its table.
+#[test]
+fn ids_made_to_collide_are_spread_over_the_partitions() {
+    let ids: Vec<_> = colliding_texts(40_000).map(|text| text.to_vec()).collect();
+    let batch: Model = (ids.iter().cloned().zip(ids.iter().rev().cloned()).collect(), Vec::new());
+    let largest = |hasher: IdHasher| {
+        let parted = Numberer::prepare(&keys(&batch, false), &hasher).unwrap();
+        let starts = [0].iter().chain(&parted.bounds);
+        starts.zip(&parted.bounds).map(|(start, end)| end - start).max().unwrap() / (2 * 17)
+    };
+    assert_eq!(largest(IdHasher::new(None)), 40_000);
+    assert!(largest(hasher()) < 250, "of 40,000 ids in 256 partitions: {}", largest(hasher()));
+    assert_eq!(number(std::slice::from_ref(&batch), false, true, 1 << 20, 2), model(&[batch], false));
+}
+
 #[test]
 fn texts_of_megabytes() {
     let long = |i: usize| vec![i as u8; (1 << 21) + i % 3];
@@ -191,24 +205,26 @@ fn no_ids_at_all() {
 fn two_kinds_of_ids_are_an_error() {
     let work = Work::new(Arc::new(Run::with_threads(1).unwrap()), 1 << 20, std::env::temp_dir());
     let batch: Model = (vec![(b"a".to_vec(), b"b".to_vec())], Vec::new());
-    let mut numberer = Numberer::new(&work);
-    numberer.push(&Numberer::prepare(&keys(&batch, true)).unwrap()).unwrap();
-    let error = numberer.push(&Numberer::prepare(&keys(&batch, false)).unwrap()).unwrap_err();
+    let mut numberer = Numberer::new(&work, hasher());
+    numberer.push(&Numberer::prepare(&keys(&batch, true), &hasher()).unwrap()).unwrap();
+    let error = numberer.push(&Numberer::prepare(&keys(&batch, false), &hasher()).unwrap()).unwrap_err();
     assert!(error.to_string().contains("name their type"), "{error}");
     let mut mixed = keys(&batch, true);
     mixed.target = keys(&batch, false).target;
-    assert!(Numberer::prepare(&mixed).is_err());
+    assert!(Numberer::prepare(&mixed, &hasher()).is_err());
     let mut uneven = keys(&batch, true);
     uneven.target = id_column(Vec::new());
-    assert!(Numberer::prepare(&uneven).unwrap_err().to_string().contains("1 sources but 0 targets"));
+    assert!(
+        Numberer::prepare(&uneven, &hasher()).unwrap_err().to_string().contains("1 sources but 0 targets")
+    );
 }
 
 #[test]
 fn cancellation_stops_it() {
     let run = Arc::new(Run::with_threads(1).unwrap());
     let work = Work::new(run.clone(), 1 << 20, std::env::temp_dir());
-    let mut numberer = Numberer::new(&work);
-    numberer.push(&Numberer::prepare(&keys(&skewed(1000)[0], true)).unwrap()).unwrap();
+    let mut numberer = Numberer::new(&work, hasher());
+    numberer.push(&Numberer::prepare(&keys(&skewed(1000)[0], true), &hasher()).unwrap()).unwrap();
     run.cancel().cancel();
     assert_eq!(numberer.finish().err().map(|error| error.to_string()).as_deref(), Some("cancelled"));
 }

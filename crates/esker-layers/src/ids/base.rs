@@ -5,6 +5,7 @@ use esker_graph::{VertexId, vertex};
 
 use super::external::ExternalId;
 use super::files::{IdColumnFile, IdFiles};
+use super::hash::IdHasher;
 use super::index::IdIndex;
 use super::list::IdList;
 
@@ -74,14 +75,14 @@ impl BaseMap {
     }
 
     /// The vertex with an id; `None` if the id is of another kind.
-    pub(super) fn vertex_of(&self, id: ExternalId<'_>) -> Result<Option<VertexId>> {
+    pub(super) fn vertex_of(&self, id: ExternalId<'_>, hasher: &IdHasher) -> Result<Option<VertexId>> {
         match (&self.form, id) {
             (BaseForm::Identity { base }, ExternalId::Int(id)) => Ok(self.dense(id, *base).map(vertex)),
             (BaseForm::Permuted { base, vertices, .. }, ExternalId::Int(id)) => {
                 self.dense(id, *base).map(|index| vertices.at(index)).transpose()
             }
             (BaseForm::Indexed { ids, index }, id) => {
-                index.find(id.hash(), |v| Ok(ids.get(v as usize)? == id))
+                index.find(hasher.id(id), |v| Ok(ids.get(v as usize)? == id))
             }
             _ => Ok(None),
         }

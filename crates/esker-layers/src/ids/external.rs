@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use super::hash::{hash_int, hash_text};
-
 /// The external id of a vertex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ExternalId<'a> {
@@ -14,15 +12,6 @@ pub enum ExternalId<'a> {
 }
 
 impl ExternalId<'_> {
-    /// The hash of the id, by which indexes are sorted.
-    #[inline]
-    pub(crate) fn hash(&self) -> u64 {
-        match self {
-            Self::Int(id) => hash_int(*id),
-            Self::Text(text) => hash_text(text),
-        }
-    }
-
     /// The kind of the id, for messages.
     pub(super) fn kind(&self) -> &'static str {
         match self {

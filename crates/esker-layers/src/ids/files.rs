@@ -6,6 +6,8 @@ use esker_format::Result;
 use esker_format::io::Files;
 use esker_format::{Column, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element};
 
+use super::hash::IdHasher;
+
 /// The location of the files of an id map.
 #[derive(Debug, Clone, Copy)]
 pub struct IdFiles<'a> {
@@ -15,6 +17,8 @@ pub struct IdFiles<'a> {
     pub directory: &'a Path,
     /// The database.
     pub database: DatabaseId,
+    /// The hash of its ids.
+    pub hasher: IdHasher,
 }
 
 /// The columns of an id map; each kind of map has some of them.

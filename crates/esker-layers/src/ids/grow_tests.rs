@@ -8,7 +8,9 @@ use esker_format::{IdMapKind, PAGE_BYTES};
 use esker_graph::{Run, VertexId, vertex};
 use proptest::prelude::*;
 
-use super::tests::{DATABASE, disk_of_integers, disk_of_permutation, disk_of_texts, expect_damage, files};
+use super::tests::{
+    DATABASE, disk_of_integers, disk_of_permutation, disk_of_texts, expect_damage, files, hasher,
+};
 use super::*;
 
 const KINDS: [IdMapKind; 4] =
@@ -72,7 +74,7 @@ impl Grown {
             }
         };
         let base = IdMap::open(&files(&disk), kind, 0, imported).unwrap();
-        let tail = IdTail::new(imported, base.is_text());
+        let tail = IdTail::new(imported, base.is_text(), hasher());
         Self { kind, disk, base, segments: Vec::new(), tail, names, directories: 0 }
     }
 
@@ -107,7 +109,7 @@ impl Grown {
     }
 
     fn open(&self, directory: &PathBuf, first: usize, count: usize) -> Arc<IdSegment> {
-        let files = IdFiles { disk: &self.disk, directory, database: DATABASE };
+        let files = IdFiles { disk: &self.disk, directory, database: DATABASE, hasher: hasher() };
         let segment = IdSegment::open(&files, self.base.is_text(), first, count).unwrap();
         segment.verify(&Run::with_threads(1).unwrap()).unwrap();
         Arc::new(segment)
@@ -116,7 +118,7 @@ impl Grown {
     fn freeze(&mut self, count: usize) {
         let (first, count) = (self.tail.first(), count.min(self.tail.len()));
         let directory = self.directory();
-        let files = IdFiles { disk: &self.disk, directory: &directory, database: DATABASE };
+        let files = IdFiles { disk: &self.disk, directory: &directory, database: DATABASE, hasher: hasher() };
         self.tail.write_segment(&files, count).unwrap();
         self.segments.push(self.open(&directory, first, count));
         self.tail.release(count);
@@ -129,7 +131,7 @@ impl Grown {
             return;
         }
         let directory = self.directory();
-        let files = IdFiles { disk: &self.disk, directory: &directory, database: DATABASE };
+        let files = IdFiles { disk: &self.disk, directory: &directory, database: DATABASE, hasher: hasher() };
         let len = self.segments[range.clone()].iter().map(|segment| segment.len()).sum();
         merge_segments(&files, &self.segments[range.clone()], len).unwrap();
         let united = self.open(&directory, self.segments[from].first(), len);
@@ -202,13 +204,15 @@ proptest! {
 #[test]
 fn a_large_segment_finds_its_ids_only() {
     let count = 100_000;
-    let mut tail = IdTail::new(5, false);
+    let mut tail = IdTail::new(5, false, hasher());
     (0..count).for_each(|i| assert_eq!(tail.add(ExternalId::Int(3 * i)).unwrap() as u64, 5 + i));
     let disk = FaultyDisk::new(0);
     disk.create_directory(std::path::Path::new("ids")).unwrap();
     tail.write_segment(&files(&disk), tail.len()).unwrap();
     let segment = Arc::new(IdSegment::open(&files(&disk), false, 5, count as usize).unwrap());
-    let map = IdMap::identity(u64::MAX - 5, 5).with_segments([Arc::clone(&segment)], tail.len() + 5).unwrap();
+    let map = IdMap::identity(u64::MAX - 5, 5, hasher())
+        .with_segments([Arc::clone(&segment)], tail.len() + 5)
+        .unwrap();
     for i in 0..count {
         assert_eq!(map.vertex_of(ExternalId::Int(3 * i)).unwrap(), Some((5 + i) as VertexId));
         assert_eq!(map.vertex_of(ExternalId::Int(3 * i + 1)).unwrap(), None);
@@ -219,14 +223,15 @@ fn a_large_segment_finds_its_ids_only() {
 
 #[test]
 fn an_id_of_the_other_kind_cannot_be_added_or_found() {
-    let mut tail = IdTail::new(3, true);
+    let mut tail = IdTail::new(3, true, hasher());
     let message = tail.add(ExternalId::Int(7)).unwrap_err().to_string();
     assert_eq!(message, r#""7" is an integer, but the ids of this graph are texts"#);
     assert_eq!(tail.vertex_of(ExternalId::Int(7)), None);
     assert_eq!((tail.add("seven".into()).unwrap(), tail.len()), (3, 1));
-    let message = IdTail::new(3, false).add("seven".into()).unwrap_err().to_string();
+    let message = IdTail::new(3, false, hasher()).add("seven".into()).unwrap_err().to_string();
     assert_eq!(message, r#""seven" is a text, but the ids of this graph are integers"#);
-    let message = IdTail::new(VertexId::MAX as usize, false).add(ExternalId::Int(1)).unwrap_err().to_string();
+    let message =
+        IdTail::new(VertexId::MAX as usize, false, hasher()).add(ExternalId::Int(1)).unwrap_err().to_string();
     assert!(message.contains("no vertex id is left"), "{message}");
 }
 
@@ -261,7 +266,7 @@ fn look_up_all(disk: &FaultyDisk, names: &[OwnedId]) -> esker_format::Result<()>
     let segment = IdSegment::open(&files(disk), texts, 9, names.len())?;
     for (v, name) in (9..).zip(names) {
         assert_eq!(segment.external_of(v)?, name.id());
-        assert_eq!(segment.vertex_of(name.id(), name.id().hash())?, Some(v));
+        assert_eq!(segment.vertex_of(name.id(), hasher().id(name.id()))?, Some(v));
     }
     segment.verify(&Run::with_threads(1)?)
 }

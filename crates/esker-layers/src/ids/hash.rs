@@ -1,7 +1,14 @@
 //! The hash of external ids. It is part of the file format: indexes on the disk are sorted by it.
 //!
-//! Integers: SplitMix64 [1], a bijection, so two integers never share a hash. Texts: little-endian words of eight bytes,
-//! the last padded with zeros, folded one after another:
+//! The secret of the database keys it, so that nobody can make an input whose ids collide: 40,000 such ids would take as
+//! long as 40,000 times 40,000 comparisons.
+//!
+//! Texts: SipHash-1-3 [1], as in the hash maps of the standard library. Integers: SplitMix64 [2] spreads them, then the
+//! upper half of a 128-bit `factor * x + addend` is taken. Both numbers are secret, and for all of their values together,
+//! the hashes of two integers are independent [3]: no two collide in any `b` bits with a chance above 2^-b.
+//!
+//! Databases of format versions 3 and 4 have no secret. Their integers are hashed by SplitMix64 alone (a factor of 2^64),
+//! their texts as little-endian words of eight bytes, the last padded with zeros, folded one after another:
 //!
 //! ```text
 //! fold(a, b) = low 64 bits of (a * b)  xor  high 64 bits of (a * b)        (a 128-bit product)
@@ -10,16 +17,76 @@
 //! hash = fold(h xor K2, K0)
 //! ```
 //!
-//! with K0 = 9e3779b97f4a7c15, K1 = d1b54a32d192ed03, K2 = 8cb92ba72f3d8dd7 (hexadecimal). Both hashes spread their input
-//! over all bits, so the leading bits serve as bucket number and the bits after them as tag.
+//! with K0 = 9e3779b97f4a7c15, K1 = d1b54a32d192ed03, K2 = 8cb92ba72f3d8dd7 (hexadecimal). All of these hashes spread
+//! their input over all bits, so the leading bits serve as bucket number and the bits after them as tag.
 //!
-//! [1] G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
+//! [1] J.-P. Aumasson, D. J. Bernstein, "SipHash: a fast short-input PRF", INDOCRYPT 2012.
+//! [2] G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
+//! [3] M. Dietzfelbinger, "Universal hashing and k-wise independent random variables via integer arithmetic without
+//!     primes", STACS 1996.
+
+use esker_format::IdSecret;
+
+use super::external::ExternalId;
 
 const K0: u64 = 0x9e37_79b9_7f4a_7c15;
 const K1: u64 = 0xd1b5_4a32_d192_ed03;
 const K2: u64 = 0x8cb9_2ba7_2f3d_8dd7;
 
-/// The hash of an integer id.
+/// The hash function of one database.
+#[derive(Clone, Copy)]
+pub struct IdHasher {
+    factor: u128,
+    addend: u128,
+    /// The key for texts; `None` without a secret.
+    text_key: Option<[u64; 2]>,
+}
+
+impl IdHasher {
+    /// The hash function of a database with this secret; `None` for those of format versions 3 and 4.
+    pub fn new(secret: Option<IdSecret>) -> Self {
+        let Some(IdSecret(secret)) = secret else {
+            return Self { factor: 1 << 64, addend: 0, text_key: None };
+        };
+        let (halves, _) = secret.as_chunks::<8>();
+        let key = [0, 1].map(|half: usize| u64::from_le_bytes(halves[half]));
+        let [w0, w1, w2, w3] = [0, 1, 2, 3].map(|i: u8| u128::from(sip_hash(key, &[i])));
+        Self { factor: w0 | w1 << 64, addend: w2 | w3 << 64, text_key: Some(key) }
+    }
+
+    /// The hash of an integer id.
+    #[inline(always)]
+    pub fn integer(&self, id: u64) -> u64 {
+        (self.factor.wrapping_mul(u128::from(hash_int(id))).wrapping_add(self.addend) >> 64) as u64
+    }
+
+    /// The hash of a text id.
+    #[inline]
+    pub fn text(&self, text: &[u8]) -> u64 {
+        match self.text_key {
+            Some(key) => sip_hash(key, text),
+            None => fold_hash(text),
+        }
+    }
+
+    /// The hash of an id.
+    #[inline]
+    pub(super) fn id(&self, id: ExternalId<'_>) -> u64 {
+        match id {
+            ExternalId::Int(id) => self.integer(id),
+            ExternalId::Text(text) => self.text(text),
+        }
+    }
+}
+
+impl std::fmt::Debug for IdHasher {
+    /// Without the secret.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("IdHasher").finish_non_exhaustive()
+    }
+}
+
+/// SplitMix64: a bijection that spreads an integer over all bits. Without a secret; for keys that no input chooses.
 #[inline(always)]
 pub fn hash_int(id: u64) -> u64 {
     let z = id.wrapping_add(K0);
@@ -28,9 +95,43 @@ pub fn hash_int(id: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The hash of a text id.
+/// SipHash-1-3.
 #[inline]
-pub fn hash_text(text: &[u8]) -> u64 {
+fn sip_hash([k0, k1]: [u64; 2], text: &[u8]) -> u64 {
+    let mut state = [
+        k0 ^ 0x736f_6d65_7073_6575,
+        k1 ^ 0x646f_7261_6e64_6f6d,
+        k0 ^ 0x6c79_6765_6e65_7261,
+        k1 ^ 0x7465_6462_7974_6573,
+    ];
+    let mut absorb = |word: u64| {
+        state[3] ^= word;
+        sip_round(&mut state);
+        state[0] ^= word;
+    };
+    let (words, tail) = text.as_chunks::<8>();
+    words.iter().for_each(|word| absorb(u64::from_le_bytes(*word)));
+    absorb((text.len() as u64) << 56 | tail_word(text, tail));
+    state[2] ^= 0xff;
+    (0..3).for_each(|_| sip_round(&mut state));
+    state[0] ^ state[1] ^ state[2] ^ state[3]
+}
+
+#[inline(always)]
+fn sip_round([a, b, c, d]: &mut [u64; 4]) {
+    *a = a.wrapping_add(*b);
+    *c = c.wrapping_add(*d);
+    *b = b.rotate_left(13) ^ *a;
+    *d = d.rotate_left(16) ^ *c;
+    *a = a.rotate_left(32).wrapping_add(*d);
+    *c = c.wrapping_add(*b);
+    *b = b.rotate_left(17) ^ *c;
+    *d = d.rotate_left(21) ^ *a;
+    *c = c.rotate_left(32);
+}
+
+/// The hash of a text without a secret.
+fn fold_hash(text: &[u8]) -> u64 {
     let mut h = K0.wrapping_add(K1.wrapping_mul(text.len() as u64));
     let (words, tail) = text.as_chunks::<8>();
     for word in words {
@@ -45,6 +146,9 @@ pub fn hash_text(text: &[u8]) -> u64 {
 /// The last, incomplete word of `text`, padded with zeros. Uses one or two loads where possible.
 #[inline(always)]
 fn tail_word(text: &[u8], tail: &[u8]) -> u64 {
+    if tail.is_empty() {
+        return 0;
+    }
     if let Some(last) = text.last_chunk::<8>() {
         return u64::from_le_bytes(*last) >> (64 - 8 * tail.len());
     }
@@ -63,12 +167,38 @@ fn fold(a: u64, b: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
+/// Texts of 16 bytes whose hashes without a secret are all equal, as an attacker makes them: the second word undoes
+/// what the first did.
+#[cfg(any(test, feature = "testing"))]
+pub fn colliding_texts(count: u64) -> impl Iterator<Item = [u8; 16]> {
+    let start = K0.wrapping_add(K1.wrapping_mul(16));
+    (0..count).map(move |first| {
+        let second = fold(start ^ first, K1);
+        let mut text = [0; 16];
+        text[..8].copy_from_slice(&first.to_le_bytes());
+        text[8..].copy_from_slice(&second.to_le_bytes());
+        text
+    })
+}
+
 #[cfg(test)]
 mod tests {
+    use std::hash::{DefaultHasher, Hasher};
+
     use super::*;
 
+    const SECRET: IdSecret = IdSecret([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
+
+    fn hashers() -> [IdHasher; 3] {
+        [None, Some(SECRET), Some(IdSecret([0; 16]))].map(IdHasher::new)
+    }
+
+    fn text_of_length(len: usize) -> Vec<u8> {
+        (0..len).map(|i| (i as u8).wrapping_mul(37).wrapping_add(11)).collect()
+    }
+
     /// A direct implementation of the definition in the format.
-    fn hash_text_plain(text: &[u8]) -> u64 {
+    fn fold_hash_plain(text: &[u8]) -> u64 {
         let mut h = K0.wrapping_add(K1.wrapping_mul(text.len() as u64));
         for chunk in text.chunks(8) {
             let mut word = [0; 8];
@@ -80,44 +210,78 @@ mod tests {
 
     #[test]
     fn texts_of_every_length_hash_as_defined() {
-        let text: Vec<u8> = (0..100u8).map(|i| i.wrapping_mul(37).wrapping_add(11)).collect();
-        for len in 0..text.len() {
-            assert_eq!(hash_text(&text[..len]), hash_text_plain(&text[..len]), "length {len}");
+        for len in 0..100 {
+            let text = text_of_length(len);
+            assert_eq!(IdHasher::new(None).text(&text), fold_hash_plain(&text), "length {len}");
+        }
+    }
+
+    #[test]
+    fn keyed_texts_hash_as_in_the_standard_library() {
+        for len in 0..100 {
+            let text = text_of_length(len);
+            let mut expected = DefaultHasher::new(); // SipHash-1-3 with the key 0
+            expected.write(&text);
+            assert_eq!(IdHasher::new(Some(IdSecret([0; 16]))).text(&text), expected.finish(), "length {len}");
         }
     }
 
     #[test]
     fn hashes_equal_the_values_in_the_format() {
-        assert_eq!(hash_int(0), 0xe220_a839_7b1d_cdaf);
-        assert_eq!(hash_int(1), 0x910a_2dec_8902_5cc1);
-        assert_eq!(hash_text(b""), 0xcbb5_4a56_c214_3120);
-        assert_eq!(hash_text(b"alice"), 0x75a3_b093_3279_83f6);
-        assert_eq!(hash_text(b"a longer text id"), 0x4e9d_3ff6_4976_4176);
+        let unkeyed = IdHasher::new(None);
+        assert_eq!(unkeyed.integer(0), 0xe220_a839_7b1d_cdaf);
+        assert_eq!(unkeyed.integer(1), 0x910a_2dec_8902_5cc1);
+        assert_eq!(unkeyed.text(b""), 0xcbb5_4a56_c214_3120);
+        assert_eq!(unkeyed.text(b"alice"), 0x75a3_b093_3279_83f6);
+        assert_eq!(unkeyed.text(b"a longer text id"), 0x4e9d_3ff6_4976_4176);
+        let keyed = IdHasher::new(Some(SECRET));
+        assert_eq!(format!("{:016x}", keyed.integer(1)), "544ab3fe0cc54e70");
+        assert_eq!(format!("{:016x}", keyed.text(b"alice")), "cbfb4a035000f64a");
+    }
+
+    #[test]
+    fn texts_made_to_collide_collide_only_without_a_secret() {
+        let distinct = |hasher: IdHasher| {
+            let mut hashes: Vec<u64> = colliding_texts(1000).map(|text| hasher.text(&text)).collect();
+            hashes.sort_unstable();
+            hashes.dedup();
+            hashes.len()
+        };
+        assert_eq!(hashers().map(distinct), [1, 1000, 1000]);
     }
 
     #[test]
     fn texts_that_differ_in_trailing_zeros_have_different_hashes() {
         let zeros = [0; 40];
-        let mut hashes: Vec<u64> = (0..40).map(|len| hash_text(&zeros[..len])).collect();
-        hashes.sort_unstable();
-        hashes.dedup();
-        assert_eq!(hashes.len(), 40);
+        for hasher in hashers() {
+            let mut hashes: Vec<u64> = (0..40).map(|len| hasher.text(&zeros[..len])).collect();
+            hashes.sort_unstable();
+            hashes.dedup();
+            assert_eq!(hashes.len(), 40);
+        }
     }
 
     #[test]
-    fn leading_bits_are_spread_evenly() {
-        let mut ints = [0u32; 256];
-        let mut texts = [0u32; 256];
-        for i in 0..256_000u64 {
-            ints[(hash_int(i) >> 56) as usize] += 1;
-            texts[(hash_text(i.to_string().as_bytes()) >> 56) as usize] += 1;
+    fn leading_and_low_bits_are_spread_evenly() {
+        for hasher in hashers() {
+            let mut counts = [[0u32; 256]; 4];
+            for i in 0..256_000u64 {
+                let (integer, text) = (hasher.integer(i), hasher.text(i.to_string().as_bytes()));
+                let ends = [integer >> 56, integer & 255, text >> 56, text & 255];
+                counts.iter_mut().zip(ends).for_each(|(counts, end)| counts[end as usize] += 1);
+            }
+            for counts in counts {
+                let furthest = counts.iter().map(|c| c.abs_diff(1000)).max();
+                assert!(
+                    furthest < Some(160),
+                    "a count deviates by {furthest:?}; five standard deviations are 158"
+                );
+            }
         }
-        for counts in [ints, texts] {
-            let furthest = counts.iter().map(|c| c.abs_diff(1000)).max();
-            assert!(
-                furthest < Some(160),
-                "a count deviates by {furthest:?}; five standard deviations are 158"
-            );
-        }
+    }
+
+    #[test]
+    fn a_debug_print_does_not_tell_the_secret() {
+        assert_eq!(format!("{:?} {SECRET:?}", IdHasher::new(Some(SECRET))), "IdHasher { .. } IdSecret(..)");
     }
 }

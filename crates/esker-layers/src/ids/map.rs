@@ -9,6 +9,7 @@ use esker_graph::{VertexId, vertex};
 use super::base::BaseMap;
 use super::external::{ExternalId, parse_int};
 use super::files::IdFiles;
+use super::hash::IdHasher;
 use super::segment::{IdSegment, check_adjacent};
 use super::suggest::suggest;
 
@@ -20,14 +21,15 @@ use super::suggest::suggest;
 pub struct IdMap {
     num_vertices: usize,
     base: Arc<BaseMap>,
+    hasher: IdHasher,
     /// The segments with vertices of this map, in order.
     segments: Arc<[Arc<IdSegment>]>,
 }
 
 impl IdMap {
     /// The map of the ids `base..base + num_vertices` in order of vertex. It has no files.
-    pub fn identity(base: u64, num_vertices: usize) -> Self {
-        Self::of(BaseMap::identity(base, num_vertices))
+    pub fn identity(base: u64, num_vertices: usize, hasher: IdHasher) -> Self {
+        Self::of(BaseMap::identity(base, num_vertices), hasher)
     }
 
     /// Opens the map of the imported vertices, as the manifest describes it. `base` applies to dense integers
@@ -36,11 +38,11 @@ impl IdMap {
     /// # Errors
     /// If a file is missing, has a damaged header, or is for another number of vertices.
     pub fn open(files: &IdFiles<'_>, kind: IdMapKind, base: u64, num_vertices: usize) -> Result<Self> {
-        Ok(Self::of(BaseMap::open(files, kind, base, num_vertices)?))
+        Ok(Self::of(BaseMap::open(files, kind, base, num_vertices)?, files.hasher))
     }
 
-    fn of(base: BaseMap) -> Self {
-        Self { num_vertices: base.num_vertices, base: Arc::new(base), segments: Arc::new([]) }
+    fn of(base: BaseMap, hasher: IdHasher) -> Self {
+        Self { num_vertices: base.num_vertices, base: Arc::new(base), hasher, segments: Arc::new([]) }
     }
 
     /// The map of a version with `num_vertices`: the same import with these segments, oldest first.
@@ -63,12 +65,18 @@ impl IdMap {
                 self.base.num_vertices
             )));
         }
-        Ok(Self { num_vertices, base: Arc::clone(&self.base), segments: segments.into() })
+        let (base, hasher) = (Arc::clone(&self.base), self.hasher);
+        Ok(Self { num_vertices, base, hasher, segments: segments.into() })
     }
 
     /// Number of vertices.
     pub fn num_vertices(&self) -> usize {
         self.num_vertices
+    }
+
+    /// The hash of the ids.
+    pub fn hasher(&self) -> IdHasher {
+        self.hasher
     }
 
     /// Whether the ids are texts; else they are integers.
@@ -94,9 +102,9 @@ impl IdMap {
         if self.is_text() != matches!(id, ExternalId::Text(_)) {
             return Ok(None);
         }
-        let mut found = self.base.vertex_of(id)?;
+        let mut found = self.base.vertex_of(id, &self.hasher)?;
         if found.is_none() && !self.segments.is_empty() {
-            let hash = id.hash();
+            let hash = self.hasher.id(id);
             for segment in self.segments.iter().rev() {
                 found = segment.vertex_of(id, hash)?;
                 if found.is_some() {

@@ -5,8 +5,8 @@
 //! *texts*: stores the id of each vertex, and an index by hash (`index`). These files never change. An [`IdTail`] holds the ids of
 //! vertices that commits add until they are frozen; then an [`IdSegment`] of the layer holds them.
 
-mod hash;
 mod external;
+mod hash;
 mod files;
 mod index;
 mod write;
@@ -19,7 +19,9 @@ mod map;
 
 pub use external::ExternalId;
 pub use files::IdFiles;
-pub use hash::{hash_int, hash_text};
+#[cfg(any(test, feature = "testing"))]
+pub use hash::colliding_texts;
+pub use hash::{IdHasher, hash_int};
 pub use index::IndexWriter;
 pub use map::IdMap;
 pub use segment::write_segment;

@@ -19,6 +19,7 @@ use esker_graph::{Run, VertexId, vertex};
 
 use super::external::ExternalId;
 use super::files::{IdColumnFile, IdFiles};
+use super::hash::IdHasher;
 use super::list::IdList;
 use super::write::{IntegersWriter, TextsWriter};
 
@@ -53,6 +54,7 @@ pub struct IdSegment {
     index: Column<u64>,
     words: usize,
     bits: u32,
+    hasher: IdHasher,
 }
 
 impl IdSegment {
@@ -69,7 +71,7 @@ impl IdSegment {
         let index = files.open(IdColumnFile::SegmentIndex)?;
         let words = filter_len(count);
         index.expect_len((words + count) as u64)?;
-        Ok(Self { first, count, ids, index, words, bits: position_bits(count) })
+        Ok(Self { first, count, ids, index, words, bits: position_bits(count), hasher: files.hasher })
     }
 
     /// Its first vertex.
@@ -180,7 +182,7 @@ impl IdSegment {
             }
         }
         let mut hashes = with_room(self.count)?;
-        self.externals().try_for_each(|id| id.map(|id| hashes.push(id.hash())))?;
+        self.externals().try_for_each(|id| id.map(|id| hashes.push(self.hasher.id(id))))?;
         let expected = index_of(hashes)?;
         match found.iter().zip(&expected).position(|(found, expected)| found != expected) {
             Some(at) => Err(self.index.corrupt(at, "the index does not match the ids")),
@@ -220,7 +222,7 @@ pub fn write_segment<'i>(
     let mut hashes = Vec::new();
     let mut hashed = ids.into_iter().map(|id| -> Result<ExternalId<'_>> {
         let id = id?;
-        push(&mut hashes, id.hash())?;
+        push(&mut hashes, files.hasher.id(id))?;
         Ok(id)
     });
     if texts {

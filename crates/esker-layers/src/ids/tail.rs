@@ -6,6 +6,7 @@ use esker_graph::{VertexId, vertex};
 
 use super::external::ExternalId;
 use super::files::IdFiles;
+use super::hash::IdHasher;
 use super::segment::{write_segment, wrong_kind};
 
 /// Number of bits of a slot that hold a position; the others hold leading bits of the hash.
@@ -18,6 +19,7 @@ const POSITION_MASK: u64 = (1 << POSITION_BITS) - 1;
 #[derive(Debug, Clone)]
 pub struct IdTail {
     first: usize,
+    hasher: IdHasher,
     ids: TailIds,
     /// A table with linear probing, by the low bits of the hash. A slot is 0 if free; else its low bits are one more than a position, and its
     /// high bits are 24 bits of the hash.
@@ -32,13 +34,13 @@ enum TailIds {
 
 impl IdTail {
     /// An empty tail whose first vertex will be `first`.
-    pub fn new(first: usize, texts: bool) -> Self {
+    pub fn new(first: usize, texts: bool, hasher: IdHasher) -> Self {
         let ids = if texts {
             TailIds::Texts { texts: Vec::new(), ends: Vec::new() }
         } else {
             TailIds::Integers(Vec::new())
         };
-        Self { first, ids, slots: vec![0; 16] }
+        Self { first, hasher, ids, slots: vec![0; 16] }
     }
 
     /// Its first vertex.
@@ -76,7 +78,7 @@ impl IdTail {
     /// The vertex with an id, if the tail has it.
     #[inline]
     pub fn vertex_of(&self, id: ExternalId<'_>) -> Option<VertexId> {
-        self.probe(id, id.hash()).ok().map(|position| vertex(self.first + position))
+        self.probe(id, self.hasher.id(id)).ok().map(|position| vertex(self.first + position))
     }
 
     /// The id of a vertex, if the tail has it.
@@ -97,7 +99,7 @@ impl IdTail {
     /// # Errors
     /// [`Error::Invalid`] if the id is not of this tail's kind, or if vertex ids are exhausted.
     pub fn add(&mut self, id: ExternalId<'_>) -> Result<VertexId> {
-        let hash = id.hash();
+        let hash = self.hasher.id(id);
         let mut slot = match self.probe(id, hash) {
             Ok(position) => return Ok(vertex(self.first + position)),
             Err(slot) => slot,
@@ -212,7 +214,7 @@ impl IdTail {
     /// Inserts all ids into `slots`, which are free, and uses them.
     fn index(&mut self, mut slots: Vec<u64>) {
         for position in 0..self.len() {
-            let hash = self.id(position).hash();
+            let hash = self.hasher.id(self.id(position));
             let mut at = hash as usize & (slots.len() - 1);
             while slots[at] != 0 {
                 at = (at + 1) & (slots.len() - 1);

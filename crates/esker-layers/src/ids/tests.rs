@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use esker_format::io::{Disk, FaultyDisk};
-use esker_format::{DatabaseId, Error, IdMapKind, PAGE_BYTES, Result};
+use esker_format::{DatabaseId, Error, IdMapKind, IdSecret, PAGE_BYTES, Result};
 use esker_graph::{VertexId, vertex};
 use proptest::prelude::*;
 
@@ -11,8 +11,13 @@ use super::*;
 
 pub(super) const DATABASE: DatabaseId = DatabaseId([9; 16]);
 
+/// Keyed.
+pub(super) fn hasher() -> IdHasher {
+    IdHasher::new(Some(IdSecret([7; 16])))
+}
+
 pub(super) fn files(disk: &FaultyDisk) -> IdFiles<'_> {
-    IdFiles { disk, directory: Path::new("ids"), database: DATABASE }
+    IdFiles { disk, directory: Path::new("ids"), database: DATABASE, hasher: hasher() }
 }
 
 fn write_index(files: &IdFiles<'_>, hashes: impl Iterator<Item = u64>) {
@@ -29,7 +34,7 @@ pub(super) fn disk_of_texts(texts: &[Vec<u8>]) -> FaultyDisk {
     let mut writer = TextsWriter::create(&files(&disk)).unwrap();
     texts.iter().for_each(|text| writer.push(text).unwrap());
     writer.finish().unwrap();
-    write_index(&files(&disk), texts.iter().map(|text| hash_text(text)));
+    write_index(&files(&disk), texts.iter().map(|text| hasher().text(text)));
     disk
 }
 
@@ -39,7 +44,7 @@ pub(super) fn disk_of_integers(integers: &[u64]) -> FaultyDisk {
     let mut writer = IntegersWriter::create(&files(&disk)).unwrap();
     integers.iter().for_each(|&integer| writer.push(integer).unwrap());
     writer.finish().unwrap();
-    write_index(&files(&disk), integers.iter().map(|&integer| hash_int(integer)));
+    write_index(&files(&disk), integers.iter().map(|&integer| hasher().integer(integer)));
     disk
 }
 
@@ -108,7 +113,7 @@ proptest! {
 
 #[test]
 fn identity_needs_no_files() {
-    let map = IdMap::identity(1, 3);
+    let map = IdMap::identity(1, 3, hasher());
     assert_eq!(map.vertex_of(ExternalId::Int(3)).unwrap(), Some(2));
     assert_eq!(map.vertex_of(ExternalId::Int(0)).unwrap(), None);
     assert_eq!(map.vertex_of(ExternalId::Int(4)).unwrap(), None);
@@ -130,7 +135,7 @@ fn an_unknown_id_is_an_error_with_a_suggestion() {
         message(&texts, "zebra"),
         r#"no vertex has the id "zebra": the ids of this graph are texts such as "alice""#
     );
-    let dense = IdMap::identity(1, 5);
+    let dense = IdMap::identity(1, 5, hasher());
     assert_eq!(
         message(&dense, "0"),
         r#"no vertex has the id "0": the ids of this graph are the integers 1 to 5"#
@@ -148,7 +153,7 @@ fn an_unknown_id_is_an_error_with_a_suggestion() {
         r#"no vertex has the id "6": the ids of this graph are integers such as "77""#
     );
     assert_eq!(
-        message(&IdMap::identity(0, 0), "6"),
+        message(&IdMap::identity(0, 0, hasher()), "6"),
         r#"no vertex has the id "6": this graph has no vertices"#
     );
 }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use esker_graph::{Run, VertexId, vertex};
-use esker_store::format::{DatabaseId, ElementType, Owner, PropertyRecord};
-use esker_store::ids::{ExternalId, IdFiles, IdMap, IdSegment, IdTail, hash_int, merge_segments};
+use esker_store::format::{DatabaseId, ElementType, IdSecret, Owner, PropertyRecord};
+use esker_store::ids::{ExternalId, IdFiles, IdHasher, IdMap, IdSegment, IdTail, hash_int, merge_segments};
 use esker_store::io::{Disk, RealDisk};
 use esker_store::lama::Lama;
 use esker_store::property::{
@@ -66,11 +66,15 @@ fn look_up(what: &str, map: &IdMap, count: usize, id: impl Fn(u64) -> u64, known
     })
 }
 
+fn hasher() -> IdHasher {
+    IdHasher::new(Some(IdSecret([7; 16])))
+}
+
 /// Adds as many ids as imported vertices, in segments.
 fn ids(settings: &Settings, root: &Path) -> Outcome<()> {
     let (count, layers) = (settings.vertices, settings.layers);
     let id = |i: u64| hash_int(i % count as u64) | 1 << 63;
-    let mut tail = IdTail::new(count, false);
+    let mut tail = IdTail::new(count, false, hasher());
     time("ids: add to the tail", count, || {
         (0..count as u64).try_for_each(|i| tail.add(ExternalId::Int(id(i))).map(drop))?;
         Ok(())
@@ -80,20 +84,21 @@ fn ids(settings: &Settings, root: &Path) -> Outcome<()> {
         for layer in 0..layers {
             let range = count * layer / layers..count * (layer + 1) / layers;
             let (first, size) = (count + range.start, range.len());
-            let mut tail = IdTail::new(first, false);
+            let mut tail = IdTail::new(first, false, hasher());
             range.into_iter().try_for_each(|i| tail.add(ExternalId::Int(id(i as u64))).map(drop))?;
             let directory = directory(root, &format!("ids{layer}"))?;
-            let files = IdFiles { disk: &RealDisk, directory: &directory, database: DATABASE };
+            let files =
+                IdFiles { disk: &RealDisk, directory: &directory, database: DATABASE, hasher: hasher() };
             tail.write_segment(&files, size)?;
             segments.push(Arc::new(IdSegment::open(&files, false, first, size)?));
         }
         Ok(())
     })?;
     let united = directory(root, "ids")?;
-    let files = IdFiles { disk: &RealDisk, directory: &united, database: DATABASE };
+    let files = IdFiles { disk: &RealDisk, directory: &united, database: DATABASE, hasher: hasher() };
     time("ids: merge them", count, || Ok(merge_segments(&files, &segments, count)?))?;
     let united = Arc::new(IdSegment::open(&files, false, count, count)?);
-    let base = IdMap::identity(0, count);
+    let base = IdMap::identity(0, count, hasher());
     let lookups = count.min(1 << 20);
     let random = |i| hash_int(hash_int(i)) | 1 << 63;
     for (what, segments) in [("segments", segments), ("one segment", vec![united])] {

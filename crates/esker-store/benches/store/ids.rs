@@ -16,8 +16,8 @@ use esker_import::numbering::Keys;
 use esker_import::scratch::Work;
 use esker_import::source::{id_column, text_column};
 use esker_import::spool::Spool;
-use esker_store::format::DatabaseId;
-use esker_store::ids::{ExternalId, IdFiles, IdMap, hash_int};
+use esker_store::format::{DatabaseId, IdSecret};
+use esker_store::ids::{ExternalId, IdFiles, IdHasher, IdMap, hash_int};
 use esker_store::io::{Disk, RealDisk};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
@@ -81,6 +81,10 @@ fn batch(settings: &Settings, index: u64) -> Keys {
     Keys { source, target: column(edges.iter().map(|ends| ends[1]), settings.text), vertices: None }
 }
 
+fn hasher() -> IdHasher {
+    IdHasher::new(Some(IdSecret([7; 16])))
+}
+
 /// Makes all batches on all threads; pushes them in order if there is a numberer.
 fn feed(settings: &Settings, numberer: &mut Option<Numberer>) -> Outcome<()> {
     let batches = (16u64 << settings.scale).div_ceil(BATCH_EDGES);
@@ -97,7 +101,7 @@ fn feed(settings: &Settings, numberer: &mut Option<Numberer>) -> Outcome<()> {
                             return Ok(());
                         }
                         let keys = batch(settings, index);
-                        let prepared = Numberer::prepare(&keys).map_err(|e| e.to_string())?;
+                        let prepared = Numberer::prepare(&keys, &hasher()).map_err(|e| e.to_string())?;
                         let turn = turn.lock().map_err(|e| e.to_string())?;
                         let mut turn =
                             turned.wait_while(turn, |turn| turn.0 != index).map_err(|e| e.to_string())?;
@@ -174,7 +178,7 @@ pub(crate) fn main() -> Outcome<()> {
     let mut clock = Clock::start();
     feed(&settings, &mut None)?;
     clock.report("generate and partition", edges, "edges");
-    let mut numberer = Some(Numberer::new(&work));
+    let mut numberer = Some(Numberer::new(&work, hasher()));
     feed(&settings, &mut numberer)?;
     clock.report("generate and push", edges, "edges");
     let numbered = numberer.take().ok_or("no numberer")?.finish()?;
@@ -190,7 +194,8 @@ pub(crate) fn main() -> Outcome<()> {
     drop(numbered.edges);
     let ids = directory.path().join("ids");
     RealDisk.create_directory(&ids)?;
-    let files = IdFiles { disk: &RealDisk, directory: &ids, database: DatabaseId::random() };
+    let database = DatabaseId::random();
+    let files = IdFiles { disk: &RealDisk, directory: &ids, database, hasher: hasher() };
     let kind = numbered.map.kind();
     let mut clock = Clock::start();
     numbered.map.write(&files, Some(&renumbered))?;

@@ -85,7 +85,8 @@ pub(crate) fn assemble(
     record.dictionaries = write_dictionaries(&writer, &below, &texts)?;
     record.num_new_ids = commits.iter().map(|commit| commit.new_ids.len() as u64).sum();
     if record.num_new_ids > 0 {
-        let files = IdFiles { disk: &archive, directory: location.directory, database };
+        let (directory, hasher) = (location.directory, state.hasher());
+        let files = IdFiles { disk: &archive, directory, database, hasher };
         let ids = commits.iter().flat_map(|commit| commit.new_ids.iter().map(Ok));
         write_segment(&files, state.has_text_ids(), ids)?;
     }

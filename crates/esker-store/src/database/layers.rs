@@ -87,8 +87,7 @@ pub(super) fn with_layer(
     assembled: &Assembled,
 ) -> Result<Arc<State>> {
     let record = &assembled.record;
-    let texts = state.has_text_ids();
-    let layer = Layer::open(disk, directory, manifest.database, record, &manifest.properties, texts)?;
+    let layer = Layer::open(disk, directory, &manifest, record)?;
     let mut layers = state.layers().to_vec();
     layers.push(Arc::new(layer));
     Ok(Arc::new(state.with(manifest, layers)))

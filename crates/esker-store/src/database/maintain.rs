@@ -206,8 +206,7 @@ impl Core {
         edits.extend(forgotten(&next(&edits)?));
         let next = next(&edits)?;
         let directory = layer_directory(&self.path, record.number);
-        let texts = state.has_text_ids();
-        let layer = Layer::open(&self.disk, &directory, next.database, &record, &next.properties, texts)?;
+        let layer = Layer::open(&self.disk, &directory, &next, &record)?;
         let mut layers = below;
         layers.push(Arc::new(layer));
         layers.extend(above);

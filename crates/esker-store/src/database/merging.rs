@@ -204,7 +204,8 @@ impl MergeJob<'_> {
         let first = segments.first().map_or(record.num_vertices, |segment| segment.first() as u64);
         record.num_new_ids = record.num_vertices.saturating_sub(first);
         if record.num_new_ids > 0 {
-            let files = IdFiles { disk: &archive, directory: self.directory, database: self.database() };
+            let (directory, hasher) = (self.directory, self.state.hasher());
+            let files = IdFiles { disk: &archive, directory, database: self.database(), hasher };
             merge_segments(&files, &segments, record.num_new_ids as usize)?;
         }
         record.vertex_properties = self.write_vertices(&archive, &versions, run)?;

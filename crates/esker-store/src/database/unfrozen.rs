@@ -61,7 +61,7 @@ impl UnfrozenCommits {
             out,
             incoming,
             vertices: HashMap::new(),
-            ids: IdTail::new(below.num_vertices(), below.ids().is_text()),
+            ids: IdTail::new(below.num_vertices(), below.ids().is_text(), below.ids().hasher()),
             new_properties: Vec::new(),
             bytes: 0,
             num_edges: 0,

@@ -56,7 +56,7 @@ impl Writer {
     pub(super) fn over(newest: &Snapshot, run: &Run) -> Result<Self> {
         Ok(Self {
             ids: newest.ids().clone(),
-            tail: IdTail::new(newest.num_vertices(), newest.ids().is_text()),
+            tail: IdTail::new(newest.num_vertices(), newest.ids().is_text(), newest.ids().hasher()),
             removed: newest.removed(run)?.list().iter().copied().collect(),
             texts: known_texts(newest)?,
             vertex_properties: newest.vertex_properties().cloned().collect(),

@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use esker_format::io::Disk;
-use esker_format::{Archive, DatabaseId, Error, LayerRecord, Owner, PropertyRecord, Result, remove_archive};
-use esker_layers::ids::{IdFiles, IdSegment};
+use esker_format::{Archive, Error, IdMapKind, LayerRecord, Owner, PropertyRecord, Result, remove_archive};
+use esker_layers::ids::{IdFiles, IdHasher, IdSegment};
 use esker_layers::layer::{DictionaryFiles, PlainLayer};
 use esker_layers::property::{
     DictionarySegment, PropertyColumn, PropertyFiles, REMOVED_NUMBER, removed_record,
 };
 
-use crate::version::{Reclaim, Resource};
+use crate::version::{Manifest, Reclaim, Resource};
 
 /// A layer with everything in it, mapped. A layer that was [retired](Layer::retire) removes its files when the last snapshot that
 /// reads it is gone.
@@ -39,18 +39,18 @@ impl Reclaim for LayerFiles {
 }
 
 impl Layer {
-    /// Maps the files of a layer and checks their headers and lengths. `texts` says what external ids are.
+    /// Maps the files of a layer of `manifest` and checks their headers and lengths.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Corrupt`] if a file is not what the manifest says.
     pub fn open(
         disk: &Arc<dyn Disk>,
         directory: &Path,
-        database: DatabaseId,
+        manifest: &Manifest,
         record: &LayerRecord,
-        properties: &[PropertyRecord],
-        texts: bool,
     ) -> Result<Self> {
+        let Manifest { database, properties, .. } = manifest;
+        let database = *database;
         let archive = Archive::open(disk, directory)?;
         let lists = Arc::new(PlainLayer::open(&archive, directory, database, record, properties)?);
         let dictionaries = record.dictionaries.iter().map(|added| {
@@ -61,7 +61,9 @@ impl Layer {
         let dictionaries = dictionaries.collect::<Result<_>>()?;
         let mut ids = None;
         if record.num_new_ids > 0 {
-            let files = IdFiles { disk: &archive, directory, database };
+            let texts = manifest.ids.kind == IdMapKind::Texts;
+            let hasher = IdHasher::new(manifest.id_secret);
+            let files = IdFiles { disk: &archive, directory, database, hasher };
             let (first, count) = first_new_id(record, directory)?;
             ids = Some(Arc::new(IdSegment::open(&files, texts, first, count)?));
         }

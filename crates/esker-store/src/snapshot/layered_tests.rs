@@ -73,10 +73,8 @@ impl History {
     fn open_layer(&mut self, index: usize) {
         let record = &self.manifest.layers[index];
         let directory = layer_directory(Path::new(DB), record.number);
-        let properties = &self.manifest.properties;
         let disk = Arc::new(self.disk.clone()) as Arc<dyn Disk>;
-        let layer =
-            Layer::open(&disk, &directory, self.manifest.database, record, properties, false).unwrap();
+        let layer = Layer::open(&disk, &directory, &self.manifest, record).unwrap();
         self.layers.push(Arc::new(layer));
     }
 

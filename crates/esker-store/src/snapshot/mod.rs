@@ -19,7 +19,7 @@ use esker_format::{
 };
 use esker_graph::{Direction, Flow, Remaining, Reservation, Run, VertexId};
 use esker_layers::graph::{Access, GraphEncoding, StoredGraph, StoredWeight, check_weight};
-use esker_layers::ids::{IdFiles, IdMap};
+use esker_layers::ids::{IdFiles, IdHasher, IdMap};
 use esker_layers::layer::PlainLayer;
 use esker_layers::property::{Dictionary, PropertyLayer, REMOVED_NUMBER, RemovedVertices, VertexProperty};
 use esker_layers::stack::Stack;
@@ -488,22 +488,22 @@ struct Layers {
 
 impl Layers {
     fn open(disk: &Arc<dyn Disk>, path: &Path, manifest: &Manifest) -> Result<Self> {
-        let texts = manifest.ids.kind == IdMapKind::Texts;
         let layers = manifest.layers.iter().map(|record| {
             let directory = layer_directory(path, record.number);
-            Layer::open(disk, &directory, manifest.database, record, &manifest.properties, texts)
-                .map(Arc::new)
+            Layer::open(disk, &directory, manifest, record).map(Arc::new)
         });
         let layers = layers.collect::<Result<Vec<_>>>()?;
         let directory = ids_directory(path);
         let imported = layers
             .first()
             .map_or(0, |layer| layer.record().num_vertices.saturating_sub(layer.record().num_new_ids));
+        let hasher = IdHasher::new(manifest.id_secret);
         let base_ids = match manifest.ids.kind {
-            IdMapKind::Identity => IdMap::identity(manifest.ids.base, imported as usize),
+            IdMapKind::Identity => IdMap::identity(manifest.ids.base, imported as usize, hasher),
             kind => {
                 let archive = Archive::open(disk, &directory)?;
-                let files = IdFiles { disk: &archive, directory: &directory, database: manifest.database };
+                let database = manifest.database;
+                let files = IdFiles { disk: &archive, directory: &directory, database, hasher };
                 IdMap::open(&files, kind, manifest.ids.base, imported as usize)?
             }
         };
@@ -560,6 +560,11 @@ impl State {
     /// The layers, oldest first.
     pub fn layers(&self) -> &[Arc<Layer>] {
         &self.layers
+    }
+
+    /// The hash of external ids.
+    pub fn hasher(&self) -> IdHasher {
+        self.base_ids.hasher()
     }
 
     /// Whether external ids are texts; else they are integers.

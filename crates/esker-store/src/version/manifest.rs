@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use esker_format::io::Disk;
 use esker_format::{
-    DatabaseId, Edit, ElementType, Error, FORMAT_VERSION, IdMapRecord, LayerRecord, MANIFEST_MAGIC,
+    DatabaseId, Edit, ElementType, Error, FORMAT_VERSION, IdMapRecord, IdSecret, LayerRecord, MANIFEST_MAGIC,
     ManifestHeader, PAGE_BYTES, PropertyRecord, Result, Retention, TagRecord, TilesRecord, VersionRecord,
 };
 use esker_graph::NONE;
@@ -30,6 +30,8 @@ pub struct Manifest {
     pub layers: Vec<LayerRecord>,
     /// Its map of external ids.
     pub ids: IdMapRecord,
+    /// The secret that keys the hash of external ids; `None` in a database that an older Esker created.
+    pub id_secret: Option<IdSecret>,
     /// Its properties: of edges, then of vertices, each by number.
     pub properties: Vec<PropertyRecord>,
     /// The retained versions in its layers, oldest first; at least one.
@@ -156,7 +158,8 @@ impl Manifest {
 
     /// Number of the edits of [`Manifest::to_edits`].
     pub(super) fn num_edits(&self) -> usize {
-        2 + self.properties.len()
+        2 + usize::from(self.id_secret.is_some())
+            + self.properties.len()
             + self.layers.len()
             + self.tiles.len()
             + self.versions.len()
@@ -166,6 +169,7 @@ impl Manifest {
     /// The fewest edits that produce this state.
     pub(super) fn to_edits(&self) -> Vec<Edit> {
         let mut edits = vec![Edit::SetIdMap(self.ids.clone())];
+        edits.extend(self.id_secret.map(Edit::SetIdSecret));
         edits.extend(self.properties.iter().cloned().map(Edit::AddProperty));
         edits.extend(self.layers.iter().cloned().map(Edit::AddLayer));
         edits.extend(self.tiles.iter().copied().map(Edit::SetTiles));
@@ -251,6 +255,7 @@ struct ManifestBuilder {
     created_ms: u64,
     layers: BTreeMap<u32, LayerRecord>,
     ids: Option<IdMapRecord>,
+    id_secret: Option<IdSecret>,
     properties: Vec<PropertyRecord>,
     versions: Versions,
     tags: Arc<BTreeMap<String, u64>>,
@@ -265,6 +270,7 @@ impl ManifestBuilder {
             created_ms: header.created_ms,
             layers: BTreeMap::new(),
             ids: None,
+            id_secret: None,
             properties: Vec::new(),
             versions: Versions::default(),
             tags: Arc::default(),
@@ -279,6 +285,7 @@ impl ManifestBuilder {
             created_ms: manifest.created_ms,
             layers: manifest.layers.iter().map(|layer| (layer.number, layer.clone())).collect(),
             ids: Some(manifest.ids.clone()),
+            id_secret: manifest.id_secret,
             properties: manifest.properties.clone(),
             versions: manifest.versions.clone(),
             tags: Arc::clone(&manifest.tags),
@@ -298,6 +305,10 @@ impl ManifestBuilder {
             Edit::SetIdMap(map) => {
                 self.ids = Some(map);
                 Ok(())
+            }
+            Edit::SetIdSecret(secret) => {
+                let is_new = self.id_secret.replace(secret).is_none();
+                check(is_new, "the secret of ids is set twice".to_owned())
             }
             Edit::AddProperty(property) => {
                 self.properties.push(property);
@@ -347,7 +358,7 @@ impl ManifestBuilder {
 
     /// The manifest; `None` unless it has an id map, a layer and a version.
     fn finish(self, records: u64) -> Option<Manifest> {
-        let Self { database, created_ms, versions, tags, retention, mut properties, .. } = self;
+        let Self { database, created_ms, id_secret, versions, tags, retention, mut properties, .. } = self;
         let mut layers: Vec<LayerRecord> = self.layers.into_values().collect();
         layers.sort_by_key(|layer| layer.first_version);
         properties.sort_by_key(|property| (property.owner as u8, property.number));
@@ -358,6 +369,7 @@ impl ManifestBuilder {
             created_ms,
             layers,
             ids,
+            id_secret,
             properties,
             versions,
             tags,

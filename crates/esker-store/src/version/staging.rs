@@ -16,7 +16,8 @@ use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use esker_format::io::{Disk, Lock, parent};
-use esker_format::{ArchiveWriter, DatabaseId, Edit, Error, Result};
+use esker_format::{ArchiveWriter, DatabaseId, Edit, Error, IdSecret, Result};
+use esker_layers::ids::{IdFiles, IdHasher};
 use esker_layers::layer::PlainWriter;
 
 use super::manifest::Manifest;
@@ -40,8 +41,12 @@ pub fn lock_writer(disk: &dyn Disk, path: &Path) -> Result<Box<dyn Lock>> {
 /// Options for creating a database.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StagingOptions {
-    /// The id of the database; `None` chooses a random one. Databases with equal content and id have equal files.
+    /// The id of the database; `None` chooses a random one. Databases with equal content, id, secret and time of creation
+    /// have equal files.
     pub database: Option<DatabaseId>,
+    /// The secret that keys the hash of external ids; `None` chooses a random one. For tests only: who knows the secret can
+    /// make ids that collide.
+    pub id_secret: Option<IdSecret>,
     /// Time of creation, in milliseconds since 1970, UTC; `None` takes the current time.
     pub created_ms: Option<u64>,
     /// Whether to replace a database at the target. Other files and directories are never replaced.
@@ -55,6 +60,7 @@ pub struct Staging {
     directory: PathBuf,
     target: PathBuf,
     database: DatabaseId,
+    id_secret: IdSecret,
     options: StagingOptions,
     layer: ArchiveWriter,
     ids: ArchiveWriter,
@@ -79,10 +85,12 @@ impl Staging {
         disk.create_directory(&directory)?;
         let lock = lock_writer(disk.as_ref(), &directory)?;
         let database = options.database.unwrap_or_else(DatabaseId::random);
+        let id_secret = options.id_secret.unwrap_or_else(IdSecret::random);
         let target = target.to_owned();
         let layer = ArchiveWriter::new(&disk, &layer_directory(&directory, 1));
         let ids = ArchiveWriter::new(&disk, &ids_directory(&directory));
-        let staging = Self { disk, directory, target, database, options, layer, ids, _lock: lock, replaced };
+        let staging =
+            Self { disk, directory, target, database, id_secret, options, layer, ids, _lock: lock, replaced };
         staging.subdirectory("layers")?;
         Ok(staging)
     }
@@ -112,12 +120,18 @@ impl Staging {
         PlainWriter::new(&self.layer, self.layer.directory(), self.database)
     }
 
-    /// A writer for the columns of the id map, in its [directory](ArchiveWriter::directory).
-    pub fn ids(&self) -> &ArchiveWriter {
-        &self.ids
+    /// The hash of external ids.
+    pub fn hasher(&self) -> IdHasher {
+        IdHasher::new(Some(self.id_secret))
     }
 
-    /// Installs the database at its target and returns the total size of its files. The caller has finished all columns (with
+    /// The files of the id map.
+    pub fn id_files(&self) -> IdFiles<'_> {
+        let (directory, database) = (self.ids.directory(), self.database);
+        IdFiles { disk: &self.ids, directory, database, hasher: self.hasher() }
+    }
+
+    /// Installs the database at its target and returns the total size of its files. `edits` lack the secret of ids. The caller has finished all columns (with
     /// [`esker_format::ColumnWriter::finish`]) and left no other files in the staging directory.
     ///
     /// # Errors
@@ -130,7 +144,8 @@ impl Staging {
         self.ids.finish()?;
         let now_ms = || UNIX_EPOCH.elapsed().map_or(0, |age| age.as_millis() as u64);
         let created_ms = self.options.created_ms.unwrap_or_else(now_ms);
-        let manifest = Manifest::encode(self.database, created_ms, edits)?;
+        let edits = [&[Edit::SetIdSecret(self.id_secret)], edits].concat();
+        let manifest = Manifest::encode(self.database, created_ms, &edits)?;
         disk.write(&self.directory.join(MANIFEST_NAME), &manifest)?;
         let bytes = sync_tree(disk, &self.directory)?;
         if self.replaced.is_some() {

@@ -7,7 +7,7 @@ use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array, RecordBatch};
 use esker_graph::{NONE, VertexId};
 use esker_store::format::{DatabaseId, IdMapKind};
-use esker_store::ids::{IdFiles, IdMap, IndexWriter, IntegersWriter, TextsWriter, hash_int, hash_text};
+use esker_store::ids::{IdFiles, IdHasher, IdMap, IndexWriter, IntegersWriter, TextsWriter};
 use esker_store::io::{Disk, RealDisk};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
@@ -43,21 +43,22 @@ fn answer(columns: Vec<AnswerColumn>) -> Answer {
 /// Creates an id map of text ids or of sparse integer ids in a directory.
 fn mapped(place: &Path, kind: IdMapKind) -> IdMap {
     let database = DatabaseId([7; 16]);
-    let files = IdFiles { disk: &RealDisk, directory: place, database };
+    let hasher = IdHasher::new(None);
+    let files = IdFiles { disk: &RealDisk, directory: place, database, hasher };
     let mut hashes: Vec<(u64, VertexId)> = match kind {
         IdMapKind::Texts => {
             let texts = ["a", "b, c", "say \"d\""].map(str::as_bytes);
             let mut writer = TextsWriter::create(&files).unwrap();
             texts.iter().for_each(|text| writer.push(text).unwrap());
             writer.finish().unwrap();
-            texts.map(hash_text).into_iter().zip(0..).collect()
+            texts.map(|text| hasher.text(text)).into_iter().zip(0..).collect()
         }
         _ => {
             let integers = [1 << 40, 5, 77];
             let mut writer = IntegersWriter::create(&files).unwrap();
             integers.iter().for_each(|&id| writer.push(id).unwrap());
             writer.finish().unwrap();
-            integers.map(hash_int).into_iter().zip(0..).collect()
+            integers.map(|id| hasher.integer(id)).into_iter().zip(0..).collect()
         }
     };
     hashes.sort_unstable();
@@ -82,7 +83,10 @@ fn csv_has_ids_and_empty_fields() {
         "vertex,depth,parent,score,distance,count\na,0,a,0.1,-5,1\n\"b, c\",,,,,\n\
          \"say \"\"d\"\"\",2,\"b, c\",1e-300,7,3\n"
     );
-    assert_eq!(text(&columns()[..1], &IdMap::identity(10, 3)), "vertex,value\n10,0\n11,\n12,2\n");
+    assert_eq!(
+        text(&columns()[..1], &IdMap::identity(10, 3, IdHasher::new(None))),
+        "vertex,value\n10,0\n11,\n12,2\n"
+    );
 }
 
 fn check_table(batch: &RecordBatch) {
@@ -139,7 +143,7 @@ fn npy_arrays() {
             bytes[10 + length..].as_chunks::<8>().0.iter().map(|b| i64::from_le_bytes(*b)).collect();
         (text, words)
     };
-    let dense = IdMap::identity(1, 3);
+    let dense = IdMap::identity(1, 3, IdHasher::new(None));
     let (text, words) = split(written("a.npy", &dense, &columns()[1..2]).unwrap());
     assert_eq!(text, "{'descr': '<i8', 'fortran_order': False, 'shape': (3,), }");
     assert_eq!(words, [1, -1, 2]);
@@ -201,7 +205,7 @@ fn edges_have_two_ids() {
 fn unwritable_answers_are_errors() {
     let place = tempfile::tempdir().unwrap();
     let options = ExportOptions { disk: Arc::new(RealDisk), ..ExportOptions::default() };
-    let ids = IdMap::identity(0, 3);
+    let ids = IdMap::identity(0, 3, IdHasher::new(None));
     let error = |name: &str, columns: &[AnswerColumn]| {
         write(&place.path().join(name), &ids, &answer(columns.to_vec()), &options).unwrap_err().to_string()
     };

@@ -1,0 +1,52 @@
+//! Databases that older releases created.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::place::Place;
+
+/// A copy of a database in `databases`, under the name `old.esker`.
+fn old(name: &str) -> Place {
+    let place = Place::new();
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/databases").join(name);
+    copy(&from, &place.path().join("old.esker"));
+    place
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &to);
+        } else {
+            std::fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}
+
+/// Its ids are hashed without a secret. Version 1 is the import of alice, bob, carol; version 2 adds dave in a layer;
+/// version 3 erin in the log.
+#[test]
+fn a_database_of_format_version_4_finds_its_ids_and_grows() {
+    let place = old("format-4");
+    place.ok("check old.esker");
+    let depths = |source: &str| place.ok(&format!("run bfs old.esker --source {source} --output -"));
+    assert_eq!(
+        depths("alice"),
+        "vertex,depth,parent\nalice,0,alice\nbob,1,alice\ncarol,2,bob\ndave,3,carol\nerin,4,dave\n"
+    );
+    for id in ["bob", "dave", "erin"] {
+        assert!(depths(id).contains(&format!("\n{id},0,{id}\n")), "{id}");
+    }
+    place.file("more.csv", "source,target,weight\nerin,alice,5\nerin,dave,6\nerin,frank,7\n");
+    assert_eq!(
+        place.ok("add old.esker more.csv --freeze"),
+        "old.esker: version 4: 3 edges added, 1 vertex added\n"
+    );
+    place.ok("compact old.esker");
+    place.ok("check old.esker");
+    assert_eq!(place.json("info old.esker --json")["vertices"], json!(6));
+    assert_eq!(depths("frank").lines().nth(6), Some("frank,0,frank"));
+}
