@@ -18,6 +18,8 @@ pub struct DirectoryEntry {
     pub name: String,
     /// Whether it is a directory.
     pub is_directory: bool,
+    /// Whether it is a symbolic link, which [`Disk::list`] does not follow.
+    pub is_link: bool,
     /// Length of the file; 0 for a directory.
     pub bytes: u64,
 }
@@ -46,7 +48,10 @@ pub trait Disk: Files {
     /// Renames a file or directory. Fails if `to` exists.
     fn rename(&self, from: &Path, to: &Path) -> Result<()>;
 
-    /// Swaps two existing names atomically: neither is missing at any moment.
+    /// Renames a file atomically, over the file `to` if that exists: `to` is missing at no moment.
+    fn replace(&self, from: &Path, to: &Path) -> Result<()>;
+
+    /// Swaps two existing names atomically: neither is missing at any moment. Some file systems cannot.
     fn exchange(&self, a: &Path, b: &Path) -> Result<()>;
 
     /// Removes a file.
@@ -65,7 +70,8 @@ pub trait Disk: Files {
     fn sync_directory(&self, path: &Path) -> Result<()>;
 
     /// Takes the exclusive lock on a file, and creates the file if it does not exist. `None` if it is already locked, by
-    /// this process or another. Dropping the lock or ending the process releases it; renaming the file does not.
+    /// this process or another. Dropping the lock or ending the process releases it; renaming the file does not. On
+    /// return the locked file is the one at `path`, also if another process exchanged files meanwhile.
     fn try_lock(&self, path: &Path) -> Result<Option<Box<dyn Lock>>>;
 
     /// Free bytes on the file system of `path`.

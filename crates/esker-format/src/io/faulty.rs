@@ -15,6 +15,7 @@
 //!   until the crash all processes see these writes, as they see dirty pages of the page cache.
 //! * **No space.** Writes past [`Faults::space_bytes`] fail, after writing the prefix that fits.
 //! * **Read-only media.** With [`Faults::read_only`], every operation that changes anything fails, locking included.
+//! * **No exchange of names.** With [`Faults::no_exchange`], [`Disk::exchange`] fails.
 //! * **Short reads.** With [`Faults::short_reads`], `read_at` returns any number of bytes from 1 to the number requested.
 //! * **Flipped bits.** [`FaultyDisk::flip`] flips a stored bit; [`Faults::flip_read_at`] flips a bit of one read.
 //!
@@ -25,7 +26,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::disk::{DirectoryEntry, Disk, File, Files, Lock, parent};
 use super::map::Map;
-use super::names::{Names, check_exchange, check_rename, is_root, last, list, refused};
+use super::names::{Names, check_exchange, check_rename, check_replace, is_root, last, list, refused};
 use super::pending::{ContentChange, NameChange};
 use crate::error::{Error, Result};
 
@@ -43,6 +44,8 @@ pub struct Faults {
     pub space_bytes: Option<u64>,
     /// Whether to refuse every operation that changes anything.
     pub read_only: bool,
+    /// Whether to refuse [`Disk::exchange`], as many file systems do.
+    pub no_exchange: bool,
     /// Whether reads return fewer bytes than requested.
     pub short_reads: bool,
     /// The operation that, if it reads or maps, returns data with one bit flipped.
@@ -286,8 +289,18 @@ impl Disk for FaultyDisk {
         Ok(())
     }
 
+    fn replace(&self, from: &Path, to: &Path) -> Result<()> {
+        let mut state = self.change("replace", to)?;
+        check_replace(&state.names, from)?;
+        state.change(NameChange::Replace(from.to_owned(), to.to_owned()));
+        Ok(())
+    }
+
     fn exchange(&self, a: &Path, b: &Path) -> Result<()> {
         let mut state = self.change("replace", b)?;
+        if state.faults.no_exchange {
+            return Err(refused("replace", b, std::io::ErrorKind::InvalidInput));
+        }
         check_exchange(&state.names, a, b)?;
         state.change(NameChange::Exchange(a.to_owned(), b.to_owned()));
         Ok(())
@@ -351,7 +364,8 @@ impl Disk for FaultyDisk {
 }
 
 fn describe(path: &Path, node: &FaultyInode) -> DirectoryEntry {
-    DirectoryEntry { name: last(path), is_directory: node.is_directory, bytes: node.content.len() as u64 }
+    let (is_directory, bytes) = (node.is_directory, node.content.len() as u64);
+    DirectoryEntry { name: last(path), is_directory, is_link: false, bytes }
 }
 
 #[derive(Debug)]

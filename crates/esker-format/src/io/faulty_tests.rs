@@ -125,3 +125,31 @@ fn a_lock_has_one_holder_and_moves_with_its_file() {
     drop(lock);
     assert!(disk.try_lock(path("LOCK2")).unwrap().is_some());
 }
+
+#[test]
+fn an_unsynced_replacement_leaves_the_old_file_or_the_new_one_under_the_name() {
+    let mut seen = std::collections::BTreeSet::new();
+    for seed in 0..20 {
+        let disk = FaultyDisk::new(seed);
+        disk.write(path("a"), b"old").unwrap();
+        disk.write(path("b"), b"new").unwrap();
+        disk.sync_directory(path(".")).unwrap();
+        disk.replace(path("b"), path("a")).unwrap();
+        assert_eq!(disk.read(path("a")).unwrap(), b"new");
+        disk.crash();
+        let (content, is_left) = (disk.read(path("a")).unwrap(), disk.look(path("b")).unwrap().is_some());
+        assert_eq!(is_left, content == b"old");
+        seen.insert(content);
+    }
+    assert_eq!(seen.len(), 2);
+}
+
+#[test]
+fn a_disk_may_lack_the_exchange_of_names() {
+    let disk = FaultyDisk::new(0);
+    disk.write(path("a"), b"a").unwrap();
+    disk.write(path("b"), b"b").unwrap();
+    disk.set_faults(Faults { no_exchange: true, ..Faults::default() });
+    assert!(disk.exchange(path("a"), path("b")).is_err());
+    assert_eq!(disk.read(path("a")).unwrap(), b"a");
+}

@@ -11,7 +11,9 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::disk::{DirectoryEntry, Disk, File, Files, Lock, parent};
 use super::map::{Map, Words};
-use super::names::{Names, check_exchange, check_rename, is_root, last, list, refused, rename_all};
+use super::names::{
+    Names, check_exchange, check_rename, check_replace, is_root, last, list, refused, rename_all,
+};
 use crate::error::{Error, Result};
 
 /// A disk in memory. Clones share it; its contents are freed with the last clone, open file and map.
@@ -88,7 +90,7 @@ fn describe(path: &Path, node: &MemoryInode) -> DirectoryEntry {
         MemoryInode::Directory => (true, 0),
         MemoryInode::File(content) => (false, content.read().len() as u64),
     };
-    DirectoryEntry { name: last(path), is_directory, bytes }
+    DirectoryEntry { name: last(path), is_directory, is_link: false, bytes }
 }
 
 impl Files for MemoryDisk {
@@ -116,6 +118,14 @@ impl Disk for MemoryDisk {
     fn rename(&self, from: &Path, to: &Path) -> Result<()> {
         let mut names = self.names_to_change();
         check_rename(&names, from, to)?;
+        rename_all(&mut names, &[(from, to)]);
+        Ok(())
+    }
+
+    fn replace(&self, from: &Path, to: &Path) -> Result<()> {
+        let mut names = self.names_to_change();
+        check_replace(&names, from)?;
+        names.remove(to);
         rename_all(&mut names, &[(from, to)]);
         Ok(())
     }
@@ -316,6 +326,10 @@ mod tests {
         disk.rename(path("d"), path("e")).unwrap();
         disk.exchange(path("e/x"), path("y")).unwrap();
         assert_eq!(disk.read(path("e/x")).unwrap(), b"yy");
+        disk.write(path("z"), b"z").unwrap();
+        disk.replace(path("z"), path("y")).unwrap();
+        assert_eq!(disk.read(path("y")).unwrap(), b"z");
+        assert!(disk.replace(path("z"), path("y")).is_err(), "it has another name now");
         let names = |at: &str| disk.list(path(at)).unwrap().into_iter().map(|e| (e.name, e.bytes));
         assert!(names(".").eq([("e".to_owned(), 0), ("y".to_owned(), 1)]));
         assert!(names("e").eq([("x".to_owned(), 2)]));

@@ -36,13 +36,16 @@ pub(super) fn rename_all<N>(names: &mut Names<N>, renames: &[(&Path, &Path)]) {
 
 /// An error unless `from` exists and `to` does not.
 pub(super) fn check_rename<N>(names: &Names<N>, from: &Path, to: &Path) -> Result<()> {
-    if !names.contains_key(from) {
-        return Err(refused("rename", from, ErrorKind::NotFound));
-    }
+    check_replace(names, from)?;
     if names.contains_key(to) {
         return Err(refused("rename to", to, ErrorKind::AlreadyExists));
     }
     Ok(())
+}
+
+/// An error unless `from` exists.
+pub(super) fn check_replace<N>(names: &Names<N>, from: &Path) -> Result<()> {
+    if names.contains_key(from) { Ok(()) } else { Err(refused("rename", from, ErrorKind::NotFound)) }
 }
 
 /// An error unless both names exist.

@@ -11,6 +11,7 @@ pub(super) enum NameChange {
     Add(PathBuf, usize),
     Remove(PathBuf),
     Rename(PathBuf, PathBuf),
+    Replace(PathBuf, PathBuf),
     Exchange(PathBuf, PathBuf),
 }
 
@@ -19,7 +20,9 @@ impl NameChange {
     pub(super) fn touches(&self, directory: &Path) -> bool {
         match self {
             Self::Add(path, _) | Self::Remove(path) => parent(path) == directory,
-            Self::Rename(a, b) | Self::Exchange(a, b) => parent(a) == directory || parent(b) == directory,
+            Self::Rename(a, b) | Self::Replace(a, b) | Self::Exchange(a, b) => {
+                parent(a) == directory || parent(b) == directory
+            }
         }
     }
 
@@ -31,6 +34,10 @@ impl NameChange {
             }
             Self::Remove(path) => names.retain(|name, _| !name.starts_with(path)),
             Self::Rename(from, to) => rename_all(names, &[(from, to)]),
+            Self::Replace(from, to) => {
+                names.remove(to);
+                rename_all(names, &[(from, to)]);
+            }
             Self::Exchange(a, b) => rename_all(names, &[(a, b), (b, a)]),
         }
     }

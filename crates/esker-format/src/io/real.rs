@@ -56,6 +56,10 @@ impl Disk for RealDisk {
         }
     }
 
+    fn replace(&self, from: &Path, to: &Path) -> Result<()> {
+        fs::rename(from, to).map_err(Error::io("replace", to))
+    }
+
     fn exchange(&self, a: &Path, b: &Path) -> Result<()> {
         rustix::fs::renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE)
             .map_err(|errno| Error::io("replace", b)(errno.into()))
@@ -106,13 +110,7 @@ impl Disk for RealDisk {
     }
 
     fn try_lock(&self, path: &Path) -> Result<Option<Box<dyn Lock>>> {
-        let options = fs::OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
-        let file = options.map_err(Error::io("lock", path))?;
-        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Some(Box::new(RealLock { file, owner: std::process::id() }))),
-            Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
-            Err(errno) => Err(Error::io("lock", path)(errno.into())),
-        }
+        Ok(try_lock(path, || ())?.map(|lock| Box::new(lock) as Box<dyn Lock>))
     }
 
     fn open_direct(&self, path: &Path) -> Result<Arc<dyn File>> {
@@ -162,8 +160,34 @@ pub fn input_bytes(path: &Path) -> Option<u64> {
 }
 
 fn describe(name: String, metadata: &fs::Metadata) -> DirectoryEntry {
-    let is_directory = metadata.is_dir();
-    DirectoryEntry { name, is_directory, bytes: if is_directory { 0 } else { metadata.len() } }
+    let (is_directory, is_link) = (metadata.is_dir(), metadata.is_symlink());
+    DirectoryEntry { name, is_directory, is_link, bytes: if is_directory { 0 } else { metadata.len() } }
+}
+
+/// Locks the file at `path`. Between its opening and its locking, when tests call `opened`, another process may replace
+/// the database: the file that is then locked belongs to the old one, so it is compared with the file at `path`.
+fn try_lock(path: &Path, mut opened: impl FnMut()) -> Result<Option<RealLock>> {
+    use std::os::unix::fs::MetadataExt;
+    let failed = || Error::io("lock", path);
+    loop {
+        let file = fs::OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
+        let file = file.map_err(failed())?;
+        opened();
+        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(rustix::io::Errno::WOULDBLOCK) => return Ok(None),
+            Err(errno) => return Err(failed()(errno.into())),
+        }
+        let lock = RealLock { file, owner: std::process::id() };
+        let inode = |metadata: &fs::Metadata| (metadata.dev(), metadata.ino());
+        let locked = inode(&lock.file.metadata().map_err(failed())?);
+        match fs::metadata(path) {
+            Ok(metadata) if inode(&metadata) == locked => return Ok(Some(lock)),
+            Ok(_) => {}
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
+            Err(e) => return Err(failed()(e)),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -255,6 +279,39 @@ mod tests {
         drop(lock);
         assert!(RealDisk.try_lock(&path).unwrap().is_some());
         drop(shared);
+    }
+
+    #[test]
+    fn the_lock_of_a_database_replaced_before_it_is_taken_is_not_the_lock_of_the_new_one() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        for name in ["web.esker", "staging"] {
+            fs::create_dir(at(name)).unwrap();
+            fs::write(at(name).join("LOCK"), "").unwrap();
+        }
+        // Another process replaces the database, and goes on writing to the new one.
+        let new = RealDisk.try_lock(&at("staging/LOCK")).unwrap();
+        let replace = || {
+            if at("staging").exists() {
+                RealDisk.exchange(&at("staging"), &at("web.esker")).unwrap();
+                fs::remove_dir_all(at("staging")).unwrap();
+            }
+        };
+        assert!(try_lock(&at("web.esker/LOCK"), replace).unwrap().is_none(), "two writers in one database");
+        drop(new);
+        assert!(RealDisk.try_lock(&at("web.esker/LOCK")).unwrap().is_some());
+        let gone = try_lock(&at("web.esker/LOCK"), || drop(fs::remove_dir_all(at("web.esker"))));
+        assert!(gone.unwrap_err().to_string().starts_with("cannot lock "), "the database is gone");
+    }
+
+    #[test]
+    fn a_listed_link_is_not_followed() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::create_dir(directory.path().join("a")).unwrap();
+        std::os::unix::fs::symlink("a", directory.path().join("b")).unwrap();
+        let entries = RealDisk.list(directory.path()).unwrap();
+        let kinds: Vec<_> = entries.iter().map(|entry| (entry.is_directory, entry.is_link)).collect();
+        assert_eq!(kinds, [(true, false), (false, true)]);
     }
 
     #[test]

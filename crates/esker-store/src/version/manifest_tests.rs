@@ -194,6 +194,20 @@ fn a_rewrite_may_be_interrupted_at_any_operation() {
 }
 
 #[test]
+fn a_disk_that_cannot_exchange_names_keeps_the_manifest_small_too() {
+    let (disk, _) = full_of_dead_edits(0);
+    disk.set_faults(Faults { no_exchange: true, ..Faults::default() });
+    let bytes = || disk.look(&path()).unwrap().unwrap().bytes;
+    let old_bytes = bytes();
+    let mut writer = open(&disk).unwrap();
+    for k in 0..3 {
+        writer.append(&[tag("here", 1), tag(&format!("{k}"), 1)]).unwrap();
+    }
+    assert!(bytes() < old_bytes, "the manifest was not rewritten");
+    assert_eq!(read(&disk).unwrap(), **writer.manifest());
+}
+
+#[test]
 fn the_file_stays_proportional_to_the_live_edits() {
     let disk = database(1);
     let mut writer = open(&disk).unwrap();

@@ -11,6 +11,7 @@
 //! renames the staging directory. The next staging of the same target removes what a crash left: it finds such directories by name, and
 //! checks that no process holds their lock.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
@@ -24,6 +25,8 @@ use super::manifest::Manifest;
 use super::names::{MANIFEST_NAME, ids_directory, layer_directory};
 
 const LOCK_NAME: &str = "LOCK";
+/// Random hexadecimal digits at the end of the name of a staging directory.
+const NONCE_DIGITS: usize = 16;
 
 /// Takes the lock for writing to the database at `path`; dropping it releases it.
 ///
@@ -81,7 +84,7 @@ impl Staging {
         let prefix = staging_prefix(target)?;
         remove_leftovers(disk.as_ref(), target, &prefix)?;
         let nonce = DatabaseId::random().to_string();
-        let directory = parent(target).join(format!("{prefix}{}", &nonce[..16]));
+        let directory = parent(target).join(format!("{prefix}{}", &nonce[..NONCE_DIGITS]));
         disk.create_directory(&directory)?;
         let lock = lock_writer(disk.as_ref(), &directory)?;
         let database = options.database.unwrap_or_else(DatabaseId::random);
@@ -92,7 +95,29 @@ impl Staging {
         let staging =
             Self { disk, directory, target, database, id_secret, options, layer, ids, _lock: lock, replaced };
         staging.subdirectory("layers")?;
+        if staging.replaced.is_some() {
+            staging.expect_exchange()?;
+        }
         Ok(staging)
+    }
+
+    /// Fails if the file system cannot exchange names: better before the work than after it.
+    fn expect_exchange(&self) -> Result<()> {
+        let probe = self.subdirectory("exchange")?;
+        let exchanged = self.disk.exchange(&probe, &self.directory.join("layers"));
+        self.disk.remove_directory(&probe)?;
+        exchanged.map_err(|error| match error {
+            Error::Io { source, .. }
+                if matches!(source.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) =>
+            {
+                let name = self.target.display();
+                Error::Invalid(format!(
+                    "cannot replace {name} in one step: its file system cannot exchange two names ({source}); choose \
+                     another name, or remove {name} first"
+                ))
+            }
+            error => error,
+        })
     }
 
     /// The staging directory; its content becomes the database.
@@ -196,8 +221,11 @@ fn staging_prefix(target: &Path) -> Result<String> {
 /// Removes staging directories of `target` whose lock no process holds.
 fn remove_leftovers(disk: &dyn Disk, target: &Path, prefix: &str) -> Result<()> {
     let directory = parent(target);
+    let is_nonce = |rest: &str| {
+        rest.len() == NONCE_DIGITS && rest.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+    };
     for entry in disk.list(&directory)? {
-        if entry.is_directory && entry.name.starts_with(prefix) {
+        if entry.is_directory && entry.name.strip_prefix(prefix).is_some_and(is_nonce) {
             let leftover = directory.join(entry.name);
             if let Ok(Some(_lock)) = disk.try_lock(&leftover.join(LOCK_NAME)) {
                 disk.remove_directory(&leftover)?;

@@ -140,6 +140,33 @@ fn only_databases_are_replaced() {
 }
 
 #[test]
+fn a_disk_that_cannot_exchange_names_refuses_to_replace_a_database_before_the_work() {
+    let disk = FaultyDisk::new(0);
+    let (old, new) = (Sample::random(5, 8, true, 1), Sample::random(6, 11, false, 2));
+    old.write(&shared(&disk), Path::new(DB), false).unwrap();
+    disk.set_faults(Faults { no_exchange: true, ..Faults::default() });
+    let options = StagingOptions { replace: true, ..StagingOptions::default() };
+    let refused = Staging::begin(shared(&disk), Path::new(DB), options).map(drop).unwrap_err().to_string();
+    assert!(refused.starts_with("cannot replace web.esker in one step"), "{refused}");
+    assert_eq!((edges_of_whole_database(&disk, &[&old]), leftovers(&disk)), (Some(8), 0));
+    disk.remove_directory(Path::new(DB)).unwrap();
+    new.write(&shared(&disk), Path::new(DB), true).unwrap();
+}
+
+#[test]
+fn a_directory_of_somebody_else_beside_the_target_is_left_alone() {
+    let disk = FaultyDisk::new(0);
+    let names = [".web.esker.staging-mine", ".web.esker.staging-", ".web.esker.staging-0123456789ABCDEF"];
+    for name in names.iter().chain(&[".web.esker.staging-0123456789abcdef"]) {
+        disk.create_directory(&Path::new(".").join(name)).unwrap();
+    }
+    Sample::random(5, 8, true, 1).write(&shared(&disk), Path::new(DB), false).unwrap();
+    let left: Vec<String> = disk.list(Path::new(".")).unwrap().into_iter().map(|entry| entry.name).collect();
+    assert!(names.iter().all(|name| left.iter().any(|other| other == name)), "{left:?}");
+    assert_eq!(left.len(), names.len() + 1, "{left:?}");
+}
+
+#[test]
 fn a_second_staging_does_not_remove_a_live_one() {
     let disk = FaultyDisk::new(0);
     let begin = || Staging::begin(shared(&disk), Path::new(DB), StagingOptions::default()).unwrap();

@@ -11,7 +11,7 @@ use super::manifest::Manifest;
 use super::names::MANIFEST_NAME;
 use super::records::{put_record, read};
 
-/// Name of a rewritten manifest before it replaces the old one, and of the old one until it is removed.
+/// Name of a rewritten manifest before it replaces the old one.
 const NEW_NAME: &str = "MANIFEST.new";
 /// Minimum number of dead edits for rewriting the file.
 const DEAD_EDITS_MIN: usize = 256;
@@ -137,12 +137,10 @@ impl ManifestWriter {
             self.num_edits_min = self.num_edits * 2;
             return Ok(());
         };
-        self.disk.exchange(&self.database.join(NEW_NAME), &self.path)?;
+        self.disk.replace(&self.database.join(NEW_NAME), &self.path)?;
         self.disk.sync_directory(&self.database)?;
         (self.file, self.end, self.num_edits) = (file, bytes, num_live);
         self.seal();
-        // If the removal fails, the next rewrite or opening removes it.
-        let _ = remove_leftover(self.disk.as_ref(), &self.database);
         Ok(())
     }
 
