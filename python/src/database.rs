@@ -322,7 +322,7 @@ impl Database {
         let (run, cancel, listener) = settings.run("check")?;
         let report = watched(py, &cancel, listener.as_ref(), || {
             Ok(match &open {
-                Handle::Reader(store) => check(store.disk(), &frozen(store)?, &run)?,
+                Handle::Reader(store) => check(store.disk(), &store.frozen()?, &run)?,
                 Handle::Writer(writer) => {
                     let snapshot = writer.snapshot()?;
                     check(snapshot.state().disk(), &snapshot, &run)?
@@ -392,12 +392,6 @@ impl Database {
             Ok(feed_facts(&report, &notes, begin.elapsed().as_secs_f64()))
         })
     }
-}
-
-/// The newest version in the layers; opening the store has checked the commits in the log.
-fn frozen(store: &Store) -> Outcome<esker::store::Snapshot> {
-    let newest = store.manifest().versions.last().map_or(0, |version| version.number);
-    Ok(store.at(newest)?)
 }
 
 /// Checks the settings for building and syncing a database.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use esker::store::Store;
 use esker::store::check::check;
+use esker::store::version::foreign_entries;
 use serde_json::json;
 
 use crate::at::{AtArgs, number_of};
@@ -41,9 +42,11 @@ impl CheckCommand {
         let wanted = self.at.at.as_ref().map_or(Ok(frozen), |selector| number_of(&store, selector))?;
         // Opening the store has checked the commits in the log.
         let unfrozen = store.versions()?.iter().filter(|version| version.number > frozen).count();
-        let report = check(store.disk(), &store.at(wanted.min(frozen))?, &run);
+        let snapshot = if wanted < frozen { store.at(wanted)? } else { store.frozen()? };
+        let report = check(store.disk(), &snapshot, &run);
         bar.finish();
         let report = report?;
+        let foreign = foreign_entries(store.disk().as_ref(), store.path())?;
         let problems: Vec<String> = report.problems.iter().map(ToString::to_string).collect();
         if self.json {
             text::json(&json!({
@@ -55,6 +58,7 @@ impl CheckCommand {
                 "bytes": report.bytes,
                 "checks": report.sound,
                 "problems": problems,
+                "foreign": foreign.iter().map(|path| path.display().to_string()).collect::<Vec<_>>(),
             }))?;
         } else {
             let columns = counted(report.columns as u64, "column", "columns");
@@ -65,6 +69,9 @@ impl CheckCommand {
             }
             for sound in &report.sound {
                 text::line(&format!("ok: {sound}"))?;
+            }
+            for path in &foreign {
+                text::line(&format!("note: {} is not part of the database", path.display()))?;
             }
             for problem in &problems {
                 text::line(&format!("PROBLEM: {problem}"))?;

@@ -1,11 +1,12 @@
 //! The handle of a database opened for reading only.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use esker_format::VersionRecord;
 use esker_format::io::{Disk, MemoryDisk, RealDisk};
 use esker_format::{Error, Result};
+use esker_format::{Retention, VersionRecord};
 use esker_graph::Run;
 use esker_layers::property::{REMOVED_NUMBER, removed_by_version};
 
@@ -15,7 +16,7 @@ use crate::database::with_commits_in_memory;
 use crate::freeze::CopyPolicy;
 use crate::log::{LogReader, log_directory};
 use crate::snapshot::{Snapshot, State};
-use crate::version::{MANIFEST_NAME, Manifest};
+use crate::version::{MANIFEST_NAME, Manifest, not_retained};
 
 /// A database opened for reading. Any number of threads and processes may read at the same time, also from
 /// read-only media and while another process writes.
@@ -108,7 +109,10 @@ impl Store {
     /// [`Error::Invalid`] if the version does not exist or was forgotten; [`Error::Corrupt`]; [`Error::Io`].
     pub fn at(&self, version: u64) -> Result<Snapshot> {
         if version <= self.state.newest() {
-            return self.state.snapshot(version);
+            // Commits in the log may make the retention forget it.
+            if self.manifest().retention == Retention::All || self.has(version)? {
+                return self.state.snapshot(version);
+            }
         }
         self.with_tail(|store, tail| tail.whole(store)?.snapshot(version))
     }
@@ -121,9 +125,24 @@ impl Store {
     pub fn versions(&self) -> Result<Vec<VersionRecord>> {
         self.with_tail(|_, tail| {
             let state = tail.state.as_ref().unwrap_or(&self.state);
+            let later = tail.commits.iter().map(|commit| (commit.version, commit.time_ms));
+            let hidden: BTreeSet<u64> = not_retained(state.manifest(), later).into_iter().collect();
             let frozen = state.manifest().versions.iter().cloned();
-            Ok(frozen.chain(tail.commits.iter().map(|commit| commit.record())).collect())
+            let versions = frozen.chain(tail.commits.iter().map(|commit| commit.record()));
+            Ok(versions.filter(|version| !hidden.contains(&version.number)).collect())
         })
+    }
+
+    fn has(&self, version: u64) -> Result<bool> {
+        Ok(self.versions()?.iter().any(|known| known.number == version))
+    }
+
+    /// The newest version in the layers, also if the retention does not keep it beside the commits in the log.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; [`Error::Io`].
+    pub fn frozen(&self) -> Result<Snapshot> {
+        self.state.snapshot(self.state.newest())
     }
 
     /// The number of removed vertices, for each version that changes it: pairs of version and count,

@@ -1,6 +1,6 @@
 //! The contents that a database may have after requests of which some may have failed; for tests with faults.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use esker_format::{ElementType, Error, Result, Retention};
@@ -27,6 +27,8 @@ pub(super) enum Request {
     Tag(usize, usize),
     Untag(usize),
     Forget(usize),
+    /// Forgets several versions at once.
+    ForgetAll(Vec<usize>),
     Retain(Retention),
     Reopen,
 }
@@ -42,7 +44,7 @@ pub(super) enum ResolvedRequest<'s> {
     Define,
     Tag(String, u64),
     Untag(String),
-    Forget(u64),
+    Forget(BTreeSet<u64>),
     Retain(Retention),
 }
 
@@ -52,7 +54,8 @@ pub(super) struct DatabaseContent {
     pub(super) directed: bool,
     /// The newest version that is in a layer.
     pub(super) frozen: u64,
-    pub(super) versions: BTreeMap<u64, Arc<ModelVersion>>,
+    /// The versions that no record of the manifest has removed, including those that the retention hides.
+    pub(super) present: BTreeMap<u64, Arc<ModelVersion>>,
     pub(super) tags: BTreeMap<String, u64>,
     pub(super) retention: Retention,
     /// The number of the next version.
@@ -64,7 +67,7 @@ impl DatabaseContent {
         Self {
             directed: sample.directed,
             frozen: 1,
-            versions: [(1, Arc::new(ModelVersion::of(sample)))].into(),
+            present: [(1, Arc::new(ModelVersion::of(sample)))].into(),
             tags: BTreeMap::new(),
             retention: Retention::All,
             next: 2,
@@ -72,14 +75,31 @@ impl DatabaseContent {
     }
 
     fn newest(&self) -> u64 {
-        *self.versions.last_key_value().unwrap().0
+        *self.present.last_key_value().unwrap().0
+    }
+
+    /// The versions that the retention does not keep.
+    fn hidden(&self) -> BTreeSet<u64> {
+        let Retention::Last(count) = self.retention else { return BTreeSet::new() };
+        let older = self.present.keys().rev().skip(count as usize);
+        older.filter(|version| !self.tags.values().any(|tagged| tagged == *version)).copied().collect()
+    }
+
+    /// The versions that a reader sees.
+    pub(super) fn versions(&self) -> BTreeMap<u64, Arc<ModelVersion>> {
+        let hidden = self.hidden();
+        let shown = self.present.iter().filter(|(version, _)| !hidden.contains(version));
+        shown.map(|(version, content)| (*version, Arc::clone(content))).collect()
     }
 
     /// The version at an index, modulo their number.
     fn pick(&self, index: usize) -> u64 {
         match index {
             NEWEST => self.newest(),
-            _ => *self.versions.keys().nth(index % self.versions.len()).unwrap(),
+            _ => {
+                let versions = self.versions();
+                *versions.keys().nth(index % versions.len()).unwrap()
+            }
         }
     }
 
@@ -96,70 +116,71 @@ impl DatabaseContent {
                 let name = self.tags.keys().nth(index % self.tags.len().max(1))?;
                 Some(ResolvedRequest::Untag(name.clone()))
             }
-            Request::Forget(index) => {
-                let version = self.pick(*index);
-                let is_free = self.versions.len() > 1 && !self.tags.values().any(|tagged| *tagged == version);
-                is_free.then_some(ResolvedRequest::Forget(version))
-            }
+            Request::Forget(index) => self.resolve_forget(&[*index]),
+            Request::ForgetAll(indexes) => self.resolve_forget(indexes),
             Request::Retain(retention) => Some(ResolvedRequest::Retain(*retention)),
             Request::Reopen => None,
         }
     }
 
-    /// The contents that the database may have while a request is carried out: that before, and that after.
-    fn through(&self, resolved: &ResolvedRequest<'_>) -> Vec<Self> {
-        let mut stages = vec![self.clone()];
-        let in_layers = self.versions.range(..=self.frozen).next_back().map(|(newest, _)| *newest);
-        let needs_freeze = match resolved {
-            ResolvedRequest::Freeze | ResolvedRequest::Compact | ResolvedRequest::Define => true,
-            // A tagged version must be in a layer.
-            ResolvedRequest::Tag(_, version) => *version > self.frozen,
-            ResolvedRequest::Forget(version) => *version < self.newest() && Some(*version) >= in_layers,
-            _ => false,
-        };
-        let mut next = self.clone();
-        if needs_freeze && self.frozen < self.newest() {
-            next.frozen = self.newest();
-        }
-        match resolved {
-            ResolvedRequest::Commit(changes) => {
-                let version = next.versions.last_key_value().unwrap().1.with(changes, self.directed);
-                next.versions.insert(self.next, Arc::new(version));
-                next.next += 1;
-            }
-            ResolvedRequest::Freeze
-            | ResolvedRequest::Merge
-            | ResolvedRequest::Compact
-            | ResolvedRequest::Define => {}
-            ResolvedRequest::Tag(name, version) => drop(next.tags.insert(name.clone(), *version)),
-            ResolvedRequest::Untag(name) => drop(next.tags.remove(name)),
-            ResolvedRequest::Forget(version) if *version == self.newest() => {
-                // All commits in the log become a layer, except the forgotten one.
-                next.versions.remove(version);
-                next.frozen = self.next - 1;
-            }
-            ResolvedRequest::Forget(version) => drop(next.versions.remove(version)),
-            ResolvedRequest::Retain(retention) => next.retention = *retention,
-        }
-        // A freeze forgets versions that the retention does not keep, and so does a new retention, in the
-        // same record.
-        if next.frozen != self.frozen || next.retention != self.retention {
-            next = next.without_forgotten();
-        }
-        stages.push(next);
-        stages
+    fn resolve_forget(&self, indexes: &[usize]) -> Option<ResolvedRequest<'static>> {
+        let gone: BTreeSet<u64> = indexes.iter().map(|index| self.pick(*index)).collect();
+        let is_free =
+            gone.len() < self.versions().len() && !self.tags.values().any(|tagged| gone.contains(tagged));
+        is_free.then_some(ResolvedRequest::Forget(gone))
     }
 
-    /// Removes the versions that the retention does not keep.
-    fn without_forgotten(mut self) -> Self {
-        let Retention::Last(count) = self.retention else { return self };
-        let in_layers: Vec<u64> = self.versions.range(..=self.frozen).map(|version| *version.0).collect();
-        for version in &in_layers[..in_layers.len().saturating_sub(count as usize)] {
-            if !self.tags.values().any(|tagged| tagged == version) {
-                self.versions.remove(version);
+    /// The contents that the database may have while a request is carried out: that before, and that after.
+    fn through(&self, resolved: &ResolvedRequest<'_>) -> Vec<Self> {
+        let mut next = self.clone();
+        match resolved {
+            ResolvedRequest::Commit(changes) => {
+                let version = next.present.last_key_value().unwrap().1.with(changes, self.directed);
+                next.present.insert(self.next, Arc::new(version));
+                next.next += 1;
+            }
+            ResolvedRequest::Freeze | ResolvedRequest::Compact | ResolvedRequest::Define => next.freeze(),
+            ResolvedRequest::Merge => {}
+            ResolvedRequest::Tag(name, version) => {
+                // A tagged version must be in a layer.
+                let is_in_log = *version > self.frozen;
+                next.tags.insert(name.clone(), *version);
+                if is_in_log {
+                    next.freeze();
+                }
+            }
+            ResolvedRequest::Untag(name) => drop(next.tags.remove(name)),
+            ResolvedRequest::Forget(gone) => next.forget(gone),
+            ResolvedRequest::Retain(retention) => {
+                let hidden = self.hidden();
+                next.retention = *retention;
+                next.forget(&hidden);
             }
         }
-        self
+        vec![self.clone(), next]
+    }
+
+    /// All versions become part of layers, and the manifest forgets those that are hidden.
+    fn freeze(&mut self) {
+        if self.frozen < self.newest() {
+            self.frozen = self.newest();
+            let hidden = self.hidden();
+            self.present.retain(|version, _| !hidden.contains(version));
+        }
+    }
+
+    /// Removes versions, and those that are hidden, from the manifest.
+    fn forget(&mut self, gone: &BTreeSet<u64>) {
+        let newest = self.newest();
+        let gone: BTreeSet<u64> = gone.union(&self.hidden()).copied().collect();
+        let in_layers = self.present.range(..=self.frozen).next_back().map(|(newest, _)| *newest);
+        self.present.retain(|version, _| !gone.contains(version));
+        if gone.contains(&newest) {
+            // All commits in the log become a layer, except the forgotten ones.
+            self.frozen = self.next - 1;
+        } else if gone.last().copied() >= in_layers {
+            self.freeze();
+        }
     }
 
     /// Whether an open database reports the same versions, tags and retention.
@@ -167,15 +188,16 @@ impl DatabaseContent {
         let manifest = db.manifest();
         let in_layers = manifest.log_start().first_version - 1;
         (in_layers, &*manifest.tags, manifest.retention) == (self.frozen, &self.tags, self.retention)
-            && db.versions().iter().map(|version| version.number).eq(self.versions.keys().copied())
+            && db.versions().iter().map(|version| version.number).eq(self.versions().keys().copied())
     }
 
     /// Checks that the database reads every version correctly.
     pub(super) fn verify(&self, db: &Database, run: &Run) {
-        for (&number, expected) in &self.versions {
+        let versions = self.versions();
+        for (&number, expected) in &versions {
             verify_version(&db.at(number).unwrap(), expected, run);
         }
-        for number in (1..=self.next).filter(|number| !self.versions.contains_key(number)) {
+        for number in (1..=self.next).filter(|number| !versions.contains_key(number)) {
             let refused = db.at(number).map(drop).unwrap_err();
             assert!(matches!(refused, Error::Invalid(_)), "version {number}: {refused}");
         }
@@ -201,7 +223,7 @@ impl PossibleContents {
             ResolvedRequest::Define => define(db, run),
             ResolvedRequest::Tag(name, version) => db.tag(name, *version),
             ResolvedRequest::Untag(name) => db.untag(name),
-            ResolvedRequest::Forget(version) => db.forget(*version),
+            ResolvedRequest::Forget(gone) => db.forget_all(&Vec::from_iter(gone.iter().copied())),
             ResolvedRequest::Retain(retention) => db.retain(*retention),
         };
         // A failed commit may be on the disk, but a freeze does not include it.
@@ -227,7 +249,7 @@ impl PossibleContents {
         } else {
             let newest = read(&db.snapshot().unwrap(), run).unwrap();
             let is_newest =
-                |content: &&DatabaseContent| normal(&content.versions[&content.newest()]) == normal(&newest);
+                |content: &&DatabaseContent| normal(&content.present[&content.newest()]) == normal(&newest);
             first.into_iter().chain(matching).find(is_newest)
         };
         found.unwrap_or_else(|| {
@@ -246,7 +268,7 @@ impl PossibleContents {
 
 impl Request {
     pub(super) fn random(random: &mut Random) -> Self {
-        match random.below(21) {
+        match random.below(23) {
             0..7 => Self::Commit(changes(random)),
             7..10 => Self::Freeze,
             10 => Self::Merge,
@@ -254,7 +276,10 @@ impl Request {
             12 => Self::Tag(random.below(2), random.below(100)),
             13 => Self::Forget(NEWEST),
             14 => Self::Untag(random.below(100)),
-            15..17 => Self::Forget(random.below(100)),
+            15 => Self::Forget(random.below(100)),
+            16 => Self::ForgetAll(vec![NEWEST, random.below(100), random.below(100)]),
+            19 => Self::ForgetAll((0..random.below(5)).map(|_| random.below(100)).collect()),
+            20 => Self::ForgetAll((1..=1 + random.below(3)).map(|_| random.below(100)).collect()),
             17 => Self::Retain([Retention::All, Retention::Last(1), Retention::Last(3)][random.below(3)]),
             18 => Self::Define,
             _ => Self::Reopen,

@@ -34,7 +34,7 @@ impl Workload {
     fn random(seed: u64, requests: usize) -> Self {
         let mut random = Random(seed);
         let mut sample = Sample::random(NUM_VERTICES as usize, 12, random.chance(50), seed as u32);
-        sample.ids = IdMapKind::Identity;
+        sample.ids = if seed % 2 == 0 { IdMapKind::Texts } else { IdMapKind::Identity };
         let mut requests: Vec<Request> = (0..requests).map(|_| Request::random(&mut random)).collect();
         // Leave a commit that is in no layer at the end.
         requests.push(Request::Commit(changes(&mut random)));
@@ -74,7 +74,7 @@ impl Workload {
         let db = open(disk).unwrap();
         possible.verify(&db, &self.run);
         assert!(
-            possible.0[0].versions.keys().eq(&seen),
+            possible.0[0].versions().keys().eq(&seen),
             "a reader must see the same versions, but saw {seen:?}"
         );
         for request in [Request::Commit(vec![ModelChange::Add(1, 2, 3, 4)]), Request::Freeze] {
@@ -258,7 +258,7 @@ fn a_database_stays_readable_when_its_disk_becomes_read_only() {
     drop(db);
     assert!(matches!(open(&disk), Err(Error::Io { .. })));
     let store = Store::open_on(Arc::new(disk.clone()), Path::new(DB)).unwrap();
-    for (&number, expected) in &shown.versions {
+    for (&number, expected) in &shown.versions() {
         verify_version(&store.at(number).unwrap(), expected, &workload.run);
     }
 }
@@ -276,7 +276,7 @@ fn the_newest_version_in_a_layer_can_be_forgotten_while_the_log_continues_from_i
         possible.advance(&db, &request, &workload.run).unwrap();
     }
     possible.verify(&db, &workload.run);
-    assert!(possible.0[0].versions.keys().eq(&[1, 3, 4]));
+    assert!(possible.0[0].versions().keys().eq(&[1, 3, 4]));
 }
 
 #[test]
@@ -309,10 +309,73 @@ fn the_newest_version_can_be_forgotten_in_the_log_and_in_layers() {
                 .unwrap();
         assert!(report.is_sound(), "{:?}", report.problems);
     }
-    let left: Vec<u64> = possible.0[0].versions.keys().copied().collect();
+    let left: Vec<u64> = possible.0[0].versions().keys().copied().collect();
     assert_eq!(left, [3, 9, 11]);
     let refused = db.forget(9).unwrap_err().to_string();
     assert!(refused.contains("tag"), "{refused}");
+}
+
+#[test]
+fn a_retention_forgets_versions_in_the_log_at_once_and_as_they_come() {
+    // It once did nothing to versions in the log, and took them by surprise at the next tag.
+    let workload = Workload::random(1, 0);
+    let disk = workload.prepare(1);
+    let mut possible = workload.possible();
+    let db = open(&disk).unwrap();
+    let versions = |db: &Database| Vec::from_iter(db.versions().iter().map(|version| version.number));
+    let mut perform = |requests: Vec<Request>| {
+        for request in requests {
+            possible.advance(&db, &request, &workload.run).unwrap();
+            possible.verify(&db, &workload.run);
+        }
+        versions(&db)
+    };
+    let add = |v| Request::Commit(vec![ModelChange::Add(v, v + 1, 1, 1)]);
+    assert_eq!(perform(vec![add(1), add(2), add(3), Request::Retain(Retention::Last(2))]), [3, 4]);
+    assert_eq!(perform(vec![add(4), add(5)]), [5, 6]);
+    let shared: Arc<dyn Disk> = Arc::new(disk.clone());
+    let store = Store::open_on(shared, Path::new(DB)).unwrap();
+    let seen: Vec<u64> = store.versions().unwrap().iter().map(|version| version.number).collect();
+    assert_eq!(seen, [5, 6], "a reader of the log sees the same versions");
+    assert!(store.at(4).is_err() && store.at(3).is_err() && store.at(5).is_ok());
+    assert!(db.tag("gone", 4).unwrap_err().to_string().contains("has no version 4"));
+    // The tag surprises nobody, and what was hidden does not come back.
+    assert_eq!(perform(vec![Request::Tag(0, 0), add(6)]), [5, 6, 7]);
+    assert_eq!(perform(vec![add(7), Request::Forget(NEWEST)]), [5, 7]);
+    assert_eq!(perform(vec![add(8), add(9), Request::Retain(Retention::All), add(10)]), [5, 9, 10, 11]);
+    assert_eq!(perform(vec![Request::Untag(0), Request::Retain(Retention::Last(1))]), [11]);
+}
+
+#[test]
+fn versions_are_forgotten_together_or_not_at_all() {
+    let workload = Workload::random(1, 0);
+    let disk = workload.prepare(1);
+    let mut possible = workload.possible();
+    let db = open(&disk).unwrap();
+    let add = |v| Request::Commit(vec![ModelChange::Add(v, v + 1, 1, 1)]);
+    for request in [add(1), add(2), Request::Freeze, add(3), add(4), Request::Tag(0, 1), add(5), add(6)] {
+        possible.advance(&db, &request, &workload.run).unwrap();
+    }
+    // The second has a tag, is missing, or none would be left.
+    for gone in [&[3, 2][..], &[3, 99], &[1, 2, 3, 4, 5, 6, 7]] {
+        let refused = db.forget_all(gone).unwrap_err();
+        assert!(matches!(refused, Error::Invalid(_)), "{refused}");
+        possible.verify(&db, &workload.run);
+    }
+    // The newest three, and one in the middle.
+    let gone = [6, 5, 4, 2].map(|index| index as usize).to_vec();
+    possible.advance(&db, &Request::ForgetAll(gone), &workload.run).unwrap();
+    possible.verify(&db, &workload.run);
+    assert!(possible.0[0].versions().keys().eq(&[1, 2, 4]));
+    possible.advance(&db, &add(9), &workload.run).unwrap();
+    possible.verify(&db, &workload.run);
+    assert!(possible.0[0].versions().keys().eq(&[1, 2, 4, 8]));
+    // The newest, and all others but the oldest and the tagged one: the middle of a layer becomes the newest.
+    possible.advance(&db, &Request::Compact, &workload.run).unwrap();
+    possible.advance(&db, &add(10), &workload.run).unwrap();
+    possible.advance(&db, &Request::ForgetAll(vec![2, 3, 4]), &workload.run).unwrap();
+    possible.verify(&db, &workload.run);
+    assert!(possible.0[0].versions().keys().eq(&[1, 2]));
 }
 
 #[test]
@@ -323,11 +386,12 @@ fn tagging_a_version_in_the_log_keeps_it_from_being_forgotten() {
     let db = open(&disk).unwrap();
     let add = |v| Request::Commit(vec![ModelChange::Add(v, v + 1, 1, 1)]);
     // All of these versions are only in the log.
-    for request in [Request::Retain(Retention::Last(1)), add(1), add(2), add(3), Request::Tag(0, 1)] {
+    let (three, one) = (Request::Retain(Retention::Last(3)), Request::Retain(Retention::Last(1)));
+    for request in [three, add(1), add(2), add(3), Request::Tag(0, 0), one] {
         possible.advance(&db, &request, &workload.run).unwrap();
     }
     possible.verify(&db, &workload.run);
-    assert!(possible.0[0].versions.keys().eq(&[2, 4]), "the tagged version and the newest must remain");
+    assert!(possible.0[0].versions().keys().eq(&[2, 4]), "the tagged version and the newest must remain");
     let refused = db.tag("nothing", 3).unwrap_err();
     assert!(matches!(refused, Error::Invalid(_)), "{refused}");
 }
@@ -349,7 +413,7 @@ fn merged_layers_are_removed_when_their_last_reader_is_gone() {
     let pinned = db.at(2).unwrap();
     perform(&[add(3), Request::Compact]);
     assert_eq!(num_layers(), 4, "two pinned layers, the base layer, and the merged layer");
-    verify_version(&pinned, &possible.0[0].versions[&2], &workload.run);
+    verify_version(&pinned, &possible.0[0].versions()[&2], &workload.run);
     drop(pinned);
     assert_eq!(num_layers(), 1);
 }

@@ -8,7 +8,7 @@ use esker_format::io::{Disk, Lock, MemoryDisk, RealDisk};
 use esker_format::{Error, Result};
 use esker_graph::{Budget, Direction, Run, RunOptions, VertexId};
 
-use super::layers::{Maintenance, remove_strays, with_commits_in_memory};
+use super::layers::{Maintenance, with_commits_in_memory};
 use super::reservation::CommitMemory;
 use super::unfrozen::UnfrozenCommits;
 use super::view::{StandbyCommits, View};
@@ -17,7 +17,7 @@ use crate::commit::{Batch, Commit};
 use crate::freeze::CopyPolicy;
 use crate::log::{Log, LogOptions, Sync, log_directory};
 use crate::snapshot::{Snapshot, State};
-use crate::version::{MANIFEST_NAME, ManifestWriter, Pinned, Published, Twin, lock_writer};
+use crate::version::{MANIFEST_NAME, ManifestWriter, Pinned, Published, Twin, lock_writer, remove_strays};
 
 /// Options for writing a database.
 #[derive(Debug, Clone)]
@@ -39,6 +39,43 @@ pub struct DatabaseOptions {
     pub threads: usize,
     /// The size at which the log starts a new file.
     pub segment_bytes: u64,
+    /// Learns when commits are durable.
+    pub watch: Option<Arc<dyn CommitWatch>>,
+}
+
+/// Learns when a commit passes the point of no return, and when it is durable: before it is visible, and before a
+/// background freeze or anything else that may fail.
+pub trait CommitWatch: std::fmt::Debug + Send + std::marker::Sync {
+    /// The record of a commit is about to be written: from here on the commit may be on the disk.
+    fn begin(&self);
+
+    /// The writing has ended. The version, if its record is as durable as [`DatabaseOptions::sync`] requires; `None` if
+    /// that is unknown, because writing or syncing failed: the next opening finds it, wholly or not at all.
+    fn end(&self, durable: Option<u64>);
+}
+
+/// Tells a watch that a commit is being written, until it is dropped.
+struct Watched<'a> {
+    watch: Option<&'a dyn CommitWatch>,
+    durable: Option<u64>,
+}
+
+impl<'a> Watched<'a> {
+    fn begin(options: &'a DatabaseOptions) -> Self {
+        let watch = options.watch.as_deref();
+        if let Some(watch) = watch {
+            watch.begin();
+        }
+        Self { watch, durable: None }
+    }
+}
+
+impl Drop for Watched<'_> {
+    fn drop(&mut self) {
+        if let Some(watch) = self.watch {
+            watch.end(self.durable);
+        }
+    }
 }
 
 impl Default for DatabaseOptions {
@@ -46,7 +83,7 @@ impl Default for DatabaseOptions {
         let LogOptions { sync, segment_bytes } = LogOptions::default();
         let policy = CopyPolicy::default();
         let (delta_bytes, budget) = (64 << 20, Budget::default());
-        Self { sync, delta_bytes, budget, auto_merge: true, policy, threads: 0, segment_bytes }
+        Self { sync, delta_bytes, budget, auto_merge: true, policy, threads: 0, segment_bytes, watch: None }
     }
 }
 
@@ -241,7 +278,8 @@ impl Database {
     /// # Errors
     /// [`Error::Invalid`] if a change is not possible; then nothing happened. [`Error::Io`] if the log cannot
     /// be written: the commit is not visible, but the next opening may find it, wholly or not at all; until
-    /// then the database refuses commits. [`esker_graph::Stop::OverBudget`] if the commit does not fit into
+    /// then the database refuses commits. For want of memory, a durable commit may fail to become visible; the
+    /// next opening shows it, and [`DatabaseOptions::watch`] was told. [`esker_graph::Stop::OverBudget`] if the commit does not fit into
     /// [`DatabaseOptions::budget`].
     pub fn commit(&self, batch: Batch, message: &str) -> Result<u64> {
         let reservation = self.core.reserve_for(&batch)?;
@@ -256,7 +294,7 @@ impl Database {
     /// Commits a batch whose memory is reserved.
     fn commit_reserved(&self, batch: Batch, message: &str) -> Result<u64> {
         let core = &self.core;
-        let version = {
+        let (version, mut watched) = {
             let mut writer = locked(&core.writer);
             writer.expect_sound()?;
             if batch.removes_vertices() {
@@ -268,10 +306,14 @@ impl Database {
             let (commit, payload) = writer.resolve(&batch, message, &neighbours)?;
             drop(batch);
             let (version, commit) = (commit.version, Arc::new(commit));
+            let watched = Watched::begin(&core.options);
             core.log.append(version, 0, &payload).map_err(|error| writer.fail(error))?;
             locked(&core.pending).push_back(commit);
-            version
+            (version, watched)
         };
+        core.log.wait(version).map_err(|error| locked(&core.writer).fail(error))?;
+        watched.durable = Some(version);
+        drop(watched);
         let visible = core.make_visible(version);
         visible.map_err(|error| locked(&core.writer).fail(error))?;
         Ok(version)
@@ -293,6 +335,7 @@ impl Database {
     /// # Errors
     /// [`Error::Invalid`] if the version does not exist or was forgotten.
     pub fn at(&self, version: u64) -> Result<Snapshot> {
+        self.core.expect_version(version)?;
         let state = self.core.state();
         if version <= state.newest() {
             return state.snapshot(version);

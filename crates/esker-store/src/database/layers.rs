@@ -1,17 +1,16 @@
 //! Turns commits into layers, on a disk or in memory.
 
-use std::collections::HashSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use esker_format::io::Disk;
-use esker_format::{Edit, Error, Result, archived_name};
+use esker_format::{Edit, Error, Result};
 use esker_graph::Run;
 
 use crate::commit::{Assembled, Commit, LayerLocation, assemble};
 use crate::freeze::{CopyPolicy, KnownEdges};
 use crate::snapshot::{Layer, State};
-use crate::version::{Manifest, ManifestWriter};
+use crate::version::{Manifest, ManifestWriter, not_retained};
 
 /// State for which one thread at a time has exclusive access.
 #[derive(Debug)]
@@ -39,20 +38,6 @@ impl Maintenance {
     }
 }
 
-/// Removes the files of layers that the manifest does not name.
-pub(super) fn remove_strays(disk: &dyn Disk, path: &Path, manifest: &Manifest) -> Result<()> {
-    let named: HashSet<String> = manifest.layers.iter().map(|layer| layer.number.to_string()).collect();
-    let layers = path.join("layers");
-    for entry in disk.list(&layers)? {
-        if named.contains(archived_name(&entry.name)) {
-            continue;
-        }
-        let path = layers.join(&entry.name);
-        if entry.is_directory { disk.remove_directory(&path)? } else { disk.remove_file(&path)? }
-    }
-    Ok(())
-}
-
 /// A state with one more layer, in memory, that holds `commits`.
 pub(crate) fn with_commits_in_memory(
     state: &Arc<State>,
@@ -66,7 +51,9 @@ pub(crate) fn with_commits_in_memory(
     let location = LayerLocation { disk, directory, number, known: None };
     let assembled = assemble(state, commits, location, policy, run)?;
     let edits = edits_of(&assembled);
-    let manifest = state.manifest().with(&edits).map_err(Error::Invalid)?;
+    let mut manifest = state.manifest().with(&edits).map_err(Error::Invalid)?;
+    let hidden = not_retained(&manifest, []).into_iter().map(|number| Edit::RemoveVersion { number });
+    manifest = manifest.with(&hidden.collect::<Vec<_>>()).map_err(Error::Invalid)?;
     with_layer(state, manifest, disk, directory, &assembled)
 }
 

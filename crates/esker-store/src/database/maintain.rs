@@ -8,12 +8,11 @@ use esker_graph::Run;
 
 use super::handle::{Core, Database, locked};
 use super::layers::{Maintenance, edits_of};
-use super::versions::forgotten;
 use super::write::Writer;
 use crate::commit::{Commit, LayerLocation, assemble};
 use crate::freeze::ChangeCounts;
 use crate::snapshot::{Layer, State};
-use crate::version::layer_directory;
+use crate::version::{layer_directory, not_retained};
 
 /// Under a memory limit, the database freezes commits in the background once they take one part in this many of
 /// it.
@@ -203,7 +202,8 @@ impl Core {
         let WrittenLayer { layer: record, below, above, mut edits } = written;
         let manifest = maintenance.manifest.manifest();
         let next = |edits: &[Edit]| manifest.with(edits).map_err(Error::Invalid);
-        edits.extend(forgotten(&next(&edits)?));
+        let forgotten = not_retained(&next(&edits)?, []);
+        edits.extend(forgotten.into_iter().map(|number| Edit::RemoveVersion { number }));
         let next = next(&edits)?;
         let directory = layer_directory(&self.path, record.number);
         let layer = Layer::open(&self.disk, &directory, &next, &record)?;

@@ -26,7 +26,7 @@ mod crash_tests;
 #[cfg(test)]
 mod forged_tests;
 
-pub use handle::{Database, DatabaseOptions};
+pub use handle::{CommitWatch, Database, DatabaseOptions};
 pub(crate) use layers::with_commits_in_memory;
 pub use merging::CompactReport;
 pub use point::OwnedValue;

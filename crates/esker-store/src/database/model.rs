@@ -21,6 +21,36 @@ pub(super) const DB: &str = "web.esker";
 /// An upper bound of the ids in tests.
 const IDS_MAX: u64 = 64;
 
+/// The external id that stands for an id of the model: that integer, or a text as in a [`Sample`].
+enum ModelId {
+    Int(u64),
+    Text(String),
+}
+
+impl<'a> From<&'a ModelId> for ExternalId<'a> {
+    fn from(id: &'a ModelId) -> Self {
+        match id {
+            ModelId::Int(id) => Self::Int(*id),
+            ModelId::Text(text) => Self::Text(text.as_bytes()),
+        }
+    }
+}
+
+fn model_id(texts: bool, id: u64) -> ModelId {
+    if texts { ModelId::Text(format!("vertex number {id}")) } else { ModelId::Int(id) }
+}
+
+/// The id of the model behind an external id.
+fn id_behind(external: ExternalId<'_>) -> u64 {
+    match external {
+        ExternalId::Int(id) => id,
+        ExternalId::Text(text) => {
+            let digits = text.strip_prefix(b"vertex number ").unwrap();
+            std::str::from_utf8(digits).unwrap().parse().unwrap()
+        }
+    }
+}
+
 /// A change, in terms of external ids.
 #[derive(Debug, Clone)]
 pub(super) enum ModelChange {
@@ -161,20 +191,22 @@ pub(super) fn commit(db: &Database, changes: &[ModelChange]) -> Result<u64> {
             false => PropertyValue::from_bits(property.element, 7),
         })
         .collect();
+    let texts = db.core.state().has_text_ids();
+    let id = |id: &u64| model_id(texts, *id);
     for change in changes {
         match change {
             ModelChange::Add(u, v, weight, kind) => {
                 let text = kind_text(*kind);
                 let own = [PropertyValue::I32(*weight), PropertyValue::Text(&text)];
-                batch.add_edge(*u, *v, &[&own, &later[..]].concat())?;
+                batch.add_edge(&id(u), &id(v), &[&own, &later[..]].concat())?;
             }
-            ModelChange::Remove(u, v) => batch.remove_edge(*u, *v)?,
-            ModelChange::AddVertex(v) => batch.add_vertex(*v)?,
-            ModelChange::RemoveVertex(v) => batch.remove_vertex(*v)?,
-            ModelChange::Age(v, age) => batch.set_vertex(*v, "age", age.map(PropertyValue::I64))?,
+            ModelChange::Remove(u, v) => batch.remove_edge(&id(u), &id(v))?,
+            ModelChange::AddVertex(v) => batch.add_vertex(&id(v))?,
+            ModelChange::RemoveVertex(v) => batch.remove_vertex(&id(v))?,
+            ModelChange::Age(v, age) => batch.set_vertex(&id(v), "age", age.map(PropertyValue::I64))?,
             ModelChange::Name(v, name) => {
                 batch.set_vertex(
-                    *v,
+                    &id(v),
                     "name",
                     name.as_ref().map(|name| PropertyValue::Text(name.as_bytes())),
                 )?;
@@ -188,16 +220,12 @@ pub(super) fn commit(db: &Database, changes: &[ModelChange]) -> Result<u64> {
 pub(super) fn read(snapshot: &Snapshot, run: &Run) -> Result<ModelVersion> {
     let mut version = ModelVersion::default();
     let removed = snapshot.removed(run)?;
-    let id_of = |v| -> Result<u64> {
-        match snapshot.ids().external_of(v)? {
-            ExternalId::Int(id) => Ok(id),
-            ExternalId::Text(_) => panic!("a sample must have integer ids"),
-        }
-    };
+    let id_of = |v| -> Result<u64> { Ok(id_behind(snapshot.ids().external_of(v)?)) };
     let (age, name) = (snapshot.vertex_property("age").ok(), snapshot.vertex_property("name").ok());
     for v in (0..snapshot.num_vertices()).map(esker_graph::vertex) {
         let id = id_of(v)?;
-        assert_eq!(snapshot.ids().vertex_of(ExternalId::Int(id))?, Some(v));
+        let external = model_id(snapshot.ids().is_text(), id);
+        assert_eq!(snapshot.ids().vertex_of((&external).into())?, Some(v));
         let edges = snapshot.edges(Direction::Out, v)?;
         for w in (0..snapshot.num_vertices()).map(esker_graph::vertex) {
             assert_eq!(snapshot.has_edge(v, w)?, edges.targets().binary_search(&w).is_ok(), "edge {v} {w}");
@@ -277,10 +305,12 @@ pub(super) fn verify_version(snapshot: &Snapshot, expected: &ModelVersion, run: 
 
 /// Compares point reads of the newest version, including unfrozen commits, with the model.
 pub(super) fn verify_points(db: &Database, expected: &ModelVersion, directed: bool) {
+    let texts = db.core.state().has_text_ids();
+    let find = |id: u64| db.vertex_of((&model_id(texts, id)).into()).unwrap();
     for id in (0..IDS_MAX).filter(|id| !expected.vertices.contains(id)) {
-        assert_eq!(db.vertex_of(ExternalId::Int(id)).unwrap(), None, "vertex {id} must not exist");
+        assert_eq!(find(id), None, "vertex {id} must not exist");
     }
-    let vertex = |id: u64| db.vertex_of(ExternalId::Int(id)).unwrap().unwrap();
+    let vertex = |id: u64| find(id).unwrap();
     for &id in &expected.vertices {
         let v = vertex(id);
         let mut out: Vec<_> = Vec::new();

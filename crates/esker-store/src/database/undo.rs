@@ -1,8 +1,9 @@
-//! Forgets the newest version by undoing its changes.
+//! Forgets the newest versions by undoing their changes.
 //!
 //! The layers always end with the graph of the newest retained version. The range of the last layer may extend to
 //! the last version number that was ever given, so that no number is used twice.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use esker_format::{Edit, Error, Result, VersionRecord};
@@ -17,21 +18,31 @@ use crate::merge::MergeEnd;
 use crate::snapshot::State;
 
 impl Core {
-    /// Forgets `version` if it is the newest; returns whether it was. One record of the manifest does it.
-    pub(super) fn forget_newest(&self, maintenance: &mut Maintenance, version: u64) -> Result<bool> {
+    /// Forgets `gone` if the newest version is one of them; returns whether it is. One record of the manifest does it.
+    /// At least one other version exists.
+    pub(super) fn forget_newest(&self, maintenance: &mut Maintenance, gone: &BTreeSet<u64>) -> Result<bool> {
         // Holding the writer keeps commits out.
         let mut writer = locked(&self.writer);
         writer.expect_sound()?;
         self.make_visible(writer.next_version - 1).map_err(|error| writer.fail(error))?;
         let (state, commits) = self.unfrozen();
         let newest = commits.last().map_or(state.newest(), |last| last.version);
-        if newest != version {
+        if !gone.contains(&newest) {
             return Ok(false);
         }
-        let written = match commits.split_last() {
-            Some((last, kept)) => self.write_without(maintenance, &state, kept, last)?,
-            None => self.write_ending_before(maintenance, &state, version)?,
+        // The commits after the newest one that stays are undone.
+        let kept =
+            commits.iter().rposition(|commit| !gone.contains(&commit.version)).map_or(0, |last| last + 1);
+        let (kept, undone) = commits.split_at(kept);
+        let mut written = if undone.is_empty() || (kept.is_empty() && gone.contains(&state.newest())) {
+            self.write_ending_before(maintenance, &state, gone, newest)?
+        } else {
+            self.write_without(maintenance, &state, kept, undone)?
         };
+        let is_gone = |edit: &Edit| matches!(edit, Edit::AddVersion(record) if gone.contains(&record.number));
+        written.edits.retain(|edit| !is_gone(edit));
+        let in_layers = gone.iter().filter(|&&number| state.manifest().version(number).is_some());
+        written.edits.extend(in_layers.map(|&number| Edit::RemoveVersion { number }));
         let next = self.prepare(maintenance, &state, written)?;
         let newest = next.state.snapshot(next.state.newest())?;
         let last_time_ms = writer.last_time_ms;
@@ -47,38 +58,34 @@ impl Core {
         Ok(true)
     }
 
-    /// Writes the layer of the commits in the log, with an empty commit in place of the last one.
+    /// Writes the layer of the commits in the log, with empty commits in place of those to undo.
     fn write_without(
         &self,
         maintenance: &Maintenance,
         state: &Arc<State>,
         kept: &[Arc<Commit>],
-        last: &Commit,
+        undone: &[Arc<Commit>],
     ) -> Result<WrittenLayer> {
-        let num_vertices = last.num_vertices - last.new_ids.len() as u64;
+        let num_vertices = undone[0].num_vertices - undone[0].new_ids.len() as u64;
+        let blank = |commit: &Arc<Commit>| Commit::blank(commit.version, num_vertices, commit.rows.len());
         let mut commits = kept.to_vec();
-        commits.push(Arc::new(Commit::blank(last.version, num_vertices, last.rows.len())));
-        let (mut written, _) = self.write_commits(maintenance, state, &commits, &self.run)?;
-        written
-            .edits
-            .retain(|edit| !matches!(edit, Edit::AddVersion(record) if record.number == last.version));
-        Ok(written)
+        commits.extend(undone.iter().map(|commit| Arc::new(blank(commit))));
+        self.write_commits(maintenance, state, &commits, &self.run).map(|written| written.0)
     }
 
-    /// Replaces the newest layers by one that ends with the version before the newest.
+    /// Replaces the newest layers by one that ends with the newest version in layers that stays, and covers all
+    /// versions up to `newest`.
     fn write_ending_before(
         &self,
         maintenance: &Maintenance,
         state: &Arc<State>,
-        version: u64,
+        gone: &BTreeSet<u64>,
+        newest: u64,
     ) -> Result<WrittenLayer> {
         let manifest = state.manifest();
-        let until = manifest.versions.iter().rev().nth(1).ok_or_else(|| {
-            Error::Invalid(format!(
-                "version {version} is the only version of the database and cannot be forgotten"
-            ))
-        })?;
-        let last_version = manifest.log_start().first_version - 1;
+        let until = manifest.versions.iter().rev().find(|version| !gone.contains(&version.number));
+        let until = until.ok_or_else(|| Error::Invalid("a database needs a version".to_owned()))?;
+        let last_version = newest.max(manifest.log_start().first_version - 1);
         let layers = state.layers();
         let position = layers.partition_point(|layer| layer.record().last_version < until.number);
         let mut written = if layers[position].record().last_version == until.number {
@@ -97,10 +104,9 @@ impl Core {
                 |edit: &Edit| matches!(edit, Edit::RemoveLayer { number: other } if *other == number);
             written.edits.iter().any(is_named)
         };
-        let gone = layers[written.below.len()..].iter().map(|layer| layer.record().number);
-        let gone: Vec<u32> = gone.filter(|&number| !named(number)).collect();
-        written.edits.extend(gone.into_iter().map(|number| Edit::RemoveLayer { number }));
-        written.edits.push(Edit::RemoveVersion { number: version });
+        let removed = layers[written.below.len()..].iter().map(|layer| layer.record().number);
+        let removed: Vec<u32> = removed.filter(|&number| !named(number)).collect();
+        written.edits.extend(removed.into_iter().map(|number| Edit::RemoveLayer { number }));
         Ok(written)
     }
 

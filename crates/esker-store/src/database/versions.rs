@@ -1,4 +1,7 @@
 //! Versions: numbers, tags, and retention.
+//!
+//! A version that the retention does not keep is hidden at once, also if it or a newer one is only in the log. A freeze
+//! removes the hidden versions from the manifest; so does every request that would show them again.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,9 +22,10 @@ impl Database {
     /// not known.
     pub fn versions(&self) -> Vec<VersionRecord> {
         let view = self.core.view();
+        let hidden: BTreeSet<u64> = view.hidden().into_iter().collect();
         let frozen = view.state.manifest().versions.iter().cloned();
         let others = view.unfrozen.commits.iter().map(|commit| commit.record());
-        frozen.chain(others).collect()
+        frozen.chain(others).filter(|version| !hidden.contains(&version.number)).collect()
     }
 
     /// Tags a version, which keeps it whatever the retention. A tag that exists moves.
@@ -31,6 +35,7 @@ impl Database {
     pub fn tag(&self, name: &str, version: u64) -> Result<()> {
         let core = &self.core;
         let mut maintenance = locked(&core.maintenance);
+        core.expect_version(version)?;
         let tag = Edit::SetTag(TagRecord { name: name.to_owned(), version });
         if core.is_in_log(version) {
             // Freeze first: a tag in the manifest must not outlive a version that only the log holds.
@@ -38,7 +43,7 @@ impl Database {
             // between.
             return core.freeze_and(&mut maintenance, vec![tag], &core.run).map(drop);
         }
-        core.edit(&mut maintenance, |_| vec![tag])
+        core.edit(&mut maintenance, vec![tag])
     }
 
     /// Removes a tag.
@@ -46,58 +51,78 @@ impl Database {
     /// # Errors
     /// [`Error::Invalid`] if the tag does not exist; [`Error::Io`].
     pub fn untag(&self, name: &str) -> Result<()> {
-        self.edit(|_| vec![Edit::RemoveTag { name: name.to_owned() }])
+        let mut maintenance = locked(&self.core.maintenance);
+        self.core.edit(&mut maintenance, vec![Edit::RemoveTag { name: name.to_owned() }])
     }
 
-    /// Forgets a version. Other versions stay unchanged; merging its layer frees the space that only this
-    /// version needed.
+    /// Forgets a version: see [`Database::forget_all`].
     ///
-    /// Forgetting the newest version undoes its changes: the version before becomes the newest, and the next
+    /// # Errors
+    /// As [`Database::forget_all`].
+    pub fn forget(&self, version: u64) -> Result<()> {
+        self.forget_all(&[version])
+    }
+
+    /// Forgets versions, all of them or, after an error, none. Other versions stay unchanged; merging the layers frees
+    /// the space that only these versions needed.
+    ///
+    /// Forgetting the newest version undoes its changes: the newest of those left becomes the newest, and the next
     /// commit continues from it. Version numbers are never reused. The call may take as long as a merge of
     /// the newest layer, and commits wait meanwhile.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the version does not exist, is the only one, or has a tag; [`Error::Io`].
-    pub fn forget(&self, version: u64) -> Result<()> {
+    /// [`Error::Invalid`] if a version does not exist or has a tag, or none would be left; [`Error::Io`].
+    pub fn forget_all(&self, versions: &[u64]) -> Result<()> {
         let core = &self.core;
         let mut maintenance = locked(&core.maintenance);
-        let manifest = Arc::clone(maintenance.manifest.manifest());
-        if let Some((name, _)) = manifest.tags.iter().find(|(_, tagged)| **tagged == version) {
+        let mut gone: BTreeSet<u64> = versions.iter().copied().collect();
+        let Some(&last) = gone.last() else { return Ok(()) };
+        self.expect_forgettable(&gone)?;
+        // Without the versions that are to go, the retention would show older ones again.
+        gone.extend(core.view().hidden());
+        if last >= core.state().newest() && core.forget_newest(&mut maintenance, &gone)? {
+            return Ok(());
+        }
+        core.forget_and(&mut maintenance, &gone, Vec::new())
+    }
+
+    fn expect_forgettable(&self, gone: &BTreeSet<u64>) -> Result<()> {
+        for &version in gone {
+            self.core.expect_version(version)?;
+        }
+        let manifest = self.manifest();
+        if let Some((name, version)) = manifest.tags.iter().find(|(_, tagged)| gone.contains(tagged)) {
             return Err(Error::Invalid(format!(
                 "version {version} has the tag {name:?}: remove the tag first"
             )));
         }
-        let newest_in_layers = manifest.versions.last().map_or(0, |newest| newest.number);
-        if version >= newest_in_layers && core.forget_newest(&mut maintenance, version)? {
-            return Ok(());
+        if self.versions().len() == gone.len() {
+            return Err(Error::Invalid(match gone.first().filter(|_| gone.len() == 1) {
+                Some(version) => {
+                    format!("version {version} is the only version of the database and cannot be forgotten")
+                }
+                None => "these are all versions of the database: leave one of them".to_owned(),
+            }));
         }
-        let (in_log, remove) = (core.is_in_log(version), Edit::RemoveVersion { number: version });
-        if !in_log && manifest.version(version).is_none() {
-            return Err(Error::Invalid(format!("there is no version {version}")));
-        }
-        if in_log || version == newest_in_layers {
-            // The commits of the log continue from the newest version in the layers, so they must be
-            // frozen first.
-            return core.freeze_and(&mut maintenance, vec![remove], &core.run).map(drop);
-        }
-        core.edit(&mut maintenance, |_| vec![remove])
+        Ok(())
     }
 
-    /// Sets the retention: versions that it does not keep are forgotten now and after each freeze. Tagged
+    /// Sets the retention: versions that it does not keep are forgotten at once, now and later. Tagged
     /// versions and the newest are always kept.
     ///
     /// # Errors
     /// [`Error::Io`].
     pub fn retain(&self, retention: Retention) -> Result<()> {
-        self.edit(|manifest| {
-            let mut edits = vec![Edit::SetRetention(retention)];
-            edits.extend(forgotten(&Manifest { retention, ..manifest.clone() }));
-            edits
-        })
-    }
-
-    fn edit(&self, edits: impl FnOnce(&Manifest) -> Vec<Edit>) -> Result<()> {
-        self.core.edit(&mut locked(&self.core.maintenance), edits)
+        let core = &self.core;
+        let mut maintenance = locked(&core.maintenance);
+        let gone = {
+            let view = core.view();
+            // What the retention so far does not keep stays forgotten.
+            let mut gone: BTreeSet<u64> = view.hidden().into_iter().collect();
+            gone.extend(view.not_kept_by(retention));
+            gone
+        };
+        core.forget_and(&mut maintenance, &gone, vec![Edit::SetRetention(retention)])
     }
 }
 
@@ -108,30 +133,43 @@ impl Core {
         view.unfrozen.commits.binary_search_by_key(&version, |commit| commit.version).is_ok()
     }
 
-    /// Appends edits, computed from the manifest, as one record, and publishes the new state.
-    fn edit(&self, maintenance: &mut Maintenance, edits: impl FnOnce(&Manifest) -> Vec<Edit>) -> Result<()> {
-        let edits = edits(maintenance.manifest.manifest());
+    /// An error unless there is such a version.
+    pub(super) fn expect_version(&self, version: u64) -> Result<()> {
+        let view = self.view();
+        let is_there = view.state.manifest().version(version).is_some() || self.is_in_log(version);
+        if is_there && !view.hidden().contains(&version) {
+            return Ok(());
+        }
+        let name = self.path.display();
+        Err(Error::Invalid(format!("{name} has no version {version}: `esker log` lists them")))
+    }
+
+    /// Applies edits and forgets versions, not the newest, by one record.
+    fn forget_and(
+        &self,
+        maintenance: &mut Maintenance,
+        gone: &BTreeSet<u64>,
+        mut edits: Vec<Edit>,
+    ) -> Result<()> {
+        edits.extend(gone.iter().map(|&number| Edit::RemoveVersion { number }));
+        let (in_layers, in_log) = {
+            let view = self.view();
+            (view.state.newest(), !view.unfrozen.commits.is_empty())
+        };
+        // The commits of the log continue from the newest version in the layers, so they must be frozen before that
+        // version is forgotten.
+        if in_log && gone.last().is_some_and(|&last| last >= in_layers) {
+            return self.freeze_and(maintenance, edits, &self.run).map(drop);
+        }
+        self.edit(maintenance, edits)
+    }
+
+    /// Appends edits as one record, and publishes the new state.
+    fn edit(&self, maintenance: &mut Maintenance, edits: Vec<Edit>) -> Result<()> {
         let manifest = Manifest::clone(maintenance.manifest.append(&edits)?);
         self.log.set_manifest_records(manifest.records);
         let state = self.state();
         let layers = state.layers().to_vec();
         self.publish(&Arc::new(state.with(manifest, layers)), &mut locked(&self.writer), None)
     }
-}
-
-/// The edits that forget the versions which a manifest's retention does not keep.
-pub(super) fn forgotten(manifest: &Manifest) -> Vec<Edit> {
-    let versions = &manifest.versions;
-    let first_kept = match manifest.retention {
-        Retention::All => return Vec::new(),
-        Retention::Last(count) => versions.len().saturating_sub(count.max(1) as usize),
-        // The newest version at that time is the last one whose time is not later.
-        Retention::Since(time_ms) => {
-            versions.iter().take_while(|version| version.time_ms <= time_ms).count().saturating_sub(1)
-        }
-    };
-    let first_kept = first_kept.min(versions.len().saturating_sub(1));
-    let tagged: BTreeSet<u64> = manifest.tags.values().copied().collect();
-    let gone = versions.iter().take(first_kept).filter(|version| !tagged.contains(&version.number));
-    gone.map(|version| Edit::RemoveVersion { number: version.number }).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use esker_format::{Error, Result};
+use esker_format::{Error, Result, Retention};
 use esker_graph::{Direction, Flow, Run, VertexId};
 use esker_layers::ids::ExternalId;
 use esker_layers::layer::ListColumns;
@@ -11,7 +11,7 @@ use esker_layers::property::{PropertyLayer, PropertyValue, REMOVED_NUMBER, Verte
 use super::unfrozen::{OpRef, UnfrozenCommits};
 use crate::commit::Commit;
 use crate::snapshot::{Snapshot, State};
-use crate::version::Twin;
+use crate::version::{Manifest, Twin, not_retained};
 
 /// A degree is computed without reading the list if the list is at least this many times as long as its changes.
 /// Tests have only short lists.
@@ -81,6 +81,21 @@ impl View {
     pub(super) fn with(&self, unfrozen: Twin<UnfrozenCommits>) -> Self {
         let (state, below, removed) = (Arc::clone(&self.state), self.below.clone(), self.removed.clone());
         Self { state, below, unfrozen, removed }
+    }
+
+    /// The versions that the retention does not keep and that are still in the manifest or the log, ascending.
+    pub(super) fn hidden(&self) -> Vec<u64> {
+        not_retained(self.state.manifest(), self.in_log())
+    }
+
+    /// The versions that another retention would not keep.
+    pub(super) fn not_kept_by(&self, retention: Retention) -> Vec<u64> {
+        not_retained(&Manifest { retention, ..Manifest::clone(self.state.manifest()) }, self.in_log())
+    }
+
+    /// The numbers and times of the versions in the log.
+    fn in_log(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.unfrozen.commits.iter().map(|commit| (commit.version, commit.time_ms))
     }
 
     /// The vertex of an external id, whether removed or not.
