@@ -2,15 +2,16 @@
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use esker::change::commit_script;
 use esker::import::input::{Input, expand};
 use serde_json::json;
 
+use crate::committing::Commits;
 use crate::failure::{Failure, Outcome};
 use crate::feeding::remark_rounded;
-use crate::interrupt::cancel_on_signals;
 use crate::text;
 use crate::writing::WriteArgs;
 
@@ -53,15 +54,19 @@ impl CommitCommand {
         };
         let mut script = Vec::new();
         input.open()?.read_to_end(&mut script)?;
-        let cancel = cancel_on_signals()?;
-        let writing = self.write.open(&self.database, &cancel)?;
+        let commits = Commits::end_on_signals(&self.database, true)?;
+        self.commit(input, &script, &commits).map_err(|failure| commits.failed(failure))
+    }
+
+    fn commit(&self, input: &Input, script: &[u8], commits: &Arc<Commits>) -> Outcome {
+        let writing = self.write.open(&self.database, commits)?;
         let message = self.write.message(|| match input {
             Input::Stdin => "commit".to_owned(),
             input => format!("commit {}", input.name()),
         });
         let path = input.path();
         let report =
-            commit_script(&writing.database, &writing.target, &mut &script[..], Path::new(&*path), &message)?;
+            commit_script(&writing.database, &writing.target, &mut &*script, Path::new(&*path), &message)?;
         let written = self.write.finish(writing, report.changes)?;
         if self.json {
             return text::json(&json!({

@@ -60,8 +60,13 @@ impl CompactCommand {
         let report = self.compact(&database, &run);
         bar.finish();
         let (report, tiles) = report?;
-        database.close()?;
+        let closed = database.close().map_err(Failure::from);
         let taken = begin.elapsed().as_secs_f64();
+        let reported = closed.and_then(|()| self.report(&report, tiles, taken));
+        reported.map_err(|failure| failure.after("merged all layers"))
+    }
+
+    fn report(&self, report: &CompactReport, tiles: Option<TileReport>, taken: f64) -> Outcome {
         if self.json {
             return text::json(&json!({
                 "database": self.database.display().to_string(),

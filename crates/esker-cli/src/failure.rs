@@ -13,18 +13,33 @@ pub(crate) enum Failure {
     Usage(String),
     /// A failed operation: exit code 1.
     Failed(String),
+    /// The change of a database is durable, but what came after it failed: exit code 3.
+    Done(String),
     /// The user stopped it: exit code 130.
     Interrupted,
     /// The reader of the output closed the pipe, as `head` does: no message, exit code 0.
     PipeClosed,
 }
 
+/// Exit code of a failure after a durable change.
+const EXIT_DONE: i32 = 3;
+
 impl Failure {
+    /// This failure after a change that is durable; `done` says which, as in `committed as version 7`.
+    pub(crate) fn after(self, done: &str) -> Self {
+        match self {
+            Self::Usage(reason) | Self::Failed(reason) => Self::Done(format!("{done}, but then: {reason}")),
+            Self::Interrupted => Self::Done(format!("{done}, then interrupted")),
+            Self::Done(_) | Self::PipeClosed => self,
+        }
+    }
+
     /// The exit code of the process.
     pub(crate) fn exit_code(&self) -> i32 {
         match self {
             Self::Usage(_) => 2,
             Self::Failed(_) => 1,
+            Self::Done(_) => EXIT_DONE,
             Self::Interrupted => EXIT_INTERRUPTED,
             Self::PipeClosed => 0,
         }

@@ -11,14 +11,14 @@ use esker::import::input::expand;
 use esker::import::options::BadLines;
 use serde_json::json;
 
+use crate::committing::{Commits, describe_versions};
 use crate::failure::{Failure, Outcome};
 use crate::importing::BadLinesArg;
-use crate::interrupt::cancel_on_signals;
 use crate::progress::Bar;
 use crate::reading::ReadArgs;
 use crate::size::{counted, rate, seconds};
 use crate::text;
-use crate::writing::{WriteArgs, Writing, Written, describe_versions};
+use crate::writing::{WriteArgs, Writing, Written};
 
 /// The files to read and how to commit them.
 #[derive(Debug, Clone, Args)]
@@ -46,13 +46,24 @@ pub(crate) struct FeedArgs {
 
 impl FeedArgs {
     pub(crate) fn carry_out(&self, path: &Path, purpose: Purpose, defined: &[Definition]) -> Outcome {
+        let is_single = !self.each_file && self.batch.is_none();
+        let commits = Commits::end_on_signals(path, is_single)?;
+        self.change(path, purpose, defined, &commits).map_err(|failure| commits.failed(failure))
+    }
+
+    fn change(
+        &self,
+        path: &Path,
+        purpose: Purpose,
+        defined: &[Definition],
+        commits: &Arc<Commits>,
+    ) -> Outcome {
         let begin = Instant::now();
-        let cancel = cancel_on_signals()?;
-        let mut writing = self.write.open(path, &cancel)?;
+        let mut writing = self.write.open(path, commits)?;
         writing.target = writing.target.with(defined, self.weight_of(defined))?;
         let mut report = FeedReport::default();
         let bar = Bar::percent(false);
-        let fed = self.feed_all(&mut writing, purpose, &cancel, &bar, &mut report);
+        let fed = self.feed_all(&mut writing, purpose, &bar, &mut report);
         bar.finish();
         if let Err(failure) = fed {
             if !report.versions.is_empty() {
@@ -65,6 +76,7 @@ impl FeedArgs {
             }
             return Err(failure);
         }
+        commits.complete();
         let written = self.write.finish(writing, report.edges + report.vertices)?;
         let taken = begin.elapsed().as_secs_f64();
         if self.json {
@@ -87,7 +99,6 @@ impl FeedArgs {
         &self,
         writing: &mut Writing,
         purpose: Purpose,
-        cancel: &Cancel,
         bar: &Bar,
         report: &mut FeedReport,
     ) -> Outcome {
@@ -119,7 +130,7 @@ impl FeedArgs {
                     BadLinesArg::Stop => BadLines::Stop,
                     BadLinesArg::Skip => BadLines::Skip,
                 },
-                cancel: cancel.clone(),
+                cancel: Cancel::default(),
                 on_progress: Some(Arc::new(move |fraction, edges| {
                     let remark = format!("{} edges", rate(edges as f64, begin.elapsed().as_secs_f64()));
                     shown.set(stage, fraction.unwrap_or(0.0), remark);

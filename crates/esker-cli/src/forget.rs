@@ -8,13 +8,13 @@ use esker::store::{Database, DatabaseOptions, Store};
 use serde_json::json;
 
 use crate::at::{number_of, parse_version};
+use crate::committing::describe_versions;
 use crate::failure::Outcome;
 use crate::text;
-use crate::writing::describe_versions;
 
 /// Forget versions
 ///
-/// Other versions do not change. `esker compact` frees the space that only forgotten versions used. Forgetting the newest version
+/// All of the given versions, or after an error none. Other versions do not change. `esker compact` frees the space that only forgotten versions used. Forgetting the newest version
 /// undoes its changes: the version before it becomes the newest. Tagged versions and the only version cannot be forgotten.
 /// `esker retain` forgets versions by a rule.
 #[derive(Debug, Args)]
@@ -41,19 +41,21 @@ impl ForgetCommand {
         numbers.sort_unstable();
         numbers.dedup();
         let database = Database::open(&self.database, DatabaseOptions::default())?;
-        for &number in &numbers {
-            database.forget(number)?;
-        }
+        database.forget_all(&numbers)?;
+        let what = match numbers.is_sorted_by(|a, b| a + 1 == *b) {
+            true => describe_versions(&numbers),
+            false => format!("{} versions", numbers.len()),
+        };
+        self.report(database, &numbers, &what).map_err(|failure| failure.after(&format!("forgot {what}")))
+    }
+
+    fn report(&self, database: Database, numbers: &[u64], what: &str) -> Outcome {
         let versions = database.versions();
         let (left, newest) = (versions.len(), versions.last().map_or(0, |version| version.number));
         database.close()?;
         if self.json {
             return text::json(&json!({ "forgotten": numbers, "versions": left, "newest": newest }));
         }
-        let what = match numbers.is_sorted_by(|a, b| a + 1 == *b) {
-            true => describe_versions(&numbers),
-            false => format!("{} versions", numbers.len()),
-        };
         let undone = match numbers.last() {
             Some(&last) if last > newest => format!("; version {newest} is now the newest"),
             _ => String::new(),

@@ -65,7 +65,12 @@ impl ImportCommand {
             &cancel,
             self.force,
         )?;
-        if self.json { print_json(&target, &imported) } else { print(&target, &imported) }
+        if imported.report.vertices == 0 {
+            let name = target.display();
+            text::remark(&format!("warning: {name} is empty: the input has no edges and no vertices"));
+        }
+        let printed = if self.json { print_json(&target, &imported) } else { print(&target, &imported) };
+        printed.map_err(|failure| failure.after(&format!("imported to {}", target.display())))
     }
 }
 

@@ -199,6 +199,7 @@ pub(crate) fn import_reader(
     bar.finish();
     let report = report?;
     let wants_tiles = policy.encoding == StoredEncoding::Tiles;
-    let tiles = wants_tiles.then(|| make_tiles_at(target, resources, cancel)).transpose()?;
+    let tiles = wants_tiles.then(|| make_tiles_at(target, resources, cancel)).transpose();
+    let tiles = tiles.map_err(|failure| failure.after(&format!("imported to {}", target.display())))?;
     Ok((report, tiles))
 }

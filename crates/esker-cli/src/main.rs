@@ -4,6 +4,7 @@ mod size;
 mod interrupt;
 mod failure;
 mod text;
+mod committing;
 mod progress;
 mod resources;
 mod reading;
@@ -38,11 +39,16 @@ mod retain;
 mod completions;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use failure::Failure;
 
 /// An embedded, persistent, versioned graph store with a parallel analytics engine.
 #[derive(Debug, Parser)]
 #[command(name = "esker", version, max_term_width = 110, arg_required_else_help = true)]
+#[command(after_help = "Exit codes:
+  0    success
+  1    failure; of several versions, the message names those that were committed
+  2    bad usage
+  3    the change is done and durable, but what came after it failed (--freeze, the report): do not repeat the command
+  130  interrupted")]
 struct Cli {
     #[command(subcommand)]
     verb: Verb,
@@ -71,7 +77,6 @@ enum Verb {
     Completions(completions::CompletionsCommand),
 }
 
-#[allow(clippy::print_stderr)]
 fn main() {
     let outcome = match Cli::parse().verb {
         Verb::Import(command) => command.carry_out(),
@@ -95,11 +100,6 @@ fn main() {
         Verb::Completions(command) => command.carry_out(&mut Cli::command()),
     };
     if let Err(failure) = outcome {
-        match &failure {
-            Failure::Usage(message) | Failure::Failed(message) => eprintln!("esker: {message}"),
-            Failure::Interrupted => eprintln!("esker: interrupted"),
-            Failure::PipeClosed => {}
-        }
-        std::process::exit(failure.exit_code());
+        text::end_process(&failure);
     }
 }

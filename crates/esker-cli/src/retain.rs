@@ -62,8 +62,9 @@ impl RetainCommand {
         let before = database.versions().len();
         database.retain(retention)?;
         let left = database.versions().len();
-        database.close()?;
-        self.report(retention, left, before - left)
+        let closed = database.close().map_err(Failure::from);
+        let reported = closed.and_then(|()| self.report(retention, left, before - left));
+        reported.map_err(|failure| failure.after("the rule is set"))
     }
 
     fn report(&self, retention: Retention, left: usize, forgotten: usize) -> Outcome {

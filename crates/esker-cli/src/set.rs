@@ -1,14 +1,15 @@
 //! `esker set`: sets properties of vertices.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
 use esker::change::{SetReport, set_from_table, set_vertex};
 use serde_json::json;
 
+use crate::committing::Commits;
 use crate::failure::{Failure, Outcome};
 use crate::feeding::remark_rounded;
-use crate::interrupt::cancel_on_signals;
 use crate::reading::ReadArgs;
 use crate::size::{count, counted};
 use crate::text;
@@ -47,13 +48,17 @@ pub(crate) struct SetCommand {
 
 impl SetCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
-        let cancel = cancel_on_signals()?;
         let values = self.pairs()?;
-        let writing = self.write.open(&self.database, &cancel)?;
+        let commits = Commits::end_on_signals(&self.database, true)?;
+        self.set(&values, &commits).map_err(|failure| commits.failed(failure))
+    }
+
+    fn set(&self, values: &[(String, String)], commits: &Arc<Commits>) -> Outcome {
+        let writing = self.write.open(&self.database, commits)?;
         let report = match &self.vertex {
             Some(id) => {
                 let message = self.write.message(|| format!("set {id}"));
-                set_vertex(&writing.database, &writing.target, id, &values, self.new, &message)?
+                set_vertex(&writing.database, &writing.target, id, values, self.new, &message)?
             }
             None => {
                 let file = &self.values[0];

@@ -47,7 +47,8 @@ impl TagCommand {
                     return Err(Failure::Failed(format!("{path} has no tag {name:?}")));
                 }
                 database.untag(name)?;
-                Ok(database.close()?)
+                let closed = database.close().map_err(Failure::from);
+                closed.map_err(|failure| failure.after(&format!("deleted the tag {name:?}")))
             }
             _ => self.list(),
         }
@@ -61,7 +62,12 @@ impl TagCommand {
         drop(store);
         let database = Database::open(&self.database, DatabaseOptions::default())?;
         database.tag(name, number)?;
-        database.close()?;
+        let closed = database.close().map_err(Failure::from);
+        let reported = closed.and_then(|()| self.report(name, number, before));
+        reported.map_err(|failure| failure.after(&format!("tagged version {number}")))
+    }
+
+    fn report(&self, name: &str, number: u64, before: Option<u64>) -> Outcome {
         if self.json {
             return text::json(&json!({ "tag": name, "version": number, "before": before }));
         }

@@ -9,7 +9,10 @@ use crate::failure::{Failure, Outcome};
 
 /// Prints a line.
 pub(crate) fn line(text: &str) -> Outcome {
-    writeln!(std::io::stdout().lock(), "{text}").map_err(Failure::from)
+    writeln!(std::io::stdout().lock(), "{text}").map_err(|error| match Failure::from(error) {
+        Failure::Failed(reason) => Failure::Failed(format!("cannot write to standard output: {reason}")),
+        other => other,
+    })
 }
 
 /// Prints a JSON value, indented.
@@ -33,10 +36,21 @@ fn aligned(rows: &[(String, String)]) -> impl Iterator<Item = String> {
     rows.iter().map(move |(name, value)| format!("{name:<width$}  {value}"))
 }
 
-/// Prints a line on standard error.
-#[allow(clippy::print_stderr)]
+/// Prints a line on standard error. If that is closed or full, the line is lost: the work goes on.
 pub(crate) fn remark(text: &str) {
-    eprintln!("{text}");
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+/// Prints the message of a failure and ends the process.
+pub(crate) fn end_process(failure: &Failure) -> ! {
+    match failure {
+        Failure::Usage(message) | Failure::Failed(message) | Failure::Done(message) => {
+            remark(&format!("esker: {message}"));
+        }
+        Failure::Interrupted => remark("esker: interrupted"),
+        Failure::PipeClosed => {}
+    }
+    std::process::exit(failure.exit_code())
 }
 
 /// Prints a sample of the skipped lines on standard error.

@@ -1,15 +1,18 @@
 //! Code shared by the verbs that change a database: options, opening, and the summary of changes.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use clap::Args;
 use esker::change::Target;
 use esker::graph::{Cancel, Run};
-use esker::store::Database;
+use esker::store::database::CommitWatch;
 use esker::store::diff::{DiffSummary, diff};
 use esker::store::freeze::ChangeCounts;
+use esker::store::{Database, DatabaseOptions};
 use serde_json::{Value, json};
 
+use crate::committing::Commits;
 use crate::failure::Failure;
 use crate::resources::ResourceArgs;
 use crate::size::{count, counted};
@@ -56,9 +59,10 @@ pub(crate) struct Written {
 
 impl WriteArgs {
     /// Opens a database for writing.
-    pub(crate) fn open(&self, path: &Path, cancel: &Cancel) -> Result<Writing, Failure> {
-        let run = self.resources.run(cancel, 0, false, None)?;
-        let options = self.resources.of_database(&run);
+    pub(crate) fn open(&self, path: &Path, commits: &Arc<Commits>) -> Result<Writing, Failure> {
+        let run = self.resources.run(&Cancel::default(), 0, false, None)?;
+        let watch: Arc<dyn CommitWatch> = Arc::<Commits>::clone(commits);
+        let options = DatabaseOptions { watch: Some(watch), ..self.resources.of_database(&run) };
         let database = Database::open(path, options)?;
         let target = Target::of(&database)?;
         Ok(Writing { database, target, run })
@@ -144,13 +148,4 @@ fn describe_frozen(frozen: &ChangeCounts) -> String {
         count(frozen.removed),
         count(frozen.missing)
     )
-}
-
-/// `version 5`, or `versions 5 to 9`.
-pub(crate) fn describe_versions(versions: &[u64]) -> String {
-    match versions {
-        [] => "no version".to_owned(),
-        [one] => format!("version {one}"),
-        [first, .., last] => format!("versions {first} to {last}"),
-    }
 }

@@ -256,7 +256,7 @@ impl Shared<'_> {
                 path: first.path.to_path_buf(),
                 line: Some(first.line),
                 text: first.text.clone(),
-                reason: first.reason.clone(),
+                reason: format!("{}; use --bad-lines skip to skip such lines", first.reason),
             });
         }
         let mut found = lock(&self.found);

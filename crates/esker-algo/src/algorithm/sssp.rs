@@ -55,7 +55,9 @@ pub fn estimate(shape: Shape, options: &SsspOptions) -> Estimate {
 
 fn negative() -> Stop {
     Stop::Unsuitable(
-        "cannot compute shortest paths: an edge has a length that is negative or not a number".to_owned(),
+        "cannot compute shortest paths: an edge has a length that is negative or not a number; bellman-ford allows \
+         negative lengths"
+            .to_owned(),
     )
 }
 

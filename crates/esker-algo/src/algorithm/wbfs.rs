@@ -112,7 +112,7 @@ where
             Some(distances) => distances,
             None => settle::<<G::Weight as Length>::Wide, G>(graph, run, source)?.ok_or_else(|| {
                 Stop::Unsuitable(
-                    "cannot compute distances: an edge has a negative length, or a distance does not fit in 63 bits".to_owned(),
+                    "cannot compute distances: an edge has a negative length, which bellman-ford allows, or a distance does not fit in 63 bits".to_owned(),
                 )
             })?,
         };

@@ -6,3 +6,4 @@ mod place;
 mod command;
 mod formats;
 mod versions;
+mod writers;

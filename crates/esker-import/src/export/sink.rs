@@ -52,7 +52,11 @@ impl OutputFile {
             if output.disk.look(&temporary)?.is_some() {
                 output.disk.remove_file(&temporary)?;
             }
-            let file = output.disk.create(&temporary)?;
+            let file = output.disk.create(&temporary).map_err(|error| match error {
+                // Name the file that the user named.
+                Error::Io { action, source, .. } => Error::Io { action, path: path.to_owned(), source },
+                error => error,
+            })?;
             output.file = Some((Arc::clone(&file), temporary));
             Box::new(Cursor::new(file, 0))
         };
@@ -73,6 +77,14 @@ impl OutputFile {
     }
 
     fn check_free(&self) -> Result<()> {
+        let directory = parent(&self.path);
+        let is_root = directory == Path::new(".") || directory == Path::new("/");
+        if !is_root && self.disk.look(&directory)?.is_none() {
+            let (path, directory) = (self.path.display(), directory.display());
+            return Err(Error::Invalid(format!(
+                "cannot write {path}: there is no directory {directory}; create it, or choose another name"
+            )));
+        }
         match self.disk.look(&self.path)? {
             Some(entry) if entry.is_directory => {
                 Err(Error::Invalid(format!("{} is a directory: name a file", self.path.display())))
@@ -106,10 +118,11 @@ impl OutputFile {
         buffered.and_then(|mut buffered| buffered.flush()).map_err(self.error())?;
         if let Some((file, temporary)) = self.file.take() {
             let named = file.sync().and_then(|()| self.check_free()).and_then(|()| {
-                if self.disk.look(&self.path)?.is_some() {
-                    self.disk.remove_file(&self.path)?;
+                if self.overwrite {
+                    self.disk.replace(&temporary, &self.path)?;
+                } else {
+                    self.disk.rename(&temporary, &self.path)?;
                 }
-                self.disk.rename(&temporary, &self.path)?;
                 self.disk.sync_directory(&parent(&self.path))
             });
             if named.is_err() {

@@ -198,6 +198,9 @@ fn layout(table: &Sniffed) -> Layout {
 fn describe(path: &Arc<PathBuf>, table: &Sniffed, is_text: bool, format: Format) -> String {
     let Sniffed { shape, columns, .. } = table;
     let (path, title) = (path.display(), format.title());
+    if shape.columns == 0 && shape.skip_bytes == 0 {
+        return format!("Reading {path}: the file is empty (0 bytes)");
+    }
     if shape.columns == 0 {
         return format!("Reading {path} as {title}: it has no edges");
     }

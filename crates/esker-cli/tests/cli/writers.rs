@@ -1,0 +1,344 @@
+//! Commands that change a database, when something goes wrong after the change: what they say, and how they end.
+
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::place::Place;
+
+/// A database with parallel edges: what is added twice is there twice.
+fn multigraph() -> Place {
+    let place = Place::new();
+    place.file("a.el", "0 1\n1 2\n");
+    place.ok("import a.el m.esker --duplicates keep");
+    place
+}
+
+fn edges(place: &Place) -> u64 {
+    place.json("info m.esker --json")["edges"].as_u64().unwrap()
+}
+
+fn versions(place: &Place) -> usize {
+    place.json("log m.esker --json")["versions"].as_array().unwrap().len()
+}
+
+fn full() -> File {
+    OpenOptions::new().write(true).open("/dev/full").unwrap()
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn a_durable_commit_whose_report_cannot_be_printed_has_an_exit_code_of_its_own() {
+    let place = multigraph();
+    place.file("script", "+ 5 6\n");
+    place.file("ages.csv", "id,age\n0,3\n");
+    let lines = [
+        "add m.esker a.el",
+        "add m.esker a.el --json",
+        "add m.esker a.el --freeze",
+        "commit m.esker script",
+        "commit m.esker script --freeze --json",
+        "set m.esker ages.csv",
+        "delete m.esker a.el",
+    ];
+    for (line, version) in lines.into_iter().zip(2..) {
+        let output = place.command(line).stdout(full()).output().unwrap();
+        assert_eq!(output.status.code(), Some(3), "{line}: {}", said(&output));
+        let words =
+            format!("esker: committed as version {version}, but then: cannot write to standard output");
+        assert!(said(&output).contains(&words), "{line}: {}", said(&output));
+        assert_eq!(versions(&place), version, "{line}");
+    }
+    place.ok("tag m.esker 3 here");
+    for line in ["tag m.esker 2 there", "forget m.esker 4", "retain m.esker last 4", "compact m.esker"] {
+        let output = place.command(line).stdout(full()).output().unwrap();
+        assert_eq!(output.status.code(), Some(3), "{line}: {}", said(&output));
+    }
+    let import = place.command("import a.el n.esker").stdout(full()).output().unwrap();
+    assert_eq!(import.status.code(), Some(3), "{}", said(&import));
+    assert!(said(&import).contains("imported to n.esker, but then: cannot write"), "{}", said(&import));
+    place.ok("check n.esker");
+    // Nothing to commit: the failure is an ordinary one.
+    place.file("none", "# nothing\n");
+    let none = place.command("commit m.esker none").stdout(full()).output().unwrap();
+    assert_eq!(none.status.code(), Some(1), "{}", said(&none));
+}
+
+#[test]
+fn a_freeze_that_fails_after_the_commit_does_not_hide_the_commit() {
+    let place = multigraph();
+    // Something of another kind stands where the next layer would be written.
+    std::fs::create_dir(place.path().join("m.esker/layers/2.columns")).unwrap();
+    let output = place.run("add m.esker a.el --freeze");
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    assert!(said(&output).contains("esker: committed as version 2, but then: cannot"), "{}", said(&output));
+    assert_eq!((edges(&place), versions(&place)), (4, 2));
+    std::fs::remove_dir(place.path().join("m.esker/layers/2.columns")).unwrap();
+    place.ok("compact m.esker");
+    assert_eq!((edges(&place), versions(&place)), (4, 2));
+}
+
+#[test]
+fn a_commit_is_reported_on_standard_error_as_soon_as_it_is_durable() {
+    let place = multigraph();
+    let output = place.run("add m.esker a.el --json");
+    assert!(output.status.success());
+    assert!(said(&output).lines().any(|line| line == "m.esker: committed as version 2"), "{}", said(&output));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["versions"], json!([2]));
+}
+
+#[test]
+fn a_closed_or_full_standard_error_changes_nothing() {
+    let place = multigraph();
+    place.file("bad.el", "0 1\nx 1\n");
+    let lines = [
+        (0, "import a.el g.esker --force"),
+        (0, "run wcc m.esker"),
+        (0, "add m.esker a.el"),
+        (0, "compact m.esker"),
+        (1, "import bad.el h.esker --ids int"),
+        (1, "info nowhere.esker"),
+        (2, "retain m.esker some"),
+    ];
+    for (code, line) in lines {
+        let output = place.command(line).stderr(full()).output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{line}, full");
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = place.command(line).stderr(writer).output().unwrap();
+        assert_eq!((output.status.code(), output.status.signal()), (Some(code), None), "{line}, closed");
+    }
+    assert_eq!(edges(&place), 6);
+}
+
+fn interrupt(id: u32) {
+    assert!(Command::new("kill").args(["-INT", &id.to_string()]).status().unwrap().success());
+}
+
+#[test]
+fn a_writer_that_waits_for_input_ends_at_once_when_interrupted() {
+    let place = multigraph();
+    let mut child = place
+        .command("add m.esker -")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let stdin = child.stdin.take();
+    std::thread::sleep(Duration::from_millis(300));
+    let start = Instant::now();
+    interrupt(child.id());
+    let output = child.wait_with_output().unwrap();
+    // A tenth of a second, and more on a busy machine.
+    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+    drop(stdin);
+    assert_eq!(output.status.code(), Some(130), "{}", said(&output));
+    assert_eq!(versions(&place), 1);
+}
+
+/// Interrupts additions at random moments. `ESKER_TEST_KILLS` sets their number.
+#[test]
+fn an_interrupted_addition_says_whether_it_is_committed() {
+    let place = multigraph();
+    let lines: String = (0..60_000).map(|i| format!("{} {}\n", i % 997, i * 7 % 1009)).collect();
+    place.file("b.el", &lines);
+    let start = Instant::now();
+    place.ok("add m.esker b.el --freeze");
+    let whole = start.elapsed();
+    let rounds: u32 = std::env::var("ESKER_TEST_KILLS").map_or(12, |kills| kills.parse().unwrap());
+    let mut known = versions(&place);
+    for round in 0..rounds {
+        let mut command = place.command("add m.esker b.el --freeze");
+        let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        std::thread::sleep(whole * (round * 7 % rounds) / rounds);
+        interrupt(child.id());
+        let output = child.wait_with_output().unwrap();
+        let (text, now) = (said(&output), versions(&place));
+        // Before it catches signals, the signal itself ends the process.
+        let is_committed = match (output.status.code(), output.status.signal()) {
+            (Some(130), _) | (None, Some(2)) => false,
+            (Some(0 | 3), _) => true,
+            other => panic!("{other:?}: {text}"),
+        };
+        assert_eq!(now, known + usize::from(is_committed), "{:?}: {text}", output.status);
+        let words = format!("committed as version {}", known + 1);
+        assert_eq!(text.contains(&words), is_committed, "{:?}: {text}", output.status);
+        known = now;
+    }
+    assert_eq!(edges(&place) as usize, 2 + 60_000 * (known - 1));
+    assert_eq!(place.json("check m.esker --json")["sound"], true);
+}
+
+#[test]
+fn opening_for_writing_leaves_what_is_not_its_own() {
+    let place = multigraph();
+    let at = |name: &str| place.path().join(name);
+    for directory in
+        ["m.esker/layers/notes", "m.esker/layers/07", "m.esker/layers/9", "elsewhere", "elsewhere/5"]
+    {
+        std::fs::create_dir(at(directory)).unwrap();
+    }
+    place.file("m.esker/layers/notes/thesis.txt", "years of work");
+    place.file("m.esker/layers/9/out.targets", "left by a crash");
+    place.file("m.esker/layers/9.columns", "left by a crash");
+    place.file("elsewhere/5/data", "mine");
+    symlink("../../elsewhere", at("m.esker/layers/8")).unwrap();
+    place.ok("add m.esker a.el");
+    assert!(!at("m.esker/layers/9").exists() && !at("m.esker/layers/9.columns").exists());
+    for kept in
+        ["m.esker/layers/notes/thesis.txt", "m.esker/layers/07", "m.esker/layers/8", "elsewhere/5/data"]
+    {
+        assert!(at(kept).exists(), "{kept} is gone");
+    }
+    let report = place.json("check m.esker --json");
+    assert_eq!(report["sound"], true);
+    let foreign = json!(["m.esker/layers/07", "m.esker/layers/8", "m.esker/layers/notes"]);
+    assert_eq!(report["foreign"], foreign);
+    let text = place.ok("check m.esker");
+    assert!(text.contains("note: m.esker/layers/notes is not part of the database"), "{text}");
+    // The layers behind a link are somebody's choice, and nothing behind it is removed.
+    std::fs::rename(at("m.esker/layers"), at("moved")).unwrap();
+    symlink("../moved", at("m.esker/layers")).unwrap();
+    std::fs::create_dir(at("moved/11")).unwrap();
+    place.ok("add m.esker a.el");
+    assert!(at("moved/11").exists());
+}
+
+#[test]
+fn versions_are_forgotten_together_or_not_at_all() {
+    let place = multigraph();
+    for _ in 0..4 {
+        place.ok("add m.esker a.el");
+    }
+    place.ok("tag m.esker 3 here");
+    let refused = place.run("forget m.esker 5 4 3");
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(said(&refused).contains("version 3 has the tag \"here\""), "{}", said(&refused));
+    assert_eq!(versions(&place), 5);
+    let told = place.ok("forget m.esker 5 4 2");
+    assert_eq!(told, "m.esker: forgot 3 versions, 2 left; version 3 is now the newest\n");
+    assert_eq!(edges(&place), 6);
+}
+
+#[test]
+fn a_retention_acts_at_once_on_versions_in_the_log() {
+    let place = multigraph();
+    for _ in 0..4 {
+        place.ok("add m.esker a.el");
+    }
+    assert_eq!(place.ok("retain m.esker last 2"), "m.esker: retain last 2: 2 versions, 3 forgotten\n");
+    assert_eq!(versions(&place), 2);
+    place.ok("add m.esker a.el");
+    assert_eq!((versions(&place), edges(&place)), (2, 12));
+    let gone = place.run("run wcc m.esker --at 4");
+    assert!(
+        said(&gone).contains("there is no version 4 any more: there are versions 5 to 6"),
+        "{}",
+        said(&gone)
+    );
+    assert_eq!(place.json("check m.esker --json")["sound"], true);
+    place.ok("tag m.esker 5 here");
+    place.ok("compact m.esker");
+    assert_eq!(versions(&place), 2);
+    assert_eq!(place.json("check m.esker --json")["sound"], true);
+}
+
+#[test]
+fn messages_name_what_the_user_named_and_what_to_do() {
+    let place = multigraph();
+    place.file("down.wel", "0 1 -3\n1 2 4\n");
+    place.ok("import down.wel down.esker");
+    place.file("bad.wel", "1 2 3\n2 3 x\n");
+    let cases = [
+        ("run wcc m.esker --output out/parts.csv", "cannot write out/parts.csv: there is no directory out"),
+        ("export m.esker out/parts.csv", "cannot write out/parts.csv: there is no directory out"),
+        ("run sssp down.esker --source 0", "bellman-ford"),
+        ("import bad.wel x.esker", "use --bad-lines skip"),
+    ];
+    for (line, fragment) in cases {
+        let output = place.run(line);
+        assert_eq!(output.status.code(), Some(1), "{line}: {}", said(&output));
+        assert!(
+            said(&output).contains(fragment) && !said(&output).contains(".part"),
+            "{line}: {}",
+            said(&output)
+        );
+    }
+    place.file("empty.csv", "");
+    let empty = place.run("import empty.csv e.esker");
+    assert!(empty.status.success());
+    for words in ["Reading empty.csv: the file is empty (0 bytes)", "warning: e.esker is empty"] {
+        assert!(said(&empty).contains(words), "{}", said(&empty));
+    }
+}
+
+/// The command as a user who may read the place but not write to it.
+fn as_a_guest(place: &Place, line: &str) -> Output {
+    let mut command = Command::new(place.path().join("esker"));
+    command.args(line.split_whitespace()).current_dir(place.path()).stdin(Stdio::null());
+    if std::fs::metadata(place.path()).unwrap().uid() == 0 {
+        command.uid(65534).gid(65534);
+    }
+    command.output().unwrap()
+}
+
+#[test]
+fn a_user_who_may_only_read_reads_and_is_refused_all_else() {
+    let place = multigraph();
+    place.ok("add m.esker a.el");
+    std::fs::copy(env!("CARGO_BIN_EXE_esker"), place.path().join("esker")).unwrap();
+    let mode = |bits| std::fs::set_permissions(place.path(), std::fs::Permissions::from_mode(bits)).unwrap();
+    let is_root = std::fs::metadata(place.path()).unwrap().uid() == 0;
+    if !is_root {
+        assert!(
+            Command::new("chmod")
+                .args(["-R", "a-w", "m.esker"])
+                .current_dir(place.path())
+                .status()
+                .unwrap()
+                .success()
+        );
+    }
+    mode(if is_root { 0o755 } else { 0o555 });
+    for line in ["info m.esker", "run wcc m.esker", "log m.esker", "check m.esker", "run wcc m.esker --at 1"]
+    {
+        let output = as_a_guest(&place, line);
+        assert!(output.status.success(), "{line}: {}", said(&output));
+    }
+    let refused = [
+        "add m.esker a.el",
+        "tag m.esker 1 mine",
+        "forget m.esker 1",
+        "compact m.esker",
+        "import a.el m.esker --force",
+        "import a.el other.esker",
+        "run wcc m.esker --output parts.csv",
+    ];
+    for line in refused {
+        let output = as_a_guest(&place, line);
+        assert_eq!(output.status.code(), Some(1), "{line}: {}", said(&output));
+        assert!(said(&output).contains("ermission denied"), "{line}: {}", said(&output));
+        assert!(!said(&output).contains("panicked"), "{line}: {}", said(&output));
+    }
+    mode(0o755);
+    if !is_root {
+        assert!(
+            Command::new("chmod")
+                .args(["-R", "u+w", "m.esker"])
+                .current_dir(place.path())
+                .status()
+                .unwrap()
+                .success()
+        );
+    }
+    assert_eq!((edges(&place), versions(&place)), (4, 2));
+}
