@@ -7,6 +7,9 @@ use esker_graph::generate::{EdgeBlock, Generator, WeightColumn, Weighting};
 
 use super::source::{Batch, Block, BlockParser, IdKind, Numbers, Reader, Schema};
 
+/// The name of the format.
+pub(super) const GENERATOR: &str = "generator";
+
 /// Bytes that stand for an edge in progress: two ids.
 const EDGE_BYTES: u64 = 16;
 
@@ -22,7 +25,7 @@ impl GeneratorReader {
     pub fn new(generator: Generator) -> Self {
         let weighted = generator.weighting() != Weighting::None;
         let schema = Schema {
-            format: "generator",
+            format: GENERATOR,
             ids: IdKind::Numbered { first: 0, num_vertices: generator.num_vertices() },
             properties: if weighted { vec!["weight".to_owned()] } else { Vec::new() },
             weight: weighted.then_some(0),

@@ -12,6 +12,7 @@ use esker_layers::layer::PlainWriter;
 use super::build::{Build, check_symmetric};
 use super::count::{Cells, by_cell, degrees, degrees_bytes, to_cells};
 use super::edges::{Edges, check_weight, raw_keys};
+use super::generated::GENERATOR;
 use super::gather::{Gathered, InOrder, WORKER_BYTES, gather};
 use super::number::Numberer;
 use super::numbering::{IdMap, Numbered};
@@ -203,6 +204,7 @@ fn read_and_number(
     let numbered_by_format = matches!(schema.ids, IdKind::Numbered { .. });
     if numbered_by_format {
         check_numbered(ids.is_empty(), ids.min, ids.max, base, num_vertices, schema.format)?;
+        check_borne_out(num_vertices, gathered.num_edges(), work.budget.limit_bytes(), schema)?;
     }
     let dense = ids.is_empty() || (ids.max as f64) < DENSE_FACTOR * ids.distinct.estimate() + DENSE_SLACK;
     if numbered_by_format || dense {
@@ -224,6 +226,27 @@ fn check_numbered(empty: bool, min: u64, max: u64, first: u64, count: u64, forma
     }
     Err(Error::Invalid(format!(
         "the input names vertices {min} to {max}, but its {format} header promises {count} from {first} on: mend the header"
+    )))
+}
+
+/// As many vertices for each edge are believed of a header.
+const VERTICES_PER_EDGE: u64 = 64;
+/// ... and as many as have this share of the memory limit each: what the database holds of a vertex without edges.
+const VERTEX_BYTES: u64 = 16;
+
+/// A header of a few bytes may promise billions of vertices, each of which takes room in the database. It is believed as far
+/// as the edges or the bytes of the input bear it out, or as the memory limit allows.
+fn check_borne_out(count: u64, edges: u64, limit_bytes: u64, schema: &Schema) -> Result<()> {
+    let borne_out = edges.saturating_mul(VERTICES_PER_EDGE).max(schema.input_bytes.unwrap_or(0));
+    if count <= borne_out.max(limit_bytes / VERTEX_BYTES) || schema.format == GENERATOR {
+        return Ok(());
+    }
+    let gibibytes = (u128::from(count) * u128::from(VERTEX_BYTES)).div_ceil(1 << 30);
+    let s = if edges == 1 { "" } else { "s" };
+    Err(Error::Invalid(format!(
+        "the {} header promises {count} vertices, but the input has only {edges} edge{s}: mend the header; or, if there are \
+         so many vertices, allow {gibibytes} GiB of memory",
+        schema.format
     )))
 }
 

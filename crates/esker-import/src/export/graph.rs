@@ -206,20 +206,23 @@ pub struct ListExport<'a> {
     graph: &'a dyn ExportGraph,
     once: bool,
     edges: u64,
+    dictionaries: Vec<BinaryArray>,
     vertex: u64,
     /// Entries of the list of `vertex` that were handed over.
     entry: u64,
 }
 
 impl<'a> ListExport<'a> {
-    /// Counts the edges that will come, which takes a pass over an undirected graph's lists.
+    /// Reads the dictionaries, and counts the edges that will come, which takes a pass over an undirected graph's lists.
     ///
     /// # Errors
-    /// If lists cannot be read.
+    /// If lists or dictionaries cannot be read.
     pub fn new(graph: &'a dyn ExportGraph, both_ends: bool) -> Result<Self> {
         let once = !graph.is_directed() && !both_ends;
         let edges = if once { num_edges_once(graph)? } else { graph.num_arcs() };
-        Ok(Self { graph, once, edges, vertex: 0, entry: 0 })
+        let dictionaries = (0..graph.properties().len()).map(|property| graph.dictionary(property));
+        let dictionaries = dictionaries.collect::<Result<_>>()?;
+        Ok(Self { graph, once, edges, dictionaries, vertex: 0, entry: 0 })
     }
 }
 
@@ -250,9 +253,7 @@ pub(super) fn num_loops(graph: &dyn ExportGraph) -> Result<u64> {
 impl EdgeStream for ListExport<'_> {
     fn shape(&self) -> StreamShape {
         let properties = self.graph.properties().to_vec();
-        // A dictionary that cannot be read is found out about when its column is: none is needed before.
-        let dictionaries =
-            (0..properties.len()).map(|i| self.graph.dictionary(i).unwrap_or_else(|_| no_texts())).collect();
+        let dictionaries = self.dictionaries.clone();
         StreamShape {
             vertices: self.graph.num_vertices(),
             edges: self.edges,

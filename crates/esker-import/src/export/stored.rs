@@ -24,6 +24,8 @@ pub struct StoredExport<'a> {
     /// Numbers of the properties in the store.
     numbers: Vec<u32>,
     weight: Option<usize>,
+    /// How many texts the dictionary of each property has; 0 for those that are not of texts.
+    num_texts: Vec<usize>,
 }
 
 impl<'a> StoredExport<'a> {
@@ -49,6 +51,10 @@ impl<'a> StoredExport<'a> {
             properties: records.iter().map(info).collect(),
             numbers: records.iter().map(|record| record.number).collect(),
             weight: records.iter().position(|record| record.weight),
+            num_texts: records
+                .iter()
+                .map(|record| snapshot.dictionary(record.number).map_or(0, |dictionary| dictionary.len()))
+                .collect(),
         })
     }
 
@@ -113,15 +119,22 @@ impl ExportGraph for StoredExport<'_> {
             .targets()
             .get(from..end)
             .ok_or_else(|| Error::Invalid(format!("vertex {v} has {} neighbours, not {end}", edges.len())))?;
+        let n = self.snapshot.num_vertices();
+        if let Some(target) = part.iter().find(|&&target| target as usize >= n) {
+            let reason = format!("vertex {v} has the neighbour {target}, but there are {n} vertices");
+            return Err(Error::corrupt(self.snapshot.path(), 0, reason));
+        }
         let number = |target: VertexId| match self.remaining {
             None => target as usize as u64,
             Some(remaining) => remaining.rank(target) as usize as u64,
         };
         let from = from + part.partition_point(|&target| number(target) < least);
         out.targets.extend(edges.targets()[from..end].iter().map(|&target| number(target)));
-        for (values, &number) in out.properties.iter_mut().zip(&self.numbers) {
+        for ((values, &number), &num_texts) in
+            out.properties.iter_mut().zip(&self.numbers).zip(&self.num_texts)
+        {
             for (stored, range) in edges.values(number, from..end)? {
-                append(values, stored, range)?;
+                append(values, stored, range, num_texts)?;
             }
         }
         Ok(())
@@ -159,16 +172,30 @@ impl ExportGraph for StoredExport<'_> {
     }
 }
 
-/// Appends a range of a stored column.
-fn append(out: &mut Box<dyn ArrayBuilder>, stored: &Values, range: Range<usize>) -> Result<()> {
+/// Appends a range of a stored column. Codes must be below `num_texts`.
+fn append(
+    out: &mut Box<dyn ArrayBuilder>,
+    stored: &Values,
+    range: Range<usize>,
+    num_texts: usize,
+) -> Result<()> {
     let out = out.as_any_mut();
     if let Some(out) = out.downcast_mut::<UInt32Builder>() {
-        return match stored {
-            Values::U8(column) => extend(out, column, range, u32::from),
-            Values::U16(column) => extend(out, column, range, u32::from),
-            Values::U32(column) => extend(out, column, range, u32::from),
-            stored => Err(not_of_type(stored)),
-        };
+        let (before, first) = (out.len(), range.start);
+        match stored {
+            Values::U8(column) => extend(out, column, range, u32::from)?,
+            Values::U16(column) => extend(out, column, range, u32::from)?,
+            Values::U32(column) => extend(out, column, range, u32::from)?,
+            stored => return Err(not_of_type(stored)),
+        }
+        let codes = &out.values_slice()[before..];
+        let wrong = codes.iter().position(|&code| code as usize >= num_texts);
+        return wrong.map_or(Ok(()), |wrong| {
+            let (element, code) = (first + wrong, codes[wrong]);
+            let reason =
+                format!("element {element} is the code {code}, but the dictionary has {num_texts} texts");
+            Err(Error::corrupt(stored.path(), 0, reason))
+        });
     }
     if let Some(out) = out.downcast_mut::<Float64Builder>() {
         return match stored {

@@ -159,7 +159,11 @@ impl<'a> Sink<'a> {
 
     /// Every line from `at` on by its fields.
     fn parse_from(&mut self, mut at: usize) {
-        while at < self.block.bytes.len() {
+        loop {
+            at = skip_empty(&self.block.bytes, at);
+            if at == self.block.bytes.len() {
+                return;
+            }
             at = self.line(at);
         }
     }
@@ -175,6 +179,7 @@ impl<'a> Sink<'a> {
                 };
                 at = fast.take(&self.block.bytes, at, Edges { sources, targets, weights });
             }
+            at = skip_empty(&self.block.bytes, at);
             if at < self.block.bytes.len() {
                 at = self.line(at);
             }
@@ -316,6 +321,18 @@ impl<'a> Sink<'a> {
             text: if described { excerpt(&bytes[at..end]) } else { String::new() },
             reason: if described { reason } else { String::new() },
         });
+    }
+}
+
+/// Where the first line at or behind `at` begins that is not empty: an input may have millions of them in a row.
+#[inline]
+fn skip_empty(bytes: &[u8], mut at: usize) -> usize {
+    loop {
+        at += match bytes.get(at..) {
+            Some([b'\n', ..]) => 1,
+            Some([b'\r', b'\n', ..]) => 2,
+            _ => return at,
+        };
     }
 }
 

@@ -7,12 +7,17 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use esker_graph::Direction;
-use esker_import::format::ReadOptions;
+use esker_format::PAGE_BYTES;
+use esker_format::testing::rewrite_archive;
+use esker_graph::{Direction, Run};
+use esker_import::export::{ExportOptions, StoredExport, export};
+use esker_import::format::{PickProperties, ReadOptions};
+use esker_import::input::Input;
 use esker_import::install::import;
-use esker_import::open::open_reader;
+use esker_import::open::{open_inputs, open_reader};
 use esker_import::options::{ImportOptions, ImportReport, VertexOrder};
 use esker_store::io::{Disk, Faults, FaultyDisk, RealDisk};
+use esker_store::snapshot::Snapshot;
 use esker_store::version::StagingOptions;
 use esker_store::{Result, Store};
 
@@ -61,6 +66,70 @@ fn an_imported_graph_is_read_back() {
         assert_eq!(*snapshot.neighbors(Direction::In, 0).unwrap(), [2]);
         assert_eq!(names(dir.path()).len(), 2, "{:?}", names(dir.path()));
         assert!(!target.join("scratch").exists());
+    }
+}
+
+#[test]
+fn a_header_of_few_bytes_does_not_make_billions_of_vertices() {
+    let dir = tempfile::tempdir().unwrap();
+    let (input, target) = (dir.path().join("in.mtx"), dir.path().join("out.esker"));
+    let matrix = |n: u64| format!("%%MatrixMarket matrix coordinate pattern general\n{n} {n} 1\n1 2\n");
+    std::fs::write(&input, matrix(4_000_000_000)).unwrap();
+    let error = import_file(&input, &target, &ImportOptions::default()).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "the mtx header promises 4000000000 vertices, but the input has only 1 edge: mend the header; or, if there are so \
+         many vertices, allow 60 GiB of memory"
+    );
+    assert_eq!(names(dir.path()), ["in.mtx"]);
+    std::fs::write(&input, matrix(100_000)).unwrap();
+    let report = import_file(&input, &target, &ImportOptions::default()).unwrap();
+    assert_eq!(report.vertices, 100_000);
+}
+
+#[test]
+fn empty_lines_are_no_edges() {
+    let dir = tempfile::tempdir().unwrap();
+    let (input, target) = (dir.path().join("in.el"), dir.path().join("out.esker"));
+    for empty in ["\n", "\r\n", " \n"] {
+        let many = empty.repeat(3_000_000);
+        std::fs::write(&input, format!("0 1\n{many}1 2\n{many}")).unwrap();
+        assert_eq!(import_file(&input, &target, &ImportOptions::default()).unwrap().edges, 2);
+    }
+    std::fs::write(&input, "0 1\n".to_owned() + &"\n".repeat(1_000_000) + "0\n").unwrap();
+    let error = import_file(&input, &target, &ImportOptions::default()).unwrap_err().to_string();
+    assert!(error.contains("in.el:1000002"), "{error}");
+}
+
+/// Writes one byte of a column again, with its checksum.
+fn forge(disk: &Arc<dyn Disk>, layer: &Path, name: &str, element: usize, value: u8) {
+    rewrite_archive(disk, layer, |other, content| {
+        if other == name {
+            content[PAGE_BYTES + element] = value;
+            let end = content.len() - 4;
+            let sum = crc32c::crc32c(&content[PAGE_BYTES..end]);
+            content[end..].copy_from_slice(&sum.to_le_bytes());
+        }
+    });
+}
+
+#[test]
+fn a_forged_code_ends_an_export_with_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk: Arc<dyn Disk> = Arc::new(FaultyDisk::new(0));
+    let target = Path::new("/out.esker");
+    let input = Input::memory("in.csv", &b"source,target,kind\na,b,red\nb,c,green\nc,a,red\n"[..]);
+    let read = ReadOptions { properties: PickProperties::All, ..ReadOptions::default() };
+    let reader = open_inputs(&[input], &read).unwrap().reader;
+    import(&disk, reader, target, &ImportOptions::default(), StagingOptions::default()).unwrap();
+    forge(&disk, &target.join("layers/1"), "out.property.0", 1, 200);
+    let snapshot = Snapshot::open(&disk, target).unwrap();
+    let graph = StoredExport::new(&snapshot, &Run::with_threads(1).unwrap()).unwrap();
+    for name in ["out.csv", "out.parquet", "out.arrow"] {
+        let error =
+            export(&graph, &dir.path().join(name), &ExportOptions::default()).unwrap_err().to_string();
+        assert!(error.contains("is the code 200, but the dictionary has 2 texts"), "{error}");
+        assert!(names(dir.path()).is_empty());
     }
 }
 
