@@ -50,4 +50,4 @@ pub use search::lower_bound;
 pub use size::{BLOCK_BYTES, FORMAT_VERSION, PAGE_BYTES};
 pub use tile::{TileCoding, TilesRecord};
 pub use values::{ValueSlice, Values};
-pub use writer::{ColumnSummary, ColumnWriter, Region};
+pub use writer::{ColumnSummary, ColumnWriter, Region, WRITE_BYTES};

@@ -14,8 +14,9 @@ use crate::error::{Error, Result};
 use crate::io::{File, Files};
 use crate::memory::reserve;
 
-/// Size of the writes into which appended data is gathered, and so the buffer of each writer or region.
-const WRITE_BYTES: usize = 1 << 20;
+/// Size of the writes into which appended data is gathered, and so the buffer of each writer or region, unless there are
+/// many writers at a time.
+pub const WRITE_BYTES: usize = 1 << 20;
 
 /// The size of a written column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +28,7 @@ pub struct ColumnSummary {
 }
 
 /// Writes a column file: append elements with [`ColumnWriter::append`], or create one [`Region`] for each of several
-/// threads, then call [`ColumnWriter::finish`]. Memory: 1 MiB, 1 MiB a region, and 8 bytes for each 64 KiB written.
+/// threads, then call [`ColumnWriter::finish`]. Memory: [`WRITE_BYTES`], as much a region, and 8 bytes for each 64 KiB written.
 #[derive(Debug)]
 pub struct ColumnWriter<T> {
     spec: ColumnSpec,
@@ -41,6 +42,8 @@ pub struct Region<T> {
     /// Offset of `buffer` in the data of the column.
     position: u64,
     buffer: Vec<u8>,
+    /// Size of the writes: a multiple of the size of a block.
+    write_bytes: usize,
     element: PhantomData<T>,
 }
 
@@ -71,8 +74,23 @@ impl<T: Element> ColumnWriter<T> {
     /// # Errors
     /// [`Error::Io`].
     pub fn create(files: &dyn Files, path: &Path, spec: ColumnSpec) -> Result<Self> {
+        Self::create_buffered(files, path, spec, WRITE_BYTES)
+    }
+
+    /// As [`ColumnWriter::create`], with a buffer of `buffer_bytes`, rounded up to whole blocks.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn create_buffered(
+        files: &dyn Files,
+        path: &Path,
+        spec: ColumnSpec,
+        buffer_bytes: usize,
+    ) -> Result<Self> {
         let shared = Arc::new(SharedFile { file: files.create(path)?, sums: Mutex::default() });
-        Ok(Self { spec, whole: Region { shared, position: 0, buffer: Vec::new(), element: PhantomData } })
+        let write_bytes = buffer_bytes.max(1).next_multiple_of(BLOCK_BYTES);
+        let whole = Region { shared, position: 0, buffer: Vec::new(), write_bytes, element: PhantomData };
+        Ok(Self { spec, whole })
     }
 
     /// Appends elements; most efficient with many at once.
@@ -90,6 +108,7 @@ impl<T: Element> ColumnWriter<T> {
             shared: Arc::clone(&self.whole.shared),
             position: first * size_of::<T>() as u64,
             buffer: Vec::new(),
+            write_bytes: self.whole.write_bytes,
             element: PhantomData,
         }
     }
@@ -131,9 +150,9 @@ impl<T: Element> Region<T> {
     pub fn append(&mut self, values: &[T]) -> Result<()> {
         let mut bytes: &[u8] = bytemuck::cast_slice(values);
         while !bytes.is_empty() {
-            // Writes end at multiples of WRITE_BYTES, so all except the first and last cover whole blocks.
+            // Writes end at multiples of their size, so all except the first and last cover whole blocks.
             let end = self.position + self.buffer.len() as u64;
-            let room = WRITE_BYTES - (end % WRITE_BYTES as u64) as usize;
+            let room = self.write_bytes - (end % self.write_bytes as u64) as usize;
             if self.buffer.is_empty() && bytes.len() >= room {
                 let (now, later) = bytes.split_at(room);
                 self.shared.write(now, self.position)?;

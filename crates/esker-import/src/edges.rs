@@ -57,7 +57,7 @@ impl Edges {
         let mut dictionaries = Vec::new();
         let mut words = 0;
         for (i, range) in gathered.ranges.iter().enumerate() {
-            let (dictionary, ranks) = gathered.texts[i].ranked();
+            let (dictionary, ranks) = gathered.texts[i].take_ranked();
             let narrowest = range.narrowest(&schema.properties[i], dictionary.len())?;
             let name = &schema.properties[i];
             let carried = match duplicates {

@@ -185,7 +185,7 @@ fn cut(reader: &mut dyn Reader, sender: &Sender<Cut>) {
 impl Shared<'_> {
     fn parse_blocks(&self, receiver: &Receiver<Cut>) {
         let mut worker = Worker::default();
-        worker.caches.resize_with(self.texts.len(), TextCache::default);
+        worker.caches.resize_with(self.texts.len(), || TextCache::one_of(self.texts.len()));
         worker.ranges.resize_with(self.texts.len(), Range::default);
         loop {
             if self.work.run.check().is_err() {

@@ -99,7 +99,8 @@ fn open_as(
         }
     };
     let note = |input: &Input| format!("Reading {} as {title}", input.path().display());
-    Ok((reader, inputs.iter().map(note).collect()))
+    let notes = inputs.iter().map(note).chain(reader.notes()).collect();
+    Ok((reader, notes))
 }
 
 /// Formats without columns have none to choose.

@@ -4,16 +4,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use esker_format::io::Disk;
-use esker_format::{ElementType, Error, Result};
-use esker_graph::{Direction, Reservation, Run, RunOptions, VertexId};
+use esker_format::{BLOCK_BYTES, ElementType, Error, Result, WRITE_BYTES};
+use esker_graph::{Direction, Reservation, Run, RunOptions, Stop, VertexId};
 use esker_layers::ids::IdHasher;
-use esker_layers::layer::PlainWriter;
+use esker_layers::layer::{PlainWriter, VALUES_AT_ONCE};
 
 use super::build::{Build, check_symmetric};
 use super::count::{Cells, by_cell, degrees, degrees_bytes, to_cells};
 use super::edges::{Edges, check_weight, raw_keys};
-use super::generated::GENERATOR;
 use super::gather::{Gathered, InOrder, WORKER_BYTES, gather};
+use super::generated::GENERATOR;
 use super::number::Numberer;
 use super::numbering::{IdMap, Numbered};
 use super::options::{Duplicates, ImportOptions, ImportReport, OrderChoice, Tracker, VertexOrder};
@@ -100,6 +100,7 @@ pub fn build_layer(
 ) -> Result<Built> {
     let schema = reader.schema().clone();
     check_weight(&schema, options.duplicates)?;
+    let buffers = ColumnBuffers::new(schema.properties.len(), options.memory_bytes)?;
     let run = Run::new(RunOptions {
         threads: options.threads,
         cancel: options.cancel.clone(),
@@ -118,7 +119,8 @@ pub fn build_layer(
         order: &order,
         schema: &schema,
         options,
-        writer,
+        writer: &writer.with_buffers(buffers.each_bytes),
+        buffers,
         tracker: &tracker,
     };
     let (written, types, loops_dropped) = plan.build(directed)?;
@@ -176,14 +178,16 @@ const DENSE_SLACK: f64 = 1024.0;
 fn read_and_number(
     work: &Work,
     hasher: IdHasher,
-    reader: Box<dyn Reader>,
+    mut reader: Box<dyn Reader>,
     schema: &Schema,
     options: &ImportOptions,
     tracker: &Tracker,
 ) -> Result<NumberedInput> {
     tracker.stage("read", schema.input_bytes.unwrap_or(0));
-    let parsing_bytes = (WORKER_BYTES * work.run.threads() as u64).min(work.budget.limit_bytes() / 4);
-    let parsing = work.budget.reserve("reading", parsing_bytes)?;
+    let (limit_bytes, threads) = (work.budget.limit_bytes(), work.run.threads());
+    let decoding_bytes = reader.limit_memory(limit_bytes / DECODING_SHARE, threads).map_err(of_whole)?;
+    let parsing_bytes = (WORKER_BYTES * threads as u64).min(limit_bytes / 4);
+    let parsing = work.budget.reserve("reading", parsing_bytes + decoding_bytes)?;
     let keep_free_bytes = work.budget.limit_bytes() / 2;
     let numberer = match schema.ids {
         IdKind::Text => Some(Numberer::new(work, hasher)),
@@ -213,6 +217,21 @@ fn read_and_number(
     tracker.stage("number", gathered.num_edges());
     let numberer = number_integers(work, &gathered, Numberer::new(work, hasher), tracker)?;
     Ok(numbered(gathered, numberer.finish()?))
+}
+
+/// The share of the memory limit that the decoding of an input may have.
+const DECODING_SHARE: u64 = 4;
+
+/// The error of a step that had only its share of the memory limit, in terms of the limit.
+fn of_whole(error: Error) -> Error {
+    match error {
+        Error::Stop(Stop::OverBudget { what, needed_bytes, budget_bytes }) => {
+            let [needed_bytes, budget_bytes] =
+                [needed_bytes, budget_bytes].map(|bytes| bytes.saturating_mul(DECODING_SHARE));
+            Error::Stop(Stop::OverBudget { what, needed_bytes, budget_bytes })
+        }
+        other => other,
+    }
 }
 
 fn numbered(gathered: Gathered, numbered: Numbered) -> NumberedInput {
@@ -362,6 +381,42 @@ fn order(
     Ok(Order { choice, renumbered, cells, counts })
 }
 
+/// The buffers of the columns that are written at the same time: those of one direction.
+#[derive(Debug, Clone, Copy)]
+struct ColumnBuffers {
+    columns: usize,
+    /// What each column gathers before it writes.
+    each_bytes: usize,
+}
+
+impl ColumnBuffers {
+    /// What converting values takes beside the buffer of a column.
+    const VALUES_BYTES: usize = VALUES_AT_ONCE * size_of::<u64>();
+    /// The share of the memory limit that the buffers may have.
+    const SHARE: u64 = 4;
+
+    /// Divides memory among the columns of `properties`, and those of the lists.
+    ///
+    /// # Errors
+    /// If the smallest buffers do not fit: so that an import is refused before it begins.
+    fn new(properties: usize, limit_bytes: u64) -> Result<Self> {
+        let columns = properties + 4;
+        let share = usize::try_from(limit_bytes / Self::SHARE / 4).unwrap_or(usize::MAX) / columns;
+        let each_bytes = share.clamp(BLOCK_BYTES, WRITE_BYTES) / BLOCK_BYTES * BLOCK_BYTES;
+        let buffers = Self { columns, each_bytes };
+        let needed_bytes = Self::SHARE * buffers.all_bytes();
+        if each_bytes == BLOCK_BYTES && needed_bytes > limit_bytes {
+            let what = format!("an import of {properties} properties");
+            return Err(Error::Stop(Stop::OverBudget { what, needed_bytes, budget_bytes: limit_bytes }));
+        }
+        Ok(buffers)
+    }
+
+    fn all_bytes(&self) -> u64 {
+        (self.columns * (self.each_bytes + Self::VALUES_BYTES)) as u64
+    }
+}
+
 /// What the directions of a layer are built from.
 struct Directions<'a> {
     work: &'a Work,
@@ -370,6 +425,7 @@ struct Directions<'a> {
     schema: &'a Schema,
     options: &'a ImportOptions,
     writer: &'a PlainWriter<'a>,
+    buffers: ColumnBuffers,
     tracker: &'a Tracker,
 }
 
@@ -414,6 +470,7 @@ impl Directions<'_> {
         let summed = self.schema.weight.filter(|_| duplicates == Duplicates::Sum);
         let weight = self.schema.weight.filter(|_| matches!(duplicates, Duplicates::Sum | Duplicates::Min));
         let edges = self.edges;
+        let _buffers = self.work.budget.reserve("the buffers of the columns", self.buffers.all_bytes())?;
         let output = Output::new(
             self.work,
             self.writer,

@@ -180,8 +180,22 @@ pub trait Reader: Send {
     /// What is known before reading.
     fn schema(&self) -> &Schema;
 
+    /// Divides memory among so many threads that parse: at most `bytes` beside a few mebibytes for each. Returns what
+    /// parsing will take. Called before the first block, if at all.
+    ///
+    /// # Errors
+    /// If that is too little for what the input says of itself; the error's `needed_bytes` would do.
+    fn limit_memory(&mut self, _bytes: u64, _threads: usize) -> Result<u64> {
+        Ok(0)
+    }
+
     /// The parser of this reader's blocks.
     fn parser(&self) -> Arc<dyn BlockParser>;
+
+    /// What a person should know of how the input is read.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
 
     /// The next block, of about a mebibyte, or `None` at the end.
     ///

@@ -139,7 +139,7 @@ impl Texts {
                 self.name
             )));
         }
-        if !table.memory.try_grow(text.len() as u64 + 64) {
+        if !table.memory.try_grow(text.len() as u64 + ENTRY_BYTES) {
             return Err(Error::Invalid(format!(
                 "the different texts of property {:?} do not fit the memory limit: raise it, or leave the property out",
                 self.name
@@ -150,36 +150,50 @@ impl Texts {
         Ok(code)
     }
 
-    /// All texts in order of their bytes, and the rank of each code.
-    pub(super) fn ranked(&self) -> (Vec<Box<[u8]>>, Vec<u32>) {
-        let table = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut entries: Vec<(&[u8], u32)> = table.codes.iter().map(|(t, &code)| (&**t, code)).collect();
+    /// Takes out all texts, in order of their bytes, and the rank of each code. The reservation for them stays.
+    pub(super) fn take_ranked(&self) -> (Vec<Box<[u8]>>, Vec<u32>) {
+        let mut table = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut entries: Vec<(Box<[u8]>, u32)> = std::mem::take(&mut table.codes).into_iter().collect();
         entries.sort_unstable();
         let mut ranks = vec![0; entries.len()];
         for (rank, &(_, code)) in entries.iter().enumerate() {
             ranks[code as usize] = rank as u32;
         }
-        (entries.into_iter().map(|(text, _)| text.into()).collect(), ranks)
+        (entries.into_iter().map(|(text, _)| text).collect(), ranks)
     }
 }
 
+/// What an entry of a table of texts takes beside its text: itself in the table, which is old and new while it grows, and
+/// what the allocator adds.
+const ENTRY_BYTES: u64 = 112;
+
 /// What one worker remembers of the texts of one property, to spare the shared table.
 #[derive(Debug, Default)]
-pub(super) struct TextCache(HashMap<Box<[u8]>, u32>);
+pub(super) struct TextCache {
+    codes: HashMap<Box<[u8]>, u32>,
+    /// What it may still take: a worker forgets new texts beyond that.
+    free_bytes: u64,
+}
 
 impl TextCache {
-    /// A worker forgets beyond this many texts: most columns have few.
-    const LEN_MAX: usize = 4096;
+    /// What the caches of one worker take.
+    const WORKER_BYTES: u64 = 1 << 20;
+
+    /// One of the caches of a worker for so many properties.
+    pub(super) fn one_of(count: usize) -> Self {
+        Self { codes: HashMap::new(), free_bytes: Self::WORKER_BYTES / count.max(1) as u64 }
+    }
 
     fn codes<'a>(&mut self, texts: &Texts, column: impl Iterator<Item = &'a [u8]>) -> Result<Vec<u32>> {
         let mut codes = Vec::with_capacity(column.size_hint().0);
         for text in column {
-            let code = match self.0.get(text) {
+            let code = match self.codes.get(text) {
                 Some(&code) => code,
                 None => {
                     let code = texts.code(text)?;
-                    if self.0.len() < Self::LEN_MAX {
-                        self.0.insert(text.into(), code);
+                    if let Some(left) = self.free_bytes.checked_sub(text.len() as u64 + ENTRY_BYTES) {
+                        self.free_bytes = left;
+                        self.codes.insert(text.into(), code);
                     }
                     code
                 }

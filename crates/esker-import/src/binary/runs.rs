@@ -2,12 +2,22 @@
 
 use std::sync::Arc;
 
-use esker_format::Result;
+use esker_format::{Error, Result};
+use esker_graph::Stop;
 
 use crate::source::{Block, BlockParser, Reader, Schema};
 
-/// Rows (or edges) of one block: as many as make about a mebibyte of columns.
+/// Rows (or edges) of one block, at most.
 pub(super) const RUN_ROWS: u64 = 1 << 17;
+
+/// Bytes of the columns of one block, about.
+const RUN_BYTES: u64 = RUN_ROWS * 16;
+
+/// Rows of one block where a row has so many bytes.
+pub(super) fn run_rows(row_bytes: u64) -> u64 {
+    let rows = (RUN_BYTES / row_bytes.max(1)).clamp(1, RUN_ROWS);
+    1 << rows.ilog2()
+}
 
 /// Consecutive rows of one section (row group, record batch ...) of one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,33 +60,61 @@ pub(super) struct Section {
     pub(super) section: u64,
     /// Its rows.
     pub(super) rows: u64,
+    /// Rows of its blocks, but for the last.
+    pub(super) run_rows: u64,
     /// Rows of the file before it.
     pub(super) rows_before: u64,
     /// Bytes that it takes in the file, for progress.
     pub(super) bytes: u64,
 }
 
+/// Parses runs of rows.
+pub(super) trait SectionParser: BlockParser {
+    /// See [`Reader::limit_memory`].
+    ///
+    /// # Errors
+    /// If `bytes` are too few.
+    fn limit_memory(&self, bytes: u64, threads: usize) -> Result<u64>;
+}
+
 /// A reader whose sections are all known, in order, and only need cutting.
-pub(super) struct SectionReader {
+pub(super) struct SectionReader<P> {
     schema: Schema,
-    parser: Arc<dyn BlockParser>,
+    parser: Arc<P>,
+    notes: Vec<String>,
     sections: std::vec::IntoIter<Section>,
     current: Option<(Section, u64)>,
 }
 
-impl SectionReader {
-    pub(super) fn new(schema: Schema, parser: Arc<dyn BlockParser>, sections: Vec<Section>) -> Self {
-        Self { schema, parser, sections: sections.into_iter(), current: None }
+impl<P> SectionReader<P> {
+    pub(super) fn new(schema: Schema, parser: P, notes: Vec<String>, sections: Vec<Section>) -> Self {
+        Self { schema, parser: Arc::new(parser), notes, sections: sections.into_iter(), current: None }
     }
 }
 
-impl Reader for SectionReader {
+/// An error if `needed_bytes` to decode `what` exceed `bytes`.
+pub(super) fn check_fits(what: &str, needed_bytes: u64, bytes: u64) -> Result<()> {
+    if needed_bytes <= bytes {
+        return Ok(());
+    }
+    Err(Error::Stop(Stop::OverBudget { what: what.to_owned(), needed_bytes, budget_bytes: bytes }))
+}
+
+impl<P: SectionParser + 'static> Reader for SectionReader<P> {
     fn schema(&self) -> &Schema {
         &self.schema
     }
 
+    fn limit_memory(&mut self, bytes: u64, threads: usize) -> Result<u64> {
+        self.parser.limit_memory(bytes, threads)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
+    }
+
     fn parser(&self) -> Arc<dyn BlockParser> {
-        Arc::clone(&self.parser)
+        Arc::clone(&self.parser) as _
     }
 
     fn next_block(&mut self) -> Result<Option<Block>> {
@@ -84,7 +122,7 @@ impl Reader for SectionReader {
             if let Some((section, start)) = &mut self.current
                 && *start < section.rows
             {
-                let (first, rows) = (*start, RUN_ROWS.min(section.rows - *start));
+                let (first, rows) = (*start, section.run_rows.min(section.rows - *start));
                 *start += rows;
                 // Rounded so that the parts add up to the whole.
                 let bytes_until = |row: u64| {

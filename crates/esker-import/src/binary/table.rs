@@ -1,8 +1,9 @@
 //! What tables of edges have in common: which columns are meant, and how columns of values become a batch.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use arrow_array::builder::BinaryBuilder;
 use arrow_array::cast::AsArray;
@@ -74,6 +75,8 @@ pub(super) struct Chosen {
     pub(super) properties: Vec<String>,
     /// Which property is the weight.
     pub(super) weight: Option<usize>,
+    /// Names of columns that hold nothing that a graph has a place for, although all were asked for.
+    pub(super) left_out: Vec<String>,
 }
 
 /// Chooses columns by the user's options and by the usual names.
@@ -86,7 +89,8 @@ pub(super) fn choose(
     options: &ReadOptions,
 ) -> Result<Chosen> {
     let (source, target) = choose_ends(path, names, options)?;
-    let mut chosen = Chosen { columns: vec![source, target], properties: Vec::new(), weight: None };
+    let mut chosen =
+        Chosen { columns: vec![source, target], properties: Vec::new(), weight: None, left_out: Vec::new() };
     let usual = |&&usual: &&&str| names.iter().any(|(name, _)| name.eq_ignore_ascii_case(usual));
     let weight = match (&options.weight, WEIGHTS.iter().find(usual)) {
         // A column that is called so but holds no numbers is an error, as in text files.
@@ -112,8 +116,11 @@ pub(super) fn choose(
     match &options.properties {
         PickProperties::None => {}
         PickProperties::All => {
-            for index in (0..names.len()).filter(|&i| names[i].1 != Holds::Other) {
-                chosen.add(names, index);
+            for index in (0..names.len()).filter(|index| ![source, target].contains(index)) {
+                match names[index].1 {
+                    Holds::Other => chosen.left_out.push(names[index].0.clone()),
+                    _ => chosen.add(names, index),
+                }
             }
         }
         PickProperties::Columns(wanted) => {
@@ -128,11 +135,20 @@ pub(super) fn choose(
 }
 
 impl Chosen {
+    /// Adds a property, once. It may be one of the ends too.
     fn add(&mut self, names: &[(String, Holds)], index: usize) {
-        if !self.columns.contains(&index) {
+        if !self.columns[2..].contains(&index) {
             self.columns.push(index);
             self.properties.push(names[index].0.clone());
         }
+    }
+
+    /// A note about the columns that are left out.
+    pub(super) fn note(&self, path: &Arc<PathBuf>) -> Option<String> {
+        (!self.left_out.is_empty()).then(|| {
+            let (path, names) = (path.display(), self.left_out.join(", "));
+            format!("Leaving out columns of {path} that hold neither numbers nor texts: {names}")
+        })
     }
 
     /// The same columns, by name, in another file of the same import.
@@ -472,15 +488,33 @@ fn written(column: &ArrayRef) -> BinaryArray {
     }
 }
 
+thread_local! {
+    /// Whether this thread runs code whose panics become errors.
+    static IS_CONTAINED: Cell<bool> = const { Cell::new(false) };
+}
+
 /// Runs code of other crates that may panic on damaged input, which nothing short of rewriting it can prevent: a
 /// panic becomes an error that names the file. The last resort; what can be checked before is.
+///
+/// The first call puts a panic hook before the process's own, so that a contained panic prints nothing.
 ///
 /// # Errors
 /// What `f` returns, or that it panicked.
 pub(super) fn contain<T>(path: &Arc<PathBuf>, f: impl FnOnce() -> Result<T>) -> Result<T> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let previous = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if !IS_CONTAINED.get() {
+                previous(info);
+            }
+        }));
+    });
+    let before = IS_CONTAINED.replace(true);
     // What `f` leaves half-done is dropped with the panic: callers put nothing back after an error.
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(f))
-        .unwrap_or_else(|_| Err(damaged(path, "its contents contradict each other")))
+    let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f));
+    IS_CONTAINED.set(before);
+    done.unwrap_or_else(|_| Err(damaged(path, "its contents contradict each other")))
 }
 
 /// An error about a damaged input.

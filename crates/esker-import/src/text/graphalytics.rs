@@ -191,6 +191,14 @@ impl Reader for Counted {
         &self.schema
     }
 
+    fn limit_memory(&mut self, bytes: u64, threads: usize) -> Result<u64> {
+        self.table.limit_memory(bytes, threads)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.table.notes()
+    }
+
     fn parser(&self) -> Arc<dyn BlockParser> {
         Arc::clone(&self.parser) as _
     }

@@ -80,6 +80,14 @@ impl Reader for WithVertices {
         &self.schema
     }
 
+    fn limit_memory(&mut self, bytes: u64, threads: usize) -> Result<u64> {
+        self.edges.limit_memory(bytes, threads)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.edges.notes()
+    }
+
     fn parser(&self) -> Arc<dyn BlockParser> {
         Arc::clone(&self.parser) as _
     }

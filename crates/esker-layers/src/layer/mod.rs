@@ -22,4 +22,4 @@ pub use extents::{AllLists, List, ListExtents, Window, part_of};
 pub use lists::{Body, ListColumns};
 pub use plain::{DictionaryFiles, PlainLayer, PlainWriter};
 pub use section::{Address, Dead, Past, Section, for_runs};
-pub use write::{AnyWriter, ArcChunk, SectionChunk, SectionShape, SectionWriter};
+pub use write::{AnyWriter, ArcChunk, SectionChunk, SectionShape, SectionWriter, VALUES_AT_ONCE};

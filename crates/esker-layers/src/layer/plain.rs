@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use esker_format::io::Files;
 use esker_format::{
     Column, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element, Error, LayerRecord, PropertyRecord,
-    Result,
+    Result, WRITE_BYTES,
 };
 use esker_graph::{Direction, VertexId};
 
@@ -52,12 +52,19 @@ pub struct PlainWriter<'a> {
     files: &'a dyn Files,
     directory: PathBuf,
     database: DatabaseId,
+    buffer_bytes: usize,
 }
 
 impl<'a> PlainWriter<'a> {
     /// Creates files in `directory`.
     pub fn new(files: &'a dyn Files, directory: &Path, database: DatabaseId) -> Self {
-        Self { files, directory: directory.to_owned(), database }
+        Self { files, directory: directory.to_owned(), database, buffer_bytes: WRITE_BYTES }
+    }
+
+    /// The same with another buffer for each column, for layers of many columns.
+    #[must_use]
+    pub fn with_buffers(&self, buffer_bytes: usize) -> Self {
+        Self { buffer_bytes, ..self.clone() }
     }
 
     /// Creates a column of one direction.
@@ -119,7 +126,8 @@ impl<'a> PlainWriter<'a> {
     }
 
     fn column<T: Element>(&self, path: &Path, kind: ColumnKind) -> Result<ColumnWriter<T>> {
-        ColumnWriter::create(self.files, path, ColumnSpec { database: self.database, kind })
+        let spec = ColumnSpec { database: self.database, kind };
+        ColumnWriter::create_buffered(self.files, path, spec, self.buffer_bytes)
     }
 }
 

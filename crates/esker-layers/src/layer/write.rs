@@ -71,6 +71,9 @@ pub struct SectionShape {
     pub properties: Vec<ElementType>,
 }
 
+/// Values that an [`AnyWriter`] converts at a time, and so the size of its buffer.
+pub const VALUES_AT_ONCE: usize = 1 << 11;
+
 macro_rules! any_writer {
     ($($code:ident($type:ty)),*) => {
         /// Writes a column of a type known only at run time from the bits of its values.
@@ -91,13 +94,19 @@ macro_rules! any_writer {
             pub fn append(&mut self, bits: impl Iterator<Item = u64>) -> Result<()> {
                 match self {
                     $(Self::$code(column, buffer) => {
-                        buffer.clear();
-                        buffer.extend(bits.map(|bits| {
+                        let mut values = bits.map(|bits| {
                             let mut bytes = [0; size_of::<$type>()];
                             bytes.copy_from_slice(&bits.to_le_bytes()[..size_of::<$type>()]);
                             <$type>::from_le_bytes(bytes)
-                        }));
-                        column.append(buffer)
+                        });
+                        loop {
+                            buffer.clear();
+                            buffer.extend(values.by_ref().take(VALUES_AT_ONCE));
+                            if buffer.is_empty() {
+                                return Ok(());
+                            }
+                            column.append(buffer)?;
+                        }
                     })*
                 }
             }

@@ -5,6 +5,7 @@
 //! beside the batch: the dictionaries; the decompressed columns of the record batches in use.
 
 mod messages;
+mod sizes;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,9 +17,10 @@ use arrow_schema::{ArrowError, SchemaRef};
 use bytes::Bytes;
 use esker_format::{Error, Result};
 use messages::{BatchEntry, Contents, contents};
+use sizes::Sizes;
 
 use super::region::Region;
-use super::runs::{RUN_ROWS, RowRun, Section, SectionReader};
+use super::runs::{RowRun, Section, SectionParser, SectionReader, check_fits};
 use super::table::{self, Chosen, Holds, Origin, contain, damaged};
 use crate::format::{Format, ReadOptions};
 use crate::input::Input;
@@ -53,8 +55,9 @@ pub fn open_arrow(inputs: &[Input], options: &ReadOptions) -> Result<Box<dyn Rea
         return Err(Error::Invalid("no Arrow file is named".to_owned()));
     };
     let schema = table::schema(Format::Arrow.name(), ids, &first.chosen, bytes_all);
+    let notes = first.chosen.note(&first.path).into_iter().collect();
     let parser = ArrowParser { files, ids, kept: Mutex::default() };
-    Ok(Box::new(SectionReader::new(schema, Arc::new(parser), sections)))
+    Ok(Box::new(SectionReader::new(schema, parser, notes, sections)))
 }
 
 struct ArrowFile {
@@ -62,11 +65,14 @@ struct ArrowFile {
     bytes: Bytes,
     names: Vec<(String, Holds)>,
     chosen: Chosen,
+    /// The chosen columns, each once.
+    projection: Vec<usize>,
     schema: SchemaRef,
     version: MetadataVersion,
     batches: Vec<BatchEntry>,
     /// Messages of dictionaries, in order.
     dictionaries: Vec<Position>,
+    sizes: Sizes,
     /// Decoders that wait for the next batch, each with the number of dictionaries that it has taken in.
     decoders: Mutex<Vec<(usize, FileDecoder)>>,
 }
@@ -86,9 +92,25 @@ impl ArrowFile {
             None => table::choose(&path, &names, options)?,
             Some((chosen, own)) => chosen.in_file(&path, own, &names)?,
         };
+        let mut projection = chosen.columns.clone();
+        projection.sort_unstable();
+        projection.dedup();
+        let sizes = Sizes::of(region, &schema, &projection, &batches, &dictionaries)?;
         let bytes = region.whole()?;
         let decoders = Mutex::default();
-        Ok(Self { path, bytes, names, chosen, schema, version, batches, dictionaries, decoders })
+        Ok(Self {
+            path,
+            bytes,
+            names,
+            chosen,
+            projection,
+            schema,
+            version,
+            batches,
+            dictionaries,
+            sizes,
+            decoders,
+        })
     }
 
     fn add_sections(&self, file: usize, sections: &mut Vec<Section>) -> Result<()> {
@@ -97,7 +119,15 @@ impl ArrowFile {
             let here = messages::end_of(&batch.position).max(end);
             let bytes = here - end;
             end = here;
-            sections.push(Section { file, section: index as u64, rows: batch.rows, rows_before, bytes });
+            let run_rows = self.sizes.run_rows[index];
+            sections.push(Section {
+                file,
+                section: index as u64,
+                rows: batch.rows,
+                run_rows,
+                rows_before,
+                bytes,
+            });
             rows_before = rows_before
                 .checked_add(batch.rows)
                 .ok_or_else(|| damaged(&self.path, "its record batches have an impossible number of rows"))?;
@@ -126,7 +156,16 @@ impl ArrowFile {
             return decoders.swap_remove(index);
         }
         let new = FileDecoder::new(Arc::clone(&self.schema), self.version);
-        (0, new.with_projection(self.chosen.columns.clone()))
+        (0, new.with_projection(self.projection.clone()))
+    }
+
+    /// The chosen columns of a run of rows of a decoded batch.
+    fn part(&self, whole: &RecordBatch, run: RowRun) -> Option<Vec<ArrayRef>> {
+        let part = |column: &usize| {
+            let place = self.projection.iter().position(|other| other == column)?;
+            Some(whole.columns().get(place)?.slice(run.start as usize, run.rows as usize))
+        };
+        self.chosen.columns.iter().map(part).collect()
     }
 }
 
@@ -147,7 +186,7 @@ impl ArrowParser {
         let failed = |error: ArrowError| {
             damaged(&file.path, format!("record batch {} of {} rows: {error}", run.section, batch.rows))
         };
-        let whole = if batch.rows <= RUN_ROWS {
+        let whole = if batch.rows <= run.rows {
             file.decode(batch).map_err(failed)?
         } else {
             let kept = self.kept(run);
@@ -161,8 +200,7 @@ impl ArrowParser {
         if whole.num_rows() as u64 != batch.rows {
             return Err(damaged(&file.path, "a record batch has another number of rows than stated"));
         }
-        let part = |column: &ArrayRef| column.slice(run.start as usize, run.rows as usize);
-        Ok(whole.columns().iter().map(part).collect())
+        file.part(&whole, run).ok_or_else(|| damaged(&file.path, "a record batch lacks columns"))
     }
 
     /// The place of the batch of `run`, shared by all of its runs.
@@ -177,6 +215,20 @@ impl ArrowParser {
         let place = Kept::default();
         kept.push((run.file, run.section, Arc::clone(&place)));
         place
+    }
+}
+
+impl SectionParser for ArrowParser {
+    /// Each thread decodes a batch, and long ones are kept; each thread has a decoder, with all dictionaries.
+    fn limit_memory(&self, bytes: u64, threads: usize) -> Result<u64> {
+        let threads = threads as u64;
+        let batches = self.files.iter().map(|file| file.sizes.batch_bytes).max().unwrap_or(0);
+        let dictionaries = self.files.iter().map(|file| file.sizes.dictionary_bytes).max().unwrap_or(0);
+        let needed = batches
+            .saturating_mul(threads + KEPT_MAX as u64)
+            .saturating_add(dictionaries.saturating_mul(threads));
+        check_fits("decoding the record batches of the Arrow file", needed, bytes)?;
+        Ok(needed)
     }
 }
 

@@ -29,27 +29,30 @@ pub(super) fn check_footer(region: &Region) -> Result<()> {
 }
 
 /// Kinds of values in the compact protocol.
-mod kind {
-    pub(super) const TRUE: u8 = 1;
-    pub(super) const FALSE: u8 = 2;
-    pub(super) const BYTE: u8 = 3;
-    pub(super) const I16: u8 = 4;
-    pub(super) const I64: u8 = 6;
-    pub(super) const DOUBLE: u8 = 7;
-    pub(super) const BINARY: u8 = 8;
-    pub(super) const LIST: u8 = 9;
-    pub(super) const SET: u8 = 10;
-    pub(super) const MAP: u8 = 11;
-    pub(super) const STRUCT: u8 = 12;
-    pub(super) const UUID: u8 = 13;
+pub(super) mod kind {
+    pub(in super::super) const TRUE: u8 = 1;
+    pub(in super::super) const FALSE: u8 = 2;
+    pub(in super::super) const BYTE: u8 = 3;
+    pub(in super::super) const I16: u8 = 4;
+    pub(in super::super) const I32: u8 = 5;
+    pub(in super::super) const I64: u8 = 6;
+    pub(in super::super) const DOUBLE: u8 = 7;
+    pub(in super::super) const BINARY: u8 = 8;
+    pub(in super::super) const LIST: u8 = 9;
+    pub(in super::super) const SET: u8 = 10;
+    pub(in super::super) const MAP: u8 = 11;
+    pub(in super::super) const STRUCT: u8 = 12;
+    pub(in super::super) const UUID: u8 = 13;
 }
 
-struct Walk<'a> {
-    rest: &'a [u8],
+/// Bytes in Thrift's compact protocol, and how far they were read.
+#[derive(Clone, Copy)]
+pub(super) struct Walk<'a> {
+    pub(super) rest: &'a [u8],
 }
 
 impl Walk<'_> {
-    fn byte(&mut self) -> Option<u8> {
+    pub(super) fn byte(&mut self) -> Option<u8> {
         let (&first, rest) = self.rest.split_first()?;
         self.rest = rest;
         Some(first)
@@ -60,7 +63,7 @@ impl Walk<'_> {
         Some(())
     }
 
-    fn varint(&mut self) -> Option<u64> {
+    pub(super) fn varint(&mut self) -> Option<u64> {
         let mut value = 0_u64;
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
@@ -73,7 +76,7 @@ impl Walk<'_> {
     }
 
     /// Fields up to the end of a struct.
-    fn structure(&mut self, depth: usize) -> Option<()> {
+    pub(super) fn structure(&mut self, depth: usize) -> Option<()> {
         if depth > DEPTH_MAX {
             return None;
         }
@@ -94,7 +97,7 @@ impl Walk<'_> {
         }
     }
 
-    fn value(&mut self, of_kind: u8, depth: usize) -> Option<()> {
+    pub(super) fn value(&mut self, of_kind: u8, depth: usize) -> Option<()> {
         match of_kind {
             kind::TRUE | kind::FALSE | kind::BYTE => self.skip(1),
             kind::I16..=kind::I64 => self.varint().map(|_| ()),

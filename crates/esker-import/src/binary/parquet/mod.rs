@@ -1,26 +1,29 @@
 //! Parquet: flat columns chosen by name, decoded by many threads in runs of rows.
 //!
 //! A run is read with the record-batch reader of the `parquet` crate, which skips the pages before it by their headers.
-//! Memory: a page and a dictionary of a column, for each thread, beside the batch.
+//! Memory: a page and a dictionary of a column for each thread, beside the batch; and as much of every column for each
+//! reader that waits where a run ended. How much that is the headers of the pages tell, before any is decoded.
 
 mod access;
 mod footer;
 mod pages;
 mod rows;
+mod sizes;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow_array::ArrayRef;
 use esker_format::{Error, Result};
 use footer::check_footer;
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::schema::types::ColumnDescPtr;
 use rows::Leaf;
+use sizes::ChunkSizes;
 
 use super::region::Region;
-use super::runs::{RowRun, Section, SectionReader};
+use super::runs::{RowRun, Section, SectionParser, SectionReader, check_fits, run_rows};
 use super::table::{self, Chosen, Holds, Origin, contain, damaged};
 use crate::format::{Format, ReadOptions};
 use crate::input::Input;
@@ -32,6 +35,7 @@ use crate::source::{Batch, Block, BlockParser, IdKind, Reader};
 /// If a file cannot be opened or is damaged, or the columns cannot be told or do not exist.
 pub fn open_parquet(inputs: &[Input], options: &ReadOptions) -> Result<Box<dyn Reader>> {
     let mut files: Vec<ParquetFile> = Vec::new();
+    let waiting_max = Arc::new(AtomicUsize::new(WAITING_MAX));
     let mut sections = Vec::new();
     let (mut ids, mut bytes_all) = (IdKind::Int, 0);
     for input in inputs {
@@ -39,7 +43,7 @@ pub fn open_parquet(inputs: &[Input], options: &ReadOptions) -> Result<Box<dyn R
         bytes_all += region.bytes();
         let path = Arc::clone(region.path());
         let first = files.first().map(|file| (&file.chosen, file.names.as_slice()));
-        let file = contain(&path, || ParquetFile::open(region, first, options))?;
+        let mut file = contain(&path, || ParquetFile::open(region, first, &waiting_max, options))?;
         let [source, target, ..] = file.leaves.as_slice() else {
             return Err(damaged(&path, "the column of an end is nested; choose others with --src and --dst"));
         };
@@ -47,15 +51,16 @@ pub fn open_parquet(inputs: &[Input], options: &ReadOptions) -> Result<Box<dyn R
         if table::id_kind(&path, ends, options)? == IdKind::Text {
             ids = IdKind::Text;
         }
-        file.add_sections(files.len(), &mut sections)?;
+        contain(&path, || file.add_sections(files.len(), &mut sections))?;
         files.push(file);
     }
     let Some(first) = files.first() else {
         return Err(Error::Invalid("no Parquet file is named".to_owned()));
     };
     let schema = table::schema(Format::Parquet.name(), ids, &first.chosen, bytes_all);
-    let parser = ParquetParser { files, ids };
-    Ok(Box::new(SectionReader::new(schema, Arc::new(parser), sections)))
+    let notes = first.chosen.note(&first.path).into_iter().collect();
+    let parser = ParquetParser { files, ids, waiting_max };
+    Ok(Box::new(SectionReader::new(schema, parser, notes, sections)))
 }
 
 struct ParquetFile {
@@ -64,36 +69,53 @@ struct ParquetFile {
     names: Vec<(String, Holds)>,
     chosen: Chosen,
     leaves: Vec<Leaf>,
+    num_leaves: usize,
+    region: Region,
     reader: SerializedFileReader<Region>,
+    groups: Vec<Group>,
+}
+
+/// What decoding a row group takes.
+struct Group {
+    /// Rows of a run.
+    run_rows: u64,
+    /// Memory of a reader of the largest column.
+    column_bytes: u64,
+    /// Memory of a reader of each column.
+    all_bytes: u64,
 }
 
 impl ParquetFile {
     fn open(
         region: Region,
         first: Option<(&Chosen, &[(String, Holds)])>,
+        waiting_max: &Arc<AtomicUsize>,
         options: &ReadOptions,
     ) -> Result<Self> {
         let (path, bytes) = (Arc::clone(region.path()), region.bytes());
         check_footer(&region)?;
-        let reader = SerializedFileReader::new(region).map_err(|e| damaged(&path, e))?;
+        let reader = SerializedFileReader::new(region.clone()).map_err(|e| damaged(&path, e))?;
         let schema = reader.metadata().file_metadata().schema_descr_ptr();
-        let leaves: Vec<Option<Leaf>> =
-            schema.columns().iter().enumerate().map(|(index, column)| Leaf::new(index, column)).collect();
-        let name_of = |(column, leaf): (&ColumnDescPtr, &Option<Leaf>)| {
-            (column.path().parts().join("."), leaf.as_ref().map_or(Holds::Other, Leaf::holds))
-        };
-        let names: Vec<_> = schema.columns().iter().zip(&leaves).map(name_of).collect();
+        // A nested column is one column, whatever it holds.
+        let mut leaves: Vec<Option<Leaf>> = vec![None; schema.root_schema().get_fields().len()];
+        for (index, column) in schema.columns().iter().enumerate() {
+            leaves[schema.get_column_root_idx(index)] = Leaf::new(index, column, waiting_max);
+        }
+        let roots = schema.root_schema().get_fields().iter().zip(&leaves);
+        let holds = |leaf: &Option<Leaf>| leaf.as_ref().map_or(Holds::Other, Leaf::holds);
+        let names: Vec<_> = roots.map(|(root, leaf)| (root.name().to_owned(), holds(leaf))).collect();
         let chosen = match first {
             None => table::choose(&path, &names, options)?,
             Some((chosen, own)) => chosen.in_file(&path, own, &names)?,
         };
         // Columns that hold something else are never chosen.
         let leaves = chosen.columns.iter().filter_map(|&index| leaves[index].clone()).collect();
-        Ok(Self { path, bytes, names, chosen, leaves, reader })
+        let num_leaves = schema.num_columns();
+        Ok(Self { path, bytes, names, chosen, leaves, num_leaves, region, reader, groups: Vec::new() })
     }
 
     /// The row groups, after checking that the numbers in the footer are possible.
-    fn add_sections(&self, file: usize, sections: &mut Vec<Section>) -> Result<()> {
+    fn add_sections(&mut self, file: usize, sections: &mut Vec<Section>) -> Result<()> {
         let groups = self.reader.metadata().row_groups();
         let mut rows = Vec::with_capacity(groups.len());
         for group in groups {
@@ -101,7 +123,7 @@ impl ParquetFile {
             rows.push(
                 count.ok_or_else(|| damaged(&self.path, "a row group has an impossible number of rows"))?,
             );
-            if group.num_columns() != self.names.len() {
+            if group.num_columns() != self.num_leaves {
                 return Err(damaged(&self.path, "a row group lacks columns"));
             }
             if self.leaves.iter().any(|leaf| group.column(leaf.index()).num_values() != group.num_rows()) {
@@ -116,7 +138,10 @@ impl ParquetFile {
         for (section, &rows) in rows.iter().enumerate() {
             let bytes_until = |row: u64| (u128::from(self.bytes) * u128::from(row) / total.max(1)) as u64;
             let bytes = bytes_until(rows_before + rows) - bytes_until(rows_before);
-            sections.push(Section { file, section: section as u64, rows, rows_before, bytes });
+            let group = self.group(section)?;
+            let run_rows = group.run_rows;
+            self.groups.push(group);
+            sections.push(Section { file, section: section as u64, rows, run_rows, rows_before, bytes });
             rows_before = rows_before
                 .checked_add(rows)
                 .ok_or_else(|| damaged(&self.path, "its row groups have an impossible number of rows"))?;
@@ -124,13 +149,28 @@ impl ParquetFile {
         Ok(())
     }
 
+    /// What decoding row group `index` takes.
+    fn group(&self, index: usize) -> Result<Group> {
+        let mut group = Group { run_rows: 0, column_bytes: 0, all_bytes: 0 };
+        let mut row_bytes = 0_u64;
+        for leaf in &self.leaves {
+            let sizes = ChunkSizes::of(&self.region, &self.reader, index, leaf)?;
+            group.column_bytes = group.column_bytes.max(sizes.reader_bytes());
+            group.all_bytes = group.all_bytes.saturating_add(sizes.reader_bytes());
+            row_bytes = row_bytes.saturating_add(sizes.value_bytes);
+        }
+        group.run_rows = run_rows(row_bytes);
+        Ok(group)
+    }
+
     /// The columns of a run of rows.
     fn read(&self, run: RowRun) -> Result<Vec<ArrayRef>> {
-        let group = usize::try_from(run.section).ok().filter(|&group| group < self.reader.num_row_groups());
+        let group = usize::try_from(run.section).ok().filter(|&group| group < self.groups.len());
         let group = group.ok_or_else(|| damaged(&self.path, "there is no such row group"))?;
+        let run_rows = self.groups[group].run_rows as usize;
         let read = |leaf: &Leaf| {
-            leaf.read(&self.reader, group, run.start as usize, run.rows as usize).map_err(|error| {
-                let (name, first, last) = (&self.names[leaf.index()].0, run.start + 1, run.start + run.rows);
+            leaf.read(&self.reader, group, run_rows, run.start as usize, run.rows as usize).map_err(|error| {
+                let (name, first, last) = (leaf.name(), run.start + 1, run.start + run.rows);
                 damaged(
                     &self.path,
                     format!("column {name:?}, rows {first} to {last} of row group {group}: {error}"),
@@ -152,9 +192,28 @@ fn lies_within(column: &ColumnChunkMetaData, file_bytes: u64) -> bool {
         && end.is_some_and(within)
 }
 
+/// Readers that wait for the next run of a column, at most: one for each thread is of use.
+const WAITING_MAX: usize = 8;
+
 struct ParquetParser {
     files: Vec<ParquetFile>,
     ids: IdKind,
+    /// Readers of a column that may wait.
+    waiting_max: Arc<AtomicUsize>,
+}
+
+impl SectionParser for ParquetParser {
+    /// Each thread has a reader of one column; as many readers of all columns wait as there is memory for.
+    fn limit_memory(&self, bytes: u64, threads: usize) -> Result<u64> {
+        let groups = || self.files.iter().flat_map(|file| &file.groups);
+        let column_bytes = groups().map(|group| group.column_bytes).max().unwrap_or(0);
+        let all_bytes = groups().map(|group| group.all_bytes).max().unwrap_or(0);
+        let at_work_bytes = column_bytes.saturating_mul(threads as u64);
+        check_fits("decoding the pages of the Parquet file", at_work_bytes, bytes)?;
+        let waiting_max = ((bytes - at_work_bytes) / all_bytes.max(1)).min(WAITING_MAX as u64);
+        self.waiting_max.store(waiting_max as usize, Ordering::Relaxed);
+        Ok(at_work_bytes + waiting_max * all_bytes)
+    }
 }
 
 impl BlockParser for ParquetParser {

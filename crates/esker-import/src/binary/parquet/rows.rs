@@ -1,6 +1,6 @@
 //! Rows of one column of a row group, as an Arrow array.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::cast::AsArray;
@@ -16,7 +16,6 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor, Type};
 
 use super::super::region::Region;
-use super::super::runs::RUN_ROWS;
 use super::super::table::Holds;
 use super::pages::CheckedPages;
 
@@ -24,14 +23,19 @@ use super::pages::CheckedPages;
 #[derive(Debug, Clone)]
 pub(super) struct Leaf {
     index: usize,
+    name: String,
     levels: FieldLevels,
     data_type: DataType,
     optional: bool,
     is_uuid: bool,
+    /// Whether the file says that its texts are UTF-8.
+    is_utf8: bool,
     /// Readers that wait where a run ended.
     waiting: Arc<Mutex<Vec<Waiting>>>,
     /// The most values of a page read so far.
     page_values: Arc<AtomicU32>,
+    /// Readers that may wait.
+    waiting_max: Arc<AtomicUsize>,
 }
 
 /// A reader of one row group that has read all rows before `next`.
@@ -50,12 +54,13 @@ impl std::fmt::Debug for Waiting {
     }
 }
 
-/// Readers that wait, at most: one for each thread is of use.
-const WAITING_MAX: usize = 8;
-
 impl Leaf {
     /// `None` if the column is nested or repeated, or of a type that has no Arrow type.
-    pub(super) fn new(index: usize, column: &ColumnDescriptor) -> Option<Self> {
+    pub(super) fn new(
+        index: usize,
+        column: &ColumnDescriptor,
+        waiting_max: &Arc<AtomicUsize>,
+    ) -> Option<Self> {
         if column.max_rep_level() > 0 || column.max_def_level() > 1 || column.path().parts().len() != 1 {
             return None;
         }
@@ -73,14 +78,19 @@ impl Leaf {
         let root = Type::group_type_builder("column").with_fields(vec![own]).build().ok()?;
         let alone = SchemaDescriptor::new(Arc::new(root));
         let schema = parquet_to_arrow_schema(&alone, None).ok()?;
+        let is_utf8 = column.converted_type() == ConvertedType::UTF8
+            || matches!(column.logical_type_ref(), Some(LogicalType::String));
         Some(Self {
             index,
+            name: column.name().to_owned(),
             levels: parquet_to_arrow_field_levels(&alone, ProjectionMask::all(), None).ok()?,
             data_type: schema.field(0).data_type().clone(),
             optional: column.max_def_level() > 0,
             is_uuid: matches!(column.logical_type_ref(), Some(LogicalType::Uuid)),
+            is_utf8: is_text && is_utf8,
             waiting: Arc::default(),
             page_values: Arc::default(),
+            waiting_max: Arc::clone(waiting_max),
         })
     }
 
@@ -89,11 +99,16 @@ impl Leaf {
         self.index
     }
 
+    /// Its name in the file.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     pub(super) fn holds(&self) -> Holds {
         Holds::of(&self.data_type)
     }
 
-    /// `rows` rows of a row group from row `start` on, both multiples of the length of a run but at the end.
+    /// `rows` rows of a row group from row `start` on, both multiples of `run_rows` but at the end.
     ///
     /// A reader waits where the last run ended. If none waits at `start`, a new one skips the pages before it by their headers. Where a
     /// page is longer than runs, that would decode the page again for each run; there a reader that waits further back decodes
@@ -102,12 +117,13 @@ impl Leaf {
         &self,
         file: &SerializedFileReader<Region>,
         group: usize,
+        run_rows: usize,
         start: usize,
         rows: usize,
     ) -> Decoded<ArrayRef> {
-        let mut reader = match self.take_waiting(group, start) {
+        let mut reader = match self.take_waiting(group, run_rows, start) {
             Some(reader) => reader,
-            None => self.reader_at(file, group, start)?,
+            None => self.reader_at(file, group, run_rows, start)?,
         };
         loop {
             let batch = reader.batches.next().transpose()?;
@@ -122,23 +138,32 @@ impl Leaf {
             }
             self.wait(reader);
             let column = batch.column(0);
+            if self.is_utf8 {
+                check_utf8(column, start)?;
+            }
             return Ok(if self.is_uuid { uuids(column) } else { Arc::clone(column) });
         }
     }
 
-    fn reader_at(&self, file: &SerializedFileReader<Region>, group: usize, start: usize) -> Decoded<Waiting> {
+    fn reader_at(
+        &self,
+        file: &SerializedFileReader<Region>,
+        group: usize,
+        run_rows: usize,
+        start: usize,
+    ) -> Decoded<Waiting> {
         let chunk = Chunk { file, group, leaf: self };
         let rest = chunk.num_rows().saturating_sub(start);
         let selection = RowSelection::from(vec![RowSelector::skip(start), RowSelector::select(rest)]);
-        let run = RUN_ROWS as usize;
+        let levels = &self.levels;
         let batches =
-            ParquetRecordBatchReader::try_new_with_row_groups(&self.levels, &chunk, run, Some(selection))?;
+            ParquetRecordBatchReader::try_new_with_row_groups(levels, &chunk, run_rows, Some(selection))?;
         Ok(Waiting { group, next: start, batches })
     }
 
     /// The reader that waits nearest before `start`: at `start`, or further back where pages are longer than runs.
-    fn take_waiting(&self, group: usize, start: usize) -> Option<Waiting> {
-        let has_long_pages = u64::from(self.page_values.load(Ordering::Relaxed)) > RUN_ROWS;
+    fn take_waiting(&self, group: usize, run_rows: usize, start: usize) -> Option<Waiting> {
+        let has_long_pages = self.page_values.load(Ordering::Relaxed) as usize > run_rows;
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let serves = |reader: &Waiting| {
             reader.group == group && (reader.next == start || has_long_pages && reader.next < start)
@@ -151,11 +176,21 @@ impl Leaf {
     fn wait(&self, reader: Waiting) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.push(reader);
-        if waiting.len() > WAITING_MAX
+        if waiting.len() > self.waiting_max.load(Ordering::Relaxed)
             && let Some(last) = (0..waiting.len()).min_by_key(|&i| (waiting[i].group, waiting[i].next))
         {
             waiting.swap_remove(last);
         }
+    }
+}
+
+/// An error at the first text that is not UTF-8, of rows from `start` on.
+fn check_utf8(column: &ArrayRef, start: usize) -> Decoded<()> {
+    let Some(texts) = column.as_binary_opt::<i32>() else { return Ok(()) };
+    let is_wrong = |text: Option<&[u8]>| text.is_some_and(|text| std::str::from_utf8(text).is_err());
+    match texts.iter().position(is_wrong) {
+        Some(row) => Err(ParquetError::General(format!("the text in row {} is not UTF-8", start + row + 1))),
+        None => Ok(()),
     }
 }
 
