@@ -1,6 +1,6 @@
 //! `esker diff`: lists the differences between two versions.
 
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -53,7 +53,11 @@ impl DiffCommand {
         let store = Store::open(&self.database)?;
         let (from, to) = (number_of(&store, &self.from)?, number_of(&store, &self.to)?);
         let (a, b) = (store.at(from)?, store.at(to)?);
-        let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
+        let stdout = std::io::stdout().lock();
+        let is_terminal = stdout.is_terminal() && !self.json;
+        let out = BufWriter::with_capacity(1 << 16, stdout);
+        // `esker commit` reads what is not for a person.
+        let mut out: Box<dyn Write> = if is_terminal { Box::new(text::Escaped(out)) } else { Box::new(out) };
         if self.json {
             write!(out, "{{\"from\":{from},\"to\":{to},\"differences\":[")?;
         }

@@ -244,7 +244,7 @@ fn fact_json(fact: &Fact) -> serde_json::Value {
 fn show(snapshot: &Snapshot, value: Value) -> Result<String, Failure> {
     Ok(match value {
         Value::Missing => String::new(),
-        Value::Vertex(v) => snapshot.ids().external_of(v)?.to_string(),
+        Value::Vertex(v) => text::cell(&snapshot.ids().external_of(v)?.to_string()).into_owned(),
         Value::Edge(u, v) => {
             format!("{}\t{}", show(snapshot, Value::Vertex(u))?, show(snapshot, Value::Vertex(v))?)
         }

@@ -1,5 +1,9 @@
 //! Text on standard output and standard error. A closed pipe ends a command without a message.
+//!
+//! Ids, messages and names come from inputs, and may hold control characters that move the cursor, colour the terminal or
+//! give it a title. In lines for people they are escaped; files and JSON have escapes of their own.
 
+use std::borrow::Cow;
 use std::io::Write;
 
 use esker::import::source::Rejected;
@@ -7,9 +11,55 @@ use serde_json::{Value, json};
 
 use crate::failure::{Failure, Outcome};
 
-/// Prints a line.
+/// Whether a terminal acts on a character instead of showing it: control characters, and those that reverse the order of
+/// what follows.
+fn is_control(c: char) -> bool {
+    let reorders =
+        matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    c.is_control() || reorders
+}
+
+/// A text with its control characters escaped, but for those of `kept`.
+fn escaped<'a>(text: &'a str, kept: &[char]) -> Cow<'a, str> {
+    let is_unfit = |c: char| is_control(c) && !kept.contains(&c);
+    if !text.contains(is_unfit) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if is_unfit(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
+    }
+    Cow::Owned(shown)
+}
+
+/// A value fit for a cell of a table.
+pub(crate) fn cell(text: &str) -> Cow<'_, str> {
+    escaped(text, &[])
+}
+
+/// A message fit for a terminal; it may have several lines.
+pub(crate) fn message(text: &str) -> Cow<'_, str> {
+    escaped(text, &['\n', '\t'])
+}
+
+/// Escapes what is written, in writes of whole lines.
+pub(crate) struct Escaped<W>(pub(crate) W);
+
+impl<W: Write> Write for Escaped<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.write_all(message(&String::from_utf8_lossy(bytes)).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// Prints a line. Tabs separate its columns.
 pub(crate) fn line(text: &str) -> Outcome {
-    writeln!(std::io::stdout().lock(), "{text}").map_err(|error| match Failure::from(error) {
+    let written = writeln!(std::io::stdout().lock(), "{}", escaped(text, &['\t']));
+    written.map_err(|error| match Failure::from(error) {
         Failure::Failed(reason) => Failure::Failed(format!("cannot write to standard output: {reason}")),
         other => other,
     })
@@ -18,7 +68,7 @@ pub(crate) fn line(text: &str) -> Outcome {
 /// Prints a JSON value, indented.
 pub(crate) fn json(value: &serde_json::Value) -> Outcome {
     let text = serde_json::to_string_pretty(value).map_err(|error| Failure::Failed(error.to_string()))?;
-    line(&text)
+    writeln!(std::io::stdout().lock(), "{text}").map_err(Failure::from)
 }
 
 /// Prints rows of a name and a value, with the values aligned.
@@ -32,13 +82,13 @@ pub(crate) fn remark_facts(rows: &[(String, String)]) {
 }
 
 fn aligned(rows: &[(String, String)]) -> impl Iterator<Item = String> {
-    let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-    rows.iter().map(move |(name, value)| format!("{name:<width$}  {value}"))
+    let width = rows.iter().map(|(name, _)| cell(name).chars().count()).max().unwrap_or(0);
+    rows.iter().map(move |(name, value)| format!("{:<width$}  {}", cell(name), cell(value)))
 }
 
 /// Prints a line on standard error. If that is closed or full, the line is lost: the work goes on.
 pub(crate) fn remark(text: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{text}");
+    let _ = writeln!(std::io::stderr().lock(), "{}", message(text));
 }
 
 /// Prints the message of a failure and ends the process.
@@ -64,4 +114,20 @@ pub(crate) fn remark_rejected(sample: &[Rejected]) {
 pub(crate) fn rejected_json(sample: &[Rejected]) -> Vec<Value> {
     let one = |bad: &Rejected| json!({ "path": bad.path.display().to_string(), "line": bad.line, "text": bad.text, "reason": bad.reason });
     sample.iter().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_escaped_and_letters_are_not() {
+        assert_eq!(cell("Grüße, 世界"), "Grüße, 世界");
+        assert_eq!(cell("\u{1b}]0;owned\u{7}\t\n\r\u{7f}"), "\\u{1b}]0;owned\\u{7}\\t\\n\\r\\u{7f}");
+        assert_eq!(cell("\u{9b}31m\u{202e}cod"), "\\u{9b}31m\\u{202e}cod");
+        assert_eq!(message("two\nlines\u{1b}[2J"), "two\nlines\\u{1b}[2J");
+        let mut out = Vec::new();
+        Escaped(&mut out).write_all(b"+ a\x1b b\n").unwrap();
+        assert_eq!(out, b"+ a\\u{1b} b\n");
+    }
 }

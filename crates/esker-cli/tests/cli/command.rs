@@ -334,3 +334,55 @@ fn residencies_that_cannot_be_had_end_with_a_message_and_the_right_code() {
     assert_eq!(refused.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("raise the limit"));
 }
+
+/// Ids and messages come from inputs, and a terminal acts on control characters.
+#[test]
+fn control_characters_of_ids_and_messages_are_escaped_in_lines_for_people_only() {
+    let place = Place::new();
+    place.file("a.csv", "source,target\na\u{1b}]0;owned\u{7},b\nb,a\u{1b}]0;owned\u{7}\n");
+    place.ok("import a.csv a.esker");
+    place.file("more.csv", "source,target\nb,c\n");
+    let message = "evil\u{1b}[2J";
+    let mut command = place.command("add a.esker more.csv -m");
+    assert!(command.arg(message).output().unwrap().status.success());
+    let has_control = |text: &str| text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t'));
+    let top = place.ok("run pagerank a.esker");
+    assert!(top.contains("a\\u{1b}]0;owned\\u{7}\t") && !has_control(&top), "{top:?}");
+    let log = place.ok("log a.esker");
+    assert!(log.contains("evil\\u{1b}[2J") && !has_control(&log), "{log:?}");
+    assert_eq!(place.json("log a.esker --json")["versions"][0]["message"], message);
+    assert!(place.ok("run pagerank a.esker --output -").contains("\na\u{1b}]0;owned\u{7},"));
+}
+
+/// The files of a database that only its owner may read, made later.
+#[test]
+fn a_private_database_stays_private() {
+    use std::os::unix::fs::PermissionsExt;
+    fn modes(path: &std::path::Path) -> Vec<(std::path::PathBuf, u32)> {
+        let entries = std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path());
+        let of = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        entries
+            .flat_map(|path| if path.is_dir() { modes(&path) } else { vec![(path.clone(), of(&path))] })
+            .collect()
+    }
+    let place = Place::new();
+    place.file("a.csv", "source,target\na,b\n");
+    place.file("more.csv", "source,target\nb,c\n");
+    place.ok("import a.csv a.esker");
+    let database = place.path().join("a.esker");
+    let private = std::fs::Permissions::from_mode(0o700);
+    for directory in [database.clone(), database.join("layers")] {
+        std::fs::set_permissions(directory, private.clone()).unwrap();
+    }
+    for (file, _) in modes(&database) {
+        std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    for line in ["add a.esker more.csv --freeze", "delete a.esker more.csv", "compact a.esker"] {
+        place.ok(line);
+        let open: Vec<_> = modes(&database).into_iter().filter(|(_, mode)| mode & 0o077 != 0).collect();
+        assert!(open.is_empty(), "{line}: {open:?}");
+    }
+    place.ok("import --force a.csv a.esker");
+    assert!(modes(&database).iter().all(|(_, mode)| mode & 0o077 == 0), "{:?}", modes(&database));
+    assert_eq!(database.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+}

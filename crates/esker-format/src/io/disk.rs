@@ -45,6 +45,11 @@ pub trait Disk: Files {
     /// Creates a directory, whose parent must exist.
     fn create_directory(&self, path: &Path) -> Result<()>;
 
+    /// As [`Disk::create_directory`], as private as the directory `model`.
+    fn create_directory_like(&self, path: &Path, _model: &Path) -> Result<()> {
+        self.create_directory(path)
+    }
+
     /// Renames a file or directory. Fails if `to` exists.
     fn rename(&self, from: &Path, to: &Path) -> Result<()>;
 

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,8 +22,10 @@ pub struct RealDisk;
 
 impl Files for RealDisk {
     fn create(&self, path: &Path) -> Result<Arc<dyn File>> {
-        let file = fs::OpenOptions::new().read(true).write(true).create_new(true).open(path);
-        Ok(Arc::new(RealFile { file: file.map_err(Error::io("create", path))?, path: path.to_owned() }))
+        let mut options = fs::OpenOptions::new();
+        options.read(true).write(true).create_new(true).mode(mode_in(path) & 0o666);
+        let file = options.open(path).map_err(Error::io("create", path))?;
+        Ok(Arc::new(RealFile { file, path: path.to_owned() }))
     }
 
     fn open(&self, path: &Path) -> Result<Arc<dyn File>> {
@@ -42,7 +44,12 @@ impl Disk for RealDisk {
     }
 
     fn create_directory(&self, path: &Path) -> Result<()> {
-        fs::create_dir(path).map_err(Error::io("create", path))
+        fs::DirBuilder::new().mode(mode_in(path)).create(path).map_err(Error::io("create", path))
+    }
+
+    fn create_directory_like(&self, path: &Path, model: &Path) -> Result<()> {
+        let mode = mode_like(model) & mode_in(path);
+        fs::DirBuilder::new().mode(mode).create(path).map_err(Error::io("create", path))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> Result<()> {
@@ -136,9 +143,21 @@ impl Disk for RealDisk {
     }
 }
 
+/// Permissions for something as private as `directory`, before the process's own mask: none for the group, or for others, if
+/// the directory has none for them.
+fn mode_like(directory: &Path) -> u32 {
+    // If it cannot be looked at, creating something in it will tell.
+    let mode = fs::metadata(directory).map_or(0o777, |metadata| metadata.permissions().mode());
+    [0o070, 0o007].iter().filter(|&&class| mode & class == 0).fold(0o777, |all, class| all & !class)
+}
+
+/// Permissions for what is created at `path`: the new files of a private database are private too.
+fn mode_in(path: &Path) -> u32 {
+    mode_like(&super::disk::parent(path))
+}
+
 /// Opens for direct reads, or for reads through the page cache if the file system has no direct ones.
 fn open_direct(path: &Path) -> std::io::Result<fs::File> {
-    use std::os::unix::fs::OpenOptionsExt;
     let flags = rustix::fs::OFlags::DIRECT.bits() as i32;
     match fs::OpenOptions::new().read(true).custom_flags(flags).open(path) {
         Err(e) if e.kind() == std::io::ErrorKind::InvalidInput => fs::File::open(path),
@@ -170,8 +189,9 @@ fn try_lock(path: &Path, mut opened: impl FnMut()) -> Result<Option<RealLock>> {
     use std::os::unix::fs::MetadataExt;
     let failed = || Error::io("lock", path);
     loop {
-        let file = fs::OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
-        let file = file.map_err(failed())?;
+        let mut options = fs::OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false).mode(mode_in(path) & 0o666);
+        let file = options.open(path).map_err(failed())?;
         opened();
         match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {}
@@ -261,6 +281,26 @@ impl Drop for RealLock {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_created_in_a_private_directory_is_private() {
+        let directory = tempfile::tempdir().unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        for (allowed, inside, file) in [(0o700, 0o700, 0o600), (0o750, 0o750, 0o640), (0o711, 0o755, 0o644)] {
+            let home = directory.path().join(format!("{allowed:o}"));
+            fs::create_dir(&home).unwrap();
+            fs::set_permissions(&home, fs::Permissions::from_mode(allowed)).unwrap();
+            let [inner, other, lock] = ["inner", "inner/other", "LOCK"].map(|name| home.join(name));
+            RealDisk.create_directory(&inner).unwrap();
+            RealDisk.write(&other, b"1").unwrap();
+            drop(RealDisk.try_lock(&lock).unwrap());
+            let masked = |path: &Path| mode(path) & 0o755;
+            assert_eq!([masked(&inner), masked(&other), masked(&lock)], [inside, file, file]);
+            let outside = directory.path().join(format!("like {allowed:o}"));
+            RealDisk.create_directory_like(&outside, &home).unwrap();
+            assert_eq!(masked(&outside), inside);
+        }
+    }
 
     /// As `RealDisk::try_lock`, and a second handle of the file, such as a forked process has.
     fn locked_and_shared(path: &Path, owner: u32) -> (RealLock, fs::File) {

@@ -85,7 +85,10 @@ impl Staging {
         remove_leftovers(disk.as_ref(), target, &prefix)?;
         let nonce = DatabaseId::random().to_string();
         let directory = parent(target).join(format!("{prefix}{}", &nonce[..NONCE_DIGITS]));
-        disk.create_directory(&directory)?;
+        match &replaced {
+            Some(_) => disk.create_directory_like(&directory, target)?,
+            None => disk.create_directory(&directory)?,
+        }
         let lock = lock_writer(disk.as_ref(), &directory)?;
         let database = options.database.unwrap_or_else(DatabaseId::random);
         let id_secret = options.id_secret.unwrap_or_else(IdSecret::random);
