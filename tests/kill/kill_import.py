@@ -5,7 +5,8 @@
 Each round starts `esker import` of a file of random edges and kills it, by SIGKILL and SIGINT in turn, between its start and
 a little after its usual end. Afterwards the database is either whole (`esker check` finds it sound, and it has all
 edges) or absent. SIGINT leaves nothing else in the directory; SIGKILL at most a staging directory, which the next
-import removes. Rounds alternate between creating a database and replacing one, which must stay unchanged if the import is killed.
+import removes. Rounds alternate between creating a database and replacing one with several versions and a tag: afterwards it
+is unchanged, or the new one as a whole.
 Ends with status 1 at the first violation. `cargo xtask prove kills` runs it.
 """
 
@@ -36,6 +37,7 @@ class Rounds:
         self.database = folder / "web.esker"
         self.memory = memory
         self.counts = Counter()
+        self.sound = None  # the state after a whole import
 
     def command(self, replace):
         arguments = [self.esker, "import", str(self.edges), str(self.database), "--memory", self.memory]
@@ -53,7 +55,17 @@ class Rounds:
             return None
         self.ask("check", str(self.database))
         info = json.loads(self.ask("info", str(self.database), "--json"))
-        return info
+        log = json.loads(self.ask("log", str(self.database), "--json"))["versions"]
+        versions = [(version["version"], version["edges"], tuple(version["tags"])) for version in log]
+        return {"edges": info["edges"], "vertices": info["vertices"], "versions": versions}
+
+    def make_versions(self):
+        """Adds a version and a tag to the database."""
+        more = self.folder / "more.csv"
+        more.write_text("source,target,weight\nn0,new,1\n")
+        self.ask("add", str(self.database), str(more))
+        self.ask("tag", str(self.database), "1", "first")
+        more.unlink()
 
     def others(self):
         """All names in the directory except the database and the input."""
@@ -70,6 +82,8 @@ class Rounds:
 
     def kill(self, wait, number):
         """One round; `wait` is in seconds."""
+        if self.database.exists():
+            self.make_versions()
         before = self.state()
         process = subprocess.Popen(self.command(before is not None), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         time.sleep(wait)
@@ -85,6 +99,8 @@ class Rounds:
             sys.exit(f"{name} after {wait:.3f} s: the import succeeded but there is no database")
         if after is None and before is not None:
             sys.exit(f"{name} after {wait:.3f} s: the database that was to be replaced is gone")
+        if after not in (before, self.sound) or (finished and after != self.sound):
+            sys.exit(f"{name} after {wait:.3f} s: {before} became {after}")
         left = self.others()
         if number == signal.SIGINT and left:
             sys.exit(f"{name} after {wait:.3f} s leaves {left}: {stderr}")
@@ -109,7 +125,7 @@ def main():
         write_edges(edges, options.edges, rng)
         rounds = Rounds(options.esker, folder, edges, options.memory)
         seconds = rounds.whole_import()
-        sound = rounds.state()
+        rounds.sound = rounds.state()
         for i in range(options.times):
             if i % 4 == 0:
                 subprocess.run(["rm", "-r", str(rounds.database)], check=True)
@@ -117,7 +133,7 @@ def main():
             if not rounds.database.exists():
                 rounds.whole_import()
         rounds.whole_import()
-        if rounds.state().get("edges") != sound.get("edges"):
+        if rounds.state() != rounds.sound:
             sys.exit("the last import differs from the first")
         print(f"{options.times} imports of {options.edges} edges ({seconds:.2f} s each) were killed")
         for what, count in sorted(rounds.counts.items()):

@@ -36,9 +36,11 @@ fn proofs(effort: f64) -> Vec<Proof> {
                 Step::new("cargo build --release -p esker-cli"),
                 Step::new(&format!(
                     "python3 tests/kill/kill_import.py --esker target/release/esker --edges 1000000 --times {}",
-                    times(400)
+                    times(1000)
                 )),
                 test("-p esker-store --test store killed_at_random_moments")
+                    .with("ESKER_TEST_KILLS", times(1000)),
+                test("-p esker-cli --test cli an_interrupted_addition_says")
                     .with("ESKER_TEST_KILLS", times(1000)),
             ],
             keep: |line| !line.is_empty() && !line.starts_with("running"),

@@ -18,7 +18,8 @@ use crate::text;
 
 /// Verify every byte of a database
 ///
-/// Compares every checksum and cross-checks the files. The exit code is 1 if there is a problem.
+/// Compares every checksum and cross-checks the files. The exit code is 1 if there is a problem. Files among the layers that are not
+/// part of the database are listed; they are never removed.
 #[derive(Debug, Args)]
 pub(crate) struct CheckCommand {
     /// The database

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::text;
 
 /// How often a signal is looked for: its handler can only set a flag.
-const SIGNAL_EVERY: Duration = Duration::from_millis(20);
+const SIGNAL_EVERY: Duration = Duration::from_millis(10);
 
 /// The commits of a command so far.
 #[derive(Debug)]

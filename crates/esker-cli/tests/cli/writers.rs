@@ -145,16 +145,25 @@ fn a_writer_that_waits_for_input_ends_at_once_when_interrupted() {
     assert_eq!(versions(&place), 1);
 }
 
+/// Interruptions of additions to one database; then a new one begins.
+const INTERRUPTS_OF_ONE: u32 = 25;
+
 /// Interrupts additions at random moments. `ESKER_TEST_KILLS` sets their number.
 #[test]
 fn an_interrupted_addition_says_whether_it_is_committed() {
+    let rounds: u32 = std::env::var("ESKER_TEST_KILLS").map_or(12, |kills| kills.parse().unwrap());
+    for first in (0..rounds).step_by(INTERRUPTS_OF_ONE as usize) {
+        interrupt_additions(rounds.min(first + INTERRUPTS_OF_ONE) - first);
+    }
+}
+
+fn interrupt_additions(rounds: u32) {
     let place = multigraph();
     let lines: String = (0..60_000).map(|i| format!("{} {}\n", i % 997, i * 7 % 1009)).collect();
     place.file("b.el", &lines);
     let start = Instant::now();
     place.ok("add m.esker b.el --freeze");
     let whole = start.elapsed();
-    let rounds: u32 = std::env::var("ESKER_TEST_KILLS").map_or(12, |kills| kills.parse().unwrap());
     let mut known = versions(&place);
     for round in 0..rounds {
         let mut command = place.command("add m.esker b.el --freeze");

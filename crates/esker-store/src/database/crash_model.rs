@@ -139,7 +139,11 @@ impl DatabaseContent {
                 next.present.insert(self.next, Arc::new(version));
                 next.next += 1;
             }
-            ResolvedRequest::Freeze | ResolvedRequest::Compact | ResolvedRequest::Define => next.freeze(),
+            ResolvedRequest::Freeze | ResolvedRequest::Define => next.freeze(),
+            ResolvedRequest::Compact => {
+                next.freeze();
+                next.forget(&BTreeSet::new());
+            }
             ResolvedRequest::Merge => {}
             ResolvedRequest::Tag(name, version) => {
                 // A tagged version must be in a layer.

@@ -241,6 +241,33 @@ fn a_full_disk_leaves_a_possible_content() {
 }
 
 #[test]
+fn replacing_a_database_of_many_versions_leaves_the_old_one_or_the_new_one() {
+    for seed in 1..=2 * rounds() {
+        // One of the two has text ids.
+        let (workload, new) = (Workload::random(seed, 12), Workload::random(seed + 1, 0).sample);
+        let (worked, mut possible) = (workload.prepare(seed), workload.possible());
+        workload.work(&worked, &mut possible).unwrap();
+        let new_content = DatabaseContent::of(&new);
+        for at in 1.. {
+            let disk = worked.fork();
+            let shared: Arc<dyn Disk> = Arc::new(disk.clone());
+            disk.set_faults(if at % 2 == 0 { die_at(at) } else { fail_at(at) });
+            let written = new.write(&shared, Path::new(DB), true);
+            let is_over = disk.operations() < at;
+            disk.crash();
+            let mut after = match written {
+                Ok(()) => PossibleContents(vec![new_content.clone()]),
+                Err(_) => PossibleContents(possible.0.iter().cloned().chain([new_content.clone()]).collect()),
+            };
+            workload.recover(&disk, &mut after, at % 8 == 0);
+            if is_over {
+                break;
+            }
+        }
+    }
+}
+
+#[test]
 fn a_database_stays_readable_when_its_disk_becomes_read_only() {
     let workload = Workload::random(3, 20);
     let disk = workload.prepare(3);

@@ -63,6 +63,7 @@ impl Database {
         let mut maintenance = locked(&self.core.maintenance);
         let core = &self.core;
         core.freeze(&mut maintenance, run)?;
+        core.forget_hidden(&mut maintenance)?;
         let before = core.state();
         let bytes_before = core.layer_bytes(&before)?;
         let layers_before = before.layers().len();

@@ -144,6 +144,12 @@ impl Core {
         Err(Error::Invalid(format!("{name} has no version {version}: `esker log` lists them")))
     }
 
+    /// Removes the versions that the retention does not keep from the manifest.
+    pub(super) fn forget_hidden(&self, maintenance: &mut Maintenance) -> Result<()> {
+        let hidden: BTreeSet<u64> = self.view().hidden().into_iter().collect();
+        if hidden.is_empty() { Ok(()) } else { self.forget_and(maintenance, &hidden, Vec::new()) }
+    }
+
     /// Applies edits and forgets versions, not the newest, by one record.
     fn forget_and(
         &self,

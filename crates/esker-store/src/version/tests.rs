@@ -26,7 +26,7 @@ fn edges_of_whole_database(disk: &FaultyDisk, candidates: &[&Sample]) -> Option<
     let sample = candidates.iter().find(|sample| sample.edges.len() as u64 == found).unwrap();
     let reference = FaultyDisk::new(0);
     sample.write(&shared(&reference), Path::new(DB), false).unwrap();
-    for directory in [DB.to_owned(), format!("{DB}/layers"), format!("{DB}/layers/1")] {
+    for directory in ["", "/layers", "/layers/1", "/ids"].map(|inside| format!("{DB}{inside}")) {
         if reference.look(Path::new(&directory)).unwrap().is_none() {
             assert_eq!(disk.look(Path::new(&directory)).unwrap(), None);
             continue;
@@ -95,6 +95,9 @@ fn a_database_is_installed_wholly_or_not_at_all() {
     survives(None, &small, true);
     survives(Some(&small), &other, false);
     survives(Some(&small), &other, true);
+    let texts = Sample { ids: IdMapKind::Texts, ..Sample::random(7, 9, true, 3) };
+    survives(Some(&texts), &small, true);
+    survives(Some(&small), &texts, true);
 }
 
 #[test]
