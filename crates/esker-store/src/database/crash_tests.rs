@@ -34,7 +34,7 @@ impl Workload {
     fn random(seed: u64, requests: usize) -> Self {
         let mut random = Random(seed);
         let mut sample = Sample::random(NUM_VERTICES as usize, 12, random.chance(50), seed as u32);
-        sample.ids = if seed % 2 == 0 { IdMapKind::Texts } else { IdMapKind::Identity };
+        sample.ids = if seed.is_multiple_of(2) { IdMapKind::Texts } else { IdMapKind::Identity };
         let mut requests: Vec<Request> = (0..requests).map(|_| Request::random(&mut random)).collect();
         // Leave a commit that is in no layer at the end.
         requests.push(Request::Commit(changes(&mut random)));

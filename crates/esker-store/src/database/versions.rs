@@ -43,7 +43,7 @@ impl Database {
             // between.
             return core.freeze_and(&mut maintenance, vec![tag], &core.run).map(drop);
         }
-        core.edit(&mut maintenance, vec![tag])
+        core.edit(&mut maintenance, &[tag])
     }
 
     /// Removes a tag.
@@ -52,7 +52,7 @@ impl Database {
     /// [`Error::Invalid`] if the tag does not exist; [`Error::Io`].
     pub fn untag(&self, name: &str) -> Result<()> {
         let mut maintenance = locked(&self.core.maintenance);
-        self.core.edit(&mut maintenance, vec![Edit::RemoveTag { name: name.to_owned() }])
+        self.core.edit(&mut maintenance, &[Edit::RemoveTag { name: name.to_owned() }])
     }
 
     /// Forgets a version: see [`Database::forget_all`].
@@ -167,12 +167,12 @@ impl Core {
         if in_log && gone.last().is_some_and(|&last| last >= in_layers) {
             return self.freeze_and(maintenance, edits, &self.run).map(drop);
         }
-        self.edit(maintenance, edits)
+        self.edit(maintenance, &edits)
     }
 
     /// Appends edits as one record, and publishes the new state.
-    fn edit(&self, maintenance: &mut Maintenance, edits: Vec<Edit>) -> Result<()> {
-        let manifest = Manifest::clone(maintenance.manifest.append(&edits)?);
+    fn edit(&self, maintenance: &mut Maintenance, edits: &[Edit]) -> Result<()> {
+        let manifest = Manifest::clone(maintenance.manifest.append(edits)?);
         self.log.set_manifest_records(manifest.records);
         let state = self.state();
         let layers = state.layers().to_vec();
