@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Mapping
 
 from . import _columns, _progress
 from ._errors import ClosedError, EskerWarning, InvalidError
@@ -83,17 +83,18 @@ class Batch:
             self.report = self._database._create(edges, vertices, self._message, callback)
         self.version, self._first, self._created_with = 1, None, created_with
 
-    def add_edges(self, source: Any, target: Any = None, *, weight: Any = None, **properties: Any) -> Batch:
+    def add_edges(self, source: Any, target: Any = None, *, weight: Any = None, properties: Mapping[str, Any] | None = None) -> Batch:
         """Adds edges, or sets the properties of existing edges; adds missing vertices. Returns the batch.
 
         Args:
             source: The ids of the sources; without ``target``, an object that contains edges.
             target: The ids of the targets.
-            weight: The weights. For an object that contains edges, ``False`` ignores its values.
-            **properties: Columns of other properties, by name. Every edge needs a value for each property of the database.
+            weight: The weights, as a column of numbers. For an object that contains edges, the name of the weight, by default the weight of
+                the database; ``False`` ignores all values of the object.
+            properties: Columns of other properties by name, with ``target``. Every edge needs a value for each property of the database.
         """
         self._expect_open()
-        edges = _columns.edges(source, target, properties, weight)
+        edges = self._read(source, target, properties, weight)
         if len(edges.source) != len(edges.target):
             raise InvalidError(
                 f"columns must have the same length: source has {len(edges.source)} elements, target has {len(edges.target)}"
@@ -107,15 +108,48 @@ class Batch:
         changes = self._changes()
         if edges.vertices is not None:
             changes.add_vertices(edges.vertices)
-        known = self._database.graph().edge_properties if weight is None and not properties and target is None else None
-        columns = [(name, values) for name, values in edges.properties if known is None or name in known]
-        changes.add_edges(edges.source, edges.target, columns)
+        changes.add_edges(edges.source, edges.target, self._fitting(edges, target is None))
         return self
+
+    def _read(self, source: Any, target: Any, properties: Mapping[str, Any] | None, weight: Any) -> _columns.Edges:
+        """Edges as columns, for this database."""
+        if self._database._native is not None or self._native is not None:
+            graph = self._database.graph()
+            return _columns.edges(source, target, properties, weight, graph.weight or "weight", graph.directed)
+        new = self._database._new or {}
+        if self._first is not None:
+            usual = self._first[0].weight or "weight"
+            directed = new.get("directed") if new.get("directed") is not None else self._first[0].directed
+        else:
+            usual, directed = new.get("weight") or "weight", new.get("directed")
+        return _columns.edges(source, target, properties, weight, usual, directed)
+
+    def _fitting(self, edges: _columns.Edges, is_object: bool) -> list[tuple[str, Any]]:
+        """The properties of edges by their names in the database."""
+        graph = self._database.graph()
+        known, columns = graph.edge_properties, dict(edges.properties)
+        if edges.weight is not None and edges.weight != graph.weight:
+            if graph.weight is None:
+                remedy = "pass weight=False to ignore it" if is_object else "leave it out"
+                raise InvalidError(
+                    f"the edges have a weight, {edges.weight!r}, but the edges of this database have none; define it with "
+                    f"define_edge_property({edges.weight!r}, weight=True), or {remedy}"
+                )
+            if graph.weight in columns:
+                raise InvalidError(f"{edges.weight!r} and {graph.weight!r} could both be the weight; leave out one of them")
+            columns = {graph.weight if name == edges.weight else name: values for name, values in columns.items()}
+        unknown = [name for name in columns if name not in known]
+        if unknown:
+            raise InvalidError(
+                f"the edges of this database have no property {unknown[0]!r}, but {list(known) or 'none'}; define it with "
+                f"define_edge_property, or leave the column out"
+            )
+        return list(columns.items())
 
     def delete_edges(self, source: Any, target: Any = None) -> Batch:
         """Removes edges, given as for :meth:`add_edges`; missing edges are ignored. Returns the batch."""
         changes = self._changes()
-        edges = _columns.edges(source, target, {}, None)
+        edges = self._read(source, target, None, False if target is None else None)
         changes.remove_edges(edges.source, edges.target)
         return self
 

@@ -7,9 +7,7 @@ from typing import Any, Mapping, NamedTuple
 
 from ._errors import InvalidError, MistypedError
 from ._esker import Column
-
-_SOURCES = ("source", "src", "from", "u", "tail")
-_TARGETS = ("target", "dst", "to", "v", "head")
+from ._naming import roles
 
 
 def column(data: Any, what: str) -> Column:
@@ -70,43 +68,103 @@ class Edges(NamedTuple):
     directed: bool | None = None
     num_vertices: int | None = None
     multigraph: bool = False
+    weight: str | None = None
+    """The name of the property that is the weight."""
 
 
-def edges(source: Any, target: Any, properties: Mapping[str, Any], weight: Any = None) -> Edges:
-    """Makes columns of edges from two columns and properties, or from one object that contains edges."""
+class Reading(NamedTuple):
+    """How to read an object that contains edges."""
+
+    weight: str | bool | None = None
+    """The name of the weight; ``None`` for the usual one, ``False`` to ignore all values."""
+    usual_weight: str = "weight"
+    directed: bool | None = None
+    """Whether the edges will be directed; ``None``: as the object says."""
+
+    @property
+    def name(self) -> str:
+        """The name for values without a name."""
+        return self.weight if isinstance(self.weight, str) else self.usual_weight
+
+
+def edges(
+    source: Any,
+    target: Any,
+    properties: Mapping[str, Any] | None = None,
+    weight: Any = None,
+    usual_weight: str = "weight",
+    directed: bool | None = None,
+) -> Edges:
+    """Makes columns of edges from two columns and properties, or from one object that contains edges.
+
+    Args:
+        source: The column of the sources, or the object.
+        target: The column of the targets; ``None`` for an object.
+        properties: Columns of properties by name, with two columns of ends.
+        weight: The column of the weight; for an object, the name of its weight, or ``False`` to ignore its values.
+        usual_weight: The name of the weight where `weight` gives none.
+        directed: Whether the edges will be directed, if that is known.
+    """
+    if properties is not None and not isinstance(properties, Mapping):
+        raise MistypedError(f"properties must be columns by name, as in {{'kind': kinds}}, not {type(properties).__name__}")
     if target is None:
-        return _of_object(source, properties, weight)
-    columns = [(name, column(values, name)) for name, values in properties.items() if values is not None]
+        if properties:
+            raise InvalidError("property columns need both source and target columns")
+        if weight is not None and weight is not False and not isinstance(weight, str):
+            raise InvalidError("a weight column needs both source and target columns; otherwise weight must be the name of a column")
+        return _with_numbers_as_weight(_of_object(source, Reading(weight, usual_weight, directed)))
+    if isinstance(weight, (str, bool)):
+        raise MistypedError(f"weight must be a column of numbers if source and target are columns, not {weight!r}")
+    columns = [(name, column(values, name)) for name, values in (properties or {}).items() if values is not None]
     if weight is not None:
-        columns.insert(0, ("weight", column(weight, "weight")))
-    return Edges(column(source, "source"), column(target, "target"), columns)
+        if usual_weight in dict(columns):
+            raise InvalidError(f"weight and properties[{usual_weight!r}] are both the weight; give one of them")
+        columns.insert(0, (usual_weight, column(weight, "weight")))
+    found = Edges(column(source, "source"), column(target, "target"), columns)
+    return _with_numbers_as_weight(found._replace(weight=usual_weight if usual_weight in dict(columns) else None))
 
 
-def _of_object(data: Any, properties: Mapping[str, Any], weight: Any) -> Edges:
-    if properties:
-        raise InvalidError("property columns need both source and target columns")
-    if weight is not None and not isinstance(weight, (str, bool)):
-        raise InvalidError("a weight column needs both source and target columns; otherwise weight must be the name of a column")
+def _with_numbers_as_weight(found: Edges) -> Edges:
+    """Checks that the weights are numbers."""
+    if found.weight is not None and dict(found.properties)[found.weight].holds == "texts":
+        raise MistypedError(
+            f"the weight {found.weight!r} holds strings, but weights are numbers; convert it, or give it another name as a property"
+        )
+    return found
+
+
+def _of_object(data: Any, reading: Reading) -> Edges:
     if hasattr(data, "tocoo") and hasattr(data, "shape"):
-        return _of_matrix(data, weight)
+        return _of_matrix(data, reading)
     if hasattr(data, "get_edgelist") and hasattr(data, "vs"):
-        return _of_igraph(data, weight)
+        return _of_igraph(data, reading)
     if hasattr(data, "is_multigraph") and hasattr(data, "edges") and hasattr(data, "nodes"):
-        return _of_networkx(data, weight)
+        return _of_networkx(data, reading)
     data = _table(data)
     names = _names(data)
     if names is not None:
-        return _of_table(data, names, weight)
+        return _of_table(data, names, reading)
     shape = getattr(data, "shape", None)
     if shape is not None and len(shape) > 2:
         raise MistypedError(f"an array of edges must have two dimensions, not {len(shape)}")
     if shape is not None and len(shape) == 2:
-        if shape[1] not in (2, 3):
-            raise InvalidError(f"an array of edges must have two columns, or three with the weight, not {shape[1]}")
-        source, target = (_integral(data[:, at]) for at in (0, 1))
-        ends = Edges(column(source, "source"), column(target, "target"), [])
-        return ends if shape[1] == 2 else ends._replace(properties=[("weight", column(data[:, 2], "weight"))])
-    return _of_tuples(data)
+        return _of_array(data, reading)
+    return _of_tuples(data, reading)
+
+
+def _of_array(data: Any, reading: Reading) -> Edges:
+    import numpy
+
+    data = numpy.asarray(data)
+    if data.shape[1] not in (2, 3):
+        raise InvalidError(f"an array of edges must have two columns, or three with the weight, not {data.shape[1]}")
+    source, target = (_integral(data[:, at]) for at in (0, 1))
+    ends = Edges(column(source, "source"), column(target, "target"), [])
+    if data.shape[1] == 2 and isinstance(reading.weight, str):
+        raise InvalidError(f"no column is called {reading.weight!r}; the array has two columns")
+    if data.shape[1] == 2 or reading.weight is False:
+        return ends
+    return ends._replace(properties=[(reading.name, column(data[:, 2], "weight"))], weight=reading.name)
 
 
 def _table(data: Any) -> Any:
@@ -133,91 +191,149 @@ def _integral(ids: Any) -> Any:
     return ids.astype("int64")
 
 
-def _of_tuples(data: Any) -> Edges:
+def _of_tuples(data: Any, reading: Reading) -> Edges:
     try:
-        rows = [row if isinstance(row, (str, bytes)) else tuple(row) for row in data]
+        rows = list(data)
     except TypeError:
         raise MistypedError(
             f"cannot read edges from {type(data).__name__}; pass columns source and target, a table, a sparse "
             "matrix, a graph, or tuples (source, target) or (source, target, weight)"
         ) from None
-    if any(isinstance(row, (str, bytes)) for row in rows):
-        raise MistypedError("edges must be tuples (source, target) or (source, target, weight), not strings")
+    if rows and all(isinstance(row, Mapping) for row in rows):
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        return _of_table({name: [row.get(name) for row in rows] for name in names}, names, reading)
+    fields = getattr(rows[0], "_fields", None) if rows else None
+    if fields is not None and all(getattr(row, "_fields", None) == fields for row in rows):
+        return _of_table(dict(zip(fields, map(list, zip(*rows)))), list(fields), reading, by_position=True)
+    for row in rows:
+        if isinstance(row, (str, bytes, Mapping, set, frozenset)) or not hasattr(row, "__iter__"):
+            raise MistypedError(f"edges must be tuples (source, target) or (source, target, weight), but one is a {type(row).__name__}")
+    rows = [tuple(row) for row in rows]
     widths = {len(row) for row in rows}
     if not widths <= {2} and not widths <= {3}:
         raise InvalidError(
             f"edges must all be tuples (source, target) or all (source, target, weight); got tuples of lengths {sorted(widths)}"
         )
-    if widths == {3} and isinstance(rows[0][2], dict):
-        keys = list(dict.fromkeys(key for row in rows for key in row[2]))
-        properties = [(key, column([row[2].get(key) for row in rows], key)) for key in keys]
-    elif widths == {3}:
-        properties = [("weight", column([row[2] for row in rows], "weight"))]
-    else:
-        properties = []
-    return Edges(column([row[0] for row in rows], "source"), column([row[1] for row in rows], "target"), properties)
+    ends = Edges(column([row[0] for row in rows], "source"), column([row[1] for row in rows], "target"), [])
+    if widths == {3} and any(isinstance(row[2], Mapping) for row in rows):
+        if not all(isinstance(row[2], Mapping) for row in rows):
+            raise MistypedError("the third elements of edges must all be dictionaries of properties, or all be weights")
+        return _with_values(ends, [row[2] for row in rows], reading, {})
+    if widths == {3} and reading.weight is not False:
+        return ends._replace(properties=[(reading.name, column([row[2] for row in rows], "weight"))], weight=reading.name)
+    if rows and isinstance(reading.weight, str):
+        raise InvalidError(f"no column is called {reading.weight!r}; the edges are tuples (source, target)")
+    return ends
 
 
-def _names(data: Any) -> list[str] | None:
+def _with_values(ends: Edges, rows: list[Mapping[str, Any]], reading: Reading, defaults: Mapping[str, Any]) -> Edges:
+    """Edges with properties, given as a dictionary for each edge. ``defaults`` holds values for edges without one."""
+    if reading.weight is False:
+        return ends
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    if rows and isinstance(reading.weight, str) and reading.weight not in names:
+        raise InvalidError(f"no edge has the property {reading.weight!r}; the properties are {names}")
+    properties = [(name, column([row.get(name, defaults.get(name)) for row in rows], str(name))) for name in names]
+    return ends._replace(properties=properties, weight=reading.name if reading.name in names else None)
+
+
+def _names(data: Any) -> list[Any] | None:
     """The names of the columns of a table; ``None`` for other objects."""
     if isinstance(data, Mapping):
         return list(data)
+    fields = getattr(getattr(data, "dtype", None), "names", None)  # a structured array
+    if fields is not None:
+        if len(getattr(data, "shape", ())) != 1:
+            raise MistypedError(f"a structured array of edges must have one dimension, not {len(data.shape)}")
+        return list(fields)
     names = getattr(data, "column_names", None)  # pyarrow
     if names is None:
         names = getattr(data, "columns", None)  # pandas, Polars
-        if names is not None and not all(isinstance(name, str) for name in names):
+        if names is not None and not callable(names) and not any(isinstance(name, str) for name in names):
             return None
     return None if names is None or callable(names) else list(names)
 
 
-def _of_table(data: Any, names: list[str], weight: Any) -> Edges:
-    def find(usual: tuple[str, ...], other: int, what: str) -> str:
-        for name in usual:
-            if name in names:
-                return name
-        if len(names) == 2:
-            return names[other]
-        raise InvalidError(
-            f"no column is called {' or '.join(usual[:3])}; rename the column of the {what}, or pass two columns; the columns are {names}"
-        )
-
-    source, target = find(_SOURCES, 0, "source"), find(_TARGETS, 1, "target")
-    others = [name for name in names if name not in (source, target)]
-    if isinstance(weight, str) and weight not in others:
-        raise InvalidError(f"no column is called {weight!r}; the columns are {names}")
-    properties = [(name, column(data[name], name)) for name in others]
-    return Edges(column(data[source], source), column(data[target], target), properties)
+def _of_table(data: Any, names: list[Any], reading: Reading, by_position: bool | None = None) -> Edges:
+    # A dictionary with other names can be one of neighbours.
+    by_position = not isinstance(data, Mapping) if by_position is None else by_position
+    found = roles(names, reading.weight, reading.usual_weight, by_position)
+    properties = [(name, column(data[name], name)) for name in found.properties]
+    ends = Edges(column(data[found.source], found.source), column(data[found.target], found.target), properties)
+    return ends._replace(weight=found.weight)
 
 
-def _of_matrix(data: Any, weight: Any) -> Edges:
+def _of_matrix(data: Any, reading: Reading) -> Edges:
     if data.shape[0] != data.shape[1]:
         raise InvalidError(f"an adjacency matrix must be square, not {data.shape[0]} x {data.shape[1]}")
-    matrix = data.tocoo()
-    properties = [] if weight is False else [("weight", column(matrix.data, "weight"))]
-    ends = Edges(column(matrix.row, "row"), column(matrix.col, "col"), properties)
-    return ends._replace(num_vertices=int(data.shape[0]))
+    matrix = data.tocoo(copy=True)
+    matrix.sum_duplicates()
+    row, col, values = matrix.row, matrix.col, matrix.data
+    if reading.directed is False:
+        row, col, values = _once(row, col, values, reading.weight is not False)
+    ends = Edges(column(row, "row"), column(col, "col"), [])._replace(num_vertices=int(data.shape[0]))
+    if reading.weight is False:
+        return ends
+    return ends._replace(properties=[(reading.name, column(values, "weight"))], weight=reading.name)
 
 
-def _of_igraph(data: Any, weight: Any) -> Edges:
-    pairs = data.get_edgelist()
+def _once(row: Any, col: Any, values: Any, compare: bool) -> tuple[Any, Any, Any]:
+    """The entries of an undirected graph, each edge once. Entries on both sides of the diagonal must be equal."""
+    import numpy
+
+    low, high = numpy.minimum(row, col), numpy.maximum(row, col)
+    order = numpy.lexsort((high, low))
+    low, high, values = low[order], high[order], values[order]
+    again = numpy.zeros(len(low), dtype=bool)
+    again[1:] = (low[1:] == low[:-1]) & (high[1:] == high[:-1])
+    at = numpy.flatnonzero(again)
+    differ = at[values[at] != values[at - 1]] if compare else at[:0]
+    if len(differ):
+        u, v = int(low[differ[0]]), int(high[differ[0]])
+        raise InvalidError(
+            f"the matrix is not symmetric: entries ({u}, {v}) and ({v}, {u}) differ; pass directed=True, or make the matrix symmetric"
+        )
+    return low[~again], high[~again], values[~again]
+
+
+def _turned(pairs: list[tuple[Any, Any]], values: list[Mapping[str, Any]], data_directed: bool, reading: Reading, several: bool) -> Any:
+    """The edges of a graph for a graph that is directed or not.
+
+    An undirected edge becomes two directed ones. Two opposite edges become an undirected one, and must have equal values, unless `several`
+    edges between two vertices are kept.
+    """
+    if reading.directed is True and not data_directed:
+        back = [at for at, (u, v) in enumerate(pairs) if u != v]
+        return pairs + [pairs[at][::-1] for at in back], values + [values[at] for at in back]
+    if reading.directed is not False or not data_directed or several:
+        return pairs, values
+    kept: dict[tuple[Any, Any], Mapping[str, Any]] = {}
+    for (u, v), value in zip(pairs, values):
+        if (v, u) not in kept:
+            kept[u, v] = value
+        elif reading.weight is not False and kept[v, u] != value:
+            raise InvalidError(
+                f"the edges from {u!r} to {v!r} and back have different values; pass directed=True, or convert the graph to an undirected one"
+            )
+    return list(kept), list(kept.values())
+
+
+def _of_igraph(data: Any, reading: Reading) -> Edges:
     named = "name" in data.vs.attributes()
     ids = data.vs["name"] if named else range(data.vcount())
-    ends = Edges(
-        column([ids[u] for u, _ in pairs], "source"),
-        column([ids[v] for _, v in pairs], "target"),
-        [(name, column(data.es[name], name)) for name in data.es.attributes() if weight is not False],
-    )
-    return ends._replace(vertices=column(list(ids), "vertices"), directed=data.is_directed(), multigraph=data.has_multiple())
+    pairs, values = data.get_edgelist(), [one.attributes() for one in data.es]
+    pairs, values = _turned(pairs, values, data.is_directed(), reading, data.has_multiple())
+    ends = Edges(column([ids[u] for u, _ in pairs], "source"), column([ids[v] for _, v in pairs], "target"), [])
+    vertices = column(list(ids), "vertices")
+    ends = ends._replace(vertices=vertices, directed=data.is_directed(), multigraph=data.has_multiple())
+    return _with_values(ends, values, reading, {})
 
 
-def _of_networkx(data: Any, weight: Any) -> Edges:
-    pairs = list(data.edges(data=True))
-    names = list(dict.fromkeys(key for _, _, values in pairs for key in values)) if weight is not False else []
-    usual = {"weight": 1}  # NetworkX's default
-    ends = Edges(
-        column([u for u, _, _ in pairs], "source"),
-        column([v for _, v, _ in pairs], "target"),
-        [(name, column([values.get(name, usual.get(name)) for _, _, values in pairs], name)) for name in names],
-    )
+def _of_networkx(data: Any, reading: Reading) -> Edges:
+    triples = list(data.edges(data=True))
+    pairs, values = [(u, v) for u, v, _ in triples], [value for _, _, value in triples]
+    pairs, values = _turned(pairs, values, data.is_directed(), reading, data.is_multigraph())
+    ends = Edges(column([u for u, _ in pairs], "source"), column([v for _, v in pairs], "target"), [])
     vertices = column(list(data.nodes), "vertices")
-    return ends._replace(vertices=vertices, directed=data.is_directed(), multigraph=data.is_multigraph())
+    ends = ends._replace(vertices=vertices, directed=data.is_directed(), multigraph=data.is_multigraph())
+    return _with_values(ends, values, reading, {reading.name: 1})  # NetworkX's default

@@ -323,8 +323,10 @@ class Database:
         for one in inputs:
             if one != "-" and not any(c in one for c in "*?[") and not os.path.exists(one):
                 raise NotFoundError(f"{one} does not exist; check the path")
-        read = read_settings(format, source, target, weight, time, properties, ids, delimiter, header, quotes, vertices)
         new = self._new or {}
+        if weight is None:
+            weight = new.get("weight")
+        read = read_settings(format, source, target, weight, time, properties, ids, delimiter, header, quotes, vertices)
         with _progress.listening(progress, "import") as callback:
             settings = build_settings(
                 directed=new.get("directed") if directed is None else directed,
@@ -352,8 +354,9 @@ class Database:
         directed = new.get("directed")
         if directed is None:
             directed = edges.directed
-        weight = new.get("weight", "weight")
-        names = [name for name, _ in edges.properties]
+        expected = new.get("weight")
+        if expected is not None and edges.weight is None and len(edges.source) and expected not in dict(edges.properties):
+            raise InvalidError(f"the database was created with weight={expected!r}, but the edges have no such property")
         settings = build_settings(
             directed=directed,
             in_edges=new.get("in_edges", True),
@@ -371,7 +374,7 @@ class Database:
             edges.target,
             edges.properties,
             vertices if vertices is not None else edges.vertices,
-            weight if weight in names else None,
+            edges.weight,
             count,
             self._path,
             settings,

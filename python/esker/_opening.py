@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Iterable
+from typing import Any, Iterable, Mapping
 
 from . import _columns, _esker
 from ._database import Database
@@ -43,7 +43,7 @@ def create(
     multigraph: bool = False,
     order: str = "auto",
     encoding: str = "plain",
-    weight: str = "weight",
+    weight: str | None = None,
     num_vertices: int | None = None,
     replace: bool = False,
     sync: str = "always",
@@ -63,7 +63,7 @@ def create(
         multigraph: Whether to keep parallel edges; otherwise the first of them is kept.
         order: Internal numbering of the vertices: ``auto``, ``keep`` or ``degree``.
         encoding: Encoding of the lists: ``plain`` (fastest) or ``compressed`` (smallest).
-        weight: The name of the edge property that is the weight, if the edges have it.
+        weight: The name of the edge property that is the weight; by default ``weight``, if the edges have it.
         num_vertices: The number of vertices, with ids ``0..num_vertices``; they need not have edges.
         replace: Whether to replace an existing database.
         sync: As in :func:`esker.open`.
@@ -90,27 +90,50 @@ def create(
         "memory": memory,
         "progress": progress,
     }
-    if not isinstance(weight, str):
+    if weight is not None and not isinstance(weight, str):
         raise MistypedError(f"weight must be the name of a property, not {type(weight).__name__}")
     checked = build_settings(directed=directed, order=order, encoding=encoding, threads=threads, memory=memory)
     _esker.check_settings(checked, sync)
     return Database(None, name, new)
 
 
-def from_edges(source: Any, target: Any = None, *, directed: bool | None = None, weight: Any = None, **options: Any) -> Graph:
-    """Makes a graph in memory from edges, given as for :meth:`Batch.add_edges`. ``options`` are options of :func:`esker.create` and columns of
-    properties.
+def from_edges(
+    source: Any,
+    target: Any = None,
+    *,
+    weight: Any = None,
+    properties: Mapping[str, Any] | None = None,
+    directed: bool | None = None,
+    multigraph: bool | None = None,
+    in_edges: bool = True,
+    order: str = "auto",
+    encoding: str = "plain",
+    num_vertices: int | None = None,
+    threads: int | None = None,
+    memory: Memory = None,
+    progress: ProgressOption = None,
+) -> Graph:
+    """Makes a graph in memory from edges, given as for :meth:`Batch.add_edges`, with the options of :func:`esker.create`.
 
-    >>> g = esker.from_edges([0, 1, 2], [1, 2, 0])
+    >>> g = esker.from_edges([0, 1, 2], [1, 2, 0], properties={"kind": ["a", "b", "a"]})
+    >>> g = esker.from_edges(table, weight="cost")
     >>> g = esker.from_edges(scipy_matrix, directed=False)
     """
-    names = ("in_edges", "multigraph", "order", "encoding", "num_vertices", "threads", "memory", "progress")
-    chosen = {name: options.pop(name) for name in names if name in options}
-    edges = _columns.edges(source, target, options, weight)
+    edges = _columns.edges(source, target, properties, weight, directed=directed)
     if directed is None:
         directed = edges.directed if edges.directed is not None else True
-    chosen.setdefault("multigraph", edges.multigraph)
-    database = create(None, directed=directed, **chosen)
+    database = create(
+        None,
+        directed=directed,
+        multigraph=edges.multigraph if multigraph is None else multigraph,
+        in_edges=in_edges,
+        order=order,
+        encoding=encoding,
+        num_vertices=num_vertices,
+        threads=threads,
+        memory=memory,
+        progress=progress,
+    )
     with database.batch() as batch:
         batch._first = (edges, edges.vertices)
     return database.graph()

@@ -305,12 +305,9 @@ def test_wrong_edges(edges, error):
 
 
 def test_wrong_weights():
-    for weight, error in (([float("nan")], ValueError), (["heavy"], None), ([None], ValueError), ([1.0, 2.0], ValueError)):
-        if error:
-            with pytest.raises(error):
-                esker.from_edges([1], [2], weight=weight)
-    text = esker.from_edges([1], [2], weight=["heavy"])
-    assert text.weight is None and text.edge(1, 2) == {"weight": "heavy"}
+    for weight, error in (([float("nan")], ValueError), (["heavy"], TypeError), ([None], ValueError), ([1.0, 2.0], ValueError)):
+        with pytest.raises(error):
+            esker.from_edges([1], [2], weight=weight)
     with pytest.raises(ValueError):
         esker.from_edges([0], [5], num_vertices=3)
 

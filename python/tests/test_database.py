@@ -92,7 +92,7 @@ def test_edge_properties_that_come_later(web):
     web.define_edge_property("since", "i64")
     web.define_edge_property("kind", "text")
     with web.batch() as batch:
-        batch.add_edges(["bob"], ["dave"], weight=[1.0], since=[1999], kind=["new"])
+        batch.add_edges(["bob"], ["dave"], weight=[1.0], properties={"since": [1999], "kind": ["new"]})
     assert web.graph().edge("bob", "dave") == {"weight": 1.0, "since": 1999, "kind": "new"}
     assert web.graph(1).edge("alice", "bob") == {"weight": 1.0, "since": 0, "kind": ""}
 
@@ -204,7 +204,7 @@ def test_a_batch_that_fails_leaves_nothing(web):
         with pytest.raises(ValueError, match="no values for weight"):
             batch.add_edges(["x"], ["y"])
         with pytest.raises(ValueError, match="no property"):
-            batch.add_edges(["x"], ["y"], weight=[1.0], colour=["red"])
+            batch.add_edges(["x"], ["y"], weight=[1.0], properties={"colour": ["red"]})
         with pytest.raises(TypeError, match="strings"):
             batch.add_edges([1], ["y"], weight=[1.0])
         batch.add_edges(["x"], ["z"], weight=[1.0])

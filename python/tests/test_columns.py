@@ -1,0 +1,211 @@
+"""Which columns of a table, a matrix or a graph are sources, targets, weights and properties."""
+
+import collections
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse
+
+import esker
+
+#: Two steps of cost 1 are nearer than one of cost 9.
+COSTS = {"source": [0, 1, 0], "target": [1, 2, 2], "cost": [1.0, 1.0, 9.0], "weight": [5.0, 5.0, 5.0]}
+
+
+def edges_of(graph):
+    source, target = graph.edges(properties=False).ids()
+    return sorted(zip(source.tolist(), target.tolist()))
+
+
+@pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame, pa.table])
+def test_the_named_column_of_a_table_is_the_weight(make):
+    graph = esker.from_edges(make(COSTS), weight="cost")
+    assert graph.weight == "cost" and graph.edge_properties.keys() == {"cost", "weight"}
+    assert graph.sssp(0)[2] == 2
+    assert esker.from_edges(make(COSTS)).sssp(0)[2] == 5
+    assert esker.from_edges(make(COSTS), weight=False).edge_properties == {}
+    with pytest.raises(ValueError, match="no column is called 'price'"):
+        esker.from_edges(make(COSTS), weight="price")
+
+
+def test_the_named_weight_in_batches(path):
+    with esker.create(path) as db:
+        with db.batch() as batch:
+            batch.add_edges({name: COSTS[name] for name in ("source", "target", "cost")}, weight="cost")
+        assert db.graph().weight == "cost" and db.graph().sssp(0)[2] == 2
+        with db.batch() as batch:
+            batch.add_edges(pd.DataFrame({"source": [2], "target": [3], "price": [4.0]}), weight="price")
+            batch.add_edges([3], [4], weight=[1])
+        assert db.graph().sssp(0)[4] == 7
+        with db.batch() as batch:
+            with pytest.raises(ValueError, match="both be the weight"):
+                batch.add_edges(pd.DataFrame({"source": [2], "target": [3], "price": [4.0], "cost": [1.0]}), weight="price")
+            with pytest.raises(ValueError, match="no property 'colour'"):
+                batch.add_edges(pd.DataFrame({"source": [2], "target": [3], "cost": [4.0], "colour": ["red"]}))
+
+
+def test_weights_have_the_name_given_to_create():
+    db = esker.create(weight="cost")
+    with db.batch() as batch:
+        batch.add_edges([0, 1, 0], [1, 2, 2], weight=[1, 1, 9])
+    assert db.graph().weight == "cost" and db.graph().sssp(0)[2] == 2
+    with pytest.raises(ValueError, match="weight='cost'"), esker.create(weight="cost").batch() as batch:
+        batch.add_edges([(0, 1)])
+    with pytest.raises(ValueError, match="weight"), esker.create().batch() as batch:
+        batch.add_edges([0], [1])
+        batch.add_edges([(1, 2, 0.5)])
+
+
+def test_the_weight_given_to_create_holds_for_files(tmp_path):
+    file = tmp_path / "edges.csv"
+    file.write_text("source,target,cost\n0,1,1\n1,2,1\n0,2,9\n")
+    db = esker.create(weight="cost")
+    db.import_(file)
+    assert db.graph().weight == "cost" and db.graph().sssp(0)[2] == 2
+
+
+def test_the_weights_of_other_objects_have_a_name():
+    matrix = scipy.sparse.coo_array(([1.0, 1.0, 9.0], ([0, 1, 0], [1, 2, 2])), shape=(3, 3))
+    for given in (matrix, [(0, 1, 1), (1, 2, 1), (0, 2, 9)], np.array([(0, 1, 1), (1, 2, 1), (0, 2, 9)])):
+        graph = esker.from_edges(given, weight="cost")
+        assert graph.weight == "cost" and graph.sssp(0)[2] == 2
+        assert esker.from_edges(given, weight=False).weight is None
+    graph = nx.DiGraph([(0, 1, {"cost": 1}), (1, 2, {}), (0, 2, {"cost": 9})])
+    assert esker.from_edges(graph, weight="cost").sssp(0)[2] == 2
+    assert esker.from_edges(list(graph.edges(data=True))[:2], weight="cost").weight == "cost"
+    for given in (graph, [(0, 1)], np.array([(0, 1)])):
+        with pytest.raises(ValueError, match="price"):
+            esker.from_edges(given, weight="price")
+
+
+@pytest.mark.parametrize("names", [("x", "source"), ("target", "x"), ("to", "x"), ("x", "src"), ("Target", "Source"), ("dst", "src")])
+def test_a_known_name_counts_wherever_it_stands(names):
+    # The first column holds the targets.
+    for make in (pd.DataFrame, pl.DataFrame, pa.table):
+        assert edges_of(esker.from_edges(make(dict(zip(names, ([1, 2], [0, 1])))))) == [(0, 1), (1, 2)]
+
+
+def test_unknown_names_count_by_position():
+    for make in (pd.DataFrame, pl.DataFrame, pa.table):
+        assert edges_of(esker.from_edges(make({"a": [0, 1], "b": [1, 2]}))) == [(0, 1), (1, 2)]
+        graph = esker.from_edges(make({"a": [0], "price": [2.5], "b": [1]}), weight="price")
+        assert edges_of(graph) == [(0, 1)] and graph.edge(0, 1) == {"price": 2.5}
+
+
+def test_ambiguous_columns_are_refused():
+    for table, said in (
+        ({"src": [0], "from": [1], "dst": [2]}, "both be the source"),
+        ({"source": [0], "to": [1], "dst": [2]}, "both be the target"),
+        ({"a": [0], "b": [1], "c": [2]}, "no column is called source"),
+        ({"source": [0], "b": [1], "c": [2]}, "no column is called target"),
+    ):
+        with pytest.raises(esker.InvalidError, match=said):
+            esker.from_edges(pd.DataFrame(table))
+    twice = pd.DataFrame([[0, 1, 2]], columns=["source", "target", "target"])
+    with pytest.raises(esker.InvalidError, match="two columns are called 'target'"):
+        esker.from_edges(twice)
+    with pytest.raises(esker.InvalidError, match="must be strings"):
+        esker.from_edges(pd.DataFrame([[0, 1, 2]], columns=["source", "target", 7]))
+    exact = pd.DataFrame({"u": [0.5], "v": [0.5], "source": [0], "target": [1]})
+    assert esker.from_edges(exact).edge(0, 1) == {"u": 0.5, "v": 0.5}
+
+
+def test_a_dictionary_of_neighbours_is_not_a_table():
+    for given in ({0: [1], 1: [0]}, {"a": ["b"], "b": ["a"]}):
+        with pytest.raises(esker.InvalidError):
+            esker.from_edges(given)
+
+
+def test_fields_of_structured_arrays_count():
+    kind = [("target", "i8"), ("weight", "f8"), ("source", "i8")]
+    array = np.array([(1, 2.5, 0), (2, 0.5, 1)], dtype=kind)
+    for given in (array, array.view(np.recarray)):
+        graph = esker.from_edges(given)
+        assert edges_of(graph) == [(0, 1), (1, 2)] and graph.sssp(0)[2] == 3
+    with pytest.raises(TypeError, match="one dimension"):
+        esker.from_edges(array.reshape(1, 2))
+
+
+def test_fields_of_rows_count():
+    Row = collections.namedtuple("Row", "weight target source")
+    for rows in ([Row(2.5, 1, 0), Row(0.5, 2, 1)], [Row(2.5, 1, 0)._asdict(), Row(0.5, 2, 1)._asdict()]):
+        graph = esker.from_edges(rows)
+        assert edges_of(graph) == [(0, 1), (1, 2)] and graph.sssp(0)[2] == 3
+    for rows in ([{0, 1}], [(0, 1), {1, 2}], [{"source": 0}, (0, 1)]):
+        with pytest.raises(TypeError):
+            esker.from_edges(rows)
+
+
+def test_unknown_keywords_are_refused():
+    for use in (esker.from_edges, esker.create().batch().add_edges):
+        with pytest.raises(TypeError, match="weights"):
+            use([0], [1], weights=[2.0])
+    graph = esker.from_edges([0], [1], properties={"kind": ["road"], "weight": [2]})
+    assert graph.edge(0, 1) == {"kind": "road", "weight": 2} and graph.weight == "weight"
+    with pytest.raises(ValueError, match="both the weight"):
+        esker.from_edges([0], [1], properties={"weight": [2]}, weight=[3])
+    with pytest.raises(TypeError, match="columns by name"):
+        esker.from_edges([0], [1], properties=["kind"])
+
+
+def test_entries_of_a_matrix_that_occur_twice_are_summed():
+    matrix = scipy.sparse.coo_array(([1.0, 2.0, 4.0], ([0, 0, 1], [1, 1, 2])), shape=(3, 3))
+    for options in ({}, {"directed": False}, {"multigraph": True}):
+        graph = esker.from_edges(matrix, **options)
+        assert graph.num_edges == 2 and graph.sssp(0).to_dict() == {0: 0, 1: 3, 2: 7}
+    assert matrix.nnz == 3, "the matrix of the caller stays as it is"
+
+
+def test_an_asymmetric_matrix_is_not_undirected():
+    with pytest.raises(ValueError, match=r"\(0, 1\) and \(1, 0\) differ"):
+        esker.from_edges(scipy.sparse.csr_array([[0, 1.0], [2.0, 0]]), directed=False)
+    symmetric = scipy.sparse.csr_array([[5.0, 1.0], [1.0, 0]])
+    for options in ({}, {"multigraph": True}):
+        graph = esker.from_edges(symmetric, directed=False, **options)
+        assert graph.num_edges == 2 and graph.edge(1, 0) == {"weight": 1.0}
+    triangle = scipy.sparse.csr_array([[0, 1.0], [0, 0]])
+    assert esker.from_edges(triangle, directed=False).num_edges == 1
+    assert esker.from_edges(scipy.sparse.csr_array([[0, 1.0], [2.0, 0]]), directed=False, weight=False).num_edges == 1
+    with pytest.raises(ValueError, match="differ"), esker.create(directed=False).batch() as batch:
+        batch.add_edges(scipy.sparse.csr_array([[0, 1.0], [2.0, 0]]))
+
+
+def test_graphs_that_change_their_direction_lose_nothing():
+    path = nx.path_graph(3)
+    path.edges[0, 1]["weight"] = 2
+    for graph in (esker.from_edges(path, directed=True), _through_batch(path)):
+        assert graph.directed and edges_of(graph) == [(0, 1), (1, 0), (1, 2), (2, 1)]
+        assert graph.sssp(2).to_dict() == {0: 3, 1: 1, 2: 0}
+    both = nx.DiGraph([(0, 1, {"weight": 2}), (1, 0, {"weight": 3})])
+    with pytest.raises(ValueError, match="different values"):
+        esker.from_edges(both, directed=False)
+    assert esker.from_edges(both, directed=False, weight=False).num_edges == 1
+    both.edges[1, 0]["weight"] = 2
+    assert esker.from_edges(both, directed=False).edge(1, 0) == {"weight": 2}
+
+
+def _through_batch(graph):
+    db = esker.create()
+    with db.batch() as batch:
+        batch.add_edges(graph)
+    return db.graph()
+
+
+def test_texts_are_not_weights():
+    text = pd.DataFrame({"source": [0], "target": [1], "weight": ["heavy"]})
+    for use in (
+        lambda: esker.from_edges([0], [1], weight=["heavy"]),
+        lambda: esker.from_edges([(0, 1, "heavy")]),
+        lambda: esker.from_edges(text),
+        lambda: esker.from_edges(text.rename(columns={"weight": "cost"}), weight="cost"),
+        lambda: esker.from_edges(np.array([["a", "b", "1"]])),
+        lambda: esker.from_edges(nx.Graph([(0, 1, {"weight": "heavy"})])),
+    ):
+        with pytest.raises(TypeError, match="weights are numbers"):
+            use()
+    assert esker.from_edges(text, weight=False).weight is None
+    assert esker.from_edges([(0, 1, {"kind": "heavy"})]).edge(0, 1) == {"kind": "heavy"}
