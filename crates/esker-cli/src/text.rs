@@ -58,8 +58,12 @@ impl<W: Write> Write for Escaped<W> {
 
 /// Prints a line. Tabs separate its columns.
 pub(crate) fn line(text: &str) -> Outcome {
-    let written = writeln!(std::io::stdout().lock(), "{}", escaped(text, &['\t']));
-    written.map_err(|error| match Failure::from(error) {
+    print(&escaped(text, &['\t']))
+}
+
+/// Prints a line as it is.
+fn print(text: &str) -> Outcome {
+    writeln!(std::io::stdout().lock(), "{text}").map_err(|error| match Failure::from(error) {
         Failure::Failed(reason) => Failure::Failed(format!("cannot write to standard output: {reason}")),
         other => other,
     })
@@ -68,7 +72,7 @@ pub(crate) fn line(text: &str) -> Outcome {
 /// Prints a JSON value, indented.
 pub(crate) fn json(value: &serde_json::Value) -> Outcome {
     let text = serde_json::to_string_pretty(value).map_err(|error| Failure::Failed(error.to_string()))?;
-    writeln!(std::io::stdout().lock(), "{text}").map_err(Failure::from)
+    print(&text)
 }
 
 /// Prints rows of a name and a value, with the values aligned.
