@@ -153,7 +153,9 @@ fn refusal(error: &Error, name: &str, way: usize) -> Result<Outcome, String> {
     let names_it =
         message.contains(file) || archive.is_some_and(|archive| message.contains(&archive)) || way != 0;
     match error {
-        Error::Corrupt { .. } | Error::Invalid(_) if names_it => Ok(Outcome::Refused(message)),
+        Error::Corrupt { .. } | Error::Lost { .. } | Error::Invalid(_) if names_it => {
+            Ok(Outcome::Refused(message))
+        }
         // A repaired manifest can name missing files, and sizes beyond any memory.
         Error::Stop(_) | Error::Io { .. } if way != 0 => Ok(Outcome::Refused(message)),
         _ => Err(format!("{name}: an error that does not say where: {message}")),
@@ -216,15 +218,28 @@ fn repair_records(content: &mut [u8]) {
 fn repair_commits(content: &mut [u8]) {
     // Each checksum covers the number of the database and of the segment.
     let place = content[12..36].to_vec();
+    let version = u32::from_le_bytes(content[8..12].try_into().unwrap_or_default());
+    // Format versions before 5 have no summaries.
+    let header_bytes = if version < 5 { 40 } else { 48 };
     let mut start = PAGE_BYTES;
-    while let Some(header) = content.get(start..start + 40) {
-        let bytes: [u8; 8] = header[8..16].try_into().unwrap_or_default();
-        let padded = u64::from_le_bytes(bytes).checked_next_multiple_of(8);
-        let end = padded.and_then(|bytes| start.checked_add(40)?.checked_add(usize::try_from(bytes).ok()?));
+    while let Some(header) = content.get(start..start + header_bytes) {
+        let number = |at: usize, bytes: usize| {
+            header[at..at + bytes].iter().rev().fold(0_u64, |number, &byte| number << 8 | u64::from(byte))
+        };
+        let summary_bytes = if header_bytes == 48 { number(40, 4) } else { 0 };
+        let padded =
+            number(8, 8).checked_add(summary_bytes).and_then(|bytes| bytes.checked_next_multiple_of(8));
+        let body = padded.and_then(|bytes| usize::try_from(bytes).ok());
+        let end = body.and_then(|bytes| start.checked_add(header_bytes)?.checked_add(bytes));
         let Some(record) = end.and_then(|end| content.get_mut(start..end)) else { return };
-        let payload = crc32c::crc32c(&record[40..]);
+        let payload_start = header_bytes + summary_bytes as usize;
+        let payload = crc32c::crc32c(&record[payload_start..]);
         record[32..36].copy_from_slice(&payload.to_le_bytes());
-        let covered = [&place[..], &(start as u64).to_le_bytes(), &record[8..40]].concat();
+        if header_bytes == 48 {
+            let summary = crc32c::crc32c(&record[48..payload_start]);
+            record[44..48].copy_from_slice(&summary.to_le_bytes());
+        }
+        let covered = [&place[..], &(start as u64).to_le_bytes(), &record[8..header_bytes]].concat();
         record[4..8].copy_from_slice(&crc32c::crc32c(&covered).to_le_bytes());
         start += record.len();
     }

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         ForkedError,
         InputError,
         InvalidError,
+        LostError,
         MemoryLimitError,
         MistypedError,
         NotFoundError,
@@ -39,9 +40,9 @@ if TYPE_CHECKING:
         WrongAnswerError,
     )
     from ._graph import Estimate, Graph
-    from ._opening import create, from_edges, import_, open
+    from ._opening import create, from_edges, import_, open, recover
     from ._progress import Progress
-    from ._reports import Difference, ImportReport, Version
+    from ._reports import Difference, ImportReport, Recovery, Version
     from ._result import Column, Result
 
 __version__ = "0.1.0"
@@ -66,6 +67,7 @@ _HOMES = {
     "ImportReport": "_reports",
     "InputError": "_errors",
     "InvalidError": "_errors",
+    "LostError": "_errors",
     "MemoryLimitError": "_errors",
     "MistypedError": "_errors",
     "NotFoundError": "_errors",
@@ -73,6 +75,7 @@ _HOMES = {
     "Progress": "_progress",
     "PropertyNotFoundError": "_errors",
     "ReadOnlyError": "_errors",
+    "Recovery": "_reports",
     "Result": "_result",
     "StorageError": "_errors",
     "UnsuitableError": "_errors",
@@ -84,6 +87,7 @@ _HOMES = {
     "from_edges": "_opening",
     "import_": "_opening",
     "open": "_opening",
+    "recover": "_opening",
 }
 
 __all__ = [
@@ -105,6 +109,7 @@ __all__ = [
     "ImportReport",
     "InputError",
     "InvalidError",
+    "LostError",
     "MemoryLimitError",
     "MistypedError",
     "NotFoundError",
@@ -112,6 +117,7 @@ __all__ = [
     "Progress",
     "PropertyNotFoundError",
     "ReadOnlyError",
+    "Recovery",
     "Result",
     "StorageError",
     "UnsuitableError",
@@ -123,6 +129,7 @@ __all__ = [
     "from_edges",
     "import_",
     "open",
+    "recover",
 ]
 
 

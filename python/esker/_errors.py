@@ -41,6 +41,12 @@ class CorruptError(Error):
     offset: int = 0
 
 
+class LostError(Error):
+    """A file of a database, or a part of it, is missing or was replaced by an older copy; ``path`` names it. See :func:`esker.recover`."""
+
+    path: str = ""
+
+
 class InputError(Error, ValueError):
     """An input is malformed; ``path``, ``line``, ``text`` and ``reason`` say where and why."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import Any, Iterable, Mapping
 
@@ -9,7 +10,7 @@ from . import _columns, _esker
 from ._database import Database
 from ._errors import ExistsError, InvalidError, MistypedError
 from ._graph import Graph
-from ._reports import LOG
+from ._reports import LOG, Recovery
 from ._selectors import Path, expect_path_exists, path_text
 from ._settings import Memory, ProgressOption, build_settings, thread_count
 
@@ -33,6 +34,24 @@ def open(path: Path, mode: str = "r", *, sync: str = "always", threads: int | No
     name = path_text(path)
     expect_path_exists(name)
     return Database(_esker.open(name, mode == "rw", sync, thread_count(threads)), name)
+
+
+def recover(path: Path, *, accept_loss: bool = False) -> Recovery:
+    """Says what a database has lost: its log or manifest may be missing, cut, or older than the rest.
+
+    Args:
+        path: The directory of the database.
+        accept_loss: Give up what is missing and keep the rest. The numbers of lost versions are not used again.
+
+    Raises:
+        NotFoundError: ``path`` does not exist.
+        InvalidError: ``path`` is not a database, or another process has it open for writing.
+    """
+    name = path_text(path)
+    expect_path_exists(name)
+    found = json.loads(_esker.recover(name, accept_loss))
+    lost = found["lost"] and (found["lost"][0], found["lost"][1])
+    return Recovery(found["problem"], found["newest"], lost, found["lost_records"])
 
 
 def create(

@@ -57,6 +57,19 @@ class Difference(NamedTuple):
     values_changed: int
 
 
+class Recovery(NamedTuple):
+    """What a database has lost, and what is left."""
+
+    problem: str | None
+    """What is wrong; ``None`` if nothing is missing."""
+    newest: int
+    """The newest version that is left."""
+    lost: tuple[int, int] | None
+    """The first and the last version that are lost, if any. After a crash, later ones may have existed that nothing knows of."""
+    lost_records: int
+    """The number of changes of tags, retention and the like that are lost."""
+
+
 def read_report(text: str) -> ImportReport:
     """Parses a report, logs its notes, and warns of skipped lines and rounded values."""
     report = ImportReport(json.loads(text))

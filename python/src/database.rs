@@ -9,7 +9,7 @@ use std::time::Instant;
 use esker::change::{Definition, FeedOptions, FeedReport, Purpose, Target, feed, open_edges};
 use esker::differences::{Differences, Style};
 use esker::export::{ExportOptions, StoredExport, export};
-use esker::graph::{Cancel, Run};
+use esker::graph::{Cancel, Run, RunOptions};
 use esker::import::format::{Format, ReadOptions};
 use esker::import::install::import;
 use esker::import::open::open as open_files;
@@ -412,13 +412,38 @@ pub(crate) fn open(
 ) -> Outcome<Database> {
     let options =
         DatabaseOptions { sync: one_of("sync", sync, &SYNCS)?, threads, ..DatabaseOptions::default() };
-    let open = watched(py, &Cancel::default(), None, || {
+    let cancel = Cancel::default();
+    let run = Run::new(RunOptions { threads, cancel: cancel.clone(), ..RunOptions::default() })
+        .map_err(esker::store::Error::from)?;
+    let open = watched(py, &cancel, None, || {
         Ok(match writable {
-            true => Handle::Writer(Arc::new(ManuallyDrop::new(Writer::open(&path, options)?))),
+            true => Handle::Writer(Arc::new(ManuallyDrop::new(Writer::open_under(&path, options, &run)?))),
             false => Handle::Reader(Store::open(&path)?),
         })
     })?;
     Ok(Database::new(open, path))
+}
+
+/// Says what a database has lost, and gives it up if `accept_loss`; returns a report as JSON.
+#[pyfunction]
+pub(crate) fn recover(py: Python<'_>, path: PathBuf, accept_loss: bool) -> Outcome<String> {
+    let cancel = Cancel::default();
+    let run = Run::new(RunOptions { cancel: cancel.clone(), ..RunOptions::default() })
+        .map_err(esker::store::Error::from)?;
+    let report = watched(py, &cancel, None, || {
+        let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+        Ok(match accept_loss {
+            true => Writer::recover(&disk, &path, DatabaseOptions::default(), &run)?,
+            false => Writer::survey(&disk, &path)?,
+        })
+    })?;
+    Ok(json!({
+        "problem": report.problem,
+        "newest": report.newest,
+        "lost": (!report.lost.is_empty()).then_some([report.lost.start(), report.lost.end()]),
+        "lost_records": report.lost_records,
+    })
+    .to_string())
 }
 
 /// Imports from a reader into a new database at `target`, or in memory; returns a database in memory, open for writing.

@@ -100,6 +100,9 @@ fn raise_store(py: Python<'_>, error: &StoreError) -> PyErr {
             exception.setattr("path", path.display().to_string())?;
             exception.setattr("offset", offset)
         }),
+        StoreError::Lost { path, .. } => named(py, "LostError", &message, |exception| {
+            exception.setattr("path", path.display().to_string())
+        }),
         StoreError::Input { path, line, text, reason } => named(py, "InputError", &message, |exception| {
             exception.setattr("path", path.display().to_string())?;
             exception.setattr("line", line)?;

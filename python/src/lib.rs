@@ -37,7 +37,7 @@ mod _esker {
     #[pymodule_export]
     use super::column::Column;
     #[pymodule_export]
-    use super::database::{Database, check_settings, import_columns, import_files, open};
+    use super::database::{Database, check_settings, import_columns, import_files, open, recover};
     #[pymodule_export]
     use super::graph::Graph;
     #[pymodule_export]

@@ -33,3 +33,26 @@ impl AtArgs {
         }
     }
 }
+
+/// A database whose commits in the log change at most this much is read whole, to tell the number of edges after each.
+const COUNTED_CHANGES_MAX: u64 = 1 << 18;
+
+/// The commits in a log: their number, and how much they change.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct InLog {
+    pub(crate) commits: usize,
+    pub(crate) changes: u64,
+}
+
+impl InLog {
+    pub(crate) fn of(store: &Store) -> Result<Self, Failure> {
+        let commits = store.commits_in_log()?;
+        let changes = commits.iter().map(|commit| commit.num_edges.saturating_add(commit.num_others));
+        Ok(Self { commits: commits.len(), changes: changes.fold(0, u64::saturating_add) })
+    }
+
+    /// Whether the changes are few enough to read them for a count of edges.
+    pub(crate) fn are_few(self) -> bool {
+        self.changes <= COUNTED_CHANGES_MAX
+    }
+}

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use esker::store::Store;
 use esker::store::check::check;
 use esker::store::version::foreign_entries;
+use esker::store::{Error, Store};
 use serde_json::json;
 
 use crate::at::{AtArgs, number_of};
@@ -40,13 +40,23 @@ impl CheckCommand {
         let run = self.resources.run(&cancel, 0, false, Some(bar.on_round("check")))?;
         let store = Store::open(&self.database)?;
         let frozen = store.manifest().versions.last().map_or(0, |version| version.number);
-        let wanted = self.at.at.as_ref().map_or(Ok(frozen), |selector| number_of(&store, selector))?;
-        // Opening the store has checked the commits in the log.
-        let unfrozen = store.versions()?.iter().filter(|version| version.number > frozen).count();
+        let unfrozen = store.check_log(&run);
+        let wanted = match &self.at.at {
+            Some(selector) if unfrozen.is_ok() => number_of(&store, selector)?,
+            _ => frozen,
+        };
         let snapshot = if wanted < frozen { store.at(wanted)? } else { store.frozen()? };
         let report = check(store.disk(), &snapshot, &run);
         bar.finish();
-        let report = report?;
+        let mut report = report?;
+        let unfrozen = match unfrozen {
+            Ok(count) => count,
+            Err(problem @ (Error::Corrupt { .. } | Error::Lost { .. })) => {
+                report.problems.push(problem);
+                0
+            }
+            Err(error) => return Err(error.into()),
+        };
         let foreign = foreign_entries(store.disk().as_ref(), store.path())?;
         let problems: Vec<String> = report.problems.iter().map(ToString::to_string).collect();
         if self.json {

@@ -56,7 +56,7 @@ impl CompactCommand {
         let bar = Bar::spinner(false);
         let run = self.resources.run(&cancel, 0, false, Some(bar.on_round("compact")))?;
         let options = self.resources.of_database(&run);
-        let database = Database::open(&self.database, options)?;
+        let database = Database::open_under(&self.database, options, &run)?;
         let report = self.compact(&database, &run);
         bar.finish();
         let (report, tiles) = report?;

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use esker::differences::{Differences, Style};
-use esker::store::Store;
 use esker::store::diff::diff;
 use esker::store::version::VersionSelector;
 use serde_json::json;
@@ -13,6 +12,7 @@ use serde_json::json;
 use crate::at::{number_of, parse_version};
 use crate::failure::Outcome;
 use crate::interrupt::cancel_on_signals;
+use crate::opening::open_store;
 use crate::resources::ResourceArgs;
 use crate::size::count;
 use crate::text;
@@ -50,9 +50,11 @@ impl DiffCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
         let cancel = cancel_on_signals()?;
         let run = self.resources.run(&cancel, 0, false, None)?;
-        let store = Store::open(&self.database)?;
+        let (store, bar) = open_store(&self.database, &self.resources, &cancel)?;
         let (from, to) = (number_of(&store, &self.from)?, number_of(&store, &self.to)?);
-        let (a, b) = (store.at(from)?, store.at(to)?);
+        let opened = store.at(from).and_then(|a| Ok((a, store.at(to)?)));
+        bar.finish();
+        let (a, b) = opened?;
         let stdout = std::io::stdout().lock();
         let is_terminal = stdout.is_terminal() && !self.json;
         let out = BufWriter::with_capacity(1 << 16, stdout);

@@ -4,12 +4,13 @@ use clap::Args;
 use esker::catalogue::{Entry, Params};
 use esker::graph::VertexId;
 use esker::plan::estimate_on;
-use esker::store::Store;
 use serde_json::json;
 
 use crate::algorithm::{PerAlgorithm, SharedArgs};
 use crate::at::AtArgs;
 use crate::failure::{Failure, Outcome};
+use crate::interrupt::cancel_on_signals;
+use crate::opening::open_store;
 use crate::residency::{AccessArgs, estimate_rows, explain, list_bytes, plan_json, summary};
 use crate::resources::ResourceArgs;
 use crate::text;
@@ -57,7 +58,10 @@ impl EstimateCommand {
 
 impl EstimateArgs {
     fn carry_out(&self, entry: &Entry, params: &Params) -> Outcome {
-        let snapshot = self.at.snapshot(&Store::open(&self.database)?)?;
+        let (store, bar) = open_store(self.database.as_ref(), &self.resources, &cancel_on_signals()?)?;
+        let snapshot = self.at.snapshot(&store);
+        bar.finish();
+        let snapshot = snapshot?;
         let resources = self.resources.of_run(self.deterministic);
         let plan = match self.access.plan(&snapshot, entry, params, &resources) {
             Ok(plan) => Ok(plan),

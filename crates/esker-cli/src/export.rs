@@ -6,12 +6,12 @@ use clap::{Args, ValueEnum};
 use esker::export::{ExportOptions, StoredExport, WriteIds, export};
 use esker::graph::Run;
 use esker::import::format::Format;
-use esker::store::Store;
 use serde_json::json;
 
 use crate::at::AtArgs;
 use crate::failure::Outcome;
 use crate::interrupt::cancel_on_signals;
+use crate::opening::open_store_with;
 use crate::progress::Bar;
 use crate::size::counted;
 use crate::text;
@@ -61,7 +61,7 @@ pub(crate) struct ExportCommand {
 impl ExportCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
         let cancel = cancel_on_signals()?;
-        let snapshot = self.at.snapshot(&Store::open(&self.database)?)?;
+        let snapshot = self.at.snapshot(&open_store_with(&self.database, &cancel)?)?;
         let options = ExportOptions {
             format: self.format.as_deref().map(str::parse::<Format>).transpose()?,
             ids: match self.ids {

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use esker::store::version::VersionSelector;
-use esker::store::{Database, DatabaseOptions, Store};
+use esker::store::{Database, Store};
 use serde_json::json;
 
 use crate::at::{number_of, parse_version};
 use crate::committing::describe_versions;
 use crate::failure::Outcome;
+use crate::opening::open_for_change;
 use crate::text;
 
 /// Forget versions
@@ -40,7 +41,7 @@ impl ForgetCommand {
         drop(store);
         numbers.sort_unstable();
         numbers.dedup();
-        let database = Database::open(&self.database, DatabaseOptions::default())?;
+        let database = open_for_change(&self.database)?;
         database.forget_all(&numbers)?;
         let what = match numbers.is_sorted_by(|a, b| a + 1 == *b) {
             true => describe_versions(&numbers),

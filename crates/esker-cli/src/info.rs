@@ -12,7 +12,7 @@ use esker::store::version::format_time;
 use esker::store::{Snapshot, Store};
 use serde_json::json;
 
-use crate::at::AtArgs;
+use crate::at::{AtArgs, InLog};
 use crate::encoding::name_of;
 use crate::failure::{Failure, Outcome};
 use crate::size::{bytes, count, counted, seconds};
@@ -20,7 +20,8 @@ use crate::text;
 
 /// Describe a database
 ///
-/// Shows the size, properties, ids, versions and encoding of a database.
+/// Shows the size, properties, ids, versions and encoding of a database. If the log holds many changes that are in no layer, describes
+/// the newest version in a layer.
 #[derive(Debug, Args)]
 pub(crate) struct InfoCommand {
     /// The database
@@ -39,7 +40,11 @@ impl InfoCommand {
         let opened = begin.elapsed().as_secs_f64();
         let files: Vec<(PathBuf, u64)> = store.files()?;
         let total: u64 = files.iter().map(|(_, bytes)| bytes).sum();
-        let snapshot = self.at.snapshot(&store)?;
+        // Describing the newest version must not take as long as reading a long log.
+        let snapshot = match self.at.at.is_some() || InLog::of(&store)?.are_few() {
+            true => self.at.snapshot(&store)?,
+            false => store.frozen()?,
+        };
         if self.json {
             self.print_json(&store, &snapshot, &files, total, opened)
         } else {
@@ -60,7 +65,7 @@ impl InfoCommand {
             ("edges".to_owned(), format!("{} {kind}{in_edges}", count(snapshot.num_edges()))),
             ("self-loops".to_owned(), count(snapshot.version().num_loops)),
             ("version".to_owned(), describe_version(snapshot)),
-            ("versions".to_owned(), describe_versions(store, snapshot)),
+            ("versions".to_owned(), describe_versions(store, snapshot)?),
             ("ids".to_owned(), describe_ids(snapshot)),
         ];
         for property in snapshot.edge_properties() {
@@ -130,8 +135,9 @@ impl InfoCommand {
             "edge_properties": properties,
             "vertex_properties": vertex_properties,
             "time": format_time(snapshot.version().time_ms),
-            "versions": snapshot.manifest().versions.len(),
-            "commits_in_log": unfrozen(store, snapshot),
+            "versions": store.versions()?.len(),
+            "commits_in_log": InLog::of(store)?.commits,
+            "changes_in_log": InLog::of(store)?.changes,
             "layers": store.manifest().layers.len(),
             "encoding": name_of(base_layer(snapshot).encoding),
             "list_bytes_per_arc": list_bytes_per_arc(snapshot),
@@ -186,19 +192,20 @@ fn describe_version(snapshot: &Snapshot) -> String {
     format!("{}{tags}, {}: {}", version.number, format_time(version.time_ms), version.message)
 }
 
-/// Number of commits in the log that are not yet in a layer.
-fn unfrozen(store: &Store, snapshot: &Snapshot) -> usize {
-    let frozen = store.manifest().versions.last().map_or(0, |version| version.number);
-    snapshot.manifest().versions.iter().filter(|version| version.number > frozen).count()
-}
-
-fn describe_versions(store: &Store, snapshot: &Snapshot) -> String {
-    let (versions, layers) = (snapshot.manifest().versions.len(), store.manifest().layers.len());
-    let in_log = match unfrozen(store, snapshot) {
-        0 => String::new(),
-        commits => format!(" and {} in the log", counted(commits as u64, "commit", "commits")),
+fn describe_versions(store: &Store, snapshot: &Snapshot) -> Result<String, Failure> {
+    let (versions, layers) = (store.versions()?, store.manifest().layers.len());
+    let newest = versions.last().map_or(0, |version| version.number);
+    let in_log = match InLog::of(store)? {
+        InLog { commits: 0, .. } => String::new(),
+        InLog { commits, changes } => {
+            let commits = counted(commits as u64, "commit", "commits");
+            match snapshot.version().number < newest {
+                false => format!(" and {commits} in the log"),
+                true => format!(" and {commits} in the log with {}", counted(changes, "change", "changes")),
+            }
+        }
     };
-    format!("{} in {}{in_log}", count(versions as u64), counted(layers as u64, "layer", "layers"))
+    Ok(format!("{} in {}{in_log}", count(versions.len() as u64), counted(layers as u64, "layer", "layers")))
 }
 
 fn describe_vertices(snapshot: &Snapshot) -> Result<String, Failure> {

@@ -5,19 +5,20 @@ use std::path::PathBuf;
 
 use clap::Args;
 use esker::graph::Run;
-use esker::store::Store;
 use esker::store::format::VersionRecord;
 use esker::store::version::format_time;
+use esker::store::{CommitInLog, Store};
 use serde_json::json;
 
-use crate::at::{AtArgs, number_of};
+use crate::at::{AtArgs, InLog, number_of};
 use crate::failure::Outcome;
 use crate::size::counted;
 use crate::text;
 
 /// List the versions of a database
 ///
-/// Prints one version per line, newest first: number, time, edges, vertices, tags, message.
+/// Prints one version per line, newest first: number, time, edges, vertices, tags, message. If the log holds many changes that are in
+/// no layer, its versions show the number of changes instead of edges.
 #[derive(Debug, Args)]
 pub(crate) struct LogCommand {
     /// The database
@@ -36,9 +37,16 @@ impl LogCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
         let store = Store::open(&self.database)?;
         let last = self.at.at.as_ref().map(|selector| number_of(&store, selector)).transpose()?;
-        // A snapshot knows the number of edges of commits in the log, too.
-        let newest = store.snapshot()?;
-        let versions = &newest.manifest().versions;
+        // Only the changes themselves tell the number of edges after a commit in the log.
+        let newest = InLog::of(&store)?.are_few().then(|| store.snapshot()).transpose()?;
+        let in_log: BTreeMap<u64, CommitInLog> =
+            store.commits_in_log()?.into_iter().map(|commit| (commit.version, commit)).collect();
+        let edges_of = |version: &VersionRecord| match &newest {
+            Some(newest) => newest.manifest().version(version.number).map(|known| known.num_edges),
+            None => (!in_log.contains_key(&version.number)).then_some(version.num_edges),
+        };
+        let changes_of = |version: &VersionRecord| in_log.get(&version.number).map(|commit| commit.num_edges);
+        let versions = store.versions()?;
         let mut tags: BTreeMap<u64, Vec<&str>> = BTreeMap::new();
         for (name, &version) in store.manifest().tags.iter() {
             tags.entry(version).or_default().push(name);
@@ -62,7 +70,8 @@ impl LogCommand {
                         "message": version.message,
                         "tags": tags_of(version),
                         "vertices": vertices_of(version),
-                        "edges": version.num_edges,
+                        "edges": edges_of(version),
+                        "changes_in_log": changes_of(version),
                     })
                 })
                 .collect();
@@ -76,7 +85,10 @@ impl LogCommand {
                 [
                     version.number.to_string(),
                     format_time(version.time_ms),
-                    counted(version.num_edges, "edge", "edges"),
+                    match edges_of(version) {
+                        Some(edges) => counted(edges, "edge", "edges"),
+                        None => counted(changes_of(version).unwrap_or(0), "change", "changes"),
+                    },
                     counted(vertices_of(version), "vertex", "vertices"),
                 ]
             })

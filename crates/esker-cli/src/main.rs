@@ -36,6 +36,7 @@ mod tag;
 mod compact;
 mod forget;
 mod retain;
+mod recover;
 mod completions;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -74,6 +75,7 @@ enum Verb {
     Compact(compact::CompactCommand),
     Forget(forget::ForgetCommand),
     Retain(retain::RetainCommand),
+    Recover(recover::RecoverCommand),
     Completions(completions::CompletionsCommand),
 }
 
@@ -97,6 +99,7 @@ fn main() {
         Verb::Compact(command) => command.carry_out(),
         Verb::Forget(command) => command.carry_out(),
         Verb::Retain(command) => command.carry_out(),
+        Verb::Recover(command) => command.carry_out(),
         Verb::Completions(command) => command.carry_out(&mut Cli::command()),
     };
     if let Err(failure) = outcome {

@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use esker::store::Store;
 use esker::store::format::Retention;
 use esker::store::version::{format_time, parse_time};
-use esker::store::{Database, DatabaseOptions, Store};
 use serde_json::json;
 
 use crate::failure::{Failure, Outcome};
+use crate::opening::open_for_change;
 use crate::size::counted;
 use crate::text;
 
@@ -58,7 +59,7 @@ impl RetainCommand {
                 ));
             }
         };
-        let database = Database::open(&self.database, DatabaseOptions::default())?;
+        let database = open_for_change(&self.database)?;
         let before = database.versions().len();
         database.retain(retention)?;
         let left = database.versions().len();

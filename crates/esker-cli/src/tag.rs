@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use esker::store::Store;
 use esker::store::version::{VersionSelector, check_tag};
-use esker::store::{Database, DatabaseOptions, Store};
 use serde_json::json;
 
 use crate::at::{number_of, parse_version};
 use crate::failure::{Failure, Outcome};
+use crate::opening::open_for_change;
 use crate::text;
 
 /// Create, list or delete tags
@@ -41,7 +42,7 @@ impl TagCommand {
         match (&self.version, &self.name, &self.delete) {
             (Some(version), Some(name), _) => self.set(version, name),
             (_, _, Some(name)) => {
-                let database = Database::open(&self.database, DatabaseOptions::default())?;
+                let database = open_for_change(&self.database)?;
                 if !database.manifest().tags.contains_key(name) {
                     let path = self.database.display();
                     return Err(Failure::Failed(format!("{path} has no tag {name:?}")));
@@ -60,7 +61,7 @@ impl TagCommand {
         let number = number_of(&store, version)?;
         let before = store.manifest().tags.get(name).copied();
         drop(store);
-        let database = Database::open(&self.database, DatabaseOptions::default())?;
+        let database = open_for_change(&self.database)?;
         database.tag(name, number)?;
         let closed = database.close().map_err(Failure::from);
         let reported = closed.and_then(|()| self.report(name, number, before));
@@ -80,6 +81,8 @@ impl TagCommand {
 
     fn list(&self) -> Outcome {
         let store = Store::open(&self.database)?;
+        // The log tells whether the manifest has lost tags.
+        store.versions()?;
         if self.json {
             return text::json(&json!({ "tags": &*store.manifest().tags }));
         }

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::committing::Commits;
 use crate::failure::Failure;
+use crate::progress::Bar;
 use crate::resources::ResourceArgs;
 use crate::size::{count, counted};
 
@@ -60,10 +61,16 @@ pub(crate) struct Written {
 impl WriteArgs {
     /// Opens a database for writing.
     pub(crate) fn open(&self, path: &Path, commits: &Arc<Commits>) -> Result<Writing, Failure> {
-        let run = self.resources.run(&Cancel::default(), 0, false, None)?;
+        let cancel = Cancel::default(); // A signal ends the process.
+        let run = self.resources.run(&cancel, 0, false, None)?;
         let watch: Arc<dyn CommitWatch> = Arc::<Commits>::clone(commits);
         let options = DatabaseOptions { watch: Some(watch), ..self.resources.of_database(&run) };
-        let database = Database::open(path, options)?;
+        let bar = Bar::spinner(false);
+        let progress = Some(bar.on_round("reading the log"));
+        let opening = self.resources.run(&cancel, 0, false, progress)?;
+        let database = Database::open_under(path, options, &opening);
+        bar.finish();
+        let database = database?;
         let target = Target::of(&database)?;
         Ok(Writing { database, target, run })
     }

@@ -36,6 +36,24 @@ layout! {
 }
 
 layout! {
+    /// What listing the versions needs to know of a commit, the summary of a record of the log.
+    pub struct CommitSummary {
+        /// Time of the commit: milliseconds since 1970, UTC.
+        time_ms: u64,
+        /// The author's message.
+        message: String,
+        /// Number of vertices after the commit, removed ones included.
+        num_vertices: u64,
+        /// By how much the commit changes the number of removed vertices.
+        removed_growth: i64,
+        /// Number of edges added, changed and removed.
+        num_edges: u64,
+        /// Number of other changes: of properties of vertices, and of vertices added and removed.
+        num_others: u64,
+    }
+}
+
+layout! {
     /// The start of a commit, the payload of a record of the log. Then follow: the new external ids (64 bits each, or a text: u32 bytes, then UTF-8);
     /// the sources of all edges, their targets (both vertex ids) and their rows (u32; 2^32 - 1: the edge is removed);
     /// for each edge property the bits of the values of all rows, zero-extended to 64.

@@ -4,14 +4,14 @@
 use std::fmt::Write;
 
 use super::archive::{ArchiveEntry, ArchiveHeader};
-use super::commit::{CommitHeader, CommitText, VertexChange, VertexValue};
+use super::commit::{CommitHeader, CommitSummary, CommitText, VertexChange, VertexValue};
 use super::field::Documented;
 use super::header::ColumnHeader;
 use super::log::{LogRecordHeader, LogRecordKind, SegmentHeader};
 use super::manifest::{
-    DictionaryRecord, EditKind, Encoding, IdMapKind, IdMapRecord, LayerRecord, ManifestHeader, Owner,
-    PropertyRecord, RecordHeader, RetentionKind, RetentionRecord, SectionRecord, TagRecord, VersionRecord,
-    VertexOrder,
+    DictionaryRecord, EditKind, Encoding, IdMapKind, IdMapRecord, LayerRecord, LogMark, ManifestHead,
+    ManifestHeader, Owner, PropertyRecord, RecordHeader, RetentionKind, RetentionRecord, SectionRecord,
+    TagRecord, VersionRecord, VertexOrder,
 };
 use super::tile::{TileCoding, TilesRecord};
 use super::{BLOCK_BYTES, ColumnKind, ElementType, FORMAT_VERSION, PAGE_BYTES};
@@ -129,6 +129,23 @@ edits in order. An incomplete last record is not part of the manifest. Readers i
 
 The log consists of segments, numbered consecutively. Each is a header page, then records, at multiples of eight bytes. Versions are
 consecutive. An incomplete last record of the last segment is not part of the log.
+
+## What shows that something is missing
+
+MANIFEST records how far the log reaches (`LogMark`): when a process begins and ends writing, and with each change of MANIFEST.
+The log records the number and the chain value of MANIFEST's last record (`ManifestHead`): with each change of MANIFEST, and when a
+process ends writing. So each of the two tells when the other was removed, cut, zeroed, or replaced by an older copy:
+
+* The log ends before the mark, or has another commit there: an error. `esker recover` says what is missing.
+* MANIFEST has fewer records than the log knows, or another last record: an error, likewise.
+* A segment ends with a record of kind `Continue`, but the next one is missing: an error, likewise.
+
+What cannot be told:
+
+* After a crash or a kill, commits behind the last mark have no witness but the log itself. If the log ends earlier, or if its end is
+  zeroed or torn, it looks as if the writer had died earlier.
+* If all files are replaced by older copies of the same moment, the database is what it was at that moment.
+* A database that only versions before 5 of the format wrote has no marks until the next process writes to it.
 ";
 
 fn chapter<T: Documented>(out: &mut String) {
@@ -174,9 +191,12 @@ fn render() -> String {
     chapter::<TagRecord>(&mut out);
     chapter::<RetentionRecord>(&mut out);
     chapter::<RetentionKind>(&mut out);
+    chapter::<LogMark>(&mut out);
     chapter::<SegmentHeader>(&mut out);
     chapter::<LogRecordHeader>(&mut out);
     chapter::<LogRecordKind>(&mut out);
+    chapter::<ManifestHead>(&mut out);
+    chapter::<CommitSummary>(&mut out);
     chapter::<CommitHeader>(&mut out);
     chapter::<CommitText>(&mut out);
     chapter::<VertexChange>(&mut out);

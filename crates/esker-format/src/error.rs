@@ -27,6 +27,19 @@ pub enum Error {
         /// What was expected there.
         reason: String,
     },
+    /// A file of a database, or a part of it, is gone or was replaced by an older copy.
+    #[error(
+        "{} {reason}; restore the database from a copy, or let `esker recover {}` say what can be kept",
+        path.display(), database.display()
+    )]
+    Lost {
+        /// The database.
+        database: PathBuf,
+        /// The file.
+        path: PathBuf,
+        /// What is missing.
+        reason: String,
+    },
     /// An input file cannot be parsed.
     #[error("{}", describe_input(path, *line, text, reason))]
     Input {

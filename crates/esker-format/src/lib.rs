@@ -34,7 +34,7 @@ mod document;
 pub use archive::{Archive, archived_name, remove_archive};
 pub use archive_writer::ArchiveWriter;
 pub use column::Column;
-pub use commit::{CommitHeader, CommitText, VertexChange, VertexValue};
+pub use commit::{CommitHeader, CommitSummary, CommitText, VertexChange, VertexValue};
 pub use error::{Error, Result};
 pub use field::{FieldInput, FieldValue};
 pub use header::{
@@ -42,9 +42,9 @@ pub use header::{
 };
 pub use log::{LOG_MAGIC, LogRecordHeader, LogRecordKind, SegmentHeader};
 pub use manifest::{
-    DictionaryRecord, Edit, Encoding, GraphShape, IdMapKind, IdMapRecord, LayerRecord, MANIFEST_MAGIC,
-    ManifestHeader, Owner, PropertyRecord, RecordHeader, Retention, SectionRecord, TagRecord, VersionRecord,
-    VertexOrder,
+    DictionaryRecord, Edit, Encoding, GraphShape, IdMapKind, IdMapRecord, LayerRecord, LogMark,
+    MANIFEST_MAGIC, ManifestHead, ManifestHeader, Owner, PropertyRecord, RecordHeader, Retention,
+    SectionRecord, TagRecord, VersionRecord, VertexOrder,
 };
 pub use search::lower_bound;
 pub use size::{BLOCK_BYTES, FORMAT_VERSION, PAGE_BYTES};

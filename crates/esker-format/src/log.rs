@@ -29,13 +29,19 @@ codes! {
     pub enum LogRecordKind: u16 {
         /// A commit. The log does not interpret its payload.
         Commit = 1,
-        /// The writer closed after syncing everything before this record. No payload; `version` is that of the last commit.
+        /// The writer closed after syncing everything before this record. The summary is a `ManifestHead`; no payload. `version` is that of the
+        /// last commit.
         Close = 2,
+        /// MANIFEST has got a record since. The summary is a `ManifestHead`; no payload. `version` is that of the last commit.
+        Manifest = 3,
+        /// The next segment exists. No summary and no payload; `version` is that of the last commit.
+        Continue = 4,
     }
 }
 
 layout! {
-    /// The start of a record of the log, at a multiple of eight bytes. The payload follows, then zeros up to the next such multiple.
+    /// The start of a record of the log, at a multiple of eight bytes. The summary follows, then the payload, then zeros up to the next
+    /// such multiple. Segments of format versions before 5 lack the last two fields, and summaries.
     pub struct LogRecordHeader {
         /// `ESKr`.
         mark: [u8; 4],
@@ -53,5 +59,9 @@ layout! {
         kind: LogRecordKind,
         /// Flags for the reader of the payload.
         flags: u16,
+        /// Bytes of the summary.
+        summary_bytes: u32,
+        /// CRC-32C of the summary.
+        summary_checksum: u32,
     }
 }

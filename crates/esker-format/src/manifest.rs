@@ -25,6 +25,35 @@ layout! {
         created_ms: u64,
         /// Number of the first record: 1, or the number of the last record before MANIFEST was rewritten.
         first_record: u64,
+        /// The chain value of the first record. The chain value of each later record is the CRC-32C of the record, continued from the
+        /// previous record's chain value. 0 before format version 5.
+        first_chain: u32,
+    }
+}
+
+layout! {
+    /// The state of MANIFEST after one of its records. The log repeats it, so that a cut or older MANIFEST is noticed.
+    #[derive(Copy)]
+    pub struct ManifestHead {
+        /// Number of the record.
+        records: u64,
+        /// Its chain value.
+        chain: u32,
+    }
+}
+
+layout! {
+    /// How far the log reached when the record was written: to its last durable commit. A log that ends earlier has lost commits.
+    #[derive(Copy)]
+    pub struct LogMark {
+        /// Number of the segment of that commit. Without commits: of the last segment.
+        segment: u64,
+        /// Where the commit's record ends in the segment. Without commits: 4096.
+        bytes: u64,
+        /// The commit's version. Without commits: the version before the segment's first.
+        version: u64,
+        /// The checksum in the header of the commit's record. Without commits: 0.
+        checksum: u32,
     }
 }
 
@@ -70,6 +99,8 @@ codes! {
         RemoveTiles = 11,
         /// 16 bytes: sets the secret that keys the hash of external ids. Missing in databases of format versions 3 and 4.
         SetIdSecret = 12,
+        /// A `LogMark`: how far the log reaches at least.
+        SetLog = 13,
     }
 }
 
@@ -415,6 +446,8 @@ pub enum Edit {
     },
     /// Sets the secret that keys the hash of external ids.
     SetIdSecret(IdSecret),
+    /// Records how far the log reaches at least.
+    SetLog(LogMark),
 }
 
 impl FieldValue for Edit {
@@ -441,6 +474,7 @@ impl FieldValue for Edit {
             Self::SetTiles(record) => put(EditKind::SetTiles, &|out| record.put(out)),
             Self::RemoveTiles { layer } => put(EditKind::RemoveTiles, &|out| layer.put(out)),
             Self::SetIdSecret(secret) => put(EditKind::SetIdSecret, &|out| secret.put(out)),
+            Self::SetLog(mark) => put(EditKind::SetLog, &|out| mark.put(out)),
         }
     }
 
@@ -458,6 +492,7 @@ impl FieldValue for Edit {
             EditKind::SetTiles => Self::SetTiles(FieldValue::take(input)?),
             EditKind::RemoveTiles => Self::RemoveTiles { layer: FieldValue::take(input)? },
             EditKind::SetIdSecret => Self::SetIdSecret(FieldValue::take(input)?),
+            EditKind::SetLog => Self::SetLog(FieldValue::take(input)?),
         })
     }
 }

@@ -7,14 +7,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use esker_format::io::{Disk, MemoryDisk, RealDisk};
 use esker_format::{Error, Result};
 use esker_format::{Retention, VersionRecord};
-use esker_graph::Run;
+use esker_graph::{Reservation, Run};
 use esker_layers::property::{REMOVED_NUMBER, removed_by_version};
 
 use crate::check::{Report, check};
-use crate::commit::Commit;
+use crate::commit::LoggedCommit;
 use crate::database::with_commits_in_memory;
 use crate::freeze::CopyPolicy;
-use crate::log::{LogReader, log_directory};
+use crate::log::LogReader;
 use crate::snapshot::{Snapshot, State};
 use crate::version::{MANIFEST_NAME, Manifest, not_retained};
 
@@ -22,21 +22,52 @@ use crate::version::{MANIFEST_NAME, Manifest, not_retained};
 /// read-only media and while another process writes.
 ///
 /// It shows the database as of the opening, plus the commits in the log as of the first call that needs them.
-/// That call builds a layer of these commits in memory, which takes time and memory linear in the commits.
-#[derive(Debug, Clone)]
+/// That call lists these commits without reading their changes. The first call that needs the changes builds a layer of them in
+/// memory, which takes time and memory linear in the commits: see [`Store::under`].
+#[derive(Clone)]
 pub struct Store {
     state: Arc<State>,
-    commits: Arc<Mutex<Option<LogTail>>>,
+    tail: Arc<Mutex<Option<LogTail>>>,
+    run: Option<Arc<Run>>,
 }
 
-/// The commits that are in no layer, read from the log.
+/// The commits that are in no layer, listed from the log.
 #[derive(Debug, Default)]
 struct LogTail {
     /// The layers, if a writer changed them since the store was opened.
     state: Option<Arc<State>>,
-    commits: Vec<Arc<Commit>>,
+    commits: Vec<LoggedCommit>,
     /// The layers, with the commits as one more layer.
-    whole: Option<Arc<State>>,
+    whole: Option<WholeState>,
+}
+
+/// Layers of which the last one is in memory.
+#[derive(Debug)]
+struct WholeState {
+    state: Arc<State>,
+    _memory: Reservation,
+}
+
+/// A commit that is in no layer yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommitInLog {
+    /// Its version.
+    pub version: u64,
+    /// The number of its changes of edges.
+    pub num_edges: u64,
+    /// The number of its other changes.
+    pub num_others: u64,
+    /// By how much it changes the number of removed vertices.
+    pub removed_growth: i64,
+}
+
+/// The memory that a layer in memory takes, for each byte of its commits in the log: while it is made, and then.
+const LAYER_BYTES_PER_BYTE: [u64; 2] = [8, 4];
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Store").field("path", &self.path()).finish_non_exhaustive()
+    }
 }
 
 impl Store {
@@ -74,7 +105,13 @@ impl Store {
             return Err(Error::Invalid(format!("{name} is not a database: it has no file {MANIFEST_NAME}")));
         }
         let state = Arc::new(State::read(disk, path)?);
-        Ok(Self { state, commits: Arc::default() })
+        Ok(Self { state, tail: Arc::default(), run: None })
+    }
+
+    /// The same, with a run that reads the commits in the log: it reports a round for each, stops the reading, and lends its
+    /// threads and memory.
+    pub fn under(self, run: Run) -> Self {
+        Self { run: Some(Arc::new(run)), ..self }
     }
 
     /// The directory of the database.
@@ -124,17 +161,31 @@ impl Store {
     /// [`Error::Corrupt`]; [`Error::Io`].
     pub fn versions(&self) -> Result<Vec<VersionRecord>> {
         self.with_tail(|_, tail| {
-            let state = tail.state.as_ref().unwrap_or(&self.state);
-            let later = tail.commits.iter().map(|commit| (commit.version, commit.time_ms));
+            let state = tail.state(self);
+            let later = tail.commits.iter().map(|commit| (commit.version, commit.summary.time_ms));
             let hidden: BTreeSet<u64> = not_retained(state.manifest(), later).into_iter().collect();
             let frozen = state.manifest().versions.iter().cloned();
-            let versions = frozen.chain(tail.commits.iter().map(|commit| commit.record()));
+            let versions = frozen.chain(tail.commits.iter().map(LoggedCommit::record));
             Ok(versions.filter(|version| !hidden.contains(&version.number)).collect())
         })
     }
 
     fn has(&self, version: u64) -> Result<bool> {
         Ok(self.versions()?.iter().any(|known| known.number == version))
+    }
+
+    /// The commits that are in no layer yet, oldest first. Reads none of their changes.
+    ///
+    /// # Errors
+    /// As [`Store::versions`].
+    pub fn commits_in_log(&self) -> Result<Vec<CommitInLog>> {
+        let of = |commit: &LoggedCommit| CommitInLog {
+            version: commit.version,
+            num_edges: commit.summary.num_edges,
+            num_others: commit.summary.num_others,
+            removed_growth: commit.summary.removed_growth,
+        };
+        self.with_tail(|_, tail| Ok(tail.commits.iter().map(of).collect()))
     }
 
     /// The newest version in the layers, also if the retention does not keep it beside the commits in the log.
@@ -146,19 +197,42 @@ impl Store {
     }
 
     /// The number of removed vertices, for each version that changes it: pairs of version and count,
-    /// ascending.
+    /// ascending. Reads no changes of commits in the log.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; [`Error::Io`]; cancellation.
     pub fn removed_by_version(&self, run: &Run) -> Result<Vec<(u64, u64)>> {
-        let newest = self.snapshot()?;
-        let mut layers = Vec::new();
-        for layer in newest.state().layers() {
-            if let Some(column) = layer.vertex_property(REMOVED_NUMBER) {
-                layers.push((Arc::clone(column), layer.lists().versions()?));
+        self.with_tail(|store, tail| {
+            let mut layers = Vec::new();
+            for layer in tail.state(store).layers() {
+                if let Some(column) = layer.vertex_property(REMOVED_NUMBER) {
+                    layers.push((Arc::clone(column), layer.lists().versions()?));
+                }
             }
-        }
-        removed_by_version(&layers, run)
+            let mut removed = removed_by_version(&layers, run)?;
+            for commit in tail.commits.iter().filter(|commit| commit.summary.removed_growth != 0) {
+                let before = removed.last().map_or(0, |last| last.1);
+                removed.push((commit.version, before.saturating_add_signed(commit.summary.removed_growth)));
+            }
+            Ok(removed)
+        })
+    }
+
+    /// Compares all checksums of the log, and what log and manifest say of each other. Returns the number of commits in it.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; [`Error::Lost`]; [`Error::Io`]; cancellation.
+    pub fn check_log(&self, run: &Run) -> Result<usize> {
+        let (_, count) = Manifest::read_with(self.disk().as_ref(), self.path(), |manifest| {
+            let reader = LogReader::open(Arc::clone(self.disk()), self.path(), manifest.log_start())?;
+            let mut reader = reader.with_cancel(run.cancel());
+            let mut count = 0;
+            while reader.verify_next()?.is_some() {
+                count += 1;
+            }
+            Ok(count)
+        })?;
+        Ok(count)
     }
 
     /// Checks everything in the newest version: see [`crate::check`].
@@ -169,36 +243,65 @@ impl Store {
         check(self.disk(), &self.snapshot()?, run)
     }
 
-    /// Calls `f` with the commits of the log, which the first call reads.
+    /// Calls `f` with the commits of the log, which the first call lists.
     fn with_tail<R>(&self, f: impl FnOnce(&Self, &mut LogTail) -> Result<R>) -> Result<R> {
-        let mut tail = self.commits.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
         if tail.is_none() {
-            *tail = Some(self.read_log()?);
+            *tail = Some(self.list_log()?);
         }
         f(self, tail.get_or_insert_default())
     }
 
-    /// Reads the log. If a writer has frozen commits since the opening, reopens the layers.
-    fn read_log(&self) -> Result<LogTail> {
+    /// Lists the commits in the log. If a writer has frozen commits since the opening, reopens the layers.
+    fn list_log(&self) -> Result<LogTail> {
         let disk = self.disk();
-        if disk.look(&log_directory(self.path()))?.is_none() {
-            return Ok(LogTail::default());
-        }
         let mut reopened = None;
         let (_, commits) = Manifest::read_with(disk.as_ref(), self.path(), |manifest| {
             if manifest.records != reopened.as_ref().unwrap_or(&self.state).manifest().records {
                 reopened = Some(Arc::new(State::read(Arc::clone(disk), self.path())?));
             }
-            let start = reopened.as_ref().unwrap_or(&self.state).manifest().log_start();
-            let mut reader = LogReader::open(Arc::clone(disk), self.path(), start)?;
+            let mut reader = self.read_log(reopened.as_ref().unwrap_or(&self.state))?;
             let mut commits = Vec::new();
-            while let Some(record) = reader.read_next()? {
-                let commit = Commit::decode(record.version, record.payload, &log_directory(self.path()))?;
-                commits.push(Arc::new(commit));
+            while let Some(record) = reader.read_summary()? {
+                commits.push(LoggedCommit::of(&record, self.path())?);
             }
             Ok(commits)
         })?;
         Ok(LogTail { state: reopened, commits, whole: None })
+    }
+
+    /// A reader of the log after the layers of a state.
+    fn read_log(&self, state: &State) -> Result<LogReader> {
+        let reader = LogReader::open(Arc::clone(self.disk()), self.path(), state.manifest().log_start())?;
+        Ok(match &self.run {
+            Some(run) => reader.with_cancel(run.cancel()),
+            None => reader,
+        })
+    }
+
+    /// A state, and a layer in memory for the commits above it.
+    fn with_commits(&self, state: &Arc<State>, commits: &[LoggedCommit]) -> Result<WholeState> {
+        let run = match &self.run {
+            Some(run) => Arc::clone(run),
+            None => Arc::new(Run::with_threads(0)?),
+        };
+        let bytes: u64 = commits.iter().map(|commit| commit.payload_bytes).sum();
+        let what = format!(
+            "reading the {} commits in the log of {} (`esker compact` would freeze them)",
+            commits.len(),
+            self.path().display()
+        );
+        let mut memory = run.budget().reserve(&what, bytes.saturating_mul(LAYER_BYTES_PER_BYTE[0]))?;
+        let mut reader = self.read_log(state)?;
+        let mut read = Vec::new();
+        for commit in commits {
+            run.round(commit.summary.num_edges as usize)?;
+            read.push(Arc::new(commit.read(&mut reader, self.path(), run.cancel())?));
+        }
+        let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
+        let state = with_commits_in_memory(state, &read, &disk, CopyPolicy::default(), &run)?;
+        memory.shrink_to(bytes.saturating_mul(LAYER_BYTES_PER_BYTE[1]));
+        Ok(WholeState { state, _memory: memory })
     }
 
     /// The paths and sizes in bytes of all files of the database.
@@ -213,21 +316,32 @@ impl Store {
 }
 
 impl LogTail {
+    fn state<'a>(&'a self, store: &'a Store) -> &'a Arc<State> {
+        self.state.as_ref().unwrap_or(&store.state)
+    }
+
     /// The layers, with one more layer in memory for the commits above them.
     fn whole(&mut self, store: &Store) -> Result<Arc<State>> {
-        if let Some(whole) = &self.whole {
-            return Ok(Arc::clone(whole));
+        loop {
+            if self.commits.is_empty() {
+                return Ok(Arc::clone(self.state(store)));
+            }
+            if let Some(whole) = &self.whole {
+                return Ok(Arc::clone(&whole.state));
+            }
+            match store.with_commits(self.state(store), &self.commits) {
+                Ok(whole) => self.whole = Some(whole),
+                Err(Error::Stop(stop)) => return Err(stop.into()),
+                Err(failed) => {
+                    // A writer may have frozen commits, and removed them from the log, since they were listed.
+                    let now = store.list_log()?;
+                    if now.state(store).manifest().records == self.state(store).manifest().records {
+                        return Err(failed);
+                    }
+                    *self = now;
+                }
+            }
         }
-        let state = self.state.as_ref().unwrap_or(&store.state);
-        let whole = if self.commits.is_empty() {
-            Arc::clone(state)
-        } else {
-            let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
-            let run = Run::with_threads(0)?;
-            with_commits_in_memory(state, &self.commits, &disk, CopyPolicy::default(), &run)?
-        };
-        self.whole = Some(Arc::clone(&whole));
-        Ok(whole)
     }
 }
 

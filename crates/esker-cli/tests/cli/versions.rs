@@ -375,3 +375,51 @@ fn undirected_graphs_and_parallel_edges() {
     place.file("half.wel", "1 2 0.1\n");
     place.fails(1, "add m.esker half.wel", "but the value is 0.1");
 }
+
+#[test]
+fn a_lost_log_is_refused_by_every_command_until_its_loss_is_accepted() {
+    let place = friends();
+    place.file("more.csv", "from,to,kind,since\ndan,alice,friend,9\n");
+    place.ok("add f.esker more.csv");
+    place.ok("tag f.esker 2 more");
+    place.ok("add f.esker more.csv -m again");
+    assert_eq!(place.ok("recover f.esker"), "f.esker: nothing is missing\n");
+    std::fs::remove_dir_all(place.path().join("f.esker/log")).unwrap();
+    for line in ["log", "info", "tag", "run wcc", "diff", "add", "check"] {
+        let rest = match line {
+            "diff" => " 1",
+            "add" => " more.csv",
+            _ => "",
+        };
+        let output = place.run(&format!("{line} f.esker{rest}"));
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8_lossy(&said);
+        assert_eq!(output.status.code(), Some(1), "{line}: {said}");
+        assert!(said.contains("f.esker/log/") && said.contains("version 3 may be lost"), "{line}: {said}");
+        assert!(said.contains("`esker recover f.esker`"), "{line}: {said}");
+    }
+    let output = place.run("recover f.esker");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("version 2 would be the newest\nversion 3 would be lost\n"), "{said}");
+    let said = place.ok("recover --accept-loss f.esker");
+    assert!(said.contains("version 2 is the newest\nversion 3 is lost\n"), "{said}");
+    assert_eq!(place.json("tag f.esker --json")["tags"], json!({ "more": 2 }));
+    place.ok("check f.esker");
+    assert!(place.ok("add f.esker more.csv").contains("version 4"), "a lost number is not used again");
+}
+
+#[test]
+fn an_older_manifest_is_refused() {
+    let place = friends();
+    let manifest = place.path().join("f.esker/MANIFEST");
+    place.ok("tag f.esker 1 first");
+    let older = std::fs::read(&manifest).unwrap();
+    place.ok("tag f.esker 1 second");
+    std::fs::write(&manifest, older).unwrap();
+    for line in ["tag f.esker", "info f.esker", "log f.esker", "tag f.esker 1 third"] {
+        place.fails(1, line, "f.esker/MANIFEST has");
+    }
+    place.ok("recover --accept-loss f.esker");
+    assert_eq!(place.json("tag f.esker --json")["tags"], json!({ "first": 1 }));
+}

@@ -5,10 +5,12 @@ use std::path::Path;
 use esker_format::Result;
 use esker_format::memory::{collected, reserve, with_room};
 use esker_format::{
-    CommitHeader, CommitText, FieldInput, FieldValue, PropertyRecord, VersionRecord, VertexChange,
+    CommitHeader, CommitSummary, CommitText, FieldInput, FieldValue, PropertyRecord, VersionRecord,
+    VertexChange,
 };
-use esker_graph::VertexId;
+use esker_graph::{Cancel, VertexId};
 use esker_layers::ids::ExternalId;
+use esker_layers::property::REMOVED_NUMBER;
 
 use crate::freeze::REMOVAL;
 
@@ -138,17 +140,21 @@ impl Commit {
         self.edges.iter().filter(|edge| edge.row != REMOVAL).count()
     }
 
-    /// The record of its version. The counts of edges are 0, because only the freeze computes them.
-    pub(crate) fn record(&self) -> VersionRecord {
-        VersionRecord {
-            number: self.version,
+    /// What listing the versions needs to know of it.
+    pub(crate) fn summary(&self) -> CommitSummary {
+        CommitSummary {
             time_ms: self.time_ms,
             message: self.message.clone(),
             num_vertices: self.num_vertices,
-            num_edges: 0,
-            num_arcs: 0,
-            num_loops: 0,
+            removed_growth: removed_growth(&self.vertices),
+            num_edges: self.edges.len() as u64,
+            num_others: (self.vertices.len() + self.new_ids.len()) as u64,
         }
+    }
+
+    /// The record of its version. The counts of edges are 0, because only the freeze computes them.
+    pub(crate) fn record(&self) -> VersionRecord {
+        record_of(self.version, self.summary())
     }
 
     /// The approximate bytes of memory that the commit takes.
@@ -207,7 +213,7 @@ impl Commit {
     ///
     /// # Errors
     /// [`esker_format::Error::Corrupt`] if the payload is not valid.
-    pub(crate) fn decode(version: u64, payload: &[u8], path: &Path) -> Result<Self> {
+    pub(crate) fn decode(version: u64, payload: &[u8], path: &Path, cancel: &Cancel) -> Result<Self> {
         let mut input = FieldInput::new(path, payload, 0);
         let header = CommitHeader::take(&mut input)?;
         let new_ids = take_ids(&header, &mut input)?;
@@ -215,17 +221,23 @@ impl Commit {
         let sources: Vec<VertexId> = take_all(&mut input, count)?;
         let targets: Vec<VertexId> = take_all(&mut input, count)?;
         let rows: Vec<u32> = take_all(&mut input, count)?;
+        cancel.check()?;
         let ends = sources.into_iter().zip(targets);
         let edges: Vec<EdgeOp> =
             collected(ends.zip(rows).map(|((source, target), row)| EdgeOp { source, target, row }))?;
+        cancel.check()?;
         if header.num_edge_properties > EDGE_PROPERTIES_MAX {
             return Err(input.corrupt("the commit has more edge properties than a database can have"));
         }
-        let rows = (0..header.num_edge_properties).map(|_| take_all(&mut input, header.num_rows));
+        let rows = (0..header.num_edge_properties).map(|_| {
+            cancel.check()?;
+            take_all(&mut input, header.num_rows)
+        });
         let rows = rows.collect::<Result<Vec<Vec<u64>>>>()?;
         let end = input.corrupt("a change of the commit names a vertex or a row that does not exist");
         let num_rows = edges.iter().filter(|edge| edge.row != REMOVAL).count() as u64;
         input.finish()?;
+        cancel.check()?;
         let unknown_vertex = |v: VertexId| u64::from(v) >= header.num_vertices;
         let wrong = edges.iter().any(|edge| {
             unknown_vertex(edge.source)
@@ -252,6 +264,27 @@ impl Commit {
             vertices,
         })
     }
+}
+
+/// The record of a version that is in the log alone. The counts of edges are 0, because only the freeze computes them.
+pub(super) fn record_of(number: u64, summary: CommitSummary) -> VersionRecord {
+    VersionRecord {
+        number,
+        time_ms: summary.time_ms,
+        message: summary.message,
+        num_vertices: summary.num_vertices,
+        num_edges: 0,
+        num_arcs: 0,
+        num_loops: 0,
+    }
+}
+
+/// By how much changes of vertices change the number of removed ones.
+pub(super) fn removed_growth(changes: &[VertexChange]) -> i64 {
+    let removals = changes.iter().filter(|change| change.property == REMOVED_NUMBER);
+    removals
+        .map(|change| if change.value.as_ref().is_some_and(|value| value.bits == 1) { 1 } else { -1 })
+        .sum()
 }
 
 fn take_ids(header: &CommitHeader, input: &mut FieldInput<'_>) -> Result<NewIds> {

@@ -1,6 +1,7 @@
 //! Commits: batches of changes, their records in the log, and their conversion to a layer.
 
 mod content;
+mod logged;
 mod batch;
 mod assemble;
 
@@ -8,3 +9,4 @@ pub(crate) use assemble::{Assembled, LayerLocation, assemble, value_of};
 pub use batch::Batch;
 pub(crate) use batch::{BatchOp, BatchValue, exact_bits};
 pub(crate) use content::{Commit, EdgeOp, NewIds};
+pub(crate) use logged::LoggedCommit;

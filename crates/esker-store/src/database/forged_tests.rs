@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use esker_format::IdMapKind;
 use esker_format::io::{Disk, FaultyDisk};
-use esker_format::{Error, Result};
-use esker_graph::{Direction, Run};
+use esker_format::{Error, FieldValue, Result};
+use esker_graph::{Cancel, Direction, Run};
 use proptest::prelude::*;
 
 use super::model::{DB, ModelChange, commit};
@@ -24,8 +24,8 @@ fn options() -> DatabaseOptions {
     DatabaseOptions { threads: 1, ..DatabaseOptions::default() }
 }
 
-/// A disk with a database, and the payload of a commit that the database does not contain.
-fn prepare(seed: u64) -> (FaultyDisk, Vec<u8>) {
+/// A disk with a database, and the summary and payload of a commit that the database does not contain.
+fn prepare(seed: u64) -> (FaultyDisk, Vec<u8>, Vec<u8>) {
     let disk = FaultyDisk::new(seed);
     let mut sample = Sample::random(8, 20, seed.is_multiple_of(2), seed as u32);
     sample.ids = IdMapKind::Identity;
@@ -39,16 +39,17 @@ fn prepare(seed: u64) -> (FaultyDisk, Vec<u8>) {
     db.close().unwrap();
     let start = Manifest::read(&with_commit, &Path::new(DB).join(MANIFEST_NAME)).unwrap().log_start();
     let mut log = LogReader::open(Arc::new(with_commit), Path::new(DB), start).unwrap();
-    let payload = log.read_next().unwrap().unwrap().payload.to_vec();
-    (disk, payload)
+    let record = log.read_next().unwrap().unwrap();
+    (disk, record.summary.to_vec(), record.payload.to_vec())
 }
 
-/// Appends a payload to the log with valid checksums.
-fn forge(disk: &FaultyDisk, payload: &[u8]) {
+/// Appends a commit to the log with valid checksums.
+fn forge(disk: &FaultyDisk, summary: &[u8], payload: &[u8]) {
     let start = Manifest::read(disk, &Path::new(DB).join(MANIFEST_NAME)).unwrap().log_start();
-    let log =
-        Log::open(Arc::new(disk.clone()), Path::new(DB), start, LogOptions::default(), |_| Ok(())).unwrap();
-    log.commit(2, 0, payload).unwrap();
+    let (shared, cancel) = (Arc::new(disk.clone()), Cancel::default());
+    let log = Log::open(shared, Path::new(DB), start, LogOptions::default(), &cancel, |_| Ok(())).unwrap();
+    log.append(2, 0, summary, payload).unwrap();
+    log.wait(2).unwrap();
     log.close().unwrap();
 }
 
@@ -96,15 +97,15 @@ proptest! {
         edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
         kept in prop_oneof![4 => Just(None), 1 => any::<prop::sample::Index>().prop_map(Some)],
     ) {
-        let (disk, mut payload) = prepare(seed);
+        let (disk, mut summary, mut payload) = prepare(seed);
         for (index, byte) in &edits {
-            let at = index.index(payload.len());
-            payload[at] = *byte;
+            let at = index.index(payload.len() + summary.len() / 8);
+            *payload.iter_mut().chain(&mut summary).nth(at).unwrap() = *byte;
         }
         if let Some(kept) = kept {
             payload.truncate(kept.index(payload.len()));
         }
-        forge(&disk, &payload);
+        forge(&disk, &summary, &payload);
         let outcome = use_all(&disk);
         prop_assert!(!matches!(outcome, Err(Error::Io { .. })), "{outcome:?}");
         prop_assert!(!edits.is_empty() || kept.is_some() || outcome.is_ok(), "{outcome:?}");
@@ -114,21 +115,27 @@ proptest! {
 #[test]
 fn encoding_a_decoded_commit_restores_the_payload() {
     for seed in 0..50 {
-        let (_, payload) = prepare(seed);
-        let commit = Commit::decode(2, &payload, Path::new("log")).unwrap();
+        let (_, summary, payload) = prepare(seed);
+        let commit = Commit::decode(2, &payload, Path::new("log"), &Cancel::default()).unwrap();
         assert_eq!(commit.encode().unwrap(), payload);
+        let mut encoded = Vec::new();
+        commit.summary().put(&mut encoded);
+        assert_eq!(encoded, summary);
     }
 }
 
 #[test]
 fn a_commit_that_claims_billions_of_edge_properties_is_refused() {
     // Decoding once allocated a list for each edge property that the commit claimed: 96 GB.
-    let empty = Commit { rows: Vec::new(), ..Commit::decode(2, &prepare(1).1, Path::new("log")).unwrap() };
+    let empty = Commit {
+        rows: Vec::new(),
+        ..Commit::decode(2, &prepare(1).2, Path::new("log"), &Cancel::default()).unwrap()
+    };
     let mut payload =
         Commit { edges: Vec::new(), new_ids: crate::commit::NewIds::new(false), ..empty }.encode().unwrap();
     // The number of edge properties is the last field of the header, and nothing follows it here.
     let end = payload.len();
     payload[end - 4..].copy_from_slice(&u32::MAX.to_le_bytes());
-    let refused = Commit::decode(2, &payload, Path::new("log")).unwrap_err();
+    let refused = Commit::decode(2, &payload, Path::new("log"), &Cancel::default()).unwrap_err();
     assert!(refused.to_string().contains("more edge properties"), "{refused}");
 }

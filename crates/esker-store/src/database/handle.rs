@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use esker_format::io::{Disk, Lock, MemoryDisk, RealDisk};
-use esker_format::{Error, Result};
+use esker_format::{Edit, Error, FieldValue, Result};
 use esker_graph::{Budget, Direction, Run, RunOptions, VertexId};
 
 use super::layers::{Maintenance, with_commits_in_memory};
@@ -13,11 +13,13 @@ use super::reservation::CommitMemory;
 use super::unfrozen::UnfrozenCommits;
 use super::view::{StandbyCommits, View};
 use super::write::Writer;
-use crate::commit::{Batch, Commit};
+use crate::commit::{Batch, Commit, LoggedCommit};
 use crate::freeze::CopyPolicy;
-use crate::log::{Log, LogOptions, Sync, log_directory};
+use crate::log::{Log, LogOptions, LogStart, Sync};
 use crate::snapshot::{Snapshot, State};
-use crate::version::{MANIFEST_NAME, ManifestWriter, Pinned, Published, Twin, lock_writer, remove_strays};
+use crate::version::{
+    MANIFEST_NAME, Manifest, ManifestWriter, Pinned, Published, Twin, lock_writer, remove_strays,
+};
 
 /// Options for writing a database.
 #[derive(Debug, Clone)]
@@ -172,7 +174,7 @@ impl Core {
     }
 
     /// Makes the next durable commits visible. After an error nothing has changed.
-    fn show_commits(&self, commits: Vec<Arc<Commit>>) -> Result<()> {
+    pub(super) fn show_commits(&self, commits: Vec<Arc<Commit>>) -> Result<()> {
         let mut standby = locked(&self.standby);
         let shown = self.view();
         let unfrozen = standby.with(&shown, &commits, &self.run)?;
@@ -202,11 +204,11 @@ impl Core {
 impl Database {
     /// Opens the database at `path` for writing, and completes the recovery from a crashed process.
     ///
-    /// Time: for the layers as [`crate::Store::open`], plus the time to read the log.
+    /// Time: for the layers as [`crate::Store::open`], plus the time to read the log, and to freeze its commits if a crash left many.
     ///
     /// # Errors
     /// [`Error::Invalid`] if there is no database, or another process is writing to it; [`Error::Corrupt`];
-    /// [`Error::Io`].
+    /// [`Error::Lost`] if a part of the log or of the manifest is missing (see [`Database::recover`]); [`Error::Io`].
     pub fn open(path: impl AsRef<Path>, options: DatabaseOptions) -> Result<Self> {
         Self::open_on(Arc::new(RealDisk), path.as_ref(), options)
     }
@@ -216,6 +218,24 @@ impl Database {
     /// # Errors
     /// As [`Database::open`].
     pub fn open_on(disk: Arc<dyn Disk>, path: &Path, options: DatabaseOptions) -> Result<Self> {
+        let run = run_of(&options)?;
+        Self::open_with(disk, path, options, &run)
+    }
+
+    /// As [`Database::open_with`], on the file system.
+    ///
+    /// # Errors
+    /// As [`Database::open_with`].
+    pub fn open_under(path: impl AsRef<Path>, options: DatabaseOptions, run: &Run) -> Result<Self> {
+        Self::open_with(Arc::new(RealDisk), path.as_ref(), options, run)
+    }
+
+    /// As [`Database::open_on`]. The run reports a round for each commit in the log, stops the opening, and its threads
+    /// freeze commits that take more memory than [`DatabaseOptions::delta_bytes`] or a quarter of the limit.
+    ///
+    /// # Errors
+    /// As [`Database::open`]; cancellation; [`esker_graph::Stop::OverBudget`] if a commit in the log does not fit.
+    pub fn open_with(disk: Arc<dyn Disk>, path: &Path, options: DatabaseOptions, run: &Run) -> Result<Self> {
         if disk.look(&path.join(MANIFEST_NAME))?.is_none() {
             let name = path.display();
             return Err(Error::Invalid(format!(
@@ -224,38 +244,54 @@ impl Database {
         }
         let lock = lock_writer(disk.as_ref(), path)?;
         let manifest = ManifestWriter::open(Arc::clone(&disk), path)?;
-        let state = Arc::new(State::read(Arc::clone(&disk), path)?);
-        remove_strays(disk.as_ref(), path, state.manifest())?;
-        let budget = options.budget.clone();
-        let run = Run::new(RunOptions { threads: options.threads, budget, ..RunOptions::default() })?;
-        let snapshot = state.snapshot(state.newest())?;
-        let mut writer = Writer::over(&snapshot, &run)?;
         let start = manifest.manifest().log_start();
-        let mut unfrozen = UnfrozenCommits::over(&snapshot)?;
+        Self::open_locked(disk, path, options, run, lock, manifest, start)
+    }
+
+    /// Opens the database after its lock and manifest, with the log as `start` says.
+    pub(super) fn open_locked(
+        disk: Arc<dyn Disk>,
+        path: &Path,
+        options: DatabaseOptions,
+        run: &Run,
+        lock: Box<dyn Lock>,
+        mut manifest: ManifestWriter,
+        start: LogStart,
+    ) -> Result<Self> {
+        let state = State::read(Arc::clone(&disk), path)?;
         let log_options = LogOptions { sync: options.sync, segment_bytes: options.segment_bytes };
-        let log_path = log_directory(path);
-        let log = Log::open(Arc::clone(&disk), path, start, log_options, |record| {
-            let commit = Commit::decode(record.version, record.payload, &log_path)?;
-            writer.replay(&commit)?;
-            unfrozen.apply(&Arc::new(commit), &run)
+        let mut logged = Vec::new();
+        let log = Log::open(Arc::clone(&disk), path, start, log_options, run.cancel(), |record| {
+            logged.push(LoggedCommit::of(&record, path)?);
+            Ok(())
         })?;
-        let memory = CommitMemory::new(&options.budget);
+        // If files were lost, the manifest may be an old one: nothing may be removed before the log was compared with it.
+        remove_strays(disk.as_ref(), path, state.manifest())?;
+        if manifest.manifest().log.is_none_or(|mark| mark.version < log.mark().version) {
+            log.set_manifest(manifest.append(&[Edit::SetLog(log.mark())])?.head());
+        }
+        let layers = state.layers().to_vec();
+        let state = Arc::new(state.with(Manifest::clone(manifest.manifest()), layers));
+        let snapshot = state.snapshot(state.newest())?;
+        let writer = Writer::over(&snapshot, run)?;
+        let unfrozen = UnfrozenCommits::over(&snapshot)?;
         let core = Core {
             disk,
             path: path.to_owned(),
+            run: run_of(&options)?,
+            memory: CommitMemory::new(&options.budget),
             options,
-            run,
             log,
             maintenance: Mutex::new(Maintenance { manifest, known: Mutex::default() }),
             writer: Mutex::new(writer),
             pending: Mutex::default(),
-            memory,
             standby: Mutex::default(),
             view: Published::new(View::new(state, snapshot, Twin::new(unfrozen))),
             newest: Mutex::default(),
             maintainer: Mutex::default(),
             _lock: lock,
         };
+        core.replay(start, &logged, run)?;
         Ok(Self { core: Arc::new(core) })
     }
 
@@ -307,7 +343,9 @@ impl Database {
             drop(batch);
             let (version, commit) = (commit.version, Arc::new(commit));
             let watched = Watched::begin(&core.options);
-            core.log.append(version, 0, &payload).map_err(|error| writer.fail(error))?;
+            let mut summary = Vec::new();
+            commit.summary().put(&mut summary);
+            core.log.append(version, 0, &summary, &payload).map_err(|error| writer.fail(error))?;
             locked(&core.pending).push_back(commit);
             (version, watched)
         };
@@ -351,7 +389,7 @@ impl Database {
     pub fn close(self) -> Result<()> {
         self.join_maintainer()?;
         // Dropping the log writes its closing record; if that fails, only the next opening takes longer.
-        self.core.log.sync()
+        self.core.finish()
     }
 }
 
@@ -409,7 +447,14 @@ impl Drop for Database {
     fn drop(&mut self) {
         // Only `close` reports errors of the work in the background.
         let _ = self.join_maintainer();
+        let _ = self.core.finish();
     }
+}
+
+/// The run of the background work.
+fn run_of(options: &DatabaseOptions) -> Result<Run> {
+    let (threads, budget) = (options.threads, options.budget.clone());
+    Ok(Run::new(RunOptions { threads, budget, ..RunOptions::default() })?)
 }
 
 impl Writer {

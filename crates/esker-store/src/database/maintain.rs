@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use esker_format::{Edit, Error, LayerRecord, Result, remove_archive};
+use esker_format::{Edit, Error, LayerRecord, LogMark, Result, remove_archive};
 use esker_graph::Run;
 
 use super::handle::{Core, Database, locked};
@@ -12,7 +12,7 @@ use super::write::Writer;
 use crate::commit::{Commit, LayerLocation, assemble};
 use crate::freeze::ChangeCounts;
 use crate::snapshot::{Layer, State};
-use crate::version::{layer_directory, not_retained};
+use crate::version::{Manifest, layer_directory, not_retained};
 
 /// Under a memory limit, the database freezes commits in the background once they take one part in this many of
 /// it.
@@ -59,8 +59,7 @@ impl Database {
     /// Starts freezing and merging in the background if the commits take enough memory.
     pub(super) fn maintain_if_due(&self) {
         let core = &self.core;
-        let limit = core.options.budget.limit_bytes() / DELTA_SHARE;
-        if (core.unfrozen_bytes() as u64) < core.options.delta_bytes.min(limit) {
+        if (core.unfrozen_bytes() as u64) < core.unfrozen_bytes_max() {
             return;
         }
         let mut maintainer = locked(&core.maintainer);
@@ -91,6 +90,11 @@ impl Database {
 }
 
 impl Core {
+    /// Commits that take this much memory are due for a freeze.
+    pub(super) fn unfrozen_bytes_max(&self) -> u64 {
+        self.options.delta_bytes.min(self.options.budget.limit_bytes() / DELTA_SHARE)
+    }
+
     fn maintain(&self) -> Result<()> {
         let mut maintenance = locked(&self.maintenance);
         self.freeze(&mut maintenance, &self.run)?;
@@ -143,11 +147,24 @@ impl Core {
     ) -> Result<Option<(NextState, u64, ChangeCounts)>> {
         let (state, commits) = self.unfrozen();
         let Some(last) = commits.last() else { return Ok(None) };
-        let (mut written, counts) = self.write_commits(maintenance, &state, &commits, run)?;
-        written.edits.extend(edits);
-        let next = self.prepare(maintenance, &state, written)?;
-        self.record(maintenance, &next)?;
+        let (next, counts) = self.record_these(maintenance, &state, &commits, edits, run)?;
         Ok(Some((next, last.version, counts)))
+    }
+
+    /// Writes the layer of commits that follow the newest version of a state, and records it in the manifest with `edits`.
+    pub(super) fn record_these(
+        &self,
+        maintenance: &mut Maintenance,
+        state: &Arc<State>,
+        commits: &[Arc<Commit>],
+        edits: Vec<Edit>,
+        run: &Run,
+    ) -> Result<(NextState, ChangeCounts)> {
+        let (mut written, counts) = self.write_commits(maintenance, state, commits, run)?;
+        written.edits.extend(edits);
+        let next = self.prepare(maintenance, state, written)?;
+        self.record(maintenance, &next)?;
+        Ok((next, counts))
     }
 
     /// Writes the layer of commits that follow the newest version of a state.
@@ -204,6 +221,7 @@ impl Core {
         let next = |edits: &[Edit]| manifest.with(edits).map_err(Error::Invalid);
         let forgotten = not_retained(&next(&edits)?, []);
         edits.extend(forgotten.into_iter().map(|number| Edit::RemoveVersion { number }));
+        edits.extend(self.mark_of_log(manifest));
         let next = next(&edits)?;
         let directory = layer_directory(&self.path, record.number);
         let layer = Layer::open(&self.disk, &directory, &next, &record)?;
@@ -217,8 +235,32 @@ impl Core {
 
     /// Installs the next state in the manifest by one record.
     pub(super) fn record(&self, maintenance: &mut Maintenance, next: &NextState) -> Result<()> {
-        let records = maintenance.manifest.append(&next.edits)?.records;
-        self.log.set_manifest_records(records);
+        let head = maintenance.manifest.append(&next.edits)?.head();
+        self.log.set_manifest(head);
+        Ok(())
+    }
+
+    /// The edit that records how far the log is durable, if the manifest does not say so, or more, yet.
+    pub(super) fn mark_of_log(&self, manifest: &Manifest) -> Option<Edit> {
+        let mark = self.log.mark();
+        let is_news = |known: LogMark| known != mark && known.version <= mark.version;
+        manifest.log.is_none_or(is_news).then_some(Edit::SetLog(mark))
+    }
+
+    /// Records how far the log reaches, even if the manifest says more.
+    pub(super) fn mark_anew(&self, maintenance: &mut Maintenance) -> Result<()> {
+        let head = maintenance.manifest.append(&[Edit::SetLog(self.log.mark())])?.head();
+        self.log.set_manifest(head);
+        Ok(())
+    }
+
+    /// Makes the log durable, and records how far it reaches.
+    pub(super) fn finish(&self) -> Result<()> {
+        self.log.sync()?;
+        let mut maintenance = locked(&self.maintenance);
+        if let Some(edit) = self.mark_of_log(maintenance.manifest.manifest()) {
+            self.log.note_manifest(maintenance.manifest.append(&[edit])?.head());
+        }
         Ok(())
     }
 

@@ -10,10 +10,12 @@ mod handle;
 mod budget;
 mod versions;
 mod maintain;
+mod replay;
 mod merging;
 mod tiling;
 mod undo;
 mod define;
+mod recover;
 mod point;
 #[cfg(test)]
 mod model;
@@ -25,8 +27,13 @@ mod crash_model;
 mod crash_tests;
 #[cfg(test)]
 mod forged_tests;
+#[cfg(test)]
+mod loss_tests;
+#[cfg(test)]
+mod replay_tests;
 
 pub use handle::{CommitWatch, Database, DatabaseOptions};
 pub(crate) use layers::with_commits_in_memory;
 pub use merging::CompactReport;
 pub use point::OwnedValue;
+pub use recover::RecoveryReport;

@@ -84,6 +84,13 @@ pub(super) struct CommitCosts {
 }
 
 impl CommitCosts {
+    /// The memory to read a commit with this many edges and content from the log, and to freeze it.
+    pub(super) fn replay_bytes(self, edges: u64, payload_bytes: u64) -> u64 {
+        // The content is there as it was read, as it is being decoded, and decoded.
+        let decoding = payload_bytes.saturating_mul(3);
+        decoding.saturating_add(edges.saturating_mul(self.freeze_bytes)).saturating_add(COMMIT_BYTES)
+    }
+
     pub(super) fn of(view: &View) -> Self {
         let layer = view.below.layer();
         let values_bytes = 8 * view.below.edge_properties().count() as u64;

@@ -91,7 +91,13 @@ impl Core {
     }
 
     /// Applies edits that keep the same layers to the manifest.
-    fn edit_layers(&self, maintenance: &mut Maintenance, state: &Arc<State>, edits: Vec<Edit>) -> Result<()> {
+    fn edit_layers(
+        &self,
+        maintenance: &mut Maintenance,
+        state: &Arc<State>,
+        mut edits: Vec<Edit>,
+    ) -> Result<()> {
+        edits.extend(self.mark_of_log(maintenance.manifest.manifest()));
         let manifest = maintenance.manifest.manifest().with(&edits).map_err(Error::Invalid)?;
         let next =
             NextState::with_same_layers(Arc::new(state.with(manifest, state.layers().to_vec())), edits);

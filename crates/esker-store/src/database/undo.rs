@@ -110,6 +110,22 @@ impl Core {
         Ok(written)
     }
 
+    /// Extends the range of the layers to `last_version`, so that the numbers of lost versions are not given again. All commits are in
+    /// layers; no commit may follow before the database is opened again.
+    pub(super) fn skip_to(&self, maintenance: &mut Maintenance, last_version: u64) -> Result<()> {
+        let mut writer = locked(&self.writer);
+        let state = self.state();
+        let newest = state.snapshot(state.newest())?;
+        let first = state.manifest().log_start().first_version;
+        let blank = Commit::blank(first, newest.num_vertices() as u64, newest.edge_properties().count());
+        let (mut written, _) = self.write_commits(maintenance, &state, &[Arc::new(blank)], &self.run)?;
+        written.layer.last_version = last_version;
+        written.edits = vec![Edit::AddLayer(written.layer.clone()), Edit::SetLog(self.log.mark())];
+        let next = self.prepare(maintenance, &state, written)?;
+        self.record(maintenance, &next)?;
+        self.show(&next, &mut writer, Some(last_version))
+    }
+
     /// Writes a layer without changes above the layer that ends with `until`.
     fn write_empty(
         &self,

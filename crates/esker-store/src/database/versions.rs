@@ -172,8 +172,10 @@ impl Core {
 
     /// Appends edits as one record, and publishes the new state.
     fn edit(&self, maintenance: &mut Maintenance, edits: &[Edit]) -> Result<()> {
-        let manifest = Manifest::clone(maintenance.manifest.append(edits)?);
-        self.log.set_manifest_records(manifest.records);
+        let mut edits = edits.to_vec();
+        edits.extend(self.mark_of_log(maintenance.manifest.manifest()));
+        let manifest = Manifest::clone(maintenance.manifest.append(&edits)?);
+        self.log.set_manifest(manifest.head());
         let state = self.state();
         let layers = state.layers().to_vec();
         self.publish(&Arc::new(state.with(manifest, layers)), &mut locked(&self.writer), None)

@@ -34,6 +34,9 @@ pub(super) struct Writer {
     pub(super) failure: Option<String>,
 }
 
+/// The number of ids to add between two checks for cancellation.
+const IDS_PER_CHECK: usize = 1 << 14;
+
 /// The code of each text.
 pub(super) type TextCodes = HashMap<Vec<u8>, u32>;
 
@@ -130,8 +133,11 @@ impl Writer {
     }
 
     /// Applies a commit from the log.
-    pub(super) fn replay(&mut self, commit: &Commit) -> Result<()> {
-        for id in commit.new_ids.iter() {
+    pub(super) fn replay(&mut self, commit: &Commit, run: &Run) -> Result<()> {
+        for (index, id) in commit.new_ids.iter().enumerate() {
+            if index % IDS_PER_CHECK == 0 {
+                run.check()?;
+            }
             self.tail.add(id)?;
         }
         if self.num_vertices() != commit.num_vertices {

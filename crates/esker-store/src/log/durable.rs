@@ -7,15 +7,15 @@ use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use esker_format::io::File;
-use esker_format::{Error, Result};
+use esker_format::{Error, LogMark, Result};
 
 /// A position in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct LogPosition {
     /// Bytes of the last segment up to it.
     pub(super) bytes: u64,
-    /// The last version before it.
-    pub(super) version: u64,
+    /// The last commit before it.
+    pub(super) last: LogMark,
 }
 
 /// The state shared by all threads that append and wait.
@@ -82,7 +82,7 @@ impl Durability {
 
     /// Returns once a written version is durable.
     pub(super) fn sync_to(&self, version: u64) -> Result<()> {
-        self.sync_until(|state| state.durable.version >= version)
+        self.sync_until(|state| state.durable.last.version >= version)
     }
 
     /// Returns once everything written before the call is durable.

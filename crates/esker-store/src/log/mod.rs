@@ -9,6 +9,7 @@ mod reader;
 mod durable;
 mod writer;
 mod recover;
+mod survey;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -17,4 +18,6 @@ mod sync_tests;
 pub use options::Sync;
 pub(crate) use options::{LogOptions, LogStart, log_directory};
 pub(crate) use reader::LogReader;
+pub(crate) use record::Record;
+pub(crate) use survey::LogSurvey;
 pub(crate) use writer::Log;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use esker_format::DatabaseId;
+use esker_format::{DatabaseId, LogMark, ManifestHead};
 
 /// The directory of the log of a database.
 pub(crate) fn log_directory(database: &Path) -> PathBuf {
@@ -44,6 +44,8 @@ pub(crate) struct LogStart {
     pub(crate) database: DatabaseId,
     /// The first version that is not in a layer.
     pub(crate) first_version: u64,
-    /// Number of the last record of the manifest.
-    pub(crate) manifest_records: u64,
+    /// The last record of the manifest.
+    pub(crate) manifest: ManifestHead,
+    /// How far the log reaches at least; `None` before the first commit, and after those of older versions of Esker.
+    pub(crate) mark: Option<LogMark>,
 }

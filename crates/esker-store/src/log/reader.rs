@@ -3,17 +3,23 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use esker_format::io::Disk;
-use esker_format::{Error, LogRecordHeader, LogRecordKind, Result};
+use esker_format::io::{Disk, parent};
+use esker_format::{
+    Error, FieldInput, FieldValue, LogMark, LogRecordHeader, LogRecordKind, ManifestHead, Result,
+};
+use esker_graph::Cancel;
 
 use super::options::{LogStart, log_directory};
-use super::record::{ReadOutcome, Record, find_proof, read};
-use super::segment::{FIRST_RECORD, Opened, Segment, numbers, path_of};
+use super::record::{
+    RECORD_HEADER_BYTES, ReadOutcome, Record, RecordBuffer, RecordPart, find_proof, is_proven, read,
+    verify_payload,
+};
+use super::segment::{FIRST_RECORD, Opened, Segment, manifest_is_stale, numbers, path_of};
 
 /// Reads the commits of a log in order of version, into one buffer. Changes nothing, and may run in
 /// another process than the writer.
 ///
-/// Memory: the size of the longest record.
+/// Memory: the size of the longest record; without payloads, that of the longest summary.
 #[derive(Debug)]
 pub(crate) struct LogReader {
     disk: Arc<dyn Disk>,
@@ -22,7 +28,14 @@ pub(crate) struct LogReader {
     current: Option<SegmentCursor>,
     /// The version of the next record.
     next_version: u64,
-    payload: Vec<u8>,
+    /// The last commit read.
+    last: LogMark,
+    /// The last statement about MANIFEST read.
+    witness: Option<ManifestHead>,
+    /// Whether log and MANIFEST contradict each other.
+    is_foreign: bool,
+    buffer: RecordBuffer,
+    cancel: Cancel,
 }
 
 #[derive(Debug)]
@@ -34,8 +47,10 @@ struct SegmentCursor {
     file_bytes: u64,
     /// Whether a later segment exists, so that this one no longer grows.
     is_complete: bool,
-    /// Whether the record before `position` is of kind `Close`: everything before it was synced.
-    is_closed: bool,
+    /// Where the record before `position` begins if it is of kind `Close`: everything before it was synced.
+    closed_at: Option<u64>,
+    /// Whether a record said that a later segment exists.
+    continues: bool,
     /// How often a bad record was read at `position`: it counts as damage only on the third read, with a proof that it was once good.
     doubts: u32,
 }
@@ -47,34 +62,92 @@ impl LogReader {
     /// As [`LogReader::read_next`].
     pub(crate) fn open(disk: Arc<dyn Disk>, database: &Path, start: LogStart) -> Result<Self> {
         let directory = log_directory(database);
-        let next_version = start.first_version;
-        let mut reader = Self { disk, directory, start, current: None, next_version, payload: Vec::new() };
+        let first =
+            LogMark { segment: 0, bytes: 0, version: start.first_version.saturating_sub(1), checksum: 0 };
+        let mut reader = Self {
+            disk,
+            directory,
+            start,
+            current: None,
+            next_version: start.first_version,
+            last: first,
+            witness: None,
+            is_foreign: false,
+            buffer: RecordBuffer::default(),
+            cancel: Cancel::default(),
+        };
         reader.find_first()?;
         Ok(reader)
+    }
+
+    /// The same, with a token that stops it.
+    pub(crate) fn with_cancel(mut self, cancel: &Cancel) -> Self {
+        self.cancel = cancel.clone();
+        self
     }
 
     /// The next commit from [`LogStart::first_version`] on; `None` after the last one. A later call returns commits
     /// appended meanwhile.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Corrupt`] for damage that a crash of a writer cannot explain; [`Error::Invalid`] for an unsupported
-    /// format version, or a record that exceeds the memory. A reader in another process than the writer also gets one of the first two
-    /// if the writer removed segments whose commits are now in a layer. The manifest has then changed: read it again
-    /// and reopen the log.
+    /// [`Error::Io`]; [`Error::Corrupt`] for damage that a crash of a writer cannot explain; [`Error::Lost`] if the log ends before
+    /// [`LogStart::mark`], or MANIFEST has fewer records than the log knows; [`Error::Invalid`] for an unsupported
+    /// format version, or a record that exceeds the memory; cancellation. A reader in another process than the writer also gets one of
+    /// the first three if the writer changed MANIFEST or removed segments whose commits are now in a layer. The manifest has then
+    /// changed: read it again and reopen the log.
     pub(crate) fn read_next(&mut self) -> Result<Option<Record<'_>>> {
+        self.next_of(RecordPart::Whole)
+    }
+
+    /// As [`LogReader::read_next`], but does not read payloads of records with summaries, except where it takes the payload's
+    /// checksum to tell whether the record is complete.
+    ///
+    /// # Errors
+    /// As [`LogReader::read_next`].
+    pub(crate) fn read_summary(&mut self) -> Result<Option<Record<'_>>> {
+        self.next_of(RecordPart::Summary)
+    }
+
+    /// As [`LogReader::read_summary`], and compares the payload's checksum.
+    ///
+    /// # Errors
+    /// As [`LogReader::read_next`].
+    pub(crate) fn verify_next(&mut self) -> Result<Option<Record<'_>>> {
+        self.next_of(RecordPart::Verified)
+    }
+
+    fn next_of(&mut self, part: RecordPart) -> Result<Option<Record<'_>>> {
         if let Some(current) = &mut self.current {
             current.doubts = 0;
         }
-        while let Some(header) = self.advance()? {
+        while let Some(header) = self.advance(part)? {
             if header.version >= self.start.first_version {
                 return Ok(Some(Record {
                     version: header.version,
                     flags: header.flags,
-                    payload: &self.payload,
+                    summary: &self.buffer.summary,
+                    payload: &self.buffer.payload,
+                    payload_bytes: header.payload_bytes,
                 }));
             }
         }
+        self.expect_whole()?;
         Ok(None)
+    }
+
+    /// Frees the memory of the last record.
+    pub(crate) fn release(&mut self) {
+        self.buffer = RecordBuffer::default();
+    }
+
+    /// Whether an error was due to a log and a MANIFEST that contradict each other, so that the commits may belong to other layers.
+    pub(super) fn is_foreign(&self) -> bool {
+        self.is_foreign
+    }
+
+    /// The last commit read.
+    pub(super) fn last(&self) -> LogMark {
+        self.last
     }
 
     /// The version after the last one read.
@@ -87,12 +160,14 @@ impl LogReader {
         self.current.as_ref().map(|current| LogEnd {
             segment: &current.segment,
             position: current.position,
-            is_closed: current.is_closed,
+            closed_at: current.closed_at,
+            last: self.last,
+            witness: self.witness,
         })
     }
 
     /// Reads the next commit and moves past it.
-    fn advance(&mut self) -> Result<Option<LogRecordHeader>> {
+    fn advance(&mut self, part: RecordPart) -> Result<Option<LogRecordHeader>> {
         loop {
             let Some(current) = &mut self.current else {
                 if !self.find_first()? {
@@ -100,19 +175,10 @@ impl LogReader {
                 }
                 continue;
             };
-            let (file, address) = (current.segment.file.as_ref(), current.segment.address(current.position));
-            match read(file, current.file_bytes, address, &mut self.payload)? {
+            let part = if current.segment.has_summaries() { part } else { RecordPart::Whole };
+            match current.read(part, &mut self.buffer, self.start.mark, &self.cancel)? {
                 ReadOutcome::Record(header, end) => {
-                    current.is_closed = header.kind == LogRecordKind::Close;
-                    if !current.is_closed && header.version != self.next_version {
-                        let reason =
-                            format!("version {} is expected here, not {}", self.next_version, header.version);
-                        return Err(Error::corrupt(file.path(), current.position, reason));
-                    }
-                    current.position = end;
-                    current.doubts = 0;
-                    if !current.is_closed {
-                        self.next_version += 1;
+                    if self.take(&header, end)? {
                         return Ok(Some(header));
                     }
                 }
@@ -125,12 +191,103 @@ impl LogReader {
         }
     }
 
+    /// Moves past a good record. Returns whether it is a commit.
+    fn take(&mut self, header: &LogRecordHeader, end: u64) -> Result<bool> {
+        let Some(current) = &mut self.current else { return Ok(false) };
+        let (path, position) = (current.segment.file.path().to_owned(), current.position);
+        let is_commit = header.kind == LogRecordKind::Commit;
+        if is_commit && header.version != self.next_version {
+            let reason = format!("version {} is expected here, not {}", self.next_version, header.version);
+            return Err(Error::corrupt(path, position, reason));
+        }
+        current.position = end;
+        current.doubts = 0;
+        current.closed_at = (header.kind == LogRecordKind::Close).then_some(position);
+        current.continues |= header.kind == LogRecordKind::Continue;
+        let segment = current.segment.header.number;
+        if is_commit {
+            self.next_version += 1;
+            let (version, checksum) = (header.version, header.checksum);
+            self.last = LogMark { segment, bytes: end, version, checksum };
+        } else if !self.buffer.summary.is_empty() {
+            let mut input = FieldInput::new(&path, &self.buffer.summary, position);
+            let head = ManifestHead::take(&mut input)?;
+            self.expect_manifest(&path, position, head)?;
+            self.witness = Some(head);
+        }
+        match self.start.mark {
+            Some(mark) if mark.segment == segment && position < mark.bytes && mark.bytes <= end => {
+                if mark == self.last {
+                    return Ok(is_commit);
+                }
+                self.is_foreign = true;
+                let reason = format!(
+                    "has another commit at byte {position} than MANIFEST says: one of the two was replaced by \
+                     a copy of another time"
+                );
+                Err(self.lost(path, reason))
+            }
+            _ => Ok(is_commit),
+        }
+    }
+
+    /// Checks that MANIFEST has the records that the log knows of.
+    fn expect_manifest(&mut self, path: &Path, position: u64, known: ManifestHead) -> Result<()> {
+        let found = self.start.manifest;
+        if known.records > found.records {
+            return Err(manifest_is_stale(path, known.records, &self.start));
+        }
+        if known.records == found.records && known.chain != found.chain {
+            self.is_foreign = true;
+            let reason = format!(
+                "is not the one that {} knows at byte {position}: one of the two was replaced by a copy of \
+                 another time",
+                path.display()
+            );
+            return Err(self.lost(parent(&self.directory).join("MANIFEST"), reason));
+        }
+        Ok(())
+    }
+
+    /// Checks, at the end, that nothing is missing behind it.
+    fn expect_whole(&self) -> Result<()> {
+        let (segment, position) =
+            self.current.as_ref().map_or((0, 0), |current| (current.segment.header.number, current.position));
+        if self.current.as_ref().is_some_and(|current| current.continues) {
+            let path = path_of(&self.directory, segment + 1);
+            return Err(self.lost(path, format!("is missing: log/{segment} says that it exists")));
+        }
+        let Some(mark) = self.start.mark else { return Ok(()) };
+        let reaches = (segment, position) >= (mark.segment, mark.bytes) || segment > mark.segment;
+        if reaches && self.next_version > mark.version {
+            return Ok(());
+        }
+        let missing = match (self.next_version, mark.version) {
+            (first, last) if first > last => "commits after version ".to_owned() + &last.to_string(),
+            (first, last) if first == last => format!("version {last}"),
+            (first, last) => format!("versions {first} to {last}"),
+        };
+        let missing = format!("MANIFEST says that it reached byte {}, so {missing} may be lost", mark.bytes);
+        Err(match segment == mark.segment {
+            true => {
+                self.lost(path_of(&self.directory, segment), format!("ends at byte {position}: {missing}"))
+            }
+            false => self.lost(path_of(&self.directory, mark.segment), format!("is missing: {missing}")),
+        })
+    }
+
+    fn lost(&self, path: PathBuf, reason: String) -> Error {
+        Error::Lost { database: parent(&self.directory), path, reason }
+    }
+
     /// Handles a position without a good record. Returns true if reading should go on.
     fn look_further(&mut self, found: &ReadOutcome) -> Result<bool> {
         let Some(current) = &mut self.current else { return Ok(false) };
         if current.is_complete {
+            // The record that says that a later segment exists is not synced before that segment is made.
+            let may_be_torn = current.file_bytes - current.position <= RECORD_HEADER_BYTES;
             return match found {
-                ReadOutcome::Bad(reason) => Err(damaged(current, reason)),
+                ReadOutcome::Bad(reason) if !may_be_torn => Err(damaged(current, reason)),
                 _ => self.enter_next(),
             };
         }
@@ -180,7 +337,7 @@ impl LogReader {
                     let reason = format!("it begins with version {found} instead of {expected}");
                     return Err(Error::corrupt(path, 0, reason));
                 }
-                self.current = Some(SegmentCursor::new(segment)?);
+                self.current = Some(SegmentCursor::new(segment, &self.start)?);
                 Ok(true)
             }
         }
@@ -212,8 +369,12 @@ impl LogReader {
                     return Err(Error::corrupt(path, 0, "it has no header, although a later segment exists"));
                 }
                 Opened::Complete(segment) if segment.header.first_version <= self.start.first_version => {
-                    self.next_version = segment.header.first_version;
-                    self.current = Some(SegmentCursor::new(segment)?);
+                    let (segment_number, version) = (segment.header.number, segment.header.first_version);
+                    self.next_version = version;
+                    let version = version.saturating_sub(1);
+                    self.last =
+                        LogMark { segment: segment_number, bytes: FIRST_RECORD, version, checksum: 0 };
+                    self.current = Some(SegmentCursor::new(segment, &self.start)?);
                     return Ok(true);
                 }
                 Opened::Complete(segment) => oldest = Some((path, segment.header.first_version)),
@@ -236,15 +397,47 @@ impl LogReader {
 pub(super) struct LogEnd<'a> {
     pub(super) segment: &'a Segment,
     pub(super) position: u64,
-    /// Whether a writer closed the log there, after syncing everything.
-    pub(super) is_closed: bool,
+    /// Where the record begins that closed the log there, if one did.
+    pub(super) closed_at: Option<u64>,
+    /// The last commit.
+    pub(super) last: LogMark,
+    /// The last statement about MANIFEST.
+    pub(super) witness: Option<ManifestHead>,
 }
 
 impl SegmentCursor {
-    fn new(segment: Segment) -> Result<Self> {
+    fn new(segment: Segment, start: &LogStart) -> Result<Self> {
+        let known = segment.header.manifest_records;
+        if known > start.manifest.records {
+            return Err(manifest_is_stale(segment.file.path(), known, start));
+        }
         let file_bytes = segment.file.len()?;
         let position = FIRST_RECORD;
-        Ok(Self { segment, position, file_bytes, is_complete: false, is_closed: false, doubts: 0 })
+        let (is_complete, closed_at, continues) = (false, None, false);
+        Ok(Self { segment, position, file_bytes, is_complete, closed_at, continues, doubts: 0 })
+    }
+
+    /// Reads at the position. Without its payload, a record counts only if it is certain that it was synced.
+    fn read(
+        &self,
+        part: RecordPart,
+        buffer: &mut RecordBuffer,
+        mark: Option<LogMark>,
+        cancel: &Cancel,
+    ) -> Result<ReadOutcome> {
+        let (file, address) = (self.segment.file.as_ref(), self.segment.address(self.position));
+        let outcome = read(file, self.file_bytes, address, part, buffer, cancel)?;
+        let ReadOutcome::Record(header, end) = &outcome else { return Ok(outcome) };
+        if part == RecordPart::Whole {
+            return Ok(outcome);
+        }
+        let is_marked = |mark: LogMark| mark.segment == self.segment.header.number && *end <= mark.bytes;
+        if self.is_complete || mark.is_some_and(is_marked) || is_proven(file, self.file_bytes, address, *end)?
+        {
+            return Ok(outcome);
+        }
+        let wrong = verify_payload(file, address, header, *end, cancel)?;
+        Ok(wrong.map_or(outcome, ReadOutcome::Bad))
     }
 }
 

@@ -5,11 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use esker_format::io::{Disk, File};
-use esker_format::{Error, Result};
+use esker_format::{Error, LogMark, Result};
+use esker_graph::Cancel;
 
 use super::options::{LogOptions, LogStart, log_directory};
 use super::reader::LogReader;
-use super::record::{RECORD_HEADER_BYTES, Record};
+use super::record::Record;
 use super::segment::{FIRST_RECORD, Opened, Segment, numbers, path_of};
 use super::writer::{Log, LogTail};
 
@@ -17,20 +18,22 @@ use super::writer::{Log, LogTail};
 const COPY_BYTES: usize = 1 << 20;
 
 impl Log {
-    /// Opens or creates the log of the database at `database`, and passes all commits from
-    /// [`LogStart::first_version`] on to `replay`. On return they are durable, and the log holds no other records after them. The
+    /// Opens or creates the log of the database at `database`, and passes the summaries of all commits from
+    /// [`LogStart::first_version`] on to `list`. On return they are durable, and the log holds no other records after them. The
     /// caller must hold the database's lock.
     ///
-    /// Time: reads the log, and rewrites its last segment unless it was closed. Memory: the longest record.
+    /// Time: reads the summaries, and rewrites the last segment unless it was closed. Memory: the longest summary; the longest record
+    /// of a log of format version 4 or less.
     ///
     /// # Errors
-    /// As [`LogReader::read_next`]; errors of `replay`; [`Error::Io`] if the repair fails.
+    /// As [`LogReader::read_summary`]; errors of `list`; [`Error::Io`] if the repair fails.
     pub(crate) fn open(
         disk: Arc<dyn Disk>,
         database: &Path,
         start: LogStart,
         options: LogOptions,
-        mut replay: impl FnMut(Record<'_>) -> Result<()>,
+        cancel: &Cancel,
+        mut list: impl FnMut(Record<'_>) -> Result<()>,
     ) -> Result<Self> {
         let directory = log_directory(database);
         if disk.look(&directory)?.is_none() {
@@ -39,9 +42,9 @@ impl Log {
         // A writer that died may have created names that a power failure would lose.
         disk.sync_directory(database)?;
         disk.sync_directory(&directory)?;
-        let mut reader = LogReader::open(Arc::clone(&disk), database, start)?;
-        while let Some(record) = reader.read_next()? {
-            replay(record)?;
+        let mut reader = LogReader::open(Arc::clone(&disk), database, start)?.with_cancel(cancel);
+        while let Some(record) = reader.read_summary()? {
+            list(record)?;
         }
         let tail = repair(disk.as_ref(), &directory, &reader, &start)?;
         drop(reader);
@@ -65,11 +68,18 @@ fn repair(disk: &dyn Disk, directory: &Path, reader: &LogReader, start: &LogStar
         Some(end) => {
             let path = path_of(directory, last);
             let file = disk.open_for_writing(&path)?;
-            truncate_and_rewrite(file.as_ref(), end.position, end.is_closed)?;
-            let segment = Segment { file, header: end.segment.header.clone() };
-            let (position, is_closed) = (end.position, end.is_closed);
-            let segments = VecDeque::new();
-            LogTail { segment, position, next_version, segments, is_closed, buffer: Vec::new() }
+            truncate_and_rewrite(file.as_ref(), end.position, end.closed_at)?;
+            LogTail {
+                segment: Segment { file, header: end.segment.header.clone() },
+                position: end.position,
+                next_version,
+                last: end.last,
+                manifest: start.manifest,
+                witness: end.witness,
+                segments: VecDeque::new(),
+                is_closed: end.closed_at.is_some(),
+                buffer: Vec::new(),
+            }
         }
         None => begin(disk, directory, 1, start)?,
     };
@@ -77,16 +87,24 @@ fn repair(disk: &dyn Disk, directory: &Path, reader: &LogReader, start: &LogStar
     let is_spent = reader.next_version() <= start.first_version;
     if is_spent && tail.segment.header.first_version != start.first_version {
         tail = begin(disk, directory, last + 1, start)?;
+    } else if !tail.segment.has_summaries() {
+        // A segment has records of one form only.
+        let here = LogStart { first_version: next_version, ..*start };
+        tail = LogTail { last: tail.last, ..begin(disk, directory, last + 1, &here)? };
     }
     tail.segments = remove_spent(disk, directory, start)?;
     Ok(tail)
 }
 
-fn begin(disk: &dyn Disk, directory: &Path, number: u64, start: &LogStart) -> Result<LogTail> {
+pub(super) fn begin(disk: &dyn Disk, directory: &Path, number: u64, start: &LogStart) -> Result<LogTail> {
+    let version = start.first_version - 1;
     Ok(LogTail {
         segment: Segment::create(disk, directory, number, start)?,
         position: FIRST_RECORD,
         next_version: start.first_version,
+        last: LogMark { segment: number, bytes: FIRST_RECORD, version, checksum: 0 },
+        manifest: start.manifest,
+        witness: None,
         segments: VecDeque::new(),
         is_closed: false,
         buffer: Vec::new(),
@@ -96,10 +114,10 @@ fn begin(disk: &dyn Disk, directory: &Path, number: u64, start: &LogStart) -> Re
 /// Truncates the segment after its last record, then rewrites and syncs the rest. The rewrite is necessary: after a failed sync in a
 /// process that died, the data may exist only in the page cache, where a later sync succeeds without writing it. In a closed
 /// log, only the last record, of kind `Close`, can be in that state.
-fn truncate_and_rewrite(file: &dyn File, end: u64, is_closed: bool) -> Result<()> {
+fn truncate_and_rewrite(file: &dyn File, end: u64, closed_at: Option<u64>) -> Result<()> {
     file.set_length(end)?;
     let mut chunk = vec![0; COPY_BYTES.min(end as usize)];
-    let mut position = if is_closed { end - RECORD_HEADER_BYTES } else { 0 };
+    let mut position = closed_at.unwrap_or(0);
     while position < end {
         let bytes = (chunk.len() as u64).min(end - position) as usize;
         file.read_exact_at(&mut chunk[..bytes], position)?;

@@ -3,14 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use esker_format::io::{Disk, File};
+use esker_format::io::{Disk, File, parent};
 use esker_format::{
     Error, FORMAT_VERSION, LOG_MAGIC, PAGE_BYTES, Result, SegmentHeader, header_page, read_header_page,
 };
 
 use super::options::LogStart;
-use super::record::{RecordAddress, fill};
+use super::record::{RECORD_HEADER_BYTES, RecordAddress, fill};
 
+/// The first format version in which records have summaries.
+const SUMMARIES_SINCE: u32 = 5;
+/// Size of the header of a record without a summary.
+const OLD_RECORD_HEADER_BYTES: u64 = 40;
 /// Offset of the first record.
 pub(super) const FIRST_RECORD: u64 = PAGE_BYTES as u64;
 
@@ -57,7 +61,7 @@ impl Segment {
             database: start.database,
             number,
             first_version: start.first_version,
-            manifest_records: start.manifest_records,
+            manifest_records: start.manifest.records,
         };
         let file = disk.create(&path_of(directory, number))?;
         file.write_at(&header_page(&header), 0)?;
@@ -86,17 +90,34 @@ impl Segment {
         if header.number != number {
             return stray(format!("its header says that it is segment {} of the log", header.number));
         }
-        if header.manifest_records > start.manifest_records {
-            return stray(format!(
-                "it was created when MANIFEST had {} records, but now there are {}: MANIFEST has lost records",
-                header.manifest_records, start.manifest_records
-            ));
-        }
         Ok(Opened::Complete(Self { file, header }))
     }
 
     /// The address of a record in this segment.
     pub(super) fn address(&self, offset: u64) -> RecordAddress {
-        RecordAddress { database: self.header.database, segment: self.header.number, offset }
+        let SegmentHeader { database, number: segment, .. } = self.header;
+        RecordAddress { database, segment, offset, header_bytes: self.record_header_bytes() }
     }
+
+    /// Whether records have summaries.
+    pub(super) fn has_summaries(&self) -> bool {
+        self.header.format_version >= SUMMARIES_SINCE
+    }
+
+    /// Size of the header of a record.
+    fn record_header_bytes(&self) -> u64 {
+        if self.has_summaries() { RECORD_HEADER_BYTES } else { OLD_RECORD_HEADER_BYTES }
+    }
+}
+
+/// The error for a MANIFEST with fewer records than a segment of the log knows.
+pub(super) fn manifest_is_stale(segment: &Path, known: u64, start: &LogStart) -> Error {
+    let database = parent(&parent(segment));
+    let reason = format!(
+        "has {} records, but {} was written when it had {known}: tags, forgotten versions, layers and whatever else \
+         the others say are lost",
+        start.manifest.records,
+        segment.display()
+    );
+    Error::Lost { path: database.join("MANIFEST"), database, reason }
 }

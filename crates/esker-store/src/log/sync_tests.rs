@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use esker_format::io::{Disk, Faults, RealDisk};
+use esker_graph::Cancel;
 
 use super::tests::{Known, OPTIONS, append, check, fault, new_disk, open, payload, read_only, start};
 use super::{Log, LogOptions, LogReader, Sync};
@@ -57,7 +58,9 @@ fn a_reader_follows_a_writer() {
     let options = LogOptions { sync: Sync::Never, segment_bytes: 20_000 };
     let last = 3000;
     std::thread::scope(|scope| {
-        let log = Log::open(Arc::clone(&disk), directory.path(), start(2), options, |_| Ok(())).unwrap();
+        let log =
+            Log::open(Arc::clone(&disk), directory.path(), start(2), options, &Cancel::default(), |_| Ok(()))
+                .unwrap();
         scope.spawn(move || (2..=last).try_for_each(|version| append(&log, version)).unwrap());
         let mut reader = LogReader::open(disk, directory.path(), start(2)).unwrap();
         let mut expected = 2;

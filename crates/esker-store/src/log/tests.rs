@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use esker_format::io::{Disk, Faults, FaultyDisk, Files};
-use esker_format::{DatabaseId, Error, LogRecordHeader, Result};
+use esker_format::{DatabaseId, Error, LogRecordHeader, ManifestHead, Result};
+use esker_graph::Cancel;
 
 use super::record::{Record, RecordAddress, commit_header};
 use super::{Log, LogOptions, LogReader, LogStart, Sync};
@@ -15,7 +16,8 @@ const SEEDS: std::ops::Range<u64> = 0..2;
 pub(super) const OPTIONS: LogOptions = LogOptions { sync: Sync::Always, segment_bytes: 4096 + 1500 };
 
 pub(super) fn start(first_version: u64) -> LogStart {
-    LogStart { database: DatabaseId([7; 16]), first_version, manifest_records: 3 }
+    let manifest = ManifestHead { records: 3, chain: 17 };
+    LogStart { database: DatabaseId([7; 16]), first_version, manifest, mark: None }
 }
 
 pub(super) fn shared(disk: &FaultyDisk) -> Arc<dyn Disk> {
@@ -45,15 +47,22 @@ pub(super) fn payload(version: u64) -> Vec<u8> {
     (0..version * version * 37 % 701).map(|k| (k ^ version) as u8).collect()
 }
 
+/// The summary of a version.
+pub(super) fn summary(version: u64) -> Vec<u8> {
+    vec![version as u8; version as usize % 13]
+}
+
 pub(super) fn open(disk: &FaultyDisk, first_version: u64, options: LogOptions) -> Result<(Log, Vec<u64>)> {
     let mut versions = Vec::new();
     let replay = |record: Record<'_>| {
-        assert_eq!(record.payload, payload(record.version));
+        assert_eq!((record.summary, record.payload), (&summary(record.version)[..], &[][..]));
         assert_eq!(u64::from(record.flags), record.version % 5);
+        assert_eq!(record.payload_bytes, payload(record.version).len() as u64);
         versions.push(record.version);
         Ok(())
     };
-    let log = Log::open(shared(disk), Path::new(DB), start(first_version), options, replay)?;
+    let cancel = Cancel::default();
+    let log = Log::open(shared(disk), Path::new(DB), start(first_version), options, &cancel, replay)?;
     assert_eq!(log.next_version(), versions.last().map_or(first_version, |last| last + 1));
     Ok((log, versions))
 }
@@ -69,7 +78,7 @@ pub(super) fn read_only(disk: &FaultyDisk, first_version: u64) -> Result<Vec<u64
 }
 
 pub(super) fn append(log: &Log, version: u64) -> Result<()> {
-    log.append(version, (version % 5) as u16, &payload(version))
+    log.append(version, (version % 5) as u16, &summary(version), &payload(version))
 }
 
 /// The progress of a process when it dies.
@@ -283,15 +292,16 @@ fn closed() -> (FaultyDisk, u64) {
 fn reading_detects_every_flipped_bit_of_a_closed_log() {
     let (disk, last) = closed();
     let whole: Vec<u64> = (2..=last).collect();
-    let close_record = disk.open(&segment(3)).unwrap().len().unwrap() - 40;
     for number in segments(&disk) {
         let path = segment(number);
         for offset in (0..disk.open(&path).unwrap().len().unwrap()).step_by(3) {
             disk.flip(&path, offset, (offset % 8) as u8).unwrap();
             match read_only(&disk, 2) {
                 Ok(versions) => {
+                    // The records that close the log, and that say that a later segment exists.
+                    let last = disk.open(&path).unwrap().len().unwrap() - if number == 3 { 64 } else { 48 };
                     assert_eq!(versions, whole);
-                    assert!(number == 3 && offset >= close_record, "{number}: {offset}");
+                    assert!(offset >= last, "{number}: {offset}");
                 }
                 Err(Error::Corrupt { path: found, offset: at, .. }) => assert!(found == path && at <= offset),
                 Err(Error::Invalid(reason)) => assert!(reason.contains("format version"), "{reason}"),
@@ -333,7 +343,9 @@ fn damage_that_no_crash_explains_is_an_error() {
         message(&disk, 2)
             .contains("web.esker/log/2 is damaged at byte 0: this segment of the log is missing")
     );
-    assert!(Log::open(shared(&disk), Path::new(DB), start(2), OPTIONS, |_| Ok(())).is_err());
+    assert!(
+        Log::open(shared(&disk), Path::new(DB), start(2), OPTIONS, &Cancel::default(), |_| Ok(())).is_err()
+    );
     assert_eq!(segments(&disk), [1, 3], "the failed opening changed files");
     let (disk, _) = closed();
     disk.remove_file(&segment(1)).unwrap();
@@ -347,9 +359,12 @@ fn damage_that_no_crash_explains_is_an_error() {
     let stray = LogReader::open(shared(&disk), Path::new(DB), other).unwrap_err().to_string();
     assert!(stray.contains("web.esker/log/3 is damaged at byte 0: it belongs to database 0707"), "{stray}");
     let mut lost = start(2);
-    lost.manifest_records = 2;
+    lost.manifest.records = 2;
     let lost = LogReader::open(shared(&disk), Path::new(DB), lost).unwrap_err().to_string();
-    assert!(lost.contains("created when MANIFEST had 3 records, but now there are 2"), "{lost}");
+    assert!(
+        lost.starts_with("web.esker/MANIFEST has 2 records, but web.esker/log/1 was written when it had 3"),
+        "{lost}"
+    );
     let elsewhere = disk.read(&segment(2)).unwrap()[4096..].to_vec();
     let file = disk.open_for_writing(&segment(3)).unwrap();
     file.set_length(4096).unwrap();
@@ -360,15 +375,15 @@ fn damage_that_no_crash_explains_is_an_error() {
 #[test]
 fn a_wrong_payload_length_allocates_nothing() {
     let (disk, last) = closed();
-    let address = RecordAddress { database: start(2).database, segment: 3, offset: 0 };
+    let address = RecordAddress { database: start(2).database, segment: 3, offset: 0, header_bytes: 48 };
     let end = disk.open(&segment(3)).unwrap().len().unwrap();
     for payload_bytes in [1, 1 << 40, u64::MAX - 3, u64::MAX] {
-        let header = LogRecordHeader { payload_bytes, ..commit_header(last + 1, 0, 4096, &[]) };
+        let header = LogRecordHeader { payload_bytes, ..commit_header(last + 1, 0, 4096, &[], &[]) };
         let file = disk.open_for_writing(&segment(3)).unwrap();
         file.write_at(&address.at(end).encode(header), end).unwrap();
         assert_eq!(read_only(&disk, 2).unwrap().last(), Some(&last));
     }
-    let wrong_version = commit_header(last + 2, 0, 4096, &[]);
+    let wrong_version = commit_header(last + 2, 0, 4096, &[], &[]);
     disk.open_for_writing(&segment(3))
         .unwrap()
         .write_at(&address.at(end).encode(wrong_version), end)
@@ -395,6 +410,9 @@ fn a_log_whose_commits_are_all_in_layers_begins_a_new_segment() {
     let (log, _) = open(&disk, 40, OPTIONS).unwrap();
     assert_eq!((segments(&disk), log.next_version()), (vec![6], 40));
     assert!(
-        log.append(41, 0, b"").unwrap_err().to_string().contains("next version of the log is 40, not 41")
+        log.append(41, 0, b"", b"")
+            .unwrap_err()
+            .to_string()
+            .contains("next version of the log is 40, not 41")
     );
 }

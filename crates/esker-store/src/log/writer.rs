@@ -2,14 +2,15 @@
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use esker_format::io::Disk;
 use esker_format::memory::reserve;
-use esker_format::{DatabaseId, Error, LogRecordHeader, LogRecordKind, Result};
+use esker_format::{
+    DatabaseId, Error, FieldValue, LogMark, LogRecordHeader, LogRecordKind, ManifestHead, Result,
+};
 use esker_graph::Stop;
 
 use super::durable::{Durability, LogPosition};
@@ -38,7 +39,6 @@ struct LogCore {
     directory: PathBuf,
     database: DatabaseId,
     options: LogOptions,
-    manifest_records: AtomicU64,
     tail: Mutex<LogTail>,
     durability: Durability,
 }
@@ -50,6 +50,12 @@ pub(super) struct LogTail {
     /// Offset of the next record.
     pub(super) position: u64,
     pub(super) next_version: u64,
+    /// The last commit.
+    pub(super) last: LogMark,
+    /// The last record of MANIFEST.
+    pub(super) manifest: ManifestHead,
+    /// What the last record about MANIFEST says of it.
+    pub(super) witness: Option<ManifestHead>,
     /// Number and first version of each segment, `segment` included, oldest first.
     pub(super) segments: VecDeque<(u64, u64)>,
     /// Whether the last record is of kind `Close`.
@@ -74,14 +80,13 @@ impl Log {
         options: LogOptions,
         tail: LogTail,
     ) -> Result<Self> {
-        let position = LogPosition { bytes: tail.position, version: tail.next_version - 1 };
+        let position = LogPosition { bytes: tail.position, last: tail.last };
         let durability = Durability::new(directory.clone(), Arc::clone(&tail.segment.file), position);
         let core = Arc::new(LogCore {
             disk,
             directory,
             database: start.database,
             options,
-            manifest_records: start.manifest_records.into(),
             tail: Mutex::new(tail),
             durability,
         });
@@ -99,7 +104,12 @@ impl Log {
 
     /// The last version known to be durable; all earlier ones are durable too.
     pub(crate) fn durable_version(&self) -> u64 {
-        self.core.durability.durable().version
+        self.core.durability.durable().last.version
+    }
+
+    /// How far the log is known to be durable.
+    pub(crate) fn mark(&self) -> LogMark {
+        self.core.durability.durable().last
     }
 
     /// Appends a commit. It is durable only after [`Log::wait`]: several threads can append one after another, under their own
@@ -108,7 +118,7 @@ impl Log {
     /// # Errors
     /// [`Error::Invalid`] if `version` is not the next one, or if the log has failed; [`Error::Io`] and
     /// [`Error::Corrupt`] if writing fails, which makes the log fail.
-    pub(crate) fn append(&self, version: u64, flags: u16, payload: &[u8]) -> Result<()> {
+    pub(crate) fn append(&self, version: u64, flags: u16, summary: &[u8], payload: &[u8]) -> Result<()> {
         let mut tail = self.core.tail();
         self.core.durability.check()?;
         if version != tail.next_version {
@@ -117,13 +127,14 @@ impl Log {
         }
         if payload.len() <= TOGETHER_BYTES {
             tail.buffer.clear();
-            reserve(&mut tail.buffer, payload.len() + 2 * RECORD_HEADER_BYTES as usize)?;
+            reserve(&mut tail.buffer, summary.len() + payload.len() + 2 * RECORD_HEADER_BYTES as usize)?;
         }
         if tail.position >= self.core.options.segment_bytes && tail.position > FIRST_RECORD {
             self.core.rotate(&mut tail)?;
         }
         let durable_bytes = self.core.durability.durable().bytes;
-        self.core.put(&mut tail, commit_header(version, flags, durable_bytes, payload), payload)
+        let header = commit_header(version, flags, durable_bytes, summary, payload);
+        self.core.put(&mut tail, header, summary, payload)
     }
 
     /// Returns once the commit of `version` and all earlier ones are as durable as [`LogOptions::sync`] requires.
@@ -131,7 +142,7 @@ impl Log {
     /// # Errors
     /// If the sync fails, one caller gets [`Error::Io`]; all other and later callers get [`Error::Invalid`].
     pub(crate) fn wait(&self, version: u64) -> Result<()> {
-        let last = self.core.durability.written().version;
+        let last = self.core.durability.written().last.version;
         if version > last {
             let reason = format!("version {version} was not appended to the log, which ends with {last}");
             return Err(Error::Invalid(reason));
@@ -143,16 +154,6 @@ impl Log {
         }
     }
 
-    /// Appends a commit and waits for it.
-    ///
-    /// # Errors
-    /// As [`Log::append`] and [`Log::wait`].
-    #[cfg(test)]
-    pub(crate) fn commit(&self, version: u64, flags: u16, payload: &[u8]) -> Result<()> {
-        self.append(version, flags, payload)?;
-        self.wait(version)
-    }
-
     /// Makes all appended commits durable, whatever the options. Call it before writing a manifest record that moves commits to a
     /// layer.
     ///
@@ -162,9 +163,24 @@ impl Log {
         self.core.durability.sync_all()
     }
 
-    /// Sets the number of MANIFEST's records, which the header of the next segment states.
-    pub(crate) fn set_manifest_records(&self, records: u64) {
-        self.core.manifest_records.store(records, Ordering::Relaxed);
+    /// Notes the last record of MANIFEST. The record that says so is not synced, and its failure does no harm: closing the log writes
+    /// another.
+    pub(crate) fn set_manifest(&self, head: ManifestHead) {
+        self.note_manifest(head);
+        let mut tail = self.core.tail();
+        if self.core.durability.check().is_err() {
+            return;
+        }
+        let (header, summary) = self.core.about_manifest(&tail, LogRecordKind::Manifest);
+        if let Ok(end) = self.core.write(&mut tail, header, &summary, &[]) {
+            self.core.advance(&mut tail, end);
+            (tail.witness, tail.is_closed) = (Some(head), false);
+        }
+    }
+
+    /// Notes the last record of MANIFEST for the closing record.
+    pub(crate) fn note_manifest(&self, head: ManifestHead) {
+        self.core.tail().manifest = head;
     }
 
     /// Removes the segments that hold only versions up to `version`, all of which a synced manifest says are in layers. If the last
@@ -213,12 +229,16 @@ impl Log {
         let mut tail = self.core.tail();
         self.core.durability.check()?;
         self.core.durability.sync_all()?;
-        if tail.is_closed || tail.position == FIRST_RECORD {
+        let is_known = match tail.position {
+            FIRST_RECORD => tail.segment.header.manifest_records == tail.manifest.records,
+            _ => tail.is_closed && tail.witness == Some(tail.manifest),
+        };
+        if is_known {
             return Ok(());
         }
-        let commit = commit_header(tail.next_version - 1, 0, tail.position, &[]);
-        let close = LogRecordHeader { kind: LogRecordKind::Close, ..commit };
-        self.core.put(&mut tail, close, &[])?;
+        let (header, summary) = self.core.about_manifest(&tail, LogRecordKind::Close);
+        self.core.put(&mut tail, header, &summary, &[])?;
+        tail.witness = Some(tail.manifest);
         self.core.durability.sync_all()
     }
 }
@@ -235,32 +255,59 @@ impl LogCore {
         self.tail.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// A record about MANIFEST: its header and summary.
+    fn about_manifest(&self, tail: &LogTail, kind: LogRecordKind) -> (LogRecordHeader, Vec<u8>) {
+        let mut summary = Vec::new();
+        tail.manifest.put(&mut summary);
+        let durable_bytes = self.durability.durable().bytes;
+        let header = commit_header(tail.next_version - 1, 0, durable_bytes, &summary, &[]);
+        (LogRecordHeader { kind, ..header }, summary)
+    }
+
     /// Appends a record; makes the log fail if that fails.
-    fn put(&self, tail: &mut LogTail, header: LogRecordHeader, payload: &[u8]) -> Result<()> {
-        let is_commit = header.kind == LogRecordKind::Commit;
-        let written = self.write(tail, header, payload);
+    fn put(&self, tail: &mut LogTail, header: LogRecordHeader, summary: &[u8], payload: &[u8]) -> Result<()> {
+        let (kind, version) = (header.kind, header.version);
+        let header = tail.segment.address(tail.position).sealed(header);
+        let checksum = header.checksum;
+        let written = self.write(tail, header, summary, payload);
         let end = written.inspect_err(|error| self.durability.fail(error))?;
-        tail.position = end;
-        tail.next_version += u64::from(is_commit);
-        tail.is_closed = !is_commit;
-        self.durability.set_written(LogPosition { bytes: end, version: tail.next_version - 1 });
+        if kind == LogRecordKind::Commit {
+            tail.next_version += 1;
+            tail.last = LogMark { segment: tail.segment.header.number, bytes: end, version, checksum };
+        }
+        tail.is_closed = kind == LogRecordKind::Close;
+        self.advance(tail, end);
         Ok(())
     }
 
-    fn write(&self, tail: &mut LogTail, header: LogRecordHeader, payload: &[u8]) -> Result<u64> {
+    /// Moves behind a written record.
+    fn advance(&self, tail: &mut LogTail, end: u64) {
+        tail.position = end;
+        self.durability.set_written(LogPosition { bytes: end, last: tail.last });
+    }
+
+    /// Writes a record at the end, and returns where it ends.
+    fn write(
+        &self,
+        tail: &mut LogTail,
+        header: LogRecordHeader,
+        summary: &[u8],
+        payload: &[u8],
+    ) -> Result<u64> {
         let (file, start) = (&tail.segment.file, tail.position);
-        let zeros = padding(payload.len() as u64);
+        let zeros = padding((summary.len() + payload.len()) as u64);
         let header = tail.segment.address(start).encode(header);
-        let payload_start = start + RECORD_HEADER_BYTES;
+        let payload_start = start + (header.len() + summary.len()) as u64;
         let end = payload_start + (payload.len() + zeros.len()) as u64;
+        tail.buffer.clear();
+        tail.buffer.extend_from_slice(&header);
+        tail.buffer.extend_from_slice(summary);
         if payload.len() <= TOGETHER_BYTES {
-            tail.buffer.clear();
-            for part in [&header, payload, zeros] {
-                tail.buffer.extend_from_slice(part);
-            }
+            tail.buffer.extend_from_slice(payload);
+            tail.buffer.extend_from_slice(zeros);
             file.write_at(&tail.buffer, start)?;
         } else {
-            file.write_at(&header, start)?;
+            file.write_at(&tail.buffer, start)?;
             file.write_at(payload, payload_start)?;
             file.write_at(zeros, end - zeros.len() as u64)?;
         }
@@ -273,17 +320,27 @@ impl LogCore {
         let start = LogStart {
             database: self.database,
             first_version: tail.next_version,
-            manifest_records: self.manifest_records.load(Ordering::Relaxed),
+            manifest: tail.manifest,
+            mark: None,
         };
         let number = tail.segment.header.number + 1;
         let segment = Segment::create(self.disk.as_ref(), &self.directory, number, &start)
             .inspect_err(|error| self.durability.fail(error))?;
+        self.say_that_it_continues(tail).inspect_err(|error| self.durability.fail(error))?;
         self.durability.begin_segment(Arc::clone(&segment.file), FIRST_RECORD);
         tail.segments.push_back((number, tail.next_version));
         tail.segment = segment;
         tail.position = FIRST_RECORD;
         tail.is_closed = false;
         Ok(())
+    }
+
+    /// Writes into the last segment that a later one exists, so that the loss of that one is noticed.
+    fn say_that_it_continues(&self, tail: &mut LogTail) -> Result<()> {
+        let header = commit_header(tail.next_version - 1, 0, tail.position, &[], &[]);
+        let header = LogRecordHeader { kind: LogRecordKind::Continue, ..header };
+        self.write(tail, header, &[], &[])?;
+        tail.segment.file.sync()
     }
 }
 

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use esker_format::io::Disk;
 use esker_format::{
-    DatabaseId, Edit, ElementType, Error, FORMAT_VERSION, IdMapRecord, IdSecret, LayerRecord, MANIFEST_MAGIC,
-    ManifestHeader, PAGE_BYTES, PropertyRecord, Result, Retention, TagRecord, TilesRecord, VersionRecord,
+    DatabaseId, Edit, ElementType, Error, FORMAT_VERSION, IdMapRecord, IdSecret, LayerRecord, LogMark,
+    MANIFEST_MAGIC, ManifestHead, ManifestHeader, PAGE_BYTES, PropertyRecord, Result, Retention, TagRecord,
+    TilesRecord, VersionRecord,
 };
 use esker_graph::NONE;
 
@@ -42,8 +43,12 @@ pub struct Manifest {
     pub retention: Retention,
     /// The tiles of layers, in order of layer number.
     pub tiles: Vec<TilesRecord>,
+    /// How far the log reaches at least; `None` if no process ever wrote to the database.
+    pub log: Option<LogMark>,
     /// Number of the last record, and so of all records ever written.
     pub records: u64,
+    /// The chain value of the last record, which depends on all records ever written.
+    pub chain: u32,
 }
 
 impl Manifest {
@@ -63,7 +68,8 @@ impl Manifest {
         for edit in contents.edits {
             builder.apply(edit).map_err(|reason| Error::corrupt(path, PAGE_BYTES as u64, reason))?;
         }
-        let manifest = builder.finish(contents.last_record).ok_or_else(|| {
+        let head = ManifestHead { records: contents.last_record, chain: contents.chain };
+        let manifest = builder.finish(head).ok_or_else(|| {
             let reason = "it does not describe a complete database";
             Error::corrupt(path, contents.end, contents.torn.unwrap_or(reason))
         })?;
@@ -106,14 +112,17 @@ impl Manifest {
     /// # Errors
     /// [`Error::Invalid`] if the edits exceed 4 GiB.
     pub(crate) fn encode(database: DatabaseId, created_ms: u64, edits: &[Edit]) -> Result<Vec<u8>> {
-        Self::encode_as(database, created_ms, 1, edits)
+        let mut record = Vec::new();
+        put_record(&mut record, 1, edits)?;
+        let head = ManifestHead { records: 1, chain: crc32c::crc32c(&record) };
+        Self::encode_as(database, created_ms, head, edits)
     }
 
-    /// Encodes a manifest with one record.
+    /// Encodes a manifest with one record, of this number and chain value.
     pub(super) fn encode_as(
         database: DatabaseId,
         created_ms: u64,
-        number: u64,
+        head: ManifestHead,
         edits: &[Edit],
     ) -> Result<Vec<u8>> {
         let mut file = header_bytes(&ManifestHeader {
@@ -122,16 +131,22 @@ impl Manifest {
             database,
             vertex_bytes: 0,
             created_ms,
-            first_record: number,
+            first_record: head.records,
+            first_chain: head.chain,
         });
-        put_record(&mut file, number, edits)?;
+        put_record(&mut file, head.records, edits)?;
         Ok(file)
     }
 
     /// The state on which the log depends.
     pub(crate) fn log_start(&self) -> LogStart {
         let first_version = self.layers.last().map_or(1, |layer| layer.last_version + 1);
-        LogStart { database: self.database, first_version, manifest_records: self.records }
+        LogStart { database: self.database, first_version, manifest: self.head(), mark: self.log }
+    }
+
+    /// Number and chain value of the last record.
+    pub(crate) fn head(&self) -> ManifestHead {
+        ManifestHead { records: self.records, chain: self.chain }
     }
 
     /// A version; `None` if it is forgotten or not in a layer yet. Time: O(log versions).
@@ -145,11 +160,20 @@ impl Manifest {
     /// # Errors
     /// The contradiction, if the result would be inconsistent.
     pub(crate) fn with(&self, edits: &[Edit]) -> std::result::Result<Self, String> {
+        let mut record = Vec::new();
+        put_record(&mut record, self.records + 1, edits).map_err(|error| error.to_string())?;
+        self.after(edits, &record)
+    }
+
+    /// As [`Manifest::with`], for edits that are already encoded as the next record.
+    pub(super) fn after(&self, edits: &[Edit], record: &[u8]) -> std::result::Result<Self, String> {
         let mut builder = ManifestBuilder::of(self);
         for edit in edits {
             builder.apply(edit.clone())?;
         }
-        let next = builder.finish(self.records + 1).ok_or("a database needs a layer and a version")?;
+        let chain = crc32c::crc32c_append(self.chain, record);
+        let head = ManifestHead { records: self.records + 1, chain };
+        let next = builder.finish(head).ok_or("a database needs a layer and a version")?;
         let concerns_tags = |edit: &Edit| matches!(edit, Edit::SetTag(_) | Edit::RemoveVersion { .. });
         let wrong = next.contradiction();
         let wrong = wrong.or_else(|| if edits.iter().any(concerns_tags) { next.wrong_tag() } else { None });
@@ -164,6 +188,7 @@ impl Manifest {
             + self.tiles.len()
             + self.versions.len()
             + self.tags.len()
+            + usize::from(self.log.is_some())
     }
 
     /// The fewest edits that produce this state.
@@ -261,6 +286,7 @@ struct ManifestBuilder {
     tags: Arc<BTreeMap<String, u64>>,
     retention: Retention,
     tiles: BTreeMap<u32, TilesRecord>,
+    log: Option<LogMark>,
 }
 
 impl ManifestBuilder {
@@ -276,6 +302,7 @@ impl ManifestBuilder {
             tags: Arc::default(),
             retention: Retention::All,
             tiles: BTreeMap::new(),
+            log: None,
         }
     }
 
@@ -291,6 +318,7 @@ impl ManifestBuilder {
             tags: Arc::clone(&manifest.tags),
             retention: manifest.retention,
             tiles: manifest.tiles.iter().map(|record| (record.layer, *record)).collect(),
+            log: manifest.log,
         }
     }
 
@@ -340,6 +368,10 @@ impl ManifestBuilder {
                 self.retention = retention;
                 Ok(())
             }
+            Edit::SetLog(mark) => {
+                self.log = Some(mark);
+                Ok(())
+            }
             Edit::RemoveTiles { layer } => {
                 let were_there = self.tiles.remove(&layer).is_some();
                 check(were_there, format!("the tiles of layer {layer} are removed but do not exist"))
@@ -357,8 +389,10 @@ impl ManifestBuilder {
     }
 
     /// The manifest; `None` unless it has an id map, a layer and a version.
-    fn finish(self, records: u64) -> Option<Manifest> {
-        let Self { database, created_ms, id_secret, versions, tags, retention, mut properties, .. } = self;
+    fn finish(self, head: ManifestHead) -> Option<Manifest> {
+        let Self { database, created_ms, id_secret, versions, tags, retention, log, mut properties, .. } =
+            self;
+        let ManifestHead { records, chain } = head;
         let mut layers: Vec<LayerRecord> = self.layers.into_values().collect();
         layers.sort_by_key(|layer| layer.first_version);
         properties.sort_by_key(|property| (property.owner as u8, property.number));
@@ -375,7 +409,9 @@ impl ManifestBuilder {
             tags,
             retention,
             tiles,
+            log,
             records,
+            chain,
         })
     }
 }

@@ -325,7 +325,7 @@ fn readers_see_complete_states_in_order_during_writes() {
             while records < last {
                 let manifest = Manifest::read(disk.as_ref(), &path).unwrap();
                 assert!(manifest.records >= records);
-                assert_eq!(manifest.log_start().manifest_records, manifest.records);
+                assert_eq!(manifest.log_start().manifest.records, manifest.records);
                 states += usize::from(manifest.records > records);
                 records = manifest.records;
             }

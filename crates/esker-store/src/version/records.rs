@@ -19,6 +19,8 @@ pub(super) struct ManifestContents {
     pub(super) edits: Vec<Edit>,
     /// Number of the last record.
     pub(super) last_record: u64,
+    /// Its chain value.
+    pub(super) chain: u32,
     /// Start and end of the last record, not counting the seal: the record that confirms that the last one was synced.
     pub(super) last_start: u64,
     pub(super) end: u64,
@@ -120,7 +122,7 @@ fn parse(path: &Path, file: &[u8]) -> Result<ParseOutcome> {
     let Some(before_first) = header.first_record.checked_sub(1) else {
         return Err(Error::corrupt(path, 0, "its first record has number 0"));
     };
-    let (mut edits, mut last_record) = (Vec::new(), before_first);
+    let (mut edits, mut last_record, mut chain) = (Vec::new(), before_first, header.first_chain);
     let (mut start, mut last_start, mut torn, mut seal_start) = (PAGE_BYTES, PAGE_BYTES, None, None);
     while start < file.len() {
         let (record, body) = match take_record(path, file, start) {
@@ -137,6 +139,9 @@ fn parse(path: &Path, file: &[u8]) -> Result<ParseOutcome> {
         if is_seal && seal_start.is_none() {
             seal_start = Some(start);
         } else if seal_start.is_none() && Some(record.number) == last_record.checked_add(1) {
+            if record.number > header.first_record {
+                chain = crc32c::crc32c_append(chain, &file[start..start + record.bytes as usize]);
+            }
             (last_record, last_start) = (record.number, start);
         } else {
             return Err(Error::corrupt(
@@ -153,7 +158,7 @@ fn parse(path: &Path, file: &[u8]) -> Result<ParseOutcome> {
         start += record.bytes as usize;
     }
     let (last_start, end) = (last_start as u64, seal_start.unwrap_or(start) as u64);
-    Ok(ParseOutcome::Contents(ManifestContents { header, edits, last_record, last_start, end, torn }))
+    Ok(ParseOutcome::Contents(ManifestContents { header, edits, last_record, chain, last_start, end, torn }))
 }
 
 /// The header and the body of the record at `start`, or the reason why there is none.

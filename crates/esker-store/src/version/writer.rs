@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use esker_format::Edit;
 use esker_format::io::{Disk, File};
-use esker_format::{Error, Result};
+use esker_format::{Error, FORMAT_VERSION, Result};
 
 use super::manifest::Manifest;
 use super::names::MANIFEST_NAME;
@@ -37,6 +37,12 @@ pub(crate) struct ManifestWriter {
     failure: Option<String>,
 }
 
+/// A rewritten manifest that does not have its name yet.
+struct NewFile {
+    file: Arc<dyn File>,
+    bytes: u64,
+}
+
 impl ManifestWriter {
     /// Opens the manifest of the database at `database`, truncates an incomplete last record, and makes the rest durable. The caller
     /// must hold the database's lock.
@@ -47,6 +53,7 @@ impl ManifestWriter {
         let path = database.join(MANIFEST_NAME);
         let contents = read(disk.as_ref(), &path)?;
         let (end, last_start, num_edits) = (contents.end, contents.last_start, contents.edits.len());
+        let is_old = contents.header.format_version < FORMAT_VERSION;
         let manifest = Arc::new(Manifest::assemble(&path, contents)?);
         let file = disk.open_for_writing(&path)?;
         // After a failed sync in a process that died, the last record may exist only in the page cache, where a later sync
@@ -58,7 +65,7 @@ impl ManifestWriter {
         file.sync()?;
         disk.sync_directory(database)?;
         remove_leftover(disk.as_ref(), database)?;
-        let writer = Self {
+        let mut writer = Self {
             disk,
             database: database.to_owned(),
             path,
@@ -70,6 +77,11 @@ impl ManifestWriter {
             failure: None,
         };
         writer.seal();
+        if is_old {
+            // An older Esker would not understand new kinds of edits: the header must say so.
+            let new = writer.write_new(&writer.manifest)?;
+            writer.replace(new)?;
+        }
         Ok(writer)
     }
 
@@ -100,9 +112,9 @@ impl ManifestWriter {
             return Ok(&self.manifest);
         }
         let refused = |reason| Error::Invalid(format!("cannot change {}: {reason}", self.path.display()));
-        let next = self.manifest.with(edits).map_err(refused)?;
         let mut record = Vec::new();
-        put_record(&mut record, next.records, edits)?;
+        put_record(&mut record, self.manifest.records + 1, edits)?;
+        let next = self.manifest.after(edits, &record).map_err(refused)?;
         let written = self.file.write_at(&record, self.end).and_then(|()| self.file.sync());
         written.map_err(|error| self.fail(error))?;
         self.end += record.len() as u64;
@@ -131,27 +143,43 @@ impl ManifestWriter {
         if num_dead < num_live.max(DEAD_EDITS_MIN) || self.num_edits < self.num_edits_min {
             return Ok(());
         }
-        let Ok((file, bytes)) = self.write_new(&self.manifest.to_edits()) else {
+        let Ok(new) = self.write_new(&self.manifest) else {
             // For example, the disk is full. The old file stays valid.
             let _ = remove_leftover(self.disk.as_ref(), &self.database);
             self.num_edits_min = self.num_edits * 2;
             return Ok(());
         };
+        self.replace(new)
+    }
+
+    /// Puts a new file in the place of the old one.
+    fn replace(&mut self, new: NewFile) -> Result<()> {
         self.disk.replace(&self.database.join(NEW_NAME), &self.path)?;
         self.disk.sync_directory(&self.database)?;
-        (self.file, self.end, self.num_edits) = (file, bytes, num_live);
+        (self.file, self.end, self.num_edits) = (new.file, new.bytes, self.manifest.num_edits());
         self.seal();
         Ok(())
     }
 
-    fn write_new(&self, edits: &[Edit]) -> Result<(Arc<dyn File>, u64)> {
+    fn write_new(&self, manifest: &Manifest) -> Result<NewFile> {
         remove_leftover(self.disk.as_ref(), &self.database)?;
-        let Manifest { database, created_ms, records, .. } = *self.manifest;
-        let content = Manifest::encode_as(database, created_ms, records, edits)?;
+        let edits = manifest.to_edits();
+        let content = Manifest::encode_as(manifest.database, manifest.created_ms, manifest.head(), &edits)?;
         let file = self.disk.create(&self.database.join(NEW_NAME))?;
         file.write_at(&content, 0)?;
         file.sync()?;
-        Ok((file, content.len() as u64))
+        Ok(NewFile { file, bytes: content.len() as u64 })
+    }
+
+    /// As [`ManifestWriter::append`], but rewrites the whole file, and gives the record at least the number `records`.
+    pub(crate) fn append_from(&mut self, edits: &[Edit], records: u64) -> Result<&Arc<Manifest>> {
+        self.expect_sound()?;
+        let mut next = self.manifest.with(edits).map_err(Error::Invalid)?;
+        next.records = next.records.max(records);
+        let new = self.write_new(&next)?;
+        self.manifest = Arc::new(next);
+        self.replace(new).map_err(|error| self.fail(error))?;
+        Ok(&self.manifest)
     }
 
     fn fail(&mut self, error: Error) -> Error {

@@ -1,0 +1,67 @@
+//! A commit in the log, as far as it is known without reading its changes.
+
+use std::path::Path;
+
+use esker_format::{CommitHeader, CommitSummary, Error, FieldInput, FieldValue, Result, VersionRecord};
+use esker_graph::Cancel;
+
+use super::content::{Commit, record_of, removed_growth};
+use crate::log::{LogReader, Record, log_directory};
+
+/// A commit in the log, without its changes.
+#[derive(Debug, Clone)]
+pub(crate) struct LoggedCommit {
+    pub(crate) version: u64,
+    pub(crate) summary: CommitSummary,
+    /// The size of its content in the log.
+    pub(crate) payload_bytes: u64,
+}
+
+impl LoggedCommit {
+    /// The commit of a record in the log of a database.
+    ///
+    /// # Errors
+    /// [`esker_format::Error::Corrupt`] if the record is not a commit.
+    pub(crate) fn of(record: &Record<'_>, database: &Path) -> Result<Self> {
+        let Record { version, payload_bytes, .. } = *record;
+        let directory = log_directory(database);
+        if record.summary.is_empty() {
+            // Format versions before 5 have no summaries.
+            let header = CommitHeader::take(&mut FieldInput::new(&directory, record.payload, 0))?;
+            let summary = CommitSummary {
+                removed_growth: removed_growth(&header.vertices),
+                num_others: header.num_new_ids.saturating_add(header.vertices.len() as u64),
+                time_ms: header.time_ms,
+                message: header.message,
+                num_vertices: header.num_vertices,
+                num_edges: header.num_edges,
+            };
+            return Ok(Self { version, summary, payload_bytes });
+        }
+        let mut input = FieldInput::new(&directory, record.summary, 0);
+        let summary = CommitSummary::take(&mut input)?;
+        input.finish()?;
+        Ok(Self { version, summary, payload_bytes })
+    }
+
+    /// Reads the commit, which must be the next one of the log of a database. Frees the reader's memory.
+    ///
+    /// # Errors
+    /// As [`LogReader::read_next`]; [`Error::Corrupt`] if the commit is another one.
+    pub(crate) fn read(&self, reader: &mut LogReader, database: &Path, cancel: &Cancel) -> Result<Commit> {
+        let directory = log_directory(database);
+        let changed = || {
+            let reason = format!("version {} is not the commit that its summary describes", self.version);
+            Error::corrupt(&directory, 0, reason)
+        };
+        let record = reader.read_next()?.filter(|record| record.version == self.version);
+        let commit = Commit::decode(self.version, record.ok_or_else(changed)?.payload, &directory, cancel)?;
+        reader.release();
+        if commit.summary() == self.summary { Ok(commit) } else { Err(changed()) }
+    }
+
+    /// The record of its version, with 0 for the numbers of edges, which are not known.
+    pub(crate) fn record(&self) -> VersionRecord {
+        record_of(self.version, self.summary.clone())
+    }
+}

@@ -1,0 +1,148 @@
+//! What is left of a log, and what is missing, for a recovery that accepts the loss.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use esker_format::io::Disk;
+use esker_format::{Error, FieldInput, FieldValue, LogRecordKind, ManifestHead, Result};
+
+use super::options::{LogStart, log_directory};
+use super::reader::LogReader;
+use super::record::{Record, fill, find_header};
+use super::segment::{FIRST_RECORD, Opened, Segment, numbers, path_of};
+
+/// What is left of a log, and what is missing.
+#[derive(Debug)]
+pub(crate) struct LogSurvey {
+    /// What is wrong; `None` if nothing is.
+    pub(crate) problem: Option<Error>,
+    /// The segment and the place in it up to which the log can be kept; `None`: nothing of it can.
+    kept: Option<(u64, u64)>,
+    /// The last version that can be kept.
+    pub(crate) kept_version: u64,
+    /// The last version that is known to have existed.
+    pub(crate) last_version: u64,
+    /// The number of the last segment that is known to have existed.
+    pub(crate) last_segment: u64,
+    /// The number of MANIFEST's records that the log knows of.
+    pub(crate) manifest_records: u64,
+}
+
+impl LogSurvey {
+    /// Reads the log of the database at `database`, and passes the summaries of the commits that can be kept to `list`.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Invalid`] for an unsupported format version; errors of `list`. Damage is in the result.
+    pub(crate) fn of(
+        disk: &Arc<dyn Disk>,
+        database: &Path,
+        start: LogStart,
+        mut list: impl FnMut(Record<'_>) -> Result<()>,
+    ) -> Result<Self> {
+        let mark = start.mark;
+        let mut survey = Self {
+            problem: None,
+            kept: None,
+            kept_version: start.first_version - 1,
+            last_version: mark.map_or(0, |mark| mark.version).max(start.first_version - 1),
+            last_segment: mark.map_or(0, |mark| mark.segment),
+            manifest_records: start.manifest.records,
+        };
+        let outcome = survey.read(disk, database, start, &mut list);
+        match outcome {
+            Ok(()) => {}
+            Err(problem @ (Error::Corrupt { .. } | Error::Lost { .. })) => survey.problem = Some(problem),
+            Err(error) => return Err(error),
+        }
+        survey.look_beyond(disk.as_ref(), database, &start)?;
+        Ok(survey)
+    }
+
+    /// Reads what a writer would read.
+    fn read(
+        &mut self,
+        disk: &Arc<dyn Disk>,
+        database: &Path,
+        start: LogStart,
+        list: &mut dyn FnMut(Record<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let mut reader = LogReader::open(Arc::clone(disk), database, start)?;
+        loop {
+            let read = reader.read_next();
+            let (is_end, failed) = match read {
+                Ok(Some(record)) => {
+                    list(record)?;
+                    (false, None)
+                }
+                Ok(None) => (true, None),
+                Err(error) => (true, Some(error)),
+            };
+            if !reader.is_foreign() {
+                let last = reader.last();
+                self.kept = Some((last.segment, last.bytes)).filter(|_| last.segment > 0);
+                self.kept_version = last.version.max(start.first_version - 1);
+            } else {
+                (self.kept, self.kept_version) = (None, start.first_version - 1);
+            }
+            if is_end {
+                return failed.map_or(Ok(()), Err);
+            }
+        }
+    }
+
+    /// Looks for records behind the first problem.
+    fn look_beyond(&mut self, disk: &dyn Disk, database: &Path, start: &LogStart) -> Result<()> {
+        let directory = log_directory(database);
+        for number in numbers(disk, &directory)? {
+            self.last_segment = self.last_segment.max(number);
+            let file = disk.open(&path_of(&directory, number))?;
+            let segment = match Segment::open(Arc::clone(&file), number, start) {
+                Ok(Opened::Complete(segment)) => segment,
+                Ok(Opened::Unfinished) | Err(Error::Corrupt { .. }) => continue,
+                Err(error) => return Err(error),
+            };
+            self.last_version = self.last_version.max(segment.header.first_version.saturating_sub(1));
+            self.manifest_records = self.manifest_records.max(segment.header.manifest_records);
+            let mut statements = Vec::new();
+            find_header(file.as_ref(), segment.address(FIRST_RECORD), |address, header| {
+                self.last_version = self.last_version.max(header.version);
+                if matches!(header.kind, LogRecordKind::Close | LogRecordKind::Manifest) {
+                    statements.push((address.offset + address.header_bytes, header.summary_checksum));
+                }
+                false
+            })?;
+            for (offset, checksum) in statements {
+                let mut summary = [0; 12];
+                if fill(file.as_ref(), &mut summary, offset)? && crc32c::crc32c(&summary) == checksum {
+                    let head = ManifestHead::take(&mut FieldInput::new(file.path(), &summary, offset))?;
+                    self.manifest_records = self.manifest_records.max(head.records);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes everything from the log that cannot be kept, durably.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub(crate) fn cut(&self, disk: &dyn Disk, database: &Path) -> Result<()> {
+        let directory = log_directory(database);
+        let last = self.kept.map_or(0, |(segment, _)| segment);
+        let gone = numbers(disk, &directory)?.into_iter().filter(|&number| number > last);
+        let mut is_changed = false;
+        for number in gone {
+            disk.remove_file(&path_of(&directory, number))?;
+            is_changed = true;
+        }
+        if is_changed {
+            disk.sync_directory(&directory)?;
+        }
+        if let Some((segment, bytes)) = self.kept {
+            let file = disk.open_for_writing(&path_of(&directory, segment))?;
+            file.set_length(bytes)?;
+            file.sync()?;
+        }
+        Ok(())
+    }
+}
