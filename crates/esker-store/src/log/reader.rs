@@ -432,8 +432,10 @@ impl SegmentCursor {
             return Ok(outcome);
         }
         let is_marked = |mark: LogMark| mark.segment == self.segment.header.number && *end <= mark.bytes;
-        if self.is_complete || mark.is_some_and(is_marked) || is_proven(file, self.file_bytes, address, *end)?
-        {
+        let is_known = self.is_complete || mark.is_some_and(is_marked);
+        let is_needed =
+            part == RecordPart::Verified || !(is_known || is_proven(file, self.file_bytes, address, *end)?);
+        if !is_needed {
             return Ok(outcome);
         }
         let wrong = verify_payload(file, address, header, *end, cancel)?;
