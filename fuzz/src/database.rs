@@ -288,7 +288,7 @@ fn replace_column(
 /// All answers of a database. `lenient` reads on after damage that `check` finds.
 fn read_all(disk: &Arc<dyn Disk>, run: &Run, lenient: bool) -> Result<String, Error> {
     let snapshot = Snapshot::open(disk, Path::new(ROOT))?;
-    let report = check(disk, &snapshot, run)?;
+    let report = check(&snapshot, run)?;
     if !lenient && let Some(problem) = report.problems.into_iter().next() {
         return Err(problem);
     }

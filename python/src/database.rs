@@ -322,10 +322,10 @@ impl Database {
         let (run, cancel, listener) = settings.run("check")?;
         let report = watched(py, &cancel, listener.as_ref(), || {
             Ok(match &open {
-                Handle::Reader(store) => check(store.disk(), &store.frozen()?, &run)?,
+                Handle::Reader(store) => check(&store.frozen()?, &run)?,
                 Handle::Writer(writer) => {
                     let snapshot = writer.snapshot()?;
-                    check(snapshot.state().disk(), &snapshot, &run)?
+                    check(&snapshot, &run)?
                 }
             })
         })?;

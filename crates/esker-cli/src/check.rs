@@ -46,7 +46,7 @@ impl CheckCommand {
             _ => frozen,
         };
         let snapshot = if wanted < frozen { store.at(wanted)? } else { store.frozen()? };
-        let report = check(store.disk(), &snapshot, &run);
+        let report = check(&snapshot, &run);
         bar.finish();
         let mut report = report?;
         let unfrozen = match unfrozen {

@@ -4,7 +4,7 @@
 //! So an [`ArchiveWriter`](super::ArchiveWriter) writes the files of a directory, once. It gathers files of at most [`SMALL_BYTES`] in memory and stores
 //! them, one after another, in the file `<directory>.columns`, with one write and one sync. It writes larger files into the
 //! directory, which exists only if there are any. The size of a file alone decides where it is stored. An [`Archive`] opens
-//! all files by the same paths. Errors name the file on the disk and the offset in it.
+//! all files by the same paths, and maps them when it is opened: they stay readable if somebody removes them. Errors name the file on the disk and the offset in it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use super::field::{FieldInput, FieldValue, layout};
 use super::header::read_header_page;
 use super::size::PAGE_BYTES;
 use crate::error::{Error, Result};
-use crate::io::{Disk, File, Files, Map};
+use crate::io::{Disk, File, Files, Map, MappedFile};
 
 pub(super) const ARCHIVE_MAGIC: [u8; 8] = *b"ESKERarc";
 /// Files of at most this size are stored together. Memory of an [`ArchiveWriter`](super::ArchiveWriter): at most as much for each file.
@@ -87,48 +87,68 @@ pub(super) fn name_in<'p>(directory: &Path, path: &'p Path) -> Option<&'p str> {
     if path.parent() == Some(directory) { path.file_name()?.to_str() } else { None }
 }
 
-/// The files of a directory, open for reading.
+/// The files of a directory, mapped.
 #[derive(Debug)]
 pub struct Archive {
-    disk: Arc<dyn Disk>,
     directory: PathBuf,
     path: PathBuf,
-    map: Map,
-    /// Offset and size by name.
-    entries: BTreeMap<String, (u64, u64)>,
+    /// By name.
+    files: BTreeMap<String, Map>,
 }
 
 impl Archive {
-    /// Reads the list of files of `directory`.
+    /// Reads the list of files of `directory`, and maps all of them.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Corrupt`]; [`Error::Invalid`] for an unsupported format version.
     pub fn open(disk: &Arc<dyn Disk>, directory: &Path) -> Result<Self> {
         let path = archive_path(directory);
-        let map = disk.open(&path)?.map()?;
-        let entries = read_list(&path, &map)?;
-        Ok(Self { disk: Arc::clone(disk), directory: directory.to_owned(), path, map, entries })
+        let archive = disk.open(&path)?.map()?;
+        let mut files = BTreeMap::new();
+        for (name, (offset, bytes)) in read_list(&archive)? {
+            let map = if offset == 0 {
+                large_file(disk.as_ref(), &directory.join(&name), bytes)?
+            } else {
+                let part = archive.part(offset as usize..(offset + bytes) as usize);
+                part.ok_or_else(|| Error::corrupt(&path, offset, "the archive ends within this file"))?
+            };
+            files.insert(name, map);
+        }
+        Ok(Self { directory: directory.to_owned(), path, files })
     }
 
     /// The paths of all files, as [`Files::open`] takes them.
     pub fn paths(&self) -> impl Iterator<Item = PathBuf> {
-        self.entries.keys().map(|name| self.directory.join(name))
+        self.files.keys().map(|name| self.directory.join(name))
     }
 }
 
+/// Maps a file that is not in the archive.
+fn large_file(disk: &dyn Disk, path: &Path, bytes: u64) -> Result<Map> {
+    let map = disk.open(path)?.map()?;
+    let found = map.len() as u64;
+    if found == bytes {
+        return Ok(map);
+    }
+    Err(Error::corrupt(path, found.min(bytes), format!("the file has {found} bytes, not {bytes}")))
+}
+
 /// The list of an archive's files. Also checks the bytes between the files, so that every byte is checked.
-fn read_list(path: &Path, map: &Map) -> Result<BTreeMap<String, (u64, u64)>> {
-    let header: ArchiveHeader = read_header_page(path, map, ARCHIVE_MAGIC)?;
+fn read_list(map: &Map) -> Result<BTreeMap<String, (u64, u64)>> {
+    let path = map.path();
+    let header: ArchiveHeader =
+        read_header_page(path, map.load(0..map.len().min(PAGE_BYTES))?, ARCHIVE_MAGIC)?;
     let list_offset = header.list_offset;
     let ends = header.list_offset.checked_add(header.list_bytes) == Some(map.len() as u64);
     let list = usize::try_from(list_offset).ok().filter(|&start| ends && start >= PAGE_BYTES);
-    let Some(list) = list.and_then(|start| map.get(start..)) else {
+    let Some(start) = list.filter(|&start| start <= map.len()) else {
         return Err(Error::corrupt(
             path,
             map.len() as u64,
             "the file does not end at the end of its list of files",
         ));
     };
+    let list = map.load(start..map.len())?;
     if crc32c::crc32c(list) != header.list_checksum {
         return Err(Error::corrupt(path, list_offset, "the checksum of its list of files does not match"));
     }
@@ -143,7 +163,7 @@ fn read_list(path: &Path, map: &Map) -> Result<BTreeMap<String, (u64, u64)>> {
             let Some(after) = after.filter(|_| follows) else {
                 return Err(input.corrupt(format!("the offset or size of the file {name:?} is wrong")));
             };
-            if map[end as usize..offset as usize].iter().any(|&byte| byte != 0) {
+            if map.load(end as usize..offset as usize)?.iter().any(|&byte| byte != 0) {
                 return Err(Error::corrupt(path, end, "the bytes between two files are not zero"));
             }
             end = after;
@@ -164,65 +184,10 @@ impl Files for Archive {
     }
 
     fn open(&self, path: &Path) -> Result<Arc<dyn File>> {
-        let entry = name_in(&self.directory, path).and_then(|name| self.entries.get(name));
-        match entry {
+        let map = name_in(&self.directory, path).and_then(|name| self.files.get(name));
+        match map {
+            Some(map) => Ok(Arc::new(MappedFile(map.clone()))),
             None => Err(Error::corrupt(&self.path, 0, format!("its list of files lacks {}", path.display()))),
-            Some((0, bytes)) => {
-                let file = self.disk.open(path)?;
-                match file.len()? {
-                    found if found == *bytes => Ok(file),
-                    found => Err(Error::corrupt(
-                        path,
-                        found.min(*bytes),
-                        format!("the file has {found} bytes, not {bytes}"),
-                    )),
-                }
-            }
-            Some(&(offset, bytes)) => {
-                let part = self.map.part(offset as usize..(offset + bytes) as usize);
-                let lost = || Error::corrupt(&self.path, offset, "the archive ends within this file");
-                Ok(Arc::new(ArchivedFile { path: self.path.clone(), map: part.ok_or_else(lost)? }))
-            }
         }
-    }
-}
-
-/// A small file in an archive. Its path is the archive's.
-#[derive(Debug)]
-struct ArchivedFile {
-    path: PathBuf,
-    map: Map,
-}
-
-impl File for ArchivedFile {
-    fn path(&self) -> &Path {
-        &self.path
-    }
-
-    fn len(&self) -> Result<u64> {
-        Ok(self.map.len() as u64)
-    }
-
-    fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize> {
-        let rest = usize::try_from(offset).ok().and_then(|offset| self.map.get(offset..)).unwrap_or_default();
-        let bytes = buffer.len().min(rest.len());
-        buffer[..bytes].copy_from_slice(&rest[..bytes]);
-        Ok(bytes)
-    }
-
-    fn write_at(&self, _bytes: &[u8], _offset: u64) -> Result<()> {
-        Err(refused(&self.path, "write to"))
-    }
-
-    fn set_length(&self, _bytes: u64) -> Result<()> {
-        Err(refused(&self.path, "set the length of"))
-    }
-
-    fn sync(&self) -> Result<()> {
-        Ok(())
-    }
-
-    fn map(&self) -> Result<Map> {
-        Ok(self.map.clone())
     }
 }

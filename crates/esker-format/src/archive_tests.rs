@@ -67,11 +67,15 @@ fn small_files_are_stored_together_and_large_ones_in_the_directory() {
         assert!(message.starts_with(expected), "{message}");
     }
     faulty.truncate(&path("z"), 2_999_999).unwrap();
-    let message = archive.open(&path("z")).unwrap_err().to_string();
+    let message = Archive::open(&disk, Path::new(DIRECTORY)).unwrap_err().to_string();
     let expected = "layers/7/z is damaged at byte 2999999: the file has 2999999 bytes, not 3000000";
     assert!(message.starts_with(expected), "{message}");
     remove_archive(disk.as_ref(), Path::new(DIRECTORY)).unwrap();
     assert_eq!(names("layers"), [""; 0]);
+    for (&(name, bytes), salt) in files.iter().zip(0..).filter(|(file, _)| file.0 != "z") {
+        let file = archive.open(&path(name)).unwrap();
+        assert!(read_all_of(file.as_ref()) == content(bytes, salt), "{name} was removed after it was opened");
+    }
     remove_archive(disk.as_ref(), Path::new(DIRECTORY)).unwrap();
 }
 

@@ -11,7 +11,7 @@ use super::field::FieldValue;
 use super::header::header_page;
 use super::size::{FORMAT_VERSION, PAGE_BYTES};
 use crate::error::{Error, Result};
-use crate::io::{Disk, File, Files, Map};
+use crate::io::{Disk, File, FileId, Files, Map};
 use crate::memory::reserve;
 
 /// Writes the files of a directory that does not exist yet, in a parent that does. [`Archive`](super::Archive) can open them after
@@ -146,6 +146,10 @@ impl Member {
 impl File for MemberFile {
     fn path(&self) -> &Path {
         &self.0.path
+    }
+
+    fn id(&self) -> Result<FileId> {
+        Err(refused(&self.0.path, "identify"))
     }
 
     fn len(&self) -> Result<u64> {

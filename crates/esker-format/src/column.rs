@@ -1,9 +1,10 @@
-//! Reading a column file: mapped, with each block verified at first use.
+//! Reading a column file: mapped, with each block loaded and verified at first use.
 
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use esker_graph::Run;
@@ -11,7 +12,7 @@ use esker_graph::Run;
 use super::header::{COLUMN_MAGIC, ColumnHeader, ColumnSpec, Element, read_header_page_at};
 use super::size::{BLOCK_BYTES, PAGE_BYTES};
 use crate::error::{Error, Result};
-use crate::io::{Files, Map};
+use crate::io::{Disk, File, Files, Map};
 
 /// Number of blocks that a worker verifies at a time.
 const UNIT_BLOCKS: usize = 16;
@@ -46,7 +47,8 @@ impl<T: Element> Column<T> {
         let file = files.open(path)?;
         let (map, path) = (file.map()?, file.path());
         let start = map.start() as u64;
-        let header: ColumnHeader = read_header_page_at(path, start, &map, COLUMN_MAGIC)?;
+        let page = map.load(0..map.len().min(PAGE_BYTES))?;
+        let header: ColumnHeader = read_header_page_at(path, start, page, COLUMN_MAGIC)?;
         let wrong = |reason: String| Err(Error::corrupt(path, start, reason));
         if header.database != spec.database {
             return wrong(format!("it belongs to database {}, not {}", header.database, spec.database));
@@ -106,6 +108,14 @@ impl<T: Element> Column<T> {
     /// Size in bytes, header and checksums included.
     pub fn file_bytes(&self) -> u64 {
         self.map.len() as u64
+    }
+
+    /// As [`Map::open_direct`].
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn open_direct(&self, disk: &dyn Disk) -> Result<Arc<dyn File>> {
+        self.map.open_direct(disk)
     }
 
     /// As [`Map::release`].
@@ -174,8 +184,11 @@ impl<T: Element> Column<T> {
             |(), unit| {
                 let range = unit * UNIT_BLOCKS..((unit + 1) * UNIT_BLOCKS).min(blocks);
                 self.map.will_need(self.block_bytes(range.start).start..self.block_bytes(range.end - 1).end);
+                self.load(range.clone())?;
                 for block in range {
-                    self.verify_blocks(block..block + 1)?;
+                    if !self.is_verified(block) {
+                        self.compare(block)?;
+                    }
                     look(self.unverified(), block * per_block..((block + 1) * per_block).min(self.count))?;
                 }
                 Ok::<(), Error>(())
@@ -218,15 +231,21 @@ impl<T: Element> Column<T> {
     /// [`Error::Corrupt`] if the checksum does not match.
     pub fn verify_copy(&self, block: usize, bytes: &[u8]) -> Result<()> {
         let range = self.block_bytes(block);
+        self.map.load(self.checksums(block..block + 1))?;
         if bytes.len() != range.len() || !self.matches(block, bytes) {
             return Err(self.damaged(&range));
         }
         Ok(())
     }
 
+    /// The range of the checksums of some blocks in the column's file.
+    fn checksums(&self, blocks: Range<usize>) -> Range<usize> {
+        let table = PAGE_BYTES + self.count * size_of::<T>();
+        table + 4 * blocks.start..table + 4 * blocks.end
+    }
+
     fn matches(&self, block: usize, bytes: &[u8]) -> bool {
-        let entry = PAGE_BYTES + self.count * size_of::<T>() + 4 * block;
-        crc32c::crc32c(bytes).to_le_bytes() == self.map[entry..entry + 4]
+        crc32c::crc32c(bytes).to_le_bytes() == self.map[self.checksums(block..block + 1)]
     }
 
     fn damaged(&self, range: &Range<usize>) -> Error {
@@ -234,10 +253,15 @@ impl<T: Element> Column<T> {
         Error::corrupt(&self.path, (self.map.start() + range.start) as u64, reason)
     }
 
+    #[inline(always)]
+    fn is_verified(&self, block: usize) -> bool {
+        self.verified[block / 64].load(Ordering::Relaxed) >> (block % 64) & 1 == 1
+    }
+
     #[inline]
     fn verify_blocks(&self, blocks: Range<usize>) -> Result<()> {
         for block in blocks {
-            if self.verified[block / 64].load(Ordering::Relaxed) >> (block % 64) & 1 == 0 {
+            if !self.is_verified(block) {
                 self.verify_block(block)?;
             }
         }
@@ -246,6 +270,19 @@ impl<T: Element> Column<T> {
 
     #[cold]
     fn verify_block(&self, block: usize) -> Result<()> {
+        self.load(block..block + 1)?;
+        self.compare(block)
+    }
+
+    /// Has the system read some blocks and their checksums.
+    fn load(&self, blocks: Range<usize>) -> Result<()> {
+        self.map.load(self.checksums(blocks.clone()))?;
+        self.map.load(self.block_bytes(blocks.start).start..self.block_bytes(blocks.end - 1).end)?;
+        Ok(())
+    }
+
+    /// Compares a block, which was loaded, with its checksum.
+    fn compare(&self, block: usize) -> Result<()> {
         let range = self.block_bytes(block);
         if !self.matches(block, &self.map[range.clone()]) {
             return Err(self.damaged(&range));
@@ -268,7 +305,7 @@ mod tests {
 
     use super::*;
     use crate::header::{ColumnKind, DatabaseId};
-    use crate::io::{Disk, FaultyDisk};
+    use crate::io::{Disk, FaultyDisk, RealDisk};
     use crate::writer::ColumnWriter;
 
     const SPEC: ColumnSpec = ColumnSpec { database: DatabaseId([7; 16]), kind: ColumnKind::OutTargets };
@@ -449,5 +486,71 @@ mod tests {
             "{message}"
         );
         assert_eq!(column.if_complete(), None);
+    }
+
+    /// All that can go wrong at a byte of the column `c` of 20,000 elements, which has two blocks.
+    fn read_all(disk: &FaultyDisk) -> Result<()> {
+        let column = open(disk, "c")?;
+        column.at(0)?;
+        column.all(&Run::with_threads(2).unwrap()).map(drop)
+    }
+
+    #[test]
+    fn a_sector_that_cannot_be_read_is_an_error_that_names_the_file() {
+        for page in 0..21 {
+            let disk = FaultyDisk::new(0);
+            write(&disk, "c", &[&[7; 20_000]]);
+            read_all(&disk).unwrap();
+            disk.break_page(Path::new("c"), page * 4096).unwrap();
+            let error = read_all(&disk).unwrap_err();
+            assert!(matches!(error, Error::Io { action: "read", .. }), "page {page}: {error}");
+            assert!(error.to_string().starts_with("cannot read c: "), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_file_cut_short_after_it_was_opened_is_an_error() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("c");
+        for bytes in [0, 1, 4096, 70_000] {
+            let mut writer = ColumnWriter::create(&RealDisk, &path, SPEC).unwrap();
+            writer.append(&[7_u32; 20_000]).unwrap();
+            writer.finish().unwrap();
+            let column = Column::<u32>::open(&RealDisk, &path, SPEC).unwrap();
+            RealDisk.open_for_writing(&path).unwrap().set_length(bytes).unwrap();
+            for error in
+                [column.at(19_999).unwrap_err(), column.all(&Run::with_threads(2).unwrap()).unwrap_err()]
+            {
+                assert!(error.to_string().contains("cut short"), "{error}");
+            }
+            RealDisk.remove_file(&path).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_column_outlives_the_name_of_its_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("c");
+        let faulty = FaultyDisk::new(0);
+        for (disk, path) in [(&RealDisk as &dyn Disk, path.as_path()), (&faulty, Path::new("c"))] {
+            let write = |value: u32| {
+                let mut writer = ColumnWriter::create(disk, path, SPEC).unwrap();
+                writer.append(&[value; 20_000]).unwrap();
+                writer.finish().unwrap();
+            };
+            let read = |column: &Column<u32>| {
+                let mut bytes = [0; 8192];
+                column.open_direct(disk).unwrap().read_exact_at(&mut bytes, column.first_byte()).unwrap();
+                bytemuck::pod_read_unaligned::<[u32; 2048]>(&bytes)
+            };
+            write(7);
+            let column = Column::<u32>::open(disk, path, SPEC).unwrap();
+            assert_eq!(read(&column), [7; 2048]);
+            disk.remove_file(path).unwrap();
+            assert_eq!(read(&column), [7; 2048]);
+            write(8);
+            assert_eq!(read(&column), [7; 2048], "another file has the name now");
+            assert_eq!(column.at(19_999).unwrap(), 7);
+        }
     }
 }

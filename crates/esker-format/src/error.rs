@@ -78,6 +78,11 @@ impl Error {
         move |source| Self::Io { action, path, source }
     }
 
+    /// Whether a file is missing.
+    pub fn is_not_found(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound)
+    }
+
     /// Makes an [`Error::Corrupt`].
     pub fn corrupt(path: impl Into<PathBuf>, offset: u64, reason: impl Into<String>) -> Self {
         Self::Corrupt { path: path.into(), offset, reason: reason.into() }

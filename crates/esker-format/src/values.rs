@@ -10,13 +10,15 @@ use super::column::Column;
 use super::header::{
     COLUMN_MAGIC, ColumnHeader, ColumnSpec, DatabaseId, Element, ElementType, read_header_page_at,
 };
+use super::size::PAGE_BYTES;
 use crate::error::Result;
 use crate::io::Files;
 
 fn header_of(files: &dyn Files, path: &Path) -> Result<ColumnHeader> {
     let file = files.open(path)?;
     let map = file.map()?;
-    read_header_page_at(file.path(), map.start() as u64, &map, COLUMN_MAGIC)
+    let page = map.load(0..map.len().min(PAGE_BYTES))?;
+    read_header_page_at(file.path(), map.start() as u64, page, COLUMN_MAGIC)
 }
 
 macro_rules! values {
@@ -151,6 +153,13 @@ macro_rules! values {
             pub fn path(&self) -> &Path {
                 match self {
                     $(Self::$code(column) => column.path(),)*
+                }
+            }
+
+            /// As [`Column::first_byte`].
+            pub fn first_byte(&self) -> u64 {
+                match self {
+                    $(Self::$code(column) => column.first_byte(),)*
                 }
             }
 

@@ -240,7 +240,7 @@ impl Store {
     /// # Errors
     /// As [`check`]. Problems of the database are in the report.
     pub fn check(&self, run: &Run) -> Result<Report> {
-        check(self.disk(), &self.snapshot()?, run)
+        check(&self.snapshot()?, run)
     }
 
     /// Calls `f` with the commits of the log, which the first call lists.
@@ -348,10 +348,14 @@ impl LogTail {
 fn list_files(disk: &dyn Disk, directory: &Path, files: &mut Vec<(PathBuf, u64)>) -> Result<()> {
     for entry in disk.list(directory)? {
         let path = directory.join(&entry.name);
-        if entry.is_directory {
-            list_files(disk, &path, files)?;
-        } else {
+        if !entry.is_directory {
             files.push((path, entry.bytes));
+            continue;
+        }
+        match list_files(disk, &path, files) {
+            // A writer removed it meanwhile.
+            Err(error) if error.is_not_found() => {}
+            done => done?,
         }
     }
     Ok(())

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::frames::Frame;
-use super::map::Map;
+use super::map::{FileId, Map};
 use super::reads::Reads;
 use super::scratch::Scratch;
 use crate::error::{Error, Result};
@@ -88,16 +88,10 @@ pub trait Disk: Files {
         Ok(Scratch::heap())
     }
 
-    /// Opens an existing file for direct reads, which bypass the page cache where the system can. Offsets, lengths and memory addresses
-    /// of reads must be multiples of 4096 bytes.
+    /// Opens an existing file for direct reads, which bypass the page cache where the system can and where offset, length and memory
+    /// address are multiples of 4096 bytes.
     fn open_direct(&self, path: &Path) -> Result<Arc<dyn File>> {
         self.open(path)
-    }
-
-    /// Opens a queue of at most `depth` concurrent reads of an existing file, direct where the system can. The reads fill frames;
-    /// the queue registers the memory of `frames` with the system. `None` if the system has nothing better than threads.
-    fn reads(&self, _path: &Path, _depth: usize, _frames: &[Frame]) -> Result<Option<Box<dyn Reads>>> {
-        Ok(None)
     }
 
     /// Reads a whole small file.
@@ -123,6 +117,15 @@ pub trait File: Debug + Send + Sync {
     /// The path at which it was opened.
     fn path(&self) -> &Path;
 
+    /// Its id.
+    fn id(&self) -> Result<FileId>;
+
+    /// Opens a queue of at most `depth` concurrent reads, direct if the file was opened with [`Disk::open_direct`]. The reads fill
+    /// frames; the queue registers the memory of `frames` with the system. `None` if the system has nothing better than threads.
+    fn reads(&self, _depth: usize, _frames: &[Frame]) -> Result<Option<Box<dyn Reads>>> {
+        Ok(None)
+    }
+
     /// Its current length.
     fn len(&self) -> Result<u64>;
 
@@ -146,7 +149,7 @@ pub trait File: Debug + Send + Sync {
     /// Hint: frees the disk space of a range that will not be read again (punches a hole). The length stays.
     fn discard(&self, _range: Range<u64>) {}
 
-    /// Maps the whole file for reading. The file must not change while the map exists.
+    /// Maps the whole file for reading. The file must not change while the map exists; its name may be removed.
     fn map(&self) -> Result<Map>;
 
     /// Fills `buffer` from `offset` on; [`Error::Corrupt`] if the file ends too early.

@@ -15,22 +15,34 @@
 //!   until the crash all processes see these writes, as they see dirty pages of the page cache.
 //! * **No space.** Writes past [`Faults::space_bytes`] fail, after writing the prefix that fits.
 //! * **Read-only media.** With [`Faults::read_only`], every operation that changes anything fails, locking included.
-//! * **No exchange of names.** With [`Faults::no_exchange`], [`Disk::exchange`] fails.
+//! * **No exchange of names.** With [`Faults::no_exchange`], [`Disk::exchange`] fails, as on many file systems.
 //! * **Short reads.** With [`Faults::short_reads`], `read_at` returns any number of bytes from 1 to the number requested.
 //! * **Flipped bits.** [`FaultyDisk::flip`] flips a stored bit; [`Faults::flip_read_at`] flips a bit of one read.
+//! * **Unreadable pages.** [`FaultyDisk::break_page`] makes reads of a page fail, as does [`FaultyDisk::truncate`] those of the pages
+//!   that it cuts off. So does [`Map::load`], also of maps made before. Where the system would send SIGBUS, because a program
+//!   accesses such a page without loading it, it finds wrong bytes, unless it mapped the file before.
+//!
+//! As on a real disk, a removed file stays readable and writable for those who have it open or mapped, a new file of the same name is
+//! another file, and a lock belongs to the file, not to its name.
 //!
 //! Not modelled: lost syncs that report success, misdirected writes, damage to names.
 
+use std::collections::BTreeSet;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::disk::{DirectoryEntry, Disk, File, Files, Lock, parent};
-use super::map::Map;
+use super::map::{FileId, Map, Pages};
 use super::names::{Names, check_exchange, check_rename, check_replace, is_root, last, list, refused};
 use super::pending::{ContentChange, NameChange};
 use crate::error::{Error, Result};
 
 const SECTOR_BYTES: usize = 512;
+/// Bytes of a page, the unit in which files are mapped.
+const MAPPED_PAGE_BYTES: usize = 4096;
+/// The device of all faulty disks.
+const FAULTY_DEVICE: u64 = u64::MAX - 1;
 
 /// The faults that a [`FaultyDisk`] injects. Operations count from 1: every call of a method of [`Disk`] or
 /// [`File`] except `path`.
@@ -77,6 +89,17 @@ struct FaultyInode {
     content: Arc<Vec<u8>>,
     durable: Arc<Vec<u8>>,
     pending: Vec<ContentChange>,
+    /// Numbers of the pages that cannot be read.
+    broken: BTreeSet<usize>,
+}
+
+impl FaultyInode {
+    /// The error of reading a range, if it holds a broken page.
+    fn read_error(&self, range: Range<usize>) -> Option<std::io::Error> {
+        let pages = range.start / MAPPED_PAGE_BYTES..range.end.div_ceil(MAPPED_PAGE_BYTES);
+        let is_broken = !range.is_empty() && self.broken.range(pages).next().is_some();
+        is_broken.then(|| std::io::Error::other("input/output error (injected)"))
+    }
 }
 
 impl FaultyDisk {
@@ -136,6 +159,17 @@ impl FaultyDisk {
     /// If there is no such file, or it is shorter.
     pub fn truncate(&self, path: &Path, bytes: u64) -> Result<()> {
         self.damage(path, |content| (bytes <= content.len() as u64).then(|| content.truncate(bytes as usize)))
+    }
+
+    /// Makes the page of 4096 bytes unreadable that holds the byte at `offset` of a file.
+    ///
+    /// # Errors
+    /// If there is no such file.
+    pub fn break_page(&self, path: &Path, offset: u64) -> Result<()> {
+        let mut state = self.state();
+        let node = state.file(path, "damage")?;
+        state.nodes[node].broken.insert(offset as usize / MAPPED_PAGE_BYTES);
+        Ok(())
     }
 
     fn damage(&self, path: &Path, change: impl FnOnce(&mut Vec<u8>) -> Option<()>) -> Result<()> {
@@ -380,6 +414,10 @@ impl File for FaultyFile {
         &self.path
     }
 
+    fn id(&self) -> Result<FileId> {
+        Ok(FileId { device: FAULTY_DEVICE, inode: self.node as u64 })
+    }
+
     fn len(&self) -> Result<u64> {
         Ok(self.disk.operate("look at", &self.path)?.nodes[self.node].content.len() as u64)
     }
@@ -391,6 +429,9 @@ impl File for FaultyFile {
         let mut bytes = buffer.len().min(content.len() - start);
         if state.faults.short_reads && bytes > 1 {
             bytes = 1 + state.below(bytes as u64) as usize;
+        }
+        if let Some(error) = state.nodes[self.node].read_error(start..start + bytes) {
+            return Err(Error::io("read", &self.path)(error));
         }
         buffer[..bytes].copy_from_slice(&state.nodes[self.node].content[start..start + bytes]);
         state.flip_if_due(&mut buffer[..bytes]);
@@ -460,7 +501,32 @@ impl File for FaultyFile {
         if state.faults.flip_read_at == Some(state.operations) {
             state.flip_if_due(Arc::<Vec<u8>>::make_mut(&mut content));
         }
-        Ok(Map::copy_of(&content))
+        for &page in &state.nodes[self.node].broken {
+            let end = content.len().min((page + 1) * MAPPED_PAGE_BYTES);
+            let bytes = Arc::<Vec<u8>>::make_mut(&mut content).get_mut(page * MAPPED_PAGE_BYTES..end);
+            bytes.into_iter().flatten().for_each(|byte| *byte = !*byte);
+        }
+        drop(state);
+        let pages = Arc::new(FaultyPages { disk: self.disk.clone(), node: self.node });
+        Ok(Map::of_pages(&content, pages, &self.path, self.id()?))
+    }
+}
+
+/// The pages of a mapped file.
+#[derive(Debug)]
+struct FaultyPages {
+    disk: FaultyDisk,
+    node: usize,
+}
+
+impl Pages for FaultyPages {
+    fn read(&self, range: Range<usize>) -> std::io::Result<()> {
+        let state = self.disk.state();
+        let node = &state.nodes[self.node];
+        if range.end.div_ceil(MAPPED_PAGE_BYTES) > node.content.len().div_ceil(MAPPED_PAGE_BYTES) {
+            return Err(std::io::Error::other("the file was cut short (injected)"));
+        }
+        node.read_error(range).map_or(Ok(()), Err)
     }
 }
 

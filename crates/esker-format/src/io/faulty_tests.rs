@@ -116,6 +116,62 @@ fn reads_may_be_short_or_have_a_flipped_bit() {
 }
 
 #[test]
+fn a_broken_page_fails_reads_and_loads_and_gives_wrong_bytes_to_those_who_do_not_ask() {
+    let disk = FaultyDisk::new(3);
+    disk.write(path("a"), &[5; 10_000]).unwrap();
+    let before = disk.open(path("a")).unwrap().map().unwrap();
+    disk.break_page(path("a"), 5000).unwrap();
+    let file = disk.open(path("a")).unwrap();
+    let mut buffer = [0; 100];
+    for (offset, fails) in [(0, false), (3996, false), (3997, true), (8191, true), (8192, false)] {
+        assert_eq!(file.read_exact_at(&mut buffer, offset).is_err(), fails, "byte {offset}");
+        for map in [&before, &file.map().unwrap()] {
+            assert_eq!(map.load(offset as usize..offset as usize + 100).is_err(), fails, "byte {offset}");
+        }
+    }
+    let map = file.map().unwrap();
+    assert!(map[..4096] == [5; 4096] && map[4096..8192] == [!5; 4096] && map[8192..] == [5; 1808]);
+    disk.truncate(path("a"), 8192).unwrap();
+    assert!(before.load(8191..8192).is_err() && before.load(0..4096).is_ok());
+    assert!(before.load(8191..8193).unwrap_err().to_string().contains("cut short"));
+}
+
+#[test]
+fn a_disk_may_lack_the_exchange_of_names() {
+    let disk = FaultyDisk::new(1);
+    disk.write(path("a"), b"a").unwrap();
+    disk.write(path("b"), b"b").unwrap();
+    disk.set_faults(Faults { no_exchange: true, ..Faults::default() });
+    let error = disk.exchange(path("a"), path("b")).unwrap_err();
+    assert!(error.to_string().starts_with("cannot replace b: "), "{error}");
+    assert_eq!(
+        (disk.read(path("a")).unwrap(), disk.read(path("b")).unwrap()),
+        (b"a".to_vec(), b"b".to_vec())
+    );
+}
+
+#[test]
+fn an_open_file_outlives_its_name() {
+    let disk = FaultyDisk::new(1);
+    disk.write(path("a"), b"old").unwrap();
+    let (file, lock) = (disk.open(path("a")).unwrap(), disk.try_lock(path("a")).unwrap());
+    let map = file.map().unwrap();
+    disk.remove_file(path("a")).unwrap();
+    assert!(disk.open(path("a")).is_err());
+    disk.write(path("a"), b"newer").unwrap();
+    let new = disk.open(path("a")).unwrap();
+    assert!(file.id().unwrap() != new.id().unwrap());
+    assert_eq!((file.len().unwrap(), new.len().unwrap(), map.load(0..3).unwrap()), (3, 5, &b"old"[..]));
+    let mut buffer = [0; 3];
+    file.read_exact_at(&mut buffer, 0).unwrap();
+    assert_eq!(&buffer, b"old");
+    let second = disk.try_lock(path("a")).unwrap();
+    assert!(lock.is_some() && second.is_some(), "the lock belongs to the file that is gone");
+    drop(lock);
+    assert!(disk.try_lock(path("a")).unwrap().is_none());
+}
+
+#[test]
 fn a_lock_has_one_holder_and_moves_with_its_file() {
     let disk = FaultyDisk::new(0);
     let lock = disk.try_lock(path("LOCK")).unwrap();
@@ -142,14 +198,4 @@ fn an_unsynced_replacement_leaves_the_old_file_or_the_new_one_under_the_name() {
         seen.insert(content);
     }
     assert_eq!(seen.len(), 2);
-}
-
-#[test]
-fn a_disk_may_lack_the_exchange_of_names() {
-    let disk = FaultyDisk::new(0);
-    disk.write(path("a"), b"a").unwrap();
-    disk.write(path("b"), b"b").unwrap();
-    disk.set_faults(Faults { no_exchange: true, ..Faults::default() });
-    assert!(disk.exchange(path("a"), path("b")).is_err());
-    assert_eq!(disk.read(path("a")).unwrap(), b"a");
 }

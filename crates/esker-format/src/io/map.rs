@@ -1,8 +1,20 @@
 //! Bytes of a file in memory: mapped, or shared with or copied from a disk in memory.
+//!
+//! # Sectors that cannot be read
+//!
+//! An access to a mapped page that the system cannot read, because the disk fails or somebody truncated the file, ends the process
+//! with the signal SIGBUS. [`Map::load`] asks the system to read a range first and returns an error instead. Every byte of a database is
+//! loaded before its checksum is compared, so a sector that fails when it is first read is an error that names the file. Not covered:
+//! a page that was verified, that the system evicted since, and that fails when the system reads it again; and Linux before 5.14 and
+//! other systems, which cannot be asked.
 #![allow(unsafe_code)] // Mapping a file is unsafe in Rust because another process may change it; see `Map::of_file`.
 
+use std::fmt::Debug;
 use std::ops::{Deref, Range};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use crate::error::{Error, Result};
 
 /// Read-only bytes of a file or a part of it. The start of the file is aligned to at least 8 bytes, or to a page if mapped. Clones
 /// and parts share the bytes.
@@ -13,10 +25,37 @@ pub struct Map {
     range: Range<usize>,
 }
 
+/// Identifies a file, whatever its names. No other file has the same id as long as the file is open or mapped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileId {
+    /// The file system.
+    pub(super) device: u64,
+    /// The file in it.
+    pub(super) inode: u64,
+}
+
 #[derive(Debug)]
-enum MapBytes {
+struct MapBytes {
+    content: MapContent,
+    path: PathBuf,
+    file: FileId,
+}
+
+#[derive(Debug)]
+enum MapContent {
     Mapped(memmap2::Mmap),
     InMemory(Arc<Words>),
+    /// A copy of a file of a faulty disk, which says what of it can be read.
+    Faulty(Words, Arc<dyn Pages>),
+}
+
+/// What the system does when pages of a map are accessed for the first time.
+pub(super) trait Pages: Debug + Send + Sync {
+    /// Reads the pages of a range.
+    ///
+    /// # Errors
+    /// If a page cannot be read.
+    fn read(&self, range: Range<usize>) -> std::io::Result<()>;
 }
 
 /// Bytes in memory, kept as words for the alignment. Unused bytes of the last word are zero.
@@ -72,31 +111,83 @@ impl Deref for Words {
 }
 
 impl Map {
-    /// Maps a file.
-    pub(super) fn of_file(file: impl memmap2::MmapAsRawDesc, bytes: u64) -> std::io::Result<Self> {
+    /// Maps the first `bytes` bytes of a file that is open at `path`.
+    pub(super) fn of_file(
+        handle: impl memmap2::MmapAsRawDesc,
+        bytes: u64,
+        path: &Path,
+        file: FileId,
+    ) -> std::io::Result<Self> {
         if bytes == 0 {
-            return Ok(Self::copy_of(&[]));
+            return Ok(Self::of_words(Arc::default(), path, file));
         }
         let bytes = usize::try_from(bytes).map_err(std::io::Error::other)?;
         // SAFETY: the map is private to us and read-only. Writers never change a file of a database in place: they write new
         // files, and append only to files that are not mapped. Another program that changes a mapped file can make checksums
-        // fail, or end this process with SIGBUS by truncating the file, as with every program that maps files. All values read are
-        // plain integers and floats, for which every bit pattern is valid, and are checked before they are used as positions.
-        let map = unsafe { memmap2::MmapOptions::new().len(bytes).map(file)? };
-        Ok(Self { bytes: Arc::new(MapBytes::Mapped(map)), range: 0..bytes })
+        // fail, or end this process with SIGBUS by truncating the file after its blocks were verified, as with every program that maps
+        // files. All values read are plain integers and floats, for which every bit pattern is valid, and are checked before they are
+        // used as positions.
+        let map = unsafe { memmap2::MmapOptions::new().len(bytes).map(handle)? };
+        Ok(Self::of(MapContent::Mapped(map), bytes, path, file))
     }
 
-    /// A copy of bytes that are not in a mappable file.
-    pub(crate) fn copy_of(bytes: &[u8]) -> Self {
+    /// Shares bytes in memory, those of a file at `path`.
+    pub(super) fn of_words(words: Arc<Words>, path: &Path, file: FileId) -> Self {
+        let bytes = words.bytes;
+        Self::of(MapContent::InMemory(words), bytes, path, file)
+    }
+
+    /// A copy of bytes whose pages can fail.
+    pub(super) fn of_pages(bytes: &[u8], pages: Arc<dyn Pages>, path: &Path, file: FileId) -> Self {
         let mut words = Words::default();
         words.put(bytes, 0);
-        Self::of_words(Arc::new(words))
+        Self::of(MapContent::Faulty(words, pages), bytes.len(), path, file)
     }
 
-    /// Shares bytes in memory.
-    pub(super) fn of_words(words: Arc<Words>) -> Self {
-        let range = 0..words.bytes;
-        Self { bytes: Arc::new(MapBytes::InMemory(words)), range }
+    fn of(content: MapContent, bytes: usize, path: &Path, file: FileId) -> Self {
+        let path = path.to_owned();
+        Self { bytes: Arc::new(MapBytes { content, path, file }), range: 0..bytes }
+    }
+
+    /// The path at which the file was opened.
+    pub fn path(&self) -> &Path {
+        &self.bytes.path
+    }
+
+    /// All bytes of the file.
+    pub(super) fn whole(&self) -> Self {
+        Self { bytes: Arc::clone(&self.bytes), range: 0..self.bytes.content.len() }
+    }
+
+    /// The file.
+    pub(super) fn file(&self) -> FileId {
+        self.bytes.file
+    }
+
+    /// The bytes of a range, after the system has read them into memory: see the head of this module.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the system cannot read them; [`Error::Corrupt`] if the range exceeds the bytes.
+    pub fn load(&self, range: Range<usize>) -> Result<&[u8]> {
+        let at = self.range.start + range.start;
+        let Some(bytes) = self.get(range) else {
+            return Err(Error::corrupt(self.path(), at as u64, "the file ends too early"));
+        };
+        let read = match &self.bytes.content {
+            _ if bytes.is_empty() => Ok(()),
+            MapContent::Mapped(map) => populate(map, at, bytes.len()),
+            MapContent::InMemory(_) => Ok(()),
+            MapContent::Faulty(_, pages) => pages.read(at..at + bytes.len()),
+        };
+        read.map_err(|error| {
+            let reason = format!(
+                "the system cannot read the {} bytes from byte {at} on ({error}): the disk is failing there, or the file was cut \
+                 short after it was opened; restore the database from a copy",
+                bytes.len()
+            );
+            Error::io("read", self.path())(std::io::Error::new(error.kind(), reason))
+        })?;
+        Ok(bytes)
     }
 
     /// A part of the bytes; `None` if `range` exceeds them.
@@ -113,7 +204,7 @@ impl Map {
 
     /// Hint: the range will be read soon, so the system can fetch it in few large reads.
     pub(crate) fn will_need(&self, range: Range<usize>) {
-        if let MapBytes::Mapped(map) = &*self.bytes {
+        if let MapContent::Mapped(map) = &self.bytes.content {
             let start = self.range.start + range.start;
             let _ = map.advise_range(memmap2::Advice::WillNeed, start, range.len());
         }
@@ -122,7 +213,7 @@ impl Map {
     /// Hint: unmaps the bytes' pages from the process. The next access maps them again from the page cache, which keeps them as long as
     /// the system decides.
     pub fn release(&self) {
-        if let MapBytes::Mapped(map) = &*self.bytes {
+        if let MapContent::Mapped(map) = &self.bytes.content {
             // SAFETY: the map is of a file and was never written to, so later accesses read the same bytes. Existing slices
             // of it keep their contents.
             let _ = unsafe {
@@ -140,10 +231,38 @@ impl Deref for Map {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        let whole: &[u8] = match &*self.bytes {
-            MapBytes::Mapped(map) => map,
-            MapBytes::InMemory(words) => words,
-        };
-        &whole[self.range.clone()]
+        &self.bytes.content[self.range.clone()]
     }
+}
+
+impl Deref for MapContent {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Mapped(map) => map,
+            Self::InMemory(words) => words,
+            Self::Faulty(words, _) => words,
+        }
+    }
+}
+
+/// Has the system read a range of a map.
+#[cfg(target_os = "linux")]
+fn populate(map: &memmap2::Mmap, start: usize, bytes: usize) -> std::io::Result<()> {
+    use std::io::ErrorKind;
+    loop {
+        let Err(error) = map.advise_range(memmap2::Advice::PopulateRead, start, bytes) else { return Ok(()) };
+        match error.kind() {
+            ErrorKind::Interrupted | ErrorKind::WouldBlock => {}
+            // The system does not know the request.
+            ErrorKind::InvalidInput => return Ok(()),
+            _ => return Err(error),
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn populate(_map: &memmap2::Mmap, _start: usize, _bytes: usize) -> std::io::Result<()> {
+    Ok(())
 }

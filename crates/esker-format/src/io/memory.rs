@@ -6,15 +6,18 @@
 use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::disk::{DirectoryEntry, Disk, File, Files, Lock, parent};
-use super::map::{Map, Words};
+use super::map::{FileId, Map, Words};
 use super::names::{
     Names, check_exchange, check_rename, check_replace, is_root, last, list, refused, rename_all,
 };
 use crate::error::{Error, Result};
+
+/// The device of all disks in memory.
+const MEMORY_DEVICE: u64 = u64::MAX;
 
 /// A disk in memory. Clones share it; its contents are freed with the last clone, open file and map.
 #[derive(Debug, Clone, Default)]
@@ -27,10 +30,19 @@ enum MemoryInode {
 }
 
 /// The contents of a file, and its lock.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Content {
+    number: u64,
     words: RwLock<Arc<Words>>,
     is_locked: AtomicBool,
+}
+
+impl Default for Content {
+    fn default() -> Self {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        Self { number, words: RwLock::default(), is_locked: AtomicBool::new(false) }
+    }
 }
 
 impl MemoryDisk {
@@ -218,6 +230,10 @@ impl File for MemoryFile {
         &self.path
     }
 
+    fn id(&self) -> Result<FileId> {
+        Ok(FileId { device: MEMORY_DEVICE, inode: self.content.number })
+    }
+
     fn len(&self) -> Result<u64> {
         Ok(self.content.read().len() as u64)
     }
@@ -257,7 +273,7 @@ impl File for MemoryFile {
         if let Some(words) = Arc::get_mut(&mut content) {
             words.shrink();
         }
-        Ok(Map::of_words(Arc::clone(&content)))
+        Ok(Map::of_words(Arc::clone(&content), &self.path, self.id()?))
     }
 }
 
@@ -275,6 +291,7 @@ impl Drop for MemoryLock {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing;
 
     fn path(name: &str) -> &Path {
         Path::new(name)
@@ -294,6 +311,8 @@ mod tests {
         assert_eq!(&one[..4], b"head");
         assert_eq!(&file.map().unwrap()[..4], b"Head");
         assert_eq!(disk.used_bytes(), 0);
+        disk.write(path("a"), b"another").unwrap();
+        assert_eq!(&testing::read_all_of(one.open_direct(&disk).unwrap().as_ref())[..4], b"head");
     }
 
     #[test]

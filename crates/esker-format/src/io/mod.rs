@@ -10,6 +10,7 @@ mod scratch;
 mod frames;
 mod reads;
 mod disk;
+mod mapped;
 mod threads;
 #[cfg(target_os = "linux")]
 mod uring;
@@ -28,7 +29,8 @@ pub use disk::{DirectoryEntry, Disk, File, Files, Lock};
 pub use faulty::{Faults, FaultyDisk};
 pub use frames::DIRECT_BYTES;
 pub use frames::Frame;
-pub use map::Map;
+pub use map::{FileId, Map};
+pub(crate) use mapped::MappedFile;
 pub use memory::MemoryDisk;
 pub use reads::{Read, Reads};
 pub use real::RealDisk;

@@ -10,8 +10,11 @@ use std::sync::Arc;
 use rustix::fs::{CWD, FallocateFlags, FlockOperation, RenameFlags};
 
 use super::disk::{DirectoryEntry, Disk, File, Files, Lock};
+use super::frames::DIRECT_BYTES;
+#[cfg(target_os = "linux")]
 use super::frames::Frame;
-use super::map::Map;
+use super::map::{FileId, Map};
+#[cfg(target_os = "linux")]
 use super::reads::Reads;
 use super::scratch::Scratch;
 use crate::error::{Error, Result};
@@ -24,23 +27,19 @@ impl Files for RealDisk {
     fn create(&self, path: &Path) -> Result<Arc<dyn File>> {
         let mut options = fs::OpenOptions::new();
         options.read(true).write(true).create_new(true).mode(mode_in(path) & 0o666);
-        let file = options.open(path).map_err(Error::io("create", path))?;
-        Ok(Arc::new(RealFile { file, path: path.to_owned() }))
+        Ok(Arc::new(RealFile::new(options.open(path).map_err(Error::io("create", path))?, path)))
     }
 
     fn open(&self, path: &Path) -> Result<Arc<dyn File>> {
         let file = fs::File::open(path).map_err(Error::io("open", path))?;
-        Ok(Arc::new(RealFile { file, path: path.to_owned() }))
+        Ok(Arc::new(RealFile::new(file, path)))
     }
 }
 
 impl Disk for RealDisk {
     fn open_for_writing(&self, path: &Path) -> Result<Arc<dyn File>> {
         let file = fs::OpenOptions::new().read(true).write(true).open(path);
-        Ok(Arc::new(RealFile {
-            file: file.map_err(Error::io("open for writing", path))?,
-            path: path.to_owned(),
-        }))
+        Ok(Arc::new(RealFile::new(file.map_err(Error::io("open for writing", path))?, path)))
     }
 
     fn create_directory(&self, path: &Path) -> Result<()> {
@@ -121,15 +120,14 @@ impl Disk for RealDisk {
     }
 
     fn open_direct(&self, path: &Path) -> Result<Arc<dyn File>> {
-        let file = open_direct(path).map_err(Error::io("open", path))?;
-        Ok(Arc::new(RealFile { file, path: path.to_owned() }))
-    }
-
-    #[cfg(target_os = "linux")]
-    fn reads(&self, path: &Path, depth: usize, frames: &[Frame]) -> Result<Option<Box<dyn Reads>>> {
+        let file = RealFile::new(fs::File::open(path).map_err(Error::io("open", path))?, path);
         let direct = open_direct(path).map_err(Error::io("open", path))?;
-        let reads = super::uring::UringReads::start(path, direct.into(), self.open(path)?, depth, frames);
-        Ok(reads.map(|reads| Box::new(reads) as Box<dyn Reads>))
+        let direct = match direct.map(|direct| RealFile::new(direct, path)) {
+            // Another file may have taken the name between the two calls.
+            Some(direct) if direct.id()? == file.id()? => Some(direct.file),
+            _ => None,
+        };
+        Ok(Arc::new(RealFile { direct, ..file }))
     }
 
     fn scratch(&self, directory: &Path) -> Result<Scratch> {
@@ -156,12 +154,12 @@ fn mode_in(path: &Path) -> u32 {
     mode_like(&super::disk::parent(path))
 }
 
-/// Opens for direct reads, or for reads through the page cache if the file system has no direct ones.
-fn open_direct(path: &Path) -> std::io::Result<fs::File> {
+/// Opens for direct reads; `None` if the file system has none.
+fn open_direct(path: &Path) -> std::io::Result<Option<fs::File>> {
     let flags = rustix::fs::OFlags::DIRECT.bits() as i32;
     match fs::OpenOptions::new().read(true).custom_flags(flags).open(path) {
-        Err(e) if e.kind() == std::io::ErrorKind::InvalidInput => fs::File::open(path),
-        opened => opened,
+        Err(e) if e.kind() == std::io::ErrorKind::InvalidInput => Ok(None),
+        opened => opened.map(Some),
     }
 }
 
@@ -213,12 +211,42 @@ fn try_lock(path: &Path, mut opened: impl FnMut()) -> Result<Option<RealLock>> {
 #[derive(Debug)]
 struct RealFile {
     file: fs::File,
+    /// The same file, for reads past the page cache.
+    direct: Option<fs::File>,
     path: PathBuf,
+}
+
+impl RealFile {
+    fn new(file: fs::File, path: &Path) -> Self {
+        Self { file, direct: None, path: path.to_owned() }
+    }
+
+    /// The handle for a read.
+    fn handle(&self, buffer: &[u8], offset: u64) -> &fs::File {
+        let is_aligned =
+            (buffer.as_ptr().addr() | buffer.len() | offset as usize).is_multiple_of(DIRECT_BYTES);
+        self.direct.as_ref().filter(|_| is_aligned).unwrap_or(&self.file)
+    }
 }
 
 impl File for RealFile {
     fn path(&self) -> &Path {
         &self.path
+    }
+
+    fn id(&self) -> Result<FileId> {
+        use std::os::unix::fs::MetadataExt;
+        let metadata = self.file.metadata().map_err(Error::io("look at", &self.path))?;
+        Ok(FileId { device: metadata.dev(), inode: metadata.ino() })
+    }
+
+    #[cfg(target_os = "linux")]
+    fn reads(&self, depth: usize, frames: &[Frame]) -> Result<Option<Box<dyn Reads>>> {
+        let copy = |file: &fs::File| file.try_clone().map_err(Error::io("open", &self.path));
+        let rest: Arc<dyn File> = Arc::new(Self::new(copy(&self.file)?, &self.path));
+        let direct = copy(self.direct.as_ref().unwrap_or(&self.file))?;
+        let reads = super::uring::UringReads::start(&self.path, direct.into(), rest, depth, frames);
+        Ok(reads.map(|reads| Box::new(reads) as Box<dyn Reads>))
     }
 
     fn len(&self) -> Result<u64> {
@@ -227,7 +255,7 @@ impl File for RealFile {
 
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize> {
         loop {
-            match self.file.read_at(buffer, offset) {
+            match self.handle(buffer, offset).read_at(buffer, offset) {
                 Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
                 done => return done.map_err(Error::io("read", &self.path)),
             }
@@ -254,7 +282,7 @@ impl File for RealFile {
     }
 
     fn map(&self) -> Result<Map> {
-        Map::of_file(&self.file, self.len()?).map_err(Error::io("map", &self.path))
+        Map::of_file(&self.file, self.len()?, &self.path, self.id()?).map_err(Error::io("map", &self.path))
     }
 }
 

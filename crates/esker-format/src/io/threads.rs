@@ -160,7 +160,7 @@ mod tests {
         read_all(&mut ThreadReads::start(&direct, 2).unwrap(), &content(), Frame::make(13, 8192).unwrap())
             .unwrap();
         let frames = Frame::make(13, 8192).unwrap();
-        if let Some(mut reads) = RealDisk.reads(&path, 4, &frames).unwrap() {
+        if let Some(mut reads) = direct.reads(4, &frames).unwrap() {
             read_all(reads.as_mut(), &content(), frames).unwrap();
             // Drops the queue with reads under way.
             let mut asks: Vec<_> = Frame::make(4, 8192)
@@ -173,7 +173,7 @@ mod tests {
             drop(reads);
             // The file ends before the requested range.
             let frames = Frame::make(1, 8192).unwrap();
-            let mut reads = RealDisk.reads(&path, 4, &frames).unwrap().unwrap();
+            let mut reads = direct.reads(4, &frames).unwrap().unwrap();
             let beyond = 13 * 8192;
             let ask = |frame| Read { tag: 0, frame, offset: beyond, bytes: 8192 };
             reads.begin(&mut frames.into_iter().map(ask).collect()).unwrap();

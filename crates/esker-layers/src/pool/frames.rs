@@ -10,6 +10,7 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -85,6 +86,7 @@ type Done = Vec<(Read, Result<()>)>;
 #[derive(Debug)]
 pub(crate) struct Pool<P> {
     paged: P,
+    path: PathBuf,
     policy: CachePolicy,
     /// Bytes from the start of an extent to the start of the next.
     stride: usize,
@@ -136,11 +138,11 @@ impl<P: Paged> Pool<P> {
             _ => (options.segment_bytes as usize / extent_bytes).clamp(1, half),
         };
         let free = Frame::make(num_frames, frame_bytes)?;
-        let (disk, path) = paged.file();
-        let ring = if options.by_threads { None } else { disk.reads(path, segment_len, &free)? };
+        let file = paged.file()?;
+        let ring = if options.by_threads { None } else { file.reads(segment_len, &free)? };
         let reads = match ring {
             Some(reads) => reads,
-            None => Box::new(ThreadReads::start(&disk.open_direct(path)?, READ_THREADS.min(segment_len))?),
+            None => Box::new(ThreadReads::start(&file, READ_THREADS.min(segment_len))?),
         };
         let state = State {
             free,
@@ -161,6 +163,7 @@ impl<P: Paged> Pool<P> {
         let (scanning, read_bytes) = (Mutex::new(()), AtomicU64::new(0));
         Ok(Self {
             paged,
+            path: file.path().to_owned(),
             policy: options.policy,
             stride,
             extent_bytes,
@@ -416,9 +419,8 @@ impl<P: Paged> Pool<P> {
                 Arc::clone(extent)
             }
             _ => {
-                let (_, path) = self.paged.file();
                 return Err(Error::corrupt(
-                    path,
+                    &self.path,
                     self.data.start + bytes.start,
                     "it is not where it is looked for",
                 ));

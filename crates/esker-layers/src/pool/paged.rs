@@ -2,19 +2,21 @@
 
 use std::fmt::Debug;
 use std::ops::Range;
-use std::path::Path;
 use std::sync::Arc;
 
 use esker_format::Result;
-use esker_format::io::Disk;
+use esker_format::io::File;
 
 /// A file of blocks with checksums. Scans ask for *units*; a unit begins in one extent.
 pub(crate) trait Paged: Debug + Send + Sync {
     /// Blocks that neighbouring extents share, for units that end behind their extent.
     const OVERLAP_BLOCKS: usize;
 
-    /// The disk and the path of the file.
-    fn file(&self) -> (&Arc<dyn Disk>, &Path);
+    /// Opens the file for direct reads.
+    ///
+    /// # Errors
+    /// [`esker_format::Error::Io`].
+    fn file(&self) -> Result<Arc<dyn File>>;
 
     /// The range of the data in the file.
     fn data(&self) -> Range<u64>;

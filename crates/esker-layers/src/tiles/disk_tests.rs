@@ -90,20 +90,22 @@ fn weights_come_with_pooled_tiles_however_they_are_read() {
 }
 
 #[test]
-fn files_that_vanish_are_missed_when_they_are_opened_and_not_later() {
+fn open_tiles_outlive_their_files() {
     let place = Place::new();
     let run = Run::with_threads(2).unwrap();
+    let expected = arcs(&place.graph.graph(), &run).unwrap();
     let graph = place.pooled(&run, false).unwrap();
     let disk: Arc<dyn Disk> = Arc::new(RealDisk);
     let layer = place.directory.path().join("layer");
-    disk.remove_file(&layer.join("tiles.data")).unwrap();
-    assert!(arcs(&graph, &run).unwrap() == arcs(&place.graph.graph(), &run).unwrap());
-    let Err(error) = place.pooled(&run, false) else { panic!("the file is gone") };
-    assert!(matches!(error, Error::Io { .. }) && error.to_string().contains("tiles.data"), "{error}");
+    disk.remove_directory(&layer).unwrap();
+    assert!(arcs(&graph, &run).unwrap() == expected);
+    for by_threads in [false, true] {
+        assert!(arcs(&place.pooled(&run, by_threads).unwrap(), &run).unwrap() == expected);
+    }
     let Err(error) = Tiles::open(&disk, &layer, DATABASE, place.tiles.shape()) else {
-        panic!("the file is gone")
+        panic!("the files are gone")
     };
-    assert!(error.to_string().contains("tiles.data"), "{error}");
+    assert!(error.is_not_found() && error.to_string().contains("tiles.columns"), "{error}");
 }
 
 #[test]
@@ -126,8 +128,8 @@ fn threads_read_where_rings_are_refused() {
     let scan = || {
         let place = Place::new();
         let run = Run::with_threads(2).unwrap();
-        let disk: &dyn Disk = &RealDisk;
-        let ring = disk.reads(&place.directory.path().join("layer").join("tiles.data"), 4, &[]).unwrap();
+        let file = RealDisk.open_direct(&place.directory.path().join("layer").join("tiles.data")).unwrap();
+        let ring = file.reads(4, &[]).unwrap();
         let found = arcs(&place.pooled(&run, false).unwrap(), &run).unwrap();
         assert!(found == arcs(&place.graph.graph(), &run).unwrap());
         ring.is_some()

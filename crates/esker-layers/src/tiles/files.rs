@@ -59,7 +59,7 @@ pub struct Chunk {
     pub bytes: Range<u64>,
 }
 
-/// The tiles of a layer. Opening reads only headers. Memory: [`Tiles::resident_bytes`], mapped.
+/// The tiles of a layer, all files mapped. Opening reads only headers. Memory: [`Tiles::resident_bytes`], mapped.
 #[derive(Debug)]
 pub struct Tiles {
     shape: TileShape,
@@ -124,13 +124,18 @@ impl Tiles {
     }
 
     /// The chunks.
-    pub(super) fn data(&self) -> &Column<u8> {
+    pub fn data(&self) -> &Column<u8> {
         &self.data
     }
 
-    /// The file of the chunks, for positional reads.
-    pub(super) fn data_file(&self) -> (&Arc<dyn Disk>, &Path) {
-        (&self.disk, &self.files.data)
+    /// The disk that they were opened on.
+    pub(super) fn disk(&self) -> &dyn Disk {
+        self.disk.as_ref()
+    }
+
+    /// All columns but the chunks.
+    pub fn archive(&self) -> &Archive {
+        &self.archive
     }
 
     /// Bytes of the chunks.

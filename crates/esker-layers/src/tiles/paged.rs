@@ -1,11 +1,10 @@
 //! Tiles as a file that a pool caches. A unit is a chunk; no chunk crosses a block.
 
 use std::ops::Range;
-use std::path::Path;
 use std::sync::Arc;
 
 use esker_format::Result;
-use esker_format::io::Disk;
+use esker_format::io::File;
 
 use super::files::{Directory, Tiles};
 use crate::pool::Paged;
@@ -20,8 +19,8 @@ pub(super) struct TilePages<'a> {
 impl Paged for TilePages<'_> {
     const OVERLAP_BLOCKS: usize = 0;
 
-    fn file(&self) -> (&Arc<dyn Disk>, &Path) {
-        self.tiles.data_file()
+    fn file(&self) -> Result<Arc<dyn File>> {
+        self.tiles.data().open_direct(self.tiles.disk())
     }
 
     fn data(&self) -> Range<u64> {

@@ -82,7 +82,7 @@ impl Workload {
         }
         possible.verify(&db, &self.run);
         if is_thorough {
-            let report = check(&shared, &db.snapshot().unwrap(), &self.run).unwrap();
+            let report = check(&db.snapshot().unwrap(), &self.run).unwrap();
             assert!(report.is_sound(), "{:?}", report.problems);
         }
     }
@@ -331,9 +331,7 @@ fn the_newest_version_can_be_forgotten_in_the_log_and_in_layers() {
         db.close().unwrap();
         db = open(&disk).unwrap();
         possible.verify(&db, &workload.run);
-        let report =
-            check(&(Arc::new(disk.clone()) as Arc<dyn Disk>), &db.snapshot().unwrap(), &workload.run)
-                .unwrap();
+        let report = check(&db.snapshot().unwrap(), &workload.run).unwrap();
         assert!(report.is_sound(), "{:?}", report.problems);
     }
     let left: Vec<u64> = possible.0[0].versions().keys().copied().collect();

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use esker_format::io::Disk;
 use esker_format::{ElementType, Result};
 use esker_graph::{Direction, Run};
 use esker_layers::ids::ExternalId;
@@ -272,11 +271,11 @@ pub(super) fn normal(version: &ModelVersion) -> ModelVersion {
     version
 }
 
-pub(super) fn verify(db: &Database, model: &Model, disk: &Arc<dyn Disk>, run: &Run) {
+pub(super) fn verify(db: &Database, model: &Model, run: &Run) {
     for (&number, expected) in &model.versions {
         let snapshot = db.at(number).unwrap();
         verify_version(&snapshot, expected, run);
-        let report = check(disk, &snapshot, run).unwrap();
+        let report = check(&snapshot, run).unwrap();
         assert!(report.is_sound(), "version {number}: {:?}", report.problems);
     }
     assert!(db.versions().iter().map(|version| version.number).eq(model.versions.keys().copied()));

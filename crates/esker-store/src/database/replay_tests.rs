@@ -86,7 +86,7 @@ fn the_next_writer_freezes_a_long_log_within_its_limit() {
         assert!(layers > 1, "the commits take more than a quarter of the limit");
         assert!(budget.peak_bytes() <= 400_000);
         let run = Run::with_threads(1).unwrap();
-        verify(&db, &model, &shared(&disk), &run);
+        verify(&db, &model, &run);
         db.close().unwrap();
         let store = store(&disk);
         assert!(store.commits_in_log().unwrap().len() < NUM_COMMITS as usize);
@@ -137,5 +137,5 @@ fn reading_a_long_log_shows_progress_and_can_be_interrupted() {
         assert_eq!(store(&disk).versions().unwrap().len(), model.versions.len());
     }
     let db = Database::open_on(shared(&disk), Path::new(DB), options(u64::MAX, 3000)).unwrap();
-    verify(&db, &model, &shared(&disk), &Run::with_threads(1).unwrap());
+    verify(&db, &model, &Run::with_threads(1).unwrap());
 }

@@ -95,15 +95,15 @@ proptest! {
             }
             verify_points(&db, model.newest().1, directed);
         }
-        verify(&db, &model, &shared, &run);
+        verify(&db, &model, &run);
         db.freeze(&run).unwrap();
-        verify(&db, &model, &shared, &run);
+        verify(&db, &model, &run);
         let (&oldest, expected) = model.versions.first_key_value().unwrap();
         let pinned = db.at(oldest).unwrap();
         db.compact(&run).unwrap();
         prop_assert_eq!(db.manifest().layers.len(), 1);
         prop_assert_eq!(normal(&read(&pinned, &run).unwrap()), normal(expected));
-        verify(&db, &model, &shared, &run);
+        verify(&db, &model, &run);
         // All forgotten versions are gone, so compacting again changes nothing.
         let report = db.compact(&run).unwrap();
         prop_assert_eq!(report.bytes, report.bytes_before);
@@ -116,10 +116,10 @@ proptest! {
         let number = db.manifest().layers[0].number;
         db.compact_to(Some(other), &run).unwrap();
         prop_assert_eq!((db.manifest().layers[0].encoding, db.manifest().layers[0].number), (other, number));
-        verify(&db, &model, &shared, &run);
+        verify(&db, &model, &run);
         db.close().unwrap();
         let db = Database::open_on(Arc::clone(&shared), Path::new(DB), options()).unwrap();
-        verify(&db, &model, &shared, &run);
+        verify(&db, &model, &run);
     }
 }
 
@@ -153,7 +153,7 @@ fn a_durable_commit_that_cannot_be_made_visible_is_neither_lost_nor_half_visible
     // The first of the failed commits was durable.
     model.commit(&others);
     let db = open();
-    verify(&db, &model, &disk, &Run::with_threads(1).unwrap());
+    verify(&db, &model, &Run::with_threads(1).unwrap());
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn add_edge_property_keeps_all_versions_and_refuses_old_batches() {
     let mut commit_and_verify = |db: &Database, changes: &[ModelChange]| {
         model.commit(changes);
         commit(db, changes).unwrap();
-        verify(db, &model, &disk, &run);
+        verify(db, &model, &run);
     };
     commit_and_verify(&db, &[ModelChange::Add(1, 9, 1, 1), ModelChange::Remove(0, 1)]);
     db.freeze(&run).unwrap();

@@ -201,7 +201,7 @@ mod tests {
     /// Compares the tiles of the newest version, in each residency, with its lists.
     fn compare(database: &Database, model: &Csr<i32>, run: &Run) {
         let snapshot = database.snapshot().unwrap();
-        assert!(check(&snapshot.state().disk().clone(), &snapshot, run).unwrap().is_sound());
+        assert!(check(&snapshot, run).unwrap().is_sound());
         let pool = PoolOptions { bytes: 1 << 20, ..PoolOptions::default() };
         for access in [TILES, Access::Pooled(GraphEncoding::Tiles, pool)] {
             let tiled = snapshot.clone().resident(access).unwrap();

@@ -75,7 +75,7 @@ fn peruse(disk: &FaultyDisk, run: &Run) -> Result<()> {
         }
         let _ = snapshot.graph::<()>(run).and_then(|graph| graph.prepare(run, Direction::Out));
     }
-    check(&(Arc::new(disk.clone()) as Arc<dyn Disk>), &snapshot, run).map(|_| ())
+    check(&snapshot, run).map(|_| ())
 }
 
 proptest! {

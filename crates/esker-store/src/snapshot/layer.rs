@@ -21,6 +21,7 @@ pub struct Layer {
     dictionaries: Vec<(u32, Arc<DictionarySegment>)>,
     ids: Option<Arc<IdSegment>>,
     vertex_properties: Vec<(u32, Arc<PropertyColumn>)>,
+    archive: Archive,
     files: Resource<LayerFiles>,
 }
 
@@ -74,12 +75,17 @@ impl Layer {
         });
         let vertex_properties = vertex_properties.collect::<Result<_>>()?;
         let files = Resource::new(LayerFiles { disk: Arc::clone(disk), directory: directory.to_owned() });
-        Ok(Self { lists, dictionaries, ids, vertex_properties, files })
+        Ok(Self { lists, dictionaries, ids, vertex_properties, archive, files })
     }
 
     /// What the manifest says of it.
     pub fn record(&self) -> &LayerRecord {
         self.lists.record()
+    }
+
+    /// All its columns but those of tiles.
+    pub fn archive(&self) -> &Archive {
+        &self.archive
     }
 
     /// Its lists.

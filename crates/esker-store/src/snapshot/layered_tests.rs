@@ -184,7 +184,7 @@ impl History {
             }
             let edges: usize = self.versions[version - 1].values().map(Vec::len).sum();
             assert_eq!(snapshot.num_edges(), edges as u64, "edges of version {version}");
-            let report = check(&(Arc::new(self.disk.clone()) as Arc<dyn Disk>), &snapshot, run).unwrap();
+            let report = check(&snapshot, run).unwrap();
             assert!(report.is_sound(), "version {version}: {:?}", report.problems);
         }
     }

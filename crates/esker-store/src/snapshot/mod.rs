@@ -1,6 +1,7 @@
 //! A version of a graph, for reading: lists and properties of single vertices, and whole graphs to compute on.
 
 mod layer;
+mod tiles;
 mod edges;
 #[cfg(test)]
 mod tests;
@@ -23,13 +24,14 @@ use esker_layers::ids::{IdFiles, IdHasher, IdMap};
 use esker_layers::layer::PlainLayer;
 use esker_layers::property::{Dictionary, PropertyLayer, REMOVED_NUMBER, RemovedVertices, VertexProperty};
 use esker_layers::stack::Stack;
-use esker_layers::tiles::{TileShape, Tiles};
+use esker_layers::tiles::Tiles;
 
-use crate::version::{Manifest, ids_directory, layer_directory};
+use crate::version::{MANIFEST_NAME, Manifest, ids_directory, layer_directory};
 
 pub use edges::VertexEdges;
 pub use layer::Layer;
 pub(crate) use layer::vertex_property;
+use tiles::LayerTiles;
 
 /// A version of the graph in a database. Cheap to clone; clones, and all graphs made from them, share maps and
 /// what has been verified.
@@ -49,7 +51,6 @@ struct Contents {
     ids: IdMap,
     removed: OnceLock<RemovedVertices>,
     remaining: OnceLock<(Remaining, Reservation)>,
-    tiles: OnceLock<Tiles>,
 }
 
 impl Snapshot {
@@ -90,10 +91,9 @@ impl Snapshot {
         let dictionaries = edges.map(dictionary).collect::<Result<_>>()?;
         let segments = layers.iter().filter_map(|layer| layer.ids().cloned());
         let ids = state.base_ids.with_segments(segments, stack.num_vertices())?;
-        let (state, tiles) = (Arc::clone(state), OnceLock::new());
-        let (removed, remaining) = (OnceLock::new(), OnceLock::new());
+        let (state, removed, remaining) = (Arc::clone(state), OnceLock::new(), OnceLock::new());
         Ok(Self(
-            Arc::new(Contents { state, version, stack, dictionaries, ids, removed, remaining, tiles }),
+            Arc::new(Contents { state, version, stack, dictionaries, ids, removed, remaining }),
             Access::default(),
         ))
     }
@@ -435,26 +435,14 @@ impl Snapshot {
     /// [`Error::Invalid`] if there are none: it is not the newest one of a single layer that has them; [`Error::Io`];
     /// [`Error::Corrupt`].
     pub fn tiles(&self) -> Result<&Tiles> {
-        if let Some(tiles) = self.0.tiles.get() {
-            return Ok(tiles);
-        }
-        let layer = self.layer();
-        let found = self.manifest().tiles.iter().find(|record| record.layer == layer.number);
-        let record = found.filter(|_| self.is_whole()).ok_or_else(|| {
+        let found = if self.is_whole() { self.state().tiles_of(self.layer().number)? } else { None };
+        found.ok_or_else(|| {
             Error::Invalid(format!(
                 "version {} of {} is not kept as tiles: `esker compact --encoding tiles` makes those of the newest version",
                 self.version().number,
                 self.path().display()
             ))
-        })?;
-        let shape = TileShape {
-            num_vertices: layer.num_vertices,
-            num_edges: record.num_edges,
-            directed: layer.directed,
-        };
-        let State { disk, path, manifest, .. } = &*self.0.state;
-        let tiles = Tiles::open(disk, &layer_directory(path, layer.number), manifest.database, shape)?;
-        Ok(self.0.tiles.get_or_init(|| tiles))
+        })
     }
 
     /// As [`Snapshot::graph`], with any numeric edge property as the weight.
@@ -476,17 +464,22 @@ pub struct State {
     layers: Vec<Arc<Layer>>,
     /// The ids of the vertices that were imported.
     base_ids: IdMap,
+    /// The columns of `base_ids`, if it has any.
+    ids: Option<Arc<Archive>>,
+    tiles: LayerTiles,
     /// The snapshot asked for last, so that what was verified and made for it is not done again.
     last: Mutex<Option<Snapshot>>,
 }
 
-/// What opening a manifest's layers gives.
-struct Layers {
+/// What opening a manifest's files gives.
+struct OpenFiles {
     layers: Vec<Arc<Layer>>,
     base_ids: IdMap,
+    ids: Option<Arc<Archive>>,
+    tiles: LayerTiles,
 }
 
-impl Layers {
+impl OpenFiles {
     fn open(disk: &Arc<dyn Disk>, path: &Path, manifest: &Manifest) -> Result<Self> {
         let layers = manifest.layers.iter().map(|record| {
             let directory = layer_directory(path, record.number);
@@ -498,36 +491,50 @@ impl Layers {
             .first()
             .map_or(0, |layer| layer.record().num_vertices.saturating_sub(layer.record().num_new_ids));
         let hasher = IdHasher::new(manifest.id_secret);
-        let base_ids = match manifest.ids.kind {
-            IdMapKind::Identity => IdMap::identity(manifest.ids.base, imported as usize, hasher),
+        let (base_ids, ids) = match manifest.ids.kind {
+            IdMapKind::Identity => (IdMap::identity(manifest.ids.base, imported as usize, hasher), None),
             kind => {
-                let archive = Archive::open(disk, &directory)?;
-                let database = manifest.database;
-                let files = IdFiles { disk: &archive, directory: &directory, database, hasher };
-                IdMap::open(&files, kind, manifest.ids.base, imported as usize)?
+                let archive = Arc::new(Archive::open(disk, &directory)?);
+                let (disk, database) = (archive.as_ref(), manifest.database);
+                let files = IdFiles { disk, directory: &directory, database, hasher };
+                (IdMap::open(&files, kind, manifest.ids.base, imported as usize)?, Some(archive))
             }
         };
-        Ok(Self { layers, base_ids })
+        let tiles = LayerTiles::open(disk, path, manifest, &LayerTiles::default());
+        Ok(Self { layers, base_ids, ids, tiles })
     }
 }
 
 impl State {
-    /// Reads the manifest and the headers of all files.
+    /// Reads the manifest and the headers of all files. The files are mapped now: what another process removes later stays readable.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Corrupt`]; [`Error::Invalid`] if a newer Esker, or one with another width of vertex
     /// ids, wrote it.
     pub fn read(disk: Arc<dyn Disk>, path: &Path) -> Result<Self> {
-        let opened = Manifest::read_with(disk.as_ref(), path, |manifest| Layers::open(&disk, path, manifest));
-        let (manifest, Layers { layers, base_ids }) = opened?;
+        let opened = Manifest::read_with(disk.as_ref(), path, |manifest| {
+            let files = OpenFiles::open(&disk, path, manifest)?;
+            // New tiles of a layer take the names of the old ones, so those opened may be of both.
+            let may_be_mixed = || -> Result<bool> {
+                let now = Manifest::read(disk.as_ref(), &path.join(MANIFEST_NAME))?;
+                Ok(now.records != manifest.records)
+            };
+            if !manifest.tiles.is_empty() && may_be_mixed()? {
+                let path = path.display();
+                return Err(Error::Invalid(format!("{path} changed while it was opened: open it again")));
+            }
+            Ok(files)
+        });
+        let (manifest, OpenFiles { layers, base_ids, ids, tiles }) = opened?;
         let (path, manifest) = (path.to_owned(), Arc::new(manifest));
-        Ok(Self { disk, path, manifest, layers, base_ids, last: Mutex::new(None) })
+        Ok(Self { disk, path, manifest, layers, base_ids, ids, tiles, last: Mutex::new(None) })
     }
 
     /// The same database after a change of its manifest, with the layers that the new one names, oldest first.
     pub fn with(&self, manifest: Manifest, layers: Vec<Arc<Layer>>) -> Self {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        Self { manifest: Arc::new(manifest), layers, last: Mutex::new(last), ..self.forgetful() }
+        let tiles = LayerTiles::open(&self.disk, &self.path, &manifest, &self.tiles);
+        Self { manifest: Arc::new(manifest), layers, tiles, last: Mutex::new(last), ..self.forgetful() }
     }
 
     /// The same, without a snapshot that was asked for.
@@ -538,6 +545,8 @@ impl State {
             manifest: Arc::clone(&self.manifest),
             layers: self.layers.clone(),
             base_ids: self.base_ids.clone(),
+            ids: self.ids.clone(),
+            tiles: self.tiles.clone(),
             last: Mutex::new(None),
         }
     }
@@ -565,6 +574,19 @@ impl State {
     /// The hash of external ids.
     pub fn hasher(&self) -> IdHasher {
         self.base_ids.hasher()
+    }
+
+    /// The columns of the map of external ids, but those of ids in layers; `None` if it has none.
+    pub fn ids_archive(&self) -> Option<&Archive> {
+        self.ids.as_deref()
+    }
+
+    /// The tiles of a layer; `None` if it has none.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Corrupt`].
+    pub fn tiles_of(&self, layer: u32) -> Result<Option<&Tiles>> {
+        self.tiles.of(&self.disk, &self.path, &self.manifest, layer)
     }
 
     /// Whether external ids are texts; else they are integers.

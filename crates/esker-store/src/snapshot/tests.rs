@@ -104,7 +104,7 @@ proptest! {
         prop_assert_eq!(snapshot.num_edges(), count as u64);
         let run = Run::with_threads(2).unwrap();
         read_all(&snapshot, &sample, &run).unwrap();
-        let report = check(&shared(&disk), &snapshot, &run).unwrap();
+        let report = check(&snapshot, &run).unwrap();
         prop_assert!(report.is_sound(), "{:?}", report.problems);
         let id_files = [0, 2, 4, 5][ids as usize - 1];
         let lists = if sample.encoding == Encoding::Compressed { 4 } else { 2 };
@@ -124,7 +124,7 @@ fn graphs_of_no_and_of_one_vertex() {
             let snapshot = open(&disk).unwrap();
             assert_eq!(snapshot.num_arcs(), sample.edges.len() as u64);
             read_all(&snapshot, &sample, &run).unwrap();
-            assert!(check(&shared(&disk), &snapshot, &run).unwrap().is_sound());
+            assert!(check(&snapshot, &run).unwrap().is_sound());
         }
     }
 }
@@ -176,7 +176,7 @@ fn outcome(disk: &FaultyDisk, sample: &Sample, run: &Run) -> Result<()> {
     let snapshot = open(disk)?;
     let read = read_all(&snapshot, sample, run);
     // Afresh, so that nothing counts as verified already.
-    let report = check(&shared(disk), &open(disk)?, run)?;
+    let report = check(&open(disk)?, run)?;
     assert_eq!(read.is_ok(), report.is_sound(), "reading says {read:?}, checking {:?}", report.problems);
     read
 }
@@ -290,7 +290,7 @@ fn check_finds_what_checksums_cannot() {
                 *content = read_all_of(source.open(&layer.join(name)).unwrap().as_ref());
             }
         });
-        let report = check(&shared(&disk), &open(&disk).unwrap(), &run).unwrap();
+        let report = check(&open(&disk).unwrap(), &run).unwrap();
         report.problems.iter().map(ToString::to_string).collect()
     };
     // The in-lists of a graph with one edge turned round.

@@ -1,10 +1,10 @@
 //! The lists of one direction: heads in memory, and the file of the tails.
 
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use esker_format::io::{DIRECT_BYTES, Disk, Frame, Read, Reads, ThreadReads};
+use esker_format::io::{DIRECT_BYTES, Disk, File, Frame, Read, Reads, ThreadReads};
 use esker_format::memory::filled;
 use esker_format::{BLOCK_BYTES, Column, Error, PAGE_BYTES, Result};
 use esker_graph::{Run, VertexId, vertex};
@@ -31,8 +31,7 @@ pub(super) struct HeadedSide<'a> {
 /// The file of the tails, and the checksums of its pages.
 #[derive(Debug)]
 pub(super) struct TailFile {
-    disk: Arc<dyn Disk>,
-    path: PathBuf,
+    file: Arc<dyn File>,
     /// Offset in the file of the page with the first target. Pages are counted from there.
     base: u64,
     /// Offset of the first target in that page: 0 in a file of its own.
@@ -71,8 +70,7 @@ impl<'a> HeadedSide<'a> {
         let starts = HeadStarts::new(offsets, head_len);
         let skip = targets.first_byte() % DIRECT_BYTES as u64;
         let mut file = TailFile {
-            disk: Arc::clone(disk),
-            path: targets.path().to_owned(),
+            file: targets.open_direct(disk.as_ref())?,
             base: targets.first_byte() - skip,
             skip,
             bytes: skip + (targets.len() * size_of::<VertexId>()) as u64,
@@ -273,16 +271,15 @@ impl Gather {
 impl TailFile {
     /// The file.
     pub(super) fn path(&self) -> &Path {
-        &self.path
+        self.file.path()
     }
 
     /// A queue of at most `depth` reads of it.
     pub(super) fn reads(&self, depth: usize, frames: &[Frame]) -> Result<Box<dyn Reads>> {
-        if let Some(reads) = self.disk.reads(&self.path, depth, frames)? {
+        if let Some(reads) = self.file.reads(depth, frames)? {
             return Ok(reads);
         }
-        let file = self.disk.open_direct(&self.path)?;
-        Ok(Box::new(ThreadReads::start(&file, depth.min(THREADS))?))
+        Ok(Box::new(ThreadReads::start(&self.file, depth.min(THREADS))?))
     }
 
     /// The page of an arc.
@@ -320,7 +317,7 @@ impl TailFile {
             if self.checksums.get(number) != Some(&crc32c::crc32c(page)) {
                 let at = self.base + (number * DIRECT_BYTES) as u64;
                 return Err(Error::corrupt(
-                    &self.path,
+                    self.path(),
                     at,
                     "a page is not what it was when the graph was opened",
                 ));
@@ -334,7 +331,7 @@ impl TailFile {
         let bytes = (range.end - range.start) as usize;
         let mut words = vec![0_u64; bytes.div_ceil(size_of::<u64>())];
         let buffer = &mut bytemuck::cast_slice_mut(&mut words)[..bytes];
-        self.disk.open(&self.path)?.read_exact_at(buffer, self.base + range.start)?;
+        self.file.read_exact_at(buffer, self.base + range.start)?;
         Ok(words)
     }
 

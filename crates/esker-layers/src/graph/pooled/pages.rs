@@ -1,11 +1,10 @@
 //! Lists as a file that a pool caches. A unit is a whole extent: the lists that begin there.
 
 use std::ops::Range;
-use std::path::Path;
 use std::sync::Arc;
 
 use esker_format::BLOCK_BYTES;
-use esker_format::io::Disk;
+use esker_format::io::{Disk, File};
 use esker_format::{Error, Result};
 use esker_graph::{Run, VertexId};
 
@@ -77,12 +76,11 @@ pub(super) struct ListPages<'a> {
 impl Paged for ListPages<'_> {
     const OVERLAP_BLOCKS: usize = 1;
 
-    fn file(&self) -> (&Arc<dyn Disk>, &Path) {
-        let path = match self.kept {
-            Kept::Arrays { arrays, .. } => arrays.targets_column().path(),
-            Kept::Coded { coded, .. } => coded.columns().lists.path(),
-        };
-        (&self.disk, path)
+    fn file(&self) -> Result<Arc<dyn File>> {
+        match self.kept {
+            Kept::Arrays { arrays, .. } => arrays.targets_column().open_direct(self.disk.as_ref()),
+            Kept::Coded { coded, .. } => coded.columns().lists.open_direct(self.disk.as_ref()),
+        }
     }
 
     fn data(&self) -> Range<u64> {

@@ -1,89 +1,49 @@
 //! Checks that a database is sound: every checksum, and the relations between its arrays.
 //!
+//! Every byte of every file that the manifest names has a checksum or is part of one, and all are compared: those of all layers, of
+//! their tiles and of the map of ids. The relations are checked in one version, those of tiles in their layer.
+//!
 //! Memory: a few numbers a thread, whatever the size. The check reads every file once for its checksums, and the
 //! lists once more for their order and to compare the directions: in-lists must be the transpose of out-lists,
 //! and the lists of an undirected graph must be symmetric. It compares sums of hashes, which miss a difference
 //! with a probability of 2^-64.
 
-use std::ops::Range;
-use std::sync::Arc;
+mod report;
+mod files;
+#[cfg(test)]
+mod tests;
 
-use esker_format::io::Disk;
-use esker_format::{Archive, Error, IdMapKind, Result, Values};
-use esker_graph::{Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor, vertex};
-use esker_layers::graph::{Access, GraphEncoding, StoredGraph};
+use std::ops::Range;
+
+use esker_format::{Error, Result, Values};
+use esker_graph::{Direction, Flow, Run, VertexId, vertex};
 use esker_layers::layer::{Body, CodedColumns, ListColumns, PlainLayer, Section};
-use esker_layers::tiles::Tiles;
 
 use crate::snapshot::Snapshot;
 use crate::version::ids_directory;
 
+use files::{check_archive, check_layers, check_tiles};
+pub use report::Report;
+
 /// The number of vertices that a worker takes at a time.
 const UNIT_VERTICES: usize = 1 << 12;
 
-/// The result of a check.
-#[derive(Debug, Default)]
-pub struct Report {
-    /// The number of columns whose checksums were verified.
-    pub columns: usize,
-    /// The bytes of these columns.
-    pub bytes: u64,
-    /// The statements that were found to hold.
-    pub sound: Vec<String>,
-    /// The problems found; the database is sound if there are none.
-    pub problems: Vec<Error>,
-}
-
-impl Report {
-    /// Whether there are no problems.
-    pub fn is_sound(&self) -> bool {
-        self.problems.is_empty()
-    }
-
-    /// Records the outcome of a check; returns whether it passed.
-    fn note(&mut self, outcome: Result<()>) -> Result<bool> {
-        match outcome {
-            Ok(()) => Ok(true),
-            Err(Error::Stop(stop)) => Err(stop.into()),
-            Err(problem) => {
-                self.problems.push(problem);
-                Ok(false)
-            }
-        }
-    }
-
-    fn column(&mut self, bytes: u64, outcome: Result<()>) -> Result<bool> {
-        self.columns += 1;
-        self.bytes += bytes;
-        self.note(outcome)
-    }
-
-    fn expect(&mut self, holds: bool, what: &str, otherwise: impl FnOnce() -> Error) {
-        if holds {
-            self.sound.push(what.to_owned());
-        } else {
-            self.problems.push(otherwise());
-        }
-    }
-}
-
-/// Checks everything in a version of a database, and continues after a problem wherever it can.
+/// Checks a version of a database and all files of its state, and continues after a problem wherever it can.
 ///
 /// # Errors
 /// Cancellation. Problems of the database are in the report.
-pub fn check(disk: &Arc<dyn Disk>, snapshot: &Snapshot, run: &Run) -> Result<Report> {
+pub fn check(snapshot: &Snapshot, run: &Run) -> Result<Report> {
     let mut report = Report::default();
-    check_ids(disk, snapshot, run, &mut report)?;
+    check_ids(snapshot, run, &mut report)?;
     check_dictionaries(snapshot, &mut report)?;
     let out = check_direction(snapshot, Direction::Out, run, &mut report)?;
-    if out.is_some() {
-        check_tiles(snapshot, run, &mut report)?;
-    }
     let incoming = if snapshot.is_directed() && snapshot.has(Direction::In) {
         check_direction(snapshot, Direction::In, run, &mut report)?
     } else {
         None
     };
+    check_tiles(snapshot.state(), run, &mut report)?;
+    check_layers(snapshot.state(), run, &mut report)?;
     let Some(out) = out else {
         return Ok(report);
     };
@@ -122,67 +82,10 @@ pub fn check(disk: &Arc<dyn Disk>, snapshot: &Snapshot, run: &Run) -> Result<Rep
     Ok(report)
 }
 
-/// Verifies the tiles of the version, if it has any, and that they contain the edges of its lists.
-fn check_tiles(snapshot: &Snapshot, run: &Run, report: &mut Report) -> Result<()> {
-    if !snapshot.manifest().tiles.iter().any(|record| record.layer == snapshot.layer().number) {
-        return Ok(());
-    }
-    let lists = snapshot.clone().resident(Access::default())?;
-    let hash_of = |graph: StoredGraph<'_, ()>| -> Result<u64> {
-        let sums = graph.scan(run, Direction::Out, Select::All, &ArcHashes)?;
-        Ok(sums.into_iter().fold(0, u64::wrapping_add))
-    };
-    let tiled = match snapshot.tiles() {
-        // Only the newest version of a layer has tiles.
-        Err(Error::Invalid(_)) => return Ok(()),
-        Err(problem) => return report.note(Err(problem)).map(drop),
-        Ok(_) => snapshot.clone().resident(Access::Mapped(GraphEncoding::Tiles))?,
-    };
-    let found = tiled.graph(run).and_then(hash_of);
-    let bytes = tiled.tiles().map_or(0, Tiles::file_bytes);
-    let expected = lists.graph(run).and_then(hash_of);
-    if let (Ok(found), Ok(expected)) = (&found, &expected) {
-        report.expect(found == expected, "the tiles contain the edges of the lists", || {
-            Error::corrupt(snapshot.path(), 0, "the tiles do not contain the edges of the lists")
-        });
-    }
-    report.column(bytes, found.map(drop)).map(drop)
-}
-
-/// Sums hashes of arcs.
-struct ArcHashes;
-
-impl Visitor<()> for ArcHashes {
-    type State = u64;
-
-    fn new_state(&self) -> u64 {
-        0
-    }
-
-    fn visit(&self, sum: &mut u64, v: VertexId, piece: Piece<'_, ()>) -> Flow {
-        let hash = |&u: &VertexId| mix(mix(u64::from(v)) ^ u64::from(u));
-        *sum = piece.targets.iter().map(hash).fold(*sum, u64::wrapping_add);
-        Flow::More
-    }
-}
-
 /// Verifies the files of the id map, and that it maps each vertex to an id and that id back to the vertex.
-fn check_ids(disk: &Arc<dyn Disk>, snapshot: &Snapshot, run: &Run, report: &mut Report) -> Result<()> {
-    if snapshot.manifest().ids.kind == IdMapKind::Identity {
-        return Ok(());
-    }
-    let directory = ids_directory(snapshot.path());
-    let mut intact = true;
-    match Archive::open(disk, &directory) {
-        Ok(archive) => {
-            for path in archive.paths() {
-                let values = Values::open_any(&archive, &path, snapshot.manifest().database);
-                let bytes = values.as_ref().map_or(0, Values::file_bytes);
-                intact &= report.column(bytes, values.and_then(|values| values.verify(run)))?;
-            }
-        }
-        Err(problem) => intact &= report.note(Err(problem))?,
-    }
+fn check_ids(snapshot: &Snapshot, run: &Run, report: &mut Report) -> Result<()> {
+    let Some(archive) = snapshot.state().ids_archive() else { return Ok(()) };
+    let intact = check_archive(archive, snapshot.manifest().database, run, report)?;
     if !intact {
         return Ok(());
     }
@@ -191,7 +94,7 @@ fn check_ids(disk: &Arc<dyn Disk>, snapshot: &Snapshot, run: &Run, report: &mut 
             let id = snapshot.ids().external_of(v)?;
             if snapshot.ids().vertex_of(id)? != Some(v) {
                 let reason = format!("the id {id} of vertex {v} does not map back to it");
-                return Err(Error::corrupt(&directory, 0, reason));
+                return Err(Error::corrupt(ids_directory(snapshot.path()), 0, reason));
             }
         }
         Ok(())
@@ -207,8 +110,7 @@ fn check_ids(disk: &Arc<dyn Disk>, snapshot: &Snapshot, run: &Run, report: &mut 
 fn check_dictionaries(snapshot: &Snapshot, report: &mut Report) -> Result<()> {
     for property in snapshot.edge_properties() {
         if let Some(dictionary) = snapshot.dictionary(property.number) {
-            report.columns += dictionary.num_columns() - 1;
-            report.column(dictionary.file_bytes(), dictionary.verify())?;
+            report.note(dictionary.verify())?;
         }
     }
     Ok(())
@@ -272,7 +174,7 @@ fn check_section(
     let codes = codes.chain(past.into_iter().flat_map(|past| [&past.born, &past.died]));
     let versions = u64::from(layer.record().num_versions) + 1;
     for codes in codes {
-        let intact = report.column(codes.column().file_bytes(), codes.column().verify(run))?;
+        let intact = report.column(codes.column(), codes.column().verify(run))?;
         readable &= intact;
         if intact {
             readable &= report.note(check_codes(codes.column(), versions, "a version code", run))?;
@@ -280,11 +182,10 @@ fn check_section(
     }
     if !layer.record().complete {
         let links = section.links(run).map(|_| ());
-        report.columns += 1;
-        readable &= report.column(section.links_bytes(), links)?;
+        readable &= report.note(links)?;
     }
     if layer.record().num_versions > 1 {
-        readable &= report.column(layer.versions_bytes(), layer.versions().map(|_| ()))?;
+        readable &= report.note(layer.versions().map(|_| ()))?;
     }
     Ok(readable)
 }
@@ -295,23 +196,27 @@ fn check_lists(snapshot: &Snapshot, lists: &ListColumns, run: &Run, report: &mut
     match lists.body() {
         Body::Arrays(arrays) => {
             let (offsets, targets) = (arrays.offsets_column(), arrays.targets_column());
-            readable &= report.column(offsets.file_bytes(), arrays.offsets(run).map(|_| ()))?;
-            readable &= report.column(targets.file_bytes(), arrays.targets(run).map(|_| ()))?;
+            readable &= report.column(offsets, arrays.offsets(run).map(|_| ()))?;
+            readable &= report.column(targets, arrays.targets(run).map(|_| ()))?;
         }
         Body::Coded(coded) => {
+            // Verifying stops at the first damage in any of the four.
+            let sound = report.note(coded.all(run).map(|_| ()))?;
             let CodedColumns { groups, sizes, lists, blocks } = coded.columns();
-            readable &=
-                report.column(groups.file_bytes() + sizes.file_bytes(), coded.index(run).map(|_| ()))?;
-            readable &=
-                report.column(lists.file_bytes() + blocks.file_bytes(), coded.all(run).map(|_| ()))?;
-            report.columns += 2;
+            if sound {
+                report.column(groups, Ok(()))?;
+                report.column(sizes, Ok(()))?;
+                report.column(lists, Ok(()))?;
+                report.column(blocks, Ok(()))?;
+            }
+            readable &= sound;
         }
     }
     if let Some(column) = lists.vertices_column() {
-        readable &= report.column(column.file_bytes(), lists.vertices(run).map(|_| ()))?;
+        readable &= report.column(column, lists.vertices(run).map(|_| ()))?;
     }
     for (property, values) in snapshot.edge_properties().zip(lists.properties()) {
-        let intact = report.column(values.file_bytes(), values.verify(run))?;
+        let intact = report.column(values, values.verify(run))?;
         readable &= intact;
         if let Some(dictionary) = snapshot.dictionary(property.number).filter(|_| intact) {
             report.note(check_codes(

@@ -1,0 +1,246 @@
+//! Every byte of databases of all kinds, flipped: a check reports it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use esker_format::io::{Disk, FaultyDisk};
+use esker_format::{ElementType, Encoding, IdMapKind, Result};
+use esker_graph::{Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor};
+use esker_layers::graph::{Access, GraphEncoding, HeadedOptions};
+use esker_layers::ids::ExternalId;
+use esker_layers::pool::PoolOptions;
+use esker_layers::property::PropertyValue;
+use esker_layers::tiles::ConvertOptions;
+
+use crate::commit::Batch;
+use crate::database::{Database, DatabaseOptions};
+use crate::sample::Sample;
+use crate::snapshot::Snapshot;
+use crate::store::Store;
+
+use super::check;
+
+const DB: &str = "web.esker";
+
+/// Vertices of every sample.
+const VERTICES: u32 = 40;
+
+fn shared(disk: &FaultyDisk) -> Arc<dyn Disk> {
+    Arc::new(disk.clone())
+}
+
+fn open(disk: &FaultyDisk) -> Database {
+    let options = DatabaseOptions { threads: 1, auto_merge: false, ..DatabaseOptions::default() };
+    Database::open_on(shared(disk), Path::new(DB), options).unwrap()
+}
+
+fn sample(directed: bool, ids: IdMapKind, encoding: Encoding, disk: &FaultyDisk) -> Sample {
+    let sample = Sample { ids, encoding, ..Sample::random(VERTICES as usize, 150, directed, 8) };
+    sample.write(&shared(disk), Path::new(DB), false).unwrap();
+    sample
+}
+
+/// Adds the external id of a vertex, which may be a new one, to a change.
+fn with_id<R>(sample: &Sample, v: u32, change: impl FnOnce(ExternalId<'_>) -> R) -> R {
+    let name = sample.name(v as VertexId);
+    match sample.ids {
+        IdMapKind::Texts => change(name.as_str().into()),
+        _ => change(name.parse::<u64>().unwrap().into()),
+    }
+}
+
+/// Commits edges that come and go, new vertices, values of vertices and a removed vertex.
+fn commit(db: &Database, sample: &Sample, salt: u32) {
+    let mut batch = db.batch();
+    batch.define_vertex_property("age", Some(ElementType::I64));
+    batch.define_vertex_property("name", None);
+    let edge = |batch: &mut Batch, from: u32, to: u32| {
+        let values = [PropertyValue::from(7 * i64::from(from)), PropertyValue::Text(b"depends on")];
+        with_id(sample, from, |a| with_id(sample, to, |b| batch.add_edge(a, b, &values))).unwrap();
+    };
+    let newest = VERTICES + salt;
+    for k in 0..20 {
+        edge(&mut batch, k * 3 % VERTICES, (k + salt) % newest);
+    }
+    edge(&mut batch, newest, 1);
+    for &(from, to, _) in sample.edges.iter().skip(salt as usize).step_by(9).take(6) {
+        with_id(sample, from as u32, |a| with_id(sample, to as u32, |b| batch.remove_edge(a, b))).unwrap();
+    }
+    for v in [3, 9, newest] {
+        let age = PropertyValue::from(i64::from(v + salt));
+        with_id(sample, v, |id| batch.set_vertex(id, "age", Some(age))).unwrap();
+        with_id(sample, v, |id| batch.set_vertex(id, "name", Some(PropertyValue::Text(b"a name")))).unwrap();
+    }
+    with_id(sample, 20 + salt, |id| batch.remove_vertex(id)).unwrap();
+    db.commit(batch, "a change").unwrap();
+}
+
+/// A plain import, with a tag.
+fn plain() -> FaultyDisk {
+    let disk = FaultyDisk::new(1);
+    sample(false, IdMapKind::Identity, Encoding::Plain, &disk);
+    let db = open(&disk);
+    db.tag("first", 1).unwrap();
+    db.close().unwrap();
+    disk
+}
+
+/// Compressed lists of a directed graph with text ids; permuted ids.
+fn imported(directed: bool, ids: IdMapKind) -> FaultyDisk {
+    let disk = FaultyDisk::new(1);
+    sample(directed, ids, Encoding::Compressed, &disk);
+    disk
+}
+
+/// A base layer, two layers above it, one of which merges two commits, and a commit in the log.
+fn layered(directed: bool, ids: IdMapKind) -> FaultyDisk {
+    let disk = FaultyDisk::new(1);
+    let sample = sample(directed, ids, Encoding::Plain, &disk);
+    let (db, run) = (open(&disk), Run::with_threads(1).unwrap());
+    for salt in [1, 2] {
+        commit(&db, &sample, salt);
+    }
+    db.freeze(&run).unwrap();
+    commit(&db, &sample, 3);
+    db.freeze(&run).unwrap();
+    commit(&db, &sample, 4);
+    db.tag("third", 3).unwrap();
+    db.close().unwrap();
+    disk
+}
+
+/// Tiles with weights, of the only layer or below a later one.
+fn tiled(directed: bool, is_layered: bool) -> FaultyDisk {
+    let disk = FaultyDisk::new(1);
+    let sample = sample(directed, IdMapKind::Integers, Encoding::Plain, &disk);
+    let (db, run) = (open(&disk), Run::with_threads(1).unwrap());
+    commit(&db, &sample, 1);
+    db.compact_to(Some(Encoding::Compressed), &run).unwrap();
+    db.make_tiles(&ConvertOptions::default(), &run).unwrap();
+    if is_layered {
+        commit(&db, &sample, 2);
+        db.freeze(&run).unwrap();
+    }
+    db.close().unwrap();
+    disk
+}
+
+/// All files, by path.
+fn files(disk: &FaultyDisk) -> Vec<(PathBuf, Vec<u8>)> {
+    let store = Store::open_on(shared(disk), Path::new(DB)).unwrap();
+    let files = store.files().unwrap().into_iter();
+    files.map(|(path, _)| (path.clone(), disk.read(&path).unwrap())).collect()
+}
+
+/// What `esker check` does; the first problem.
+fn problem(disk: &FaultyDisk, run: &Run) -> Option<String> {
+    let outcome = || -> Result<Option<String>> {
+        let store = Store::open_on(shared(disk), Path::new(DB))?;
+        store.versions()?;
+        let report = check(&store.at(store.manifest().versions.last().unwrap().number)?, run)?;
+        Ok(report.problems.first().map(ToString::to_string))
+    };
+    outcome().unwrap_or_else(|error| Some(error.to_string()))
+}
+
+/// Offsets to flip: of zeros among zeros, as in header pages, few, and of the others a third; all if `ESKER_CASES` asks for many cases.
+fn offsets(content: &[u8]) -> impl Iterator<Item = usize> {
+    let cases = std::env::var("ESKER_CASES").map_or(0, |cases| cases.parse::<u32>().unwrap());
+    (0..content.len()).filter(move |&at| {
+        let around = &content[at.saturating_sub(1)..content.len().min(at + 2)];
+        let step = if around.iter().any(|&byte| byte != 0) { 3 } else { 61 };
+        at % step == 0 || cases >= 1000
+    })
+}
+
+/// Databases of all kinds.
+fn databases() -> [(&'static str, FaultyDisk); 7] {
+    [
+        ("plain", plain()),
+        ("texts", imported(true, IdMapKind::Texts)),
+        ("permuted", imported(false, IdMapKind::Permuted)),
+        ("layered", layered(true, IdMapKind::Integers)),
+        ("layered texts", layered(false, IdMapKind::Texts)),
+        ("tiled", tiled(true, false)),
+        ("tiled below a layer", tiled(false, true)),
+    ]
+}
+
+/// Whether a file grows. The end of the log and of the manifest may be torn: their own tests say what of them is reported.
+fn grows(path: &Path) -> bool {
+    path.ends_with("MANIFEST") || path.starts_with("web.esker/log")
+}
+
+#[test]
+fn every_flipped_byte_is_reported() {
+    let run = Run::with_threads(1).unwrap();
+    for (name, disk) in databases() {
+        assert_eq!(problem(&disk, &run), None, "{name}");
+        for (path, content) in files(&disk).into_iter().filter(|(path, _)| !grows(path)) {
+            let is_missed = |&at: &usize| {
+                let damaged = disk.fork();
+                damaged.flip(&path, at as u64, (at % 8) as u8).unwrap();
+                problem(&damaged, &run).is_none()
+            };
+            let missed: Vec<usize> = offsets(&content).filter(is_missed).collect();
+            assert_eq!(missed, [0; 0], "{name}: flipped bytes of {} that nothing reports", path.display());
+        }
+    }
+}
+
+/// The number of arcs, as analyses read them with an encoding and a residency.
+fn arcs(disk: &FaultyDisk, access: Access, run: &Run) -> Result<usize> {
+    struct Count;
+    impl Visitor<i32> for Count {
+        type State = usize;
+
+        fn new_state(&self) -> usize {
+            0
+        }
+
+        fn visit(&self, count: &mut usize, _: VertexId, piece: Piece<'_, i32>) -> Flow {
+            *count += piece.targets.len();
+            Flow::More
+        }
+    }
+    let snapshot = Snapshot::open(&shared(disk), Path::new(DB))?.resident(access)?;
+    let counts = snapshot.graph::<i32>(run)?.scan(run, Direction::Out, Select::All, &Count)?;
+    Ok(counts.into_iter().sum())
+}
+
+#[test]
+fn a_page_that_cannot_be_read_is_an_error_that_names_the_file() {
+    let run = Run::with_threads(1).unwrap();
+    let pool = PoolOptions { bytes: 1 << 20, ..PoolOptions::of_lists() };
+    let heads = HeadedOptions { head_len: Some(2), memory_bytes: 64 << 20 };
+    let accesses = [
+        Access::Mapped(GraphEncoding::Lists),
+        Access::Mapped(GraphEncoding::Tiles),
+        Access::Pooled(GraphEncoding::Tiles, pool),
+        Access::Pooled(GraphEncoding::Lists, pool),
+        Access::Headed(heads),
+    ];
+    for (name, disk) in databases() {
+        let sound = accesses.map(|access| arcs(&disk, access, &run));
+        for (path, content) in files(&disk) {
+            for page in (0..content.len() as u64).step_by(4096) {
+                let damaged = disk.fork();
+                damaged.break_page(&path, page).unwrap();
+                let expected = format!("cannot read {}: ", path.display());
+                let problem = problem(&damaged, &run).unwrap_or_default();
+                assert!(problem.starts_with(&expected), "{name}, {expected}{page}: {problem:?}");
+                for (access, sound) in accesses.into_iter().zip(&sound) {
+                    match (arcs(&damaged, access, &run), sound) {
+                        (Ok(found), sound) => {
+                            assert_eq!(found, *sound.as_ref().unwrap(), "{name}, {expected}{page}")
+                        }
+                        (Err(error), Ok(_)) => {
+                            assert!(error.to_string().starts_with(&expected), "{name}: {error}")
+                        }
+                        (Err(_), Err(_)) => {}
+                    }
+                }
+            }
+        }
+    }
+}
