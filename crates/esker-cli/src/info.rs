@@ -7,7 +7,6 @@ use clap::Args;
 use esker::graph::{Direction, Run, VertexId};
 use esker::store::format::{IdMapKind, LayerRecord, PropertyRecord};
 use esker::store::property::Dictionary;
-use esker::store::tiles::Tiles;
 use esker::store::version::format_time;
 use esker::store::{Snapshot, Store};
 use serde_json::json;
@@ -81,12 +80,22 @@ impl InfoCommand {
             rows.push(("vertex property".to_owned(), format!("{} ({})", property.name, type_name(property))));
         }
         rows.push(("lists".to_owned(), describe_lists(snapshot)));
+        let tiles = tile_bytes(snapshot);
+        match &tiles {
+            Ok(None) => {}
+            Ok(Some(tiles)) => {
+                let described = format!("{}, {:.2} bytes/arc", bytes(*tiles), per_arc(snapshot, *tiles));
+                rows.push(("tiles".to_owned(), described));
+            }
+            Err(problem) => rows.push(("tiles".to_owned(), format!("UNREADABLE: {problem}"))),
+        }
         rows.push((
             "on disk".to_owned(),
             format!("{}, {:.2} bytes/arc", bytes(total), total as f64 / arcs as f64),
         ));
         rows.push(("opened in".to_owned(), seconds(opened)));
-        text::facts(&rows)
+        text::facts(&rows)?;
+        fail_without(tiles)
     }
 
     fn print_json(
@@ -118,6 +127,8 @@ impl InfoCommand {
                 json!({ "file": name.display().to_string(), "bytes": bytes })
             })
             .collect();
+        let tiles = tile_bytes(snapshot);
+        let tile_bytes = tiles.as_ref().ok().copied().flatten();
         text::json(&json!({
             "database": self.database.display().to_string(),
             "version": snapshot.version().number,
@@ -141,12 +152,14 @@ impl InfoCommand {
             "layers": store.manifest().layers.len(),
             "encoding": name_of(base_layer(snapshot).encoding),
             "list_bytes_per_arc": list_bytes_per_arc(snapshot),
-            "tile_bytes_per_arc": tile_bytes(snapshot).map(|tiles| per_arc(snapshot, tiles)),
+            "tile_bytes_per_arc": tile_bytes.map(|tiles| per_arc(snapshot, tiles)),
+            "tiles_problem": tiles.as_ref().err().map(ToString::to_string),
             "multigraph": snapshot.layer().multigraph,
             "bytes": total,
             "files": files,
             "open_seconds": opened,
-        }))
+        }))?;
+        fail_without(tiles)
     }
 }
 
@@ -166,14 +179,24 @@ fn list_bytes_per_arc(snapshot: &Snapshot) -> f64 {
 
 fn describe_lists(snapshot: &Snapshot) -> String {
     let lists = name_of(base_layer(snapshot).encoding);
-    let tiles =
-        tile_bytes(snapshot).map(|tiles| format!("; tiles, {:.2} bytes/arc", per_arc(snapshot, tiles)));
-    format!("{lists}, {:.2} bytes/arc{}", list_bytes_per_arc(snapshot), tiles.unwrap_or_default())
+    format!("{lists}, {:.2} bytes/arc", list_bytes_per_arc(snapshot))
 }
 
-/// Bytes of the tiles; `None` without tiles.
-fn tile_bytes(snapshot: &Snapshot) -> Option<u64> {
-    snapshot.tiles().ok().map(Tiles::file_bytes)
+/// Bytes of the tiles; `None` if the version is not kept as tiles.
+fn tile_bytes(snapshot: &Snapshot) -> esker::store::Result<Option<u64>> {
+    match snapshot.tiles() {
+        Ok(tiles) => Ok(Some(tiles.file_bytes())),
+        Err(esker::store::Error::Invalid(_)) => Ok(None),
+        Err(problem) => Err(problem),
+    }
+}
+
+/// The failure of a command that has shown everything but the tiles.
+fn fail_without(tiles: esker::store::Result<Option<u64>>) -> Outcome {
+    let remedy = "the lists are intact as far as they were read; `esker compact --encoding tiles` makes the tiles anew";
+    tiles
+        .map(drop)
+        .map_err(|problem| Failure::Failed(format!("the tiles are unreadable: {problem} ({remedy})")))
 }
 
 fn per_arc(snapshot: &Snapshot, bytes: u64) -> f64 {

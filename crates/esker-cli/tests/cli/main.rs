@@ -5,5 +5,6 @@ mod place;
 
 mod command;
 mod formats;
+mod readers;
 mod versions;
 mod writers;

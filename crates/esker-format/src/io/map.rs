@@ -257,6 +257,9 @@ fn populate(map: &memmap2::Mmap, start: usize, bytes: usize) -> std::io::Result<
             ErrorKind::Interrupted | ErrorKind::WouldBlock => {}
             // The system does not know the request.
             ErrorKind::InvalidInput => return Ok(()),
+            _ if error.raw_os_error() == Some(libc::EFAULT) => {
+                return Err(std::io::Error::other("input/output error"));
+            }
             _ => return Err(error),
         }
     }

@@ -178,8 +178,11 @@ impl Stack {
         if let Some(table) = self.table_if_made(direction) {
             return Ok(table);
         }
-        let memory = run.budget().reserve("a vertex table", Table::bytes_for(self.num_vertices()) as u64)?;
-        self.build_table(direction, run, memory)
+        match run.budget().reserve("a vertex table", Table::bytes_for(self.num_vertices()) as u64) {
+            Ok(memory) => self.build_table(direction, run, memory),
+            // Another thread may have built it meanwhile, and hold the memory.
+            Err(refused) => self.table_if_made(direction).ok_or_else(|| refused.into()),
+        }
     }
 
     /// As [`Stack::table`], but `None` if the budget has no room for it.
@@ -201,9 +204,10 @@ impl Stack {
             None => Table::new(self, direction, run)?,
         };
         table.memory = Some(Arc::new(memory));
-        let table = Arc::new(table);
-        *self.slot(direction) = TableSlot { made: Some(Arc::clone(&table)), base: None };
-        Ok(table)
+        let mut slot = self.slot(direction);
+        slot.base = None;
+        // Another thread may have built the same table meanwhile: keep one.
+        Ok(Arc::clone(slot.made.get_or_insert_with(|| Arc::new(table))))
     }
 
     /// The vertex table of a direction, if it is already built.

@@ -1,9 +1,9 @@
-//! Every byte of databases of all kinds, flipped: a check reports it.
+//! Databases of all kinds with flipped bytes, pages that cannot be read, and files that are gone.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use esker_format::io::{Disk, FaultyDisk};
+use esker_format::io::{Disk, FaultyDisk, RealDisk};
 use esker_format::{ElementType, Encoding, IdMapKind, Result};
 use esker_graph::{Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor};
 use esker_layers::graph::{Access, GraphEncoding, HeadedOptions};
@@ -188,40 +188,49 @@ fn every_flipped_byte_is_reported() {
     }
 }
 
+/// Counts arcs.
+struct Count;
+
+impl Visitor<i32> for Count {
+    type State = usize;
+
+    fn new_state(&self) -> usize {
+        0
+    }
+
+    fn visit(&self, count: &mut usize, _: VertexId, piece: Piece<'_, i32>) -> Flow {
+        *count += piece.targets.len();
+        Flow::More
+    }
+}
 /// The number of arcs, as analyses read them with an encoding and a residency.
 fn arcs(disk: &FaultyDisk, access: Access, run: &Run) -> Result<usize> {
-    struct Count;
-    impl Visitor<i32> for Count {
-        type State = usize;
+    arcs_of(Snapshot::open(&shared(disk), Path::new(DB))?, access, run)
+}
 
-        fn new_state(&self) -> usize {
-            0
-        }
-
-        fn visit(&self, count: &mut usize, _: VertexId, piece: Piece<'_, i32>) -> Flow {
-            *count += piece.targets.len();
-            Flow::More
-        }
-    }
-    let snapshot = Snapshot::open(&shared(disk), Path::new(DB))?.resident(access)?;
+fn arcs_of(snapshot: Snapshot, access: Access, run: &Run) -> Result<usize> {
+    let snapshot = snapshot.resident(access)?;
     let counts = snapshot.graph::<i32>(run)?.scan(run, Direction::Out, Select::All, &Count)?;
     Ok(counts.into_iter().sum())
+}
+
+/// Every encoding and residency.
+fn accesses() -> [Access; 5] {
+    let pool = PoolOptions { bytes: 16 << 20, ..PoolOptions::of_lists() };
+    [
+        Access::Mapped(GraphEncoding::Lists),
+        Access::Mapped(GraphEncoding::Tiles),
+        Access::Pooled(GraphEncoding::Tiles, pool),
+        Access::Pooled(GraphEncoding::Lists, pool),
+        Access::Headed(HeadedOptions { head_len: Some(2), memory_bytes: 64 << 20 }),
+    ]
 }
 
 #[test]
 fn a_page_that_cannot_be_read_is_an_error_that_names_the_file() {
     let run = Run::with_threads(1).unwrap();
-    let pool = PoolOptions { bytes: 1 << 20, ..PoolOptions::of_lists() };
-    let heads = HeadedOptions { head_len: Some(2), memory_bytes: 64 << 20 };
-    let accesses = [
-        Access::Mapped(GraphEncoding::Lists),
-        Access::Mapped(GraphEncoding::Tiles),
-        Access::Pooled(GraphEncoding::Tiles, pool),
-        Access::Pooled(GraphEncoding::Lists, pool),
-        Access::Headed(heads),
-    ];
     for (name, disk) in databases() {
-        let sound = accesses.map(|access| arcs(&disk, access, &run));
+        let sound = accesses().map(|access| arcs(&disk, access, &run));
         for (path, content) in files(&disk) {
             for page in (0..content.len() as u64).step_by(4096) {
                 let damaged = disk.fork();
@@ -229,7 +238,7 @@ fn a_page_that_cannot_be_read_is_an_error_that_names_the_file() {
                 let expected = format!("cannot read {}: ", path.display());
                 let problem = problem(&damaged, &run).unwrap_or_default();
                 assert!(problem.starts_with(&expected), "{name}, {expected}{page}: {problem:?}");
-                for (access, sound) in accesses.into_iter().zip(&sound) {
+                for (access, sound) in accesses().into_iter().zip(&sound) {
                     match (arcs(&damaged, access, &run), sound) {
                         (Ok(found), sound) => {
                             assert_eq!(found, *sound.as_ref().unwrap(), "{name}, {expected}{page}")
@@ -243,4 +252,70 @@ fn a_page_that_cannot_be_read_is_an_error_that_names_the_file() {
             }
         }
     }
+}
+
+/// A database whose large columns are files of their own, plain and with tiles.
+fn large() -> (tempfile::TempDir, PathBuf) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join(DB);
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+    let sample = Sample { encoding: Encoding::Plain, ..Sample::random(3000, 400_000, true, 8) };
+    sample.write(&disk, &path, false).unwrap();
+    let db =
+        Database::open_on(disk, &path, DatabaseOptions { threads: 2, ..DatabaseOptions::default() }).unwrap();
+    db.make_tiles(&ConvertOptions::default(), &Run::with_threads(2).unwrap()).unwrap();
+    db.close().unwrap();
+    (directory, path)
+}
+
+#[test]
+fn an_open_snapshot_outlives_its_files() {
+    let run = Run::with_threads(2).unwrap();
+    let (_directory, path) = large();
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+    let open = || Snapshot::open(&disk, &path).unwrap();
+    let snapshots = accesses().map(|access| (access, open()));
+    let (store, checked) = (Store::open(&path).unwrap(), open());
+    let db = Database::open_on(Arc::clone(&disk), &path, DatabaseOptions::default()).unwrap();
+    // New tiles take the names of the old ones; then a new layer replaces the old one.
+    db.make_tiles(&ConvertOptions { group: 1, ..ConvertOptions::default() }, &run).unwrap();
+    assert_eq!(
+        arcs_of(open(), Access::Pooled(GraphEncoding::Tiles, PoolOptions::default()), &run).unwrap(),
+        400_000
+    );
+    db.compact_to(Some(Encoding::Compressed), &run).unwrap();
+    db.close().unwrap();
+    assert!(disk.look(&path.join("layers/1.columns")).unwrap().is_none());
+    for (access, snapshot) in snapshots {
+        assert_eq!(arcs_of(snapshot, access, &run).unwrap(), 400_000, "{access:?}");
+    }
+    let report = check(&checked, &run).unwrap();
+    assert!(report.is_sound(), "{:?}", report.problems);
+    assert_eq!(store.snapshot().unwrap().num_arcs(), 400_000);
+    assert!(store.files().unwrap().iter().any(|(path, _)| path.ends_with("MANIFEST")));
+}
+
+#[test]
+fn a_file_cut_short_after_it_was_opened_is_an_error() {
+    let run = Run::with_threads(2).unwrap();
+    let (_directory, path) = large();
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+    let open = || Snapshot::open(&disk, &path).unwrap();
+    let snapshots = accesses().map(|access| (access, open()));
+    let checked = open();
+    for name in ["out.targets", "tiles.data", "tiles/property.0"] {
+        let file = path.join("layers/1").join(name);
+        let file = disk.open_for_writing(&file).unwrap();
+        file.set_length(file.len().unwrap() / 2).unwrap();
+    }
+    for (access, snapshot) in snapshots {
+        let error = arcs_of(snapshot, access, &run).unwrap_err().to_string();
+        assert!(error.contains("cut short") || error.contains("too early"), "{access:?}: {error}");
+    }
+    let report = check(&checked, &run).unwrap();
+    let problems: Vec<String> = report.problems.iter().map(ToString::to_string).collect();
+    assert!(
+        problems.len() >= 3 && problems.iter().all(|problem| problem.contains("cut short")),
+        "{problems:?}"
+    );
 }

@@ -121,7 +121,10 @@ fn refusal(entry: &Entry, candidates: Vec<&Candidate>, resources: &Resources) ->
     let possible = candidates.iter().filter(|one| one.obstacle.is_none()).min_by_key(|one| one.least_bytes);
     match possible {
         None => {
-            let obstacle = candidates.into_iter().find_map(|one| one.obstacle.clone()).unwrap_or_default();
+            // Every database has lists, so what hinders them is nearer to what the user asks for than the lack of tiles.
+            let lists = |one: &&&Candidate| one.encoding == GraphEncoding::Lists;
+            let nearest = candidates.iter().find(lists).or(candidates.first());
+            let obstacle = nearest.and_then(|one| one.obstacle.clone()).unwrap_or_default();
             Error::Store(esker_store::Error::Invalid(obstacle))
         }
         Some(one) => Stop::OverBudget {

@@ -99,6 +99,31 @@ fn heads_are_kept_where_there_are_no_tiles() {
 }
 
 #[test]
+fn a_request_that_several_layers_hinder_is_told_to_make_them_one() {
+    let (directory, snapshot) = database(8, Encoding::Plain, true);
+    let database = Database::open(snapshot.path(), DatabaseOptions::default()).unwrap();
+    let mut batch = database.batch();
+    batch.add_edge(1_u64, 2_u64, &[]).unwrap();
+    database.commit(batch, "one more").unwrap();
+    let snapshot = database.snapshot().unwrap();
+    for (encoding, residency) in [
+        (None, Residency::Pooled),
+        (None, Residency::Headed),
+        (Some(GraphEncoding::Tiles), Residency::Pooled),
+        (Some(GraphEncoding::Lists), Residency::Pooled),
+    ] {
+        let request = Request { encoding, residency: Some(residency), head_len: None };
+        let error = choose(&snapshot, "pagerank", &request, 1 << 30).unwrap_err().to_string();
+        let advice = match encoding {
+            Some(GraphEncoding::Tiles) => "`esker compact --encoding tiles` makes",
+            _ => "is not one layer: `esker compact` makes",
+        };
+        assert!(error.contains(advice), "{request:?}: {error}");
+    }
+    drop(directory);
+}
+
+#[test]
 fn lists_are_kept_in_parts_where_there_is_nothing_better() {
     let (_directory, snapshot) = database(17, Encoding::Compressed, false);
     let ample = free(&snapshot, "pagerank", 1 << 30);

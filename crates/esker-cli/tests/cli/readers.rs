@@ -1,0 +1,104 @@
+//! Reading a database that another process changes, or that is damaged.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::Value;
+
+use crate::place::Place;
+
+/// A graph without weights, in one layer.
+fn graph() -> Place {
+    let place = Place::new();
+    place.ok("generate kron --scale 10 --seed 1 g.esker");
+    place
+}
+
+struct End<'a>(&'a AtomicBool);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn readers_of_every_kind_run_beside_a_compaction() {
+    let place = graph();
+    let expected = place.json("run wcc g.esker --json")["answers"].clone();
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                for encoding in ["tiles", "compressed", "tiles", "plain"] {
+                    place.ok(&format!("compact g.esker --encoding {encoding}"));
+                }
+            }
+        });
+        // Ends the compactions also when an assertion fails.
+        let _end = End(&is_over);
+        for options in [
+            "",
+            "--encoding tiles",
+            "--encoding tiles --residency pooled",
+            "--residency pooled --encoding lists",
+            "--residency headed",
+        ] {
+            let mut done = 0;
+            // The database lacks tiles, or plain lists for heads, half of the time.
+            for _ in 0..40 {
+                let line = format!("run wcc g.esker --json {options}");
+                let output = place.run(&line);
+                if output.status.success() {
+                    done += 1;
+                    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+                    assert_eq!(report["answers"], expected, "{line}");
+                    if done >= 12 {
+                        break;
+                    }
+                } else {
+                    let message = String::from_utf8_lossy(&output.stderr);
+                    assert!(message.contains("`esker compact"), "{line}: {message}");
+                }
+            }
+            assert!(done > 0, "{options}");
+        }
+        for line in [
+            "info g.esker",
+            "info g.esker --json",
+            "check g.esker",
+            "log g.esker",
+            "export g.esker - --format el",
+        ] {
+            for _ in 0..12 {
+                place.ok(line);
+            }
+        }
+    });
+}
+
+#[test]
+fn damaged_tiles_are_not_hidden() {
+    let place = graph();
+    place.ok("compact g.esker --encoding tiles");
+    assert!(place.ok("info g.esker").contains("\ntiles "));
+    let path = place.path().join("g.esker/layers/1/tiles.data");
+    let mut content = std::fs::read(&path).unwrap();
+    content[20] ^= 1;
+    std::fs::write(&path, &content).unwrap();
+    let output = place.run("info g.esker");
+    let (said, told) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("UNREADABLE") && said.contains("vertices") && told.contains("tiles.data"),
+        "{said}{told}"
+    );
+    let output = place.run("info g.esker --json");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(!output.status.success() && report["tiles_problem"].as_str().unwrap().contains("tiles.data"));
+    // The lists still answer, and the tiles can be made anew.
+    place.ok("run wcc g.esker");
+    assert_eq!(place.run("check g.esker").status.code(), Some(1));
+    place.ok("compact g.esker --encoding tiles");
+    place.ok("info g.esker");
+    place.ok("check g.esker");
+}
