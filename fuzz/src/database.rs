@@ -7,24 +7,30 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use esker_graph::{Direction, Run, VertexId, vertex};
-use esker_import::format::{PickProperties, ReadOptions};
+use esker_graph::{Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor, vertex};
+use esker_import::export::{ExportOptions, StoredExport, export};
+use esker_import::format::{Format, PickProperties, ReadOptions};
 use esker_import::input::Input;
 use esker_import::install::import;
 use esker_import::open::open_inputs;
 use esker_import::options::{ImportOptions, VertexOrder};
 use esker_store::check::check;
-use esker_store::format::{Archive, ArchiveWriter, Encoding, remove_archive};
-use esker_store::io::{Disk, FaultyDisk, Files};
+use esker_store::format::{Archive, ArchiveWriter, Encoding};
+use esker_store::io::{Disk, FaultyDisk, Files, MemoryDisk};
 use esker_store::version::StagingOptions;
-use esker_store::{Error, Snapshot};
+use esker_store::{Access, Error, GraphEncoding, Snapshot};
 
+use crate::living::disks;
 use crate::outcome::Outcome;
 
 pub(crate) const PAGE_BYTES: usize = 4096;
 /// Bytes of a header page that an input contains; zeros and the checksum follow.
 pub(crate) const FIELDS_BYTES: usize = 64;
 pub(crate) const ROOT: &str = "web.esker";
+/// Number of ways to read an input.
+pub(crate) const WAYS: usize = 4;
+/// Vertices of the largest graph that is exported.
+const VERTICES_MAX: usize = 1 << 16;
 
 /// A sound database: its files, and all answers.
 pub(crate) struct Sound {
@@ -34,7 +40,7 @@ pub(crate) struct Sound {
     content: String,
 }
 
-/// Small databases of every kind of ids, with and without weights, texts and in-lists.
+/// Small databases of every kind of ids, with and without weights, texts and in-lists; then some that were changed.
 fn sound() -> &'static [Sound] {
     static SOUND: OnceLock<Vec<Sound>> = OnceLock::new();
     SOUND.get_or_init(|| {
@@ -53,22 +59,28 @@ fn sound() -> &'static [Sound] {
             ("web.wel", &star, ImportOptions { encoding: Encoding::Compressed, ..keep }),
         ];
         // The inputs come from this file alone: a failure is an error in this file or in the import.
-        inputs.into_iter().map(|(name, text, options)| make(name, text, &options).expect("sound")).collect()
+        let imported =
+            inputs.into_iter().map(|(name, text, options)| imported(name, text, &options).expect("sound"));
+        let living = with_run(|run| disks(Path::new(ROOT), run)).expect("sound");
+        imported.chain(living).map(|disk| read_sound(&disk).expect("sound")).collect()
     })
 }
 
-fn make(name: &str, text: &str, options: &ImportOptions) -> Result<Sound, Error> {
+fn imported(name: &str, text: &str, options: &ImportOptions) -> Result<Arc<dyn Disk>, Error> {
     let disk: Arc<dyn Disk> = Arc::new(FaultyDisk::new(1));
     let read = ReadOptions { properties: PickProperties::All, ..ReadOptions::default() };
     let reader = open_inputs(&[Input::memory(name, text.as_bytes())], &read)?.reader;
     let staging = StagingOptions { created_ms: Some(1), ..StagingOptions::default() };
     import(&disk, reader, Path::new(ROOT), options, staging)?;
+    Ok(disk)
+}
+
+fn read_sound(disk: &Arc<dyn Disk>) -> Result<Sound, Error> {
     let mut files = Vec::new();
     gather(disk.as_ref(), Path::new(ROOT), &mut files)?;
     let mut columns = Vec::new();
-    for directory in ["layers/1", "ids"].map(|name| Path::new(ROOT).join(name)) {
-        // Dense ids have no columns.
-        let Ok(archive) = Archive::open(&disk, &directory) else { continue };
+    for directory in files.iter().filter_map(|(path, _)| archived(path)) {
+        let archive = Archive::open(disk, &directory)?;
         for path in archive.paths() {
             let file = archive.open(&path)?;
             let mut content = vec![0; file.len()? as usize];
@@ -76,8 +88,18 @@ fn make(name: &str, text: &str, options: &ImportOptions) -> Result<Sound, Error>
             columns.push((path, content));
         }
     }
-    let content = with_run(|run| read_all(&disk, run, false))?;
+    let content = with_run(|run| read_all(disk, run, 0))?;
     Ok(Sound { files, columns, content })
+}
+
+/// The directory whose columns lie in the file at `path`, if that is an archive.
+fn archived(path: &Path) -> Option<PathBuf> {
+    (path.extension()? == "columns").then(|| path.with_extension(""))
+}
+
+/// Whether damage at the end of a file gives an older state: the manifest and the log grow, and their last records may be torn.
+fn grows(name: &str) -> bool {
+    name == "MANIFEST" || name.starts_with("log/")
 }
 
 pub(crate) fn gather(
@@ -137,8 +159,10 @@ pub(crate) fn examine(bytes: &[u8], way: usize) -> Result<Outcome, String> {
         .and_then(|disk| replace_column(disk, sound, &path, &content))
         .map_err(|error| format!("no disk: {error}"))?;
     let disk: Arc<dyn Disk> = Arc::new(disk);
-    match with_run(|run| read_all(&disk, run, way != 0)) {
-        Ok(read) if way == 0 && read != sound.content => Err(format!("{name}: a wrong answer: {read}")),
+    match with_run(|run| read_all(&disk, run, way)) {
+        // The files of an older state are gone.
+        Err(error) if way == 0 && grows(name) => Ok(Outcome::Refused(error.to_string())),
+        Ok(read) if way == 0 && read != sound.content && !grows(name) => Err(format!("{name}: a wrong answer: {read}")),
         Ok(read) => Ok(Outcome::Read { edges: read.len() as u64, rejected: None }),
         Err(error) => refusal(&error, name, way),
     }
@@ -274,7 +298,7 @@ fn replace_column(
     else {
         return Ok(disk);
     };
-    remove_archive(&disk, directory)?;
+    disk.remove_file(&directory.with_extension("columns"))?;
     let shared: Arc<dyn Disk> = Arc::new(disk.clone());
     let archive = ArchiveWriter::new(&shared, directory);
     for (path, original) in sound.columns.iter().filter(|(path, _)| path.parent() == Some(directory)) {
@@ -285,19 +309,20 @@ fn replace_column(
     Ok(disk)
 }
 
-/// All answers of a database. `lenient` reads on after damage that `check` finds.
-fn read_all(disk: &Arc<dyn Disk>, run: &Run, lenient: bool) -> Result<String, Error> {
+/// All answers of a database. In other ways than 0, reads on after damage that `check` finds.
+fn read_all(disk: &Arc<dyn Disk>, run: &Run, way: usize) -> Result<String, Error> {
     let snapshot = Snapshot::open(disk, Path::new(ROOT))?;
     let report = check(&snapshot, run)?;
-    if !lenient && let Some(problem) = report.problems.into_iter().next() {
+    if way == 0 && let Some(problem) = report.problems.into_iter().next() {
         return Err(problem);
     }
-    let mut content = format!("{:?}\n", snapshot.layer());
+    let mut content = format!("{:?}\n{:?}\n", snapshot.layer(), snapshot.manifest().tags);
     for direction in [Direction::Out, Direction::In] {
         if snapshot.has(direction) {
             read_lists(&snapshot, direction, &mut content)?;
         }
     }
+    read_values(&snapshot, run, &mut content)?;
     let graph = snapshot.graph::<()>(run)?;
     graph.csr(run)?;
     if snapshot.weight_type().is_some() {
@@ -307,7 +332,64 @@ fn read_all(disk: &Arc<dyn Disk>, run: &Run, lenient: bool) -> Result<String, Er
         ];
         content.push_str(&format!("{:?}\n", problem.map(|problem| problem.map(|error| error.to_string()))));
     }
+    if snapshot.tiles().is_ok() {
+        let tiled = snapshot.clone().resident(Access::Mapped(GraphEncoding::Tiles))?;
+        let sums = tiled.graph::<()>(run)?.scan(run, Direction::Out, Select::All, &ArcSum)?;
+        content.push_str(&format!("{:?}\n", sums.into_iter().fold(0, u64::wrapping_add)));
+    }
+    // An old version of each of the layers.
+    for record in snapshot.manifest().versions.iter().filter(|_| way == 0) {
+        let old = snapshot.state().snapshot(record.number)?;
+        content.push_str(&format!("{} edges\n", old.num_edges()));
+        read_lists(&old, Direction::Out, &mut content)?;
+    }
+    export_all(&snapshot, run, way, &mut content)?;
     Ok(content)
+}
+
+/// Sums what tiles hand over.
+struct ArcSum;
+
+impl Visitor<()> for ArcSum {
+    type State = u64;
+
+    fn new_state(&self) -> u64 {
+        0
+    }
+
+    fn visit(&self, sum: &mut u64, v: VertexId, piece: Piece<'_, ()>) -> Flow {
+        let arcs = piece.targets.iter().map(|&target| (u64::from(v) << 20) + u64::from(target) + 1);
+        *sum = arcs.fold(*sum, u64::wrapping_add);
+        Flow::More
+    }
+}
+
+/// The removed vertices, and the values of the others.
+fn read_values(snapshot: &Snapshot, run: &Run, content: &mut String) -> Result<(), Error> {
+    content.push_str(&format!("{:?}\n", snapshot.removed(run)?.list()));
+    for property in snapshot.vertex_properties() {
+        let values = snapshot.vertex_property(&property.name)?;
+        for v in (0..snapshot.num_vertices().min(100)).map(vertex) {
+            content.push_str(&format!("{:?} ", values.get(v)?));
+        }
+    }
+    Ok(())
+}
+
+/// Writes the version as a file.
+fn export_all(snapshot: &Snapshot, run: &Run, way: usize, content: &mut String) -> Result<(), Error> {
+    let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
+    let format = [Format::Csv, Format::Adjacency, Format::Parquet, Format::Sg][way % WAYS];
+    let options = ExportOptions { format: Some(format), disk: Arc::clone(&disk), ..ExportOptions::default() };
+    let graph = StoredExport::new(snapshot, run)?;
+    // Repaired headers may promise too many vertices to write in a test.
+    if snapshot.num_vertices() > VERTICES_MAX {
+        return Ok(());
+    }
+    let path = Path::new("exported");
+    export(&graph, path, &options)?;
+    content.push_str(&String::from_utf8_lossy(&disk.read(path)?));
+    Ok(())
 }
 
 pub(crate) fn read_lists(

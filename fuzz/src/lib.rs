@@ -8,6 +8,7 @@ mod random;
 mod mutate;
 mod seeds;
 pub mod outcome;
+mod living;
 mod database;
 mod log;
 pub mod target;

@@ -15,11 +15,11 @@ use esker_import::install::import;
 use esker_import::open::open_inputs;
 use esker_import::options::{ImportOptions, VertexOrder};
 use esker_store::io::{Disk, FaultyDisk};
-use esker_store::property::PropertyValue;
 use esker_store::version::StagingOptions;
 use esker_store::{Database, DatabaseOptions, Error, Snapshot, Store};
 
 use crate::database::{FIELDS_BYTES, PAGE_BYTES, ROOT, damaged, disk_with, gather, read_lists, with_run};
+use crate::living::{commit_integers, commit_texts};
 use crate::outcome::Outcome;
 
 /// The contents of a database, by version.
@@ -70,36 +70,6 @@ fn make(
     gather(disk.as_ref(), Path::new(ROOT), &mut files)?;
     let versions = read_all(&disk)?;
     Ok(Sound { files, versions })
-}
-
-fn commit_texts(db: &Database) -> Result<(), Error> {
-    let values = |weight, kind| [PropertyValue::I32(weight), PropertyValue::Text(kind)];
-    let values = |weight, kind: &'static str| values(weight, kind.as_bytes());
-    for round in 0..3 {
-        let mut batch = db.batch();
-        let id = format!("new {round}");
-        batch.add_edge("a", id.as_str(), &values(round, "x"))?;
-        batch.add_edge("b", "c", &values(7, ["x", "q", "long kind"][round as usize]))?;
-        batch.remove_edge("c", "a")?;
-        batch.define_vertex_property("age", Some(esker_store::format::ElementType::I64));
-        batch.set_vertex("d", "age", Some(PropertyValue::I64(i64::from(round))))?;
-        db.commit(batch, &format!("round {round}"))?;
-    }
-    let mut batch = db.batch();
-    batch.remove_vertex("a")?;
-    db.commit(batch, "").map(drop)
-}
-
-fn commit_integers(db: &Database) -> Result<(), Error> {
-    for round in 0..5_u64 {
-        let mut batch = db.batch();
-        (0..8).try_for_each(|i| batch.add_edge(i, i * round + 3, &[]))?;
-        batch.remove_edge(round, round + 1)?;
-        batch.remove_vertex(round * 2)?;
-        batch.add_vertex(round)?;
-        db.commit(batch, "more")?;
-    }
-    Ok(())
 }
 
 /// All segments of all logs, in the form of an input.

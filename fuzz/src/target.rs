@@ -74,7 +74,7 @@ pub const TARGETS: [Target; 22] = [
 const BLOCK_BYTES: usize = 1 << 14;
 
 /// Number of ways to read an input.
-pub const WAYS: usize = 4;
+pub const WAYS: usize = database::WAYS;
 
 /// Everything that a reader gave, in order.
 #[derive(Debug, Default, PartialEq)]

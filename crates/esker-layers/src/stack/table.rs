@@ -161,6 +161,11 @@ impl Table {
             let section = stack.section(layer, direction)?;
             // `slot` can lie beyond the oldest layer's lists, for a vertex that the layer does not
             // have.
+            let slots = section.main().num_lists().max(stack.num_vertices());
+            if slot >= slots {
+                let reason = format!("the list of vertex {v} goes on in fragment {slot}, but there are only {slots}");
+                return Err(Error::corrupt(stack.layers()[layer].directory(), 0, reason));
+            }
             let marks = Arc::make_mut(&mut self.skipped[layer]);
             marks.grow(slot + 1);
             marks.insert(slot);

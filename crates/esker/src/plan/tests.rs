@@ -6,6 +6,7 @@ use esker_import::install::import;
 use esker_import::options::ImportOptions;
 use esker_store::format::Encoding;
 use esker_store::io::RealDisk;
+use esker_store::property::PropertyValue;
 use esker_store::tiles::ConvertOptions;
 use esker_store::version::StagingOptions;
 use esker_store::{Access, Database, DatabaseOptions, Store};
@@ -103,7 +104,7 @@ fn a_request_that_several_layers_hinder_is_told_to_make_them_one() {
     let (directory, snapshot) = database(8, Encoding::Plain, true);
     let database = Database::open(snapshot.path(), DatabaseOptions::default()).unwrap();
     let mut batch = database.batch();
-    batch.add_edge(1_u64, 2_u64, &[]).unwrap();
+    batch.add_edge(1_u64, 2_u64, &[PropertyValue::from(1_i64)]).unwrap();
     database.commit(batch, "one more").unwrap();
     let snapshot = database.snapshot().unwrap();
     for (encoding, residency) in [
