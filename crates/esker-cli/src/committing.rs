@@ -29,6 +29,8 @@ struct CommitsState {
     versions: Vec<u64>,
     /// Whether they are all that the command was to commit.
     is_complete: bool,
+    /// Whether the writing of a record has failed.
+    is_unknown: bool,
     /// Commits whose records are being written.
     writing: usize,
     is_ending: bool,
@@ -77,7 +79,7 @@ impl Commits {
     fn end(&self) -> ! {
         let mut state = self.state();
         if state.writing > 0 {
-            text::remark("interrupted: ending as soon as the commit in progress is durable");
+            text::remark_over_bar("interrupted: ending as soon as the commit in progress is durable");
         }
         while state.writing > 0 {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -89,6 +91,11 @@ impl Commits {
 
 impl CommitsState {
     fn failure(&self, failure: Failure) -> Failure {
+        if let (true, Failure::Failed(reason)) = (self.is_unknown, &failure) {
+            return Failure::Failed(format!(
+                "{reason}; `esker log` shows whether the last changes were committed or not"
+            ));
+        }
         if self.versions.is_empty() || !self.is_complete {
             return failure;
         }
@@ -108,9 +115,13 @@ impl CommitWatch for Commits {
     fn end(&self, durable: Option<u64>) {
         let mut state = self.state();
         state.writing -= 1;
-        if let Some(version) = durable {
-            state.versions.push(version);
-            text::remark(&format!("{}: committed as version {version}", self.database.display()));
+        match durable {
+            Some(version) => {
+                state.versions.push(version);
+                let name = self.database.display();
+                text::remark_over_bar(&format!("{name}: committed as version {version}"));
+            }
+            None => state.is_unknown = true,
         }
         self.changed.notify_all();
     }
@@ -122,5 +133,30 @@ pub(crate) fn describe_versions(versions: &[u64]) -> String {
         [] => "no version".to_owned(),
         [one] => format!("version {one}"),
         [first, .., last] => format!("versions {first} to {last}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_names_what_is_committed_once_that_is_everything() {
+        let failure = |state: &CommitsState| {
+            let failure = state.failure(Failure::Failed("the disk is full".to_owned()));
+            (failure.exit_code(), format!("{failure:?}"))
+        };
+        let mut state = CommitsState::default();
+        assert_eq!(failure(&state).0, 1);
+        state.versions = vec![4, 5];
+        assert_eq!(failure(&state).0, 1, "there is more to commit");
+        state.is_complete = true;
+        let (code, text) = failure(&state);
+        assert!(text.contains("committed as versions 4 to 5, but then: the disk is full"), "{text}");
+        assert_eq!((code, state.failure(Failure::Interrupted).exit_code()), (3, 3));
+        assert_eq!(state.failure(Failure::PipeClosed).exit_code(), 0, "as with `head`");
+        state.is_unknown = true;
+        let (code, text) = failure(&state);
+        assert!(code == 1 && text.contains("`esker log` shows whether"), "{text}");
     }
 }

@@ -4,7 +4,7 @@
 //! give it a title. In lines for people they are escaped; files and JSON have escapes of their own.
 
 use std::borrow::Cow;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 
 use esker::import::source::Rejected;
 use serde_json::{Value, json};
@@ -95,13 +95,21 @@ pub(crate) fn remark(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{}", message(text));
 }
 
+/// As [`remark`], in place of a progress bar that a terminal may show.
+pub(crate) fn remark_over_bar(text: &str) {
+    if std::io::stderr().is_terminal() {
+        let _ = write!(std::io::stderr().lock(), "\r\x1b[2K");
+    }
+    remark(text);
+}
+
 /// Prints the message of a failure and ends the process.
 pub(crate) fn end_process(failure: &Failure) -> ! {
     match failure {
         Failure::Usage(message) | Failure::Failed(message) | Failure::Done(message) => {
-            remark(&format!("esker: {message}"));
+            remark_over_bar(&format!("esker: {message}"));
         }
-        Failure::Interrupted => remark("esker: interrupted"),
+        Failure::Interrupted => remark_over_bar("esker: interrupted"),
         Failure::PipeClosed => {}
     }
     std::process::exit(failure.exit_code())

@@ -78,7 +78,11 @@ fn a_freeze_that_fails_after_the_commit_does_not_hide_the_commit() {
     std::fs::create_dir(place.path().join("m.esker/layers/2.columns")).unwrap();
     let output = place.run("add m.esker a.el --freeze");
     assert_eq!(output.status.code(), Some(3), "{}", said(&output));
-    assert!(said(&output).contains("esker: committed as version 2, but then: cannot"), "{}", said(&output));
+    assert!(
+        said(&output).contains("esker: committed as version 2, but then: cannot write a new layer"),
+        "{}",
+        said(&output)
+    );
     assert_eq!((edges(&place), versions(&place)), (4, 2));
     std::fs::remove_dir(place.path().join("m.esker/layers/2.columns")).unwrap();
     place.ok("compact m.esker");
@@ -201,7 +205,12 @@ fn opening_for_writing_leaves_what_is_not_its_own() {
     place.file("m.esker/layers/9.columns", "left by a crash");
     place.file("elsewhere/5/data", "mine");
     symlink("../../elsewhere", at("m.esker/layers/8")).unwrap();
-    place.ok("add m.esker a.el");
+    // Also where the next layer would be written.
+    symlink("../../elsewhere", at("m.esker/layers/2")).unwrap();
+    let refused = place.run("add m.esker a.el --freeze");
+    assert!(said(&refused).contains("m.esker/layers/2 is not part of the database"), "{}", said(&refused));
+    assert!(std::fs::symlink_metadata(at("m.esker/layers/2")).is_ok());
+    std::fs::remove_file(at("m.esker/layers/2")).unwrap();
     assert!(!at("m.esker/layers/9").exists() && !at("m.esker/layers/9.columns").exists());
     for kept in
         ["m.esker/layers/notes/thesis.txt", "m.esker/layers/07", "m.esker/layers/8", "elsewhere/5/data"]

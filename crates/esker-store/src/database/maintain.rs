@@ -199,6 +199,7 @@ impl Core {
     ) -> Result<T> {
         let number = maintenance.next_layer()?;
         let directory = layer_directory(&self.path, number);
+        self.expect_free(&directory)?;
         let written = write(number, &directory).and_then(|written| {
             self.disk.sync_directory(&self.path.join("layers"))?;
             Ok(written)
@@ -207,6 +208,19 @@ impl Core {
             // If the removal fails too, the next opening removes the files.
             let _ = remove_archive(self.disk.as_ref(), &directory);
         })
+    }
+
+    /// An error if something that is not Esker's stands where a layer is to be written: it must not be removed.
+    fn expect_free(&self, directory: &Path) -> Result<()> {
+        for path in [directory.to_owned(), directory.with_extension("columns")] {
+            if self.disk.look(&path)?.is_some() {
+                return Err(Error::Invalid(format!(
+                    "cannot write a new layer: {} is not part of the database, and in the way; move it elsewhere",
+                    path.display()
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// Computes the next state from a written layer; it forgets versions that the retention no longer keeps.

@@ -231,7 +231,11 @@ fn remove_leftovers(disk: &dyn Disk, target: &Path, prefix: &str) -> Result<()> 
         if entry.is_directory && entry.name.strip_prefix(prefix).is_some_and(is_nonce) {
             let leftover = directory.join(entry.name);
             if let Ok(Some(_lock)) = disk.try_lock(&leftover.join(LOCK_NAME)) {
-                disk.remove_directory(&leftover)?;
+                let removed = disk.remove_directory(&leftover);
+                // Another process may have removed it meanwhile: the one that replaced it.
+                if removed.is_err() && disk.look(&leftover)?.is_some() {
+                    return removed;
+                }
             }
         }
     }
