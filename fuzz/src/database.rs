@@ -162,7 +162,9 @@ pub(crate) fn examine(bytes: &[u8], way: usize) -> Result<Outcome, String> {
     match with_run(|run| read_all(&disk, run, way)) {
         // The files of an older state are gone.
         Err(error) if way == 0 && grows(name) => Ok(Outcome::Refused(error.to_string())),
-        Ok(read) if way == 0 && read != sound.content && !grows(name) => Err(format!("{name}: a wrong answer: {read}")),
+        Ok(read) if way == 0 && read != sound.content && !grows(name) => {
+            Err(format!("{name}: a wrong answer: {read}"))
+        }
         Ok(read) => Ok(Outcome::Read { edges: read.len() as u64, rejected: None }),
         Err(error) => refusal(&error, name, way),
     }
@@ -313,7 +315,9 @@ fn replace_column(
 fn read_all(disk: &Arc<dyn Disk>, run: &Run, way: usize) -> Result<String, Error> {
     let snapshot = Snapshot::open(disk, Path::new(ROOT))?;
     let report = check(&snapshot, run)?;
-    if way == 0 && let Some(problem) = report.problems.into_iter().next() {
+    if way == 0
+        && let Some(problem) = report.problems.into_iter().next()
+    {
         return Err(problem);
     }
     let mut content = format!("{:?}\n{:?}\n", snapshot.layer(), snapshot.manifest().tags);

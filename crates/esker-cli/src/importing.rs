@@ -32,7 +32,7 @@ pub(crate) enum OrderArg {
     /// The order with the better measured locality.
     #[default]
     Auto,
-    /// By first appearance in the input.
+    /// Integers in ascending order, texts by first appearance in the input.
     Keep,
     /// By descending degree.
     Degree,

@@ -241,9 +241,10 @@ fn describe_vertices(snapshot: &Snapshot) -> Result<String, Failure> {
 fn describe_ids(snapshot: &Snapshot) -> String {
     let ids = &snapshot.manifest().ids;
     let kind = match ids.kind {
-        IdMapKind::Identity | IdMapKind::Permuted => "consecutive integers",
-        IdMapKind::Integers => "sparse integers",
         IdMapKind::Texts => "text",
+        // Commits may have added others.
+        _ if snapshot.ids().dense_base().is_some() => "consecutive integers",
+        _ => "integers with gaps",
     };
     format!("{kind}, vertex order {:?}", ids.order).to_lowercase()
 }

@@ -9,7 +9,6 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use esker_format::{Error, Result};
 use esker_layers::ids::IdHasher;
 
-use super::distinct::DistinctSketch;
 use super::number::{Numberer, Parted};
 use super::numbering::Keys;
 use super::options::{BadLines, Tracker};
@@ -44,25 +43,23 @@ pub(super) struct RawBlock {
     pub(super) vertices: Option<Chunk<u64>>,
 }
 
-/// What the integer ids of an input are like.
-#[derive(Debug, Clone)]
+/// The least and the greatest integer id of an input.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct IdStats {
     pub(super) min: u64,
     pub(super) max: u64,
-    pub(super) distinct: DistinctSketch,
 }
 
 impl Default for IdStats {
     fn default() -> Self {
-        Self { min: u64::MAX, max: 0, distinct: DistinctSketch::default() }
+        Self { min: u64::MAX, max: 0 }
     }
 }
 
 impl IdStats {
-    fn merge(&mut self, other: &Self) {
+    fn merge(&mut self, other: Self) {
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
-        self.distinct.merge(&other.distinct);
     }
 
     /// Whether there were no ids.
@@ -87,6 +84,12 @@ impl Gathered {
     pub(super) fn num_edges(&self) -> u64 {
         self.blocks.iter().map(|block| block.len as u64).sum()
     }
+
+    /// Number of integer ids that were read, repetitions included.
+    pub(super) fn num_ids(&self) -> u64 {
+        let named = |block: &RawBlock| block.vertices.as_ref().map_or(0, Chunk::len) as u64;
+        self.blocks.iter().map(|block| 2 * block.len as u64 + named(block)).sum()
+    }
 }
 
 /// What the workers share.
@@ -96,7 +99,6 @@ struct Shared<'a> {
     shelf: Shelf,
     texts: Vec<Texts>,
     bad_lines: BadLines,
-    measure_ids: bool,
     tracker: &'a Tracker,
     stop: AtomicBool,
     found: Mutex<Found>,
@@ -137,7 +139,6 @@ pub(super) fn gather(
         shelf: Shelf::new(work, keep_free_bytes),
         texts,
         bad_lines,
-        measure_ids: matches!(schema.ids, super::source::IdKind::Int),
         tracker,
         stop: AtomicBool::new(false),
         found: Mutex::new(Found {
@@ -207,7 +208,7 @@ impl Shared<'_> {
             }
         }
         let mut found = lock(&self.found);
-        found.ids.merge(&worker.ids);
+        found.ids.merge(worker.ids);
         for (range, own) in found.ranges.iter_mut().zip(&worker.ranges) {
             range.merge(*own);
         }
@@ -292,11 +293,7 @@ impl Shared<'_> {
             min = min.min(id);
             max = max.max(id);
         }
-        worker.ids.min = worker.ids.min.min(min);
-        worker.ids.max = worker.ids.max.max(max);
-        if self.measure_ids {
-            source.iter().chain(target).chain(named).for_each(|&id| worker.ids.distinct.insert(id));
-        }
+        worker.ids.merge(IdStats { min, max });
         let ends = if max <= u64::from(u32::MAX) {
             let pairs = source.iter().zip(target).map(|(&u, &v)| [u as u32, v as u32]).collect();
             RawEnds::Narrow(self.shelf.put(pairs)?)

@@ -12,7 +12,7 @@ use super::source::Rejected;
 /// How the vertices are numbered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum VertexOrder {
-    /// As they come: integers as they are, others by first appearance.
+    /// As they come: integers in ascending order, texts by first appearance.
     Keep,
     /// By descending degree.
     Degree,

@@ -12,13 +12,14 @@ use esker_layers::layer::{PlainWriter, VALUES_AT_ONCE};
 use super::build::{Build, check_symmetric};
 use super::count::{Cells, by_cell, degrees, degrees_bytes, to_cells};
 use super::edges::{Edges, check_weight, raw_keys};
-use super::gather::{Gathered, InOrder, WORKER_BYTES, gather};
+use super::gather::{Gathered, IdStats, InOrder, WORKER_BYTES, gather};
 use super::generated::GENERATOR;
 use super::number::Numberer;
 use super::numbering::{IdMap, Numbered};
 use super::options::{Duplicates, ImportOptions, ImportReport, OrderChoice, Tracker, VertexOrder};
 use super::order::{DEGREE_CLASSES, by_degree, choose, hot_degree, sample};
 use super::output::{Output, Written};
+use super::present::PresentIds;
 use super::scatter::Arcs;
 use super::scratch::Work;
 use super::source::{IdKind, Reader, Schema};
@@ -28,19 +29,19 @@ use super::spool::Spool;
 pub enum BuiltIds {
     /// Vertex `v` is the integer `base + v`.
     Identity {
-        /// The least id: 0 or 1.
+        /// The least id.
         base: u64,
     },
     /// Vertex `renumbered[i]` is the integer `base + i`.
     Permuted {
-        /// The least id: 0 or 1.
+        /// The least id.
         base: u64,
         /// A permutation of the vertices.
         renumbered: Spool<VertexId>,
     },
-    /// A map of sparse integers or texts, still to be written.
+    /// A map of integers with gaps or of texts, still to be written.
     Mapped {
-        /// The keys by number of first appearance.
+        /// The keys by number.
         map: Box<dyn IdMap>,
         /// The vertex of each number, if it is not the number itself.
         renumbered: Option<Spool<VertexId>>,
@@ -171,10 +172,6 @@ struct NumberedInput {
     map: Option<Box<dyn IdMap>>,
 }
 
-/// Ids up to this many times the number of distinct ones (plus [`DENSE_SLACK`]) are taken as dense.
-const DENSE_FACTOR: f64 = 4.0;
-const DENSE_SLACK: f64 = 1024.0;
-
 fn read_and_number(
     work: &Work,
     hasher: IdHasher,
@@ -199,24 +196,40 @@ fn read_and_number(
         tracker.stage("number", 0);
         return Ok(numbered(gathered, numberer.finish()?));
     }
-    let ids = &gathered.ids;
-    let (base, num_vertices) = match schema.ids {
-        IdKind::Numbered { first, num_vertices } => (first, num_vertices),
-        _ if ids.is_empty() => (0, 0),
-        _ => (ids.min.min(1), ids.max - ids.min.min(1) + 1),
-    };
-    let numbered_by_format = matches!(schema.ids, IdKind::Numbered { .. });
-    if numbered_by_format {
-        check_numbered(ids.is_empty(), ids.min, ids.max, base, num_vertices, schema.format)?;
+    if let IdKind::Numbered { first, num_vertices } = schema.ids {
+        check_numbered(&gathered.ids, first, num_vertices, schema.format)?;
         check_borne_out(num_vertices, gathered.num_edges(), work.budget.limit_bytes(), schema)?;
+        return Ok(NumberedInput { gathered, base: first, num_vertices, pairs: None, map: None });
     }
-    let dense = ids.is_empty() || (ids.max as f64) < DENSE_FACTOR * ids.distinct.estimate() + DENSE_SLACK;
-    if numbered_by_format || dense {
-        return Ok(NumberedInput { gathered, base, num_vertices, pairs: None, map: None });
+    number_integers(work, hasher, gathered, tracker)
+}
+
+/// Numbers integer ids in ascending order. What is found does not depend on the memory; the way there does.
+fn number_integers(
+    work: &Work,
+    hasher: IdHasher,
+    mut gathered: Gathered,
+    tracker: &Tracker,
+) -> Result<NumberedInput> {
+    let ids = gathered.ids;
+    if ids.is_empty() {
+        return Ok(NumberedInput { gathered, base: 0, num_vertices: 0, pairs: None, map: None });
     }
     tracker.stage("number", gathered.num_edges());
-    let numberer = number_integers(work, &gathered, Numberer::new(work, hasher), tracker)?;
-    Ok(numbered(gathered, numberer.finish()?))
+    if let Some(present) = PresentIds::find(work, &gathered, tracker)? {
+        let num_vertices = present.len();
+        let (base, map) = match present.has_gaps() {
+            true => (0, Some(present.close_gaps(&mut gathered)?)),
+            false => (ids.min, None),
+        };
+        return Ok(NumberedInput { gathered, base, num_vertices, pairs: None, map });
+    }
+    let numberer = number_in_order(work, &gathered, Numberer::new(work, hasher), tracker)?;
+    let mut numbered = numbered(gathered, numberer.finish()?);
+    if numbered.num_vertices - 1 == ids.max - ids.min {
+        (numbered.base, numbered.map) = (ids.min, None);
+    }
+    Ok(numbered)
 }
 
 /// The share of the memory limit that the decoding of an input may have.
@@ -239,8 +252,9 @@ fn numbered(gathered: Gathered, numbered: Numbered) -> NumberedInput {
     NumberedInput { gathered, base: 0, num_vertices, pairs: Some(edges), map: Some(map) }
 }
 
-fn check_numbered(empty: bool, min: u64, max: u64, first: u64, count: u64, format: &str) -> Result<()> {
-    if empty || (min >= first && max - first < count) {
+fn check_numbered(ids: &IdStats, first: u64, count: u64, format: &str) -> Result<()> {
+    let &IdStats { min, max } = ids;
+    if ids.is_empty() || (min >= first && max - first < count) {
         return Ok(());
     }
     Err(Error::Invalid(format!(
@@ -270,7 +284,7 @@ fn check_borne_out(count: u64, edges: u64, limit_bytes: u64, schema: &Schema) ->
 }
 
 /// Hands all integer ids to `numberer`, in order.
-fn number_integers(
+fn number_in_order(
     work: &Work,
     gathered: &Gathered,
     numberer: Numberer,

@@ -7,9 +7,9 @@ use esker_format::{Error, Result};
 use esker_graph::VertexId;
 
 use super::count::Cells;
-use super::distinct::mix;
 use super::edges::{EdgeBuffer, Edges};
 use super::options::{SelfLoops, Tracker};
+use super::order::mix;
 use super::scratch::{Chunk, Shelf, Work};
 
 /// Which arcs an edge of the input gives.

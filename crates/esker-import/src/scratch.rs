@@ -226,6 +226,24 @@ impl Shelf {
         }
     }
 
+    /// Changes the records of a chunk where they lie.
+    ///
+    /// # Errors
+    /// If the temporary file cannot be read or written.
+    pub(super) fn update<T: Pod>(&self, chunk: &mut Chunk<T>, change: impl FnOnce(&mut [T])) -> Result<()> {
+        let mut buffer = Vec::new();
+        if let Place::Memory(records, _) = &mut chunk.place {
+            change(records);
+            return Ok(());
+        }
+        self.get_range(chunk, 0, chunk.len, &mut buffer)?;
+        change(&mut buffer);
+        match chunk.place {
+            Place::File(offset) => self.file.file()?.write_at(bytemuck::cast_slice(&buffer), offset),
+            Place::Memory(..) => Ok(()),
+        }
+    }
+
     /// Gives back the room that a chunk takes on the disk: it will not be read again.
     pub(super) fn discard<T: Pod>(&self, chunk: &Chunk<T>) {
         if let Place::File(offset) = chunk.place {

@@ -17,6 +17,9 @@ use super::spool::{SPOOL_BLOCK_BYTES, Spool};
 /// The most runs that one merge reads at the same time.
 pub const FAN_IN_MAX: usize = 256;
 
+/// The fewest records of a run, so that the files of runs stay few however little memory there is.
+const RUN_LEN_MIN: usize = 64;
+
 /// Collects records and gives them back in order of their keys; equal keys in the order of collection.
 ///
 /// Memory: what it was given, half of it for records and half for the other side of the radix sort.
@@ -44,7 +47,8 @@ where
     /// If that much is not free.
     pub fn new(work: &Work, what: &str, memory_bytes: u64, key: F) -> Result<Self> {
         let memory = work.budget.reserve(what, memory_bytes)?;
-        let run_len = (usize::try_from(memory_bytes).unwrap_or(usize::MAX) / (2 * size_of::<T>())).max(2);
+        let run_len =
+            (usize::try_from(memory_bytes).unwrap_or(usize::MAX) / (2 * size_of::<T>())).max(RUN_LEN_MIN);
         // A merge of FAN_IN_MAX runs, one block each, must fit in the same memory.
         let block_bytes = (memory_bytes as usize / FAN_IN_MAX / 2).clamp(4096, SPOOL_BLOCK_BYTES);
         Ok(Self {
@@ -289,7 +293,7 @@ mod tests {
 
     #[test]
     fn more_runs_than_one_merge_takes() {
-        let records: Vec<[u32; 2]> = (0..3000).map(|i| [i * 7919 % 1000, i]).collect();
+        let records: Vec<[u32; 2]> = (0..20_000).map(|i| [i * 7919 % 1000, i]).collect();
         let mut expected = records.clone();
         expected.sort_by_key(|r| r[0]);
         assert_eq!(sorted(&records, 64, 1), expected);

@@ -128,7 +128,7 @@ impl Batch {
 /// What the ids of an input are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IdKind {
-    /// Integers that may be sparse: the import measures how dense they are.
+    /// Integers. Those that occur are vertices; there may be gaps between them.
     Int,
     /// The format numbers its `num_vertices` vertices `first..first + num_vertices`; others are errors of the reader.
     Numbered {

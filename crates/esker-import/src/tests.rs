@@ -7,7 +7,7 @@ use std::sync::Arc;
 use esker_format::io::{Disk, MemoryDisk, RealDisk};
 use esker_format::{DatabaseId, ElementType, Encoding, Error, Result, Values};
 use esker_graph::{Direction, Run, Stop, VertexId};
-use esker_layers::ids::IdHasher;
+use esker_layers::ids::{ExternalId, IdFiles, IdHasher, IdMap};
 use esker_layers::layer::{Coder, PlainWriter, SectionColumn};
 use proptest::prelude::*;
 
@@ -126,6 +126,16 @@ fn batches(edges: &[(u64, u64, i64)], weighted: bool, batch_len: usize) -> Vec<B
 }
 
 fn build(schema: Schema, batches: Vec<Batch>, options: &ImportOptions) -> Result<(Built, MemoryLayer)> {
+    build_then(schema, batches, options, |built| built)
+}
+
+/// Builds a layer, and does `then` before the directory of temporary files goes.
+fn build_then<R>(
+    schema: Schema,
+    batches: Vec<Batch>,
+    options: &ImportOptions,
+    then: impl FnOnce(Built) -> R,
+) -> Result<(R, MemoryLayer)> {
     let dir = tempfile::tempdir().unwrap();
     let disk = MemoryDisk::default();
     disk.create_directory(Path::new("layer")).unwrap();
@@ -133,7 +143,53 @@ fn build(schema: Schema, batches: Vec<Batch>, options: &ImportOptions) -> Result
     let reader = MemoryReader { schema, batches: Arc::new(batches), next: 0 };
     let place = Destination { disk: Arc::new(RealDisk), directory: dir.path() };
     let built = build_layer(Box::new(reader), options, place, &writer, IdHasher::new(None))?;
-    Ok((built, MemoryLayer(disk)))
+    Ok((then(built), MemoryLayer(disk)))
+}
+
+/// The integer id of each vertex.
+fn integer_ids_of(built: Built) -> Vec<u64> {
+    let num_vertices = built.report.vertices;
+    match built.ids {
+        BuiltIds::Identity { base } => (0..num_vertices).map(|v| base + v).collect(),
+        BuiltIds::Permuted { base, renumbered } => {
+            let (mut ids, mut index) = (vec![0; num_vertices as usize], 0);
+            renumbered
+                .for_each(|v| {
+                    ids[v as usize] = base + index;
+                    index += 1;
+                    Ok(())
+                })
+                .unwrap();
+            ids
+        }
+        BuiltIds::Mapped { map, renumbered } => {
+            let (disk, directory) = (MemoryDisk::default(), Path::new("ids"));
+            disk.create_directory(directory).unwrap();
+            let (database, hasher) = (DatabaseId([7; 16]), IdHasher::new(None));
+            let files = IdFiles { disk: &disk, directory, database, hasher };
+            let kind = map.kind();
+            map.write(&files, renumbered.as_ref()).unwrap();
+            let map = IdMap::open(&files, kind, 0, num_vertices as usize).unwrap();
+            let id = |v| match map.external_of(v).unwrap() {
+                id @ ExternalId::Int(integer) => {
+                    assert_eq!(map.vertex_of(id).unwrap(), Some(v));
+                    integer
+                }
+                ExternalId::Text(_) => panic!("an id is a text"),
+            };
+            (0..num_vertices as usize).map(|v| id(esker_graph::vertex(v))).collect()
+        }
+    }
+}
+
+/// The lists and the ids that an import of integer edges gives.
+fn lists_and_ids(
+    edges: &[(u64, u64, i64)],
+    options: &ImportOptions,
+) -> (Vec<Vec<(VertexId, i64)>>, Vec<u64>) {
+    let batches = batches(edges, false, 1000);
+    let (ids, layer) = build_then(schema(IdKind::Int, false), batches, options, integer_ids_of).unwrap();
+    (layer.lists(Direction::Out, None), ids)
 }
 
 /// The lists that the options ask for, naively. Edges are in final numbers.
@@ -261,7 +317,7 @@ proptest! {
 
 /// Deterministic edges, some vertices far more frequent than others.
 fn skewed(count: u64, n: u64) -> Vec<(u64, u64, i64)> {
-    let noise = |i: u64| super::distinct::mix(i);
+    let noise = |i: u64| super::order::mix(i);
     (0..count)
         .map(|i| {
             let (a, b) = (noise(3 * i), noise(3 * i + 1));
@@ -377,13 +433,8 @@ fn one_vertex_or_one_edge_may_exceed_the_memory() {
 }
 
 #[test]
-fn sparse_and_text_ids_are_numbered_by_first_appearance() {
-    let sparse = [(u64::MAX, 5, 0), (5, 1 << 40, 0), (u64::MAX, 1 << 40, 0)];
+fn texts_are_numbered_by_first_appearance() {
     let options = ImportOptions { order: VertexOrder::Keep, ..ImportOptions::default() };
-    let (built, layer) = build(schema(IdKind::Int, false), batches(&sparse, false, 2), &options).unwrap();
-    assert_eq!(built.report.vertices, 3);
-    assert_eq!(layer.lists(Direction::Out, None), [vec![(1, 0), (2, 0)], vec![(2, 0)], vec![]]);
-
     let mut texts = batches(&[(0, 0, 0); 3], false, 2);
     let column = |texts: &[&str]| text_column(texts);
     (texts[0].source, texts[0].target) = (column(&["b", "a"]), column(&["a", "c"]));
@@ -395,12 +446,77 @@ fn sparse_and_text_ids_are_numbered_by_first_appearance() {
 }
 
 #[test]
-fn dense_ids_from_one_need_no_map() {
+fn only_integers_that_the_input_names_are_vertices() {
+    let options = ImportOptions { order: VertexOrder::Keep, ..ImportOptions::default() };
+    let no_edges = Vec::new();
+    for (edges, lists, ids) in [
+        (vec![(1, 2, 0)], vec![vec![1], vec![]], vec![1, 2]),
+        (vec![(1000, 1001, 0), (1001, 1000, 0)], vec![vec![1], vec![0]], vec![1000, 1001]),
+        (vec![(5, 2, 0), (0, 5, 0), (1, 1, 0)], vec![vec![3], vec![1], vec![], vec![2]], vec![0, 1, 2, 5]),
+        (vec![(u64::MAX, 5, 0), (5, 1 << 40, 0)], vec![vec![1], vec![], vec![0]], vec![5, 1 << 40, u64::MAX]),
+        (vec![(u64::MAX, u64::MAX - 1, 0)], vec![vec![], vec![0]], vec![u64::MAX - 1, u64::MAX]),
+        (vec![(0, u64::MAX, 0)], vec![vec![1], vec![]], vec![0, u64::MAX]),
+        (no_edges, vec![], vec![]),
+    ] {
+        let lists: Vec<Vec<_>> =
+            lists.into_iter().map(|list| list.into_iter().map(|v| (v, 0)).collect()).collect();
+        assert_eq!(lists_and_ids(&edges, &options), (lists, ids), "{edges:?}");
+    }
+    let mut named = batches(&[(7, 9, 0)], false, 1);
+    named[0].vertices = Some(id_column(vec![3, 9, 4]));
+    for order in [VertexOrder::Keep, VertexOrder::Degree] {
+        let options = ImportOptions { order, ..ImportOptions::default() };
+        let ids = schema(IdKind::Int, false);
+        let (ids, _) = build_then(ids, named.clone(), &options, integer_ids_of).unwrap();
+        let expected = if order == VertexOrder::Keep { [3, 4, 7, 9] } else { [7, 9, 3, 4] };
+        assert_eq!(ids, expected);
+    }
+}
+
+#[test]
+fn the_spacing_of_ids_changes_no_answer() {
+    // Ids of which some do not occur, and their images under ascending maps: close, shifted, apart, far apart.
+    let edges: Vec<_> = skewed(20_000, 12_000).into_iter().filter(|e| e.0 % 7 != 3 && e.1 % 7 != 3).collect();
+    let mut present: Vec<u64> = edges.iter().flat_map(|e| [e.0, e.1]).collect();
+    present.sort_unstable();
+    present.dedup();
+    let rank = |id: u64| present.partition_point(|&other| other < id) as u64;
+    let maps: [&dyn Fn(u64) -> u64; 6] =
+        [&rank, &|id| id, &|id| rank(id) + 1_000_000, &|id| 20 * id + 3, &|id| (id << 40) + 12, &|id| {
+            if id < 5000 { id } else { id + (1 << 33) }
+        }];
+    for order in [VertexOrder::Keep, VertexOrder::Degree] {
+        let mut first = None;
+        for (memory_bytes, threads) in [(1 << 30, 2), (450_000, 1)] {
+            let options = ImportOptions { order, memory_bytes, threads, ..ImportOptions::default() };
+            for (number, map) in maps.iter().enumerate() {
+                let mapped: Vec<_> = edges.iter().map(|&(u, v, w)| (map(u), map(v), w)).collect();
+                let (lists, ids) = lists_and_ids(&mapped, &options);
+                let (expected, ranks) = first.get_or_insert_with(|| (lists.clone(), ids.clone()));
+                assert!(lists == *expected, "map {number} in {memory_bytes} bytes gives other lists");
+                let expected: Vec<u64> = ranks.iter().map(|&rank| map(present[rank as usize])).collect();
+                assert!(ids == expected, "map {number} in {memory_bytes} bytes gives other ids");
+            }
+        }
+    }
+}
+
+#[test]
+fn integers_without_gaps_need_no_map() {
     let edges = [(1, 2, 0), (3, 1, 0)];
     let options = ImportOptions { order: VertexOrder::Keep, ..ImportOptions::default() };
     let (built, layer) = build(schema(IdKind::Int, false), batches(&edges, false, 9), &options).unwrap();
     assert!(matches!(built.ids, BuiltIds::Identity { base: 1 }));
     assert_eq!(layer.lists(Direction::Out, None), [vec![(1, 0)], vec![], vec![(0, 0)]]);
+    // However little memory there is, and whichever way the ids are numbered.
+    let path: Vec<_> =
+        (0..60_000).map(|i| (i * 7919 % 60_000 + 500, (i + 1) * 7919 % 60_000 + 500, 0)).collect();
+    for (order, memory_bytes) in [(VertexOrder::Keep, 450_000), (VertexOrder::Degree, 1 << 30)] {
+        let options = ImportOptions { order, memory_bytes, ..ImportOptions::default() };
+        let (built, _) = build(schema(IdKind::Int, false), batches(&path, false, 99), &options).unwrap();
+        assert!(matches!(built.ids, BuiltIds::Identity { base: 500 } | BuiltIds::Permuted { base: 500, .. }));
+        assert_eq!(built.report.vertices, 60_000);
+    }
     let (built, _) = build(schema(IdKind::Int, false), Vec::new(), &options).unwrap();
     assert_eq!((built.report.vertices, built.report.arcs), (0, 0));
 }

@@ -6,5 +6,6 @@ mod place;
 mod command;
 mod formats;
 mod readers;
+mod graphalytics;
 mod versions;
 mod writers;

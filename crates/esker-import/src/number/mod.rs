@@ -1,4 +1,5 @@
-//! Turns sparse integers and texts into dense vertices, numbered by first appearance, in bounded memory.
+//! Turns sparse integers and texts into dense vertices, in bounded memory: integers numbered in ascending order, texts by
+//! first appearance.
 //!
 //! 1. *Cut* (`part`): each batch is cut into 256 partitions by the leading bits of the hash of its ids. The ids of a
 //!    partition lie in one *lane* (`lane`), in input order; the *route* says for each id of the input, in order, its
@@ -6,7 +7,7 @@
 //! 2. *Resolve* (`resolve`): each partition by itself, on all threads: a table in the cache numbers its ids by first
 //!    appearance in the partition. A table that does not fit the budget is cut again by the next bits.
 //! 3. *Rank* (`rank`): a walk along the route meets the first appearances of all partitions in input order, and so
-//!    gives each id its final number.
+//!    gives each text its final number. Integers are sorted.
 //! 4. *Translate*, per partition: numbers become final numbers.
 //! 5. *Gather*: a second walk along the route merges the partitions into edges in input order.
 //!
@@ -24,6 +25,7 @@ mod rank;
 mod resolve;
 mod place;
 mod names;
+mod ascending;
 
 use esker_format::Result;
 use esker_graph::VertexId;
@@ -34,16 +36,17 @@ use self::key::{Int, Kind, Text, garbled};
 use self::lane::{Lane, LaneWriter};
 use self::names::Names;
 use self::part::{FIRST, KeyType};
-use self::rank::{Gather, Ranked, rank, translate};
+use self::rank::{Gather, Ranked, rank, rank_ascending, translate};
 use self::resolve::resolve;
 use super::numbering::{Keys, Numbered};
 use super::scratch::Work;
 use super::spool::{SPOOL_BLOCK_BYTES, Spool};
 
+pub(crate) use self::ascending::write_ascending;
 pub use self::part::Parted;
 
-/// Gives each distinct key a number, `0..` in order of first appearance: batch by batch, in a batch edge by edge, the
-/// source before the target. All keys of one import are of one kind (integers or texts).
+/// Gives each distinct key a number, `0..`: integers in ascending order; texts in order of first appearance, batch by
+/// batch, in a batch edge by edge, the source before the target. All keys of one import are of one kind.
 pub struct Numberer {
     context: Context,
     key_type: Option<KeyType>,
@@ -89,7 +92,11 @@ impl Numberer {
         }
     }
 
-    fn finish_kind<K: Kind>(self) -> Result<Numbered> {
+    /// `order` numbers the distinct ids, given the route, their first appearances in each partition, and the ids.
+    fn finish_kind<K: Kind>(
+        self,
+        order: impl FnOnce(&Context, &Lane<u8>, &[Lane<u64>], Vec<Lane<u8>>) -> Result<(Ranked, Vec<Lane<u8>>)>,
+    ) -> Result<Numbered> {
         let route = self.route.finish()?;
         let parts = self.parts.into_iter().map(LaneWriter::finish).collect::<Result<Vec<_>>>()?;
         let mut context = self.context;
@@ -102,18 +109,13 @@ impl Numberer {
             keys.push(part.keys);
         }
         context = context.next_phase();
-        let Ranked { route: route_of_keys, ranks } = rank(&context, &route, &firsts)?;
+        let (Ranked { route: route_of_keys, ranks }, keys) = order(&context, &route, &firsts, keys)?;
         drop(firsts);
         let pairs = numbers.into_iter().zip(ranks).collect();
         let numbers = on_each(&context, pairs, |(numbers, ranks)| translate(&context, &numbers, &ranks))?;
         let edges = gather_edges(&context, route, numbers, &self.stretches)?;
         let num_vertices = route_of_keys.len();
-        let map = Box::new(Names::<K> {
-            context: context.next_phase(),
-            route: route_of_keys,
-            keys,
-            kind: std::marker::PhantomData,
-        });
+        let map = Box::new(Names::<K>::new(context.next_phase(), route_of_keys, keys));
         Ok(Numbered { num_vertices, edges, map })
     }
 }
@@ -153,8 +155,12 @@ impl Numberer {
     /// As [`Numberer::push`]; if there are more keys than a [`VertexId`] can number.
     pub fn finish(self) -> Result<Numbered> {
         match self.key_type {
-            Some(KeyType::Text) => self.finish_kind::<Text>(),
-            Some(KeyType::Int) | None => self.finish_kind::<Int>(),
+            Some(KeyType::Text) => self.finish_kind::<Text>(|context, route, firsts, keys| {
+                rank(context, route, firsts).map(|ranked| (ranked, keys))
+            }),
+            Some(KeyType::Int) | None => {
+                self.finish_kind::<Int>(|context, _, _, keys| rank_ascending(context, keys))
+            }
         }
     }
 }

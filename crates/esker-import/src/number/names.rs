@@ -15,12 +15,12 @@ use crate::spool::Spool;
 
 /// All distinct ids of an import.
 pub(super) struct Names<K> {
-    pub(super) context: Context,
+    context: Context,
     /// The partition of each number.
-    pub(super) route: Lane<u8>,
+    route: Lane<u8>,
     /// The ids of each partition, by ascending number.
-    pub(super) keys: Vec<Lane<u8>>,
-    pub(super) kind: std::marker::PhantomData<fn() -> K>,
+    keys: Vec<Lane<u8>>,
+    kind: std::marker::PhantomData<fn() -> K>,
 }
 
 impl<K: Kind> IdMap for Names<K> {
@@ -53,6 +53,12 @@ impl<K: Kind> IdMap for Names<K> {
 }
 
 impl<K: Kind> Names<K> {
+    /// The ids of some partitions: `route` gives the partition of each number, `keys` those of each partition by
+    /// ascending number.
+    pub(super) fn new(context: Context, route: Lane<u8>, keys: Vec<Lane<u8>>) -> Self {
+        Self { context, route, keys, kind: std::marker::PhantomData }
+    }
+
     /// Calls `visit` with each id, encoded, in the order of the numbers.
     fn for_each(&self, mut visit: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let mut keys = KeyGather::<K>::new(self.route.reader(), self.keys.clone());

@@ -8,14 +8,15 @@ use esker_graph::{NONE, VertexId, vertex};
 
 use super::bits::BitReader;
 use super::context::{BLOCK_BYTES_MAX, Context};
-use super::key::{Kind, garbled};
+use super::key::{Int, Kind, garbled};
 use super::lane::{Lane, LaneReader, LaneWriter};
+use crate::sort::Sorter;
 
-/// The first appearances of all partitions in one order.
+/// The distinct ids of all partitions in one order.
 pub(super) struct Ranked {
     /// The partition of each number.
     pub(super) route: Lane<u8>,
-    /// For each partition, the numbers of its ids, ascending.
+    /// For each partition, the numbers of its ids, in the order in which the partition has them.
     pub(super) ranks: Vec<Lane<VertexId>>,
 }
 
@@ -45,6 +46,59 @@ pub(super) fn rank(context: &Context, route: &Lane<u8>, firsts: &[Lane<u64>]) ->
     }
     let ranks = ranks.into_iter().map(LaneWriter::finish).collect::<Result<_>>()?;
     Ok(Ranked { route: route_of_firsts.finish()?, ranks })
+}
+
+/// Bits of a place that hold the index of an id in its partition; those above hold the partition.
+const INDEX_BITS: u32 = 56;
+
+/// Numbers the integers of all partitions, `keys`, in ascending order; also returns those of each partition in that order.
+///
+/// # Errors
+/// As [`rank`].
+pub(super) fn rank_ascending(context: &Context, keys: Vec<Lane<u8>>) -> Result<(Ranked, Vec<Lane<u8>>)> {
+    const WHAT: &str = "numbering the ids";
+    let work = &context.work;
+    if keys.iter().map(Lane::len).sum::<u64>() / 8 > u64::from(NONE) {
+        return Err(too_many());
+    }
+    let mut by_key = Sorter::new(work, WHAT, work.budget.free_bytes() / 3, |&[key, _]: &[u64; 2]| key)?;
+    for (keys, part) in keys.iter().zip(0..) {
+        let mut place = part << INDEX_BITS;
+        keys.for_each_block(|mut rest| {
+            while !rest.is_empty() {
+                let key;
+                (key, rest) = Int::decode(rest)?;
+                by_key.push([key, place])?;
+                place += 1;
+            }
+            Ok(())
+        })?;
+    }
+    let num_parts = keys.len();
+    drop(keys);
+    let by_key = by_key.finish()?;
+    let mut by_place = Sorter::new(work, WHAT, work.budget.free_bytes() / 2, |&[_, place]: &[u64; 2]| place)?;
+    let mut route = LaneWriter::new(&context.lasting, context.block_bytes);
+    let mut sorted: Vec<_> =
+        (0..num_parts).map(|_| LaneWriter::new(&context.lasting, context.block_bytes)).collect();
+    let mut count = 0;
+    by_key.for_each(|[key, place]| {
+        let part = place >> INDEX_BITS;
+        route.push(part as u8)?;
+        sorted[part as usize].extend(&key.to_le_bytes())?;
+        by_place.push([count, place])?;
+        count += 1;
+        Ok(())
+    })?;
+    drop(by_key);
+    let mut ranks: Vec<_> =
+        (0..num_parts).map(|_| LaneWriter::new(&context.shelf, context.block_bytes)).collect();
+    by_place
+        .finish()?
+        .for_each(|[rank, place]| ranks[(place >> INDEX_BITS) as usize].push(rank as VertexId))?;
+    let ranks = ranks.into_iter().map(LaneWriter::finish).collect::<Result<_>>()?;
+    let sorted = sorted.into_iter().map(LaneWriter::finish).collect::<Result<_>>()?;
+    Ok((Ranked { route: route.finish()?, ranks }, sorted))
 }
 
 fn too_many() -> Error {

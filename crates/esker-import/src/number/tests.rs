@@ -93,7 +93,7 @@ fn order(count: usize, shuffle: bool) -> Vec<VertexId> {
     vertices
 }
 
-/// The same with a hash map.
+/// The same with a hash map: texts by first appearance, integers ascending.
 fn model(batches: &[Model], ints: bool) -> Outcome {
     let mut numbers = HashMap::new();
     let mut ids = Vec::new();
@@ -110,6 +110,17 @@ fn model(batches: &[Model], ints: bool) -> Outcome {
         vertices.iter().for_each(|vertex| {
             number(vertex);
         });
+    }
+    if ints {
+        let value = |id: &Vec<u8>| std::str::from_utf8(id).unwrap().parse::<u64>().unwrap();
+        let mut ascending = ids.clone();
+        ascending.sort_by_key(value);
+        let rank = |id: &Vec<u8>| ascending.binary_search_by_key(&value(id), value).unwrap();
+        let ranks: Vec<_> = ids.iter().map(rank).collect();
+        for end in edges.as_flattened_mut() {
+            *end = esker_graph::vertex(ranks[*end as usize]);
+        }
+        ids = ascending;
     }
     Outcome { edges, ids }
 }

@@ -163,7 +163,8 @@ impl Table {
             // have.
             let slots = section.main().num_lists().max(stack.num_vertices());
             if slot >= slots {
-                let reason = format!("the list of vertex {v} goes on in fragment {slot}, but there are only {slots}");
+                let reason =
+                    format!("the list of vertex {v} goes on in fragment {slot}, but there are only {slots}");
                 return Err(Error::corrupt(stack.layers()[layer].directory(), 0, reason));
             }
             let marks = Arc::make_mut(&mut self.skipped[layer]);

@@ -1,8 +1,8 @@
 //! NumPy output: `.npy` version 1.0, little-endian.
 //!
-//! If ids are the integers `base..base + n` and the answer has one column, the array is that column: element `i` is the value of the
-//! vertex with id `base + i`. Otherwise it is a structured array: the field `vertex` if ids are not dense, or the fields `source` and
-//! `target` if rows are edges, then one field per column. Fields are int64 (vertices by their ids; -1 is missing) or float64 (NaN is
+//! If ids are the integers `base..base + n`, `base` is 0 or 1, and the answer has one column, the array is that column: element `i` is
+//! the value of the vertex with id `base + i`. Otherwise it is a structured array: the field `vertex` if ids are others, or the fields
+//! `source` and `target` if rows are edges, then one field per column. Fields are int64 (vertices by their ids; -1 is missing) or float64 (NaN is
 //! missing). Text ids are not supported.
 
 use std::io::Write;
@@ -31,7 +31,8 @@ pub(super) fn check(rows: &Rows<'_>) -> Result<()> {
 }
 
 pub(super) fn write(rows: &Rows<'_>, file: &mut OutputFile) -> Result<()> {
-    let with_ids = rows.dense_base().is_none();
+    // An array without ids is understood only if they begin where numbers usually do.
+    let with_ids = rows.dense_base().is_none_or(|base| base > 1);
     let error = file.error();
     let mut out = header(rows, with_ids);
     for chunk in rows.chunks() {
