@@ -12,7 +12,7 @@ use crate::feeding::FeedArgs;
 ///
 /// All edges become one version unless --each-file or --batch is given; an interrupted command leaves complete versions only. An
 /// edge that exists gets the properties of the new one; in a database imported with --duplicates keep, it becomes a parallel edge.
-/// If edges have properties, the files need columns of the same names. --vertices adds vertices without edges. --define first adds a
+/// If edges have properties, the files need columns of the same names. --vertices adds vertices, those of a file or 0 to N - 1. --define first adds a
 /// property to all edges: existing edges get 0 or the empty text.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:

@@ -57,8 +57,8 @@ pub(crate) struct ReadArgs {
     /// Treat `"` as an ordinary character
     #[arg(long)]
     pub(crate) no_quotes: bool,
-    /// File of vertex ids, one per line; adds vertices without edges
-    #[arg(long, value_name = "FILE")]
+    /// File of vertex ids, one per line, or a number N: the vertices 0 to N - 1. Else only ids that stand in an edge are vertices
+    #[arg(long, value_name = "FILE|N")]
     pub(crate) vertices: Option<String>,
 }
 

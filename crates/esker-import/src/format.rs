@@ -220,7 +220,7 @@ pub struct ReadOptions {
     pub header: Option<bool>,
     /// Whether `"` quotes fields; sniffed if `None`.
     pub quotes: Option<bool>,
-    /// A file with one vertex id a line, for vertices without edges.
+    /// A file with one vertex id a line, for vertices without edges; or a number `n`: the vertices are `0..n`.
     pub vertices: Option<String>,
     /// Bytes of a block, about. Tests make it small.
     pub block_bytes: usize,

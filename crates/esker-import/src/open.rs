@@ -11,7 +11,7 @@ use super::text::adjacency::AdjacencyReader;
 use super::text::headed::HeadedReader;
 use super::text::metis::MetisReader;
 use super::text::table::{Head, TableReader};
-use super::text::vertices::WithVertices;
+use super::text::vertices::{WithCount, WithVertices};
 use super::text::{dimacs, graphalytics, matrix_market};
 
 /// An opened input.
@@ -61,10 +61,14 @@ pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
     if matches!(options.weight, Pick::Column(_)) && reader.schema().weight.is_none() {
         return Err(Error::Invalid(format!("{} has no weights to import", first.path().display())));
     }
-    if let Some(name) = &options.vertices {
-        let vertices = expand(&[name])?;
-        let vertices = one(&vertices, "a file of vertices")?;
-        reader = Box::new(WithVertices::open(vertices, reader, None, options)?);
+    match options.vertices.as_ref().map(|name| (name, name.parse())) {
+        None => {}
+        Some((_, Ok(count))) => reader = Box::new(WithCount::new(reader, count)?),
+        Some((name, Err(_))) => {
+            let vertices = expand(&[name])?;
+            let vertices = one(&vertices, "a file of vertices")?;
+            reader = Box::new(WithVertices::open(vertices, reader, None, options)?);
+        }
     }
     Ok(Opened { reader, format, notes })
 }

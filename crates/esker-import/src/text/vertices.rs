@@ -1,4 +1,4 @@
-//! Vertices without edges: a file with one id a line, read before the edges of any format.
+//! Vertices without edges: a file with one id a line, read before the edges of any format; or a number of vertices.
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow_array::builder::BinaryBuilder;
 use arrow_array::{Array, ArrayRef};
-use esker_format::Result;
+use esker_format::{Error, Result};
 
 use super::blocks::{LineBlocks, Part, count_lines, excerpt};
 use super::digits::{self, uint_at};
@@ -17,7 +17,9 @@ use super::table_parser::{not_id, not_in_range};
 use super::tally::Tally;
 use crate::format::ReadOptions;
 use crate::input::Input;
-use crate::source::{Batch, Block, BlockParser, IdKind, Numbers, Reader, Rejected, Schema, id_column};
+use crate::source::{
+    Batch, Block, BlockParser, IdKind, Numbers, Reader, Rejected, Schema, id_column, integer_ids,
+};
 
 /// The number of the vertex file among the files of a reader, which count from 0.
 const VERTEX_FILE: usize = usize::MAX;
@@ -104,6 +106,71 @@ impl Reader for WithVertices {
             }
         }
         self.edges.next_block()
+    }
+}
+
+/// Edges between the vertices `0..num_vertices`, whose number the user states.
+pub(crate) struct WithCount {
+    schema: Schema,
+    edges: Box<dyn Reader>,
+}
+
+struct CountedParser {
+    num_vertices: u64,
+    edges: Arc<dyn BlockParser>,
+}
+
+impl WithCount {
+    /// States the number of vertices of `edges`.
+    ///
+    /// # Errors
+    /// If ids are texts, or the format itself states a number.
+    pub(crate) fn new(edges: Box<dyn Reader>, num_vertices: u64) -> Result<Self> {
+        let mut schema = edges.schema().clone();
+        let reason = match schema.ids {
+            IdKind::Int => {
+                schema.ids = IdKind::Numbered { first: 0, num_vertices };
+                return Ok(Self { schema, edges });
+            }
+            IdKind::Text => "the ids of the input are texts: name a file of ids".to_owned(),
+            IdKind::Numbered { .. } => {
+                format!("the format {} states how many vertices there are: leave it out", schema.format)
+            }
+        };
+        Err(Error::Invalid(format!(
+            "--vertices {num_vertices} states that the ids are integers below {num_vertices}, but {reason}"
+        )))
+    }
+}
+
+impl Reader for WithCount {
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn parser(&self) -> Arc<dyn BlockParser> {
+        let IdKind::Numbered { num_vertices, .. } = self.schema.ids else { return self.edges.parser() };
+        Arc::new(CountedParser { num_vertices, edges: self.edges.parser() })
+    }
+
+    fn next_block(&mut self) -> Result<Option<Block>> {
+        self.edges.next_block()
+    }
+}
+
+impl BlockParser for CountedParser {
+    fn parse(&self, block: Block) -> Result<Batch> {
+        let batch = self.edges.parse(block)?;
+        let columns = [&batch.source, &batch.target].into_iter().chain(&batch.vertices);
+        let wrong = columns.filter_map(integer_ids).flatten().copied().find(|&id| id >= self.num_vertices);
+        match wrong {
+            None => Ok(batch),
+            Some(id) => Err(Error::Invalid(format!(
+                "the input names vertex {id}, but --vertices {} promises ids from 0 to {}",
+                self.num_vertices,
+                self.num_vertices.saturating_sub(1)
+            ))),
+        }
     }
 }
 

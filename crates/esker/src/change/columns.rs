@@ -42,6 +42,10 @@ pub fn open_edges(
     purpose: Purpose,
 ) -> Result<EdgeInput> {
     let base = ReadOptions { ids: ids(target, inputs, given)?, ..given.clone() };
+    let counted = given.vertices.as_ref().filter(|name| name.parse::<u64>().is_ok());
+    if let (Purpose::Remove, Some(count)) = (purpose, counted) {
+        return Err(Error::Invalid(format!("--vertices {count} is a number: name a file of ids to delete")));
+    }
     if purpose == Purpose::Remove || target.edge_properties.is_empty() {
         if purpose == Purpose::Add {
             refuse_unknown(target, given)?;

@@ -1,5 +1,6 @@
 //! Commits the edges of files.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
@@ -19,6 +20,8 @@ use super::value::{Given, convert};
 const BLOCKS_AHEAD: usize = 4;
 /// Interval between checks for cancellation while waiting for input.
 const CANCEL_EVERY: Duration = Duration::from_millis(50);
+/// Vertices between two checks for cancellation.
+const CANCEL_EVERY_VERTICES: u64 = 1 << 16;
 /// Largest number of rejected lines in a report.
 const SAMPLE_MAX: usize = 10;
 
@@ -83,6 +86,12 @@ pub fn feed(
 ) -> Result<()> {
     let EdgeInput { mut reader, purpose, places, .. } = input;
     let (total, reverse, once) = directions(target, reader.as_ref());
+    let counted = match reader.schema().ids {
+        IdKind::Numbered { first, num_vertices } if purpose == Purpose::Add => {
+            first..first.saturating_add(num_vertices)
+        }
+        _ => 0..0,
+    };
     let (sender, receiver) = sync_channel(BLOCKS_AHEAD);
     let mut feeder = Feeder {
         database,
@@ -114,6 +123,7 @@ pub fn feed(
             }
         })
         .map_err(|error| Error::Invalid(format!("cannot start a thread to read the input: {error}")))?;
+    feeder.add_counted(counted)?;
     feeder.take_all(&receiver, total)
 }
 
@@ -144,6 +154,20 @@ struct Feeder<'a> {
 }
 
 impl Feeder<'_> {
+    /// Adds the vertices of a format that states how many there are: some may have no edge.
+    fn add_counted(&mut self, ids: Range<u64>) -> Result<()> {
+        for id in ids {
+            if id % CANCEL_EVERY_VERTICES == 0 {
+                self.options.cancel.check()?;
+            }
+            match self.target.text_ids {
+                true => self.batch.add_vertex(ExternalId::Text(id.to_string().as_bytes()))?,
+                false => self.batch.add_vertex(id)?,
+            }
+        }
+        Ok(())
+    }
+
     fn take_all(&mut self, blocks: &Receiver<Result<Rows>>, total: Option<u64>) -> Result<()> {
         let mut read = 0;
         loop {
