@@ -50,6 +50,9 @@ pub(crate) struct ExportCommand {
     /// Write each undirected edge in both directions
     #[arg(long)]
     both_ends: bool,
+    /// Also write the ids of all vertices to a file, one per line, for `esker import --vertices`
+    #[arg(long, value_name = "FILE")]
+    vertices: Option<PathBuf>,
     /// Replace an existing file
     #[arg(long)]
     force: bool,
@@ -71,11 +74,14 @@ impl ExportCommand {
             properties: !self.no_properties,
             both_ends: self.both_ends.then_some(true),
             overwrite: self.force,
+            vertices: self.vertices.clone(),
             cancel,
             ..ExportOptions::default()
         };
         let bar = Bar::spinner(false);
-        let graph = StoredExport::new(&snapshot, &Run::with_threads(1)?)?;
+        let run = Run::with_threads(1)?;
+        let graph = StoredExport::new(&snapshot, &run)?;
+        let has_gaps = snapshot.ids().dense_base().is_none() || snapshot.remaining(&run)?.is_some();
         let report = export(&graph, &self.output, &options);
         bar.finish();
         let report = report?;
@@ -85,6 +91,7 @@ impl ExportCommand {
                 "format": report.format.name(),
                 "files": files,
                 "vertices": report.vertices,
+                "vertices_unnamed": report.unnamed,
                 "edges": report.edges,
             }));
         }
@@ -94,6 +101,28 @@ impl ExportCommand {
             report.format.title(),
             files.join(", ")
         ));
+        let numbers_only = matches!(
+            report.format,
+            Format::MatrixMarket
+                | Format::Metis
+                | Format::Dimacs
+                | Format::Adjacency
+                | Format::Sg
+                | Format::Wsg
+        );
+        if numbers_only && has_gaps && self.vertices.is_none() && self.ids == OutputIds::External {
+            text::remark(&format!(
+                "A {} has numbers instead of ids: --vertices FILE writes the id of each, in order",
+                report.format.title()
+            ));
+        }
+        if report.unnamed > 0 {
+            text::remark(&format!(
+                "{} without edges not written, as {} lists edges only: write their ids with --vertices FILE",
+                counted(report.unnamed, "vertex", "vertices"),
+                report.format.title()
+            ));
+        }
         Ok(())
     }
 }

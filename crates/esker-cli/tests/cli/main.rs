@@ -9,3 +9,4 @@ mod readers;
 mod graphalytics;
 mod versions;
 mod writers;
+mod vertices;

@@ -9,11 +9,9 @@ use super::graph::EdgeStream;
 use super::lines;
 use super::options::ExportOptions;
 use super::sink::OutputFile;
+use super::vertices;
 use super::writer::{Names, Shape, pump};
 use crate::format::Format;
-
-/// Vertices gathered before they are written.
-const CHUNK_VERTICES: u64 = 1 << 14;
 
 /// Writes the three files, whose names differ in their endings; the files and how many edges were written.
 ///
@@ -43,35 +41,15 @@ pub(super) fn write(
     let mut of_vertices = OutputFile::open(&vertices, options)?;
     let mut of_edges = OutputFile::open(&edges, options)?;
     let mut of_properties = OutputFile::open(&properties, options)?;
-    write_vertices(stream, shape, options, &mut of_vertices)?;
+    vertices::write(Names::new(stream.graph(), shape.ids), shape.vertices, options, &mut of_vertices)?;
     let count = {
         let mut writer = lines::writer(Format::Graphalytics, shape, &mut of_edges)?;
-        pump(stream, writer.as_mut(), options)?
+        pump(stream, writer.as_mut(), options, None)?
     };
     let name = base.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let text = describe(&name, shape);
     of_properties.write_all(text.as_bytes()).map_err(of_properties.error())?;
     Ok((vec![of_vertices.finish()?, of_edges.finish()?, of_properties.finish()?], count))
-}
-
-fn write_vertices(
-    stream: &dyn EdgeStream,
-    shape: &Shape,
-    options: &ExportOptions,
-    output: &mut OutputFile,
-) -> Result<()> {
-    let names = Names::new(stream.graph(), shape.ids);
-    let mut buffer = Vec::new();
-    for v in 0..shape.vertices {
-        names.write(v, &mut buffer)?;
-        buffer.push(b'\n');
-        if v % CHUNK_VERTICES == CHUNK_VERTICES - 1 || v + 1 == shape.vertices {
-            options.cancel.check()?;
-            output.write_all(&buffer).map_err(output.error())?;
-            buffer.clear();
-        }
-    }
-    Ok(())
 }
 
 fn describe(name: &str, shape: &Shape) -> String {

@@ -3,7 +3,8 @@
 //! Edge formats are written from blocks of edges ([`EdgeBlock`]), which come from a graph ([`ExportGraph`]) or from
 //! anything that makes edges ([`EdgeStream`], a generator say), so a generated graph needs no database on its way to
 //! a file. Formats that list neighbours (METIS, Ligra, GAP) need a graph, and write numbers instead of ids where the
-//! format knows only numbers. Memory: a few blocks of 65 536 edges; the longest list for the latter formats.
+//! format knows only numbers. Memory: a few blocks of 65 536 edges; the longest list for the latter formats; for formats that list edges only, a bit a
+//! vertex, to tell which vertices no edge names.
 
 mod graph;
 mod stored;
@@ -12,6 +13,7 @@ mod digits;
 mod options;
 mod sink;
 mod writer;
+mod vertices;
 mod lines;
 mod tables;
 mod adjacency;
@@ -20,7 +22,8 @@ mod graphalytics;
 use std::path::{Path, PathBuf};
 
 use esker_format::{Error, Result};
-use writer::{EdgeWriter, Shape};
+use esker_graph::Bitmap;
+use writer::{EdgeWriter, Names, Shape};
 
 use crate::format::Format;
 
@@ -41,6 +44,8 @@ pub struct ExportReport {
     pub files: Vec<PathBuf>,
     /// Vertices of the graph.
     pub vertices: u64,
+    /// Vertices without edges that no file names: the format lists edges only.
+    pub unnamed: u64,
     /// Edges written; an undirected one counts twice where it was written at both ends.
     pub edges: u64,
 }
@@ -51,12 +56,38 @@ pub struct ExportReport {
 /// If the format cannot hold the graph (the message says why and what can), a file exists, or writing fails.
 pub fn export(graph: &dyn ExportGraph, path: &Path, options: &ExportOptions) -> Result<ExportReport> {
     let format = format_of(path, options)?;
+    let vertices = match &options.vertices {
+        Some(path) => {
+            let mut output = OutputFile::open(path, options)?;
+            vertices::write(
+                Names::new(Some(graph), options.ids),
+                graph.num_vertices(),
+                options,
+                &mut output,
+            )?;
+            Some(output)
+        }
+        None => None,
+    };
+    let mut report = export_edges(graph, format, path, options)?;
+    if let Some(vertices) = vertices {
+        report.files.push(vertices.finish()?);
+    }
+    Ok(report)
+}
+
+fn export_edges(
+    graph: &dyn ExportGraph,
+    format: Format,
+    path: &Path,
+    options: &ExportOptions,
+) -> Result<ExportReport> {
     match format {
         Format::Metis | Format::Adjacency | Format::Sg | Format::Wsg => {
             let mut output = OutputFile::open(path, options)?;
             let edges = adjacency::write(graph, format, options, &mut output)?;
             let files = vec![output.finish()?];
-            Ok(ExportReport { format, files, vertices: graph.num_vertices(), edges })
+            Ok(ExportReport { format, files, vertices: graph.num_vertices(), unnamed: 0, edges })
         }
         _ => {
             let mut stream = ListExport::new(graph, both_ends(format, options))?;
@@ -80,9 +111,11 @@ pub fn export_stream(
     writer::check_ids(format, &shape)?;
     if format == Format::Graphalytics {
         let (files, edges) = graphalytics::write(stream, &shape, path, options)?;
-        return Ok(ExportReport { format, files, vertices, edges });
+        return Ok(ExportReport { format, files, vertices, unnamed: 0, edges });
     }
     let mut output = OutputFile::open(path, options)?;
+    let states_count = matches!(format, Format::MatrixMarket | Format::Dimacs) || options.vertices.is_some();
+    let seen = stream.graph().filter(|_| !states_count).map(|_| Bitmap::new(vertices as usize));
     let edges = {
         let mut writer: Box<dyn EdgeWriter + '_> = match format {
             Format::EdgeList
@@ -104,9 +137,10 @@ pub fn export_stream(
                 )));
             }
         };
-        writer::pump(stream, writer.as_mut(), options)?
+        writer::pump(stream, writer.as_mut(), options, seen.as_ref())?
     };
-    Ok(ExportReport { format, files: vec![output.finish()?], vertices, edges })
+    let unnamed = seen.map_or(0, |seen| vertices - seen.count() as u64);
+    Ok(ExportReport { format, files: vec![output.finish()?], vertices, unnamed, edges })
 }
 
 fn format_of(path: &Path, options: &ExportOptions) -> Result<Format> {

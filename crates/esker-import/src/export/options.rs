@@ -1,5 +1,6 @@
 //! The choices of an export.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use esker_format::io::{Disk, RealDisk};
@@ -58,6 +59,8 @@ pub struct ExportOptions {
     pub both_ends: Option<bool>,
     /// Whether a file that exists is replaced.
     pub overwrite: bool,
+    /// A file for the ids of all vertices, one a line: a list of edges does not name vertices without edges. Default: none.
+    pub vertices: Option<PathBuf>,
     /// Stops the export, which then leaves no file.
     pub cancel: Cancel,
     /// Where files are written.
@@ -73,6 +76,7 @@ impl Default for ExportOptions {
             properties: true,
             both_ends: None,
             overwrite: false,
+            vertices: None,
             cancel: Cancel::default(),
             disk: Arc::new(RealDisk),
         }

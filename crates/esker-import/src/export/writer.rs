@@ -2,7 +2,7 @@
 
 use arrow_array::BinaryArray;
 use esker_format::{Error, Result};
-use esker_graph::{VertexId, vertex};
+use esker_graph::{Bitmap, VertexId, vertex};
 
 use super::digits;
 use super::graph::{EdgeBlock, EdgeStream, ExportGraph, PropertyInfo, PropertyKind};
@@ -123,7 +123,7 @@ pub(super) trait EdgeWriter {
     fn finish(&mut self) -> Result<()>;
 }
 
-/// Moves all edges of a stream to a writer; how many they were.
+/// Moves all edges of a stream to a writer; how many they were. Adds their ends to `seen`.
 ///
 /// # Errors
 /// Those of both; cancellation; if there were not as many edges as the stream had promised.
@@ -131,11 +131,17 @@ pub(super) fn pump(
     stream: &mut dyn EdgeStream,
     writer: &mut dyn EdgeWriter,
     options: &ExportOptions,
+    seen: Option<&Bitmap>,
 ) -> Result<u64> {
     let shape = stream.shape();
     let mut edges = 0;
     while let Some(block) = stream.next()? {
         options.cancel.check()?;
+        if let Some(seen) = seen {
+            block.sources.iter().chain(&block.targets).for_each(|&v| {
+                seen.insert(as_vertex(v));
+            });
+        }
         edges += block.len() as u64;
         writer.write(Names::new(stream.graph(), options.ids), &block)?;
     }

@@ -1,0 +1,134 @@
+//! A vertex exists if, and only if, the input says so.
+
+use crate::place::Place;
+
+fn num_vertices(place: &Place, database: &str) -> u64 {
+    place.json(&format!("info {database} --json"))["vertices"].as_u64().unwrap()
+}
+
+/// The ids of the vertices, ascending.
+fn ids(place: &Place, database: &str) -> Vec<u64> {
+    let answers = place.ok(&format!("run wcc {database} --output -"));
+    let mut ids: Vec<u64> =
+        answers.lines().skip(1).map(|line| line.split(',').next().unwrap().parse().unwrap()).collect();
+    ids.sort_unstable();
+    ids
+}
+
+#[test]
+fn an_edge_list_has_the_vertices_of_its_edges_and_no_others() {
+    let place = Place::new();
+    place.file("back.el", "1000 1001\n1001 1000\n");
+    place.ok("import back.el back.esker");
+    assert_eq!(ids(&place, "back.esker"), [1000, 1001]);
+    place.file("one.csv", "1,2\n");
+    place.ok("import one.csv one.esker");
+    assert_eq!(ids(&place, "one.esker"), [1, 2]);
+    place.file("gap.txt", "0 1\n1 5\n5 2\n");
+    place.ok("import gap.txt gap.esker --order degree");
+    assert_eq!(ids(&place, "gap.esker"), [0, 1, 2, 5]);
+    place.ok("check gap.esker");
+    let missing = place.run("run bfs gap.esker --source 3");
+    assert!(String::from_utf8_lossy(&missing.stderr).contains("no vertex has the id"));
+}
+
+#[test]
+fn a_later_edge_makes_its_ends_vertices_and_no_others() {
+    let place = Place::new();
+    place.file("dense.el", "0 1\n1 2\n2 3\n");
+    place.file("later.el", "3 1000\n1000 1001\n");
+    place.file("later.v", "500\n2\n");
+    for order in ["keep", "degree"] {
+        place.ok(&format!("import dense.el g.esker --force --order {order}"));
+        place.ok("add g.esker later.el");
+        assert_eq!(ids(&place, "g.esker"), [0, 1, 2, 3, 1000, 1001]);
+        place.ok("add g.esker --vertices later.v");
+        let expected = [0, 1, 2, 3, 500, 1000, 1001];
+        assert_eq!(ids(&place, "g.esker"), expected);
+        place.ok("compact g.esker");
+        assert_eq!(ids(&place, "g.esker"), expected);
+        place.ok("check g.esker");
+        assert!(place.ok("info g.esker").contains("integers with gaps"));
+    }
+}
+
+#[test]
+fn formats_that_state_a_count_have_that_many_vertices() {
+    let place = Place::new();
+    place.file("g.mtx", "%%MatrixMarket matrix coordinate pattern general\n5 5 1\n2 4\n");
+    place.file("g.graph", "4 1\n2\n1\n\n\n");
+    place.file("edges.el", "2 3\n");
+    place.file("names.v", "7\n2\n");
+    for (import, expected) in [
+        ("import g.mtx", vec![1, 2, 3, 4, 5]),
+        ("import g.graph", vec![1, 2, 3, 4]),
+        ("import edges.el --vertices 5", vec![0, 1, 2, 3, 4]),
+        ("import edges.el --vertices names.v", vec![2, 3, 7]),
+    ] {
+        place.ok(&format!("{import} g.esker --force"));
+        assert_eq!(ids(&place, "g.esker"), expected, "{import}");
+        place.ok("import edges.el one.esker --force");
+        place.ok(&import.replace("import", "add one.esker"));
+        let both: std::collections::BTreeSet<u64> = expected.into_iter().chain([2, 3]).collect();
+        assert_eq!(ids(&place, "one.esker"), both.into_iter().collect::<Vec<_>>(), "{import}");
+    }
+    place.ok("add one.esker --vertices 9");
+    assert_eq!(num_vertices(&place, "one.esker"), 9);
+}
+
+#[test]
+fn a_count_of_vertices_that_cannot_be_meant_is_refused() {
+    let place = Place::new();
+    place.file("edges.el", "2 3\n");
+    place.file("texts.csv", "a,b\n");
+    place.file("g.mtx", "%%MatrixMarket matrix coordinate pattern general\n5 5 1\n2 4\n");
+    place.ok("import edges.el g.esker");
+    for (line, reason) in [
+        (
+            "import edges.el no.esker --vertices 3",
+            "names vertex 3, but --vertices 3 promises ids from 0 to 2",
+        ),
+        ("import texts.csv no.esker --vertices 3", "name a file of ids"),
+        ("import g.mtx no.esker --vertices 3", "the format mtx states how many"),
+        ("delete g.esker --vertices 3", "name a file of ids to delete"),
+    ] {
+        let output = place.run(line);
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(1) && message.contains(reason), "{line}: {message}");
+    }
+}
+
+#[test]
+fn an_export_and_import_gives_the_same_vertices() {
+    let place = Place::new();
+    place.file("g.el", "10 12\n12 15\n15 10\n");
+    place.file("g.v", "11\n40\n");
+    place.ok("import g.el g.esker --undirected --vertices g.v");
+    let expected = ids(&place, "g.esker");
+    assert_eq!(expected, [10, 11, 12, 15, 40]);
+    // With ids.
+    place.ok("export g.esker again.v");
+    place.ok("import again.v again.esker");
+    assert_eq!(ids(&place, "again.esker"), expected);
+    // Formats that number the vertices.
+    for file in ["g.mtx", "g.graph", "g.gr", "g.adj", "g.sg"] {
+        let output = place.run(&format!("export g.esker {file}"));
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(message.contains("numbers instead of ids"), "{file}: {message}");
+        place.ok(&format!("import {file} again.esker --force"));
+        assert_eq!(num_vertices(&place, "again.esker"), 5, "{file}");
+    }
+    // Lists of edges cannot state a vertex without edges, and the export says so.
+    for file in ["g.csv", "g.tsv", "g.txt", "g.parquet", "g.arrow", "g.graph500"] {
+        let output = place.run(&format!("export g.esker {file} --vertices {file}.v"));
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success() && !message.contains("without edges"), "{file}: {message}");
+        place.ok(&format!("import {file} again.esker --undirected --force --vertices {file}.v"));
+        assert_eq!(ids(&place, "again.esker"), expected, "{file}");
+        let output = place.run(&format!("export g.esker {file} --force"));
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(message.contains("2 vertices without edges"), "{file}: {message}");
+        place.ok(&format!("import {file} again.esker --undirected --force"));
+        assert_eq!(ids(&place, "again.esker"), [10, 12, 15], "{file}");
+    }
+}
