@@ -87,7 +87,8 @@ class Batch:
         """Adds edges, or sets the properties of existing edges; adds missing vertices. Returns the batch.
 
         Args:
-            source: The ids of the sources; without ``target``, an object that contains edges.
+            source: The ids of the sources; without ``target``, an object that contains edges: the nodes of a graph and the rows of a
+                matrix are vertices, also without edges.
             target: The ids of the targets.
             weight: The weights, as a column of numbers. For an object that contains edges, the name of the weight, by default the weight of
                 the database; ``False`` ignores all values of the object.
@@ -108,6 +109,10 @@ class Batch:
         changes = self._changes()
         if edges.vertices is not None:
             changes.add_vertices(edges.vertices)
+        elif edges.num_vertices is not None:
+            import numpy
+
+            changes.add_vertices(_columns.column(numpy.arange(edges.num_vertices), "vertices"))
         changes.add_edges(edges.source, edges.target, self._fitting(edges, target is None))
         return self
 

@@ -6,6 +6,7 @@ import datetime
 import json
 import os
 import shutil
+import warnings
 from types import TracebackType
 from typing import Any, Iterable
 
@@ -13,6 +14,7 @@ from . import _columns, _esker, _progress
 from ._batch import Batch
 from ._errors import (
     ClosedError,
+    EskerWarning,
     ExistsError,
     InvalidError,
     MistypedError,
@@ -171,12 +173,30 @@ class Database:
         return problems
 
     def export(
-        self, file: Path, *, at: At = None, format: str | None = None, properties: bool = True, overwrite: bool = False
+        self,
+        file: Path,
+        *,
+        at: At = None,
+        format: str | None = None,
+        properties: bool = True,
+        overwrite: bool = False,
+        vertices: Path | None = None,
     ) -> int:
-        """Writes a version to a file, in any format that :meth:`import_` reads, chosen by the file extension; returns the number of edges."""
-        if not overwrite and os.path.lexists(file):
-            raise ExistsError(f"{os.fspath(file)} already exists; give another path, or pass overwrite=True")
-        return self._created().export(os.fspath(file), selector(None, at), format, properties, overwrite)
+        """Writes a version to a file, in any format that :meth:`import_` reads, chosen by the file extension; returns the number of edges.
+
+        A format that lists edges only, such as CSV, does not name vertices without edges; a warning says how many. ``vertices`` is
+        a file for the ids of all vertices, one per line, which ``import_(..., vertices=file)`` reads.
+        """
+        for one in [file] if vertices is None else [file, vertices]:
+            if not overwrite and os.path.lexists(one):
+                raise ExistsError(f"{os.fspath(one)} already exists; give another path, or pass overwrite=True")
+        ids = None if vertices is None else os.fspath(vertices)
+        edges, unnamed = self._created().export(os.fspath(file), selector(None, at), format, properties, overwrite, ids)
+        if unnamed > 0:
+            named = f"{unnamed} {'vertex' if unnamed == 1 else 'vertices'} without edges not written to {os.fspath(file)}"
+            message = f"{named}; pass vertices=FILE to write the ids of all vertices"
+            warnings.warn(message, EskerWarning, stacklevel=2)
+        return edges
 
     # -- writing
 
@@ -269,7 +289,7 @@ class Database:
         delimiter: str | None = None,
         header: bool | None = None,
         quotes: bool | None = None,
-        vertices: Path | None = None,
+        vertices: Path | int | None = None,
         directed: bool | None = None,
         in_edges: bool = True,
         order: str = "auto",
@@ -298,7 +318,7 @@ class Database:
             delimiter: The character between columns of a CSV.
             header: Whether the first line of a CSV contains the column names.
             quotes: Whether ``"`` quotes fields.
-            vertices: A file of vertex ids, one per line, for vertices without edges.
+            vertices: A file of vertex ids, one per line, for vertices without edges; or a number n: the vertices are 0 to n - 1.
             directed: Whether edges are directed; by default as the format says, else directed.
             in_edges: Whether to store lists of in-edges.
             order: Internal numbering of the vertices: ``auto``, ``keep`` or ``degree``.
@@ -326,6 +346,8 @@ class Database:
         new = self._new or {}
         if weight is None:
             weight = new.get("weight")
+        if vertices is None:
+            vertices = new.get("num_vertices")
         read = read_settings(format, source, target, weight, time, properties, ids, delimiter, header, quotes, vertices)
         with _progress.listening(progress, "import") as callback:
             settings = build_settings(
@@ -368,7 +390,11 @@ class Database:
             message=message,
             progress=progress,
         )
-        count = edges.num_vertices if edges.num_vertices is not None else new.get("num_vertices")
+        count = new.get("num_vertices")
+        if edges.num_vertices is not None:
+            if count is not None and count < edges.num_vertices:
+                raise InvalidError(f"num_vertices is {count}, but the matrix has {edges.num_vertices} rows")
+            count = edges.num_vertices if count is None else count
         text, created = _esker.import_columns(
             edges.source,
             edges.target,

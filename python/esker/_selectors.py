@@ -42,7 +42,7 @@ def read_settings(
     delimiter: str | None,
     header: bool | None,
     quotes: bool | None,
-    vertices: Path | None,
+    vertices: Path | int | None,
 ) -> dict[str, Any]:
     """The settings for reading files."""
 
@@ -61,8 +61,18 @@ def read_settings(
         "delimiter": delimiter,
         "header": header,
         "quotes": quotes,
-        "vertices": None if vertices is None else os.fspath(vertices),
+        "vertices": None if vertices is None else _vertices_text(vertices),
     }
+
+
+def _vertices_text(vertices: Path | int) -> str:
+    """A number of vertices, or the path of a file of their ids."""
+    if isinstance(vertices, int) and not isinstance(vertices, bool):
+        if vertices < 0:
+            raise InvalidError(f"vertices must be a file or a non-negative number, not {vertices}")
+        return str(vertices)
+    text = path_text(vertices)
+    return f"./{text}" if text.isdecimal() else text
 
 
 def path_text(path: Any) -> str:

@@ -332,7 +332,9 @@ impl Database {
         Ok((report.problems.iter().map(ToString::to_string).collect(), report.sound))
     }
 
-    /// Writes a version to a file; returns the number of edges.
+    /// Writes a version to a file, and the ids of all vertices to another; returns the numbers of edges and of vertices that no
+    /// file names.
+    #[allow(clippy::too_many_arguments)]
     fn export(
         &self,
         py: Python<'_>,
@@ -341,20 +343,23 @@ impl Database {
         format: Option<&str>,
         properties: bool,
         overwrite: bool,
-    ) -> Outcome<u64> {
+        vertices: Option<PathBuf>,
+    ) -> Outcome<(u64, u64)> {
         let open = self.open()?;
         let cancel = Cancel::default();
         let options = ExportOptions {
             format: format.map(str::parse::<Format>).transpose()?,
             properties,
             overwrite,
+            vertices,
             cancel: cancel.clone(),
             ..ExportOptions::default()
         };
         watched(py, &cancel, None, || {
             let snapshot = Self::snapshot(&open, at)?;
             let graph = StoredExport::new(&snapshot, &Run::with_threads(1)?)?;
-            Ok(export(&graph, &file, &options)?.edges)
+            let report = export(&graph, &file, &options)?;
+            Ok((report.edges, report.unnamed))
         })
     }
 

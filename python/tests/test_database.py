@@ -360,3 +360,70 @@ def test_sub_imports_are_late():
     code = "import sys, esker; print([m for m in ('numpy', 'pandas', 'networkx', 'scipy', 'polars') if m in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+def test_only_ids_that_are_given_are_vertices(tmp_path):
+    for source, target, expected in [
+        ([1], [2], [1, 2]),
+        ([1000, 1001], [1001, 1000], [1000, 1001]),
+        ([0, 1, 5], [1, 2, 0], [0, 1, 2, 5]),
+        ([2**64 - 1], [7], [7, 2**64 - 1]),
+    ]:
+        graph = esker.from_edges(source, target)
+        assert sorted(graph.ids().tolist()) == expected
+        assert len(graph.wcc()) == len(expected)
+    db = esker.create(tmp_path / "later")
+    with db.batch() as batch:
+        batch.add_edges([0, 1], [1, 2])
+    with db.batch() as batch:
+        batch.add_edges([2], [1000])
+        batch.add_vertices([50])
+    assert sorted(db.graph().ids().tolist()) == [0, 1, 2, 50, 1000]
+    with pytest.raises(esker.VertexNotFoundError):
+        db.graph().vertex(3)
+
+
+def test_counts_of_vertices_are_statements(tmp_path):
+    scipy_sparse = pytest.importorskip("scipy.sparse")
+    matrix = scipy_sparse.coo_array(([1], ([0], [2])), shape=(5, 5))
+    db = esker.create()
+    with db.batch() as batch:
+        batch.add_edges([7], [8])
+    with db.batch() as batch:
+        batch.add_edges(matrix, weight=False)
+    assert sorted(db.graph().ids().tolist()) == [0, 1, 2, 3, 4, 7, 8]
+    db = esker.create(num_vertices=9)
+    with db.batch() as batch:
+        batch.add_edges(matrix, weight=False)
+    assert len(db.graph()) == 9
+    db = esker.create(num_vertices=4)
+    with pytest.raises(esker.InvalidError, match="the matrix has 5 rows"):
+        with db.batch() as batch:
+            batch.add_edges(matrix, weight=False)
+    edges = tmp_path / "edges.el"
+    edges.write_text("2 3\n")
+    for vertices, expected in [(None, [2, 3]), (5, [0, 1, 2, 3, 4])]:
+        db = esker.create()
+        db.import_(edges, vertices=vertices)
+        assert sorted(db.graph().ids().tolist()) == expected
+    db = esker.create(num_vertices=5)
+    db.import_(edges)
+    assert len(db.graph()) == 5
+    with pytest.raises(esker.InvalidError):
+        esker.create().import_(edges, vertices=-1)
+
+
+def test_an_export_and_import_gives_the_same_vertices(tmp_path):
+    db = esker.create(directed=False)
+    with db.batch() as batch:
+        batch.add_edges([10, 12], [12, 15])
+    with db.batch() as batch:
+        batch.add_vertices([11])
+    with pytest.warns(esker.EskerWarning, match="1 vertex without edges"):
+        db.export(tmp_path / "g.csv")
+    assert db.export(tmp_path / "g.csv", vertices=tmp_path / "g.v", overwrite=True) == 2
+    with pytest.raises(esker.ExistsError):
+        db.export(tmp_path / "other.csv", vertices=tmp_path / "g.v")
+    again = esker.create(directed=False)
+    again.import_(tmp_path / "g.csv", vertices=tmp_path / "g.v")
+    assert sorted(again.graph().ids().tolist()) == [10, 11, 12, 15]
