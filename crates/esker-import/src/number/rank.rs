@@ -91,14 +91,15 @@ pub(super) fn rank_ascending(context: &Context, keys: Vec<Lane<u8>>) -> Result<(
         Ok(())
     })?;
     drop(by_key);
+    let route = route.finish()?;
+    let sorted = sorted.into_iter().map(LaneWriter::finish).collect::<Result<_>>()?;
     let mut ranks: Vec<_> =
         (0..num_parts).map(|_| LaneWriter::new(&context.shelf, context.block_bytes)).collect();
     by_place
         .finish()?
         .for_each(|[rank, place]| ranks[(place >> INDEX_BITS) as usize].push(rank as VertexId))?;
     let ranks = ranks.into_iter().map(LaneWriter::finish).collect::<Result<_>>()?;
-    let sorted = sorted.into_iter().map(LaneWriter::finish).collect::<Result<_>>()?;
-    Ok((Ranked { route: route.finish()?, ranks }, sorted))
+    Ok((Ranked { route, ranks }, sorted))
 }
 
 fn too_many() -> Error {
