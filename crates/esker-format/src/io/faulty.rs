@@ -27,42 +27,21 @@
 //!
 //! Not modelled: lost syncs that report success, misdirected writes, damage to names.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::disk::{DirectoryEntry, Disk, File, Files, Lock, parent};
+use super::faults::Faults;
+use super::inode::FaultyInode;
 use super::map::{FileId, Map, Pages};
 use super::names::{Names, check_exchange, check_rename, check_replace, is_root, last, list, refused};
 use super::pending::{ContentChange, NameChange};
 use crate::error::{Error, Result};
 
 const SECTOR_BYTES: usize = 512;
-/// Bytes of a page, the unit in which files are mapped.
-const MAPPED_PAGE_BYTES: usize = 4096;
 /// The device of all faulty disks.
 const FAULTY_DEVICE: u64 = u64::MAX - 1;
-
-/// The faults that a [`FaultyDisk`] injects. Operations count from 1: every call of a method of [`Disk`] or
-/// [`File`] except `path`.
-#[derive(Debug, Clone, Default)]
-pub struct Faults {
-    /// The one operation that fails.
-    pub fail_at: Option<u64>,
-    /// The operation from which on all fail.
-    pub die_at: Option<u64>,
-    /// Capacity for the contents of all files.
-    pub space_bytes: Option<u64>,
-    /// Whether to refuse every operation that changes anything.
-    pub read_only: bool,
-    /// Whether to refuse [`Disk::exchange`], as many file systems do.
-    pub no_exchange: bool,
-    /// Whether reads return fewer bytes than requested.
-    pub short_reads: bool,
-    /// The operation that, if it reads or maps, returns data with one bit flipped.
-    pub flip_read_at: Option<u64>,
-}
 
 /// A disk in memory that injects faults. Clones share it.
 #[derive(Debug, Clone, Default)]
@@ -79,27 +58,6 @@ struct State {
     /// Names on the disk, and the changes that have not reached it.
     durable_names: Names<usize>,
     pending_names: Vec<NameChange>,
-}
-
-#[derive(Debug, Clone, Default)]
-struct FaultyInode {
-    is_directory: bool,
-    locked: bool,
-    /// Shared with forks until one of them changes it.
-    content: Arc<Vec<u8>>,
-    durable: Arc<Vec<u8>>,
-    pending: Vec<ContentChange>,
-    /// Numbers of the pages that cannot be read.
-    broken: BTreeSet<usize>,
-}
-
-impl FaultyInode {
-    /// The error of reading a range, if it holds a broken page.
-    fn read_error(&self, range: Range<usize>) -> Option<std::io::Error> {
-        let pages = range.start / MAPPED_PAGE_BYTES..range.end.div_ceil(MAPPED_PAGE_BYTES);
-        let is_broken = !range.is_empty() && self.broken.range(pages).next().is_some();
-        is_broken.then(|| std::io::Error::other("input/output error (injected)"))
-    }
 }
 
 impl FaultyDisk {
@@ -168,7 +126,7 @@ impl FaultyDisk {
     pub fn break_page(&self, path: &Path, offset: u64) -> Result<()> {
         let mut state = self.state();
         let node = state.file(path, "damage")?;
-        state.nodes[node].broken.insert(offset as usize / MAPPED_PAGE_BYTES);
+        state.nodes[node].break_page(offset as usize);
         Ok(())
     }
 
@@ -501,10 +459,8 @@ impl File for FaultyFile {
         if state.faults.flip_read_at == Some(state.operations) {
             state.flip_if_due(Arc::<Vec<u8>>::make_mut(&mut content));
         }
-        for &page in &state.nodes[self.node].broken {
-            let end = content.len().min((page + 1) * MAPPED_PAGE_BYTES);
-            let bytes = Arc::<Vec<u8>>::make_mut(&mut content).get_mut(page * MAPPED_PAGE_BYTES..end);
-            bytes.into_iter().flatten().for_each(|byte| *byte = !*byte);
+        if state.nodes[self.node].is_broken() {
+            state.nodes[self.node].spoil(Arc::<Vec<u8>>::make_mut(&mut content));
         }
         drop(state);
         let pages = Arc::new(FaultyPages { disk: self.disk.clone(), node: self.node });
@@ -523,7 +479,7 @@ impl Pages for FaultyPages {
     fn read(&self, range: Range<usize>) -> std::io::Result<()> {
         let state = self.disk.state();
         let node = &state.nodes[self.node];
-        if range.end.div_ceil(MAPPED_PAGE_BYTES) > node.content.len().div_ceil(MAPPED_PAGE_BYTES) {
+        if node.is_cut_off(&range) {
             return Err(std::io::Error::other("the file was cut short (injected)"));
         }
         node.read_error(range).map_or(Ok(()), Err)

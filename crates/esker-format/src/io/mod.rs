@@ -19,6 +19,8 @@ mod real;
 mod names;
 mod memory;
 mod pending;
+mod inode;
+mod faults;
 mod faulty;
 #[cfg(test)]
 mod faulty_tests;
@@ -26,7 +28,8 @@ mod faulty_tests;
 pub use cursor::Cursor;
 pub use disk::parent;
 pub use disk::{DirectoryEntry, Disk, File, Files, Lock};
-pub use faulty::{Faults, FaultyDisk};
+pub use faults::Faults;
+pub use faulty::FaultyDisk;
 pub use frames::DIRECT_BYTES;
 pub use frames::Frame;
 pub use map::{FileId, Map};

@@ -419,11 +419,8 @@ impl<P: Paged> Pool<P> {
                 Arc::clone(extent)
             }
             _ => {
-                return Err(Error::corrupt(
-                    &self.path,
-                    self.data.start + bytes.start,
-                    "it is not where it is looked for",
-                ));
+                let at = self.data.start + bytes.start;
+                return Err(Error::corrupt(&self.path, at, "it is not where it is looked for"));
             }
         };
         let in_frame = |byte: u64| self.skip + (byte - of_extent.start) as usize;

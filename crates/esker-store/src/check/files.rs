@@ -7,7 +7,7 @@ use esker_layers::graph::StoredGraph;
 use esker_layers::stack::Stack;
 use esker_layers::tiles::Tiles;
 
-use super::mix;
+use super::hash::mix;
 use super::report::Report;
 use crate::snapshot::{Layer, State};
 use std::sync::Arc;

@@ -8,6 +8,7 @@
 //! and the lists of an undirected graph must be symmetric. It compares sums of hashes, which miss a difference
 //! with a probability of 2^-64.
 
+mod hash;
 mod report;
 mod files;
 #[cfg(test)]
@@ -23,6 +24,7 @@ use crate::snapshot::Snapshot;
 use crate::version::ids_directory;
 
 use files::{check_archive, check_layers, check_tiles};
+use hash::mix;
 pub use report::Report;
 
 /// The number of vertices that a worker takes at a time.
@@ -314,12 +316,4 @@ impl Sums {
             backward: self.backward.wrapping_add(other.backward),
         }
     }
-}
-
-/// The finaliser of SplitMix64, after its increment.
-fn mix(x: u64) -> u64 {
-    let mut z = x.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use esker_format::io::{Disk, FaultyDisk, RealDisk};
+use esker_format::testing::rewrite_archive;
 use esker_format::{ElementType, Encoding, IdMapKind, Result};
 use esker_graph::{Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor};
 use esker_layers::graph::{Access, GraphEncoding, HeadedOptions};
@@ -137,6 +138,7 @@ fn problem(disk: &FaultyDisk, run: &Run) -> Option<String> {
     let outcome = || -> Result<Option<String>> {
         let store = Store::open_on(shared(disk), Path::new(DB))?;
         store.versions()?;
+        store.check_log(run)?;
         let report = check(&store.at(store.manifest().versions.last().unwrap().number)?, run)?;
         Ok(report.problems.first().map(ToString::to_string))
     };
@@ -318,4 +320,21 @@ fn a_file_cut_short_after_it_was_opened_is_an_error() {
         problems.len() >= 3 && problems.iter().all(|problem| problem.contains("cut short")),
         "{problems:?}"
     );
+}
+
+#[test]
+fn a_forged_chain_of_fragments_is_damage_and_takes_no_memory() {
+    // The vertex table once grew to the fragment that a forged address names: 2^38 bits and more.
+    let (disk, run) = (layered(true, IdMapKind::Integers), Run::with_threads(1).unwrap());
+    rewrite_archive(&shared(&disk), &Path::new(DB).join("layers/2"), |name, content| {
+        if name == "out.previous" {
+            let end = content.len() - 4;
+            content[4096..end].as_chunks_mut::<8>().0.fill((1_u64 << 40 | 1 << 38).to_le_bytes());
+            let checksum = crc32c::crc32c(&content[4096..end]);
+            content[end..].copy_from_slice(&checksum.to_le_bytes());
+        }
+    });
+    let snapshot = Snapshot::open(&shared(&disk), Path::new(DB)).unwrap();
+    let error = snapshot.graph::<()>(&run).unwrap_err().to_string();
+    assert!(error.contains("goes on in fragment 274877906944"), "{error}");
 }

@@ -1,0 +1,21 @@
+//! What a faulty disk injects.
+
+/// The faults that a [`super::FaultyDisk`] injects. Operations count from 1: every call of a method of [`super::Disk`] or
+/// [`super::File`] except `path`.
+#[derive(Debug, Clone, Default)]
+pub struct Faults {
+    /// The one operation that fails.
+    pub fail_at: Option<u64>,
+    /// The operation from which on all fail.
+    pub die_at: Option<u64>,
+    /// Capacity for the contents of all files.
+    pub space_bytes: Option<u64>,
+    /// Whether to refuse every operation that changes anything.
+    pub read_only: bool,
+    /// Whether to refuse [`Disk::exchange`], as many file systems do.
+    pub no_exchange: bool,
+    /// Whether reads return fewer bytes than requested.
+    pub short_reads: bool,
+    /// The operation that, if it reads or maps, returns data with one bit flipped.
+    pub flip_read_at: Option<u64>,
+}
