@@ -14,12 +14,17 @@ use crate::error::{Error, Result};
 use crate::io::{Disk, File, FileId, Files, Map};
 use crate::memory::reserve;
 
+/// What all small files of an archive may take in memory if there are many.
+const GATHERED_BYTES: u64 = 16 << 20;
+
 /// Writes the files of a directory that does not exist yet, in a parent that does. [`Archive`](super::Archive) can open them after
 /// [`ArchiveWriter::finish`].
 #[derive(Debug)]
 pub struct ArchiveWriter {
     disk: Arc<dyn Disk>,
     directory: PathBuf,
+    /// Files that are no larger are gathered in memory.
+    small_bytes: u64,
     /// By name.
     members: Mutex<BTreeMap<String, Arc<Member>>>,
     /// Whether the directory exists.
@@ -31,6 +36,7 @@ pub struct ArchiveWriter {
 struct Member {
     disk: Arc<dyn Disk>,
     path: PathBuf,
+    small_bytes: u64,
     is_made: Arc<Mutex<bool>>,
     content: Mutex<MemberContent>,
 }
@@ -49,7 +55,14 @@ impl ArchiveWriter {
     /// Writes files in `directory`.
     pub fn new(disk: &Arc<dyn Disk>, directory: &Path) -> Self {
         let (disk, directory) = (Arc::clone(disk), directory.to_owned());
-        Self { disk, directory, members: Mutex::default(), is_made: Arc::default() }
+        let small_bytes = SMALL_BYTES;
+        Self { disk, directory, small_bytes, members: Mutex::default(), is_made: Arc::default() }
+    }
+
+    /// Prepares for so many files: if there are many, fewer of them are gathered in memory, and the others are files of
+    /// their own. To be called before the first file is made.
+    pub fn expect_files(&mut self, count: usize) {
+        self.small_bytes = (GATHERED_BYTES / count.max(1) as u64).clamp(PAGE_BYTES as u64, SMALL_BYTES);
     }
 
     /// The directory of the files.
@@ -104,6 +117,7 @@ impl Files for ArchiveWriter {
         let member = Arc::new(Member {
             disk: Arc::clone(&self.disk),
             path: path.to_owned(),
+            small_bytes: self.small_bytes,
             is_made: Arc::clone(&self.is_made),
             content: Mutex::new(MemberContent::Memory(Vec::new())),
         });
@@ -167,7 +181,7 @@ impl File for MemberFile {
         let mut content = locked(&self.0.content);
         let end = offset.saturating_add(bytes.len() as u64);
         if let MemberContent::Memory(memory) = &mut *content
-            && end <= SMALL_BYTES
+            && end <= self.0.small_bytes
         {
             let range = offset as usize..end as usize;
             if memory.len() < range.end {

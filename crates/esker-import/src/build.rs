@@ -13,7 +13,7 @@ use super::lists::{Lists, Policy};
 use super::options::{SelfLoops, Tracker};
 use super::output::{Line, Output};
 use super::radix::sort_alone;
-use super::scatter::{Arcs, Buckets, Piece, Ranges, Scatter};
+use super::scatter::{Arcs, Buckets, LINE, Piece, Ranges, Scatter};
 use super::scratch::{Shelf, Work};
 
 /// Arcs of a bucket when memory is ample: its sort stays in the cache of one core.
@@ -66,7 +66,7 @@ impl Plan {
         }
         Ok(Self {
             sort_len_max,
-            buckets_max: (share / (workers * 4096)).clamp(16, BUCKETS_MAX),
+            buckets_max: (share / (workers * open_bytes(edges.words))).clamp(16, BUCKETS_MAX),
             scatter_bytes: share,
             keep_bytes: free - share - share / 2,
             sort_bytes: share,
@@ -96,6 +96,12 @@ impl Plan {
 fn arc_bytes(words: usize) -> u64 {
     let sort = if words == 0 { 8 + 8 } else { 8 + 16 + 16 };
     (sort + size_of::<VertexId>() + size_of::<(VertexId, u32)>() + 2 * 4 * words) as u64
+}
+
+/// Memory of an open bucket in one thread, and as much again for what it was made of: a line and a chunk of keys and words.
+fn open_bytes(words: usize) -> u64 {
+    let record_bytes = 8 + 4 * words;
+    (2 * (2048.max(LINE * record_bytes) + LINE * record_bytes)).max(4096) as u64
 }
 
 /// What one direction is built from.
@@ -140,8 +146,9 @@ impl Build<'_> {
         )?;
         self.tracker.stage(stages[0], self.edges.num_edges());
         let chunk_len = plan.chunk_len(ranges.len(), self.edges.words);
-        let open_bytes = (plan.workers * ranges.len() * chunk_len * (8 + 4 * self.edges.words)) as u64;
-        let open = self.work.budget.reserve("dividing the edges", open_bytes)?;
+        let records = plan.workers * ranges.len() * (chunk_len + LINE);
+        let bytes = (records * (8 + 4 * self.edges.words)) as u64;
+        let open = self.work.budget.reserve("dividing the edges", bytes)?;
         let scatter = Scatter {
             work: self.work,
             edges: self.edges,
@@ -236,6 +243,7 @@ impl Sorting<'_> {
         room.keys.clear();
         room.words.clear();
         room.keys.reserve_exact(len);
+        room.words.reserve_exact(len * self.policy.words);
         for piece in pieces {
             room.keys.extend_from_slice(shelf.get(&piece.keys, &mut room.part)?);
             if let Some(words) = &piece.words {

@@ -44,7 +44,8 @@ pub fn import(
         }));
     }
     let format = reader.schema().format;
-    let staging = Staging::begin(Arc::clone(disk), target, staging)?;
+    let mut staging = Staging::begin(Arc::clone(disk), target, staging)?;
+    staging.expect_properties(reader.schema().properties.len());
     let scratch = staging.subdirectory("scratch")?;
     let layer = staging.plain_layer();
     let place = Destination { disk: Arc::clone(disk), directory: &scratch };

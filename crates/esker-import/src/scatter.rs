@@ -175,7 +175,7 @@ impl Scatter<'_> {
 
 /// Keys that are collected in one place for each bucket: a cache line. The chunks of all buckets lie in far more pages
 /// than the processor has translations at hand for; with this, one key in eight goes there.
-const LINE: usize = 8;
+pub(super) const LINE: usize = 8;
 
 /// A cache line of keys.
 #[derive(Clone, Copy)]

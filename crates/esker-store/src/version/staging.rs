@@ -143,6 +143,12 @@ impl Staging {
         Ok(path)
     }
 
+    /// Prepares for a layer with so many edge properties in each direction. To be called before its writer is.
+    pub fn expect_properties(&mut self, count: usize) {
+        // Beside them offsets, targets, and the dictionaries.
+        self.layer.expect_files(2 * (2 * count + 4));
+    }
+
     /// A writer for layer 1.
     pub fn plain_layer(&self) -> PlainWriter<'_> {
         PlainWriter::new(&self.layer, self.layer.directory(), self.database)

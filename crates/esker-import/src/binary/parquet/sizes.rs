@@ -15,6 +15,8 @@ use super::rows::Leaf;
 const HEADER_BYTES: u64 = 512;
 /// A dictionary that is larger is not decompressed to find its longest text: it may be one text.
 const DICTIONARY_BYTES_MAX: u64 = 1 << 24;
+/// The longest text of a dictionary is taken to be the value of one row in so many.
+const RARE: u64 = 256;
 /// The longest header: it may hold the least and the greatest value of its page.
 const HEADER_BYTES_MAX: u64 = 1 << 24;
 
@@ -25,7 +27,10 @@ pub(super) struct ChunkSizes {
     page_bytes: u64,
     /// The dictionary, decompressed.
     dictionary_bytes: u64,
-    /// A value, about: of numbers 8; of texts the longest of the dictionary, or the mean of the page where it is largest.
+    /// The longest text of the dictionary.
+    longest_bytes: u64,
+    /// A value, about: of numbers 8; of texts a multiple of the mean of the dictionary, or the mean of the page where it is
+    /// largest.
     pub(super) value_bytes: u64,
 }
 
@@ -60,14 +65,20 @@ impl ChunkSizes {
             at = at.saturating_add(head.header_bytes + head.stored_bytes);
         }
         if is_text && sizes.dictionary_bytes > DICTIONARY_BYTES_MAX {
-            sizes.value_bytes = sizes.dictionary_bytes;
+            (sizes.value_bytes, sizes.longest_bytes) =
+                (sizes.dictionary_bytes / RARE, sizes.dictionary_bytes);
         } else if is_text && sizes.dictionary_bytes > 0 {
-            let mut pages = file
+            let lengths = file
                 .get_row_group(group)
-                .and_then(|group| group.get_column_page_reader(leaf.index()))
-                .map_err(|e| damaged(region.path(), e))?;
-            sizes.value_bytes =
-                sizes.value_bytes.max(longest(pages.as_mut()).map_err(|e| damaged(region.path(), e))?);
+                .and_then(|group| dictionary_lengths(group.get_column_page_reader(leaf.index())?.as_mut()));
+            let (mean, longest) = lengths.map_err(|e| damaged(region.path(), e))?;
+            sizes.longest_bytes = longest;
+            sizes.value_bytes = sizes.value_bytes.max(4 * mean).max(longest / RARE);
+        }
+        if is_text && let Some(bytes) = column.unencoded_byte_array_data_bytes() {
+            let mean =
+                u64::try_from(bytes).unwrap_or(0) / u64::try_from(column.num_values()).unwrap_or(1).max(1);
+            sizes.value_bytes = sizes.value_bytes.max(mean);
         }
         Ok(sizes)
     }
@@ -75,20 +86,20 @@ impl ChunkSizes {
     /// Memory of a reader: a page, the dictionary as it is read and as it is kept, and some values that are long.
     pub(super) fn reader_bytes(&self) -> u64 {
         let dictionary_bytes = self.dictionary_bytes.saturating_mul(2);
-        self.page_bytes.saturating_add(dictionary_bytes).saturating_add(self.value_bytes.saturating_mul(4))
+        self.page_bytes.saturating_add(dictionary_bytes).saturating_add(self.longest_bytes.saturating_mul(4))
     }
 }
 
-/// The length of the longest text of the dictionary, which is the first page.
-fn longest(pages: &mut dyn PageReader) -> parquet::errors::Result<u64> {
-    let Some(Page::DictionaryPage { buf, .. }) = pages.get_next_page()? else { return Ok(0) };
-    let (mut rest, mut longest) = (&buf[..], 0);
+/// The mean and the greatest length of the texts of the dictionary, which is the first page.
+fn dictionary_lengths(pages: &mut dyn PageReader) -> parquet::errors::Result<(u64, u64)> {
+    let Some(Page::DictionaryPage { buf, .. }) = pages.get_next_page()? else { return Ok((0, 0)) };
+    let (mut rest, mut count, mut sum, mut longest) = (&buf[..], 0, 0, 0);
     while let Some((length, text)) = rest.split_first_chunk::<4>() {
-        let length = u32::from_le_bytes(*length);
-        longest = longest.max(u64::from(length));
+        let length = u64::from(u32::from_le_bytes(*length));
+        (count, sum, longest) = (count + 1, sum + length, longest.max(length));
         rest = text.get(length as usize..).unwrap_or_default();
     }
-    Ok(longest)
+    Ok((sum / count.max(1), longest))
 }
 
 /// What the header of a page says.
