@@ -79,35 +79,45 @@ impl LogCommand {
                 &json!({ "database": self.database.display().to_string(), "versions": versions }),
             );
         }
-        let rows: Vec<[String; 4]> = shown
-            .iter()
-            .map(|version| {
-                [
-                    version.number.to_string(),
-                    format_time(version.time_ms),
-                    match edges_of(version) {
-                        Some(edges) => counted(edges, "edge", "edges"),
-                        None => counted(changes_of(version).unwrap_or(0), "change", "changes"),
-                    },
-                    counted(vertices_of(version), "vertex", "vertices"),
-                ]
-            })
-            .collect();
-        let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
-        let widths = [width(0), width(1), width(2), width(3)];
-        for (row, version) in rows.iter().zip(shown) {
-            let [number, time, edges, vertices] = row;
-            let names: String = tags_of(version).iter().map(|name| format!("[{name}] ")).collect();
-            let message = version.message.lines().next().unwrap_or_default();
-            let line = format!(
-                "{number:>a$}  {time:<b$}  {edges:>c$}  {vertices:>d$}  {names}{message}",
-                a = widths[0],
-                b = widths[1],
-                c = widths[2],
-                d = widths[3]
-            );
-            text::line(line.trim_end())?;
-        }
-        Ok(())
+        let row = |version: &&VersionRecord| LogRow {
+            columns: [
+                version.number.to_string(),
+                format_time(version.time_ms),
+                match edges_of(version) {
+                    Some(edges) => counted(edges, "edge", "edges"),
+                    None => counted(changes_of(version).unwrap_or(0), "change", "changes"),
+                },
+                counted(vertices_of(version), "vertex", "vertices"),
+            ],
+            names: tags_of(version).iter().map(|name| format!("[{name}] ")).collect(),
+            message: version.message.lines().next().unwrap_or_default().to_owned(),
+        };
+        print(&shown.iter().map(row).collect::<Vec<_>>())
     }
+}
+
+/// A line of the list.
+struct LogRow {
+    /// Number, time, edges, vertices.
+    columns: [String; 4],
+    /// The tags.
+    names: String,
+    message: String,
+}
+
+/// Prints the list, with columns of equal width.
+fn print(rows: &[LogRow]) -> Outcome {
+    let width = |column: usize| rows.iter().map(|row| row.columns[column].len()).max().unwrap_or(0);
+    let widths = [width(0), width(1), width(2), width(3)];
+    for LogRow { columns: [number, time, edges, vertices], names, message } in rows {
+        let line = format!(
+            "{number:>a$}  {time:<b$}  {edges:>c$}  {vertices:>d$}  {names}{message}",
+            a = widths[0],
+            b = widths[1],
+            c = widths[2],
+            d = widths[3]
+        );
+        text::line(line.trim_end())?;
+    }
+    Ok(())
 }
