@@ -84,8 +84,8 @@ def text() -> str:
 
 #: The chapters of the reference in order: a heading, and names of `esker`.
 CHAPTERS = (
-    ("Functions", ("create", "open", "import_", "from_edges")),
-    ("Databases", ("Database", "Batch", "Version", "Difference", "ImportReport")),
+    ("Functions", ("create", "open", "recover", "import_", "from_edges")),
+    ("Databases", ("Database", "Batch", "Version", "Difference", "Recovery", "ImportReport")),
     ("Graphs", ("Graph", "EdgeTable", "Estimate")),
     ("Results", ("Result", "Column", "Progress")),
 )
