@@ -249,7 +249,7 @@ fn several_files_are_read_as_one() {
         all.notes,
         [
             "Reading 1.csv as CSV: source src, target dst, weight (text ids)",
-            "Reading 2.csv as CSV: it has no edges",
+            "Reading 2.csv: the file is empty (0 bytes)",
             "Reading 3.csv as CSV: source src, target dst, weight (text ids)",
         ]
     );
