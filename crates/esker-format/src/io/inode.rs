@@ -19,7 +19,7 @@ pub(super) struct FaultyInode {
     pub(super) durable: Arc<Vec<u8>>,
     pub(super) pending: Vec<ContentChange>,
     /// Numbers of the pages that cannot be read.
-    broken: BTreeSet<usize>,
+    pub(super) broken: BTreeSet<usize>,
 }
 
 impl FaultyInode {
