@@ -52,6 +52,7 @@ mod scatter;
 mod lists;
 mod output;
 mod build;
+mod buffers;
 pub mod pipeline;
 pub mod install;
 pub mod export;

@@ -4,11 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use esker_format::io::Disk;
-use esker_format::{BLOCK_BYTES, ElementType, Error, Result, WRITE_BYTES};
+use esker_format::{ElementType, Error, Result};
 use esker_graph::{Direction, Reservation, Run, RunOptions, Stop, VertexId};
 use esker_layers::ids::IdHasher;
-use esker_layers::layer::{PlainWriter, VALUES_AT_ONCE};
+use esker_layers::layer::PlainWriter;
 
+use super::buffers::ColumnBuffers;
 use super::build::{Build, check_symmetric};
 use super::count::{Cells, by_cell, degrees, degrees_bytes, to_cells};
 use super::edges::{Edges, check_weight, raw_keys};
@@ -393,42 +394,6 @@ fn order(
         None => Renumbered::No,
     };
     Ok(Order { choice, renumbered, cells, counts })
-}
-
-/// The buffers of the columns that are written at the same time: those of one direction.
-#[derive(Debug, Clone, Copy)]
-struct ColumnBuffers {
-    columns: usize,
-    /// What each column gathers before it writes.
-    each_bytes: usize,
-}
-
-impl ColumnBuffers {
-    /// What converting values takes beside the buffer of a column.
-    const VALUES_BYTES: usize = VALUES_AT_ONCE * size_of::<u64>();
-    /// The share of the memory limit that the buffers may have.
-    const SHARE: u64 = 4;
-
-    /// Divides memory among the columns of `properties`, and those of the lists.
-    ///
-    /// # Errors
-    /// If the smallest buffers do not fit: so that an import is refused before it begins.
-    fn new(properties: usize, limit_bytes: u64) -> Result<Self> {
-        let columns = properties + 4;
-        let share = usize::try_from(limit_bytes / Self::SHARE / 4).unwrap_or(usize::MAX) / columns;
-        let each_bytes = share.clamp(BLOCK_BYTES, WRITE_BYTES) / BLOCK_BYTES * BLOCK_BYTES;
-        let buffers = Self { columns, each_bytes };
-        let needed_bytes = Self::SHARE * buffers.all_bytes();
-        if each_bytes == BLOCK_BYTES && needed_bytes > limit_bytes {
-            let what = format!("an import of {properties} properties");
-            return Err(Error::Stop(Stop::OverBudget { what, needed_bytes, budget_bytes: limit_bytes }));
-        }
-        Ok(buffers)
-    }
-
-    fn all_bytes(&self) -> u64 {
-        (self.columns * (self.each_bytes + Self::VALUES_BYTES)) as u64
-    }
 }
 
 /// What the directions of a layer are built from.

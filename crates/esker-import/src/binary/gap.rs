@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use esker_format::{Error, Result};
 
+use super::contain::damaged;
 use super::region::Region;
 use super::runs::{RUN_ROWS, RowRun};
-use super::table::damaged;
 use crate::format::{Format, ReadOptions};
 use crate::input::Input;
 use crate::source::{Batch, Block, BlockParser, IdKind, Numbers, Reader, Rejected, Schema};

@@ -4,6 +4,7 @@
 //! parallel, and a block is only a note of which rows it stands for (`runs`).
 
 mod region;
+mod contain;
 mod runs;
 mod table;
 mod parquet;

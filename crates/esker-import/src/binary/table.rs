@@ -1,9 +1,8 @@
 //! What tables of edges have in common: which columns are meant, and how columns of values become a batch.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Once};
+use std::sync::Arc;
 
 use arrow_array::builder::BinaryBuilder;
 use arrow_array::cast::AsArray;
@@ -16,8 +15,9 @@ use arrow_buffer::{ArrowNativeType, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType};
 use arrow_select::filter::filter;
 use arrow_select::take::take;
-use esker_format::{Error, Result};
+use esker_format::Result;
 
+use super::contain::damaged;
 use super::region::unusable;
 use crate::format::{Pick, PickIds, PickProperties, ReadOptions};
 use crate::source::{Batch, IdKind, Rejected, Schema};
@@ -486,41 +486,4 @@ fn written(column: &ArrayRef) -> BinaryArray {
         DataType::Float64 => all::<Float64Type>(column),
         _ => all::<Int64Type>(column),
     }
-}
-
-thread_local! {
-    /// Whether this thread runs code whose panics become errors.
-    static IS_CONTAINED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Runs code of other crates that may panic on damaged input, which nothing short of rewriting it can prevent: a
-/// panic becomes an error that names the file. The last resort; what can be checked before is.
-///
-/// The first call puts a panic hook before the process's own, so that a contained panic prints nothing.
-///
-/// # Errors
-/// What `f` returns, or that it panicked.
-pub(super) fn contain<T>(path: &Arc<PathBuf>, f: impl FnOnce() -> Result<T>) -> Result<T> {
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        let previous = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |info| {
-            if !IS_CONTAINED.get() {
-                previous(info);
-            }
-        }));
-    });
-    let before = IS_CONTAINED.replace(true);
-    // What `f` leaves half-done is dropped with the panic: callers put nothing back after an error.
-    let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f));
-    IS_CONTAINED.set(before);
-    done.unwrap_or_else(|_| Err(damaged(path, "its contents contradict each other")))
-}
-
-/// An error about a damaged input.
-pub(super) fn damaged(path: &Arc<PathBuf>, reason: impl std::fmt::Display) -> Error {
-    unusable(
-        path,
-        format!("cannot be decoded: {reason}; it is damaged or of a kind not known: write it again"),
-    )
 }

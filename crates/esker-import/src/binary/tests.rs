@@ -11,7 +11,9 @@ use arrow_array::{
 };
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
-use esker_format::Result;
+use arrow_schema::{DataType, Field, Fields};
+use esker_format::{Error, Result};
+use esker_graph::Stop;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
@@ -541,4 +543,94 @@ fn damaged_files_never_panic() {
         }
     }
     assert!(errors > rounds, "the mutations do too little");
+}
+
+fn simple_ends(rows: i64) -> Vec<(&'static str, ArrayRef)> {
+    let numbers = |factor: i64| -> ArrayRef {
+        Arc::new(Int64Array::from_iter_values((0..rows).map(move |i| i * factor % 1009)))
+    };
+    vec![("src", numbers(7)), ("dst", numbers(11))]
+}
+
+#[test]
+fn what_decoding_takes_is_told_before_and_refused_with_the_number_that_would_do() {
+    let batch = table(simple_ends(100_000));
+    for (name, format, bytes) in forms(&batch) {
+        let mut reader = open(format, vec![bytes], &ReadOptions::default()).unwrap();
+        let taken = reader.limit_memory(u64::MAX, 2).unwrap();
+        let is_mapped = matches!(name, "arrow file" | "arrow stream");
+        assert_eq!(taken == 0, is_mapped, "{name}");
+        match reader.limit_memory(1000, 2) {
+            Ok(taken) => assert!(is_mapped && taken == 0, "{name}"),
+            Err(Error::Stop(Stop::OverBudget { needed_bytes, .. })) => {
+                assert!(reader.limit_memory(needed_bytes, 2).unwrap() <= needed_bytes, "{name}");
+                assert!(reader.limit_memory(needed_bytes - 1, 2).is_err(), "{name}");
+            }
+            Err(other) => panic!("{name}: {other}"),
+        }
+        let edges: usize = batches(reader.as_mut()).unwrap().iter().map(Batch::len).sum();
+        assert_eq!(edges, 100_000, "{name}");
+    }
+}
+
+#[test]
+fn runs_of_long_texts_have_few_rows() {
+    let text = |i: usize| format!("{i:01000}");
+    let texts: ArrayRef = Arc::new(StringArray::from_iter_values((0..20_000).map(|i| text(i % 5000))));
+    let batch = table(vec![("src", Arc::clone(&texts)), ("dst", texts)]);
+    for (name, format, bytes) in forms(&batch) {
+        let mut reader = open(format, vec![bytes], &ReadOptions::default()).unwrap();
+        let found = batches(reader.as_mut()).unwrap();
+        assert!(found.iter().all(|batch| batch.len() <= 2048), "{name}");
+        assert_eq!(found.iter().map(Batch::len).sum::<usize>(), 20_000, "{name}");
+    }
+}
+
+#[test]
+fn a_nested_column_counts_as_one_and_is_named_when_it_is_left_out() {
+    let inner: ArrayRef = Arc::new(Int64Array::from_iter_values(0..5));
+    let fields = ["a", "b"].map(|name| Arc::new(Field::new(name, DataType::Int64, false)));
+    let nested: ArrayRef =
+        Arc::new(StructArray::new(Fields::from(fields.to_vec()), vec![Arc::clone(&inner), inner], None));
+    let batch = table([vec![("nested", nested)], simple_ends(5)].concat());
+    let all = ReadOptions {
+        source: Some("2".into()),
+        target: Some("3".into()),
+        properties: PickProperties::All,
+        ..ReadOptions::default()
+    };
+    for (name, format, bytes) in forms(&batch) {
+        let mut reader = open(format, vec![bytes], &all).unwrap();
+        assert_eq!(reader.notes().len(), 1, "{name}");
+        assert!(reader.notes()[0].ends_with("hold neither numbers nor texts: nested"), "{name}");
+        let found = batches(reader.as_mut()).unwrap();
+        let sources: Vec<u64> = found.iter().flat_map(|batch| ints(&batch.source)).collect();
+        assert_eq!(sources, [0, 7, 14, 21, 28], "{name}");
+    }
+}
+
+#[test]
+fn a_weight_may_be_an_end() {
+    let batch = table(simple_ends(4));
+    let options = ReadOptions { weight: Pick::Column("dst".into()), ..ReadOptions::default() };
+    for (name, format, bytes) in forms(&batch) {
+        let mut reader = open(format, vec![bytes], &options).unwrap();
+        assert_eq!((reader.schema().weight, reader.schema().properties.join(" ")), (Some(0), "dst".into()));
+        let found = batches(reader.as_mut()).unwrap();
+        let weights: Vec<f64> = found.iter().flat_map(|batch| floats(&batch.properties[0])).collect();
+        assert_eq!(weights, [0.0, 11.0, 22.0, 33.0], "{name}");
+    }
+}
+
+#[test]
+fn a_text_of_parquet_that_is_not_utf8_is_an_error_that_names_its_row() {
+    let texts: ArrayRef = Arc::new(StringArray::from(vec!["first", "second", "third"]));
+    let batch = table(vec![("src", Arc::clone(&texts)), ("dst", texts)]);
+    let plain = WriterProperties::builder().set_dictionary_enabled(false);
+    let mut bytes = parquet_bytes(&[batch], plain.build());
+    let at = bytes.windows(6).position(|window| window == b"second").unwrap();
+    bytes[at] = 0xff;
+    let mut reader = open(Format::Parquet, vec![bytes], &ReadOptions::default()).unwrap();
+    let error = batches(reader.as_mut()).unwrap_err().to_string();
+    assert!(error.contains("the text in row 2 is not UTF-8"), "{error}");
 }

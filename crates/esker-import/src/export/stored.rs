@@ -10,6 +10,7 @@ use arrow_array::types::ArrowPrimitiveType;
 use esker_format::{Column, Element, ElementType, Error, IdMapKind, Result, Values};
 use esker_graph::{Direction, Remaining, Run, VertexId};
 use esker_layers::ids::ExternalId;
+use esker_layers::property::Dictionary;
 use esker_store::snapshot::Snapshot;
 
 use super::graph::{BlockBuilder, ExportGraph, PropertyInfo, PropertyKind};
@@ -53,7 +54,7 @@ impl<'a> StoredExport<'a> {
             weight: records.iter().position(|record| record.weight),
             num_texts: records
                 .iter()
-                .map(|record| snapshot.dictionary(record.number).map_or(0, |dictionary| dictionary.len()))
+                .map(|record| snapshot.dictionary(record.number).map_or(0, Dictionary::len))
                 .collect(),
         })
     }

@@ -13,8 +13,8 @@ use arrow_schema::{ArrowError, SchemaRef};
 use bytes::Bytes;
 use esker_format::Result;
 
+use super::super::contain::damaged;
 use super::super::region::Region;
-use super::super::table::damaged;
 
 /// The first and the last bytes of the file form.
 const FILE_MAGIC: &[u8; 6] = b"ARROW1";

@@ -19,9 +19,10 @@ use esker_format::{Error, Result};
 use messages::{BatchEntry, Contents, contents};
 use sizes::Sizes;
 
+use super::contain::{contain, damaged};
 use super::region::Region;
 use super::runs::{RowRun, Section, SectionParser, SectionReader, check_fits};
-use super::table::{self, Chosen, Holds, Origin, contain, damaged};
+use super::table::{self, Chosen, Holds, Origin};
 use crate::format::{Format, ReadOptions};
 use crate::input::Input;
 use crate::source::{Batch, Block, BlockParser, IdKind, Reader};

@@ -9,9 +9,9 @@ use arrow_ipc::{Block as Position, root_as_message};
 use arrow_schema::{DataType, Schema};
 use esker_format::Result;
 
+use super::super::contain::damaged;
 use super::super::region::Region;
 use super::super::runs::run_rows;
-use super::super::table::damaged;
 use super::messages::{BatchEntry, end_of};
 
 /// Sizes of the chosen columns.

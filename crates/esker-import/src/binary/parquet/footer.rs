@@ -5,8 +5,8 @@
 
 use esker_format::Result;
 
+use super::super::contain::damaged;
 use super::super::region::Region;
-use super::super::table::damaged;
 
 /// Bytes after the footer: its length, and the magic.
 const TRAILER_BYTES: u64 = 8;
@@ -30,19 +30,19 @@ pub(super) fn check_footer(region: &Region) -> Result<()> {
 
 /// Kinds of values in the compact protocol.
 pub(super) mod kind {
-    pub(in super::super) const TRUE: u8 = 1;
-    pub(in super::super) const FALSE: u8 = 2;
-    pub(in super::super) const BYTE: u8 = 3;
-    pub(in super::super) const I16: u8 = 4;
-    pub(in super::super) const I32: u8 = 5;
-    pub(in super::super) const I64: u8 = 6;
-    pub(in super::super) const DOUBLE: u8 = 7;
-    pub(in super::super) const BINARY: u8 = 8;
-    pub(in super::super) const LIST: u8 = 9;
-    pub(in super::super) const SET: u8 = 10;
-    pub(in super::super) const MAP: u8 = 11;
-    pub(in super::super) const STRUCT: u8 = 12;
-    pub(in super::super) const UUID: u8 = 13;
+    pub(crate) const TRUE: u8 = 1;
+    pub(crate) const FALSE: u8 = 2;
+    pub(crate) const BYTE: u8 = 3;
+    pub(crate) const I16: u8 = 4;
+    pub(crate) const I32: u8 = 5;
+    pub(crate) const I64: u8 = 6;
+    pub(crate) const DOUBLE: u8 = 7;
+    pub(crate) const BINARY: u8 = 8;
+    pub(crate) const LIST: u8 = 9;
+    pub(crate) const SET: u8 = 10;
+    pub(crate) const MAP: u8 = 11;
+    pub(crate) const STRUCT: u8 = 12;
+    pub(crate) const UUID: u8 = 13;
 }
 
 /// Bytes in Thrift's compact protocol, and how far they were read.

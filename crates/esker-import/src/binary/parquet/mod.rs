@@ -22,9 +22,10 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use rows::Leaf;
 use sizes::ChunkSizes;
 
+use super::contain::{contain, damaged};
 use super::region::Region;
 use super::runs::{RowRun, Section, SectionParser, SectionReader, check_fits, run_rows};
-use super::table::{self, Chosen, Holds, Origin, contain, damaged};
+use super::table::{self, Chosen, Holds, Origin};
 use crate::format::{Format, ReadOptions};
 use crate::input::Input;
 use crate::source::{Batch, Block, BlockParser, IdKind, Reader};

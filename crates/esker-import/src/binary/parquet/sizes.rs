@@ -6,8 +6,9 @@ use esker_format::Result;
 use parquet::column::page::{Page, PageReader};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
+use super::super::contain::damaged;
 use super::super::region::Region;
-use super::super::table::{Holds, damaged};
+use super::super::table::Holds;
 use super::footer::{Walk, kind};
 use super::rows::Leaf;
 
