@@ -22,8 +22,7 @@
 //!   that it cuts off. So does [`Map::load`], also of maps made before. Where the system would send SIGBUS, because a program
 //!   accesses such a page without loading it, it finds wrong bytes, unless it mapped the file before.
 //!
-//! As on a real disk, a removed file stays readable and writable for those who have it open or mapped, a new file of the same name is
-//! another file, and a lock belongs to the file, not to its name.
+//! A removed file stays usable where it is open or mapped, and a lock belongs to the file, not to its name.
 //!
 //! Not modelled: lost syncs that report success, misdirected writes, damage to names.
 
@@ -203,7 +202,7 @@ impl State {
         if !self.is_directory(&parent(path)) {
             return Err(refused("create", path, std::io::ErrorKind::NotFound));
         }
-        self.nodes.push(FaultyInode { is_directory, ..FaultyInode::default() });
+        self.nodes.push(FaultyInode::new(is_directory));
         let node = self.nodes.len() - 1;
         self.change(NameChange::Add(path.to_owned(), node));
         Ok(node)

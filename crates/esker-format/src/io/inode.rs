@@ -23,6 +23,11 @@ pub(super) struct FaultyInode {
 }
 
 impl FaultyInode {
+    /// An empty file or directory.
+    pub(super) fn new(is_directory: bool) -> Self {
+        Self { is_directory, ..Self::default() }
+    }
+
     /// The error of reading a range, if it holds a broken page.
     pub(super) fn read_error(&self, range: Range<usize>) -> Option<std::io::Error> {
         let pages = range.start / MAPPED_PAGE_BYTES..range.end.div_ceil(MAPPED_PAGE_BYTES);
