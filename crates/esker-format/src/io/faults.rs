@@ -12,7 +12,7 @@ pub struct Faults {
     pub space_bytes: Option<u64>,
     /// Whether to refuse every operation that changes anything.
     pub read_only: bool,
-    /// Whether to refuse [`Disk::exchange`], as many file systems do.
+    /// Whether to refuse [`super::Disk::exchange`], as many file systems do.
     pub no_exchange: bool,
     /// Whether reads return fewer bytes than requested.
     pub short_reads: bool,
