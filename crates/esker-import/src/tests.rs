@@ -476,7 +476,7 @@ fn only_integers_that_the_input_names_are_vertices() {
 #[test]
 fn the_spacing_of_ids_changes_no_answer() {
     // Ids of which some do not occur, and their images under ascending maps: close, shifted, apart, far apart.
-    let edges: Vec<_> = skewed(20_000, 12_000).into_iter().filter(|e| e.0 % 7 != 3 && e.1 % 7 != 3).collect();
+    let edges: Vec<_> = skewed(60_000, 50_000).into_iter().filter(|e| e.0 % 7 != 3 && e.1 % 7 != 3).collect();
     let mut present: Vec<u64> = edges.iter().flat_map(|e| [e.0, e.1]).collect();
     present.sort_unstable();
     present.dedup();
@@ -487,7 +487,7 @@ fn the_spacing_of_ids_changes_no_answer() {
         }];
     for order in [VertexOrder::Keep, VertexOrder::Degree] {
         let mut first = None;
-        for (memory_bytes, threads) in [(1 << 30, 2), (450_000, 1)] {
+        for (memory_bytes, threads) in [(1 << 30, 2), (1_500_000, 1)] {
             let options = ImportOptions { order, memory_bytes, threads, ..ImportOptions::default() };
             for (number, map) in maps.iter().enumerate() {
                 let mapped: Vec<_> = edges.iter().map(|&(u, v, w)| (map(u), map(v), w)).collect();
@@ -511,8 +511,8 @@ fn integers_without_gaps_need_no_map() {
     // However little memory there is, and whichever way the ids are numbered.
     let path: Vec<_> =
         (0..60_000).map(|i| (i * 7919 % 60_000 + 500, (i + 1) * 7919 % 60_000 + 500, 0)).collect();
-    for (order, memory_bytes) in [(VertexOrder::Keep, 450_000), (VertexOrder::Degree, 1 << 30)] {
-        let options = ImportOptions { order, memory_bytes, ..ImportOptions::default() };
+    for (order, memory_bytes) in [(VertexOrder::Keep, 1_500_000), (VertexOrder::Degree, 1 << 30)] {
+        let options = ImportOptions { order, memory_bytes, threads: 1, ..ImportOptions::default() };
         let (built, _) = build(schema(IdKind::Int, false), batches(&path, false, 99), &options).unwrap();
         assert!(matches!(built.ids, BuiltIds::Identity { base: 500 } | BuiltIds::Permuted { base: 500, .. }));
         assert_eq!(built.report.vertices, 60_000);
