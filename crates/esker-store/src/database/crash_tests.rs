@@ -71,6 +71,9 @@ impl Workload {
         let shared: Arc<dyn Disk> = Arc::new(disk.clone());
         let store = Store::open_on(Arc::clone(&shared), Path::new(DB)).unwrap();
         let seen: Vec<u64> = store.versions().unwrap().iter().map(|version| version.number).collect();
+        // What a crash leaves is never taken for a loss.
+        assert_eq!(Database::survey(&shared, Path::new(DB)).unwrap().problem, None);
+        assert_eq!(store.check_log(&self.run).unwrap(), store.commits_in_log().unwrap().len());
         let db = open(disk).unwrap();
         possible.verify(&db, &self.run);
         assert!(

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use esker_format::io::{Disk, FaultyDisk};
+use esker_format::io::{Disk, Faults, FaultyDisk};
 use esker_format::{Error, IdMapKind};
 use esker_graph::{Budget, Cancel, Run, RunOptions, Stop};
 
@@ -138,4 +138,26 @@ fn reading_a_long_log_shows_progress_and_can_be_interrupted() {
     }
     let db = Database::open_on(shared(&disk), Path::new(DB), options(u64::MAX, 3000)).unwrap();
     verify(&db, &model, &Run::with_threads(1).unwrap());
+}
+
+#[test]
+fn power_loss_while_a_long_log_is_frozen_loses_nothing() {
+    let (killed, model) = killed();
+    let run = Run::with_threads(1).unwrap();
+    for at in (1..).step_by(5) {
+        let disk = killed.fork();
+        disk.set_faults(Faults { die_at: Some(at), ..Faults::default() });
+        let opened = Database::open_on(shared(&disk), Path::new(DB), options(u64::MAX, 20_000)).map(drop);
+        let is_over = disk.operations() < at;
+        assert!(!is_over || opened.is_ok(), "{opened:?}");
+        disk.set_faults(Faults::default());
+        disk.crash();
+        let db = Database::open_on(shared(&disk), Path::new(DB), options(u64::MAX, 64 << 20)).unwrap();
+        for (&number, expected) in &model.versions {
+            verify_version(&db.at(number).unwrap(), expected, &run);
+        }
+        if is_over {
+            break;
+        }
+    }
 }
