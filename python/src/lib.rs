@@ -22,6 +22,7 @@ mod graph;
 mod batch;
 mod database;
 mod listing;
+mod order;
 
 use pyo3::prelude::*;
 
@@ -42,6 +43,8 @@ mod _esker {
     use super::graph::Graph;
     #[pymodule_export]
     use super::listing::{catalogue, vertex_id_bytes};
+    #[pymodule_export]
+    use super::order::OrderedLists;
     #[pymodule_export]
     use super::stream::Stream;
 }

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
+
+import networkx as nx
 
 from . import centrality, distances, paths, structure, weighted_paths
 from .graph import NxGraph, convert_from_nx, convert_to_nx
@@ -12,6 +15,19 @@ __all__ = ["NxGraph", "can_run", "convert_from_nx", "convert_to_nx", "should_run
 
 for _name, _offer in OFFERED.items():
     globals()[_name] = _offer.function
+
+#: Functions of one node and its neighbours.
+CONSTANT = frozenset(("is_isolate",))
+#: Functions of two nodes, or of the near of one, which NetworkX answers without looking at the whole graph.
+LOCAL = frozenset(
+    "shortest_path bidirectional_shortest_path has_path efficiency dijkstra_path dijkstra_path_length "
+    "bellman_ford_path bellman_ford_path_length descendants_at_distance".split()
+)
+#: Functions of degrees.
+DEGREES = frozenset(
+    "isolates number_of_isolates number_of_selfloops degree_centrality in_degree_centrality out_degree_centrality is_regular is_k_regular "
+    "is_tree is_forest is_arborescence is_branching".split()
+)
 
 #: The modules that register the functions.
 MODULES = (structure, paths, distances, weighted_paths, centrality)
@@ -27,10 +43,26 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
 
 
 def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
-    """Whether a call is worth the conversion of the graph; if not, the reason."""
+    """Whether a call is worth the conversion of the graph; if not, the reason. Takes constant time."""
     graph = args[0] if args else kwargs.get("G")
-    if isinstance(graph, NxGraph) or getattr(graph, "__networkx_backend__", "networkx") == "esker":
+    if getattr(graph, "__networkx_backend__", "networkx") == "esker":
         return True
-    if hasattr(graph, "number_of_edges") and graph.number_of_edges() < 1_000:
+    if name in CONSTANT:
+        return f"{name} looks at one node only, so NetworkX answers faster"
+    cache = getattr(graph, "__networkx_cache__", None) or {}
+    if cache.get("backends", {}).get("esker"):
+        return True
+    if name in LOCAL or kwargs.get("cutoff") is not None:
+        return f"{name} looks at a part of the graph, so NetworkX answers before the conversion ends"
+    if name in DEGREES:
+        return f"{name} only counts neighbours, so NetworkX answers before the conversion ends"
+    if isinstance(graph, nx.Graph) and _is_small(graph):
         return "converting such a small graph takes longer than running NetworkX"
     return True
+
+
+def _is_small(graph: Any) -> bool:
+    """Whether a graph has probably fewer than 1,000 edges, judged by its first nodes."""
+    n = len(graph)
+    lengths = [len(others) for others in islice(graph._adj.values(), 16)]
+    return n * sum(lengths) < 1_000 * len(lengths) * (1 if graph.is_directed() else 2) if lengths else True

@@ -25,14 +25,7 @@ def _vector(G: NxGraph, given: dict[Node, float] | None) -> np.ndarray | None:
     return weights / weights.sum()
 
 
-def _refuse_pagerank(given: dict[str, Any]) -> str | None:
-    if given["nstart"] is not None:
-        return "esker does not support nstart; it starts from equal scores"
-    same = given["dangling"] is None or given["dangling"] == given["personalization"]
-    return None if same else "esker supports dangling only if it equals personalization"
-
-
-@offer(refuse=_refuse_pagerank)
+@offer()
 def pagerank(
     G: Any,
     alpha: float = 0.85,
@@ -45,23 +38,67 @@ def pagerank(
 ) -> dict[Node, float]:
     if len(G) == 0:
         return {}
-    if weight is not None and G.weighted and G.weight == weight:
-        raise NotImplementedError("esker's PageRank does not support weights, and the edges of this graph have weights")
-    if G._remaining is not None and personalization is not None:
-        raise NotImplementedError("esker does not support personalization for a graph with removed vertices")
-    teleport = _vector(G, personalization)
+    teleport, start, ends = (_vector(G, given) for given in (personalization, nstart, dangling))
+    weights = _arc_weights(G, weight)
     if max_iter < 1:
         raise nx.PowerIterationFailedConvergence(max_iter)
-    column = None if teleport is None else _columns.column(teleport, "personalization")
-    settings = run_settings(threads=G.threads, deterministic=True)
-    scores, converged = G.graph._native.pagerank(float(alpha), len(G) * float(tol), int(max_iter), column, settings)
-    if not converged:
-        raise nx.PowerIterationFailedConvergence(max_iter)
-    return G.by_node(np.asarray(scores))
+    if weights is None and teleport is None and start is None and ends is None:
+        settings = run_settings(threads=G.threads, deterministic=True)
+        found, converged = G.graph._native.pagerank(float(alpha), len(G) * float(tol), int(max_iter), None, settings)
+        if not converged:
+            raise nx.PowerIterationFailedConvergence(max_iter)
+        return G.by_node(np.asarray(found))
+    return G.by_node(_iterated(G, weights, alpha, teleport, start, ends, tol, max_iter))
 
 
-@offer(refuse=unless(k=None, weight=None, endpoints=False))
+def _arc_weights(G: NxGraph, weight: str | None) -> np.ndarray | None:
+    """The weight of each arc; ``None`` if all are 1."""
+    if weight is None or not G.weighted:
+        return None
+    if G.weight != weight:
+        raise NotImplementedError(f"the weight of this graph is {G.weight!r}, not {weight!r}")
+    if G._lists is not None:
+        return G._lists.weights
+    raise NotImplementedError("esker's PageRank does not support weights of a graph of Esker; pass weight=None")
+
+
+def _iterated(
+    G: NxGraph, weights: Any, alpha: float, teleport: Any, start: Any, ends: Any, tol: float, max_iter: int
+) -> np.ndarray:
+    """Scores by the power iteration of NetworkX: weights of edges, and weights of nodes for starts, jumps and ends."""
+    n, (source, target) = len(G), G.arcs
+    share = np.ones(len(source)) if weights is None else np.asarray(weights, dtype=np.float64)
+    total = np.bincount(source, share, minlength=n)
+    share = share / np.where(total != 0, total, 1)[source]
+    same = np.full(n, 1 / n)
+    teleport = same if teleport is None else teleport
+    ends = teleport if ends is None else ends
+    scores = same if start is None else start
+    for _ in range(max_iter):
+        last = scores
+        moved = np.bincount(target, share * last[source], minlength=n)
+        scores = alpha * (moved + last[total == 0].sum() * ends) + (1 - alpha) * teleport
+        if np.absolute(scores - last).sum() < n * tol:
+            return scores
+    raise nx.PowerIterationFailedConvergence(max_iter)
+
+
+@offer(refuse=unless(weight=None, endpoints=False))
 def betweenness_centrality(
     G: Any, k: int | None = None, normalized: bool = True, weight: Any = None, endpoints: bool = False, seed: Any = None
 ) -> dict[Node, float]:
-    return G.by_node(G.values("betweenness", scale="fraction" if normalized and len(G) > 2 else "pairs"))
+    n = len(G)
+    if k is None or k == n:
+        return G.by_node(G.values("betweenness", scale="fraction" if normalized and n > 2 else "pairs"))
+    drawn = nx.utils.create_py_random_state(seed).sample(G.nodes, k)
+    rows = np.array([G.row_of[node] for node in drawn], dtype=np.int64)
+    if n < 3:
+        return dict.fromkeys(G.nodes, 0.0)
+    if k == 0:
+        raise ZeroDivisionError("k must not be 0")
+    values = np.array(G.values("betweenness", rows.tolist(), scale="sum"), dtype=np.float64)
+    # A sampled node is no target of its own paths, so it has one source fewer than the others.
+    pairs = (n - 2) if normalized else (1 if G.is_directed() else 2) / (n - 1)
+    scale = np.full(n, 1 / (k * pairs))
+    scale[rows] = 1 / ((k - 1) * pairs) if k > 1 else np.nan
+    return G.by_node(values * scale)

@@ -9,6 +9,7 @@ import numpy as np
 
 from .graph import NxGraph
 from .offer import offer, unless
+from .paths import path_between, two_nodes
 
 Node = Any
 
@@ -101,12 +102,12 @@ def wiener_index(G: Any, weight: Any = None) -> float:
     return total if G.is_directed() else total / 2
 
 
-@offer("undirected")
+@offer("undirected", refuse=two_nodes("u", "v"))
 def efficiency(G: Any, u: Node, v: Node) -> float:
-    depth = int(G.depths([G.row(u, "Source")])[G.row(v, "Target")])
-    if depth < 0:
+    try:
+        return 1 / (len(path_between(G, u, v)) - 1)
+    except nx.NetworkXNoPath:
         return 0
-    return 1 / depth
 
 
 @offer("undirected")
@@ -137,7 +138,8 @@ def closeness_centrality(G: Any, u: Node = None, distance: Any = None, wf_improv
 
 @offer(refuse=unless(nbunch=None, distance=None, sources=None))
 def harmonic_centrality(G: Any, nbunch: Any = None, distance: Any = None, sources: Any = None) -> dict[Node, float]:
-    found = {}
+    found: dict[Node, float] = dict.fromkeys(set(iter(G.nodes)), 0)  # the order of NetworkX
     for row, depths in _searches(G.reverse):
-        found[G.nodes[row]] = float((1 / depths[depths > 0]).sum())
+        if (depths > 0).any():
+            found[G.nodes[row]] = float((1 / depths[depths > 0]).sum())
     return found

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+import weakref
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Hashable, Iterable
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Hashable, Iterable, NamedTuple
 
 import networkx as nx
 import numpy as np
 
 from .. import _columns
+from .._esker import OrderedLists
 from .._graph import Graph
 from .._opening import create
 from .._result import Result
@@ -24,6 +27,26 @@ _SINGLE_THREAD_EDGES = 200_000
 _TINY = 1_000
 
 
+class Lists(NamedTuple):
+    """Adjacency lists as NetworkX has them."""
+
+    lengths: np.ndarray
+    """The length of the list of each row."""
+    targets: np.ndarray
+    """The targets of all lists."""
+    weights: np.ndarray | None = None
+    """The weight of each arc; ``None`` if all are the integer 1."""
+    whole: np.ndarray | None = None
+    """Whether each weight is an integer, if integers and floats are mixed."""
+    origin: Any = None
+    """A weak reference to the graph of NetworkX."""
+
+    @property
+    def sources(self) -> np.ndarray:
+        """The source of each arc."""
+        return np.repeat(np.arange(len(self.lengths)), self.lengths)
+
+
 class NxGraph:
     """The nodes, numbered by row, and a graph of Esker with the rows as vertices."""
 
@@ -31,14 +54,16 @@ class NxGraph:
 
     def __init__(
         self,
-        edges: Graph | tuple[np.ndarray, np.ndarray],
+        edges: Graph | tuple[np.ndarray, np.ndarray] | None,
         nodes: list[Any] | None,
         directed: bool,
         weight: str | None = None,
         weights: Any = None,
+        lists: Lists | None = None,
     ) -> None:
-        #: A graph, or the rows of sources and targets, from which a graph is made when an algorithm needs it.
-        self._edges = edges
+        #: A graph; or the rows of sources and targets, or lists, from which a graph is made when an algorithm needs it.
+        self._given = edges
+        self._lists = lists
         self._nodes = nodes
         self._directed = directed
         #: The name of the weight attribute.
@@ -47,16 +72,59 @@ class NxGraph:
         self.__networkx_cache__: dict[Any, Any] = {}
 
     @cached_property
+    def _edges(self) -> Graph | tuple[np.ndarray, np.ndarray]:
+        if self._lists is None:
+            return self._given
+        source, target = self._lists.sources, self._lists.targets
+        return (source, target) if self._directed else (source[target >= source], target[target >= source])
+
+    @cached_property
     def graph(self) -> Graph:
         """The graph for algorithms."""
         if isinstance(self._edges, Graph):
             return self._edges
-        return _of_rows(*self._edges, len(self), self._directed, self._weights)
+        return _of_rows(*self._edges, len(self), self._directed, self.weights)
+
+    @cached_property
+    def weights(self) -> Any:
+        """The weight of each edge; ``None`` if all are 1."""
+        if self._lists is None:
+            return self._weights
+        weights = self._lists.weights
+        if weights is None or (weights == 1).all():
+            return None
+        if self._directed:
+            return weights
+        source, target = self._lists.sources, self._lists.targets
+        there, back = target >= source, target <= source
+        order = np.lexsort((source[back], target[back]))
+        aligned = np.lexsort((target[there], source[there]))
+        if (weights[there][aligned] != weights[back][order]).any():
+            raise NotImplementedError("esker does not support undirected edges with different weights in the two directions")
+        return weights[there]
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether edges have weights other than the integer 1."""
+        return (self._weights if self._lists is None else self._lists.weights) is not None
 
     @property
     def weighted(self) -> bool:
         """Whether edges have weights other than 1."""
-        return self._weights is not None
+        return self.weights is not None
+
+    @cached_property
+    def ordered(self) -> OrderedLists | None:
+        """The lists in the order of NetworkX; ``None`` for a graph of Esker, which is not copied."""
+        if self._lists is None and isinstance(self._given, Graph):
+            return None
+        if self._lists is None:
+            source, target = self.arcs
+            order = np.argsort(source, kind="stable")
+            lists = Lists(np.bincount(source, minlength=len(self)), target[order])
+        else:
+            lists = self._lists
+        return OrderedLists(_columns.column(lists.lengths, "lengths"), _columns.column(lists.targets, "targets"))
 
     @classmethod
     def of(cls, graph: Any) -> NxGraph:
@@ -75,16 +143,16 @@ class NxGraph:
         return self._directed
 
     def is_multigraph(self) -> bool:
-        return isinstance(self._edges, Graph) and self._edges.multigraph
+        return isinstance(self._given, Graph) and self._given.multigraph
 
     def number_of_nodes(self) -> int:
         return len(self)
 
     def number_of_edges(self) -> int:
-        return self._edges.num_edges if isinstance(self._edges, Graph) else len(self._edges[0])
+        return self._given.num_edges if isinstance(self._given, Graph) else len(self._edges[0])
 
     def __len__(self) -> int:
-        return len(self._edges) if isinstance(self._edges, Graph) else len(self._nodes or ())
+        return len(self._given) if isinstance(self._given, Graph) else len(self._nodes or ())
 
     def __bool__(self) -> bool:
         return True
@@ -158,6 +226,14 @@ class NxGraph:
         depths[depths > len(self)] = -1
         return depths
 
+    def steps(self, source: int, cutoff: float | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """The rows reached from a row in the order of NetworkX, with the steps and the parent of each; ``None`` without ordered lists."""
+        if self.ordered is None:
+            return None
+        found = self.ordered.breadth_first(source, steps_max(cutoff))
+        rows, steps, parents = (np.asarray(column) for column in found[:3])
+        return rows, steps, parents
+
     def by_node(self, values: np.ndarray) -> dict[Any, Any]:
         """Values by node."""
         return dict(zip(self.nodes, values.tolist()))
@@ -195,6 +271,8 @@ class NxGraph:
     @cached_property
     def arcs(self) -> tuple[np.ndarray, np.ndarray]:
         """Source and target rows of all arcs: an undirected edge is two arcs, a self-loop one."""
+        if self._lists is not None:
+            return self._lists.sources, self._lists.targets
         source, target = self.edges
         if not self.is_directed():
             apart = source != target
@@ -224,11 +302,26 @@ class NxGraph:
 
     @cached_property
     def reverse(self) -> NxGraph:
-        """The same nodes with all edges reversed."""
+        """The same nodes with all edges reversed, in the order of the predecessors of NetworkX."""
         if not self.is_directed():
             return self
+        origin = self._lists.origin() if self._lists is not None and self._lists.origin is not None else None
+        if origin is not None:
+            try:
+                lists = _lists_of([origin._pred[node] for node in self.nodes], self.row_of)
+            except KeyError:
+                lists = None
+            if lists is not None and len(lists.targets) == len(self.arcs[0]) and len(lists.lengths) == len(self):
+                return NxGraph(None, self.nodes, True, lists=lists)
         source, target = self.edges
         return NxGraph((target, source), self.nodes, True)
+
+
+def steps_max(cutoff: float | None) -> int | None:
+    """The number of steps that NetworkX takes for a cutoff, which need not be an integer."""
+    if cutoff is None or cutoff >= 2**62:
+        return None
+    return max(0, math.ceil(cutoff))
 
 
 def _of_rows(source: np.ndarray, target: np.ndarray, count: int, directed: bool, weights: Any) -> Graph:
@@ -237,6 +330,22 @@ def _of_rows(source: np.ndarray, target: np.ndarray, count: int, directed: bool,
     with database.batch() as batch:
         batch._first = (edges, None)
     return database.graph()
+
+
+#: The key in the cache of a graph of NetworkX for the number of edges, if it was too large to convert.
+EDGES = "esker_edges"
+
+
+def too_large(edges: int) -> str | None:
+    """The reason why a graph of so many edges is not converted, or ``None``."""
+    config = getattr(getattr(nx.config, "backends", None), "esker", None)
+    limit = getattr(config, "max_edges", None)
+    if limit is None or edges <= limit:
+        return None
+    return (
+        f"the graph has more than {limit:,} edges, so converting it would take long; convert it once with "
+        "esker.from_edges, or raise networkx.config.backends.esker.max_edges"
+    )
 
 
 def convert_from_nx(
@@ -252,7 +361,7 @@ def convert_from_nx(
     """Converts a graph of NetworkX. Keeps only the numeric edge attribute that a function needs.
 
     Raises:
-        NotImplementedError: A weight is not a number.
+        NotImplementedError: A weight is not a number, or the graph is too large.
     """
     if isinstance(G, (NxGraph, Graph)):
         return G
@@ -261,38 +370,53 @@ def convert_from_nx(
     nodes = list(G)
     row_of = {node: row for row, node in enumerate(nodes)}
     attribute, default = next(iter(edge_attrs.items())) if edge_attrs else (None, None)
-    source, target, weights = [], [], None
-    if attribute is None:
-        for u, v in G.edges():
-            source.append(row_of[u])
-            target.append(row_of[v])
-    else:
-        values = []
-        for u, v, value in G.edges(data=attribute, default=1 if default is None else default):
-            source.append(row_of[u])
-            target.append(row_of[v])
-            values.append(value)
-        weights = _weights(values, attribute)
-    ends = tuple(np.asarray(end, dtype=np.int64) for end in (source, target))
-    graph = NxGraph(ends, nodes, G.is_directed(), attribute, weights)
+    adjacency = [G._adj[node] for node in nodes]
+    edges = sum(map(len, adjacency)) // (1 if G.is_directed() else 2)
+    reason = too_large(edges)
+    if reason is not None:
+        getattr(G, "__networkx_cache__", {})[EDGES] = edges
+        raise NotImplementedError(reason)
+    lists = _lists_of(adjacency, row_of)
+    if attribute is not None:
+        default = 1 if default is None else default
+        values = [value.get(attribute, default) for others in adjacency for value in others.values()]
+        weights, whole = _weights(values, attribute)
+        lists = lists._replace(weights=weights, whole=whole)
+    graph = NxGraph(None, nodes, G.is_directed(), attribute, lists=lists._replace(origin=weakref.ref(G)))
     graph.__dict__["row_of"] = row_of
     return graph
 
 
-def _weights(values: list[Any], attribute: str) -> np.ndarray | None:
-    """Weights as an array; ``None`` if all are 1."""
-    whole = True
-    for value in values:
-        if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+def _lists_of(adjacency: list[Any], row_of: dict[Any, int]) -> Lists:
+    """The lists of the neighbours of each row."""
+    lengths = np.fromiter(map(len, adjacency), dtype=np.int64, count=len(adjacency))
+    targets = chain.from_iterable(adjacency)
+    if list(row_of) != list(range(len(row_of))):  # else nodes are rows
+        targets = map(row_of.__getitem__, targets)
+    rows = np.fromiter(targets, dtype=np.int64, count=int(lengths.sum()))
+    return Lists(lengths, rows)
+
+
+def _weights(values: list[Any], attribute: str) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Weights as an array, ``None`` if all are the integer 1; and which are integers, if some are and others not."""
+    kinds = set(map(type, values))
+    for kind in kinds:
+        if kind is bool or not issubclass(kind, (int, float, np.integer, np.floating)):
+            value = next(value for value in values if type(value) is kind)
             raise NotImplementedError(f"esker supports weights that are integers or floats, but an edge has {attribute}={value!r}")
-        if not math.isfinite(value):
-            raise NotImplementedError(f"esker supports finite weights only, but an edge has {attribute}={value!r}")
-        whole = whole and isinstance(value, (int, np.integer))
-    if all(value == 1 for value in values):
-        return None
-    if whole and not all(-(2**53) < value < 2**53 for value in values):
-        raise NotImplementedError(f"esker supports integer weights below 2^53, but {attribute} has larger ones")
-    return np.asarray(values, dtype=np.int64 if whole else np.float64)
+    whole_kinds = {kind for kind in kinds if issubclass(kind, (int, np.integer))}
+    if whole_kinds:
+        if not all(-(2**53) < value < 2**53 for value in values if type(value) in whole_kinds):
+            raise NotImplementedError(f"esker supports integer weights below 2^53, but {attribute} has larger ones")
+    whole = kinds == whole_kinds
+    weights = np.asarray(values, dtype=np.int64 if whole else np.float64)
+    if not np.isfinite(weights).all():
+        value = float(weights[~np.isfinite(weights)][0])
+        raise NotImplementedError(f"esker supports finite weights only, but an edge has {attribute}={value!r}")
+    if whole:
+        return (None if (weights == 1).all() else weights), None
+    mixed = np.array([type(value) in whole_kinds for value in values]) if whole_kinds else None
+    return weights, mixed
 
 
 def convert_to_nx(obj: Any, *, name: str | None = None) -> Any:
@@ -306,7 +430,7 @@ def convert_to_nx(obj: Any, *, name: str | None = None) -> Any:
         graph.add_nodes_from(obj.nodes)
         ends = [[obj.nodes[row] for row in end.tolist()] for end in obj.edges]
         if obj.weighted:
-            graph.add_weighted_edges_from(zip(*ends, np.asarray(obj._weights).tolist()), weight=obj.weight)
+            graph.add_weighted_edges_from(zip(*ends, np.asarray(obj.weights).tolist()), weight=obj.weight)
         else:
             graph.add_edges_from(zip(*ends))
         return graph

@@ -9,7 +9,7 @@ from typing import Any, Callable, NamedTuple
 import networkx as nx
 
 from .._graph import Graph
-from .graph import NxGraph
+from .graph import EDGES, NxGraph, too_large
 
 #: Returns the reason why a call is not supported, or ``None``.
 Refusal = Callable[[dict[str, Any]], "str | None"]
@@ -41,18 +41,10 @@ class Offer(NamedTuple):
         if self.kinds == "undirected only" and graph.is_directed():
             return "esker supports this for undirected graphs only"
         if not isinstance(graph, (Graph, NxGraph)):
-            limit = _max_edges()
-            if limit is not None and graph.number_of_edges() > limit:
-                return (
-                    f"the graph has more than {limit:,} edges, so converting it would take long; convert it once with "
-                    "esker.from_edges, or raise networkx.config.backends.esker.max_edges"
-                )
+            reason = too_large(getattr(graph, "__networkx_cache__", {}).get(EDGES, 0))
+            if reason is not None:
+                return reason
         return self.refuse(given) if self.refuse else None
-
-
-def _max_edges() -> int | None:
-    config = getattr(getattr(nx.config, "backends", None), "esker", None)
-    return getattr(config, "max_edges", None)
 
 
 OFFERED: dict[str, Offer] = {}

@@ -8,8 +8,10 @@ from typing import Any, Iterator
 import networkx as nx
 import numpy as np
 
+from .._graph import Graph
 from .graph import NxGraph
 from .offer import offer, unless
+from .paths import lengths_from, neighbours
 
 Node = Any
 
@@ -47,8 +49,7 @@ def is_connected(G: Any) -> bool:
 
 @offer("undirected")
 def node_connected_component(G: Any, n: Node) -> set[Node]:
-    depths = G.depths([G.row_of[n]])
-    return {G.nodes[row] for row in np.flatnonzero(depths >= 0).tolist()}
+    return set(lengths_from(G, G.row_of[n]))
 
 
 @offer("directed")
@@ -69,15 +70,21 @@ def is_weakly_connected(G: Any) -> bool:
 
 @offer("directed")
 def strongly_connected_components(G: Any) -> Iterator[set[Node]]:
-    labels, groups = G.values("scc"), {}
-    for group in _groups(G, labels):
-        groups[int(labels[G.row_of[next(iter(group))]])] = group
+    labels = _strong(G)
+    groups = dict(zip(dict.fromkeys(labels.tolist()), _groups(G, labels)))
     return iter([groups[label] for label in _sinks_first(G, labels)])
 
 
+def _strong(G: NxGraph) -> np.ndarray:
+    """The label of the strong component of each row."""
+    return G.values("scc") if G.ordered is None else np.asarray(G.ordered.strong())
+
+
 def _sinks_first(G: NxGraph, labels: np.ndarray) -> list[int]:
-    """The labels of strong components in reverse topological order. This is the order of NetworkX: the order in which a depth-first search
-    from the nodes in their order finishes components."""
+    """The labels of strong components in reverse topological order. For a graph of NetworkX this is the order of NetworkX, in which a
+    depth-first search finishes them."""
+    if G.ordered is not None:
+        return sorted(set(labels.tolist()))
     source, target = (labels[end] for end in G.arcs)
     apart = source != target
     ahead: dict[int, dict[int, None]] = {}
@@ -111,11 +118,11 @@ def is_strongly_connected(G: Any) -> bool:
 
 
 def _attracting(G: NxGraph) -> list[set[Node]]:
-    labels = G.values("scc")
+    labels = _strong(G)
     source, target = G.arcs
     leaving = set(labels[source[labels[source] != labels[target]]].tolist())
-    labelled = zip(dict.fromkeys(labels.tolist()), _groups(G, labels))
-    return [group for label, group in labelled if label not in leaving]
+    groups = dict(zip(dict.fromkeys(labels.tolist()), _groups(G, labels)))
+    return [groups[label] for label in _sinks_first(G, labels) if label not in leaving]
 
 
 @offer("directed")
@@ -178,8 +185,21 @@ def _blocks(G: NxGraph) -> tuple[np.ndarray, np.ndarray]:
     return blocks, heads
 
 
+def _blocks_in_order(G: NxGraph) -> Iterator[list[tuple[Node, Node]]]:
+    """The edges of each block in the order of NetworkX."""
+    assert G.ordered is not None
+    source, target, ends, _ = (np.asarray(column) for column in G.ordered.blocks())
+    edges = [(G.nodes[u], G.nodes[v]) for u, v in zip(source.tolist(), target.tolist())]
+    start = 0
+    for end in ends.tolist():
+        yield edges[start:end]
+        start = end
+
+
 @offer("undirected")
 def biconnected_components(G: Any) -> Iterator[set[Node]]:
+    if G.ordered is not None:
+        return ({node for edge in edges for node in edge} for edges in _blocks_in_order(G))
     blocks, heads = _blocks(G)
     found: dict[int, set[Node]] = {}
     for row in np.flatnonzero(blocks >= 0).tolist():
@@ -190,6 +210,8 @@ def biconnected_components(G: Any) -> Iterator[set[Node]]:
 
 @offer("undirected")
 def biconnected_component_edges(G: Any) -> Iterator[list[tuple[Node, Node]]]:
+    if G.ordered is not None:
+        return _blocks_in_order(G)
     blocks, heads = _blocks(G)
     source, target = G.arcs
     found: dict[int, list[tuple[Node, Node]]] = {}
@@ -209,13 +231,19 @@ def is_biconnected(G: Any) -> bool:
 
 @offer("undirected")
 def articulation_points(G: Any) -> Iterator[Node]:
+    if G.ordered is not None:
+        cuts = np.asarray(G.ordered.blocks()[3]).tolist()
+        return iter([G.nodes[row] for row in dict.fromkeys(cuts)])
     marks = G.run("biconnectivity").to_numpy("articulation_point", dense=True)
     return iter([G.nodes[row] for row in np.flatnonzero(marks).tolist()])
 
 
 def _bridges(G: NxGraph, root: Node) -> list[tuple[Node, Node]]:
-    ends = [G.rows_of_vertices(end).tolist() for end in G.run("biconnectivity", bridges=True).edges(dense=True)]
-    found = zip(*ends)
+    source, target = (G.rows_of_vertices(end).astype(np.int64) for end in G.run("biconnectivity", bridges=True).edges(dense=True))
+    marks = np.minimum(source, target) * len(G) + np.maximum(source, target)
+    source, target = G.edges  # in the order of NetworkX
+    chosen = np.isin(np.minimum(source, target) * len(G) + np.maximum(source, target), marks)
+    found = zip(source[chosen].tolist(), target[chosen].tolist())
     if root is not None:
         if root not in G:
             raise nx.NodeNotFound(f"Root node {root} not in graph")
@@ -224,7 +252,13 @@ def _bridges(G: NxGraph, root: Node) -> list[tuple[Node, Node]]:
     return [(G.nodes[u], G.nodes[v]) for u, v in found]
 
 
-@offer("undirected")
+def _refuse_root(given: dict[str, Any]) -> str | None:
+    if given["root"] is None or isinstance(given["G"], Graph):
+        return None
+    return "esker returns the bridges of the whole graph, in the order of NetworkX"
+
+
+@offer("undirected", refuse=_refuse_root)
 def bridges(G: Any, root: Node = None) -> Iterator[tuple[Node, Node]]:
     return iter(_bridges(G, root))
 
@@ -256,7 +290,10 @@ def _chosen(G: NxGraph, values: np.ndarray, nodes: Any) -> Any:
         chosen = list(nodes)
     except TypeError:
         raise nx.NetworkXError(f"Node {nodes} is not in the graph.") from None
-    return {node: values[G.row_of[node]].item() for node in chosen if node in G}
+    try:
+        return {node: values[G.row_of[node]].item() for node in chosen if node in G.row_of}
+    except TypeError as error:
+        raise nx.NetworkXError(f"{nodes} has an element that cannot be a node: {error}") from None
 
 
 def _pairs(G: NxGraph) -> np.ndarray:
@@ -271,18 +308,20 @@ def triangles(G: Any, nodes: Any = None) -> Any:
     return _chosen(G, found, nodes)
 
 
-def _clustering(G: NxGraph) -> np.ndarray:
-    return np.where(_pairs(G) > 0, G.values("lcc"), 0.0)
+def _clustering(G: NxGraph, nodes: Any) -> Any:
+    """The clustering of nodes; the integer 0 without triangles, as in NetworkX."""
+    found = _chosen(G, np.where(_pairs(G) > 0, G.values("lcc"), 0.0), nodes)
+    return {node: value or 0 for node, value in found.items()} if isinstance(found, dict) else found or 0
 
 
 @offer("undirected only", refuse=unless(weight=None))
 def clustering(G: Any, nodes: Any = None, weight: str | None = None) -> Any:
-    return _chosen(G, _clustering(G), nodes)
+    return _clustering(G, nodes)
 
 
 @offer("undirected only", refuse=unless(weight=None))
 def average_clustering(G: Any, nodes: Any = None, weight: str | None = None, count_zeros: bool = True) -> float:
-    values = list(_chosen(G, _clustering(G), nodes if nodes is None else list(nodes)).values())
+    values = list(_clustering(G, nodes).values())
     if not count_zeros:
         values = [value for value in values if abs(value) > 0]
     return sum(values) / len(values)
@@ -326,7 +365,12 @@ def isolates(G: Any) -> Iterator[Node]:
 
 @offer()
 def is_isolate(G: Any, n: Node) -> bool:
-    return bool(G.degrees[G.row_of[n]] == 0)
+    if n not in G:
+        if n is None or hasattr(n, "__iter__"):  # NetworkX compares the degrees of several nodes with 0
+            return False
+        raise nx.NetworkXError(f"Node {n} is not in the graph.")
+    row = G.row_of[n]
+    return not any(neighbours(G, back)(row) for back in (False, True))
 
 
 @offer()
@@ -464,4 +508,7 @@ def _refuse_colouring(given: dict[str, Any]) -> str | None:
 def greedy_color(G: Any, strategy: Any = "largest_first", interchange: bool = False) -> dict[Node, int]:
     if G.loops.any():
         raise NotImplementedError("esker ignores self-loops when colouring, but a node with a self-loop has no valid colour")
-    return G.by_node(G.values("colouring", first=_ORDERS[strategy], ties="number", passes=1, deterministic=True))
+    colours = G.values("colouring", first=_ORDERS[strategy], ties="number", passes=1, deterministic=True)
+    # NetworkX returns the nodes in the order in which it colours them.
+    rows = np.argsort(-G.degrees, kind="stable") if strategy == "largest_first" else np.arange(len(G))
+    return {G.nodes[row]: colour for row, colour in zip(rows.tolist(), colours[rows].tolist())}

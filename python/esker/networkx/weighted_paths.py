@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Iterator
 
 import networkx as nx
 import numpy as np
 
+from .. import _columns
 from .._errors import UnsuitableError
 from .graph import NxGraph
 from .offer import offer, weight_by_name
-from .paths import lengths_from, one_path, paths_from
+from .paths import lengths_from, path_between, paths_of, tree_paths
 
 Node = Any
 
 
 def _check_weight(G: NxGraph, weight: str | None) -> str:
     """The algorithm for weights of this name: ``bfs`` without weights, ``sssp``, or ``bellman_ford`` if a weight is negative."""
-    if weight is None or not G.weighted:
+    if weight is None or not G.has_weights:
         return "bfs"
     if G.weight != weight:
         raise NotImplementedError(f"the weight of this graph is {G.weight!r}, not {weight!r}")
     least = G.__dict__.get("least_weight")
     if least is None:
-        values = np.asarray(G.graph.edges().properties[G.graph.weight])
+        values = G._lists.weights if G._lists is not None else np.asarray(G.graph.edges().properties[G.graph.weight])
         least = G.__dict__["least_weight"] = values.min() if len(values) else 0
     return "bellman_ford" if least < 0 else "sssp"
 
@@ -37,21 +39,74 @@ def _dijkstra_method(G: NxGraph, weight: str | None) -> str:
 
 def _bellman_ford_method(G: NxGraph, weight: str | None) -> str:
     method = _check_weight(G, weight)
+    if G.ordered is not None:
+        return "bellman_ford bfs" if method == "bfs" else "bellman_ford"
     if method == "bellman_ford" and not G.is_directed():
         raise NotImplementedError("an undirected edge of negative weight is a negative cycle")
     return method
 
 
+def _bellman_ford_row(G: NxGraph, source: Node, target: Node = None) -> int:
+    if source != target:
+        hash(source)  # raises TypeError for a node that cannot be one, as NetworkX does
+    return G.row(source)
+
+
 def _weighted_lengths(G: NxGraph, source: int, method: str, cutoff: float | None = None) -> dict[Node, Any]:
+    if G.ordered is not None:
+        return _in_order(G, source, method, cutoff)[0]
     if method == "bfs":
-        return lengths_from(G, source, cutoff)
+        return lengths_from(G, source, None if cutoff is None else math.floor(cutoff))
     found = _search(G, source, method)
     column = found.column()
     values = column.to_numpy(dense=True)
     rows = np.flatnonzero(~column.is_missing(dense=True))
     rows = rows[np.argsort(values[rows], kind="stable")]
     pairs = zip(rows.tolist(), values[rows].tolist())
-    return {G.nodes[row]: length for row, length in pairs if cutoff is None or length <= cutoff}
+    return {G.nodes[row]: length for row, length in pairs if cutoff is None or length <= cutoff or row == source}
+
+
+def _in_order(
+    G: NxGraph, source: int, method: str, cutoff: float | None = None, target: int | None = None, paths: bool = False
+) -> tuple[dict[Node, Any], dict[Node, list[Node]]]:
+    """Lengths, and paths if asked for, as NetworkX finds them; Dijkstra's search ends at a target."""
+    lists, ordered = G._lists, G.ordered
+    assert ordered is not None
+    weights = lists.weights if lists is not None and not method.endswith("bfs") else None
+    column = _columns.column(np.ones(len(G.arcs[0]), dtype=np.int64) if weights is None else weights, "weights")
+    try:
+        if method.startswith("bellman_ford"):
+            found = ordered.bellman_ford(column, source)
+        else:
+            found = ordered.dijkstra(column, source, target, None if cutoff is None else float(cutoff))
+    except UnsuitableError as error:
+        raise NotImplementedError(str(error)) from error
+    if found is None:
+        raise nx.NetworkXUnbounded("Negative cycle detected.")
+    rows, lengths, parents, arcs = (np.asarray(column) for column in found)
+    values = lengths.tolist()
+    if lengths.dtype.kind == "f":
+        values[0] = 0
+    if lists is not None and lists.whole is not None and weights is not None:
+        _make_integers(rows, values, parents, arcs, lists.whole)
+    by_node = dict(zip(map(G.nodes.__getitem__, rows.tolist()), values))
+    return by_node, paths_of(G, rows, parents) if paths else {}
+
+
+def _make_integers(rows: np.ndarray, values: list[Any], parents: np.ndarray, arcs: np.ndarray, whole: np.ndarray) -> None:
+    """Makes lengths integers where all weights on the path are integers."""
+    links = dict(zip(rows.tolist(), zip(parents.tolist(), arcs.tolist())))
+    integral = {-1: True}
+    for at, row in enumerate(rows.tolist()):
+        missing = []
+        while row not in integral:
+            missing.append(row)
+            row = links[row][0]
+        for one in reversed(missing):
+            parent, arc = links[one]
+            integral[one] = integral[parent] and (arc < 0 or bool(whole[arc]))
+        if integral[int(rows[at])]:
+            values[at] = int(values[at])
 
 
 def _search(G: NxGraph, source: int, method: str, **options: Any) -> Any:
@@ -67,26 +122,35 @@ def _search(G: NxGraph, source: int, method: str, **options: Any) -> Any:
 
 
 def _weighted_paths(G: NxGraph, source: int, method: str, cutoff: float | None = None) -> dict[Node, list[Node]]:
+    if G.ordered is not None:
+        return _in_order(G, source, method, cutoff, paths=True)[1]
     if method == "bellman_ford":
         _search(G, source, method)
     keep = None
     if cutoff is not None:
         kept = _weighted_lengths(G, source, method, cutoff)
         keep = np.array([node in kept for node in G.nodes], dtype=bool)
-    return paths_from(G, source, method, keep)
+    return tree_paths(G, source, method, keep)
 
 
-def _length_to(G: NxGraph, source: Node, target: Node, method: str, message: str) -> Any:
-    found = _weighted_lengths(G, G.row(source, "Node"), method)
+def _to(G: NxGraph, source: int, target: Node, method: str, message: str, cutoff: float | None = None) -> tuple[Any, list[Node]]:
+    """The length of a shortest path between a row and a node, and the path."""
+    row = G.row_of.get(target)
     try:
-        return found[target]
+        if G.ordered is not None:
+            lengths, paths = _in_order(G, source, method, cutoff, row, paths=True)
+            return lengths[target], paths[target]
+        return _weighted_lengths(G, source, method, cutoff)[target], _weighted_paths(G, source, method, cutoff)[target]
     except KeyError:
         raise nx.NetworkXNoPath(message) from None
 
 
-def _path_to(G: NxGraph, source: Node, target: Node, method: str, message: str) -> list[Node]:
+def _length_to(G: NxGraph, source: int, target: Node, method: str, message: str) -> Any:
+    row = G.row_of.get(target)
     try:
-        return _weighted_paths(G, G.row(source, "Node"), method)[target]
+        if G.ordered is not None:
+            return _in_order(G, source, method, target=row)[0][target]
+        return _weighted_lengths(G, source, method)[target]
     except KeyError:
         raise nx.NetworkXNoPath(message) from None
 
@@ -101,15 +165,11 @@ def _path_refusal(given: dict[str, Any]) -> str | None:
     return weight_by_name(given)
 
 
-def _chosen_method(G: NxGraph, weight: str | None, method: str) -> str:
-    return _dijkstra_method(G, weight) if method == "dijkstra" else _bellman_ford_method(G, weight)
-
-
 @offer(refuse=_path_refusal)
 def shortest_path(
     G: Any, source: Node = None, target: Node = None, weight: Any = None, method: str = "dijkstra"
 ) -> list[Node]:
-    return one_path(G, source, target, "bfs")
+    return path_between(G, source, target)
 
 
 def _lengths_refusal(given: dict[str, Any]) -> str | None:
@@ -122,45 +182,47 @@ def _lengths_refusal(given: dict[str, Any]) -> str | None:
 def shortest_path_length(
     G: Any, source: Node = None, target: Node = None, weight: Any = None, method: str = "dijkstra"
 ) -> Any:
-    kind = "bfs" if weight is None else _chosen_method(G, weight, method)
+    if weight is None:
+        return lengths_from(G, G.row(source, "Source")) if target is None else len(path_between(G, source, target)) - 1
     if target is None:
-        return _weighted_lengths(G, G.row(source, "Source" if weight is None else "Node"), kind)
-    G.row(target, "Target")
-    return _length_to(G, source, target, kind, f"Node {target} not reachable from {source}")
+        lengths = single_source_dijkstra_path_length if method == "dijkstra" else single_source_bellman_ford_path_length
+        return lengths(G, source, weight=weight)
+    return (dijkstra_path_length if method == "dijkstra" else bellman_ford_path_length)(G, source, target, weight)
 
 
 @offer(refuse=weight_by_name)
 def dijkstra_path(G: Any, source: Node, target: Node, weight: Any = "weight") -> list[Node]:
-    return _path_to(G, source, target, _dijkstra_method(G, weight), f"No path to {target}.")
+    return single_source_dijkstra(G, source, target, weight=weight)[1]
 
 
 @offer(refuse=weight_by_name)
 def dijkstra_path_length(G: Any, source: Node, target: Node, weight: Any = "weight") -> Any:
-    if source == target and source in G:
+    row = G.row(source)
+    if source == target:
         return 0
-    return _length_to(G, source, target, _dijkstra_method(G, weight), f"Node {target} not reachable from {source}")
+    return _length_to(G, row, target, _dijkstra_method(G, weight), f"Node {target} not reachable from {source}")
 
 
 @offer(refuse=weight_by_name)
 def single_source_dijkstra(
     G: Any, source: Node, target: Node = None, cutoff: float | None = None, weight: Any = "weight"
 ) -> Any:
+    hash(source)  # raises TypeError for a node that cannot be one, as NetworkX does
     row, method = G.row(source), _dijkstra_method(G, weight)
     if target is not None and target == source:
         return 0, [target]
-    lengths, paths = _weighted_lengths(G, row, method, cutoff), _weighted_paths(G, row, method, cutoff)
-    if target is None:
-        return lengths, paths
-    try:
-        return lengths[target], paths[target]
-    except KeyError:
-        raise nx.NetworkXNoPath(f"No path to {target}.") from None
+    if target is not None:
+        return _to(G, row, target, method, f"No path to {target}.", cutoff)
+    if G.ordered is not None:
+        return _in_order(G, row, method, cutoff, paths=True)
+    return _weighted_lengths(G, row, method, cutoff), _weighted_paths(G, row, method, cutoff)
 
 
 @offer(refuse=weight_by_name)
 def single_source_dijkstra_path(
     G: Any, source: Node, cutoff: float | None = None, weight: Any = "weight"
 ) -> dict[Node, list[Node]]:
+    hash(source)  # raises TypeError for a node that cannot be one, as NetworkX does
     return _weighted_paths(G, G.row(source), _dijkstra_method(G, weight), cutoff)
 
 
@@ -168,6 +230,7 @@ def single_source_dijkstra_path(
 def single_source_dijkstra_path_length(
     G: Any, source: Node, cutoff: float | None = None, weight: Any = "weight"
 ) -> dict[Node, Any]:
+    hash(source)  # raises TypeError for a node that cannot be one, as NetworkX does
     return _weighted_lengths(G, G.row(source), _dijkstra_method(G, weight), cutoff)
 
 
@@ -189,40 +252,36 @@ def all_pairs_dijkstra_path(
 
 @offer(refuse=weight_by_name)
 def bellman_ford_path(G: Any, source: Node, target: Node, weight: Any = "weight") -> list[Node]:
-    return _path_to(G, source, target, _bellman_ford_method(G, weight), f"Node {target} not reachable from {source}")
+    return single_source_bellman_ford(G, source, target, weight)[1]
 
 
 @offer(refuse=weight_by_name)
 def bellman_ford_path_length(G: Any, source: Node, target: Node, weight: Any = "weight") -> Any:
+    row = _bellman_ford_row(G, source, target)
     if source == target:
-        G.row(source)
         return 0
     message = f"node {target} not reachable from {source}"
-    return _length_to(G, source, target, _bellman_ford_method(G, weight), message)
+    return _length_to(G, row, target, _bellman_ford_method(G, weight), message)
 
 
 @offer(refuse=weight_by_name)
 def single_source_bellman_ford(G: Any, source: Node, target: Node = None, weight: Any = "weight") -> Any:
-    row, method = G.row(source), _bellman_ford_method(G, weight)
+    row, method = _bellman_ford_row(G, source, target), _bellman_ford_method(G, weight)
     if target is not None and source == target:
         return 0, [source]
-    lengths, paths = _weighted_lengths(G, row, method), _weighted_paths(G, row, method)
-    if target is None:
-        return lengths, paths
-    try:
-        return lengths[target], paths[target]
-    except KeyError:
-        raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}") from None
+    if target is not None:
+        return _to(G, row, target, method, f"Node {target} not reachable from {source}")
+    return _weighted_lengths(G, row, method), _weighted_paths(G, row, method)
 
 
 @offer(refuse=weight_by_name)
 def single_source_bellman_ford_path(G: Any, source: Node, weight: Any = "weight") -> dict[Node, list[Node]]:
-    return _weighted_paths(G, G.row(source), _bellman_ford_method(G, weight))
+    return single_source_bellman_ford(G, source, None, weight)[1]
 
 
 @offer(refuse=weight_by_name)
 def single_source_bellman_ford_path_length(G: Any, source: Node, weight: Any = "weight") -> dict[Node, Any]:
-    return _weighted_lengths(G, G.row(source), _bellman_ford_method(G, weight))
+    return _weighted_lengths(G, _bellman_ford_row(G, source), _bellman_ford_method(G, weight))
 
 
 @offer(refuse=weight_by_name)
