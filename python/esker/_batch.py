@@ -186,6 +186,7 @@ class Batch:
         self._expect_open()
         if self._first is not None or self._database._native is None:
             self._flush()
+        self._database._expect_in_place()
         if self._native is not None:
             if self._native.rounded:
                 warnings.warn(rounded_message(self._native.rounded), EskerWarning, stacklevel=3)

@@ -10,7 +10,7 @@ import warnings
 from types import TracebackType
 from typing import Any, Iterable
 
-from . import _columns, _esker, _progress
+from . import _columns, _esker, _html, _progress
 from ._batch import Batch
 from ._errors import (
     ClosedError,
@@ -23,7 +23,7 @@ from ._errors import (
     UnsuitableError,
 )
 from ._graph import Graph
-from ._reports import Difference, ImportReport, Version, read_report
+from ._reports import Difference, ImportReport, Version, Versions, read_report
 from ._result import Result
 from ._selectors import At, Path, expect_path_exists, path_text, read_settings, selector
 from ._settings import Memory, ProgressOption, build_settings, run_settings, thread_count
@@ -42,6 +42,8 @@ class Database:
         # The settings of a database that does not exist yet. Its first edges create it, because the import pipeline is the fastest way in.
         self._new = new
         self._closed = False
+        # What identifies the database: its directory, or this handle if it is in memory.
+        self._owner: Any = None if native is None else _owner_of(path, self)
 
     # -- life
 
@@ -55,6 +57,11 @@ class Database:
     def __repr__(self) -> str:
         state = "closed" if self.closed else "new" if self._native is None else "rw" if self.writable else "r"
         return f"<esker.Database {self.path!r} ({state})>"
+
+    def _repr_html_(self) -> str:
+        if self.closed or self._native is None:
+            return _html.table(repr(self)[1:-1], (), [])
+        return f"{_html.table(repr(self)[1:-1], (), [])}{self.versions()._repr_html_()}"
 
     def __reduce__(self) -> Any:
         raise InvalidError("a database cannot be pickled; pickle a graph, or open the path again")
@@ -101,6 +108,19 @@ class Database:
         if not self.writable:
             raise ReadOnlyError(f"{self.path} is open for reading only; open it with mode='rw'")
 
+    def _expect_in_place(self) -> None:
+        """Checks that the directory is still the one that was opened, so that changes are not written into a removed one."""
+        if self._native is None or self._path is None:
+            return
+        if _owner_of(self._path, self) != self._owner or not os.path.exists(os.path.join(self._path, "MANIFEST")):
+            raise NotFoundError(f"{self._path} was removed or replaced after it was opened, so it cannot be changed; open it again")
+
+    def _to_change(self) -> Any:
+        """The native database, for a change."""
+        native = self._created()
+        self._expect_in_place()
+        return native
+
     def _created(self) -> Any:
         """The native database; creates an empty one if it is new."""
         self._expect_open()
@@ -121,16 +141,16 @@ class Database:
         Raises:
             VersionNotFoundError: No such version.
         """
-        return Graph(self._created().graph(selector(version, at)), self._path)
+        return Graph(self._created().graph(selector(version, at)), self._path, self._owner)
 
-    def versions(self) -> list[Version]:
+    def versions(self) -> Versions:
         """All versions, oldest first."""
         native = self._created()
         tags: dict[int, list[str]] = {}
         for name, number in native.tags():
             tags.setdefault(number, []).append(name)
         utc = datetime.timezone.utc
-        return [
+        return Versions(
             Version(
                 one["number"],
                 datetime.datetime.fromtimestamp(one["time_ms"] / 1000, utc),
@@ -140,7 +160,7 @@ class Database:
                 tuple(tags.get(one["number"], ())),
             )
             for one in json.loads(native.versions())
-        ]
+        )
 
     @property
     def tags(self) -> dict[str, int]:
@@ -218,6 +238,7 @@ class Database:
         """
         if not isinstance(result, Result):
             raise MistypedError(f"store needs a result of an algorithm, not {type(result).__name__}")
+        self._expect_own(result)
         if result._has_edges:
             raise UnsuitableError(f"the rows of {result.algorithm} are edges; only vertex properties can be stored")
         kept = result.column(column)
@@ -233,20 +254,28 @@ class Database:
         assert batch.version is not None
         return batch.version
 
+    def _expect_own(self, result: Result) -> None:
+        """Checks that a result is for a graph of this database."""
+        if result.graph._owner != self._owner:
+            of = result.graph._path or "a database in memory"
+            raise UnsuitableError(
+                f"the result is for a graph of {of}, not of {self.path}; store it there, or give its ids and values to set_vertices"
+            )
+
     def tag(self, name: str, version: At = "latest") -> None:
         """Tags a version. Tagged versions are always retained. An existing tag is moved."""
-        self._created().tag(name, selector(version, None) or "latest")
+        self._to_change().tag(name, selector(version, None) or "latest")
 
     def untag(self, name: str) -> None:
         """Deletes a tag."""
-        self._created().untag(name)
+        self._to_change().untag(name)
 
     def forget(self, version: At) -> None:
         """Forgets a version."""
         chosen = selector(version, None)
         if chosen is None:
             raise InvalidError("forget needs a version")
-        self._created().forget(chosen)
+        self._to_change().forget(chosen)
 
     def retain(self, *, last: int | None = None, since: At = None) -> None:
         """Sets the retention: keep the ``last`` versions, versions ``since`` a time, or, without arguments, all versions."""
@@ -256,7 +285,7 @@ class Database:
             raise MistypedError(f"last must be an integer, not {type(last).__name__}")
         if last is not None and not 0 < last < 1 << 64:
             raise InvalidError(f"last must be at least 1, not {last}")
-        self._created().retain(last, selector(since, None))
+        self._to_change().retain(last, selector(since, None))
 
     def compact(
         self, *, encoding: str | None = None, threads: int | None = None, progress: ProgressOption = None
@@ -264,7 +293,7 @@ class Database:
         """Merges all layers into one; all versions stay readable. ``encoding`` is the encoding of the merged layer, ``plain`` or ``compressed``,
         unchanged by default; ``tiles`` also builds tiles. Returns the layers and bytes before and after."""
         with _progress.listening(progress, "compact") as callback:
-            found = self._created().compact(encoding, run_settings(threads=threads, progress=callback))
+            found = self._to_change().compact(encoding, run_settings(threads=threads, progress=callback))
         return dict(zip(("layers_before", "layers", "bytes_before", "bytes"), found))
 
     def define_edge_property(
@@ -273,7 +302,7 @@ class Database:
         """Adds an edge property. ``type`` is ``text`` or a number type as shown by ``info`` (``i64``, ``f64`` and so on). Existing edges get 0 or the
         empty text, in all versions. With ``weight=True``, the property becomes the weight. This merges all layers."""
         with _progress.listening(progress, "define") as callback:
-            self._created().define(name, type, weight, run_settings(threads=threads, progress=callback))
+            self._to_change().define(name, type, weight, run_settings(threads=threads, progress=callback))
 
     def import_(
         self,
@@ -367,6 +396,7 @@ class Database:
                 text, created = _esker.import_files(inputs, self._path, read, settings, bool(new.get("replace")))
                 self._adopt(created)
             else:
+                self._expect_in_place()
                 text = self._native.feed(inputs, read, settings, message, batch_edges, False)
         return read_report(text)
 
@@ -416,7 +446,7 @@ class Database:
         self._native.close()
         if self._path is not None:
             shutil.rmtree(self._path)
-        self._native, self._new = None, new
+        self._native, self._new, self._owner = None, new, None
 
     def _adopt(self, created: Any) -> None:
         """Takes over a database created in memory, or opens the one created on disk."""
@@ -424,3 +454,15 @@ class Database:
         if created is None:
             created = _esker.open(self._path, True, new.get("sync", "always"), thread_count(new.get("threads")))
         self._native, self._new = created, None
+        self._owner = _owner_of(self._path, self)
+
+
+def _owner_of(path: str | None, handle: Database) -> Any:
+    """What identifies a database: its directory, also if it moves to another path; the handle if it is in memory; ``None`` if there is none."""
+    if path is None:
+        return id(handle), handle
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

@@ -6,7 +6,7 @@ import datetime
 import json
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, NamedTuple, Union
 
-from . import _columns, _progress
+from . import _columns, _html, _progress
 from ._algorithms import Algorithm, Algorithms, Estimates
 from ._edges import EdgeTable
 from ._errors import InvalidError, MistypedError, PropertyNotFoundError, VertexNotFoundError
@@ -16,6 +16,8 @@ from ._settings import Memory, memory_bytes, run_settings
 if TYPE_CHECKING:
     import networkx
     import numpy
+    import pandas
+    import polars
     import pyarrow
     import scipy.sparse
 
@@ -68,12 +70,13 @@ class Graph(Algorithms):
     (``dense``) are faster.
     """
 
-    __slots__ = ("_native", "_facts", "_order", "_path", "_nx_cache", "__weakref__", "__networkx_cache__")
+    __slots__ = ("_native", "_facts", "_order", "_path", "_nx_cache", "_owner", "__weakref__", "__networkx_cache__")
 
     __networkx_backend__ = "esker"
 
-    def __init__(self, native: Any, path: str | None) -> None:
+    def __init__(self, native: Any, path: str | None, owner: Any = None) -> None:
         self._native = native
+        self._owner = owner
         self._path = path
         self._facts: dict[str, Any] = {**json.loads(native.facts()), "path": path or ":memory:"}
         self._order: Any = _UNKNOWN
@@ -85,9 +88,24 @@ class Graph(Algorithms):
         return f"<esker.Graph of {self.num_vertices:,} vertices and {self.num_edges:,} {kind} edges, version {self.version}>"
 
     def __reduce__(self) -> Any:
-        if self._path is None:
-            raise InvalidError("a graph in memory cannot be pickled; create its database on disk")
-        return _reopen, (self._path, self.version)
+        if self._path is not None:
+            return _reopen, (self._path, self.version)
+        table = self.edges()
+        properties = {name: self.property(name) for name in self.vertex_properties}
+        settings = {"directed": self.directed, "multigraph": self.multigraph, "weight": self.weight}
+        return _rebuilt, (settings, self.ids(), *table.ids(), table.properties, properties)
+
+    def __copy__(self) -> Graph:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Graph:
+        return self
+
+    def _repr_html_(self) -> str:
+        kinds = [("edge property", name, kind) for name, kind in self.edge_properties.items()]
+        kinds += [("vertex property", name, kind) for name, kind in self.vertex_properties.items()]
+        rows = [("path", self._facts["path"], ""), ("time", f"{self.time:%Y-%m-%d %H:%M:%S}", ""), ("weight", self.weight, ""), *kinds]
+        return _html.table(repr(self)[1:-1], ("", "", ""), rows)
 
     def __len__(self) -> int:
         return self.num_vertices
@@ -335,6 +353,14 @@ class Graph(Algorithms):
         """The edges as an Arrow table."""
         return self.edges().to_arrow()
 
+    def to_pandas(self) -> pandas.DataFrame:
+        """The edges as a pandas data frame: the ids of sources and targets, and the properties."""
+        return self.edges().to_pandas()
+
+    def to_polars(self) -> polars.DataFrame:
+        """The edges as a Polars data frame: the ids of sources and targets, and the properties."""
+        return self.edges().to_polars()
+
     def to_scipy(self, *, direction: str = "out", weight: bool = True) -> scipy.sparse.csr_array:
         """The adjacency matrix by vertex numbers. Rows are sources, or targets with ``direction="in"``.
 
@@ -402,3 +428,26 @@ def _reopen(path: str, version: int) -> Graph:
     from ._opening import open
 
     return open(path).graph(version=version)
+
+
+def _rebuilt(settings: dict[str, Any], ids: Any, source: Any, target: Any, properties: dict[str, Any], values: dict[str, Any]) -> Graph:
+    """A graph in memory from its edges, and from the values of its vertices."""
+    from ._opening import create
+
+    if settings["weight"] not in properties:
+        settings = {**settings, "weight": None}
+    database = create(None, **settings)
+    weight = settings["weight"]
+    others = {name: column for name, column in properties.items() if name != weight}
+    with database.batch() as batch:
+        batch.add_edges(source, target, weight=properties.get(weight), properties=others)
+        batch._first = None if batch._first is None else (batch._first[0], _columns.column(ids, "ids"))
+    found = database.graph().ids()
+    added = sorted(set(found.tolist()) - set(ids.tolist()))
+    if added or values:
+        with database.batch() as batch:
+            if added:
+                batch.delete_vertices(added)
+            if values:
+                batch.set_vertices(ids, **values)
+    return database.graph()

@@ -11,7 +11,7 @@ from ._database import Database
 from ._errors import ExistsError, InvalidError, MistypedError
 from ._graph import Graph
 from ._reports import LOG, Recovery
-from ._selectors import Path, expect_path_exists, path_text
+from ._selectors import Path, database_path, expect_path_exists
 from ._settings import Memory, ProgressOption, build_settings, thread_count
 
 
@@ -27,11 +27,12 @@ def open(path: Path, mode: str = "r", *, sync: str = "always", threads: int | No
 
     Raises:
         NotFoundError: ``path`` does not exist.
-        InvalidError: ``path`` is not a database, or another process has it open for writing.
+        InvalidError: ``path`` is not a database.
+        LockedError: Another process, or another handle of this one, has it open for writing.
     """
     if mode not in ("r", "rw"):
         raise InvalidError(f"mode must be 'r' or 'rw', not {mode!r}")
-    name = path_text(path)
+    name = database_path(path)
     expect_path_exists(name)
     return Database(_esker.open(name, mode == "rw", sync, thread_count(threads)), name)
 
@@ -47,7 +48,7 @@ def recover(path: Path, *, accept_loss: bool = False) -> Recovery:
         NotFoundError: ``path`` does not exist.
         InvalidError: ``path`` is not a database, or another process has it open for writing.
     """
-    name = path_text(path)
+    name = database_path(path)
     expect_path_exists(name)
     found = json.loads(_esker.recover(name, accept_loss))
     lost = found["lost"] and (found["lost"][0], found["lost"][1])
@@ -90,7 +91,7 @@ def create(
         memory: Memory limit of the import, such as ``"2GiB"``.
         progress: Progress of the import.
     """
-    name = None if path is None else path_text(path)
+    name = None if path is None else database_path(path)
     if name is not None and os.path.lexists(name) and not replace:
         raise ExistsError(f"{name} already exists; open it, give another path, or pass replace=True")
     if num_vertices is not None and (isinstance(num_vertices, bool) or not hasattr(num_vertices, "__index__") or num_vertices < 0):

@@ -8,6 +8,7 @@ import logging
 import warnings
 from typing import Any, NamedTuple
 
+from . import _html
 from ._errors import EskerWarning
 
 LOG = logging.getLogger("esker")
@@ -25,6 +26,15 @@ class Version(NamedTuple):
     edges: int | None
     """Number of edges; ``None`` while the commit is only in the log (use ``db.graph(number).num_edges``)."""
     tags: tuple[str, ...] = ()
+
+
+class Versions(list):  # type: ignore[type-arg]
+    """The versions of a database, oldest first: a list of :class:`Version`."""
+
+    def _repr_html_(self) -> str:
+        head = ("version", "time", "vertices", "edges", "tags", "message")
+        rows = [(one.number, f"{one.time:%Y-%m-%d %H:%M:%S}", one.vertices, one.edges, ", ".join(one.tags), one.message) for one in self]
+        return _html.table(f"{_counted(len(self), 'version')}", head, rows[::-1])
 
 
 class ImportReport(dict):  # type: ignore[type-arg]
@@ -55,6 +65,17 @@ class Difference(NamedTuple):
     vertices_added: int
     vertices_removed: int
     values_changed: int
+
+    def _repr_html_(self) -> str:
+        counts = [f"{value:,} {name.replace('_', ' ')}" for name, value in zip(self._fields[1:], self[1:]) if value]
+        names = list(dict.fromkeys(name for change in self.changes[: _html.ROWS] for name in change))
+        rows = [[_plain(change.get(name)) for name in names] for change in self.changes[: _html.ROWS]]
+        return _html.table(", ".join(counts) or "no differences", names, rows, len(self.changes))
+
+
+def _plain(value: Any) -> Any:
+    """A value of a change for a table."""
+    return json.dumps(value) if isinstance(value, (dict, list)) else value
 
 
 class Recovery(NamedTuple):

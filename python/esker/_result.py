@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Iterator
 
-from . import _esker
+from . import _esker, _html
 from ._errors import InvalidError, MistypedError, PropertyNotFoundError, UnsuitableError
 
 if TYPE_CHECKING:
@@ -124,6 +124,8 @@ def _ids_of(graph: Graph, vertices: numpy.ndarray) -> numpy.ndarray:
 class Result:
     """The result of an algorithm: columns with a value for each vertex (or each edge), and facts.
 
+    A result is a mapping from ids to the values of its principal column. It can be pickled, if its graph can be.
+
     Facts are attributes (``result.components``), like ``rounds`` and ``seconds``. Libraries that read Arrow accept a result:
     ``pyarrow.table(result)``, ``polars.DataFrame(result)``, DuckDB. Values are not copied.
 
@@ -182,8 +184,34 @@ class Result:
             raise AttributeError(f"the result of {self.algorithm} has no {name!r}; it has {[*self._facts, *self._columns]}")
         raise AttributeError(name)
 
+    def __copy__(self) -> Result:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Result:
+        return self
+
     def __reduce__(self) -> Any:
-        raise InvalidError("a result cannot be pickled or copied; use to_pandas(), to_arrow(), or its graph")
+        import numpy
+
+        native = self._native
+        kept = {
+            "listed": native.columns(),
+            "values": [numpy.asarray(native.column(at)) for at in range(len(self._columns))],
+            "ends": None if native.edges() is None else [numpy.asarray(end) for end in native.edges()],
+            "numbers": None if native.vertices() is None else numpy.asarray(native.vertices()),
+            "count": native.len(),
+            "figures": self._facts,
+            "rounds": self.rounds,
+            "seconds": self.seconds,
+            "arcs": native.arcs,
+        }
+        if self.graph._path is None:  # the copy of the graph can number its vertices differently
+            kept["ids"] = self.graph.ids(kept["numbers"])
+            kept["ends"] = None if kept["ends"] is None else list(self.edges())
+            for at, column in enumerate(self._columns.values()):
+                if column.kind == "vertex":
+                    kept["values"][at] = [column._value(row) for row in range(len(self))]
+        return _restored, (self.graph, self.algorithm, self.options, kept)
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self._facts, *self._columns})
@@ -197,15 +225,9 @@ class Result:
         return f"<esker.Result of {self.algorithm}: {', '.join([*what, *facts, f'{self.rounds} rounds', f'{self.seconds:.3g} s'])}>"
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        rows = "".join(
-            f"<tr><td>{escape(str(key))}</td><td>{escape(format(value, '.6g') if isinstance(value, float) else str(value))}</td></tr>"
-            for key, value in (self.top(8) if self._columns else [])
-        )
-        name = next(iter(self._columns), "")
-        head = f"<tr><th>{'edge' if self._has_edges else 'vertex'}</th><th>{escape(name)}</th></tr>" if rows else ""
-        return f"<p>{escape(repr(self)[1:-1])}</p><table>{head}{rows}</table>"
+        rows = self.top(8) if self._columns else []
+        head = ("edge" if self._has_edges else "vertex", next(iter(self._columns), ""))
+        return _html.table(repr(self)[1:-1], head, [(str(key), value) for key, value in rows])
 
     @property
     def _has_edges(self) -> bool:
@@ -272,9 +294,25 @@ class Result:
         """The value of the vertex with an id, in the principal column; ``None`` if it is missing."""
         return self.column()._value(self._row(vertex))
 
-    def get(self, vertex: Id, column: str | None = None) -> Any:
-        """The value of the vertex with an id, in a column; ``None`` if it is missing."""
-        return self.column(column)._value(self._row(vertex))
+    def get(self, vertex: Id, default: Any = None, *, column: str | None = None) -> Any:
+        """The value of the vertex with an id, in a column, by default in the principal one; ``default`` if no vertex has the id."""
+        values = self.column(column)
+        return values._value(self._row(vertex)) if vertex in self else default
+
+    def __contains__(self, vertex: object) -> bool:
+        """Whether a row has this id; in a result that consists of edges, a pair of ids."""
+        if self._has_edges:
+            return vertex in set(self.keys())
+        if vertex not in self.graph:
+            return False
+        some = self._native.vertices()
+        if some is None:
+            return True
+        import numpy
+
+        some, number = numpy.asarray(some), self.graph.vertex(vertex)  # type: ignore[arg-type]
+        row = int(numpy.searchsorted(some, number))
+        return row < len(some) and int(some[row]) == number
 
     def _row(self, vertex: Id) -> int:
         """The row of the vertex with an id."""
@@ -286,13 +324,22 @@ class Result:
         return number if some is None else int(numpy.searchsorted(numpy.asarray(some), number))
 
     def __iter__(self) -> Iterator[Any]:
-        raise MistypedError("a result is not iterable; use items(), to_numpy(), to_pandas() or top(k)")
+        """The id of each row, in the order of :meth:`ids`; in a result that consists of edges, pairs of ids."""
+        return iter(self.keys())
+
+    def keys(self) -> list[Any]:
+        """The id of each row, in the order of :meth:`ids`; in a result that consists of edges, pairs of ids."""
+        if self._has_edges:
+            return list(zip(*(end.tolist() for end in self.edges())))
+        return self.ids().tolist() if len(self) else []
+
+    def values(self) -> list[Any]:
+        """The values of the principal column, in the order of :meth:`ids`; a missing value is ``None``."""
+        return _objects(self.column())
 
     def items(self) -> Iterator[tuple[Any, Any]]:
         """Pairs of id and value of the principal column; a missing value is ``None``."""
-        column = self.column()
-        keys = zip(*(end.tolist() for end in self.edges())) if self._has_edges else self.ids().tolist()
-        return zip(keys, _objects(column))
+        return zip(self.keys(), self.values())
 
     def to_dict(self) -> dict[Any, Any]:
         """The principal column as a dictionary by id."""
@@ -306,11 +353,14 @@ class Result:
         if k < 0:
             raise InvalidError(f"k must not be negative, but is {k}")
         self.column()
-        return self._native.top(min(int(k), len(self)))
+        count = min(int(k), len(self))
+        return self._native.top(count, self) if isinstance(self._native, _Kept) else self._native.top(count)
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         if not self._columns and not self._has_edges:
             raise UnsuitableError(f"the result of {self.algorithm} has no columns, only facts: {self._facts}")
+        if isinstance(self._native, _Kept):
+            return self._native.table(self).__arrow_c_stream__(requested_schema)
         return _esker.Stream(self._native).__arrow_c_stream__(requested_schema)
 
     def to_arrow(self) -> pyarrow.Table:
@@ -391,3 +441,96 @@ def _objects(column: Column) -> list[Any]:
     if missing.any():
         values = [None if none else value for value, none in zip(values, missing.tolist())]
     return values
+
+
+class _Kept:
+    """The values of a result that was pickled, in place of the native ones."""
+
+    def __init__(self, kept: dict[str, Any]) -> None:
+        self.kept = kept
+        self.rounds, self.seconds, self.arcs = kept["rounds"], kept["seconds"], kept["arcs"]
+
+    def columns(self) -> Any:
+        return self.kept["listed"]
+
+    def column(self, index: int) -> Any:
+        values = self.kept["values"][index]
+        values.flags.writeable = False
+        return values
+
+    def vertices(self) -> Any:
+        return self.kept["numbers"]
+
+    def edges(self) -> Any:
+        return self.kept["ends"]
+
+    def len(self) -> int:
+        return self.kept["count"]
+
+    def facts(self) -> Any:
+        return self.kept["figures"]
+
+    def table(self, result: Result) -> Any:
+        """The Arrow table of a result."""
+        import pyarrow
+
+        if result._has_edges:
+            found = dict(zip(("source", "target"), map(pyarrow.array, result.edges())))
+        else:
+            found = {"vertex": pyarrow.array(result.ids())}
+        for column in result._columns.values():
+            values = column.to_numpy()
+            found[column.name] = pyarrow.array(values.tolist() if values.dtype == object else values, mask=column.is_missing())
+        fields = [pyarrow.field(name, array.type, nullable=name in result._columns) for name, array in found.items()]
+        return pyarrow.table(list(found.values()), schema=pyarrow.schema(fields))
+
+    def top(self, count: int, result: Result) -> list[tuple[Any, Any]]:
+        """The top rows of the principal column."""
+        import numpy
+
+        column = result.column()
+        values, missing = column._raw(), column.is_missing(dense=True)
+        if column.ranking == "groups":
+            groups, sizes = numpy.unique(values[~missing], return_counts=True)
+            order = numpy.argsort(-sizes, kind="stable")[:count]
+            labels = groups[order].tolist()
+            if column.kind == "vertex":
+                labels = [result.graph._native.id_of(label) for label in labels]
+            return list(zip(labels, sizes[order].tolist()))
+        rows = numpy.flatnonzero(~missing)
+        rows = rows[numpy.argsort(-values[rows].astype(numpy.float64), kind="stable")][:count]
+        if result._has_edges:
+            source, target = result.edges()
+            keys = list(zip(source[rows].tolist(), target[rows].tolist()))
+        else:
+            keys = result.graph.ids(result.vertices[rows]).tolist()
+        return list(zip(keys, [column._value(row) for row in rows.tolist()]))
+
+
+def _restored(graph: Graph, algorithm: str, options: dict[str, Any], kept: dict[str, Any]) -> Result:
+    if "ids" in kept:
+        _renumber(graph, kept)
+    return Result(_Kept(kept), graph, algorithm, options)
+
+
+def _renumber(graph: Graph, kept: dict[str, Any]) -> None:
+    """Puts ids back to vertex numbers, and rows in the order of the numbers."""
+    import numpy
+
+    order = slice(None)
+    if kept["ends"] is not None:
+        kept["ends"] = [graph.vertices(end) for end in kept["ends"]]
+    else:
+        numbers = graph.vertices(kept["ids"])
+        order = numpy.argsort(numbers, kind="stable")
+        kept["numbers"] = numbers[order]
+    for at, (_, kind, _) in enumerate(kept["listed"]):
+        values = kept["values"][at]
+        if kind == "vertex":
+            dtype = numpy.uint32 if _esker.vertex_id_bytes() == 4 else numpy.uint64
+            some = numpy.array([value is not None for value in values], dtype=bool)
+            numbers = numpy.full(len(values), _NONE, dtype=dtype)
+            if some.any():
+                numbers[some] = graph.vertices([value for value in values if value is not None])
+            values = numbers
+        kept["values"][at] = values[order]

@@ -85,6 +85,11 @@ def path_text(path: Any) -> str:
     return text
 
 
+def database_path(path: Any) -> str:
+    """The path of a database as text, absolute, so that it holds when the process changes its directory."""
+    return os.path.abspath(path_text(path))
+
+
 def expect_path_exists(path: str) -> None:
     """Checks that a path exists."""
     if not os.path.exists(path):

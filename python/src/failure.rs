@@ -71,9 +71,7 @@ fn raise(py: Python<'_>, failure: Failure) -> PyErr {
         Failure::Python(error) => error,
         Failure::Named(class, message) => named(py, class, &message, |_| Ok(())),
         Failure::Esker(esker::Error::Store(error)) => raise_store(py, &error),
-        Failure::Esker(esker::Error::Usage(message)) => {
-            named(py, "InvalidError", &without_dashes(&message), |_| Ok(()))
-        }
+        Failure::Esker(esker::Error::Usage(message)) => named(py, "InvalidError", &message, |_| Ok(())),
         Failure::Esker(error @ esker::Error::Wrong { .. }) => {
             named(py, "WrongAnswerError", &error.to_string(), |_| Ok(()))
         }
@@ -109,7 +107,11 @@ fn raise_store(py: Python<'_>, error: &StoreError) -> PyErr {
             exception.setattr("text", text)?;
             exception.setattr("reason", reason)
         }),
-        StoreError::Invalid(text) => named(py, "InvalidError", &without_dashes(text), |_| Ok(())),
+        // The store has no kind of its own for a lock that another process holds.
+        StoreError::Invalid(text) if text.contains("is being written to by") => {
+            named(py, "LockedError", text, |_| Ok(()))
+        }
+        StoreError::Invalid(text) => named(py, "InvalidError", text, |_| Ok(())),
         StoreError::Stop(Stop::Cancelled) => named(py, "Cancelled", "cancelled", |_| Ok(())),
         StoreError::Stop(Stop::OverBudget { needed_bytes, budget_bytes, .. }) => {
             named(py, "MemoryLimitError", &message, |exception| {
@@ -129,7 +131,9 @@ fn named(
     describe: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<()>,
 ) -> PyErr {
     let make = || -> PyResult<PyErr> {
-        let class = py.import("esker._errors")?.getattr(class)?.cast_into::<PyType>()?;
+        let errors = py.import("esker._errors")?;
+        let message = errors.getattr("in_python")?.call1((message,))?;
+        let class = errors.getattr(class)?.cast_into::<PyType>()?;
         let exception = class.call1((message,))?;
         describe(&exception)?;
         Ok(PyErr::from_value(exception))
@@ -137,18 +141,4 @@ fn named(
     make().unwrap_or_else(|error| {
         PyRuntimeError::new_err(format!("{message} (its exception class cannot be created: {error})"))
     })
-}
-
-/// Rewrites options of the command line as Python arguments: `--teleport-to` becomes `teleport_to`.
-fn without_dashes(message: &str) -> String {
-    let mut words = Vec::new();
-    for word in message.split(' ') {
-        match word.strip_prefix("--") {
-            Some(option) if option.starts_with(|c: char| c.is_ascii_lowercase()) => {
-                words.push(option.replace('-', "_"));
-            }
-            _ => words.push(word.to_owned()),
-        }
-    }
-    words.join(" ")
 }

@@ -203,8 +203,8 @@ def test_what_a_killed_writer_leaves(path):
 
 def test_forks_of_what_is_in_memory(large):
     expected = large.wcc().components
-    with multiprocessing.get_context("fork").Pool(2) as pool, pytest.raises(esker.InvalidError, match="pickled"):
-        pool.map(_reached, [large])
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert pool.map(len, [large]) == [len(large)]
     pid = os.fork()
     if pid == 0:
         os._exit(0 if large.wcc(threads=2).components == expected else 1)
@@ -358,10 +358,6 @@ def test_settings_of_every_size():
         assert graph.pagerank(memory=memory).converged
     with pytest.raises(esker.MistypedError, match="progress"):
         graph.pagerank(progress=5)
-    result = graph.pagerank()
-    for use in (copy.copy, copy.deepcopy, pickle.dumps):
-        with pytest.raises(esker.InvalidError, match="pickled"):
-            use(result)
 
 
 @given(

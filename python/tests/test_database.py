@@ -109,7 +109,7 @@ def test_reopened(path, web):
             batch.add_vertices(["erin"])
         assert "erin" not in reader.graph()
         assert "erin" in reader.refresh().graph()
-    with pytest.raises(esker.InvalidError, match="written to by"):
+    with pytest.raises(esker.LockedError, match="written to by"):
         esker.open(path, "rw")
     web.close()
     with esker.open(path, mode="rw", sync="never") as writer, writer.batch() as batch:
@@ -341,8 +341,6 @@ def test_a_damaged_file_is_told(tmp_path, path, web):
 def test_pickling(web):
     graph = pickle.loads(pickle.dumps(web.graph(1)))
     assert graph.version == 1 and graph.num_edges == 3
-    with pytest.raises(ValueError, match="memory"):
-        pickle.dumps(esker.from_edges([1], [2]))
     with pytest.raises(ValueError, match="pickled"):
         pickle.dumps(web)
 
