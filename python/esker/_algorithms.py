@@ -16,11 +16,16 @@ SETTINGS: tuple[tuple[str, str, Any, str], ...] = (
     ("deterministic", "bool", False, "The same answer for any number of threads."),
     ("progress", "bool | Callable[[Progress], object] | None", None, "True shows a bar; a callable is told of each round."),
     ("verify", "bool", False, "Checks the answer by a slow serial verifier."),
-    ("encoding", "str | None", None, "What is read: 'lists' or 'tiles'."),
-    ("residency", "str | None", None, "How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md."),
+    ("encoding", "Literal['lists', 'tiles'] | None", None, "What is read: 'lists' or 'tiles'."),
+    ("residency", "Literal['mapped', 'pooled', 'headed'] | None", None, "How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md."),
     ("head", "int | None", None, "With headed lists, the neighbours of each vertex that are kept; as many as fit if not given."),
 )
-_TYPES = {"vertex": "Id | None", "integer": "int | None", "float": "float | None", "choice": "str | None", "flag": "bool"}
+_TYPES = {"vertex": "Id | None", "integer": "int | None", "float": "float | None", "flag": "bool"}
+
+
+def _literal(choices: tuple[str, ...]) -> str:
+    """The type of one of some texts."""
+    return f"Literal[{', '.join(map(repr, choices))}]"
 
 
 class Option(NamedTuple):
@@ -50,6 +55,8 @@ class Option(NamedTuple):
         if self.kind == "vertex":
             kinds = "Id | Iterable[Id]" if self.repeatable else "Id"
             return kinds if self.required else f"{kinds} | None"
+        if self.kind == "choice":
+            return f"{_literal(self.choices)} | None"
         return _TYPES[self.kind]
 
     @property
@@ -172,7 +179,8 @@ def signature(algorithm: Algorithm, estimating: bool) -> inspect.Signature:
     ids = sorted((o for o in algorithm.options if o.kind == "vertex" and o.name == "source"), key=lambda o: not o.required)
     for option in ids:
         default = Kind.empty if option.required and not estimating else None
-        parameters.append(Kind(option.keyword, Kind.POSITIONAL_OR_KEYWORD, default=default, annotation=option.annotation))
+        annotation = option.annotation if default is Kind.empty or not option.required else f"{option.annotation} | None"
+        parameters.append(Kind(option.keyword, Kind.POSITIONAL_OR_KEYWORD, default=default, annotation=annotation))
     for option in algorithm.options:
         if option not in ids:
             default = False if option.kind == "flag" else None

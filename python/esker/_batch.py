@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Mapping
+from typing import TYPE_CHECKING, Any, Iterable, Literal, Mapping, overload
 
 from . import _columns, _progress
 from ._errors import ClosedError, EskerWarning, InvalidError
@@ -83,6 +83,12 @@ class Batch:
             self.report = self._database._create(edges, vertices, self._message, callback)
         self.version, self._first, self._created_with = 1, None, created_with
 
+    @overload
+    def add_edges(self, edges: Any, /, *, weight: str | Literal[False] | None = None) -> Batch: ...
+    @overload
+    def add_edges(
+        self, source: Any, target: Any, *, weight: Iterable[float] | None = None, properties: Mapping[str, Any] | None = None
+    ) -> Batch: ...
     def add_edges(self, source: Any, target: Any = None, *, weight: Any = None, properties: Mapping[str, Any] | None = None) -> Batch:
         """Adds edges, or sets the properties of existing edges; adds missing vertices. Returns the batch.
 

@@ -8,7 +8,7 @@ import os
 import shutil
 import warnings
 from types import TracebackType
-from typing import Any, Iterable
+from typing import Any, Iterable, Literal
 
 from . import _columns, _esker, _html, _progress
 from ._batch import Batch
@@ -26,7 +26,7 @@ from ._graph import Graph
 from ._reports import Difference, ImportReport, Version, Versions, read_report
 from ._result import Result
 from ._selectors import At, Path, expect_path_exists, path_text, read_settings, selector
-from ._settings import Memory, ProgressOption, build_settings, run_settings, thread_count
+from ._settings import Duplicates, Encoding, Memory, Order, ProgressOption, build_settings, run_settings, thread_count
 
 
 class Database:
@@ -288,7 +288,7 @@ class Database:
         self._to_change().retain(last, selector(since, None))
 
     def compact(
-        self, *, encoding: str | None = None, threads: int | None = None, progress: ProgressOption = None
+        self, *, encoding: Literal["plain", "compressed", "tiles"] | None = None, threads: int | None = None, progress: ProgressOption = None
     ) -> dict[str, int]:
         """Merges all layers into one; all versions stay readable. ``encoding`` is the encoding of the merged layer, ``plain`` or ``compressed``,
         unchanged by default; ``tiles`` also builds tiles. Returns the layers and bytes before and after."""
@@ -314,18 +314,18 @@ class Database:
         time: str | int | bool | None = None,
         properties: Iterable[str] | str | None = None,
         format: str | None = None,
-        ids: str = "auto",
+        ids: Literal["auto", "int", "text"] = "auto",
         delimiter: str | None = None,
         header: bool | None = None,
         quotes: bool | None = None,
         vertices: Path | int | None = None,
         directed: bool | None = None,
         in_edges: bool = True,
-        order: str = "auto",
-        encoding: str | None = None,
-        duplicates: str = "drop",
-        self_loops: str = "keep",
-        bad_lines: str = "stop",
+        order: Order = "auto",
+        encoding: Encoding | None = None,
+        duplicates: Duplicates = "drop",
+        self_loops: Literal["keep", "drop"] = "keep",
+        bad_lines: Literal["stop", "skip"] = "stop",
         threads: int | None = None,
         memory: Memory = None,
         progress: ProgressOption = None,

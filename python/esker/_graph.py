@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import datetime
 import json
-from typing import TYPE_CHECKING, Any, Iterable, Iterator, NamedTuple, Union
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, Literal, NamedTuple, Union, overload
 
 from . import _columns, _html, _progress
 from ._algorithms import Algorithm, Algorithms, Estimates
 from ._edges import EdgeTable
 from ._errors import InvalidError, MistypedError, PropertyNotFoundError, VertexNotFoundError
 from ._result import _UNKNOWN, Result
-from ._settings import Memory, memory_bytes, run_settings
+from ._settings import Direction, Memory, memory_bytes, run_settings
 
 if TYPE_CHECKING:
     import networkx
@@ -278,7 +278,11 @@ class Graph(Algorithms):
 
     # -- lists
 
-    def degree(self, vertex: Id | None = None, *, direction: str = "out") -> Any:
+    @overload
+    def degree(self, vertex: None = None, *, direction: Direction = "out") -> numpy.ndarray: ...
+    @overload
+    def degree(self, vertex: Id, *, direction: Direction = "out") -> int: ...
+    def degree(self, vertex: Id | None = None, *, direction: Direction = "out") -> Any:
         """The degree of a vertex; without ``vertex``, an array of all degrees in the order of vertex numbers.
 
         ``direction`` is ``out``, ``in`` or ``both``.
@@ -287,13 +291,17 @@ class Graph(Algorithms):
 
         _expect_direction(direction)
         if direction == "both" and self.directed:
-            return self.degree(vertex, direction="out") + self.degree(vertex, direction="in")
-        direction = "out" if direction == "both" else direction
+            return self.degree(vertex, direction="out") + self.degree(vertex, direction="in")  # type: ignore[call-overload]
+        side = "out" if direction == "both" else direction
         if vertex is not None:
-            return self._native.degree(self.vertex(vertex), direction)
-        return numpy.asarray(self._native.degrees(direction))
+            return self._native.degree(self.vertex(vertex), side)
+        return numpy.asarray(self._native.degrees(side))
 
-    def neighbors(self, vertex: Id, *, direction: str = "out", dense: bool = False) -> Any:
+    @overload
+    def neighbors(self, vertex: Id, *, direction: Direction = "out", dense: Literal[False] = False) -> list[Any]: ...
+    @overload
+    def neighbors(self, vertex: int, *, direction: Direction = "out", dense: Literal[True]) -> numpy.ndarray: ...
+    def neighbors(self, vertex: Id, *, direction: Direction = "out", dense: bool = False) -> Any:
         """The ids of the neighbours of a vertex, as a list, ascending by vertex number. With ``dense=True``, takes a vertex number and returns
         an array of vertex numbers."""
         import numpy
@@ -333,7 +341,7 @@ class Graph(Algorithms):
         column = _columns.column(numbers, "vertices")
         return EdgeTable(self, numbers, *self._native.edges(column, True, run_settings()))
 
-    def ego(self, vertex: Id, radius: int = 1, *, direction: str = "both") -> EdgeTable:
+    def ego(self, vertex: Id, radius: int = 1, *, direction: Direction = "both") -> EdgeTable:
         """The edges between the vertices within ``radius`` steps of a vertex. ``direction`` is ``out``, ``in`` or ``both``."""
         import numpy
 
@@ -361,7 +369,7 @@ class Graph(Algorithms):
         """The edges as a Polars data frame: the ids of sources and targets, and the properties."""
         return self.edges().to_polars()
 
-    def to_scipy(self, *, direction: str = "out", weight: bool = True) -> scipy.sparse.csr_array:
+    def to_scipy(self, *, direction: Literal["out", "in"] = "out", weight: bool = True) -> scipy.sparse.csr_array:
         """The adjacency matrix by vertex numbers. Rows are sources, or targets with ``direction="in"``.
 
         For a version in a single plain layer, targets and weights are mapped, not copied, if SciPy's index type has the same width. Do not

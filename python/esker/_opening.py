@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Iterable, Mapping
+from typing import Any, Iterable, Literal, Mapping, overload
 
 from . import _columns, _esker
 from ._database import Database
@@ -12,10 +12,10 @@ from ._errors import ExistsError, InvalidError, MistypedError
 from ._graph import Graph
 from ._reports import LOG, Recovery
 from ._selectors import Path, database_path, expect_path_exists
-from ._settings import Memory, ProgressOption, build_settings, thread_count
+from ._settings import Encoding, Memory, Order, ProgressOption, Sync, build_settings, thread_count
 
 
-def open(path: Path, mode: str = "r", *, sync: str = "always", threads: int | None = None) -> Database:
+def open(path: Path, mode: Literal["r", "rw"] = "r", *, sync: Sync = "always", threads: int | None = None) -> Database:
     """Opens a database.
 
     Args:
@@ -61,12 +61,12 @@ def create(
     directed: bool = True,
     in_edges: bool = True,
     multigraph: bool = False,
-    order: str = "auto",
-    encoding: str = "plain",
+    order: Order = "auto",
+    encoding: Encoding = "plain",
     weight: str | None = None,
     num_vertices: int | None = None,
     replace: bool = False,
-    sync: str = "always",
+    sync: Sync = "always",
     threads: int | None = None,
     memory: Memory = None,
     progress: ProgressOption = None,
@@ -117,6 +117,39 @@ def create(
     return Database(None, name, new)
 
 
+@overload
+def from_edges(
+    edges: Any,
+    /,
+    *,
+    weight: str | Literal[False] | None = None,
+    directed: bool | None = None,
+    multigraph: bool | None = None,
+    in_edges: bool = True,
+    order: Order = "auto",
+    encoding: Encoding = "plain",
+    num_vertices: int | None = None,
+    threads: int | None = None,
+    memory: Memory = None,
+    progress: ProgressOption = None,
+) -> Graph: ...
+@overload
+def from_edges(
+    source: Any,
+    target: Any,
+    *,
+    weight: Iterable[float] | None = None,
+    properties: Mapping[str, Any] | None = None,
+    directed: bool | None = None,
+    multigraph: bool | None = None,
+    in_edges: bool = True,
+    order: Order = "auto",
+    encoding: Encoding = "plain",
+    num_vertices: int | None = None,
+    threads: int | None = None,
+    memory: Memory = None,
+    progress: ProgressOption = None,
+) -> Graph: ...
 def from_edges(
     source: Any,
     target: Any = None,
@@ -126,8 +159,8 @@ def from_edges(
     directed: bool | None = None,
     multigraph: bool | None = None,
     in_edges: bool = True,
-    order: str = "auto",
-    encoding: str = "plain",
+    order: Order = "auto",
+    encoding: Encoding = "plain",
     num_vertices: int | None = None,
     threads: int | None = None,
     memory: Memory = None,

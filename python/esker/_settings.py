@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any, Callable, Union
+from typing import Any, Callable, Literal, Union
 
 from . import _progress
 from ._errors import InvalidError, MistypedError
 
 Memory = Union[int, str, None]
 ProgressOption = Union[bool, Callable[["_progress.Progress"], object], None]
+
+Order = Literal["auto", "keep", "degree"]
+Encoding = Literal["plain", "compressed"]
+Sync = Literal["always", "interval", "never"]
+Direction = Literal["out", "in", "both"]
+Duplicates = Literal["drop", "keep", "sum", "min"]
 
 #: Larger than the memory of any machine.
 _MEMORY_MAX = (1 << 63) - 1

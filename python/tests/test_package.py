@@ -2,8 +2,11 @@
 
 import importlib
 import inspect
+import os
 import pathlib
 import re
+import subprocess
+import sys
 import warnings
 
 import pytest
@@ -50,3 +53,10 @@ def test_exceptions_are_a_tree():
             assert issubclass(kind, esker.Error), name
     assert issubclass(esker.VertexNotFoundError, KeyError) and issubclass(esker.Cancelled, KeyboardInterrupt)
     assert str(esker.VertexNotFoundError("no vertex")) == "no vertex", "not in quotes, as a KeyError would be"
+
+
+def test_types_tell_right_uses_from_wrong_ones():
+    file = pathlib.Path(__file__).parent / "typed.py"
+    options = ["--strict", "--follow-imports=silent", "--cache-dir", os.devnull]
+    run = subprocess.run([sys.executable, "-m", "mypy", *options, file], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
