@@ -21,6 +21,7 @@ mod report;
 mod graph;
 mod batch;
 mod database;
+mod opening;
 mod listing;
 mod order;
 
@@ -38,11 +39,13 @@ mod _esker {
     #[pymodule_export]
     use super::column::Column;
     #[pymodule_export]
-    use super::database::{Database, check_settings, import_columns, import_files, open, recover};
+    use super::database::{Database, check_settings};
     #[pymodule_export]
     use super::graph::Graph;
     #[pymodule_export]
     use super::listing::{catalogue, vertex_id_bytes};
+    #[pymodule_export]
+    use super::opening::{import_columns, import_files, open, recover};
     #[pymodule_export]
     use super::order::OrderedLists;
     #[pymodule_export]

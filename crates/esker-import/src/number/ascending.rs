@@ -64,7 +64,7 @@ fn write_in_memory(
     pairs
         .chunk_by_mut(|a, b| a[0] == b[0])
         .filter(|same| same.len() > 1)
-        .for_each(|same| same.sort_unstable());
+        .for_each(<[[u64; 2]]>::sort_unstable);
     let mut index = IndexWriter::create(files, count as u64)?;
     for pairs in pairs.chunks(CHECK_EVERY) {
         work.check()?;

@@ -101,7 +101,8 @@ pub fn plan(
         in_memory && (one.unsuited.is_none() || !request.is_free())
     };
     let Some(chosen) = possible().find(is_good).or_else(|| possible().next()) else {
-        return Err(refusal(entry, candidates.iter().filter(|one| request.allows(one)).collect(), resources));
+        let allowed: Vec<_> = candidates.iter().filter(|one| request.allows(one)).collect();
+        return Err(refusal(entry, &allowed, resources));
     };
     let limit = if chosen.is_mapped() { resources.mapped_bytes } else { resources.memory_bytes };
     let fits = chosen.whole_bytes <= limit;
@@ -117,7 +118,7 @@ pub fn plan(
 }
 
 /// The error when no candidate fits.
-fn refusal(entry: &Entry, candidates: Vec<&Candidate>, resources: &Resources) -> Error {
+fn refusal(entry: &Entry, candidates: &[&Candidate], resources: &Resources) -> Error {
     let possible = candidates.iter().filter(|one| one.obstacle.is_none()).min_by_key(|one| one.least_bytes);
     match possible {
         None => {

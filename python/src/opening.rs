@@ -1,0 +1,141 @@
+//! Opening, importing and recovering databases.
+
+use std::mem::ManuallyDrop;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use esker::graph::{Cancel, Run, RunOptions};
+use esker::import::install::import;
+use esker::import::open::open as open_files;
+use esker::import::options::ImportOptions;
+use esker::import::source::Reader;
+use esker::store::io::{Disk, MemoryDisk, RealDisk};
+use esker::store::version::StagingOptions;
+use esker::store::{Database as Writer, DatabaseOptions, Store};
+use pyo3::prelude::*;
+use serde_json::json;
+
+use crate::column::Column;
+use crate::database::{Database, Handle, IN_MEMORY, SYNCS};
+use crate::failure::Outcome;
+use crate::report::import_facts;
+use crate::settings::{BuildSettings, ReadSettings, one_of};
+use crate::source::{ColumnReader, Columns};
+use crate::watch::watched;
+
+/// Opens the database at `path`, for writing if `writable`. `sync` is `always`, `never` or `interval`.
+#[pyfunction]
+pub(crate) fn open(
+    py: Python<'_>,
+    path: PathBuf,
+    writable: bool,
+    sync: &str,
+    threads: usize,
+) -> Outcome<Database> {
+    let options =
+        DatabaseOptions { sync: one_of("sync", sync, &SYNCS)?, threads, ..DatabaseOptions::default() };
+    let cancel = Cancel::default();
+    let run = Run::new(RunOptions { threads, cancel: cancel.clone(), ..RunOptions::default() })
+        .map_err(esker::store::Error::from)?;
+    let open = watched(py, &cancel, None, || {
+        Ok(match writable {
+            true => Handle::Writer(Arc::new(ManuallyDrop::new(Writer::open_under(&path, options, &run)?))),
+            false => Handle::Reader(Store::open(&path)?),
+        })
+    })?;
+    Ok(Database::new(open, path))
+}
+
+/// Says what a database has lost, and gives it up if `accept_loss`; returns a report as JSON.
+#[pyfunction]
+pub(crate) fn recover(py: Python<'_>, path: PathBuf, accept_loss: bool) -> Outcome<String> {
+    let cancel = Cancel::default();
+    let run = Run::new(RunOptions { cancel: cancel.clone(), ..RunOptions::default() })
+        .map_err(esker::store::Error::from)?;
+    let report = watched(py, &cancel, None, || {
+        let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+        Ok(match accept_loss {
+            true => Writer::recover(&disk, &path, DatabaseOptions::default(), &run)?,
+            false => Writer::survey(&disk, &path)?,
+        })
+    })?;
+    Ok(json!({
+        "problem": report.problem,
+        "newest": report.newest,
+        "lost": (!report.lost.is_empty()).then_some([report.lost.start(), report.lost.end()]),
+        "lost_records": report.lost_records,
+    })
+    .to_string())
+}
+
+/// Imports from a reader into a new database at `target`, or in memory; returns a database in memory, open for writing.
+fn build(
+    reader: Box<dyn Reader>,
+    target: Option<&Path>,
+    options: &ImportOptions,
+    replace: bool,
+) -> Outcome<(esker::import::options::ImportReport, Option<Database>)> {
+    let staging = StagingOptions { replace, ..StagingOptions::default() };
+    if let Some(target) = target {
+        let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+        return Ok((import(&disk, reader, target, options, staging)?, None));
+    }
+    let (disk, path): (Arc<dyn Disk>, _) = (Arc::new(MemoryDisk::new()), Path::new(IN_MEMORY));
+    let report = import(&disk, reader, path, options, staging)?;
+    let settings = DatabaseOptions { threads: options.threads, ..DatabaseOptions::default() };
+    let writer = Writer::open_on(disk, path, settings)?;
+    let handle = Handle::Writer(Arc::new(ManuallyDrop::new(writer)));
+    Ok((report, Some(Database::new(handle, PathBuf::from(":memory:")))))
+}
+
+/// Imports files into a new database at `target`, or in memory; returns a report as JSON and the database in memory.
+#[pyfunction]
+pub(crate) fn import_files(
+    py: Python<'_>,
+    inputs: Vec<String>,
+    target: Option<PathBuf>,
+    read: ReadSettings,
+    settings: BuildSettings,
+    replace: bool,
+) -> Outcome<(String, Option<Database>)> {
+    let begin = Instant::now();
+    let read = read.options()?;
+    let (options, listener) = settings.options()?;
+    watched(py, &options.cancel, listener.as_ref(), || {
+        let opened = open_files(&inputs, &read)?;
+        let (report, database) = build(opened.reader, target.as_deref(), &options, replace)?;
+        let seconds = begin.elapsed().as_secs_f64();
+        Ok((import_facts(&report, Some(opened.format.name()), &opened.notes, seconds), database))
+    })
+}
+
+/// Imports columns into a new database at `path`, or in memory; returns a report as JSON and the database in memory.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn import_columns(
+    py: Python<'_>,
+    source: &Column,
+    target: &Column,
+    properties: Vec<(String, Bound<'_, Column>)>,
+    vertices: Option<&Column>,
+    weight: Option<&str>,
+    num_vertices: Option<u64>,
+    path: Option<PathBuf>,
+    settings: BuildSettings,
+    replace: bool,
+) -> Outcome<(String, Option<Database>)> {
+    let begin = Instant::now();
+    let columns = Columns {
+        source: source.clone(),
+        target: target.clone(),
+        properties: properties.into_iter().map(|(name, column)| (name, column.get().clone())).collect(),
+        vertices: vertices.cloned(),
+    };
+    let reader = ColumnReader::new(columns, weight, num_vertices)?;
+    let (options, listener) = settings.options()?;
+    watched(py, &options.cancel, listener.as_ref(), || {
+        let (report, database) = build(Box::new(reader), path.as_deref(), &options, replace)?;
+        Ok((import_facts(&report, None, &[], begin.elapsed().as_secs_f64()), database))
+    })
+}
