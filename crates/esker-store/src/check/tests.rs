@@ -6,7 +6,7 @@ use std::sync::Arc;
 use esker_format::io::{Disk, FaultyDisk, RealDisk};
 use esker_format::testing::rewrite_archive;
 use esker_format::{ElementType, Encoding, IdMapKind, Result};
-use esker_graph::{Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor};
+use esker_graph::{Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor, vertex};
 use esker_layers::graph::{Access, GraphEncoding, HeadedOptions};
 use esker_layers::ids::ExternalId;
 use esker_layers::pool::PoolOptions;
@@ -42,8 +42,8 @@ fn sample(directed: bool, ids: IdMapKind, encoding: Encoding, disk: &FaultyDisk)
 }
 
 /// Adds the external id of a vertex, which may be a new one, to a change.
-fn with_id<R>(sample: &Sample, v: u32, change: impl FnOnce(ExternalId<'_>) -> R) -> R {
-    let name = sample.name(v as VertexId);
+fn with_id<R>(sample: &Sample, v: impl Into<u64>, change: impl FnOnce(ExternalId<'_>) -> R) -> R {
+    let name = sample.name(vertex(v.into() as usize));
     match sample.ids {
         IdMapKind::Texts => change(name.as_str().into()),
         _ => change(name.parse::<u64>().unwrap().into()),
@@ -65,7 +65,7 @@ fn commit(db: &Database, sample: &Sample, salt: u32) {
     }
     edge(&mut batch, newest, 1);
     for &(from, to, _) in sample.edges.iter().skip(salt as usize).step_by(9).take(6) {
-        with_id(sample, from as u32, |a| with_id(sample, to as u32, |b| batch.remove_edge(a, b))).unwrap();
+        with_id(sample, from, |a| with_id(sample, to, |b| batch.remove_edge(a, b))).unwrap();
     }
     for v in [3, 9, newest] {
         let age = PropertyValue::from(i64::from(v + salt));
@@ -243,10 +243,10 @@ fn a_page_that_cannot_be_read_is_an_error_that_names_the_file() {
                 for (access, sound) in accesses().into_iter().zip(&sound) {
                     match (arcs(&damaged, access, &run), sound) {
                         (Ok(found), sound) => {
-                            assert_eq!(found, *sound.as_ref().unwrap(), "{name}, {expected}{page}")
+                            assert_eq!(found, *sound.as_ref().unwrap(), "{name}, {expected}{page}");
                         }
                         (Err(error), Ok(_)) => {
-                            assert!(error.to_string().starts_with(&expected), "{name}: {error}")
+                            assert!(error.to_string().starts_with(&expected), "{name}: {error}");
                         }
                         (Err(_), Err(_)) => {}
                     }
