@@ -164,8 +164,9 @@ def _chain(links: dict[int, int | None], row: int | None) -> list[int]:
 
 def path_between(G: NxGraph, source: Node, target: Node) -> list[Node]:
     """A shortest path by steps between two nodes."""
-    if source not in G or target not in G:
-        raise nx.NodeNotFound(f"Either source {source} or target {target} is not in G")
+    for node, what in ((source, "Source"), (target, "Target")):
+        if node not in G:
+            raise nx.NodeNotFound(f"{what} {node} is not in G")
     found = one_path(G, G.row_of[source], G.row_of[target])
     if found is None:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
