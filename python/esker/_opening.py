@@ -46,7 +46,8 @@ def recover(path: Path, *, accept_loss: bool = False) -> Recovery:
 
     Raises:
         NotFoundError: ``path`` does not exist.
-        InvalidError: ``path`` is not a database, or another process has it open for writing.
+        InvalidError: ``path`` is not a database.
+        LockedError: Another process has it open for writing.
     """
     name = database_path(path)
     expect_path_exists(name)

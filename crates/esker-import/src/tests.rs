@@ -355,7 +355,7 @@ fn in_encoding(plain: &Columns, encoding: Encoding) -> Columns {
 
 #[test]
 fn layers_are_the_same_whatever_the_limit_and_the_threads() {
-    let edges = skewed(60_000, 30_000);
+    let edges = skewed(200_000, 30_000);
     for duplicates in [Duplicates::Drop, Duplicates::Keep, Duplicates::Sum, Duplicates::Min] {
         for (directed, weighted) in [(true, true), (false, true), (true, false), (false, false)] {
             if matches!(duplicates, Duplicates::Sum | Duplicates::Min) && !weighted {
@@ -363,7 +363,7 @@ fn layers_are_the_same_whatever_the_limit_and_the_threads() {
             }
             let mut first = None;
             for (threads, memory_bytes) in
-                [(1, 1 << 30), (2, 1 << 30), (1, 450_000), (1, 700_000), (2, 1_200_000), (7, 4 << 20)]
+                [(1, 1 << 30), (2, 1 << 30), (1, 1_700_000), (2, 2_400_000), (7, 8 << 20)]
             {
                 for (order, encoding) in [
                     (VertexOrder::Auto, Encoding::Plain),
@@ -395,8 +395,8 @@ fn layers_are_the_same_whatever_the_limit_and_the_threads() {
 #[test]
 fn one_vertex_or_one_edge_may_exceed_the_memory() {
     // A star far above what one bucket holds, and one edge as often.
-    let star: Vec<_> = (0..60_000).map(|i| (0, i * 7919 % 60_000, 1)).collect();
-    let same: Vec<_> = (0..60_000).map(|i| (3, 4, i % 7)).collect();
+    let star: Vec<_> = (0..120_000).map(|i| (0, i * 7919 % 120_000, 1)).collect();
+    let same: Vec<_> = (0..120_000).map(|i| (3, 4, i % 7)).collect();
     for edges in [star, same] {
         for weighted in [false, true] {
             for duplicates in [Duplicates::Drop, Duplicates::Keep, Duplicates::Sum, Duplicates::Min] {
@@ -406,8 +406,8 @@ fn one_vertex_or_one_edge_may_exceed_the_memory() {
                 let mut first = None;
                 for (memory_bytes, encoding) in [
                     (1 << 30, Encoding::Plain),
-                    (1_000_000, Encoding::Plain),
-                    (1_000_000, Encoding::Compressed),
+                    (1_700_000, Encoding::Plain),
+                    (1_700_000, Encoding::Compressed),
                 ] {
                     let options = ImportOptions {
                         encoding,
@@ -417,7 +417,7 @@ fn one_vertex_or_one_edge_may_exceed_the_memory() {
                         order: VertexOrder::Keep,
                         ..Default::default()
                     };
-                    let ids = IdKind::Numbered { first: 0, num_vertices: 60_000 };
+                    let ids = IdKind::Numbered { first: 0, num_vertices: 120_000 };
                     let (_, layer) =
                         build(schema(ids, weighted), batches(&edges, weighted, 1000), &options).unwrap();
                     let columns = layer.columns();

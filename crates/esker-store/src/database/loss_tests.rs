@@ -150,6 +150,10 @@ fn judge(what: &str, files: &Files, allowed: &[&Moment]) {
         (Err(by_reader), Err(by_writer)) => {
             for error in [by_reader, by_writer] {
                 let message = error.to_string();
+                // An older MANIFEST may name layers that were merged since. Nothing is left of the versions in them.
+                if message.starts_with("cannot open web.esker/layers/") {
+                    return;
+                }
                 assert!(matches!(error, Error::Lost { .. } | Error::Corrupt { .. }), "{what}: {message}");
                 assert!(message.starts_with("web.esker/log/") || message.starts_with("web.esker/MANIFEST"));
             }

@@ -106,6 +106,9 @@ pub(super) fn padding(body_bytes: u64) -> &'static [u8] {
     &ZEROS[..(body_bytes.wrapping_neg() % ALIGNMENT) as usize]
 }
 
+/// Bytes read at once from the start of a record: small commits take one read.
+const WINDOW_BYTES: usize = 512;
+
 /// The result of reading at an address.
 #[derive(Debug)]
 pub(super) enum ReadOutcome {
@@ -126,13 +129,30 @@ pub(super) fn read(
     buffer: &mut RecordBuffer,
     cancel: &Cancel,
 ) -> Result<ReadOutcome> {
-    let (header, end) = match read_header(file, file_bytes, address)? {
+    let mut window = [0; WINDOW_BYTES];
+    let left = file_bytes.saturating_sub(address.offset);
+    let window = &mut window[..left.min(WINDOW_BYTES as u64) as usize];
+    if !fill(file, window, address.offset)? {
+        return Ok(ReadOutcome::Bad(TOO_SHORT));
+    }
+    let (header, end) = match header_of(window, left, address) {
         ReadOutcome::Record(header, end) => (header, end),
         other => return Ok(other),
     };
     let summary_bytes = u64::from(header.summary_bytes);
+    let take = |into: &mut Vec<u8>, start: u64, bytes: u64| {
+        let offset = (start - address.offset) as usize;
+        match window.get(offset..).and_then(|rest| rest.get(..bytes as usize)) {
+            Some(found) => {
+                into.clear();
+                into.extend_from_slice(found);
+                Ok(true)
+            }
+            None => read_all(file, into, start, bytes, cancel),
+        }
+    };
     let start = address.offset + address.header_bytes;
-    if !read_all(file, &mut buffer.summary, start, summary_bytes, cancel)? {
+    if !take(&mut buffer.summary, start, summary_bytes)? {
         return Ok(ReadOutcome::Bad(TOO_SHORT));
     }
     if crc32c::crc32c(&buffer.summary) != header.summary_checksum {
@@ -145,7 +165,7 @@ pub(super) fn read(
         return Ok(ReadOutcome::Record(header, end));
     }
     let start = start + summary_bytes;
-    if !read_all(file, &mut buffer.payload, start, end - start, cancel)? {
+    if !take(&mut buffer.payload, start, end - start)? {
         return Ok(ReadOutcome::Bad(TOO_SHORT));
     }
     if crc32c::crc32c(&buffer.payload) != header.payload_checksum {
@@ -161,22 +181,30 @@ const WRONG_PAYLOAD: &str = "the checksum of the record that begins here does no
 /// Reads the header of the record at `address` of a file of `file_bytes`, which must hold the whole record.
 fn read_header(file: &dyn File, file_bytes: u64, address: RecordAddress) -> Result<ReadOutcome> {
     let left = file_bytes.saturating_sub(address.offset);
-    if left == 0 {
-        return Ok(ReadOutcome::End);
-    }
     let mut header = [0; RECORD_HEADER_BYTES as usize];
-    let header = &mut header[..address.header_bytes as usize];
+    let header = &mut header[..left.min(address.header_bytes) as usize];
     if !fill(file, header, address.offset)? {
         return Ok(ReadOutcome::Bad(TOO_SHORT));
     }
+    Ok(header_of(header, left, address))
+}
+
+/// Decodes the header at the start of `bytes`, with `left` bytes of the file from there on, which must hold the whole record.
+fn header_of(bytes: &[u8], left: u64, address: RecordAddress) -> ReadOutcome {
+    if left == 0 {
+        return ReadOutcome::End;
+    }
+    let Some(header) = bytes.get(..address.header_bytes as usize) else {
+        return ReadOutcome::Bad(TOO_SHORT);
+    };
     let Some(header) = address.decode(header) else {
-        return Ok(ReadOutcome::Bad("no record begins here"));
+        return ReadOutcome::Bad("no record begins here");
     };
     let body = header.payload_bytes.checked_add(u64::from(header.summary_bytes));
     let body = body.and_then(|body| body.checked_add(padding(body).len() as u64));
     match body.filter(|&body| body <= left.saturating_sub(address.header_bytes)) {
-        Some(body) => Ok(ReadOutcome::Record(header, address.offset + address.header_bytes + body)),
-        None => Ok(ReadOutcome::Bad(TOO_SHORT)),
+        Some(body) => ReadOutcome::Record(header, address.offset + address.header_bytes + body),
+        None => ReadOutcome::Bad(TOO_SHORT),
     }
 }
 

@@ -203,6 +203,7 @@ impl Manifest {
             self.tags.iter().map(|(name, &version)| Edit::SetTag(TagRecord { name: name.clone(), version })),
         );
         edits.push(Edit::SetRetention(self.retention));
+        edits.extend(self.log.map(Edit::SetLog));
         edits
     }
 

@@ -77,7 +77,7 @@ fn ten_thousand_commits_of_one_edge() {
     assert!(bytes(shared, path, "log") < 200 * COMMITS);
     db.close().unwrap();
     let (opening, db) = operations(disk, || place.open());
-    // Two reads per record.
+    // Two reads per record: one lists it, one reads it whole.
     assert!(opening < 2 * COMMITS + 200, "{opening} operations to open");
     let (freezing, outcome) = operations(disk, || db.freeze(run).unwrap());
     assert!(outcome.is_some() && freezing < 400, "{freezing} operations to freeze");
