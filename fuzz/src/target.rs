@@ -8,7 +8,7 @@ use arrow_array::types::{Float64Type, Int64Type};
 use esker_import::format::{Format, PickIds, PickProperties, ReadOptions};
 use esker_import::input::Input;
 use esker_import::open::open_inputs;
-use esker_import::source::{self, Batch, IdKind, Schema, integer_ids};
+use esker_import::source::{self, EdgeBatch, IdKind, Schema, integer_ids};
 use esker_store::Error;
 
 use crate::database;
@@ -202,7 +202,7 @@ fn checked_message(error: &Error) -> Result<String, String> {
 }
 
 /// Checks that a batch keeps the contract between readers and import, and adds it to the edges.
-fn take(schema: &Schema, batch: &Batch, edges: &mut Edges) -> Result<(), Failure> {
+fn take(schema: &Schema, batch: &EdgeBatch, edges: &mut Edges) -> Result<(), Failure> {
     let (sources, targets) = (texts(schema, &batch.source)?, texts(schema, &batch.target)?);
     promise(sources.len() == targets.len(), || {
         format!("{} sources, {} targets", sources.len(), targets.len())

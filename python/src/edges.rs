@@ -5,7 +5,7 @@ use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type, UInt32Type}
 use arrow_array::{ArrayRef, BooleanArray};
 use arrow_select::filter::filter;
 use esker::export::{
-    BlockBuilder, EdgeBlock, EdgeStream, ExportGraph, ListExport, PropertyInfo, PropertyKind, StoredExport,
+    BlockBuilder, EdgeStream, ExportBlock, ExportGraph, ListExport, PropertyInfo, PropertyKind, StoredExport,
 };
 use esker::graph::{Direction, Run, VertexId, vertex};
 use esker::store::Snapshot;
@@ -62,7 +62,7 @@ impl EdgeArrays {
         Ok(arrays)
     }
 
-    fn take(&mut self, block: EdgeBlock) {
+    fn take(&mut self, block: ExportBlock) {
         self.source.extend(block.sources.iter().map(|&v| vertex(v as usize)));
         self.target.extend(block.targets.iter().map(|&v| vertex(v as usize)));
         self.properties.iter_mut().zip(block.properties).for_each(|(all, part)| all.parts.push(part));
@@ -124,13 +124,13 @@ impl EdgeArrays {
 }
 
 /// The edges of a block with a true flag in `keep`.
-fn kept(block: EdgeBlock, keep: Vec<bool>) -> Outcome<EdgeBlock> {
+fn kept(block: ExportBlock, keep: Vec<bool>) -> Outcome<ExportBlock> {
     let only =
         |ids: Vec<u64>| ids.into_iter().zip(&keep).filter_map(|(v, &keep)| keep.then_some(v)).collect();
     let (sources, targets) = (only(block.sources), only(block.targets));
     let keep = BooleanArray::from(keep);
     let properties = block.properties.iter().map(|values| filter(values, &keep)).collect::<Result<_, _>>()?;
-    Ok(EdgeBlock { sources, targets, properties })
+    Ok(ExportBlock { sources, targets, properties })
 }
 
 fn joined<T: ArrowPrimitiveType<Native: Item>>(parts: &[ArrayRef]) -> Array {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
-use esker::import::source::{Batch, Block, BlockParser, IdKind, Reader, Schema, integer_ids};
+use esker::import::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Schema, integer_ids};
 use esker::store::{Error, Result};
 
 use crate::column::{Column, ColumnType};
@@ -119,7 +119,7 @@ struct ColumnParser {
 }
 
 impl BlockParser for ColumnParser {
-    fn parse(&self, block: Block) -> Result<Batch> {
+    fn parse(&self, block: Block) -> Result<EdgeBatch> {
         let first = block.first_line as usize;
         let range = |len: usize| first.min(len)..(first + BLOCK_EDGES).min(len);
         let edges = range(self.columns.len());
@@ -131,7 +131,7 @@ impl BlockParser for ColumnParser {
         };
         let properties = self.columns.properties.iter().map(|(_, column)| column.values(edges.clone()));
         let vertices = self.columns.vertices.as_ref();
-        Ok(Batch {
+        Ok(EdgeBatch {
             input_bytes: edges.len() as u64 * EDGE_BYTES,
             source: ids(&self.columns.source, edges.clone())?,
             target: ids(&self.columns.target, edges.clone())?,

@@ -9,7 +9,7 @@ use esker_format::Result;
 use super::format::{Format, ReadOptions};
 use super::input::Input;
 use super::open::open_inputs;
-use super::source::{Batch, IdKind, Schema, integer_ids, texts};
+use super::source::{EdgeBatch, IdKind, Schema, integer_ids, texts};
 
 /// What a reader gave.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub fn drive(name: &str, format: Option<Format>, bytes: &[u8], options: &ReadOpt
     Ok(driven)
 }
 
-fn check(schema: &Schema, batch: &Batch) {
+fn check(schema: &Schema, batch: &EdgeBatch) {
     let edges = batch.len();
     assert_eq!(batch.target.len(), edges, "as many targets as sources");
     assert_eq!(batch.properties.len(), schema.properties.len(), "as many columns as properties");
@@ -79,7 +79,7 @@ fn check(schema: &Schema, batch: &Batch) {
     );
 }
 
-fn hash(mut hash: u64, batch: &Batch) -> u64 {
+fn hash(mut hash: u64, batch: &EdgeBatch) -> u64 {
     let mut mix = |value: u64| hash = (hash ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23);
     let columns: Vec<Vec<u64>> =
         [&batch.source, &batch.target].into_iter().chain(&batch.properties).map(hashable).collect();

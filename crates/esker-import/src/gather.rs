@@ -12,8 +12,8 @@ use esker_layers::ids::IdHasher;
 use super::number::{Numberer, Parted};
 use super::numbering::Keys;
 use super::options::{BadLines, Tracker};
-use super::scratch::{Chunk, Shelf, Work};
-use super::source::{Batch, Block, BlockParser, Reader, Rejected, integer_ids};
+use super::scratch::{Shelf, ShelvedChunk, Work};
+use super::source::{Block, BlockParser, EdgeBatch, Reader, Rejected, integer_ids};
 use super::values::{Range, RawValues, TextCache, Texts, set_aside};
 
 /// How many rejected rows are kept as a sample.
@@ -28,8 +28,8 @@ const PATIENCE: Duration = Duration::from_millis(20);
 /// The two ends of the edges of a block, as the input has them.
 #[derive(Debug)]
 pub(super) enum RawEnds {
-    Narrow(Chunk<[u32; 2]>),
-    Wide(Chunk<[u64; 2]>),
+    Narrow(ShelvedChunk<[u32; 2]>),
+    Wide(ShelvedChunk<[u64; 2]>),
     /// They went to a [`Numberer`].
     Elsewhere,
 }
@@ -40,7 +40,7 @@ pub(super) struct RawBlock {
     pub(super) len: usize,
     pub(super) ends: RawEnds,
     pub(super) values: Vec<RawValues>,
-    pub(super) vertices: Option<Chunk<u64>>,
+    pub(super) vertices: Option<ShelvedChunk<u64>>,
 }
 
 /// The least and the greatest integer id of an input.
@@ -87,7 +87,7 @@ impl Gathered {
 
     /// Number of integer ids that were read, repetitions included.
     pub(super) fn num_ids(&self) -> u64 {
-        let named = |block: &RawBlock| block.vertices.as_ref().map_or(0, Chunk::len) as u64;
+        let named = |block: &RawBlock| block.vertices.as_ref().map_or(0, ShelvedChunk::len) as u64;
         self.blocks.iter().map(|block| 2 * block.len as u64 + named(block)).sum()
     }
 }
@@ -249,7 +249,7 @@ impl Shared<'_> {
         Ok(())
     }
 
-    fn take_rejected(&self, sequence: u64, batch: &mut Batch) -> Result<()> {
+    fn take_rejected(&self, sequence: u64, batch: &mut EdgeBatch) -> Result<()> {
         let rejected = std::mem::take(&mut batch.rejected);
         let Some(first) = rejected.first() else { return Ok(()) };
         if self.bad_lines == BadLines::Stop {

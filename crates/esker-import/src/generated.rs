@@ -5,7 +5,7 @@ use std::sync::Arc;
 use esker_format::Result;
 use esker_graph::generate::{EdgeBlock, Generator, WeightColumn, Weighting};
 
-use super::source::{Batch, Block, BlockParser, IdKind, Numbers, Reader, Schema};
+use super::source::{Block, BlockParser, EdgeBatch, IdKind, Numbers, Reader, Schema};
 
 /// The name of the format.
 pub(super) const GENERATOR: &str = "generator";
@@ -59,17 +59,17 @@ impl Reader for GeneratorReader {
 struct GeneratorParser(Arc<Generator>);
 
 impl BlockParser for GeneratorParser {
-    fn parse(&self, block: Block) -> Result<Batch> {
+    fn parse(&self, block: Block) -> Result<EdgeBatch> {
         let mut edges = EdgeBlock::default();
         self.0.block(block.first_line, &mut edges);
         let input_bytes = edges.sources.len() as u64 * EDGE_BYTES;
-        Ok(Batch {
+        Ok(EdgeBatch {
             properties: match edges.weights {
                 WeightColumn::None => Vec::new(),
                 WeightColumn::Int(weights) => vec![Numbers::Int(weights).finish()],
                 WeightColumn::Float(weights) => vec![Numbers::Float(weights).finish()],
             },
-            ..Batch::of_integers(edges.sources, edges.targets, input_bytes)
+            ..EdgeBatch::of_integers(edges.sources, edges.targets, input_bytes)
         })
     }
 }

@@ -25,11 +25,11 @@ pub struct Numbered {
     /// The numbers of source and target of every edge, in the order of the input. Finished: all in blocks.
     pub edges: Spool<[VertexId; 2]>,
     /// The keys, to be written once the vertex order is known.
-    pub map: Box<dyn IdMap>,
+    pub map: Box<dyn NumberedIds>,
 }
 
 /// The keys behind the numbers.
-pub trait IdMap: Send {
+pub trait NumberedIds: Send {
     /// What the manifest calls a map of this kind.
     fn kind(&self) -> IdMapKind;
 

@@ -16,7 +16,7 @@ use super::edges::{Edges, check_weight, raw_keys};
 use super::gather::{Gathered, IdStats, InOrder, WORKER_BYTES, gather};
 use super::generated::GENERATOR;
 use super::number::Numberer;
-use super::numbering::{IdMap, Numbered};
+use super::numbering::{Numbered, NumberedIds};
 use super::options::{Duplicates, ImportOptions, ImportReport, OrderChoice, Tracker, VertexOrder};
 use super::order::{DEGREE_CLASSES, by_degree, choose, hot_degree, sample};
 use super::output::{Output, Written};
@@ -43,7 +43,7 @@ pub enum BuiltIds {
     /// A map of integers with gaps or of texts, still to be written.
     Mapped {
         /// The keys by number.
-        map: Box<dyn IdMap>,
+        map: Box<dyn NumberedIds>,
         /// The vertex of each number, if it is not the number itself.
         renumbered: Option<Spool<VertexId>>,
     },
@@ -170,7 +170,7 @@ struct NumberedInput {
     base: u64,
     num_vertices: u64,
     pairs: Option<Spool<[VertexId; 2]>>,
-    map: Option<Box<dyn IdMap>>,
+    map: Option<Box<dyn NumberedIds>>,
 }
 
 fn read_and_number(

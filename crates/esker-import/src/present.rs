@@ -11,7 +11,7 @@ use esker_layers::ids::IdFiles;
 
 use super::gather::{Gathered, RawBlock, RawEnds};
 use super::number::write_ascending;
-use super::numbering::IdMap;
+use super::numbering::NumberedIds;
 use super::options::Tracker;
 use super::scratch::Work;
 use super::spool::Spool;
@@ -91,7 +91,7 @@ impl PresentIds {
     ///
     /// # Errors
     /// If a temporary file cannot be read or written; cancellation.
-    pub(super) fn close_gaps(mut self, gathered: &mut Gathered) -> Result<Box<dyn IdMap>> {
+    pub(super) fn close_gaps(mut self, gathered: &mut Gathered) -> Result<Box<dyn NumberedIds>> {
         let ranks = Ranks::of(&self.set);
         let rank = |id: u64| u64::from(ranks.of_member((id - self.least) as VertexId));
         let shelf = &gathered.shelf;
@@ -134,7 +134,7 @@ struct Buffers {
     named: Vec<u64>,
 }
 
-impl IdMap for PresentIds {
+impl NumberedIds for PresentIds {
     fn kind(&self) -> IdMapKind {
         IdMapKind::Integers
     }

@@ -10,7 +10,7 @@ use super::count::Cells;
 use super::edges::{EdgeBuffer, Edges};
 use super::options::{SelfLoops, Tracker};
 use super::order::mix;
-use super::scratch::{Chunk, Shelf, Work};
+use super::scratch::{Shelf, ShelvedChunk, Work};
 
 /// Which arcs an edge of the input gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,8 +92,8 @@ impl Ranges {
 
 /// Some arcs of a bucket, in the order of the input.
 pub(super) struct Piece {
-    pub(super) keys: Chunk<u64>,
-    pub(super) words: Option<Chunk<u32>>,
+    pub(super) keys: ShelvedChunk<u64>,
+    pub(super) words: Option<ShelvedChunk<u32>>,
 }
 
 impl Piece {
@@ -339,7 +339,11 @@ impl<'a> Filling<'a> {
 }
 
 /// Sets the contents of a buffer aside and leaves an empty one of the same capacity.
-fn set_aside<T: bytemuck::Pod>(shelf: &Shelf, buffer: &mut Vec<T>, capacity: usize) -> Result<Chunk<T>> {
+fn set_aside<T: bytemuck::Pod>(
+    shelf: &Shelf,
+    buffer: &mut Vec<T>,
+    capacity: usize,
+) -> Result<ShelvedChunk<T>> {
     if let Some(room) = shelf.room_for((capacity * size_of::<T>()) as u64) {
         let full = std::mem::replace(buffer, Vec::with_capacity(capacity));
         return Ok(shelf.keep(full, room));

@@ -115,7 +115,7 @@ impl Drop for ScratchFile {
 
 /// Some records that were set aside: in memory while the budget allows, else in a temporary file.
 #[derive(Debug)]
-pub struct Chunk<T> {
+pub struct ShelvedChunk<T> {
     len: usize,
     place: Place<T>,
 }
@@ -126,7 +126,7 @@ enum Place<T> {
     File(u64),
 }
 
-impl<T: Pod> Chunk<T> {
+impl<T: Pod> ShelvedChunk<T> {
     /// Number of records.
     pub fn len(&self) -> usize {
         self.len
@@ -162,10 +162,10 @@ impl Shelf {
     ///
     /// # Errors
     /// If the temporary file cannot be written.
-    pub fn put<T: Pod>(&self, records: Vec<T>) -> Result<Chunk<T>> {
+    pub fn put<T: Pod>(&self, records: Vec<T>) -> Result<ShelvedChunk<T>> {
         let bytes = (records.capacity() * size_of::<T>()) as u64;
         match self.room_for(bytes) {
-            Some(room) => Ok(Chunk { len: records.len(), place: Place::Memory(records, room) }),
+            Some(room) => Ok(ShelvedChunk { len: records.len(), place: Place::Memory(records, room) }),
             None => self.put_slice_in_file(&records),
         }
     }
@@ -174,16 +174,18 @@ impl Shelf {
     ///
     /// # Errors
     /// As [`Shelf::put`].
-    pub fn put_slice<T: Pod>(&self, records: &[T]) -> Result<Chunk<T>> {
+    pub fn put_slice<T: Pod>(&self, records: &[T]) -> Result<ShelvedChunk<T>> {
         match self.room_for(size_of_val(records) as u64) {
-            Some(room) => Ok(Chunk { len: records.len(), place: Place::Memory(records.to_vec(), room) }),
+            Some(room) => {
+                Ok(ShelvedChunk { len: records.len(), place: Place::Memory(records.to_vec(), room) })
+            }
             None => self.put_slice_in_file(records),
         }
     }
 
     /// Keeps `records` in memory that was found with [`Shelf::room_for`].
-    pub(super) fn keep<T: Pod>(&self, records: Vec<T>, room: Reservation) -> Chunk<T> {
-        Chunk { len: records.len(), place: Place::Memory(records, room) }
+    pub(super) fn keep<T: Pod>(&self, records: Vec<T>, room: Reservation) -> ShelvedChunk<T> {
+        ShelvedChunk { len: records.len(), place: Place::Memory(records, room) }
     }
 
     /// Room for a chunk in memory, if there is any.
@@ -196,16 +198,16 @@ impl Shelf {
     ///
     /// # Errors
     /// As [`Shelf::put`].
-    pub fn put_slice_in_file<T: Pod>(&self, records: &[T]) -> Result<Chunk<T>> {
+    pub fn put_slice_in_file<T: Pod>(&self, records: &[T]) -> Result<ShelvedChunk<T>> {
         let offset = self.file.append(bytemuck::cast_slice(records))?;
-        Ok(Chunk { len: records.len(), place: Place::File(offset) })
+        Ok(ShelvedChunk { len: records.len(), place: Place::File(offset) })
     }
 
     /// Moves a chunk from memory to the file.
     ///
     /// # Errors
     /// If the temporary file cannot be written.
-    pub(super) fn set_aside<T: Pod>(&self, chunk: &mut Chunk<T>) -> Result<()> {
+    pub(super) fn set_aside<T: Pod>(&self, chunk: &mut ShelvedChunk<T>) -> Result<()> {
         if let Place::Memory(records, _) = &chunk.place {
             *chunk = self.put_slice_in_file(records)?;
         }
@@ -216,7 +218,7 @@ impl Shelf {
     ///
     /// # Errors
     /// If the temporary file cannot be read.
-    pub fn get<'a, T: Pod>(&self, chunk: &'a Chunk<T>, buffer: &'a mut Vec<T>) -> Result<&'a [T]> {
+    pub fn get<'a, T: Pod>(&self, chunk: &'a ShelvedChunk<T>, buffer: &'a mut Vec<T>) -> Result<&'a [T]> {
         match &chunk.place {
             Place::Memory(records, _) => Ok(records),
             Place::File(_) => {
@@ -230,7 +232,11 @@ impl Shelf {
     ///
     /// # Errors
     /// If the temporary file cannot be read or written.
-    pub(super) fn update<T: Pod>(&self, chunk: &mut Chunk<T>, change: impl FnOnce(&mut [T])) -> Result<()> {
+    pub(super) fn update<T: Pod>(
+        &self,
+        chunk: &mut ShelvedChunk<T>,
+        change: impl FnOnce(&mut [T]),
+    ) -> Result<()> {
         let mut buffer = Vec::new();
         if let Place::Memory(records, _) = &mut chunk.place {
             change(records);
@@ -245,7 +251,7 @@ impl Shelf {
     }
 
     /// Gives back the room that a chunk takes on the disk: it will not be read again.
-    pub(super) fn discard<T: Pod>(&self, chunk: &Chunk<T>) {
+    pub(super) fn discard<T: Pod>(&self, chunk: &ShelvedChunk<T>) {
         if let Place::File(offset) = chunk.place {
             self.file.discard(offset..offset + (chunk.len * size_of::<T>()) as u64);
         }
@@ -257,7 +263,7 @@ impl Shelf {
     /// As [`Shelf::get`].
     pub fn get_range<T: Pod>(
         &self,
-        chunk: &Chunk<T>,
+        chunk: &ShelvedChunk<T>,
         start: usize,
         len: usize,
         buffer: &mut Vec<T>,

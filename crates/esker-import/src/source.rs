@@ -86,7 +86,7 @@ pub struct Rejected {
 /// differ in the type of a numeric property: the import unites them and stores the narrowest of i32, i64, f32, f64 that
 /// holds every value exactly.
 #[derive(Debug, Clone)]
-pub struct Batch {
+pub struct EdgeBatch {
     /// Where each edge leaves.
     pub source: ArrayRef,
     /// Where it arrives.
@@ -101,7 +101,7 @@ pub struct Batch {
     pub input_bytes: u64,
 }
 
-impl Batch {
+impl EdgeBatch {
     /// Edges between integer ids.
     pub fn of_integers(source: Vec<u64>, target: Vec<u64>, input_bytes: u64) -> Self {
         Self {
@@ -148,7 +148,7 @@ pub struct Schema {
     pub format: &'static str,
     /// What the ids are.
     pub ids: IdKind,
-    /// Names of the edge properties, in the order of [`Batch::properties`].
+    /// Names of the edge properties, in the order of [`EdgeBatch::properties`].
     pub properties: Vec<String>,
     /// Index in `properties` of the weight, if there is one.
     pub weight: Option<usize>,
@@ -206,9 +206,9 @@ pub trait Reader: Send {
 
 /// Turns blocks into batches.
 pub trait BlockParser: Send + Sync {
-    /// Parses a block. Bad lines become [`Batch::rejected`]; the import decides whether they stop it.
+    /// Parses a block. Bad lines become [`EdgeBatch::rejected`]; the import decides whether they stop it.
     ///
     /// # Errors
     /// Damage that is not confined to one line.
-    fn parse(&self, block: Block) -> Result<Batch>;
+    fn parse(&self, block: Block) -> Result<EdgeBatch>;
 }

@@ -4,14 +4,14 @@
 use bytemuck::Pod;
 use esker_format::Result;
 
-use super::scratch::{Chunk, Shelf, Work};
+use super::scratch::{Shelf, ShelvedChunk, Work};
 
 /// A sequence of fixed-width records, appended in order by one thread, read in any order by many.
 ///
 /// Memory: at most `block_len` records beyond what the budget grants; 24 bytes for each block.
 pub struct Spool<T> {
     shelf: Shelf,
-    blocks: Vec<Chunk<T>>,
+    blocks: Vec<ShelvedChunk<T>>,
     /// Where each block begins, and the total length.
     starts: Vec<u64>,
     /// The block that is being filled.
@@ -176,20 +176,20 @@ impl<T: Pod> Spool<T> {
     }
 
     /// A cursor at the first record.
-    pub fn cursor(&self) -> Cursor<'_, T> {
-        Cursor { spool: self, block: 0, buffer: Vec::new(), at: 0 }
+    pub fn cursor(&self) -> SpoolCursor<'_, T> {
+        SpoolCursor { spool: self, block: 0, buffer: Vec::new(), at: 0 }
     }
 }
 
 /// Reads the closed blocks of a [`Spool`] record by record. Memory: one block.
-pub struct Cursor<'a, T> {
+pub struct SpoolCursor<'a, T> {
     spool: &'a Spool<T>,
     block: usize,
     buffer: Vec<T>,
     at: usize,
 }
 
-impl<T: Pod> Cursor<'_, T> {
+impl<T: Pod> SpoolCursor<'_, T> {
     /// The next record, or `None` at the end.
     ///
     /// # Errors

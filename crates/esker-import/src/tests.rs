@@ -18,11 +18,11 @@ use super::source::*;
 /// Batches that are there already.
 struct MemoryReader {
     schema: Schema,
-    batches: Arc<Vec<Batch>>,
+    batches: Arc<Vec<EdgeBatch>>,
     next: usize,
 }
 
-struct Copies(Arc<Vec<Batch>>);
+struct Copies(Arc<Vec<EdgeBatch>>);
 
 impl Reader for MemoryReader {
     fn schema(&self) -> &Schema {
@@ -44,7 +44,7 @@ impl Reader for MemoryReader {
 }
 
 impl BlockParser for Copies {
-    fn parse(&self, block: Block) -> Result<Batch> {
+    fn parse(&self, block: Block) -> Result<EdgeBatch> {
         Ok(self.0[block.file].clone())
     }
 }
@@ -113,26 +113,26 @@ fn schema(ids: IdKind, weighted: bool) -> Schema {
 }
 
 /// Integer edges in batches of `batch_len`.
-fn batches(edges: &[(u64, u64, i64)], weighted: bool, batch_len: usize) -> Vec<Batch> {
-    let batch = |edges: &[(u64, u64, i64)]| Batch {
+fn batches(edges: &[(u64, u64, i64)], weighted: bool, batch_len: usize) -> Vec<EdgeBatch> {
+    let batch = |edges: &[(u64, u64, i64)]| EdgeBatch {
         properties: if weighted {
             vec![Numbers::Int(edges.iter().map(|e| e.2).collect()).finish()]
         } else {
             Vec::new()
         },
-        ..Batch::of_integers(edges.iter().map(|e| e.0).collect(), edges.iter().map(|e| e.1).collect(), 1)
+        ..EdgeBatch::of_integers(edges.iter().map(|e| e.0).collect(), edges.iter().map(|e| e.1).collect(), 1)
     };
     edges.chunks(batch_len).map(batch).collect()
 }
 
-fn build(schema: Schema, batches: Vec<Batch>, options: &ImportOptions) -> Result<(Built, MemoryLayer)> {
+fn build(schema: Schema, batches: Vec<EdgeBatch>, options: &ImportOptions) -> Result<(Built, MemoryLayer)> {
     build_then(schema, batches, options, |built| built)
 }
 
 /// Builds a layer, and does `then` before the directory of temporary files goes.
 fn build_then<R>(
     schema: Schema,
-    batches: Vec<Batch>,
+    batches: Vec<EdgeBatch>,
     options: &ImportOptions,
     then: impl FnOnce(Built) -> R,
 ) -> Result<(R, MemoryLayer)> {
@@ -574,7 +574,7 @@ fn edges_given_at_both_ends_are_checked() {
     }
 }
 
-fn with_rejected(count: u64, per_batch: u64) -> Vec<Batch> {
+fn with_rejected(count: u64, per_batch: u64) -> Vec<EdgeBatch> {
     (0..count)
         .map(|b| {
             let mut batch = batches(&[(b, b + 1, 0)], false, 1).remove(0);

@@ -9,7 +9,7 @@ use arrow_array::{Array, ArrayRef, Float64Array, Int64Array};
 use esker_format::{ElementType, Error, Result};
 use esker_graph::{Budget, Reservation};
 
-use super::scratch::{Chunk, Shelf};
+use super::scratch::{Shelf, ShelvedChunk};
 use super::source::texts;
 
 /// Words of 32 bits that a value takes beside its edge during an import.
@@ -100,11 +100,11 @@ impl Range {
 /// The values of one property in one block, set aside in the narrowest form that is exact for this block.
 #[derive(Debug)]
 pub(super) enum RawValues {
-    I32(Chunk<i32>),
-    I64(Chunk<i64>),
-    F32(Chunk<f32>),
-    F64(Chunk<f64>),
-    Code(Chunk<u32>),
+    I32(ShelvedChunk<i32>),
+    I64(ShelvedChunk<i64>),
+    F32(ShelvedChunk<f32>),
+    F64(ShelvedChunk<f64>),
+    Code(ShelvedChunk<u32>),
 }
 
 /// The texts of one property, in the order in which threads met them; codes become ranks at the end.

@@ -12,7 +12,7 @@ use super::region::Region;
 use super::runs::{RUN_ROWS, RowRun};
 use crate::format::{Format, ReadOptions};
 use crate::input::Input;
-use crate::source::{Batch, Block, BlockParser, IdKind, Numbers, Reader, Rejected, Schema};
+use crate::source::{Block, BlockParser, EdgeBatch, IdKind, Numbers, Reader, Rejected, Schema};
 
 const HEADER_BYTES: u64 = 17;
 /// Offsets read at a time while blocks are cut.
@@ -173,7 +173,7 @@ impl Reader for GapReader {
 struct GapParser(Arc<GapFile>);
 
 impl BlockParser for GapParser {
-    fn parse(&self, block: Block) -> Result<Batch> {
+    fn parse(&self, block: Block) -> Result<EdgeBatch> {
         let graph = &self.0;
         let run = RowRun::of_block(&block);
         let entries = graph.entries(run.start, run.rows)?;
@@ -201,10 +201,10 @@ impl BlockParser for GapParser {
             target.extend(ids.iter().map(|bytes| u64::from(u32::from_le_bytes(*bytes))));
         }
         let rejected = self.reject(&block, &mut source, &mut target, &mut weights);
-        Ok(Batch {
+        Ok(EdgeBatch {
             properties: if graph.weighted { vec![Numbers::Int(weights).finish()] } else { Vec::new() },
             rejected,
-            ..Batch::of_integers(source, target, block.input_bytes)
+            ..EdgeBatch::of_integers(source, target, block.input_bytes)
         })
     }
 }

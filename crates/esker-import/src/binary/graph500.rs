@@ -9,7 +9,7 @@ use esker_format::{Error, Result};
 use super::region::unusable;
 use crate::format::{Format, ReadOptions};
 use crate::input::{Input, Stream};
-use crate::source::{Batch, Block, BlockParser, IdKind, Reader, Rejected, Schema};
+use crate::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Rejected, Schema};
 
 /// Opens Graph500 edges from files, or standard input, compressed or not.
 ///
@@ -100,7 +100,7 @@ struct PackedParser {
 }
 
 impl BlockParser for PackedParser {
-    fn parse(&self, block: Block) -> Result<Batch> {
+    fn parse(&self, block: Block) -> Result<EdgeBatch> {
         let edges = block.bytes.len() / self.edge_bytes;
         let (mut source, mut target) = (Vec::with_capacity(edges), Vec::with_capacity(edges));
         let mut rejected = Vec::new();
@@ -127,7 +127,7 @@ impl BlockParser for PackedParser {
                 }
             }
         }
-        Ok(Batch { rejected, ..Batch::of_integers(source, target, block.input_bytes) })
+        Ok(EdgeBatch { rejected, ..EdgeBatch::of_integers(source, target, block.input_bytes) })
     }
 }
 

@@ -20,7 +20,7 @@ use esker_format::Result;
 use super::contain::damaged;
 use super::region::unusable;
 use crate::format::{Pick, PickIds, PickProperties, ReadOptions};
-use crate::source::{Batch, IdKind, Rejected, Schema};
+use crate::source::{EdgeBatch, IdKind, Rejected, Schema};
 
 /// Pairs of names that say where edges leave and arrive, the likeliest first. Compared without regard to case.
 const ENDS: [(&str, &str); 12] = [
@@ -378,7 +378,7 @@ pub(super) fn batch(
     ids: IdKind,
     properties: &[String],
     mut columns: Vec<ArrayRef>,
-) -> Result<Batch> {
+) -> Result<EdgeBatch> {
     let rows = columns.first().map_or(0, arrow_array::Array::len);
     if columns.len() != properties.len() + 2 || columns.iter().any(|column| column.len() != rows) {
         return Err(unusable(origin.path, "its columns differ in length: it is damaged"));
@@ -406,7 +406,7 @@ pub(super) fn batch(
         text,
         reason,
     });
-    Ok(Batch {
+    Ok(EdgeBatch {
         source: as_ids(&ends[0], ids),
         target: as_ids(&ends[1], ids),
         properties: values.iter().map(as_values).collect(),

@@ -21,7 +21,7 @@ use parquet::file::properties::WriterProperties;
 use super::{open_arrow, open_gap, open_graph500, open_parquet, runs};
 use crate::format::{Format, Pick, PickIds, PickProperties, ReadOptions};
 use crate::input::Input;
-use crate::source::{Batch, IdKind, Reader, integer_ids};
+use crate::source::{EdgeBatch, IdKind, Reader, integer_ids};
 
 fn table(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
     RecordBatch::try_from_iter(columns).unwrap()
@@ -60,7 +60,7 @@ fn open(format: Format, files: Vec<Vec<u8>>, options: &ReadOptions) -> Result<Bo
 }
 
 /// All batches; blocks are parsed in an order far from theirs, as many threads might, and batches put in order.
-fn batches(reader: &mut dyn Reader) -> Result<Vec<Batch>> {
+fn batches(reader: &mut dyn Reader) -> Result<Vec<EdgeBatch>> {
     let parser = reader.parser();
     let (mut parsed, mut index) = (Vec::new(), 0);
     loop {
@@ -568,7 +568,7 @@ fn what_decoding_takes_is_told_before_and_refused_with_the_number_that_would_do(
             }
             Err(other) => panic!("{name}: {other}"),
         }
-        let edges: usize = batches(reader.as_mut()).unwrap().iter().map(Batch::len).sum();
+        let edges: usize = batches(reader.as_mut()).unwrap().iter().map(EdgeBatch::len).sum();
         assert_eq!(edges, 100_000, "{name}");
     }
 }
@@ -582,7 +582,7 @@ fn runs_of_long_texts_have_few_rows() {
         let mut reader = open(format, vec![bytes], &ReadOptions::default()).unwrap();
         let found = batches(reader.as_mut()).unwrap();
         assert!(found.iter().all(|batch| batch.len() <= 2048), "{name}");
-        assert_eq!(found.iter().map(Batch::len).sum::<usize>(), 20_000, "{name}");
+        assert_eq!(found.iter().map(EdgeBatch::len).sum::<usize>(), 20_000, "{name}");
     }
 }
 

@@ -13,7 +13,7 @@ use esker_format::{Error, Result};
 use esker_graph::{Direction, VertexId, vertex};
 
 use super::digits::{push_number, push_u64};
-use super::graph::{BlockBuilder, EdgeBlock, ExportGraph, PropertyKind, num_loops};
+use super::graph::{BlockBuilder, ExportBlock, ExportGraph, PropertyKind, num_loops};
 use super::options::{ExportOptions, WriteIds};
 use super::sink::OutputFile;
 use super::writer::Names;
@@ -180,7 +180,7 @@ impl ListWriter<'_> {
         Ok(())
     }
 
-    fn push_weight(&mut self, block: &EdgeBlock, row: usize) {
+    fn push_weight(&mut self, block: &ExportBlock, row: usize) {
         if let Some(index) = self.weight {
             push_number(&mut self.buffer, &block.properties[index], row);
         }
@@ -204,7 +204,7 @@ impl ListWriter<'_> {
     fn each_list(
         &mut self,
         direction: Direction,
-        mut take: impl FnMut(&mut Self, &EdgeBlock) -> Result<()>,
+        mut take: impl FnMut(&mut Self, &ExportBlock) -> Result<()>,
     ) -> Result<()> {
         let mut builder = BlockBuilder::new(self.graph.properties());
         for number in 0..self.graph.num_vertices() {
@@ -221,7 +221,7 @@ impl ListWriter<'_> {
         Ok(())
     }
 
-    fn translate(&self, block: &mut EdgeBlock) -> Result<()> {
+    fn translate(&self, block: &mut ExportBlock) -> Result<()> {
         for target in &mut block.targets {
             *target = self.names.number(*target)?;
         }

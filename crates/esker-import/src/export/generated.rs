@@ -1,9 +1,9 @@
 //! A generated graph as a stream of edges: from the generator to a file without a database between.
 
 use esker_format::Result;
-use esker_graph::generate::{EdgeBlock as Made, Generator, WeightColumn, Weighting};
+use esker_graph::generate::{EdgeBlock, Generator, WeightColumn, Weighting};
 
-use super::graph::{EdgeBlock, EdgeStream, PropertyInfo, PropertyKind, StreamShape, no_texts};
+use super::graph::{EdgeStream, ExportBlock, PropertyInfo, PropertyKind, StreamShape, no_texts};
 use crate::source::Numbers;
 
 /// The edges of a generator. Memory: one of its blocks.
@@ -37,9 +37,9 @@ impl EdgeStream for GeneratorExport<'_> {
         }
     }
 
-    fn next(&mut self) -> Result<Option<EdgeBlock>> {
+    fn next(&mut self) -> Result<Option<ExportBlock>> {
         while self.next < self.generator.num_blocks() {
-            let mut made = Made::default();
+            let mut made = EdgeBlock::default();
             self.generator.block(self.next, &mut made);
             self.next += 1;
             if !made.targets.is_empty() {
@@ -48,7 +48,7 @@ impl EdgeStream for GeneratorExport<'_> {
                     WeightColumn::Int(weights) => vec![Numbers::Int(weights).finish()],
                     WeightColumn::Float(weights) => vec![Numbers::Float(weights).finish()],
                 };
-                return Ok(Some(EdgeBlock { sources: made.sources, targets: made.targets, properties }));
+                return Ok(Some(ExportBlock { sources: made.sources, targets: made.targets, properties }));
             }
         }
         Ok(None)

@@ -36,7 +36,7 @@ pub struct PropertyInfo {
 
 /// Consecutive edges: columns of equal length.
 #[derive(Debug, Clone)]
-pub struct EdgeBlock {
+pub struct ExportBlock {
     /// Number of the vertex that each edge leaves.
     pub sources: Vec<u64>,
     /// Number of the vertex where it arrives.
@@ -45,7 +45,7 @@ pub struct EdgeBlock {
     pub properties: Vec<ArrayRef>,
 }
 
-impl EdgeBlock {
+impl ExportBlock {
     /// Number of edges.
     pub fn len(&self) -> usize {
         self.targets.len()
@@ -59,11 +59,11 @@ impl EdgeBlock {
 
 /// A block that grows.
 pub struct BlockBuilder {
-    /// As in [`EdgeBlock`].
+    /// As in [`ExportBlock`].
     pub sources: Vec<u64>,
-    /// As in [`EdgeBlock`].
+    /// As in [`ExportBlock`].
     pub targets: Vec<u64>,
-    /// A builder of [`EdgeBlock::properties`] for each.
+    /// A builder of [`ExportBlock::properties`] for each.
     pub properties: Vec<Box<dyn ArrayBuilder>>,
 }
 
@@ -82,8 +82,8 @@ impl BlockBuilder {
     }
 
     /// The block. The builder is then empty.
-    pub fn finish(&mut self) -> EdgeBlock {
-        EdgeBlock {
+    pub fn finish(&mut self) -> ExportBlock {
+        ExportBlock {
             sources: std::mem::take(&mut self.sources),
             targets: std::mem::take(&mut self.targets),
             properties: self.properties.iter_mut().map(arrow_array::builder::ArrayBuilder::finish).collect(),
@@ -193,7 +193,7 @@ pub trait EdgeStream {
     ///
     /// # Errors
     /// If edges cannot be read.
-    fn next(&mut self) -> Result<Option<EdgeBlock>>;
+    fn next(&mut self) -> Result<Option<ExportBlock>>;
 
     /// The graph that knows the ids of the vertices.
     fn graph(&self) -> Option<&dyn ExportGraph> {
@@ -264,7 +264,7 @@ impl EdgeStream for ListExport<'_> {
         }
     }
 
-    fn next(&mut self) -> Result<Option<EdgeBlock>> {
+    fn next(&mut self) -> Result<Option<ExportBlock>> {
         let mut block = BlockBuilder::new(self.graph.properties());
         while (block.targets.len() as u64) < BLOCK_EDGES && self.vertex < self.graph.num_vertices() {
             let v = vertex(self.vertex as usize);

@@ -8,7 +8,7 @@ use arrow_array::{ArrayRef, BinaryArray};
 use esker_format::{Error, Result};
 
 use super::digits::{push_number, push_u64};
-use super::graph::{EdgeBlock, PropertyKind};
+use super::graph::{ExportBlock, PropertyKind};
 use super::sink::OutputFile;
 use super::writer::{EdgeWriter, Names, Shape};
 use crate::format::Format;
@@ -112,7 +112,7 @@ struct LineWriter<'a> {
 }
 
 impl EdgeWriter for LineWriter<'_> {
-    fn write(&mut self, names: Names<'_>, block: &EdgeBlock) -> Result<()> {
+    fn write(&mut self, names: Names<'_>, block: &ExportBlock) -> Result<()> {
         for row in 0..block.len() {
             self.write_row(names, block, row)?;
         }
@@ -132,7 +132,7 @@ impl LineWriter<'_> {
         Ok(())
     }
 
-    fn write_row(&mut self, names: Names<'_>, block: &EdgeBlock, row: usize) -> Result<()> {
+    fn write_row(&mut self, names: Names<'_>, block: &ExportBlock, row: usize) -> Result<()> {
         let (u, v) = (block.sources[row], block.targets[row]);
         match self.line {
             Line::Plain { separator, weight } => {
@@ -212,7 +212,7 @@ impl LineWriter<'_> {
         Ok(())
     }
 
-    fn write_weight(&mut self, separator: u8, weight: Option<usize>, block: &EdgeBlock, row: usize) {
+    fn write_weight(&mut self, separator: u8, weight: Option<usize>, block: &ExportBlock, row: usize) {
         if let Some(index) = weight {
             self.buffer.push(separator);
             self.write_value(&block.properties[index], index, row, separator);

@@ -1,6 +1,6 @@
 //! From a graph to a file that other tools read: every format that the import reads.
 //!
-//! Edge formats are written from blocks of edges ([`EdgeBlock`]), which come from a graph ([`ExportGraph`]) or from
+//! Edge formats are written from blocks of edges ([`ExportBlock`]), which come from a graph ([`ExportGraph`]) or from
 //! anything that makes edges ([`EdgeStream`], a generator say), so a generated graph needs no database on its way to
 //! a file. Formats that list neighbours (METIS, Ligra, GAP) need a graph, and write numbers instead of ids where the
 //! format knows only numbers. Memory: a few blocks of 65 536 edges; the longest list for the latter formats; for formats that list edges only, a bit a
@@ -29,7 +29,7 @@ use crate::format::Format;
 
 pub use generated::GeneratorExport;
 pub use graph::{
-    BlockBuilder, EdgeBlock, EdgeStream, ExportGraph, ListExport, PropertyInfo, PropertyKind, StreamShape,
+    BlockBuilder, EdgeStream, ExportBlock, ExportGraph, ListExport, PropertyInfo, PropertyKind, StreamShape,
 };
 pub use options::{ExportOptions, OutputCompression, WriteIds};
 pub use sink::OutputFile;

@@ -13,7 +13,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
-use super::graph::{EdgeBlock, PropertyKind};
+use super::graph::{ExportBlock, PropertyKind};
 use super::sink::OutputFile;
 use super::writer::{EdgeWriter, Names, Shape};
 
@@ -50,7 +50,7 @@ struct ParquetEdges<'a> {
 }
 
 impl EdgeWriter for ParquetEdges<'_> {
-    fn write(&mut self, names: Names<'_>, block: &EdgeBlock) -> Result<()> {
+    fn write(&mut self, names: Names<'_>, block: &ExportBlock) -> Result<()> {
         self.writer.write(&self.table.batch(names, block)?).map_err(|e| failed(&e))
     }
 
@@ -66,7 +66,7 @@ struct ArrowEdges<'a> {
 }
 
 impl EdgeWriter for ArrowEdges<'_> {
-    fn write(&mut self, names: Names<'_>, block: &EdgeBlock) -> Result<()> {
+    fn write(&mut self, names: Names<'_>, block: &ExportBlock) -> Result<()> {
         self.writer.write(&self.table.batch(names, block)?).map_err(|e| failed(&e))
     }
 
@@ -115,7 +115,7 @@ impl Table {
         })
     }
 
-    fn batch(&self, names: Names<'_>, block: &EdgeBlock) -> Result<RecordBatch> {
+    fn batch(&self, names: Names<'_>, block: &ExportBlock) -> Result<RecordBatch> {
         let mut columns = vec![self.ids(names, &block.sources)?, self.ids(names, &block.targets)?];
         for (index, kind) in self.kinds.iter().enumerate() {
             let values = &block.properties[index];

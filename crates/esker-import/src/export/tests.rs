@@ -17,7 +17,7 @@ use crate::binary::{open_arrow, open_gap, open_graph500, open_parquet};
 use crate::format::{PickProperties, ReadOptions};
 use crate::input::Input;
 use crate::open::open_reader;
-use crate::source::{Batch, Reader};
+use crate::source::{EdgeBatch, Reader};
 use crate::text::testing::shown;
 
 /// A graph in memory: an arc is source, target, weight and a code of the dictionary `x`, `y z`.
@@ -296,7 +296,7 @@ fn read_back(reader: &mut dyn Reader) -> Vec<String> {
     let parser = reader.parser();
     let mut lines = Vec::new();
     while let Some(block) = reader.next_block().unwrap() {
-        let batch: Batch = parser.parse(block).unwrap();
+        let batch: EdgeBatch = parser.parse(block).unwrap();
         assert_eq!(batch.rejected, []);
         let columns = [&batch.source, &batch.target].into_iter().chain(&batch.properties);
         let columns: Vec<Vec<String>> = columns.map(shown).collect();

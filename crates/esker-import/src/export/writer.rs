@@ -5,7 +5,7 @@ use esker_format::{Error, Result};
 use esker_graph::{Bitmap, VertexId, vertex};
 
 use super::digits;
-use super::graph::{EdgeBlock, EdgeStream, ExportGraph, PropertyInfo, PropertyKind};
+use super::graph::{EdgeStream, ExportBlock, ExportGraph, PropertyInfo, PropertyKind};
 use super::options::{ExportOptions, WriteIds};
 use crate::format::Format;
 
@@ -117,7 +117,7 @@ pub(super) fn check_ids(format: Format, shape: &Shape) -> Result<()> {
 
 /// Writes blocks of edges in some format.
 pub(super) trait EdgeWriter {
-    fn write(&mut self, names: Names<'_>, block: &EdgeBlock) -> Result<()>;
+    fn write(&mut self, names: Names<'_>, block: &ExportBlock) -> Result<()>;
 
     /// Writes what comes last.
     fn finish(&mut self) -> Result<()>;

@@ -9,7 +9,7 @@ use super::key::{Int, Kind, garbled};
 use super::lane::LaneWriter;
 use super::names::Names;
 use super::part::FIRST;
-use crate::numbering::IdMap;
+use crate::numbering::NumberedIds;
 use crate::radix::sort_parallel;
 use crate::scratch::Work;
 use crate::spool::Spool;
@@ -17,12 +17,12 @@ use crate::spool::Spool;
 /// Integers between two looks for cancellation.
 const CHECK_EVERY: usize = 1 << 20;
 
-/// Writes the map of `count` integers `ids`, which ascend; `renumbered` as for [`IdMap::write`].
+/// Writes the map of `count` integers `ids`, which ascend; `renumbered` as for [`NumberedIds::write`].
 ///
 /// Memory: 40 bytes for each, or lanes if there is no room for that. The files are the same.
 ///
 /// # Errors
-/// As [`IdMap::write`].
+/// As [`NumberedIds::write`].
 pub(crate) fn write_ascending(
     work: &Work,
     files: &IdFiles<'_>,

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use bytemuck::Pod;
 use esker_format::Result;
 
-use crate::scratch::{Chunk, Shelf};
+use crate::scratch::{Shelf, ShelvedChunk};
 
 /// A sequence of records. Clones share the records.
 #[derive(Debug, Clone)]
 pub(super) struct Lane<T> {
     shelf: Arc<Shelf>,
-    blocks: Vec<Arc<Chunk<T>>>,
+    blocks: Vec<Arc<ShelvedChunk<T>>>,
     len: u64,
 }
 
@@ -116,7 +116,7 @@ impl<T: Pod> LaneWriter<T> {
 /// Reads a [`Lane`] record by record. Memory: one block.
 pub(super) struct LaneReader<T> {
     shelf: Arc<Shelf>,
-    blocks: std::vec::IntoIter<Arc<Chunk<T>>>,
+    blocks: std::vec::IntoIter<Arc<ShelvedChunk<T>>>,
     open: Vec<T>,
     at: usize,
 }

@@ -10,7 +10,7 @@ use super::lane::{Lane, LaneWriter};
 use super::part::{FIRST, Spread};
 use super::place::{self, PLACES};
 use super::rank::KeyGather;
-use crate::numbering::IdMap;
+use crate::numbering::NumberedIds;
 use crate::spool::Spool;
 
 /// All distinct ids of an import.
@@ -23,7 +23,7 @@ pub(super) struct Names<K> {
     kind: std::marker::PhantomData<fn() -> K>,
 }
 
-impl<K: Kind> IdMap for Names<K> {
+impl<K: Kind> NumberedIds for Names<K> {
     fn kind(&self) -> IdMapKind {
         K::ID_MAP
     }

@@ -18,7 +18,7 @@ use super::table_parser::{not_id, not_in_range};
 use super::words::Words;
 use crate::format::{Format, Pick, ReadOptions};
 use crate::input::Input;
-use crate::source::{Batch, Block, BlockParser, IdKind, Numbers, Reader, Rejected, Schema};
+use crate::source::{Block, BlockParser, EdgeBatch, IdKind, Numbers, Reader, Rejected, Schema};
 
 /// Bytes before the text of a block: the number of its first edge, and the length of its targets.
 const PREFIX_BYTES: usize = 16;
@@ -151,7 +151,7 @@ impl Reader for AdjacencyReader {
 }
 
 impl BlockParser for AdjacencyParser {
-    fn parse(&self, block: Block) -> Result<Batch> {
+    fn parse(&self, block: Block) -> Result<EdgeBatch> {
         let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| block.bytes[at + i]));
         let (first_edge, length) = (word(0), word(8) as usize);
         let (targets, weights) = block.bytes[PREFIX_BYTES..].split_at(length);
@@ -178,10 +178,10 @@ impl BlockParser for AdjacencyParser {
                 }
             }
         }
-        Ok(Batch {
+        Ok(EdgeBatch {
             properties: if self.weighted { vec![values.finish()] } else { Vec::new() },
             rejected,
-            ..Batch::of_integers(sources, ends, block.input_bytes)
+            ..EdgeBatch::of_integers(sources, ends, block.input_bytes)
         })
     }
 }

@@ -17,7 +17,7 @@ use super::tally::Tally;
 use super::vertices::WithVertices;
 use crate::format::{Format, PickIds, ReadOptions};
 use crate::input::Input;
-use crate::source::{Batch, Block, BlockParser, Reader, Schema};
+use crate::source::{Block, BlockParser, EdgeBatch, Reader, Schema};
 
 /// Endings that compression adds to a name.
 const COMPRESSED: [&str; 4] = ["", ".gz", ".zst", ".bz2"];
@@ -215,7 +215,7 @@ impl Reader for Counted {
 }
 
 impl BlockParser for CountedParser {
-    fn parse(&self, block: Block) -> Result<Batch> {
+    fn parse(&self, block: Block) -> Result<EdgeBatch> {
         let batch = self.table.parse(block)?;
         if let Some(tally) = &self.tally {
             tally.parsed((batch.len() + batch.rejected.len()) as u64)?;

@@ -15,7 +15,7 @@ use super::table_parser::{Layout, TableParser};
 use super::tally::Tally;
 use crate::format::{Format, Pick, ReadOptions};
 use crate::input::Input;
-use crate::source::{Batch, Block, BlockParser, IdKind, Reader, Schema, integer_ids};
+use crate::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Schema, integer_ids};
 
 /// Bytes that comments before a header may take.
 const HEADER_BYTES_MAX: usize = 1 << 20;
@@ -146,7 +146,7 @@ impl Reader for HeadedReader {
 }
 
 impl BlockParser for HeadedParser {
-    fn parse(&self, block: Block) -> Result<Batch> {
+    fn parse(&self, block: Block) -> Result<EdgeBatch> {
         let batch = self.table.parse(block)?;
         self.tally.parsed((batch.len() + batch.rejected.len()) as u64)?;
         if self.skew { Ok(both_ways(&batch)) } else { Ok(batch) }
@@ -154,7 +154,7 @@ impl BlockParser for HeadedParser {
 }
 
 /// Behind each edge, the edge back with the weight negated. The diagonal of such a matrix is zero: no edge.
-fn both_ways(batch: &Batch) -> Batch {
+fn both_ways(batch: &EdgeBatch) -> EdgeBatch {
     let ids = [&batch.source, &batch.target].map(|ids| integer_ids(ids).unwrap_or_default());
     let pairs = || (0..ids[0].len()).map(|i| (i, ids[0][i], ids[1][i])).filter(|(_, s, t)| s != t);
     let values = |column: &ArrayRef| -> ArrayRef {
@@ -170,10 +170,10 @@ fn both_ways(batch: &Batch) -> Batch {
             }
         }
     };
-    Batch {
+    EdgeBatch {
         properties: batch.properties.iter().map(values).collect(),
         rejected: batch.rejected.clone(),
-        ..Batch::of_integers(
+        ..EdgeBatch::of_integers(
             pairs().flat_map(|(_, s, t)| [s, t]).collect(),
             pairs().flat_map(|(_, s, t)| [t, s]).collect(),
             batch.input_bytes,

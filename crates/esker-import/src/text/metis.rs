@@ -19,7 +19,7 @@ use super::table_parser::{not_id, not_in_range};
 use super::tally::Tally;
 use crate::format::{Format, Pick, ReadOptions};
 use crate::input::{Input, Stream};
-use crate::source::{Batch, Block, BlockParser, IdKind, Numbers, Reader, Rejected, Schema};
+use crate::source::{Block, BlockParser, EdgeBatch, IdKind, Numbers, Reader, Rejected, Schema};
 
 /// Bytes before the text of a block: the vertex of its first line, and how many words of that line came before.
 const PREFIX_BYTES: usize = 16;
@@ -243,7 +243,7 @@ struct Sink<'a> {
 }
 
 impl BlockParser for MetisParser {
-    fn parse(&self, block: Block) -> Result<Batch> {
+    fn parse(&self, block: Block) -> Result<EdgeBatch> {
         let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| block.bytes[at + i]));
         let place = Position { line: block.first_line, vertex: word(0), words: word(8) };
         let text = &block.bytes[PREFIX_BYTES..];
@@ -259,10 +259,10 @@ impl BlockParser for MetisParser {
         };
         sink.parse();
         self.tally.parsed((sink.sources.len() + sink.rejected.len()) as u64)?;
-        Ok(Batch {
+        Ok(EdgeBatch {
             properties: if self.keep_weights { vec![sink.weights.finish()] } else { Vec::new() },
             rejected: sink.rejected,
-            ..Batch::of_integers(sink.sources, sink.targets, block.input_bytes)
+            ..EdgeBatch::of_integers(sink.sources, sink.targets, block.input_bytes)
         })
     }
 }

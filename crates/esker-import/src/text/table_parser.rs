@@ -10,7 +10,7 @@ use super::blocks::{count_lines, excerpt};
 use super::digits::{self, NotId, NotNumber, Number};
 use super::fast::{Edges, Fast, push_number};
 use super::line::{BadQuote, Comments, Dialect, Field, Line, line_end, split};
-use crate::source::{Batch, Block, BlockParser, Numbers, Rejected, id_column};
+use crate::source::{Block, BlockParser, EdgeBatch, Numbers, Rejected, id_column};
 
 /// Rejected lines of one block that are described; of the others only the line is told, to bound memory.
 const DESCRIBED_MAX: usize = 256;
@@ -58,7 +58,7 @@ impl TableParser {
 }
 
 impl BlockParser for TableParser {
-    fn parse(&self, block: Block) -> esker_format::Result<Batch> {
+    fn parse(&self, block: Block) -> esker_format::Result<EdgeBatch> {
         let layout = &self.layouts[block.file];
         let lines = count_lines(&block.bytes) as usize + 1;
         let mut sink = Sink::new(self, layout, &block, lines);
@@ -138,7 +138,7 @@ impl<'a> Sink<'a> {
         }
     }
 
-    fn finish(self, input_bytes: u64) -> Batch {
+    fn finish(self, input_bytes: u64) -> EdgeBatch {
         let ids = |ids: Ids| match ids {
             Ids::Int(ids) => id_column(ids),
             Ids::Text(mut ids) => Arc::new(ids.finish()),
@@ -147,7 +147,7 @@ impl<'a> Sink<'a> {
             Values::Numbers(numbers) => numbers.finish(),
             Values::Texts(mut texts) => Arc::new(texts.finish()),
         };
-        Batch {
+        EdgeBatch {
             source: ids(self.sources),
             target: ids(self.targets),
             properties: self.properties.into_iter().map(values).collect(),

@@ -9,7 +9,7 @@ use esker_format::Result;
 use crate::format::ReadOptions;
 use crate::input::Input;
 use crate::open::open_inputs;
-use crate::source::{Batch, Schema, texts};
+use crate::source::{EdgeBatch, Schema, texts};
 
 /// Everything that a reader gave.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,7 +59,7 @@ pub(crate) fn read_text(name: &str, text: &str, options: &ReadOptions) -> Result
     read(&[Input::memory(name, text.as_bytes())], options)
 }
 
-fn take(read: &mut Read, batch: &Batch) {
+fn take(read: &mut Read, batch: &EdgeBatch) {
     let (sources, targets) = (shown(&batch.source), shown(&batch.target));
     assert_eq!(sources.len(), targets.len());
     assert_eq!(batch.properties.len(), read.schema.properties.len());

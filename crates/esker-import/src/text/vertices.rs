@@ -18,7 +18,7 @@ use super::tally::Tally;
 use crate::format::ReadOptions;
 use crate::input::Input;
 use crate::source::{
-    Batch, Block, BlockParser, IdKind, Numbers, Reader, Rejected, Schema, id_column, integer_ids,
+    Block, BlockParser, EdgeBatch, IdKind, Numbers, Reader, Rejected, Schema, id_column, integer_ids,
 };
 
 /// The number of the vertex file among the files of a reader, which count from 0.
@@ -159,7 +159,7 @@ impl Reader for WithCount {
 }
 
 impl BlockParser for CountedParser {
-    fn parse(&self, block: Block) -> Result<Batch> {
+    fn parse(&self, block: Block) -> Result<EdgeBatch> {
         let batch = self.edges.parse(block)?;
         let columns = [&batch.source, &batch.target].into_iter().chain(&batch.vertices);
         let wrong = columns.filter_map(integer_ids).flatten().copied().find(|&id| id >= self.num_vertices);
@@ -175,7 +175,7 @@ impl BlockParser for CountedParser {
 }
 
 impl BlockParser for Parser {
-    fn parse(&self, block: Block) -> Result<Batch> {
+    fn parse(&self, block: Block) -> Result<EdgeBatch> {
         if block.file != VERTEX_FILE {
             return self.edges.parse(block);
         }
@@ -183,7 +183,7 @@ impl BlockParser for Parser {
         if let Some(tally) = &self.tally {
             tally.parsed((vertices.len() + rejected.len()) as u64)?;
         }
-        Ok(Batch {
+        Ok(EdgeBatch {
             source: vertices.slice(0, 0),
             target: vertices.slice(0, 0),
             properties: vec![Numbers::Int(Vec::new()).finish(); self.num_properties],

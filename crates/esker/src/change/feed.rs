@@ -8,7 +8,7 @@ use std::time::Duration;
 use arrow_array::{Array, ArrayRef};
 use esker_graph::Cancel;
 use esker_import::options::BadLines;
-use esker_import::source::{Batch as Rows, IdKind, Reader, Rejected, id_at as external_id};
+use esker_import::source::{EdgeBatch, IdKind, Reader, Rejected, id_at as external_id};
 use esker_store::ids::ExternalId;
 use esker_store::{Database, Error, Result};
 
@@ -168,7 +168,7 @@ impl Feeder<'_> {
         Ok(())
     }
 
-    fn take_all(&mut self, blocks: &Receiver<Result<Rows>>, total: Option<u64>) -> Result<()> {
+    fn take_all(&mut self, blocks: &Receiver<Result<EdgeBatch>>, total: Option<u64>) -> Result<()> {
         let mut read = 0;
         loop {
             self.options.cancel.check()?;
@@ -186,7 +186,7 @@ impl Feeder<'_> {
         }
     }
 
-    fn take(&mut self, rows: &Rows) -> Result<()> {
+    fn take(&mut self, rows: &EdgeBatch) -> Result<()> {
         self.take_rejected(&rows.rejected)?;
         if let Some(vertices) = &rows.vertices {
             let mut text = String::new();
@@ -225,7 +225,7 @@ impl Feeder<'_> {
         Ok(())
     }
 
-    fn take_edge(&mut self, rows: &Rows, index: usize) -> Result<()> {
+    fn take_edge(&mut self, rows: &EdgeBatch, index: usize) -> Result<()> {
         let (mut from, mut to) = (String::new(), String::new());
         let source = id_at(&rows.source, index, self.target.text_ids, &mut from);
         let end = id_at(&rows.target, index, self.target.text_ids, &mut to);

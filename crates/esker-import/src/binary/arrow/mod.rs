@@ -25,7 +25,7 @@ use super::runs::{RowRun, Section, SectionParser, SectionReader, check_fits};
 use super::table::{self, Chosen, Holds, Origin};
 use crate::format::{Format, ReadOptions};
 use crate::input::Input;
-use crate::source::{Batch, Block, BlockParser, IdKind, Reader};
+use crate::source::{Block, BlockParser, EdgeBatch, IdKind, Reader};
 
 /// Long record batches that are kept for the runs that follow, at most.
 const KEPT_MAX: usize = 2;
@@ -234,7 +234,7 @@ impl SectionParser for ArrowParser {
 }
 
 impl BlockParser for ArrowParser {
-    fn parse(&self, block: Block) -> Result<Batch> {
+    fn parse(&self, block: Block) -> Result<EdgeBatch> {
         let run = RowRun::of_block(&block);
         let file = self.files.get(run.file).ok_or_else(|| Error::Invalid("no such file".to_owned()))?;
         let columns = contain(&file.path, || self.decode(file, run))?;

@@ -28,7 +28,7 @@ use super::runs::{RowRun, Section, SectionParser, SectionReader, check_fits, run
 use super::table::{self, Chosen, Holds, Origin};
 use crate::format::{Format, ReadOptions};
 use crate::input::Input;
-use crate::source::{Batch, Block, BlockParser, IdKind, Reader};
+use crate::source::{Block, BlockParser, EdgeBatch, IdKind, Reader};
 
 /// Opens Parquet files with the same columns. See [`ReadOptions`] for which columns are taken.
 ///
@@ -218,7 +218,7 @@ impl SectionParser for ParquetParser {
 }
 
 impl BlockParser for ParquetParser {
-    fn parse(&self, block: Block) -> Result<Batch> {
+    fn parse(&self, block: Block) -> Result<EdgeBatch> {
         let run = RowRun::of_block(&block);
         let file = self.files.get(run.file).ok_or_else(|| Error::Invalid("no such file".to_owned()))?;
         let columns = contain(&file.path, || file.read(run))?;

@@ -8,7 +8,7 @@ use arrow_array::ArrayRef;
 use esker::graph::Run;
 use esker::import::install::import;
 use esker::import::options::{ImportOptions, VertexOrder};
-use esker::import::source::{Batch, Block, BlockParser, IdKind, Numbers, Reader, Schema};
+use esker::import::source::{Block, BlockParser, EdgeBatch, IdKind, Numbers, Reader, Schema};
 use esker::store::format::Encoding;
 use esker::store::freeze::CopyPolicy;
 use esker::store::io::{Disk, MemoryDisk};
@@ -322,14 +322,14 @@ struct Listed {
     parser: Arc<ListedParser>,
 }
 
-struct ListedParser(Batch);
+struct ListedParser(EdgeBatch);
 
 impl Listed {
     fn new(model: &Model, num_vertices: u64, edges: &Edges) -> Self {
         let weights: Vec<f64> = edges.values().copied().collect();
-        let batch = Batch {
+        let batch = EdgeBatch {
             properties: model.weights.columns(&weights),
-            ..Batch::of_integers(
+            ..EdgeBatch::of_integers(
                 edges.keys().map(|ends| ends.0).collect(),
                 edges.keys().map(|ends| ends.1).collect(),
                 0,
@@ -365,7 +365,7 @@ impl Reader for Listed {
 }
 
 impl BlockParser for ListedParser {
-    fn parse(&self, _: Block) -> Result<Batch> {
+    fn parse(&self, _: Block) -> Result<EdgeBatch> {
         Ok(self.0.clone())
     }
 }
