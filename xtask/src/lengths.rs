@@ -27,10 +27,11 @@ pub(crate) fn check(root: &Path, tree: &Tree, findings: &mut Findings) -> std::i
     Ok(())
 }
 
-/// Lines from the first `#[cfg(test)]` at the left margin: by convention the tests end a file.
+/// Lines from the `#[cfg(test)]` before a module in the same file: by convention the tests end a file.
 fn test_lines(text: &str) -> usize {
-    let total = text.lines().count();
-    text.lines().position(|line| line.starts_with("#[cfg(test)]")).map_or(0, |first| total - first)
+    let lines: Vec<&str> = text.lines().collect();
+    let begins = |pair: &[&str]| pair[0].starts_with("#[cfg(test)]") && pair[1].ends_with('{');
+    lines.windows(2).position(begins).map_or(0, |first| lines.len() - first)
 }
 
 /// Functions over the limit: line, name, length.

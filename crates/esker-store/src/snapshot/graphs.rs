@@ -1,0 +1,137 @@
+//! Whole graphs of a version, to compute on.
+
+use esker_format::{Error, PropertyRecord, Result};
+use esker_graph::Run;
+use esker_layers::graph::{Access, GraphEncoding, StoredGraph, StoredWeight, check_weight};
+use esker_layers::layer::PlainLayer;
+use esker_layers::tiles::Tiles;
+
+use super::state::Snapshot;
+
+impl Snapshot {
+    /// The graph to compute on, with the weights that it was imported with, or without weights (`W = ()`).
+    ///
+    /// The offsets of all lists are verified now, on the threads of `run`, so that degrees are at hand; the rest of
+    /// a direction when an analysis first uses it. What was verified once stays so for all clones. The lists are read as
+    /// [`Snapshot::resident`] chose; heads are gathered now, which reads all lists once. Removed vertices keep their numbers; see
+    /// [`Snapshot::present_graph`].
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; [`Error::Invalid`] if there are no weights, or of another type (see
+    /// [`Snapshot::weight_type`]); cancellation.
+    pub fn graph<W: StoredWeight>(&self, run: &Run) -> Result<StoredGraph<'_, W>> {
+        self.stored(self.weight_of::<W>()?, run)
+    }
+
+    /// As [`Snapshot::graph`], without the removed vertices: see [`Snapshot::remaining`].
+    ///
+    /// # Errors
+    /// As [`Snapshot::graph`] and [`Snapshot::remaining`].
+    pub fn present_graph<W: StoredWeight>(&self, run: &Run) -> Result<StoredGraph<'_, W>> {
+        let graph = self.graph(run)?;
+        Ok(match self.remaining(run)? {
+            Some(remaining) => graph.induced(remaining),
+            None => graph,
+        })
+    }
+
+    /// The property that stands beside the neighbours of a graph with weights of type `W`; `None` without weights.
+    fn weight_of<W: StoredWeight>(&self) -> Result<Option<&PropertyRecord>> {
+        if W::ELEMENT.is_none() {
+            return Ok(None);
+        }
+        let found = self.weight_property().ok_or_else(|| {
+            Error::Invalid(format!(
+                "the edges of {} have no weights: name a numeric property, or import it with --weight",
+                self.path().display()
+            ))
+        })?;
+        Ok(Some(found))
+    }
+
+    fn stored<W: StoredWeight>(
+        &self,
+        property: Option<&PropertyRecord>,
+        run: &Run,
+    ) -> Result<StoredGraph<'_, W>> {
+        let (stack, disk) = (self.stack(), self.state().disk());
+        let property = check_weight::<W>(property)?;
+        match &self.1 {
+            Access::Mapped(GraphEncoding::Lists) => {
+                StoredGraph::mapped(stack, self.num_arcs(), property, run)
+            }
+            Access::Mapped(GraphEncoding::Tiles) => {
+                StoredGraph::tiled(stack, self.tiles()?, None, property, run)
+            }
+            Access::Pooled(GraphEncoding::Tiles, pool) => {
+                StoredGraph::tiled(stack, self.tiles()?, Some(pool), property, run)
+            }
+            Access::Pooled(GraphEncoding::Lists, pool) => {
+                StoredGraph::pooled(disk, self.complete_layer()?, property, pool, run)
+            }
+            Access::Headed(heads) => StoredGraph::headed(disk, self.complete_layer()?, property, *heads, run),
+        }
+    }
+
+    /// The same version, with another encoding and residency for its graphs. Mapped lists are the default.
+    ///
+    /// # Errors
+    /// As [`Snapshot::tiles`] for tiles; as [`Snapshot::complete_layer`] for pooled or headed lists.
+    pub fn resident(mut self, access: Access) -> Result<Self> {
+        match access {
+            Access::Mapped(GraphEncoding::Lists) => {}
+            Access::Mapped(GraphEncoding::Tiles) | Access::Pooled(GraphEncoding::Tiles, _) => {
+                self.tiles()?;
+            }
+            Access::Headed(_) | Access::Pooled(GraphEncoding::Lists, _) => {
+                self.complete_layer()?;
+            }
+        }
+        self.1 = access;
+        Ok(self)
+    }
+
+    /// Whether it is all of a single layer.
+    fn is_whole(&self) -> bool {
+        self.stack().is_plain() && self.num_vertices() as u64 == self.layer().num_vertices
+    }
+
+    /// The one layer that the version is.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there are several, or the version is in the middle of one.
+    pub fn complete_layer(&self) -> Result<&PlainLayer> {
+        let whole = self.is_whole().then(|| &*self.stack().layers()[0]);
+        whole.ok_or_else(|| {
+            Error::Invalid(format!(
+                "version {} of {} is not one layer: `esker compact` makes the newest version one",
+                self.version().number,
+                self.path().display()
+            ))
+        })
+    }
+
+    /// The tiles of the version.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there are none: it is not the newest one of a single layer that has them; [`Error::Io`];
+    /// [`Error::Corrupt`].
+    pub fn tiles(&self) -> Result<&Tiles> {
+        let found = if self.is_whole() { self.state().tiles_of(self.layer().number)? } else { None };
+        found.ok_or_else(|| {
+            Error::Invalid(format!(
+                "version {} of {} is not kept as tiles: `esker compact --encoding tiles` makes those of the newest version",
+                self.version().number,
+                self.path().display()
+            ))
+        })
+    }
+
+    /// As [`Snapshot::graph`], with any numeric edge property as the weight.
+    ///
+    /// # Errors
+    /// As [`Snapshot::graph`]; [`Error::Invalid`] if there is no such property.
+    pub fn graph_by<W: StoredWeight>(&self, property: &str, run: &Run) -> Result<StoredGraph<'_, W>> {
+        self.stored(Some(self.edge_property(property)?), run)
+    }
+}

@@ -1,0 +1,479 @@
+//! Versions of a graph and the state of the database that they belong to: lists and properties of single vertices.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use esker_format::io::Disk;
+use esker_format::{
+    Archive, ElementType, Error, IdMapKind, LayerRecord, Owner, PropertyRecord, Result, VersionRecord,
+};
+use esker_graph::{Direction, Flow, Remaining, Reservation, Run, VertexId};
+use esker_layers::graph::Access;
+use esker_layers::ids::{IdFiles, IdHasher, IdMap};
+use esker_layers::property::{Dictionary, PropertyLayer, REMOVED_NUMBER, RemovedVertices, VertexProperty};
+use esker_layers::stack::Stack;
+use esker_layers::tiles::Tiles;
+
+use super::edges::VertexEdges;
+use super::layer::Layer;
+use super::tiles::LayerTiles;
+use crate::version::{MANIFEST_NAME, Manifest, ids_directory, layer_directory};
+
+/// A version of the graph in a database. Cheap to clone; clones, and all graphs made from them, share maps and
+/// what has been verified.
+///
+/// Methods that take a vertex are point reads: they verify the checksums of the blocks that they touch, each once.
+#[derive(Debug, Clone)]
+pub struct Snapshot(Arc<Contents>, pub(super) Access);
+
+#[derive(Debug)]
+struct Contents {
+    /// Keeps the layers open.
+    state: Arc<State>,
+    version: VersionRecord,
+    stack: Stack,
+    /// For each edge property, its dictionary if it is text.
+    dictionaries: Vec<Option<Dictionary>>,
+    ids: IdMap,
+    removed: OnceLock<RemovedVertices>,
+    remaining: OnceLock<(Remaining, Reservation)>,
+}
+
+impl Snapshot {
+    /// Maps the newest version in the layers of the database at `path`; commits that are only in the log are not in it. Reads the
+    /// manifest and the headers of all files, nothing else.
+    ///
+    /// # Errors
+    /// As [`State::read`].
+    pub fn open(disk: &Arc<dyn Disk>, path: &Path) -> Result<Self> {
+        let state = Arc::new(State::read(Arc::clone(disk), path)?);
+        state.snapshot(state.newest())
+    }
+
+    /// A version of a state. What was made for `older` is used again where it still holds.
+    fn at(state: &Arc<State>, number: u64, older: Option<&Self>) -> Result<Self> {
+        let manifest = &state.manifest;
+        let version = manifest.version(number).cloned();
+        let version = version.ok_or_else(|| {
+            Error::Invalid(format!(
+                "{} has no version {number}: `esker log` lists them",
+                state.path.display()
+            ))
+        })?;
+        let lists: Vec<_> = state.layers.iter().map(|layer| Arc::clone(layer.lists())).collect();
+        // With the newest version the layers end, also where versions that were forgotten came after it.
+        let seen = if number == state.newest() { manifest.log_start().first_version - 1 } else { number };
+        let stack = Stack::new(&lists, seen, version.num_vertices)?;
+        if let Some(older) = older {
+            stack.inherit(&older.0.stack);
+        }
+        let layers = &state.layers[..stack.layers().len()];
+        let dictionary = |property: &PropertyRecord| {
+            let parts =
+                layers.iter().filter_map(|layer| layer.dictionary(property.number).cloned()).collect();
+            property.texts.then(|| Dictionary::new(parts)).transpose()
+        };
+        let edges = manifest.properties.iter().filter(|property| property.owner == Owner::Edges);
+        let dictionaries = edges.map(dictionary).collect::<Result<_>>()?;
+        let segments = layers.iter().filter_map(|layer| layer.ids().cloned());
+        let ids = state.base_ids.with_segments(segments, stack.num_vertices())?;
+        let (state, removed, remaining) = (Arc::clone(state), OnceLock::new(), OnceLock::new());
+        Ok(Self(
+            Arc::new(Contents { state, version, stack, dictionaries, ids, removed, remaining }),
+            Access::default(),
+        ))
+    }
+
+    fn is_of(&self, state: &State) -> bool {
+        Arc::ptr_eq(&self.0.state.manifest, &state.manifest)
+    }
+
+    /// The state of the database that it is a version of.
+    pub fn state(&self) -> &Arc<State> {
+        &self.0.state
+    }
+
+    /// The directory of the database.
+    pub fn path(&self) -> &Path {
+        &self.0.state.path
+    }
+
+    /// What the manifest says.
+    pub fn manifest(&self) -> &Manifest {
+        &self.0.state.manifest
+    }
+
+    /// Its newest layer.
+    pub fn layer(&self) -> &LayerRecord {
+        self.0.stack.layers().last().unwrap_or_else(|| unreachable!("a stack has a layer")).record()
+    }
+
+    /// The layers that it reads.
+    pub fn stack(&self) -> &Stack {
+        &self.0.stack
+    }
+
+    /// The version that it shows.
+    pub fn version(&self) -> &VersionRecord {
+        &self.0.version
+    }
+
+    /// The map between external ids and vertices.
+    pub fn ids(&self) -> &IdMap {
+        &self.0.ids
+    }
+
+    /// Vertices are numbered from 0 to this, the removed ones included: see [`Snapshot::num_present`].
+    pub fn num_vertices(&self) -> usize {
+        self.0.stack.num_vertices()
+    }
+
+    /// Number of edges; an undirected one counts once.
+    pub fn num_edges(&self) -> u64 {
+        self.0.version.num_edges
+    }
+
+    /// Entries of all out-lists; an undirected edge counts twice, a self-loop once.
+    pub fn num_arcs(&self) -> u64 {
+        self.0.version.num_arcs
+    }
+
+    /// Whether out-lists and in-lists differ.
+    pub fn is_directed(&self) -> bool {
+        self.layer().directed
+    }
+
+    /// Whether lists of this direction are kept.
+    pub fn has(&self, direction: Direction) -> bool {
+        self.0.stack.has(direction)
+    }
+
+    /// The edge properties, by number.
+    pub fn edge_properties(&self) -> impl Iterator<Item = &PropertyRecord> {
+        self.0.state.manifest.properties.iter().filter(|property| property.owner == Owner::Edges)
+    }
+
+    /// The edge property of a name.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there is none; the message lists those that there are.
+    pub fn edge_property(&self, name: &str) -> Result<&PropertyRecord> {
+        self.edge_properties().find(|property| property.name == name).ok_or_else(|| {
+            let names: Vec<_> = self.edge_properties().map(|property| property.name.as_str()).collect();
+            let known = if names.is_empty() {
+                "they have none".to_owned()
+            } else {
+                format!("they have {}", names.join(", "))
+            };
+            Error::Invalid(format!(
+                "the edges of {} have no property {name:?}: {known}",
+                self.path().display()
+            ))
+        })
+    }
+
+    /// The edge property that is the weight. A column of texts is none, whatever its name.
+    pub fn weight_property(&self) -> Option<&PropertyRecord> {
+        self.edge_properties().find(|property| property.weight && !property.texts)
+    }
+
+    /// The type of the weights: one of i32, i64, f32, f64; `None` if edges have none.
+    pub fn weight_type(&self) -> Option<ElementType> {
+        self.weight_property().map(|property| property.element)
+    }
+
+    /// The vertex properties, by number.
+    pub fn vertex_properties(&self) -> impl Iterator<Item = &PropertyRecord> {
+        self.0.state.manifest.properties.iter().filter(|property| property.owner == Owner::Vertices)
+    }
+
+    /// The vertex property of a name, at this version.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there is none; the message lists those that there are.
+    pub fn vertex_property(&self, name: &str) -> Result<VertexProperty> {
+        let found = self.vertex_properties().find(|property| property.name == name);
+        let record = found.cloned().ok_or_else(|| {
+            let names: Vec<_> = self.vertex_properties().map(|property| property.name.as_str()).collect();
+            let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+            Error::Invalid(format!(
+                "the vertices of {} have no property {name:?}: they have {known}",
+                self.path().display()
+            ))
+        })?;
+        let layers = self.property_layers(record.number);
+        Ok(VertexProperty::new(record, self.num_vertices(), layers))
+    }
+
+    fn property_layers(&self, number: u32) -> Vec<PropertyLayer> {
+        let count = self.0.stack.layers().len();
+        let layers = self.0.state.layers[..count].iter().enumerate();
+        let found = layers.filter_map(|(position, layer)| {
+            let column = Arc::clone(layer.vertex_property(number)?);
+            let rank = self.0.stack.rank().filter(|_| position + 1 == count).unwrap_or(u32::MAX);
+            Some(PropertyLayer { column, rank })
+        });
+        found.collect()
+    }
+
+    /// The vertices that are removed in this version. They have no edges, and no number of a later vertex is theirs.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; cancellation.
+    pub fn removed(&self, run: &Run) -> Result<&RemovedVertices> {
+        if let Some(removed) = self.0.removed.get() {
+            return Ok(removed);
+        }
+        let removed = RemovedVertices::default().with(&self.property_layers(REMOVED_NUMBER), run)?;
+        Ok(self.0.removed.get_or_init(|| removed))
+    }
+
+    /// Number of vertices that are there: those that are not removed.
+    ///
+    /// # Errors
+    /// As [`Snapshot::removed`].
+    pub fn num_present(&self, run: &Run) -> Result<usize> {
+        Ok(self.num_vertices() - self.removed(run)?.count())
+    }
+
+    /// The vertices that are there, numbered anew without gaps; `None` if none is removed. Made once, see [`Remaining`] for its
+    /// memory, and kept as long as the snapshot.
+    ///
+    /// # Errors
+    /// As [`Snapshot::removed`]; [`Error::Stop`] if the memory exceeds that of the run.
+    pub fn remaining(&self, run: &Run) -> Result<Option<&Remaining>> {
+        let removed = self.removed(run)?;
+        if removed.count() == 0 {
+            return Ok(None);
+        }
+        if let Some((remaining, _)) = self.0.remaining.get() {
+            return Ok(Some(remaining));
+        }
+        let n = self.num_vertices();
+        let bytes = Remaining::bytes(n as u64, removed.count() as u64);
+        let memory = run.budget().reserve("the numbers of the vertices that are left", bytes)?;
+        let remaining = Remaining::new(n, removed.list())?;
+        Ok(Some(&self.0.remaining.get_or_init(|| (remaining, memory)).0))
+    }
+
+    /// The vertex whose id a user typed, if it is there in this version.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there is none, with the nearest remedy, or it is removed; [`Error::Corrupt`]; cancellation.
+    pub fn find_vertex(&self, text: &str, run: &Run) -> Result<VertexId> {
+        let v = self.ids().find(text)?;
+        if self.removed(run)?.is_removed(v) {
+            return Err(Error::Invalid(format!(
+                "no vertex has the id {text:?} in version {}: it was removed; name one that is left, or an older version",
+                self.version().number
+            )));
+        }
+        Ok(v)
+    }
+
+    /// The dictionary of an edge property, if its values are texts.
+    pub fn dictionary(&self, property: u32) -> Option<&Dictionary> {
+        self.0.dictionaries.get(property as usize)?.as_ref()
+    }
+
+    /// Length of the list of `v`.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; [`Error::Invalid`] if there is no such vertex or the direction is not kept.
+    pub fn degree(&self, direction: Direction, v: VertexId) -> Result<usize> {
+        self.0.stack.degree(direction, v)
+    }
+
+    /// Whether there is an edge from `v` to `target`. Takes a binary search for each layer that changed the list of `v`.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; [`Error::Invalid`] if there is no vertex `v`.
+    pub fn has_edge(&self, v: VertexId, target: VertexId) -> Result<bool> {
+        let mut found = false;
+        self.0.stack.visit_copies(Direction::Out, v, target, |_, _| {
+            found = true;
+            Ok(Flow::Enough)
+        })?;
+        Ok(found)
+    }
+
+    /// The edges of `v`, ascending by neighbour, with their properties.
+    ///
+    /// # Errors
+    /// As [`Snapshot::degree`].
+    pub fn edges(&self, direction: Direction, v: VertexId) -> Result<VertexEdges<'_>> {
+        VertexEdges::read(&self.0.stack, direction, v)
+    }
+
+    /// The list of `v`, ascending.
+    ///
+    /// # Errors
+    /// As [`Snapshot::degree`].
+    pub fn neighbors(&self, direction: Direction, v: VertexId) -> Result<Cow<'_, [VertexId]>> {
+        self.edges(direction, v).map(VertexEdges::into_targets)
+    }
+}
+
+/// The manifest and the open layers of a database. Immutable; snapshots share it.
+#[derive(Debug)]
+pub struct State {
+    disk: Arc<dyn Disk>,
+    path: PathBuf,
+    manifest: Arc<Manifest>,
+    /// Oldest first.
+    layers: Vec<Arc<Layer>>,
+    /// The ids of the vertices that were imported.
+    base_ids: IdMap,
+    /// The columns of `base_ids`, if it has any.
+    ids: Option<Arc<Archive>>,
+    tiles: LayerTiles,
+    /// The snapshot asked for last, so that what was verified and made for it is not done again.
+    last: Mutex<Option<Snapshot>>,
+}
+
+/// What opening a manifest's files gives.
+struct OpenFiles {
+    layers: Vec<Arc<Layer>>,
+    base_ids: IdMap,
+    ids: Option<Arc<Archive>>,
+    tiles: LayerTiles,
+}
+
+impl OpenFiles {
+    fn open(disk: &Arc<dyn Disk>, path: &Path, manifest: &Manifest) -> Result<Self> {
+        let layers = manifest.layers.iter().map(|record| {
+            let directory = layer_directory(path, record.number);
+            Layer::open(disk, &directory, manifest, record).map(Arc::new)
+        });
+        let layers = layers.collect::<Result<Vec<_>>>()?;
+        let directory = ids_directory(path);
+        let imported = layers
+            .first()
+            .map_or(0, |layer| layer.record().num_vertices.saturating_sub(layer.record().num_new_ids));
+        let hasher = IdHasher::new(manifest.id_secret);
+        let (base_ids, ids) = match manifest.ids.kind {
+            IdMapKind::Identity => (IdMap::identity(manifest.ids.base, imported as usize, hasher), None),
+            kind => {
+                let archive = Arc::new(Archive::open(disk, &directory)?);
+                let (disk, database) = (archive.as_ref(), manifest.database);
+                let files = IdFiles { disk, directory: &directory, database, hasher };
+                (IdMap::open(&files, kind, manifest.ids.base, imported as usize)?, Some(archive))
+            }
+        };
+        let tiles = LayerTiles::open(disk, path, manifest, &LayerTiles::default());
+        Ok(Self { layers, base_ids, ids, tiles })
+    }
+}
+
+impl State {
+    /// Reads the manifest and the headers of all files. The files are mapped now: what another process removes later stays readable.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Corrupt`]; [`Error::Invalid`] if a newer Esker, or one with another width of vertex
+    /// ids, wrote it.
+    pub fn read(disk: Arc<dyn Disk>, path: &Path) -> Result<Self> {
+        let opened = Manifest::read_with(disk.as_ref(), path, |manifest| {
+            let files = OpenFiles::open(&disk, path, manifest)?;
+            // New tiles of a layer take the names of the old ones, so those opened may be of both.
+            let may_be_mixed = || -> Result<bool> {
+                let now = Manifest::read(disk.as_ref(), &path.join(MANIFEST_NAME))?;
+                Ok(now.records != manifest.records)
+            };
+            if !manifest.tiles.is_empty() && may_be_mixed()? {
+                let path = path.display();
+                return Err(Error::Invalid(format!("{path} changed while it was opened: open it again")));
+            }
+            Ok(files)
+        });
+        let (manifest, OpenFiles { layers, base_ids, ids, tiles }) = opened?;
+        let (path, manifest) = (path.to_owned(), Arc::new(manifest));
+        Ok(Self { disk, path, manifest, layers, base_ids, ids, tiles, last: Mutex::new(None) })
+    }
+
+    /// The same database after a change of its manifest, with the layers that the new one names, oldest first.
+    pub fn with(&self, manifest: Manifest, layers: Vec<Arc<Layer>>) -> Self {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let tiles = LayerTiles::open(&self.disk, &self.path, &manifest, &self.tiles);
+        Self { manifest: Arc::new(manifest), layers, tiles, last: Mutex::new(last), ..self.forgetful() }
+    }
+
+    /// The same, without a snapshot that was asked for.
+    fn forgetful(&self) -> Self {
+        Self {
+            disk: Arc::clone(&self.disk),
+            path: self.path.clone(),
+            manifest: Arc::clone(&self.manifest),
+            layers: self.layers.clone(),
+            base_ids: self.base_ids.clone(),
+            ids: self.ids.clone(),
+            tiles: self.tiles.clone(),
+            last: Mutex::new(None),
+        }
+    }
+
+    /// The disk.
+    pub fn disk(&self) -> &Arc<dyn Disk> {
+        &self.disk
+    }
+
+    /// The directory of the database.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What the manifest says.
+    pub fn manifest(&self) -> &Arc<Manifest> {
+        &self.manifest
+    }
+
+    /// The layers, oldest first.
+    pub fn layers(&self) -> &[Arc<Layer>] {
+        &self.layers
+    }
+
+    /// The hash of external ids.
+    pub fn hasher(&self) -> IdHasher {
+        self.base_ids.hasher()
+    }
+
+    /// The columns of the map of external ids, but those of ids in layers; `None` if it has none.
+    pub fn ids_archive(&self) -> Option<&Archive> {
+        self.ids.as_deref()
+    }
+
+    /// The tiles of a layer; `None` if it has none.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Corrupt`].
+    pub fn tiles_of(&self, layer: u32) -> Result<Option<&Tiles>> {
+        self.tiles.of(&self.disk, &self.path, &self.manifest, layer)
+    }
+
+    /// Whether external ids are texts; else they are integers.
+    pub fn has_text_ids(&self) -> bool {
+        self.base_ids.is_text()
+    }
+
+    /// The number of the newest version.
+    pub fn newest(&self) -> u64 {
+        self.manifest.versions.last().map_or(0, |version| version.number)
+    }
+
+    /// The version of a number.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there is none; [`Error::Corrupt`].
+    pub fn snapshot(self: &Arc<Self>, number: u64) -> Result<Snapshot> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(snapshot) =
+            last.as_ref().filter(|last| last.is_of(self) && last.version().number == number)
+        {
+            return Ok(snapshot.clone());
+        }
+        // A state that held itself through its last snapshot would never be dropped, nor its layers.
+        let snapshot = Snapshot::at(&Arc::new(self.forgetful()), number, last.as_ref())?;
+        *last = Some(snapshot.clone());
+        Ok(snapshot)
+    }
+}
