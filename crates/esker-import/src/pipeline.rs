@@ -278,9 +278,8 @@ fn check_borne_out(count: u64, edges: u64, limit_bytes: u64, schema: &Schema) ->
     let gibibytes = (u128::from(count) * u128::from(VERTEX_BYTES)).div_ceil(1 << 30);
     let s = if edges == 1 { "" } else { "s" };
     Err(Error::Invalid(format!(
-        "the {} header promises {count} vertices, but the input has only {edges} edge{s}: mend the header; or, if there are \
-         so many vertices, allow {gibibytes} GiB of memory",
-        schema.format
+        "the input has only {edges} edge{s}, but {count} vertices are stated for it: correct that number; or, if there are so \
+         many vertices, allow {gibibytes} GiB of memory",
     )))
 }
 

@@ -82,6 +82,8 @@ fn a_count_of_vertices_that_cannot_be_meant_is_refused() {
     place.file("edges.el", "2 3\n");
     place.file("texts.csv", "a,b\n");
     place.file("g.mtx", "%%MatrixMarket matrix coordinate pattern general\n5 5 1\n2 4\n");
+    place
+        .file("huge.mtx", "%%MatrixMarket matrix coordinate pattern general\n4000000000 4000000000 1\n2 4\n");
     place.ok("import edges.el g.esker");
     for (line, reason) in [
         (
@@ -91,6 +93,8 @@ fn a_count_of_vertices_that_cannot_be_meant_is_refused() {
         ("import texts.csv no.esker --vertices 3", "name a file of ids"),
         ("import g.mtx no.esker --vertices 3", "the format mtx states how many"),
         ("delete g.esker --vertices 3", "name a file of ids to delete"),
+        ("add g.esker huge.mtx", "but 4000000000 vertices are stated for it"),
+        ("add g.esker edges.el --vertices 4000000000", "but 4000000000 vertices are stated for it"),
     ] {
         let output = place.run(line);
         let message = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -78,7 +78,7 @@ fn a_header_of_few_bytes_does_not_make_billions_of_vertices() {
     let error = import_file(&input, &target, &ImportOptions::default()).unwrap_err().to_string();
     assert_eq!(
         error,
-        "the mtx header promises 4000000000 vertices, but the input has only 1 edge: mend the header; or, if there are so \
+        "the input has only 1 edge, but 4000000000 vertices are stated for it: correct that number; or, if there are so \
          many vertices, allow 60 GiB of memory"
     );
     assert_eq!(names(dir.path()), ["in.mtx"]);

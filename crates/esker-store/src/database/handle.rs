@@ -300,6 +300,11 @@ impl Database {
         &self.core.path
     }
 
+    /// The limit of [`DatabaseOptions::budget`]; `u64::MAX` if there is none.
+    pub fn limit_bytes(&self) -> u64 {
+        self.core.options.budget.limit_bytes()
+    }
+
     /// An empty batch of changes.
     pub fn batch(&self) -> Batch {
         let view = self.core.view();

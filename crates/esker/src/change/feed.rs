@@ -22,6 +22,12 @@ const BLOCKS_AHEAD: usize = 4;
 const CANCEL_EVERY: Duration = Duration::from_millis(50);
 /// Vertices between two checks for cancellation.
 const CANCEL_EVERY_VERTICES: u64 = 1 << 16;
+/// The share of the database's memory that decoding an input may take.
+const DECODING_SHARE: u64 = 4;
+/// Memory of a commit for each vertex that it adds, about.
+const VERTEX_BYTES: u64 = 64;
+/// The memory of a commit that a stated number of vertices may take if the database has no limit.
+const UNLIMITED_BYTES: u64 = 4 << 30;
 /// Largest number of rejected lines in a report.
 const SAMPLE_MAX: usize = 10;
 
@@ -86,12 +92,14 @@ pub fn feed(
 ) -> Result<()> {
     let EdgeInput { mut reader, purpose, places, .. } = input;
     let (total, reverse, once) = directions(target, reader.as_ref());
+    reader.limit_memory(database.limit_bytes() / DECODING_SHARE, 1)?;
     let counted = match reader.schema().ids {
         IdKind::Numbered { first, num_vertices } if purpose == Purpose::Add => {
             first..first.saturating_add(num_vertices)
         }
         _ => 0..0,
     };
+    expect_borne_out(counted.end - counted.start, total.unwrap_or(0), database.limit_bytes())?;
     let (sender, receiver) = sync_channel(BLOCKS_AHEAD);
     let mut feeder = Feeder {
         database,
@@ -125,6 +133,18 @@ pub fn feed(
         .map_err(|error| Error::Invalid(format!("cannot start a thread to read the input: {error}")))?;
     feeder.add_counted(counted)?;
     feeder.take_all(&receiver, total)
+}
+
+/// A header of a few bytes may state billions of vertices. It is believed as far as the bytes of the input, or the memory for a commit, bear
+/// it out.
+fn expect_borne_out(count: u64, input_bytes: u64, limit_bytes: u64) -> Result<()> {
+    if count <= input_bytes.max(limit_bytes.min(UNLIMITED_BYTES) / VERTEX_BYTES) {
+        return Ok(());
+    }
+    Err(Error::Invalid(format!(
+        "the input has only {input_bytes} bytes, but {count} vertices are stated for it: correct that number, or import the input to a \
+         database of its own"
+    )))
 }
 
 /// Returns the size of the input in bytes, and the flags [`Feeder::reverse`] and [`Feeder::once`].
