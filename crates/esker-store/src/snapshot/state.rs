@@ -366,12 +366,25 @@ impl OpenFiles {
     }
 }
 
+/// The error of opening a layer that is missing, although the manifest that names it has not changed meanwhile.
+fn lost_file(database: &Path, error: Error) -> Error {
+    match error {
+        Error::Io { path, source, .. }
+            if source.kind() == std::io::ErrorKind::NotFound && path.starts_with(database.join("layers")) =>
+        {
+            let reason = "is missing, although MANIFEST names it: it was removed, or MANIFEST is cut or a copy of an earlier time";
+            Error::Lost { database: database.to_owned(), path, reason: reason.to_owned() }
+        }
+        other => other,
+    }
+}
+
 impl State {
     /// Reads the manifest and the headers of all files. The files are mapped now: what another process removes later stays readable.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Corrupt`]; [`Error::Invalid`] if a newer Esker, or one with another width of vertex
-    /// ids, wrote it.
+    /// [`Error::Io`]; [`Error::Corrupt`]; [`Error::Lost`] if a layer is missing; [`Error::Invalid`] if a newer Esker, or one with
+    /// another width of vertex ids, wrote it.
     pub fn read(disk: Arc<dyn Disk>, path: &Path) -> Result<Self> {
         let opened = Manifest::read_with(disk.as_ref(), path, |manifest| {
             let files = OpenFiles::open(&disk, path, manifest)?;
@@ -386,6 +399,7 @@ impl State {
             }
             Ok(files)
         });
+        let opened = opened.map_err(|error| lost_file(path, error));
         let (manifest, OpenFiles { layers, base_ids, ids, tiles }) = opened?;
         let (path, manifest) = (path.to_owned(), Arc::new(manifest));
         Ok(Self { disk, path, manifest, layers, base_ids, ids, tiles, last: Mutex::new(None) })
