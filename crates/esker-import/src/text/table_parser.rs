@@ -9,7 +9,7 @@ use arrow_array::builder::BinaryBuilder;
 use super::blocks::{count_lines, excerpt};
 use super::digits::{self, NotId, NotNumber, Number};
 use super::fast::{Edges, Fast, push_number};
-use super::line::{BadQuote, Comments, Dialect, Field, Line, line_end, split};
+use super::line::{BadQuote, Comments, Dialect, Field, Line, Separator, line_end, split};
 use crate::source::{Block, BlockParser, EdgeBatch, Numbers, Rejected, id_column};
 
 /// Rejected lines of one block that are described; of the others only the line is told, to bound memory.
@@ -27,6 +27,16 @@ pub(crate) struct Layout {
     pub(crate) properties: Vec<usize>,
     /// A letter and a blank with which every line begins, as column 0.
     pub(crate) mark: Option<u8>,
+}
+
+impl Layout {
+    /// The columns that every line has: all where one character separates two columns, none for certain between blanks.
+    fn least_columns(&self) -> usize {
+        match self.dialect.separator {
+            Separator::Byte(_) => self.columns,
+            Separator::Blank => 0,
+        }
+    }
 }
 
 /// The parser of tables. Memory: 24 bytes for each column beside the batch.
@@ -74,7 +84,10 @@ impl BlockParser for TableParser {
 fn fast_of(parser: &TableParser, layout: &Layout) -> Option<Fast> {
     let first = usize::from(layout.mark.is_some());
     let weighted = layout.properties == [first + 2] && parser.are_texts == [false];
-    let fits = layout.source == first
+    // A line of the common form would be too short.
+    let has_more = first + 2 + usize::from(weighted) < layout.least_columns();
+    let fits = !has_more
+        && layout.source == first
         && layout.target == first + 1
         && !parser.ids_are_texts
         && (weighted || layout.properties.is_empty());
@@ -281,6 +294,13 @@ impl<'a> Sink<'a> {
             let s = if found == 1 { "" } else { "s" };
             return Err(format!("the line has {found} column{s} and needs {}", self.limit));
         }
+        let where_ = || if self.layout.has_header { "the header has" } else { "the first lines have" };
+        if found < self.layout.least_columns() {
+            return Err(format!(
+                "the line has {found} columns where {} {expected}; complete the line, or correct its separators",
+                where_()
+            ));
+        }
         if found > expected && expected > 0 {
             // A separator at the end of the line adds an empty column that nobody meant.
             let ends_empty = found == expected + 1
@@ -288,9 +308,9 @@ impl<'a> Sink<'a> {
                     .last()
                     .is_some_and(|&b| self.layout.dialect.separator.is(b));
             if !ends_empty {
-                let where_ = if self.layout.has_header { "the header has" } else { "the first lines have" };
                 return Err(format!(
-                    "the line has {found} columns where {where_} {expected}; quote fields that hold a separator"
+                    "the line has {found} columns where {} {expected}; quote fields that hold a separator",
+                    where_()
                 ));
             }
         }

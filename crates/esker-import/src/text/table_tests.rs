@@ -59,7 +59,7 @@ fn every_block_size_gives_the_same() {
         ("a.el", "0 1\n12345678 2\r\n\n# x\n 3  4\nx 5\n6 7 8\n9 10".to_owned()),
         ("a.wel", "1 2 3\n4 5 6.25\n7 8 nan\n10 11 -4\n".to_owned()),
         ("a.csv", "from,to,w\n\"a,\n\"\"b\",c,1\nd,\"e\n\",2\nf\"g,h,3.5\n,i,4\n".to_owned()),
-        ("a.tsv", "1\t2\tx\n3\t4\ty\n5\t6\n".to_owned()),
+        ("a.tsv", "1\t2\tx\n3\t4\ty\n5\t6\tz\n".to_owned()),
     ];
     for (name, text) in texts {
         let whole = read_text(name, &text, &default()).unwrap();
@@ -127,6 +127,31 @@ fn lines_that_are_rejected_say_why() {
         ["3: \"c,\\\"d\": a quote opens a field and never closes; mend the line, or turn quotes off"]
     );
     assert_eq!(read.lines(), ["a b", "e f"]);
+}
+
+#[test]
+fn a_line_with_fewer_columns_than_the_others_is_a_bad_line_also_if_it_has_both_ends() {
+    let table = [
+        ("a.csv", "a,b,c\nx,y,z\n1,2\n", "3: \"1,2\": the line has 2 columns where the first lines have 3"),
+        ("a.csv", "src,dst,kind\n1,2,x\n3,4\n", "3: \"3,4\": the line has 2 columns where the header has 3"),
+        (
+            "a.csv",
+            "src,dst,kind,x\na,b,x,y\nc,d,x\n",
+            "3: \"c,d,x\": the line has 3 columns where the header has 4",
+        ),
+        (
+            "a.tsv",
+            "1\t2\tx\n3\t4\ty\n5\t6\n",
+            "3: \"5\\t6\": the line has 2 columns where the first lines have 3",
+        ),
+    ];
+    for (name, text, expected) in table {
+        let read = read_text(name, text, &default()).unwrap();
+        let remedy = "; complete the line, or correct its separators";
+        assert_eq!(read.rejected, [format!("{expected}{remedy}")], "{text:?}");
+    }
+    // Between blanks, columns behind the ends may be missing.
+    assert_eq!(good("a.txt", "1 2 x\n3 4 y\n5 6\n", &default()).edges.len(), 3);
 }
 
 #[test]
