@@ -1,8 +1,12 @@
 //! A subcommand for each algorithm of the catalogue, with the options of that algorithm and those that all share.
 
 use clap::error::ErrorKind;
+use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use esker::catalogue::{CATALOGUE, Entry, Opt, OptKind, Params, find};
+
+use crate::failure::Outcome;
+use crate::text;
 
 /// Options that all algorithms of a verb share.
 pub(crate) trait SharedArgs: Args {
@@ -10,12 +14,43 @@ pub(crate) trait SharedArgs: Args {
     const NEEDS_REQUIRED: bool;
 }
 
-/// `esker VERB ALGORITHM ...`: the algorithm, its options, and the shared ones.
+/// `esker VERB ALGORITHM ...`, or `esker VERB --list`.
 #[derive(Debug)]
-pub(crate) struct PerAlgorithm<T> {
+pub(crate) enum PerAlgorithm<T> {
+    /// The algorithms are asked for.
+    List,
+    /// One of them is.
+    One(Requested<T>),
+}
+
+/// An algorithm, its options, and the shared ones.
+#[derive(Debug)]
+pub(crate) struct Requested<T> {
     pub(crate) entry: &'static Entry,
     pub(crate) params: Params,
     pub(crate) shared: T,
+    /// The names of the arguments that were given, rather than set by default.
+    pub(crate) given: Vec<String>,
+}
+
+impl<T> PerAlgorithm<T> {
+    /// Lists the algorithms, or carries out the request.
+    pub(crate) fn carry_out(&self, request: impl FnOnce(&Requested<T>) -> Outcome) -> Outcome {
+        match self {
+            Self::List => {
+                let row = |entry: &Entry| (entry.name.to_owned(), entry.summary.to_owned());
+                text::facts(&CATALOGUE.iter().map(row).collect::<Vec<_>>())
+            }
+            Self::One(requested) => request(requested),
+        }
+    }
+}
+
+/// The names of the arguments that were given on the command line.
+fn given(matches: &ArgMatches) -> Vec<String> {
+    let names = matches.ids().map(clap::Id::as_str);
+    let is_given = |name: &&str| matches.value_source(name) == Some(ValueSource::CommandLine);
+    names.filter(is_given).map(str::to_owned).collect()
 }
 
 /// The argument for an option of an algorithm.
@@ -75,8 +110,9 @@ fn answer(entry: &Entry) -> String {
 
 impl<T: SharedArgs> Args for PerAlgorithm<T> {
     fn augment_args(command: Command) -> Command {
+        let list = Arg::new("list").long("list").action(ArgAction::SetTrue).help("List the algorithms");
         let command = command
-            .subcommand_required(true)
+            .arg(list)
             .arg_required_else_help(true)
             .subcommand_value_name("ALGORITHM")
             .subcommand_help_heading("Algorithms")
@@ -95,9 +131,14 @@ impl<T: SharedArgs> Args for PerAlgorithm<T> {
 
 impl<T: SharedArgs> FromArgMatches for PerAlgorithm<T> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let (name, matches) = matches.subcommand().unwrap_or(("", matches));
-        let unknown = |error: esker::Error| clap::Error::raw(ErrorKind::InvalidSubcommand, error.to_string());
-        let entry = find(name).map_err(unknown)?;
+        let unknown = |error: String| clap::Error::raw(ErrorKind::InvalidSubcommand, error);
+        let Some((name, matches)) = matches.subcommand() else {
+            return match matches.get_flag("list") {
+                true => Ok(Self::List),
+                false => Err(unknown("no algorithm is named; --list names all".to_owned())),
+            };
+        };
+        let entry = find(name).map_err(|error| unknown(error.to_string()))?;
         let mut params = Params::default();
         for option in entry.options {
             if option.kind == OptKind::Flag {
@@ -109,7 +150,8 @@ impl<T: SharedArgs> FromArgMatches for PerAlgorithm<T> {
                 given.for_each(|value| params.add(option.name, value));
             }
         }
-        Ok(Self { entry, params, shared: T::from_arg_matches(matches)? })
+        let shared = T::from_arg_matches(matches)?;
+        Ok(Self::One(Requested { entry, params, shared, given: given(matches) }))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

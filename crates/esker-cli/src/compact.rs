@@ -87,7 +87,7 @@ impl CompactCommand {
             bytes(report.bytes)
         ))?;
         if let Some(tiles) = tiles {
-            text::line(&describe(&tiles))?;
+            text::line(&format!("tiles: {}", describe(&tiles)))?;
         }
         text::remark(&format!("Finished in {}", seconds(taken)));
         Ok(())

@@ -51,8 +51,7 @@ impl SharedArgs for EstimateArgs {
 
 impl EstimateCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
-        let PerAlgorithm { entry, params, shared } = &self.estimate;
-        shared.carry_out(entry, params)
+        self.estimate.carry_out(|requested| requested.shared.carry_out(requested.entry, &requested.params))
     }
 }
 

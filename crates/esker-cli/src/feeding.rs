@@ -132,7 +132,7 @@ impl FeedArgs {
                 },
                 cancel: Cancel::default(),
                 on_progress: Some(Arc::new(move |fraction, edges| {
-                    let remark = format!("{} edges", rate(edges as f64, begin.elapsed().as_secs_f64()));
+                    let remark = rate(edges as f64, begin.elapsed().as_secs_f64(), "edges");
                     shown.set(stage, fraction.unwrap_or(0.0), remark);
                 })),
             };
@@ -158,7 +158,11 @@ fn print(path: &Path, report: &FeedReport, written: &Written, taken: f64) -> Out
     text::remark_rejected(&report.rejected_sample);
     remark_rounded(report.rounded);
     let edges = counted(report.edges, "edge", "edges");
-    text::remark(&format!("Read {edges} in {} ({})", seconds(taken), rate(report.edges as f64, taken)));
+    text::remark(&format!(
+        "Read {edges} in {} ({})",
+        seconds(taken),
+        rate(report.edges as f64, taken, "edges")
+    ));
     Ok(())
 }
 

@@ -67,50 +67,44 @@ impl ImportCommand {
         )?;
         if imported.report.vertices == 0 {
             let name = target.display();
-            text::remark(&format!("warning: {name} is empty: the input has no edges and no vertices"));
+            text::warn(&format!("warning: {name} is empty: the input has no edges and no vertices"));
         }
         let printed = if self.json { print_json(&target, &imported) } else { print(&target, &imported) };
         printed.map_err(|failure| failure.after(&format!("imported to {}", target.display())))
     }
 }
 
+/// How the input was read on standard error, what became of it as a table on standard output.
 fn print(target: &Path, imported: &Imported) -> Outcome {
     let report = &imported.report;
     for note in &imported.notes {
         text::remark(note);
     }
     let kind = if report.directed { "directed" } else { "undirected" };
-    text::line(&format!(
-        "{}: {}, {} {kind} {}",
-        target.display(),
-        counted(report.vertices, "vertex", "vertices"),
-        count(report.edges),
-        if report.edges == 1 { "edge" } else { "edges" }
-    ))?;
-    let skipped: Vec<String> = [
-        (report.duplicates, "duplicate edge", "duplicate edges"),
-        (report.self_loops, "self-loop", "self-loops"),
-        (report.rejected, "malformed line", "malformed lines"),
-    ]
-    .into_iter()
-    .filter(|(number, _, _)| *number > 0)
-    .map(|(number, one, many)| counted(number, one, many))
-    .collect();
-    if !skipped.is_empty() {
-        text::line(&format!("Skipped {}", skipped.join(", ")))?;
-    }
-    if let Some(tiles) = &imported.tiles {
-        text::line(&describe(tiles))?;
-    }
+    let mut rows = vec![
+        ("database", target.display().to_string()),
+        ("vertices", count(report.vertices)),
+        ("edges", format!("{} {kind}", count(report.edges))),
+    ];
+    let skipped = [
+        ("duplicates", report.duplicates, "skipped: --duplicates keep keeps them"),
+        ("self-loops", report.self_loops, "skipped"),
+        ("bad lines", report.rejected, "skipped"),
+    ];
+    let is_some = |(_, number, _): &(_, u64, _)| *number > 0;
+    let row = |(name, number, fate)| (name, format!("{} {fate}", count(number)));
+    rows.extend(skipped.into_iter().filter(is_some).map(row));
+    rows.extend(imported.tiles.as_ref().map(|tiles| ("tiles", describe(tiles))));
+    let rows: Vec<_> = rows.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    text::facts(&rows)?;
     text::remark_rejected(&report.rejected_sample);
     text::remark(&format!(
         "Read {} in {} ({}), peak memory {}",
         counted(report.rows, "row", "rows"),
         seconds(imported.seconds),
-        rate(report.rows as f64, imported.seconds),
+        rate(report.rows as f64, imported.seconds, "rows"),
         peak_memory_bytes().map_or_else(|| "unknown".to_owned(), bytes)
     ));
-    text::remark(&format!("Vertex order: {}", report.order.reason));
     Ok(())
 }
 

@@ -190,7 +190,7 @@ pub(crate) fn import_reader(
     let begin = Instant::now();
     let mut options = policy.options(resources, cancel);
     options.on_progress = Some(Arc::new(move |progress: ImportProgress| {
-        let remark = format!("{} edges", rate(progress.edges as f64, begin.elapsed().as_secs_f64()));
+        let remark = rate(progress.edges as f64, begin.elapsed().as_secs_f64(), "edges");
         shown.set(progress.stage, progress.fraction.unwrap_or(0.0), remark);
     }));
     let disk: Arc<dyn Disk> = Arc::new(RealDisk);

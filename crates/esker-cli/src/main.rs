@@ -4,6 +4,8 @@ mod size;
 mod interrupt;
 mod failure;
 mod text;
+mod rows;
+mod answer_rows;
 mod committing;
 mod progress;
 mod resources;
@@ -51,6 +53,9 @@ use clap::{CommandFactory, Parser, Subcommand};
   3    the change is done and durable, but what came after it failed (--freeze, the report): do not repeat the command
   130  interrupted")]
 struct Cli {
+    /// Print no facts, notes or progress on standard error
+    #[arg(long, short, global = true)]
+    quiet: bool,
     #[command(subcommand)]
     verb: Verb,
 }
@@ -80,7 +85,11 @@ enum Verb {
 }
 
 fn main() {
-    let outcome = match Cli::parse().verb {
+    let cli = Cli::parse();
+    if cli.quiet {
+        text::be_quiet();
+    }
+    let outcome = match cli.verb {
         Verb::Import(command) => command.carry_out(),
         Verb::Generate(command) => command.carry_out(),
         Verb::Info(command) => command.carry_out(),

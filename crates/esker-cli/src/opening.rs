@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use clap::{Arg, Args, Command};
 use esker::graph::{Cancel, Run, RunOptions};
 use esker::store::{Database, DatabaseOptions, Snapshot, Store};
 use tempfile::TempDir;
@@ -13,6 +14,36 @@ use crate::interrupt::cancel_on_signals;
 use crate::progress::Bar;
 use crate::reading::ReadArgs;
 use crate::resources::ResourceArgs;
+use crate::text;
+
+/// What was asked of the graph of a command.
+pub(crate) struct GraphArgs<'a> {
+    /// A database, or files of edges.
+    pub(crate) inputs: &'a [String],
+    pub(crate) at: &'a AtArgs,
+    pub(crate) read: &'a ReadArgs,
+    pub(crate) policy: &'a PolicyArgs,
+    pub(crate) resources: &'a ResourceArgs,
+    /// The names of the arguments that were given.
+    pub(crate) given: &'a [String],
+}
+
+/// The name of the format of input files among the options of a run, whose `--format` is that of its rows.
+pub(crate) const INPUT_FORMAT: &str = "input-format";
+
+impl GraphArgs<'_> {
+    /// Refuses options that say how to read files, where a database is given.
+    fn refuse_reading(&self, database: &str) -> Result<(), Failure> {
+        let command = PolicyArgs::augment_args(ReadArgs::augment_args(Command::new("")));
+        let command = command.mut_arg("format", |input| input.long(INPUT_FORMAT));
+        let names = |argument: &Arg| self.given.iter().any(|given| given == argument.get_id().as_str());
+        let Some(option) = command.get_arguments().find(|argument| names(argument)) else { return Ok(()) };
+        Err(Failure::Usage(format!(
+            "--{} has no effect on {database}: it says how to read files of edges, and a database is read as it is",
+            option.get_long().unwrap_or_default()
+        )))
+    }
+}
 
 /// An open graph. Dropping it deletes a temporary database.
 pub(crate) struct Opened {
@@ -22,17 +53,12 @@ pub(crate) struct Opened {
 }
 
 /// Opens a database, or imports files into a temporary one.
-pub(crate) fn open_graph(
-    inputs: &[String],
-    at: &AtArgs,
-    read: &ReadArgs,
-    policy: &PolicyArgs,
-    resources: &ResourceArgs,
-    cancel: &Cancel,
-) -> Result<Opened, Failure> {
+pub(crate) fn open_graph(args: &GraphArgs<'_>, cancel: &Cancel) -> Result<Opened, Failure> {
+    let GraphArgs { inputs, at, read, policy, resources, .. } = *args;
     if let [path] = inputs
         && Path::new(path).is_dir()
     {
+        args.refuse_reading(path)?;
         let (store, bar) = open_store(Path::new(path), resources, cancel)?;
         let snapshot = at.snapshot(&store);
         bar.finish();
@@ -50,7 +76,9 @@ pub(crate) fn open_graph(
     }
     let temporary = TempDir::with_prefix("esker-")?;
     let target = temporary.path().join("graph.esker");
-    import_files(inputs, &target, read, policy, resources, cancel, false)?;
+    let imported = import_files(inputs, &target, read, policy, resources, cancel, false)?;
+    imported.notes.iter().for_each(|note| text::remark(note));
+    text::remark_rejected(&imported.report.rejected_sample);
     Ok(Opened { snapshot: Store::open(&target)?.snapshot()?, _temporary: Some(temporary) })
 }
 

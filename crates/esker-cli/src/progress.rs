@@ -8,7 +8,9 @@ use std::time::Duration;
 use esker::graph::{OnProgress, Progress};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A bar or a spinner on standard error; hidden if standard error is not a terminal or `quiet` is set.
+use crate::text;
+
+/// A bar or a spinner on standard error; hidden if standard error is not a terminal, or `quiet` or `--quiet` is set.
 #[derive(Debug, Clone)]
 pub(crate) struct Bar {
     bar: ProgressBar,
@@ -26,7 +28,7 @@ impl Bar {
     }
 
     fn styled(quiet: bool, length: Option<u64>, template: &str) -> Self {
-        let shown = !quiet && std::io::stderr().is_terminal();
+        let shown = !quiet && !text::is_quiet() && std::io::stderr().is_terminal();
         let target =
             if shown { ProgressDrawTarget::stderr_with_hz(10) } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(length, target);

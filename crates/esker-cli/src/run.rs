@@ -12,16 +12,18 @@ use esker::store::Snapshot;
 use esker::top::{TopVertex, top};
 use serde_json::json;
 
-use crate::algorithm::{PerAlgorithm, SharedArgs};
+use crate::algorithm::{PerAlgorithm, Requested, SharedArgs};
+use crate::answer_rows::{answer_rows, fact_json, value_json};
 use crate::at::AtArgs;
 use crate::failure::{Failure, Outcome};
 use crate::importing::PolicyArgs;
 use crate::interrupt::cancel_on_signals;
-use crate::opening::{Opened, open_graph};
+use crate::opening::{GraphArgs, INPUT_FORMAT, Opened, open_graph};
 use crate::progress::Bar;
 use crate::reading::ReadArgs;
 use crate::residency::{AccessArgs, explain, plan_json};
 use crate::resources::{ResourceArgs, bytes_read, peak_memory_bytes};
+use crate::rows::RowFormat;
 use crate::size::{bytes, counted, rate, seconds};
 use crate::text;
 
@@ -44,23 +46,26 @@ pub(crate) struct RunCommand {
 
 /// The options that all algorithms share.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Common options")]
+#[command(next_help_heading = "Common options", mut_arg("format", |input| input.long(INPUT_FORMAT)))]
 struct RunArgs {
     /// A database, or files of edges, which are imported to a temporary one
     #[arg(required = true)]
     inputs: Vec<String>,
     #[command(flatten)]
     at: AtArgs,
-    /// Show the N vertices with the largest values, or the N largest groups
+    /// Show the N vertices with the largest values, or the N largest groups; `--output -` then prints these only
     #[arg(long, value_name = "N")]
     top: Option<usize>,
     /// Write all values: .csv, .parquet, .arrow or .npy; `-` is CSV on standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Replace a file that stands there
-    #[arg(long)]
+    #[arg(long, requires = "output")]
     force: bool,
-    /// Report as JSON
+    /// Form of the rows on standard output [default: a table; with `--output -`, CSV]
+    #[arg(long = "format", value_enum, value_name = "FORM")]
+    rows: Option<RowFormat>,
+    /// Report as JSON, on standard error if the rows are on standard output
     #[arg(long)]
     json: bool,
     /// Check the answer with a serial verifier
@@ -91,16 +96,24 @@ impl SharedArgs for RunArgs {
 
 impl RunCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
-        let PerAlgorithm { entry, params, shared } = &self.run;
-        shared.carry_out(entry, params)
+        self.run.carry_out(|requested| requested.shared.carry_out(requested))
     }
 }
 
 impl RunArgs {
-    fn carry_out(&self, entry: &Entry, params: &Params) -> Outcome {
+    fn carry_out(&self, requested: &Requested<Self>) -> Outcome {
+        let Requested { entry, params, given, .. } = requested;
+        self.check(entry)?;
         let cancel = cancel_on_signals()?;
-        let Opened { snapshot, .. } =
-            &open_graph(&self.inputs, &self.at, &self.read, &self.policy, &self.resources, &cancel)?;
+        let graph = GraphArgs {
+            inputs: &self.inputs,
+            at: &self.at,
+            read: &self.read,
+            policy: &self.policy,
+            resources: &self.resources,
+            given,
+        };
+        let Opened { snapshot, .. } = &open_graph(&graph, &cancel)?;
         let resources = self.resources.of_run(self.deterministic);
         let plan = self.access.plan(snapshot, entry, params, &resources)?;
         if self.access.explain {
@@ -113,9 +126,13 @@ impl RunArgs {
         let answer = self.compute(entry, params, snapshot, &run);
         bar.finish();
         let answer = answer?;
-        if let Some(path) = &self.output {
+        let is_written = self.output.as_ref().filter(|_| !self.has_chosen_rows());
+        if let Some(path) = is_written {
             let options = ExportOptions { overwrite: self.force, cancel, ..ExportOptions::default() };
             write(path, snapshot.ids(), &answer, &options)?;
+        }
+        if self.has_chosen_rows() {
+            answer_rows(snapshot, &answer, self.top, self.row_format())?.print(self.row_format())?;
         }
         if self.json {
             self.print_json(entry, snapshot, &answer, &plan_json(&plan, snapshot, &resources)?)
@@ -145,31 +162,67 @@ impl RunArgs {
         Ok(answer)
     }
 
+    /// The rows of the answer on standard output, the facts on standard error.
     fn print(&self, entry: &Entry, snapshot: &Snapshot, answer: &Answer) -> Outcome {
-        let to_stdout = self.output.as_deref().is_some_and(|path| path.as_os_str() == "-");
-        if !to_stdout {
-            let facts = answer.facts.iter().map(|(name, fact)| ((*name).to_owned(), describe(fact)));
-            text::facts(&facts.collect::<Vec<_>>())?;
-            if self.top.is_some() || self.output.is_none() {
-                for ranked in top(answer, self.top.unwrap_or(SHOWN)) {
-                    let mut shown = vec![show(snapshot, ranked.key)?, show(snapshot, ranked.value)?];
-                    for (_, value) in further(answer, &ranked) {
-                        shown.push(show(snapshot, value)?);
-                    }
-                    text::line(&shown.join("\t"))?;
-                }
-            }
+        let is_shown = !self.is_to_stdout() && (self.top.is_some() || self.output.is_none());
+        if is_shown {
+            answer_rows(snapshot, answer, Some(self.top.unwrap_or(SHOWN)), self.row_format())?
+                .print(self.row_format())?;
         }
-        let verified = if self.verify { ", verified" } else { "" };
-        text::remark(&format!(
-            "{}: {}, {}, {} edges, peak memory {}{verified}",
-            entry.name,
-            seconds(answer.seconds),
-            counted(answer.rounds as u64, "round", "rounds"),
-            rate(answer.arcs as f64, answer.seconds),
-            peak_memory_bytes().map_or_else(|| "unknown".to_owned(), bytes),
-        ));
+        let is_figures = is_shown && !entry.has_rows();
+        let facts = if is_figures { &[] } else { answer.facts.as_slice() };
+        let mut facts: Vec<_> =
+            facts.iter().map(|(name, fact)| ((*name).to_owned(), fact_text(fact))).collect();
+        let mut fact = |name: &str, value: String| facts.push((name.to_owned(), value));
+        let version = snapshot.version().number;
+        let (vertices, edges) = (snapshot.num_vertices() as u64, snapshot.num_edges());
+        fact(
+            "graph",
+            format!(
+                "{}, {}, version {version}",
+                counted(vertices, "vertex", "vertices"),
+                counted(edges, "edge", "edges")
+            ),
+        );
+        if let Some(weight) = describe_weight(entry, snapshot) {
+            fact("weight", weight);
+        }
+        fact("rounds", answer.rounds.to_string());
+        let rate = rate(answer.arcs as f64, answer.seconds, "edges");
+        fact("time", format!("{}, {rate}", seconds(answer.seconds)));
+        fact("memory", peak_memory_bytes().map_or_else(|| "unknown".to_owned(), bytes));
+        if self.verify {
+            fact("verified", "yes".to_owned());
+        }
+        text::remark_facts(&facts);
         Ok(())
+    }
+
+    /// The form of rows on standard output.
+    fn row_format(&self) -> RowFormat {
+        self.rows.unwrap_or(if self.is_to_stdout() { RowFormat::Csv } else { RowFormat::Table })
+    }
+
+    /// Whether `--output -` was given.
+    fn is_to_stdout(&self) -> bool {
+        self.output.as_deref().is_some_and(|path| path.as_os_str() == "-")
+    }
+
+    /// Whether `--output -` is to print other rows than all, or in another form than CSV.
+    fn has_chosen_rows(&self) -> bool {
+        self.is_to_stdout() && (self.top.is_some() || self.row_format() != RowFormat::Csv)
+    }
+
+    /// Refuses options that would have no effect.
+    fn check(&self, entry: &Entry) -> Outcome {
+        let option = match (self.top, &self.output) {
+            (Some(_), _) if !entry.has_rows() => "--top",
+            (_, Some(_)) if !entry.has_rows() => "--output",
+            _ => return Ok(()),
+        };
+        let name = entry.name;
+        let figures = entry.figures.join(", ");
+        Err(Failure::Usage(format!("{option} has no effect: {name} answers with figures only ({figures})")))
     }
 
     fn print_json(
@@ -182,7 +235,7 @@ impl RunArgs {
         let facts: serde_json::Map<_, _> =
             answer.facts.iter().map(|(name, fact)| ((*name).to_owned(), fact_json(fact))).collect();
         let mut rows = Vec::new();
-        if let Some(count) = self.top {
+        if let Some(count) = self.top.filter(|_| !self.is_to_stdout()) {
             for ranked in top(answer, count) {
                 let key = match (answer.edges.is_some(), ranked.key) {
                     (true, _) => "edge",
@@ -211,8 +264,8 @@ impl RunArgs {
             "answers": facts,
             "top": rows,
         });
-        if self.output.as_deref().is_some_and(|path| path.as_os_str() == "-") {
-            text::remark(&report.to_string());
+        if self.is_to_stdout() {
+            text::warn(&report.to_string());
             return Ok(());
         }
         text::json(&report)
@@ -225,47 +278,21 @@ fn further(answer: &Answer, ranked: &TopVertex) -> impl Iterator<Item = (&'stati
     ranked.row.into_iter().flat_map(move |row| others.clone().map(move |one| (one.name, one.values.get(row))))
 }
 
-fn describe(fact: &Fact) -> String {
+/// What a run made of the weights of edges; `None` if it had none and needed none.
+fn describe_weight(entry: &Entry, snapshot: &Snapshot) -> Option<String> {
+    match (entry.reads.weights, snapshot.weight_property()) {
+        (true, Some(weight)) => Some(weight.name.clone()),
+        (true, None) => Some("none: each edge counts as 1".to_owned()),
+        (false, Some(weight)) => Some(format!("{}, which {} does not read", weight.name, entry.name)),
+        (false, None) => None,
+    }
+}
+
+fn fact_text(fact: &Fact) -> String {
     match fact {
         Fact::Count(value) => value.to_string(),
+        Fact::Float(value) if *value != 0.0 && !(1e-3..1e9).contains(&value.abs()) => format!("{value:.2e}"),
         Fact::Float(value) => format!("{value}"),
         Fact::Flag(value) => if *value { "yes" } else { "no" }.to_owned(),
     }
-}
-
-fn fact_json(fact: &Fact) -> serde_json::Value {
-    match fact {
-        Fact::Count(value) => json!(value),
-        Fact::Float(value) => json!(value),
-        Fact::Flag(value) => json!(value),
-    }
-}
-
-fn show(snapshot: &Snapshot, value: Value) -> Result<String, Failure> {
-    Ok(match value {
-        Value::Missing => String::new(),
-        Value::Vertex(v) => text::cell(&snapshot.ids().external_of(v)?.to_string()).into_owned(),
-        Value::Edge(u, v) => {
-            format!("{}\t{}", show(snapshot, Value::Vertex(u))?, show(snapshot, Value::Vertex(v))?)
-        }
-        Value::Integer(value) => value.to_string(),
-        Value::Count(value) => value.to_string(),
-        Value::Float(value) => format!("{value}"),
-    })
-}
-
-fn value_json(snapshot: &Snapshot, value: Value) -> Result<serde_json::Value, Failure> {
-    Ok(match value {
-        Value::Missing => serde_json::Value::Null,
-        Value::Vertex(v) => match snapshot.ids().external_of(v)? {
-            esker::store::ids::ExternalId::Int(id) => json!(id),
-            text => json!(text.to_string()),
-        },
-        Value::Edge(u, v) => {
-            json!([value_json(snapshot, Value::Vertex(u))?, value_json(snapshot, Value::Vertex(v))?])
-        }
-        Value::Integer(value) => json!(value),
-        Value::Count(value) => json!(value),
-        Value::Float(value) => json!(value),
-    })
 }

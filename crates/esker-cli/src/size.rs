@@ -54,13 +54,17 @@ pub(crate) fn counted(amount: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(amount), if amount == 1 { one } else { many })
 }
 
-/// Formats a rate per second: `120 /s`, `1.5 k/s`, `2.0 M/s`.
-pub(crate) fn rate(items: f64, seconds: f64) -> String {
-    match if seconds > 0.0 { items / seconds } else { 0.0 } {
-        rate if rate >= 1e6 => format!("{:.1} M/s", rate / 1e6),
-        rate if rate >= 1e3 => format!("{:.1} k/s", rate / 1e3),
-        rate => format!("{rate:.0} /s"),
-    }
+/// Formats a rate per second in three digits or more: `12 edges/s`, `1.52 k edges/s`, `303 M edges/s`.
+pub(crate) fn rate(items: f64, seconds: f64, unit: &str) -> String {
+    let rate = if seconds > 0.0 { items / seconds } else { 0.0 };
+    let (value, factor) = match rate {
+        rate if rate >= 1e9 => (rate / 1e9, "G "),
+        rate if rate >= 1e6 => (rate / 1e6, "M "),
+        rate if rate >= 1e3 => (rate / 1e3, "k "),
+        rate => return format!("{rate:.0} {unit}/s"),
+    };
+    let digits = if value >= 100.0 { 0 } else { 1 + usize::from(value < 10.0) };
+    format!("{value:.digits$} {factor}{unit}/s")
 }
 
 /// Formats a duration in seconds or milliseconds.
@@ -70,7 +74,7 @@ pub(crate) fn seconds(amount: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{bytes, count, parse_bytes};
+    use super::{bytes, count, parse_bytes, rate};
 
     #[test]
     fn amounts_of_memory() {
@@ -90,5 +94,19 @@ mod tests {
         assert_eq!(bytes(1536), "1.50 KiB");
         assert_eq!(count(1234567), "1 234 567");
         assert_eq!(count(12), "12");
+    }
+
+    #[test]
+    fn rates_name_what_they_count() {
+        let cases = [
+            (0.0, "0 edges/s"),
+            (999.0, "999 edges/s"),
+            (1520.0, "1.52 k edges/s"),
+            (3.03e8, "303 M edges/s"),
+        ];
+        for (items, expected) in cases {
+            assert_eq!(rate(items, 1.0, "edges"), expected);
+        }
+        assert_eq!(rate(10.0, 0.0, "rows"), "0 rows/s");
     }
 }

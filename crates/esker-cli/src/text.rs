@@ -5,11 +5,25 @@
 
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use esker::import::source::Rejected;
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, Outcome};
+
+/// Whether `--quiet` was given.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Leaves out remarks and progress from now on.
+pub(crate) fn be_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+/// Whether remarks and progress are left out.
+pub(crate) fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
 
 /// Whether a terminal acts on a character instead of showing it: control characters, and those that reverse the order of
 /// what follows.
@@ -62,7 +76,7 @@ pub(crate) fn line(text: &str) -> Outcome {
 }
 
 /// Prints a line as it is.
-fn print(text: &str) -> Outcome {
+pub(crate) fn print(text: &str) -> Outcome {
     writeln!(std::io::stdout().lock(), "{text}").map_err(|error| match Failure::from(error) {
         Failure::Failed(reason) => Failure::Failed(format!("cannot write to standard output: {reason}")),
         other => other,
@@ -90,26 +104,39 @@ fn aligned(rows: &[(String, String)]) -> impl Iterator<Item = String> {
     rows.iter().map(move |(name, value)| format!("{:<width$}  {}", cell(name), cell(value)))
 }
 
-/// Prints a line on standard error. If that is closed or full, the line is lost: the work goes on.
+/// Prints a line on standard error, unless `--quiet` was given.
 pub(crate) fn remark(text: &str) {
+    if !is_quiet() {
+        warn(text);
+    }
+}
+
+/// Prints a line on standard error also with `--quiet`. If that is closed or full, the line is lost: the work goes on.
+pub(crate) fn warn(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{}", message(text));
 }
 
 /// As [`remark`], in place of a progress bar that a terminal may show.
 pub(crate) fn remark_over_bar(text: &str) {
+    if !is_quiet() {
+        warn_over_bar(text);
+    }
+}
+
+fn warn_over_bar(text: &str) {
     if std::io::stderr().is_terminal() {
         let _ = write!(std::io::stderr().lock(), "\r\x1b[2K");
     }
-    remark(text);
+    warn(text);
 }
 
 /// Prints the message of a failure and ends the process.
 pub(crate) fn end_process(failure: &Failure) -> ! {
     match failure {
         Failure::Usage(message) | Failure::Failed(message) | Failure::Done(message) => {
-            remark_over_bar(&format!("esker: {message}"));
+            warn_over_bar(&format!("esker: {message}"));
         }
-        Failure::Interrupted => remark_over_bar("esker: interrupted"),
+        Failure::Interrupted => warn_over_bar("esker: interrupted"),
         Failure::PipeClosed => {}
     }
     std::process::exit(failure.exit_code())

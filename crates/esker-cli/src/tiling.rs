@@ -48,5 +48,5 @@ pub(crate) fn make_tiles_at(
 
 /// `tiles: 12 edges, 24 B`.
 pub(crate) fn describe(tiles: &TileReport) -> String {
-    format!("tiles: {}, {}", counted(tiles.num_edges, "edge", "edges"), bytes(tiles.data_bytes))
+    format!("{}, {}", counted(tiles.num_edges, "edge", "edges"), bytes(tiles.data_bytes))
 }

@@ -48,12 +48,25 @@ fn by_magic(head: &[u8]) -> Result<Option<Format>, String> {
         _ if starts_with_word(head, b"<?xml") || starts_with_word(head, b"<graphml") => {
             refused("XML, perhaps GraphML", "export its edges as CSV")
         }
+        _ if is_json(head) => refused(
+            "JSON",
+            "make a CSV of its edges first, for example: jq -r '.links[] | [.source, .target] | @csv' file | esker import - ...",
+        ),
         _ => Ok(None),
     }
 }
 
 fn starts_with_word(head: &[u8], word: &[u8]) -> bool {
     head.trim_ascii_start().get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
+}
+
+/// Whether a text begins as an object or an array of JSON does. Ids rarely begin with two such signs.
+fn is_json(head: &[u8]) -> bool {
+    let mut signs = head.iter().filter(|byte| !byte.is_ascii_whitespace());
+    matches!(
+        (signs.next(), signs.next()),
+        (Some(b'{'), Some(b'"' | b'}')) | (Some(b'['), Some(b'{' | b'[' | b']'))
+    )
 }
 
 fn by_first_words(text: &[u8]) -> Option<Format> {
@@ -114,6 +127,12 @@ mod tests {
             assert_eq!(sniff(name, head), Ok(format), "{name}");
         }
         assert!(sniff("a.zip", b"PK\x03\x04").unwrap_err().starts_with("the file is a zip archive"));
+        for json in
+            ["{\"nodes\": [], \"links\": []}", " {\n  \"a\": 1}", "{}", "[{\"source\": 1}]", "[[1, 2]]", "[]"]
+        {
+            assert!(sniff("a.json", json.as_bytes()).unwrap_err().starts_with("the file is JSON"), "{json}");
+        }
+        assert_eq!(sniff("a.csv", b"[a],{b}\n"), Ok(Format::Csv));
         assert!(sniff("a.graph", b"\x01\0").unwrap_err().starts_with("a binary .graph"));
     }
 }

@@ -6,6 +6,7 @@ mod place;
 mod command;
 mod formats;
 mod readers;
+mod effects;
 mod graphalytics;
 mod versions;
 mod writers;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use esker_format::Result;
 
-use super::blocks::{LineBlocks, Part, input_error};
+use super::blocks::{LineBlocks, Part, excerpt, input_error};
 use super::columns::{Columns, columns, ids_are_texts};
 use super::shape::{Shape, shape};
 use super::table_parser::{Layout, TableParser};
@@ -96,8 +96,11 @@ impl TableReader {
         let paths: Vec<_> = inputs.iter().map(Input::path).collect();
         let model = unite(&mut tables, &paths)?;
         let is_text = tables.iter().any(|table| table.is_text);
-        let notes =
-            paths.iter().zip(&tables).map(|(path, table)| describe(path, table, is_text, format)).collect();
+        let notes = paths
+            .iter()
+            .zip(&tables)
+            .map(|(path, table)| describe(path, table, is_text, format, options))
+            .collect();
         let properties = tables[model].columns.properties.clone();
         let schema = Schema {
             format: format.name(),
@@ -195,7 +198,13 @@ fn layout(table: &Sniffed) -> Layout {
 }
 
 /// How a table is read, for the user: `Reading deals.csv as CSV: source from, target to, weight (text ids)`.
-fn describe(path: &Arc<PathBuf>, table: &Sniffed, is_text: bool, format: Format) -> String {
+fn describe(
+    path: &Arc<PathBuf>,
+    table: &Sniffed,
+    is_text: bool,
+    format: Format,
+    options: &ReadOptions,
+) -> String {
     let Sniffed { shape, columns, .. } = table;
     let (path, title) = (path.display(), format.title());
     if shape.columns == 0 && shape.skip_bytes == 0 {
@@ -227,5 +236,30 @@ fn describe(path: &Arc<PathBuf>, table: &Sniffed, is_text: bool, format: Format)
         parts.push(column(role, property.column) + kind);
     }
     let ids = if is_text { "text ids" } else { "integer ids" };
-    format!("Reading {path} as {title}{header}{separated}: {} ({ids})", parts.join(", "))
+    let assumed = assumptions(table, is_text, title, options);
+    format!("Reading {path} as {title}{header}{separated}: {} ({ids}){assumed}", parts.join(", "))
+}
+
+/// What a reader of the note may not expect: columns that are left out, and a first line that may be a header.
+fn assumptions(table: &Sniffed, is_text: bool, title: &str, options: &ReadOptions) -> String {
+    let Sniffed { shape, columns, .. } = table;
+    let is_used = |column: &usize| {
+        let is_property = columns.properties.iter().any(|property| property.column == *column);
+        *column == columns.source || *column == columns.target || is_property
+    };
+    let name = |column: usize| match &shape.header {
+        Some(header) => header.get(column).cloned().unwrap_or_default(),
+        None => format!("column {}", column + 1),
+    };
+    let unused: Vec<String> = (0..shape.columns).filter(|column| !is_used(column)).map(name).collect();
+    let mut text = String::new();
+    if !unused.is_empty() {
+        text += &format!("; not read: {}", excerpt(unused.join(", ").as_bytes()));
+    }
+    let may_have_header = is_text && options.header.is_none() && matches!(title, "CSV" | "TSV");
+    if let (None, true, Some(first)) = (&shape.header, may_have_header, shape.rows.first()) {
+        let first = excerpt(&first.join(&b','));
+        text += &format!("; its first line, {first}, is an edge: --header if it names the columns");
+    }
+    text
 }

@@ -25,6 +25,8 @@ pub struct Entry {
     pub columns: &'static [&'static str],
     /// The figures of its answers: the names of their facts.
     pub figures: &'static [&'static str],
+    /// Whether the rows of its answers are edges.
+    pub edges: bool,
     /// The property of an answer that `--verify` checks.
     pub verifies: &'static str,
     pub(super) run: fn(&Job<'_>) -> Result<Answer>,
@@ -114,6 +116,11 @@ pub struct Resources {
 }
 
 impl Entry {
+    /// Whether its answers have a row for each vertex or edge, and not figures alone.
+    pub fn has_rows(&self) -> bool {
+        self.edges || !self.columns.is_empty()
+    }
+
     /// The option of that name.
     pub fn option(&self, name: &str) -> Option<&'static Opt> {
         self.options.iter().find(|option| option.name == name)

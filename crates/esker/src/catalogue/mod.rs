@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 
 pub use entry::{Entry, GraphReads, ListReads, ReadPattern, Resources};
 pub use job::Job;
-pub use option::{Opt, OptDefault, OptKind};
+pub use option::{Opt, OptDefault, OptKind, OptRange};
 pub use params::Params;
 
 /// All algorithms, in the order in which help lists them.
@@ -21,10 +21,26 @@ pub static CATALOGUE: &[Entry] = entries::ALL;
 /// The algorithm of that name.
 ///
 /// # Errors
-/// [`Error::Usage`] that lists the names.
+/// [`Error::Usage`] that names the most similar one.
 pub fn find(name: &str) -> Result<&'static Entry> {
     CATALOGUE.iter().find(|entry| entry.name == name).ok_or_else(|| {
-        let names: Vec<&str> = CATALOGUE.iter().map(|entry| entry.name).collect();
-        Error::Usage(format!("no algorithm is called {name:?}; there are {}", names.join(", ")))
+        let similar = CATALOGUE.iter().map(|entry| (changes(name, entry.name), entry.name)).min();
+        let similar = similar.filter(|&(changes, similar)| changes <= similar.len() / 3 + 1);
+        let similar = similar.map_or(String::new(), |(_, similar)| format!("did you mean {similar}? "));
+        Error::Usage(format!("no algorithm is called {name:?}: {similar}`esker run --list` names all"))
     })
+}
+
+/// The least number of letters to add, drop or replace that turns one name into another.
+fn changes(from: &str, to: &str) -> usize {
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (i, letter) in from.bytes().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, other) in to.bytes().enumerate() {
+            let replaced = diagonal + usize::from(letter != other);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[to.len()]
 }

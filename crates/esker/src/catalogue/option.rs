@@ -26,8 +26,46 @@ pub enum OptDefault {
     Described(&'static str),
 }
 
+/// The numbers that an option takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum OptRange {
+    /// All that its kind allows.
+    All,
+    /// This one and greater ones.
+    From(f64),
+    /// Greater ones than this.
+    Above(f64),
+    /// From the first to the second.
+    Between(f64, f64),
+}
+
+impl OptRange {
+    fn contains(self, value: f64) -> bool {
+        value.is_finite()
+            && match self {
+                Self::All => true,
+                Self::From(least) => value >= least,
+                Self::Above(limit) => value > limit,
+                Self::Between(least, most) => (least..=most).contains(&value),
+            }
+    }
+
+    /// ` from 0 to 1`, for messages.
+    fn describe(self) -> String {
+        match self {
+            Self::All => String::new(),
+            Self::From(least) => format!(" from {least}"),
+            Self::Above(limit) => format!(" above {limit}"),
+            Self::Between(least, most) => format!(" from {least} to {most}"),
+        }
+    }
+}
+
+/// The rates of a decomposition.
+pub(super) const RATES: OptRange = OptRange::Between(0.001, 20.0);
+
 /// One option of an algorithm.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Opt {
     /// Its name: `--name` on the command line, a keyword in Python.
     pub name: &'static str,
@@ -39,13 +77,26 @@ pub struct Opt {
     pub required: bool,
     /// Whether it may be given several times.
     pub repeatable: bool,
+    /// The numbers that it takes, if it takes numbers.
+    pub range: OptRange,
+    /// Another option and its value, without which this one would have no effect.
+    pub only_with: Option<(&'static str, &'static str)>,
     /// What it does.
     pub help: &'static str,
 }
 
 impl Opt {
     const fn new(name: &'static str, kind: OptKind, help: &'static str) -> Self {
-        Self { name, kind, default: OptDefault::Off, required: false, repeatable: false, help }
+        Self {
+            name,
+            kind,
+            default: OptDefault::Off,
+            required: false,
+            repeatable: false,
+            range: OptRange::All,
+            only_with: None,
+            help,
+        }
     }
 
     pub(super) const fn vertex(name: &'static str, help: &'static str) -> Self {
@@ -91,6 +142,16 @@ impl Opt {
         Self { repeatable: true, ..self }
     }
 
+    /// That takes numbers of this range only.
+    pub(super) const fn within(self, range: OptRange) -> Self {
+        Self { range, ..self }
+    }
+
+    /// That has an effect only if another option has this value.
+    pub(super) const fn only_with(self, option: &'static str, value: &'static str) -> Self {
+        Self { only_with: Some((option, value)), ..self }
+    }
+
     /// What stands for the value in help: `ID`, `N`, `NUMBER`, `NAME`; empty for a flag.
     pub fn value_name(&self) -> &'static str {
         match self.kind {
@@ -117,11 +178,11 @@ impl Opt {
     pub fn check(&self, text: &str) -> Result<(), String> {
         let name = self.name;
         match self.kind {
-            OptKind::Integer if text.parse::<u64>().is_err() => {
-                Err(format!("--{name} takes a whole number, not {text:?}"))
+            OptKind::Integer if !text.parse::<u64>().is_ok_and(|value| self.range.contains(value as f64)) => {
+                Err(format!("--{name} takes a whole number{}, not {text:?}", self.range.describe()))
             }
-            OptKind::Float if text.parse::<f64>().is_err() => {
-                Err(format!("--{name} takes a number, not {text:?}"))
+            OptKind::Float if !text.parse().is_ok_and(|value| self.range.contains(value)) => {
+                Err(format!("--{name} takes a number{}, not {text:?}", self.range.describe()))
             }
             OptKind::Choice(names) if !names.contains(&text) => {
                 let (last, others) = names.split_last().unwrap_or((&"", &[]));

@@ -69,6 +69,11 @@ impl Params {
             if values.len() > 1 && !option.repeatable {
                 return Err(Error::Usage(format!("{algorithm} takes one --{name}, not {}", values.len())));
             }
+            if let Some((other, value)) = option.only_with
+                && self.text(other) != Some(value)
+            {
+                return Err(Error::Usage(format!("--{name} has no effect without --{other} {value}")));
+            }
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use esker_graph::{Graph, VertexId};
 use crate::answer::{Answer, AnswerColumn, Fact, Ranking, Values};
 use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
-use crate::catalogue::option::Opt;
+use crate::catalogue::option::{Opt, OptRange};
 use crate::catalogue::params::Params;
 use crate::error::{Error, Result};
 
@@ -19,12 +19,14 @@ pub(super) const CLOSENESS: Entry = Entry {
         Opt::vertex("source", "Only distances from this vertex")
             .repeatable()
             .otherwise("all vertices: exact"),
-        Opt::integer("samples", "Only distances from this many vertices, drawn by the seed"),
+        Opt::integer("samples", "Only distances from this many vertices, drawn by the seed")
+            .within(OptRange::From(1.0)),
     ],
     reads: GraphReads::few(ListReads::Both),
     undirected: false,
     columns: &["closeness"],
     figures: &["sources"],
+    edges: false,
     verifies: "Scores equal those of a serial search from each source",
     run: |job| run_closeness(job, &closeness_options(job.params, job.vertices("source")?)?),
     estimate: |shape, params, _| {

@@ -11,9 +11,9 @@ use esker_store::StoredGraph;
 use crate::answer::{Answer, AnswerColumn, Fact, Ranking, Values};
 use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
-use crate::catalogue::option::Opt;
+use crate::catalogue::option::{Opt, OptRange};
 use crate::catalogue::params::Params;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 pub(super) const TRIANGLES: Entry = Entry {
     name: "triangles",
@@ -25,12 +25,16 @@ pub(super) const TRIANGLES: Entry = Entry {
             "lists, on a copy by degree if that pays; filter: a bit for each edge and no copy; sample: an estimate (the last two for \
              undirected graphs only)",
         ),
-        Opt::integer("samples", "Pairs of neighbours to draw, with sample").otherwise("100000"),
+        Opt::integer("samples", "Pairs of neighbours to draw, with sample")
+            .within(OptRange::From(1.0))
+            .only_with("method", "sample")
+            .otherwise("100000"),
     ],
     reads: GraphReads::points(ListReads::Both),
     undirected: false,
     columns: &[],
     figures: &["triangles", "low", "high", "wedges", "closed", "samples"],
+    edges: false,
     verifies: "The count equals a serial count; of a sample, the interval is plausible",
     run: |job| match method(job.params)? {
         Method::Lists => run_triangles(job, &job.graph::<()>()?, false),
@@ -58,10 +62,7 @@ fn method(params: &Params) -> Result<Method> {
     match (params.text("method"), samples) {
         (Some("sample"), None) => Ok(Method::Sample(SampledOptions::default())),
         (Some("sample"), Some(samples)) => Ok(Method::Sample(SampledOptions { samples })),
-        (_, Some(_)) => {
-            Err(Error::Usage("--samples goes with --method sample: other methods count all".to_owned()))
-        }
-        (Some("filter"), None) => Ok(Method::Filter),
+        (Some("filter"), _) => Ok(Method::Filter),
         _ => Ok(Method::Lists),
     }
 }
@@ -112,6 +113,7 @@ pub(super) const LCC: Entry = Entry {
     undirected: false,
     columns: &["coefficient"],
     figures: &["average", "triangles"],
+    edges: false,
     verifies: "Coefficients equal those of a serial count",
     run: |job| run_lcc(job, &job.graph::<()>()?),
     estimate: |shape, _, resources| Ok(lcc::estimate(shape, &LccOptions::default(), resources.threads)),

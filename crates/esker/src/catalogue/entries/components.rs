@@ -4,13 +4,13 @@ use esker_algo::algorithm::cdlp::{self, CdlpOptions, cdlp};
 use esker_algo::algorithm::scc::{self, scc};
 use esker_algo::algorithm::wcc::{self, WccMethod, WccOptions, wcc};
 use esker_algo::check;
-use esker_graph::{Graph, vertex};
+use esker_graph::{Graph, VertexId};
 use esker_store::StoredGraph;
 
 use crate::answer::{Answer, AnswerColumn, Fact, Ranking, Values};
 use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
-use crate::catalogue::option::Opt;
+use crate::catalogue::option::{Opt, RATES};
 use crate::catalogue::params::Params;
 use crate::error::Result;
 
@@ -23,12 +23,16 @@ pub(super) const WCC: Entry = Entry {
             &["union-find", "contraction"],
             "union-find, or contraction of the clusters of a decomposition (undirected graphs only)",
         ),
-        Opt::float("beta", "Rate of the decomposition, with contraction").or("0.2"),
+        Opt::float("beta", "Rate of the decomposition, with contraction")
+            .within(RATES)
+            .only_with("method", "contraction")
+            .or("0.2"),
     ],
     reads: GraphReads::few(ListReads::Both),
     undirected: false,
     columns: &["component"],
     figures: &["components"],
+    edges: false,
     verifies: "Two vertices have the same label exactly if a path joins them",
     run: |job| {
         let options = wcc_options(job.params)?;
@@ -71,13 +75,17 @@ pub(super) const CDLP: Entry = Entry {
     undirected: false,
     columns: &["community"],
     figures: &["communities", "converged"],
+    edges: false,
     verifies: "Labels equal those of a serial propagation",
     run: |job| {
         let options = cdlp_options(job.params)?;
         run_cdlp(job, &job.graph::<()>()?, &options)
     },
     estimate: |shape, params, resources| {
-        Ok(cdlp::estimate(shape, &cdlp_options(params)?, true, resources.threads))
+        let mut estimate = cdlp::estimate(shape, &cdlp_options(params)?, true, resources.threads);
+        // The vertex of each rank of a text id.
+        estimate.memory_bytes += shape.num_vertices * size_of::<VertexId>() as u64;
+        Ok(estimate)
     },
 };
 
@@ -86,18 +94,27 @@ fn cdlp_options(params: &Params) -> Result<CdlpOptions> {
 }
 
 fn run_cdlp(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &CdlpOptions) -> Result<Answer> {
-    // Labels begin as the external ids; where these are texts, as the vertices themselves.
-    let initial = job.integer_ids()?;
-    let (found, seconds) = timed(|| cdlp(graph, job.run, initial.as_deref(), options));
+    // Labels begin as the external ids; where these are texts, as their ranks.
+    let (initial, by_rank) = match job.integer_ids()? {
+        Some(ids) => (ids, None),
+        None => job.text_ranks(graph.num_vertices())?,
+    };
+    let (found, seconds) = timed(|| cdlp(graph, job.run, Some(&initial), options));
     let found = found?;
     job.verify("cdlp", graph, |out, incoming| {
-        let numbers: Vec<u64> = (0..graph.num_vertices() as u64).collect();
-        let initial = initial.as_deref().unwrap_or(&numbers);
-        check::cdlp(out, incoming.filter(|_| graph.is_directed()), initial, options.iterations, &found.labels)
+        check::cdlp(
+            out,
+            incoming.filter(|_| graph.is_directed()),
+            &initial,
+            options.iterations,
+            &found.labels,
+        )
     })?;
-    let values = match initial {
-        Some(_) => Values::Count(found.labels),
-        None => Values::Vertex(found.labels.into_iter().map(|label| vertex(label as usize)).collect()),
+    let values = match by_rank {
+        None => Values::Count(found.labels),
+        Some(by_rank) => {
+            Values::Vertex(found.labels.into_iter().map(|rank| by_rank[rank as usize]).collect())
+        }
     };
     Ok(Answer {
         columns: vec![AnswerColumn { name: "community", values, ranking: Ranking::Groups }],
@@ -120,6 +137,7 @@ pub(super) const SCC: Entry = Entry {
     undirected: false,
     columns: &["component"],
     figures: &["components", "largest"],
+    edges: false,
     verifies: "Two vertices have the same label exactly if each reaches the other",
     run: |job| run_scc(job, &job.graph::<()>()?),
     estimate: |shape, _, _| Ok(scc::estimate(shape)),

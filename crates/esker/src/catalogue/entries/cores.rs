@@ -11,7 +11,7 @@ use esker_store::StoredGraph;
 use crate::answer::{Answer, AnswerColumn, Fact, Ranking, Values};
 use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
-use crate::catalogue::option::Opt;
+use crate::catalogue::option::{Opt, OptRange};
 use crate::catalogue::params::Params;
 use crate::error::Result;
 
@@ -23,6 +23,7 @@ pub(super) const KCORE: Entry = Entry {
     undirected: false,
     columns: &["coreness"],
     figures: &["k_max"],
+    edges: false,
     verifies: "Peeling in the order that the run found gives the same coreness",
     run: |job| run_kcore(job, &job.graph::<()>()?),
     estimate: |shape, _, _| Ok(kcore::estimate(shape)),
@@ -48,13 +49,14 @@ fn run_kcore(job: &Job<'_>, graph: &StoredGraph<'_, ()>) -> Result<Answer> {
 pub(super) const DENSEST: Entry = Entry {
     name: "densest",
     summary: "Densest subgraph, approximately: vertices with the most edges among them for each of them",
-    options: &[
-        Opt::float("epsilon", "The density is at least 1 / (2 + 2 epsilon) of the largest").or("0.001")
-    ],
+    options: &[Opt::float("epsilon", "The density is at least 1 / (2 + 2 epsilon) of the largest")
+        .within(OptRange::Above(0.0))
+        .or("0.001")],
     reads: GraphReads::scans(ListReads::Both),
     undirected: false,
     columns: &["member"],
     figures: &["vertices", "density", "density_bound"],
+    edges: false,
     verifies: "The subgraph has that density, and the levels prove the bound",
     run: |job| {
         let options = densest_options(job.params)?;
@@ -91,11 +93,12 @@ fn run_densest(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &DensestOpti
 pub(super) const CLIQUES: Entry = Entry {
     name: "cliques",
     summary: "Number of cliques of k vertices",
-    options: &[Opt::integer("k", "Vertices of a clique").or("4")],
+    options: &[Opt::integer("k", "Vertices of a clique").within(OptRange::From(1.0)).or("4")],
     reads: GraphReads::points(ListReads::Both),
     undirected: false,
     columns: &[],
     figures: &["cliques"],
+    edges: false,
     verifies: "The count equals a serial count",
     run: |job| {
         let options = cliques_options(job.params)?;
@@ -129,6 +132,7 @@ pub(super) const TRUSS: Entry = Entry {
     undirected: false,
     columns: &["trussness"],
     figures: &["largest", "triangles"],
+    edges: true,
     verifies: "Serial peeling gives the same trussness",
     run: |job| run_truss(job, &job.graph::<()>()?),
     estimate: |shape, _, resources| Ok(truss::estimate(shape, resources.threads)),

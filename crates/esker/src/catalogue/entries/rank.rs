@@ -9,7 +9,7 @@ use esker_store::StoredGraph;
 use crate::answer::{Answer, AnswerColumn, Fact, Ranking, Values};
 use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
-use crate::catalogue::option::Opt;
+use crate::catalogue::option::{Opt, OptRange};
 use crate::catalogue::params::Params;
 use crate::error::{Error, Result};
 
@@ -17,8 +17,9 @@ pub(super) const PAGERANK: Entry = Entry {
     name: "pagerank",
     summary: "PageRank: how often a random surfer comes by",
     options: &[
-        Opt::float("damping", "Chance of following an edge").or("0.85"),
+        Opt::float("damping", "Chance of following an edge").within(OptRange::Between(0.0, 1.0)).or("0.85"),
         Opt::float("tolerance", "Stop once all scores together change by less in a round; 0: never")
+            .within(OptRange::From(0.0))
             .or("1e-6"),
         Opt::integer("rounds", "Most rounds").or("100"),
         Opt::vertex("teleport-to", "Jump to this vertex (personal PageRank)")
@@ -29,6 +30,7 @@ pub(super) const PAGERANK: Entry = Entry {
     undirected: false,
     columns: &["rank"],
     figures: &["residual", "converged"],
+    edges: false,
     verifies: "One more round changes the scores by no more than the tolerance",
     run: |job| {
         let (options, targets) = (pagerank_options(job.params)?, job.vertices("teleport-to")?);
@@ -86,7 +88,8 @@ pub(super) const BETWEENNESS: Entry = Entry {
     summary: "Betweenness centrality: share of shortest paths (by steps) that lead through a vertex",
     options: &[
         Opt::vertex("source", "Only paths from this vertex").repeatable().otherwise("all vertices: exact"),
-        Opt::integer("samples", "Only paths from this many vertices, drawn by the seed"),
+        Opt::integer("samples", "Only paths from this many vertices, drawn by the seed")
+            .within(OptRange::From(1.0)),
         Opt::choice(
             "scale",
             &["sum", "pairs", "fraction"],
@@ -98,6 +101,7 @@ pub(super) const BETWEENNESS: Entry = Entry {
     undirected: false,
     columns: &["betweenness"],
     figures: &["sources"],
+    edges: false,
     verifies: "Scores equal those of a serial search from each source",
     run: |job| {
         let sources = job.vertices("source")?;

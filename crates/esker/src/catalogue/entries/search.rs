@@ -11,7 +11,7 @@ use esker_store::{StoredGraph, StoredWeight};
 use crate::answer::{Answer, AnswerColumn, Fact, Ranking, Values};
 use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
-use crate::catalogue::option::Opt;
+use crate::catalogue::option::{Opt, OptRange};
 use crate::catalogue::params::Params;
 use crate::error::Result;
 
@@ -25,6 +25,7 @@ pub(super) const BFS: Entry = Entry {
     undirected: false,
     columns: &["depth", "parent"],
     figures: &["reached"],
+    edges: false,
     verifies: "Depths differ by at most one along an edge, and each parent is one step nearer to a source",
     run: |job| {
         let sources = job.vertices("source")?;
@@ -56,13 +57,16 @@ pub(super) const SSSP: Entry = Entry {
     summary: "Shortest paths from one source by weight, none negative",
     options: &[
         Opt::vertex("source", "Vertex to start from").required(),
-        Opt::float("delta", "Width of a bucket").otherwise("chosen from the weights"),
+        Opt::float("delta", "Width of a bucket")
+            .within(OptRange::Above(0.0))
+            .otherwise("chosen from the weights"),
         PARENTS,
     ],
     reads: GraphReads::few(ListReads::Both).weighted(),
     undirected: false,
     columns: &["distance", "parent"],
     figures: &["reached", "delta"],
+    edges: false,
     verifies: "No edge shortens a distance, and a path of that length leads to each reached vertex",
     run: |job| by_weight!(job, sssp_by),
     estimate: |shape, params, _| Ok(sssp::estimate(shape, &sssp_options(params)?)),

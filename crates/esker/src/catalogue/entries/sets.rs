@@ -13,7 +13,7 @@ use esker_store::StoredGraph;
 use crate::answer::{Answer, AnswerColumn, Fact, Ranking, Values};
 use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
-use crate::catalogue::option::Opt;
+use crate::catalogue::option::{Opt, OptRange};
 use crate::catalogue::params::Params;
 use crate::error::{Error, Result};
 
@@ -25,6 +25,7 @@ pub(super) const MIS: Entry = Entry {
     undirected: false,
     columns: &["member"],
     figures: &["size"],
+    edges: false,
     verifies: "No two members are neighbours, and each other vertex has one as a neighbour",
     run: |job| {
         let options = mis_options(job.params);
@@ -79,6 +80,7 @@ pub(super) const COLOURING: Entry = Entry {
     undirected: false,
     columns: &["colour"],
     figures: &["colours"],
+    edges: false,
     verifies: "No two neighbours have the same colour",
     run: |job| {
         let options = colouring_options(job.params)?;
@@ -131,6 +133,7 @@ pub(super) const MATCHING: Entry = Entry {
     undirected: true,
     columns: &["mate"],
     figures: &["edges"],
+    edges: false,
     verifies: "Mates are neighbours of each other, and no edge could be added",
     run: |job| {
         let options = matching_options(job.params);
@@ -168,13 +171,14 @@ fn run_matching(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &MatchingOp
 pub(super) const SETCOVER: Entry = Entry {
     name: "setcover",
     summary: "Set cover, approximately: few vertices whose out-neighbours are all that any vertex has",
-    options: &[
-        Opt::float("epsilon", "How far apart gains may be that count as equal; more is faster").or("0.01")
-    ],
+    options: &[Opt::float("epsilon", "How far apart gains may be that count as equal; more is faster")
+        .within(OptRange::Above(0.0))
+        .or("0.01")],
     reads: GraphReads::scans(ListReads::Out),
     undirected: false,
     columns: &["gain", "owner"],
     figures: &["sets", "covered"],
+    edges: false,
     verifies: "Every element has an owner that contains it, and gains fall as the greedy order promises",
     run: |job| {
         let options = set_cover_options(job.params)?;

@@ -15,7 +15,7 @@ use super::search::by_weight;
 use crate::answer::{Answer, AnswerColumn, Fact, Ranking, Values};
 use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
-use crate::catalogue::option::Opt;
+use crate::catalogue::option::{Opt, OptRange, RATES};
 use crate::catalogue::params::Params;
 use crate::error::Result;
 
@@ -32,6 +32,7 @@ pub(super) const FOREST: Entry = Entry {
     undirected: true,
     columns: &[],
     figures: &["trees", "edges"],
+    edges: true,
     verifies: "The edges exist, form no cycle, and join what is joined",
     run: |job| {
         let options = forest_options(job.params);
@@ -77,6 +78,7 @@ pub(super) const MSF: Entry = Entry {
     undirected: true,
     columns: &["weight"],
     figures: &["trees", "edges", "weight"],
+    edges: true,
     verifies: "The edges form a spanning forest, and no other edge could replace a heavier one",
     run: |job| by_weight!(job, msf_by),
     estimate: |shape, _, _| Ok(msf::estimate(shape)),
@@ -115,11 +117,13 @@ pub(super) const SPANNER: Entry = Entry {
     name: "spanner",
     summary: "Spanner: few edges that keep every distance within a factor",
     options: &[Opt::integer("k", "Distances grow by O(k), and edges are about n^(1 + 1/k)")
+        .within(OptRange::From(1.0))
         .otherwise("the logarithm of n")],
     reads: GraphReads::scans(ListReads::Out),
     undirected: true,
     columns: &[],
     figures: &["edges", "k", "stretch_bound", "radius"],
+    edges: true,
     verifies: "The edges join each vertex to its cluster within the radius, and each pair of adjacent clusters",
     run: |job| {
         let options = spanner_options(job.params)?;
@@ -160,11 +164,13 @@ pub(super) const LDD: Entry = Entry {
         "beta",
         "About this part of the edges lies between clusters, whose radius is about log n / beta",
     )
+    .within(RATES)
     .or("0.2")],
     reads: GraphReads::scans(ListReads::Out),
     undirected: true,
     columns: &["cluster"],
     figures: &["clusters", "radius"],
+    edges: false,
     verifies: "Each vertex reaches the centre of its cluster within the radius",
     run: |job| {
         let options = ldd_options(job.params)?;
@@ -209,6 +215,7 @@ pub(super) const BICONNECTIVITY: Entry = Entry {
     undirected: true,
     columns: &["block", "articulation_point"],
     figures: &["blocks", "articulation_points", "bridges", "components"],
+    edges: false,
     verifies: "Blocks, articulation points and bridges equal those of a serial search",
     run: |job| run_biconnectivity(job, &job.graph::<()>()?),
     estimate: |shape, _, _| Ok(biconnectivity::estimate(shape)),

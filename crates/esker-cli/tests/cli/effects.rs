@@ -1,0 +1,190 @@
+//! What has no effect is refused, what is assumed is said, and standard output has the answer alone.
+
+use esker::catalogue::CATALOGUE;
+
+use crate::place::Place;
+
+const EDGES: &str = "from,to,weight,kind\nx,y,3,depends\ny,z,4,breaks\nx,z,9,depends\n";
+
+/// A directed weighted database `w.esker` with text ids.
+fn weighted() -> Place {
+    let place = Place::new();
+    place.file("w.csv", EDGES);
+    place.ok("import w.csv w.esker --property kind");
+    place
+}
+
+/// What a command prints on standard output and standard error.
+fn printed(place: &Place, line: &str) -> (String, String) {
+    let output = place.run(line);
+    assert!(output.status.success(), "{line}: {output:?}");
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (text(output.stdout), text(output.stderr))
+}
+
+/// A command that is refused as bad usage, and its message.
+fn refused(place: &Place, line: &str) -> String {
+    let output = place.run(line);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{line}: {message}");
+    assert!(output.stdout.is_empty(), "{line}");
+    message
+}
+
+#[test]
+fn options_of_reading_are_refused_where_a_database_is_read() {
+    let place = weighted();
+    let options = [
+        "--src nope",
+        "--no-weight",
+        "--undirected",
+        "--directed",
+        "--ids text",
+        "--input-format csv",
+        "--header",
+        "--duplicates keep",
+        "--no-in-edges",
+        "--bad-lines skip",
+    ];
+    for option in options {
+        let message = refused(&place, &format!("run wcc w.esker {option}"));
+        let name = option.split(' ').next().unwrap();
+        assert!(message.contains(&format!("{name} has no effect on w.esker")), "{message}");
+    }
+    place.ok("run wcc w.csv --undirected --ids text --header --duplicates keep");
+}
+
+#[test]
+fn options_of_output_are_refused_where_there_are_figures_only() {
+    let place = weighted();
+    place.ok("import w.csv u.esker --undirected");
+    for entry in CATALOGUE {
+        let required = entry.options.iter().filter(|option| option.required);
+        let options: String = required.map(|option| format!(" --{} x", option.name)).collect();
+        let line = format!("run {} u.esker{options} --top 1", entry.name);
+        if entry.has_rows() {
+            let (rows, _) = printed(&place, &line);
+            assert!(rows.lines().count() >= 1, "{line}: {rows}");
+        } else {
+            assert!(refused(&place, &line).contains("figures only"), "{line}");
+        }
+    }
+    assert!(refused(&place, "run wcc w.esker --force").contains("--output"));
+    let message = refused(&place, "run wcc w.esker --beta 0.5");
+    assert!(message.contains("--beta has no effect without --method contraction"), "{message}");
+}
+
+#[test]
+fn values_out_of_range_are_bad_usage_and_the_message_says_what_would_do() {
+    let place = weighted();
+    let cases = [
+        ("pagerank w.esker --damping 1.5", "--damping takes a number from 0 to 1"),
+        ("pagerank w.esker --damping nan", "--damping takes a number from 0 to 1"),
+        ("pagerank w.esker --tolerance -1", "--tolerance takes a number from 0"),
+        ("sssp w.esker --source x --delta 0", "--delta takes a number above 0"),
+        ("cliques w.esker --k 0", "--k takes a whole number from 1"),
+        ("triangles w.esker --method sample --samples 0", "--samples takes a whole number from 1"),
+        ("densest w.esker --epsilon inf", "--epsilon takes a number above 0"),
+        ("ldd w.esker --beta 21", "--beta takes a number from 0.001 to 20"),
+    ];
+    for (line, words) in cases {
+        let message = refused(&place, &format!("run {line}"));
+        assert!(message.contains(words), "{line}: {message}");
+    }
+}
+
+#[test]
+fn an_unknown_algorithm_is_answered_with_the_nearest_name() {
+    let place = weighted();
+    for (name, nearest) in
+        [("pagrank", "pagerank"), ("pr", ""), ("coloring", "colouring"), ("k-core", "kcore")]
+    {
+        let message = refused(&place, &format!("run {name} w.esker"));
+        assert_eq!(message.contains("did you mean"), !nearest.is_empty(), "{message}");
+        assert!(message.contains(nearest) && message.contains("esker run --list"), "{message}");
+    }
+    let list = place.ok("run --list");
+    assert_eq!(list, place.ok("estimate --list"));
+    assert_eq!(list.lines().count(), CATALOGUE.len());
+    assert!(CATALOGUE.iter().all(|entry| list.contains(entry.summary)), "{list}");
+}
+
+#[test]
+fn standard_output_has_the_rows_and_standard_error_the_facts() {
+    let place = weighted();
+    let (rows, facts) = printed(&place, "run pagerank w.esker --top 2");
+    let lines: Vec<&str> = rows.lines().collect();
+    assert_eq!(lines.len(), 3, "{rows}");
+    assert!(lines[0].starts_with("vertex  ") && lines[0].ends_with("  rank"), "{rows}");
+    for name in ["residual", "converged", "weight", "rounds", "time", "memory"] {
+        assert!(facts.lines().any(|line| line.starts_with(&format!("{name} "))), "{name}: {facts}");
+    }
+    assert!(facts.contains("weight, which pagerank does not read"), "{facts}");
+    assert_eq!(printed(&place, "run pagerank w.esker --top 2 --quiet"), (rows, String::new()));
+    assert_eq!(printed(&place, "-q run triangles w.esker --format csv").0, "triangles\n1\n");
+    assert_eq!(printed(&place, "-q import w.csv again.esker").1, "");
+}
+
+#[test]
+fn top_and_output_and_json_and_format_combine() {
+    let place = weighted();
+    let bfs = "run bfs w.esker --source x --quiet";
+    let all = "vertex,value\nx,0\ny,1\nz,1\n";
+    assert_eq!(place.ok(&format!("{bfs} -o -")), all);
+    assert_eq!(place.ok(&format!("{bfs} --top 1 -o -")), "vertex,value\ny,1\n");
+    assert_eq!(place.ok(&format!("{bfs} --top 1 --format csv")), "vertex,value\ny,1\n");
+    assert_eq!(place.ok(&format!("{bfs} --top 1 --format jsonl")), "{\"value\":1,\"vertex\":\"y\"}\n");
+    let rows = place.json(&format!("{bfs} --top 9 --format json -o -"));
+    assert_eq!(rows.as_array().unwrap().len(), 3);
+    assert_eq!(place.ok(&format!("{bfs} --top 1")), "vertex  depth\ny           1\n");
+    let (rows, report) = printed(&place, &format!("{bfs} -o - --json"));
+    assert_eq!(rows, all);
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&report).unwrap()["answers"]["reached"], 3);
+    let (rows, report) = printed(&place, &format!("{bfs} --top 1 -o - --json"));
+    assert_eq!(rows, "vertex,value\ny,1\n");
+    assert!(report.contains("\"reached\":3"), "{report}");
+    let groups = place.ok("run wcc w.esker --quiet --format csv");
+    assert_eq!(groups, "component,vertices\nx,3\n");
+    place.ok(&format!("{bfs} --top 1 -o all.csv"));
+    assert_eq!(std::fs::read_to_string(place.path().join("all.csv")).unwrap(), all);
+}
+
+#[test]
+fn how_a_file_is_read_is_said() {
+    let place = Place::new();
+    place.file("c.csv", "a,b,cost\nx,y,3\ny,z,4\n");
+    let (_, said) = printed(&place, "run sssp c.csv --source x");
+    assert!(said.contains("Reading c.csv as CSV: source a, target b (text ids); not read: cost"), "{said}");
+    assert!(said.contains("none: each edge counts as 1"), "{said}");
+    let (_, said) = printed(&place, "run sssp c.csv --source x --weight cost");
+    assert!(!said.contains("not read") && said.contains("weight   cost"), "{said}");
+    place.file("h.csv", "foo,bar\nann,bob\nbob,cy\n");
+    let (_, said) = printed(&place, "import h.csv h.esker");
+    assert!(said.contains("its first line, foo,bar, is an edge: --header"), "{said}");
+    let (_, said) = printed(&place, "import h.csv i.esker --header");
+    assert!(!said.contains("is an edge"), "{said}");
+    place.file("j.json", "{\"nodes\": [], \"links\": []}\n");
+    let output = place.run("import j.json j.esker");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("the file is JSON"), "{output:?}");
+}
+
+#[test]
+fn communities_of_text_ids_do_not_depend_on_the_order_of_vertices() {
+    let place = Place::new();
+    let mut edges: Vec<String> = (0..60).map(|i| format!("v{},v{}", i * 7 % 60, (i * 13 + 5) % 60)).collect();
+    place.file("one.csv", &(edges.join("\n") + "\n"));
+    edges.reverse();
+    place.file("two.csv", &(edges.join("\n") + "\n"));
+    let communities = |file: &str, options: &str| {
+        let text = place.ok(&format!("run cdlp {file} --no-header --verify --quiet -o - {options}"));
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    let expected = communities("one.csv", "--order keep");
+    for options in ["--order keep", "--order degree"] {
+        assert_eq!(communities("one.csv", options), expected);
+        assert_eq!(communities("two.csv", options), expected);
+    }
+}
