@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::algorithm::{PerAlgorithm, SharedArgs};
 use crate::at::AtArgs;
+use crate::choice::ChoiceArgs;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
 use crate::opening::open_store;
@@ -33,6 +34,11 @@ struct EstimateArgs {
     database: String,
     #[command(flatten)]
     at: AtArgs,
+    #[command(flatten)]
+    choice: ChoiceArgs,
+    /// Edge property that is the weight [default: the weight of the import]
+    #[arg(long, value_name = "NAME")]
+    weight: Option<String>,
     #[command(flatten)]
     access: AccessArgs,
     /// For a deterministic run
@@ -60,7 +66,7 @@ impl EstimateArgs {
         let (store, bar) = open_store(self.database.as_ref(), &self.resources, &cancel_on_signals()?)?;
         let snapshot = self.at.snapshot(&store);
         bar.finish();
-        let snapshot = snapshot?;
+        let snapshot = self.choice.of(snapshot?, self.weight.as_deref())?;
         let resources = self.resources.of_run(self.deterministic);
         let plan = match self.access.plan(&snapshot, entry, params, &resources) {
             Ok(plan) => Ok(plan),

@@ -11,6 +11,7 @@ mod progress;
 mod resources;
 mod reading;
 mod at;
+mod choice;
 mod encoding;
 mod tiling;
 mod importing;

@@ -32,12 +32,13 @@ pub(crate) struct GraphArgs<'a> {
 pub(crate) const INPUT_FORMAT: &str = "input-format";
 
 impl GraphArgs<'_> {
-    /// Refuses options that say how to read files, where a database is given.
+    /// Refuses options that say how to read files, where a database is given. The weight is a property there.
     fn refuse_reading(&self, database: &str) -> Result<(), Failure> {
         let command = PolicyArgs::augment_args(ReadArgs::augment_args(Command::new("")));
         let command = command.mut_arg("format", |input| input.long(INPUT_FORMAT));
         let names = |argument: &Arg| self.given.iter().any(|given| given == argument.get_id().as_str());
-        let Some(option) = command.get_arguments().find(|argument| names(argument)) else { return Ok(()) };
+        let mut refused = command.get_arguments().filter(|argument| argument.get_id() != "weight");
+        let Some(option) = refused.find(|argument| names(argument)) else { return Ok(()) };
         Err(Failure::Usage(format!(
             "--{} has no effect on {database}: it says how to read files of edges, and a database is read as it is",
             option.get_long().unwrap_or_default()
@@ -49,6 +50,8 @@ impl GraphArgs<'_> {
 pub(crate) struct Opened {
     /// The version to read.
     pub(crate) snapshot: Snapshot,
+    /// Whether it was imported from files.
+    pub(crate) is_imported: bool,
     _temporary: Option<TempDir>,
 }
 
@@ -62,7 +65,7 @@ pub(crate) fn open_graph(args: &GraphArgs<'_>, cancel: &Cancel) -> Result<Opened
         let (store, bar) = open_store(Path::new(path), resources, cancel)?;
         let snapshot = at.snapshot(&store);
         bar.finish();
-        return Ok(Opened { snapshot: snapshot?, _temporary: None });
+        return Ok(Opened { snapshot: snapshot?, is_imported: false, _temporary: None });
     }
     if let Some(database) = inputs.iter().find(|path| Path::new(path).is_dir()) {
         return Err(Failure::Usage(format!(
@@ -79,7 +82,8 @@ pub(crate) fn open_graph(args: &GraphArgs<'_>, cancel: &Cancel) -> Result<Opened
     let imported = import_files(inputs, &target, read, policy, resources, cancel, false)?;
     imported.notes.iter().for_each(|note| text::remark(note));
     text::remark_rejected(&imported.report.rejected_sample);
-    Ok(Opened { snapshot: Store::open(&target)?.snapshot()?, _temporary: Some(temporary) })
+    let snapshot = Store::open(&target)?.snapshot()?;
+    Ok(Opened { snapshot, is_imported: true, _temporary: Some(temporary) })
 }
 
 /// Opens a database for reading without a memory limit. Reading the commits in its log can be interrupted.

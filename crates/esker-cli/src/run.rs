@@ -15,10 +15,11 @@ use serde_json::json;
 use crate::algorithm::{PerAlgorithm, Requested, SharedArgs};
 use crate::answer_rows::{answer_rows, fact_json, value_json};
 use crate::at::AtArgs;
+use crate::choice::ChoiceArgs;
 use crate::failure::{Failure, Outcome};
 use crate::importing::PolicyArgs;
 use crate::interrupt::cancel_on_signals;
-use crate::opening::{GraphArgs, INPUT_FORMAT, Opened, open_graph};
+use crate::opening::{GraphArgs, INPUT_FORMAT, open_graph};
 use crate::progress::Bar;
 use crate::reading::ReadArgs;
 use crate::residency::{AccessArgs, explain, plan_json};
@@ -26,6 +27,9 @@ use crate::resources::{ResourceArgs, bytes_read, peak_memory_bytes};
 use crate::rows::RowFormat;
 use crate::size::{bytes, counted, rate, seconds};
 use crate::text;
+
+const WEIGHT_HELP: &str = "Edge property that is the weight, of a database; column of the weight, of files \
+    [default: the weight of the import; a column called weight or w, or the weight of the format]";
 
 /// Lines shown when neither --top nor --output asks for anything else.
 const SHOWN: usize = 10;
@@ -47,12 +51,15 @@ pub(crate) struct RunCommand {
 /// The options that all algorithms share.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Common options", mut_arg("format", |input| input.long(INPUT_FORMAT)))]
+#[command(mut_arg("weight", |argument| argument.help(WEIGHT_HELP)))]
 struct RunArgs {
     /// A database, or files of edges, which are imported to a temporary one
     #[arg(required = true)]
     inputs: Vec<String>,
     #[command(flatten)]
     at: AtArgs,
+    #[command(flatten)]
+    choice: ChoiceArgs,
     /// Show the N vertices with the largest values, or the N largest groups; `--output -` then prints these only
     #[arg(long, value_name = "N")]
     top: Option<usize>,
@@ -113,7 +120,9 @@ impl RunArgs {
             resources: &self.resources,
             given,
         };
-        let Opened { snapshot, .. } = &open_graph(&graph, &cancel)?;
+        let opened = open_graph(&graph, &cancel)?;
+        let weight = self.read.weight.as_deref().filter(|_| !opened.is_imported);
+        let snapshot = &self.choice.of(opened.snapshot.clone(), weight)?;
         let resources = self.resources.of_run(self.deterministic);
         let plan = self.access.plan(snapshot, entry, params, &resources)?;
         if self.access.explain {
@@ -254,6 +263,8 @@ impl RunArgs {
             "version": snapshot.version().number,
             "vertices": answer.vertices.as_ref().map_or(snapshot.num_vertices(), |vertices| vertices.len()),
             "edges": snapshot.num_edges(),
+            "as_undirected": snapshot.drops_directions(),
+            "weight": snapshot.weight_property().filter(|_| entry.reads.weights).map(|property| &property.name),
             "seconds": answer.seconds,
             "rounds": answer.rounds,
             "edges_per_second": if answer.seconds > 0.0 { answer.arcs as f64 / answer.seconds } else { 0.0 },

@@ -6,7 +6,7 @@ use esker_graph::{Direction, Graph, Stop, VertexId};
 pub(crate) fn need_undirected<G: Graph>(graph: &G, what: &str) -> Result<(), Stop> {
     if graph.is_directed() {
         return Err(Stop::Unsuitable(format!(
-            "{what} needs an undirected graph: import the edges as undirected"
+            "{what} needs an undirected graph: import the edges as undirected, or run it with --as-undirected (undirected=True in Python)"
         )));
     }
     Ok(())

@@ -93,7 +93,10 @@ fn nothing_and_what_cannot_be_done() {
     assert_eq!(biconnectivity(&none.graph(), &run).unwrap().count, 0);
     let directed = Csr::<()>::directed(2, &[(0, 1, ())]).unwrap();
     let error = biconnectivity(&directed.graph(), &run).unwrap_err();
-    assert_eq!(error.to_string(), "biconnectivity needs an undirected graph: import the edges as undirected");
+    assert_eq!(
+        error.to_string(),
+        "biconnectivity needs an undirected graph: import the edges as undirected, or run it with --as-undirected (undirected=True in Python)"
+    );
 }
 
 #[test]

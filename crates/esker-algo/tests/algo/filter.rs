@@ -276,7 +276,10 @@ fn says_what_it_takes_and_what_it_cannot_do() {
     let csr = Csr::<()>::directed(3, &[(0, 1, ()), (1, 2, ())]).unwrap();
     let graph = csr.graph();
     let error = Filter::all(&graph, &run, Sides::Symmetric).err().unwrap().to_string();
-    assert_eq!(error, "a symmetric filter needs an undirected graph: import the edges as undirected");
+    assert_eq!(
+        error,
+        "a symmetric filter needs an undirected graph: import the edges as undirected, or run it with --as-undirected (undirected=True in Python)"
+    );
     let without = common::without_in_edges(&graph);
     let error = Filter::all(&without, &run, Sides::Both).err().unwrap().to_string();
     assert_eq!(error, "a filter of both directions needs in-edges: import the graph with in-edges");

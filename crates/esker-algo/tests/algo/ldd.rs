@@ -102,7 +102,7 @@ fn says_what_it_cannot_do() {
     let error = ldd(&directed.graph(), &run, &LddOptions::default()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "low-diameter decomposition needs an undirected graph: import the edges as undirected"
+        "low-diameter decomposition needs an undirected graph: import the edges as undirected, or run it with --as-undirected (undirected=True in Python)"
     );
     let none = Csr::<()>::undirected(0, &[]).unwrap();
     assert_eq!(ldd(&none.graph(), &run, &LddOptions::default()).unwrap().count, 0);

@@ -72,7 +72,10 @@ fn nothing_and_what_cannot_be_done() {
     assert_eq!(msf(&none.graph(), &run).unwrap().trees, 0);
     let directed = Csr::<i32>::directed(2, &[(0, 1, 3)]).unwrap();
     let error = msf(&directed.graph(), &run).unwrap_err().to_string();
-    assert_eq!(error, "minimum spanning forest needs an undirected graph: import the edges as undirected");
+    assert_eq!(
+        error,
+        "minimum spanning forest needs an undirected graph: import the edges as undirected, or run it with --as-undirected (undirected=True in Python)"
+    );
     let odd = Csr::undirected(3, &[(0, 1, 3.0), (1, 2, f32::NAN)]).unwrap();
     assert_eq!(
         msf(&odd.graph(), &run).unwrap_err().to_string(),

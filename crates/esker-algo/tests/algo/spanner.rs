@@ -94,7 +94,10 @@ fn nothing_and_what_cannot_be_done() {
     assert_eq!(spanner(&none.graph(), &run, &SpannerOptions::default()).unwrap().edges, []);
     let directed = Csr::<()>::directed(2, &[(0, 1, ())]).unwrap();
     let error = spanner(&directed.graph(), &run, &SpannerOptions::default()).unwrap_err();
-    assert_eq!(error.to_string(), "a spanner needs an undirected graph: import the edges as undirected");
+    assert_eq!(
+        error.to_string(),
+        "a spanner needs an undirected graph: import the edges as undirected, or run it with --as-undirected (undirected=True in Python)"
+    );
 }
 
 #[test]

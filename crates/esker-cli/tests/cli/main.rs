@@ -3,6 +3,7 @@
 
 mod place;
 
+mod choices;
 mod command;
 mod formats;
 mod readers;

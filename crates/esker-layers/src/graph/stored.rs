@@ -17,6 +17,7 @@ use super::points::PointReads;
 use super::pooled::PooledSide;
 use super::residency::HeadedOptions;
 use super::side::Side;
+use super::symmetric::SymmetricSide;
 use super::tiled::TiledSide;
 use super::weight::StoredWeight;
 use crate::layer::{ListColumns, PlainLayer, Section};
@@ -140,6 +141,31 @@ impl<'a, W: StoredWeight> StoredGraph<'a, W> {
             incoming: incoming.map(side).transpose()?,
             _memory: Some(memory),
         })
+    }
+
+    /// The same edges without their directions; an undirected graph stays as it is. Where there is one edge at most from a vertex to
+    /// another, `a -> b` and `b -> a` become one edge, with the smaller weight; in a multigraph, each becomes an edge. Reads all lists
+    /// once to count their arcs.
+    ///
+    /// # Errors
+    /// [`Stop::Unsuitable`] if in-edges are not kept; [`Error::Corrupt`]; cancellation; [`Stop::OverBudget`].
+    pub fn undirected(self, multigraph: bool, run: &Run) -> Result<Self> {
+        if !self.directed {
+            return Ok(self);
+        }
+        let incoming = self.incoming.ok_or_else(|| {
+            let message = "a directed graph can be read as undirected only if its in-edges are stored: import \
+                           it again with in-edges, or as undirected";
+            Stop::Unsuitable(message.to_owned())
+        })?;
+        let side = SymmetricSide::new(self.out, incoming, multigraph, self.num_vertices, run)?;
+        let num_arcs = side.num_arcs();
+        Ok(Self { num_arcs, directed: false, out: Side::source(side), incoming: None, ..self })
+    }
+
+    /// Memory that [`StoredGraph::undirected`] takes for a number of vertices.
+    pub const fn undirected_bytes(num_vertices: u64) -> u64 {
+        SymmetricSide::<W>::bytes(num_vertices)
     }
 
     /// The graph over the remaining vertices, renumbered. Removed vertices must have no edges.

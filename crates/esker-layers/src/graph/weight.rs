@@ -30,6 +30,10 @@ pub trait StoredWeight: Weight {
     /// # Errors
     /// As [`StoredWeight::all`].
     fn some(lists: &ListColumns, property: u32, range: Range<usize>) -> Result<&[Self]>;
+
+    /// The smaller of two weights.
+    #[must_use]
+    fn smaller(self, other: Self) -> Self;
 }
 
 impl StoredWeight for () {
@@ -46,6 +50,8 @@ impl StoredWeight for () {
     fn some(lists: &ListColumns, _property: u32, range: Range<usize>) -> Result<&[Self]> {
         Ok(&lists.units()[..range.len()])
     }
+
+    fn smaller(self, (): Self) -> Self {}
 }
 
 macro_rules! stored_weights {
@@ -69,6 +75,11 @@ macro_rules! stored_weights {
                     Some(Values::$code(column)) => column.get(range),
                     _ => Err(no_such(property, Self::ELEMENT)),
                 }
+            }
+
+            #[inline(always)]
+            fn smaller(self, other: Self) -> Self {
+                if other < self { other } else { self }
             }
         }
     )*};

@@ -6,9 +6,49 @@ use esker_layers::graph::{Access, GraphEncoding, StoredGraph, StoredWeight, chec
 use esker_layers::layer::PlainLayer;
 use esker_layers::tiles::Tiles;
 
+use super::choice::WEIGHT_ELEMENTS;
 use super::state::Snapshot;
 
 impl Snapshot {
+    /// The same version, whose graphs have an edge property as their weight.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there is no such property, or it holds no numbers.
+    pub fn weighted_by(mut self, property: &str) -> Result<Self> {
+        let found = self.edge_property(property)?;
+        let element = found.element;
+        if found.texts || !WEIGHT_ELEMENTS.contains(&element) {
+            let held = if found.texts { "texts" } else { element.name() };
+            let is_weight = |one: &&PropertyRecord| !one.texts && WEIGHT_ELEMENTS.contains(&one.element);
+            let names: Vec<_> =
+                self.edge_properties().filter(is_weight).map(|one| one.name.as_str()).collect();
+            let known = if names.is_empty() { "none can be".to_owned() } else { names.join(", ") };
+            return Err(Error::Invalid(format!(
+                "the edge property {property:?} holds {held} and cannot be a weight; properties that can: {known}"
+            )));
+        }
+        self.2.weight = Some(found.number);
+        Ok(self)
+    }
+
+    /// Whether [`Snapshot::weighted_by`] chose the weight.
+    pub fn is_weight_chosen(&self) -> bool {
+        self.2.weight.is_some()
+    }
+
+    /// The same version, whose graphs are undirected: see [`StoredGraph::undirected`]. Everything else, point reads among it, stays
+    /// directed. An undirected graph stays as it is.
+    #[must_use]
+    pub fn as_undirected(mut self) -> Self {
+        self.2.undirected = self.is_directed();
+        self
+    }
+
+    /// Whether [`Snapshot::as_undirected`] takes the directions away.
+    pub fn drops_directions(&self) -> bool {
+        self.2.undirected
+    }
+
     /// The graph to compute on, with the weights that it was imported with, or without weights (`W = ()`).
     ///
     /// The offsets of all lists are verified now, on the threads of `run`, so that degrees are at hand; the rest of
@@ -56,7 +96,7 @@ impl Snapshot {
     ) -> Result<StoredGraph<'_, W>> {
         let (stack, disk) = (self.stack(), self.state().disk());
         let property = check_weight::<W>(property)?;
-        match &self.1 {
+        let stored = match &self.1 {
             Access::Mapped(GraphEncoding::Lists) => {
                 StoredGraph::mapped(stack, self.num_arcs(), property, run)
             }
@@ -70,7 +110,8 @@ impl Snapshot {
                 StoredGraph::pooled(disk, self.complete_layer()?, property, pool, run)
             }
             Access::Headed(heads) => StoredGraph::headed(disk, self.complete_layer()?, property, *heads, run),
-        }
+        }?;
+        if self.2.undirected { stored.undirected(self.layer().multigraph, run) } else { Ok(stored) }
     }
 
     /// The same version, with another encoding and residency for its graphs. Mapped lists are the default.

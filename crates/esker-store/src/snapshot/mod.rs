@@ -3,6 +3,7 @@
 mod layer;
 mod tiles;
 mod edges;
+mod choice;
 mod state;
 mod graphs;
 #[cfg(test)]

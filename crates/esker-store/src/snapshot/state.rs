@@ -15,6 +15,7 @@ use esker_layers::property::{Dictionary, PropertyLayer, REMOVED_NUMBER, RemovedV
 use esker_layers::stack::Stack;
 use esker_layers::tiles::Tiles;
 
+use super::choice::GraphChoice;
 use super::edges::VertexEdges;
 use super::layer::Layer;
 use super::tiles::LayerTiles;
@@ -25,7 +26,7 @@ use crate::version::{MANIFEST_NAME, Manifest, ids_directory, layer_directory};
 ///
 /// Methods that take a vertex are point reads: they verify the checksums of the blocks that they touch, each once.
 #[derive(Debug, Clone)]
-pub struct Snapshot(Arc<Contents>, pub(super) Access);
+pub struct Snapshot(Arc<Contents>, pub(super) Access, pub(super) GraphChoice);
 
 #[derive(Debug)]
 struct Contents {
@@ -82,6 +83,7 @@ impl Snapshot {
         Ok(Self(
             Arc::new(Contents { state, version, stack, dictionaries, ids, removed, remaining }),
             Access::default(),
+            GraphChoice::default(),
         ))
     }
 
@@ -173,9 +175,13 @@ impl Snapshot {
         })
     }
 
-    /// The edge property that is the weight. A column of texts is none, whatever its name.
+    /// The edge property that is the weight: the one that [`Snapshot::weighted_by`] chose, else that of the import. A column of texts
+    /// is none, whatever its name.
     pub fn weight_property(&self) -> Option<&PropertyRecord> {
-        self.edge_properties().find(|property| property.weight && !property.texts)
+        self.edge_properties().find(|property| match self.2.weight {
+            Some(chosen) => property.number == chosen,
+            None => property.weight && !property.texts,
+        })
     }
 
     /// The type of the weights: one of i32, i64, f32, f64; `None` if edges have none.

@@ -1,12 +1,13 @@
 //! One algorithm of the catalogue.
 
 use esker_algo::{Estimate, Shape};
+use esker_store::Snapshot;
 
 use super::job::Job;
 use super::option::Opt;
 use super::params::Params;
 use crate::answer::Answer;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// One algorithm: everything that the command, Python, the planner, tests and documents know of it.
 #[derive(Debug, Clone, Copy)]
@@ -129,11 +130,13 @@ impl Entry {
     /// Runs the algorithm. Values are by vertex; the caller translates them to external ids.
     ///
     /// # Errors
-    /// [`crate::Error::Usage`] for options that are unknown, missing or make no sense; what the store or the run
+    /// [`crate::Error::Usage`] for options that are unknown, missing or make no sense, and for a choice of weights that the algorithm
+    /// does not read; what the store or the run
     /// reports; [`crate::Error::Wrong`] if the job asks for verification and it fails.
     pub fn run(&self, job: &Job<'_>) -> Result<Answer> {
         job.params.check(self.name, self.options)?;
         job.params.check_required(self.name, self.options)?;
+        self.check_graph(job.snapshot)?;
         // A run of its own counts the rounds of this job alone.
         let run = job.run.begin(self.name, 0)?;
         let answer = (self.run)(&Job { run: &run, ..*job })?;
@@ -141,6 +144,19 @@ impl Entry {
             Some(remaining) => answer.put_back(remaining),
             None => answer,
         })
+    }
+
+    /// Refuses a choice of weights if the algorithm does not read any.
+    ///
+    /// # Errors
+    /// [`crate::Error::Usage`] that says what to do.
+    pub(crate) fn check_graph(&self, snapshot: &Snapshot) -> Result<()> {
+        if snapshot.is_weight_chosen() && !self.reads.weights {
+            let name = self.name;
+            let message = format!("{name} does not read the weights of edges: run it without --weight");
+            return Err(Error::Usage(message));
+        }
+        Ok(())
     }
 
     /// The memory and reading that a run will need. Required options may be missing.

@@ -7,7 +7,7 @@ use esker_store::layer::{PlainLayer, Section};
 use esker_store::pool::PoolOptions;
 use esker_store::pooled::PooledNeeds;
 use esker_store::tiles::MAPPED_WEIGHTS_MAX;
-use esker_store::{GraphEncoding, Residency, Snapshot};
+use esker_store::{GraphEncoding, Residency, Snapshot, StoredGraph};
 
 use super::candidate::Candidate;
 use crate::catalogue::{Entry, Params, ReadPattern, Resources};
@@ -19,15 +19,20 @@ pub const PROCESS_BYTES: u64 = 32 << 20;
 /// What a thread gathers for each vertex of a strip of tiles that others write to as well, at most.
 const SHARED_VERTEX_BYTES: u64 = 16;
 
+/// Why a directed graph is read as undirected from mapped lists only: both lists of a vertex are needed at a time, sorted.
+const ONLY_MAPPED_LISTS: &str = "a directed graph is read as undirected from mapped lists: run it with --residency mapped --encoding lists";
+
 /// What estimates depend on: the version as an algorithm will see it.
 ///
 /// # Errors
 /// As [`Snapshot::num_present`].
 pub fn shape_of(snapshot: &Snapshot, weighted: bool) -> Result<Shape> {
+    let undirected = snapshot.drops_directions();
     Ok(Shape {
         num_vertices: snapshot.num_present(&Run::with_threads(1)?)? as u64,
-        num_arcs: snapshot.num_arcs(),
-        directed: snapshot.is_directed(),
+        // Without directions there are fewer where edges go both ways; to count them takes a scan.
+        num_arcs: snapshot.num_arcs() * if undirected { 2 } else { 1 },
+        directed: snapshot.is_directed() && !undirected,
         in_edges: snapshot.has(Direction::In),
         weight_bytes: match snapshot.weight_type() {
             Some(element) if weighted => element.bytes() as u64,
@@ -58,6 +63,7 @@ pub(super) fn estimate_as(
     params: &Params,
     resources: &Resources,
 ) -> Result<Estimate> {
+    entry.check_graph(snapshot)?;
     let mut shape = shape_of(snapshot, entry.reads.weights)?;
     // Among removed vertices, lists are renumbered and handed over piece by piece.
     shape.scattered =
@@ -68,6 +74,9 @@ pub(super) fn estimate_as(
         estimate.memory_bytes += Remaining::bytes(numbers, numbers - shape.num_vertices);
     }
     estimate.memory_bytes += snapshot.stack().table_bytes();
+    if snapshot.drops_directions() {
+        estimate.memory_bytes += StoredGraph::<()>::undirected_bytes(numbers);
+    }
     Ok(estimate)
 }
 
@@ -141,11 +150,17 @@ pub(super) fn candidates(
     let [tiles, pooled_tiles] = tiles(&common, estimate(GraphEncoding::Tiles)?.memory_bytes);
     let headed = headed(&common, base);
     let pooled_lists = pooled_lists(&common, base);
-    Ok(if entry.reads.pattern == ReadPattern::Few {
-        vec![lists, headed, tiles, pooled_tiles, pooled_lists]
+    let mut others = if entry.reads.pattern == ReadPattern::Few {
+        [headed, tiles, pooled_tiles, pooled_lists]
     } else {
-        vec![lists, tiles, pooled_tiles, headed, pooled_lists]
-    })
+        [tiles, pooled_tiles, headed, pooled_lists]
+    };
+    if snapshot.drops_directions() {
+        for one in &mut others {
+            one.obstacle = Some(ONLY_MAPPED_LISTS.to_owned());
+        }
+    }
+    Ok(std::iter::once(lists).chain(others).collect())
 }
 
 /// A candidate that the database does not allow.

@@ -127,10 +127,14 @@ fn outcome(model: &Model, form: &Form, run: &Run, request: &Request) -> Option<T
 fn agree(model: &Model, run: &Run) {
     let forms = model.forms(run);
     assert!(forms.len() >= 10);
+    agree_with(&forms[0], &forms[1..], model, run);
+}
+
+/// Compares the answers on several forms of a model with those on one.
+fn agree_with(plain: &Form, forms: &[Form], model: &Model, run: &Run) {
     let source = model.num_vertices / 3;
-    let plain: Vec<_> =
-        requests_on(&forms[0], source).iter().map(|r| outcome(model, &forms[0], run, r)).collect();
-    for form in &forms[1..] {
+    let plain: Vec<_> = requests_on(plain, source).iter().map(|r| outcome(model, plain, run, r)).collect();
+    for form in forms {
         for (request, expected) in requests_on(form, source).iter().zip(&plain) {
             let found = outcome(model, form, run, request);
             let (name, variant) = (request.entry.name, request.variant);
@@ -161,6 +165,32 @@ fn all_agree(samples: impl Iterator<Item = Sample>, kind: &str) {
     }
 }
 
+/// Each form of a directed graph, read as undirected, answers as the same graph imported without directions.
+fn agree_without_directions(samples: impl Iterator<Item = Sample>, kind: &str) {
+    let options = RunOptions { threads: 2, seed: 3, deterministic: true, ..RunOptions::default() };
+    let run = Run::new(options).expect("threads");
+    for (i, sample) in samples.enumerate() {
+        let weights = Weights::ALL[i % Weights::ALL.len()];
+        let name = format!("{kind} {i} with weights {weights:?}");
+        let directed = Model::new(name, &Sample { directed: true, ..sample }, weights);
+        let undirected = directed.undirected();
+        let plain = Form { name: "imported as undirected", snapshot: undirected.plain(), step: 1, first: 0 };
+        let mut forms = directed.forms(&run);
+        forms.iter_mut().for_each(|form| form.snapshot = form.snapshot.clone().as_undirected());
+        agree_with(&plain, &forms, &undirected, &run);
+    }
+}
+
+#[test]
+fn every_form_of_an_awkward_directed_graph_can_be_read_as_undirected() {
+    agree_without_directions(shapes::shapes(&[34], 6).into_iter(), "small shape");
+}
+
+#[test]
+fn every_form_of_a_random_directed_graph_can_be_read_as_undirected() {
+    agree_without_directions((0..8).map(random), "random graph");
+}
+
 #[test]
 fn every_form_of_an_awkward_graph_gives_the_same() {
     all_agree(shapes::shapes(&[1, 34], 4).into_iter(), "small shape");
@@ -174,13 +204,14 @@ fn every_form_of_a_larger_awkward_graph_gives_the_same() {
 /// From empty to dense, with hubs.
 #[test]
 fn every_form_of_a_random_graph_gives_the_same() {
-    let random = |seed: u64| {
-        let n = 5 + seed as usize * 7 % 71;
-        let csr = common::skewed(n, n * (seed as usize % 9) / 2, true, seed);
-        let view = csr.graph();
-        let out = *view.rows(esker::graph::Direction::Out).expect("out-lists");
-        let list = |v| out.list(vertex(v)).0.iter().map(move |&u| (vertex(v), u));
-        Sample { num_vertices: n, directed: true, edges: (0..n).flat_map(list).collect(), seed }
-    };
     all_agree((0..40).map(random), "random graph");
+}
+
+fn random(seed: u64) -> Sample {
+    let n = 5 + seed as usize * 7 % 71;
+    let csr = common::skewed(n, n * (seed as usize % 9) / 2, true, seed);
+    let view = csr.graph();
+    let out = *view.rows(esker::graph::Direction::Out).expect("out-lists");
+    let list = |v| out.list(vertex(v)).0.iter().map(move |&u| (vertex(v), u));
+    Sample { num_vertices: n, directed: true, edges: (0..n).flat_map(list).collect(), seed }
 }

@@ -134,6 +134,16 @@ impl Model {
         Self { name, num_vertices, directed: sample.directed, weights, edges, seed: sample.seed | 1 }
     }
 
+    /// The same edges without their directions: of two weights, the smaller.
+    pub(crate) fn undirected(&self) -> Self {
+        let mut edges = Edges::new();
+        for (&(u, v), &weight) in &self.edges {
+            let least = edges.entry((u.min(v), u.max(v))).or_insert(weight);
+            *least = weight.min(*least);
+        }
+        Self { name: format!("{} without directions", self.name), directed: false, edges, ..*self }
+    }
+
     /// The graph in every form, the plain one first. Versions of several layers have one for each commit, with deletions.
     pub(crate) fn forms(&self, run: &Run) -> Vec<Form> {
         let form = |name, snapshot| Form { name, snapshot, step: 1, first: 0 };

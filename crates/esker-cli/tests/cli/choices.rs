@@ -1,0 +1,78 @@
+//! Which graph of a version a run computes on: without directions, with another weight.
+
+use crate::place::Place;
+
+/// A directed graph with a weight and another number on each edge: edges both ways, a self-loop, a removed vertex.
+fn roads() -> Place {
+    let place = Place::new();
+    place.file("a.csv", "from,to,weight,toll,kind\n1,2,5,1,a\n2,1,3,8,b\n2,3,4,2,a\n3,3,1,1,a\n4,3,7,0,b\n4,1,9,2,a\n5,1,1,1,a\n");
+    place.ok("import a.csv g.esker --property toll --property kind");
+    place.file("c.txt", "- 5\n");
+    place.ok("commit g.esker c.txt");
+    place
+}
+
+fn fails(place: &Place, code: i32, line: &str, fragments: &[&str]) {
+    let output = place.run(line);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(code), "{line}: {message}");
+    for fragment in fragments {
+        assert!(message.contains(fragment), "{line}: {message}");
+    }
+}
+
+#[test]
+fn a_directed_graph_can_be_read_as_undirected() {
+    let place = roads();
+    fails(&place, 1, "run msf g.esker", &["undirected", "--as-undirected"]);
+    let forest = place.json("run msf g.esker --as-undirected --verify --json --top 5");
+    // 1-2 has the smaller of its two weights.
+    assert_eq!(forest["answers"]["weight"], 14.0);
+    assert_eq!(forest["as_undirected"], true);
+    assert_eq!(forest["weight"], "weight");
+    let depths = place.ok("run bfs g.esker --source 3 --as-undirected --verify --output -");
+    assert_eq!(depths, "vertex,value\n1,2\n2,1\n3,0\n4,1\n");
+    // Degrees are those of the undirected graph: with both arcs of 1-2, the core of 1 would be no smaller.
+    let cores = place.ok("run kcore g.esker --as-undirected --verify --output -");
+    assert_eq!(cores, "vertex,value\n1,2\n2,2\n3,2\n4,2\n");
+    place.ok("import a.csv both.esker --duplicates keep");
+    let blocks = place.json("run biconnectivity both.esker --as-undirected --verify --json");
+    assert_eq!(blocks["answers"]["bridges"], 1);
+    let undirected = place.ok("import a.csv u.esker --undirected");
+    assert!(undirected.contains("undirected"), "{undirected}");
+    place.ok("run bfs u.esker --source 3 --as-undirected --verify");
+}
+
+#[test]
+fn what_cannot_be_read_as_undirected_is_refused_with_a_remedy() {
+    let place = roads();
+    place.ok("import a.csv out.esker --no-in-edges");
+    fails(&place, 1, "run msf out.esker --as-undirected", &["in-edges", "import it again"]);
+    place.ok("compact g.esker --encoding tiles");
+    for access in ["--encoding tiles", "--residency pooled", "--residency headed"] {
+        let line = format!("run wcc g.esker --as-undirected {access}");
+        fails(&place, 1, &line, &["mapped lists", "--residency mapped --encoding lists"]);
+    }
+    place.ok("run wcc g.esker --as-undirected --encoding lists --residency mapped --verify");
+    let line = "estimate msf g.esker --as-undirected --explain";
+    assert!(place.ok(line).contains("a directed graph is read as undirected from mapped lists"));
+}
+
+#[test]
+fn any_numeric_edge_property_can_be_the_weight() {
+    let place = roads();
+    let distances =
+        |options: &str| place.ok(&format!("run sssp g.esker --source 4 --verify --output - {options}"));
+    assert_eq!(distances(""), "vertex,value\n1,9\n2,14\n3,7\n4,0\n");
+    assert_eq!(distances("--weight toll"), "vertex,value\n1,2\n2,3\n3,0\n4,0\n");
+    assert_eq!(distances("--weight toll --as-undirected"), "vertex,value\n1,2\n2,2\n3,0\n4,0\n");
+    let report = place.json("run sssp g.esker --source 4 --weight toll --json");
+    assert_eq!(report["weight"], "toll");
+    place.ok("estimate sssp g.esker --weight toll");
+    fails(&place, 1, "run sssp g.esker --source 4 --weight kind", &["texts", "weight, toll"]);
+    fails(&place, 1, "run sssp g.esker --source 4 --weight tol", &["tol", "weight, toll, kind"]);
+    for verb in ["run", "estimate"] {
+        let line = format!("{verb} wcc g.esker --weight toll");
+        fails(&place, 2, &line, &["wcc does not read the weights of edges", "without --weight"]);
+    }
+}
