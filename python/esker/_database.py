@@ -288,12 +288,24 @@ class Database:
         self._to_change().retain(last, selector(since, None))
 
     def compact(
-        self, *, encoding: Literal["plain", "compressed", "tiles"] | None = None, threads: int | None = None, progress: ProgressOption = None
+        self,
+        *,
+        encoding: Literal["plain", "compressed", "tiles"] | None = None,
+        heads: int | bool = False,
+        threads: int | None = None,
+        memory: Memory = None,
+        progress: ProgressOption = None,
     ) -> dict[str, int]:
         """Merges all layers into one; all versions stay readable. ``encoding`` is the encoding of the merged layer, ``plain`` or ``compressed``,
-        unchanged by default; ``tiles`` also builds tiles. Returns the layers and bytes before and after."""
+        unchanged by default; ``tiles`` also builds tiles. ``heads`` stores the first neighbours of each vertex, as many as given; ``True`` stores
+        as many as the memory holds. Algorithms with ``residency="headed"`` then read them instead of all lists. Returns the layers and bytes
+        before and after."""
+        if heads is not True and heads is not False and heads < 1:
+            raise InvalidError(f"heads must be a positive number, True or False, not {heads!r}")
+        length = 0 if heads is True else None if heads is False else int(heads)
         with _progress.listening(progress, "compact") as callback:
-            found = self._to_change().compact(encoding, run_settings(threads=threads, progress=callback))
+            settings = run_settings(threads=threads, memory=memory, progress=callback)
+            found = self._to_change().compact(encoding, length, settings)
         return dict(zip(("layers_before", "layers", "bytes_before", "bytes"), found))
 
     def define_edge_property(

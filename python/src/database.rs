@@ -18,7 +18,7 @@ use esker::store::format::{Retention, VersionRecord};
 use esker::store::log::Sync;
 use esker::store::tiles::ConvertOptions;
 use esker::store::version::{VersionSelector, check_tag, parse_time};
-use esker::store::{Database as Writer, Store};
+use esker::store::{Database as Writer, HeadedOptions, Store};
 use pyo3::prelude::*;
 use serde_json::json;
 
@@ -243,22 +243,28 @@ impl Database {
         py.detach(|| Ok(writer.retain(retention)?))
     }
 
-    /// Merges all layers; returns the number of layers before and after, and the bytes before and after.
+    /// Merges all layers, and stores heads of `heads` neighbours, or of as many as the memory holds if it is 0; returns the number of layers before and after, and the bytes before and after.
     fn compact(
         &self,
         py: Python<'_>,
         encoding_name: Option<&str>,
+        heads: Option<usize>,
         settings: Settings,
     ) -> Outcome<(usize, usize, u64, u64)> {
         let wants_tiles = encoding_name == Some("tiles");
         let lists = encoding_name.filter(|_| !wants_tiles).map(encoding).transpose()?;
         let writer = self.writer()?;
-        let convert = ConvertOptions::within(settings.resources().memory_bytes);
+        let memory_bytes = settings.resources().memory_bytes;
+        let convert = ConvertOptions::within(memory_bytes);
         let (run, cancel, listener) = settings.run("compact")?;
         let report = watched(py, &cancel, listener.as_ref(), || {
             let report = writer.compact_to(lists, &run)?;
             if wants_tiles {
                 writer.make_tiles(&convert, &run)?;
+            }
+            if let Some(length) = heads {
+                let head_len = Some(length).filter(|&length| length > 0);
+                writer.make_heads(HeadedOptions { head_len, memory_bytes }, &run)?;
             }
             Ok(report)
         })?;

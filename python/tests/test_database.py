@@ -78,6 +78,12 @@ def test_read_as_tiles_and_with_heads(web):
         assert g.bfs("alice", **reading).reached == g.bfs("alice").reached
     with pytest.raises(ValueError, match="encoding must be one of"):
         g.pagerank(encoding="plain")
+    web.compact(heads=1)
+    web.compact(heads=True, memory="64MiB")
+    g = web.graph()
+    assert abs(g.pagerank(residency="headed", memory="1GiB").to_numpy() - usual).max() < 1e-6
+    with pytest.raises(ValueError, match="heads must be a positive number"):
+        web.compact(heads=-1)
     with pytest.raises(ValueError, match="head"):
         g.pagerank(residency="pooled", head=3)
     with pytest.raises(MemoryError, match="MiB|bytes"):

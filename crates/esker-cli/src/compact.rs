@@ -7,11 +7,13 @@ use clap::Args;
 use esker::graph::Run;
 use esker::store::Database;
 use esker::store::database::CompactReport;
+use esker::store::headed::Heads;
 use esker::store::tiles::TileReport;
 use serde_json::json;
 
 use crate::encoding::StoredEncoding;
 use crate::failure::{Failure, Outcome};
+use crate::heads::{HeadsArgs, describe as describe_heads};
 use crate::interrupt::cancel_on_signals;
 use crate::progress::Bar;
 use crate::resources::ResourceArgs;
@@ -30,6 +32,8 @@ pub(crate) struct CompactCommand {
     /// Encoding of the merged layer [default: unchanged]
     #[arg(long, value_enum)]
     encoding: Option<StoredEncoding>,
+    #[command(flatten)]
+    heads: HeadsArgs,
     /// Report as JSON
     #[arg(long)]
     json: bool,
@@ -42,15 +46,17 @@ impl CompactCommand {
         &self,
         database: &Database,
         run: &Run,
-    ) -> Result<(CompactReport, Option<TileReport>), Failure> {
+    ) -> Result<(CompactReport, Option<TileReport>, Option<Heads>), Failure> {
         let lists = self.encoding.and_then(StoredEncoding::of_lists);
         let report = database.compact_to(lists, run)?;
         let wants_tiles = self.encoding == Some(StoredEncoding::Tiles);
         let tiles = wants_tiles.then(|| make_tiles(database, &self.resources, run)).transpose()?;
-        Ok((report, tiles))
+        let heads = self.heads.make(database, &self.resources, run)?;
+        Ok((report, tiles, heads))
     }
 
     pub(crate) fn carry_out(&self) -> Outcome {
+        self.heads.check(self.encoding)?;
         let begin = Instant::now();
         let cancel = cancel_on_signals()?;
         let bar = Bar::spinner(false);
@@ -59,14 +65,20 @@ impl CompactCommand {
         let database = Database::open_under(&self.database, options, &run)?;
         let report = self.compact(&database, &run);
         bar.finish();
-        let (report, tiles) = report?;
+        let (report, tiles, heads) = report?;
         let closed = database.close().map_err(Failure::from);
         let taken = begin.elapsed().as_secs_f64();
-        let reported = closed.and_then(|()| self.report(&report, tiles, taken));
+        let reported = closed.and_then(|()| self.report(&report, tiles, heads, taken));
         reported.map_err(|failure| failure.after("merged all layers"))
     }
 
-    fn report(&self, report: &CompactReport, tiles: Option<TileReport>, taken: f64) -> Outcome {
+    fn report(
+        &self,
+        report: &CompactReport,
+        tiles: Option<TileReport>,
+        heads: Option<Heads>,
+        taken: f64,
+    ) -> Outcome {
         if self.json {
             return text::json(&json!({
                 "database": self.database.display().to_string(),
@@ -75,6 +87,8 @@ impl CompactCommand {
                 "bytes_before": report.bytes_before,
                 "bytes": report.bytes,
                 "tile_bytes": tiles.map(|tiles| tiles.data_bytes),
+                "head_length": heads.map(|heads| heads.length),
+                "head_bytes": heads.map(|heads| heads.memory_bytes),
                 "seconds": taken,
             }));
         }
@@ -88,6 +102,9 @@ impl CompactCommand {
         ))?;
         if let Some(tiles) = tiles {
             text::line(&format!("tiles: {}", describe(&tiles)))?;
+        }
+        if let Some(heads) = heads {
+            text::line(&format!("heads: {}", describe_heads(&heads)))?;
         }
         text::remark(&format!("Finished in {}", seconds(taken)));
         Ok(())

@@ -4,10 +4,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use esker::import::format::Format;
+use esker::store::headed::Heads;
 use serde_json::json;
 
 use crate::encoding::StoredEncoding;
 use crate::failure::{Failure, Outcome};
+use crate::heads::{HeadsArgs, describe as describe_heads};
 use crate::importing::{Imported, PolicyArgs, import_files};
 use crate::interrupt::cancel_on_signals;
 use crate::reading::ReadArgs;
@@ -35,6 +37,8 @@ pub(crate) struct ImportCommand {
     #[arg(long, value_enum, default_value_t)]
     encoding: StoredEncoding,
     #[command(flatten)]
+    heads: HeadsArgs,
+    #[command(flatten)]
     policy: PolicyArgs,
     #[command(flatten)]
     resources: ResourceArgs,
@@ -54,6 +58,7 @@ impl ImportCommand {
                     .to_owned(),
             ));
         };
+        self.heads.check(Some(self.encoding))?;
         let target = PathBuf::from(target);
         let cancel = cancel_on_signals()?;
         let imported = import_files(
@@ -65,17 +70,19 @@ impl ImportCommand {
             &cancel,
             self.force,
         )?;
+        let heads = self.heads.make_at(&target, &self.resources, &cancel)?;
         if imported.report.vertices == 0 {
             let name = target.display();
             text::warn(&format!("warning: {name} is empty: the input has no edges and no vertices"));
         }
-        let printed = if self.json { print_json(&target, &imported) } else { print(&target, &imported) };
+        let printed =
+            if self.json { print_json(&target, &imported, heads) } else { print(&target, &imported, heads) };
         printed.map_err(|failure| failure.after(&format!("imported to {}", target.display())))
     }
 }
 
 /// How the input was read on standard error, what became of it as a table on standard output.
-fn print(target: &Path, imported: &Imported) -> Outcome {
+fn print(target: &Path, imported: &Imported, heads: Option<Heads>) -> Outcome {
     let report = &imported.report;
     for note in &imported.notes {
         text::remark(note);
@@ -95,6 +102,7 @@ fn print(target: &Path, imported: &Imported) -> Outcome {
     let row = |(name, number, fate)| (name, format!("{} {fate}", count(number)));
     rows.extend(skipped.into_iter().filter(is_some).map(row));
     rows.extend(imported.tiles.as_ref().map(|tiles| ("tiles", describe(tiles))));
+    rows.extend(heads.as_ref().map(|heads| ("heads", describe_heads(heads))));
     let rows: Vec<_> = rows.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     text::facts(&rows)?;
     text::remark_rejected(&report.rejected_sample);
@@ -108,7 +116,7 @@ fn print(target: &Path, imported: &Imported) -> Outcome {
     Ok(())
 }
 
-fn print_json(target: &Path, imported: &Imported) -> Outcome {
+fn print_json(target: &Path, imported: &Imported, heads: Option<Heads>) -> Outcome {
     let report = &imported.report;
     let stages: serde_json::Map<_, _> =
         report.stages.iter().map(|(name, seconds)| ((*name).to_owned(), json!(seconds))).collect();
@@ -128,6 +136,7 @@ fn print_json(target: &Path, imported: &Imported) -> Outcome {
         "order": format!("{:?}", report.order.order).to_lowercase(),
         "order_reason": report.order.reason,
         "tile_bytes": imported.tiles.map(|tiles| tiles.data_bytes),
+        "head_length": heads.map(|heads| heads.length),
         "seconds": imported.seconds,
         "edges_per_second": report.rows as f64 / imported.seconds,
         "stages": stages,

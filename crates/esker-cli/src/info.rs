@@ -6,6 +6,7 @@ use std::time::Instant;
 use clap::Args;
 use esker::graph::{Direction, Run, VertexId};
 use esker::store::format::{IdMapKind, LayerRecord, PropertyRecord};
+use esker::store::headed::StoredHeads;
 use esker::store::property::Dictionary;
 use esker::store::version::format_time;
 use esker::store::{Snapshot, Store};
@@ -89,6 +90,9 @@ impl InfoCommand {
             }
             Err(problem) => rows.push(("tiles".to_owned(), format!("UNREADABLE: {problem}"))),
         }
+        if let Some(heads) = snapshot.stored_heads()? {
+            rows.push(heads_row(heads));
+        }
         rows.push((
             "on disk".to_owned(),
             format!("{}, {:.2} bytes/arc", bytes(total), total as f64 / arcs as f64),
@@ -153,6 +157,8 @@ impl InfoCommand {
             "encoding": name_of(base_layer(snapshot).encoding),
             "list_bytes_per_arc": list_bytes_per_arc(snapshot),
             "tile_bytes_per_arc": tile_bytes.map(|tiles| per_arc(snapshot, tiles)),
+            "head_length": snapshot.stored_heads()?.map(StoredHeads::head_len),
+            "head_bytes": snapshot.stored_heads()?.map(StoredHeads::file_bytes),
             "tiles_problem": tiles.as_ref().err().map(ToString::to_string),
             "multigraph": snapshot.layer().multigraph,
             "bytes": total,
@@ -180,6 +186,15 @@ fn list_bytes_per_arc(snapshot: &Snapshot) -> f64 {
 fn describe_lists(snapshot: &Snapshot) -> String {
     let lists = name_of(base_layer(snapshot).encoding);
     format!("{lists}, {:.2} bytes/arc", list_bytes_per_arc(snapshot))
+}
+
+fn heads_row(heads: &StoredHeads) -> (String, String) {
+    let described = format!(
+        "of at most {}, {}",
+        counted(heads.head_len() as u64, "neighbour", "neighbours"),
+        bytes(heads.file_bytes())
+    );
+    ("heads".to_owned(), described)
 }
 
 /// Bytes of the tiles; `None` if the version is not kept as tiles.

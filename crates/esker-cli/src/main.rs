@@ -13,6 +13,7 @@ mod reading;
 mod at;
 mod choice;
 mod encoding;
+mod heads;
 mod tiling;
 mod importing;
 mod opening;

@@ -7,6 +7,7 @@ use super::archive::{ArchiveEntry, ArchiveHeader};
 use super::commit::{CommitHeader, CommitSummary, CommitText, VertexChange, VertexValue};
 use super::field::Documented;
 use super::header::ColumnHeader;
+use super::heads::HeadsRecord;
 use super::log::{LogRecordHeader, LogRecordKind, SegmentHeader};
 use super::manifest::{
     DictionaryRecord, EditKind, Encoding, IdMapKind, IdMapRecord, LayerRecord, LogMark, ManifestHead,
@@ -41,6 +42,8 @@ web.esker/
     ids.index         the index of these ids
     tiles.data  tiles.columns  tiles/    tiles, if the layer has any: the chunks; then an archive of the columns
       keys  starts  edges  groups  property.<number>  out.degrees  out.hubs  in.degrees  in.hubs
+    heads.columns  heads/    heads, if the layer has any: an archive
+      out.heads  out.sums  in.heads  in.sums
   ids.columns  ids/   the map of external ids, an archive; absent if the ids are dense integers in input order. Its columns:
     integers           the integer of each vertex (permuted dense integers, sparse integers)
     texts  texts.ends  the text of each vertex (texts)
@@ -182,6 +185,7 @@ fn render() -> String {
     chapter::<Encoding>(&mut out);
     chapter::<TilesRecord>(&mut out);
     chapter::<TileCoding>(&mut out);
+    chapter::<HeadsRecord>(&mut out);
     chapter::<IdMapRecord>(&mut out);
     chapter::<IdMapKind>(&mut out);
     chapter::<VertexOrder>(&mut out);

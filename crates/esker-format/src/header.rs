@@ -298,6 +298,14 @@ codes! {
         InLists = 86,
         /// As 83, for in-lists.
         InBlocks = 87,
+        /// Heads: the first targets of each out-list, one head after another.
+        OutHeads = 90,
+        /// For each page of 4096 bytes of the file with 2, from the page with the first target on: its CRC-32C up to the last target.
+        OutPageSums = 91,
+        /// As 90, for in-lists.
+        InHeads = 92,
+        /// As 91, for 4.
+        InPageSums = 93,
     }
 }
 

@@ -25,7 +25,9 @@ mod archive_tests;
 mod search;
 mod values;
 mod tile;
+mod heads;
 mod manifest;
+mod edit;
 mod commit;
 mod log;
 #[cfg(test)]
@@ -35,16 +37,18 @@ pub use archive::{Archive, archived_name, remove_archive};
 pub use archive_writer::ArchiveWriter;
 pub use column::Column;
 pub use commit::{CommitHeader, CommitSummary, CommitText, VertexChange, VertexValue};
+pub use edit::Edit;
 pub use error::{Error, Result};
 pub use field::{FieldInput, FieldValue};
 pub use header::{
     ColumnKind, ColumnSpec, DatabaseId, Element, ElementType, IdSecret, header_page, read_header_page,
 };
+pub use heads::HeadsRecord;
 pub use log::{LOG_MAGIC, LogRecordHeader, LogRecordKind, SegmentHeader};
 pub use manifest::{
-    DictionaryRecord, Edit, Encoding, GraphShape, IdMapKind, IdMapRecord, LayerRecord, LogMark,
-    MANIFEST_MAGIC, ManifestHead, ManifestHeader, Owner, PropertyRecord, RecordHeader, Retention,
-    SectionRecord, TagRecord, VersionRecord, VertexOrder,
+    DictionaryRecord, Encoding, GraphShape, IdMapKind, IdMapRecord, LayerRecord, LogMark, MANIFEST_MAGIC,
+    ManifestHead, ManifestHeader, Owner, PropertyRecord, RecordHeader, Retention, SectionRecord, TagRecord,
+    VersionRecord, VertexOrder,
 };
 pub use search::lower_bound;
 pub use size::{BLOCK_BYTES, FORMAT_VERSION, PAGE_BYTES};

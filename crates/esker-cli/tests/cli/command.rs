@@ -238,7 +238,20 @@ fn every_encoding_gives_the_same_answers() {
     assert_eq!(facts("--residency headed --head 2 --memory 200MiB"), plain);
     assert_eq!(facts("--residency headed --memory 200MiB"), plain);
     assert_eq!(facts("--residency pooled --memory 200MiB"), plain);
+    assert!(place.ok("compact g.esker --heads 3").contains("heads: the first 3 neighbours of each vertex"));
+    for head in ["", "--head 2", "--head 3", "--head 4"] {
+        assert_eq!(facts(&format!("--residency headed --memory 200MiB {head}")), plain);
+    }
+    assert_eq!(place.json("info g.esker --json")["head_length"], 3);
+    assert!(place.ok("info g.esker").contains("of at most 3 neighbours"));
+    place.ok("check g.esker");
+    assert!(place.json("compact g.esker --heads --memory 64MiB --json")["head_length"].as_u64().unwrap() > 3);
+    assert_eq!(place.run("compact g.esker --heads --encoding compressed").status.code(), Some(2));
     place.ok("compact g.esker --encoding compressed");
+    assert_eq!(place.json("info g.esker --json")["head_length"], serde_json::Value::Null);
+    let refused = place.run("compact g.esker --heads");
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("compact --encoding plain"), "{refused:?}");
     assert_eq!(facts(""), plain);
     assert_eq!(facts("--residency pooled --memory 200MiB"), plain);
     place.ok("compact g.esker --encoding tiles");
@@ -253,6 +266,12 @@ fn every_encoding_gives_the_same_answers() {
     assert!(report["tile_bytes"].as_u64().unwrap() > 0, "{report}");
     place.ok("run wcc h.esker --encoding tiles --verify");
     assert!(place.ok("import few.el h.esker --encoding tiles --force").contains("tiles     3 edges"));
+    assert!(
+        place
+            .ok("import few.el h.esker --heads 1 --force")
+            .contains("heads     the first neighbour of each vertex")
+    );
+    place.ok("run wcc h.esker --residency headed --verify");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use esker_graph::{
     CsrGraph, Direction, Graph, Lists, Remaining, Reservation, Run, Select, Stop, VertexId, Visitor,
 };
 
-use super::headed::{HeadedNeeds, HeadedSource};
+use super::headed::{HeadedNeeds, HeadedSource, StoredHeads};
 use super::induced::InducedSide;
 use super::points::PointReads;
 use super::pooled::PooledSide;
@@ -103,12 +103,13 @@ impl<'a, W: StoredWeight> StoredGraph<'a, W> {
         let memory = run.budget().reserve("a pool of lists", options.bytes)?;
         let directions = 1 + u64::from(layer.incoming().is_some());
         let options = PoolOptions { bytes: options.bytes / directions, ..*options };
-        Self::of_layer(layer, memory, |lists| {
+        Self::of_layer(layer, memory, |lists, _| {
             Ok(Side::source(PooledSide::<W>::new(disk, lists, property, &options, run)?))
         })
     }
 
-    /// A complete plain layer, the heads of its lists in memory. Reads all lists once to gather the heads.
+    /// A complete plain layer, the heads of its lists in memory. Takes them from the stored heads of the layer; if there are none, or they are
+    /// shorter than the heads wanted, reads all lists once to gather them.
     ///
     /// # Errors
     /// [`Stop::OverBudget`] if the memory is too little (see [`super::HeadedNeeds`]); [`Error::Invalid`] if the layer is not complete or
@@ -116,29 +117,31 @@ impl<'a, W: StoredWeight> StoredGraph<'a, W> {
     pub fn headed(
         disk: &Arc<dyn Disk>,
         layer: &'a PlainLayer,
+        stored: Option<&StoredHeads>,
         property: u32,
         options: HeadedOptions,
         run: &Run,
     ) -> Result<Self> {
-        let heads = HeadedNeeds::of(layer, run.threads())?.heads(layer, options, run)?;
+        let heads = HeadedNeeds::of(layer, stored, run.threads())?.heads(layer, options, run)?;
         let memory = run.budget().reserve("heads of lists", heads.memory_bytes)?;
-        Self::of_layer(layer, memory, |lists| {
-            Ok(Side::source(HeadedSource::gather(disk, lists, property, heads.length, run)?))
+        Self::of_layer(layer, memory, |lists, direction| {
+            let stored = stored.and_then(|stored| Some((stored.side(direction)?, stored.head_len())));
+            Ok(Side::source(HeadedSource::new(disk, lists, property, stored, heads.length, run)?))
         })
     }
 
     fn of_layer(
         layer: &'a PlainLayer,
         memory: Reservation,
-        side: impl Fn(&'a ListColumns) -> Result<Side<'a, W>>,
+        side: impl Fn(&'a ListColumns, Direction) -> Result<Side<'a, W>>,
     ) -> Result<Self> {
         let (out, incoming) = (layer.out().main(), layer.incoming().map(Section::main));
         Ok(Self {
             num_vertices: out.num_lists(),
             num_arcs: out.num_arcs() as u64,
             directed: layer.is_directed(),
-            out: side(out)?,
-            incoming: incoming.map(side).transpose()?,
+            out: side(out, Direction::Out)?,
+            incoming: incoming.map(|lists| side(lists, Direction::In)).transpose()?,
             _memory: Some(memory),
         })
     }

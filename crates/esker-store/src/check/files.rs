@@ -53,6 +53,26 @@ pub(super) fn check_tiles(state: &State, run: &Run, report: &mut Report) -> Resu
     Ok(())
 }
 
+/// Verifies the stored heads of all layers that have any, and that they are the beginnings of the lists of their layer.
+pub(super) fn check_heads(state: &State, run: &Run, report: &mut Report) -> Result<()> {
+    for layer in state.layers() {
+        let number = layer.record().number;
+        match state.heads_of(number) {
+            Ok(None) => {}
+            Ok(Some(heads)) => {
+                if check_archive(heads.archive(), state.manifest().database, run, report)? {
+                    let what = format!("the heads of layer {number} are the beginnings of its lists");
+                    report.holds(&what, heads.verify(state.disk().as_ref(), layer.lists(), run))?;
+                }
+            }
+            Err(problem) => {
+                report.note(Err(problem))?;
+            }
+        }
+    }
+    Ok(())
+}
+
 fn check_tiles_of(state: &State, layer: &Layer, tiles: &Tiles, run: &Run, report: &mut Report) -> Result<()> {
     let mut intact = check_archive(tiles.archive(), state.manifest().database, run, report)?;
     intact &= report.column(tiles.data(), tiles.data().all(run).map(drop))?;

@@ -23,7 +23,7 @@ use esker_layers::layer::{Body, CodedColumns, ListColumns, PlainLayer, Section};
 use crate::snapshot::Snapshot;
 use crate::version::ids_directory;
 
-use files::{check_archive, check_layers, check_tiles};
+use files::{check_archive, check_heads, check_layers, check_tiles};
 use hash::mix;
 pub use report::Report;
 
@@ -45,6 +45,7 @@ pub fn check(snapshot: &Snapshot, run: &Run) -> Result<Report> {
         None
     };
     check_tiles(snapshot.state(), run, &mut report)?;
+    check_heads(snapshot.state(), run, &mut report)?;
     check_layers(snapshot.state(), run, &mut report)?;
     let Some(out) = out else {
         return Ok(report);

@@ -126,6 +126,18 @@ fn tiled(directed: bool, is_layered: bool) -> FaultyDisk {
     disk
 }
 
+/// Heads of the lists of the oldest layer, below a later one.
+fn headed(directed: bool) -> FaultyDisk {
+    let disk = FaultyDisk::new(1);
+    let sample = sample(directed, IdMapKind::Integers, Encoding::Plain, &disk);
+    let (db, run) = (open(&disk), Run::with_threads(1).unwrap());
+    db.make_heads(HeadedOptions { head_len: Some(2), memory_bytes: 64 << 20 }, &run).unwrap();
+    commit(&db, &sample, 1);
+    db.freeze(&run).unwrap();
+    db.close().unwrap();
+    disk
+}
+
 /// All files, by path.
 fn files(disk: &FaultyDisk) -> Vec<(PathBuf, Vec<u8>)> {
     let store = Store::open_on(shared(disk), Path::new(DB)).unwrap();
@@ -156,7 +168,7 @@ fn offsets(content: &[u8]) -> impl Iterator<Item = usize> {
 }
 
 /// Databases of all kinds.
-fn databases() -> [(&'static str, FaultyDisk); 7] {
+fn databases() -> [(&'static str, FaultyDisk); 8] {
     [
         ("plain", plain()),
         ("texts", imported(true, IdMapKind::Texts)),
@@ -165,6 +177,7 @@ fn databases() -> [(&'static str, FaultyDisk); 7] {
         ("layered texts", layered(false, IdMapKind::Texts)),
         ("tiled", tiled(true, false)),
         ("tiled below a layer", tiled(false, true)),
+        ("headed", headed(true)),
     ]
 }
 

@@ -116,7 +116,8 @@ impl Core {
         let written = self.write_merged(maintenance, &state, which, request, run)?;
         let next = self.prepare(maintenance, &state, written)?;
         self.record(maintenance, &next)?;
-        self.show(&next, &mut locked(&self.writer), None)
+        self.show(&next, &mut locked(&self.writer), None)?;
+        self.keep_heads(maintenance, &state, run)
     }
 
     /// Writes the layer that replaces a run of layers of a state. An added edge property requires that all

@@ -83,6 +83,11 @@ impl Core {
             self.edit_layers(maintenance, state, vec![Edit::RemoveTiles { layer: layer.record().number }])?;
         }
         remove_tile_files(self, directory)?;
+        self.expect_directory(directory)
+    }
+
+    /// Creates the directory of a layer if all its columns lie in its archive.
+    pub(super) fn expect_directory(&self, directory: &Path) -> Result<()> {
         if self.disk.look(directory)?.is_none() {
             self.disk.create_directory(directory)?;
             self.disk.sync_directory(&self.path.join("layers"))?;
@@ -91,7 +96,7 @@ impl Core {
     }
 
     /// Applies edits that keep the same layers to the manifest.
-    fn edit_layers(
+    pub(super) fn edit_layers(
         &self,
         maintenance: &mut Maintenance,
         state: &Arc<State>,

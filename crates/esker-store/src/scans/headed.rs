@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use crate::sample::Sample;
 use crate::scans::{DB, Whole, compare, large, sorted, stored};
 use crate::snapshot::Snapshot;
-use esker_layers::graph::HeadedNeeds;
+use esker_layers::graph::headed::{HeadedNeeds, StoredHeads, write_heads};
 
 fn headed<'s>(
     disk: &Arc<dyn Disk>,
@@ -21,8 +21,21 @@ fn headed<'s>(
 ) -> Result<StoredGraph<'s, i32>> {
     let options = HeadedOptions { head_len, memory_bytes: 1 << 30 };
     assert!(Arc::ptr_eq(disk, snapshot.state().disk()));
-    let layer = snapshot.complete_layer()?;
-    StoredGraph::headed(disk, layer, 0, options, run)
+    StoredGraph::headed(disk, snapshot.complete_layer()?, None, 0, options, run)
+}
+
+/// Stores the heads of a database, and opens them.
+fn store(disk: &Arc<dyn Disk>, snapshot: &Snapshot, head_len: usize, run: &Run) -> StoredHeads {
+    let layer = snapshot.complete_layer().unwrap();
+    let options = HeadedOptions { head_len: Some(head_len), memory_bytes: 1 << 30 };
+    let heads = HeadedNeeds::of(layer, None, 1).unwrap().heads(layer, options, run).unwrap();
+    let (directory, database) = (layer.directory(), snapshot.manifest().database);
+    if disk.look(directory).unwrap().is_none() {
+        disk.create_directory(directory).unwrap();
+    }
+    write_heads(layer, &heads, run, (disk, directory, database)).unwrap();
+    let in_edges = layer.incoming().is_some();
+    StoredHeads::open(disk, directory, database, heads.length as u64, in_edges).unwrap()
 }
 
 proptest! {
@@ -36,6 +49,27 @@ proptest! {
         let run = Run::with_threads(threads).unwrap();
         compare(&headed(&disk, &snapshot, Some(head_len), &run).unwrap(), &sample, &run);
         compare(&headed(&disk, &snapshot, None, &run).unwrap(), &sample, &run);
+    }
+
+    #[test]
+    fn stored_heads_are_those_that_are_gathered(
+        n in 1_usize..300, count in 0_usize..6000, directed: bool, seed: u32, stored_len in 0_usize..40, threads in 1_usize..4,
+    ) {
+        let sample = Sample { encoding: Encoding::Plain, ..Sample::random(n, count, directed, seed) };
+        let (_, disk, snapshot) = stored(&sample);
+        let run = Run::with_threads(threads).unwrap();
+        let heads = store(&disk, &snapshot, stored_len, &run);
+        let layer = snapshot.complete_layer().unwrap();
+        heads.verify(disk.as_ref(), layer, &run).unwrap();
+        // As long as they are stored, shorter, longer, and what is chosen.
+        for head_len in [Some(stored_len), Some(stored_len / 2), Some(stored_len + 1), None] {
+            let options = HeadedOptions { head_len, memory_bytes: 1 << 30 };
+            let graph = StoredGraph::<i32>::headed(&disk, layer, Some(&heads), 0, options, &run).unwrap();
+            compare(&graph, &sample, &run);
+        }
+        let needs = HeadedNeeds::of(layer, Some(&heads), threads).unwrap();
+        let options = HeadedOptions { head_len: None, memory_bytes: 1 << 30 };
+        prop_assert_eq!(needs.heads(layer, options, &run).unwrap().length, heads.head_len());
     }
 }
 
@@ -61,9 +95,9 @@ fn memory_is_kept_to() {
     let run = Run::with_threads(1).unwrap();
     let layer = &snapshot.stack().layers()[0];
     let with = |head_len, memory_bytes| {
-        StoredGraph::<i32>::headed(&disk, layer, 0, HeadedOptions { head_len, memory_bytes }, &run)
+        StoredGraph::<i32>::headed(&disk, layer, None, 0, HeadedOptions { head_len, memory_bytes }, &run)
     };
-    let needs = HeadedNeeds::of(layer, 1).unwrap();
+    let needs = HeadedNeeds::of(layer, None, 1).unwrap();
     let error = with(None, needs.fixed_bytes - 1).unwrap_err();
     assert!(matches!(error, Error::Stop(esker_graph::Stop::OverBudget { .. })), "{error}");
     // What is named suffices.
@@ -113,6 +147,31 @@ fn faults_are_errors() {
     assert!(matches!(whole(&graph).unwrap_err(), Error::Corrupt { .. }));
     faulty.set_faults(Faults::default());
     assert_eq!(sorted(&whole(&graph).unwrap()), expected);
+}
+
+#[test]
+fn stored_heads_are_read_instead_of_the_lists() {
+    let sample = large(Encoding::Plain);
+    let (faulty, disk, snapshot) = stored(&sample);
+    let run = Run::with_threads(2).unwrap();
+    let heads = store(&disk, &snapshot, 1 << 20, &run);
+    let layer = snapshot.complete_layer().unwrap();
+    // All lists are in the heads, so damage of the lists goes unseen, and that of the heads does not.
+    let Body::Arrays(arrays) = layer.out().main().body() else { panic!("lists are arrays") };
+    let targets = arrays.targets_column();
+    faulty.flip(targets.path(), targets.first_byte() + 8, 3).unwrap();
+    let options = HeadedOptions { head_len: None, memory_bytes: 1 << 30 };
+    let graph = || StoredGraph::<i32>::headed(&disk, layer, Some(&heads), 0, options, &run);
+    let expected = sorted(&sample.model().graph().scan(&run, Direction::Out, Select::All, &Whole).unwrap());
+    assert_eq!(sorted(&graph().unwrap().scan(&run, Direction::Out, Select::All, &Whole).unwrap()), expected);
+    assert!(heads.verify(disk.as_ref(), layer, &run).unwrap_err().to_string().contains("page"));
+    faulty.flip(targets.path(), targets.first_byte() + 8, 3).unwrap();
+    let path = layer.directory().join("heads/out.heads");
+    faulty.flip(&path, 4096 + 8, 3).unwrap();
+    let reopened =
+        StoredHeads::open(&disk, layer.directory(), snapshot.manifest().database, 1 << 20, false).unwrap();
+    let error = StoredGraph::<i32>::headed(&disk, layer, Some(&reopened), 0, options, &run).unwrap_err();
+    assert!(error.to_string().contains("out.heads"), "{error}");
 }
 
 #[test]

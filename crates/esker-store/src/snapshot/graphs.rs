@@ -2,6 +2,7 @@
 
 use esker_format::{Error, PropertyRecord, Result};
 use esker_graph::Run;
+use esker_layers::graph::headed::{HeadedNeeds, StoredHeads};
 use esker_layers::graph::{Access, GraphEncoding, StoredGraph, StoredWeight, check_weight};
 use esker_layers::layer::PlainLayer;
 use esker_layers::tiles::Tiles;
@@ -109,7 +110,10 @@ impl Snapshot {
             Access::Pooled(GraphEncoding::Lists, pool) => {
                 StoredGraph::pooled(disk, self.complete_layer()?, property, pool, run)
             }
-            Access::Headed(heads) => StoredGraph::headed(disk, self.complete_layer()?, property, *heads, run),
+            Access::Headed(heads) => {
+                let layer = self.complete_layer()?;
+                StoredGraph::headed(disk, layer, self.stored_heads()?, property, *heads, run)
+            }
         }?;
         if self.2.undirected { stored.undirected(self.layer().multigraph, run) } else { Ok(stored) }
     }
@@ -166,6 +170,22 @@ impl Snapshot {
                 self.path().display()
             ))
         })
+    }
+
+    /// The stored heads of the lists of its oldest layer; `None` if there are none.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Corrupt`].
+    pub fn stored_heads(&self) -> Result<Option<&StoredHeads>> {
+        self.state().heads_of(self.stack().layers()[0].record().number)
+    }
+
+    /// The memory that its lists need if they are headed.
+    ///
+    /// # Errors
+    /// As [`HeadedNeeds::of`] and [`Snapshot::stored_heads`].
+    pub fn headed_needs(&self, threads: usize) -> Result<HeadedNeeds> {
+        HeadedNeeds::of(self.complete_layer()?, self.stored_heads()?, threads)
     }
 
     /// As [`Snapshot::graph`], with any numeric edge property as the weight.

@@ -1,7 +1,8 @@
 //! A version of a graph, for reading: lists and properties of single vertices, and whole graphs to compute on.
 
 mod layer;
-mod tiles;
+mod beside;
+mod files;
 mod edges;
 mod choice;
 mod state;

@@ -5,21 +5,21 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use esker_format::io::Disk;
-use esker_format::{
-    Archive, ElementType, Error, IdMapKind, LayerRecord, Owner, PropertyRecord, Result, VersionRecord,
-};
+use esker_format::{Archive, ElementType, Error, LayerRecord, Owner, PropertyRecord, Result, VersionRecord};
 use esker_graph::{Direction, Flow, Remaining, Reservation, Run, VertexId};
 use esker_layers::graph::Access;
-use esker_layers::ids::{IdFiles, IdHasher, IdMap};
+use esker_layers::graph::headed::StoredHeads;
+use esker_layers::ids::{IdHasher, IdMap};
 use esker_layers::property::{Dictionary, PropertyLayer, REMOVED_NUMBER, RemovedVertices, VertexProperty};
 use esker_layers::stack::Stack;
 use esker_layers::tiles::Tiles;
 
+use super::beside::Beside;
 use super::choice::GraphChoice;
 use super::edges::VertexEdges;
+use super::files::{OpenFiles, lost_file};
 use super::layer::Layer;
-use super::tiles::LayerTiles;
-use crate::version::{MANIFEST_NAME, Manifest, ids_directory, layer_directory};
+use crate::version::{MANIFEST_NAME, Manifest};
 
 /// A version of the graph in a database. Cheap to clone; clones, and all graphs made from them, share maps and
 /// what has been verified.
@@ -333,56 +333,10 @@ pub struct State {
     base_ids: IdMap,
     /// The columns of `base_ids`, if it has any.
     ids: Option<Arc<Archive>>,
-    tiles: LayerTiles,
+    tiles: Beside<Tiles>,
+    heads: Beside<StoredHeads>,
     /// The snapshot asked for last, so that what was verified and made for it is not done again.
     last: Mutex<Option<Snapshot>>,
-}
-
-/// What opening a manifest's files gives.
-struct OpenFiles {
-    layers: Vec<Arc<Layer>>,
-    base_ids: IdMap,
-    ids: Option<Arc<Archive>>,
-    tiles: LayerTiles,
-}
-
-impl OpenFiles {
-    fn open(disk: &Arc<dyn Disk>, path: &Path, manifest: &Manifest) -> Result<Self> {
-        let layers = manifest.layers.iter().map(|record| {
-            let directory = layer_directory(path, record.number);
-            Layer::open(disk, &directory, manifest, record).map(Arc::new)
-        });
-        let layers = layers.collect::<Result<Vec<_>>>()?;
-        let directory = ids_directory(path);
-        let imported = layers
-            .first()
-            .map_or(0, |layer| layer.record().num_vertices.saturating_sub(layer.record().num_new_ids));
-        let hasher = IdHasher::new(manifest.id_secret);
-        let (base_ids, ids) = match manifest.ids.kind {
-            IdMapKind::Identity => (IdMap::identity(manifest.ids.base, imported as usize, hasher), None),
-            kind => {
-                let archive = Arc::new(Archive::open(disk, &directory)?);
-                let (disk, database) = (archive.as_ref(), manifest.database);
-                let files = IdFiles { disk, directory: &directory, database, hasher };
-                (IdMap::open(&files, kind, manifest.ids.base, imported as usize)?, Some(archive))
-            }
-        };
-        let tiles = LayerTiles::open(disk, path, manifest, &LayerTiles::default());
-        Ok(Self { layers, base_ids, ids, tiles })
-    }
-}
-
-/// The error of opening a layer that is missing, although the manifest that names it has not changed meanwhile.
-fn lost_file(database: &Path, error: Error) -> Error {
-    match error {
-        Error::Io { path, source, .. }
-            if source.kind() == std::io::ErrorKind::NotFound && path.starts_with(database.join("layers")) =>
-        {
-            let reason = "is missing, although MANIFEST names it: it was removed, or MANIFEST is cut or a copy of an earlier time";
-            Error::Lost { database: database.to_owned(), path, reason: reason.to_owned() }
-        }
-        other => other,
-    }
 }
 
 impl State {
@@ -394,28 +348,30 @@ impl State {
     pub fn read(disk: Arc<dyn Disk>, path: &Path) -> Result<Self> {
         let opened = Manifest::read_with(disk.as_ref(), path, |manifest| {
             let files = OpenFiles::open(&disk, path, manifest)?;
-            // New tiles of a layer take the names of the old ones, so those opened may be of both.
+            // New tiles or heads of a layer take the names of the old ones, so those opened may be of both.
             let may_be_mixed = || -> Result<bool> {
                 let now = Manifest::read(disk.as_ref(), &path.join(MANIFEST_NAME))?;
                 Ok(now.records != manifest.records)
             };
-            if !manifest.tiles.is_empty() && may_be_mixed()? {
+            if !(manifest.tiles.is_empty() && manifest.heads.is_empty()) && may_be_mixed()? {
                 let path = path.display();
                 return Err(Error::Invalid(format!("{path} changed while it was opened: open it again")));
             }
             Ok(files)
         });
         let opened = opened.map_err(|error| lost_file(path, error));
-        let (manifest, OpenFiles { layers, base_ids, ids, tiles }) = opened?;
+        let (manifest, OpenFiles { layers, base_ids, ids, tiles, heads }) = opened?;
         let (path, manifest) = (path.to_owned(), Arc::new(manifest));
-        Ok(Self { disk, path, manifest, layers, base_ids, ids, tiles, last: Mutex::new(None) })
+        Ok(Self { disk, path, manifest, layers, base_ids, ids, tiles, heads, last: Mutex::new(None) })
     }
 
     /// The same database after a change of its manifest, with the layers that the new one names, oldest first.
     pub fn with(&self, manifest: Manifest, layers: Vec<Arc<Layer>>) -> Self {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let tiles = LayerTiles::open(&self.disk, &self.path, &manifest, &self.tiles);
-        Self { manifest: Arc::new(manifest), layers, tiles, last: Mutex::new(last), ..self.forgetful() }
+        let tiles = Beside::open(&self.disk, &self.path, &manifest, &self.tiles);
+        let heads = Beside::open(&self.disk, &self.path, &manifest, &self.heads);
+        let (manifest, last) = (Arc::new(manifest), Mutex::new(last));
+        Self { manifest, layers, tiles, heads, last, ..self.forgetful() }
     }
 
     /// The same, without a snapshot that was asked for.
@@ -428,6 +384,7 @@ impl State {
             base_ids: self.base_ids.clone(),
             ids: self.ids.clone(),
             tiles: self.tiles.clone(),
+            heads: self.heads.clone(),
             last: Mutex::new(None),
         }
     }
@@ -468,6 +425,14 @@ impl State {
     /// [`Error::Io`]; [`Error::Corrupt`].
     pub fn tiles_of(&self, layer: u32) -> Result<Option<&Tiles>> {
         self.tiles.of(&self.disk, &self.path, &self.manifest, layer)
+    }
+
+    /// The stored heads of a layer; `None` if it has none.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Corrupt`].
+    pub fn heads_of(&self, layer: u32) -> Result<Option<&StoredHeads>> {
+        self.heads.of(&self.disk, &self.path, &self.manifest, layer)
     }
 
     /// Whether external ids are texts; else they are integers.

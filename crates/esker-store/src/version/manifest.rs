@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use esker_format::io::Disk;
 use esker_format::{
-    DatabaseId, Edit, ElementType, Error, FORMAT_VERSION, IdMapRecord, IdSecret, LayerRecord, LogMark,
-    MANIFEST_MAGIC, ManifestHead, ManifestHeader, PAGE_BYTES, PropertyRecord, Result, Retention, TagRecord,
-    TilesRecord, VersionRecord,
+    DatabaseId, Edit, ElementType, Encoding, Error, FORMAT_VERSION, HeadsRecord, IdMapRecord, IdSecret,
+    LayerRecord, LogMark, MANIFEST_MAGIC, ManifestHead, ManifestHeader, PAGE_BYTES, PropertyRecord, Result,
+    Retention, TagRecord, TilesRecord, VersionRecord,
 };
 use esker_graph::NONE;
 
@@ -43,6 +43,8 @@ pub struct Manifest {
     pub retention: Retention,
     /// The tiles of layers, in order of layer number.
     pub tiles: Vec<TilesRecord>,
+    /// The stored heads of layers, in order of layer number.
+    pub heads: Vec<HeadsRecord>,
     /// How far the log reaches at least; `None` if no process ever wrote to the database.
     pub log: Option<LogMark>,
     /// Number of the last record, and so of all records ever written.
@@ -186,6 +188,7 @@ impl Manifest {
             + self.properties.len()
             + self.layers.len()
             + self.tiles.len()
+            + self.heads.len()
             + self.versions.len()
             + self.tags.len()
             + usize::from(self.log.is_some())
@@ -198,6 +201,7 @@ impl Manifest {
         edits.extend(self.properties.iter().cloned().map(Edit::AddProperty));
         edits.extend(self.layers.iter().cloned().map(Edit::AddLayer));
         edits.extend(self.tiles.iter().copied().map(Edit::SetTiles));
+        edits.extend(self.heads.iter().copied().map(Edit::SetHeads));
         edits.extend(self.versions.iter().cloned().map(Edit::AddVersion));
         edits.extend(
             self.tags.iter().map(|(name, &version)| Edit::SetTag(TagRecord { name: name.clone(), version })),
@@ -287,6 +291,7 @@ struct ManifestBuilder {
     tags: Arc<BTreeMap<String, u64>>,
     retention: Retention,
     tiles: BTreeMap<u32, TilesRecord>,
+    heads: BTreeMap<u32, HeadsRecord>,
     log: Option<LogMark>,
 }
 
@@ -303,6 +308,7 @@ impl ManifestBuilder {
             tags: Arc::default(),
             retention: Retention::All,
             tiles: BTreeMap::new(),
+            heads: BTreeMap::new(),
             log: None,
         }
     }
@@ -319,6 +325,7 @@ impl ManifestBuilder {
             tags: Arc::clone(&manifest.tags),
             retention: manifest.retention,
             tiles: manifest.tiles.iter().map(|record| (record.layer, *record)).collect(),
+            heads: manifest.heads.iter().map(|record| (record.layer, *record)).collect(),
             log: manifest.log,
         }
     }
@@ -351,6 +358,7 @@ impl ManifestBuilder {
             Edit::RemoveLayer { number } => {
                 let was_there = self.layers.remove(&number).is_some();
                 self.tiles.remove(&number);
+                self.heads.remove(&number);
                 check(was_there, format!("layer {number} is removed but does not exist"))
             }
             Edit::SetTag(TagRecord { name, version }) => {
@@ -373,6 +381,16 @@ impl ManifestBuilder {
                 self.log = Some(mark);
                 Ok(())
             }
+            Edit::SetTiles(_) | Edit::RemoveTiles { .. } | Edit::SetHeads(_) | Edit::RemoveHeads { .. } => {
+                self.apply_beside(edit)
+            }
+        }
+    }
+
+    /// Applies an edit of what is stored beside the lists of a layer.
+    fn apply_beside(&mut self, edit: Edit) -> std::result::Result<(), String> {
+        let check = |holds: bool, reason: String| if holds { Ok(()) } else { Err(reason) };
+        match edit {
             Edit::RemoveTiles { layer } => {
                 let were_there = self.tiles.remove(&layer).is_some();
                 check(were_there, format!("the tiles of layer {layer} are removed but do not exist"))
@@ -386,6 +404,23 @@ impl ManifestBuilder {
                     format!("tiles are added to layer {number}, which does not exist or is not complete"),
                 )
             }
+            Edit::RemoveHeads { layer } => {
+                let were_there = self.heads.remove(&layer).is_some();
+                check(were_there, format!("the heads of layer {layer} are removed but do not exist"))
+            }
+            Edit::SetHeads(record) => {
+                let number = record.layer;
+                let fits = |layer: &LayerRecord| layer.complete && layer.encoding == Encoding::Plain;
+                let fits = self.layers.get(&number).is_some_and(fits);
+                self.heads.insert(number, record);
+                check(
+                    fits,
+                    format!(
+                        "heads are added to layer {number}, which does not exist or is not complete and plain"
+                    ),
+                )
+            }
+            _ => Ok(()),
         }
     }
 
@@ -399,6 +434,7 @@ impl ManifestBuilder {
         properties.sort_by_key(|property| (property.owner as u8, property.number));
         let ids = self.ids.filter(|_| !layers.is_empty() && !versions.is_empty())?;
         let tiles = self.tiles.into_values().collect();
+        let heads = self.heads.into_values().collect();
         Some(Manifest {
             database,
             created_ms,
@@ -410,6 +446,7 @@ impl ManifestBuilder {
             tags,
             retention,
             tiles,
+            heads,
             log,
             records,
             chain,

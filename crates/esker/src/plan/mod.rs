@@ -13,7 +13,7 @@ mod tests;
 
 use esker_algo::Estimate;
 use esker_graph::{Run, Stop};
-use esker_store::headed::{HeadedNeeds, Heads};
+use esker_store::headed::Heads;
 use esker_store::pool::PoolOptions;
 use esker_store::pooled::PooledNeeds;
 use esker_store::{Access, GraphEncoding, HeadedOptions, Residency, Snapshot};
@@ -161,7 +161,7 @@ impl Candidate {
             }
             (GraphEncoding::Lists, Residency::Headed) => {
                 let layer = snapshot.complete_layer()?;
-                let needs = HeadedNeeds::of(layer, resources.threads)?;
+                let needs = snapshot.headed_needs(resources.threads)?;
                 let memory_bytes = spare + needs.fixed_bytes;
                 let options = HeadedOptions { head_len: request.head_len, memory_bytes };
                 if request.head_len.is_some() {
@@ -202,7 +202,7 @@ impl Plan {
     pub fn heads(&self, snapshot: &Snapshot, run: &Run) -> Result<Option<Heads>> {
         let Access::Headed(options) = self.access else { return Ok(None) };
         let layer = snapshot.complete_layer()?;
-        Ok(Some(HeadedNeeds::of(layer, run.threads())?.heads(layer, options, run)?))
+        Ok(Some(snapshot.headed_needs(run.threads())?.heads(layer, options, run)?))
     }
 }
 

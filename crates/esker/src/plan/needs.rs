@@ -2,7 +2,6 @@
 
 use esker_algo::{Estimate, Shape};
 use esker_graph::{Direction, Remaining, Run, STRIP_LEN, VertexId};
-use esker_store::headed::HeadedNeeds;
 use esker_store::layer::{PlainLayer, Section};
 use esker_store::pool::PoolOptions;
 use esker_store::pooled::PooledNeeds;
@@ -199,8 +198,7 @@ fn tiles(common: &Common<'_>, arrays_bytes: u64) -> [Candidate; 2] {
 /// Headed lists.
 fn headed(common: &Common<'_>, base: u64) -> Candidate {
     let which = (GraphEncoding::Lists, Residency::Headed);
-    let layer = common.snapshot.complete_layer();
-    let needs = match layer.and_then(|layer| HeadedNeeds::of(layer, common.threads)) {
+    let needs = match common.snapshot.headed_needs(common.threads) {
         Ok(needs) => needs,
         Err(reason) => return absent(which, &reason),
     };

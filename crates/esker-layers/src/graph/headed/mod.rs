@@ -5,14 +5,22 @@
 //! chunks until it finds one. A scan of whole lists reads long runs. Reads go past the page cache; they are sorted, merged where they are
 //! near, and many are under way at a time.
 //!
-//! Each page read is compared with its own checksum, computed when the heads were gathered. The checksums on disk cover blocks of 64 KiB,
+//! Each page read is compared with its own checksum, computed when the heads were gathered. The checksums of the lists cover blocks of 64 KiB,
 //! sixteen times what a search in small chunks reads.
+//!
+//! Heads are gathered by reading all lists, or taken from files beside the lists where they were gathered before ([`StoredHeads`]).
 
 mod share;
 mod side;
 mod tails;
+mod lists;
+mod stored;
+mod load;
 mod needs;
+mod write;
 mod source;
 
 pub use needs::{HeadedNeeds, Heads};
 pub(crate) use source::HeadedSource;
+pub use stored::{StoredHeads, heads_directory};
+pub use write::write_heads;

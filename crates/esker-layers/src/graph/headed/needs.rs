@@ -3,11 +3,13 @@
 use esker_format::{Error, Result};
 use esker_graph::{Run, Stop, VertexId};
 
+use super::lists::{arrays, directions};
 use super::share::{entries, head_len};
 use super::side::HeadedSide;
+use super::stored::StoredHeads;
 use super::tails::WORKER_BYTES;
 use crate::graph::residency::HeadedOptions;
-use crate::layer::{Arrays, Body, ListColumns, PlainLayer, Section};
+use crate::layer::PlainLayer;
 
 /// The memory that a layer needs if it is headed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +20,8 @@ pub struct HeadedNeeds {
     pub mapped_bytes: u64,
     /// Bytes of all neighbours.
     pub list_bytes: u64,
+    /// Neighbours in each stored head, at most; `None`: no heads are stored.
+    pub stored_len: Option<usize>,
 }
 
 /// Heads of lists.
@@ -36,10 +40,15 @@ impl HeadedNeeds {
     ///
     /// # Errors
     /// [`Error::Invalid`] for any other layer.
-    pub fn of(layer: &PlainLayer, threads: usize) -> Result<Self> {
-        let mut needs =
-            Self { fixed_bytes: HeadedSide::gather_bytes(threads), mapped_bytes: 0, list_bytes: 0 };
-        for lists in sides(layer) {
+    pub fn of(layer: &PlainLayer, stored: Option<&StoredHeads>, threads: usize) -> Result<Self> {
+        let mut needs = Self {
+            fixed_bytes: HeadedSide::gather_bytes(threads),
+            mapped_bytes: 0,
+            list_bytes: 0,
+            stored_len: stored.map(StoredHeads::head_len),
+        };
+        for (_, section) in directions(layer) {
+            let lists = section.main();
             let (offsets, arcs) = (arrays(lists)?.offsets_column(), lists.num_arcs());
             let workers = WORKER_BYTES * threads as u64;
             needs.fixed_bytes += HeadedSide::fixed_bytes(lists.num_lists(), arcs) + workers;
@@ -49,7 +58,7 @@ impl HeadedNeeds {
         Ok(needs)
     }
 
-    /// The heads that the options ask for, or the longest that fit the memory.
+    /// The heads that the options ask for. Without that: the stored ones, or the longest that fit the memory if those do not fit or there are none.
     ///
     /// # Errors
     /// [`Stop::OverBudget`] if they do not fit; [`Error::Corrupt`]; [`Error::Invalid`] if the lists are no arrays; cancellation.
@@ -61,10 +70,11 @@ impl HeadedNeeds {
         let Some(rest) = options.memory_bytes.checked_sub(self.fixed_bytes) else {
             return Err(over("lists with their heads in memory".to_owned(), self.fixed_bytes));
         };
-        let offsets =
-            sides(layer).map(|lists| arrays(lists)?.offsets(run)).collect::<Result<Vec<&[u64]>>>()?;
+        let offsets = directions(layer).map(|(_, section)| arrays(section.main())?.offsets(run));
+        let offsets = offsets.collect::<Result<Vec<&[u64]>>>()?;
         let (fitting, longest) = head_len(&offsets, rest / size_of::<VertexId>() as u64);
-        let length = options.head_len.map_or(fitting, |length| length.min(longest));
+        let preferred = self.stored_len.map_or(fitting, |stored| stored.min(fitting));
+        let length = options.head_len.map_or(preferred, |length| length.min(longest));
         let kept = entries(&offsets, length as u64);
         let memory_bytes = self.fixed_bytes + kept * size_of::<VertexId>() as u64;
         if length > fitting {
@@ -72,21 +82,5 @@ impl HeadedNeeds {
         }
         let arcs = self.list_bytes / size_of::<VertexId>() as u64;
         Ok(Heads { length, share: kept as f64 / arcs.max(1) as f64, memory_bytes })
-    }
-}
-
-fn sides(layer: &PlainLayer) -> impl Iterator<Item = &ListColumns> {
-    std::iter::once(layer.out()).chain(layer.incoming()).map(Section::main)
-}
-
-/// The arrays of plain lists.
-pub(super) fn arrays(lists: &ListColumns) -> Result<&Arrays> {
-    match lists.body() {
-        Body::Arrays(arrays) if lists.is_dense() => Ok(arrays),
-        Body::Arrays(_) => Err(Error::Invalid("heads are kept of complete layers".to_owned())),
-        Body::Coded(_) => Err(Error::Invalid(
-            "heads are kept of plain lists, and these are compressed: make them plain with `esker compact --encoding plain`"
-                .to_owned(),
-        )),
     }
 }

@@ -9,7 +9,7 @@ use esker_format::memory::filled;
 use esker_format::{BLOCK_BYTES, Column, Error, PAGE_BYTES, Result};
 use esker_graph::{Run, VertexId, vertex};
 
-use super::share::{HeadStarts, LastHead};
+use super::share::{HeadStarts, LastHead, entries};
 
 /// Bytes per read while heads are gathered: whole blocks.
 const GATHER_BYTES: usize = 16 * BLOCK_BYTES;
@@ -68,20 +68,10 @@ impl<'a> HeadedSide<'a> {
         run: &Run,
     ) -> Result<Self> {
         let starts = HeadStarts::new(offsets, head_len);
-        let skip = targets.first_byte() % DIRECT_BYTES as u64;
-        let mut file = TailFile {
-            file: targets.open_direct(disk.as_ref())?,
-            base: targets.first_byte() - skip,
-            skip,
-            bytes: skip + (targets.len() * size_of::<VertexId>()) as u64,
-            checksums: Vec::new(),
-        };
-        let wanted = super::share::entries(&[offsets], head_len as u64) as usize;
-        let mut heads: Vec<VertexId> = filled(0, wanted).map_err(|_| {
-            Error::Invalid(format!("there is no memory for {wanted} neighbours: keep shorter heads"))
-        })?;
-        let mut checksums = vec![0; (file.bytes as usize).div_ceil(DIRECT_BYTES)];
-        if skip == 0 {
+        let mut file = TailFile::open(disk.as_ref(), targets)?;
+        let mut heads = room_for(entries(&[offsets], head_len as u64) as usize)?;
+        let mut checksums = vec![0; file.num_pages()];
+        if file.skip == 0 {
             let stretches = Stretch::all((offsets, &starts), STRETCH_BYTES, &mut heads, &mut checksums);
             let stretches: Vec<_> = stretches.into_iter().map(Mutex::new).collect();
             run.share(
@@ -107,7 +97,7 @@ impl<'a> HeadedSide<'a> {
             let pages = &bytemuck::cast_slice(&pages)[..file.bytes as usize];
             let whole = (checksums.len() * DIRECT_BYTES) as u64;
             for mut stretch in Stretch::all((offsets, &starts), whole, &mut heads, &mut checksums) {
-                stretch.take(pages, skip as usize, targets)?;
+                stretch.take(pages, file.skip as usize, targets)?;
             }
         }
         file.checksums = checksums;
@@ -268,7 +258,49 @@ impl Gather {
     }
 }
 
+/// Room for neighbours.
+pub(super) fn room_for(wanted: usize) -> Result<Vec<VertexId>> {
+    filled(0, wanted).map_err(|_| {
+        Error::Invalid(format!("there is no memory for {wanted} neighbours: keep shorter heads"))
+    })
+}
+
 impl TailFile {
+    /// The file of a column of targets, without its checksums.
+    pub(super) fn open(disk: &dyn Disk, targets: &Column<VertexId>) -> Result<Self> {
+        let skip = targets.first_byte() % DIRECT_BYTES as u64;
+        Ok(Self {
+            file: targets.open_direct(disk)?,
+            base: targets.first_byte() - skip,
+            skip,
+            bytes: skip + (targets.len() * size_of::<VertexId>()) as u64,
+            checksums: Vec::new(),
+        })
+    }
+
+    /// Number of its pages.
+    pub(super) fn num_pages(&self) -> usize {
+        (self.bytes as usize).div_ceil(DIRECT_BYTES)
+    }
+
+    /// The checksum of each page.
+    pub(super) fn checksums(&self) -> &[u32] {
+        &self.checksums
+    }
+
+    /// Sets the checksum of each page.
+    pub(super) fn set_checksums(&mut self, checksums: Vec<u32>) {
+        self.checksums = checksums;
+    }
+
+    /// Reads some pages and compares them with their checksums.
+    pub(super) fn verify_pages(&self, pages: Range<usize>) -> Result<()> {
+        let bytes = |page: usize| (page * DIRECT_BYTES) as u64;
+        let range = bytes(pages.start)..bytes(pages.end).min(self.bytes);
+        let words = self.read_pages(range.clone())?;
+        self.verify(pages.start as u64, &bytemuck::cast_slice(&words)[..(range.end - range.start) as usize])
+    }
+
     /// The file.
     pub(super) fn path(&self) -> &Path {
         self.file.path()
@@ -319,7 +351,7 @@ impl TailFile {
                 return Err(Error::corrupt(
                     self.path(),
                     at,
-                    "a page is not what it was when the graph was opened",
+                    "a page is not what it was when the heads were made",
                 ));
             }
         }

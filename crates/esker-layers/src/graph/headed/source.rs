@@ -10,9 +10,10 @@ use esker_graph::{
     VertexId, drive, ones, vertex,
 };
 
-use super::needs::arrays;
+use super::lists::arrays;
 use super::share::LastHead;
 use super::side::HeadedSide;
+use super::stored::StoredSide;
 use super::tails::{TailReader, Want};
 use crate::graph::weight::StoredWeight;
 use crate::layer::ListColumns;
@@ -33,18 +34,24 @@ pub(crate) struct HeadedSource<'a, W> {
 }
 
 impl<'a, W: StoredWeight> HeadedSource<'a, W> {
-    /// Reads all lists once to gather their heads. `property` is the number of the weight.
-    pub(crate) fn gather(
+    /// Heads of length `head_len`: from the stored ones of length `stored.1` if those are not shorter; else gathered, which reads all lists
+    /// once. `property` is the number of the weight.
+    pub(crate) fn new(
         disk: &Arc<dyn Disk>,
         lists: &'a ListColumns,
         property: u32,
+        stored: Option<(&StoredSide, usize)>,
         head_len: usize,
         run: &Run,
     ) -> Result<Self> {
         let arrays = arrays(lists)?;
         let offsets = arrays.offsets(run)?;
         let weights = W::all(lists, property, run)?;
-        let lists = HeadedSide::gather(disk, offsets, arrays.targets_column(), head_len, run)?;
+        let targets = arrays.targets_column();
+        let lists = match stored.filter(|stored| stored.1 >= head_len) {
+            Some(stored) => HeadedSide::load(disk, offsets, targets, stored, head_len, run)?,
+            None => HeadedSide::gather(disk, offsets, targets, head_len, run)?,
+        };
         Ok(Self { lists, weights, readers: Mutex::default() })
     }
 

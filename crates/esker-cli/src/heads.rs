@@ -1,0 +1,82 @@
+//! `--heads` of verbs that store a graph.
+
+use std::path::Path;
+
+use clap::Args;
+use esker::graph::{Cancel, Run};
+use esker::store::headed::Heads;
+use esker::store::{Database, DatabaseOptions, HeadedOptions};
+
+use crate::encoding::StoredEncoding;
+use crate::failure::{Failure, Outcome};
+use crate::progress::Bar;
+use crate::resources::ResourceArgs;
+use crate::size::bytes;
+
+/// Which heads to store.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct HeadsArgs {
+    /// Also store heads, the first K neighbours of each vertex; without K, as many as --memory holds. Runs with --residency headed then
+    /// read them instead of all lists
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
+    heads: Option<Option<u32>>,
+}
+
+impl HeadsArgs {
+    /// Refuses heads of compressed lists.
+    pub(crate) fn check(&self, encoding: Option<StoredEncoding>) -> Outcome {
+        if self.heads.is_some() && encoding == Some(StoredEncoding::Compressed) {
+            let reason = "--heads needs plain lists: leave out `--encoding compressed`";
+            return Err(Failure::Usage(reason.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Stores the heads of a newly created database, if they are asked for. A failure leaves the database without heads.
+    pub(crate) fn make_at(
+        &self,
+        path: &Path,
+        resources: &ResourceArgs,
+        cancel: &Cancel,
+    ) -> Result<Option<Heads>, Failure> {
+        if self.heads.is_none() {
+            return Ok(None);
+        }
+        let bar = Bar::spinner(false);
+        let run = resources.run(cancel, 0, false, Some(bar.on_round("heads")))?;
+        let make = || {
+            let options = DatabaseOptions { threads: resources.threads(), ..DatabaseOptions::default() };
+            let database = Database::open(path, options)?;
+            let heads = self.make(&database, resources, &run)?;
+            database.close()?;
+            Ok(heads)
+        };
+        let made = make();
+        bar.finish();
+        made.map_err(|failure: Failure| failure.after(&format!("imported to {}", path.display())))
+    }
+
+    /// Stores the heads, if they are asked for.
+    pub(crate) fn make(
+        &self,
+        database: &Database,
+        resources: &ResourceArgs,
+        run: &Run,
+    ) -> Result<Option<Heads>, Failure> {
+        let Some(length) = self.heads else { return Ok(None) };
+        let head_len = length.map(|length| length as usize);
+        let options = HeadedOptions { head_len, memory_bytes: resources.memory_bytes() };
+        Ok(Some(database.make_heads(options, run)?))
+    }
+}
+
+/// `the first 16 neighbours of each vertex, 40 % of all, 12.3 MiB in memory`.
+pub(crate) fn describe(heads: &Heads) -> String {
+    let Heads { length, share, memory_bytes } = *heads;
+    let neighbours = if length == 1 { "neighbour".to_owned() } else { format!("{length} neighbours") };
+    format!(
+        "the first {neighbours} of each vertex, {:.0} % of all, {} in memory",
+        share * 100.0,
+        bytes(memory_bytes)
+    )
+}

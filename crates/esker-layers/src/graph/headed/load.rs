@@ -1,0 +1,142 @@
+//! Taking heads from their files, and comparing them with the lists.
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use esker_format::io::Disk;
+use esker_format::{Column, Error, Result};
+use esker_graph::{Run, VertexId, vertex};
+
+use super::share::{HeadStarts, LastHead, entries};
+use super::side::{HeadedSide, TailFile, room_for};
+use super::stored::StoredSide;
+use crate::layer::Arrays;
+
+/// Vertices whose heads a thread takes at a time. Few in tests, so that there are several units.
+const UNIT_VERTICES: usize = if cfg!(test) { 64 } else { 1 << 14 };
+/// Pages that are compared with their checksums at a time.
+const UNIT_PAGES: usize = 1 << 10;
+
+impl<'a> HeadedSide<'a> {
+    /// Takes heads of length `head_len` from a file of heads of length `stored_len`, which is not less.
+    pub(super) fn load(
+        disk: &Arc<dyn Disk>,
+        offsets: &'a [u64],
+        targets: &Column<VertexId>,
+        (stored, stored_len): (&StoredSide, usize),
+        head_len: usize,
+        run: &Run,
+    ) -> Result<Self> {
+        let mut file = TailFile::open(disk.as_ref(), targets)?;
+        file.set_checksums(stored.sums(file.num_pages(), run)?.to_vec());
+        let (starts, places) = (HeadStarts::new(offsets, head_len), stored.places(offsets, stored_len)?);
+        let mut heads = room_for(entries(&[offsets], head_len as u64) as usize)?;
+        let mut rest = heads.as_mut_slice();
+        let mut units = Vec::new();
+        for vertices in units_of(offsets.len() - 1) {
+            let len = entries(&[&offsets[vertices.start..=vertices.end]], head_len as u64) as usize;
+            let (own, others) = std::mem::take(&mut rest).split_at_mut(len);
+            units.push(Mutex::new((vertices, own)));
+            rest = others;
+        }
+        run.share(
+            units.len(),
+            || (),
+            |(), unit| {
+                let mut unit = units[unit].lock().unwrap_or_else(PoisonError::into_inner);
+                let (vertices, own) = &mut *unit;
+                let found = stored.some(offsets, &places, vertices.clone())?;
+                take_first(found, own, &offsets[vertices.start..=vertices.end], (stored_len, head_len));
+                Ok::<(), Error>(())
+            },
+        )?;
+        // They are in memory now; the pages of their file need not be.
+        stored.heads.release();
+        Ok(Self { offsets, starts, heads, file })
+    }
+}
+
+impl StoredSide {
+    /// The checksums of all pages with tails.
+    fn sums(&self, num_pages: usize, run: &Run) -> Result<&[u32]> {
+        self.sums.expect_len(num_pages as u64)?;
+        self.sums.all(run)
+    }
+
+    /// Where each head begins.
+    fn places(&self, offsets: &[u64], head_len: usize) -> Result<HeadStarts> {
+        self.heads.expect_len(entries(&[offsets], head_len as u64))?;
+        Ok(HeadStarts::new(offsets, head_len))
+    }
+
+    /// The heads of some vertices, verified.
+    fn some(&self, offsets: &[u64], places: &HeadStarts, vertices: Range<usize>) -> Result<&[VertexId]> {
+        let start = places.at(offsets, vertex(vertices.start), &mut LastHead::default());
+        let len = entries(&[&offsets[vertices.start..=vertices.end]], places.head_len() as u64) as usize;
+        self.heads.will_need(start..start + len);
+        let heads = self.heads.get(start..start + len)?;
+        let num_vertices = offsets.len() - 1;
+        match heads.iter().position(|&target| target as usize >= num_vertices) {
+            None => Ok(heads),
+            Some(at) => {
+                let reason = format!("vertex {} in a graph of {num_vertices} vertices", heads[at]);
+                Err(self.heads.corrupt(start + at, reason))
+            }
+        }
+    }
+
+    /// Compares the heads with the lists, and the checksums with the pages.
+    pub(super) fn verify(&self, disk: &dyn Disk, lists: &Arrays, head_len: usize, run: &Run) -> Result<()> {
+        let offsets = lists.offsets(run)?;
+        let places = self.places(offsets, head_len)?;
+        let mut file = TailFile::open(disk, lists.targets_column())?;
+        let num_pages = file.num_pages();
+        file.set_checksums(self.sums(num_pages, run)?.to_vec());
+        run.share_ranges(num_pages, UNIT_PAGES, || (), |(), pages| file.verify_pages(pages))?;
+        let units: Vec<_> = units_of(offsets.len() - 1).collect();
+        run.share(
+            units.len(),
+            || (),
+            |(), unit| {
+                let mut found = self.some(offsets, &places, units[unit].clone())?;
+                for v in units[unit].clone() {
+                    let start = offsets[v] as usize;
+                    let len = ((offsets[v + 1] - offsets[v]) as usize).min(head_len);
+                    let (head, others) = found.split_at(len);
+                    found = others;
+                    if head != lists.some_targets(start..start + len)? {
+                        let at = places.at(offsets, vertex(v), &mut LastHead::default());
+                        let reason = format!("the head of vertex {v} is not the beginning of its list");
+                        return Err(self.heads.corrupt(at, reason));
+                    }
+                }
+                Ok(())
+            },
+        )?;
+        Ok(())
+    }
+}
+
+fn units_of(num_vertices: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..num_vertices).step_by(UNIT_VERTICES).map(move |first| first..num_vertices.min(first + UNIT_VERTICES))
+}
+
+/// Takes the first entries of each head. `offsets` are those of the lists of these vertices.
+fn take_first(
+    heads: &[VertexId],
+    own: &mut [VertexId],
+    offsets: &[u64],
+    (stored_len, head_len): (usize, usize),
+) {
+    if stored_len == head_len {
+        own.copy_from_slice(heads);
+        return;
+    }
+    let (mut from, mut to) = (0, 0);
+    for pair in offsets.windows(2) {
+        let degree = (pair[1] - pair[0]) as usize;
+        let len = degree.min(head_len);
+        own[to..to + len].copy_from_slice(&heads[from..from + len]);
+        (from, to) = (from + degree.min(stored_len), to + len);
+    }
+}

@@ -1,0 +1,168 @@
+//! Heads of the lists of the oldest layer, stored beside them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use esker_format::{Edit, Encoding, HeadsRecord, Result, remove_archive};
+use esker_graph::Run;
+use esker_layers::graph::HeadedOptions;
+use esker_layers::graph::headed::{HeadedNeeds, Heads, heads_directory, write_heads};
+
+use super::handle::{Core, Database, locked};
+use super::layers::Maintenance;
+use crate::snapshot::{Layer, State};
+use crate::version::layer_directory;
+
+impl Database {
+    /// Stores the heads of the lists of the oldest layer, which is complete: runs with headed lists then read them instead of all lists.
+    /// They are as long as the options ask for, or the longest that fit the memory. Existing ones are replaced. Merging keeps them.
+    ///
+    /// # Errors
+    /// [`esker_format::Error::Invalid`] if the lists are compressed; as [`HeadedNeeds::heads`]; [`esker_format::Error::Io`]; [`esker_format::Error::Corrupt`]; cancellation.
+    pub fn make_heads(&self, options: HeadedOptions, run: &Run) -> Result<Heads> {
+        let mut maintenance = locked(&self.core.maintenance);
+        let state = self.core.state();
+        let lists = state.layers()[0].lists();
+        let heads = HeadedNeeds::of(lists, None, run.threads())?.heads(lists, options, run)?;
+        self.core.make_heads(&mut maintenance, &state, &heads, run)?;
+        Ok(heads)
+    }
+}
+
+impl Core {
+    /// Stores heads again after a merge, if the oldest layer of the state before had some: of the same length, or as long as the memory
+    /// of `run` allows.
+    pub(super) fn keep_heads(&self, maintenance: &mut Maintenance, before: &State, run: &Run) -> Result<()> {
+        let state = self.state();
+        let (old, new) = (&before.layers()[0], &state.layers()[0]);
+        if old.record().number == new.record().number || new.record().encoding != Encoding::Plain {
+            return Ok(());
+        }
+        let mut records = before.manifest().heads.iter();
+        let Some(record) = records.find(|record| record.layer == old.record().number) else { return Ok(()) };
+        let mut needs = HeadedNeeds::of(new.lists(), None, run.threads())?;
+        needs.stored_len = Some(record.head_len as usize);
+        let memory_bytes = run.budget().free_bytes();
+        if needs.fixed_bytes > memory_bytes {
+            return Ok(()); // Runs gather heads without stored ones.
+        }
+        let heads = needs.heads(new.lists(), HeadedOptions { head_len: None, memory_bytes }, run)?;
+        self.make_heads(maintenance, &state, &heads, run)
+    }
+
+    fn make_heads(
+        &self,
+        maintenance: &mut Maintenance,
+        state: &Arc<State>,
+        heads: &Heads,
+        run: &Run,
+    ) -> Result<()> {
+        let layer = &state.layers()[0];
+        let number = layer.record().number;
+        let directory = layer_directory(&self.path, number);
+        self.remove_heads(maintenance, state, number, &directory)?;
+        self.write_heads(layer, heads, &directory, state, run).inspect_err(|_| {
+            // If the removal fails too, making heads again or removing the layer deletes the files.
+            let _ = remove_archive(self.disk.as_ref(), &heads_directory(&directory));
+        })?;
+        let record = HeadsRecord { layer: number, head_len: heads.length as u64 };
+        self.edit_layers(maintenance, &self.state(), vec![Edit::SetHeads(record)])
+    }
+
+    fn write_heads(
+        &self,
+        layer: &Layer,
+        heads: &Heads,
+        directory: &Path,
+        state: &State,
+        run: &Run,
+    ) -> Result<()> {
+        write_heads(layer.lists(), heads, run, (&self.disk, directory, state.manifest().database))?;
+        self.disk.sync_directory(directory)
+    }
+
+    /// Removes the heads of a layer from the manifest and the disk.
+    fn remove_heads(
+        &self,
+        maintenance: &mut Maintenance,
+        state: &Arc<State>,
+        layer: u32,
+        directory: &Path,
+    ) -> Result<()> {
+        if state.manifest().heads.iter().any(|record| record.layer == layer) {
+            self.edit_layers(maintenance, state, vec![Edit::RemoveHeads { layer }])?;
+        }
+        remove_archive(self.disk.as_ref(), &heads_directory(directory))?;
+        self.expect_directory(directory)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use esker_format::io::{Disk, FaultyDisk};
+    use esker_graph::{Direction, Graph};
+    use esker_layers::graph::Access;
+
+    use super::*;
+    use crate::check::check;
+    use crate::database::DatabaseOptions;
+    use crate::database::model::DB;
+    use crate::sample::Sample;
+
+    fn open(disk: &FaultyDisk) -> Database {
+        let shared: Arc<dyn Disk> = Arc::new(disk.clone());
+        let options = DatabaseOptions { threads: 2, ..DatabaseOptions::default() };
+        Database::open_on(shared, Path::new(DB), options).unwrap()
+    }
+
+    const OPTIONS: HeadedOptions = HeadedOptions { head_len: None, memory_bytes: 1 << 30 };
+
+    /// The length of the stored heads of the newest version, after checking the database and reading the heads.
+    fn stored_len(database: &Database, run: &Run) -> Option<usize> {
+        let snapshot = database.snapshot().unwrap();
+        let report = check(&snapshot, run).unwrap();
+        assert!(report.is_sound(), "{:?}", report.problems);
+        let length = snapshot.stored_heads().unwrap().map(|heads| heads.head_len());
+        if snapshot.complete_layer().is_ok() {
+            let headed = snapshot.clone().resident(Access::Headed(OPTIONS)).unwrap();
+            let graph = headed.graph::<i32>(run).unwrap();
+            assert_eq!(graph.num_arcs(), snapshot.num_arcs());
+            graph.prepare(run, Direction::Out).unwrap();
+        }
+        length
+    }
+
+    #[test]
+    fn heads_survive_reopening_and_merging_and_end_with_plain_lists() {
+        let run = Run::with_threads(2).unwrap();
+        for directed in [false, true] {
+            let disk = FaultyDisk::new(1);
+            let shared: Arc<dyn Disk> = Arc::new(disk.clone());
+            let sample = Sample { encoding: Encoding::Plain, ..Sample::random(400, 2500, directed, 7) };
+            sample.write(&shared, Path::new(DB), false).unwrap();
+            let database = open(&disk);
+            assert_eq!(stored_len(&database, &run), None);
+            database.make_heads(HeadedOptions { head_len: Some(3), ..OPTIONS }, &run).unwrap();
+            database.make_heads(HeadedOptions { head_len: Some(5), ..OPTIONS }, &run).unwrap();
+            assert_eq!(stored_len(&database, &run), Some(5));
+            database.close().unwrap();
+            disk.crash();
+            let database = open(&disk);
+            assert_eq!(stored_len(&database, &run), Some(5));
+            let mut batch = database.batch();
+            let (u, v, _) = sample.edges[0];
+            batch.remove_edge(u64::from(u), u64::from(v)).unwrap();
+            database.commit(batch, "one less").unwrap();
+            // Of the oldest layer, below the new one.
+            database.freeze(&run).unwrap();
+            database.make_heads(HeadedOptions { head_len: Some(4), ..OPTIONS }, &run).unwrap();
+            assert_eq!(stored_len(&database, &run), Some(4));
+            database.compact(&run).unwrap();
+            assert_eq!(stored_len(&database, &run), Some(4));
+            database.compact_to(Some(Encoding::Compressed), &run).unwrap();
+            assert!(database.snapshot().unwrap().manifest().heads.is_empty());
+            let refused = database.make_heads(OPTIONS, &run).unwrap_err().to_string();
+            assert!(refused.contains("compact --encoding plain"), "{refused}");
+        }
+    }
+}
