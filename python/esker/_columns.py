@@ -6,7 +6,7 @@ import sys
 from typing import Any, Mapping, NamedTuple
 
 from ._errors import InvalidError, MistypedError
-from ._esker import Column
+from ._esker import Column, as_list, columns_of_tuples, keys_of_dictionaries, read_edges
 from ._naming import roles
 
 
@@ -193,12 +193,17 @@ def _integral(ids: Any) -> Any:
 
 def _of_tuples(data: Any, reading: Reading) -> Edges:
     try:
-        rows = list(data)
+        rows = as_list(data)
     except TypeError:
         raise MistypedError(
             f"cannot read edges from {type(data).__name__}; pass columns source and target, a table, a sparse "
             "matrix, a graph, or tuples (source, target) or (source, target, weight)"
         ) from None
+    found = columns_of_tuples(rows) if rows and isinstance(rows[0], tuple) and not hasattr(rows[0], "_fields") else None
+    if found is not None and (len(found) == 2 or reading.weight is False) and not isinstance(reading.weight, str):
+        return Edges(found[0], found[1], [])
+    if found is not None and len(found) == 3:
+        return Edges(found[0], found[1], [(reading.name, found[2])], weight=reading.name)
     if rows and all(isinstance(row, Mapping) for row in rows):
         names = list(dict.fromkeys(name for row in rows for name in row))
         return _of_table({name: [row.get(name) for row in rows] for name in names}, names, reading)
@@ -230,11 +235,20 @@ def _with_values(ends: Edges, rows: list[Mapping[str, Any]], reading: Reading, d
     """Edges with properties, given as a dictionary for each edge. ``defaults`` holds values for edges without one."""
     if reading.weight is False:
         return ends
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    if rows and isinstance(reading.weight, str) and reading.weight not in names:
-        raise InvalidError(f"no edge has the property {reading.weight!r}; the properties are {names}")
-    properties = [(name, column([row.get(name, defaults.get(name)) for row in rows], str(name))) for name in names]
-    return ends._replace(properties=properties, weight=reading.name if reading.name in names else None)
+    names = keys_of_dictionaries(rows)
+    if names is None:
+        names = dict.fromkeys(name for row in rows for name in row)
+    return _with_columns(ends, {name: [row.get(name, defaults.get(name)) for row in rows] for name in names}, reading)
+
+
+def _with_columns(ends: Edges, columns: Mapping[str, Any], reading: Reading) -> Edges:
+    """Edges with properties, given as columns by name."""
+    if reading.weight is False:
+        return ends
+    if len(ends.source) and isinstance(reading.weight, str) and reading.weight not in columns:
+        raise InvalidError(f"no edge has the property {reading.weight!r}; the properties are {list(columns)}")
+    properties = [(name, column(values, str(name))) for name, values in columns.items()]
+    return ends._replace(properties=properties, weight=reading.name if reading.name in columns else None)
 
 
 def _names(data: Any) -> list[Any] | None:
@@ -321,19 +335,44 @@ def _turned(pairs: list[tuple[Any, Any]], values: list[Mapping[str, Any]], data_
 def _of_igraph(data: Any, reading: Reading) -> Edges:
     named = "name" in data.vs.attributes()
     ids = data.vs["name"] if named else range(data.vcount())
+    directed, several, names = data.is_directed(), data.has_multiple(), data.es.attributes()
+    vertices = column(ids if named else _counted(len(ids)), "vertices")
+    if reading.directed in (None, directed):
+        pairs = data.get_edgelist()
+        ends = columns_of_tuples(pairs) if pairs else [column([], "source"), column([], "target")]
+        assert ends is not None
+        if named:
+            ends = [vertices.take(end) for end in ends]
+        edges = Edges(ends[0], ends[1], [], vertices=vertices, directed=directed, multigraph=several)
+        return _with_columns(edges, {name: data.es[name] for name in names}, reading)
     pairs, values = data.get_edgelist(), [one.attributes() for one in data.es]
-    pairs, values = _turned(pairs, values, data.is_directed(), reading, data.has_multiple())
+    pairs, values = _turned(pairs, values, directed, reading, several)
     ends = Edges(column([ids[u] for u, _ in pairs], "source"), column([ids[v] for _, v in pairs], "target"), [])
-    vertices = column(list(ids), "vertices")
-    ends = ends._replace(vertices=vertices, directed=data.is_directed(), multigraph=data.has_multiple())
+    ends = ends._replace(vertices=vertices, directed=directed, multigraph=several)
     return _with_values(ends, values, reading, {})
 
 
+def _counted(count: int) -> Any:
+    import numpy
+
+    return numpy.arange(count)
+
+
 def _of_networkx(data: Any, reading: Reading) -> Edges:
-    triples = list(data.edges(data=True))
-    pairs, values = [(u, v) for u, v, _ in triples], [value for _, _, value in triples]
-    pairs, values = _turned(pairs, values, data.is_directed(), reading, data.is_multigraph())
-    ends = Edges(column([u for u, _ in pairs], "source"), column([v for _, v in pairs], "target"), [])
-    vertices = column(list(data.nodes), "vertices")
-    ends = ends._replace(vertices=vertices, directed=data.is_directed(), multigraph=data.is_multigraph())
-    return _with_values(ends, values, reading, {reading.name: 1})  # NetworkX's default
+    directed, several = data.is_directed(), data.is_multigraph()
+    found = None
+    if not several and reading.directed in (None, directed) and isinstance(getattr(data, "_adj", None), dict):
+        nodes = list(data)
+        found = read_edges([data._adj[node] for node in nodes], {node: row for row, node in enumerate(nodes)}, directed)
+    if found is not None:
+        vertices = column(nodes, "vertices")
+        source, target = (vertices.take(column(end, "rows")) for end in found[:2])
+        values = found[2]
+    else:
+        triples = list(data.edges(data=True))
+        pairs, values = [(u, v) for u, v, _ in triples], [value for _, _, value in triples]
+        pairs, values = _turned(pairs, values, directed, reading, several)
+        source, target = column([u for u, _ in pairs], "source"), column([v for _, v in pairs], "target")
+        vertices = column(list(data.nodes), "vertices")
+    edges = Edges(source, target, [], vertices=vertices, directed=directed, multigraph=several)
+    return _with_values(edges, values, reading, {reading.name: 1})  # NetworkX's default

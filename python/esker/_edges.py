@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import gc
+from typing import TYPE_CHECKING, Any, Mapping
+
+from . import _columns
+from ._esker import write_adjacency
 
 if TYPE_CHECKING:
     import networkx
@@ -12,6 +16,10 @@ if TYPE_CHECKING:
     import pyarrow
 
     from ._graph import Graph
+
+
+#: Number of rows of a chunk of texts.
+_CHUNK = 1 << 20
 
 
 class EdgeTable:
@@ -44,7 +52,20 @@ class EdgeTable:
 
     def ids(self) -> tuple[numpy.ndarray, numpy.ndarray]:
         """The ids of sources and targets."""
-        return self.graph.ids(self.source), self.graph.ids(self.target)
+        if not self.graph._facts["text_ids"]:
+            return self.graph.ids(self.source), self.graph.ids(self.target)
+        ids, source, target = self._texts()
+        return ids[source], ids[target]
+
+    def _texts(self) -> tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]:
+        """Text ids, each made once; and the rows among them of sources and targets."""
+        import numpy
+
+        if len(self) < self.graph.num_vertices:
+            numbers, rows = numpy.unique(numpy.concatenate([self.source, self.target]), return_inverse=True)
+            return self.graph.ids(numbers), *numpy.split(rows, 2)
+        remaining = self.graph._remaining()
+        return self.graph.ids(), *(_rows(remaining, end) for end in (self.source, self.target))
 
     def _columns(self) -> dict[str, Any]:
         source, target = self.ids()
@@ -60,42 +81,80 @@ class EdgeTable:
         """An Arrow table with the ids of sources and targets, and the properties."""
         import pyarrow
 
-        return pyarrow.table({name: pyarrow.array(values) for name, values in self._columns().items()})
+        columns = {}
+        if self.graph._facts["text_ids"]:
+            ids, *ends = self._texts()
+            texts = pyarrow.array(ids, pyarrow.string())
+            for name, rows in zip(("source", "target"), ends):
+                chunks = [texts.take(pyarrow.array(rows[at : at + _CHUNK])) for at in range(0, len(rows), _CHUNK)]
+                columns[name] = pyarrow.chunked_array(chunks, pyarrow.string())
+        else:
+            columns = dict(zip(("source", "target"), map(pyarrow.array, self.ids())))
+        return pyarrow.table({**columns, **{name: pyarrow.array(values) for name, values in self.properties.items()}})
 
     def to_polars(self) -> polars.DataFrame:
         """A Polars data frame with the ids of sources and targets, and the properties."""
         import polars
 
-        columns = self._columns()
-        return polars.DataFrame({n: v.tolist() if v.dtype == object else v for n, v in columns.items()})
+        try:
+            return polars.from_arrow(self.to_arrow())
+        except ImportError:  # without pyarrow
+            return polars.DataFrame({n: v.tolist() if v.dtype == object else v for n, v in self._columns().items()})
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def to_networkx(self) -> networkx.Graph:
         """A NetworkX graph with ids as nodes, and with all properties of edges and vertices."""
-        import networkx
+        import numpy
 
-        kinds = {
-            (False, False): networkx.Graph,
-            (True, False): networkx.DiGraph,
-            (False, True): networkx.MultiGraph,
-            (True, True): networkx.MultiDiGraph,
-        }
-        graph = kinds[self.graph.directed, self.graph.multigraph]()
-        ids = self.vertices().tolist()
-        graph.add_nodes_from(ids)
-        if self.graph.vertex_properties:
-            for one in ids:
-                graph.nodes[one].update(self.graph.properties(one))
-        source, target = (end.tolist() for end in self.ids())
-        names = list(self.properties)
-        if not names:
-            graph.add_edges_from(zip(source, target))
+        if self._vertices is None:
+            remaining = self.graph._remaining()
+            ends = [_rows(remaining, end) for end in (self.source, self.target)]
+            nodes = self.vertices().tolist()
         else:
-            rows = zip(*(values.tolist() for values in self.properties.values()))
-            graph.add_edges_from((u, v, dict(zip(names, row))) for u, v, row in zip(source, target, rows))
+            numbers = numpy.array(list(dict.fromkeys(numpy.asarray(self._vertices).tolist())), dtype=self.source.dtype)
+            order = numpy.argsort(numbers)
+            ends = [order[numpy.searchsorted(numbers[order], end)] for end in (self.source, self.target)]
+            nodes = self.graph.ids(numbers).tolist()
+        graph = networkx_graph(nodes, *ends, self.properties, directed=self.graph.directed, multigraph=self.graph.multigraph)
+        if self.graph.vertex_properties:
+            for one in nodes:
+                graph.nodes[one].update(self.graph.properties(one))
         return graph
+
+
+def _rows(remaining: numpy.ndarray | None, vertices: numpy.ndarray) -> numpy.ndarray:
+    """The rows of vertex numbers, if some vertices are removed."""
+    import numpy
+
+    return vertices if remaining is None else numpy.searchsorted(remaining, vertices)
+
+
+def networkx_graph(
+    nodes: list[Any], source: Any, target: Any, properties: Mapping[str, Any], *, directed: bool, multigraph: bool = False
+) -> networkx.Graph:
+    """A NetworkX graph of nodes and of edges between them, given as rows of nodes and the values of each property."""
+    import networkx
+
+    kinds = {
+        (False, False): networkx.Graph,
+        (True, False): networkx.DiGraph,
+        (False, True): networkx.MultiGraph,
+        (True, True): networkx.MultiDiGraph,
+    }
+    graph = kinds[directed, multigraph]()
+    columns = [(name, values.tolist()) for name, values in properties.items()]
+    collects = gc.isenabled()
+    gc.disable()  # or the collector looks at all dictionaries again and again while they are made
+    try:
+        graph.add_nodes_from(nodes)
+        ends = _columns.column(source, "source"), _columns.column(target, "target")
+        write_adjacency(graph._adj, graph._pred if directed else None, nodes, *ends, columns, multigraph)
+    finally:
+        if collects:
+            gc.enable()
+    return graph
 
 
 def _values(values: Any) -> numpy.ndarray:

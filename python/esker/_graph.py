@@ -227,6 +227,13 @@ class Graph(Algorithms):
             self._order = None if order is None else numpy.asarray(order)
         return self._order
 
+    def _remaining(self) -> numpy.ndarray | None:
+        """The numbers of the vertices, ascending; ``None`` if no vertex is removed."""
+        import numpy
+
+        some = self._native.remaining()
+        return None if some is None else numpy.asarray(some)
+
     def vertex(self, vertex: Id) -> int:
         """The number of the vertex with an id.
 
@@ -269,8 +276,8 @@ class Graph(Algorithms):
         if name not in self.vertex_properties:
             raise PropertyNotFoundError(f"no vertex property {name!r}; the vertex properties are {list(self.vertex_properties)}")
         found = self._native.property(name, run_settings())
-        some = self._native.remaining()
-        rows = slice(None) if some is None else numpy.asarray(some)
+        some = self._remaining()
+        rows = slice(None) if some is None else some
         if isinstance(found, list):
             return numpy.array(found, dtype=object)[rows]
         values, present = numpy.asarray(found[0])[rows], numpy.asarray(found[1])[rows]

@@ -9,19 +9,20 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type, UInt64Type};
 use arrow_array::types::{Float32Type, Int8Type, Int16Type, Int32Type, UInt8Type, UInt16Type, UInt32Type};
-use arrow_array::{
-    Array as _, ArrayRef, Float64Array, Int64Array, LargeStringArray, PrimitiveArray, UInt64Array,
-};
+use arrow_array::{Array as _, ArrayRef, Float64Array, Int64Array, PrimitiveArray};
 use arrow_buffer::{Buffer, ScalarBuffer};
 use arrow_schema::DataType;
+use arrow_select::concat::concat;
+use arrow_select::take::{TakeOptions, take};
 use esker::import::binary::simplified;
 use esker::import::source::{id_column, integer_ids, text_column, texts};
 use pyo3::buffer::{Element, PyBuffer, PyUntypedBuffer};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyString};
+use pyo3::types::{PyList, PyString};
 
 use crate::capsule;
 use crate::failure::{Outcome, invalid, mistyped};
+use crate::objects;
 
 /// The type of the elements of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,12 +55,27 @@ impl Column {
         if let Some(chunk) = from_buffer(object, &what)? {
             return Self::of(what, vec![chunk]);
         }
-        let chunk = from_iterable(object, &what)?;
+        let chunk = objects::from_iterable(object, &what)?;
         Self::of(what, vec![chunk])
     }
 
     fn __len__(&self) -> usize {
         self.len()
+    }
+
+    /// The elements at positions, as a column with the same name.
+    fn take(&self, py: Python<'_>, positions: &Self) -> Outcome<Self> {
+        let positions = positions.ids(0..positions.len(), false)?;
+        py.detach(|| {
+            let chunks: Vec<&dyn arrow_array::Array> = self.chunks.iter().map(AsRef::as_ref).collect();
+            let checked = Some(TakeOptions { check_bounds: true });
+            let taken = match chunks.as_slice() {
+                [] => Vec::new(),
+                [one] => vec![take(*one, &positions, checked)?],
+                several => vec![take(&concat(several)?, &positions, checked)?],
+            };
+            Self::of(self.what.clone(), taken)
+        })
     }
 
     /// `integers`, `floats` or `texts`.
@@ -74,7 +90,7 @@ impl Column {
 }
 
 impl Column {
-    fn of(what: String, chunks: Vec<ArrayRef>) -> Outcome<Self> {
+    pub(crate) fn of(what: String, chunks: Vec<ArrayRef>) -> Outcome<Self> {
         let column_type = match chunks.first().map(|chunk| chunk.data_type().clone()) {
             None => ColumnType::Integers,
             Some(data_type) => match column_type(&data_type) {
@@ -97,7 +113,7 @@ impl Column {
 
     /// A column of one id.
     pub(crate) fn one(id: &Bound<'_, PyAny>) -> Outcome<Self> {
-        let chunk = from_iterable(PyList::new(id.py(), [id])?.as_any(), "id")?;
+        let chunk = objects::from_iterable(PyList::new(id.py(), [id])?.as_any(), "id")?;
         Self::of("id".to_owned(), vec![chunk])
     }
 
@@ -328,77 +344,4 @@ fn view<P: ArrowPrimitiveType<Native: Element>>(
     // meanwhile. Every bit pattern is a valid integer or float.
     let bytes = unsafe { Buffer::from_custom_allocation(start, len * size_of::<P::Native>(), owner) };
     Ok(Arc::new(PrimitiveArray::<P>::new(ScalarBuffer::new(bytes, 0, len), None)))
-}
-
-/// Converts a sequence of Python objects, element by element.
-fn from_iterable(object: &Bound<'_, PyAny>, what: &str) -> Outcome<ArrayRef> {
-    let Ok(iterator) = object.try_iter() else {
-        let found = object.get_type().name()?.to_string();
-        return mistyped(format!("{what}: expected a sequence of integers, floats or strings, got {found}"));
-    };
-    let mut items = Vec::new();
-    for item in iterator {
-        items.push(item?);
-    }
-    let all = |check: fn(&Bound<'_, PyAny>) -> bool| items.iter().all(|item| item.is_none() || check(item));
-    let is_int = |item: &Bound<'_, PyAny>| -> bool {
-        !item.is_instance_of::<PyFloat>()
-            && !item.is_instance_of::<PyString>()
-            && (item.is_instance_of::<PyInt>() || item.hasattr("__index__").unwrap_or(false))
-    };
-    if items.iter().all(PyAnyMethods::is_none) {
-        return Ok(Arc::new(Int64Array::from(vec![None::<i64>; items.len()])));
-    }
-    if all(|item| item.is_instance_of::<PyString>()) {
-        let texts: PyResult<Vec<Option<String>>> = items.iter().map(PyAnyMethods::extract).collect();
-        let texts = texts
-            .or_else(|error| invalid(format!("{what}: a string cannot be encoded as UTF-8: {error}")))?;
-        return Ok(Arc::new(LargeStringArray::from(texts)));
-    }
-    if all(|item| item.is_instance_of::<PyBool>()) || all(is_int) {
-        return from_integers(&items, what);
-    }
-    let mut floats: Vec<Option<f64>> = Vec::with_capacity(items.len());
-    for (at, item) in items.iter().enumerate() {
-        match item.extract() {
-            Ok(float) if !item.is_instance_of::<PyString>() => floats.push(float),
-            _ => {
-                let found = item.get_type().name()?.to_string();
-                return mistyped(format!("{what}[{at}] has type {found}, unlike the elements before it"));
-            }
-        }
-    }
-    Ok(Arc::new(Float64Array::from(floats)))
-}
-
-/// Formats an integer for a message; an integer of more than 200 bits is only described.
-fn shown(integer: &Bound<'_, PyAny>) -> PyResult<String> {
-    if integer
-        .call_method0("bit_length")
-        .and_then(|bits| bits.extract::<usize>())
-        .is_ok_and(|bits| bits > 200)
-    {
-        return Ok("an integer of more than 200 bits".to_owned());
-    }
-    Ok(integer.str()?.to_string())
-}
-
-fn from_integers(items: &[Bound<'_, PyAny>], what: &str) -> Outcome<ArrayRef> {
-    let signed: PyResult<Vec<Option<i64>>> = items.iter().map(PyAnyMethods::extract).collect();
-    if let Ok(signed) = signed {
-        return Ok(Arc::new(Int64Array::from(signed)));
-    }
-    let mut wide: Vec<Option<u64>> = Vec::with_capacity(items.len());
-    for (at, item) in items.iter().enumerate() {
-        match item.extract() {
-            Ok(value) => wide.push(value),
-            Err(_) => {
-                return invalid(format!(
-                    "{what}[{at}] is {}, but ids must be strings or integers from 0 to 2^64 - 1, and values must be less than 2^63",
-                    shown(item)?
-                ));
-            }
-        }
-    }
-    Ok(Arc::new(UInt64Array::from(wide)))
 }

@@ -25,6 +25,7 @@ use crate::failure::{Failure, Outcome, invalid, mistyped};
 use crate::report::graph_facts;
 use crate::settings::{Reading, Settings, brief, one_of};
 use crate::stream::ids_are_signed;
+use crate::turns::Turns;
 use crate::values::{VertexValues, id_object, value_object};
 use crate::watch::watched;
 
@@ -156,11 +157,12 @@ impl Graph {
         let ids = self.snapshot.ids();
         if ids.is_text() {
             let all = vertices.unwrap_or_else(|| (0..ids.num_vertices()).map(vertex).collect());
-            let texts = py.detach(|| {
-                let text = |v: VertexId| Ok(ids.external_of(v)?.to_string());
-                all.into_iter().map(text).collect::<Outcome<Vec<String>>>()
-            })?;
-            return Ok(PyList::new(py, texts)?.into_any());
+            let (texts, mut turns) = (PyList::empty(py), Turns::new());
+            for v in all {
+                turns.step(py)?;
+                texts.append(id_object(py, &self.snapshot, v)?)?;
+            }
+            return Ok(texts.into_any());
         }
         let integers = py.detach(|| -> Outcome<Vec<u64>> {
             let integer = |v: VertexId| match ids.external_of(v)? {

@@ -8,10 +8,15 @@
 
 mod failure;
 mod watch;
+mod turns;
+mod entries;
 mod settings;
 mod array;
 mod capsule;
+mod objects;
 mod column;
+mod rows;
+mod adjacency;
 mod source;
 mod values;
 mod answer;
@@ -31,6 +36,8 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _esker {
     #[pymodule_export]
+    use super::adjacency::{read_adjacency, read_edges, write_adjacency};
+    #[pymodule_export]
     use super::answer::Answer;
     #[pymodule_export]
     use super::array::Array;
@@ -45,9 +52,13 @@ mod _esker {
     #[pymodule_export]
     use super::listing::{catalogue, vertex_id_bytes};
     #[pymodule_export]
+    use super::objects::as_list;
+    #[pymodule_export]
     use super::opening::{import_columns, import_files, open, recover};
     #[pymodule_export]
     use super::order::OrderedLists;
+    #[pymodule_export]
+    use super::rows::{columns_of_tuples, keys_of_dictionaries};
     #[pymodule_export]
     use super::stream::Stream;
 }

@@ -6,6 +6,7 @@ use esker::store::format::ElementType;
 use esker::store::ids::ExternalId;
 use esker::store::property::{PropertyValue, VertexProperty};
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 
 use crate::array::Array;
 use crate::failure::Outcome;
@@ -18,7 +19,7 @@ pub(crate) fn id_object<'py>(
 ) -> Outcome<Bound<'py, PyAny>> {
     Ok(match snapshot.ids().external_of(v)? {
         ExternalId::Int(id) => id.into_pyobject(py).map_err(PyErr::from)?.into_any(),
-        text @ ExternalId::Text(_) => text.to_string().into_pyobject(py).map_err(PyErr::from)?.into_any(),
+        ExternalId::Text(text) => PyString::new(py, &String::from_utf8_lossy(text)).into_any(),
     })
 }
 

@@ -1,6 +1,8 @@
 """Which columns of a table, a matrix or a graph are sources, targets, weights and properties."""
 
 import collections
+import subprocess
+import sys
 
 import networkx as nx
 import numpy as np
@@ -209,3 +211,156 @@ def test_texts_are_not_weights():
             use()
     assert esker.from_edges(text, weight=False).weight is None
     assert esker.from_edges([(0, 1, {"kind": "heavy"})]).edge(0, 1) == {"kind": "heavy"}
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [
+        [(1, 2), (2, 3)],
+        [("a", "b"), ("b", "ä")],
+        [(1, 2, 3), (2, 3, 0.5)],
+        [(1, 2, 0.5), (2, 3, 3)],
+        [(2**63, 2), (2, 2**64 - 1)],
+        [(np.int64(1), 2), (2, 3)],
+        [(True, 2), (2, 3)],
+        [[1, 2], (2, 3)],
+    ],
+)
+def test_tuples_and_their_columns_make_the_same_graph(edges):
+    graph = esker.from_edges(edges)
+    columns = [list(column) for column in zip(*edges)]
+    other = esker.from_edges(columns[0], columns[1], weight=columns[2] if len(columns) > 2 else None)
+    assert edges_of(graph) == edges_of(other) == sorted((u, v) for u, v, *_ in edges)
+    assert graph.edge_properties == other.edge_properties
+    assert {name: values.tolist() for name, values in graph.edges().properties.items()} == {
+        name: values.tolist() for name, values in other.edges().properties.items()
+    }
+
+
+def test_tuples_that_cannot_be_read_are_refused():
+    for edges, error in (
+        ([(1, 2), ("a", "b")], TypeError),
+        ([(1, "a")], TypeError),
+        ([(1, 2), (1, 2, 3)], ValueError),
+        ([(1,)], ValueError),
+        ([(1, 2, 3, 4)], ValueError),
+        ([(None, 2)], ValueError),
+        ([(-1, 2)], ValueError),
+        ([(1.5, 2)], TypeError),
+        ([("a\ud800", "b")], ValueError),
+        ([(1, 2, "heavy")], TypeError),
+    ):
+        with pytest.raises(error):
+            esker.from_edges(edges)
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
+@pytest.mark.parametrize("label", [lambda i: i, lambda i: 10 * i, lambda i: 2**40 * i, lambda i: f"n{i}"])
+def test_graphs_of_networkx_come_and_go_unchanged(kind, label):
+    rng = np.random.default_rng(7)
+    graph = kind()
+    graph.add_nodes_from(label(i) for i in range(12))
+    for u, v in rng.integers(0, 10, (30, 2)).tolist():
+        graph.add_edge(label(u), label(v), weight=float(u + v) / 4, kind="even" if (u + v) % 2 == 0 else "odd")
+    removed = label(3)
+    for _ in range(2):
+        back = esker.from_edges(graph).to_networkx()
+        assert type(back) is kind and set(back) == set(graph)
+        assert _described(back) == _described(graph)
+        assert all(back.edges[edge] is back.get_edge_data(*edge[1::-1], *edge[2:]) for edge in back.edges) or graph.is_directed()
+        graph.remove_node(removed)
+        removed = label(4)
+
+
+def _described(graph):
+    def ends(u, v):
+        return (u, v) if graph.is_directed() else tuple(sorted((u, v), key=str))
+
+    return sorted((*map(str, ends(u, v)), sorted(values.items())) for u, v, values in graph.edges(data=True))
+
+
+def test_removed_vertices_and_parts_go_to_networkx():
+    with esker.create(directed=False) as db:
+        with db.batch() as batch:
+            batch.add_edges([("a", "b"), ("b", "c"), ("c", "d"), ("d", "e")])
+        with db.batch() as batch:
+            batch.delete_vertices(["b"])
+        graph = db.graph()
+    whole = graph.to_networkx()
+    assert sorted(whole) == ["a", "c", "d", "e"] and _described(whole) == [("c", "d", []), ("d", "e", [])]
+    table = graph.edges()
+    assert sorted(map(tuple, zip(*table.ids()))) == [("c", "d"), ("d", "e")]
+    assert table.to_arrow().to_pydict() == {"source": table.ids()[0].tolist(), "target": table.ids()[1].tolist()}
+    part = graph.subgraph(["e", "d", "e"])
+    assert list(part.to_networkx()) == ["e", "d"] and part.to_polars().rows() == [("d", "e")] or part.to_polars().rows() == [("e", "d")]
+
+
+def test_the_lists_of_networkx_are_read_like_views():
+    from esker.networkx.graph import convert_from_nx
+
+    for kind in (nx.Graph, nx.DiGraph):
+        for label in (int, float, str, lambda i: 2**40 * i, lambda i: (i, "x"), lambda i: -i):
+            graph = kind()
+            graph.add_nodes_from(map(label, range(8)))
+            for u, v in np.random.default_rng(3).integers(0, 8, (20, 2)).tolist():
+                graph.add_edge(label(u), label(v), weight=[1, 2, 0.5][(u + v) % 3])
+            view = graph.subgraph(list(graph))
+            for attrs in (None, {"weight": 1}, {"other": 3}):
+                plain, viewed = (convert_from_nx(one, edge_attrs=attrs)._lists for one in (graph, view))
+                for found, expected in zip(plain[:4], viewed[:4]):
+                    assert (found is None) == (expected is None)
+                    if found is not None:
+                        assert found.dtype == expected.dtype and found.tolist() == expected.tolist()
+
+
+def test_equal_nodes_of_other_types_are_one_node():
+    from esker.networkx.graph import convert_from_nx
+
+    graph = nx.Graph([(1, 2)])
+    graph.add_edge(2.0, 3)
+    graph.add_edge(True, 3)
+    assert convert_from_nx(graph)._lists.targets.tolist() == [1, 2, 0, 2, 1, 0]
+
+
+def test_threads_go_on_while_objects_are_read():
+    import threading
+    import time
+
+    counts, ends = [0], threading.Event()
+
+    def count():
+        while not ends.is_set():
+            for _ in range(1000):
+                pass
+            counts[0] += 1
+
+    items = list(range(3_000_000))
+    thread = threading.Thread(target=count)
+    thread.start()
+    try:
+        rates = []
+        for work in (lambda: time.sleep(0.3), lambda: [esker._esker.Column(items, "items") for _ in range(3)]):
+            before, start = counts[0], time.perf_counter()
+            work()
+            rates.append((counts[0] - before) / (time.perf_counter() - start))
+    finally:
+        ends.set()
+        thread.join()
+    assert rates[1] > 0.3 * rates[0], f"{rates[1] / rates[0]:.0%}"
+
+
+def test_endless_iterators_end_on_an_interrupt():
+    # In a process of its own: Hypothesis looks on at every garbage collection, and an interrupt that arrives meanwhile is lost.
+    program = """
+import itertools, signal, esker
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+for make in (itertools.count, lambda: zip(itertools.count(), itertools.count())):
+    for use in (esker.from_edges, lambda ids: esker.from_edges(ids, [1])):
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        try:
+            use(make())
+        except KeyboardInterrupt:
+            print("interrupted")
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
+    assert run.stdout.split() == ["interrupted"] * 4, run.stderr

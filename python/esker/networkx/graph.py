@@ -12,7 +12,8 @@ import networkx as nx
 import numpy as np
 
 from .. import _columns
-from .._esker import OrderedLists
+from .._edges import networkx_graph
+from .._esker import OrderedLists, read_adjacency
 from .._graph import Graph
 from .._opening import create
 from .._result import Result
@@ -192,8 +193,7 @@ class NxGraph:
 
     @cached_property
     def _remaining(self) -> np.ndarray | None:
-        some = self.graph._native.remaining()
-        return None if some is None else np.asarray(some)
+        return self.graph._remaining()
 
     def rows_of_vertices(self, vertices: np.ndarray) -> np.ndarray:
         """The rows of vertex numbers."""
@@ -376,25 +376,26 @@ def convert_from_nx(
     if reason is not None:
         getattr(G, "__networkx_cache__", {})[EDGES] = edges
         raise NotImplementedError(reason)
-    lists = _lists_of(adjacency, row_of)
-    if attribute is not None:
-        default = 1 if default is None else default
-        values = [value.get(attribute, default) for others in adjacency for value in others.values()]
-        weights, whole = _weights(values, attribute)
-        lists = lists._replace(weights=weights, whole=whole)
+    lists = _lists_of(adjacency, row_of, attribute, 1 if default is None else default)
     graph = NxGraph(None, nodes, G.is_directed(), attribute, lists=lists._replace(origin=weakref.ref(G)))
     graph.__dict__["row_of"] = row_of
     return graph
 
 
-def _lists_of(adjacency: list[Any], row_of: dict[Any, int]) -> Lists:
-    """The lists of the neighbours of each row."""
+def _lists_of(adjacency: list[Any], row_of: dict[Any, int], attribute: Any = None, default: Any = 1) -> Lists:
+    """The lists of the neighbours of each row, with the values of an attribute as weights."""
+    found = read_adjacency(adjacency, row_of, attribute, default)
+    if found is not None:
+        lengths, targets, weights, whole = (None if column is None else np.asarray(column) for column in found)
+        return Lists(lengths, targets, weights, None if whole is None else whole.view(bool))
+    # Views, or weights that need a closer look.
     lengths = np.fromiter(map(len, adjacency), dtype=np.int64, count=len(adjacency))
-    targets = chain.from_iterable(adjacency)
-    if list(row_of) != list(range(len(row_of))):  # else nodes are rows
-        targets = map(row_of.__getitem__, targets)
+    targets = map(row_of.__getitem__, chain.from_iterable(adjacency))
     rows = np.fromiter(targets, dtype=np.int64, count=int(lengths.sum()))
-    return Lists(lengths, rows)
+    if attribute is None:
+        return Lists(lengths, rows)
+    values = [value.get(attribute, default) for others in adjacency for value in others.values()]
+    return Lists(lengths, rows, *_weights(values, attribute))
 
 
 def _weights(values: list[Any], attribute: str) -> tuple[np.ndarray | None, np.ndarray | None]:
@@ -426,12 +427,6 @@ def convert_to_nx(obj: Any, *, name: str | None = None) -> Any:
     if isinstance(obj, NxGraph):
         if obj._nodes is None:
             return obj.graph.to_networkx()
-        graph = nx.DiGraph() if obj.is_directed() else nx.Graph()
-        graph.add_nodes_from(obj.nodes)
-        ends = [[obj.nodes[row] for row in end.tolist()] for end in obj.edges]
-        if obj.weighted:
-            graph.add_weighted_edges_from(zip(*ends, np.asarray(obj.weights).tolist()), weight=obj.weight)
-        else:
-            graph.add_edges_from(zip(*ends))
-        return graph
+        values = {obj.weight: np.asarray(obj.weights)} if obj.weighted else {}
+        return networkx_graph(obj.nodes, *obj.edges, values, directed=obj.is_directed())
     return obj

@@ -1,0 +1,181 @@
+//! Columns from Python objects, one by one.
+
+use std::sync::Arc;
+
+use arrow_array::builder::LargeStringBuilder;
+use arrow_array::{ArrayRef, Float64Array, Int64Array, LargeStringArray, UInt64Array};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyString, PyTuple};
+
+use crate::failure::{Outcome, invalid, mistyped};
+use crate::turns::Turns;
+
+/// Objects of one usual type so far: `int`, `float` or `str`, none of them missing.
+pub(crate) enum Usual {
+    Empty,
+    Integers(Vec<i64>),
+    Floats(Vec<f64>),
+    Texts(LargeStringBuilder),
+}
+
+impl Usual {
+    /// Appends an object. Returns `false`, and may then be incomplete, if the objects need a closer look.
+    pub(crate) fn push(&mut self, item: &Bound<'_, PyAny>) -> bool {
+        match self {
+            Self::Integers(all) if item.is_exact_instance_of::<PyInt>() => {
+                item.extract().map(|value| all.push(value)).is_ok()
+            }
+            Self::Integers(all) if item.is_exact_instance_of::<PyFloat>() => {
+                *self = Self::Floats(all.iter().map(|&value| value as f64).collect());
+                self.push(item)
+            }
+            Self::Floats(all)
+                if item.is_exact_instance_of::<PyFloat>() || item.is_exact_instance_of::<PyInt>() =>
+            {
+                item.extract().map(|value| all.push(value)).is_ok()
+            }
+            Self::Texts(all) => {
+                let text = item.cast_exact::<PyString>().ok().and_then(|text| text.to_str().ok());
+                text.map(|text| all.append_value(text)).is_some()
+            }
+            Self::Empty if item.is_exact_instance_of::<PyInt>() => {
+                *self = Self::Integers(Vec::new());
+                self.push(item)
+            }
+            Self::Empty if item.is_exact_instance_of::<PyFloat>() => {
+                *self = Self::Floats(Vec::new());
+                self.push(item)
+            }
+            Self::Empty if item.is_exact_instance_of::<PyString>() => {
+                *self = Self::Texts(LargeStringBuilder::new());
+                self.push(item)
+            }
+            _ => false,
+        }
+    }
+
+    pub(crate) fn finish(self) -> ArrayRef {
+        match self {
+            Self::Empty => Arc::new(Int64Array::from(Vec::<i64>::new())),
+            Self::Integers(all) => Arc::new(Int64Array::from(all)),
+            Self::Floats(all) => Arc::new(Float64Array::from(all)),
+            Self::Texts(mut all) => Arc::new(all.finish()),
+        }
+    }
+}
+
+/// The elements of an iterable as a list, which is the iterable itself if it is a list. Ends on Ctrl-C, also if the iterable is endless.
+pub(crate) fn collected<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+    if let Ok(list) = object.cast_exact::<PyList>() {
+        return Ok(list.clone());
+    }
+    if let Ok(tuple) = object.cast_exact::<PyTuple>() {
+        return Ok(tuple.to_list());
+    }
+    let py = object.py();
+    let (list, mut turns) = (PyList::empty(py), Turns::new());
+    for item in object.try_iter()? {
+        list.append(item?)?;
+        turns.step(py)?;
+    }
+    Ok(list)
+}
+
+/// Converts a sequence of Python objects, element by element.
+pub(crate) fn from_iterable(object: &Bound<'_, PyAny>, what: &str) -> Outcome<ArrayRef> {
+    if object.try_iter().is_err() {
+        let found = object.get_type().name()?.to_string();
+        return mistyped(format!("{what}: expected a sequence of integers, floats or strings, got {found}"));
+    }
+    let items = collected(object)?;
+    let (py, mut turns, mut usual) = (items.py(), Turns::new(), Usual::Empty);
+    for at in 0..items.len() {
+        if !usual.push(&items.get_item(at)?) {
+            return from_unusual(&items, what);
+        }
+        turns.step(py)?;
+    }
+    Ok(usual.finish())
+}
+
+/// Converts objects of several types, of other types than the usual ones, or some of them missing.
+fn from_unusual(list: &Bound<'_, PyList>, what: &str) -> Outcome<ArrayRef> {
+    let (py, mut turns) = (list.py(), Turns::new());
+    let items: Vec<Bound<'_, PyAny>> = list.iter().collect();
+    let mut all = |check: fn(&Bound<'_, PyAny>) -> bool| -> PyResult<bool> {
+        for item in &items {
+            turns.step(py)?;
+            if !item.is_none() && !check(item) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    };
+    let is_int = |item: &Bound<'_, PyAny>| -> bool {
+        !item.is_instance_of::<PyFloat>()
+            && !item.is_instance_of::<PyString>()
+            && (item.is_instance_of::<PyInt>() || item.hasattr("__index__").unwrap_or(false))
+    };
+    if all(|_| false)? {
+        return Ok(Arc::new(Int64Array::from(vec![None::<i64>; items.len()])));
+    }
+    if all(|item| item.is_instance_of::<PyString>())? {
+        let texts: PyResult<Vec<Option<String>>> = items.iter().map(PyAnyMethods::extract).collect();
+        let texts = texts
+            .or_else(|error| invalid(format!("{what}: a string cannot be encoded as UTF-8: {error}")))?;
+        return Ok(Arc::new(LargeStringArray::from(texts)));
+    }
+    if all(|item| item.is_instance_of::<PyBool>())? || all(is_int)? {
+        return from_integers(&items, what);
+    }
+    let mut floats: Vec<Option<f64>> = Vec::with_capacity(items.len());
+    for (at, item) in items.iter().enumerate() {
+        turns.step(py)?;
+        match item.extract() {
+            Ok(float) if !item.is_instance_of::<PyString>() => floats.push(float),
+            _ => {
+                let found = item.get_type().name()?.to_string();
+                return mistyped(format!("{what}[{at}] has type {found}, unlike the elements before it"));
+            }
+        }
+    }
+    Ok(Arc::new(Float64Array::from(floats)))
+}
+
+/// Formats an integer for a message; an integer of more than 200 bits is only described.
+fn shown(integer: &Bound<'_, PyAny>) -> PyResult<String> {
+    if integer
+        .call_method0("bit_length")
+        .and_then(|bits| bits.extract::<usize>())
+        .is_ok_and(|bits| bits > 200)
+    {
+        return Ok("an integer of more than 200 bits".to_owned());
+    }
+    Ok(integer.str()?.to_string())
+}
+
+fn from_integers(items: &[Bound<'_, PyAny>], what: &str) -> Outcome<ArrayRef> {
+    let signed: PyResult<Vec<Option<i64>>> = items.iter().map(PyAnyMethods::extract).collect();
+    if let Ok(signed) = signed {
+        return Ok(Arc::new(Int64Array::from(signed)));
+    }
+    let mut wide: Vec<Option<u64>> = Vec::with_capacity(items.len());
+    for (at, item) in items.iter().enumerate() {
+        match item.extract() {
+            Ok(value) => wide.push(value),
+            Err(_) => {
+                return invalid(format!(
+                    "{what}[{at}] is {}, but ids must be strings or integers from 0 to 2^64 - 1, and values must be less than 2^63",
+                    shown(item)?
+                ));
+            }
+        }
+    }
+    Ok(Arc::new(UInt64Array::from(wide)))
+}
+
+/// The elements of an iterable as a list.
+#[pyfunction]
+pub(crate) fn as_list<'py>(iterable: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+    collected(iterable)
+}

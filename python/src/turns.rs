@@ -1,0 +1,48 @@
+//! Turns at the interpreter, for loops over Python objects.
+//!
+//! Such a loop holds the interpreter's lock. Without turns, other threads would stand still and Ctrl-C would have no effect until the loop ends.
+
+use std::time::{Duration, Instant};
+
+use pyo3::prelude::*;
+
+/// Steps between two looks at the clock.
+const STEPS: u32 = 1 << 10;
+/// How long a loop holds the lock. Other threads hold it for 5 ms, so they keep most of their rate.
+const HELD: Duration = Duration::from_millis(2);
+/// How long the lock is free, so that a waiting thread wakes up and takes it.
+const FREE: Duration = Duration::from_micros(50);
+
+/// Gives other threads a turn every two milliseconds, and handles signals.
+pub(crate) struct Turns {
+    steps: u32,
+    since: Instant,
+}
+
+impl Turns {
+    pub(crate) fn new() -> Self {
+        Self { steps: 0, since: Instant::now() }
+    }
+
+    /// Counts a step of the loop. Other threads can change any object during the call.
+    ///
+    /// # Errors
+    /// What a signal handler raises: `KeyboardInterrupt` after Ctrl-C.
+    #[inline]
+    pub(crate) fn step(&mut self, py: Python<'_>) -> PyResult<()> {
+        self.steps += 1;
+        if self.steps < STEPS { Ok(()) } else { self.pause(py) }
+    }
+
+    #[cold]
+    fn pause(&mut self, py: Python<'_>) -> PyResult<()> {
+        self.steps = 0;
+        if self.since.elapsed() < HELD {
+            return Ok(());
+        }
+        py.check_signals()?;
+        py.detach(|| std::thread::sleep(FREE));
+        self.since = Instant::now();
+        Ok(())
+    }
+}
