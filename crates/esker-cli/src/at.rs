@@ -34,6 +34,63 @@ impl AtArgs {
     }
 }
 
+/// A range of versions by number, both ends included: `3..9` or `3-9`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct VersionRange {
+    first: u64,
+    last: u64,
+}
+
+/// Parses a range of versions.
+pub(crate) fn parse_range(text: &str) -> Result<VersionRange, String> {
+    let ends = text.split_once("..").or_else(|| text.split_once('-'));
+    let number =
+        |end: &str| end.parse::<u64>().ok().filter(|_| end.bytes().all(|byte| byte.is_ascii_digit()));
+    match ends.and_then(|(first, last)| Some((number(first)?, number(last)?))) {
+        Some((first, last)) if first <= last => Ok(VersionRange { first, last }),
+        Some(_) => Err(format!("{text} ends before it begins")),
+        None => Err(format!("{text:?} is not a range of versions; give one such as 3..9")),
+    }
+}
+
+impl VersionRange {
+    /// All versions.
+    pub(crate) const ALL: Self = Self { first: 0, last: u64::MAX };
+
+    /// The versions of the range that there are, oldest first.
+    ///
+    /// # Errors
+    /// If there are none.
+    pub(crate) fn numbers(self, store: &Store) -> Result<Vec<u64>, Failure> {
+        let is_inside = |number: &u64| (self.first..=self.last).contains(number);
+        let numbers: Vec<u64> =
+            store.versions()?.iter().map(|version| version.number).filter(is_inside).collect();
+        if numbers.is_empty() {
+            let Self { first, last } = self;
+            return Err(Failure::Failed(format!(
+                "there is no version from {first} to {last}; `esker log` lists the versions"
+            )));
+        }
+        Ok(numbers)
+    }
+}
+
+/// One version, or a range.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Versions {
+    One(VersionSelector),
+    Range(VersionRange),
+}
+
+/// Parses a version or a range.
+pub(crate) fn parse_versions(text: &str) -> Result<Versions, String> {
+    match parse_range(text) {
+        Ok(range) => Ok(Versions::Range(range)),
+        Err(reason) if text.contains("..") => Err(reason),
+        Err(_) => parse_version(text).map(Versions::One),
+    }
+}
+
 /// A database whose commits in the log change at most this much is read whole, to tell the number of edges after each.
 const COUNTED_CHANGES_MAX: u64 = 1 << 18;
 

@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use esker::store::version::VersionSelector;
 use esker::store::{Database, Store};
 use serde_json::json;
 
-use crate::at::{number_of, parse_version};
+use crate::at::{Versions, number_of, parse_versions};
 use crate::committing::describe_versions;
 use crate::failure::Outcome;
 use crate::opening::open_for_change;
@@ -19,13 +18,13 @@ use crate::text;
 /// undoes its changes: the version before it becomes the newest. Tagged versions and the only version cannot be forgotten.
 /// `esker retain` forgets versions by a rule.
 #[derive(Debug, Args)]
-#[command(after_help = "Example: esker forget web.esker 3 4 2026-11-01")]
+#[command(after_help = "Example: esker forget web.esker 3 5-7 2026-11-01")]
 pub(crate) struct ForgetCommand {
     /// The database
     database: PathBuf,
-    /// Versions to forget: numbers or times
-    #[arg(required = true, value_parser = parse_version, value_name = "VERSION")]
-    versions: Vec<VersionSelector>,
+    /// Versions to forget: numbers, ranges such as 5-7 (both included), or times
+    #[arg(required = true, value_parser = parse_versions, value_name = "VERSION")]
+    versions: Vec<Versions>,
     /// Report as JSON
     #[arg(long)]
     json: bool,
@@ -35,8 +34,11 @@ impl ForgetCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
         let store = Store::open(&self.database)?;
         let mut numbers = Vec::new();
-        for version in &self.versions {
-            numbers.push(number_of(&store, version)?);
+        for versions in &self.versions {
+            match versions {
+                Versions::One(version) => numbers.push(number_of(&store, version)?),
+                Versions::Range(range) => numbers.extend(range.numbers(&store)?),
+            }
         }
         drop(store);
         numbers.sort_unstable();

@@ -17,6 +17,7 @@ mod heads;
 mod tiling;
 mod importing;
 mod opening;
+mod asking;
 mod writing;
 mod feeding;
 mod import;
@@ -29,6 +30,11 @@ mod run;
 mod energy;
 mod graph500;
 mod export;
+mod get;
+mod degree;
+mod neighbors;
+mod path;
+mod subgraph;
 mod check;
 mod add;
 mod delete;
@@ -71,6 +77,11 @@ enum Verb {
     Graph500(graph500::Graph500Command),
     Estimate(estimate::EstimateCommand),
     Export(export::ExportCommand),
+    Get(get::GetCommand),
+    Degree(degree::DegreeCommand),
+    Neighbors(neighbors::NeighborsCommand),
+    Path(path::PathCommand),
+    Subgraph(subgraph::SubgraphCommand),
     Check(check::CheckCommand),
     Add(add::AddCommand),
     Delete(delete::DeleteCommand),
@@ -99,6 +110,11 @@ fn main() {
         Verb::Graph500(command) => command.carry_out(),
         Verb::Estimate(command) => command.carry_out(),
         Verb::Export(command) => command.carry_out(),
+        Verb::Get(command) => command.carry_out(),
+        Verb::Degree(command) => command.carry_out(),
+        Verb::Neighbors(command) => command.carry_out(),
+        Verb::Path(command) => command.carry_out(),
+        Verb::Subgraph(command) => command.carry_out(),
         Verb::Check(command) => command.carry_out(),
         Verb::Add(command) => command.carry_out(),
         Verb::Delete(command) => command.carry_out(),

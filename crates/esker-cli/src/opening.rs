@@ -31,19 +31,17 @@ pub(crate) struct GraphArgs<'a> {
 /// The name of the format of input files among the options of a run, whose `--format` is that of its rows.
 pub(crate) const INPUT_FORMAT: &str = "input-format";
 
-impl GraphArgs<'_> {
-    /// Refuses options that say how to read files, where a database is given. The weight is a property there.
-    fn refuse_reading(&self, database: &str) -> Result<(), Failure> {
-        let command = PolicyArgs::augment_args(ReadArgs::augment_args(Command::new("")));
-        let command = command.mut_arg("format", |input| input.long(INPUT_FORMAT));
-        let names = |argument: &Arg| self.given.iter().any(|given| given == argument.get_id().as_str());
-        let mut refused = command.get_arguments().filter(|argument| argument.get_id() != "weight");
-        let Some(option) = refused.find(|argument| names(argument)) else { return Ok(()) };
-        Err(Failure::Usage(format!(
-            "--{} has no effect on {database}: it says how to read files of edges, and a database is read as it is",
-            option.get_long().unwrap_or_default()
-        )))
-    }
+/// Refuses options that say how to read files, where a database is given. The weight is a property there.
+pub(crate) fn refuse_reading(database: &str, given: &[String]) -> Result<(), Failure> {
+    let command = PolicyArgs::augment_args(ReadArgs::augment_args(Command::new("")));
+    let command = command.mut_arg("format", |input| input.long(INPUT_FORMAT));
+    let is_given = |argument: &&Arg| given.iter().any(|name| name == argument.get_id().as_str());
+    let mut refused = command.get_arguments().filter(|argument| argument.get_id() != "weight");
+    let Some(option) = refused.find(is_given) else { return Ok(()) };
+    Err(Failure::Usage(format!(
+        "--{} has no effect on {database}: it says how to read files of edges, and a database is read as it is",
+        option.get_long().unwrap_or_default()
+    )))
 }
 
 /// An open graph. Dropping it deletes a temporary database.
@@ -61,7 +59,7 @@ pub(crate) fn open_graph(args: &GraphArgs<'_>, cancel: &Cancel) -> Result<Opened
     if let [path] = inputs
         && Path::new(path).is_dir()
     {
-        args.refuse_reading(path)?;
+        refuse_reading(path, args.given)?;
         let (store, bar) = open_store(Path::new(path), resources, cancel)?;
         let snapshot = at.snapshot(&store);
         bar.finish();

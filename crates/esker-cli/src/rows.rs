@@ -3,10 +3,14 @@
 use std::borrow::Cow;
 
 use clap::ValueEnum;
+use esker::histogram::Histogram;
 use serde_json::{Map, Value};
 
 use crate::failure::Outcome;
 use crate::text;
+
+/// Signs of the longest bar of a histogram.
+const BAR_WIDTH: usize = 40;
 
 /// `--format`: the form of rows on standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -27,18 +31,29 @@ pub(crate) enum RowFormat {
 pub(crate) struct Rows {
     header: Vec<String>,
     rows: Vec<Vec<Value>>,
+    /// A bar for each row, in tables; empty for none.
+    bars: Vec<String>,
 }
 
 impl Rows {
     /// No rows yet, of columns with these names.
     pub(crate) fn of<S: Into<String>>(header: impl IntoIterator<Item = S>) -> Self {
-        Self { header: header.into_iter().map(Into::into).collect(), rows: Vec::new() }
+        Self { header: header.into_iter().map(Into::into).collect(), rows: Vec::new(), bars: Vec::new() }
     }
 
     /// Adds a row with a value for each column.
     pub(crate) fn push(&mut self, row: Vec<Value>) {
         debug_assert_eq!(row.len(), self.header.len());
         self.rows.push(row);
+    }
+
+    /// Adds the rows of another table behind a value; the first gives the names of the columns.
+    pub(crate) fn append(&mut self, name: &str, value: &Value, other: Self) {
+        if self.header.is_empty() {
+            self.header = std::iter::once(name.to_owned()).chain(other.header).collect();
+        }
+        self.rows
+            .extend(other.rows.into_iter().map(|row| std::iter::once(value.clone()).chain(row).collect()));
     }
 
     /// Prints all rows on standard output.
@@ -71,14 +86,32 @@ impl Rows {
             |column: usize| self.rows.iter().all(|row| row[column].is_number() || row[column].is_null());
         let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
         let columns: Vec<(usize, bool)> = (0..self.header.len()).map(|i| (width(i), is_number(i))).collect();
-        for line in &lines {
+        for (number, line) in lines.iter().enumerate() {
+            let bar = number.checked_sub(1).and_then(|row| self.bars.get(row)).map(String::as_str);
             let cells = line.iter().zip(&columns).map(|(cell, &(width, is_number))| {
                 if is_number { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
             });
-            text::print(cells.collect::<Vec<_>>().join("  ").trim_end())?;
+            let cells: Vec<String> = cells.chain(bar.map(str::to_owned)).collect();
+            text::print(cells.join("  ").trim_end())?;
         }
         Ok(())
     }
+}
+
+/// A histogram as rows with bars.
+pub(crate) fn bars(name: &str, histogram: &Histogram) -> Rows {
+    let mut rows =
+        Rows { header: vec![name.to_owned(), "count".to_owned(), "share".to_owned()], ..Rows::default() };
+    let most = histogram.bins.iter().map(|bin| bin.1).max().unwrap_or(1).max(1);
+    let missing = (histogram.missing > 0).then(|| ("none".to_owned(), histogram.missing));
+    let all: u64 = histogram.bins.iter().map(|bin| bin.1).sum::<u64>() + histogram.missing;
+    for (bin, count) in histogram.bins.iter().cloned().chain(missing) {
+        let share = (count as f64 / all as f64 * 1e4).round() / 1e4;
+        rows.push(vec![bin.into(), count.into(), share.into()]);
+        let length = (count as f64 / most as f64 * BAR_WIDTH as f64).ceil() as usize;
+        rows.bars.push("#".repeat(length.min(BAR_WIDTH)));
+    }
+    rows
 }
 
 /// A value as text; nothing for a missing one.

@@ -1,12 +1,14 @@
 //! `esker run`: computes on a database, or straight on a file of edges.
 
 use std::path::PathBuf;
+use std::time::Instant;
 
 use clap::Args;
-use esker::answer::{Answer, Fact, Value};
+use esker::answer::{Answer, Fact, Ranking, Value};
 use esker::catalogue::{Entry, Job, Params};
 use esker::export::ExportOptions;
-use esker::graph::Run;
+use esker::graph::{Cancel, Run};
+use esker::histogram::Histogram;
 use esker::output::write;
 use esker::store::Snapshot;
 use esker::top::{TopVertex, top};
@@ -14,17 +16,17 @@ use serde_json::json;
 
 use crate::algorithm::{PerAlgorithm, Requested, SharedArgs};
 use crate::answer_rows::{answer_rows, fact_json, value_json};
-use crate::at::AtArgs;
+use crate::at::{AtArgs, VersionRange, parse_range};
 use crate::choice::ChoiceArgs;
 use crate::failure::{Failure, Outcome};
 use crate::importing::PolicyArgs;
 use crate::interrupt::cancel_on_signals;
-use crate::opening::{GraphArgs, INPUT_FORMAT, open_graph};
+use crate::opening::{GraphArgs, INPUT_FORMAT, open_graph, open_store, refuse_reading};
 use crate::progress::Bar;
 use crate::reading::ReadArgs;
 use crate::residency::{AccessArgs, explain, plan_json};
 use crate::resources::{ResourceArgs, bytes_read, peak_memory_bytes};
-use crate::rows::RowFormat;
+use crate::rows::{RowFormat, Rows, bars};
 use crate::size::{bytes, counted, rate, seconds};
 use crate::text;
 
@@ -69,6 +71,15 @@ struct RunArgs {
     /// Replace a file that stands there
     #[arg(long, requires = "output")]
     force: bool,
+    /// Show how the values, or the sizes of groups, are distributed
+    #[arg(long, conflicts_with_all = ["top", "json"])]
+    histogram: bool,
+    /// Run on these versions, both included, and show the figures of each in one table; with --top, its first rows
+    #[arg(long, value_name = "FIRST..LAST", value_parser = parse_range, conflicts_with_all = ["at", "output", "json", "histogram"])]
+    versions: Option<VersionRange>,
+    /// Run on all versions
+    #[arg(long, conflicts_with_all = ["at", "versions", "output", "json", "histogram"])]
+    each_version: bool,
     /// Form of the rows on standard output [default: a table; with `--output -`, CSV]
     #[arg(long = "format", value_enum, value_name = "FORM")]
     rows: Option<RowFormat>,
@@ -112,6 +123,9 @@ impl RunArgs {
         let Requested { entry, params, given, .. } = requested;
         self.check(entry)?;
         let cancel = cancel_on_signals()?;
+        if self.each_version || self.versions.is_some() {
+            return self.run_versions(requested, &cancel);
+        }
         let graph = GraphArgs {
             inputs: &self.inputs,
             at: &self.at,
@@ -150,6 +164,44 @@ impl RunArgs {
         }
     }
 
+    /// The figures, or the first rows, of the answer on each of several versions.
+    fn run_versions(&self, requested: &Requested<Self>, cancel: &Cancel) -> Outcome {
+        let Requested { entry, params, given, .. } = requested;
+        let [database] = &self.inputs[..] else {
+            return Err(Failure::Usage("--versions and --each-version take one database".to_owned()));
+        };
+        refuse_reading(database, given)?;
+        let (store, bar) = open_store(database.as_ref(), &self.resources, cancel)?;
+        bar.finish();
+        let numbers = self.versions.unwrap_or(VersionRange::ALL).numbers(&store)?;
+        let resources = self.resources.of_run(self.deterministic);
+        let (mut rows, begin) = (Rows::default(), Instant::now());
+        for &number in &numbers {
+            let on_version = |failure| match failure {
+                Failure::Failed(reason) => Failure::Failed(format!("version {number}: {reason}")),
+                other => other,
+            };
+            let snapshot = self.choice.of(store.at(number)?, self.read.weight.as_deref())?;
+            let plan = self.access.plan(&snapshot, entry, params, &resources).map_err(on_version)?;
+            let snapshot = plan.apply(&snapshot)?;
+            let bar = Bar::spinner(false);
+            let on_round = Some(bar.on_round(entry.name));
+            let run = self.resources.run(cancel, self.seed, self.deterministic, on_round)?;
+            let answer = self.compute(entry, params, &snapshot, &run);
+            bar.finish();
+            let answer = answer.map_err(on_version)?;
+            let found = match self.top {
+                Some(count) => answer_rows(&snapshot, &answer, Some(count), self.row_format())?,
+                None => figures_of(entry, &snapshot, &answer),
+            };
+            rows.append("version", &json!(number), found);
+        }
+        rows.print(self.row_format())?;
+        let taken = seconds(begin.elapsed().as_secs_f64());
+        text::remark_facts(&[("versions".to_owned(), numbers.len().to_string()), ("time".to_owned(), taken)]);
+        Ok(())
+    }
+
     /// The answer of the last trial, with the median of all times.
     fn compute(
         &self,
@@ -174,7 +226,12 @@ impl RunArgs {
     /// The rows of the answer on standard output, the facts on standard error.
     fn print(&self, entry: &Entry, snapshot: &Snapshot, answer: &Answer) -> Outcome {
         let is_shown = !self.is_to_stdout() && (self.top.is_some() || self.output.is_none());
-        if is_shown {
+        if self.histogram
+            && let (Some(found), Some(column)) = (Histogram::of_answer(answer), answer.columns.first())
+        {
+            let is_group = column.ranking == Ranking::Groups;
+            bars(if is_group { "vertices" } else { column.name }, &found).print(self.row_format())?;
+        } else if is_shown {
             answer_rows(snapshot, answer, Some(self.top.unwrap_or(SHOWN)), self.row_format())?
                 .print(self.row_format())?;
         }
@@ -184,7 +241,9 @@ impl RunArgs {
             facts.iter().map(|(name, fact)| ((*name).to_owned(), fact_text(fact))).collect();
         let mut fact = |name: &str, value: String| facts.push((name.to_owned(), value));
         let version = snapshot.version().number;
-        let (vertices, edges) = (snapshot.num_vertices() as u64, snapshot.num_edges());
+        let vertices =
+            answer.vertices.as_ref().map_or(snapshot.num_vertices(), |vertices| vertices.len()) as u64;
+        let edges = snapshot.num_edges();
         fact(
             "graph",
             format!(
@@ -224,6 +283,12 @@ impl RunArgs {
 
     /// Refuses options that would have no effect.
     fn check(&self, entry: &Entry) -> Outcome {
+        if self.histogram && entry.columns.is_empty() {
+            return Err(Failure::Usage(format!("--histogram has no effect: {} has no values", entry.name)));
+        }
+        if self.histogram && self.is_to_stdout() {
+            return Err(Failure::Usage("--histogram and --output - both go to standard output".to_owned()));
+        }
         let option = match (self.top, &self.output) {
             (Some(_), _) if !entry.has_rows() => "--top",
             (_, Some(_)) if !entry.has_rows() => "--output",
@@ -287,6 +352,19 @@ impl RunArgs {
 fn further(answer: &Answer, ranked: &TopVertex) -> impl Iterator<Item = (&'static str, Value)> {
     let others = answer.columns.iter().skip(1);
     ranked.row.into_iter().flat_map(move |row| others.clone().map(move |one| (one.name, one.values.get(row))))
+}
+
+/// The sizes of a version and the figures of an answer, in one row.
+fn figures_of(entry: &Entry, snapshot: &Snapshot, answer: &Answer) -> Rows {
+    let mut rows = Rows::of(["vertices", "edges"].into_iter().chain(entry.figures.iter().copied()));
+    let vertices = answer.vertices.as_ref().map_or(snapshot.num_vertices(), |vertices| vertices.len());
+    let figure = |name: &&str| {
+        let fact = answer.facts.iter().find(|(known, _)| known == name);
+        fact.map_or(serde_json::Value::Null, |(_, fact)| fact_json(fact))
+    };
+    let sizes = [json!(vertices), json!(snapshot.num_edges())];
+    rows.push(sizes.into_iter().chain(entry.figures.iter().map(figure)).collect());
+    rows
 }
 
 /// What a run made of the weights of edges; `None` if it had none and needed none.

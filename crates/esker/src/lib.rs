@@ -22,6 +22,7 @@
 //! * [`catalogue`] has the algorithms by name, with options, estimates and verifiers; [`answer`] the one form of all answers,
 //!   [`top`] their head, [`output`] their files.
 //! * [`plan`] chooses what a run reads and how it is kept in memory.
+//! * [`local`] answers small questions: the edges of a vertex, the paths between two.
 //! * [`change`] applies files and scripts of changes; [`differences`] writes the differences between versions.
 //! * [`mod@graph500`] runs the benchmark of that name.
 //! * [`graph`], [`store`] and [`algo`] are the crates below, for typed use: each algorithm is a generic function over
@@ -32,11 +33,13 @@
 mod error;
 pub mod answer;
 pub mod top;
+pub mod histogram;
 pub mod catalogue;
 pub mod plan;
 pub mod output;
 pub mod change;
 pub mod differences;
+pub mod local;
 pub mod graph500;
 
 pub use error::{Error, Result};

@@ -8,6 +8,7 @@ mod command;
 mod formats;
 mod readers;
 mod effects;
+mod questions;
 mod graphalytics;
 mod versions;
 mod writers;

@@ -1,0 +1,119 @@
+//! Small questions: vertices, edges, paths, distributions, several versions at once.
+
+use crate::place::Place;
+
+/// A directed weighted graph of five vertices in three versions, with a vertex property.
+fn town() -> Place {
+    let place = Place::new();
+    place.file("w.csv", "from,to,weight,kind\na,b,3,road\nb,c,4,rail\na,c,9,road\nc,d,1,road\ne,a,2,rail\n");
+    place.file("more.csv", "from,to,weight,kind\nd,a,1,road\n");
+    place.file("gone.csv", "from,to\na,b\nb,c\n");
+    place.file("ages.csv", "id,age\na,7\nb,8\n");
+    place.ok("import w.csv w.esker --property kind");
+    place.ok("add w.esker more.csv");
+    place.ok("delete w.esker gone.csv");
+    place
+}
+
+#[test]
+fn vertices_and_their_edges() {
+    let place = town();
+    place.ok("set w.esker ages.csv");
+    assert_eq!(place.ok("get w.esker a --format csv"), "vertex,out_degree,in_degree,age\na,1,2,7\n");
+    assert_eq!(place.ok("degree w.esker a c --at 1 --format csv"), "vertex,out,in\na,2,1\nc,1,2\n");
+    let edges = place.ok("neighbors w.esker a --at 1 --format csv");
+    assert_eq!(edges, "source,target,weight,kind\na,b,3,road\na,c,9,road\n");
+    let edges = place.json("neighbors w.esker a --direction in --json");
+    let sources: Vec<&str> =
+        edges.as_array().unwrap().iter().map(|edge| edge["source"].as_str().unwrap()).collect();
+    assert!(sources.len() == 2 && sources.contains(&"d") && sources.contains(&"e"), "{edges}");
+    let table = place.ok("neighbors w.esker c");
+    assert_eq!(table, "source  target  weight  kind\nc       d            1  road\n");
+    for (line, words) in
+        [("get w.esker q", "no vertex has the id"), ("neighbors w.esker a --at 9", "no version 9")]
+    {
+        let output = place.run(line);
+        assert_eq!(output.status.code(), Some(1), "{line}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains(words), "{output:?}");
+    }
+    place.ok("import w.csv half.esker --no-in-edges");
+    let refused = place.run("neighbors half.esker a --direction in");
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    assert_eq!(place.ok("degree half.esker a --format csv"), "vertex,out,in\na,2,\n");
+}
+
+#[test]
+fn paths_follow_weights_or_steps_and_versions() {
+    let place = town();
+    assert_eq!(place.ok("path w.esker a d --at 1 --format csv"), "vertex,weight\na,0\nb,3\nc,7\nd,8\n");
+    assert_eq!(place.ok("path w.esker a d --format csv"), "vertex,weight\na,0\nc,9\nd,10\n");
+    assert_eq!(place.ok("path w.esker a d --at 1 --steps --format csv"), "vertex,steps\na,0\nc,1\nd,2\n");
+    let two = place.ok("path w.esker a d --at 1 --k 5 --format csv");
+    assert_eq!(two, "path,vertex,weight\n1,a,0\n1,b,3\n1,c,7\n1,d,8\n2,a,0\n2,c,9\n2,d,10\n");
+    let none = place.run("path w.esker d a --at 1");
+    assert_eq!(none.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&none.stderr).contains("no path leads from \"d\" to \"a\""), "{none:?}");
+    let text = place.run("path w.esker a d --weight kind");
+    assert_eq!(text.status.code(), Some(2), "{text:?}");
+}
+
+#[test]
+fn a_subgraph_can_be_imported_again() {
+    let place = town();
+    let near = place.ok("subgraph w.esker d --radius 1 --format csv --at 2");
+    assert_eq!(near.lines().count(), 4, "{near}"); // a, c, d: a-c, c-d, d-a
+    place.file("near.csv", &near);
+    place.ok("import near.csv near.esker");
+    assert_eq!(place.json("info near.esker --json")["vertices"], 3);
+    assert_eq!(place.ok("subgraph w.esker a b --at 1 -q --format csv").lines().count(), 2);
+}
+
+#[test]
+fn several_versions_make_one_table() {
+    let place = town();
+    let table = place.ok("run wcc w.esker --each-version -q --format csv");
+    assert_eq!(table, "version,vertices,edges,components\n1,5,5,1\n2,5,6,1\n3,5,4,2\n");
+    let table = place.ok("run bfs w.esker --source a --versions 2..3 --top 1 -q --format csv");
+    assert_eq!(table, "version,vertex,value\n2,d,2\n3,d,2\n");
+    let figures = place.ok("run triangles w.esker --versions 3..99 -q");
+    assert!(
+        figures.lines().count() == 2 && figures.starts_with("version  vertices  edges  triangles"),
+        "{figures}"
+    );
+    for (code, options) in
+        [(1, "--versions 7..9"), (2, "--versions 3..2"), (2, "--versions x"), (2, "--versions 1..2 --at 1")]
+    {
+        assert_eq!(place.run(&format!("run wcc w.esker {options}")).status.code(), Some(code), "{options}");
+    }
+    assert_eq!(place.run("run wcc w.csv --each-version").status.code(), Some(1));
+}
+
+#[test]
+fn a_range_of_versions_is_forgotten() {
+    let place = town();
+    place.ok("set w.esker ages.csv");
+    let report = place.json("forget w.esker 2-3 --json");
+    assert_eq!(report["forgotten"], serde_json::json!([2, 3]));
+    assert_eq!(place.json("log w.esker --json")["versions"].as_array().unwrap().len(), 2);
+    assert_eq!(place.run("forget w.esker 2-3").status.code(), Some(1));
+    assert_eq!(place.run("forget w.esker 3..2").status.code(), Some(2));
+}
+
+#[test]
+fn distributions_are_shown_as_bars() {
+    let place = town();
+    let degrees = place.ok("degree w.esker --at 1");
+    let lines: Vec<&str> = degrees.lines().collect();
+    assert_eq!(lines[0], "degree  count  share");
+    assert!(lines[1].starts_with("0") && lines[2].ends_with("########"), "{degrees}");
+    assert_eq!(
+        place.ok("degree w.esker --at 1 --format csv"),
+        "degree,count,share\n0,1,0.2\n1,3,0.6\n2,1,0.2\n"
+    );
+    let depths = place.ok("run bfs w.esker --source c --histogram -q --format csv --at 1");
+    assert_eq!(depths, "depth,count,share\n0,1,0.2\n1,1,0.2\nnone,3,0.6\n");
+    let sizes = place.ok("run wcc w.esker --histogram -q --format csv");
+    assert_eq!(sizes, "vertices,count,share\n1,1,0.5\n4,1,0.5\n");
+    assert!(place.ok("run pagerank w.esker --histogram").contains(" to "));
+    assert_eq!(place.run("run triangles w.esker --histogram").status.code(), Some(2));
+}

@@ -1,0 +1,152 @@
+//! The edges of a vertex, and those among some vertices.
+
+use std::collections::BTreeSet;
+
+use esker_graph::{Direction, Run, VertexId};
+use esker_store::Snapshot;
+use esker_store::format::PropertyRecord;
+use esker_store::property::PropertyValue;
+
+use crate::error::{Error, Result};
+
+/// An edge with the values of its properties, by number of the property.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LocalEdge<'a> {
+    /// Where it leaves; in an undirected graph, the vertex it was asked of.
+    pub source: VertexId,
+    /// Where it arrives.
+    pub target: VertexId,
+    /// A value for each edge property.
+    pub values: Vec<PropertyValue<'a>>,
+}
+
+/// Which edges of a vertex count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Reach {
+    /// Those that leave it.
+    #[default]
+    Out,
+    /// Those that arrive.
+    In,
+    /// Both; an edge from a vertex to itself counts once.
+    Both,
+}
+
+impl Reach {
+    /// The lists to read in this graph: an undirected graph has one.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if in-edges are needed and not stored.
+    pub(super) fn directions(self, snapshot: &Snapshot) -> Result<&'static [Direction]> {
+        let directions: &[Direction] = match self {
+            _ if !snapshot.is_directed() => &[Direction::Out],
+            Self::Out => &[Direction::Out],
+            Self::In => &[Direction::In],
+            Self::Both => &[Direction::Out, Direction::In],
+        };
+        if directions.iter().all(|&direction| snapshot.has(direction)) {
+            return Ok(directions);
+        }
+        Err(Error::Usage(
+            "the database stores no in-edges: ask for out-edges, or import it again without --no-in-edges"
+                .to_owned(),
+        ))
+    }
+}
+
+/// The value of a property of the edge at `index` of a list.
+pub(super) fn value<'a>(
+    snapshot: &'a Snapshot,
+    edges: &esker_store::snapshot::VertexEdges<'_>,
+    property: &PropertyRecord,
+    index: usize,
+) -> Result<PropertyValue<'a>> {
+    let bits = edges.bits(property.number, index)?;
+    Ok(match snapshot.dictionary(property.number) {
+        Some(texts) => PropertyValue::Text(texts.text(bits as usize)?),
+        None => PropertyValue::from_bits(property.element, bits),
+    })
+}
+
+/// The edges of a vertex, by direction and neighbour.
+///
+/// # Errors
+/// As [`Reach`]; [`esker_store::Error::Corrupt`].
+pub fn edges_of(snapshot: &Snapshot, v: VertexId, reach: Reach) -> Result<Vec<LocalEdge<'_>>> {
+    let directions = reach.directions(snapshot)?;
+    let mut found = Vec::new();
+    for &direction in directions {
+        let edges = snapshot.edges(direction, v)?;
+        for (index, &other) in edges.targets().iter().enumerate() {
+            if direction == Direction::In && other == v && directions.len() == 2 {
+                continue; // A self-loop, which the out-edges had.
+            }
+            let values = snapshot.edge_properties().map(|property| value(snapshot, &edges, property, index));
+            let (source, target) = if direction == Direction::Out { (v, other) } else { (other, v) };
+            found.push(LocalEdge { source, target, values: values.collect::<Result<_>>()? });
+        }
+    }
+    Ok(found)
+}
+
+/// The number of edges that leave a vertex, and of those that arrive: `None` if in-edges are not stored.
+///
+/// # Errors
+/// [`esker_store::Error::Corrupt`].
+pub fn degrees(snapshot: &Snapshot, v: VertexId) -> Result<(usize, Option<usize>)> {
+    let out = snapshot.degree(Direction::Out, v)?;
+    let incoming = match (snapshot.is_directed(), snapshot.has(Direction::In)) {
+        (false, _) => Some(out),
+        (true, true) => Some(snapshot.degree(Direction::In, v)?),
+        (true, false) => None,
+    };
+    Ok((out, incoming))
+}
+
+/// The vertices at most `radius` steps from some, ascending.
+///
+/// # Errors
+/// As [`edges_of`]; cancellation.
+pub fn within(
+    snapshot: &Snapshot,
+    from: &[VertexId],
+    radius: usize,
+    reach: Reach,
+    run: &Run,
+) -> Result<Vec<VertexId>> {
+    let directions = reach.directions(snapshot)?;
+    let mut found: BTreeSet<VertexId> = from.iter().copied().collect();
+    let mut frontier: Vec<VertexId> = found.iter().copied().collect();
+    for _ in 0..radius {
+        let mut next = Vec::new();
+        for &v in &frontier {
+            run.check()?;
+            for &direction in directions {
+                let neighbours = snapshot.neighbors(direction, v)?;
+                next.extend(neighbours.iter().copied().filter(|&neighbour| found.insert(neighbour)));
+            }
+        }
+        if next.is_empty() {
+            break;
+        }
+        frontier = next;
+    }
+    Ok(found.into_iter().collect())
+}
+
+/// The edges whose two ends are among `vertices`, which ascend. An undirected edge appears once.
+///
+/// # Errors
+/// As [`edges_of`]; cancellation.
+pub fn between<'a>(snapshot: &'a Snapshot, vertices: &[VertexId], run: &Run) -> Result<Vec<LocalEdge<'a>>> {
+    let mut found = Vec::new();
+    for &v in vertices {
+        run.check()?;
+        let edges = edges_of(snapshot, v, Reach::Out)?;
+        let is_inside = |edge: &LocalEdge<'_>| {
+            (snapshot.is_directed() || edge.target >= v) && vertices.binary_search(&edge.target).is_ok()
+        };
+        found.extend(edges.into_iter().filter(is_inside));
+    }
+    Ok(found)
+}

@@ -1,0 +1,354 @@
+//! The shortest paths between two vertices.
+//!
+//! One path: Dijkstra's algorithm from both ends, if the lists of both directions are stored. Further ones: Yen's [1], which searches for
+//! the best deviation from each vertex of the paths that it has. A path meets no vertex twice; of parallel edges the shortest counts.
+//!
+//! [1] J. Yen, "Finding the K Shortest Loopless Paths in a Network", Management Science 17, 1971.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
+use std::ops::Add;
+
+use esker_graph::{Direction, Run, VertexId};
+use esker_store::Snapshot;
+use esker_store::format::PropertyRecord;
+use esker_store::property::PropertyValue;
+
+use super::edges::value;
+use crate::error::{Error, Result};
+
+/// The length of a path: exact for integers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Length {
+    /// A sum of integers, or a number of steps.
+    Whole(i128),
+    /// A sum of floats.
+    Real(f64),
+}
+
+impl Length {
+    /// No length, of the same kind as `self`.
+    fn zero(self) -> Self {
+        match self {
+            Self::Whole(_) => Self::Whole(0),
+            Self::Real(_) => Self::Real(0.0),
+        }
+    }
+}
+
+impl Eq for Length {}
+
+impl PartialOrd for Length {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Length {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Whole(a), Self::Whole(b)) => a.cmp(b),
+            (a, b) => f64::from(*a).total_cmp(&f64::from(*b)),
+        }
+    }
+}
+
+impl Add for Length {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Whole(a), Self::Whole(b)) => Self::Whole(a + b),
+            (a, b) => Self::Real(f64::from(a) + f64::from(b)),
+        }
+    }
+}
+
+impl From<Length> for f64 {
+    fn from(length: Length) -> Self {
+        match length {
+            Length::Whole(length) => length as Self,
+            Length::Real(length) => length,
+        }
+    }
+}
+
+/// A path.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Path {
+    /// Its vertices, both ends included.
+    pub vertices: Vec<VertexId>,
+    /// The length from its start to each of its vertices; the last is that of the path.
+    pub lengths: Vec<Length>,
+}
+
+impl Path {
+    /// Its length.
+    pub fn length(&self) -> Length {
+        self.lengths.last().copied().unwrap_or(Length::Whole(0))
+    }
+}
+
+/// What paths are asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct PathOptions<'a> {
+    /// How many, the shortest first.
+    pub count: usize,
+    /// The edge property that is the length of an edge; `None`: each edge is one step.
+    pub weight: Option<&'a PropertyRecord>,
+}
+
+/// The shortest paths from one vertex to another, shortest first, ties by their vertices; fewer than asked for if there are no more.
+///
+/// # Errors
+/// [`Error::Usage`] for a weight that is a text, or an edge with a negative weight; cancellation; [`esker_store::Error::Corrupt`].
+pub fn paths(
+    snapshot: &Snapshot,
+    from: VertexId,
+    to: VertexId,
+    options: PathOptions<'_>,
+    run: &Run,
+) -> Result<Vec<Path>> {
+    if let Some(weight) = options.weight.filter(|weight| weight.texts) {
+        return Err(Error::Usage(format!("{} holds texts, and a length is a number", weight.name)));
+    }
+    let ways = Ways { snapshot, weight: options.weight, run };
+    let mut found: Vec<Path> = Vec::new();
+    let first = ways.shortest(from, to, &Detour::default())?;
+    let mut candidates: BTreeSet<(Length, Path)> =
+        first.into_iter().map(|path| (path.length(), path)).collect();
+    while found.len() < options.count
+        && let Some((_, path)) = candidates.pop_first()
+    {
+        found.push(path);
+        if found.len() < options.count {
+            ways.deviate(&found, &mut candidates)?;
+        }
+    }
+    Ok(found)
+}
+
+/// What a search must not use.
+#[derive(Debug, Default)]
+struct Detour {
+    vertices: HashSet<VertexId>,
+    edges: HashSet<(VertexId, VertexId)>,
+}
+
+/// A vertex that a search has met.
+#[derive(Debug, Clone, Copy)]
+struct Met {
+    length: Length,
+    /// The vertex before it, and the length of the edge between them.
+    previous: Option<(VertexId, Length)>,
+    is_settled: bool,
+}
+
+/// One direction of a search.
+struct Search {
+    direction: Direction,
+    met: HashMap<VertexId, Met>,
+    queue: BinaryHeap<Reverse<(Length, VertexId)>>,
+}
+
+impl Search {
+    fn from(v: VertexId, direction: Direction, zero: Length) -> Self {
+        let met = HashMap::from([(v, Met { length: zero, previous: None, is_settled: false })]);
+        Self { direction, met, queue: BinaryHeap::from([Reverse((zero, v))]) }
+    }
+
+    /// The length of the nearest vertex that is not settled.
+    fn nearest(&mut self) -> Option<Length> {
+        while let Some(Reverse((length, v))) = self.queue.peek() {
+            if !self.met[v].is_settled && self.met[v].length == *length {
+                return Some(*length);
+            }
+            self.queue.pop();
+        }
+        None
+    }
+
+    /// The way back from a vertex to where the search began, with the length of each edge.
+    fn way_back(&self, mut v: VertexId) -> Vec<(VertexId, Length)> {
+        let mut way = Vec::new();
+        while let Some((previous, length)) = self.met[&v].previous {
+            way.push((previous, length));
+            v = previous;
+        }
+        way
+    }
+}
+
+/// The graph as a search sees it.
+struct Ways<'a> {
+    snapshot: &'a Snapshot,
+    weight: Option<&'a PropertyRecord>,
+    run: &'a Run,
+}
+
+impl Ways<'_> {
+    fn zero(&self) -> Length {
+        let is_float = |weight: &PropertyRecord| {
+            matches!(
+                PropertyValue::from_bits(weight.element, 0),
+                PropertyValue::F32(_) | PropertyValue::F64(_)
+            )
+        };
+        if self.weight.is_some_and(is_float) { Length::Real(0.0) } else { Length::Whole(0) }
+    }
+
+    /// The shortest path that keeps out of a detour's way.
+    fn shortest(&self, from: VertexId, to: VertexId, detour: &Detour) -> Result<Option<Path>> {
+        let zero = self.zero();
+        if from == to {
+            return Ok(Some(Path { lengths: vec![zero], vertices: vec![from] }));
+        }
+        let mut ahead = Search::from(from, Direction::Out, zero);
+        let back = if self.snapshot.is_directed() { Direction::In } else { Direction::Out };
+        let mut behind = self.snapshot.has(back).then(|| Search::from(to, back, zero));
+        let mut best: Option<(Length, VertexId)> = None;
+        loop {
+            self.run.check()?;
+            let (Some(near), far) = (ahead.nearest(), behind.as_mut().map(Search::nearest)) else { break };
+            let bound = match far {
+                Some(Some(far)) => near + far,
+                Some(None) => break,
+                None => near,
+            };
+            if best.is_some_and(|(length, _)| length <= bound) {
+                break;
+            }
+            match &mut behind {
+                Some(behind) if behind.queue.len() < ahead.queue.len() => {
+                    self.settle(behind, true, detour, |v, length| join(&ahead, v, length, &mut best))?;
+                }
+                Some(behind) => {
+                    self.settle(&mut ahead, false, detour, |v, length| join(behind, v, length, &mut best))?;
+                }
+                None => self.settle(&mut ahead, false, detour, |v, length| {
+                    if v == to && best.is_none_or(|(shortest, _)| length < shortest) {
+                        best = Some((length, v));
+                    }
+                })?,
+            }
+        }
+        let Some((_, middle)) = best else { return Ok(None) };
+        Ok(Some(joined(&ahead, behind.as_ref(), middle, zero)))
+    }
+
+    /// Settles the nearest vertex of a search, and tells `meet` of each vertex that it brings nearer.
+    fn settle(
+        &self,
+        search: &mut Search,
+        is_back: bool,
+        detour: &Detour,
+        mut meet: impl FnMut(VertexId, Length),
+    ) -> Result<()> {
+        let Some(Reverse((length, v))) = search.queue.pop() else { return Ok(()) };
+        if let Some(met) = search.met.get_mut(&v) {
+            met.is_settled = true;
+        }
+        let edges = self.snapshot.edges(search.direction, v)?;
+        for (index, &other) in edges.targets().iter().enumerate() {
+            let edge = if is_back { (other, v) } else { (v, other) };
+            if detour.vertices.contains(&other) || detour.edges.contains(&edge) {
+                continue;
+            }
+            let step = match self.weight {
+                None => Length::Whole(1),
+                Some(weight) => self.step(weight, edge, &value(self.snapshot, &edges, weight, index)?)?,
+            };
+            let length = length + step;
+            if search.met.get(&other).is_none_or(|met| length < met.length) {
+                search.met.insert(other, Met { length, previous: Some((v, step)), is_settled: false });
+                search.queue.push(Reverse((length, other)));
+                meet(other, length);
+            }
+        }
+        Ok(())
+    }
+
+    /// The length of an edge.
+    fn step(
+        &self,
+        weight: &PropertyRecord,
+        (u, v): (VertexId, VertexId),
+        value: &PropertyValue<'_>,
+    ) -> Result<Length> {
+        let length = match *value {
+            PropertyValue::F32(value) => Length::Real(value.into()),
+            PropertyValue::F64(value) => Length::Real(value),
+            PropertyValue::I64(value) => Length::Whole(value.into()),
+            PropertyValue::I32(value) => Length::Whole(value.into()),
+            PropertyValue::U64(value) => Length::Whole(value.into()),
+            PropertyValue::U32(value) => Length::Whole(value.into()),
+            PropertyValue::U16(value) => Length::Whole(value.into()),
+            PropertyValue::U8(value) => Length::Whole(value.into()),
+            // Refused before a search begins.
+            PropertyValue::Text(_) => Length::Real(f64::NAN),
+        };
+        if length >= length.zero() && f64::from(length).is_finite() {
+            return Ok(length);
+        }
+        let ids = self.snapshot.ids();
+        let (u, v, name) = (ids.external_of(u)?.to_string(), ids.external_of(v)?.to_string(), &weight.name);
+        Err(Error::Usage(format!(
+            "the edge from {u:?} to {v:?} has the {name} {value}, and a length is not negative: count steps with --steps, or use \
+             `esker run bellman-ford`"
+        )))
+    }
+
+    /// Adds the shortest deviations from the last of the paths that were found.
+    fn deviate(&self, found: &[Path], candidates: &mut BTreeSet<(Length, Path)>) -> Result<()> {
+        let Some(last) = found.last() else { return Ok(()) };
+        let Some(&to) = last.vertices.last() else { return Ok(()) };
+        for place in 0..last.vertices.len() - 1 {
+            let (start, spur) = (&last.vertices[..place], last.vertices[place]);
+            let same_start = found.iter().filter(|path| path.vertices.starts_with(&last.vertices[..=place]));
+            let detour = Detour {
+                vertices: start.iter().copied().collect(),
+                edges: same_start.filter_map(|path| Some((spur, *path.vertices.get(place + 1)?))).collect(),
+            };
+            if let Some(rest) = self.shortest(spur, to, &detour)? {
+                let before = last.lengths[place];
+                let after = rest.lengths.iter().map(|&length| before + length);
+                let path = Path {
+                    lengths: last.lengths[..place].iter().copied().chain(after).collect(),
+                    vertices: [start, &rest.vertices].concat(),
+                };
+                candidates.insert((path.length(), path));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Notes a path through a vertex that both searches have met.
+fn join(other: &Search, v: VertexId, length: Length, best: &mut Option<(Length, VertexId)>) {
+    if let Some(met) = other.met.get(&v) {
+        let whole = length + met.length;
+        if best.is_none_or(|(shortest, _)| whole < shortest) {
+            *best = Some((whole, v));
+        }
+    }
+}
+
+/// The path through the vertex where two searches met.
+fn joined(ahead: &Search, behind: Option<&Search>, middle: VertexId, zero: Length) -> Path {
+    let mut start = ahead.way_back(middle);
+    start.reverse();
+    let mut vertices: Vec<VertexId> = start.iter().map(|&(v, _)| v).collect();
+    vertices.push(middle);
+    let mut steps: Vec<Length> = start.iter().map(|&(_, step)| step).collect();
+    for (v, step) in behind.map(|behind| behind.way_back(middle)).unwrap_or_default() {
+        vertices.push(v);
+        steps.push(step);
+    }
+    let mut length = zero;
+    let mut lengths = vec![zero];
+    lengths.extend(steps.into_iter().map(|step| {
+        length = length + step;
+        length
+    }));
+    Path { lengths, vertices }
+}

@@ -1,0 +1,152 @@
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use esker_graph::{Direction, Run, VertexId, vertex};
+use esker_import::format::ReadOptions;
+use esker_import::install::import;
+use esker_import::open::open_reader;
+use esker_import::options::{Duplicates, ImportOptions};
+use esker_store::io::RealDisk;
+use esker_store::version::StagingOptions;
+use esker_store::{Snapshot, Store};
+
+use super::*;
+
+/// A small graph with random weights of 0 to 9 and parallel edges, integers or floats.
+fn graph(seed: u64, directed: bool, in_edges: bool, floats: bool) -> (tempfile::TempDir, Snapshot) {
+    let directory = tempfile::tempdir().unwrap();
+    let mut state = seed;
+    let mut random = |limit: u64| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) % limit
+    };
+    let mut text = String::from("source,target,weight\n");
+    for _ in 0..30 {
+        let (u, v, weight) = (random(9), random(9), random(10));
+        text += &if floats { format!("{u},{v},{weight}.25\n") } else { format!("{u},{v},{weight}\n") };
+    }
+    let (file, path) = (directory.path().join("edges.csv"), directory.path().join("g.esker"));
+    write(&file, &text);
+    let reader = open_reader(&[file.to_str().unwrap()], &ReadOptions::default()).unwrap();
+    let options = ImportOptions {
+        directed: Some(directed),
+        in_edges,
+        duplicates: Duplicates::Keep,
+        ..ImportOptions::default()
+    };
+    import(&(Arc::new(RealDisk) as Arc<_>), reader, &path, &options, StagingOptions::default()).unwrap();
+    let snapshot = Store::open(&path).unwrap().snapshot().unwrap();
+    (directory, snapshot)
+}
+
+#[allow(clippy::disallowed_methods)] // a file of this test alone
+fn write(path: &std::path::Path, text: &str) {
+    std::fs::write(path, text).unwrap();
+}
+
+/// All simple paths from a vertex, with the least weights of parallel edges, by search in depth.
+fn all_paths(snapshot: &Snapshot, from: VertexId, to: VertexId, weighted: bool) -> Vec<(f64, Vec<VertexId>)> {
+    let mut found = Vec::new();
+    let mut stack = vec![(0.0, vec![from])];
+    while let Some((length, path)) = stack.pop() {
+        let last = path[path.len() - 1];
+        if last == to {
+            found.push((length, path));
+            continue;
+        }
+        let edges = edges_of(snapshot, last, Reach::Out).unwrap();
+        let next: BTreeSet<VertexId> = edges.iter().map(|edge| edge.target).collect();
+        for v in next.into_iter().filter(|v| !path.contains(v)) {
+            let weight = |edge: &LocalEdge<'_>| edge.values[0].to_string().parse::<f64>().unwrap();
+            let least =
+                edges.iter().filter(|edge| edge.target == v).map(weight).fold(f64::INFINITY, f64::min);
+            stack.push((length + if weighted { least } else { 1.0 }, [&path[..], &[v]].concat()));
+        }
+    }
+    found.sort_by(|a, b| a.0.total_cmp(&b.0));
+    found
+}
+
+#[test]
+fn paths_are_those_that_an_exhaustive_search_finds() {
+    let run = Run::with_threads(1).unwrap();
+    let forms = [
+        (true, true, false),
+        (true, false, false),
+        (false, true, false),
+        (true, true, true),
+        (false, true, true),
+    ];
+    for (seed, (directed, in_edges, floats)) in (1..).zip(forms.iter().cycle().take(15).copied()) {
+        let (_directory, snapshot) = graph(seed, directed, in_edges, floats);
+        for (from, to, weighted) in [(0, 5, true), (3, 1, false), (2, 2, true), (7, 0, true), (4, 8, false)] {
+            let (from, to) = (vertex(from % snapshot.num_vertices()), vertex(to % snapshot.num_vertices()));
+            let expected = all_paths(&snapshot, from, to, weighted);
+            let weight = snapshot.weight_property().filter(|_| weighted);
+            for count in [1, 3, 1000] {
+                let found = paths(&snapshot, from, to, PathOptions { count, weight }, &run).unwrap();
+                let lengths: Vec<f64> = found.iter().map(|path| path.length().into()).collect();
+                let least: Vec<f64> = expected.iter().take(count).map(|path| path.0).collect();
+                assert_eq!(lengths, least, "seed {seed}, {from} to {to}, {count} paths");
+                let distinct: BTreeSet<_> = found.iter().map(|path| &path.vertices).collect();
+                assert_eq!(distinct.len(), found.len());
+                for path in &found {
+                    let length = f64::from(path.length());
+                    assert!(expected.contains(&(length, path.vertices.clone())), "{path:?} is no path");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn edges_around_vertices_are_those_of_the_lists() {
+    let run = Run::with_threads(1).unwrap();
+    for directed in [true, false] {
+        let (_directory, snapshot) = graph(7, directed, true, false);
+        let n = snapshot.num_vertices();
+        let everything: Vec<VertexId> = (0..n).map(vertex).collect();
+        let all = between(&snapshot, &everything, &run).unwrap();
+        assert_eq!(all.len() as u64, snapshot.num_edges());
+        for v in (0..n).map(vertex) {
+            let out = edges_of(&snapshot, v, Reach::Out).unwrap();
+            assert_eq!(out.len(), degrees(&snapshot, v).unwrap().0);
+            let loops = out.iter().filter(|edge| edge.target == v).count();
+            let both = edges_of(&snapshot, v, Reach::Both).unwrap();
+            let touching = all.iter().filter(|edge| edge.source == v || edge.target == v).count();
+            assert_eq!(both.len(), touching, "directed {directed}, vertex {v}, {loops} loops");
+            let near = within(&snapshot, &[v], 1, Reach::Both, &run).unwrap();
+            let mut expected: BTreeSet<VertexId> =
+                both.iter().flat_map(|edge| [edge.source, edge.target]).collect();
+            expected.insert(v);
+            assert_eq!(near, expected.into_iter().collect::<Vec<_>>());
+        }
+    }
+    let (_directory, snapshot) = graph(7, true, false, false);
+    assert!(!snapshot.has(Direction::In));
+    assert!(edges_of(&snapshot, 0, Reach::In).unwrap_err().to_string().contains("no in-edges"));
+    assert_eq!(degrees(&snapshot, 0).unwrap().1, None);
+}
+
+#[test]
+fn a_negative_weight_is_refused_and_the_message_names_the_edge() {
+    let directory = tempfile::tempdir().unwrap();
+    let (file, path) = (directory.path().join("edges.csv"), directory.path().join("g.esker"));
+    write(&file, "source,target,weight,kind\na,b,-3,x\nb,c,1,y\n");
+    let options =
+        ReadOptions { properties: esker_import::format::PickProperties::All, ..ReadOptions::default() };
+    let reader = open_reader(&[file.to_str().unwrap()], &options).unwrap();
+    let disk = Arc::new(RealDisk) as Arc<_>;
+    import(&disk, reader, &path, &ImportOptions::default(), StagingOptions::default()).unwrap();
+    let snapshot = Store::open(&path).unwrap().snapshot().unwrap();
+    let run = Run::with_threads(1).unwrap();
+    let ends = ["a", "c"].map(|id| snapshot.find_vertex(id, &run).unwrap());
+    let ask = |property: &str| {
+        let weight = snapshot.edge_property(property).ok();
+        paths(&snapshot, ends[0], ends[1], PathOptions { count: 1, weight }, &run)
+            .map_err(|error| error.to_string())
+    };
+    let negative = ask("weight").unwrap_err();
+    assert!(negative.contains("\"a\" to \"b\"") && negative.contains("-3"), "{negative}");
+    assert!(ask("kind").unwrap_err().contains("kind holds texts"));
+}
