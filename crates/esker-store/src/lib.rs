@@ -65,7 +65,7 @@ pub use commit::Batch;
 pub use database::{Database, DatabaseOptions};
 pub use delta::DynamicGraph;
 pub use esker_format::{self as format, Error, Result, io};
-pub use esker_layers::graph::{headed, pooled};
+pub use esker_layers::graph::{headed, pooled, stacked};
 pub use esker_layers::{
     Access, GraphEncoding, HeadedOptions, Residency, StoredGraph, StoredWeight, graph, ids, lama, layer,
     pool, property, stack, tiles,

@@ -31,10 +31,12 @@ pub(super) struct Layered<'a, W> {
     pub(super) stack: &'a Stack,
     pub(super) direction: Direction,
     pub(super) table: Arc<Table>,
-    /// The lists of the oldest.
+    /// The lists of the oldest; none if they are left out.
     pub(super) base: AllLists<'a>,
-    /// Oldest first. If the lists of the oldest are coded, it has no targets here.
+    /// Oldest first. If the lists of the oldest are coded or left out, it has no targets here.
     pub(super) layers: Vec<Arcs<'a, W>>,
+    /// 1 if the lists of the oldest are left out, else 0.
+    floor: usize,
     /// Of the newest layer, if it is partial.
     pub(super) filter: Option<Filter<'a, W>>,
 }
@@ -47,10 +49,24 @@ impl<'a, W: StoredWeight> Layered<'a, W> {
         property: u32,
         run: &Run,
     ) -> Result<Self> {
-        let sections = (0..stack.layers().len()).map(|layer| stack.section(layer, direction));
-        let layers =
-            sections.map(|section| Arcs::new(section?.main(), property, run)).collect::<Result<_>>()?;
-        let newest = stack.section(stack.layers().len() - 1, direction)?;
+        Self::above(0, stack, direction, table, property, run)
+    }
+
+    /// The layers from `floor` on, 0 or 1: something else reads the oldest layer's lists. Its past arcs are among these.
+    pub(super) fn above(
+        floor: usize,
+        stack: &'a Stack,
+        direction: Direction,
+        table: Arc<Table>,
+        property: u32,
+        run: &Run,
+    ) -> Result<Self> {
+        let count = stack.layers().len();
+        let mut layers = vec![Arcs::none(); floor];
+        for layer in floor..count {
+            layers.push(Arcs::new(stack.section(layer, direction)?.main(), property, run)?);
+        }
+        let newest = stack.section(count - 1, direction)?;
         let filter = match (stack.rank(), newest.born()) {
             (Some(rank), Some(born)) => {
                 let (past, [past_born, past_died]) = match newest.past() {
@@ -59,17 +75,21 @@ impl<'a, W: StoredWeight> Layered<'a, W> {
                     }
                     None => (Arcs::none(), [CodeSlice::U8(&[]); 2]),
                 };
-                Some(Filter { rank, born: born.all(run)?, past, past_born, past_died })
+                let born = if count > floor { born.all(run)? } else { CodeSlice::U8(&[]) };
+                Some(Filter { rank, born, past, past_born, past_died })
             }
             _ => None,
         };
-        for layer in 0..stack.layers().len() {
+        for layer in floor..count {
             if let Some(dead) = stack.section(layer, direction)?.dead() {
                 dead.lists.all(run)?;
             }
         }
-        let base = stack.section(0, direction)?.main().all(run)?;
-        Ok(Self { stack, direction, table, base, layers, filter })
+        let base = match floor {
+            0 => stack.section(0, direction)?.main().all(run)?,
+            _ => AllLists::Arrays { offsets: &[0], targets: &[] },
+        };
+        Ok(Self { stack, direction, table, base, layers, floor, filter })
     }
 
     pub(super) fn visit_chain(
@@ -79,14 +99,16 @@ impl<'a, W: StoredWeight> Layered<'a, W> {
     ) -> Result<()> {
         let Some(head) = self.table.head(v) else { return Ok(()) };
         let place = self.stack.place(self.layers.len(), head, self.direction, v)?;
-        self.stack.visit_from(place, self.direction, v, |stretch| {
-            let range = stretch.start..stretch.start + stretch.targets.len();
-            let weights = match (stretch.area, &self.filter) {
-                (Area::Past, Some(filter)) => &filter.past.weights[range],
-                _ => &self.layers[stretch.layer].weights[range],
-            };
-            take(stretch, weights)
-        })
+        self.stack
+            .visit_above(self.floor, place, self.direction, v, |stretch| {
+                let range = stretch.start..stretch.start + stretch.targets.len();
+                let weights = match (stretch.area, &self.filter) {
+                    (Area::Past, Some(filter)) => &filter.past.weights[range],
+                    _ => &self.layers[stretch.layer].weights[range],
+                };
+                take(stretch, weights)
+            })
+            .map(drop)
     }
 
     /// Calls `f` with the whole list of `v`, sorted.
@@ -96,19 +118,26 @@ impl<'a, W: StoredWeight> Layered<'a, W> {
             stretches.push((stretch.targets, weights));
             Ok(Flow::More)
         })?;
-        if let [] | [_] = stretches[..] {
-            let (targets, weights) = stretches.pop().unwrap_or_default();
-            return Ok(f(&targets, weights));
-        }
-        let arcs = stretches
-            .iter()
-            .flat_map(|(targets, weights)| targets.iter().copied().zip(weights.iter().copied()));
-        let mut arcs: Vec<(VertexId, W)> = arcs.collect();
-        // Stable, and fast where runs are sorted already.
-        arcs.sort_by_key(|arc| arc.0);
-        let (targets, weights): (Vec<VertexId>, Vec<W>) = arcs.into_iter().unzip();
-        Ok(f(&targets, &weights))
+        Ok(with_joined(stretches, f))
     }
+}
+
+/// Calls `f` with the arcs of some stretches of one list, sorted.
+pub(super) fn with_joined<W: StoredWeight, R>(
+    mut stretches: Vec<(Cow<'_, [VertexId]>, &[W])>,
+    f: impl FnOnce(&[VertexId], &[W]) -> R,
+) -> R {
+    if let [] | [_] = stretches[..] {
+        let (targets, weights) = stretches.pop().unwrap_or_default();
+        return f(&targets, weights);
+    }
+    let arcs =
+        stretches.iter().flat_map(|(targets, weights)| targets.iter().copied().zip(weights.iter().copied()));
+    let mut arcs: Vec<(VertexId, W)> = arcs.collect();
+    // Stable, and fast where runs are sorted already.
+    arcs.sort_by_key(|arc| arc.0);
+    let (targets, weights): (Vec<VertexId>, Vec<W>) = arcs.into_iter().unzip();
+    f(&targets, &weights)
 }
 
 impl<W: StoredWeight> Extents for Layered<'_, W> {

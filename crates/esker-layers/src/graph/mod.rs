@@ -15,6 +15,7 @@ mod side;
 mod tiled;
 pub mod headed;
 pub mod pooled;
+pub mod stacked;
 mod symmetric;
 mod induced;
 mod stored;

@@ -13,9 +13,6 @@ const FEW_FRACTION: u64 = 64;
 /// ... and they are not more than this: a thread reads them alone.
 const FEW_ARCS_MAX: u64 = 1 << 16;
 
-/// Bytes that a point read brings to memory beside the list: a block with its offsets, and the rest of the block that the list is in.
-const READ_BYTES: usize = 2 * BLOCK_BYTES;
-
 /// The selected vertices, if their lists are few beside those of `num_edges` edges.
 pub(crate) fn few<'s>(
     select: Select<'s>,
@@ -44,6 +41,9 @@ pub(crate) struct PointReads<'a> {
 }
 
 impl<'a> PointReads<'a> {
+    /// Bytes that a point read brings to memory beside the list: a block with its offsets, and the rest of the block that the list is in.
+    pub(crate) const LIST_BYTES: usize = 2 * BLOCK_BYTES;
+
     /// Bytes that reads bring to memory where that is limited.
     pub(crate) const TOUCHED_BYTES_MAX: u64 = 16 << 20;
 
@@ -65,7 +65,7 @@ impl<'a> PointReads<'a> {
         let weights = W::some(self.lists, self.property, list.start..list.start + list.targets.len())?;
         let result = f(&list.targets, weights);
         let arc_bytes = size_of::<VertexId>() + size_of::<W>();
-        self.touch((READ_BYTES + list.targets.len() * arc_bytes) as u64);
+        self.touch((Self::LIST_BYTES + list.targets.len() * arc_bytes) as u64);
         Ok(result)
     }
 
@@ -95,6 +95,13 @@ impl<'a> PointReads<'a> {
     pub(crate) fn touch(&self, bytes: u64) {
         let Some(touched) = &self.touched else { return };
         if touched.fetch_add(bytes, Relaxed) + bytes > Self::TOUCHED_BYTES_MAX {
+            self.release();
+        }
+    }
+
+    /// Gives up the memory of the columns.
+    pub(crate) fn release(&self) {
+        if let Some(touched) = &self.touched {
             touched.store(0, Relaxed);
             self.lists.release();
         }

@@ -98,6 +98,14 @@ impl<'a, W: StoredWeight> Side<'a, W> {
         matches!(self, Self::Source(source) if source.is_scattered())
     }
 
+    /// Bytes that scans have read from the disk so far, past the page cache.
+    pub(super) fn read_bytes(&self) -> u64 {
+        match self {
+            Self::Plain(_) | Self::Compressed(_) => 0,
+            Self::Source(source) => source.read_bytes(),
+        }
+    }
+
     pub(super) fn prepare(&self, run: &Run) -> Result<()> {
         match self {
             Self::Plain(side) => side.rows(run).map(drop),

@@ -17,10 +17,11 @@ use super::points::PointReads;
 use super::pooled::PooledSide;
 use super::residency::HeadedOptions;
 use super::side::Side;
+use super::stacked::StackedSide;
 use super::symmetric::SymmetricSide;
 use super::tiled::TiledSide;
 use super::weight::StoredWeight;
-use crate::layer::{ListColumns, PlainLayer, Section};
+use crate::layer::ListColumns;
 use crate::pool::PoolOptions;
 use crate::stack::Stack;
 use crate::tiles::{TileScan, Tiles};
@@ -40,6 +41,23 @@ pub struct StoredGraph<'a, W> {
     _memory: Option<Reservation>,
 }
 
+impl<'a, W: StoredWeight> Side<'a, W> {
+    /// The lists of a version, if these are of its complete layer. `weight` is the number of the weight, with the number of arcs of the
+    /// version.
+    fn with_changes(
+        self,
+        stack: &'a Stack,
+        direction: Direction,
+        weight: (u32, u64),
+        run: &Run,
+    ) -> Result<Self> {
+        if stack.is_plain() {
+            return Ok(self);
+        }
+        Ok(Self::source(StackedSide::new(self, stack, direction, weight, run)?))
+    }
+}
+
 impl<'a, W: StoredWeight> StoredGraph<'a, W> {
     /// The lists of a version, mapped. `property` is the number of the weight.
     pub fn mapped(stack: &'a Stack, num_arcs: u64, property: u32, run: &Run) -> Result<Self> {
@@ -55,14 +73,16 @@ impl<'a, W: StoredWeight> StoredGraph<'a, W> {
         })
     }
 
-    /// The tiles of the only layer, mapped or in a fixed memory. In-lists are at hand even if they are not stored, but for point reads.
+    /// A version whose complete layer is read from tiles, mapped or in a fixed memory. If it is the whole version, in-lists are at hand
+    /// even if they are not stored, but for point reads.
     pub fn tiled(
         stack: &'a Stack,
         tiles: &'a Tiles,
         pool: Option<&PoolOptions>,
-        property: u32,
+        weight: (u32, u64),
         run: &Run,
     ) -> Result<Self> {
+        let (property, num_arcs) = weight;
         let memory =
             pool.map(|options| run.budget().reserve("a pool of tiles", options.bytes)).transpose()?;
         let scan = TileScan::new(tiles, W::of_tiles(tiles, property)?, run)?;
@@ -73,77 +93,75 @@ impl<'a, W: StoredWeight> StoredGraph<'a, W> {
         let side = |direction| {
             let section = if stack.has(direction) { Some(stack.section(0, direction)?) } else { None };
             let points = section.map(|section| PointReads::new(section.main(), property, pool.is_some()));
-            Ok::<_, Error>(Side::source(TiledSide { scan: Arc::clone(&scan), points, direction }))
+            let base = Side::source(TiledSide { scan: Arc::clone(&scan), points, direction });
+            base.with_changes(stack, direction, (property, num_arcs), run)
         };
-        let (shape, out) = (tiles.shape(), side(Direction::Out)?);
-        let incoming = shape.directed.then(|| side(Direction::In)).transpose()?;
-        let num_arcs = stack.layers()[0].record().num_arcs;
-        Ok(Self {
-            num_vertices: stack.num_vertices(),
-            num_arcs,
-            directed: shape.directed,
-            out,
-            incoming,
-            _memory: memory,
-        })
+        let directed = tiles.shape().directed;
+        let two = directed && (stack.is_plain() || stack.has(Direction::In));
+        let (out, incoming) = (side(Direction::Out)?, two.then(|| side(Direction::In)).transpose()?);
+        let num_vertices = stack.num_vertices();
+        Ok(Self { num_vertices, num_arcs, directed, out, incoming, _memory: memory })
     }
 
-    /// A complete layer, parts of its lists in a fixed memory, which both directions share equally.
+    /// A version of `num_arcs` arcs. Parts of the lists of its complete layer lie in a fixed memory, which both directions share equally.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the layer is not complete, or the memory is too little (see [`super::PooledNeeds`]); [`Error::Corrupt`];
-    /// [`Error::Io`]; cancellation.
+    /// [`Error::Invalid`] if the memory is too little (see [`super::PooledNeeds`]); [`Error::Corrupt`]; [`Error::Io`];
+    /// [`Stop::OverBudget`]; cancellation.
     pub fn pooled(
         disk: &Arc<dyn Disk>,
-        layer: &'a PlainLayer,
-        property: u32,
+        stack: &'a Stack,
+        weight: (u32, u64),
         options: &PoolOptions,
         run: &Run,
     ) -> Result<Self> {
         let memory = run.budget().reserve("a pool of lists", options.bytes)?;
-        let directions = 1 + u64::from(layer.incoming().is_some());
+        let directions = 1 + u64::from(stack.layers()[0].incoming().is_some());
         let options = PoolOptions { bytes: options.bytes / directions, ..*options };
-        Self::of_layer(layer, memory, |lists, _| {
-            Ok(Side::source(PooledSide::<W>::new(disk, lists, property, &options, run)?))
+        Self::over(stack, memory, weight, run, |lists, _| {
+            Ok(Side::source(PooledSide::<W>::new(disk, lists, weight.0, &options, run)?))
         })
     }
 
-    /// A complete plain layer, the heads of its lists in memory. Takes them from the stored heads of the layer; if there are none, or they are
-    /// shorter than the heads wanted, reads all lists once to gather them.
+    /// A version of `num_arcs` arcs, the heads of the lists of its complete layer in memory. Takes them from the stored heads of the layer; if
+    /// there are none, or they are shorter than the heads wanted, reads all lists of the layer once to gather them.
     ///
     /// # Errors
-    /// [`Stop::OverBudget`] if the memory is too little (see [`super::HeadedNeeds`]); [`Error::Invalid`] if the layer is not complete or
-    /// not plain; [`Error::Corrupt`]; [`Error::Io`]; cancellation.
+    /// [`Stop::OverBudget`] if the memory is too little (see [`super::HeadedNeeds`]); [`Error::Invalid`] if the layer is not plain;
+    /// [`Error::Corrupt`]; [`Error::Io`]; cancellation.
     pub fn headed(
         disk: &Arc<dyn Disk>,
-        layer: &'a PlainLayer,
+        stack: &'a Stack,
         stored: Option<&StoredHeads>,
-        property: u32,
+        weight: (u32, u64),
         options: HeadedOptions,
         run: &Run,
     ) -> Result<Self> {
+        let layer = &stack.layers()[0];
         let heads = HeadedNeeds::of(layer, stored, run.threads())?.heads(layer, options, run)?;
         let memory = run.budget().reserve("heads of lists", heads.memory_bytes)?;
-        Self::of_layer(layer, memory, |lists, direction| {
+        Self::over(stack, memory, weight, run, |lists, direction| {
             let stored = stored.and_then(|stored| Some((stored.side(direction)?, stored.head_len())));
-            Ok(Side::source(HeadedSource::new(disk, lists, property, stored, heads.length, run)?))
+            Ok(Side::source(HeadedSource::new(disk, lists, weight.0, stored, heads.length, run)?))
         })
     }
 
-    fn of_layer(
-        layer: &'a PlainLayer,
+    /// A version; `base` makes what reads the lists of its complete layer.
+    fn over(
+        stack: &'a Stack,
         memory: Reservation,
-        side: impl Fn(&'a ListColumns, Direction) -> Result<Side<'a, W>>,
+        weight: (u32, u64),
+        run: &Run,
+        base: impl Fn(&'a ListColumns, Direction) -> Result<Side<'a, W>>,
     ) -> Result<Self> {
-        let (out, incoming) = (layer.out().main(), layer.incoming().map(Section::main));
-        Ok(Self {
-            num_vertices: out.num_lists(),
-            num_arcs: out.num_arcs() as u64,
-            directed: layer.is_directed(),
-            out: side(out, Direction::Out)?,
-            incoming: incoming.map(|lists| side(lists, Direction::In)).transpose()?,
-            _memory: Some(memory),
-        })
+        let side = |direction| {
+            base(stack.section(0, direction)?.main(), direction)?.with_changes(stack, direction, weight, run)
+        };
+        let directed = stack.layers()[0].is_directed();
+        let two = directed && stack.has(Direction::In);
+        let (out, incoming) = (side(Direction::Out)?, two.then(|| side(Direction::In)).transpose()?);
+        let num_vertices = stack.num_vertices();
+        Ok(Self { num_vertices, num_arcs: weight.1, directed, out, incoming, _memory: Some(memory) })
     }
 
     /// The same edges without their directions; an undirected graph stays as it is. Where there is one edge at most from a vertex to
@@ -182,11 +200,7 @@ impl<'a, W: StoredWeight> StoredGraph<'a, W> {
 
     /// Bytes that scans of pooled lists have read from the disk so far.
     pub fn read_bytes(&self) -> u64 {
-        let read = |side: &Side<'_, W>| match side {
-            Side::Plain(_) | Side::Compressed(_) => 0,
-            Side::Source(source) => source.read_bytes(),
-        };
-        read(&self.out) + self.incoming.as_ref().map_or(0, read)
+        self.out.read_bytes() + self.incoming.as_ref().map_or(0, Side::read_bytes)
     }
 
     /// Verifies all lists of a direction, and the weights beside them, unless that was done before. Scans do it by

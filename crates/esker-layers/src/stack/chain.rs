@@ -87,13 +87,29 @@ impl Chains {
     /// Calls `take` with the pieces of the list of `v`; `fragment` is its newest fragment.
     pub fn visit_from<'a>(
         &'a self,
-        mut fragment: Option<(usize, usize)>,
+        fragment: Option<(usize, usize)>,
         direction: Direction,
         v: VertexId,
         take: impl FnMut(Stretch<'a>) -> Result<Flow>,
     ) -> Result<()> {
+        self.visit_above(0, fragment, direction, v, take).map(drop)
+    }
+
+    /// As [`Chains::visit_from`], without the layers below `floor`. Returns the targets of the tombstones for those layers, ascending;
+    /// `None` if the chain does not reach them, or `take` has enough.
+    pub(crate) fn visit_above<'a>(
+        &'a self,
+        floor: usize,
+        mut fragment: Option<(usize, usize)>,
+        direction: Direction,
+        v: VertexId,
+        take: impl FnMut(Stretch<'a>) -> Result<Flow>,
+    ) -> Result<Option<Vec<VertexId>>> {
         let mut walk = ChainWalk { v, take, dead: Vec::new(), enough: false };
         while let Some((layer, slot)) = fragment {
+            if layer < floor {
+                return Ok(Some(walk.dead));
+            }
             let section = self.section(layer, direction)?;
             let rank = self.rank.filter(|_| layer + 1 == self.layers.len());
             walk.fragment(section, layer, slot, rank)?;
@@ -104,7 +120,7 @@ impl Chains {
             walk.collect_dead(section, rank)?;
             fragment = self.place(layer, previous, direction, v)?;
         }
-        Ok(())
+        Ok(None)
     }
 
     /// The layer and slot of an address found in layer `above`. If a merge has replaced the layer, the next

@@ -19,6 +19,7 @@ use esker_graph::{Direction, Flow, Reservation, Run, VertexId};
 use crate::layer::{ListColumns, PlainLayer};
 
 pub use chain::{Area, Chains, Stretch};
+pub(crate) use marks::Marks;
 pub use table::Table;
 
 /// The layers of a version, with the vertex tables built for them.

@@ -250,7 +250,14 @@ mod tests {
             let (u, v, _) = sample.edges[0];
             batch.remove_edge(u64::from(u), u64::from(v)).unwrap();
             database.commit(batch, "one less").unwrap();
-            assert!(database.snapshot().unwrap().resident(TILES).is_err());
+            let changed = database.snapshot().unwrap();
+            let tiled = changed.clone().resident(TILES).unwrap();
+            let (graph, lists) = (tiled.graph::<i32>(&run).unwrap(), changed.graph::<i32>(&run).unwrap());
+            assert!(graph.is_scattered() && graph.num_arcs() < sample.model().graph().num_arcs());
+            let all = |graph| arcs(graph, &run, Direction::Out, Select::All);
+            assert_eq!(all(&graph), all(&lists));
+            drop((graph, lists));
+            drop((tiled, changed));
             database.compact(&run).unwrap();
             assert!(database.snapshot().unwrap().manifest().tiles.is_empty());
             assert!(database.snapshot().unwrap().resident(TILES).is_err());

@@ -26,7 +26,7 @@ mod whole;
 mod bulk;
 pub(crate) mod policy;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::ops::Range;
 use std::sync::Arc;

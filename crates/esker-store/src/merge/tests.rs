@@ -15,7 +15,7 @@ use crate::history::{
 };
 
 /// Merges a run of layers. The new layer then distinguishes only `retained` and its last version.
-fn merge(
+pub(crate) fn merge(
     layers: &mut TestLayers,
     which: Range<usize>,
     retained: &[u64],
@@ -44,7 +44,7 @@ fn version_record(history: &History, number: u64) -> VersionRecord {
     VersionRecord { number, time_ms: 0, message: String::new(), num_vertices, num_edges, num_arcs, num_loops }
 }
 
-fn random_layers(random: &mut Random) -> (History, TestLayers) {
+pub(crate) fn random_layers(random: &mut Random) -> (History, TestLayers) {
     let kind = GraphKind::random(random);
     let versions = 1 + random.below(16);
     let history = History::random(kind, random, versions);
@@ -57,7 +57,7 @@ fn random_layers(random: &mut Random) -> (History, TestLayers) {
 }
 
 /// As [`random_layers`], but all layers after the first are made by freezing.
-fn frozen_layers(random: &mut Random, run: &Run) -> (History, TestLayers) {
+pub(crate) fn frozen_layers(random: &mut Random, run: &Run) -> (History, TestLayers) {
     let kind = GraphKind::random(random);
     let versions = 1 + random.below(16);
     let history = History::random(kind, random, versions);

@@ -21,12 +21,12 @@ fn headed<'s>(
 ) -> Result<StoredGraph<'s, i32>> {
     let options = HeadedOptions { head_len, memory_bytes: 1 << 30 };
     assert!(Arc::ptr_eq(disk, snapshot.state().disk()));
-    StoredGraph::headed(disk, snapshot.complete_layer()?, None, 0, options, run)
+    StoredGraph::headed(disk, snapshot.stack(), None, (0, snapshot.num_arcs()), options, run)
 }
 
 /// Stores the heads of a database, and opens them.
 fn store(disk: &Arc<dyn Disk>, snapshot: &Snapshot, head_len: usize, run: &Run) -> StoredHeads {
-    let layer = snapshot.complete_layer().unwrap();
+    let layer = snapshot.complete_layer();
     let options = HeadedOptions { head_len: Some(head_len), memory_bytes: 1 << 30 };
     let heads = HeadedNeeds::of(layer, None, 1).unwrap().heads(layer, options, run).unwrap();
     let (directory, database) = (layer.directory(), snapshot.manifest().database);
@@ -59,12 +59,12 @@ proptest! {
         let (_, disk, snapshot) = stored(&sample);
         let run = Run::with_threads(threads).unwrap();
         let heads = store(&disk, &snapshot, stored_len, &run);
-        let layer = snapshot.complete_layer().unwrap();
+        let (layer, stack, weight) = (snapshot.complete_layer(), snapshot.stack(), (0, snapshot.num_arcs()));
         heads.verify(disk.as_ref(), layer, &run).unwrap();
         // As long as they are stored, shorter, longer, and what is chosen.
         for head_len in [Some(stored_len), Some(stored_len / 2), Some(stored_len + 1), None] {
             let options = HeadedOptions { head_len, memory_bytes: 1 << 30 };
-            let graph = StoredGraph::<i32>::headed(&disk, layer, Some(&heads), 0, options, &run).unwrap();
+            let graph = StoredGraph::<i32>::headed(&disk, stack, Some(&heads), weight, options, &run).unwrap();
             compare(&graph, &sample, &run);
         }
         let needs = HeadedNeeds::of(layer, Some(&heads), threads).unwrap();
@@ -94,8 +94,9 @@ fn memory_is_kept_to() {
     let (_, disk, snapshot) = stored(&sample);
     let run = Run::with_threads(1).unwrap();
     let layer = &snapshot.stack().layers()[0];
+    let (stack, weight) = (snapshot.stack(), (0, snapshot.num_arcs()));
     let with = |head_len, memory_bytes| {
-        StoredGraph::<i32>::headed(&disk, layer, None, 0, HeadedOptions { head_len, memory_bytes }, &run)
+        StoredGraph::<i32>::headed(&disk, stack, None, weight, HeadedOptions { head_len, memory_bytes }, &run)
     };
     let needs = HeadedNeeds::of(layer, None, 1).unwrap();
     let error = with(None, needs.fixed_bytes - 1).unwrap_err();
@@ -155,13 +156,13 @@ fn stored_heads_are_read_instead_of_the_lists() {
     let (faulty, disk, snapshot) = stored(&sample);
     let run = Run::with_threads(2).unwrap();
     let heads = store(&disk, &snapshot, 1 << 20, &run);
-    let layer = snapshot.complete_layer().unwrap();
+    let (layer, stack, weight) = (snapshot.complete_layer(), snapshot.stack(), (0, snapshot.num_arcs()));
     // All lists are in the heads, so damage of the lists goes unseen, and that of the heads does not.
     let Body::Arrays(arrays) = layer.out().main().body() else { panic!("lists are arrays") };
     let targets = arrays.targets_column();
     faulty.flip(targets.path(), targets.first_byte() + 8, 3).unwrap();
     let options = HeadedOptions { head_len: None, memory_bytes: 1 << 30 };
-    let graph = || StoredGraph::<i32>::headed(&disk, layer, Some(&heads), 0, options, &run);
+    let graph = || StoredGraph::<i32>::headed(&disk, stack, Some(&heads), weight, options, &run);
     let expected = sorted(&sample.model().graph().scan(&run, Direction::Out, Select::All, &Whole).unwrap());
     assert_eq!(sorted(&graph().unwrap().scan(&run, Direction::Out, Select::All, &Whole).unwrap()), expected);
     assert!(heads.verify(disk.as_ref(), layer, &run).unwrap_err().to_string().contains("page"));
@@ -170,7 +171,7 @@ fn stored_heads_are_read_instead_of_the_lists() {
     faulty.flip(&path, 4096 + 8, 3).unwrap();
     let reopened =
         StoredHeads::open(&disk, layer.directory(), snapshot.manifest().database, 1 << 20, false).unwrap();
-    let error = StoredGraph::<i32>::headed(&disk, layer, Some(&reopened), 0, options, &run).unwrap_err();
+    let error = StoredGraph::<i32>::headed(&disk, stack, Some(&reopened), weight, options, &run).unwrap_err();
     assert!(error.to_string().contains("out.heads"), "{error}");
 }
 

@@ -28,7 +28,7 @@ fn little(sides: u64) -> PoolOptions {
 }
 
 fn pooled<'s>(snapshot: &'s Snapshot, options: &PoolOptions, run: &Run) -> Result<StoredGraph<'s, i32>> {
-    StoredGraph::pooled(snapshot.state().disk(), snapshot.complete_layer()?, 0, options, run)
+    StoredGraph::pooled(snapshot.state().disk(), snapshot.stack(), (0, snapshot.num_arcs()), options, run)
 }
 
 fn whole(graph: &StoredGraph<'_, i32>, run: &Run) -> Result<Vec<Arc3>> {
@@ -92,7 +92,7 @@ fn what_fits_is_read_once_and_what_does_not_is_kept_in_part() {
         let sample = across(encoding, false);
         let (_, _, snapshot) = stored(&sample);
         let run = Run::with_threads(2).unwrap();
-        let needs = PooledNeeds::of(snapshot.complete_layer().unwrap(), 2).unwrap();
+        let needs = PooledNeeds::of(snapshot.complete_layer(), 2).unwrap();
         let graph = pooled(&snapshot, &PoolOptions { bytes: 1 << 30, ..little(1) }, &run).unwrap();
         let mut read = 0;
         for round in 0..3 {
@@ -124,7 +124,7 @@ fn only_what_is_wanted_is_read() {
     let found = sorted(&graph.scan(&run, Direction::Out, Select::List(&list), &Whole).unwrap());
     let wanted = |arc: &Arc3| arc.0 >= 80_000;
     assert!(found.into_iter().eq(expected(&sample, Direction::Out).into_iter().filter(wanted)));
-    let needs = PooledNeeds::of(snapshot.complete_layer().unwrap(), 1).unwrap();
+    let needs = PooledNeeds::of(snapshot.complete_layer(), 1).unwrap();
     assert!(graph.read_bytes() > 0 && graph.read_bytes() < needs.list_bytes / 2);
     // Few lists are read by themselves.
     let before = graph.read_bytes();
@@ -151,7 +151,7 @@ fn faults_are_errors() {
         let graph = pooled(&snapshot, &little(1), &run).unwrap();
         let expected = whole(&graph, &run).unwrap();
         // A bit changes after it was read, and comes back.
-        let layer = snapshot.complete_layer().unwrap();
+        let layer = snapshot.complete_layer();
         let (path, at) = match layer.out().main().body() {
             Body::Arrays(arrays) => {
                 let targets = arrays.targets_column();
@@ -195,7 +195,7 @@ fn faults_are_errors() {
 fn what_is_no_list_is_found_though_its_checksum_is_right() {
     for encoding in ENCODINGS {
         let (_, _, snapshot) = stored(&Sample { encoding, ..Sample::random(60, 400, false, 2) });
-        match snapshot.complete_layer().unwrap().out().main().body() {
+        match snapshot.complete_layer().out().main().body() {
             Body::Arrays(arrays) => {
                 assert!(
                     arrays.check_targets(&[59], 0).is_ok() && arrays.check_targets(&[59, 60], 0).is_err()

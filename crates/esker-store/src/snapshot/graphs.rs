@@ -96,77 +96,50 @@ impl Snapshot {
         run: &Run,
     ) -> Result<StoredGraph<'_, W>> {
         let (stack, disk) = (self.stack(), self.state().disk());
-        let property = check_weight::<W>(property)?;
+        let weight = (check_weight::<W>(property)?, self.num_arcs());
         let stored = match &self.1 {
-            Access::Mapped(GraphEncoding::Lists) => {
-                StoredGraph::mapped(stack, self.num_arcs(), property, run)
-            }
+            Access::Mapped(GraphEncoding::Lists) => StoredGraph::mapped(stack, weight.1, weight.0, run),
             Access::Mapped(GraphEncoding::Tiles) => {
-                StoredGraph::tiled(stack, self.tiles()?, None, property, run)
+                StoredGraph::tiled(stack, self.tiles()?, None, weight, run)
             }
             Access::Pooled(GraphEncoding::Tiles, pool) => {
-                StoredGraph::tiled(stack, self.tiles()?, Some(pool), property, run)
+                StoredGraph::tiled(stack, self.tiles()?, Some(pool), weight, run)
             }
-            Access::Pooled(GraphEncoding::Lists, pool) => {
-                StoredGraph::pooled(disk, self.complete_layer()?, property, pool, run)
-            }
+            Access::Pooled(GraphEncoding::Lists, pool) => StoredGraph::pooled(disk, stack, weight, pool, run),
             Access::Headed(heads) => {
-                let layer = self.complete_layer()?;
-                StoredGraph::headed(disk, layer, self.stored_heads()?, property, *heads, run)
+                StoredGraph::headed(disk, stack, self.stored_heads()?, weight, *heads, run)
             }
         }?;
         if self.2.undirected { stored.undirected(self.layer().multigraph, run) } else { Ok(stored) }
     }
 
-    /// The same version, with another encoding and residency for its graphs. Mapped lists are the default.
+    /// The same version, with another encoding and residency for its graphs. Mapped lists are the default. The choice is for the complete
+    /// layer; later layers are mapped.
     ///
     /// # Errors
-    /// As [`Snapshot::tiles`] for tiles; as [`Snapshot::complete_layer`] for pooled or headed lists.
+    /// As [`Snapshot::tiles`], for tiles.
     pub fn resident(mut self, access: Access) -> Result<Self> {
-        match access {
-            Access::Mapped(GraphEncoding::Lists) => {}
-            Access::Mapped(GraphEncoding::Tiles) | Access::Pooled(GraphEncoding::Tiles, _) => {
-                self.tiles()?;
-            }
-            Access::Headed(_) | Access::Pooled(GraphEncoding::Lists, _) => {
-                self.complete_layer()?;
-            }
+        if access.encoding() == GraphEncoding::Tiles {
+            self.tiles()?;
         }
         self.1 = access;
         Ok(self)
     }
 
-    /// Whether it is all of a single layer.
-    fn is_whole(&self) -> bool {
-        self.stack().is_plain() && self.num_vertices() as u64 == self.layer().num_vertices
+    /// The oldest layer, which has a list for each vertex that there was.
+    pub fn complete_layer(&self) -> &PlainLayer {
+        &self.stack().layers()[0]
     }
 
-    /// The one layer that the version is.
+    /// The tiles of the complete layer.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there are several, or the version is in the middle of one.
-    pub fn complete_layer(&self) -> Result<&PlainLayer> {
-        let whole = self.is_whole().then(|| &*self.stack().layers()[0]);
-        whole.ok_or_else(|| {
-            Error::Invalid(format!(
-                "version {} of {} is not one layer: `esker compact` makes the newest version one",
-                self.version().number,
-                self.path().display()
-            ))
-        })
-    }
-
-    /// The tiles of the version.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] if there are none: it is not the newest one of a single layer that has them; [`Error::Io`];
-    /// [`Error::Corrupt`].
+    /// [`Error::Invalid`] if there are none; [`Error::Io`]; [`Error::Corrupt`].
     pub fn tiles(&self) -> Result<&Tiles> {
-        let found = if self.is_whole() { self.state().tiles_of(self.layer().number)? } else { None };
+        let found = self.state().tiles_of(self.complete_layer().record().number)?;
         found.ok_or_else(|| {
             Error::Invalid(format!(
-                "version {} of {} is not kept as tiles: `esker compact --encoding tiles` makes those of the newest version",
-                self.version().number,
+                "{} is not kept as tiles: `esker compact --encoding tiles` makes them",
                 self.path().display()
             ))
         })
@@ -185,7 +158,7 @@ impl Snapshot {
     /// # Errors
     /// As [`HeadedNeeds::of`] and [`Snapshot::stored_heads`].
     pub fn headed_needs(&self, threads: usize) -> Result<HeadedNeeds> {
-        HeadedNeeds::of(self.complete_layer()?, self.stored_heads()?, threads)
+        HeadedNeeds::of(self.complete_layer(), self.stored_heads()?, threads)
     }
 
     /// As [`Snapshot::graph`], with any numeric edge property as the weight.

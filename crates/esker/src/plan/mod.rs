@@ -155,12 +155,12 @@ impl Candidate {
                 Access::Pooled(GraphEncoding::Tiles, PoolOptions { bytes, ..options })
             }
             (GraphEncoding::Lists, Residency::Pooled) => {
-                let needs = PooledNeeds::of(snapshot.complete_layer()?, resources.threads)?;
+                let needs = PooledNeeds::of(snapshot.complete_layer(), resources.threads)?;
                 let bytes = spare + needs.least_bytes;
                 Access::Pooled(GraphEncoding::Lists, PoolOptions { bytes, ..PoolOptions::of_lists() })
             }
             (GraphEncoding::Lists, Residency::Headed) => {
-                let layer = snapshot.complete_layer()?;
+                let layer = snapshot.complete_layer();
                 let needs = snapshot.headed_needs(resources.threads)?;
                 let memory_bytes = spare + needs.fixed_bytes;
                 let options = HeadedOptions { head_len: request.head_len, memory_bytes };
@@ -201,7 +201,7 @@ impl Plan {
     /// [`Error::Store`] if that cannot be read; cancellation.
     pub fn heads(&self, snapshot: &Snapshot, run: &Run) -> Result<Option<Heads>> {
         let Access::Headed(options) = self.access else { return Ok(None) };
-        let layer = snapshot.complete_layer()?;
+        let layer = snapshot.complete_layer();
         Ok(Some(snapshot.headed_needs(run.threads())?.heads(layer, options, run)?))
     }
 }

@@ -5,6 +5,7 @@ use esker_graph::{Direction, Remaining, Run, STRIP_LEN, VertexId};
 use esker_store::layer::{PlainLayer, Section};
 use esker_store::pool::PoolOptions;
 use esker_store::pooled::PooledNeeds;
+use esker_store::stacked::StackedNeeds;
 use esker_store::tiles::MAPPED_WEIGHTS_MAX;
 use esker_store::{GraphEncoding, Residency, Snapshot, StoredGraph};
 
@@ -146,9 +147,11 @@ pub(super) fn candidates(
     let base = arrays_bytes + PROCESS_BYTES;
     let mapped = (GraphEncoding::Lists, Residency::Mapped);
     let lists = common.candidate(mapped, common.list_bytes, arrays_bytes, base + common.list_bytes);
-    let [tiles, pooled_tiles] = tiles(&common, estimate(GraphEncoding::Tiles)?.memory_bytes);
-    let headed = headed(&common, base);
-    let pooled_lists = pooled_lists(&common, base);
+    let stacked = StackedNeeds::of(snapshot.stack(), snapshot.num_arcs(), shape.weight_bytes)?;
+    let changes = stacked.fixed_bytes + stacked.mapped_bytes;
+    let [tiles, pooled_tiles] = tiles(&common, estimate(GraphEncoding::Tiles)?.memory_bytes, changes);
+    let headed = headed(&common, base + changes);
+    let pooled_lists = pooled_lists(&common, base + changes);
     let mut others = if entry.reads.pattern == ReadPattern::Few {
         [headed, tiles, pooled_tiles, pooled_lists]
     } else {
@@ -176,8 +179,8 @@ fn absent((encoding, residency): (GraphEncoding, Residency), reason: &esker_stor
     }
 }
 
-/// Tiles, mapped and pooled.
-fn tiles(common: &Common<'_>, arrays_bytes: u64) -> [Candidate; 2] {
+/// Tiles, mapped and pooled. The version needs `changes` bytes for what is not in the tiles.
+fn tiles(common: &Common<'_>, arrays_bytes: u64, changes: u64) -> [Candidate; 2] {
     let both = [Residency::Mapped, Residency::Pooled].map(|residency| (GraphEncoding::Tiles, residency));
     let tiles = match common.snapshot.tiles() {
         Ok(tiles) => tiles,
@@ -187,10 +190,10 @@ fn tiles(common: &Common<'_>, arrays_bytes: u64) -> [Candidate; 2] {
     let graph_bytes = tiles.file_bytes() + weights;
     let mapped = weights.min(MAPPED_WEIGHTS_MAX);
     let shared = (STRIP_LEN as u64).min(tiles.shape().num_vertices) * SHARED_VERTEX_BYTES;
-    let base = arrays_bytes + PROCESS_BYTES + shared * common.threads as u64;
+    let base = arrays_bytes + changes + PROCESS_BYTES + shared * common.threads as u64;
     let least = base + tiles.resident_bytes() + mapped + PoolOptions::default().bytes_min();
     both.map(|which| {
-        let least_bytes = if which.1 == Residency::Mapped { arrays_bytes } else { least };
+        let least_bytes = if which.1 == Residency::Mapped { arrays_bytes + changes } else { least };
         common.candidate(which, graph_bytes, least_bytes, base + graph_bytes)
     })
 }
@@ -210,8 +213,7 @@ fn headed(common: &Common<'_>, base: u64) -> Candidate {
 /// Pooled lists.
 fn pooled_lists(common: &Common<'_>, base: u64) -> Candidate {
     let which = (GraphEncoding::Lists, Residency::Pooled);
-    let layer = common.snapshot.complete_layer();
-    let needs = match layer.and_then(|layer| PooledNeeds::of(layer, common.threads)) {
+    let needs = match PooledNeeds::of(common.snapshot.complete_layer(), common.threads) {
         Ok(needs) => needs,
         Err(reason) => return absent(which, &reason),
     };

@@ -1,0 +1,246 @@
+//! Leaves what changed out of the pieces of a complete layer.
+
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use esker_graph::{AnyVisitor, Patch, Piece, Sink, VertexId};
+
+use super::overlay::Overlay;
+use super::patches::PatchParts;
+use crate::graph::weight::StoredWeight;
+
+/// A visitor whose workers go on with the states that they have: the scans of one visitor that follow each other need no more states than
+/// threads.
+pub(super) struct Reusing<'v, W> {
+    visitor: &'v dyn AnyVisitor<W>,
+    idle: Mutex<Vec<Box<dyn Sink<W> + 'v>>>,
+}
+
+/// Gives its sink back when dropped.
+struct ReusedSink<'r, 'v, W> {
+    of: &'r Reusing<'v, W>,
+    /// Present until it is dropped.
+    sink: Option<Box<dyn Sink<W> + 'v>>,
+}
+
+impl<'v, W> Reusing<'v, W> {
+    pub(super) fn new(visitor: &'v dyn AnyVisitor<W>) -> Self {
+        Self { visitor, idle: Mutex::default() }
+    }
+}
+
+impl<W: StoredWeight> AnyVisitor<W> for Reusing<'_, W> {
+    fn stops(&self) -> bool {
+        self.visitor.stops()
+    }
+
+    fn wants(&self, v: VertexId) -> bool {
+        self.visitor.wants(v)
+    }
+
+    fn wanted(&self, first: usize, selected: u64) -> u64 {
+        self.visitor.wanted(first, selected)
+    }
+
+    fn minds_any(&self, vertices: Range<usize>) -> bool {
+        self.visitor.minds_any(vertices)
+    }
+
+    fn sink(&self) -> Box<dyn Sink<W> + '_> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        Box::new(ReusedSink { of: self, sink: Some(idle.unwrap_or_else(|| self.visitor.sink())) })
+    }
+}
+
+impl<W> Drop for ReusedSink<'_, '_, W> {
+    fn drop(&mut self) {
+        self.of.idle.lock().unwrap_or_else(PoisonError::into_inner).extend(self.sink.take());
+    }
+}
+
+impl<W: StoredWeight> Sink<W> for ReusedSink<'_, '_, W> {
+    fn visit(&mut self, batch: &[(VertexId, Piece<'_, W>)]) -> u64 {
+        self.sink.as_mut().map_or(0, |sink| sink.visit(batch))
+    }
+
+    fn visit_back(&mut self, u: VertexId, vertices: Piece<'_, W>) {
+        if let Some(sink) = &mut self.sink {
+            sink.visit_back(u, vertices);
+        }
+    }
+
+    fn visit_patch(&mut self, patch: &Patch<'_, W>) {
+        if let Some(sink) = &mut self.sink {
+            sink.visit_patch(patch);
+        }
+    }
+}
+
+/// A visitor of the complete layer. Its vertices are those of the layer, which may be more than those of the version.
+pub(super) struct Filtering<'f, W> {
+    pub(super) visitor: &'f dyn AnyVisitor<W>,
+    pub(super) overlay: &'f Overlay<W>,
+    /// Of the version.
+    pub(super) num_vertices: usize,
+}
+
+struct FilteringSink<'f, W> {
+    sink: Box<dyn Sink<W> + 'f>,
+    overlay: &'f Overlay<W>,
+    buffer: Buffer<W>,
+    parts: PatchParts<W>,
+}
+
+/// Arcs that are left.
+struct Buffer<W> {
+    targets: Vec<VertexId>,
+    weights: Vec<W>,
+}
+
+impl<W: StoredWeight> AnyVisitor<W> for Filtering<'_, W> {
+    fn stops(&self) -> bool {
+        self.visitor.stops()
+    }
+
+    fn wants(&self, v: VertexId) -> bool {
+        !self.overlay.gone().has(v as usize) && self.visitor.wants(v)
+    }
+
+    fn wanted(&self, first: usize, selected: u64) -> u64 {
+        let left = selected & !self.overlay.gone().word(first / 64);
+        if left == 0 { 0 } else { self.visitor.wanted(first, left) }
+    }
+
+    fn minds_any(&self, vertices: Range<usize>) -> bool {
+        self.visitor.minds_any(vertices.start..vertices.end.min(self.num_vertices))
+    }
+
+    fn sink(&self) -> Box<dyn Sink<W> + '_> {
+        let buffer = Buffer { targets: Vec::new(), weights: Vec::new() };
+        Box::new(FilteringSink {
+            sink: self.visitor.sink(),
+            overlay: self.overlay,
+            buffer,
+            parts: PatchParts::new(),
+        })
+    }
+}
+
+/// What is left of a piece.
+enum Left {
+    Whole,
+    Nothing,
+    /// These of the buffer.
+    Some(Range<usize>),
+}
+
+impl<W: StoredWeight> Sink<W> for FilteringSink<'_, W> {
+    fn visit(&mut self, batch: &[(VertexId, Piece<'_, W>)]) -> u64 {
+        let Self { sink, overlay, buffer, .. } = self;
+        if !batch.iter().any(|(v, _)| overlay.changes(*v)) {
+            return sink.visit(batch);
+        }
+        buffer.clear();
+        let (mut enough, mut left) = (0, Vec::with_capacity(batch.len()));
+        for (i, (v, piece)) in batch.iter().enumerate() {
+            if overlay.gone().has(*v as usize) {
+                enough |= 1 << i;
+                continue;
+            }
+            match buffer.keep(overlay.dead(*v), piece) {
+                Left::Nothing => {}
+                some => left.push((i, some)),
+            }
+        }
+        let pieces = left.iter().map(|(i, left)| {
+            let (v, piece) = batch[*i];
+            (v, if let Left::Some(range) = left { buffer.piece(range, &piece) } else { piece })
+        });
+        let pieces: Vec<_> = pieces.collect();
+        let found = sink.visit(&pieces);
+        left.iter().enumerate().fold(enough, |enough, (at, (i, _))| enough | (found >> at & 1) << i)
+    }
+
+    fn visit_back(&mut self, u: VertexId, vertices: Piece<'_, W>) {
+        let Self { sink, overlay, buffer, .. } = self;
+        if !vertices.targets.iter().any(|&v| overlay.changes(v)) {
+            return sink.visit_back(u, vertices);
+        }
+        buffer.clear();
+        for (&v, &weight) in vertices.targets.iter().zip(vertices.weights) {
+            if !overlay.gone().has(v as usize) && overlay.dead(v).binary_search(&u).is_err() {
+                buffer.targets.push(v);
+                buffer.weights.push(weight);
+            }
+        }
+        if !buffer.targets.is_empty() {
+            sink.visit_back(u, buffer.piece(&(0..buffer.targets.len()), &vertices));
+        }
+    }
+
+    fn visit_patch(&mut self, patch: &Patch<'_, W>) {
+        if let Some(dead) = self.overlay.dead_tiles() {
+            return self.parts.visit(&mut *self.sink, patch, dead, self.overlay.gone());
+        }
+        for (row, range) in patch.iter() {
+            let (targets, weights) = (&patch.columns[range.clone()], &patch.weights[range]);
+            if patch.to_rows.is_taken() {
+                let piece = Piece { targets, weights, exclusive: patch.to_rows.is_exclusive() };
+                self.visit(&[(row, piece)]);
+            }
+            if patch.to_columns.is_taken() {
+                let exclusive = patch.to_columns.is_exclusive();
+                self.visit_back(row, Piece { targets, weights, exclusive });
+            }
+        }
+    }
+}
+
+impl<W: StoredWeight> Buffer<W> {
+    fn clear(&mut self) {
+        self.targets.clear();
+        self.weights.clear();
+    }
+
+    fn piece<'b>(&'b self, range: &Range<usize>, like: &Piece<'_, W>) -> Piece<'b, W> {
+        let (targets, weights) = (&self.targets[range.clone()], &self.weights[range.clone()]);
+        Piece { targets, weights, exclusive: like.exclusive }
+    }
+
+    /// Leaves the sorted `dead` out of a piece.
+    fn keep(&mut self, dead: &[VertexId], piece: &Piece<'_, W>) -> Left {
+        let (Some(&first), Some(&last)) = (piece.targets.first(), piece.targets.last()) else {
+            return Left::Whole;
+        };
+        let dead = &dead[dead.partition_point(|&target| target < first)..];
+        let dead = &dead[..dead.partition_point(|&target| target <= last)];
+        let (begin, mut start) = (self.targets.len(), 0);
+        for &target in dead {
+            let end = start + reach(&piece.targets[start..], |other| other < target);
+            let next = end + reach(&piece.targets[end..], |other| other == target);
+            if end < next {
+                self.targets.extend_from_slice(&piece.targets[start..end]);
+                self.weights.extend_from_slice(&piece.weights[start..end]);
+                start = next;
+            }
+        }
+        if start == 0 && self.targets.len() == begin {
+            return Left::Whole;
+        }
+        self.targets.extend_from_slice(&piece.targets[start..]);
+        self.weights.extend_from_slice(&piece.weights[start..]);
+        let end = self.targets.len();
+        if begin == end { Left::Nothing } else { Left::Some(begin..end) }
+    }
+}
+
+/// Number of targets at the start for which `below` holds; it holds for those at the start only. Fast if they are few.
+#[inline]
+fn reach(targets: &[VertexId], below: impl Fn(VertexId) -> bool) -> usize {
+    let mut step = 1;
+    while targets.get(step - 1).is_some_and(|&target| below(target)) {
+        step *= 2;
+    }
+    let low = step / 2;
+    low + targets[low..targets.len().min(step)].partition_point(|&target| below(target))
+}

@@ -1,0 +1,224 @@
+//! What a version leaves out of its complete layer.
+
+use esker_format::Result;
+use esker_graph::{Direction, Flow, Reservation, Run, VertexId, vertex};
+
+use super::missing::Missing;
+use super::patches::DeadTiles;
+use crate::graph::points::PointReads;
+use crate::graph::weight::StoredWeight;
+use crate::layer::Section;
+use crate::stack::{Marks, Stack, Table};
+
+/// Vertices that a thread looks at in one step.
+const UNIT_LEN: usize = 1 << 14;
+
+/// What a version leaves out of the lists of its complete layer, of one direction.
+#[derive(Debug)]
+pub(super) struct Overlay<W> {
+    /// Vertices whose lists are left out as a whole.
+    gone: Marks,
+    /// Arcs that are left out of the other lists, with all their copies.
+    dead: Missing,
+    /// Copies of dead arcs that are there all the same: vertex, target, weight, in the order of the layer.
+    kept: Vec<(VertexId, VertexId, W)>,
+    /// The dead arcs once more, if the complete layer is read from tiles.
+    dead_tiles: Option<DeadTiles>,
+    _memory: [Reservation; 2],
+}
+
+/// The same, of a range of vertices.
+#[derive(Debug)]
+struct Part<W> {
+    gone: Vec<VertexId>,
+    lists: Vec<(VertexId, u32)>,
+    dead: Vec<VertexId>,
+    kept: Vec<(VertexId, VertexId, W)>,
+}
+
+/// What parts are made from.
+struct Maker<'a> {
+    stack: &'a Stack,
+    table: &'a Table,
+    direction: Direction,
+    section: &'a Section,
+    points: PointReads<'a>,
+    run: &'a Run,
+}
+
+/// The most bytes that an overlay takes, but for copies of dead arcs. `num_arcs` are those of the version.
+pub(super) fn bytes(stack: &Stack, direction: Direction, num_arcs: u64) -> Result<u64> {
+    let base = stack.section(0, direction)?;
+    let (mut lists, mut arcs) = (0, 0);
+    if stack.layers().len() == 1 && stack.rank().is_some() {
+        let past = base.past().map_or(0, |past| past.lists.num_arcs());
+        arcs = (base.main().num_arcs() as u64 + past as u64).saturating_sub(num_arcs);
+        lists = arcs;
+    }
+    for layer in 1..stack.layers().len() {
+        if let Some(dead) = stack.section(layer, direction)?.dead() {
+            lists += dead.lists.num_lists() as u64;
+            arcs += dead.lists.num_arcs() as u64;
+        }
+    }
+    let n = base.main().num_lists() as u64;
+    // While it is made, each arc stands in two lists, or for tiles in a list of pairs.
+    Ok(n.div_ceil(8) + Missing::bytes(n, lists.min(n), arcs) + 3 * arcs * size_of::<VertexId>() as u64)
+}
+
+impl<W: StoredWeight> Overlay<W> {
+    /// Of a version over its complete layer. Reads the tombstones; in the middle of the layer, when its arcs were born, and the lists
+    /// with arcs that were born later.
+    pub(super) fn new(
+        stack: &Stack,
+        table: &Table,
+        direction: Direction,
+        (property, num_arcs): (u32, u64),
+        with_tiles: bool,
+        run: &Run,
+    ) -> Result<Self> {
+        const WHAT: &str = "arcs that changed since the complete layer";
+        let memory = run.budget().reserve(WHAT, bytes(stack, direction, num_arcs)?)?;
+        let section = stack.section(0, direction)?;
+        let points = PointReads::new(section.main(), property, true);
+        let maker = Maker { stack, table, direction, section, points, run };
+        let n = section.main().num_lists();
+        let parts = run.share(n.div_ceil(UNIT_LEN), Vec::new, |parts, unit| {
+            let first = unit * UNIT_LEN;
+            parts.push((first, maker.part::<W>(first, n.min(first + UNIT_LEN))?));
+            Ok::<_, esker_format::Error>(())
+        })?;
+        maker.points.release();
+        section.born().into_iter().for_each(|born| born.column().release());
+        let mut parts: Vec<(usize, Part<W>)> = parts.into_iter().flatten().collect();
+        parts.sort_unstable_by_key(|part| part.0);
+        let (mut gone, mut lists, mut dead, mut kept) = (Marks::new(n), Vec::new(), Vec::new(), Vec::new());
+        for (_, part) in parts {
+            part.gone.iter().for_each(|&v| gone.insert(v as usize));
+            lists.extend(part.lists);
+            dead.extend(part.dead);
+            kept.extend(part.kept);
+        }
+        let kept_bytes = kept.capacity() * size_of::<(VertexId, VertexId, W)>();
+        let memory = [memory, run.budget().reserve(WHAT, kept_bytes as u64)?];
+        let dead = Missing::new(n, &lists, dead);
+        let directed = stack.layers()[0].is_directed();
+        let dead_tiles = with_tiles.then(|| DeadTiles::new(&dead, direction, directed));
+        Ok(Self { gone, dead, kept, dead_tiles, _memory: memory })
+    }
+
+    /// The dead arcs in the order of tiles, if the complete layer is read from tiles.
+    pub(super) fn dead_tiles(&self) -> Option<&DeadTiles> {
+        self.dead_tiles.as_ref()
+    }
+
+    /// Vertices whose lists in the complete layer are left out as a whole.
+    pub(super) fn gone(&self) -> &Marks {
+        &self.gone
+    }
+
+    /// Whether some of the list of `v` is left out.
+    #[inline(always)]
+    pub(super) fn changes(&self, v: VertexId) -> bool {
+        self.gone.has(v as usize) || self.dead.vertices().has(v as usize)
+    }
+
+    /// The targets that are left out of the list of `v`, sorted.
+    #[inline]
+    pub(super) fn dead(&self, v: VertexId) -> &[VertexId] {
+        self.dead.of(v)
+    }
+
+    /// Arcs of the complete layer that are there though [`Overlay::dead`] has their targets, by vertex.
+    pub(super) fn kept(&self) -> impl Iterator<Item = &[(VertexId, VertexId, W)]> {
+        self.kept.chunk_by(|a, b| a.0 == b.0)
+    }
+}
+
+impl Maker<'_> {
+    fn part<W: StoredWeight>(&self, first: usize, end: usize) -> Result<Part<W>> {
+        let (gone, lists, dead, kept) = Default::default();
+        let mut part = Part { gone, lists, dead, kept };
+        let n = self.stack.num_vertices();
+        part.gone.extend((first.max(n)..end).map(vertex));
+        let end = end.min(n);
+        match self.stack.rank().filter(|_| self.stack.layers().len() == 1) {
+            Some(rank) => self.unborn(rank, first..end, &mut part)?,
+            None => self.replaced(first, end, &mut part)?,
+        }
+        Ok(part)
+    }
+
+    /// What later layers replaced or deleted.
+    fn replaced<W>(&self, first: usize, end: usize, part: &mut Part<W>) -> Result<()> {
+        let layers = self.stack.layers().len();
+        for v in self.table.skipped(0).iter_range(first, end).map(vertex) {
+            let head = self.table.head(v).filter(|_| self.table.special().has(v as usize));
+            let Some(head) = head else {
+                part.gone.push(v);
+                continue;
+            };
+            let place = self.stack.place(layers, head, self.direction, v)?;
+            match self.stack.visit_above(1, place, self.direction, v, |_| Ok(Flow::More))? {
+                Some(mut dead) => {
+                    dead.dedup();
+                    part.add(v, &dead);
+                }
+                None => part.gone.push(v),
+            }
+        }
+        Ok(())
+    }
+
+    /// What was born after the version, in the middle of the complete layer.
+    fn unborn<W: StoredWeight>(
+        &self,
+        rank: u32,
+        vertices: std::ops::Range<usize>,
+        part: &mut Part<W>,
+    ) -> Result<()> {
+        let extents = self.section.main().extents(self.run)?;
+        let Some(born) = self.section.born() else { return Ok(()) };
+        let mut dead = Vec::new();
+        for v in vertices {
+            let range = extents.range(v);
+            let codes = born.get(range.clone())?;
+            let count = codes.count_up_to(rank);
+            if count == range.len() {
+                continue;
+            }
+            let v = vertex(v);
+            if count == 0 {
+                part.gone.push(v);
+                continue;
+            }
+            dead.clear();
+            self.points.with_list(v, |targets, weights: &[W]| {
+                let mut start = 0;
+                for copies in targets.chunk_by(|a, b| a == b) {
+                    let alive = (start..start + copies.len()).filter(|&i| codes.at(i) <= rank);
+                    let before = part.kept.len();
+                    part.kept.extend(alive.map(|i| (v, targets[i], weights[i])));
+                    // All copies are alive, or they are dead and those that are alive are kept apart.
+                    if part.kept.len() - before == copies.len() {
+                        part.kept.truncate(before);
+                    } else {
+                        dead.push(copies[0]);
+                    }
+                    start += copies.len();
+                }
+            })?;
+            part.add(v, &dead);
+        }
+        Ok(())
+    }
+}
+
+impl<W> Part<W> {
+    fn add(&mut self, v: VertexId, dead: &[VertexId]) {
+        if !dead.is_empty() {
+            self.lists.push((v, dead.len() as u32));
+            self.dead.extend_from_slice(dead);
+        }
+    }
+}

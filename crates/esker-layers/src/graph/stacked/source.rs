@@ -1,0 +1,179 @@
+//! Scans over a complete layer and what changed since.
+
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
+
+use esker_format::{Error, Result};
+use esker_graph::{AnyVisitor, Bitmap, Direction, Flow, Piece, Run, Select, Source, VertexId};
+
+use super::filter::{Filtering, Reusing};
+use super::overlay::Overlay;
+use crate::graph::layered::{Layered, with_joined};
+use crate::graph::points::{PointReads, few};
+use crate::graph::side::Side;
+use crate::graph::sweep::sweep;
+use crate::graph::weight::StoredWeight;
+use crate::stack::{Stack, Table};
+
+/// One direction of a version that is more than its complete layer.
+pub(in crate::graph) struct StackedSide<'a, W> {
+    /// The complete layer.
+    base: Side<'a, W>,
+    stack: &'a Stack,
+    direction: Direction,
+    table: Arc<Table>,
+    property: u32,
+    /// Arcs of the version.
+    num_arcs: u64,
+    overlay: Overlay<W>,
+    /// Counts what is read of the complete layer's lists beside its source.
+    points: PointReads<'a>,
+    /// The later layers, or the past of the complete one, once they are verified.
+    later: OnceLock<Layered<'a, W>>,
+}
+
+impl<'a, W: StoredWeight> StackedSide<'a, W> {
+    /// Of a version of `num_arcs` arcs. `base` reads its oldest layer, with the weights of number `property`.
+    pub(in crate::graph) fn new(
+        base: Side<'a, W>,
+        stack: &'a Stack,
+        direction: Direction,
+        (property, num_arcs): (u32, u64),
+        run: &Run,
+    ) -> Result<Self> {
+        let table = stack.table(direction, run)?;
+        let overlay = Overlay::new(stack, &table, direction, (property, num_arcs), base.is_scattered(), run)?;
+        let points = PointReads::new(stack.section(0, direction)?.main(), property, true);
+        let later = OnceLock::new();
+        Ok(Self { base, stack, direction, table, property, num_arcs, overlay, points, later })
+    }
+
+    fn later(&self, run: &Run) -> Result<&Layered<'a, W>> {
+        if let Some(later) = self.later.get() {
+            return Ok(later);
+        }
+        let table = Arc::clone(&self.table);
+        let later = Layered::above(1, self.stack, self.direction, table, self.property, run)?;
+        Ok(self.later.get_or_init(|| later))
+    }
+
+    /// Calls `take` with the pieces of the list of `v`, newest first.
+    fn visit(&self, v: VertexId, mut take: impl FnMut(Cow<'a, [VertexId]>, &'a [W]) -> Flow) -> Result<()> {
+        let mut bytes = 0;
+        self.stack.visit(self.direction, v, |stretch| {
+            let arcs = stretch.start..stretch.start + stretch.targets.len();
+            let weights = W::some(stretch.lists, self.property, arcs)?;
+            bytes += stretch.targets.len() * (size_of::<VertexId>() + size_of::<W>());
+            Ok(take(stretch.targets, weights))
+        })?;
+        self.points.touch((PointReads::LIST_BYTES + bytes) as u64);
+        Ok(())
+    }
+
+    /// Hands over the lists of a few vertices along their chains.
+    fn scan_few(&self, run: &Run, list: &[VertexId], visitor: &dyn AnyVisitor<W>) -> Result<()> {
+        run.check()?;
+        let mut sink = visitor.sink();
+        for &v in list.iter().filter(|&&v| visitor.wants(v)) {
+            self.visit(v, |targets, weights| {
+                sink.visit_one(v, Piece { targets: &targets, weights, exclusive: true })
+            })?;
+        }
+        Ok(())
+    }
+
+    fn scan_later(&self, run: &Run, select: Select<'_>, visitor: &dyn AnyVisitor<W>) -> Result<()> {
+        let is_partial = self.stack.layers().len() == 1;
+        if is_partial && self.stack.rank().is_none() {
+            return Ok(());
+        }
+        let bits;
+        let select = match select {
+            // Past arcs are not found along chains that end above the complete layer.
+            Select::List(list) if is_partial => {
+                bits = bits_of(self.stack.num_vertices(), list.iter().copied());
+                Select::Bits(&bits)
+            }
+            select => select,
+        };
+        sweep(self.later(run)?, run, select, visitor)?;
+        let mut sink = None;
+        for arcs in self.overlay.kept() {
+            let v = arcs[0].0;
+            let selected = match select {
+                Select::Bits(bits) => bits.get(v),
+                _ => true,
+            };
+            if selected && visitor.wants(v) {
+                let (targets, weights): (Vec<_>, Vec<_>) =
+                    arcs.iter().map(|&(_, target, weight)| (target, weight)).unzip();
+                let piece = Piece { targets: &targets, weights: &weights, exclusive: true };
+                sink.get_or_insert_with(|| visitor.sink()).visit_one(v, piece);
+            }
+        }
+        Ok(())
+    }
+
+    fn scan_base(&self, run: &Run, select: Select<'_>, visitor: &dyn AnyVisitor<W>) -> Result<()> {
+        let (n, base_n) =
+            (self.stack.num_vertices(), self.stack.section(0, self.direction)?.main().num_lists());
+        let visitor = Filtering { visitor, overlay: &self.overlay, num_vertices: n };
+        match select {
+            Select::Bits(bits) if n != base_n => {
+                let same = Bitmap::new(base_n);
+                bits.iter_range(0..n.min(base_n)).for_each(|v| same.insert_alone(v));
+                self.base.scan_any(run, Select::Bits(&same), &visitor)
+            }
+            Select::List(list) => {
+                let is_there = |v: &VertexId| (*v as usize) < base_n && !self.overlay.gone().has(*v as usize);
+                let list: Vec<_> = list.iter().copied().filter(is_there).collect();
+                self.base.scan_any(run, Select::List(&list), &visitor)
+            }
+            select => self.base.scan_any(run, select, &visitor),
+        }
+    }
+}
+
+fn bits_of(num_vertices: usize, list: impl Iterator<Item = VertexId>) -> Bitmap {
+    let bits = Bitmap::new(num_vertices);
+    list.for_each(|v| bits.insert_alone(v));
+    bits
+}
+
+impl<W: StoredWeight> Source<W, Error> for StackedSide<'_, W> {
+    fn degree(&self, v: VertexId) -> usize {
+        self.table.degree(v)
+    }
+
+    fn is_scattered(&self) -> bool {
+        self.base.is_scattered()
+    }
+
+    fn prepare(&self, run: &Run) -> Result<()> {
+        self.later(run)?;
+        self.base.prepare(run)
+    }
+
+    fn read_bytes(&self) -> u64 {
+        self.base.read_bytes()
+    }
+
+    fn scan(&self, run: &Run, select: Select<'_>, visitor: &dyn AnyVisitor<W>) -> Result<()> {
+        if let Some(list) = few(select, self.num_arcs, |v| self.degree(v)) {
+            return self.scan_few(run, list, visitor);
+        }
+        let visitor = Reusing::new(visitor);
+        self.scan_later(run, select, &visitor)?;
+        self.scan_base(run, select, &visitor)
+    }
+
+    fn with_list(&self, v: VertexId, take: &mut dyn FnMut(&[VertexId], &[W])) -> Result<()> {
+        let mut stretches = Vec::new();
+        self.visit(v, |targets, weights| {
+            stretches.push((targets, weights));
+            Flow::More
+        })?;
+        with_joined(stretches, take);
+        Ok(())
+    }
+}

@@ -1,0 +1,116 @@
+//! Versions of several layers, or in the middle of one, with every residency of the complete layer.
+
+use std::sync::Arc;
+
+use esker_format::io::{Disk, MemoryDisk};
+use esker_format::{Encoding, Result};
+use esker_graph::{Direction, Graph, Lists, Run, VertexId, vertex};
+use esker_layers::graph::HeadedOptions;
+use esker_layers::layer::PlainLayer;
+use esker_layers::pool::PoolOptions;
+use esker_layers::stack::Stack;
+use esker_layers::tiles::{ConvertOptions, PropertyWalk, TileProperties, TileShape, Tiles, write_tiles};
+use proptest::prelude::*;
+
+use super::compare_scans;
+use crate::StoredGraph;
+use crate::history::{DATABASE, History, Random, TestLayers, layer_directory};
+use crate::merge::tests::{frozen_layers, merge, random_layers};
+
+type Graph32<'a> = StoredGraph<'a, i32>;
+
+/// The weights of a complete layer.
+struct Weights<'g, 'a>(&'g Graph32<'a>);
+
+impl TileProperties for Weights<'_, '_> {
+    fn write(&self, walk: &PropertyWalk<'_>) -> Result<()> {
+        walk.write(0, self.0)
+    }
+}
+
+/// The tiles of a complete layer, on a disk of their own.
+fn tiles(layer: &Arc<PlainLayer>, run: &Run) -> Tiles {
+    let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
+    let record = layer.record();
+    let stack = Stack::new(&[Arc::clone(layer)], record.last_version, record.num_vertices).unwrap();
+    let graph = StoredGraph::mapped(&stack, record.num_arcs, 0, run).unwrap();
+    let directory = layer_directory(record.number);
+    disk.create_directory(&directory).unwrap();
+    let (options, into) = (ConvertOptions::default(), (&disk, &*directory, DATABASE));
+    let report = write_tiles(&graph, &Weights(&graph), run, &options, into).unwrap();
+    let (num_vertices, directed) = (record.num_vertices, record.directed);
+    let shape = TileShape { num_vertices, num_edges: report.num_edges, directed };
+    Tiles::open(&disk, &directory, DATABASE, shape).unwrap()
+}
+
+fn sorted_list(graph: &Graph32<'_>, direction: Direction, v: VertexId) -> Vec<(VertexId, i32)> {
+    let list = graph.with_list(direction, v, |targets, weights| {
+        assert!(targets.is_sorted());
+        targets.iter().copied().zip(weights.iter().copied()).collect::<Vec<_>>()
+    });
+    let mut list = list.unwrap();
+    list.sort_unstable();
+    list
+}
+
+/// Compares a version in every residency with its mapped lists.
+fn compare_version(layers: &TestLayers, tiles: &Tiles, history: &History, version: u64, run: &Run) {
+    let disk: Arc<dyn Disk> = Arc::new(layers.disk.clone());
+    let stack = Stack::new(&layers.layers, version, history.num_vertices(version) as u64).unwrap();
+    let weight = (0, history.counts(version).1);
+    let mapped = StoredGraph::mapped(&stack, weight.1, 0, run).unwrap();
+    let pool = PoolOptions { bytes: 2 << 20, extent_blocks: 2, ..PoolOptions::default() };
+    let mut graphs = vec![
+        (StoredGraph::pooled(&disk, &stack, weight, &pool, run).unwrap(), true),
+        (StoredGraph::tiled(&stack, tiles, None, weight, run).unwrap(), false),
+        (StoredGraph::tiled(&stack, tiles, Some(&pool), weight, run).unwrap(), false),
+    ];
+    if layers.layers[0].record().encoding == Encoding::Plain {
+        for head_len in [0, 2] {
+            let options = HeadedOptions { head_len: Some(head_len), memory_bytes: 1 << 30 };
+            graphs.push((StoredGraph::headed(&disk, &stack, None, weight, options, run).unwrap(), true));
+        }
+    }
+    for (graph, alone) in &graphs {
+        if stack.is_plain() && !history.kind.in_edges && history.kind.directed {
+            continue; // Tiles have in-lists where lists have none.
+        }
+        compare_scans(graph, &mapped, *alone, run);
+        for direction in [Direction::Out, Direction::In].into_iter().filter(|&way| mapped.has(way)) {
+            for v in (0..mapped.num_vertices()).map(vertex) {
+                assert_eq!(sorted_list(graph, direction, v), sorted_list(&mapped, direction, v));
+            }
+        }
+    }
+}
+
+/// Compares the newest version and some others.
+fn compare_some(layers: &TestLayers, history: &History, random: &mut Random, run: &Run) {
+    let tiles = tiles(&layers.layers[0], run);
+    let versions = &layers.distinguished;
+    let some = [versions.len() - 1, random.below(versions.len()), random.below(versions.len())];
+    for at in some {
+        compare_version(layers, &tiles, history, versions[at], run);
+    }
+}
+
+proptest! {
+    #![proptest_config(esker_format::testing::cases(20))]
+    /// Random layers, as they were frozen or made by hand; then with some merged; then all.
+    #[test]
+    fn every_version_is_the_same_in_every_residency(seed: u64, frozen: bool, threads in 1_usize..3) {
+        let mut random = Random(seed);
+        let run = Run::with_threads(threads).unwrap();
+        let (history, mut layers) =
+            if frozen { frozen_layers(&mut random, &run) } else { random_layers(&mut random) };
+        compare_some(&layers, &history, &mut random, &run);
+        let first = random.below(layers.layers.len());
+        let end = first + 1 + random.below(layers.layers.len() - first);
+        let retained = random.some(layers.distinguished.clone(), 80);
+        merge(&mut layers, first..end, &retained, None, 100, &run);
+        compare_some(&layers, &history, &mut random, &run);
+        let (all, retained) = (layers.layers.len(), layers.distinguished.clone());
+        merge(&mut layers, 0..all, &retained, None, 101 + u32::from(frozen), &run);
+        compare_some(&layers, &history, &mut random, &run);
+    }
+}
