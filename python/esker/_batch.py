@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, Iterable, Literal, Mapping, overload
 
 from . import _columns, _progress
 from ._errors import ClosedError, EskerWarning, InvalidError
-from ._reports import rounded_message
+from ._reports import duplicates_message, rounded_message
 
 if TYPE_CHECKING:
     from ._database import Database
     from ._reports import ImportReport
+    from ._settings import Duplicates
 
 
 class Batch:
@@ -26,8 +27,11 @@ class Batch:
     ...     b.delete_edges([1, 2], [3, 4])
     """
 
-    def __init__(self, database: Database, message: str) -> None:
+    def __init__(
+        self, database: Database, message: str, duplicates: Duplicates | None = None, event_time: str | None = None
+    ) -> None:
         self._database, self._message = database, message
+        self._duplicates, self._event_time = duplicates, event_time
         self._native: Any = None
         self._first: tuple[_columns.Edges, Any] | None = None
         self._ended = False
@@ -35,6 +39,8 @@ class Batch:
         self._created_with: dict[str, Any] | None = None
         self.version: int | None = None
         """The number of the committed version."""
+        self.duplicates = 0
+        """The number of edges that the commit left out or united with another, as the rule for duplicates says."""
         self.report: ImportReport | None = None
         """The report of the import, if the batch created the database."""
 
@@ -69,7 +75,7 @@ class Batch:
         if self._first is not None or self._database._native is None:
             self._flush()
         if self._native is None:
-            self._native = self._database._created().batch()
+            self._native = self._database._created().batch(self._duplicates)
         return self._native
 
     def _flush(self) -> None:
@@ -80,7 +86,7 @@ class Batch:
         edges, vertices = self._first or (empty, None)
         created_with = self._database._new
         with _progress.listening((self._database._new or {}).get("progress"), "import") as callback:
-            self.report = self._database._create(edges, vertices, self._message, callback)
+            self.report = self._database._create(edges, vertices, self._message, callback, self._duplicates, self._event_time)
         self.version, self._first, self._created_with = 1, None, created_with
 
     @overload
@@ -90,7 +96,8 @@ class Batch:
         self, source: Any, target: Any, *, weight: Iterable[float] | None = None, properties: Mapping[str, Any] | None = None
     ) -> Batch: ...
     def add_edges(self, source: Any, target: Any = None, *, weight: Any = None, properties: Mapping[str, Any] | None = None) -> Batch:
-        """Adds edges, or sets the properties of existing edges; adds missing vertices. Returns the batch.
+        """Adds edges, or sets the properties of existing edges, unless the rule for duplicates is another; adds missing vertices. Returns the
+        batch.
 
         Args:
             source: The ids of the sources; without ``target``, an object that contains edges: the nodes of a graph and the rows of a
@@ -196,8 +203,14 @@ class Batch:
         if self._native is not None:
             if self._native.rounded:
                 warnings.warn(rounded_message(self._native.rounded), EskerWarning, stacklevel=3)
-            self.version = self._database._created().commit(self._native, self._message)
+            self._finish(self._native)
         elif self.version is None:
-            self.version = self._database._created().commit(self._database._created().batch(), self._message)
+            self._finish(self._database._created().batch(None))
         self._ended = True
         return self.version
+
+    def _finish(self, changes: Any) -> None:
+        """Commits native changes."""
+        self.version, self.duplicates = self._database._created().commit(changes, self._message, self._event_time)
+        if self.duplicates and self._duplicates is None:
+            warnings.warn(duplicates_message(self.duplicates, self._database._native.rule()), EskerWarning, stacklevel=4)

@@ -26,7 +26,18 @@ from ._graph import Graph
 from ._reports import Difference, ImportReport, Version, Versions, read_report
 from ._result import Result
 from ._selectors import At, Path, expect_path_exists, path_text, read_settings, selector
-from ._settings import Duplicates, Encoding, Memory, Order, ProgressOption, build_settings, run_settings, thread_count
+from ._settings import (
+    Duplicates,
+    Encoding,
+    EventTime,
+    Memory,
+    Order,
+    ProgressOption,
+    build_settings,
+    event_time_text,
+    run_settings,
+    thread_count,
+)
 
 
 class Database:
@@ -135,7 +146,7 @@ class Database:
 
         Args:
             version: The number of the version.
-            at: A number, a tag, a time, or ``"latest"``. A time selects the newest version at that time; ``"2026-11-01"`` means the end of that
+            at: A number, a tag, a time, or ``"latest"``. A time selects the newest version at that event time; ``"2026-11-01"`` means the end of that
                 day.
 
         Raises:
@@ -158,6 +169,7 @@ class Database:
                 one["vertices"],
                 one["edges"],
                 tuple(tags.get(one["number"], ())),
+                datetime.datetime.fromtimestamp(one["committed_ms"] / 1000, utc),
             )
             for one in json.loads(native.versions())
         )
@@ -220,12 +232,21 @@ class Database:
 
     # -- writing
 
-    def batch(self, message: str = "") -> Batch:
-        """Starts a batch of changes. They become one version when the ``with`` block ends; an exception discards all of them."""
+    def batch(self, message: str = "", *, duplicates: Duplicates | None = None, event_time: EventTime = None) -> Batch:
+        """Starts a batch of changes. They become one version when the ``with`` block ends; an exception discards all of them.
+
+        Args:
+            message: The message of the version.
+            duplicates: What becomes of edges that exist or are given several times, as in :meth:`import_`; by default the rule of the
+                database.
+            event_time: When what the batch records happened, by default now. :meth:`graph` selects versions by it, so it must not be before
+                that of an earlier version.
+        """
         self._expect_writable()
         if not isinstance(message, str):
             raise MistypedError(f"message must be a string, not {type(message).__name__}")
-        return Batch(self, message)
+        _esker.check_settings(build_settings(duplicates=duplicates, event_time=event_time), "always")
+        return Batch(self, message, duplicates, event_time_text(event_time))
 
     def store(self, result: Result, name: str | None = None, *, column: str | None = None, message: str | None = None) -> int:
         """Stores a column of a result as a vertex property; returns the number of the version. Missing values are not stored.
@@ -335,13 +356,14 @@ class Database:
         in_edges: bool = True,
         order: Order = "auto",
         encoding: Encoding | None = None,
-        duplicates: Duplicates = "drop",
+        duplicates: Duplicates | None = None,
         self_loops: Literal["keep", "drop"] = "keep",
         bad_lines: Literal["stop", "skip"] = "stop",
         threads: int | None = None,
         memory: Memory = None,
         progress: ProgressOption = None,
         message: str = "",
+        event_time: EventTime = None,
         batch_edges: int | None = None,
     ) -> ImportReport:
         """Imports files; the format and the compression are detected. A new database is created by the import pipeline. Into a database with
@@ -364,14 +386,16 @@ class Database:
             in_edges: Whether to store lists of in-edges.
             order: Internal numbering of the vertices: ``auto``, ``keep`` or ``degree``.
             encoding: Encoding of the lists: ``plain`` (fastest) or ``compressed`` (smallest).
-            duplicates: Edges given more than once: ``drop`` keeps the first, ``keep`` all, ``sum`` one with the sum of the weights, ``min`` one
-                with the smallest weight.
+            duplicates: What becomes of edges given more than once: ``last``, the default of a new database, keeps the last, which replaces
+                those before it; ``first`` keeps the first, ``keep`` all, ``sum`` one with the sum of the weights, ``min`` and ``max`` one with
+                the smallest or largest weight; ``error`` raises an exception. The rule of a new database holds for later changes, too.
             self_loops: ``keep`` or ``drop``.
             bad_lines: Malformed lines: ``stop`` raises an exception, ``skip`` skips them.
             threads: Number of worker threads; by default one per processor.
             memory: Memory limit of the import, such as ``"2GiB"``; by default 4 GiB.
             progress: ``True`` shows a progress bar; a callable is called with a :class:`Progress`.
             message: The message of the version.
+            event_time: When what the edges record happened, as in :meth:`batch`.
             batch_edges: Number of edges per commit, when adding to a database with edges.
 
         Raises:
@@ -396,12 +420,13 @@ class Database:
                 in_edges=in_edges and new.get("in_edges", True),
                 order=order if order != "auto" else new.get("order", "auto"),
                 encoding=encoding or new.get("encoding", "plain"),
-                duplicates=duplicates if duplicates != "drop" else new.get("duplicates", "drop"),
+                duplicates=duplicates or new.get("duplicates"),
                 self_loops=self_loops,
                 bad_lines=bad_lines,
                 threads=threads,
                 memory=memory,
                 message=message,
+                event_time=event_time,
                 progress=callback,
             )
             if self._native is None:
@@ -410,9 +435,17 @@ class Database:
             else:
                 self._expect_in_place()
                 text = self._native.feed(inputs, read, settings, message, batch_edges, False)
-        return read_report(text)
+        return read_report(text, settings["duplicates"], self._native.rule())
 
-    def _create(self, edges: _columns.Edges, vertices: Any, message: str = "", progress: Any = None) -> ImportReport:
+    def _create(
+        self,
+        edges: _columns.Edges,
+        vertices: Any,
+        message: str = "",
+        progress: Any = None,
+        duplicates: Duplicates | None = None,
+        event_time: str | None = None,
+    ) -> ImportReport:
         """Creates the database from its first edges."""
         new = self._new or {}
         directed = new.get("directed")
@@ -426,7 +459,8 @@ class Database:
             in_edges=new.get("in_edges", True),
             order=new.get("order", "auto"),
             encoding=new.get("encoding", "plain"),
-            duplicates=new.get("duplicates", "drop"),
+            duplicates=duplicates or new.get("duplicates"),
+            event_time=event_time,
             threads=new.get("threads"),
             memory=new.get("memory"),
             message=message,
@@ -449,7 +483,7 @@ class Database:
             bool(new.get("replace")),
         )
         self._adopt(created)
-        return read_report(text)
+        return read_report(text, settings["duplicates"], self._native.rule())
 
     def _undo_creation(self, new: dict[str, Any]) -> None:
         """Deletes a database created by a failed batch, unless it has further versions."""

@@ -148,8 +148,13 @@ class Graph(Algorithms):
 
     @property
     def time(self) -> datetime.datetime:
-        """Time of the commit, in UTC."""
+        """The event time of the version, in UTC: that given with ``event_time``, else the time of the commit."""
         return datetime.datetime.fromtimestamp(self._facts["time_ms"] / 1000, datetime.timezone.utc)
+
+    @property
+    def committed(self) -> datetime.datetime:
+        """Time of the commit, in UTC."""
+        return datetime.datetime.fromtimestamp(self._facts["committed_ms"] / 1000, datetime.timezone.utc)
 
     @property
     def weight(self) -> str | None:

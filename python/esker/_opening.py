@@ -12,7 +12,7 @@ from ._errors import ExistsError, InvalidError, MistypedError
 from ._graph import Graph
 from ._reports import LOG, Recovery
 from ._selectors import Path, database_path, expect_path_exists
-from ._settings import Encoding, Memory, Order, ProgressOption, Sync, build_settings, thread_count
+from ._settings import Duplicates, Encoding, Memory, Order, ProgressOption, Sync, build_settings, thread_count
 
 
 def open(path: Path, mode: Literal["r", "rw"] = "r", *, sync: Sync = "always", threads: int | None = None) -> Database:
@@ -62,6 +62,7 @@ def create(
     directed: bool = True,
     in_edges: bool = True,
     multigraph: bool = False,
+    duplicates: Duplicates | None = None,
     order: Order = "auto",
     encoding: Encoding = "plain",
     weight: str | None = None,
@@ -81,7 +82,9 @@ def create(
         path: The directory to create; if not given, the database is in memory.
         directed: Whether edges are directed.
         in_edges: Whether to store lists of in-edges.
-        multigraph: Whether to keep parallel edges; otherwise the first of them is kept.
+        multigraph: Whether to keep parallel edges: short for ``duplicates="keep"``.
+        duplicates: What becomes of edges that exist or are given several times, now and in later changes, as in :meth:`Database.import_`;
+            by default the last is kept.
         order: Internal numbering of the vertices: ``auto``, ``keep`` or ``degree``.
         encoding: Encoding of the lists: ``plain`` (fastest) or ``compressed`` (smallest).
         weight: The name of the edge property that is the weight; by default ``weight``, if the edges have it.
@@ -97,10 +100,11 @@ def create(
         raise ExistsError(f"{name} already exists; open it, give another path, or pass replace=True")
     if num_vertices is not None and (isinstance(num_vertices, bool) or not hasattr(num_vertices, "__index__") or num_vertices < 0):
         raise InvalidError(f"num_vertices must be a non-negative integer, not {num_vertices!r}")
+    rule = _rule(multigraph, duplicates)
     new = {
         "directed": directed,
         "in_edges": in_edges,
-        "duplicates": "keep" if multigraph else "drop",
+        "duplicates": rule,
         "order": order,
         "encoding": encoding,
         "weight": weight,
@@ -113,9 +117,16 @@ def create(
     }
     if weight is not None and not isinstance(weight, str):
         raise MistypedError(f"weight must be the name of a property, not {type(weight).__name__}")
-    checked = build_settings(directed=directed, order=order, encoding=encoding, threads=threads, memory=memory)
+    checked = build_settings(directed=directed, duplicates=rule, order=order, encoding=encoding, threads=threads, memory=memory)
     _esker.check_settings(checked, sync)
     return Database(None, name, new)
+
+
+def _rule(multigraph: bool | None, duplicates: Duplicates | None) -> Duplicates | None:
+    """The rule for duplicates, of two arguments that must agree."""
+    if duplicates is not None and multigraph and duplicates != "keep":
+        raise InvalidError(f"a multigraph keeps parallel edges; leave out multigraph=True or duplicates={duplicates!r}")
+    return "keep" if multigraph else duplicates
 
 
 @overload
@@ -126,6 +137,7 @@ def from_edges(
     weight: str | Literal[False] | None = None,
     directed: bool | None = None,
     multigraph: bool | None = None,
+    duplicates: Duplicates | None = None,
     in_edges: bool = True,
     order: Order = "auto",
     encoding: Encoding = "plain",
@@ -143,6 +155,7 @@ def from_edges(
     properties: Mapping[str, Any] | None = None,
     directed: bool | None = None,
     multigraph: bool | None = None,
+    duplicates: Duplicates | None = None,
     in_edges: bool = True,
     order: Order = "auto",
     encoding: Encoding = "plain",
@@ -159,6 +172,7 @@ def from_edges(
     properties: Mapping[str, Any] | None = None,
     directed: bool | None = None,
     multigraph: bool | None = None,
+    duplicates: Duplicates | None = None,
     in_edges: bool = True,
     order: Order = "auto",
     encoding: Encoding = "plain",
@@ -176,10 +190,13 @@ def from_edges(
     edges = _columns.edges(source, target, properties, weight, directed=directed)
     if directed is None:
         directed = edges.directed if edges.directed is not None else True
+    if multigraph is False and duplicates is None:
+        duplicates = "last"
     database = create(
         None,
         directed=directed,
-        multigraph=edges.multigraph if multigraph is None else multigraph,
+        multigraph=edges.multigraph if multigraph is None and duplicates is None else bool(multigraph),
+        duplicates=duplicates,
         in_edges=in_edges,
         order=order,
         encoding=encoding,

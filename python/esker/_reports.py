@@ -19,13 +19,15 @@ class Version(NamedTuple):
 
     number: int
     time: datetime.datetime
-    """Time of the commit, in UTC."""
+    """The event time, in UTC: that given with ``event_time``, else the time of the commit. ``at`` selects by it."""
     message: str
     vertices: int
     """Number of vertices, including removed ones."""
     edges: int | None
     """Number of edges; ``None`` while the commit is only in the log (use ``db.graph(number).num_edges``)."""
     tags: tuple[str, ...] = ()
+    committed: datetime.datetime | None = None
+    """Time of the commit, in UTC."""
 
 
 class Versions(list):  # type: ignore[type-arg]
@@ -39,7 +41,7 @@ class Versions(list):  # type: ignore[type-arg]
 
 class ImportReport(dict):  # type: ignore[type-arg]
     """Report of an import, with items also available as attributes: ``rows`` read, ``vertices`` and ``edges`` stored, ``duplicates`` and
-    ``self_loops`` skipped, ``rejected`` lines with a ``rejected_sample``, ``seconds``, and seconds by ``stages``."""
+    ``self_loops`` left out, ``rejected`` lines with a ``rejected_sample``, ``seconds``, and seconds by ``stages``."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -91,8 +93,9 @@ class Recovery(NamedTuple):
     """The number of changes of tags, retention and the like that are lost."""
 
 
-def read_report(text: str) -> ImportReport:
-    """Parses a report, logs its notes, and warns of skipped lines and rounded values."""
+def read_report(text: str, duplicates: str | None, rule: str) -> ImportReport:
+    """Parses a report, logs its notes, and warns of skipped lines and rounded values, and of duplicate edges if ``duplicates``, the rule asked for,
+    is ``None``. ``rule`` is the rule of the database."""
     report = ImportReport(json.loads(text))
     for note in report.get("notes", ()):
         LOG.info("%s", note)
@@ -103,9 +106,17 @@ def read_report(text: str) -> ImportReport:
             EskerWarning,
             stacklevel=3,
         )
+    if report.get("duplicates") and duplicates is None:
+        warnings.warn(duplicates_message(report["duplicates"], rule, report.get("time")), EskerWarning, stacklevel=3)
     if report.get("rounded"):
         warnings.warn(rounded_message(report["rounded"]), EskerWarning, stacklevel=3)
     return report
+
+
+def duplicates_message(count: int, rule: str, time: str | None = None) -> str:
+    """The warning about duplicate edges. ``time`` is the property that tells them apart."""
+    offer = f"; to keep an edge for each {time!r}, create the database with duplicates='keep'" if time else ""
+    return f"left out {_counted(count, 'edge')} given more than once, by the rule {rule!r}; pass duplicates= to choose a rule{offer}"
 
 
 def rounded_message(count: int) -> str:

@@ -7,6 +7,7 @@ import os
 from typing import Any, Iterable, Union
 
 from ._errors import InvalidError, MistypedError, NotFoundError
+from ._settings import time_text
 
 #: A version selector: a number, a tag, a time, or ``latest``.
 At = Union[int, str, datetime.datetime, datetime.date, None]
@@ -20,12 +21,8 @@ def selector(version: At, at: At) -> str | None:
     given = version if version is not None else at
     if given is None:
         return None
-    if isinstance(given, datetime.datetime):
-        if given.tzinfo is None:
-            given = given.astimezone()
-        return given.astimezone(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     if isinstance(given, datetime.date):
-        return given.isoformat()
+        return time_text(given)
     if isinstance(given, bool) or not (isinstance(given, str) or hasattr(given, "__index__")):
         raise MistypedError(f"a version must be a number, a tag, a time or 'latest', not {type(given).__name__}")
     return given if isinstance(given, str) else str(given.__index__())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import re
 from typing import Any, Callable, Literal, Union
@@ -16,11 +17,34 @@ Order = Literal["auto", "keep", "degree"]
 Encoding = Literal["plain", "compressed"]
 Sync = Literal["always", "interval", "never"]
 Direction = Literal["out", "in", "both"]
-Duplicates = Literal["drop", "keep", "sum", "min"]
+#: What becomes of edges that exist or are given several times.
+Duplicates = Literal["keep", "first", "last", "sum", "min", "max", "error"]
+#: When what a version records happened.
+EventTime = Union[str, datetime.datetime, datetime.date, None]
 
 #: Larger than the memory of any machine.
 _MEMORY_MAX = (1 << 63) - 1
 _SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)
+
+
+def time_text(time: datetime.datetime | datetime.date) -> str:
+    """A time as the native half takes it; a time without a zone is local."""
+    if not isinstance(time, datetime.datetime):
+        return time.isoformat()
+    if time.tzinfo is None:
+        time = time.astimezone()
+    return time.astimezone(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def event_time_text(time: EventTime) -> str | None:
+    """An event time as text."""
+    if time is None or isinstance(time, str):
+        return time
+    if not isinstance(time, datetime.date):
+        raise MistypedError(f"event_time must be a datetime, a date or a string such as '2011-06-01', not {type(time).__name__}")
+    text = time_text(time)
+    microseconds = time.microsecond if isinstance(time, datetime.datetime) else 0
+    return f"{text[:-1]}.{microseconds // 1000:03}Z" if microseconds else text
 
 
 def memory_bytes(memory: Memory) -> int | None:
@@ -82,19 +106,20 @@ def build_settings(
     in_edges: bool = True,
     order: str = "auto",
     encoding: str = "plain",
-    duplicates: str = "drop",
+    duplicates: str | None = None,
     self_loops: str = "keep",
     bad_lines: str = "stop",
     threads: int | None = None,
     memory: Memory = None,
     message: str | None = None,
+    event_time: EventTime = None,
     progress: Any = None,
 ) -> dict[str, Any]:
     """The settings of an import. Checks types; the native half checks names."""
     if directed is not None and not isinstance(directed, bool):
         raise MistypedError(f"directed must be True or False, not {directed!r}")
     for name, value in (("order", order), ("encoding", encoding), ("duplicates", duplicates), ("self_loops", self_loops), ("bad_lines", bad_lines)):
-        if not isinstance(value, str):
+        if not isinstance(value, str) and (name != "duplicates" or value is not None):
             raise MistypedError(f"{name} must be a string, not {type(value).__name__}")
     return {
         "directed": directed,
@@ -107,5 +132,6 @@ def build_settings(
         "threads": thread_count(threads),
         "memory": memory_bytes(memory),
         "message": message or None,
+        "event_time": event_time_text(event_time),
         "progress": progress,
     }

@@ -18,7 +18,7 @@ use esker::store::format::{Retention, VersionRecord};
 use esker::store::log::Sync;
 use esker::store::tiles::ConvertOptions;
 use esker::store::version::{VersionSelector, check_tag, parse_time};
-use esker::store::{Database as Writer, HeadedOptions, Store};
+use esker::store::{CommitOptions, Database as Writer, HeadedOptions, Store};
 use pyo3::prelude::*;
 use serde_json::json;
 
@@ -26,7 +26,7 @@ use crate::batch::Batch;
 use crate::failure::{Failure, Outcome, invalid};
 use crate::graph::Graph;
 use crate::report::{diff_facts, feed_facts, version_facts};
-use crate::settings::{BuildSettings, ReadSettings, Settings, encoding, one_of};
+use crate::settings::{BuildSettings, ReadSettings, Settings, duplicates, encoding, event_time, one_of};
 use crate::watch::{Listener, watched};
 
 /// The path of a database in memory on its memory disk.
@@ -195,17 +195,36 @@ impl Database {
         Ok(store.files()?.iter().map(|(_, bytes)| bytes).sum())
     }
 
-    fn batch(&self, py: Python<'_>) -> Outcome<Batch> {
-        let writer = self.writer()?;
-        py.detach(|| Ok(Batch::new(writer.batch(), &writer.snapshot()?)))
+    /// The name of the rule for duplicate edges.
+    fn rule(&self) -> Outcome<&'static str> {
+        Ok(self.writer()?.manifest().duplicates().name())
     }
 
-    /// Commits a batch; returns the number of the version.
-    fn commit(&self, py: Python<'_>, batch: &Batch, message: &str) -> Outcome<u64> {
+    /// A batch that follows a rule for duplicate edges, by default that of the database.
+    fn batch(&self, py: Python<'_>, rule: Option<&str>) -> Outcome<Batch> {
         let writer = self.writer()?;
+        let rule = rule.map(duplicates).transpose()?;
+        py.detach(|| {
+            let mut batch = writer.batch();
+            rule.map_or(Ok(()), |rule| batch.set_duplicates(rule))?;
+            Ok(Batch::new(batch, &writer.snapshot()?))
+        })
+    }
+
+    /// Commits a batch; returns the number of the version, and the number of duplicate edges that the rule left out.
+    fn commit(
+        &self,
+        py: Python<'_>,
+        batch: &Batch,
+        message: String,
+        time: Option<&str>,
+    ) -> Outcome<(u64, u64)> {
+        let writer = self.writer()?;
+        let options = CommitOptions { message, time_ms: time.map(event_time).transpose()? };
         let batch = batch.take()?;
         // A commit cannot be cancelled once it is in the log, so signals are handled afterwards.
-        watched(py, &Cancel::default(), None, || Ok(writer.commit(batch, message)?))
+        let committed = watched(py, &Cancel::default(), None, || Ok(writer.commit_with(batch, &options)?))?;
+        Ok((committed.version, committed.duplicates))
     }
 
     fn tag(&self, name: &str, at: &str) -> Outcome<()> {
@@ -377,10 +396,12 @@ impl Database {
     ) -> Outcome<String> {
         let (writer, begin) = (self.writer()?, Instant::now());
         let read: ReadOptions = read.options()?;
+        let rule = build.duplicates()?;
         let (build, listener): (ImportOptions, Option<Listener>) = build.options()?;
         let slot = listener.as_ref().map(|listener| listener.slot.clone());
         let options = FeedOptions {
-            message,
+            commit: CommitOptions { message, time_ms: build.time_ms },
+            duplicates: rule,
             batch_edges,
             bad_lines: build.bad_lines,
             cancel: build.cancel.clone(),

@@ -9,6 +9,7 @@ use esker::import::format::{Format, Pick, PickIds, PickProperties, ReadOptions};
 use esker::import::options::{BadLines, Duplicates, ImportOptions, ImportProgress, SelfLoops, VertexOrder};
 use esker::plan::{Request, available_bytes, encoding_name, residency_name};
 use esker::store::format::Encoding;
+use esker::store::version::parse_time;
 use esker::store::{GraphEncoding, Residency};
 use pyo3::prelude::*;
 
@@ -107,7 +108,9 @@ pub(crate) struct BuildSettings {
     in_edges: bool,
     order: String,
     encoding: String,
-    duplicates: String,
+    /// The rule for duplicate edges; `None` for the default.
+    duplicates: Option<String>,
+    event_time: Option<String>,
     self_loops: String,
     bad_lines: String,
     threads: usize,
@@ -117,9 +120,15 @@ pub(crate) struct BuildSettings {
 }
 
 impl BuildSettings {
+    /// The rule for duplicate edges, if one is given.
+    pub(crate) fn duplicates(&self) -> Outcome<Option<Duplicates>> {
+        self.duplicates.as_deref().map(duplicates).transpose()
+    }
+
     /// The options of the import, and the listener for its progress.
     pub(crate) fn options(self) -> Outcome<(ImportOptions, Option<Listener>)> {
         let default = ImportOptions::default();
+        let duplicates = self.duplicates()?.unwrap_or_default();
         let listener = self.progress.map(|callback| Listener { callback, slot: ProgressSlot::default() });
         let slot = listener.as_ref().map(|listener| listener.slot.clone());
         let options = ImportOptions {
@@ -131,16 +140,7 @@ impl BuildSettings {
                 &[("auto", VertexOrder::Auto), ("keep", VertexOrder::Keep), ("degree", VertexOrder::Degree)],
             )?,
             encoding: encoding(&self.encoding)?,
-            duplicates: one_of(
-                "duplicates",
-                &self.duplicates,
-                &[
-                    ("drop", Duplicates::Drop),
-                    ("keep", Duplicates::Keep),
-                    ("sum", Duplicates::Sum),
-                    ("min", Duplicates::Min),
-                ],
-            )?,
+            duplicates,
             self_loops: one_of(
                 "self_loops",
                 &self.self_loops,
@@ -153,6 +153,7 @@ impl BuildSettings {
             )?,
             threads: self.threads,
             memory_bytes: self.memory.unwrap_or(default.memory_bytes),
+            time_ms: self.event_time.as_deref().map(event_time).transpose()?,
             message: self.message,
             on_progress: slot.map(|slot| -> esker::import::options::OnImportProgress {
                 Arc::new(move |ImportProgress { stage, fraction, edges }| {
@@ -227,6 +228,16 @@ fn pick(column: Option<String>) -> Pick {
         Some(name) if name.is_empty() => Pick::Skip,
         Some(name) => Pick::Column(name),
     }
+}
+
+/// The rule for duplicate edges with the given name.
+pub(crate) fn duplicates(name: &str) -> Outcome<Duplicates> {
+    one_of("duplicates", name, &Duplicates::ALL.map(|rule| (rule.name(), rule)))
+}
+
+/// An event time in milliseconds since 1970; a day, minute or second means its start.
+pub(crate) fn event_time(text: &str) -> Outcome<u64> {
+    parse_time(text).map(|range| *range.start()).or_else(invalid)
 }
 
 /// The encoding of lists with the given name.

@@ -28,7 +28,7 @@ import esker
 @pytest.fixture(scope="module")
 def large():
     rng = np.random.default_rng(7)
-    return esker.from_edges(rng.integers(0, 20_000, 200_000), rng.integers(0, 20_000, 200_000), directed=False)
+    return esker.from_edges(rng.integers(0, 20_000, 200_000), rng.integers(0, 20_000, 200_000), directed=False, duplicates="last")
 
 
 def interrupted_after(seconds, work):
@@ -365,7 +365,7 @@ def test_settings_of_every_size():
     directed=st.booleans(),
 )
 def test_any_integers_are_ids(edges, directed):
-    graph = esker.from_edges([u for u, _ in edges], [v for _, v in edges], directed=directed)
+    graph = esker.from_edges([u for u, _ in edges], [v for _, v in edges], directed=directed, duplicates="last")
     reference = (nx.DiGraph if directed else nx.Graph)(edges)
     assert graph.num_edges == reference.number_of_edges()
     assert set(reference) <= set(graph)
@@ -378,7 +378,7 @@ def test_any_integers_are_ids(edges, directed):
 @given(edges=st.lists(st.tuples(st.text(max_size=5), st.text(max_size=5)), min_size=1, max_size=30))
 def test_any_texts_are_ids(edges):
     try:
-        graph = esker.from_edges([u for u, _ in edges], [v for _, v in edges])
+        graph = esker.from_edges([u for u, _ in edges], [v for _, v in edges], duplicates="last")
     except (ValueError, UnicodeError):
         assert any("\ud800" <= c <= "\udfff" or c == "" for edge in edges for c in (*edge[0], *edge[1], *edge))
         return
@@ -400,7 +400,7 @@ def test_whatever_is_given_is_taken_or_refused(given):
         lambda: graph.neighbors(given),
         lambda: graph.pagerank(damping=given, rounds=given),
         lambda: graph.pagerank(threads=given, seed=given, memory=given),
-        lambda: esker.from_edges(given, given),
+        lambda: esker.from_edges(given, given, duplicates="last"),
         lambda: graph.ego(given, given),
         lambda: graph.subgraph(given),
         lambda: graph.bfs(0).top(given),

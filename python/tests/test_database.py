@@ -292,7 +292,8 @@ def test_import_of_files(tmp_path, path):
     with gzip.open(file, "wt") as out:
         out.write("from,to,w,colour\na,b,1,red\nb,c,2,blue\na,b,3,red\n")
     with esker.create(path, directed=False) as db:
-        report = db.import_(file, source="from", target="to", weight="w", properties=["colour"])
+        options = {"source": "from", "target": "to", "weight": "w", "properties": ["colour"]}
+        report = db.import_(file, **options, duplicates="first")
         assert (report.rows, report["edges"], report.duplicates) == (3, 2, 1)
         assert "rows=3" in repr(report)
         graph = db.graph()

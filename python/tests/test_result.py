@@ -17,7 +17,7 @@ import esker
 @pytest.fixture(scope="module")
 def graph():
     rng = np.random.default_rng(1)
-    return esker.from_edges(rng.integers(0, 5_000, 60_000), rng.integers(0, 5_000, 60_000), num_vertices=5_100, order="keep")
+    return esker.from_edges(rng.integers(0, 5_000, 60_000), rng.integers(0, 5_000, 60_000), num_vertices=5_100, order="keep", duplicates="last")
 
 
 def test_nothing_is_copied(graph):

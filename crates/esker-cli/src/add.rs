@@ -7,11 +7,12 @@ use esker::change::{Definition, Purpose};
 
 use crate::failure::Outcome;
 use crate::feeding::FeedArgs;
+use crate::importing::DuplicatesArg;
 
 /// Add edges from files to a database
 ///
 /// All edges become one version unless --each-file or --batch is given; an interrupted command leaves complete versions only. An
-/// edge that exists gets the properties of the new one; in a database imported with --duplicates keep, it becomes a parallel edge.
+/// edge that exists gets the properties of the new one, unless the database was imported with another rule for --duplicates.
 /// If edges have properties, the files need columns of the same names. --vertices adds vertices, those of a file or 0 to N - 1. --define first adds a
 /// property to all edges: existing edges get 0 or the empty text.
 #[derive(Debug, Args)]
@@ -27,12 +28,16 @@ pub(crate) struct AddCommand {
     /// or called weight, becomes the weight. This merges all layers
     #[arg(long, value_name = "NAME:TYPE")]
     define: Vec<Definition>,
+    /// What to do with edges that exist or are given more than once [default: the rule of the database]
+    #[arg(long, value_enum)]
+    duplicates: Option<DuplicatesArg>,
     #[command(flatten)]
     feed: FeedArgs,
 }
 
 impl AddCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
-        self.feed.carry_out(&self.database, Purpose::Add, &self.define)
+        let duplicates = self.duplicates.map(Into::into);
+        self.feed.carry_out(&self.database, Purpose::Add, &self.define, duplicates)
     }
 }

@@ -60,13 +60,13 @@ impl CommitCommand {
 
     fn commit(&self, input: &Input, script: &[u8], commits: &Arc<Commits>) -> Outcome {
         let writing = self.write.open(&self.database, commits)?;
-        let message = self.write.message(|| match input {
+        let options = self.write.commit(|| match input {
             Input::Stdin => "commit".to_owned(),
             input => format!("commit {}", input.name()),
         });
         let path = input.path();
         let report =
-            commit_script(&writing.database, &writing.target, &mut &*script, Path::new(&*path), &message)?;
+            commit_script(&writing.database, &writing.target, &mut &*script, Path::new(&*path), &options)?;
         let written = self.write.finish(writing, report.changes)?;
         if self.json {
             return text::json(&json!({

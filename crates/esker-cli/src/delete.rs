@@ -25,6 +25,6 @@ pub(crate) struct DeleteCommand {
 
 impl DeleteCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
-        self.feed.carry_out(&self.database, Purpose::Remove, &[])
+        self.feed.carry_out(&self.database, Purpose::Remove, &[], None)
     }
 }

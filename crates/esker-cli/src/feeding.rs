@@ -8,7 +8,7 @@ use clap::Args;
 use esker::change::{Definition, FeedOptions, FeedReport, Purpose, feed, open_edges};
 use esker::graph::Cancel;
 use esker::import::input::expand;
-use esker::import::options::BadLines;
+use esker::import::options::{BadLines, Duplicates};
 use serde_json::json;
 
 use crate::committing::{Commits, describe_versions};
@@ -45,16 +45,22 @@ pub(crate) struct FeedArgs {
 }
 
 impl FeedArgs {
-    pub(crate) fn carry_out(&self, path: &Path, purpose: Purpose, defined: &[Definition]) -> Outcome {
+    pub(crate) fn carry_out(
+        &self,
+        path: &Path,
+        purpose: Purpose,
+        defined: &[Definition],
+        duplicates: Option<Duplicates>,
+    ) -> Outcome {
         let is_single = !self.each_file && self.batch.is_none();
         let commits = Commits::end_on_signals(path, is_single)?;
-        self.change(path, purpose, defined, &commits).map_err(|failure| commits.failed(failure))
+        self.change(path, (purpose, duplicates), defined, &commits).map_err(|failure| commits.failed(failure))
     }
 
     fn change(
         &self,
         path: &Path,
-        purpose: Purpose,
+        (purpose, duplicates): (Purpose, Option<Duplicates>),
         defined: &[Definition],
         commits: &Arc<Commits>,
     ) -> Outcome {
@@ -63,7 +69,7 @@ impl FeedArgs {
         writing.target = writing.target.with(defined, self.weight_of(defined))?;
         let mut report = FeedReport::default();
         let bar = Bar::percent(false);
-        let fed = self.feed_all(&mut writing, purpose, &bar, &mut report);
+        let fed = self.feed_all(&mut writing, (purpose, duplicates), &bar, &mut report);
         bar.finish();
         if let Err(failure) = fed {
             if !report.versions.is_empty() {
@@ -98,7 +104,7 @@ impl FeedArgs {
     fn feed_all(
         &self,
         writing: &mut Writing,
-        purpose: Purpose,
+        (purpose, duplicates): (Purpose, Option<Duplicates>),
         bar: &Bar,
         report: &mut FeedReport,
     ) -> Outcome {
@@ -124,7 +130,8 @@ impl FeedArgs {
             };
             let (shown, begin) = (bar.clone(), Instant::now());
             let options = FeedOptions {
-                message: self.write.message(|| format!("{verb} {names}")),
+                commit: self.write.commit(|| format!("{verb} {names}")),
+                duplicates,
                 batch_edges: self.batch,
                 bad_lines: match self.bad_lines {
                     BadLinesArg::Stop => BadLines::Stop,
@@ -152,6 +159,9 @@ fn print(path: &Path, report: &FeedReport, written: &Written, taken: f64) -> Out
         describe_versions(&report.versions),
         written.describe()
     ))?;
+    if report.duplicates > 0 {
+        text::line(&format!("Skipped {}", counted(report.duplicates, "duplicate edge", "duplicate edges")))?;
+    }
     if report.rejected > 0 {
         text::line(&format!("Skipped {}", counted(report.rejected, "malformed line", "malformed lines")))?;
     }
@@ -182,6 +192,7 @@ fn print_json(path: &Path, report: &FeedReport, written: &Written, taken: f64) -
         "versions": report.versions,
         "rows": report.edges,
         "vertices": report.vertices,
+        "duplicates": report.duplicates,
         "rejected": report.rejected,
         "rejected_sample": text::rejected_json(&report.rejected_sample),
         "rounded": report.rounded,

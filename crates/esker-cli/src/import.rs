@@ -17,6 +17,7 @@ use crate::resources::{ResourceArgs, peak_memory_bytes};
 use crate::size::{bytes, count, counted, rate, seconds};
 use crate::text;
 use crate::tiling::describe;
+use crate::writing::parse_event_time;
 
 /// Import edges from files into a new database
 ///
@@ -42,6 +43,9 @@ pub(crate) struct ImportCommand {
     policy: PolicyArgs,
     #[command(flatten)]
     resources: ResourceArgs,
+    /// When what the edges record happened: 2026-11-21, 2026-11-21T10:00:00Z, or @ and milliseconds since 1970 [default: now]
+    #[arg(long, value_name = "TIME", value_parser = parse_event_time)]
+    event_time: Option<u64>,
     /// Replace an existing database
     #[arg(long)]
     force: bool,
@@ -65,7 +69,7 @@ impl ImportCommand {
             inputs,
             &target,
             &self.read,
-            &self.policy.with_encoding(self.encoding),
+            &self.policy.with_encoding(self.encoding).at_time(self.event_time),
             &self.resources,
             &cancel,
             self.force,
@@ -75,10 +79,33 @@ impl ImportCommand {
             let name = target.display();
             text::warn(&format!("warning: {name} is empty: the input has no edges and no vertices"));
         }
+        if self.policy.duplicates.is_none() {
+            remark_duplicates(
+                imported.report.duplicates,
+                imported.report.rows,
+                imported.report.time.as_deref(),
+            );
+        }
         let printed =
             if self.json { print_json(&target, &imported, heads) } else { print(&target, &imported, heads) };
         printed.map_err(|failure| failure.after(&format!("imported to {}", target.display())))
     }
+}
+
+/// Warns if more than a percent of the edges was left out, though no rule was asked for.
+fn remark_duplicates(duplicates: u64, rows: u64, time: Option<&str>) {
+    if duplicates <= rows / 100 {
+        return;
+    }
+    let percent = duplicates as f64 / rows as f64 * 100.0;
+    let offer = match time {
+        Some(time) => format!("; to keep an edge for each {time}, import with --duplicates keep"),
+        None => "; --duplicates chooses another rule".to_owned(),
+    };
+    text::warn(&format!(
+        "warning: {} ({percent:.0}% of the rows) repeat an edge, and the last of each stays{offer}",
+        counted(duplicates, "row", "rows")
+    ));
 }
 
 /// How the input was read on standard error, what became of it as a table on standard output.

@@ -39,17 +39,36 @@ pub(crate) enum OrderArg {
 }
 
 /// `--duplicates`: what to do with edges given more than once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DuplicatesArg {
-    /// Keep the first.
-    #[default]
-    Drop,
-    /// Keep all.
+    /// Keep all, as parallel edges.
     Keep,
+    /// Keep the first.
+    First,
+    /// Keep the last: it replaces those before it.
+    Last,
     /// Keep one, with the sum of the weights.
     Sum,
     /// Keep one, with the smallest weight.
     Min,
+    /// Keep one, with the largest weight.
+    Max,
+    /// Fail.
+    Error,
+}
+
+impl From<DuplicatesArg> for Duplicates {
+    fn from(arg: DuplicatesArg) -> Self {
+        match arg {
+            DuplicatesArg::Keep => Self::Keep,
+            DuplicatesArg::First => Self::First,
+            DuplicatesArg::Last => Self::Last,
+            DuplicatesArg::Sum => Self::Sum,
+            DuplicatesArg::Min => Self::Min,
+            DuplicatesArg::Max => Self::Max,
+            DuplicatesArg::Error => Self::Refuse,
+        }
+    }
 }
 
 /// `--self-loops`: what to do with edges from a vertex to itself.
@@ -91,9 +110,12 @@ pub(crate) struct PolicyArgs {
     /// How to store the graph: only the verbs that create a lasting database have the option, see [`PolicyArgs::with_encoding`].
     #[arg(skip)]
     encoding: StoredEncoding,
-    /// What to do with edges given more than once
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) duplicates: DuplicatesArg,
+    /// The event time of the version: likewise, see [`PolicyArgs::at_time`].
+    #[arg(skip)]
+    event_time: Option<u64>,
+    /// What to do with edges given more than once; also the rule of the database for later commits [default: last]
+    #[arg(long, value_enum)]
+    pub(crate) duplicates: Option<DuplicatesArg>,
     /// What to do with edges from a vertex to itself
     #[arg(long, value_enum, default_value_t)]
     pub(crate) self_loops: SelfLoopsArg,
@@ -106,6 +128,11 @@ impl PolicyArgs {
     /// These options with another encoding.
     pub(crate) fn with_encoding(&self, encoding: StoredEncoding) -> Self {
         Self { encoding, ..self.clone() }
+    }
+
+    /// These options with another event time.
+    pub(crate) fn at_time(&self, event_time: Option<u64>) -> Self {
+        Self { event_time, ..self.clone() }
     }
 
     fn options(&self, resources: &ResourceArgs, cancel: &Cancel) -> ImportOptions {
@@ -122,12 +149,7 @@ impl PolicyArgs {
                 OrderArg::Degree => VertexOrder::Degree,
             },
             encoding: self.encoding.of_lists().unwrap_or(Encoding::Plain),
-            duplicates: match self.duplicates {
-                DuplicatesArg::Drop => Duplicates::Drop,
-                DuplicatesArg::Keep => Duplicates::Keep,
-                DuplicatesArg::Sum => Duplicates::Sum,
-                DuplicatesArg::Min => Duplicates::Min,
-            },
+            duplicates: self.duplicates.map(Duplicates::from).unwrap_or_default(),
             self_loops: match self.self_loops {
                 SelfLoopsArg::Keep => SelfLoops::Keep,
                 SelfLoopsArg::Drop => SelfLoops::Drop,
@@ -139,6 +161,7 @@ impl PolicyArgs {
             threads: resources.threads(),
             memory_bytes: resources.memory_bytes(),
             message: None,
+            time_ms: self.event_time,
             cancel: cancel.clone(),
             on_progress: None,
         }

@@ -150,6 +150,8 @@ impl InfoCommand {
             "edge_properties": properties,
             "vertex_properties": vertex_properties,
             "time": format_time(snapshot.version().time_ms),
+            "committed": format_time(snapshot.version().committed_ms),
+            "duplicates": snapshot.manifest().duplicates().name(),
             "versions": store.versions()?.len(),
             "commits_in_log": InLog::of(store)?.commits,
             "changes_in_log": InLog::of(store)?.changes,
@@ -227,7 +229,11 @@ fn describe_version(snapshot: &Snapshot) -> String {
     let version = snapshot.version();
     let tags = snapshot.manifest().tags.iter().filter(|(_, number)| **number == version.number);
     let tags: String = tags.map(|(name, _)| format!(" [{name}]")).collect();
-    format!("{}{tags}, {}: {}", version.number, format_time(version.time_ms), version.message)
+    let committed = match version.committed_ms == version.time_ms {
+        true => String::new(),
+        false => format!(" (committed {})", format_time(version.committed_ms)),
+    };
+    format!("{}{tags}, {}{committed}: {}", version.number, format_time(version.time_ms), version.message)
 }
 
 fn describe_versions(store: &Store, snapshot: &Snapshot) -> Result<String, Failure> {

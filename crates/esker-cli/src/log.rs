@@ -17,7 +17,7 @@ use crate::text;
 
 /// List the versions of a database
 ///
-/// Prints one version per line, newest first: number, time, edges, vertices, tags, message. If the log holds many changes that are in
+/// Prints one version per line, newest first: number, event time, edges, vertices, tags, the time of the commit if it is another, message. If the log holds many changes that are in
 /// no layer, its versions show the number of changes instead of edges.
 #[derive(Debug, Args)]
 pub(crate) struct LogCommand {
@@ -67,6 +67,8 @@ impl LogCommand {
                         "version": version.number,
                         "time": format_time(version.time_ms),
                         "time_ms": version.time_ms,
+                        "committed": format_time(version.committed_ms),
+                        "committed_ms": version.committed_ms,
                         "message": version.message,
                         "tags": tags_of(version),
                         "vertices": vertices_of(version),
@@ -91,6 +93,7 @@ impl LogCommand {
             ],
             names: tags_of(version).iter().map(|name| format!("[{name}] ")).collect(),
             message: version.message.lines().next().unwrap_or_default().to_owned(),
+            committed: (version.committed_ms != version.time_ms).then(|| format_time(version.committed_ms)),
         };
         print(&shown.iter().map(row).collect::<Vec<_>>())
     }
@@ -103,15 +106,18 @@ struct LogRow {
     /// The tags.
     names: String,
     message: String,
+    /// The time of the commit, if it is not the event time.
+    committed: Option<String>,
 }
 
 /// Prints the list, with columns of equal width.
 fn print(rows: &[LogRow]) -> Outcome {
     let width = |column: usize| rows.iter().map(|row| row.columns[column].len()).max().unwrap_or(0);
     let widths = [width(0), width(1), width(2), width(3)];
-    for LogRow { columns: [number, time, edges, vertices], names, message } in rows {
+    for LogRow { columns: [number, time, edges, vertices], names, message, committed } in rows {
+        let committed = committed.as_ref().map_or(String::new(), |time| format!("(committed {time}) "));
         let line = format!(
-            "{number:>a$}  {time:<b$}  {edges:>c$}  {vertices:>d$}  {names}{message}",
+            "{number:>a$}  {time:<b$}  {edges:>c$}  {vertices:>d$}  {names}{committed}{message}",
             a = widths[0],
             b = widths[1],
             c = widths[2],

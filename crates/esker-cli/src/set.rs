@@ -57,14 +57,14 @@ impl SetCommand {
         let writing = self.write.open(&self.database, commits)?;
         let report = match &self.vertex {
             Some(id) => {
-                let message = self.write.message(|| format!("set {id}"));
-                set_vertex(&writing.database, &writing.target, id, values, self.new, &message)?
+                let commit = self.write.commit(|| format!("set {id}"));
+                set_vertex(&writing.database, &writing.target, id, values, self.new, &commit)?
             }
             None => {
                 let file = &self.values[0];
-                let message = self.write.message(|| format!("set {file}"));
+                let commit = self.write.commit(|| format!("set {file}"));
                 let options = ReadArgs::of_table(self.delimiter.as_deref())?;
-                set_from_table(&writing.database, &writing.target, file, &options, self.new, &message)?
+                set_from_table(&writing.database, &writing.target, file, &options, self.new, &commit)?
             }
         };
         let written = self.write.finish(writing, report.set + report.unset)?;

@@ -9,7 +9,8 @@ use esker::graph::{Cancel, Run};
 use esker::store::database::CommitWatch;
 use esker::store::diff::{DiffSummary, diff};
 use esker::store::freeze::ChangeCounts;
-use esker::store::{Database, DatabaseOptions};
+use esker::store::version::parse_time;
+use esker::store::{CommitOptions, Database, DatabaseOptions};
 use serde_json::{Value, json};
 
 use crate::committing::Commits;
@@ -28,11 +29,20 @@ pub(crate) struct WriteArgs {
     /// Message of the version, shown by `esker log` [default: a short form of the command]
     #[arg(long, short, value_name = "TEXT")]
     pub(crate) message: Option<String>,
+    /// When what the changes record happened: 2026-11-21, 2026-11-21T10:00:00Z, or @ and milliseconds since 1970; not before that of an earlier
+    /// version. --at selects versions by it [default: now]
+    #[arg(long, value_name = "TIME", value_parser = parse_event_time)]
+    pub(crate) event_time: Option<u64>,
     /// Write all commits in the log to a layer, which is faster to read
     #[arg(long)]
     pub(crate) freeze: bool,
     #[command(flatten)]
     pub(crate) resources: ResourceArgs,
+}
+
+/// Parses the time of an event; a day, minute or second means its start.
+pub(crate) fn parse_event_time(text: &str) -> Result<u64, String> {
+    parse_time(text).map(|range| *range.start())
 }
 
 /// A database open for writing.
@@ -75,9 +85,10 @@ impl WriteArgs {
         Ok(Writing { database, target, run })
     }
 
-    /// The message of a version.
-    pub(crate) fn message(&self, otherwise: impl FnOnce() -> String) -> String {
-        self.message.clone().unwrap_or_else(otherwise)
+    /// The message and the event time of a version; `otherwise` is the message if none is given.
+    pub(crate) fn commit(&self, otherwise: impl FnOnce() -> String) -> CommitOptions {
+        let message = self.message.clone().unwrap_or_else(otherwise);
+        CommitOptions { message, time_ms: self.event_time }
     }
 
     /// Freezes if requested, closes the database, and summarises the effect of `changes` changes.

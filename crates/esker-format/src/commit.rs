@@ -38,7 +38,7 @@ layout! {
 layout! {
     /// What listing the versions needs to know of a commit, the summary of a record of the log.
     pub struct CommitSummary {
-        /// Time of the commit: milliseconds since 1970, UTC.
+        /// Event time: milliseconds since 1970, UTC.
         time_ms: u64,
         /// The author's message.
         message: String,
@@ -54,11 +54,19 @@ layout! {
 }
 
 layout! {
+    /// Follows the summary of a commit; missing in format versions before 6.
+    pub struct CommitTimes {
+        /// Time of the commit: milliseconds since 1970, UTC.
+        committed_ms: u64,
+    }
+}
+
+layout! {
     /// The start of a commit, the payload of a record of the log. Then follow: the new external ids (64 bits each, or a text: u32 bytes, then UTF-8);
     /// the sources of all edges, their targets (both vertex ids) and their rows (u32; 2^32 - 1: the edge is removed);
     /// for each edge property the bits of the values of all rows, zero-extended to 64.
     pub struct CommitHeader {
-        /// Time of the commit: milliseconds since 1970, UTC.
+        /// Event time: milliseconds since 1970, UTC.
         time_ms: u64,
         /// The author's message.
         message: String,

@@ -4,17 +4,17 @@
 use std::fmt::Write;
 
 use super::archive::{ArchiveEntry, ArchiveHeader};
-use super::commit::{CommitHeader, CommitSummary, CommitText, VertexChange, VertexValue};
+use super::commit::{CommitHeader, CommitSummary, CommitText, CommitTimes, VertexChange, VertexValue};
 use super::field::Documented;
 use super::header::ColumnHeader;
 use super::heads::HeadsRecord;
 use super::log::{LogRecordHeader, LogRecordKind, SegmentHeader};
 use super::manifest::{
     DictionaryRecord, EditKind, Encoding, IdMapKind, IdMapRecord, LayerRecord, LogMark, ManifestHead,
-    ManifestHeader, Owner, PropertyRecord, RecordHeader, RetentionKind, RetentionRecord, SectionRecord,
-    TagRecord, VersionRecord, VertexOrder,
+    ManifestHeader, Owner, PropertyRecord, RecordHeader, SectionRecord, VertexOrder,
 };
 use super::tile::{TileCoding, TilesRecord};
+use super::version::{Duplicates, RetentionKind, RetentionRecord, TagRecord, UntimedVersion, VersionRecord};
 use super::{BLOCK_BYTES, ColumnKind, ElementType, FORMAT_VERSION, PAGE_BYTES};
 
 const INTRODUCTION: &str = "\
@@ -192,6 +192,8 @@ fn render() -> String {
     chapter::<PropertyRecord>(&mut out);
     chapter::<Owner>(&mut out);
     chapter::<VersionRecord>(&mut out);
+    chapter::<UntimedVersion>(&mut out);
+    chapter::<Duplicates>(&mut out);
     chapter::<TagRecord>(&mut out);
     chapter::<RetentionRecord>(&mut out);
     chapter::<RetentionKind>(&mut out);
@@ -201,6 +203,7 @@ fn render() -> String {
     chapter::<LogRecordKind>(&mut out);
     chapter::<ManifestHead>(&mut out);
     chapter::<CommitSummary>(&mut out);
+    chapter::<CommitTimes>(&mut out);
     chapter::<CommitHeader>(&mut out);
     chapter::<CommitText>(&mut out);
     chapter::<VertexChange>(&mut out);

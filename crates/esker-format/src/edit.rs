@@ -3,10 +3,9 @@
 use super::field::{FieldInput, FieldValue};
 use super::header::IdSecret;
 use super::heads::HeadsRecord;
-use super::manifest::{
-    EditKind, IdMapRecord, LayerRecord, LogMark, PropertyRecord, Retention, TagRecord, VersionRecord,
-};
+use super::manifest::{EditKind, IdMapRecord, LayerRecord, LogMark, PropertyRecord};
 use super::tile::TilesRecord;
+use super::version::{Duplicates, Retention, TagRecord, UntimedVersion, VersionRecord};
 use crate::error::Result;
 
 /// A change of the manifest's state.
@@ -50,6 +49,8 @@ pub enum Edit {
     SetIdSecret(IdSecret),
     /// Records how far the log reaches at least.
     SetLog(LogMark),
+    /// Sets the rule for duplicate edges.
+    SetDuplicates(Duplicates),
     /// Adds heads to a layer.
     SetHeads(HeadsRecord),
     /// Removes the heads of a layer.
@@ -84,6 +85,7 @@ impl FieldValue for Edit {
             Self::RemoveTiles { layer } => put(EditKind::RemoveTiles, &|out| layer.put(out)),
             Self::SetIdSecret(secret) => put(EditKind::SetIdSecret, &|out| secret.put(out)),
             Self::SetLog(mark) => put(EditKind::SetLog, &|out| mark.put(out)),
+            Self::SetDuplicates(rule) => put(EditKind::SetDuplicates, &|out| rule.put(out)),
             Self::SetHeads(record) => put(EditKind::SetHeads, &|out| record.put(out)),
             Self::RemoveHeads { layer } => put(EditKind::RemoveHeads, &|out| layer.put(out)),
         }
@@ -94,6 +96,7 @@ impl FieldValue for Edit {
             EditKind::AddLayer => Self::AddLayer(FieldValue::take(input)?),
             EditKind::SetIdMap => Self::SetIdMap(FieldValue::take(input)?),
             EditKind::AddProperty => Self::AddProperty(FieldValue::take(input)?),
+            EditKind::AddUntimedVersion => Self::AddVersion(UntimedVersion::take(input)?.into()),
             EditKind::AddVersion => Self::AddVersion(FieldValue::take(input)?),
             EditKind::RemoveLayer => Self::RemoveLayer { number: FieldValue::take(input)? },
             EditKind::SetTag => Self::SetTag(FieldValue::take(input)?),
@@ -104,6 +107,7 @@ impl FieldValue for Edit {
             EditKind::RemoveTiles => Self::RemoveTiles { layer: FieldValue::take(input)? },
             EditKind::SetIdSecret => Self::SetIdSecret(FieldValue::take(input)?),
             EditKind::SetLog => Self::SetLog(FieldValue::take(input)?),
+            EditKind::SetDuplicates => Self::SetDuplicates(FieldValue::take(input)?),
             EditKind::SetHeads => Self::SetHeads(FieldValue::take(input)?),
             EditKind::RemoveHeads => Self::RemoveHeads { layer: FieldValue::take(input)? },
         })

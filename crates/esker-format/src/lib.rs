@@ -26,6 +26,7 @@ mod search;
 mod values;
 mod tile;
 mod heads;
+mod version;
 mod manifest;
 mod edit;
 mod commit;
@@ -36,7 +37,7 @@ mod document;
 pub use archive::{Archive, archived_name, remove_archive};
 pub use archive_writer::ArchiveWriter;
 pub use column::Column;
-pub use commit::{CommitHeader, CommitSummary, CommitText, VertexChange, VertexValue};
+pub use commit::{CommitHeader, CommitSummary, CommitText, CommitTimes, VertexChange, VertexValue};
 pub use edit::Edit;
 pub use error::{Error, Result};
 pub use field::{FieldInput, FieldValue};
@@ -47,11 +48,11 @@ pub use heads::HeadsRecord;
 pub use log::{LOG_MAGIC, LogRecordHeader, LogRecordKind, SegmentHeader};
 pub use manifest::{
     DictionaryRecord, Encoding, GraphShape, IdMapKind, IdMapRecord, LayerRecord, LogMark, MANIFEST_MAGIC,
-    ManifestHead, ManifestHeader, Owner, PropertyRecord, RecordHeader, Retention, SectionRecord, TagRecord,
-    VersionRecord, VertexOrder,
+    ManifestHead, ManifestHeader, Owner, PropertyRecord, RecordHeader, SectionRecord, VertexOrder,
 };
 pub use search::lower_bound;
 pub use size::{BLOCK_BYTES, FORMAT_VERSION, PAGE_BYTES};
 pub use tile::{TileCoding, TilesRecord};
 pub use values::{ValueSlice, Values};
+pub use version::{Duplicates, Retention, TagRecord, VersionRecord};
 pub use writer::{ColumnSummary, ColumnWriter, Region, WRITE_BYTES};

@@ -2,9 +2,9 @@
 
 use esker_graph::Direction;
 
-use super::field::{FieldInput, FieldValue, codes, layout};
+use super::field::{codes, layout};
 use super::header::{DatabaseId, ElementType};
-use crate::error::Result;
+use super::version::VersionRecord;
 
 /// The first bytes of MANIFEST.
 pub const MANIFEST_MAGIC: [u8; 8] = *b"ESKERman";
@@ -80,8 +80,8 @@ codes! {
         SetIdMap = 2,
         /// A `PropertyRecord`: defines a property.
         AddProperty = 3,
-        /// A `VersionRecord`: publishes a version.
-        AddVersion = 4,
+        /// An `UntimedVersion`: publishes a version. Only format versions before 6 write it.
+        AddUntimedVersion = 4,
         /// A layer number, u32: removes the layer.
         RemoveLayer = 5,
         /// A `TagRecord`: names a version. An older use of the name ends.
@@ -100,6 +100,10 @@ codes! {
         SetIdSecret = 12,
         /// A `LogMark`: how far the log reaches at least.
         SetLog = 13,
+        /// A `VersionRecord`: publishes a version.
+        AddVersion = 14,
+        /// A `Duplicates`: sets the rule for duplicate edges. Missing in databases of format versions before 6.
+        SetDuplicates = 15,
         /// A `HeadsRecord`: adds heads to a layer. Removing the layer removes them.
         SetHeads = 16,
         /// A layer number, u32: removes the layer's heads.
@@ -230,6 +234,14 @@ impl LayerRecord {
     }
 }
 
+impl VersionRecord {
+    /// The last version of a layer, with an event time and the time of its commit.
+    pub fn at_end_of(layer: &LayerRecord, time_ms: u64, committed_ms: u64, message: String) -> Self {
+        let LayerRecord { last_version: number, num_vertices, num_edges, num_arcs, num_loops, .. } = *layer;
+        Self { number, time_ms, committed_ms, message, num_vertices, num_edges, num_arcs, num_loops }
+    }
+}
+
 /// The kind of a graph, and its counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct GraphShape {
@@ -310,102 +322,5 @@ layout! {
         texts: bool,
         /// Whether it is the edges' weight.
         weight: bool,
-    }
-}
-
-layout! {
-    /// A version.
-    pub struct VersionRecord {
-        /// Its number, from 1.
-        number: u64,
-        /// Time of publication: milliseconds since 1970, UTC.
-        time_ms: u64,
-        /// The author's message.
-        message: String,
-        /// Number of vertices, removed ones included.
-        num_vertices: u64,
-        /// Number of edges; an undirected one counts once.
-        num_edges: u64,
-        /// Number of arcs: entries of all out-lists.
-        num_arcs: u64,
-        /// Number of self-loops.
-        num_loops: u64,
-    }
-}
-
-impl VersionRecord {
-    /// The last version of a layer.
-    pub fn at_end_of(layer: &LayerRecord, time_ms: u64, message: String) -> Self {
-        let LayerRecord { last_version: number, num_vertices, num_edges, num_arcs, num_loops, .. } = *layer;
-        Self { number, time_ms, message, num_vertices, num_edges, num_arcs, num_loops }
-    }
-}
-
-layout! {
-    /// A name for a version.
-    pub struct TagRecord {
-        /// The name.
-        name: String,
-        /// The version.
-        version: u64,
-    }
-}
-
-codes! {
-    /// A rule that selects the versions to keep. All rules keep tagged versions.
-    pub(crate) enum RetentionKind: u8 {
-        /// All.
-        All = 1,
-        /// The given number of newest versions.
-        Last = 2,
-        /// Versions that were the newest at the given time or later: milliseconds since 1970, UTC.
-        Since = 3,
-    }
-}
-
-layout! {
-    /// Which versions to keep.
-    pub(crate) struct RetentionRecord {
-        /// The rule.
-        kind: RetentionKind,
-        /// The rule's number; 0 if it has none.
-        amount: u64,
-    }
-}
-
-/// Which versions to keep. Every rule keeps tagged versions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Retention {
-    /// All.
-    #[default]
-    All,
-    /// The given number of newest versions.
-    Last(u64),
-    /// Versions that were the newest at the given time or later: milliseconds since 1970, UTC.
-    Since(u64),
-}
-
-impl FieldValue for Retention {
-    #[cfg(test)]
-    fn type_name() -> String {
-        RetentionRecord::type_name()
-    }
-
-    fn put(&self, out: &mut Vec<u8>) {
-        let (kind, amount) = match *self {
-            Self::All => (RetentionKind::All, 0),
-            Self::Last(count) => (RetentionKind::Last, count),
-            Self::Since(time_ms) => (RetentionKind::Since, time_ms),
-        };
-        RetentionRecord { kind, amount }.put(out);
-    }
-
-    fn take(input: &mut FieldInput<'_>) -> Result<Self> {
-        let record = RetentionRecord::take(input)?;
-        Ok(match record.kind {
-            RetentionKind::All => Self::All,
-            RetentionKind::Last => Self::Last(record.amount),
-            RetentionKind::Since => Self::Since(record.amount),
-        })
     }
 }

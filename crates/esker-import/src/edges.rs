@@ -62,7 +62,9 @@ impl Edges {
             let name = &schema.properties[i];
             let carried = match duplicates {
                 Duplicates::Sum if schema.weight == Some(i) => for_sums(narrowest, range.i64, name)?,
-                Duplicates::Min if schema.weight == Some(i) => expect_number(narrowest, name)?,
+                Duplicates::Min | Duplicates::Max if schema.weight == Some(i) => {
+                    expect_number(narrowest, name)?
+                }
                 _ => narrowest,
             };
             layouts.push(Layout { carried, word: words, ranks });
@@ -271,7 +273,7 @@ fn for_sums(narrowest: ElementType, integers: bool, name: &str) -> Result<Elemen
 fn expect_number(found: ElementType, name: &str) -> Result<ElementType> {
     match found {
         ElementType::U8 | ElementType::U16 => Err(Error::Invalid(format!(
-            "the weight {name:?} is a text, which can be neither added nor compared: choose another weight, or drop duplicates"
+            "the weight {name:?} is a text, which can be neither added nor compared: choose another weight, or another rule for duplicates"
         ))),
         number => Ok(number),
     }
@@ -281,14 +283,14 @@ fn expect_number(found: ElementType, name: &str) -> Result<ElementType> {
 pub(super) fn check_weight(schema: &Schema, duplicates: Duplicates) -> Result<()> {
     let what = match duplicates {
         Duplicates::Sum => "added up",
-        Duplicates::Min => "compared",
-        Duplicates::Drop | Duplicates::Keep => return Ok(()),
+        Duplicates::Min | Duplicates::Max => "compared",
+        Duplicates::Keep | Duplicates::First | Duplicates::Last | Duplicates::Refuse => return Ok(()),
     };
     if schema.weight.is_some() {
         return Ok(());
     }
     Err(Error::Invalid(format!(
-        "duplicate edges cannot be {what} because the input has no weights: name the weight, or drop duplicates"
+        "duplicate edges cannot be {what} because the input has no weights: name the weight, or choose another rule for duplicates"
     )))
 }
 

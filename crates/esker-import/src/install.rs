@@ -11,7 +11,7 @@ use esker_format::{
 };
 use esker_graph::{Stop, VertexId};
 use esker_layers::ids::{IdFiles, PermutationWriter};
-use esker_store::version::{Staging, StagingOptions};
+use esker_store::version::{Staging, StagingOptions, check_event_time};
 
 use super::options::{Duplicates, ImportOptions, ImportReport, MEMORY_BYTES_MIN, VertexOrder};
 use super::pipeline::{Built, BuiltIds, BuiltProperty, Destination, build_layer};
@@ -43,6 +43,7 @@ pub fn import(
             budget_bytes: options.memory_bytes,
         }));
     }
+    options.time_ms.map_or(Ok(()), check_event_time)?;
     let format = reader.schema().format;
     let mut staging = Staging::begin(Arc::clone(disk), target, staging)?;
     staging.expect_properties(reader.schema().properties.len());
@@ -76,10 +77,12 @@ pub fn import(
     record.encoding = options.encoding;
     record.dictionaries = dictionaries;
     let mut edits = vec![Edit::AddLayer(record.clone()), Edit::SetIdMap(id_map)];
+    edits.push(Edit::SetDuplicates(options.duplicates));
     edits.extend(property_records(properties, weight).map(Edit::AddProperty));
-    let time_ms = UNIX_EPOCH.elapsed().map_or(0, |age| age.as_millis() as u64);
+    let now_ms = UNIX_EPOCH.elapsed().map_or(0, |age| age.as_millis() as u64);
+    let time_ms = options.time_ms.unwrap_or(now_ms);
     let message = options.message.clone().unwrap_or_else(|| format!("import of {format}"));
-    edits.push(Edit::AddVersion(VersionRecord::at_end_of(&record, time_ms, message)));
+    edits.push(Edit::AddVersion(VersionRecord::at_end_of(&record, time_ms, now_ms, message)));
     staging.install(&edits)?;
     Ok(report)
 }

@@ -30,7 +30,7 @@ pub(super) struct Policy<'a> {
     pub(super) ranges: &'a Ranges,
     /// Words beside each arc.
     pub(super) words: usize,
-    /// The layout of the weight, if weights are added or compared.
+    /// The layout of the weight, if the rule adds or compares weights.
     pub(super) weight: Option<&'a Layout>,
 }
 
@@ -117,9 +117,18 @@ impl Policy<'_> {
 
     /// Puts what the policy says of the properties of two equal arcs in `kept`, those of the first.
     pub(super) fn unite(&self, kept: &mut [u32], other: &[u32]) -> Result<()> {
+        if self.duplicates == Duplicates::Last {
+            kept.copy_from_slice(other);
+            return Ok(());
+        }
         let Some(layout) = self.weight else { return Ok(()) };
-        if self.duplicates == Duplicates::Min {
-            if is_less(layout.carried, &other[layout.word..], &kept[layout.word..]) {
+        if self.duplicates != Duplicates::Sum {
+            let (new, old) = (&other[layout.word..], &kept[layout.word..]);
+            let is_better = match self.duplicates {
+                Duplicates::Min => is_less(layout.carried, new, old),
+                _ => is_less(layout.carried, old, new),
+            };
+            if is_better {
                 kept.copy_from_slice(other);
             }
             return Ok(());
@@ -128,7 +137,7 @@ impl Policy<'_> {
         let sum = if layout.carried == ElementType::I64 {
             let sum = (wide(kept) as i64).checked_add(other as i64).ok_or_else(|| {
                 Error::Invalid(
-                    "the weights of duplicate edges add up to more than 64 bits hold: drop duplicates"
+                    "the weights of duplicate edges add up to more than 64 bits hold: choose another rule for duplicates"
                         .to_owned(),
                 )
             })?;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+pub use esker_format::Duplicates;
 use esker_format::Encoding;
 use esker_graph::Cancel;
 
@@ -19,20 +20,6 @@ pub enum VertexOrder {
     /// Whichever of the two gives neighbour accesses the better locality, as measured on a sample.
     #[default]
     Auto,
-}
-
-/// What becomes of edges that the input has several times.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Duplicates {
-    /// The first in the order of the input stays.
-    #[default]
-    Drop,
-    /// All stay, as parallel edges.
-    Keep,
-    /// One stays, with the sum of the weights; of other properties the first.
-    Sum,
-    /// The first of those with the smallest weight stays.
-    Min,
 }
 
 /// What becomes of edges from a vertex to itself.
@@ -83,7 +70,8 @@ pub struct ImportOptions {
     pub order: VertexOrder,
     /// How lists are kept. Default: plain.
     pub encoding: Encoding,
-    /// Default: [`Duplicates::Drop`].
+    /// What becomes of edges that the input has several times; also the rule of the database for later commits. Default:
+    /// [`Duplicates::Last`].
     pub duplicates: Duplicates,
     /// Default: [`SelfLoops::Keep`].
     pub self_loops: SelfLoops,
@@ -96,6 +84,8 @@ pub struct ImportOptions {
     pub memory_bytes: u64,
     /// The message of the version. `None` (default): which format was imported.
     pub message: Option<String>,
+    /// The event time of the version, in milliseconds since 1970, UTC. `None` (default): the time of the import.
+    pub time_ms: Option<u64>,
     /// The token that stops the import within 100 ms.
     pub cancel: Cancel,
     /// Told of progress.
@@ -115,6 +105,7 @@ impl std::fmt::Debug for ImportOptions {
             .field("threads", &self.threads)
             .field("memory_bytes", &self.memory_bytes)
             .field("message", &self.message)
+            .field("time_ms", &self.time_ms)
             .finish_non_exhaustive()
     }
 }
@@ -132,6 +123,7 @@ impl Default for ImportOptions {
             threads: 0,
             memory_bytes: 4 << 30,
             message: None,
+            time_ms: None,
             cancel: Cancel::default(),
             on_progress: None,
         }
@@ -162,6 +154,8 @@ pub struct ImportReport {
     pub directed: bool,
     /// Edges left out because the input has them before, or added to those.
     pub duplicates: u64,
+    /// The edge property that holds times, if its name is usual for them.
+    pub time: Option<String>,
     /// Self-loops left out.
     pub self_loops: u64,
     /// Lines or rows left out because they could not be understood.

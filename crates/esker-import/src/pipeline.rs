@@ -25,6 +25,7 @@ use super::scatter::Arcs;
 use super::scratch::Work;
 use super::source::{IdKind, Reader, Schema};
 use super::spool::Spool;
+use super::text::is_time;
 
 /// How the user's ids relate to vertices.
 pub enum BuiltIds {
@@ -58,6 +59,12 @@ pub struct BuiltProperty {
     pub element: ElementType,
     /// Its texts in order of their codes, if it is of texts.
     pub dictionary: Vec<Box<[u8]>>,
+}
+
+impl BuiltProperty {
+    fn of(((name, element), dictionary): ((String, ElementType), Vec<Box<[u8]>>)) -> Self {
+        Self { name, element, dictionary }
+    }
 }
 
 /// A base layer that was written, and what else belongs to it.
@@ -126,6 +133,7 @@ pub fn build_layer(
         tracker: &tracker,
     };
     let (written, types, loops_dropped) = plan.build(directed)?;
+    refuse_duplicates(options.duplicates, written.duplicates)?;
 
     let dictionaries = std::mem::take(&mut edges.dictionaries);
     let rows = edges.num_edges();
@@ -139,6 +147,7 @@ pub fn build_layer(
         arcs,
         directed,
         duplicates: both(written.duplicates, written.duplicate_loops),
+        time: schema.properties.iter().find(|name| is_time(name)).cloned(),
         self_loops: loops_dropped,
         rejected,
         rejected_sample,
@@ -146,12 +155,8 @@ pub fn build_layer(
         stages: tracker.finish(),
         reserved_bytes: work.budget.peak_bytes(),
     };
-    let properties = schema.properties.iter().zip(types).zip(dictionaries);
-    let properties = properties.map(|((name, element), dictionary)| BuiltProperty {
-        name: name.clone(),
-        element,
-        dictionary,
-    });
+    let properties = schema.properties.iter().cloned().zip(types).zip(dictionaries);
+    let properties = properties.map(BuiltProperty::of).collect();
     let ids = match (map, order.renumbered) {
         (Some(map), renumbered) => BuiltIds::Mapped { map, renumbered: into_spool(&work, renumbered)? },
         (None, Renumbered::No) => BuiltIds::Identity { base },
@@ -161,7 +166,16 @@ pub fn build_layer(
         },
     };
     let in_edges = directed && options.in_edges;
-    Ok(Built { report, loops, in_edges, ids, properties: properties.collect(), weight: schema.weight, work })
+    Ok(Built { report, loops, in_edges, ids, properties, weight: schema.weight, work })
+}
+
+fn refuse_duplicates(rule: Duplicates, duplicates: u64) -> Result<()> {
+    if rule != Duplicates::Refuse || duplicates == 0 {
+        return Ok(());
+    }
+    Err(Error::Invalid(
+        "the input has edges more than once: remove them, or choose another rule for duplicates".to_owned(),
+    ))
 }
 
 /// Edges whose ends are known as numbers.
@@ -446,7 +460,7 @@ impl Directions<'_> {
     ) -> Result<(Written, Vec<ElementType>, u64)> {
         let duplicates = self.options.duplicates;
         let summed = self.schema.weight.filter(|_| duplicates == Duplicates::Sum);
-        let weight = self.schema.weight.filter(|_| matches!(duplicates, Duplicates::Sum | Duplicates::Min));
+        let weight = self.schema.weight.filter(|_| duplicates.needs_weight());
         let edges = self.edges;
         let _buffers = self.work.budget.reserve("the buffers of the columns", self.buffers.all_bytes())?;
         let output = Output::new(

@@ -204,7 +204,9 @@ fn model(
         let list = &mut lists[u as usize];
         let known = list.iter_mut().find(|entry| entry.0 == v as VertexId);
         match (options.duplicates, known) {
-            (Duplicates::Drop, Some(_)) => {}
+            (Duplicates::First, Some(_)) => {}
+            (Duplicates::Last, Some(entry)) => entry.1 = w,
+            (Duplicates::Max, Some(entry)) => entry.1 = entry.1.max(w),
             (Duplicates::Sum, Some(entry)) => entry.1 += w,
             (Duplicates::Min, Some(entry)) => entry.1 = entry.1.min(w),
             _ => list.push((v as VertexId, w)),
@@ -242,7 +244,9 @@ fn policies() -> impl Strategy<Value = ImportOptions> {
         any::<bool>(),
         prop_oneof![Just(VertexOrder::Keep), Just(VertexOrder::Degree)],
         prop_oneof![
-            Just(Duplicates::Drop),
+            Just(Duplicates::First),
+            Just(Duplicates::Last),
+            Just(Duplicates::Max),
             Just(Duplicates::Keep),
             Just(Duplicates::Sum),
             Just(Duplicates::Min)
@@ -278,8 +282,8 @@ proptest! {
     ) {
         let edges: Vec<(u64, u64, i64)> = raw.iter().map(|&(u, v, w)| (u % n, v % n, if weighted { w } else { 0 })).collect();
         let mut options = options;
-        if !weighted && matches!(options.duplicates, Duplicates::Sum | Duplicates::Min) {
-            options.duplicates = Duplicates::Drop;
+        if !weighted && options.duplicates.needs_weight() {
+            options.duplicates = Duplicates::First;
         }
         let ids = IdKind::Numbered { first: 0, num_vertices: n };
         let (built, layer) = build(schema(ids, weighted), batches(&edges, weighted, batch_len), &options).unwrap();
@@ -356,9 +360,9 @@ fn in_encoding(plain: &Columns, encoding: Encoding) -> Columns {
 #[test]
 fn layers_are_the_same_whatever_the_limit_and_the_threads() {
     let edges = skewed(200_000, 30_000);
-    for duplicates in [Duplicates::Drop, Duplicates::Keep, Duplicates::Sum, Duplicates::Min] {
+    for duplicates in Duplicates::ALL.into_iter().filter(|&rule| rule != Duplicates::Refuse) {
         for (directed, weighted) in [(true, true), (false, true), (true, false), (false, false)] {
-            if matches!(duplicates, Duplicates::Sum | Duplicates::Min) && !weighted {
+            if duplicates.needs_weight() && !weighted {
                 continue;
             }
             let mut first = None;
@@ -399,8 +403,8 @@ fn one_vertex_or_one_edge_may_exceed_the_memory() {
     let same: Vec<_> = (0..120_000).map(|i| (3, 4, i % 7)).collect();
     for edges in [star, same] {
         for weighted in [false, true] {
-            for duplicates in [Duplicates::Drop, Duplicates::Keep, Duplicates::Sum, Duplicates::Min] {
-                if matches!(duplicates, Duplicates::Sum | Duplicates::Min) && !weighted {
+            for duplicates in Duplicates::ALL.into_iter().filter(|&rule| rule != Duplicates::Refuse) {
+                if duplicates.needs_weight() && !weighted {
                     continue;
                 }
                 let mut first = None;
@@ -556,6 +560,20 @@ fn sums_get_the_type_that_they_need() {
     assert!(error.to_string().contains("64 bits"), "{error}");
     let error = build(schema(IdKind::Int, false), batches(&edges, false, 2), &options).err().unwrap();
     assert!(error.to_string().contains("no weights"), "{error}");
+}
+
+#[test]
+fn duplicates_are_refused_on_request() {
+    let options = |directed| ImportOptions {
+        duplicates: Duplicates::Refuse,
+        directed: Some(directed),
+        ..ImportOptions::default()
+    };
+    let edges = [(0, 1, 5), (1, 0, 6), (2, 2, 1)];
+    let of = |directed| build(schema(IdKind::Int, true), batches(&edges, true, 2), &options(directed));
+    assert_eq!(of(true).unwrap().0.report.edges, 3);
+    let error = of(false).err().unwrap().to_string();
+    assert!(error.contains("more than once") && error.contains("another rule"), "{error}");
 }
 
 #[test]

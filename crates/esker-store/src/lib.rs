@@ -61,8 +61,8 @@ pub mod database;
 pub mod check;
 mod store;
 
-pub use commit::Batch;
-pub use database::{Database, DatabaseOptions};
+pub use commit::{Batch, CommitOptions};
+pub use database::{Committed, Database, DatabaseOptions};
 pub use delta::DynamicGraph;
 pub use esker_format::{self as format, Error, Result, io};
 pub use esker_layers::graph::{headed, pooled, stacked};

@@ -155,7 +155,7 @@ impl Sample {
             Edit::SetIdMap(IdMapRecord { kind: self.ids, base: 0, order: VertexOrder::Keep }),
             property(0, "weight", ElementType::I32, false),
             property(1, "kind", ElementType::U8, true),
-            Edit::AddVersion(VersionRecord::at_end_of(&record, 1_000, "a sample".to_owned())),
+            Edit::AddVersion(VersionRecord::at_end_of(&record, 1_000, 1_000, "a sample".to_owned())),
         ]
     }
 }

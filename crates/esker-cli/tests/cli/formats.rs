@@ -47,3 +47,28 @@ fn a_database_of_format_version_4_finds_its_ids_and_grows() {
     assert_eq!(place.json("info old.esker --json")["vertices"], json!(6));
     assert_eq!(depths("frank").lines().nth(6), Some("frank,0"));
 }
+
+/// It has neither event times nor a rule for duplicates. Version 1 is an import, version 2 a layer tagged second, version 3 in the log.
+#[test]
+fn a_database_of_format_version_5_keeps_its_times_and_its_rule() {
+    let place = old("format-5");
+    let log = place.json("log old.esker --json");
+    let times: Vec<_> =
+        log["versions"].as_array().unwrap().iter().map(|version| version["time_ms"].clone()).collect();
+    assert_eq!(times, [1_795_412_018_116_u64, 1_795_412_017_829, 1_795_412_017_659]);
+    for version in log["versions"].as_array().unwrap() {
+        assert_eq!(version["time_ms"], version["committed_ms"]);
+    }
+    assert_eq!(place.json("info old.esker --json")["duplicates"], "last");
+    place.file("more.wel", "ann bob 6\nann bob 8\n");
+    place.ok("add old.esker more.wel --event-time 2100-01-01");
+    assert_eq!(place.ok("diff old.esker 3 4"), "~ ann bob weight=4 -> 8\n");
+    place.ok("compact old.esker");
+    place.ok("check old.esker");
+    let after = place.json("log old.esker --json");
+    assert_eq!(
+        after["versions"].as_array().unwrap()[1..].iter().map(|v| v["time_ms"].clone()).collect::<Vec<_>>(),
+        times
+    );
+    assert_eq!(after["versions"][0]["time"], "2100-01-01T00:00:00Z");
+}

@@ -9,6 +9,7 @@ mod formats;
 mod readers;
 mod effects;
 mod questions;
+mod rules;
 mod graphalytics;
 mod versions;
 mod writers;

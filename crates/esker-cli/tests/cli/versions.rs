@@ -27,13 +27,6 @@ impl Place {
         child.wait_with_output().unwrap()
     }
 
-    fn fails(&self, code: i32, line: &str, fragment: &str) {
-        let output = self.run(line);
-        let message = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(code), "{line}: {message}");
-        assert!(message.contains(fragment), "{line}: {message}");
-    }
-
     fn diff(&self, from: &str, to: &str) -> Vec<String> {
         self.ok(&format!("diff f.esker {from} {to}")).lines().map(str::to_owned).collect()
     }

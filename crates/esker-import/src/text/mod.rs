@@ -19,6 +19,8 @@ pub(crate) mod adjacency;
 pub(crate) mod vertices;
 pub(crate) mod graphalytics;
 
+pub(crate) use names::is_time;
+
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]

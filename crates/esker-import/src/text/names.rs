@@ -45,6 +45,11 @@ pub(crate) const WEIGHTS: &[&str] = &["weight", "w", "wgt", "edgeweight"];
 /// Of the time.
 pub(crate) const TIMES: &[&str] = &["time", "timestamp", "ts", "unixts", "unixtime", "datetime"];
 
+/// Whether a name is usual for a time.
+pub(crate) fn is_time(name: &str) -> bool {
+    position(&[name.to_owned()], TIMES).is_some()
+}
+
 /// Whether a name is usual for the source or the target. A single letter counts only beside its fellow, for it may
 /// well be an id.
 pub(crate) fn is_usual_header(header: &[String]) -> bool {

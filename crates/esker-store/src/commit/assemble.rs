@@ -100,6 +100,7 @@ pub(crate) fn assemble(
         VersionRecord {
             number: commit.version,
             time_ms: commit.time_ms,
+            committed_ms: commit.committed_ms,
             message: commit.message.clone(),
             num_vertices: commit.num_vertices,
             num_edges: num_edges(record.directed, num_arcs, num_loops),

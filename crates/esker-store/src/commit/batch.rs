@@ -3,12 +3,22 @@
 use std::collections::HashMap;
 
 use esker_format::memory::{no_memory, reserve};
-use esker_format::{ElementType, Error, PropertyRecord, Result};
+use esker_format::{Duplicates, ElementType, Error, PropertyRecord, Result};
 use esker_layers::ids::ExternalId;
 use esker_layers::property::PropertyValue;
 
 use super::content::NewIds;
 use crate::freeze::REMOVAL;
+
+/// Options of a commit.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CommitOptions {
+    /// The message of the version.
+    pub message: String,
+    /// The event time, in milliseconds since 1970, UTC: when what the batch records happened. It selects versions by time, so it must not be
+    /// before that of an earlier version. `None`: the time of the commit.
+    pub time_ms: Option<u64>,
+}
 
 /// A change in a batch. The batch stores the external ids separately, in the order of the changes.
 #[derive(Debug, Clone)]
@@ -37,7 +47,9 @@ pub(crate) enum BatchValue {
 #[derive(Debug, Clone)]
 pub struct Batch {
     /// The edge properties of the database, by number.
-    edge_properties: Vec<PropertyRecord>,
+    pub(crate) edge_properties: Vec<PropertyRecord>,
+    /// The rule for duplicate edges.
+    pub(crate) duplicates: Duplicates,
     pub(crate) ids: NewIds,
     pub(crate) ops: Vec<BatchOp>,
     pub(crate) rows: Vec<Vec<u64>>,
@@ -72,11 +84,12 @@ impl Texts {
 }
 
 impl Batch {
-    /// An empty batch for a database with these edge properties.
-    pub(crate) fn new(edge_properties: Vec<PropertyRecord>, text_ids: bool) -> Self {
+    /// An empty batch for a database with these edge properties and this rule for duplicate edges.
+    pub(crate) fn new(edge_properties: Vec<PropertyRecord>, text_ids: bool, duplicates: Duplicates) -> Self {
         let count = edge_properties.len();
         Self {
             edge_properties,
+            duplicates,
             ids: NewIds::new(text_ids),
             ops: Vec::new(),
             rows: vec![Vec::new(); count],
@@ -117,8 +130,44 @@ impl Batch {
         &self.edge_properties
     }
 
-    /// Adds an edge, or sets its properties if it exists (a multigraph always adds another). Unknown ends
-    /// become new vertices. `values` are those of all edge properties, by number; a number of another type is
+    /// Chooses the rule for edges that exist or are added several times, other than the one of the database ([`crate::version::Manifest::duplicates`]).
+    /// The commit applies it.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the database cannot follow it: only a multigraph keeps parallel edges, and it keeps all of them; some rules need a
+    /// weight.
+    pub fn set_duplicates(&mut self, rule: Duplicates) -> Result<()> {
+        let is_kept = |rule| rule == Duplicates::Keep;
+        if is_kept(rule) != is_kept(self.duplicates) {
+            let (has, remedy) = match self.duplicates {
+                Duplicates::Keep => ("keeps parallel edges", "import the edges to a new database"),
+                _ => (
+                    "holds one edge between two vertices",
+                    "import the edges to a new database that keeps them",
+                ),
+            };
+            return Err(Error::Invalid(format!(
+                "this database {has}, so duplicates cannot follow the rule {:?}: {remedy}",
+                rule.name()
+            )));
+        }
+        if rule.needs_weight() && !self.edge_properties.iter().any(|property| property.weight) {
+            return Err(Error::Invalid(format!(
+                "duplicates cannot follow the rule {:?}, because the edges of this database have no weight",
+                rule.name()
+            )));
+        }
+        self.duplicates = rule;
+        Ok(())
+    }
+
+    /// The rule for duplicate edges.
+    pub fn duplicates(&self) -> Duplicates {
+        self.duplicates
+    }
+
+    /// Adds an edge. If it exists, the rule for duplicates says what becomes of it ([`Batch::set_duplicates`]): by default it gets the new
+    /// properties, and a multigraph adds another edge. Unknown ends become new vertices. `values` are those of all edge properties, by number; a number of another type is
     /// converted if the property's type represents it exactly.
     ///
     /// # Errors

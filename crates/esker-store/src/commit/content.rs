@@ -5,8 +5,8 @@ use std::path::Path;
 use esker_format::Result;
 use esker_format::memory::{collected, reserve, with_room};
 use esker_format::{
-    CommitHeader, CommitSummary, CommitText, FieldInput, FieldValue, PropertyRecord, VersionRecord,
-    VertexChange,
+    CommitHeader, CommitSummary, CommitText, CommitTimes, FieldInput, FieldValue, PropertyRecord,
+    VersionRecord, VertexChange,
 };
 use esker_graph::{Cancel, VertexId};
 use esker_layers::ids::ExternalId;
@@ -98,8 +98,10 @@ pub(crate) struct EdgeOp {
 pub(crate) struct Commit {
     /// The version that the commit makes.
     pub(crate) version: u64,
-    /// The time of the commit, in milliseconds since 1970, UTC.
+    /// The event time, in milliseconds since 1970, UTC.
     pub(crate) time_ms: u64,
+    /// The time of the commit, in milliseconds since 1970, UTC.
+    pub(crate) committed_ms: u64,
     /// The author's message.
     pub(crate) message: String,
     /// The number of vertices after the commit.
@@ -124,6 +126,7 @@ impl Commit {
         Self {
             version,
             time_ms: 0,
+            committed_ms: 0,
             message: String::new(),
             num_vertices,
             new_ids: NewIds::new(false),
@@ -152,9 +155,17 @@ impl Commit {
         }
     }
 
+    /// The summary of its record in the log.
+    pub(crate) fn encode_summary(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.summary().put(&mut out);
+        CommitTimes { committed_ms: self.committed_ms }.put(&mut out);
+        out
+    }
+
     /// The record of its version. The counts of edges are 0, because only the freeze computes them.
     pub(crate) fn record(&self) -> VersionRecord {
-        record_of(self.version, self.summary())
+        record_of(self.version, self.summary(), self.committed_ms)
     }
 
     /// The approximate bytes of memory that the commit takes.
@@ -209,7 +220,8 @@ impl Commit {
         Ok(out)
     }
 
-    /// Decodes a payload of [`Commit::encode`], found in the log at `path`.
+    /// Decodes a payload of [`Commit::encode`], found in the log at `path`. The time of the commit, which only the summary has, is
+    /// the event time.
     ///
     /// # Errors
     /// [`esker_format::Error::Corrupt`] if the payload is not valid.
@@ -254,6 +266,7 @@ impl Commit {
         Ok(Self {
             version,
             time_ms,
+            committed_ms: time_ms,
             message,
             num_vertices,
             new_ids,
@@ -267,10 +280,11 @@ impl Commit {
 }
 
 /// The record of a version that is in the log alone. The counts of edges are 0, because only the freeze computes them.
-pub(super) fn record_of(number: u64, summary: CommitSummary) -> VersionRecord {
+pub(super) fn record_of(number: u64, summary: CommitSummary, committed_ms: u64) -> VersionRecord {
     VersionRecord {
         number,
         time_ms: summary.time_ms,
+        committed_ms,
         message: summary.message,
         num_vertices: summary.num_vertices,
         num_edges: 0,

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use esker_format::{CommitHeader, CommitSummary, Error, FieldInput, FieldValue, Result, VersionRecord};
+use esker_format::{
+    CommitHeader, CommitSummary, CommitTimes, Error, FieldInput, FieldValue, Result, VersionRecord,
+};
 use esker_graph::Cancel;
 
 use super::content::{Commit, record_of, removed_growth};
@@ -13,6 +15,8 @@ use crate::log::{LogReader, Record, log_directory};
 pub(crate) struct LoggedCommit {
     pub(crate) version: u64,
     pub(crate) summary: CommitSummary,
+    /// The time of the commit, in milliseconds since 1970, UTC.
+    pub(crate) committed_ms: u64,
     /// The size of its content in the log.
     pub(crate) payload_bytes: u64,
 }
@@ -36,12 +40,16 @@ impl LoggedCommit {
                 num_vertices: header.num_vertices,
                 num_edges: header.num_edges,
             };
-            return Ok(Self { version, summary, payload_bytes });
+            return Ok(Self { version, committed_ms: summary.time_ms, summary, payload_bytes });
         }
         let mut input = FieldInput::new(&directory, record.summary, 0);
         let summary = CommitSummary::take(&mut input)?;
+        // Format versions before 6 have no other time.
+        let is_timed = input.remaining() > 0;
+        let committed_ms =
+            if is_timed { CommitTimes::take(&mut input)?.committed_ms } else { summary.time_ms };
         input.finish()?;
-        Ok(Self { version, summary, payload_bytes })
+        Ok(Self { version, summary, committed_ms, payload_bytes })
     }
 
     /// Reads the commit, which must be the next one of the log of a database. Frees the reader's memory.
@@ -55,13 +63,15 @@ impl LoggedCommit {
             Error::corrupt(&directory, 0, reason)
         };
         let record = reader.read_next()?.filter(|record| record.version == self.version);
-        let commit = Commit::decode(self.version, record.ok_or_else(changed)?.payload, &directory, cancel)?;
+        let mut commit =
+            Commit::decode(self.version, record.ok_or_else(changed)?.payload, &directory, cancel)?;
+        commit.committed_ms = self.committed_ms;
         reader.release();
         if commit.summary() == self.summary { Ok(commit) } else { Err(changed()) }
     }
 
     /// The record of its version, with 0 for the numbers of edges, which are not known.
     pub(crate) fn record(&self) -> VersionRecord {
-        record_of(self.version, self.summary.clone())
+        record_of(self.version, self.summary.clone(), self.committed_ms)
     }
 }

@@ -43,7 +43,8 @@ impl Database {
         written.edits.insert(0, Edit::AddProperty(record));
         let next = core.prepare(&maintenance, &state, written)?;
         let newest = next.state.snapshot(next.state.newest())?;
-        let fresh = Writer { last_time_ms: writer.last_time_ms, ..Writer::over(&newest, run)? };
+        let last_committed_ms = writer.last_committed_ms;
+        let fresh = Writer { last_committed_ms, ..Writer::over(&newest, run)? };
         let end = fresh.next_version - 1;
         // If recording fails, it is unknown whether the manifest has the property, so nothing more may be
         // committed.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use esker_format::IdMapKind;
 use esker_format::io::{Disk, FaultyDisk};
-use esker_format::{Error, FieldValue, Result};
+use esker_format::{Error, Result};
 use esker_graph::{Cancel, Direction, Run};
 use proptest::prelude::*;
 
@@ -119,7 +119,7 @@ fn encoding_a_decoded_commit_restores_the_payload() {
         let commit = Commit::decode(2, &payload, Path::new("log"), &Cancel::default()).unwrap();
         assert_eq!(commit.encode().unwrap(), payload);
         let mut encoded = Vec::new();
-        commit.summary().put(&mut encoded);
+        encoded.extend(commit.encode_summary());
         assert_eq!(encoded, summary);
     }
 }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use esker_format::io::{Disk, Lock, MemoryDisk, RealDisk};
-use esker_format::{Edit, Error, FieldValue, Result};
-use esker_graph::{Budget, Direction, Run, RunOptions, VertexId};
+use esker_format::{Edit, Error, Result};
+use esker_graph::{Budget, Run, RunOptions};
 
 use super::layers::{Maintenance, with_commits_in_memory};
 use super::reservation::CommitMemory;
@@ -54,30 +54,6 @@ pub trait CommitWatch: std::fmt::Debug + Send + std::marker::Sync {
     /// The writing has ended. The version, if its record is as durable as [`DatabaseOptions::sync`] requires; `None` if
     /// that is unknown, because writing or syncing failed: the next opening finds it, wholly or not at all.
     fn end(&self, durable: Option<u64>);
-}
-
-/// Tells a watch that a commit is being written, until it is dropped.
-struct Watched<'a> {
-    watch: Option<&'a dyn CommitWatch>,
-    durable: Option<u64>,
-}
-
-impl<'a> Watched<'a> {
-    fn begin(options: &'a DatabaseOptions) -> Self {
-        let watch = options.watch.as_deref();
-        if let Some(watch) = watch {
-            watch.begin();
-        }
-        Self { watch, durable: None }
-    }
-}
-
-impl Drop for Watched<'_> {
-    fn drop(&mut self) {
-        if let Some(watch) = self.watch {
-            watch.end(self.durable);
-        }
-    }
 }
 
 impl Default for DatabaseOptions {
@@ -310,56 +286,8 @@ impl Database {
         let view = self.core.view();
         let properties = &view.state.manifest().properties;
         let edges = properties.iter().filter(|property| property.owner == esker_format::Owner::Edges);
-        Batch::new(edges.cloned().collect(), view.state.has_text_ids())
-    }
-
-    /// Commits the changes of a batch as a new version, durably (see [`DatabaseOptions::sync`]), and returns
-    /// its number. Several threads may commit at the same time; their commits share syncs.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] if a change is not possible; then nothing happened. [`Error::Io`] if the log cannot
-    /// be written: the commit is not visible, but the next opening may find it, wholly or not at all; until
-    /// then the database refuses commits. For want of memory, a durable commit may fail to become visible; the
-    /// next opening shows it, and [`DatabaseOptions::watch`] was told. [`esker_graph::Stop::OverBudget`] if the commit does not fit into
-    /// [`DatabaseOptions::budget`].
-    pub fn commit(&self, batch: Batch, message: &str) -> Result<u64> {
-        let reservation = self.core.reserve_for(&batch)?;
-        let version = self.commit_reserved(batch, message);
-        drop(reservation);
-        self.core.settle();
-        let version = version?;
-        self.maintain_if_due();
-        Ok(version)
-    }
-
-    /// Commits a batch whose memory is reserved.
-    fn commit_reserved(&self, batch: Batch, message: &str) -> Result<u64> {
-        let core = &self.core;
-        let (version, mut watched) = {
-            let mut writer = locked(&core.writer);
-            writer.expect_sound()?;
-            if batch.removes_vertices() {
-                // The removal needs all edges of the vertex, so earlier commits must be visible.
-                let before = writer.next_version - 1;
-                core.make_visible(before).map_err(|error| writer.fail(error))?;
-            }
-            let neighbours = |v: VertexId| core.all_edges(v);
-            let (commit, payload) = writer.resolve(&batch, message, &neighbours)?;
-            drop(batch);
-            let (version, commit) = (commit.version, Arc::new(commit));
-            let watched = Watched::begin(&core.options);
-            let mut summary = Vec::new();
-            commit.summary().put(&mut summary);
-            core.log.append(version, 0, &summary, &payload).map_err(|error| writer.fail(error))?;
-            locked(&core.pending).push_back(commit);
-            (version, watched)
-        };
-        core.log.wait(version).map_err(|error| locked(&core.writer).fail(error))?;
-        watched.durable = Some(version);
-        drop(watched);
-        let visible = core.make_visible(version);
-        visible.map_err(|error| locked(&core.writer).fail(error))?;
-        Ok(version)
+        let manifest = view.state.manifest();
+        Batch::new(edges.cloned().collect(), view.state.has_text_ids(), manifest.duplicates())
     }
 
     /// The newest version. If some commits are in no layer yet, the first call builds a layer of them in
@@ -431,21 +359,6 @@ impl Core {
         }
         Ok(whole)
     }
-
-    /// All edges of a vertex in the visible commits.
-    pub(super) fn all_edges(&self, v: VertexId) -> Result<Vec<(VertexId, VertexId)>> {
-        let view = self.view();
-        let mut edges = Vec::new();
-        for (target, _) in view.list(Direction::Out, v)? {
-            edges.push((v, target));
-        }
-        if view.below.is_directed() {
-            for (source, _) in view.list(Direction::In, v)? {
-                edges.push((source, v));
-            }
-        }
-        Ok(edges)
-    }
 }
 
 impl Drop for Database {
@@ -460,22 +373,4 @@ impl Drop for Database {
 fn run_of(options: &DatabaseOptions) -> Result<Run> {
     let (threads, budget) = (options.threads, options.budget.clone());
     Ok(Run::new(RunOptions { threads, budget, ..RunOptions::default() })?)
-}
-
-impl Writer {
-    /// Fails if an earlier failure ended writing.
-    pub(super) fn expect_sound(&self) -> Result<()> {
-        match &self.failure {
-            Some(first) => Err(Error::Invalid(format!(
-                "commits are refused since an earlier failure ({first}): open the database again"
-            ))),
-            None => Ok(()),
-        }
-    }
-
-    /// Records the first failure; from then on all commits are refused.
-    pub(super) fn fail(&mut self, error: Error) -> Error {
-        self.failure.get_or_insert_with(|| error.to_string());
-        error
-    }
 }

@@ -8,6 +8,7 @@ mod layers;
 mod reservation;
 mod handle;
 mod budget;
+mod committing;
 mod versions;
 mod maintain;
 mod replay;
@@ -33,6 +34,7 @@ mod loss_tests;
 #[cfg(test)]
 mod replay_tests;
 
+pub use committing::Committed;
 pub use handle::{CommitWatch, Database, DatabaseOptions};
 pub(crate) use layers::with_commits_in_memory;
 pub use merging::CompactReport;

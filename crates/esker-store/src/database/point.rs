@@ -1,7 +1,7 @@
 //! Point reads of the newest version, including commits that are in no layer.
 
 use esker_format::{Error, Owner, PropertyRecord, Result};
-use esker_graph::{Direction, Flow, VertexId};
+use esker_graph::{Direction, VertexId};
 use esker_layers::ids::ExternalId;
 use esker_layers::property::PropertyValue;
 
@@ -62,17 +62,7 @@ impl Database {
     /// # Errors
     /// As [`Database::neighbors`].
     pub fn edge_bits(&self, source: VertexId, target: VertexId) -> Result<Vec<Vec<u64>>> {
-        let view = self.core.view();
-        let (is_replaced, alive) = view.unfrozen.copies(source, target);
-        let mut found: Vec<Vec<u64>> = alive.into_iter().map(|op| view.unfrozen.bits(op)).collect();
-        if !is_replaced {
-            view.visit_below(Direction::Out, source, target, |lists, at| {
-                found
-                    .push(lists.properties().iter().map(|values| values.bits_at(at)).collect::<Result<_>>()?);
-                Ok(Flow::More)
-            })?;
-        }
-        Ok(found)
+        self.core.view().edge_bits(source, target)
     }
 
     /// The value of a vertex property in the newest version. A removed vertex has no values until it is added

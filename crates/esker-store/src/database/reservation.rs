@@ -16,6 +16,8 @@ pub(super) const COMMIT_BYTES: u64 = 4096;
 const ENTRY_BYTES: u64 = 2 * (size_of::<VertexId>() + size_of::<OpRef>() + 1) as u64;
 /// An edge on its way into the tables, divided among shards.
 const UPDATE_BYTES: u64 = 2 * (2 * size_of::<VertexId>() + size_of::<OpRef>() + 4) as u64;
+/// An edge while the edges of a commit are put in order to find duplicates.
+const ORDER_BYTES: u64 = (size_of::<(VertexId, VertexId, usize)>() + 1) as u64;
 
 /// Memory reserved for commits.
 #[derive(Debug)]
@@ -97,7 +99,7 @@ impl CommitCosts {
         let op_bytes = size_of::<EdgeOp>() as u64 + values_bytes;
         let lists = if layer.directed && !layer.in_edges { 1 } else { 2 };
         // The index is stored twice.
-        let commit_bytes = 3 * op_bytes + 2 * lists * ENTRY_BYTES + UPDATE_BYTES;
+        let commit_bytes = 3 * op_bytes + 2 * lists * ENTRY_BYTES + UPDATE_BYTES + ORDER_BYTES;
         let copies = if layer.directed { 1 } else { 2 };
         let freeze_bytes = values_bytes + (1 + copies) * size_of::<EdgeChange>() as u64;
         Self { commit_bytes, freeze_bytes }

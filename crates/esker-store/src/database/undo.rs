@@ -45,8 +45,8 @@ impl Core {
         written.edits.extend(in_layers.map(|&number| Edit::RemoveVersion { number }));
         let next = self.prepare(maintenance, &state, written)?;
         let newest = next.state.snapshot(next.state.newest())?;
-        let last_time_ms = writer.last_time_ms;
-        let fresh = Writer { last_time_ms, ..Writer::over(&newest, &self.run)? };
+        let last_committed_ms = writer.last_committed_ms;
+        let fresh = Writer { last_committed_ms, ..Writer::over(&newest, &self.run)? };
         let end = fresh.next_version - 1;
         // If recording fails, it is unknown which version the next commit follows, so nothing more may be
         // committed.

@@ -147,6 +147,20 @@ impl View {
         Ok(self.is_below(source) && self.below.has_edge(source, target)?)
     }
 
+    /// The property bits of all edges between two vertices.
+    pub(super) fn edge_bits(&self, source: VertexId, target: VertexId) -> Result<Vec<Vec<u64>>> {
+        let (is_replaced, alive) = self.unfrozen.copies(source, target);
+        let mut found: Vec<Vec<u64>> = alive.into_iter().map(|op| self.unfrozen.bits(op)).collect();
+        if !is_replaced {
+            self.visit_below(Direction::Out, source, target, |lists, at| {
+                found
+                    .push(lists.properties().iter().map(|values| values.bits_at(at)).collect::<Result<_>>()?);
+                Ok(Flow::More)
+            })?;
+        }
+        Ok(found)
+    }
+
     /// Calls `take` with each copy of an edge in the layers, until it returns [`Flow::Enough`]. The arguments
     /// are the lists that contain the copy and its position there.
     pub(super) fn visit_below<'a>(

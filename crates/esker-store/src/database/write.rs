@@ -12,9 +12,12 @@ use esker_graph::{Run, VertexId};
 use esker_layers::ids::{ExternalId, IdMap, IdTail};
 use esker_layers::property::{PropertyValue, REMOVED_NUMBER};
 
-use crate::commit::{Batch, BatchOp, BatchValue, Commit, EdgeOp, NewIds, exact_bits};
+use crate::commit::{
+    Batch, BatchOp, BatchValue, Commit, CommitOptions, DuplicateRule, EdgeOp, NewIds, exact_bits,
+};
 use crate::freeze::REMOVAL;
 use crate::snapshot::Snapshot;
+use crate::version::{check_event_time, format_time};
 
 /// The state for building the next commit, including commits that are not yet durable.
 #[derive(Debug)]
@@ -29,7 +32,9 @@ pub(super) struct Writer {
     pub(super) texts: Vec<Option<TextCodes>>,
     pub(super) vertex_properties: Vec<PropertyRecord>,
     pub(super) next_version: u64,
+    /// The event time of the newest version.
     pub(super) last_time_ms: u64,
+    pub(super) last_committed_ms: u64,
     /// The first failure; after it, commits are refused.
     pub(super) failure: Option<String>,
 }
@@ -41,7 +46,15 @@ const IDS_PER_CHECK: usize = 1 << 14;
 pub(super) type TextCodes = HashMap<Vec<u8>, u32>;
 
 /// Returns all edges of a vertex, in and out, after all earlier commits.
-pub(super) type Neighbours<'a> = &'a dyn Fn(VertexId) -> Result<Vec<(VertexId, VertexId)>>;
+type Neighbours<'a> = &'a dyn Fn(VertexId) -> Result<Vec<(VertexId, VertexId)>>;
+
+/// The graph after all earlier commits.
+pub(super) struct Earlier<'a> {
+    pub(super) directed: bool,
+    pub(super) neighbours: Neighbours<'a>,
+    /// The property bits of an edge.
+    pub(super) edge: &'a dyn Fn(VertexId, VertexId) -> Result<Option<Vec<u64>>>,
+}
 
 /// A commit while it is built.
 struct CommitBuilder<'a> {
@@ -65,6 +78,7 @@ impl Writer {
             vertex_properties: newest.vertex_properties().cloned().collect(),
             next_version: newest.manifest().log_start().first_version,
             last_time_ms: newest.version().time_ms,
+            last_committed_ms: newest.version().committed_ms,
             failure: None,
         })
     }
@@ -74,13 +88,14 @@ impl Writer {
         (self.tail.first() + self.tail.len()) as u64
     }
 
-    /// Resolves a batch to a commit and the payload of its log record. After an error nothing has changed.
+    /// Resolves a batch to a commit, the payload of its log record, and the number of its duplicate edges. After an error nothing has
+    /// changed.
     pub(super) fn resolve(
         &mut self,
         batch: &Batch,
-        message: &str,
-        neighbours: Neighbours<'_>,
-    ) -> Result<(Commit, Vec<u8>)> {
+        options: &CommitOptions,
+        earlier: &Earlier<'_>,
+    ) -> Result<(Commit, Vec<u8>, u64)> {
         if batch.rows.len() != self.texts.len() {
             return Err(Error::Invalid(format!(
                 "the batch has {} edge properties, but edges now have {} properties: create a new batch",
@@ -89,12 +104,14 @@ impl Writer {
             )));
         }
         let now_ms = UNIX_EPOCH.elapsed().map_or(0, |age| age.as_millis() as u64);
+        let time_ms = self.event_time(options.time_ms, now_ms)?;
         let (ids_before, properties_before) = (self.tail.len(), self.vertex_properties.len());
         let commit = Commit {
             version: self.next_version,
+            time_ms,
             // Times never decrease from version to version, whatever the clock does.
-            time_ms: now_ms.max(self.last_time_ms),
-            message: message.to_owned(),
+            committed_ms: now_ms.max(self.last_committed_ms),
+            message: options.message.clone(),
             num_vertices: 0,
             new_ids: NewIds::new(self.tail.is_text()),
             new_properties: Vec::new(),
@@ -104,12 +121,13 @@ impl Writer {
             vertices: Vec::new(),
         };
         let mut builder = CommitBuilder { writer: self, commit, toggled: Vec::new(), touching: None };
-        let outcome = builder.take(batch, neighbours).and_then(|()| {
+        let outcome = builder.take(batch, earlier.neighbours).and_then(|()| {
             builder.commit.num_vertices = builder.writer.num_vertices();
-            builder.commit.encode()
+            let duplicates = builder.unite(batch, earlier)?;
+            Ok((builder.commit.encode()?, duplicates))
         });
         let CommitBuilder { commit, toggled, .. } = builder;
-        let payload = outcome.inspect_err(|_| {
+        let (payload, duplicates) = outcome.inspect_err(|_| {
             self.tail.truncate(ids_before);
             self.vertex_properties.truncate(properties_before);
             for v in toggled {
@@ -124,12 +142,29 @@ impl Writer {
             }
         })?;
         self.accept(&commit);
-        Ok((commit, payload))
+        Ok((commit, payload, duplicates))
+    }
+
+    /// The event time of the next commit: as given, else `now_ms`.
+    fn event_time(&self, given: Option<u64>, now_ms: u64) -> Result<u64> {
+        let last = self.last_time_ms;
+        let Some(time_ms) = given else { return Ok(now_ms.max(last)) };
+        check_event_time(time_ms)?;
+        if time_ms < last {
+            return Err(Error::Invalid(format!(
+                "the time {} is before {}, the time of version {}: times of versions never go back; commit in the order of time",
+                format_time(time_ms),
+                format_time(last),
+                self.next_version - 1
+            )));
+        }
+        Ok(time_ms)
     }
 
     fn accept(&mut self, commit: &Commit) {
         self.next_version = commit.version + 1;
         self.last_time_ms = commit.time_ms;
+        self.last_committed_ms = commit.committed_ms;
     }
 
     /// Applies a commit from the log.
@@ -226,6 +261,22 @@ impl CommitBuilder<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Applies the rule for duplicate edges.
+    fn unite(&mut self, batch: &Batch, earlier: &Earlier<'_>) -> Result<u64> {
+        let Self { writer, commit, .. } = self;
+        let name = |v: VertexId| match writer.tail.external_of(v) {
+            Some(id) => id.to_string(),
+            None => writer.ids.external_of(v).map_or_else(|_| v.to_string(), |id| id.to_string()),
+        };
+        let first_new = writer.num_vertices() - commit.new_ids.len() as u64;
+        let edge = |source: VertexId, target: VertexId| {
+            // A vertex added by this commit has no earlier edges.
+            if u64::from(source.max(target)) >= first_new { Ok(None) } else { (earlier.edge)(source, target) }
+        };
+        let (rule, directed, properties) = (batch.duplicates(), earlier.directed, batch.edge_properties());
+        DuplicateRule { rule, directed, properties, earlier: &edge, name: &name }.apply(commit)
     }
 
     fn define(&mut self, name: &str, element: Option<ElementType>) -> Result<()> {

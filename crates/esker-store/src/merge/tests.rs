@@ -41,7 +41,8 @@ pub(crate) fn merge(
 fn version_record(history: &History, number: u64) -> VersionRecord {
     let (num_edges, num_arcs, num_loops) = history.counts(number);
     let num_vertices = history.num_vertices(number) as u64;
-    VersionRecord { number, time_ms: 0, message: String::new(), num_vertices, num_edges, num_arcs, num_loops }
+    let (time_ms, committed_ms, message) = (0, 0, String::new());
+    VersionRecord { number, time_ms, committed_ms, message, num_vertices, num_edges, num_arcs, num_loops }
 }
 
 pub(crate) fn random_layers(random: &mut Random) -> (History, TestLayers) {

@@ -140,6 +140,7 @@ impl History {
             self.manifest.versions.insert(VersionRecord {
                 number: version,
                 time_ms: 0,
+                committed_ms: 0,
                 message: String::new(),
                 num_vertices: newest.num_vertices,
                 num_edges: crate::freeze::num_edges(self.sample.directed, num_arcs, num_loops),

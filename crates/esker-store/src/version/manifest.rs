@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use esker_format::io::Disk;
 use esker_format::{
-    DatabaseId, Edit, ElementType, Encoding, Error, FORMAT_VERSION, HeadsRecord, IdMapRecord, IdSecret,
-    LayerRecord, LogMark, MANIFEST_MAGIC, ManifestHead, ManifestHeader, PAGE_BYTES, PropertyRecord, Result,
-    Retention, TagRecord, TilesRecord, VersionRecord,
+    DatabaseId, Duplicates, Edit, ElementType, Encoding, Error, FORMAT_VERSION, HeadsRecord, IdMapRecord,
+    IdSecret, LayerRecord, LogMark, MANIFEST_MAGIC, ManifestHead, ManifestHeader, PAGE_BYTES, PropertyRecord,
+    Result, Retention, TagRecord, TilesRecord, VersionRecord,
 };
 use esker_graph::NONE;
 
@@ -41,6 +41,8 @@ pub struct Manifest {
     pub tags: Arc<BTreeMap<String, u64>>,
     /// Which versions to keep.
     pub retention: Retention,
+    /// The rule for duplicate edges; `None` in a database that an older Esker created. See [`Manifest::duplicates`].
+    pub(crate) duplicates: Option<Duplicates>,
     /// The tiles of layers, in order of layer number.
     pub tiles: Vec<TilesRecord>,
     /// The stored heads of layers, in order of layer number.
@@ -151,6 +153,13 @@ impl Manifest {
         ManifestHead { records: self.records, chain: self.chain }
     }
 
+    /// The rule for duplicate edges. Databases of format versions before 6 do not record it: a multigraph keeps them all, else the last
+    /// counts.
+    pub fn duplicates(&self) -> Duplicates {
+        let is_multigraph = self.layers.last().is_some_and(|layer| layer.multigraph);
+        self.duplicates.unwrap_or(if is_multigraph { Duplicates::Keep } else { Duplicates::Last })
+    }
+
     /// A version; `None` if it is forgotten or not in a layer yet. Time: O(log versions).
     pub fn version(&self, number: u64) -> Option<&VersionRecord> {
         self.versions.get(number)
@@ -192,6 +201,7 @@ impl Manifest {
             + self.versions.len()
             + self.tags.len()
             + usize::from(self.log.is_some())
+            + usize::from(self.duplicates.is_some())
     }
 
     /// The fewest edits that produce this state.
@@ -208,6 +218,7 @@ impl Manifest {
         );
         edits.push(Edit::SetRetention(self.retention));
         edits.extend(self.log.map(Edit::SetLog));
+        edits.extend(self.duplicates.map(Edit::SetDuplicates));
         edits
     }
 
@@ -260,6 +271,11 @@ impl Manifest {
         if self.layers.windows(2).any(|pair| pair[0].last_version + 1 < pair[1].first_version) {
             return Some("there is a gap between the versions of two layers");
         }
+        let keeps = |rule: Duplicates| rule == Duplicates::Keep;
+        if self.duplicates.is_some_and(|rule| self.layers.iter().any(|layer| layer.multigraph != keeps(rule)))
+        {
+            return Some("the rule for duplicate edges does not fit the layers");
+        }
         (!self.layers[0].complete).then_some("the oldest layer is not complete")
     }
 
@@ -290,6 +306,7 @@ struct ManifestBuilder {
     versions: Versions,
     tags: Arc<BTreeMap<String, u64>>,
     retention: Retention,
+    duplicates: Option<Duplicates>,
     tiles: BTreeMap<u32, TilesRecord>,
     heads: BTreeMap<u32, HeadsRecord>,
     log: Option<LogMark>,
@@ -307,6 +324,7 @@ impl ManifestBuilder {
             versions: Versions::default(),
             tags: Arc::default(),
             retention: Retention::All,
+            duplicates: None,
             tiles: BTreeMap::new(),
             heads: BTreeMap::new(),
             log: None,
@@ -324,6 +342,7 @@ impl ManifestBuilder {
             versions: manifest.versions.clone(),
             tags: Arc::clone(&manifest.tags),
             retention: manifest.retention,
+            duplicates: manifest.duplicates,
             tiles: manifest.tiles.iter().map(|record| (record.layer, *record)).collect(),
             heads: manifest.heads.iter().map(|record| (record.layer, *record)).collect(),
             log: manifest.log,
@@ -381,6 +400,10 @@ impl ManifestBuilder {
                 self.log = Some(mark);
                 Ok(())
             }
+            Edit::SetDuplicates(rule) => {
+                self.duplicates = Some(rule);
+                Ok(())
+            }
             Edit::SetTiles(_) | Edit::RemoveTiles { .. } | Edit::SetHeads(_) | Edit::RemoveHeads { .. } => {
                 self.apply_beside(edit)
             }
@@ -426,8 +449,8 @@ impl ManifestBuilder {
 
     /// The manifest; `None` unless it has an id map, a layer and a version.
     fn finish(self, head: ManifestHead) -> Option<Manifest> {
-        let Self { database, created_ms, id_secret, versions, tags, retention, log, mut properties, .. } =
-            self;
+        let Self { database, created_ms, id_secret, versions, tags, retention, duplicates, log, .. } = self;
+        let mut properties = self.properties;
         let ManifestHead { records, chain } = head;
         let mut layers: Vec<LayerRecord> = self.layers.into_values().collect();
         layers.sort_by_key(|layer| layer.first_version);
@@ -445,6 +468,7 @@ impl ManifestBuilder {
             versions,
             tags,
             retention,
+            duplicates,
             tiles,
             heads,
             log,

@@ -31,7 +31,12 @@ fn layer(number: u32, versions: std::ops::RangeInclusive<u64>) -> LayerRecord {
 }
 
 fn version(number: u64) -> Edit {
-    Edit::AddVersion(VersionRecord::at_end_of(&layer(1, number..=number), number * 10, format!("v{number}")))
+    Edit::AddVersion(VersionRecord::at_end_of(
+        &layer(1, number..=number),
+        number * 10,
+        number * 20,
+        format!("v{number}"),
+    ))
 }
 
 fn tag(name: &str, version: u64) -> Edit {

@@ -29,6 +29,6 @@ pub use select::{VersionSelector, check_tag};
 pub use staging::{Staging, StagingOptions, lock_writer};
 pub use strays::foreign_entries;
 pub(crate) use strays::remove_strays;
-pub use time::{format_time, parse_time};
+pub use time::{check_event_time, format_time, parse_time};
 pub use versions::Versions;
 pub(crate) use writer::ManifestWriter;

@@ -21,7 +21,7 @@ pub enum VersionSelector {
     Number(u64),
     /// The version with this tag.
     Tag(String),
-    /// The newest version at this time, in milliseconds since 1970, UTC. Parsing a day, minute or second gives
+    /// The newest version at this event time, in milliseconds since 1970, UTC. Parsing a day, minute or second gives
     /// its last millisecond.
     Time(u64),
 }
@@ -168,7 +168,17 @@ mod tests {
 
     fn version(number: u64, time_ms: u64) -> VersionRecord {
         let message = String::new();
-        VersionRecord { number, time_ms, message, num_vertices: 0, num_edges: 0, num_arcs: 0, num_loops: 0 }
+        let committed_ms = time_ms;
+        VersionRecord {
+            number,
+            time_ms,
+            committed_ms,
+            message,
+            num_vertices: 0,
+            num_edges: 0,
+            num_arcs: 0,
+            num_loops: 0,
+        }
     }
 
     fn select(text: &str) -> std::result::Result<u64, String> {

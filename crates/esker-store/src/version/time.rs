@@ -3,14 +3,30 @@
 use std::fmt::Write;
 use std::ops::RangeInclusive;
 
+use esker_format::{Error, Result};
+
 const DAY_MS: i64 = 86_400_000;
+
+/// The last millisecond of the year 9999. Later times have no common notation.
+const EVENT_MS_MAX: u64 = 253_402_300_799_999;
+
+/// Checks the event time of a commit.
+///
+/// # Errors
+/// [`Error::Invalid`] if it is after the year 9999.
+pub fn check_event_time(time_ms: u64) -> Result<()> {
+    if time_ms <= EVENT_MS_MAX {
+        return Ok(());
+    }
+    Err(Error::Invalid("the time of a commit must be before the year 10000".to_owned()))
+}
 
 /// Parses a time to a range of milliseconds since 1970, UTC: a day, minute or second gives all its milliseconds. Also accepts `@`
 /// followed by a number of milliseconds.
 ///
 /// # Errors
 /// A message that shows the accepted forms.
-pub fn parse_time(text: &str) -> Result<RangeInclusive<u64>, String> {
+pub fn parse_time(text: &str) -> std::result::Result<RangeInclusive<u64>, String> {
     let wrong = || {
         format!(
             "{text:?} is not a time: write 2026-11-21, 2026-11-21T10:00:00Z, or @ and milliseconds since 1970"

@@ -193,7 +193,17 @@ mod tests {
 
     fn version(number: u64, time_ms: u64) -> VersionRecord {
         let message = String::new();
-        VersionRecord { number, time_ms, message, num_vertices: 0, num_edges: 0, num_arcs: 0, num_loops: 0 }
+        let committed_ms = time_ms;
+        VersionRecord {
+            number,
+            time_ms,
+            committed_ms,
+            message,
+            num_vertices: 0,
+            num_edges: 0,
+            num_arcs: 0,
+            num_loops: 0,
+        }
     }
 
     proptest! {

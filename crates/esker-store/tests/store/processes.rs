@@ -37,7 +37,7 @@ fn write_cycle(path: &Path, n: u64, replace: bool) -> esker_store::Result<u64> {
     staging.install(&[
         Edit::AddLayer(record.clone()),
         Edit::SetIdMap(IdMapRecord { kind: IdMapKind::Identity, base: 0, order: VertexOrder::Keep }),
-        Edit::AddVersion(VersionRecord::at_end_of(&record, 0, String::new())),
+        Edit::AddVersion(VersionRecord::at_end_of(&record, 0, 0, String::new())),
     ])
 }
 

@@ -9,8 +9,9 @@ use arrow_array::{Array, ArrayRef};
 use esker_graph::Cancel;
 use esker_import::options::BadLines;
 use esker_import::source::{EdgeBatch, IdKind, Reader, Rejected, id_at as external_id};
+use esker_store::format::Duplicates;
 use esker_store::ids::ExternalId;
-use esker_store::{Database, Error, Result};
+use esker_store::{CommitOptions, Database, Error, Result};
 
 use super::columns::{EdgeInput, Purpose};
 use super::target::Target;
@@ -37,8 +38,10 @@ pub type OnFeed = Arc<dyn Fn(Option<f64>, u64) + Send + Sync>;
 /// Options of [`feed`].
 #[derive(Clone, Default)]
 pub struct FeedOptions {
-    /// The message of the versions.
-    pub message: String,
+    /// The message and the event time of the versions.
+    pub commit: CommitOptions,
+    /// What becomes of edges that exist or are given several times; `None`: the rule of the database.
+    pub duplicates: Option<Duplicates>,
     /// Number of edges per commit; `None` for a single commit.
     pub batch_edges: Option<u64>,
     /// What to do with malformed lines.
@@ -51,9 +54,12 @@ pub struct FeedOptions {
 
 impl std::fmt::Debug for FeedOptions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { message, batch_edges, bad_lines, .. } = self;
+        let Self { commit, duplicates, batch_edges, bad_lines, .. } = self;
         let mut out = f.debug_struct("FeedOptions");
-        out.field("message", message).field("batch_edges", batch_edges).field("bad_lines", bad_lines);
+        out.field("commit", commit)
+            .field("duplicates", duplicates)
+            .field("batch_edges", batch_edges)
+            .field("bad_lines", bad_lines);
         out.finish_non_exhaustive()
     }
 }
@@ -67,6 +73,8 @@ pub struct FeedReport {
     pub edges: u64,
     /// Number of vertices listed without an edge.
     pub vertices: u64,
+    /// Number of edges left out or united with another, as the rule for duplicates says.
+    pub duplicates: u64,
     /// Number of values rounded to the precision of their property.
     pub rounded: u64,
     /// Number of skipped lines.
@@ -91,7 +99,10 @@ pub fn feed(
     report: &mut FeedReport,
 ) -> Result<()> {
     let EdgeInput { mut reader, purpose, places, .. } = input;
-    let (total, reverse, once) = directions(target, reader.as_ref());
+    let mut batch = database.batch();
+    options.duplicates.map_or(Ok(()), |rule| batch.set_duplicates(rule))?;
+    let rule = batch.duplicates();
+    let (total, reverse, once) = directions(target, reader.as_ref(), rule);
     reader.limit_memory(database.limit_bytes() / DECODING_SHARE, 1)?;
     let counted = match reader.schema().ids {
         IdKind::Numbered { first, num_vertices } if purpose == Purpose::Add => {
@@ -109,7 +120,8 @@ pub fn feed(
         reverse,
         once,
         options,
-        batch: database.batch(),
+        batch,
+        rule,
         pending: FeedReport::default(),
         report,
     };
@@ -148,12 +160,14 @@ fn expect_borne_out(count: u64, input_bytes: u64, limit_bytes: u64) -> Result<()
 }
 
 /// Returns the size of the input in bytes, and the flags [`Feeder::reverse`] and [`Feeder::once`].
-fn directions(target: &Target, reader: &dyn Reader) -> (Option<u64>, bool, bool) {
+fn directions(target: &Target, reader: &dyn Reader, rule: Duplicates) -> (Option<u64>, bool, bool) {
     let schema = reader.schema();
     let undirected = schema.directed == Some(false);
     let numbered = matches!(schema.ids, IdKind::Numbered { .. } | IdKind::Int);
     let reverse = undirected && !schema.both_ends && target.directed;
-    let once = undirected && schema.both_ends && !target.directed && target.multigraph && numbered;
+    // To set an edge twice is to set it once; to keep, add up or refuse it twice is not.
+    let counts = matches!(rule, Duplicates::Keep | Duplicates::Sum | Duplicates::Refuse);
+    let once = undirected && schema.both_ends && !target.directed && counts && numbered;
     (schema.input_bytes, reverse, once)
 }
 
@@ -164,10 +178,11 @@ struct Feeder<'a> {
     places: Vec<usize>,
     /// Add each edge in both directions: the input is undirected, the database directed.
     reverse: bool,
-    /// Skip one of the two copies of each edge: the input lists undirected edges in both directions, and the database keeps duplicates.
+    /// Skip one of the two copies of each edge: the input lists undirected edges in both directions, and the rule counts duplicates.
     once: bool,
     options: &'a FeedOptions,
     batch: esker_store::Batch,
+    rule: Duplicates,
     /// Counts of the current batch.
     pending: FeedReport,
     report: &'a mut FeedReport,
@@ -286,15 +301,18 @@ impl Feeder<'_> {
         if self.batch.is_empty() {
             return Ok(());
         }
-        let batch = std::mem::replace(&mut self.batch, self.database.batch());
+        let mut next = self.database.batch();
+        next.set_duplicates(self.rule)?;
+        let batch = std::mem::replace(&mut self.batch, next);
         let part = self.report.versions.len() + 1;
-        let message = match self.options.batch_edges {
-            Some(_) => format!("{}, part {part}", self.options.message),
-            None => self.options.message.clone(),
-        };
-        let version = self.database.commit(batch, &message)?;
+        let mut options = self.options.commit.clone();
+        if self.options.batch_edges.is_some() {
+            options.message = format!("{}, part {part}", options.message);
+        }
+        let committed = self.database.commit_with(batch, &options)?;
         let pending = std::mem::take(&mut self.pending);
-        self.report.versions.push(version);
+        self.report.versions.push(committed.version);
+        self.report.duplicates += committed.duplicates;
         self.report.edges += pending.edges;
         self.report.vertices += pending.vertices;
         self.report.rounded += pending.rounded;

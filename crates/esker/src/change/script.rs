@@ -19,7 +19,7 @@ use std::path::Path;
 
 use esker_store::format::ElementType;
 use esker_store::property::PropertyValue;
-use esker_store::{Batch, Database, Error, Result};
+use esker_store::{Batch, CommitOptions, Database, Error, Result};
 
 use super::target::Target;
 use super::value::{Given, convert, number};
@@ -62,7 +62,7 @@ pub fn commit_script(
     target: &Target,
     script: &mut dyn BufRead,
     path: &Path,
-    message: &str,
+    options: &CommitOptions,
 ) -> Result<ScriptReport> {
     let mut parser = ScriptParser {
         target,
@@ -91,7 +91,7 @@ pub fn commit_script(
     }
     let ScriptParser { batch, mut report, .. } = parser;
     if report.changes > 0 {
-        report.version = Some(database.commit(batch, message)?);
+        report.version = Some(database.commit_with(batch, options)?.version);
     }
     Ok(report)
 }

@@ -6,7 +6,7 @@ use std::io::Read;
 use esker_import::format::ReadOptions;
 use esker_import::input::{Input, expand};
 use esker_store::format::{ElementType, Owner, PropertyRecord};
-use esker_store::{Batch, Database, Error, Result};
+use esker_store::{Batch, CommitOptions, Database, Error, Result};
 
 use super::target::Target;
 use super::value::{Given, convert, describe, number, sniff};
@@ -94,7 +94,7 @@ pub fn set_from_table(
     file: &str,
     options: &ReadOptions,
     add_missing: bool,
-    message: &str,
+    commit: &CommitOptions,
 ) -> Result<SetReport> {
     let input = match &expand(&[file])?[..] {
         [input] => input.clone(),
@@ -118,7 +118,7 @@ pub fn set_from_table(
             .set_row(row, &properties)
             .map_err(|reason| input_error(&input, Some(*line), reason.to_string()))?;
     }
-    setter.commit(message)
+    setter.commit(commit)
 }
 
 /// Sets properties of one vertex; an empty value removes the property's value.
@@ -131,7 +131,7 @@ pub fn set_vertex(
     id: &str,
     values: &[(String, String)],
     add_missing: bool,
-    message: &str,
+    commit: &CommitOptions,
 ) -> Result<SetReport> {
     let mut setter = Setter::new(database, target, add_missing);
     let element = |value: &str| match number(value.as_bytes()) {
@@ -150,7 +150,7 @@ pub fn set_vertex(
     row.push_field(id.as_bytes());
     values.iter().for_each(|(_, value)| row.push_field(value.as_bytes()));
     setter.set_row(&row, &properties)?;
-    setter.commit(message)
+    setter.commit(commit)
 }
 
 struct Setter<'a> {
@@ -205,9 +205,9 @@ impl<'a> Setter<'a> {
         Ok(())
     }
 
-    fn commit(mut self, message: &str) -> Result<SetReport> {
+    fn commit(mut self, options: &CommitOptions) -> Result<SetReport> {
         if self.report.vertices > 0 {
-            self.report.version = Some(self.database.commit(self.batch, message)?);
+            self.report.version = Some(self.database.commit_with(self.batch, options)?.version);
         }
         Ok(self.report)
     }

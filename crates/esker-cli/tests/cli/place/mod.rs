@@ -38,6 +38,14 @@ impl Place {
         String::from_utf8(output.stdout).unwrap()
     }
 
+    /// Runs a command that fails with an exit code and a message.
+    pub(crate) fn fails(&self, code: i32, line: &str, fragment: &str) {
+        let output = self.run(line);
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{line}: {message}");
+        assert!(message.contains(fragment), "{line}: {message}");
+    }
+
     pub(crate) fn json(&self, line: &str) -> Value {
         serde_json::from_str(&self.ok(line)).unwrap()
     }

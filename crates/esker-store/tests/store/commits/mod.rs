@@ -5,3 +5,5 @@ mod kill;
 mod stress;
 mod many;
 mod points;
+mod rules;
+mod times;

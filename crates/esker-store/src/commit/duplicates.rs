@@ -1,0 +1,217 @@
+//! Applies the rule for duplicate edges to a commit, so that neither the log nor a layer needs to know the rule.
+
+use esker_format::memory::{filled, with_room};
+use esker_format::{Duplicates, ElementType, Error, PropertyRecord, Result};
+use esker_graph::VertexId;
+use esker_layers::property::PropertyValue;
+
+use super::content::{Commit, EdgeOp};
+use crate::freeze::REMOVAL;
+
+/// A rule, and what its application needs to know.
+pub(crate) struct DuplicateRule<'a> {
+    pub(crate) rule: Duplicates,
+    pub(crate) directed: bool,
+    /// The edge properties of the database, by number.
+    pub(crate) properties: &'a [PropertyRecord],
+    /// The property bits of an edge after all earlier commits, `None` if there is no such edge. Only rules for which [`reads_edges`] holds
+    /// ask.
+    pub(crate) earlier: &'a dyn Fn(VertexId, VertexId) -> Result<Option<Vec<u64>>>,
+    /// The external id of a vertex, for errors.
+    pub(crate) name: &'a dyn Fn(VertexId) -> String,
+}
+
+/// Whether a rule depends on the edges of earlier commits.
+pub(crate) fn reads_edges(rule: Duplicates) -> bool {
+    !matches!(rule, Duplicates::Keep | Duplicates::Last)
+}
+
+/// An edge while the changes of it are read in order.
+enum Standing {
+    Absent,
+    /// As an earlier commit left it.
+    Earlier(Vec<u64>),
+    /// As the change with this index of the same commit sets it.
+    Set(usize),
+}
+
+impl DuplicateRule<'_> {
+    /// Leaves one of the edges that the commit adds between two vertices, and none where the rule prefers the edge of an earlier commit.
+    /// Returns the number of edges that were given in addition to another.
+    pub(crate) fn apply(&self, commit: &mut Commit) -> Result<u64> {
+        let count = commit.edges.len();
+        if self.rule == Duplicates::Keep || (count < 2 && !reads_edges(self.rule)) {
+            return Ok(0);
+        }
+        let mut order = with_room(count)?;
+        for (edge, index) in commit.edges.iter().zip(0_usize..) {
+            let (a, b) = (edge.source, edge.target);
+            let (a, b) = if self.directed || a <= b { (a, b) } else { (b, a) };
+            order.push((a, b, index));
+        }
+        order.sort_unstable();
+        let mut dropped = filled(false, count)?;
+        let mut duplicates = 0;
+        for same in order.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            if same.len() > 1 || reads_edges(self.rule) {
+                let indexes = same.iter().map(|&(_, _, index)| index);
+                duplicates += self.unite(commit, (same[0].0, same[0].1), indexes, &mut dropped)?;
+            }
+        }
+        drop(order);
+        remove(commit, &dropped);
+        Ok(duplicates)
+    }
+
+    /// Applies the rule to the changes of one edge, in order.
+    fn unite(
+        &self,
+        commit: &mut Commit,
+        (a, b): (VertexId, VertexId),
+        indexes: impl Iterator<Item = usize>,
+        dropped: &mut [bool],
+    ) -> Result<u64> {
+        let earlier = if reads_edges(self.rule) { (self.earlier)(a, b)? } else { None };
+        let mut standing = earlier.map_or(Standing::Absent, Standing::Earlier);
+        let mut duplicates = 0;
+        for index in indexes {
+            let EdgeOp { source, target, row } = commit.edges[index];
+            if row == REMOVAL {
+                standing = Standing::Absent;
+                continue;
+            }
+            let before: Vec<u64> = match &standing {
+                Standing::Absent => {
+                    standing = Standing::Set(index);
+                    continue;
+                }
+                Standing::Earlier(bits) => bits.clone(),
+                Standing::Set(at) => bits_of(commit, *at),
+            };
+            duplicates += 1;
+            let names = || format!("from {} to {}", (self.name)(source), (self.name)(target));
+            let Some(bits) = self.united(&before, bits_of(commit, index), &names)? else {
+                dropped[index] = true;
+                continue;
+            };
+            // The change that stays is the first of those of this commit.
+            let kept = match standing {
+                Standing::Set(at) => at,
+                _ => index,
+            };
+            let row = commit.edges[kept].row as usize;
+            commit.rows.iter_mut().zip(bits).for_each(|(column, bits)| column[row] = bits);
+            dropped[index] = kept != index;
+            standing = Standing::Set(kept);
+        }
+        Ok(duplicates)
+    }
+
+    /// The property bits of an edge that exists and is added again; `None` if it stays as it is.
+    fn united(
+        &self,
+        before: &[u64],
+        mut added: Vec<u64>,
+        names: &dyn Fn() -> String,
+    ) -> Result<Option<Vec<u64>>> {
+        let weight = self.properties.iter().position(|property| property.weight);
+        match (self.rule, weight) {
+            (Duplicates::Refuse, _) => Err(Error::Invalid(format!(
+                "the edge {} exists already or is added twice: leave it out, or choose another rule for duplicates",
+                names()
+            ))),
+            (Duplicates::Keep | Duplicates::Last, _) => Ok(Some(added)),
+            (Duplicates::Min | Duplicates::Max, Some(weight)) => {
+                let element = self.properties[weight].element;
+                let (old, new) = (before[weight], added[weight]);
+                let is_better = match self.rule {
+                    Duplicates::Min => is_less(element, new, old),
+                    _ => is_less(element, old, new),
+                };
+                Ok(is_better.then_some(added))
+            }
+            (Duplicates::Sum, Some(weight)) => {
+                let property = &self.properties[weight];
+                let sum = sum(property.element, before[weight], added[weight]).ok_or_else(|| {
+                    Error::Invalid(format!(
+                        "the weights of the edges {} add up to more than the property {:?} holds, whose type is {}",
+                        names(),
+                        property.name,
+                        property.element.name()
+                    ))
+                })?;
+                added.copy_from_slice(before);
+                added[weight] = sum;
+                Ok(Some(added))
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+/// The property bits that a change sets.
+fn bits_of(commit: &Commit, index: usize) -> Vec<u64> {
+    let row = commit.edges[index].row as usize;
+    commit.rows.iter().map(|column| column[row]).collect()
+}
+
+/// Removes changes, and the rows of those that have one.
+fn remove(commit: &mut Commit, dropped: &[bool]) {
+    let mut next = 0;
+    for (edge, _) in commit.edges.iter_mut().zip(dropped).filter(|(_, dropped)| !**dropped) {
+        if edge.row != REMOVAL {
+            // Rows are in the order of the changes, so a row never moves up.
+            commit.rows.iter_mut().for_each(|column| column[next] = column[edge.row as usize]);
+            edge.row = next as u32;
+            next += 1;
+        }
+    }
+    commit.rows.iter_mut().for_each(|column| column.truncate(next));
+    let mut is_dropped = dropped.iter();
+    commit.edges.retain(|_| !is_dropped.next().copied().unwrap_or(false));
+}
+
+/// Whether the first of two numbers is the smaller.
+fn is_less(element: ElementType, a: u64, b: u64) -> bool {
+    match (integer(element, a), integer(element, b)) {
+        (Some(a), Some(b)) => a < b,
+        _ => float(element, a) < float(element, b),
+    }
+}
+
+/// The sum of two numbers of a type, if the type holds it.
+fn sum(element: ElementType, a: u64, b: u64) -> Option<u64> {
+    if let (Some(a), Some(b)) = (integer(element, a), integer(element, b)) {
+        let sum = PropertyValue::I64(i64::try_from(a + b).ok()?);
+        return super::batch::exact_bits(element, sum);
+    }
+    let (a, b) = (float(element, a), float(element, b));
+    let (sum, is_finite, bits) = match element {
+        ElementType::F32 => {
+            let sum = (a + b) as f32;
+            (f64::from(sum), sum.is_finite(), u64::from(sum.to_bits()))
+        }
+        _ => (a + b, (a + b).is_finite(), (a + b).to_bits()),
+    };
+    let is_infinite_as_given = a.is_infinite() || b.is_infinite();
+    (is_finite || (is_infinite_as_given && !sum.is_nan())).then_some(bits)
+}
+
+fn integer(element: ElementType, bits: u64) -> Option<i128> {
+    match PropertyValue::from_bits(element, bits) {
+        PropertyValue::I32(x) => Some(x.into()),
+        PropertyValue::I64(x) => Some(x.into()),
+        PropertyValue::U8(x) => Some(x.into()),
+        PropertyValue::U16(x) => Some(x.into()),
+        PropertyValue::U32(x) => Some(x.into()),
+        PropertyValue::U64(x) => Some(x.into()),
+        _ => None,
+    }
+}
+
+fn float(element: ElementType, bits: u64) -> f64 {
+    match element {
+        ElementType::F32 => f32::from_bits(bits as u32).into(),
+        _ => f64::from_bits(bits),
+    }
+}

@@ -1,0 +1,143 @@
+//! Commits: from a batch to a durable, visible version.
+
+use std::sync::Arc;
+
+use esker_format::{Error, Result};
+use esker_graph::{Direction, VertexId};
+
+use super::handle::{CommitWatch, Core, Database, DatabaseOptions, locked};
+use super::write::{Earlier, Writer};
+use crate::commit::{Batch, CommitOptions, reads_edges};
+
+/// Report of a commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Committed {
+    /// The number of the version.
+    pub version: u64,
+    /// The number of edges of the batch that were left out or united with another, as the rule for duplicates says. With
+    /// [`Duplicates::Last`](esker_format::Duplicates::Last), only those that the batch adds several times.
+    pub duplicates: u64,
+}
+
+/// Tells a watch that a commit is being written, until it is dropped.
+struct Watched<'a> {
+    watch: Option<&'a dyn CommitWatch>,
+    durable: Option<u64>,
+}
+
+impl<'a> Watched<'a> {
+    fn begin(options: &'a DatabaseOptions) -> Self {
+        let watch = options.watch.as_deref();
+        if let Some(watch) = watch {
+            watch.begin();
+        }
+        Self { watch, durable: None }
+    }
+}
+
+impl Drop for Watched<'_> {
+    fn drop(&mut self) {
+        if let Some(watch) = self.watch {
+            watch.end(self.durable);
+        }
+    }
+}
+
+impl Database {
+    /// Commits the changes of a batch as [`Database::commit_with`] does; returns the number of the version.
+    ///
+    /// # Errors
+    /// As [`Database::commit_with`].
+    pub fn commit(&self, batch: Batch, message: &str) -> Result<u64> {
+        let options = CommitOptions { message: message.to_owned(), ..CommitOptions::default() };
+        Ok(self.commit_with(batch, &options)?.version)
+    }
+
+    /// Commits the changes of a batch as a new version, durably (see [`DatabaseOptions::sync`]). Several threads may commit at the same
+    /// time; their commits share syncs.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if a change is not possible, or the event time is before that of an earlier version; then nothing happened.
+    /// [`Error::Io`] if the log cannot be written: the commit is not visible, but the next opening may find it, wholly or not at all; until
+    /// then the database refuses commits. For want of memory, a durable commit may fail to become visible; the
+    /// next opening shows it, and [`DatabaseOptions::watch`] was told. [`esker_graph::Stop::OverBudget`] if the commit does not fit into
+    /// [`DatabaseOptions::budget`].
+    pub fn commit_with(&self, batch: Batch, options: &CommitOptions) -> Result<Committed> {
+        let reservation = self.core.reserve_for(&batch)?;
+        let committed = self.commit_reserved(batch, options);
+        drop(reservation);
+        self.core.settle();
+        let committed = committed?;
+        self.maintain_if_due();
+        Ok(committed)
+    }
+
+    /// Commits a batch whose memory is reserved.
+    fn commit_reserved(&self, batch: Batch, options: &CommitOptions) -> Result<Committed> {
+        let core = &self.core;
+        let (committed, mut watched) = {
+            let mut writer = locked(&core.writer);
+            writer.expect_sound()?;
+            if batch.removes_vertices() || reads_edges(batch.duplicates()) {
+                // The removal of a vertex and some rules for duplicates need edges, so earlier commits must be visible.
+                let before = writer.next_version - 1;
+                core.make_visible(before).map_err(|error| writer.fail(error))?;
+            }
+            let earlier = Earlier {
+                directed: core.view().below.is_directed(),
+                neighbours: &|v| core.all_edges(v),
+                edge: &|source, target| Ok(core.view().edge_bits(source, target)?.pop()),
+            };
+            let (commit, payload, duplicates) = writer.resolve(&batch, options, &earlier)?;
+            drop(batch);
+            let (version, commit) = (commit.version, Arc::new(commit));
+            let watched = Watched::begin(&core.options);
+            let logged = core.log.append(version, 0, &commit.encode_summary(), &payload);
+            logged.map_err(|error| writer.fail(error))?;
+            locked(&core.pending).push_back(commit);
+            (Committed { version, duplicates }, watched)
+        };
+        let version = committed.version;
+        core.log.wait(version).map_err(|error| locked(&core.writer).fail(error))?;
+        watched.durable = Some(version);
+        drop(watched);
+        let visible = core.make_visible(version);
+        visible.map_err(|error| locked(&core.writer).fail(error))?;
+        Ok(committed)
+    }
+}
+
+impl Core {
+    /// All edges of a vertex in the visible commits.
+    pub(super) fn all_edges(&self, v: VertexId) -> Result<Vec<(VertexId, VertexId)>> {
+        let view = self.view();
+        let mut edges = Vec::new();
+        for (target, _) in view.list(Direction::Out, v)? {
+            edges.push((v, target));
+        }
+        if view.below.is_directed() {
+            for (source, _) in view.list(Direction::In, v)? {
+                edges.push((source, v));
+            }
+        }
+        Ok(edges)
+    }
+}
+
+impl Writer {
+    /// Fails if an earlier failure ended writing.
+    pub(super) fn expect_sound(&self) -> Result<()> {
+        match &self.failure {
+            Some(first) => Err(Error::Invalid(format!(
+                "commits are refused since an earlier failure ({first}): open the database again"
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// Records the first failure; from then on all commits are refused.
+    pub(super) fn fail(&mut self, error: Error) -> Error {
+        self.failure.get_or_insert_with(|| error.to_string());
+        error
+    }
+}
