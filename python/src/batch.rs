@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use arrow_array::ArrayRef;
-use esker::change::{Given, convert};
+use esker::change::{Given, convert, convert_for_edge};
 use esker::graph::Cancel;
 use esker::import::source::id_at;
 use esker::store::Snapshot;
@@ -114,7 +114,7 @@ impl Batch {
             for at in 0..range.len() {
                 row.clear();
                 for (record, column) in records.iter().zip(&values) {
-                    let (value, rounded) = convert(record, Given::of(column, at))?;
+                    let (value, rounded) = convert_for_edge(record, Given::of(column, at))?;
                     state.rounded += u64::from(rounded);
                     row.push(value);
                 }

@@ -364,3 +364,17 @@ for make in (itertools.count, lambda: zip(itertools.count(), itertools.count()))
 """
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
     assert run.stdout.split() == ["interrupted"] * 4, run.stderr
+
+
+def test_types_come_from_the_columns_and_widen_by_themselves():
+    for whole in (np.array([1.0, 2.0]), pa.array([1.0, 2.0]), pd.Series([1.0, 2.0])):
+        graph = esker.from_edges([0, 1], [1, 2], weight=whole)
+        assert graph.edge_properties == {"weight": "f32"}, "floats, though all are whole"
+        assert isinstance(graph.edge(0, 1)["weight"], float)
+    db = esker.create()
+    for number, (weights, kind) in enumerate((([1, 2], "i32"), ([1, 1 << 40], "i64"), ([0.5, 0.1], "f64"))):
+        with db.batch() as batch:
+            batch.add_edges([number, 100], [200, number], weight=np.array(weights))
+        assert db.graph().edge_properties == {"weight": kind}
+    assert sorted(pa.table(db.graph().edges())["weight"].to_pylist()) == [0.1, 0.5, 1.0, 1.0, 2.0, float(1 << 40)]
+    assert sorted(pa.table(db.graph(1).edges())["weight"].to_pylist()) == [1.0, 2.0]

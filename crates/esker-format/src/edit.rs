@@ -17,6 +17,8 @@ pub enum Edit {
     SetIdMap(IdMapRecord),
     /// Defines a property.
     AddProperty(PropertyRecord),
+    /// Replaces a property, whose values have a wider type now.
+    SetProperty(PropertyRecord),
     /// Publishes a version.
     AddVersion(VersionRecord),
     /// Removes a layer and its tiles.
@@ -75,6 +77,7 @@ impl FieldValue for Edit {
             Self::AddLayer(record) => put(EditKind::AddLayer, &|out| record.put(out)),
             Self::SetIdMap(record) => put(EditKind::SetIdMap, &|out| record.put(out)),
             Self::AddProperty(record) => put(EditKind::AddProperty, &|out| record.put(out)),
+            Self::SetProperty(record) => put(EditKind::SetProperty, &|out| record.put(out)),
             Self::AddVersion(record) => put(EditKind::AddVersion, &|out| record.put(out)),
             Self::RemoveLayer { number } => put(EditKind::RemoveLayer, &|out| number.put(out)),
             Self::SetTag(record) => put(EditKind::SetTag, &|out| record.put(out)),
@@ -96,6 +99,7 @@ impl FieldValue for Edit {
             EditKind::AddLayer => Self::AddLayer(FieldValue::take(input)?),
             EditKind::SetIdMap => Self::SetIdMap(FieldValue::take(input)?),
             EditKind::AddProperty => Self::AddProperty(FieldValue::take(input)?),
+            EditKind::SetProperty => Self::SetProperty(FieldValue::take(input)?),
             EditKind::AddUntimedVersion => Self::AddVersion(UntimedVersion::take(input)?.into()),
             EditKind::AddVersion => Self::AddVersion(FieldValue::take(input)?),
             EditKind::RemoveLayer => Self::RemoveLayer { number: FieldValue::take(input)? },

@@ -108,6 +108,8 @@ codes! {
         SetHeads = 16,
         /// A layer number, u32: removes the layer's heads.
         RemoveHeads = 17,
+        /// A `PropertyRecord`: replaces the one with its owner and number.
+        SetProperty = 18,
     }
 }
 

@@ -61,7 +61,7 @@ impl Edges {
             let narrowest = range.narrowest(&schema.properties[i], dictionary.len())?;
             let name = &schema.properties[i];
             let carried = match duplicates {
-                Duplicates::Sum if schema.weight == Some(i) => for_sums(narrowest, range.i64, name)?,
+                Duplicates::Sum if schema.weight == Some(i) => for_sums(narrowest, name)?,
                 Duplicates::Min | Duplicates::Max if schema.weight == Some(i) => {
                     expect_number(narrowest, name)?
                 }
@@ -265,9 +265,10 @@ fn not_numbered() -> Error {
 }
 
 /// The type in which weights are added.
-fn for_sums(narrowest: ElementType, integers: bool, name: &str) -> Result<ElementType> {
+fn for_sums(narrowest: ElementType, name: &str) -> Result<ElementType> {
     expect_number(narrowest, name)?;
-    Ok(if integers { ElementType::I64 } else { ElementType::F64 })
+    let is_integer = matches!(narrowest, ElementType::I32 | ElementType::I64);
+    Ok(if is_integer { ElementType::I64 } else { ElementType::F64 })
 }
 
 fn expect_number(found: ElementType, name: &str) -> Result<ElementType> {

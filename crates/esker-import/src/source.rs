@@ -83,7 +83,7 @@ pub struct Rejected {
 ///
 /// Ids are `UInt64` or `Binary` (texts, UTF-8 is not required), and all batches of one import are of one kind. Values are
 /// `Int64`, `Float64` (never NaN) or `Binary` (texts, few of them distinct: stored as codes with a dictionary). Batches may
-/// differ in the type of a numeric property: the import unites them and stores the narrowest of i32, i64, f32, f64 that
+/// differ in the type of a numeric property: the import unites them and stores the narrowest of i32 and i64, or of f32 and f64 if any batch has floats, that
 /// holds every value exactly.
 #[derive(Debug, Clone)]
 pub struct EdgeBatch {

@@ -35,11 +35,13 @@ pub(super) struct Range {
     pub(super) numbers: bool,
     /// Some values are texts.
     pub(super) texts: bool,
+    /// The input gives some values as floating-point numbers, whole or not.
+    pub(super) floats: bool,
 }
 
 impl Default for Range {
     fn default() -> Self {
-        Self { i32: true, i64: true, f32: true, f64: true, numbers: false, texts: false }
+        Self { i32: true, i64: true, f32: true, f64: true, numbers: false, texts: false, floats: false }
     }
 }
 
@@ -56,7 +58,8 @@ impl Range {
     }
 
     pub(super) fn of_floats(values: &[f64]) -> Self {
-        let mut range = Self { numbers: !values.is_empty(), ..Self::default() };
+        let is_some = !values.is_empty();
+        let mut range = Self { numbers: is_some, floats: is_some, ..Self::default() };
         for &x in values {
             let negative_zero = x == 0.0 && x.is_sign_negative();
             range.i32 &= f64::from(x as i32) == x && !negative_zero;
@@ -73,9 +76,10 @@ impl Range {
         self.f64 &= other.f64;
         self.numbers |= other.numbers;
         self.texts |= other.texts;
+        self.floats |= other.floats;
     }
 
-    /// The narrowest type that holds every value.
+    /// The narrowest type of its kind that holds every value: floating-point numbers stay such also if all are whole.
     pub(super) fn narrowest(self, name: &str, texts: usize) -> Result<ElementType> {
         if self.texts && self.numbers {
             return Err(Error::Invalid(format!(
@@ -85,6 +89,8 @@ impl Range {
         match self {
             Self { texts: true, .. } if texts <= 256 => Ok(ElementType::U8),
             Self { texts: true, .. } => Ok(ElementType::U16),
+            Self { floats: true, f32: true, .. } => Ok(ElementType::F32),
+            Self { floats: true, f64: true, .. } => Ok(ElementType::F64),
             Self { i32: true, .. } => Ok(ElementType::I32),
             Self { i64: true, .. } => Ok(ElementType::I64),
             Self { f32: true, .. } => Ok(ElementType::F32),
@@ -338,7 +344,10 @@ mod tests {
     #[test]
     fn the_narrowest_exact_type() {
         check(&[1, -5], &[], Some(ElementType::I32));
-        check(&[1], &[2.0], Some(ElementType::I32));
+        check(&[1], &[2.0], Some(ElementType::F32));
+        check(&[], &[1.0, 2.0], Some(ElementType::F32));
+        check(&[1 << 60], &[2.0], Some(ElementType::F64));
+        check(&[(1 << 60) + 1], &[2.0], Some(ElementType::I64));
         check(&[], &[-0.0], Some(ElementType::F32));
         check(&[1 << 31], &[], Some(ElementType::I64));
         check(&[i64::MAX, i64::MIN], &[], Some(ElementType::I64));

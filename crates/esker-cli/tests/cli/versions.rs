@@ -366,7 +366,13 @@ fn undirected_graphs_and_parallel_edges() {
     place.ok("delete m.esker a.wel");
     assert_eq!(place.json("info m.esker --json")["edges"], 0);
     place.file("half.wel", "1 2 0.1\n");
-    place.fails(1, "add m.esker half.wel", "but the value is 0.1");
+    place.ok("add m.esker half.wel");
+    assert_eq!(
+        place.json("info m.esker --json")["edge_properties"][0]["type"],
+        "f64",
+        "wide enough for the new value"
+    );
+    assert_eq!(place.ok("diff m.esker 3 4"), "+ 1 2 weight=0.1\n");
 }
 
 #[test]

@@ -169,7 +169,14 @@ impl BenchDirectory<'_> {
         for _ in 0..REPEATS {
             *number += 1;
             let writer = self.writer(*number)?;
-            let options = MergeOptions { number: *number, retained, encoding: None, added: &[], end: None };
+            let options = MergeOptions {
+                number: *number,
+                retained,
+                encoding: None,
+                added: &[],
+                widened: None,
+                end: None,
+            };
             let start = Instant::now();
             let (record, _) = merge_layers(layers, which.clone(), &options, &writer, &self.run)?;
             best = best.min(start.elapsed().as_secs_f64());

@@ -9,6 +9,7 @@ use esker_layers::property::PropertyValue;
 
 use super::content::NewIds;
 use crate::freeze::REMOVAL;
+use crate::merge::Widening;
 
 /// Options of a commit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -168,7 +169,8 @@ impl Batch {
 
     /// Adds an edge. If it exists, the rule for duplicates says what becomes of it ([`Batch::set_duplicates`]): by default it gets the new
     /// properties, and a multigraph adds another edge. Unknown ends become new vertices. `values` are those of all edge properties, by number; a number of another type is
-    /// converted if the property's type represents it exactly.
+    /// converted if the property's type represents it exactly; otherwise the commit gives the property a wider type
+    /// ([`crate::Database::widen_edge_property`]), if one holds the number and all of its values.
     ///
     /// # Errors
     /// [`Error::Invalid`] if memory runs out, an id is not of the database's kind, or `values` do not match
@@ -308,8 +310,29 @@ impl Batch {
         };
         match value {
             PropertyValue::Text(text) if property.texts => Ok(u64::from(self.texts[number].index_of(text)?)),
-            value => exact_bits(property.element, value).filter(|_| !property.texts).ok_or_else(wrong),
+            value if property.texts => {
+                Err(Error::Invalid(format!("the edge property {:?} takes texts, not {value}", property.name)))
+            }
+            value => match exact_bits(property.element, value) {
+                Some(bits) => Ok(bits),
+                None => {
+                    let wider = wider_for(property.element, value).ok_or_else(wrong)?;
+                    self.widen(number, wider)?;
+                    exact_bits(wider, value).ok_or_else(|| Error::Invalid(format!("cannot store {value}")))
+                }
+            },
         }
+    }
+
+    /// Gives an edge property a wider type.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the type does not hold a value of the batch.
+    pub(crate) fn widen(&mut self, number: usize, to: ElementType) -> Result<()> {
+        let property = &mut self.edge_properties[number];
+        Widening { property: property.number, from: property.element, to }.apply(&mut self.rows[number])?;
+        property.element = to;
+        Ok(())
     }
 
     fn expect_kind<'i>(&self, id: ExternalId<'i>) -> Result<ExternalId<'i>> {
@@ -323,6 +346,13 @@ impl Batch {
             }
         }
     }
+}
+
+/// The narrowest type to which a type can be widened so that it holds a number.
+fn wider_for(from: ElementType, value: PropertyValue<'_>) -> Option<ElementType> {
+    [ElementType::I64, ElementType::F64]
+        .into_iter()
+        .find(|&to| Widening::is_possible(from, to) && exact_bits(to, value).is_some())
 }
 
 /// The bits of a number converted to a type, if the type represents it exactly.

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use esker_format::{Error, Result};
+use esker_format::{Error, Owner, PropertyRecord, Result};
 use esker_graph::{Direction, VertexId};
 
 use super::handle::{CommitWatch, Core, Database, DatabaseOptions, locked};
 use super::write::{Earlier, Writer};
 use crate::commit::{Batch, CommitOptions, reads_edges};
+use crate::merge::Widening;
 
 /// Report of a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +63,8 @@ impl Database {
     /// then the database refuses commits. For want of memory, a durable commit may fail to become visible; the
     /// next opening shows it, and [`DatabaseOptions::watch`] was told. [`esker_graph::Stop::OverBudget`] if the commit does not fit into
     /// [`DatabaseOptions::budget`].
-    pub fn commit_with(&self, batch: Batch, options: &CommitOptions) -> Result<Committed> {
+    pub fn commit_with(&self, mut batch: Batch, options: &CommitOptions) -> Result<Committed> {
+        self.agree_on_types(&mut batch)?;
         let reservation = self.core.reserve_for(&batch)?;
         let committed = self.commit_reserved(batch, options);
         drop(reservation);
@@ -72,12 +74,31 @@ impl Database {
         Ok(committed)
     }
 
+    /// Gives the edge properties of the database and of a batch the wider of their types.
+    fn agree_on_types(&self, batch: &mut Batch) -> Result<()> {
+        for number in 0..batch.edge_properties().len() {
+            let own = batch.edge_properties()[number].clone();
+            let state = self.core.state();
+            let mut known = state.manifest().properties.iter();
+            let is_same = |known: &&PropertyRecord| known.owner == Owner::Edges && known.number == own.number;
+            match known.find(is_same).map(|known| known.element) {
+                Some(known) if !own.texts && Widening::is_possible(known, own.element) => {
+                    self.widen_edge_property(&own.name, own.element, &self.core.run)?;
+                }
+                Some(known) if !own.texts && known != own.element => batch.widen(number, known)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     /// Commits a batch whose memory is reserved.
     fn commit_reserved(&self, batch: Batch, options: &CommitOptions) -> Result<Committed> {
         let core = &self.core;
         let (committed, mut watched) = {
             let mut writer = locked(&core.writer);
             writer.expect_sound()?;
+            core.expect_types(&batch)?;
             if batch.removes_vertices() || reads_edges(batch.duplicates()) {
                 // The removal of a vertex and some rules for duplicates need edges, so earlier commits must be visible.
                 let before = writer.next_version - 1;
@@ -108,6 +129,21 @@ impl Database {
 }
 
 impl Core {
+    /// An error if another commit has given an edge property of a batch a wider type meanwhile.
+    fn expect_types(&self, batch: &Batch) -> Result<()> {
+        let state = self.state();
+        let known = state.manifest().properties.iter().filter(|property| property.owner == Owner::Edges);
+        let mut pairs = known.zip(batch.edge_properties());
+        match pairs.find(|(known, own)| !own.texts && known.element != own.element) {
+            None => Ok(()),
+            Some((known, _)) => Err(Error::Invalid(format!(
+                "another commit has given the edge property {:?} the type {} meanwhile: create the batch again",
+                known.name,
+                known.element.name()
+            ))),
+        }
+    }
+
     /// All edges of a vertex in the visible commits.
     pub(super) fn all_edges(&self, v: VertexId) -> Result<Vec<(VertexId, VertexId)>> {
         let view = self.view();

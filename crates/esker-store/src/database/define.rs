@@ -1,4 +1,4 @@
-//! Adds edge properties after the import.
+//! Adds edge properties after the import, and gives them wider types.
 
 use esker_format::{Edit, ElementType, Error, Owner, PropertyRecord, Result};
 use esker_graph::Run;
@@ -6,6 +6,7 @@ use esker_graph::Run;
 use super::handle::{Database, locked};
 use super::merging::MergeRequest;
 use super::write::Writer;
+use crate::merge::Widening;
 
 impl Database {
     /// Adds an edge property with values of a type, or texts (`None`). All existing edges get the value 0 or
@@ -26,6 +27,49 @@ impl Database {
         weight: bool,
         run: &Run,
     ) -> Result<()> {
+        self.rewrite(run, |known| {
+            let record = new_record(known, name, element, weight)?;
+            let edit = Edit::AddProperty(record.clone());
+            Ok(Some(Rewriting { edit, added: Some(record), widened: None }))
+        })
+    }
+
+    /// Gives an edge property a wider type, which holds all of its values exactly, in every version. Does nothing if it has the type or a
+    /// wider one. A commit does this by itself for values that the type does not hold.
+    ///
+    /// The call rewrites all layers, as [`Database::add_edge_property`] does.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there is no such property, or the type does not hold its values; otherwise as [`Database::freeze`].
+    pub fn widen_edge_property(&self, name: &str, element: ElementType, run: &Run) -> Result<()> {
+        self.rewrite(run, |known| {
+            let mut of_edges = known.iter().filter(|property| property.owner == Owner::Edges);
+            let known = of_edges.find(|property| property.name == name && !property.texts);
+            let known =
+                known.ok_or_else(|| Error::Invalid(format!("edges have no property {name:?} of numbers")))?;
+            let from = known.element;
+            if from == element || Widening::is_possible(element, from) {
+                return Ok(None);
+            }
+            if !Widening::is_possible(from, element) {
+                return Err(Error::Invalid(format!(
+                    "the edge property {name:?} has type {}, which {} does not hold",
+                    from.name(),
+                    element.name()
+                )));
+            }
+            let edit = Edit::SetProperty(PropertyRecord { element, ..known.clone() });
+            let widened = Some(Widening { property: known.number, from, to: element });
+            Ok(Some(Rewriting { edit, added: None, widened }))
+        })
+    }
+
+    /// Merges all layers into one and changes the properties of edges, as `change` says of the known properties; `None`: not at all.
+    fn rewrite(
+        &self,
+        run: &Run,
+        change: impl FnOnce(&[PropertyRecord]) -> Result<Option<Rewriting>>,
+    ) -> Result<()> {
         let core = &self.core;
         let mut maintenance = locked(&core.maintenance);
         // Freezes most commits before other commits have to wait.
@@ -33,14 +77,16 @@ impl Database {
         let mut writer = locked(&core.writer);
         writer.expect_sound()?;
         core.make_visible(writer.next_version - 1).map_err(|error| writer.fail(error))?;
-        let record = new_record(&core.state().manifest().properties, name, element, weight)?;
-        // Every commit in the log must have the property, so none may remain there.
+        let Some(Rewriting { edit, added, widened }) = change(&core.state().manifest().properties)? else {
+            return Ok(());
+        };
+        // Every commit in the log must have the properties and their types, so none may remain there.
         core.freeze_holding(&mut maintenance, &mut writer, run)?;
         let state = core.state();
         let all = 0..state.layers().len();
-        let request = MergeRequest { added: Some(&record), ..MergeRequest::default() };
+        let request = MergeRequest { added: added.as_ref(), widened, ..MergeRequest::default() };
         let mut written = core.write_merged(&maintenance, &state, all, request, run)?;
-        written.edits.insert(0, Edit::AddProperty(record));
+        written.edits.insert(0, edit);
         let next = core.prepare(&maintenance, &state, written)?;
         let newest = next.state.snapshot(next.state.newest())?;
         let last_committed_ms = writer.last_committed_ms;
@@ -53,6 +99,13 @@ impl Database {
         *writer = fresh;
         Ok(())
     }
+}
+
+/// A change of the properties of edges.
+struct Rewriting {
+    edit: Edit,
+    added: Option<PropertyRecord>,
+    widened: Option<Widening>,
 }
 
 fn new_record(

@@ -19,7 +19,7 @@ use esker_layers::property::{PropertyFiles, merge_columns};
 use super::handle::{Core, Database, locked};
 use super::layers::Maintenance;
 use super::maintain::WrittenLayer;
-use crate::merge::{MergeEnd, MergeOptions, merge_layers, policy};
+use crate::merge::{MergeEnd, MergeOptions, Widening, merge_layers, policy};
 use crate::snapshot::{Layer, State, vertex_property};
 
 /// The result of [`Database::compact`].
@@ -170,6 +170,8 @@ pub(super) struct MergeRequest<'a> {
     pub(super) end: Option<MergeEnd<'a>>,
     /// An edge property to add, if all layers are merged.
     pub(super) added: Option<&'a PropertyRecord>,
+    /// An edge property whose type becomes a wider one, if all layers are merged.
+    pub(super) widened: Option<Widening>,
 }
 
 /// A merge in progress.
@@ -197,9 +199,9 @@ impl MergeJob<'_> {
             self.state.manifest().versions.iter().map(|version| version.number).collect();
         let archive = ArchiveWriter::new(self.disk, self.directory);
         let writer = PlainWriter::new(&archive, self.directory, self.database());
-        let MergeRequest { encoding, end, added } = self.request;
+        let MergeRequest { encoding, end, added, widened } = self.request;
         let added: Vec<ElementType> = added.iter().map(|property| property.element).collect();
-        let options = MergeOptions { number, retained: &retained, encoding, added: &added, end };
+        let options = MergeOptions { number, retained: &retained, encoding, added: &added, widened, end };
         let (mut record, versions) = merge_layers(&lists, self.which.clone(), &options, &writer, run)?;
         record.dictionaries = self.write_dictionaries(&writer)?;
         let segments: Vec<_> = self.inputs().iter().filter_map(|layer| layer.ids().cloned()).collect();

@@ -18,6 +18,7 @@
 //! Time: linear in the entries of the inputs. Memory: about 40 bytes for each of 2^17 entries a thread, or for
 //! the longest changed list, plus a vertex table of the layers below if many of their lists are read.
 
+mod widen;
 mod versions;
 mod input;
 mod list;
@@ -39,6 +40,7 @@ use esker_layers::stack::{Stack, Table};
 use input::Input;
 use versions::MergedVersions;
 use vertices::DirectionMerge;
+pub use widen::Widening;
 
 /// Entries in a chunk of work.
 const CHUNK_ENTRIES: usize = 1 << 17;
@@ -64,6 +66,8 @@ pub struct MergeOptions<'a> {
     pub encoding: Option<Encoding>,
     /// Types of edge properties that the inputs lack; the new layer stores them with all values 0.
     pub added: &'a [ElementType],
+    /// An edge property whose type becomes a wider one; all layers must be merged.
+    pub widened: Option<Widening>,
     /// Where the new layer ends; `None`: with the last version of the newest input.
     pub end: Option<MergeEnd<'a>>,
 }
@@ -137,8 +141,9 @@ pub fn merge_layers(
     }
     record.num_versions = versions.len();
     let below = if record.complete { None } else { Some(stack_below(&layers[..which.start], &record)?) };
-    let (below, added, undoes) = (below.as_ref(), options.added, end.is_some());
-    let merge = LayerMerge { inputs, below, versions: &versions, added, undoes, run };
+    let (below, added, widened) = (below.as_ref(), options.added, options.widened);
+    let undoes = end.is_some();
+    let merge = LayerMerge { inputs, below, versions: &versions, added, widened, undoes, run };
     record.out = merge.direction(Direction::Out, &record, writer)?;
     if record.directed && record.in_edges {
         record.incoming = merge.direction(Direction::In, &record, writer)?;
@@ -168,6 +173,7 @@ struct LayerMerge<'a> {
     below: Option<&'a Stack>,
     versions: &'a MergedVersions,
     added: &'a [ElementType],
+    widened: Option<Widening>,
     undoes: bool,
     run: &'a Run,
 }
@@ -198,6 +204,9 @@ impl LayerMerge<'_> {
         }
         let mut properties = property_types(&lists);
         properties.extend(self.added);
+        if let Some(widened) = self.widened {
+            properties[widened.property as usize] = widened.to;
+        }
         // The merge reads all of the inputs, so it verifies them at once.
         let verified = lists[..2 * self.inputs.len()].iter().map(|columns| {
             columns.properties().iter().map(|values| values.all(self.run)).collect::<Result<Vec<_>>>()
@@ -234,11 +243,17 @@ impl LayerMerge<'_> {
             let range = bound(chunk)..bound(chunk + 1);
             // A complete layer, or one that undoes versions, needs more than the bulk merge for most
             // vertices.
-            if record.complete || self.undoes {
-                merge.merge_vertices(range, |_| true)
+            let mut chunk = if record.complete || self.undoes {
+                merge.merge_vertices(range, |_| true)?
             } else {
-                merge_bulk(&merge, range)
+                merge_bulk(&merge, range)?
+            };
+            if let Some(widened) = self.widened {
+                let number = widened.property as usize;
+                widened.apply(&mut chunk.main.properties[number])?;
+                chunk.past.properties.get_mut(number).map_or(Ok(()), |column| widened.apply(column))?;
             }
+            Ok(chunk)
         })?;
         section.finish()
     }

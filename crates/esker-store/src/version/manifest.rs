@@ -369,6 +369,13 @@ impl ManifestBuilder {
                 self.properties.push(property);
                 Ok(())
             }
+            Edit::SetProperty(property) => {
+                let mut known = self.properties.iter_mut();
+                let same =
+                    known.find(|known| (known.owner, known.number) == (property.owner, property.number));
+                let reason = format!("the property {:?} is replaced but does not exist", property.name);
+                same.map(|same| *same = property).ok_or(reason)
+            }
             Edit::AddVersion(version) => {
                 let number = version.number;
                 let is_new = self.versions.insert(version);

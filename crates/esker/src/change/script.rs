@@ -22,7 +22,7 @@ use esker_store::property::PropertyValue;
 use esker_store::{Batch, CommitOptions, Database, Error, Result};
 
 use super::target::Target;
-use super::value::{Given, convert, number};
+use super::value::{Given, convert, convert_for_edge, number};
 use super::vertices::Definitions;
 
 /// Report of [`commit_script`].
@@ -173,7 +173,8 @@ impl ScriptParser<'_> {
                     quoted(property.name.as_bytes())
                 ));
             };
-            let (value, rounded) = convert(property, Given::Text(value.text.as_bytes())).map_err(reason)?;
+            let (value, rounded) =
+                convert_for_edge(property, Given::Text(value.text.as_bytes())).map_err(reason)?;
             self.report.rounded += u64::from(rounded);
             converted.push(value);
         }

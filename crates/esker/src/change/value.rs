@@ -57,6 +57,38 @@ pub fn convert<'a>(property: &PropertyRecord, given: Given<'a>) -> Result<(Prope
     })
 }
 
+/// Converts a value for an edge property, whose type a batch makes wider if it must: only what no type holds exactly is rounded.
+///
+/// # Errors
+/// As [`convert`].
+pub fn convert_for_edge<'a>(
+    property: &PropertyRecord,
+    given: Given<'a>,
+) -> Result<(PropertyValue<'a>, bool)> {
+    let converted = convert(property, given);
+    let number = match given {
+        Given::Text(text) => number(text),
+        number => Some(number),
+    };
+    let is_signed = |element| {
+        matches!(element, ElementType::I32 | ElementType::I64 | ElementType::F32) && !property.texts
+    };
+    match (&converted, number) {
+        (Ok((_, false)), _) => converted,
+        (_, Some(Given::Int(value))) if is_signed(property.element) => {
+            let is_float = property.element == ElementType::F32;
+            match is_float && (value as f64) as i128 != i128::from(value) {
+                true => converted,
+                false => Ok((PropertyValue::I64(value), false)),
+            }
+        }
+        (_, Some(Given::Float(value))) if is_signed(property.element) => {
+            Ok((PropertyValue::F64(value), false))
+        }
+        _ => converted,
+    }
+}
+
 /// Describes the values of a property, for messages.
 pub(super) fn describe(element: ElementType, texts: bool) -> &'static str {
     use ElementType::{F32, F64, I32, I64, U8, U16, U32, U64};

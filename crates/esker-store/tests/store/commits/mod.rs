@@ -7,3 +7,4 @@ mod many;
 mod points;
 mod rules;
 mod times;
+mod widen;

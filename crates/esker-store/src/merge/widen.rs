@@ -1,0 +1,77 @@
+//! Widens the type of an edge property: the new type holds every value of the old one exactly.
+
+use esker_format::{ElementType, Error, Result};
+
+/// A change of the type of an edge property.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Widening {
+    /// The number of the property.
+    pub property: u32,
+    /// Its type so far.
+    pub from: ElementType,
+    /// The new type.
+    pub to: ElementType,
+}
+
+impl Widening {
+    /// Whether a type can be widened to another. Whether 64-bit integers fit a float depends on their values.
+    pub fn is_possible(from: ElementType, to: ElementType) -> bool {
+        use ElementType::{F32, F64, I32, I64};
+        matches!((from, to), (I32, I64) | (I32 | I64 | F32, F64))
+    }
+
+    /// Converts the bits of a value; `None` if the new type does not hold it exactly.
+    pub fn bits(self, bits: u64) -> Option<u64> {
+        use ElementType::{F32, F64, I32, I64};
+        let narrow = (bits as u32).cast_signed();
+        match (self.from, self.to) {
+            (I32, I64) => Some(i64::from(narrow).cast_unsigned()),
+            (I32, F64) => Some(f64::from(narrow).to_bits()),
+            (F32, F64) => Some(f64::from(f32::from_bits(bits as u32)).to_bits()),
+            (I64, F64) => {
+                let (integer, float) = (bits.cast_signed(), bits.cast_signed() as f64);
+                (float as i128 == i128::from(integer)).then(|| float.to_bits())
+            }
+            _ => None,
+        }
+    }
+
+    /// Converts the bits of a column.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the new type does not hold a value exactly.
+    pub fn apply(self, column: &mut [u64]) -> Result<()> {
+        for bits in column {
+            *bits = self.bits(*bits).ok_or_else(|| {
+                Error::Invalid(format!(
+                    "no number type holds both fractions and the integer {}, which an edge property has: leave out the fractions",
+                    bits.cast_signed()
+                ))
+            })?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use esker_format::ElementType::{F32, F64, I32, I64};
+
+    use super::*;
+
+    #[test]
+    fn a_wider_type_holds_the_same_values_or_refuses_them() {
+        let of = |from, to, bits| Widening { property: 0, from, to }.bits(bits);
+        let minus = u64::from((-5_i32).cast_unsigned());
+        assert_eq!(of(I32, I64, minus), Some((-5_i64).cast_unsigned()));
+        assert_eq!(of(I32, F64, minus), Some((-5.0_f64).to_bits()));
+        assert_eq!(of(F32, F64, u64::from(0.1_f32.to_bits())), Some(f64::from(0.1_f32).to_bits()));
+        assert_eq!(of(I64, F64, 1 << 53), Some(9_007_199_254_740_992.0_f64.to_bits()));
+        assert_eq!(of(I64, F64, (1 << 53) + 1), None);
+        assert_eq!(of(I64, F64, i64::MAX.cast_unsigned()), None);
+        assert_eq!(of(F64, I64, 0), None);
+        for (from, to) in [(I64, I32), (F64, F32), (F32, I32), (I32, F32)] {
+            assert!(!Widening::is_possible(from, to));
+        }
+    }
+}
