@@ -377,18 +377,28 @@ impl LogReader {
                     self.current = Some(SegmentCursor::new(segment, &self.start)?);
                     return Ok(true);
                 }
-                Opened::Complete(segment) => oldest = Some((path, segment.header.first_version)),
+                Opened::Complete(segment) => oldest = Some(segment),
             }
         }
         match oldest {
             None => Ok(false),
-            Some((path, found)) => {
-                let missing = self.start.first_version;
-                let reason =
-                    format!("the log begins with version {found}, but version {missing} is not in a layer");
-                Err(Error::corrupt(path, 0, reason))
-            }
+            Some(segment) => Err(self.begins_late(&segment)?),
         }
+    }
+
+    /// The error for a log whose oldest segment begins behind the layers: an older segment is missing, or the end of MANIFEST, which
+    /// says that its versions are in a layer.
+    fn begins_late(&self, oldest: &Segment) -> Result<Error> {
+        let known = oldest.known()?.manifest_records;
+        if known > self.start.manifest.records {
+            return Ok(manifest_is_stale(oldest.file.path(), known, &self.start));
+        }
+        let (number, found) = (oldest.header.number, oldest.header.first_version);
+        let (path, missing) = (path_of(&self.directory, number.saturating_sub(1)), self.start.first_version);
+        let reason = format!(
+            "is missing: log/{number} begins with version {found}, but version {missing} is in no layer"
+        );
+        Ok(self.lost(path, reason))
     }
 }
 

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use esker_format::io::{Disk, File, parent};
 use esker_format::{
-    Error, FORMAT_VERSION, LOG_MAGIC, PAGE_BYTES, Result, SegmentHeader, header_page, read_header_page,
+    Error, FORMAT_VERSION, FieldInput, FieldValue, LOG_MAGIC, LogRecordKind, ManifestHead, PAGE_BYTES,
+    Result, SegmentHeader, header_page, read_header_page,
 };
 
 use super::options::LogStart;
-use super::record::{RECORD_HEADER_BYTES, RecordAddress, fill};
+use super::record::{RECORD_HEADER_BYTES, RecordAddress, fill, find_header};
 
 /// The first format version in which records have summaries.
 const SUMMARIES_SINCE: u32 = 5;
@@ -23,6 +24,15 @@ pub(super) const FIRST_RECORD: u64 = PAGE_BYTES as u64;
 pub(super) struct Segment {
     pub(super) file: Arc<dyn File>,
     pub(super) header: SegmentHeader,
+}
+
+/// What the records of a segment know of.
+#[derive(Debug)]
+pub(super) struct KnownByRecords {
+    /// The last version.
+    pub(super) last_version: u64,
+    /// The number of MANIFEST's records.
+    pub(super) manifest_records: u64,
 }
 
 /// The result of opening a segment.
@@ -91,6 +101,32 @@ impl Segment {
             return stray(format!("its header says that it is segment {} of the log", header.number));
         }
         Ok(Opened::Complete(Self { file, header }))
+    }
+
+    /// What the headers of its records say, also of those behind a damaged one.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub(super) fn known(&self) -> Result<KnownByRecords> {
+        let SegmentHeader { first_version, manifest_records, .. } = self.header;
+        let mut known = KnownByRecords { last_version: first_version.saturating_sub(1), manifest_records };
+        let file = self.file.as_ref();
+        let mut statements = Vec::new();
+        find_header(file, self.address(FIRST_RECORD), |address, header| {
+            known.last_version = known.last_version.max(header.version);
+            if matches!(header.kind, LogRecordKind::Close | LogRecordKind::Manifest) {
+                statements.push((address.offset + address.header_bytes, header.summary_checksum));
+            }
+            false
+        })?;
+        for (offset, checksum) in statements {
+            let mut summary = [0; 12];
+            if fill(file, &mut summary, offset)? && crc32c::crc32c(&summary) == checksum {
+                let head = ManifestHead::take(&mut FieldInput::new(file.path(), &summary, offset))?;
+                known.manifest_records = known.manifest_records.max(head.records);
+            }
+        }
+        Ok(known)
     }
 
     /// The address of a record in this segment.

@@ -4,12 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use esker_format::io::Disk;
-use esker_format::{Error, FieldInput, FieldValue, LogRecordKind, ManifestHead, Result};
+use esker_format::{Error, Result};
 
 use super::options::{LogStart, log_directory};
 use super::reader::LogReader;
-use super::record::{Record, fill, find_header};
-use super::segment::{FIRST_RECORD, Opened, Segment, numbers, path_of};
+use super::record::Record;
+use super::segment::{Opened, Segment, numbers, path_of};
 
 /// What is left of a log, and what is missing.
 #[derive(Debug)]
@@ -96,28 +96,14 @@ impl LogSurvey {
         for number in numbers(disk, &directory)? {
             self.last_segment = self.last_segment.max(number);
             let file = disk.open(&path_of(&directory, number))?;
-            let segment = match Segment::open(Arc::clone(&file), number, start) {
+            let segment = match Segment::open(file, number, start) {
                 Ok(Opened::Complete(segment)) => segment,
                 Ok(Opened::Unfinished) | Err(Error::Corrupt { .. }) => continue,
                 Err(error) => return Err(error),
             };
-            self.last_version = self.last_version.max(segment.header.first_version.saturating_sub(1));
-            self.manifest_records = self.manifest_records.max(segment.header.manifest_records);
-            let mut statements = Vec::new();
-            find_header(file.as_ref(), segment.address(FIRST_RECORD), |address, header| {
-                self.last_version = self.last_version.max(header.version);
-                if matches!(header.kind, LogRecordKind::Close | LogRecordKind::Manifest) {
-                    statements.push((address.offset + address.header_bytes, header.summary_checksum));
-                }
-                false
-            })?;
-            for (offset, checksum) in statements {
-                let mut summary = [0; 12];
-                if fill(file.as_ref(), &mut summary, offset)? && crc32c::crc32c(&summary) == checksum {
-                    let head = ManifestHead::take(&mut FieldInput::new(file.path(), &summary, offset))?;
-                    self.manifest_records = self.manifest_records.max(head.records);
-                }
-            }
+            let known = segment.known()?;
+            self.last_version = self.last_version.max(known.last_version);
+            self.manifest_records = self.manifest_records.max(known.manifest_records);
         }
         Ok(())
     }
