@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use esker::store::check::check;
 use esker::store::version::foreign_entries;
-use esker::store::{Error, Store};
+use esker::store::{Error, LogCheck, Store};
 use serde_json::json;
 
 use crate::at::{AtArgs, number_of};
@@ -19,7 +19,8 @@ use crate::text;
 /// Verify every byte of a database
 ///
 /// Compares every checksum and cross-checks the files. The exit code is 1 if there is a problem. Files among the layers that are not
-/// part of the database are listed; they are never removed.
+/// part of the database are listed; they are never removed. Bytes at the end of the log or of MANIFEST that are no complete record, as a
+/// writer that dies leaves them, are no problem, but are listed too.
 #[derive(Debug, Args)]
 pub(crate) struct CheckCommand {
     /// The database
@@ -49,11 +50,11 @@ impl CheckCommand {
         let report = check(&snapshot, &run);
         bar.finish();
         let mut report = report?;
-        let unfrozen = match unfrozen {
-            Ok(count) => count,
+        let LogCheck { commits: unfrozen, unfinished } = match unfrozen {
+            Ok(checked) => checked,
             Err(problem @ (Error::Corrupt { .. } | Error::Lost { .. })) => {
                 report.problems.push(problem);
-                0
+                LogCheck { commits: 0, unfinished: Vec::new() }
             }
             Err(error) => return Err(error.into()),
         };
@@ -69,6 +70,10 @@ impl CheckCommand {
                 "bytes": report.bytes,
                 "checks": report.sound,
                 "problems": problems,
+                "unfinished": unfinished.iter().map(|(path, bytes)| json!({
+                    "path": path.display().to_string(),
+                    "bytes": bytes,
+                })).collect::<Vec<_>>(),
                 "foreign": foreign.iter().map(|path| path.display().to_string()).collect::<Vec<_>>(),
             }))?;
         } else {
@@ -80,6 +85,14 @@ impl CheckCommand {
             }
             for sound in &report.sound {
                 text::line(&format!("ok: {sound}"))?;
+            }
+            for (path, count) in &unfinished {
+                text::line(&format!(
+                    "note: {} ends with {}, which are no complete record: a writer died or is writing there, or they are damaged; the \
+                     next writer removes them",
+                    path.display(),
+                    counted(*count, "byte", "bytes")
+                ))?;
             }
             for path in &foreign {
                 text::line(&format!("note: {} is not part of the database", path.display()))?;

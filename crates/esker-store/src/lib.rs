@@ -71,4 +71,4 @@ pub use esker_layers::{
     pool, property, stack, tiles,
 };
 pub use snapshot::Snapshot;
-pub use store::{CommitInLog, Store};
+pub use store::{CommitInLog, LogCheck, Store};

@@ -61,6 +61,17 @@ pub struct CommitInLog {
     pub removed_growth: i64,
 }
 
+/// The result of [`Store::check_log`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogCheck {
+    /// The number of commits in the log.
+    pub commits: usize,
+    /// The files that grow, the log and MANIFEST, if they end with bytes that are no complete record, and the number of these bytes.
+    /// A writer died there or is still writing, or the bytes are damaged; they hold nothing that another file knows of. The next
+    /// writer removes them.
+    pub unfinished: Vec<(PathBuf, u64)>,
+}
+
 /// The memory that a layer in memory takes, for each byte of its commits in the log: while it is made, and then.
 const LAYER_BYTES_PER_BYTE: [u64; 2] = [8, 4];
 
@@ -222,17 +233,20 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Corrupt`]; [`Error::Lost`]; [`Error::Io`]; cancellation.
-    pub fn check_log(&self, run: &Run) -> Result<usize> {
-        let (_, count) = Manifest::read_with(self.disk().as_ref(), self.path(), |manifest| {
+    pub fn check_log(&self, run: &Run) -> Result<LogCheck> {
+        let (_, mut checked) = Manifest::read_with(self.disk().as_ref(), self.path(), |manifest| {
             let reader = LogReader::open(Arc::clone(self.disk()), self.path(), manifest.log_start())?;
             let mut reader = reader.with_cancel(run.cancel());
-            let mut count = 0;
+            let mut commits = 0;
             while reader.verify_next()?.is_some() {
-                count += 1;
+                commits += 1;
             }
-            Ok(count)
+            Ok(LogCheck { commits, unfinished: reader.unfinished().into_iter().collect() })
         })?;
-        Ok(count)
+        let manifest = self.path().join(MANIFEST_NAME);
+        let bytes = Manifest::unfinished_bytes(self.disk().as_ref(), &manifest)?;
+        checked.unfinished.extend((bytes > 0).then_some((manifest, bytes)));
+        Ok(checked)
     }
 
     /// Checks everything in the newest version: see [`crate::check`].

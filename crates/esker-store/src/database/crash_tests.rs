@@ -73,7 +73,7 @@ impl Workload {
         let seen: Vec<u64> = store.versions().unwrap().iter().map(|version| version.number).collect();
         // What a crash leaves is never taken for a loss.
         assert_eq!(Database::survey(&shared, Path::new(DB)).unwrap().problem, None);
-        assert_eq!(store.check_log(&self.run).unwrap(), store.commits_in_log().unwrap().len());
+        assert_eq!(store.check_log(&self.run).unwrap().commits, store.commits_in_log().unwrap().len());
         let db = open(disk).unwrap();
         possible.verify(&db, &self.run);
         assert!(

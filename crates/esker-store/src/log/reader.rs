@@ -150,6 +150,13 @@ impl LogReader {
         self.last
     }
 
+    /// The file with the last record, and the bytes behind that record, which are no complete record; `None` if there are none.
+    pub(crate) fn unfinished(&self) -> Option<(PathBuf, u64)> {
+        let current = self.current.as_ref()?;
+        let bytes = current.file_bytes.saturating_sub(current.position);
+        (bytes > 0).then(|| (current.segment.file.path().to_owned(), bytes))
+    }
+
     /// The version after the last one read.
     pub(crate) fn next_version(&self) -> u64 {
         self.next_version

@@ -66,6 +66,14 @@ impl Manifest {
         Self::assemble(path, read(disk, path)?)
     }
 
+    /// The number of bytes at the end of the manifest at `path` that are no complete record.
+    ///
+    /// # Errors
+    /// As [`Manifest::read`].
+    pub(crate) fn unfinished_bytes(disk: &dyn Disk, path: &Path) -> Result<u64> {
+        Ok(read(disk, path)?.torn_bytes)
+    }
+
     /// Applies the edits read from `path`.
     pub(super) fn assemble(path: &Path, contents: ManifestContents) -> Result<Self> {
         let mut builder = ManifestBuilder::new(&contents.header);

@@ -26,6 +26,8 @@ pub(super) struct ManifestContents {
     pub(super) end: u64,
     /// Why the bytes at `end` are not a record, if there are any.
     pub(super) torn: Option<&'static str>,
+    /// The number of these bytes.
+    pub(super) torn_bytes: u64,
 }
 
 /// The header page of a manifest.
@@ -158,7 +160,17 @@ fn parse(path: &Path, file: &[u8]) -> Result<ParseOutcome> {
         start += record.bytes as usize;
     }
     let (last_start, end) = (last_start as u64, seal_start.unwrap_or(start) as u64);
-    Ok(ParseOutcome::Contents(ManifestContents { header, edits, last_record, chain, last_start, end, torn }))
+    let torn_bytes = (file.len() - start) as u64;
+    Ok(ParseOutcome::Contents(ManifestContents {
+        header,
+        edits,
+        last_record,
+        chain,
+        last_start,
+        end,
+        torn,
+        torn_bytes,
+    }))
 }
 
 /// The header and the body of the record at `start`, or the reason why there is none.
