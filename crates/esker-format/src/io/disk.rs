@@ -68,6 +68,11 @@ pub trait Disk: Files {
     /// Lists a directory, sorted by name. Omits names that are not UTF-8: Esker writes none.
     fn list(&self, path: &Path) -> Result<Vec<DirectoryEntry>>;
 
+    /// The path that a symbolic link at `path` leads to; `path` itself if it is none. Fails if the link leads nowhere.
+    fn follow(&self, path: &Path) -> Result<PathBuf> {
+        Ok(path.to_owned())
+    }
+
     /// The file or directory at `path`, or `None` if there is none.
     fn look(&self, path: &Path) -> Result<Option<DirectoryEntry>>;
 

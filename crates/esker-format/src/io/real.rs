@@ -96,6 +96,15 @@ impl Disk for RealDisk {
         Ok(entries)
     }
 
+    fn follow(&self, path: &Path) -> Result<PathBuf> {
+        match fs::symlink_metadata(path) {
+            Ok(metadata) if metadata.is_symlink() => {
+                fs::canonicalize(path).map_err(Error::io("follow the symbolic link", path))
+            }
+            _ => Ok(path.to_owned()),
+        }
+    }
+
     fn look(&self, path: &Path) -> Result<Option<DirectoryEntry>> {
         match fs::metadata(path) {
             Ok(metadata) => {

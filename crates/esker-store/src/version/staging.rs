@@ -74,12 +74,14 @@ pub struct Staging {
 }
 
 impl Staging {
-    /// Creates the staging directory, after removing those of earlier attempts that died.
+    /// Creates the staging directory, after removing those of earlier attempts that died. If `target` is a symbolic link, what it leads to
+    /// is replaced, and the link stays.
     ///
     /// # Errors
     /// [`Error::Invalid`] if `target` exists and may not be replaced, or another process is writing to it;
     /// [`Error::Io`].
     pub fn begin(disk: Arc<dyn Disk>, target: &Path, options: StagingOptions) -> Result<Self> {
+        let target = &disk.follow(target)?;
         let replaced = check_target(disk.as_ref(), target, options.replace)?;
         let prefix = staging_prefix(target)?;
         remove_leftovers(disk.as_ref(), target, &prefix)?;
