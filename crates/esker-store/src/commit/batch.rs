@@ -106,6 +106,12 @@ impl Batch {
         self.ops.len()
     }
 
+    /// The memory of the changes, texts aside.
+    pub(crate) fn bytes(&self) -> usize {
+        let rows: usize = self.rows.iter().map(|column| column.capacity() * size_of::<u64>()).sum();
+        self.ids.bytes() + self.ops.capacity() * size_of::<BatchOp>() + rows
+    }
+
     /// Whether the batch has no changes and no definitions.
     pub fn is_empty(&self) -> bool {
         self.ops.is_empty() && self.defined.is_empty()

@@ -40,6 +40,14 @@ impl NewIds {
         }
     }
 
+    /// The memory that they take.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::Integers(ids) => ids.capacity() * size_of::<u64>(),
+            Self::Texts(texts, ends) => texts.capacity() + ends.capacity() * size_of::<usize>(),
+        }
+    }
+
     /// Reserves memory for more ids.
     pub(crate) fn make_room(&mut self, ids: &[ExternalId<'_>]) -> Result<()> {
         match self {

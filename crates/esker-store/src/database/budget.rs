@@ -4,11 +4,11 @@
 //! the later freeze. If the limit has no room, the commit first freezes the earlier commits, or waits for those
 //! in progress.
 
-use esker_format::Result;
+use esker_format::{Error, Result};
 use esker_graph::Direction;
 
 use super::handle::{Core, locked};
-use super::reservation::{COMMIT_BYTES, CommitCosts, CommitReservation};
+use super::reservation::{CommitCosts, CommitReservation};
 use crate::commit::Batch;
 use crate::freeze::KnownEdges;
 
@@ -27,7 +27,7 @@ impl Core {
         let mut has_tables = true;
         loop {
             let costs = CommitCosts::of(&self.view());
-            let needed = changes as u64 * (costs.commit_bytes + costs.freeze_bytes) + COMMIT_BYTES;
+            let needed = costs.of_batch(batch, changes);
             let mut held = self.memory.held();
             let (taken, is_empty) = self.taken(costs);
             if (held.in_progress > 0 || held.unfrozen.resize(taken))
@@ -50,6 +50,20 @@ impl Core {
                 return Ok(Some(self.memory.begin(&mut self.memory.held(), reservation)));
             }
         }
+    }
+
+    /// Checks that a batch that still grows fits alone into the limit.
+    pub(super) fn expect_room(&self, batch: &Batch) -> Result<()> {
+        let limit = self.options.budget.limit_bytes();
+        let needed = CommitCosts::of(&self.view()).of_batch(batch, batch.len());
+        if needed <= limit {
+            return Ok(());
+        }
+        let (changes, mib) = (batch.len(), limit >> 20);
+        Err(Error::Invalid(format!(
+            "a commit of more than {changes} changes does not fit into the memory limit of {mib} MiB: raise the limit, or commit fewer \
+             changes at a time, as esker add --batch N does"
+        )))
     }
 
     /// Counts the commits in no layer anew, after a commit has ended or commits were frozen.

@@ -290,6 +290,15 @@ impl Database {
         Batch::new(edges.cloned().collect(), view.state.has_text_ids(), manifest.duplicates())
     }
 
+    /// Checks that a batch that still grows fits into [`DatabaseOptions::budget`], so that what never fits is refused before it takes
+    /// memory.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if it does not.
+    pub fn expect_room(&self, batch: &Batch) -> Result<()> {
+        self.core.expect_room(batch)
+    }
+
     /// The newest version. If some commits are in no layer yet, the first call builds a layer of them in
     /// memory, which takes time and memory linear in the commits; [`Database::freeze`] writes that layer once
     /// and for all.

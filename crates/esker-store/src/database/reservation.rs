@@ -6,7 +6,7 @@ use esker_graph::{Budget, Reservation, VertexId};
 
 use super::unfrozen::OpRef;
 use super::view::View;
-use crate::commit::EdgeOp;
+use crate::commit::{Batch, EdgeOp};
 use crate::freeze::EdgeChange;
 
 /// What each commit takes in addition to its changes.
@@ -91,6 +91,11 @@ impl CommitCosts {
         // The content is there as it was read, as it is being decoded, and decoded.
         let decoding = payload_bytes.saturating_mul(3);
         decoding.saturating_add(edges.saturating_mul(self.freeze_bytes)).saturating_add(COMMIT_BYTES)
+    }
+
+    /// The memory of a batch with so many changes, and to commit and freeze it.
+    pub(super) fn of_batch(self, batch: &Batch, changes: usize) -> u64 {
+        changes as u64 * (self.commit_bytes + self.freeze_bytes) + batch.bytes() as u64 + COMMIT_BYTES
     }
 
     pub(super) fn of(view: &View) -> Self {

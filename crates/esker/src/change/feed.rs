@@ -23,6 +23,8 @@ const BLOCKS_AHEAD: usize = 4;
 const CANCEL_EVERY: Duration = Duration::from_millis(50);
 /// Vertices between two checks for cancellation.
 const CANCEL_EVERY_VERTICES: u64 = 1 << 16;
+/// Changes between two looks at the memory that they take.
+const ROOM_EVERY: usize = 1 << 12;
 /// The share of the database's memory that decoding an input may take.
 const DECODING_SHARE: u64 = 4;
 /// Memory of a commit for each vertex that it adds, about.
@@ -232,17 +234,27 @@ impl Feeder<'_> {
                     Purpose::Remove => self.batch.remove_vertex(id)?,
                 }
                 self.pending.vertices += 1;
+                self.expect_room()?;
             }
         }
         let limit = self.options.batch_edges.unwrap_or(u64::MAX);
         for index in 0..rows.len() {
             self.take_edge(rows, index)?;
+            self.expect_room()?;
             if self.pending.edges >= limit {
                 self.options.cancel.check()?;
                 self.commit()?;
             }
         }
         Ok(())
+    }
+
+    /// Looks now and then whether the changes so far still fit into memory.
+    fn expect_room(&self) -> Result<()> {
+        match self.batch.len().is_multiple_of(ROOM_EVERY) {
+            true => self.database.expect_room(&self.batch),
+            false => Ok(()),
+        }
     }
 
     fn take_rejected(&mut self, rejected: &[Rejected]) -> Result<()> {
