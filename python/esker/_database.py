@@ -411,10 +411,12 @@ class Database:
         new = self._new or {}
         if weight is None:
             weight = new.get("weight")
-        if vertices is None:
-            vertices = new.get("num_vertices")
+        count = new.get("num_vertices")
+        if count is not None and vertices is not None:
+            raise InvalidError(f"the database was created with num_vertices={count}; leave out vertices={vertices!r}, or num_vertices")
+        vertices = count if vertices is None else vertices
         read = read_settings(format, source, target, weight, time, properties, ids, delimiter, header, quotes, vertices)
-        with _progress.listening(progress, "import") as callback:
+        with _progress.listening(progress if progress is not None else new.get("progress"), "import") as callback:
             settings = build_settings(
                 directed=new.get("directed") if directed is None else directed,
                 in_edges=in_edges and new.get("in_edges", True),
@@ -423,8 +425,8 @@ class Database:
                 duplicates=duplicates or new.get("duplicates"),
                 self_loops=self_loops,
                 bad_lines=bad_lines,
-                threads=threads,
-                memory=memory,
+                threads=threads if threads is not None else new.get("threads"),
+                memory=memory if memory is not None else new.get("memory"),
                 message=message,
                 event_time=event_time,
                 progress=callback,

@@ -419,6 +419,20 @@ def test_counts_of_vertices_are_statements(tmp_path):
         esker.create().import_(edges, vertices=-1)
 
 
+def test_an_import_takes_the_options_that_the_database_was_created_with(tmp_path):
+    edges = tmp_path / "edges.el"
+    edges.write_text("".join(f"{i} {i + 1}\n" for i in range(20_000)))
+    seen = []
+    esker.create(progress=seen.append).import_(edges)
+    assert seen
+    with pytest.raises(esker.Error, match="memory"):
+        esker.create(memory="1KiB").import_(edges)
+    names = tmp_path / "names"
+    names.write_text("7\n")
+    with pytest.raises(esker.InvalidError, match="created with num_vertices=5"):
+        esker.create(num_vertices=5).import_(edges, vertices=str(names))
+
+
 def test_an_export_and_import_gives_the_same_vertices(tmp_path):
     db = esker.create(directed=False)
     with db.batch() as batch:
