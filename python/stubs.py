@@ -48,6 +48,7 @@ class Algorithm(NamedTuple):
     summary: str
     options: tuple[Option, ...]
     weighted: bool
+    takes_weight: bool
     undirected: bool
     columns: tuple[str, ...]
     figures: tuple[str, ...]

@@ -19,7 +19,15 @@ SETTINGS: tuple[tuple[str, str, Any, str], ...] = (
     ("encoding", "Literal['lists', 'tiles'] | None", None, "What is read: 'lists' or 'tiles'."),
     ("residency", "Literal['mapped', 'pooled', 'headed'] | None", None, "How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md."),
     ("head", "int | None", None, "With headed lists, the neighbours of each vertex that are kept; as many as fit if not given."),
+    (
+        "undirected",
+        "bool",
+        False,
+        "Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.",
+    ),
+    ("weight", "str | None", None, "Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike)."),
 )
+_OF_ESTIMATES = ("threads", "deterministic", "undirected", "weight")
 _TYPES = {"vertex": "Id | None", "integer": "int | None", "float": "float | None", "flag": "bool"}
 
 
@@ -105,6 +113,7 @@ class Algorithm(NamedTuple):
     summary: str
     options: tuple[Option, ...]
     weighted: bool
+    takes_weight: bool
     undirected: bool
     columns: tuple[str, ...]
     """The columns of its answers."""
@@ -147,6 +156,12 @@ def _answer(algorithm: Algorithm) -> str:
     return " and ".join(f"{kind}{'s' if len(names) > 1 else ''} ``{', '.join(names)}``" for kind, names in parts if names)
 
 
+def _settings(algorithm: Algorithm, estimating: bool) -> list[tuple[str, str, Any, str]]:
+    """The parameters of a method that are no options of its algorithm."""
+    takes = lambda name: (not estimating or name in _OF_ESTIMATES) and (name != "weight" or algorithm.takes_weight)  # noqa: E731
+    return [one for one in SETTINGS if takes(one[0])]
+
+
 def document(algorithm: Algorithm, estimating: bool) -> str:
     """The docstring of a method."""
     lines = [algorithm.summary.rstrip(".") + ".", ""]
@@ -156,12 +171,11 @@ def document(algorithm: Algorithm, estimating: bool) -> str:
         if algorithm.weighted:
             lines += ["Uses the weights of edges; without weights, every edge has weight 1.", ""]
         if algorithm.undirected:
-            lines += ["For undirected graphs only.", ""]
+            lines += ["For undirected graphs; of a directed one, with ``undirected=True``.", ""]
     lines.append("Args:")
     for option in algorithm.options:
         lines.append(f"    {option.keyword}: {option.description}")
-    settings = [one for one in SETTINGS if not estimating or one[0] in ("threads", "deterministic")]
-    lines += [f"    {name}: {text}" for name, _, _, text in settings]
+    lines += [f"    {name}: {text}" for name, _, _, text in _settings(algorithm, estimating)]
     lines += ["", "Returns:"]
     lines.append("    An :class:`esker.Estimate`." if estimating else f"    A :class:`esker.Result` with {_answer(algorithm)}.")
     lines += [
@@ -185,9 +199,8 @@ def signature(algorithm: Algorithm, estimating: bool) -> inspect.Signature:
         if option not in ids:
             default = False if option.kind == "flag" else None
             parameters.append(Kind(option.keyword, Kind.KEYWORD_ONLY, default=default, annotation=option.annotation))
-    for name, annotation, default, _ in SETTINGS:
-        if not estimating or name in ("threads", "deterministic"):
-            parameters.append(Kind(name, Kind.KEYWORD_ONLY, default=default, annotation=annotation))
+    for name, annotation, default, _ in _settings(algorithm, estimating):
+        parameters.append(Kind(name, Kind.KEYWORD_ONLY, default=default, annotation=annotation))
     returns = "Estimate" if estimating else "Result"
     return inspect.Signature(parameters, return_annotation=returns)
 

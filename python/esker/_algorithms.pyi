@@ -30,6 +30,7 @@ class Algorithm(NamedTuple):
     summary: str
     options: tuple[Option, ...]
     weighted: bool
+    takes_weight: bool
     undirected: bool
     columns: tuple[str, ...]
     figures: tuple[str, ...]
@@ -45,7 +46,7 @@ def signature(algorithm: Algorithm, estimating: bool) -> inspect.Signature: ...
 class Algorithms:
     def _call(self, algorithm: Algorithm, given: dict[str, Any]) -> Any: ...
 
-    def bfs(self, source: Id | Iterable[Id], *, parents: bool = False, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None) -> Result:
+    def bfs(self, source: Id | Iterable[Id], *, parents: bool = False, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Breadth-first search: number of steps from the sources.
 
         Args:
@@ -60,6 +61,7 @@ class Algorithms:
             encoding: What is read: 'lists' or 'tiles'.
             residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             A :class:`esker.Result` with columns ``depth, parent`` and figure ``reached``.
@@ -68,7 +70,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def sssp(self, source: Id, *, delta: float | None = None, parents: bool = False, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None) -> Result:
+    def sssp(self, source: Id, *, delta: float | None = None, parents: bool = False, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
         """Shortest paths from one source by weight, none negative.
 
         Uses the weights of edges; without weights, every edge has weight 1.
@@ -86,6 +88,8 @@ class Algorithms:
             encoding: What is read: 'lists' or 'tiles'.
             residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+            weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
 
         Returns:
             A :class:`esker.Result` with columns ``distance, parent`` and figures ``reached, delta``.
@@ -94,7 +98,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def wbfs(self, source: Id, *, parents: bool = False, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None) -> Result:
+    def wbfs(self, source: Id, *, parents: bool = False, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
         """Weighted breadth-first search: shortest paths by integral weights, a bucket for each distance.
 
         Uses the weights of edges; without weights, every edge has weight 1.
@@ -111,6 +115,8 @@ class Algorithms:
             encoding: What is read: 'lists' or 'tiles'.
             residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+            weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
 
         Returns:
             A :class:`esker.Result` with columns ``distance, parent`` and figure ``reached``.
@@ -119,7 +125,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def bellman_ford(self, source: Id, *, parents: bool = False, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None) -> Result:
+    def bellman_ford(self, source: Id, *, parents: bool = False, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
         """Shortest paths from one source by weights that may be negative, or a negative cycle.
 
         Uses the weights of edges; without weights, every edge has weight 1.
@@ -136,6 +142,8 @@ class Algorithms:
             encoding: What is read: 'lists' or 'tiles'.
             residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+            weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
 
         Returns:
             A :class:`esker.Result` with columns ``distance, parent`` and figures ``reached, negative_cycle, cycle_edges``.
@@ -144,7 +152,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def widest(self, source: Id, *, method: Literal['buckets', 'rounds'] | None = None, parents: bool = False, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None) -> Result:
+    def widest(self, source: Id, *, method: Literal['buckets', 'rounds'] | None = None, parents: bool = False, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
         """Widest paths from one source: those whose least weight is largest.
 
         Uses the weights of edges; without weights, every edge has weight 1.
@@ -162,6 +170,8 @@ class Algorithms:
             encoding: What is read: 'lists' or 'tiles'.
             residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+            weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
 
         Returns:
             A :class:`esker.Result` with columns ``width, parent`` and figure ``reached``.
@@ -170,7 +180,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def pagerank(self, *, damping: float | None = None, tolerance: float | None = None, rounds: int | None = None, teleport_to: Id | Iterable[Id] | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None) -> Result:
+    def pagerank(self, *, damping: float | None = None, tolerance: float | None = None, rounds: int | None = None, teleport_to: Id | Iterable[Id] | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
         """PageRank: how often a random surfer comes by.
 
         Args:
@@ -187,6 +197,8 @@ class Algorithms:
             encoding: What is read: 'lists' or 'tiles'.
             residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+            weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
 
         Returns:
             A :class:`esker.Result` with column ``rank`` and figures ``residual, converged``.
@@ -195,7 +207,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def betweenness(self, source: Id | Iterable[Id] | None = None, *, samples: int | None = None, scale: Literal['sum', 'pairs', 'fraction'] | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None) -> Result:
+    def betweenness(self, source: Id | Iterable[Id] | None = None, *, samples: int | None = None, scale: Literal['sum', 'pairs', 'fraction'] | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Betweenness centrality: share of shortest paths (by steps) that lead through a vertex.
 
         Args:
@@ -211,6 +223,7 @@ class Algorithms:
             encoding: What is read: 'lists' or 'tiles'.
             residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             A :class:`esker.Result` with column ``betweenness`` and figure ``sources``.
@@ -219,7 +232,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def closeness(self, source: Id | Iterable[Id] | None = None, *, samples: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None) -> Result:
+    def closeness(self, source: Id | Iterable[Id] | None = None, *, samples: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Closeness centrality: how few steps lead from the other vertices to a vertex.
 
         Args:
@@ -234,6 +247,7 @@ class Algorithms:
             encoding: What is read: 'lists' or 'tiles'.
             residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             A :class:`esker.Result` with column ``closeness`` and figure ``sources``.
@@ -242,7 +256,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def wcc(self, *, method: Literal['union-find', 'contraction'] | None = None, beta: float | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None) -> Result:
+    def wcc(self, *, method: Literal['union-find', 'contraction'] | None = None, beta: float | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Weakly connected components: which vertices are joined, whatever the direction.
 
         Args:
@@ -257,6 +271,7 @@ class Algorithms:
             encoding: What is read: 'lists' or 'tiles'.
             residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             A :class:`esker.Result` with column ``component`` and figure ``components``.
@@ -265,7 +280,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def scc(self, *, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None) -> Result:
+    def scc(self, *, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Strongly connected components: which vertices reach each other.
 
         Args:
@@ -278,6 +293,7 @@ class Algorithms:
             encoding: What is read: 'lists' or 'tiles'.
             residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             A :class:`esker.Result` with column ``component`` and figures ``components, largest``.
@@ -286,7 +302,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def cdlp(self, *, iterations: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None) -> Result:
+    def cdlp(self, *, iterations: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Communities by label propagation, as Graphalytics defines it.
 
         Args:
@@ -300,6 +316,7 @@ class Algorithms:
             encoding: What is read: 'lists' or 'tiles'.
             residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             A :class:`esker.Result` with column ``community`` and figures ``communities, converged``.
@@ -308,7 +325,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def triangles(self, *, method: Literal['lists', 'filter', 'sample'] | None = None, samples: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None) -> Result:
+    def triangles(self, *, method: Literal['lists', 'filter', 'sample'] | None = None, samples: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Number of triangles, whatever the direction; self-loops and parallel edges do not count.
 
         Args:
@@ -323,6 +340,7 @@ class Algorithms:
             encoding: What is read: 'lists' or 'tiles'.
             residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             A :class:`esker.Result` with figures ``triangles, low, high, wedges, closed, samples``.
@@ -331,7 +349,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def lcc(self, *, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None) -> Result:
+    def lcc(self, *, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Local clustering coefficient: how many of the possible edges between a vertex's neighbours exist.
 
         Args:
@@ -344,6 +362,7 @@ class Algorithms:
             encoding: What is read: 'lists' or 'tiles'.
             residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             A :class:`esker.Result` with column ``coefficient`` and figures ``average, triangles``.
@@ -352,7 +371,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def kcore(self, *, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None) -> Result:
+    def kcore(self, *, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Coreness: the largest k such that a vertex is left when all of fewer than k neighbours are removed.
 
         Args:
@@ -365,6 +384,7 @@ class Algorithms:
             encoding: What is read: 'lists' or 'tiles'.
             residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             A :class:`esker.Result` with column ``coreness`` and figure ``k_max``.
@@ -373,7 +393,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def truss(self, *, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None) -> Result:
+    def truss(self, *, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Trussness of each edge: the largest k such that it is left when all in fewer than k - 2 triangles are removed.
 
         Args:
@@ -386,6 +406,7 @@ class Algorithms:
             encoding: What is read: 'lists' or 'tiles'.
             residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             A :class:`esker.Result` with column ``trussness`` and figures ``largest, triangles``.
@@ -394,7 +415,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def cliques(self, *, k: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None) -> Result:
+    def cliques(self, *, k: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Number of cliques of k vertices.
 
         Args:
@@ -408,6 +429,7 @@ class Algorithms:
             encoding: What is read: 'lists' or 'tiles'.
             residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             A :class:`esker.Result` with figure ``cliques``.
@@ -416,7 +438,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def densest(self, *, epsilon: float | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None) -> Result:
+    def densest(self, *, epsilon: float | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Densest subgraph, approximately: vertices with the most edges among them for each of them.
 
         Args:
@@ -430,6 +452,7 @@ class Algorithms:
             encoding: What is read: 'lists' or 'tiles'.
             residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             A :class:`esker.Result` with column ``member`` and figures ``vertices, density, density_bound``.
@@ -438,7 +461,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def mis(self, *, first: Literal['degree', 'random'] | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None) -> Result:
+    def mis(self, *, first: Literal['degree', 'random'] | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Maximal independent set: no two neighbours, and none could be added.
 
         Args:
@@ -452,6 +475,7 @@ class Algorithms:
             encoding: What is read: 'lists' or 'tiles'.
             residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             A :class:`esker.Result` with column ``member`` and figure ``size``.
@@ -460,7 +484,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def colouring(self, *, first: Literal['llf', 'lf', 'sl', 'random'] | None = None, ties: Literal['random', 'number'] | None = None, passes: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None) -> Result:
+    def colouring(self, *, first: Literal['llf', 'lf', 'sl', 'random'] | None = None, ties: Literal['random', 'number'] | None = None, passes: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Colours such that no two neighbours have the same, few of them.
 
         Args:
@@ -476,6 +500,7 @@ class Algorithms:
             encoding: What is read: 'lists' or 'tiles'.
             residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             A :class:`esker.Result` with column ``colour`` and figure ``colours``.
@@ -484,10 +509,10 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def matching(self, *, method: Literal['claims', 'priorities'] | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None) -> Result:
+    def matching(self, *, method: Literal['claims', 'priorities'] | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Maximal matching: edges without a common end, and none could be added.
 
-        For undirected graphs only.
+        For undirected graphs; of a directed one, with ``undirected=True``.
 
         Args:
             method: claims, or priorities (random ones, over a filter) ('claims', 'priorities') [default: claims; priorities if deterministic].
@@ -500,6 +525,7 @@ class Algorithms:
             encoding: What is read: 'lists' or 'tiles'.
             residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             A :class:`esker.Result` with column ``mate`` and figure ``edges``.
@@ -508,7 +534,7 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def setcover(self, *, epsilon: float | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None) -> Result:
+    def setcover(self, *, epsilon: float | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Set cover, approximately: few vertices whose out-neighbours are all that any vertex has.
 
         Args:
@@ -522,6 +548,7 @@ class Algorithms:
             encoding: What is read: 'lists' or 'tiles'.
             residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             A :class:`esker.Result` with columns ``gain, owner`` and figures ``sets, covered``.
@@ -530,10 +557,10 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def biconnectivity(self, *, bridges: bool = False, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None) -> Result:
+    def biconnectivity(self, *, bridges: bool = False, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Blocks that no single vertex holds together, articulation points and bridges.
 
-        For undirected graphs only.
+        For undirected graphs; of a directed one, with ``undirected=True``.
 
         Args:
             bridges: Answer with the bridges instead of the vertices.
@@ -546,6 +573,7 @@ class Algorithms:
             encoding: What is read: 'lists' or 'tiles'.
             residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             A :class:`esker.Result` with columns ``block, articulation_point`` and figures ``blocks, articulation_points, bridges, components``.
@@ -554,10 +582,10 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def forest(self, *, method: Literal['union-find', 'search'] | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None) -> Result:
+    def forest(self, *, method: Literal['union-find', 'search'] | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Spanning forest: edges that join what is joined, without a cycle.
 
-        For undirected graphs only.
+        For undirected graphs; of a directed one, with ``undirected=True``.
 
         Args:
             method: union-find, or search (a breadth-first search of each component) ('union-find', 'search') [default: union-find; search if deterministic].
@@ -570,6 +598,7 @@ class Algorithms:
             encoding: What is read: 'lists' or 'tiles'.
             residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             A :class:`esker.Result` with figures ``trees, edges``.
@@ -578,12 +607,12 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def msf(self, *, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None) -> Result:
+    def msf(self, *, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
         """Minimum spanning forest: the spanning forest of the least weight.
 
         Uses the weights of edges; without weights, every edge has weight 1.
 
-        For undirected graphs only.
+        For undirected graphs; of a directed one, with ``undirected=True``.
 
         Args:
             threads: Worker threads; one a processor if not given.
@@ -595,6 +624,8 @@ class Algorithms:
             encoding: What is read: 'lists' or 'tiles'.
             residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+            weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
 
         Returns:
             A :class:`esker.Result` with column ``weight`` and figures ``trees, edges, weight``.
@@ -603,10 +634,10 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def spanner(self, *, k: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None) -> Result:
+    def spanner(self, *, k: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Spanner: few edges that keep every distance within a factor.
 
-        For undirected graphs only.
+        For undirected graphs; of a directed one, with ``undirected=True``.
 
         Args:
             k: Distances grow by O(k), and edges are about n^(1 + 1/k) [default: the logarithm of n].
@@ -619,6 +650,7 @@ class Algorithms:
             encoding: What is read: 'lists' or 'tiles'.
             residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             A :class:`esker.Result` with figures ``edges, k, stretch_bound, radius``.
@@ -627,10 +659,10 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def ldd(self, *, beta: float | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None) -> Result:
+    def ldd(self, *, beta: float | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Low-diameter decomposition: clusters of small radius with few edges between them.
 
-        For undirected graphs only.
+        For undirected graphs; of a directed one, with ``undirected=True``.
 
         Args:
             beta: About this part of the edges lies between clusters, whose radius is about log n / beta [default: 0.2].
@@ -643,6 +675,7 @@ class Algorithms:
             encoding: What is read: 'lists' or 'tiles'.
             residency: How it is kept in memory: 'mapped', 'pooled' or 'headed' (lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             A :class:`esker.Result` with column ``cluster`` and figures ``clusters, radius``.
@@ -654,7 +687,7 @@ class Algorithms:
 class Estimates:
     def _call(self, algorithm: Algorithm, given: dict[str, Any]) -> Any: ...
 
-    def bfs(self, source: Id | Iterable[Id] | None = None, *, parents: bool = False, threads: int | None = None, deterministic: bool = False) -> Estimate:
+    def bfs(self, source: Id | Iterable[Id] | None = None, *, parents: bool = False, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``bfs``.
 
         Args:
@@ -662,6 +695,7 @@ class Estimates:
             parents: Also give the vertex before each on its path.
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -670,7 +704,7 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def sssp(self, source: Id | None = None, *, delta: float | None = None, parents: bool = False, threads: int | None = None, deterministic: bool = False) -> Estimate:
+    def sssp(self, source: Id | None = None, *, delta: float | None = None, parents: bool = False, threads: int | None = None, deterministic: bool = False, undirected: bool = False, weight: str | None = None) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``sssp``.
 
         Args:
@@ -679,6 +713,8 @@ class Estimates:
             parents: Also give the vertex before each on its path.
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+            weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
 
         Returns:
             An :class:`esker.Estimate`.
@@ -687,7 +723,7 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def wbfs(self, source: Id | None = None, *, parents: bool = False, threads: int | None = None, deterministic: bool = False) -> Estimate:
+    def wbfs(self, source: Id | None = None, *, parents: bool = False, threads: int | None = None, deterministic: bool = False, undirected: bool = False, weight: str | None = None) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``wbfs``.
 
         Args:
@@ -695,6 +731,8 @@ class Estimates:
             parents: Also give the vertex before each on its path.
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+            weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
 
         Returns:
             An :class:`esker.Estimate`.
@@ -703,7 +741,7 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def bellman_ford(self, source: Id | None = None, *, parents: bool = False, threads: int | None = None, deterministic: bool = False) -> Estimate:
+    def bellman_ford(self, source: Id | None = None, *, parents: bool = False, threads: int | None = None, deterministic: bool = False, undirected: bool = False, weight: str | None = None) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``bellman_ford``.
 
         Args:
@@ -711,6 +749,8 @@ class Estimates:
             parents: Also give the vertex before each on its path.
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+            weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
 
         Returns:
             An :class:`esker.Estimate`.
@@ -719,7 +759,7 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def widest(self, source: Id | None = None, *, method: Literal['buckets', 'rounds'] | None = None, parents: bool = False, threads: int | None = None, deterministic: bool = False) -> Estimate:
+    def widest(self, source: Id | None = None, *, method: Literal['buckets', 'rounds'] | None = None, parents: bool = False, threads: int | None = None, deterministic: bool = False, undirected: bool = False, weight: str | None = None) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``widest``.
 
         Args:
@@ -728,6 +768,8 @@ class Estimates:
             parents: Also give the vertex before each on its path.
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+            weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
 
         Returns:
             An :class:`esker.Estimate`.
@@ -736,7 +778,7 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def pagerank(self, *, damping: float | None = None, tolerance: float | None = None, rounds: int | None = None, teleport_to: Id | Iterable[Id] | None = None, threads: int | None = None, deterministic: bool = False) -> Estimate:
+    def pagerank(self, *, damping: float | None = None, tolerance: float | None = None, rounds: int | None = None, teleport_to: Id | Iterable[Id] | None = None, threads: int | None = None, deterministic: bool = False, undirected: bool = False, weight: str | None = None) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``pagerank``.
 
         Args:
@@ -746,6 +788,8 @@ class Estimates:
             teleport_to: Jump to this vertex (personal PageRank); one or several [default: any vertex].
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+            weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
 
         Returns:
             An :class:`esker.Estimate`.
@@ -754,7 +798,7 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def betweenness(self, source: Id | Iterable[Id] | None = None, *, samples: int | None = None, scale: Literal['sum', 'pairs', 'fraction'] | None = None, threads: int | None = None, deterministic: bool = False) -> Estimate:
+    def betweenness(self, source: Id | Iterable[Id] | None = None, *, samples: int | None = None, scale: Literal['sum', 'pairs', 'fraction'] | None = None, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``betweenness``.
 
         Args:
@@ -763,6 +807,7 @@ class Estimates:
             scale: sum over the sources; pairs of vertices; fraction of all pairs, as NetworkX normalises ('sum', 'pairs', 'fraction') [default: sum with source, else fraction].
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -771,7 +816,7 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def closeness(self, source: Id | Iterable[Id] | None = None, *, samples: int | None = None, threads: int | None = None, deterministic: bool = False) -> Estimate:
+    def closeness(self, source: Id | Iterable[Id] | None = None, *, samples: int | None = None, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``closeness``.
 
         Args:
@@ -779,6 +824,7 @@ class Estimates:
             samples: Only distances from this many vertices, drawn by the seed.
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -787,7 +833,7 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def wcc(self, *, method: Literal['union-find', 'contraction'] | None = None, beta: float | None = None, threads: int | None = None, deterministic: bool = False) -> Estimate:
+    def wcc(self, *, method: Literal['union-find', 'contraction'] | None = None, beta: float | None = None, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``wcc``.
 
         Args:
@@ -795,6 +841,7 @@ class Estimates:
             beta: Rate of the decomposition, with contraction [default: 0.2].
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -803,12 +850,13 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def scc(self, *, threads: int | None = None, deterministic: bool = False) -> Estimate:
+    def scc(self, *, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``scc``.
 
         Args:
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -817,13 +865,14 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def cdlp(self, *, iterations: int | None = None, threads: int | None = None, deterministic: bool = False) -> Estimate:
+    def cdlp(self, *, iterations: int | None = None, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``cdlp``.
 
         Args:
             iterations: Number of iterations [default: 10].
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -832,7 +881,7 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def triangles(self, *, method: Literal['lists', 'filter', 'sample'] | None = None, samples: int | None = None, threads: int | None = None, deterministic: bool = False) -> Estimate:
+    def triangles(self, *, method: Literal['lists', 'filter', 'sample'] | None = None, samples: int | None = None, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``triangles``.
 
         Args:
@@ -840,6 +889,7 @@ class Estimates:
             samples: Pairs of neighbours to draw, with sample [default: 100000].
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -848,12 +898,13 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def lcc(self, *, threads: int | None = None, deterministic: bool = False) -> Estimate:
+    def lcc(self, *, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``lcc``.
 
         Args:
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -862,12 +913,13 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def kcore(self, *, threads: int | None = None, deterministic: bool = False) -> Estimate:
+    def kcore(self, *, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``kcore``.
 
         Args:
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -876,12 +928,13 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def truss(self, *, threads: int | None = None, deterministic: bool = False) -> Estimate:
+    def truss(self, *, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``truss``.
 
         Args:
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -890,13 +943,14 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def cliques(self, *, k: int | None = None, threads: int | None = None, deterministic: bool = False) -> Estimate:
+    def cliques(self, *, k: int | None = None, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``cliques``.
 
         Args:
             k: Vertices of a clique [default: 4].
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -905,13 +959,14 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def densest(self, *, epsilon: float | None = None, threads: int | None = None, deterministic: bool = False) -> Estimate:
+    def densest(self, *, epsilon: float | None = None, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``densest``.
 
         Args:
             epsilon: The density is at least 1 / (2 + 2 epsilon) of the largest [default: 0.001].
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -920,13 +975,14 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def mis(self, *, first: Literal['degree', 'random'] | None = None, threads: int | None = None, deterministic: bool = False) -> Estimate:
+    def mis(self, *, first: Literal['degree', 'random'] | None = None, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``mis``.
 
         Args:
             first: Who comes first: degree (the least) or random ('degree', 'random') [default: degree].
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -935,7 +991,7 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def colouring(self, *, first: Literal['llf', 'lf', 'sl', 'random'] | None = None, ties: Literal['random', 'number'] | None = None, passes: int | None = None, threads: int | None = None, deterministic: bool = False) -> Estimate:
+    def colouring(self, *, first: Literal['llf', 'lf', 'sl', 'random'] | None = None, ties: Literal['random', 'number'] | None = None, passes: int | None = None, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``colouring``.
 
         Args:
@@ -944,6 +1000,7 @@ class Estimates:
             passes: Passes; each after the first begins with the last colours, and may save some [default: 2].
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -952,13 +1009,14 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def matching(self, *, method: Literal['claims', 'priorities'] | None = None, threads: int | None = None, deterministic: bool = False) -> Estimate:
+    def matching(self, *, method: Literal['claims', 'priorities'] | None = None, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``matching``.
 
         Args:
             method: claims, or priorities (random ones, over a filter) ('claims', 'priorities') [default: claims; priorities if deterministic].
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -967,13 +1025,14 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def setcover(self, *, epsilon: float | None = None, threads: int | None = None, deterministic: bool = False) -> Estimate:
+    def setcover(self, *, epsilon: float | None = None, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``setcover``.
 
         Args:
             epsilon: How far apart gains may be that count as equal; more is faster [default: 0.01].
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -982,13 +1041,14 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def biconnectivity(self, *, bridges: bool = False, threads: int | None = None, deterministic: bool = False) -> Estimate:
+    def biconnectivity(self, *, bridges: bool = False, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``biconnectivity``.
 
         Args:
             bridges: Answer with the bridges instead of the vertices.
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -997,13 +1057,14 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def forest(self, *, method: Literal['union-find', 'search'] | None = None, threads: int | None = None, deterministic: bool = False) -> Estimate:
+    def forest(self, *, method: Literal['union-find', 'search'] | None = None, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``forest``.
 
         Args:
             method: union-find, or search (a breadth-first search of each component) ('union-find', 'search') [default: union-find; search if deterministic].
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -1012,12 +1073,14 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def msf(self, *, threads: int | None = None, deterministic: bool = False) -> Estimate:
+    def msf(self, *, threads: int | None = None, deterministic: bool = False, undirected: bool = False, weight: str | None = None) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``msf``.
 
         Args:
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+            weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
 
         Returns:
             An :class:`esker.Estimate`.
@@ -1026,13 +1089,14 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def spanner(self, *, k: int | None = None, threads: int | None = None, deterministic: bool = False) -> Estimate:
+    def spanner(self, *, k: int | None = None, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``spanner``.
 
         Args:
             k: Distances grow by O(k), and edges are about n^(1 + 1/k) [default: the logarithm of n].
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             An :class:`esker.Estimate`.
@@ -1041,13 +1105,14 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def ldd(self, *, beta: float | None = None, threads: int | None = None, deterministic: bool = False) -> Estimate:
+    def ldd(self, *, beta: float | None = None, threads: int | None = None, deterministic: bool = False, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``ldd``.
 
         Args:
             beta: About this part of the edges lies between clusters, whose radius is about log n / beta [default: 0.2].
             threads: Worker threads; one a processor if not given.
             deterministic: The same answer for any number of threads.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
             An :class:`esker.Estimate`.

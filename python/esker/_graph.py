@@ -50,6 +50,15 @@ def _expect_direction(direction: str) -> None:
         raise InvalidError(f"direction must be one of 'out', 'in', 'both', not {direction!r}")
 
 
+def _choice(weight: Any, undirected: Any) -> tuple[str | None, bool]:
+    """The edge property that is the weight, and whether directions are dropped; checked."""
+    if weight is not None and not isinstance(weight, str):
+        raise MistypedError(f"weight must be the name of an edge property, not {type(weight).__name__}")
+    if not isinstance(undirected, bool):
+        raise MistypedError(f"undirected must be True or False, not {undirected!r}")
+    return weight, undirected
+
+
 class _Estimates(Estimates):
     __slots__ = ("_graph",)
 
@@ -58,8 +67,9 @@ class _Estimates(Estimates):
 
     def _call(self, algorithm: Algorithm, given: dict[str, Any]) -> Estimate:
         settings = run_settings(**{name: given.pop(name) for name in ("threads", "deterministic") if name in given})
+        choice = _choice(given.pop("weight", None), given.pop("undirected", False))
         texts = algorithm.texts(given, self._graph._id_text, estimating=True)
-        return Estimate(*self._graph._native.estimate(algorithm.name, texts, settings))
+        return Estimate(*self._graph._native.estimate(algorithm.name, texts, settings, choice))
 
 
 class Graph(Algorithms):
@@ -204,7 +214,8 @@ class Graph(Algorithms):
         with _progress.listening(given.get("progress"), algorithm.name) as callback:
             settings = run_settings(**settings, progress=callback)
             residency = given.get("encoding"), given.get("residency"), given.get("head")
-            native = self._native.run(algorithm.name, texts, settings, bool(given.get("verify")), residency)
+            choice = _choice(given.get("weight"), given.get("undirected", False))
+            native = self._native.run(algorithm.name, texts, settings, bool(given.get("verify")), residency, choice)
         again = None
         if "parent" in algorithm.columns:
             again = lambda: self._call(algorithm, {**given, "parents": True, "progress": None, "verify": False})  # noqa: E731

@@ -23,7 +23,7 @@ use crate::column::{Column, ColumnType};
 use crate::edges::EdgeArrays;
 use crate::failure::{Failure, Outcome, invalid, mistyped};
 use crate::report::graph_facts;
-use crate::settings::{Reading, Settings, brief, one_of};
+use crate::settings::{Choice, Reading, Settings, brief, one_of};
 use crate::stream::ids_are_signed;
 use crate::turns::Turns;
 use crate::values::{VertexValues, id_object, value_object};
@@ -55,20 +55,18 @@ impl Graph {
         settings: Settings,
         verify: bool,
         reading: Reading,
+        choice: Choice,
     ) -> Outcome<Answer> {
         let (entry, params) = (find(name)?, params(options));
         let request = reading.request()?;
         let resources = settings.resources();
         let (run, cancel, listener) = settings.run(name)?;
-        let planned;
-        let snapshot = if request.is_free() {
-            &self.snapshot
-        } else {
-            planned = plan(&self.snapshot, entry, &params, &request, &resources)?.apply(&self.snapshot)?;
-            &planned
-        };
+        let mut snapshot = choice.of(&self.snapshot)?;
+        if !request.is_free() {
+            snapshot = plan(&snapshot, entry, &params, &request, &resources)?.apply(&snapshot)?;
+        }
         let answer = watched(py, &cancel, listener.as_ref(), || {
-            Ok(entry.run(&Job { snapshot, run: &run, params: &params, verify })?)
+            Ok(entry.run(&Job { snapshot: &snapshot, run: &run, params: &params, verify })?)
         })?;
         Ok(Answer { answer: Arc::new(answer), snapshot: self.snapshot.clone() })
     }
@@ -107,10 +105,12 @@ impl Graph {
         name: &str,
         options: Vec<(String, String)>,
         settings: Settings,
+        choice: Choice,
     ) -> Outcome<(u64, u64, u64)> {
         let (entry, params) = (find(name)?, params(options));
-        let estimate = estimate_on(&self.snapshot, entry, &params, &settings.resources())?;
-        let shape = shape_of(&self.snapshot, entry.reads.weights)?;
+        let snapshot = choice.of(&self.snapshot)?;
+        let estimate = estimate_on(&snapshot, entry, &params, &settings.resources())?;
+        let shape = shape_of(&snapshot, entry.reads_weights(&snapshot))?;
         let sides = if shape.directed && shape.in_edges { 2 } else { 1 };
         Ok((estimate.memory_bytes, estimate.read_bytes, shape.weighted_list_bytes() * sides))
     }

@@ -1,6 +1,6 @@
 //! The catalogue, from which Python makes methods.
 
-use esker::catalogue::{CATALOGUE, Entry, Opt, OptKind};
+use esker::catalogue::{CATALOGUE, Entry, Opt, OptKind, WeightReads};
 use esker::graph::VertexId;
 use pyo3::prelude::*;
 
@@ -25,6 +25,7 @@ pub(crate) struct ListedEntry {
     summary: &'static str,
     options: Vec<Listed>,
     weighted: bool,
+    takes_weight: bool,
     undirected: bool,
     columns: Vec<&'static str>,
     figures: Vec<&'static str>,
@@ -50,7 +51,8 @@ impl From<&Entry> for ListedEntry {
             name: entry.name,
             summary: entry.summary,
             options: entry.options.iter().map(Listed::from).collect(),
-            weighted: entry.reads.weights,
+            weighted: entry.reads.weights == WeightReads::Always,
+            takes_weight: entry.reads.weights != WeightReads::Never,
             undirected: entry.undirected,
             columns: entry.columns.to_vec(),
             figures: entry.figures.to_vec(),

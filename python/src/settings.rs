@@ -10,7 +10,7 @@ use esker::import::options::{BadLines, Duplicates, ImportOptions, ImportProgress
 use esker::plan::{Request, available_bytes, encoding_name, residency_name};
 use esker::store::format::Encoding;
 use esker::store::version::parse_time;
-use esker::store::{GraphEncoding, Residency};
+use esker::store::{GraphEncoding, Residency, Snapshot};
 use pyo3::prelude::*;
 
 use crate::failure::{Failure, Outcome, invalid};
@@ -97,6 +97,21 @@ impl Reading {
             residency: residency.transpose()?,
             head_len: *head_len,
         })
+    }
+}
+
+/// Which graph of a version is computed on: the edge property that is the weight, and whether directions are dropped.
+#[derive(FromPyObject)]
+pub(crate) struct Choice(Option<String>, bool);
+
+impl Choice {
+    /// The version with this choice.
+    pub(crate) fn of(&self, snapshot: &Snapshot) -> Outcome<Snapshot> {
+        let snapshot = match &self.0 {
+            Some(name) => snapshot.clone().weighted_by(name)?,
+            None => snapshot.clone(),
+        };
+        Ok(if self.1 { snapshot.as_undirected() } else { snapshot })
     }
 }
 

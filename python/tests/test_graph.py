@@ -172,3 +172,36 @@ def test_removed_vertices_are_not_there(web):
     assert graph.property("age").tolist() == [1, None, 2]
     assert graph.pagerank().to_pandas()["vertex"].tolist() == ["alice", "carol", "dave"]
     assert web.store(found) and web.graph().properties("dave") == {"age": 2, "depth": 2}
+
+
+def test_directed_graphs_are_read_as_undirected_and_weighted_by_any_property():
+    edges = [(1, 2, 5, 1.5), (2, 1, 3, 8.0), (2, 3, 4, 2.5), (4, 3, 7, 0.5), (4, 1, 9, 2.0)]
+    source, target, weight, toll = zip(*edges)
+    g = esker.from_edges(list(source), list(target), weight=list(weight), properties={"toll": list(toll)}, directed=True)
+    reference = nx.DiGraph()
+    for u, v, w, t in edges:
+        reference.add_edge(u, v, weight=w, toll=t)
+    undirected = nx.Graph()
+    for u, v, w, t in edges:
+        kept = undirected.get_edge_data(u, v, {"weight": w, "toll": t})
+        undirected.add_edge(u, v, weight=min(w, kept["weight"]), toll=min(t, kept["toll"]))
+
+    with pytest.raises(esker.Error, match="undirected=True"):
+        g.msf()
+    for name in ("weight", "toll"):
+        forest = g.msf(undirected=True, weight=name, verify=True)
+        assert forest.weight == nx.minimum_spanning_tree(undirected, weight=name).size(weight=name)
+        assert g.sssp(4, weight=name).to_dict() == nx.single_source_dijkstra_path_length(reference, 4, weight=name)
+        found = g.sssp(1, weight=name, undirected=True).to_dict()
+        assert found == nx.single_source_dijkstra_path_length(undirected, 1, weight=name)
+        ranks = nx.pagerank(reference, tol=1e-12, weight=name)
+        assert g.pagerank(weight=name, tolerance=1e-12).to_dict() == pytest.approx(ranks)
+    assert g.pagerank(tolerance=1e-12).to_dict() == pytest.approx(nx.pagerank(reference, tol=1e-12, weight=None))
+    assert g.kcore(undirected=True).to_dict() == nx.core_number(undirected)
+    assert g.estimate.msf(undirected=True, weight="toll").memory_bytes > 0
+    with pytest.raises(esker.Error, match="no property 'tol'|no property \"tol\""):
+        g.sssp(1, weight="tol")
+    with pytest.raises(esker.MistypedError):
+        g.wcc(weight="toll")
+    with pytest.raises(esker.MistypedError, match="undirected must be True or False"):
+        g.kcore(undirected=1)

@@ -89,7 +89,7 @@ impl AccessArgs {
 
 /// Bytes of the lists that a version has, uncompressed, with weights if the algorithm reads them.
 pub(crate) fn list_bytes(snapshot: &Snapshot, entry: &Entry) -> Result<u64, Failure> {
-    let shape = shape_of(snapshot, entry.reads.weights)?;
+    let shape = shape_of(snapshot, entry.reads_weights(snapshot))?;
     Ok(shape.weighted_list_bytes() * if shape.directed && shape.in_edges { 2 } else { 1 })
 }
 

@@ -5,12 +5,13 @@ use std::time::Instant;
 
 use clap::Args;
 use esker::answer::{Answer, Fact, Ranking, Value};
-use esker::catalogue::{Entry, Job, Params};
+use esker::catalogue::{Entry, Job, Params, WeightReads};
 use esker::export::ExportOptions;
 use esker::graph::{Cancel, Run};
 use esker::histogram::Histogram;
 use esker::output::write;
 use esker::store::Snapshot;
+use esker::store::format::PropertyRecord;
 use esker::top::{TopVertex, top};
 use serde_json::json;
 
@@ -123,6 +124,7 @@ impl RunArgs {
         let Requested { entry, params, given, .. } = requested;
         self.check(entry)?;
         let cancel = cancel_on_signals()?;
+        entry.check_weight(self.read.weight.is_some())?;
         if self.each_version || self.versions.is_some() {
             return self.run_versions(requested, &cancel);
         }
@@ -135,7 +137,9 @@ impl RunArgs {
             given,
         };
         let opened = open_graph(&graph, &cancel)?;
-        let weight = self.read.weight.as_deref().filter(|_| !opened.is_imported);
+        let imported = opened.snapshot.weight_property().filter(|_| opened.is_imported);
+        // The property may have another name than the column that was asked for, such as a number.
+        let weight = self.read.weight.as_deref().map(|name| imported.map_or(name, |property| &property.name));
         let snapshot = &self.choice.of(opened.snapshot.clone(), weight)?;
         let resources = self.resources.of_run(self.deterministic);
         let plan = self.access.plan(snapshot, entry, params, &resources)?;
@@ -329,7 +333,7 @@ impl RunArgs {
             "vertices": answer.vertices.as_ref().map_or(snapshot.num_vertices(), |vertices| vertices.len()),
             "edges": snapshot.num_edges(),
             "as_undirected": snapshot.drops_directions(),
-            "weight": snapshot.weight_property().filter(|_| entry.reads.weights).map(|property| &property.name),
+            "weight": snapshot.weight_property().filter(|_| entry.reads_weights(snapshot)).map(|property| &property.name),
             "seconds": answer.seconds,
             "rounds": answer.rounds,
             "edges_per_second": if answer.seconds > 0.0 { answer.arcs as f64 / answer.seconds } else { 0.0 },
@@ -369,11 +373,14 @@ fn figures_of(entry: &Entry, snapshot: &Snapshot, answer: &Answer) -> Rows {
 
 /// What a run made of the weights of edges; `None` if it had none and needed none.
 fn describe_weight(entry: &Entry, snapshot: &Snapshot) -> Option<String> {
-    match (entry.reads.weights, snapshot.weight_property()) {
+    let unread = |weight: &PropertyRecord| match entry.reads.weights {
+        WeightReads::Never => format!("{}, which {} does not read", weight.name, entry.name),
+        _ => format!("{0}, which {1} reads only with --weight {0}", weight.name, entry.name),
+    };
+    match (entry.reads_weights(snapshot), snapshot.weight_property()) {
         (true, Some(weight)) => Some(weight.name.clone()),
         (true, None) => Some("none: each edge counts as 1".to_owned()),
-        (false, Some(weight)) => Some(format!("{}, which {} does not read", weight.name, entry.name)),
-        (false, None) => None,
+        (false, weight) => weight.map(unread),
     }
 }
 

@@ -5,6 +5,7 @@ pub mod closeness;
 pub mod bfs;
 pub mod cdlp;
 pub mod pagerank;
+pub mod pagerank_weighted;
 pub mod scc;
 mod delta_stepping;
 mod relaxation;

@@ -61,7 +61,7 @@ impl PageRankOptions {
         if self.tolerance >= SINGLE_TOLERANCE_MIN { Precision::Single } else { Precision::Double }
     }
 
-    fn check(&self) -> Result<(), Stop> {
+    pub(super) fn check(&self) -> Result<(), Stop> {
         if !(0.0..=1.0).contains(&self.damping) {
             return Err(Stop::Unsuitable(format!("damping {} is not in 0..=1", self.damping)));
         }
@@ -140,7 +140,7 @@ fn iterate<G: Graph>(
 }
 
 /// Where the surfer jumps to.
-enum Teleport {
+pub(super) enum Teleport {
     /// To any vertex with this chance.
     Anywhere(f64),
     /// To each vertex with its own chance.
@@ -149,7 +149,7 @@ enum Teleport {
 
 impl Teleport {
     /// By the weights of all vertices, if they are not alike.
-    fn new(n: usize, weights: Option<&[f64]>) -> Result<Self, Stop> {
+    pub(super) fn new(n: usize, weights: Option<&[f64]>) -> Result<Self, Stop> {
         let Some(weights) = weights else { return Ok(Self::Anywhere(1.0 / n as f64)) };
         let total: f64 = weights.iter().sum();
         let fits = weights.len() == n && weights.iter().all(|&w| w >= 0.0);
@@ -163,7 +163,7 @@ impl Teleport {
     }
 
     #[inline(always)]
-    fn at(&self, v: usize) -> f64 {
+    pub(super) fn at(&self, v: usize) -> f64 {
         match self {
             Self::Anywhere(share) => *share,
             Self::To(shares) => shares[v],
@@ -173,15 +173,15 @@ impl Teleport {
 
 /// Sums over the vertices that one worker finished, fixed-point.
 #[derive(Debug, Clone, Copy, Default)]
-struct Totals {
+pub(super) struct Totals {
     /// Scores of vertices without out-edges.
-    dangling: u64,
+    pub(super) dangling: u64,
     /// Differences from the scores of the round before.
-    change: u64,
+    pub(super) change: u64,
 }
 
 impl Totals {
-    fn of(workers: Vec<Self>) -> Self {
+    pub(super) fn of(workers: Vec<Self>) -> Self {
         workers.into_iter().fold(Self::default(), |a, b| Self {
             dangling: a.dangling + b.dangling,
             change: a.change + b.change,

@@ -1,8 +1,9 @@
 //! Verifies PageRank.
 
-use esker_graph::{Rows, Weight, vertex};
+use esker_graph::{Rows, vertex};
 
 use super::wrong::{Wrong, ensure};
+use crate::primitive::Ranked;
 
 /// From this tolerance on, PageRank may compute in single precision.
 const SINGLE_TOLERANCE_MIN: f64 = 1e-6;
@@ -10,11 +11,11 @@ const SINGLE_TOLERANCE_MIN: f64 = 1e-6;
 /// Checks that `scores` add up to 1 and that one more iteration along `out` changes them by at most `tolerance` in
 /// total (L1 norm), up to rounding: in single precision, each round may change a value by 2^-24 of itself, of which
 /// `damping` passes to the next round, so the sum by damping / (1 - damping) times that. `teleport` adds up to 1;
-/// `None` means uniform.
+/// `None` means uniform. The score of a vertex passes along its arcs in proportion to their weights.
 ///
 /// # Errors
 /// The first violated property.
-pub fn pagerank<W: Weight>(
+pub fn pagerank<W: Ranked>(
     out: &Rows<'_, W>,
     damping: f64,
     teleport: Option<&[f64]>,
@@ -36,12 +37,14 @@ pub fn pagerank<W: Weight>(
     let mut next: Vec<f64> = (0..n).map(|v| (1.0 - damping) * jump(v)).collect();
     let mut dangling = 0.0;
     for (u, &score) in scores.iter().enumerate() {
-        let list = out.list(vertex(u)).0;
-        if list.is_empty() {
+        let (list, weights) = out.list(vertex(u));
+        let strength: f64 = weights.iter().map(|weight| weight.as_f64()).sum();
+        if strength == 0.0 {
             dangling += score;
+            continue;
         }
-        for &v in list {
-            next[v as usize] += damping * score / list.len() as f64;
+        for (&v, weight) in list.iter().zip(weights) {
+            next[v as usize] += damping * score * (weight.as_f64() / strength);
         }
     }
     let change: f64 = (0..n).map(|v| (next[v] + damping * dangling * jump(v) - scores[v]).abs()).sum();

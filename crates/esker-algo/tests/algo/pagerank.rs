@@ -1,6 +1,7 @@
 //! PageRank on random graphs of many kinds.
 
 use esker_algo::algorithm::pagerank::{PageRank, PageRankOptions, pagerank};
+use esker_algo::algorithm::pagerank_weighted::pagerank_weighted;
 use esker_algo::check;
 use esker_graph::{Csr, Direction, Graph, Run, Stop, VertexId};
 use proptest::prelude::*;
@@ -86,4 +87,75 @@ fn the_verifier_finds_faults() {
     check::pagerank(out, 0.85, None, &[0.5, 0.5], 1e-9).unwrap();
     check::pagerank(out, 0.85, None, &[0.6, 0.4], 1e-9).unwrap_err();
     check::pagerank(out, 0.85, None, &[0.6, 0.6], 1e-9).unwrap_err();
+}
+
+/// What a weight is worth in scores: 0 to 4, and on some vertices far more, or all of it next to nothing.
+fn weight(i: u32) -> f64 {
+    let small = f64::from(i * 7 % 5);
+    match i % 11 {
+        3 => small * 1e200,
+        8 => small * 1e-290,
+        _ => small,
+    }
+}
+
+fn checked_by_weight<G: Graph<Weight = f64, Error = Stop>>(
+    graph: &G,
+    csr: &Csr<f64>,
+    run: &Run,
+    options: &PageRankOptions,
+) -> PageRank {
+    let found = pagerank_weighted(graph, run, options).expect("scores");
+    assert!(found.converged);
+    let view = csr.graph();
+    let out = view.rows(Direction::Out).unwrap();
+    check::pagerank(out, options.damping, None, &found.scores, options.tolerance).expect("a right answer");
+    found
+}
+
+proptest! {
+    #![proptest_config(common::cases(100))]
+    #[test]
+    fn right_by_weights_on_every_kind_of_graph(sample in common::samples()) {
+        let csr = sample.csr(weight);
+        let options = PageRankOptions { tolerance: 1e-10, rounds_max: 1000, ..PageRankOptions::default() };
+        let mut scores = Vec::new();
+        for run in common::runs(true) {
+            scores.push(checked_by_weight(&csr.graph(), &csr, &run, &options).scores);
+            each_form!(csr, sample.seed, |form| { checked_by_weight(form, &csr, &run, &options); });
+            checked_by_weight(&common::without_in_edges(&csr.graph()), &csr, &run, &options);
+        }
+        prop_assert_eq!(&scores[0], &scores[1]);
+        prop_assert_eq!(&scores[0], &scores[2]);
+    }
+}
+
+/// By hand: 0 gives three quarters to 1 and a quarter to 2, which give all back.
+#[test]
+fn weights_divide_the_score() {
+    let csr = Csr::directed(3, &[(0, 1, 3), (0, 2, 1), (1, 0, 5), (2, 0, 9)]).unwrap();
+    let run = common::run(1, false);
+    let options = PageRankOptions { tolerance: 1e-12, rounds_max: 1000, ..PageRankOptions::default() };
+    let scores = pagerank_weighted(&csr.graph(), &run, &options).unwrap().scores;
+    let hub = (0.05 + 0.85 * 0.1) / (1.0 - 0.85 * 0.85);
+    let expected = [hub, 0.05 + 0.85 * 0.75 * hub, 0.05 + 0.85 * 0.25 * hub];
+    assert!(
+        scores.iter().zip(expected).all(|(score, expected)| (score - expected).abs() < 1e-10),
+        "{scores:?}"
+    );
+}
+
+#[test]
+fn weights_that_divide_nothing_are_refused() {
+    let run = common::run(1, false);
+    let options = PageRankOptions::default();
+    for (weight, fragment) in
+        [(-1.0, "the weight -1"), (f64::NAN, "NaN"), (f64::INFINITY, "inf"), (1e-308, "scale them")]
+    {
+        let csr = Csr::directed(2, &[(0, 1, weight)]).unwrap();
+        let error = pagerank_weighted(&csr.graph(), &run, &options).unwrap_err().to_string();
+        assert!(error.contains(fragment), "{error}");
+    }
+    let idle = Csr::directed(2, &[(0, 1, 0.0)]).unwrap();
+    assert_eq!(pagerank_weighted(&idle.graph(), &run, &options).unwrap().scores, [0.5, 0.5]);
 }

@@ -69,6 +69,20 @@ fn any_numeric_edge_property_can_be_the_weight() {
     let report = place.json("run sssp g.esker --source 4 --weight toll --json");
     assert_eq!(report["weight"], "toll");
     place.ok("estimate sssp g.esker --weight toll");
+    // 2 -> 1 has two thirds of the toll of 2, so 1 gains on 3.
+    let rank = |options: &str| {
+        let report =
+            place.json(&format!("run pagerank g.esker --verify --json --top 4 --tolerance 1e-9 {options}"));
+        let top = report["top"].as_array().unwrap().clone();
+        top.iter().find(|row| row["vertex"] == 1).unwrap()["value"].as_f64().unwrap()
+    };
+    assert!(rank("--weight toll") > rank("") + 0.01);
+    place.ok("estimate pagerank g.esker --weight toll --explain");
+    // Of a file, the option names the column.
+    let of_file = place.ok("run pagerank a.csv --weight toll --output -");
+    place.ok("import a.csv whole.esker --property toll");
+    assert_eq!(of_file, place.ok("run pagerank whole.esker --weight toll --output -"));
+    fails(&place, 2, "run wcc a.csv --weight toll", &["wcc does not read the weights of edges"]);
     fails(&place, 1, "run sssp g.esker --source 4 --weight kind", &["texts", "weight, toll"]);
     fails(&place, 1, "run sssp g.esker --source 4 --weight tol", &["tol", "weight, toll, kind"]);
     for verb in ["run", "estimate"] {

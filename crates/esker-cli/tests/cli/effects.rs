@@ -119,7 +119,7 @@ fn standard_output_has_the_rows_and_standard_error_the_facts() {
     for name in ["residual", "converged", "weight", "rounds", "time", "memory"] {
         assert!(facts.lines().any(|line| line.starts_with(&format!("{name} "))), "{name}: {facts}");
     }
-    assert!(facts.contains("weight, which pagerank does not read"), "{facts}");
+    assert!(facts.contains("weight, which pagerank reads only with --weight weight"), "{facts}");
     assert_eq!(printed(&place, "run pagerank w.esker --top 2 --quiet"), (rows, String::new()));
     assert_eq!(printed(&place, "-q run triangles w.esker --format csv").0, "triangles\n1\n");
     assert_eq!(printed(&place, "-q import w.csv again.esker").1, "");

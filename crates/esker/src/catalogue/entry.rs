@@ -40,9 +40,20 @@ pub struct GraphReads {
     /// The lists.
     pub lists: ListReads,
     /// Whether it reads the weights of edges.
-    pub weights: bool,
+    pub weights: WeightReads,
     /// The order in which it reads lists.
     pub pattern: ReadPattern,
+}
+
+/// Whether an algorithm reads the weights of edges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WeightReads {
+    /// Never.
+    Never,
+    /// Those of a property that the user names; else it takes every edge alike.
+    IfChosen,
+    /// Where edges have weights.
+    Always,
 }
 
 /// The directions of lists that an algorithm reads.
@@ -69,22 +80,27 @@ pub enum ReadPattern {
 impl GraphReads {
     /// Scans of lists in these directions, without weights.
     pub(super) const fn scans(lists: ListReads) -> Self {
-        Self { lists, weights: false, pattern: ReadPattern::Scans }
+        Self { lists, weights: WeightReads::Never, pattern: ReadPattern::Scans }
     }
 
     /// Few lists a round.
     pub(super) const fn few(lists: ListReads) -> Self {
-        Self { lists, weights: false, pattern: ReadPattern::Few }
+        Self { lists, weights: WeightReads::Never, pattern: ReadPattern::Few }
     }
 
     /// Point reads.
     pub(super) const fn points(lists: ListReads) -> Self {
-        Self { lists, weights: false, pattern: ReadPattern::Points }
+        Self { lists, weights: WeightReads::Never, pattern: ReadPattern::Points }
     }
 
     /// With weights.
     pub(super) const fn weighted(self) -> Self {
-        Self { weights: true, ..self }
+        Self { weights: WeightReads::Always, ..self }
+    }
+
+    /// With weights if the user names them.
+    pub(super) const fn weighted_if_chosen(self) -> Self {
+        Self { weights: WeightReads::IfChosen, ..self }
     }
 
     /// In words: `out-lists and in-lists, with weights`.
@@ -93,7 +109,11 @@ impl GraphReads {
             ListReads::Out => "out-lists",
             ListReads::Both => "out-lists and in-lists",
         };
-        let weights = if self.weights { ", with weights" } else { "" };
+        let weights = match self.weights {
+            WeightReads::Never => "",
+            WeightReads::IfChosen => ", with --weight also weights",
+            WeightReads::Always => ", with weights",
+        };
         let pattern = match self.pattern {
             ReadPattern::Scans => "in scans",
             ReadPattern::Few => "of few vertices in most rounds",
@@ -136,7 +156,7 @@ impl Entry {
     pub fn run(&self, job: &Job<'_>) -> Result<Answer> {
         job.params.check(self.name, self.options)?;
         job.params.check_required(self.name, self.options)?;
-        self.check_graph(job.snapshot)?;
+        self.check_weight(job.snapshot.is_weight_chosen())?;
         // A run of its own counts the rounds of this job alone.
         let run = job.run.begin(self.name, 0)?;
         let answer = (self.run)(&Job { run: &run, ..*job })?;
@@ -146,12 +166,21 @@ impl Entry {
         })
     }
 
+    /// Whether a run on this version reads weights, if edges have them.
+    pub fn reads_weights(&self, snapshot: &Snapshot) -> bool {
+        match self.reads.weights {
+            WeightReads::Never => false,
+            WeightReads::IfChosen => snapshot.is_weight_chosen(),
+            WeightReads::Always => true,
+        }
+    }
+
     /// Refuses a choice of weights if the algorithm does not read any.
     ///
     /// # Errors
     /// [`crate::Error::Usage`] that says what to do.
-    pub(crate) fn check_graph(&self, snapshot: &Snapshot) -> Result<()> {
-        if snapshot.is_weight_chosen() && !self.reads.weights {
+    pub fn check_weight(&self, is_chosen: bool) -> Result<()> {
+        if is_chosen && self.reads.weights == WeightReads::Never {
             let name = self.name;
             let message = format!("{name} does not read the weights of edges: run it without --weight");
             return Err(Error::Usage(message));

@@ -10,7 +10,7 @@ mod entries;
 
 use crate::error::{Error, Result};
 
-pub use entry::{Entry, GraphReads, ListReads, ReadPattern, Resources};
+pub use entry::{Entry, GraphReads, ListReads, ReadPattern, Resources, WeightReads};
 pub use job::Job;
 pub use option::{Opt, OptDefault, OptKind, OptRange};
 pub use params::Params;

@@ -63,8 +63,8 @@ pub(super) fn estimate_as(
     params: &Params,
     resources: &Resources,
 ) -> Result<Estimate> {
-    entry.check_graph(snapshot)?;
-    let mut shape = shape_of(snapshot, entry.reads.weights)?;
+    entry.check_weight(snapshot.is_weight_chosen())?;
+    let mut shape = shape_of(snapshot, entry.reads_weights(snapshot))?;
     // Among removed vertices, lists are renumbered and handed over piece by piece.
     shape.scattered =
         encoding == GraphEncoding::Tiles && shape.num_vertices == snapshot.num_vertices() as u64;
@@ -133,7 +133,7 @@ pub(super) fn candidates(
     let estimate = |encoding| estimate_as(encoding, snapshot, entry, params, resources);
     let on_lists = estimate(GraphEncoding::Lists)?;
     let arrays_bytes = on_lists.memory_bytes;
-    let shape = shape_of(snapshot, entry.reads.weights)?;
+    let shape = shape_of(snapshot, entry.reads_weights(snapshot))?;
     let sections = if shape.directed && shape.in_edges { 2 } else { 1 };
     let points = entry.reads.pattern == ReadPattern::Points;
     let common = Common {

@@ -2,7 +2,7 @@
 //! on the plain one: awkward and random graphs, with no, equal and extreme weights.
 
 use esker::answer::{Answer, Fact, Value};
-use esker::catalogue::Job;
+use esker::catalogue::{Job, Params, find};
 use esker::graph::{Run, RunOptions, vertex};
 
 use crate::common::{self, Sample, shapes};
@@ -115,6 +115,7 @@ fn outcome(model: &Model, form: &Form, run: &Run, request: &Request) -> Option<T
         _ if undirected && model.directed => Some("undirected"),
         (Weights::Halves | Weights::Extreme, "wbfs") => Some("integer"),
         (Weights::Negative, "wbfs" | "sssp") => Some("negative"),
+        (Weights::Negative, "pagerank") if *variant == "weight" => Some("negative"),
         _ => None,
     };
     match (entry.run(&job), expected) {
@@ -162,6 +163,36 @@ fn all_agree(samples: impl Iterator<Item = Sample>, kind: &str) {
         let weights = Weights::ALL[i % Weights::ALL.len()];
         let sample = Sample { directed: i % 3 == 1, ..sample };
         agree(&Model::new(format!("{kind} {i} with weights {weights:?}"), &sample, weights), &run);
+    }
+}
+
+/// PageRank by weights, in its own request: the others take the weight of the import, and this one only if it is named.
+#[test]
+fn every_form_of_a_random_graph_is_ranked_alike_by_weights() {
+    let options = RunOptions { threads: 2, seed: 3, deterministic: true, ..RunOptions::default() };
+    let run = Run::new(options).expect("threads");
+    for (i, sample) in (1..9).map(random).enumerate() {
+        let weights = Weights::ALL[1 + i % (Weights::ALL.len() - 1)];
+        let sample = Sample { directed: i % 2 == 1, ..sample };
+        let model = Model::new(format!("random graph {i} by weights {weights:?}"), &sample, weights);
+        let mut forms = model.forms(&run);
+        if model.weights == Weights::None {
+            continue;
+        }
+        for form in &mut forms {
+            form.snapshot = form.snapshot.clone().weighted_by("weight").expect("a weight");
+        }
+        let params = Params::default().with("tolerance", "1e-13").with("rounds", "1000");
+        let request = Request { entry: find("pagerank").expect("an entry"), params, variant: "weight" };
+        let mut found = forms.iter().map(|form| outcome(&model, form, &run, &request));
+        let plain = found.next().expect("the plain form");
+        assert_eq!(plain.is_none(), weights == Weights::Negative);
+        for other in found {
+            match (&other, &plain) {
+                (Some(other), Some(plain)) => assert!(other.is_like(plain), "{other:?}, not {plain:?}"),
+                (other, plain) => assert_eq!(other.is_none(), plain.is_none()),
+            }
+        }
     }
 }
 

@@ -1,11 +1,15 @@
 //! How important each vertex is.
 
 use esker_algo::algorithm::betweenness::{self, BetweennessOptions, Scale, Sources, betweenness};
-use esker_algo::algorithm::pagerank::{self, PageRankOptions, pagerank};
+use esker_algo::algorithm::pagerank::{self, PageRank, PageRankOptions, pagerank};
+use esker_algo::algorithm::pagerank_weighted::{self, pagerank_weighted};
 use esker_algo::check;
+use esker_algo::primitive::Ranked;
 use esker_graph::{Graph, VertexId};
-use esker_store::StoredGraph;
+use esker_store::format::ElementType;
+use esker_store::{StoredGraph, StoredWeight};
 
+use super::search::by_weight;
 use crate::answer::{Answer, AnswerColumn, Fact, Ranking, Values};
 use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
@@ -26,18 +30,32 @@ pub(super) const PAGERANK: Entry = Entry {
             .repeatable()
             .otherwise("any vertex"),
     ],
-    reads: GraphReads::scans(ListReads::Both),
+    reads: GraphReads::scans(ListReads::Both).weighted_if_chosen(),
     undirected: false,
     columns: &["rank"],
     figures: &["residual", "converged"],
     edges: false,
     verifies: "One more round changes the scores by no more than the tolerance",
     run: |job| {
-        let (options, targets) = (pagerank_options(job.params)?, job.vertices("teleport-to")?);
-        run_pagerank(job, &job.graph::<()>()?, options, &targets)
+        if job.snapshot.is_weight_chosen() {
+            return by_weight!(job, pagerank_by);
+        }
+        let graph = job.graph::<()>()?;
+        run_pagerank(job, &graph, |options| pagerank(&graph, job.run, options))
     },
-    estimate: |shape, params, _| Ok(pagerank::estimate(shape, &pagerank_options(params)?)),
+    estimate: |shape, params, _| {
+        let options = pagerank_options(params)?;
+        Ok(match shape.weight_bytes {
+            0 => pagerank::estimate(shape, &options),
+            _ => pagerank_weighted::estimate(shape, &options),
+        })
+    },
 };
+
+fn pagerank_by<W: StoredWeight + Ranked>(job: &Job<'_>) -> Result<Answer> {
+    let graph = job.graph::<W>()?;
+    run_pagerank(job, &graph, |options| pagerank_weighted(&graph, job.run, options))
+}
 
 fn pagerank_options(params: &Params) -> Result<PageRankOptions> {
     let default = PageRankOptions::default();
@@ -50,19 +68,19 @@ fn pagerank_options(params: &Params) -> Result<PageRankOptions> {
     })
 }
 
-fn run_pagerank(
+fn run_pagerank<W: StoredWeight + Ranked>(
     job: &Job<'_>,
-    graph: &StoredGraph<'_, ()>,
-    mut options: PageRankOptions,
-    targets: &[VertexId],
+    graph: &StoredGraph<'_, W>,
+    work: impl FnOnce(&PageRankOptions) -> std::result::Result<PageRank, esker_store::Error>,
 ) -> Result<Answer> {
+    let (mut options, targets) = (pagerank_options(job.params)?, job.vertices("teleport-to")?);
     if let Some(weights) = &mut options.teleport {
         weights.resize(graph.num_vertices(), 0.0);
-        for &v in targets {
+        for v in targets {
             weights[v as usize] += 1.0;
         }
     }
-    let (found, seconds) = timed(|| pagerank(graph, job.run, &options));
+    let (found, seconds) = timed(|| work(&options));
     let found = found?;
     job.verify("pagerank", graph, |out, _| {
         // A run that did not converge claims nothing but its residual.
