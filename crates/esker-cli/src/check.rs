@@ -1,6 +1,6 @@
 //! `esker check`: verifies every byte of a database.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use esker::store::check::check;
@@ -86,14 +86,7 @@ impl CheckCommand {
             for sound in &report.sound {
                 text::line(&format!("ok: {sound}"))?;
             }
-            for (path, count) in &unfinished {
-                text::line(&format!(
-                    "note: {} ends with {}, which are no complete record: a writer died or is writing there, or they are damaged; the \
-                     next writer removes them",
-                    path.display(),
-                    counted(*count, "byte", "bytes")
-                ))?;
-            }
+            unfinished.iter().try_for_each(|(path, count)| print_unfinished(path, *count))?;
             for path in &foreign {
                 text::line(&format!("note: {} is not part of the database", path.display()))?;
             }
@@ -107,4 +100,14 @@ impl CheckCommand {
         let found = counted(problems.len() as u64, "problem", "problems");
         Err(Failure::Failed(format!("{} has {found}", self.database.display())))
     }
+}
+
+/// Says that a file ends with bytes that are no record.
+fn print_unfinished(path: &Path, count: u64) -> Outcome {
+    text::line(&format!(
+        "note: {} ends with {}, which are no complete record: a writer died or is writing there, or they are damaged; the \
+         next writer removes them",
+        path.display(),
+        counted(count, "byte", "bytes")
+    ))
 }

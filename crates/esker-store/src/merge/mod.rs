@@ -35,7 +35,9 @@ use std::sync::Arc;
 use bulk::merge_bulk;
 use esker_format::{ElementType, Encoding, Error, LayerRecord, Result, SectionRecord, VersionRecord};
 use esker_graph::{Direction, Reservation, Run};
-use esker_layers::layer::{ListColumns, PlainLayer, PlainWriter, SectionShape, SectionWriter, code_type};
+use esker_layers::layer::{
+    ListColumns, PlainLayer, PlainWriter, SectionChunk, SectionShape, SectionWriter, code_type,
+};
 use esker_layers::stack::{Stack, Table};
 use input::Input;
 use versions::MergedVersions;
@@ -187,13 +189,9 @@ impl LayerMerge<'_> {
     ) -> Result<SectionRecord> {
         let (mut inputs, mut lists) = (Vec::new(), Vec::new());
         for layer in self.inputs {
-            let Some(section) = layer.section(direction) else {
-                return Err(Error::corrupt(
-                    layer.directory(),
-                    0,
-                    "this layer has no in-edges, but other layers do",
-                ));
-            };
+            let lacks =
+                || Error::corrupt(layer.directory(), 0, "this layer has no in-edges, but other layers do");
+            let section = layer.section(direction).ok_or_else(lacks)?;
             inputs.push(Input::new(layer, section, self.versions, self.run)?);
             lists.extend([section.main(), section.past().map_or(section.main(), |past| &past.lists)]);
         }
@@ -243,19 +241,24 @@ impl LayerMerge<'_> {
             let range = bound(chunk)..bound(chunk + 1);
             // A complete layer, or one that undoes versions, needs more than the bulk merge for most
             // vertices.
-            let mut chunk = if record.complete || self.undoes {
+            let chunk = if record.complete || self.undoes {
                 merge.merge_vertices(range, |_| true)?
             } else {
                 merge_bulk(&merge, range)?
             };
-            if let Some(widened) = self.widened {
-                let number = widened.property as usize;
-                widened.apply(&mut chunk.main.properties[number])?;
-                chunk.past.properties.get_mut(number).map_or(Ok(()), |column| widened.apply(column))?;
-            }
-            Ok(chunk)
+            self.widen(chunk)
         })?;
         section.finish()
+    }
+
+    /// Gives a column its wider type, if one is widened.
+    fn widen(&self, mut chunk: SectionChunk) -> Result<SectionChunk> {
+        if let Some(widened) = self.widened {
+            let number = widened.property as usize;
+            widened.apply(&mut chunk.main.properties[number])?;
+            chunk.past.properties.get_mut(number).map_or(Ok(()), |column| widened.apply(column))?;
+        }
+        Ok(chunk)
     }
 
     /// Entries of a chunk of work, reduced until the chunks fit into the run's budget, and their memory.

@@ -16,7 +16,7 @@ use crate::graph::weight::StoredWeight;
 use crate::stack::{Stack, Table};
 
 /// One direction of a version that is more than its complete layer.
-pub(in crate::graph) struct StackedSide<'a, W> {
+pub(crate) struct StackedSide<'a, W> {
     /// The complete layer.
     base: Side<'a, W>,
     stack: &'a Stack,
@@ -34,7 +34,7 @@ pub(in crate::graph) struct StackedSide<'a, W> {
 
 impl<'a, W: StoredWeight> StackedSide<'a, W> {
     /// Of a version of `num_arcs` arcs. `base` reads its oldest layer, with the weights of number `property`.
-    pub(in crate::graph) fn new(
+    pub(crate) fn new(
         base: Side<'a, W>,
         stack: &'a Stack,
         direction: Direction,
