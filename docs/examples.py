@@ -21,7 +21,7 @@ import tempfile
 DOCS = pathlib.Path(__file__).resolve().parent
 FIRST = re.compile(r"<!-- first: (.*) -->")
 # What differs from run to run: numbers with a unit, and times of day.
-VARIES = re.compile(r"\d[\d .]* (?:ms|s|B|[KMG]iB|[kMG]?/s)|[\dT:.-]+Z")
+VARIES = re.compile(r"\d[\d .]* (?:ms|s|B|[KMG]iB|(?:[kMG] )?\w+/s)|[\dT:.-]+Z")
 
 
 def same(one, other):

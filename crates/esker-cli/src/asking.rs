@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use esker::answer::Value as AnswerValue;
 use esker::differences::value_json;
 use esker::graph::{Run, RunOptions, VertexId};
-use esker::local::{LocalEdge, Reach};
+use esker::local::{Incidence, LocalEdge};
 use esker::store::Snapshot;
 use serde_json::Value;
 
@@ -94,11 +94,11 @@ pub(crate) enum DirectionArg {
 }
 
 impl DirectionArg {
-    pub(crate) fn reach(self) -> Reach {
+    pub(crate) fn reach(self) -> Incidence {
         match self {
-            Self::Out => Reach::Out,
-            Self::In => Reach::In,
-            Self::Both => Reach::Both,
+            Self::Out => Incidence::Out,
+            Self::In => Incidence::In,
+            Self::Both => Incidence::Both,
         }
     }
 }

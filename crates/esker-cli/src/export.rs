@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use esker::export::{ExportOptions, StoredExport, WriteIds, export};
+use esker::export::{ExportOptions, ExportReport, StoredExport, WriteIds, export};
 use esker::graph::Run;
 use esker::import::format::Format;
+use esker::output::vertex_properties;
 use serde_json::json;
 
 use crate::at::AtArgs;
@@ -53,6 +54,9 @@ pub(crate) struct ExportCommand {
     /// Also write the ids of all vertices to a file, one per line, for `esker import --vertices`
     #[arg(long, value_name = "FILE")]
     vertices: Option<PathBuf>,
+    /// Also write the properties of vertices to a file: a CSV with ids in the first column, for `esker set`
+    #[arg(long, value_name = "FILE", conflicts_with = "no_properties")]
+    vertex_properties: Option<PathBuf>,
     /// Replace an existing file
     #[arg(long)]
     force: bool,
@@ -80,11 +84,19 @@ impl ExportCommand {
         };
         let bar = Bar::spinner(false);
         let run = Run::with_threads(1)?;
+        let values = match &self.vertex_properties {
+            Some(path) => Some(vertex_properties(&snapshot, path, &options, &run)?),
+            None => None,
+        };
         let graph = StoredExport::new(&snapshot, &run)?;
         let has_gaps = snapshot.ids().dense_base().is_none() || snapshot.remaining(&run)?.is_some();
         let report = export(&graph, &self.output, &options);
         bar.finish();
-        let report = report?;
+        let mut report = report?;
+        if values.is_some() {
+            report.losses.retain(|loss| !loss.starts_with("Vertex properties"));
+        }
+        report.files.extend(values);
         let files: Vec<String> = report.files.iter().map(|file| file.display().to_string()).collect();
         if self.json {
             return text::json(&json!({
@@ -93,6 +105,7 @@ impl ExportCommand {
                 "vertices": report.vertices,
                 "vertices_unnamed": report.unnamed,
                 "edges": report.edges,
+                "losses": report.losses,
             }));
         }
         text::remark(&format!(
@@ -101,6 +114,13 @@ impl ExportCommand {
             report.format.title(),
             files.join(", ")
         ));
+        self.remark_losses(&report, has_gaps);
+        Ok(())
+    }
+
+    /// Says what the files do not have of the graph.
+    fn remark_losses(&self, report: &ExportReport, has_gaps: bool) {
+        report.losses.iter().for_each(|loss| text::remark(loss));
         let numbers_only = matches!(
             report.format,
             Format::MatrixMarket
@@ -123,6 +143,5 @@ impl ExportCommand {
                 report.format.title()
             ));
         }
-        Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use esker::export::{ExportOptions, GeneratorExport, export_stream};
+use esker::export::{ExportOptions, export_generated};
 use esker::graph::generate::{
     BarabasiAlbert, Generator, Grid, Model, RMat, Road, Uniform, WattsStrogatz, Weighting,
 };
@@ -133,7 +133,7 @@ impl GenerateCommand {
         }
         let options = ExportOptions { overwrite: self.force, cancel, ..ExportOptions::default() };
         let bar = Bar::spinner(false);
-        let report = export_stream(&mut GeneratorExport::new(&generator), &self.output, &options);
+        let report = export_generated(&generator, &self.output, &options);
         bar.finish();
         let report = report?;
         report_size(&name, report.vertices, report.edges)

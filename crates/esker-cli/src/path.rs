@@ -1,7 +1,7 @@
 //! `esker path`: the shortest paths between two vertices.
 
 use clap::Args;
-use esker::local::{Length, PathOptions, paths};
+use esker::local::{PathLength, PathOptions, paths};
 use serde_json::{Value, json};
 
 use crate::asking::AskArgs;
@@ -62,11 +62,11 @@ impl PathCommand {
 }
 
 /// A length as JSON; an integer of more than 64 bits as a float.
-fn length_json(length: Length) -> Value {
+fn length_json(length: PathLength) -> Value {
     match length {
-        Length::Whole(whole) => {
+        PathLength::Whole(whole) => {
             i64::try_from(whole).map_or_else(|_| json!(whole as f64), |whole| json!(whole))
         }
-        Length::Real(real) => json!(real),
+        PathLength::Real(real) => json!(real),
     }
 }

@@ -10,6 +10,8 @@ mod readers;
 mod effects;
 mod questions;
 mod rules;
+mod losses;
+mod examples;
 mod graphalytics;
 mod versions;
 mod writers;

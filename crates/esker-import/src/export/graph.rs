@@ -102,6 +102,11 @@ pub trait ExportGraph: Sync {
     /// Whether out-lists and in-lists differ.
     fn is_directed(&self) -> bool;
 
+    /// The names of the properties of vertices, which no format holds.
+    fn vertex_properties(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Whether lists of this direction are kept.
     fn has(&self, direction: Direction) -> bool;
 

@@ -18,11 +18,13 @@ mod lines;
 mod tables;
 mod adjacency;
 mod graphalytics;
+mod losses;
 
 use std::path::{Path, PathBuf};
 
 use esker_format::{Error, Result};
 use esker_graph::Bitmap;
+use esker_graph::generate::Generator;
 use writer::{EdgeWriter, Names, Shape};
 
 use crate::format::Format;
@@ -48,6 +50,8 @@ pub struct ExportReport {
     pub unnamed: u64,
     /// Edges written; an undirected one counts twice where it was written at both ends.
     pub edges: u64,
+    /// What the format cannot keep of the graph, a sentence each.
+    pub losses: Vec<String>,
 }
 
 /// Writes a graph to `path`; `-` is standard output. The file gets its name when it is complete.
@@ -70,6 +74,7 @@ pub fn export(graph: &dyn ExportGraph, path: &Path, options: &ExportOptions) -> 
         None => None,
     };
     let mut report = export_edges(graph, format, path, options)?;
+    report.losses = losses::of(graph, format, options);
     if let Some(vertices) = vertices {
         report.files.push(vertices.finish()?);
     }
@@ -87,7 +92,14 @@ fn export_edges(
             let mut output = OutputFile::open(path, options)?;
             let edges = adjacency::write(graph, format, options, &mut output)?;
             let files = vec![output.finish()?];
-            Ok(ExportReport { format, files, vertices: graph.num_vertices(), unnamed: 0, edges })
+            Ok(ExportReport {
+                format,
+                files,
+                vertices: graph.num_vertices(),
+                unnamed: 0,
+                edges,
+                losses: Vec::new(),
+            })
         }
         _ => {
             let mut stream = ListExport::new(graph, both_ends(format, options))?;
@@ -111,7 +123,7 @@ pub fn export_stream(
     writer::check_ids(format, &shape)?;
     if format == Format::Graphalytics {
         let (files, edges) = graphalytics::write(stream, &shape, path, options)?;
-        return Ok(ExportReport { format, files, vertices, unnamed: 0, edges });
+        return Ok(ExportReport { format, files, vertices, unnamed: 0, edges, losses: Vec::new() });
     }
     let mut output = OutputFile::open(path, options)?;
     let states_count = matches!(format, Format::MatrixMarket | Format::Dimacs) || options.vertices.is_some();
@@ -140,7 +152,16 @@ pub fn export_stream(
         writer::pump(stream, writer.as_mut(), options, seen.as_ref())?
     };
     let unnamed = seen.map_or(0, |seen| vertices - seen.count() as u64);
-    Ok(ExportReport { format, files: vec![output.finish()?], vertices, unnamed, edges })
+    Ok(ExportReport { format, files: vec![output.finish()?], vertices, unnamed, edges, losses: Vec::new() })
+}
+
+/// Writes the edges of a generator to `path`, as [`export_stream`] does; formats of arcs get both of an undirected edge.
+///
+/// # Errors
+/// As [`export_stream`].
+pub fn export_generated(generator: &Generator, path: &Path, options: &ExportOptions) -> Result<ExportReport> {
+    let both_ends = !generator.is_directed() && both_ends(format_of(path, options)?, options);
+    export_stream(&mut GeneratorExport::new(generator, both_ends), path, options)
 }
 
 fn format_of(path: &Path, options: &ExportOptions) -> Result<Format> {

@@ -80,6 +80,10 @@ impl ExportGraph for StoredExport<'_> {
         self.snapshot.is_directed()
     }
 
+    fn vertex_properties(&self) -> Vec<String> {
+        self.snapshot.vertex_properties().map(|property| property.name.clone()).collect()
+    }
+
     fn has(&self, direction: Direction) -> bool {
         self.snapshot.has(direction)
     }

@@ -507,7 +507,7 @@ fn generated_edges_need_no_database() {
     let place = Place::new();
     let generator = Generator::new(&Model::Complete(300), Weighting::Int { max: 255 }, 5).unwrap();
     let expected: Vec<String> = {
-        let mut stream = GeneratorExport::new(&generator);
+        let mut stream = GeneratorExport::new(&generator, false);
         let mut lines = Vec::new();
         while let Some(block) = stream.next().unwrap() {
             let weights = block.properties[0].as_primitive::<Int64Type>().values();
@@ -520,7 +520,7 @@ fn generated_edges_need_no_database() {
     assert_eq!(expected.len(), 300 * 299 / 2);
     let write = |name: &str| {
         let report = export_stream(
-            &mut GeneratorExport::new(&generator),
+            &mut GeneratorExport::new(&generator, false),
             &place.path(name),
             &ExportOptions::default(),
         );

@@ -22,7 +22,7 @@ pub struct LocalEdge<'a> {
 
 /// Which edges of a vertex count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Reach {
+pub enum Incidence {
     /// Those that leave it.
     #[default]
     Out,
@@ -32,7 +32,7 @@ pub enum Reach {
     Both,
 }
 
-impl Reach {
+impl Incidence {
     /// The lists to read in this graph: an undirected graph has one.
     ///
     /// # Errors
@@ -71,8 +71,8 @@ pub(super) fn value<'a>(
 /// The edges of a vertex, by direction and neighbour.
 ///
 /// # Errors
-/// As [`Reach`]; [`esker_store::Error::Corrupt`].
-pub fn edges_of(snapshot: &Snapshot, v: VertexId, reach: Reach) -> Result<Vec<LocalEdge<'_>>> {
+/// As [`Incidence`]; [`esker_store::Error::Corrupt`].
+pub fn edges_of(snapshot: &Snapshot, v: VertexId, reach: Incidence) -> Result<Vec<LocalEdge<'_>>> {
     let directions = reach.directions(snapshot)?;
     let mut found = Vec::new();
     for &direction in directions {
@@ -111,7 +111,7 @@ pub fn within(
     snapshot: &Snapshot,
     from: &[VertexId],
     radius: usize,
-    reach: Reach,
+    reach: Incidence,
     run: &Run,
 ) -> Result<Vec<VertexId>> {
     let directions = reach.directions(snapshot)?;
@@ -142,7 +142,7 @@ pub fn between<'a>(snapshot: &'a Snapshot, vertices: &[VertexId], run: &Run) -> 
     let mut found = Vec::new();
     for &v in vertices {
         run.check()?;
-        let edges = edges_of(snapshot, v, Reach::Out)?;
+        let edges = edges_of(snapshot, v, Incidence::Out)?;
         let is_inside = |edge: &LocalEdge<'_>| {
             (snapshot.is_directed() || edge.target >= v) && vertices.binary_search(&edge.target).is_ok()
         };

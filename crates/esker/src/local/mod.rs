@@ -8,5 +8,5 @@ mod path;
 #[cfg(test)]
 mod tests;
 
-pub use edges::{LocalEdge, Reach, between, degrees, edges_of, within};
-pub use path::{Length, Path, PathOptions, paths};
+pub use edges::{Incidence, LocalEdge, between, degrees, edges_of, within};
+pub use path::{Path, PathLength, PathOptions, paths};

@@ -19,14 +19,14 @@ use crate::error::{Error, Result};
 
 /// The length of a path: exact for integers.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Length {
+pub enum PathLength {
     /// A sum of integers, or a number of steps.
     Whole(i128),
     /// A sum of floats.
     Real(f64),
 }
 
-impl Length {
+impl PathLength {
     /// No length, of the same kind as `self`.
     fn zero(self) -> Self {
         match self {
@@ -36,15 +36,15 @@ impl Length {
     }
 }
 
-impl Eq for Length {}
+impl Eq for PathLength {}
 
-impl PartialOrd for Length {
+impl PartialOrd for PathLength {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Length {
+impl Ord for PathLength {
     fn cmp(&self, other: &Self) -> Ordering {
         match (self, other) {
             (Self::Whole(a), Self::Whole(b)) => a.cmp(b),
@@ -53,7 +53,7 @@ impl Ord for Length {
     }
 }
 
-impl Add for Length {
+impl Add for PathLength {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
@@ -64,11 +64,11 @@ impl Add for Length {
     }
 }
 
-impl From<Length> for f64 {
-    fn from(length: Length) -> Self {
+impl From<PathLength> for f64 {
+    fn from(length: PathLength) -> Self {
         match length {
-            Length::Whole(length) => length as Self,
-            Length::Real(length) => length,
+            PathLength::Whole(length) => length as Self,
+            PathLength::Real(length) => length,
         }
     }
 }
@@ -79,13 +79,13 @@ pub struct Path {
     /// Its vertices, both ends included.
     pub vertices: Vec<VertexId>,
     /// The length from its start to each of its vertices; the last is that of the path.
-    pub lengths: Vec<Length>,
+    pub lengths: Vec<PathLength>,
 }
 
 impl Path {
     /// Its length.
-    pub fn length(&self) -> Length {
-        self.lengths.last().copied().unwrap_or(Length::Whole(0))
+    pub fn length(&self) -> PathLength {
+        self.lengths.last().copied().unwrap_or(PathLength::Whole(0))
     }
 }
 
@@ -115,7 +115,7 @@ pub fn paths(
     let ways = Ways { snapshot, weight: options.weight, run };
     let mut found: Vec<Path> = Vec::new();
     let first = ways.shortest(from, to, &Detour::default())?;
-    let mut candidates: BTreeSet<(Length, Path)> =
+    let mut candidates: BTreeSet<(PathLength, Path)> =
         first.into_iter().map(|path| (path.length(), path)).collect();
     while found.len() < options.count
         && let Some((_, path)) = candidates.pop_first()
@@ -138,9 +138,9 @@ struct Detour {
 /// A vertex that a search has met.
 #[derive(Debug, Clone, Copy)]
 struct Met {
-    length: Length,
+    length: PathLength,
     /// The vertex before it, and the length of the edge between them.
-    previous: Option<(VertexId, Length)>,
+    previous: Option<(VertexId, PathLength)>,
     is_settled: bool,
 }
 
@@ -148,17 +148,17 @@ struct Met {
 struct Search {
     direction: Direction,
     met: HashMap<VertexId, Met>,
-    queue: BinaryHeap<Reverse<(Length, VertexId)>>,
+    queue: BinaryHeap<Reverse<(PathLength, VertexId)>>,
 }
 
 impl Search {
-    fn from(v: VertexId, direction: Direction, zero: Length) -> Self {
+    fn from(v: VertexId, direction: Direction, zero: PathLength) -> Self {
         let met = HashMap::from([(v, Met { length: zero, previous: None, is_settled: false })]);
         Self { direction, met, queue: BinaryHeap::from([Reverse((zero, v))]) }
     }
 
     /// The length of the nearest vertex that is not settled.
-    fn nearest(&mut self) -> Option<Length> {
+    fn nearest(&mut self) -> Option<PathLength> {
         while let Some(Reverse((length, v))) = self.queue.peek() {
             if !self.met[v].is_settled && self.met[v].length == *length {
                 return Some(*length);
@@ -169,7 +169,7 @@ impl Search {
     }
 
     /// The way back from a vertex to where the search began, with the length of each edge.
-    fn way_back(&self, mut v: VertexId) -> Vec<(VertexId, Length)> {
+    fn way_back(&self, mut v: VertexId) -> Vec<(VertexId, PathLength)> {
         let mut way = Vec::new();
         while let Some((previous, length)) = self.met[&v].previous {
             way.push((previous, length));
@@ -187,14 +187,14 @@ struct Ways<'a> {
 }
 
 impl Ways<'_> {
-    fn zero(&self) -> Length {
+    fn zero(&self) -> PathLength {
         let is_float = |weight: &PropertyRecord| {
             matches!(
                 PropertyValue::from_bits(weight.element, 0),
                 PropertyValue::F32(_) | PropertyValue::F64(_)
             )
         };
-        if self.weight.is_some_and(is_float) { Length::Real(0.0) } else { Length::Whole(0) }
+        if self.weight.is_some_and(is_float) { PathLength::Real(0.0) } else { PathLength::Whole(0) }
     }
 
     /// The shortest path that keeps out of a detour's way.
@@ -206,7 +206,7 @@ impl Ways<'_> {
         let mut ahead = Search::from(from, Direction::Out, zero);
         let back = if self.snapshot.is_directed() { Direction::In } else { Direction::Out };
         let mut behind = self.snapshot.has(back).then(|| Search::from(to, back, zero));
-        let mut best: Option<(Length, VertexId)> = None;
+        let mut best: Option<(PathLength, VertexId)> = None;
         loop {
             self.run.check()?;
             let (Some(near), far) = (ahead.nearest(), behind.as_mut().map(Search::nearest)) else { break };
@@ -242,7 +242,7 @@ impl Ways<'_> {
         search: &mut Search,
         is_back: bool,
         detour: &Detour,
-        mut meet: impl FnMut(VertexId, Length),
+        mut meet: impl FnMut(VertexId, PathLength),
     ) -> Result<()> {
         let Some(Reverse((length, v))) = search.queue.pop() else { return Ok(()) };
         if let Some(met) = search.met.get_mut(&v) {
@@ -255,7 +255,7 @@ impl Ways<'_> {
                 continue;
             }
             let step = match self.weight {
-                None => Length::Whole(1),
+                None => PathLength::Whole(1),
                 Some(weight) => self.step(weight, edge, &value(self.snapshot, &edges, weight, index)?)?,
             };
             let length = length + step;
@@ -274,18 +274,18 @@ impl Ways<'_> {
         weight: &PropertyRecord,
         (u, v): (VertexId, VertexId),
         value: &PropertyValue<'_>,
-    ) -> Result<Length> {
+    ) -> Result<PathLength> {
         let length = match *value {
-            PropertyValue::F32(value) => Length::Real(value.into()),
-            PropertyValue::F64(value) => Length::Real(value),
-            PropertyValue::I64(value) => Length::Whole(value.into()),
-            PropertyValue::I32(value) => Length::Whole(value.into()),
-            PropertyValue::U64(value) => Length::Whole(value.into()),
-            PropertyValue::U32(value) => Length::Whole(value.into()),
-            PropertyValue::U16(value) => Length::Whole(value.into()),
-            PropertyValue::U8(value) => Length::Whole(value.into()),
+            PropertyValue::F32(value) => PathLength::Real(value.into()),
+            PropertyValue::F64(value) => PathLength::Real(value),
+            PropertyValue::I64(value) => PathLength::Whole(value.into()),
+            PropertyValue::I32(value) => PathLength::Whole(value.into()),
+            PropertyValue::U64(value) => PathLength::Whole(value.into()),
+            PropertyValue::U32(value) => PathLength::Whole(value.into()),
+            PropertyValue::U16(value) => PathLength::Whole(value.into()),
+            PropertyValue::U8(value) => PathLength::Whole(value.into()),
             // Refused before a search begins.
-            PropertyValue::Text(_) => Length::Real(f64::NAN),
+            PropertyValue::Text(_) => PathLength::Real(f64::NAN),
         };
         if length >= length.zero() && f64::from(length).is_finite() {
             return Ok(length);
@@ -299,7 +299,7 @@ impl Ways<'_> {
     }
 
     /// Adds the shortest deviations from the last of the paths that were found.
-    fn deviate(&self, found: &[Path], candidates: &mut BTreeSet<(Length, Path)>) -> Result<()> {
+    fn deviate(&self, found: &[Path], candidates: &mut BTreeSet<(PathLength, Path)>) -> Result<()> {
         let Some(last) = found.last() else { return Ok(()) };
         let Some(&to) = last.vertices.last() else { return Ok(()) };
         for place in 0..last.vertices.len() - 1 {
@@ -324,7 +324,7 @@ impl Ways<'_> {
 }
 
 /// Notes a path through a vertex that both searches have met.
-fn join(other: &Search, v: VertexId, length: Length, best: &mut Option<(Length, VertexId)>) {
+fn join(other: &Search, v: VertexId, length: PathLength, best: &mut Option<(PathLength, VertexId)>) {
     if let Some(met) = other.met.get(&v) {
         let whole = length + met.length;
         if best.is_none_or(|(shortest, _)| whole < shortest) {
@@ -334,12 +334,12 @@ fn join(other: &Search, v: VertexId, length: Length, best: &mut Option<(Length, 
 }
 
 /// The path through the vertex where two searches met.
-fn joined(ahead: &Search, behind: Option<&Search>, middle: VertexId, zero: Length) -> Path {
+fn joined(ahead: &Search, behind: Option<&Search>, middle: VertexId, zero: PathLength) -> Path {
     let mut start = ahead.way_back(middle);
     start.reverse();
     let mut vertices: Vec<VertexId> = start.iter().map(|&(v, _)| v).collect();
     vertices.push(middle);
-    let mut steps: Vec<Length> = start.iter().map(|&(_, step)| step).collect();
+    let mut steps: Vec<PathLength> = start.iter().map(|&(_, step)| step).collect();
     for (v, step) in behind.map(|behind| behind.way_back(middle)).unwrap_or_default() {
         vertices.push(v);
         steps.push(step);

@@ -54,7 +54,7 @@ fn all_paths(snapshot: &Snapshot, from: VertexId, to: VertexId, weighted: bool) 
             found.push((length, path));
             continue;
         }
-        let edges = edges_of(snapshot, last, Reach::Out).unwrap();
+        let edges = edges_of(snapshot, last, Incidence::Out).unwrap();
         let next: BTreeSet<VertexId> = edges.iter().map(|edge| edge.target).collect();
         for v in next.into_iter().filter(|v| !path.contains(v)) {
             let weight = |edge: &LocalEdge<'_>| edge.values[0].to_string().parse::<f64>().unwrap();
@@ -109,13 +109,13 @@ fn edges_around_vertices_are_those_of_the_lists() {
         let all = between(&snapshot, &everything, &run).unwrap();
         assert_eq!(all.len() as u64, snapshot.num_edges());
         for v in (0..n).map(vertex) {
-            let out = edges_of(&snapshot, v, Reach::Out).unwrap();
+            let out = edges_of(&snapshot, v, Incidence::Out).unwrap();
             assert_eq!(out.len(), degrees(&snapshot, v).unwrap().0);
             let loops = out.iter().filter(|edge| edge.target == v).count();
-            let both = edges_of(&snapshot, v, Reach::Both).unwrap();
+            let both = edges_of(&snapshot, v, Incidence::Both).unwrap();
             let touching = all.iter().filter(|edge| edge.source == v || edge.target == v).count();
             assert_eq!(both.len(), touching, "directed {directed}, vertex {v}, {loops} loops");
-            let near = within(&snapshot, &[v], 1, Reach::Both, &run).unwrap();
+            let near = within(&snapshot, &[v], 1, Incidence::Both, &run).unwrap();
             let mut expected: BTreeSet<VertexId> =
                 both.iter().flat_map(|edge| [edge.source, edge.target]).collect();
             expected.insert(v);
@@ -124,7 +124,7 @@ fn edges_around_vertices_are_those_of_the_lists() {
     }
     let (_directory, snapshot) = graph(7, true, false, false);
     assert!(!snapshot.has(Direction::In));
-    assert!(edges_of(&snapshot, 0, Reach::In).unwrap_err().to_string().contains("no in-edges"));
+    assert!(edges_of(&snapshot, 0, Incidence::In).unwrap_err().to_string().contains("no in-edges"));
     assert_eq!(degrees(&snapshot, 0).unwrap().1, None);
 }
 

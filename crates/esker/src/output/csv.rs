@@ -70,7 +70,7 @@ fn write_id(rows: &Rows<'_>, v: VertexId, out: &mut Vec<u8>) -> Result<()> {
     }
 }
 
-fn quote(text: &[u8], out: &mut Vec<u8>) {
+pub(super) fn quote(text: &[u8], out: &mut Vec<u8>) {
     let special = |byte: &u8| matches!(byte, b',' | b'"' | b'\n' | b'\r');
     if !text.is_empty() && !text.iter().any(special) {
         out.extend_from_slice(text);

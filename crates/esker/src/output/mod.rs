@@ -8,6 +8,7 @@ mod rows;
 mod csv;
 mod table;
 mod npy;
+mod vertices;
 
 use std::path::{Path, PathBuf};
 
@@ -16,6 +17,8 @@ use esker_store::ids::IdMap;
 
 use crate::answer::Answer;
 use crate::error::{Error, Result};
+
+pub use vertices::vertex_properties;
 
 /// A file format for answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
