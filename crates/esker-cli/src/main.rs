@@ -17,6 +17,7 @@ mod heads;
 mod tiling;
 mod importing;
 mod opening;
+mod selecting;
 mod asking;
 mod writing;
 mod feeding;

@@ -28,6 +28,7 @@ use crate::reading::ReadArgs;
 use crate::residency::{AccessArgs, explain, plan_json};
 use crate::resources::{ResourceArgs, bytes_read, peak_memory_bytes};
 use crate::rows::{RowFormat, Rows, bars};
+use crate::selecting::WhereArgs;
 use crate::size::{bytes, counted, rate, seconds};
 use crate::text;
 
@@ -76,11 +77,16 @@ struct RunArgs {
     #[arg(long, conflicts_with_all = ["top", "json"])]
     histogram: bool,
     /// Run on these versions, both included, and show the figures of each in one table; with --top, its first rows
-    #[arg(long, value_name = "FIRST..LAST", value_parser = parse_range, conflicts_with_all = ["at", "output", "json", "histogram"])]
+    #[arg(long, value_name = "FIRST..LAST", value_parser = parse_range, conflicts_with_all = ["at", "output", "json", "histogram", "conditions", "reverse"])]
     versions: Option<VersionRange>,
     /// Run on all versions
-    #[arg(long, conflicts_with_all = ["at", "versions", "output", "json", "histogram"])]
+    #[arg(long, conflicts_with_all = ["at", "versions", "output", "json", "histogram", "conditions", "reverse"])]
     each_version: bool,
+    #[command(flatten)]
+    selected: WhereArgs,
+    /// Turn all edges of a directed graph round, in a temporary database
+    #[arg(long)]
+    reverse: bool,
     /// Form of the rows on standard output [default: a table; with `--output -`, CSV]
     #[arg(long = "format", value_enum, value_name = "FORM")]
     rows: Option<RowFormat>,
@@ -137,10 +143,14 @@ impl RunArgs {
             given,
         };
         let opened = open_graph(&graph, &cancel)?;
+        let version = opened.snapshot.version().number;
+        let selected =
+            self.selected.select(&opened.snapshot, self.reverse, &self.policy, &self.resources, &cancel)?;
+        let snapshot = selected.as_ref().map_or(&opened.snapshot, |selected| &selected.snapshot);
         let imported = opened.snapshot.weight_property().filter(|_| opened.is_imported);
         // The property may have another name than the column that was asked for, such as a number.
         let weight = self.read.weight.as_deref().map(|name| imported.map_or(name, |property| &property.name));
-        let snapshot = &self.choice.of(opened.snapshot.clone(), weight)?;
+        let snapshot = &self.choice.of(snapshot.clone(), weight)?;
         let resources = self.resources.of_run(self.deterministic);
         let plan = self.access.plan(snapshot, entry, params, &resources)?;
         if self.access.explain {
@@ -162,9 +172,9 @@ impl RunArgs {
             answer_rows(snapshot, &answer, self.top, self.row_format())?.print(self.row_format())?;
         }
         if self.json {
-            self.print_json(entry, snapshot, &answer, &plan_json(&plan, snapshot, &resources)?)
+            self.print_json(entry, (snapshot, version), &answer, &plan_json(&plan, snapshot, &resources)?)
         } else {
-            self.print(entry, snapshot, &answer)
+            self.print(entry, (snapshot, version), &answer)
         }
     }
 
@@ -228,7 +238,7 @@ impl RunArgs {
     }
 
     /// The rows of the answer on standard output, the facts on standard error.
-    fn print(&self, entry: &Entry, snapshot: &Snapshot, answer: &Answer) -> Outcome {
+    fn print(&self, entry: &Entry, (snapshot, version): (&Snapshot, u64), answer: &Answer) -> Outcome {
         let is_shown = !self.is_to_stdout() && (self.top.is_some() || self.output.is_none());
         if self.histogram
             && let (Some(found), Some(column)) = (Histogram::of_answer(answer), answer.columns.first())
@@ -244,7 +254,6 @@ impl RunArgs {
         let mut facts: Vec<_> =
             facts.iter().map(|(name, fact)| ((*name).to_owned(), fact_text(fact))).collect();
         let mut fact = |name: &str, value: String| facts.push((name.to_owned(), value));
-        let version = snapshot.version().number;
         let vertices =
             answer.vertices.as_ref().map_or(snapshot.num_vertices(), |vertices| vertices.len()) as u64;
         let edges = snapshot.num_edges();
@@ -306,7 +315,7 @@ impl RunArgs {
     fn print_json(
         &self,
         entry: &Entry,
-        snapshot: &Snapshot,
+        (snapshot, version): (&Snapshot, u64),
         answer: &Answer,
         plan: &serde_json::Value,
     ) -> Outcome {
@@ -329,7 +338,7 @@ impl RunArgs {
         }
         let report = json!({
             "algorithm": entry.name,
-            "version": snapshot.version().number,
+            "version": version,
             "vertices": answer.vertices.as_ref().map_or(snapshot.num_vertices(), |vertices| vertices.len()),
             "edges": snapshot.num_edges(),
             "as_undirected": snapshot.drops_directions(),

@@ -23,6 +23,7 @@
 //!   [`top`] their head, [`output`] their files.
 //! * [`plan`] chooses what a run reads and how it is kept in memory.
 //! * [`local`] answers small questions: the edges of a vertex, the paths between two.
+//! * [`selection`] selects edges by their properties, or turns them round.
 //! * [`change`] applies files and scripts of changes; [`differences`] writes the differences between versions.
 //! * [`mod@graph500`] runs the benchmark of that name.
 //! * [`graph`], [`store`] and [`algo`] are the crates below, for typed use: each algorithm is a generic function over
@@ -40,6 +41,7 @@ pub mod output;
 pub mod change;
 pub mod differences;
 pub mod local;
+pub mod selection;
 pub mod graph500;
 
 pub use error::{Error, Result};

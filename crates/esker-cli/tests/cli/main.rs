@@ -11,6 +11,7 @@ mod effects;
 mod questions;
 mod rules;
 mod losses;
+mod selections;
 mod examples;
 mod graphalytics;
 mod versions;

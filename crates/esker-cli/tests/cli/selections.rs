@@ -1,0 +1,82 @@
+//! `--where` and `--reverse`: runs on a part of a graph and on its reverse.
+
+use esker::catalogue::CATALOGUE;
+
+use crate::place::Place;
+
+const EDGES: &str =
+    "from,to,weight,kind\na,b,3,road\nb,c,4,rail\na,c,9,road\nc,d,1,road\ne,a,2,rail\na,b,5,rail\n";
+
+/// A database with several layers, parallel edges and a removed vertex.
+fn layered() -> Place {
+    let place = Place::new();
+    place.file("w.csv", EDGES);
+    place.file("more.csv", "from,to,weight,kind\nd,a,1,road\nf,a,7,rail\n");
+    place.file("gone.txt", "f\n");
+    place.ok("import w.csv w.esker --property kind --duplicates keep");
+    place.ok("add w.esker more.csv --freeze");
+    place.ok("delete w.esker --vertices gone.txt");
+    place
+}
+
+#[test]
+fn conditions_select_edges_and_keep_vertices() {
+    let place = layered();
+    let edges = |options: &str| {
+        let report = place.json(&format!("run wcc w.esker --json {options}"));
+        assert_eq!((&report["vertices"], &report["version"]), (&5.into(), &3.into()), "{options}");
+        report["edges"].as_u64().unwrap()
+    };
+    let cases = [
+        ("", 7),
+        ("--where kind=road", 4),
+        ("--where kind!=road", 3),
+        ("--where weight>=4", 3),
+        ("--where weight<3.5", 4),
+        ("--where weight>2 --where kind=road", 2),
+        ("--where weight=3", 1),
+        ("--where kind=nothing", 0),
+    ];
+    for (options, expected) in cases {
+        assert_eq!(edges(options), expected, "{options}");
+    }
+    let distances = place.ok("run sssp w.esker --source a --where kind=road -q -o -");
+    assert_eq!(distances, "vertex,value\na,0\nb,3\nc,9\nd,10\ne,\n");
+    let bad = [
+        ("--where kind", "not a condition"),
+        ("--where kind<road", "only = and !="),
+        ("--where weight=much", "holds numbers"),
+        ("--where since=3", "since"),
+    ];
+    for (options, words) in bad {
+        let output = place.run(&format!("run wcc w.esker {options}"));
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && message.contains(words), "{options}: {message}");
+    }
+}
+
+#[test]
+fn the_reverse_reads_edges_the_other_way() {
+    let place = layered();
+    let distances = place.ok("run sssp w.esker --source d --reverse -q -o -");
+    assert_eq!(distances, "vertex,value\na,8\nb,5\nc,1\nd,0\ne,10\n");
+    let forth = place.ok("run bfs w.esker --source a --at 1 -q -o -");
+    assert_eq!(forth, "vertex,value\na,0\nb,1\nc,1\nd,2\ne,\n");
+    place.ok("import w.csv u.esker --undirected");
+    let refused = place.run("run bfs u.esker --source a --reverse");
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+}
+
+#[test]
+fn every_algorithm_runs_verified_on_a_selection() {
+    let place = layered();
+    place.ok("import w.csv u.esker --undirected --property kind");
+    for entry in CATALOGUE {
+        let required = entry.options.iter().filter(|option| option.required);
+        let options: String = required.map(|option| format!(" --{} a", option.name)).collect();
+        let (database, turned) = if entry.undirected { ("u.esker", "") } else { ("w.esker", "--reverse") };
+        let line =
+            format!("run {} {database}{options} --where kind=road {turned} --verify --json", entry.name);
+        assert_eq!(place.json(&line)["verified"], true, "{line}");
+    }
+}

@@ -1,0 +1,338 @@
+//! A part of a version, or its reverse, as an input of an import: so every algorithm and every format can have it.
+//!
+//! All vertices stay; edges that do not meet every condition are left out. An import makes a database of the rest, at some million edges
+//! a second and within its memory limit.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use esker_graph::{Direction, Run, VertexId, vertex};
+use esker_import::source::{
+    Block, BlockParser, EdgeBatch, IdKind, Numbers, Reader, Schema, id_column, text_column,
+};
+use esker_store::Snapshot;
+use esker_store::format::{ElementType, PropertyRecord};
+use esker_store::ids::ExternalId;
+use esker_store::property::{PropertyValue, RemovedVertices};
+use esker_store::snapshot::VertexEdges;
+
+use crate::error::{Error, Result};
+
+/// Vertices of a block.
+const BLOCK_VERTICES: usize = 1 << 12;
+
+/// Bytes that stand for an arc in progress.
+const ARC_BYTES: u64 = 16;
+
+/// What is selected.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Selection {
+    /// Conditions on edge properties; an edge meets all of them.
+    pub conditions: Vec<Condition>,
+    /// Whether each edge leads the other way.
+    pub reverse: bool,
+}
+
+/// A condition on an edge property, such as `kind=depends` or `since>=2011`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Condition {
+    property: String,
+    /// The orders of a value and the wanted one that meet the condition.
+    met: &'static [Ordering],
+    wanted: String,
+}
+
+const OPERATORS: [(&str, &[Ordering]); 6] = [
+    ("!=", &[Ordering::Less, Ordering::Greater]),
+    ("<=", &[Ordering::Less, Ordering::Equal]),
+    (">=", &[Ordering::Greater, Ordering::Equal]),
+    ("<", &[Ordering::Less]),
+    (">", &[Ordering::Greater]),
+    ("=", &[Ordering::Equal]),
+];
+
+impl std::str::FromStr for Condition {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let place = text.find(['!', '<', '>', '=']).filter(|&place| place > 0);
+        let found = place.and_then(|place| {
+            let is_here = |(sign, _): &&(&str, _)| text[place..].starts_with(sign);
+            OPERATORS.iter().find(is_here).map(|(sign, met)| (place, sign.len(), *met))
+        });
+        let Some((place, length, met)) = found else {
+            return Err(format!("{text:?} is not a condition; give one such as kind=depends or since>=2011"));
+        };
+        let (property, wanted) = (text[..place].trim().to_owned(), text[place + length..].trim().to_owned());
+        Ok(Self { property, met, wanted })
+    }
+}
+
+/// A wanted value of the type of a property.
+#[derive(Debug, Clone)]
+enum Wanted {
+    Text(Vec<u8>),
+    Whole(i128),
+    Real(f64),
+}
+
+/// A condition on a property of a database.
+#[derive(Debug, Clone)]
+struct Test {
+    property: PropertyRecord,
+    met: &'static [Ordering],
+    wanted: Wanted,
+}
+
+impl Test {
+    fn new(condition: &Condition, snapshot: &Snapshot) -> Result<Self> {
+        let Condition { property, met, wanted } = condition;
+        let property = snapshot.edge_property(property)?.clone();
+        let number = || {
+            let whole = wanted.parse().ok().map(Wanted::Whole);
+            whole.or_else(|| wanted.parse().ok().filter(|real: &f64| !real.is_nan()).map(Wanted::Real))
+        };
+        let refused = |reason: &str| Error::Usage(format!("--where {}: {reason}", property.name));
+        let value = if property.texts {
+            if met.len() == 1 && met[0] != Ordering::Equal || met.len() == 2 && met.contains(&Ordering::Equal)
+            {
+                return Err(refused("it holds texts, which only = and != compare"));
+            }
+            Wanted::Text(wanted.clone().into_bytes())
+        } else {
+            number().ok_or_else(|| refused(&format!("it holds numbers, and {wanted:?} is none")))?
+        };
+        Ok(Self { property, met, wanted: value })
+    }
+
+    fn is_met(&self, value: &PropertyValue<'_>) -> bool {
+        let order = match (number_of(value), &self.wanted, value) {
+            (_, Wanted::Text(wanted), PropertyValue::Text(text)) => Some((*text).cmp(wanted)),
+            (Some(Number::Whole(value)), Wanted::Whole(wanted), _) => Some(value.cmp(wanted)),
+            (Some(value), Wanted::Whole(wanted), _) => value.real().partial_cmp(&(*wanted as f64)),
+            (Some(value), Wanted::Real(wanted), _) => value.real().partial_cmp(wanted),
+            _ => None,
+        };
+        order.is_some_and(|order| self.met.contains(&order))
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Number {
+    Whole(i128),
+    Real(f64),
+}
+
+impl Number {
+    fn real(self) -> f64 {
+        match self {
+            Self::Whole(value) => value as f64,
+            Self::Real(value) => value,
+        }
+    }
+}
+
+fn number_of(value: &PropertyValue<'_>) -> Option<Number> {
+    Some(match *value {
+        PropertyValue::U8(value) => Number::Whole(value.into()),
+        PropertyValue::U16(value) => Number::Whole(value.into()),
+        PropertyValue::U32(value) => Number::Whole(value.into()),
+        PropertyValue::U64(value) => Number::Whole(value.into()),
+        PropertyValue::I32(value) => Number::Whole(value.into()),
+        PropertyValue::I64(value) => Number::Whole(value.into()),
+        PropertyValue::F32(value) => Number::Real(value.into()),
+        PropertyValue::F64(value) => Number::Real(value),
+        PropertyValue::Text(_) => return None,
+    })
+}
+
+/// Reads a selection of a version. Blocks carry nothing but their number: the parser reads the lists. The first blocks name the vertices,
+/// so that these keep their order; the others have the edges.
+pub struct SelectionReader {
+    schema: Schema,
+    parser: Arc<SelectionParser>,
+    next: usize,
+}
+
+struct SelectionParser {
+    snapshot: Snapshot,
+    removed: RemovedVertices,
+    properties: Vec<PropertyRecord>,
+    tests: Vec<Test>,
+    reverse: bool,
+}
+
+impl SelectionReader {
+    /// A selection of `snapshot`.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for conditions that the properties do not fit, and for the reverse of an undirected graph;
+    /// [`esker_store::Error::Invalid`] for an unknown property.
+    pub fn new(snapshot: &Snapshot, selection: &Selection, run: &Run) -> Result<Self> {
+        if selection.reverse && !snapshot.is_directed() {
+            return Err(Error::Usage("--reverse has no effect: the graph is undirected".to_owned()));
+        }
+        let tests = selection.conditions.iter().map(|condition| Test::new(condition, snapshot));
+        let properties: Vec<PropertyRecord> = snapshot.edge_properties().cloned().collect();
+        if let Some(wide) = properties.iter().find(|property| property.element == ElementType::U64) {
+            let name = &wide.name;
+            return Err(Error::Usage(format!(
+                "cannot select edges: {name} holds integers of 64 bits without a sign"
+            )));
+        }
+        let schema = Schema {
+            format: "selection",
+            ids: if snapshot.ids().is_text() { IdKind::Text } else { IdKind::Int },
+            properties: properties.iter().map(|property| property.name.clone()).collect(),
+            weight: properties.iter().position(|property| property.weight),
+            directed: Some(snapshot.is_directed()),
+            both_ends: false,
+            input_bytes: Some(snapshot.num_arcs() * ARC_BYTES),
+        };
+        let parser = SelectionParser {
+            removed: snapshot.removed(run)?.clone(),
+            tests: tests.collect::<Result<_>>()?,
+            reverse: selection.reverse,
+            snapshot: snapshot.clone(),
+            properties,
+        };
+        Ok(Self { schema, parser: Arc::new(parser), next: 0 })
+    }
+}
+
+impl Reader for SelectionReader {
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn parser(&self) -> Arc<dyn BlockParser> {
+        Arc::clone(&self.parser) as _
+    }
+
+    fn next_block(&mut self) -> esker_store::Result<Option<Block>> {
+        let number = self.next;
+        if number >= 2 * self.parser.num_blocks() {
+            return Ok(None);
+        }
+        self.next += 1;
+        Ok(Some(Block { bytes: Vec::new(), first_line: number as u64, file: 0, input_bytes: 0 }))
+    }
+}
+
+impl BlockParser for SelectionParser {
+    fn parse(&self, block: Block) -> esker_store::Result<EdgeBatch> {
+        let number = block.first_line as usize;
+        let first = number % self.num_blocks() * BLOCK_VERTICES;
+        let end = self.snapshot.num_vertices().min(first + BLOCK_VERTICES);
+        let present: Vec<VertexId> =
+            (first..end).map(vertex).filter(|&v| !self.removed.is_removed(v)).collect();
+        let (mut sources, mut targets) = (Vec::new(), Vec::new());
+        let mut columns: Vec<Column<'_>> =
+            self.properties.iter().map(|property| self.column(property)).collect();
+        let mut arcs = 0;
+        let with_edges = if number < self.num_blocks() { &[][..] } else { &present };
+        for &v in with_edges {
+            let edges = self.snapshot.edges(Direction::Out, v)?;
+            arcs += edges.len() as u64;
+            for (index, &target) in edges.targets().iter().enumerate() {
+                let is_other_end = !self.snapshot.is_directed() && target < v;
+                if is_other_end || !self.is_selected(&edges, index)? {
+                    continue;
+                }
+                let (source, target) = if self.reverse { (target, v) } else { (v, target) };
+                sources.push(source);
+                targets.push(target);
+                for (column, property) in columns.iter_mut().zip(&self.properties) {
+                    column.push(&self.value(&edges, property, index)?);
+                }
+            }
+        }
+        Ok(EdgeBatch {
+            source: self.ids(&sources)?,
+            target: self.ids(&targets)?,
+            properties: columns.into_iter().map(Column::finish).collect(),
+            vertices: if with_edges.is_empty() { Some(self.ids(&present)?) } else { None },
+            rejected: Vec::new(),
+            input_bytes: arcs * ARC_BYTES,
+        })
+    }
+}
+
+impl SelectionParser {
+    /// Blocks of vertices.
+    fn num_blocks(&self) -> usize {
+        self.snapshot.num_vertices().div_ceil(BLOCK_VERTICES)
+    }
+
+    fn value(
+        &self,
+        edges: &VertexEdges<'_>,
+        property: &PropertyRecord,
+        index: usize,
+    ) -> esker_store::Result<PropertyValue<'_>> {
+        let bits = edges.bits(property.number, index)?;
+        Ok(match self.snapshot.dictionary(property.number) {
+            Some(texts) => PropertyValue::Text(texts.text(bits as usize)?),
+            None => PropertyValue::from_bits(property.element, bits),
+        })
+    }
+
+    fn is_selected(&self, edges: &VertexEdges<'_>, index: usize) -> esker_store::Result<bool> {
+        for test in &self.tests {
+            if !test.is_met(&self.value(edges, &test.property, index)?) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn column(&self, property: &PropertyRecord) -> Column<'_> {
+        match PropertyValue::from_bits(property.element, 0) {
+            _ if property.texts => Column::Texts(Vec::new()),
+            PropertyValue::F32(_) | PropertyValue::F64(_) => Column::Reals(Vec::new()),
+            _ => Column::Wholes(Vec::new()),
+        }
+    }
+
+    /// The external ids of vertices.
+    fn ids(&self, vertices: &[VertexId]) -> esker_store::Result<ArrayRef> {
+        let ids = self.snapshot.ids();
+        let (mut integers, mut texts) = (Vec::new(), Vec::new());
+        for &v in vertices {
+            match ids.external_of(v)? {
+                ExternalId::Int(id) => integers.push(id),
+                ExternalId::Text(text) => texts.push(text),
+            }
+        }
+        Ok(if ids.is_text() { text_column(texts) } else { id_column(integers) })
+    }
+}
+
+/// The values of a property.
+enum Column<'a> {
+    Texts(Vec<&'a [u8]>),
+    Wholes(Vec<i64>),
+    Reals(Vec<f64>),
+}
+
+impl<'a> Column<'a> {
+    fn push(&mut self, value: &PropertyValue<'a>) {
+        match (self, value, number_of(value)) {
+            (Self::Texts(texts), PropertyValue::Text(text), _) => texts.push(text),
+            (Self::Wholes(values), _, Some(Number::Whole(value))) => {
+                values.push(i64::try_from(value).unwrap_or(i64::MAX));
+            }
+            (Self::Reals(values), _, Some(value)) => values.push(value.real()),
+            _ => {}
+        }
+    }
+
+    fn finish(self) -> ArrayRef {
+        match self {
+            Self::Texts(texts) => text_column(texts),
+            Self::Wholes(values) => Numbers::Int(values).finish(),
+            Self::Reals(values) => Numbers::Float(values).finish(),
+        }
+    }
+}
