@@ -267,7 +267,7 @@ def calls(given: argparse.Namespace) -> None:
                 first = min(first, timed(backend="esker"))
             again = timed(backend="esker")
             graph.__networkx_cache__.clear()
-            own = within(10, lambda: timed(backend="networkx"))
+            own = within(3, lambda: timed(backend="networkx"))
             note = "" if own >= first else "  SLOWER"
             print(f"{name:40} {kind:8} first {first:7.3f} s  again {again:7.3f} s  NetworkX {own:7.3f} s{note}", flush=True)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ._algorithms import ALGORITHMS
     from ._batch import Batch
+    from ._cancel import Cancel
     from ._database import Database
     from ._edges import EdgeTable
     from ._errors import (
@@ -52,6 +53,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "ALGORITHMS": "_algorithms",
     "Batch": "_batch",
+    "Cancel": "_cancel",
     "Cancelled": "_errors",
     "ClosedError": "_errors",
     "Column": "_result",
@@ -95,6 +97,7 @@ _HOMES = {
 __all__ = [
     "ALGORITHMS",
     "Batch",
+    "Cancel",
     "Cancelled",
     "ClosedError",
     "Column",

@@ -25,9 +25,9 @@ _CHUNK = 1 << 20
 class EdgeTable:
     """Edges as columns: ``source`` and ``target`` as vertex numbers, and properties by name."""
 
-    __slots__ = ("graph", "source", "target", "properties", "_vertices")
+    __slots__ = ("graph", "source", "target", "properties")
 
-    def __init__(self, graph: Graph, vertices: Any, source: Any, target: Any, properties: dict[str, Any]) -> None:
+    def __init__(self, graph: Graph, source: Any, target: Any, properties: dict[str, Any]) -> None:
         import numpy
 
         self.graph: Graph = graph
@@ -38,7 +38,6 @@ class EdgeTable:
         """Vertex numbers of the targets."""
         self.properties: dict[str, numpy.ndarray] = {name: _values(values) for name, values in properties.items()}
         """Values of each property; text values are objects."""
-        self._vertices = vertices
 
     def __len__(self) -> int:
         return len(self.source)
@@ -48,7 +47,11 @@ class EdgeTable:
 
     def vertices(self) -> numpy.ndarray:
         """The ids of the vertices, including vertices without edges."""
-        return self.graph.ids() if self._vertices is None else self.graph.ids(self._vertices)
+        return self.graph.ids()
+
+    def _only(self, keep: numpy.ndarray) -> EdgeTable:
+        """The edges with a true flag in `keep`."""
+        return EdgeTable(self.graph, self.source[keep], self.target[keep], {name: values[keep] for name, values in self.properties.items()})
 
     def ids(self) -> tuple[numpy.ndarray, numpy.ndarray]:
         """The ids of sources and targets."""
@@ -106,17 +109,9 @@ class EdgeTable:
 
     def to_networkx(self) -> networkx.Graph:
         """A NetworkX graph with ids as nodes, and with all properties of edges and vertices."""
-        import numpy
-
-        if self._vertices is None:
-            remaining = self.graph._remaining()
-            ends = [_rows(remaining, end) for end in (self.source, self.target)]
-            nodes = self.vertices().tolist()
-        else:
-            numbers = numpy.array(list(dict.fromkeys(numpy.asarray(self._vertices).tolist())), dtype=self.source.dtype)
-            order = numpy.argsort(numbers)
-            ends = [order[numpy.searchsorted(numbers[order], end)] for end in (self.source, self.target)]
-            nodes = self.graph.ids(numbers).tolist()
+        remaining = self.graph._remaining()
+        ends = [_rows(remaining, end) for end in (self.source, self.target)]
+        nodes = self.vertices().tolist()
         graph = networkx_graph(nodes, *ends, self.properties, directed=self.graph.directed, multigraph=self.graph.multigraph)
         if self.graph.vertex_properties:
             for one in nodes:

@@ -97,8 +97,8 @@ class ForkedError(Error, RuntimeError):
     """The database was opened for writing before the process forked."""
 
 
-class Cancelled(Error, KeyboardInterrupt):
-    """The work was cancelled. Ctrl-C itself raises the ``KeyboardInterrupt`` of the interpreter."""
+class Cancelled(Error):
+    """The work was cancelled by an :class:`esker.Cancel`. Ctrl-C raises ``KeyboardInterrupt``, which would also end the loop of asyncio."""
 
 
 class WrongAnswerError(Error, AssertionError):

@@ -6,7 +6,7 @@ import datetime
 import json
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, Literal, NamedTuple, Union, overload
 
-from . import _columns, _html, _progress
+from . import _columns, _html, _progress, _views
 from ._algorithms import Algorithm, Algorithms, Estimates
 from ._edges import EdgeTable
 from ._errors import InvalidError, MistypedError, PropertyNotFoundError, VertexNotFoundError
@@ -103,7 +103,7 @@ class Graph(Algorithms):
         table = self.edges()
         properties = {name: self.property(name) for name in self.vertex_properties}
         settings = {"directed": self.directed, "multigraph": self.multigraph, "weight": self.weight}
-        return _rebuilt, (settings, self.ids(), *table.ids(), table.properties, properties)
+        return _views.rebuilt, (settings, self.ids(), *table.ids(), table.properties, properties)
 
     def __copy__(self) -> Graph:
         return self
@@ -356,23 +356,39 @@ class Graph(Algorithms):
         """All edges as columns; an undirected edge appears once."""
         with _progress.listening(progress, "edges") as callback:
             found = self._native.edges(None, properties, run_settings(progress=callback))
-        return EdgeTable(self, None, *found)
+        return EdgeTable(self, *found)
 
-    def subgraph(self, vertices: Iterable[Id], *, dense: bool = False) -> EdgeTable:
-        """The edges between the given vertices: ids, or vertex numbers with ``dense=True``."""
-        numbers = vertices if dense else self.vertices(vertices)
-        column = _columns.column(numbers, "vertices")
-        return EdgeTable(self, numbers, *self._native.edges(column, True, run_settings()))
+    # -- graphs made of this one, in memory
 
-    def ego(self, vertex: Id, radius: int = 1, *, direction: Direction = "both") -> EdgeTable:
-        """The edges between the vertices within ``radius`` steps of a vertex. ``direction`` is ``out``, ``in`` or ``both``."""
-        import numpy
+    def reverse(self) -> Graph:
+        """The same graph with all edges reversed. An undirected graph is returned as it is."""
+        return _views.reverse(self)
 
+    def undirected(self) -> Graph:
+        """The same graph without directions. Of two edges in opposite directions, the one with the smaller weight is kept; in a multigraph,
+        both are."""
+        return _views.undirected(self)
+
+    def subgraph(self, vertices: Iterable[Id], *, dense: bool = False) -> Graph:
+        """The graph of some vertices and of the edges between them. ``vertices`` are ids, or vertex numbers with ``dense=True``."""
+        return _views.part(self, vertices if dense else self.vertices(vertices))
+
+    def ego(self, vertex: Id, radius: int = 1, *, direction: Direction = "both") -> Graph:
+        """The graph of the vertices within ``radius`` steps of a vertex. ``direction`` is ``out``, ``in`` or ``both``."""
         if isinstance(radius, bool) or not hasattr(radius, "__index__") or radius < 0:
             raise InvalidError(f"radius must be a non-negative integer, not {radius!r}")
         _expect_direction(direction)
         radius = min(int(radius), self._facts["vertex_numbers"])  # no path is longer
-        return self.subgraph(numpy.asarray(self._native.within(self.vertex(vertex), radius, direction)), dense=True)
+        return _views.part(self, self._native.within(self.vertex(vertex), radius, direction))
+
+    def filter(self, where: _views.Where) -> Graph:
+        """The graph of all vertices and of the edges that are wanted.
+
+        Args:
+            where: Values of edge properties, ``{"kind": "depends"}`` or ``{"kind": ["depends", "suggests"]}``; or a function that takes the
+                edges, an :class:`EdgeTable`, and returns ``True`` or ``False`` for each; or these flags themselves.
+        """
+        return _views.chosen(self, where)
 
     # -- other libraries
 
@@ -459,26 +475,3 @@ def _reopen(path: str, version: int) -> Graph:
     from ._opening import open
 
     return open(path).graph(version=version)
-
-
-def _rebuilt(settings: dict[str, Any], ids: Any, source: Any, target: Any, properties: dict[str, Any], values: dict[str, Any]) -> Graph:
-    """A graph in memory from its edges, and from the values of its vertices."""
-    from ._opening import create
-
-    if settings["weight"] not in properties:
-        settings = {**settings, "weight": None}
-    database = create(None, **settings)
-    weight = settings["weight"]
-    others = {name: column for name, column in properties.items() if name != weight}
-    with database.batch() as batch:
-        batch.add_edges(source, target, weight=properties.get(weight), properties=others)
-        batch._first = None if batch._first is None else (batch._first[0], _columns.column(ids, "ids"))
-    found = database.graph().ids()
-    added = sorted(set(found.tolist()) - set(ids.tolist()))
-    if added or values:
-        with database.batch() as batch:
-            if added:
-                batch.delete_vertices(added)
-            if values:
-                batch.set_vertices(ids, **values)
-    return database.graph()

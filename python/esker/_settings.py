@@ -7,7 +7,7 @@ import os
 import re
 from typing import Any, Callable, Literal, Union
 
-from . import _progress
+from . import _cancel, _progress
 from ._errors import InvalidError, MistypedError
 
 Memory = Union[int, str, None]
@@ -97,6 +97,7 @@ def run_settings(
         "seed": int(seed),
         "deterministic": bool(deterministic),
         "progress": progress,
+        "cancel": _cancel.current(),
     }
 
 
@@ -134,4 +135,5 @@ def build_settings(
         "message": message or None,
         "event_time": event_time_text(event_time),
         "progress": progress,
+        "cancel": _cancel.current(),
     }

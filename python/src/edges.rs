@@ -4,9 +4,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type, UInt32Type};
 use arrow_array::{ArrayRef, BooleanArray};
 use arrow_select::filter::filter;
-use esker::export::{
-    BlockBuilder, EdgeStream, ExportBlock, ExportGraph, ListExport, PropertyInfo, PropertyKind, StoredExport,
-};
+use esker::export::{BlockBuilder, ExportBlock, ExportGraph, PropertyInfo, PropertyKind, StoredExport};
 use esker::graph::{Direction, Run, VertexId, vertex};
 use esker::store::Snapshot;
 use pyo3::prelude::*;
@@ -15,7 +13,7 @@ use pyo3::types::PyDict;
 use crate::array::{Array, Item};
 use crate::failure::Outcome;
 
-/// Edges between members that are gathered before those between others are left out.
+/// Edges that are gathered before those to unwanted targets are left out.
 const BLOCK_EDGES: usize = 1 << 16;
 
 /// Edges as columns.
@@ -50,8 +48,18 @@ impl EdgeArrays {
         }
         let mut arrays = Self { source: Vec::new(), target: Vec::new(), properties };
         match among {
-            None => arrays.take_all(&graph, run)?,
-            Some(among) => arrays.take_some(&graph, run, among)?,
+            None => {
+                arrays.reserve(&graph);
+                let n = graph.num_vertices() as usize;
+                arrays.take_lists(&graph, run, (0..n).map(vertex), |_| true)?;
+            }
+            Some(among) => {
+                let mut sorted = among.to_vec();
+                sorted.sort_unstable();
+                sorted.dedup();
+                let is_member = |v: u64| sorted.binary_search_by(|&member| (member as u64).cmp(&v)).is_ok();
+                arrays.take_lists(&graph, run, sorted.iter().copied(), is_member)?;
+            }
         }
         // The export renumbers the remaining vertices.
         if let Some(remaining) = snapshot.remaining(run)? {
@@ -68,38 +76,35 @@ impl EdgeArrays {
         self.properties.iter_mut().zip(block.properties).for_each(|(all, part)| all.parts.push(part));
     }
 
-    fn take_all(&mut self, graph: &StoredExport<'_>, run: &Run) -> Outcome<()> {
-        let mut edges = ListExport::new(graph, false)?;
-        let count = edges.shape().edges as usize;
+    /// Makes room for all edges of a graph.
+    fn reserve(&mut self, graph: &StoredExport<'_>) {
+        let ends = if graph.is_directed() { 1 } else { 2 };
+        let count = graph.num_arcs().div_ceil(ends) as usize;
         self.source.reserve_exact(count);
         self.target.reserve_exact(count);
-        while let Some(block) = edges.next()? {
-            run.check()?;
-            self.take(block);
-        }
-        Ok(())
     }
 
-    /// Reads the lists of these vertices, and skips neighbours that are not among them.
-    fn take_some(&mut self, graph: &StoredExport<'_>, run: &Run, among: &[VertexId]) -> Outcome<()> {
-        let mut sorted = among.to_vec();
-        sorted.sort_unstable();
-        sorted.dedup();
-        let is_member = |v: u64| sorted.binary_search_by(|&member| (member as u64).cmp(&v)).is_ok();
+    /// Reads the lists of these vertices, and keeps the edges to some targets.
+    fn take_lists(
+        &mut self,
+        graph: &StoredExport<'_>,
+        run: &Run,
+        vertices: impl Iterator<Item = VertexId>,
+        wants: impl Fn(u64) -> bool,
+    ) -> Outcome<()> {
         let mut builder = BlockBuilder::new(graph.properties());
-        for (index, &v) in sorted.iter().enumerate() {
+        for v in vertices {
             run.check()?;
             let degree = graph.degree(Direction::Out, v)?;
             // Of an undirected edge, the end with the smaller number.
             let least = if graph.is_directed() { 0 } else { v as u64 };
             graph.list(Direction::Out, v, 0..degree, least, &mut builder)?;
             builder.sources.resize(builder.targets.len(), v as u64);
-            if builder.targets.len() >= BLOCK_EDGES || index + 1 == sorted.len() {
-                let block = builder.finish();
-                let keep: Vec<bool> = block.targets.iter().map(|&target| is_member(target)).collect();
-                self.take(kept(block, keep)?);
+            if builder.targets.len() >= BLOCK_EDGES {
+                self.take(kept(builder.finish(), &wants)?);
             }
         }
+        self.take(kept(builder.finish(), &wants)?);
         Ok(())
     }
 
@@ -123,8 +128,12 @@ impl EdgeArrays {
     }
 }
 
-/// The edges of a block with a true flag in `keep`.
-fn kept(block: ExportBlock, keep: Vec<bool>) -> Outcome<ExportBlock> {
+/// The edges of a block to wanted targets.
+fn kept(block: ExportBlock, wants: &impl Fn(u64) -> bool) -> Outcome<ExportBlock> {
+    let keep: Vec<bool> = block.targets.iter().map(|&target| wants(target)).collect();
+    if keep.iter().all(|&keep| keep) {
+        return Ok(block);
+    }
     let only =
         |ids: Vec<u64>| ids.into_iter().zip(&keep).filter_map(|(v, &keep)| keep.then_some(v)).collect();
     let (sources, targets) = (only(block.sources), only(block.targets));

@@ -182,6 +182,11 @@ impl Graph {
         Ok(Bound::new(py, array)?.into_any())
     }
 
+    /// The vertex numbers in a column, checked.
+    fn checked_numbers(&self, column: &Column) -> Outcome<Array> {
+        self.numbers(column).map(Array::of)
+    }
+
     /// The vertices that are not removed, ascending; `None` if no vertex is removed.
     fn remaining(&self) -> Outcome<Option<Array>> {
         Ok(self.present()?.map(Array::of))

@@ -61,4 +61,6 @@ mod _esker {
     use super::rows::{columns_of_tuples, keys_of_dictionaries};
     #[pymodule_export]
     use super::stream::Stream;
+    #[pymodule_export]
+    use super::watch::CancelHandle;
 }

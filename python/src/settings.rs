@@ -14,7 +14,7 @@ use esker::store::{GraphEncoding, Residency, Snapshot};
 use pyo3::prelude::*;
 
 use crate::failure::{Failure, Outcome, invalid};
-use crate::watch::{Listener, ProgressSlot};
+use crate::watch::{CancelHandle, Listener, ProgressSlot, token};
 
 /// The resources of a run.
 #[derive(FromPyObject)]
@@ -25,6 +25,7 @@ pub(crate) struct Settings {
     seed: u64,
     deterministic: bool,
     progress: Option<Py<PyAny>>,
+    cancel: Option<Py<CancelHandle>>,
 }
 
 impl Settings {
@@ -40,7 +41,7 @@ impl Settings {
 
     /// The run, its cancel token, and the listener for its progress.
     pub(crate) fn run(self, name: &str) -> Outcome<(Run, Cancel, Option<Listener>)> {
-        let cancel = Cancel::default();
+        let cancel = token(self.cancel.as_ref());
         let listener = self.progress.map(|callback| Listener { callback, slot: ProgressSlot::default() });
         let (slot, name) = (listener.as_ref().map(|listener| listener.slot.clone()), name.to_owned());
         let run = Run::new(RunOptions {
@@ -132,6 +133,7 @@ pub(crate) struct BuildSettings {
     memory: Option<u64>,
     message: Option<String>,
     progress: Option<Py<PyAny>>,
+    cancel: Option<Py<CancelHandle>>,
 }
 
 impl BuildSettings {
@@ -170,6 +172,7 @@ impl BuildSettings {
             memory_bytes: self.memory.unwrap_or(default.memory_bytes),
             time_ms: self.event_time.as_deref().map(event_time).transpose()?,
             message: self.message,
+            cancel: token(self.cancel.as_ref()),
             on_progress: slot.map(|slot| -> esker::import::options::OnImportProgress {
                 Arc::new(move |ImportProgress { stage, fraction, edges }| {
                     slot.put((stage.to_owned(), fraction, None, edges));

@@ -36,6 +36,34 @@ pub(crate) struct Listener {
     pub(crate) slot: ProgressSlot,
 }
 
+/// Cancels runs and imports from any thread.
+#[pyclass(frozen, module = "esker._esker")]
+pub(crate) struct CancelHandle {
+    cancel: Cancel,
+}
+
+#[pymethods]
+impl CancelHandle {
+    #[new]
+    fn new() -> Self {
+        Self { cancel: Cancel::default() }
+    }
+
+    fn cancel(&self) {
+        self.cancel.cancel();
+    }
+
+    #[getter]
+    fn cancelled(&self) -> bool {
+        self.cancel.check().is_err()
+    }
+}
+
+/// The cancel token of a handle, or a new one.
+pub(crate) fn token(handle: Option<&Py<CancelHandle>>) -> Cancel {
+    handle.map_or_else(Cancel::default, |handle| handle.get().cancel.clone())
+}
+
 /// Runs `work` on another thread, with the calling thread detached from the interpreter. If a signal handler or the callback raises an
 /// exception, `cancel` is set, and the exception is returned once the work has stopped.
 pub(crate) fn watched<T: Send>(

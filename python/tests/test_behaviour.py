@@ -1,5 +1,6 @@
 """Interrupts, progress, threads, forks, and inputs of every wrong kind."""
 
+import asyncio
 import copy
 import multiprocessing
 import os
@@ -56,6 +57,35 @@ def test_interrupts_of_runs(large):
     # 100 ms on an idle machine; test machines are busy, and development builds are slow.
     assert interrupted_after(0.2, lambda: large.betweenness(threads=1)) < 2
     assert large.wcc().components >= 1, "the graph is whole"
+
+
+def test_a_handle_cancels_from_another_thread(large):
+    async def both():
+        handle = esker.Cancel()
+
+        def work():
+            with handle:
+                return large.betweenness(threads=1)
+
+        task = asyncio.create_task(asyncio.to_thread(work))
+        await asyncio.sleep(0.2)
+        begin = time.monotonic()
+        handle.cancel()
+        with pytest.raises(esker.Cancelled):
+            await task
+        return handle, time.monotonic() - begin
+
+    handle, seconds = asyncio.run(both())
+    assert seconds < 2 and handle.cancelled, "the loop goes on"
+    assert large.wcc().components >= 1, "outside of the block, nothing is cancelled"
+    with handle:
+        for use in (large.wcc, large.edges, lambda: esker.from_edges([0], [1])):
+            with pytest.raises(esker.Cancelled):
+                use()
+        with esker.Cancel() as inner:
+            assert large.wcc().components >= 1 and not inner.cancelled
+        with pytest.raises(esker.Cancelled):
+            large.wcc()
 
 
 def test_interrupts_of_imports_leave_no_database(path, tmp_path):

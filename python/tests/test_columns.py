@@ -279,7 +279,7 @@ def _described(graph):
     return sorted((*map(str, ends(u, v)), sorted(values.items())) for u, v, values in graph.edges(data=True))
 
 
-def test_removed_vertices_and_parts_go_to_networkx():
+def test_removed_vertices_are_not_in_networkx():
     with esker.create(directed=False) as db:
         with db.batch() as batch:
             batch.add_edges([("a", "b"), ("b", "c"), ("c", "d"), ("d", "e")])
@@ -291,8 +291,6 @@ def test_removed_vertices_and_parts_go_to_networkx():
     table = graph.edges()
     assert sorted(map(tuple, zip(*table.ids()))) == [("c", "d"), ("d", "e")]
     assert table.to_arrow().to_pydict() == {"source": table.ids()[0].tolist(), "target": table.ids()[1].tolist()}
-    part = graph.subgraph(["e", "d", "e"])
-    assert list(part.to_networkx()) == ["e", "d"] and part.to_polars().rows() == [("d", "e")] or part.to_polars().rows() == [("e", "d")]
 
 
 def test_the_lists_of_networkx_are_read_like_views():

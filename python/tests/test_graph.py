@@ -110,9 +110,9 @@ def test_edges_and_parts(web):
     assert table.to_polars().rows() == table.to_arrow().to_pandas().apply(tuple, axis=1).tolist()
     ego = graph.ego("dave").to_networkx()
     assert set(ego.nodes) == {"alice", "dave"} and ego.edges["alice", "dave"] == {"weight": 7.0}
-    assert set(graph.ego("dave", 2).vertices()) == {"alice", "bob", "carol", "dave"}
-    assert set(graph.ego("carol", 2, direction="out").vertices()) == {"carol", "alice", "bob", "dave"}
-    assert len(graph.ego("bob", 0)) == 0
+    assert set(graph.ego("dave", 2)) == {"alice", "bob", "carol", "dave"}
+    assert set(graph.ego("carol", 2, direction="out")) == {"carol", "alice", "bob", "dave"}
+    assert list(graph.ego("bob", 0)) == ["bob"] and graph.ego("bob", 0).num_edges == 0
     part = graph.subgraph(["alice", "carol"]).to_networkx()
     assert list(part.edges(data="weight")) == [("carol", "alice", 3.0)]
     with pytest.raises(KeyError):
@@ -168,7 +168,9 @@ def test_removed_vertices_are_not_there(web):
     found = graph.bfs("carol")
     assert found.to_dict() == {"alice": 1, "carol": 0, "dave": 2}
     assert found["dave"] == 2 and found.path_to("dave") == ["carol", "alice", "dave"]
-    assert len(graph.edges()) == 2 and graph.subgraph(["carol", "alice"]).ids()[1].tolist() == ["alice"]
+    assert len(graph.edges()) == 2 and graph.subgraph(["carol", "alice"]).edges().ids()[1].tolist() == ["alice"]
+    with pytest.raises(KeyError):
+        graph.subgraph([1], dense=True)
     assert graph.property("age").tolist() == [1, None, 2]
     assert graph.pagerank().to_pandas()["vertex"].tolist() == ["alice", "carol", "dave"]
     assert web.store(found) and web.graph().properties("dave") == {"age": 2, "depth": 2}
@@ -205,3 +207,98 @@ def test_directed_graphs_are_read_as_undirected_and_weighted_by_any_property():
         g.wcc(weight="toll")
     with pytest.raises(esker.MistypedError, match="undirected must be True or False"):
         g.kcore(undirected=1)
+
+
+def _edges(graph):
+    """The edges with their properties, an undirected one from its smaller end."""
+    table = graph.edges()
+    names = list(table.properties)
+    ends = zip(*(end.tolist() for end in table.ids()))
+    ends = ends if graph.directed else (tuple(sorted(pair)) for pair in ends)
+    values = zip(*(values.tolist() for values in table.properties.values())) if names else ((),) * len(table)
+    return sorted((*pair, *value) for pair, value in zip(ends, values))
+
+
+@pytest.fixture(params=["integers", "texts", "sparse", "removed", "multigraph", "undirected", "unweighted"])
+def varied(request):
+    """Graphs of all kinds, with properties of vertices."""
+    kind = request.param
+    rng = np.random.default_rng(5)
+    label = {"texts": "v{}".format, "sparse": lambda i: 2**40 + 1000 * i}.get(kind, lambda i: i)
+    pairs = [(u, v) for u, v in rng.integers(0, 12, (40, 2)).tolist()]
+    pairs = pairs if kind == "multigraph" else list(dict.fromkeys(pairs if kind != "undirected" else (tuple(sorted(one)) for one in pairs)))
+    db = esker.create(directed=kind != "undirected", multigraph=kind == "multigraph")
+    values = {} if kind == "unweighted" else {"weight": [float(1 + i % 5) / 2 for i in range(len(pairs))], "properties": {"kind": ["ab"[i % 2] for i in range(len(pairs))]}}
+    with db.batch() as batch:
+        batch.add_edges([label(u) for u, _ in pairs], [label(v) for _, v in pairs], **values)
+    with db.batch() as batch:
+        batch.add_vertices([label(20)])
+        batch.set_vertices([label(1), label(20)], age=[1, 20], name=["one", None])
+        if kind == "removed":
+            batch.delete_vertices([label(2), label(5)])
+    return db.graph(), label
+
+
+def test_reversed_graphs_run_backwards(varied):
+    graph, label = varied
+    found = graph.reverse()
+    turn = (lambda edge: (edge[1], edge[0], *edge[2:])) if graph.directed else tuple
+    assert _edges(found) == sorted(map(turn, _edges(graph))) and set(found) == set(graph)
+    assert found.directed == graph.directed and found.multigraph == graph.multigraph and found.weight == graph.weight
+    assert found.properties(label(20)) == {"age": 20} and found.properties(label(1)) == graph.properties(label(1))
+    assert sorted(found.neighbors(label(1))) == sorted(graph.neighbors(label(1), direction="in"))
+    assert _edges(found.reverse()) == _edges(graph)
+
+
+def test_graphs_without_directions(varied):
+    graph, label = varied
+    found = graph.undirected()
+    assert not found.directed and set(found) == set(graph)
+    best = {}
+    for u, v, *values in _edges(graph):
+        best.setdefault((min(u, v), max(u, v)), []).append(values)
+    if graph.multigraph:
+        assert _edges(found) == sorted((*pair, *values) for pair, several in best.items() for values in several)
+    else:
+        assert [edge[:2] for edge in _edges(found)] == sorted(best)
+        assert all(values[:1] == min(best[u, v])[:1] and values in best[u, v] for u, v, *values in _edges(found))
+    reference = nx.Graph([(u, v) for u, v, *_ in _edges(graph)])
+    reference.add_nodes_from(graph)
+    assert found.wcc().components == graph.wcc().components == nx.number_connected_components(reference)
+    if not graph.multigraph:
+        reference.remove_edges_from(list(nx.selfloop_edges(reference)))
+        assert found.kcore().to_dict() == nx.core_number(reference)
+
+
+def test_parts_are_graphs(varied):
+    graph, label = varied
+    wanted = [label(i) for i in (7, 1, 3, 20, 4, 1)]
+    found = graph.subgraph(wanted)
+    assert set(found) == set(wanted) and _edges(found) == [edge for edge in _edges(graph) if {*edge[:2]} <= set(wanted)]
+    assert found.properties(label(20)) == {"age": 20} and found.bfs(label(20)).reached == 1
+    dense = graph.subgraph(graph.vertices(wanted), dense=True)
+    assert _edges(dense) == _edges(found) and set(dense) == set(found)
+    near = graph.ego(label(1), direction="both")
+    assert set(near) == {label(1), *graph.neighbors(label(1)), *graph.neighbors(label(1), direction="in")}
+    assert graph.subgraph([]).num_vertices == 0
+
+
+def test_filters_keep_all_vertices(varied):
+    graph, _ = varied
+    if graph.weight is None:
+        with pytest.raises(KeyError, match="kind"):
+            graph.filter({"kind": "a"})
+        assert graph.filter(lambda edges: edges.source != edges.target).num_edges == sum(u != v for u, v in _edges(graph))
+        return
+    for where, wants in (
+        ({"kind": "a"}, lambda weight, kind: kind == "a"),
+        ({"kind": ["a", "c"], "weight": {0.5, 1.0}}, lambda weight, kind: kind == "a" and weight <= 1),
+        (lambda edges: edges.properties["weight"] > 1, lambda weight, kind: weight > 1),
+        (graph.edges().properties["weight"] > 9, lambda weight, kind: False),
+    ):
+        found = graph.filter(where)
+        assert _edges(found) == [edge for edge in _edges(graph) if wants(*edge[2:])] and set(found) == set(graph)
+        assert found.pagerank().to_dict().keys() == set(graph)
+    for wrong, error in (([True], ValueError), (lambda edges: edges.source, TypeError), (3, TypeError)):
+        with pytest.raises(error):
+            graph.filter(wrong)

@@ -1,0 +1,123 @@
+"""Graphs made of a graph: parts of it, with edges reversed, or without directions. They are in memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Callable, Collection, Mapping, Union
+
+from . import _columns
+from ._errors import InvalidError, MistypedError, PropertyNotFoundError, VertexNotFoundError
+
+if TYPE_CHECKING:
+    import numpy
+
+    from ._edges import EdgeTable
+    from ._graph import Graph
+
+#: Values of edge properties, a function of the edges, or a flag for each edge.
+Where = Union[Mapping[str, Any], Callable[["EdgeTable"], Any], Collection[bool]]
+
+
+def of_edges(graph: Graph, table: EdgeTable, numbers: numpy.ndarray | None = None, **settings: Any) -> Graph:
+    """A graph of some edges and some vertices, by default all vertices, with their ids and properties."""
+    import numpy
+
+    remaining = graph._remaining()
+    rows: Any = slice(None)
+    if numbers is None:
+        numbers = remaining
+    else:
+        rows = numbers if remaining is None else numpy.searchsorted(remaining, numbers)
+    ids = _columns.column(graph.ids(numbers), "ids")
+    ends = (end if numbers is None else numpy.searchsorted(numbers, end) for end in (table.source, table.target))
+    source, target = (ids.take(_columns.column(end, "rows")) for end in ends)
+    values = {name: graph.property(name)[rows] for name in graph.vertex_properties}
+    given = {"directed": graph.directed, "multigraph": graph.multigraph, "weight": graph.weight, **settings}
+    return rebuilt(given, ids, source, target, table.properties, values)
+
+
+def reverse(graph: Graph) -> Graph:
+    """The graph with all edges reversed."""
+    if not graph.directed:
+        return graph
+    table = graph.edges()
+    table.source, table.target = table.target, table.source
+    return of_edges(graph, table)
+
+
+def undirected(graph: Graph) -> Graph:
+    """The graph without directions; of edges in both directions, the one with the smaller weight."""
+    if not graph.directed:
+        return graph
+    table = graph.edges()
+    if not graph.multigraph:
+        table = _smallest(table, graph.weight)
+    return of_edges(graph, table, directed=False)
+
+
+def _smallest(table: EdgeTable, weight: str | None) -> EdgeTable:
+    """Of edges between the same two vertices, the one with the smallest weight; of several, the first."""
+    import numpy
+
+    low, high = numpy.minimum(table.source, table.target), numpy.maximum(table.source, table.target)
+    keys = (high, low) if weight is None else (table.properties[weight], high, low)
+    order = numpy.lexsort(keys)
+    low, high = low[order], high[order]
+    first = numpy.ones(len(order), dtype=bool)
+    first[1:] = (low[1:] != low[:-1]) | (high[1:] != high[:-1])
+    keep = numpy.zeros(len(order), dtype=bool)
+    keep[order[first]] = True
+    return table._only(keep)
+
+
+def part(graph: Graph, numbers: Any) -> Graph:
+    """The graph of some vertices, given by number, and of the edges between them."""
+    import numpy
+
+    from ._edges import EdgeTable
+    from ._settings import run_settings
+
+    numbers = numpy.unique(numpy.asarray(graph._native.checked_numbers(_columns.column(numbers, "vertices"))))
+    remaining = graph._remaining()
+    removed = numbers[:0] if remaining is None else numpy.setdiff1d(numbers, remaining)
+    if len(removed):
+        raise VertexNotFoundError(f"the vertex with the number {removed[0]} was removed")
+    found = graph._native.edges(_columns.column(numbers, "vertices"), True, run_settings())
+    return of_edges(graph, EdgeTable(graph, *found), numbers)
+
+
+def chosen(graph: Graph, where: Where) -> Graph:
+    """The graph of all vertices and of the chosen edges."""
+    import numpy
+
+    table = graph.edges()
+    if isinstance(where, Mapping):
+        keep = numpy.ones(len(table), dtype=bool)
+        for name, wanted in where.items():
+            if name not in table.properties:
+                raise PropertyNotFoundError(f"no edge property {name!r}; the edge properties are {list(table.properties)}")
+            several = list(wanted) if isinstance(wanted, (list, tuple, set, frozenset, numpy.ndarray)) else [wanted]
+            values = table.properties[name]
+            keep &= numpy.array([value in several for value in values], dtype=bool) if values.dtype == object else numpy.isin(values, several)
+    else:
+        keep = numpy.asarray(where(table) if callable(where) else where)
+    if keep.dtype != bool or keep.ndim != 1:
+        raise MistypedError("where must be values by property, or give True or False for each edge")
+    if len(keep) != len(table):
+        raise InvalidError(f"where gives {len(keep):,} values, but there are {len(table):,} edges")
+    return of_edges(graph, table._only(keep))
+
+
+def rebuilt(settings: dict[str, Any], ids: Any, source: Any, target: Any, properties: Mapping[str, Any], values: dict[str, Any]) -> Graph:
+    """A graph in memory from its edges, and from the values of its vertices."""
+    from ._opening import create
+
+    weight = settings["weight"] if settings["weight"] in properties else None
+    database = create(None, **{**settings, "weight": weight})
+    others = {name: column for name, column in properties.items() if name != weight}
+    with database.batch() as batch:
+        batch.add_edges(source, target, weight=properties.get(weight) if weight is not None else None, properties=others)
+        batch._first = None if batch._first is None else (batch._first[0], _columns.column(ids, "ids"))
+    if values:
+        with database.batch() as batch:
+            batch.set_vertices(ids, **values)
+    return database.graph()
