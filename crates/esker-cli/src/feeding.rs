@@ -72,6 +72,7 @@ impl FeedArgs {
         let fed = self.feed_all(&mut writing, (purpose, duplicates), &bar, &mut report);
         bar.finish();
         if let Err(failure) = fed {
+            remark_defined(path, &writing);
             if !report.versions.is_empty() {
                 text::remark(&format!(
                     "{}: {} with {} had been committed before the failure and are kept",
@@ -146,6 +147,20 @@ impl FeedArgs {
             feed(&writing.database, &writing.target, input, &options, report)?;
         }
         Ok(())
+    }
+}
+
+/// Names the properties that were added before a failure.
+fn remark_defined(path: &Path, writing: &Writing) {
+    let Ok(names) = writing.defined() else { return };
+    let (noun, verb) = if names.len() == 1 { ("property", "was") } else { ("properties", "were") };
+    if !names.is_empty() {
+        text::remark(&format!(
+            "{}: the edge {noun} {} {verb} added before the failure and {} kept",
+            path.display(),
+            names.join(", "),
+            if names.len() == 1 { "is" } else { "are" }
+        ));
     }
 }
 

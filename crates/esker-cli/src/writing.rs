@@ -50,6 +50,8 @@ pub(crate) struct Writing {
     pub(crate) database: Database,
     /// Its schema and its newest version before the change.
     pub(crate) target: Target,
+    /// The number of its edge properties before the change.
+    num_properties: usize,
     run: Run,
 }
 
@@ -57,6 +59,13 @@ impl Writing {
     /// Adds the edge properties of the target that the database does not have.
     pub(crate) fn define(&mut self) -> Result<(), Failure> {
         Ok(self.target.define(&self.database, &self.run)?)
+    }
+
+    /// The edge properties that were added since the database was opened.
+    pub(crate) fn defined(&self) -> Result<Vec<String>, Failure> {
+        let snapshot = self.database.snapshot()?;
+        let added = snapshot.edge_properties().skip(self.num_properties);
+        Ok(added.map(|property| property.name.clone()).collect())
     }
 }
 
@@ -82,7 +91,8 @@ impl WriteArgs {
         bar.finish();
         let database = database?;
         let target = Target::of(&database)?;
-        Ok(Writing { database, target, run })
+        let num_properties = target.edge_properties.len();
+        Ok(Writing { database, target, num_properties, run })
     }
 
     /// The message and the event time of a version; `otherwise` is the message if none is given.
@@ -93,7 +103,7 @@ impl WriteArgs {
 
     /// Freezes if requested, closes the database, and summarises the effect of `changes` changes.
     pub(crate) fn finish(&self, writing: Writing, changes: u64) -> Result<Written, Failure> {
-        let Writing { database, target, run } = writing;
+        let Writing { database, target, run, .. } = writing;
         let frozen = if self.freeze { database.freeze(&run)? } else { None };
         let mut summary = None;
         if changes <= SUMMARY_CHANGES_MAX {

@@ -1,6 +1,7 @@
 //! Commands that change a database, when something goes wrong after the change: what they say, and how they end.
 
 use std::fs::{File, OpenOptions};
+use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, Output, Stdio};
@@ -359,4 +360,83 @@ fn a_user_who_may_only_read_reads_and_is_refused_all_else() {
         );
     }
     assert_eq!((edges(&place), versions(&place)), (4, 2));
+}
+
+#[test]
+fn an_import_onto_a_symbolic_link_replaces_the_database_behind_it_and_keeps_the_link() {
+    let place = Place::new();
+    place.file("a.el", "0 1\n1 2\n");
+    let at = |name: &str| place.path().join(name);
+    std::fs::create_dir(at("disk")).unwrap();
+    place.ok("import a.el disk/real.esker");
+    symlink("disk/real.esker", at("m.esker")).unwrap();
+    place.file("b.el", "0 1\n1 2\n2 3\n");
+    place.ok("import b.el m.esker --force");
+    assert!(std::fs::symlink_metadata(at("m.esker")).unwrap().is_symlink());
+    assert_eq!(edges(&place), 3);
+    assert_eq!(place.json("info disk/real.esker --json")["edges"], json!(3));
+    // A link that leads nowhere is refused before the work.
+    symlink("disk/nothing.esker", at("none.esker")).unwrap();
+    for line in ["import a.el none.esker", "import a.el none.esker --force"] {
+        let output = place.run(line);
+        assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+        assert!(said(&output).contains("cannot follow the symbolic link none.esker"), "{}", said(&output));
+    }
+}
+
+#[test]
+fn check_lists_bytes_behind_the_last_record_of_the_log_and_of_the_manifest() {
+    let place = multigraph();
+    place.ok("add m.esker a.el");
+    assert!(!place.ok("check m.esker").contains("note:"));
+    for name in ["m.esker/log/1", "m.esker/MANIFEST"] {
+        let mut file = OpenOptions::new().append(true).open(place.path().join(name)).unwrap();
+        file.write_all(b"ESKr: no record").unwrap();
+        let note = format!("note: {name} ends with 15 bytes, which are no complete record");
+        assert!(place.ok("check m.esker").contains(&note));
+    }
+    let unfinished = place.json("check m.esker --json")["unfinished"].clone();
+    let expected = ["m.esker/log/1", "m.esker/MANIFEST"].map(|path| json!({"path": path, "bytes": 15}));
+    assert_eq!(unfinished, json!(expected));
+    place.ok("add m.esker a.el");
+    assert!(!place.ok("check m.esker").contains("note:"));
+    assert_eq!(edges(&place), 6);
+}
+
+#[test]
+fn a_property_that_was_defined_before_a_failure_is_named() {
+    let place = Place::new();
+    place.file("a.csv", "src,dst\n1,2\n");
+    place.file("bad.csv", "src,dst,since\n1,2,soon\n");
+    place.file("good.csv", "src,dst,since\n1,2,1999\n");
+    place.ok("import a.csv p.esker");
+    let words = "p.esker: the edge property since was added before the failure and is kept";
+    let output = place.run("add p.esker bad.csv --define since:i64");
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert!(said(&output).contains(words), "{}", said(&output));
+    let output = place.run("add p.esker bad.csv --define since:i64");
+    assert!(!said(&output).contains(words), "{}", said(&output));
+    place.ok("add p.esker good.csv --define since:i64");
+    assert_eq!(place.ok("export p.esker - --format csv"), "source,target,since\n1,2,1999\n");
+}
+
+#[test]
+fn changes_that_do_not_fit_into_the_limit_are_refused_while_they_are_read() {
+    let place = multigraph();
+    let edges: String = (0..300_000).map(|i| format!("{i} {}\n", i + 1)).collect();
+    place.file("many.el", &edges);
+    for line in ["add m.esker many.el --memory 16MiB", "delete m.esker many.el --memory 16MiB"] {
+        let output = place.run(line);
+        assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+        let words = "changes does not fit into the memory limit of 16 MiB: raise the limit, or commit fewer";
+        assert!(said(&output).contains(words), "{line}: {}", said(&output));
+        let refused = said(&output);
+        let count = refused.split("more than ").nth(1).and_then(|rest| rest.split(' ').next());
+        let count: u64 = count.unwrap().parse().unwrap();
+        assert!(count < 100_000, "{refused}");
+    }
+    assert_eq!(versions(&place), 1);
+    place.ok("add m.esker many.el --memory 16MiB --batch 10000");
+    assert_eq!(versions(&place), 31);
+    place.ok("check m.esker");
 }
