@@ -61,20 +61,22 @@ pub(crate) fn shape(
     let body = &rows[usize::from(header).min(rows.len())..];
     let skip_bytes = if header { first.next } else { first.start };
     let ids_are_texts =
-        body.iter().flat_map(|row| row.fields.iter().take(2)).any(|f| super::digits::id(f).is_err());
+        unmarked(body).flat_map(|row| row.fields.iter().take(2)).any(|f| super::digits::id(f).is_err());
     let comments = match separator {
         Separator::Byte(b',' | b';' | b'|') => Comments::None,
         _ if ids_are_texts => Comments::Spaced,
         _ => Comments::Marked,
     };
+    let dialect = Dialect { comments, ..plain };
+    let is_edge = |row: &&Row| !dialect.is_comment(head[row.start..row.next].trim_ascii_end());
     Ok(Some(Shape {
-        dialect: Dialect { comments, ..plain },
+        dialect,
         skip_bytes,
         skip_lines: super::blocks::count_lines(&head[..skip_bytes]),
         columns: if header { first.fields.len() } else { usual },
         header: header
             .then(|| first.fields.iter().map(|f| String::from_utf8_lossy(f).into_owned()).collect()),
-        rows: body.iter().map(|row| row.fields.clone()).collect(),
+        rows: body.iter().filter(is_edge).map(|row| row.fields.clone()).collect(),
     }))
 }
 
@@ -227,11 +229,16 @@ pub(crate) fn text(bytes: &[u8], field: Field) -> Vec<u8> {
     text
 }
 
-fn usual_columns(rows: &[Row]) -> usize {
-    let mut counts = std::collections::BTreeMap::new();
+/// The rows that do not begin with the mark of a comment; all if all do.
+fn unmarked(rows: &[Row]) -> impl Iterator<Item = &Row> {
     let is_marked = |row: &Row| matches!(row.fields[0].first(), Some(b'#' | b'%'));
     let all_are_marked = rows.iter().all(is_marked);
-    for row in rows.iter().filter(|row| all_are_marked || !is_marked(row)) {
+    rows.iter().filter(move |row| all_are_marked || !is_marked(row))
+}
+
+fn usual_columns(rows: &[Row]) -> usize {
+    let mut counts = std::collections::BTreeMap::new();
+    for row in unmarked(rows) {
         *counts.entry(row.fields.len()).or_insert(0usize) += 1;
     }
     counts

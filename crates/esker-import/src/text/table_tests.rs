@@ -155,6 +155,23 @@ fn a_line_with_fewer_columns_than_the_others_is_a_bad_line_also_if_it_has_both_e
 }
 
 #[test]
+fn comments_between_the_first_edges_do_not_turn_integers_into_texts() {
+    // "#hello world" once became an edge between two texts.
+    for (name, text) in [
+        ("a.el", "1 2\n#hello world\n3 4\n"),
+        ("a.el", "1 2\n# hello\n3 4\n"),
+        ("a.txt", "1\t2\n%x y z\n3\t4\n# hello world\n"),
+        ("a.wel", "# u v w\n1 2 5\n#1 3 5\n3 4 5\n"),
+    ] {
+        let read = good(name, text, &default());
+        assert_eq!((read.schema.ids, read.edges.len()), (IdKind::Int, 2), "{text:?}: {:?}", read.edges);
+    }
+    // Between texts, a mark that no blank follows is part of an id.
+    let read = good("a.el", "a b\n#c d\n# e f\ng h\n", &default());
+    assert_eq!(read.lines(), ["a b", "#c d", "g h"]);
+}
+
+#[test]
 fn a_zero_byte_behind_the_sample_is_a_bad_line() {
     let mut text = "a,b\n".repeat(20_000);
     text += "a,\0b\nc,d\n";
