@@ -1,5 +1,6 @@
 //! An input that is read at any place by any number of threads, every access checked against its length.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -26,6 +27,29 @@ enum Content {
 
 /// A map as an owner of [`Bytes`].
 struct Mapped(Map);
+
+/// All bytes of an input.
+pub(super) struct Whole {
+    path: Arc<PathBuf>,
+    pub(super) bytes: Bytes,
+    map: Option<Map>,
+}
+
+impl Whole {
+    /// Has the system read a range of the file: a sector that fails, or a file that was cut short after it was opened, is then an error and
+    /// not a signal.
+    pub(super) fn load(&self, range: Range<u64>) -> Result<()> {
+        let Some(map) = &self.map else { return Ok(()) };
+        map.load(range.start as usize..range.end as usize).map(drop).map_err(|_| {
+            let Range { start, end } = range;
+            let reason = format!(
+                "the system cannot read bytes {start} to {end}: the disk is failing there, or the file was cut short after it \
+                 was opened; copy or write it again"
+            );
+            unusable(&self.path, reason)
+        })
+    }
+}
 
 impl AsRef<[u8]> for Mapped {
     fn as_ref(&self) -> &[u8] {
@@ -100,11 +124,15 @@ impl Region {
     }
 
     /// All of its bytes, mapped where it is a file.
-    pub(super) fn whole(&self) -> Result<Bytes> {
-        Ok(match &self.content {
-            Content::File(file) => Bytes::from_owner(Mapped(file.map()?)),
-            Content::Memory(bytes) => Bytes::from_owner(Arc::clone(bytes)),
-        })
+    pub(super) fn whole(&self) -> Result<Whole> {
+        let (bytes, map) = match &self.content {
+            Content::File(file) => {
+                let map = file.map()?;
+                (Bytes::from_owner(Mapped(map.clone())), Some(map))
+            }
+            Content::Memory(bytes) => (Bytes::from_owner(Arc::clone(bytes)), None),
+        };
+        Ok(Whole { path: Arc::clone(&self.path), bytes, map })
     }
 
     fn check(&self, offset: u64, bytes: u64) -> Result<()> {

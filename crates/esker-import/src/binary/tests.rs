@@ -12,6 +12,7 @@ use arrow_array::{
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_schema::{DataType, Field, Fields};
+use esker_format::io::{Disk, RealDisk};
 use esker_format::{Error, Result};
 use esker_graph::Stop;
 use parquet::arrow::ArrowWriter;
@@ -633,4 +634,19 @@ fn a_text_of_parquet_that_is_not_utf8_is_an_error_that_names_its_row() {
     let mut reader = open(Format::Parquet, vec![bytes], &ReadOptions::default()).unwrap();
     let error = batches(reader.as_mut()).unwrap_err().to_string();
     assert!(error.contains("the text in row 2 is not UTF-8"), "{error}");
+}
+
+#[test]
+fn an_arrow_file_that_is_cut_short_after_it_was_opened_is_an_error_and_no_signal() {
+    let ids = || Arc::new(Int64Array::from_iter_values(0..200_000)) as ArrayRef;
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("edges.arrow");
+    RealDisk.write(&path, &arrow_file(&[table(vec![("src", ids()), ("dst", ids())])], None)).unwrap();
+    let mut reader = open_arrow(&[Input::File(Arc::new(path.clone()))], &ReadOptions::default()).unwrap();
+    RealDisk.open_for_writing(&path).unwrap().set_length(4096).unwrap();
+    let parser = reader.parser();
+    let block = reader.next_block().unwrap().unwrap();
+    let error = parser.parse(block).unwrap_err().to_string();
+    assert!(error.starts_with(&format!("{}: the system cannot read bytes", path.display())), "{error}");
+    assert!(error.contains("cut short after it was opened"), "{error}");
 }

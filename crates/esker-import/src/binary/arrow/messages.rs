@@ -1,6 +1,7 @@
 //! The messages of an Arrow IPC file or stream: where they lie, and checks that the `arrow-ipc` crate leaves out.
 
 use std::io::{Read, sink};
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_buffer::Buffer;
@@ -155,6 +156,12 @@ fn read_message(region: &Region, offset: u64) -> Result<Option<(Position, Vec<u8
     let meta_bytes = i32::try_from(body_offset - offset)
         .map_err(|_| damaged(region.path(), "a message has too much metadata"))?;
     Ok(Some((Position::new(offset.cast_signed(), meta_bytes, body_bytes.cast_signed()), meta)))
+}
+
+/// Where the metadata of the message lies, with the length before it.
+pub(super) fn metadata(position: &Position) -> Range<u64> {
+    let start = position.offset().cast_unsigned();
+    start..start + u64::from(position.metaDataLength().cast_unsigned())
 }
 
 /// Where the message ends. It was checked to lie within the file.

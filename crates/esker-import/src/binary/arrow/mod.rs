@@ -14,13 +14,12 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_ipc::reader::FileDecoder;
 use arrow_ipc::{Block as Position, MetadataVersion};
 use arrow_schema::{ArrowError, SchemaRef};
-use bytes::Bytes;
 use esker_format::{Error, Result};
 use messages::{BatchEntry, Contents, contents};
 use sizes::Sizes;
 
 use super::contain::{contain, damaged};
-use super::region::Region;
+use super::region::{Region, Whole};
 use super::runs::{RowRun, Section, SectionParser, SectionReader, check_fits};
 use super::table::{self, Chosen, Holds, Origin};
 use crate::format::{Format, ReadOptions};
@@ -63,7 +62,7 @@ pub fn open_arrow(inputs: &[Input], options: &ReadOptions) -> Result<Box<dyn Rea
 
 struct ArrowFile {
     path: Arc<PathBuf>,
-    bytes: Bytes,
+    content: Whole,
     names: Vec<(String, Holds)>,
     chosen: Chosen,
     /// The chosen columns, each once.
@@ -97,11 +96,11 @@ impl ArrowFile {
         projection.sort_unstable();
         projection.dedup();
         let sizes = Sizes::of(region, &schema, &projection, &batches, &dictionaries)?;
-        let bytes = region.whole()?;
+        let content = region.whole()?;
         let decoders = Mutex::default();
         Ok(Self {
             path,
-            bytes,
+            content,
             names,
             chosen,
             projection,
@@ -136,14 +135,32 @@ impl ArrowFile {
         Ok(())
     }
 
-    /// The chosen columns of a whole record batch.
-    fn decode(&self, batch: &BatchEntry) -> std::result::Result<RecordBatch, ArrowError> {
-        let (mut taken, mut decoder) = self.decoder(batch.dictionaries);
+    /// The chosen columns of record batch `index`, whole.
+    fn decode(&self, index: usize) -> Result<RecordBatch> {
+        let batch = &self.batches[index];
+        let (taken, decoder) = self.decoder(batch.dictionaries);
         for position in &self.dictionaries[taken..batch.dictionaries] {
-            decoder.read_dictionary(position, &messages::buffer(&self.bytes, position)?)?;
+            self.content.load(position.offset().cast_unsigned()..messages::end_of(position))?;
+        }
+        self.content.load(messages::metadata(&batch.position))?;
+        self.content.load(self.sizes.places[index].clone())?;
+        self.decode_loaded(batch, taken, decoder).map_err(|error| {
+            damaged(&self.path, format!("record batch {index} of {} rows: {error}", batch.rows))
+        })
+    }
+
+    /// The same, once the system has read its bytes, with a decoder that has taken in the first `taken` dictionaries.
+    fn decode_loaded(
+        &self,
+        batch: &BatchEntry,
+        mut taken: usize,
+        mut decoder: FileDecoder,
+    ) -> std::result::Result<RecordBatch, ArrowError> {
+        for position in &self.dictionaries[taken..batch.dictionaries] {
+            decoder.read_dictionary(position, &messages::buffer(&self.content.bytes, position)?)?;
             taken += 1;
         }
-        let buffer = messages::buffer(&self.bytes, &batch.position)?;
+        let buffer = messages::buffer(&self.content.bytes, &batch.position)?;
         let decoded = decoder.read_record_batch(&batch.position, &buffer)?;
         self.decoders.lock().unwrap_or_else(PoisonError::into_inner).push((taken, decoder));
         decoded.ok_or_else(|| ArrowError::IpcError("a record batch is missing".to_owned()))
@@ -182,20 +199,18 @@ struct ArrowParser {
 
 impl ArrowParser {
     fn decode(&self, file: &ArrowFile, run: RowRun) -> Result<Vec<ArrayRef>> {
-        let batch = usize::try_from(run.section).ok().and_then(|index| file.batches.get(index));
-        let batch = batch.ok_or_else(|| damaged(&file.path, "there is no such record batch"))?;
-        let failed = |error: ArrowError| {
-            damaged(&file.path, format!("record batch {} of {} rows: {error}", run.section, batch.rows))
-        };
+        let index = usize::try_from(run.section).ok().filter(|&index| index < file.batches.len());
+        let index = index.ok_or_else(|| damaged(&file.path, "there is no such record batch"))?;
+        let batch = &file.batches[index];
         let whole = if batch.rows <= run.rows {
-            file.decode(batch).map_err(failed)?
+            file.decode(index)?
         } else {
             let kept = self.kept(run);
             // Held while decoding: workers that want the same batch wait for it.
             let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
             match &*kept {
                 Some(whole) => whole.clone(),
-                None => kept.insert(file.decode(batch).map_err(failed)?).clone(),
+                None => kept.insert(file.decode(index)?).clone(),
             }
         };
         if whole.num_rows() as u64 != batch.rows {

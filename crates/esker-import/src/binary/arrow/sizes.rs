@@ -23,16 +23,20 @@ pub(super) struct Sizes {
     pub(super) dictionary_bytes: u64,
     /// For each batch, the rows of its runs.
     pub(super) run_rows: Vec<u64>,
+    /// For each batch, the part of the file from its first chosen buffer to its last.
+    pub(super) places: Vec<Range<u64>>,
 }
 
 /// Bytes of some buffers.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 struct Content {
     /// With compressed ones inflated.
     all: u64,
     /// Of those that are compressed.
     inflated: u64,
     rows: u64,
+    /// Where they lie in the file.
+    place: Option<Range<u64>>,
 }
 
 impl Sizes {
@@ -48,7 +52,8 @@ impl Sizes {
         dictionaries: &[Position],
     ) -> Result<Self> {
         let wanted = buffers_of(schema, chosen);
-        let mut sizes = Self { batch_bytes: 0, dictionary_bytes: 0, run_rows: Vec::new() };
+        let mut sizes =
+            Self { batch_bytes: 0, dictionary_bytes: 0, run_rows: Vec::new(), places: Vec::new() };
         let mut text_bytes = 0;
         for position in dictionaries {
             let content = content(region, position, None)?;
@@ -63,6 +68,7 @@ impl Sizes {
             // Narrow numbers become wide ones, and codes texts, of twice the mean length perhaps.
             let least = 8 * chosen.len() as u64 + coded.saturating_mul(text_bytes);
             sizes.run_rows.push(run_rows(least.max(content.all / batch.rows.max(1))));
+            sizes.places.push(content.place.unwrap_or(0..0));
         }
         Ok(sizes)
     }
@@ -93,9 +99,9 @@ fn content(region: &Region, position: &Position, wanted: Option<&[Range<usize>]>
         let (offset, length) = (u64::try_from(buffer.offset()), u64::try_from(buffer.length()));
         let (Ok(offset), Ok(length)) = (offset, length) else { return Err(failed()) };
         let at = body.checked_add(offset).ok_or_else(failed)?;
-        if at.checked_add(length).is_none_or(|end| end > end_of(position)) {
-            return Err(failed());
-        }
+        let end = at.checked_add(length).filter(|&end| end <= end_of(position)).ok_or_else(failed)?;
+        let before = content.place.take().unwrap_or(at..end);
+        content.place = Some(before.start.min(at)..before.end.max(end));
         let mut claim = [0xff; 8];
         if is_compressed && length >= 8 {
             region.read(&mut claim, at)?;
