@@ -16,13 +16,6 @@ const CHECKSUM_OFFSET: usize = PAGE_BYTES - 4;
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DatabaseId(pub [u8; 16]);
 
-impl DatabaseId {
-    /// A new id, from the standard library's random seeds, the time and the process id.
-    pub fn random() -> Self {
-        Self(random_bytes())
-    }
-}
-
 /// Unpredictable bytes, which no two calls share.
 fn random_bytes() -> [u8; 16] {
     let mut bytes = [0; 16];
@@ -49,32 +42,10 @@ impl std::fmt::Debug for DatabaseId {
     }
 }
 
-impl FieldValue for DatabaseId {
-    #[cfg(test)]
-    fn type_name() -> String {
-        "16 bytes".to_owned()
-    }
-
-    fn put(&self, out: &mut Vec<u8>) {
-        self.0.put(out);
-    }
-
-    fn take(input: &mut FieldInput<'_>) -> Result<Self> {
-        FieldValue::take(input).map(Self)
-    }
-}
-
 /// The secret of a database, drawn when it is created and stored in its manifest. It keys the hash of external ids, so
 /// that an input cannot be made whose ids collide. No message shows it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct IdSecret(pub [u8; 16]);
-
-impl IdSecret {
-    /// A new secret, from the same sources as [`DatabaseId::random`].
-    pub fn random() -> Self {
-        Self(random_bytes())
-    }
-}
 
 impl std::fmt::Debug for IdSecret {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -82,20 +53,34 @@ impl std::fmt::Debug for IdSecret {
     }
 }
 
-impl FieldValue for IdSecret {
-    #[cfg(test)]
-    fn type_name() -> String {
-        "16 bytes".to_owned()
-    }
+/// Values of 16 random bytes.
+macro_rules! random_values {
+    ($($name:ident),*) => {$(
+        impl $name {
+            /// A new one, from the standard library's random seeds, the time and the process id.
+            pub fn random() -> Self {
+                Self(random_bytes())
+            }
+        }
 
-    fn put(&self, out: &mut Vec<u8>) {
-        self.0.put(out);
-    }
+        impl FieldValue for $name {
+            #[cfg(test)]
+            fn type_name() -> String {
+                <[u8; 16]>::type_name()
+            }
 
-    fn take(input: &mut FieldInput<'_>) -> Result<Self> {
-        FieldValue::take(input).map(Self)
-    }
+            fn put(&self, out: &mut Vec<u8>) {
+                self.0.put(out);
+            }
+
+            fn take(input: &mut FieldInput<'_>) -> Result<Self> {
+                FieldValue::take(input).map(Self)
+            }
+        }
+    )*};
 }
+
+random_values!(DatabaseId, IdSecret);
 
 codes! {
     /// The type of the elements of a column.
