@@ -94,15 +94,12 @@ enum PathsOrCycle<W: Length> {
 
 /// Relaxes until distances converge or a negative cycle is found; `None` if a distance overflows, a length is NaN, or
 /// distances do not converge.
-fn settle<D: Signed<G::Weight>, G: Graph>(
+fn settle<D: Signed<G::Weight>, G: Graph<Weight: Length>>(
     graph: &G,
     run: &Run,
     source: VertexId,
     parents_round: usize,
-) -> Result<Option<PathsOrCycle<G::Weight>>, G::Error>
-where
-    G::Weight: Length,
-{
+) -> Result<Option<PathsOrCycle<G::Weight>>, G::Error> {
     let n = graph.num_vertices();
     let distances = VertexValues::filled(run, n, D::FAR);
     let mut parents = None;
@@ -161,14 +158,11 @@ fn find_cycle(parents: &VertexArray) -> Option<Vec<VertexId>> {
 }
 
 /// The length of a cycle, using the shortest of parallel edges; `None` if an edge is missing or the sum overflows.
-fn cycle_length<G: Graph>(
+fn cycle_length<G: Graph<Weight: Length>>(
     graph: &G,
     run: &Run,
     cycle: &[VertexId],
-) -> Result<Option<<G::Weight as Length>::Distance>, G::Error>
-where
-    G::Weight: Length,
-{
+) -> Result<Option<<G::Weight as Length>::Distance>, G::Error> {
     let mut nexts: Vec<_> = cycle.iter().zip(cycle.iter().cycle().skip(1)).map(|(&u, &v)| (u, v)).collect();
     nexts.sort_unstable();
     let found = graph.scan(run, Direction::Out, Select::List(cycle), &CycleEdges(&nexts))?;
@@ -206,30 +200,24 @@ impl<W: Length> Visitor<W> for CycleEdges<'_> {
 /// # Errors
 /// [`Stop::Unsuitable`] if the source is not a vertex, a length is NaN, an integer distance does not fit in 64 bits, or
 /// rounding keeps distances from converging; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
-pub fn bellman_ford<G: Graph>(
+pub fn bellman_ford<G: Graph<Weight: Length>>(
     graph: &G,
     run: &Run,
     source: VertexId,
     options: &BellmanFordOptions,
-) -> Result<BellmanFord<G::Weight>, G::Error>
-where
-    G::Weight: Length,
-{
+) -> Result<BellmanFord<G::Weight>, G::Error> {
     let n = graph.num_vertices();
     let run = &run.begin("Bellman-Ford", estimate(Shape::of(graph), options).memory_bytes)?;
     need_source(source, n)?;
     run.install(|| search(graph, run, source, options))
 }
 
-fn search<G: Graph>(
+fn search<G: Graph<Weight: Length>>(
     graph: &G,
     run: &Run,
     source: VertexId,
     options: &BellmanFordOptions,
-) -> Result<BellmanFord<G::Weight>, G::Error>
-where
-    G::Weight: Length,
-{
+) -> Result<BellmanFord<G::Weight>, G::Error> {
     let narrow = settle::<<G::Weight as Length>::Signed, G>(graph, run, source, PARENTS_ROUND)?;
     let outcome = match narrow {
         Some(outcome) => Some(outcome),

@@ -62,15 +62,12 @@ fn negative() -> Stop {
 }
 
 /// Distances in a graph without weights, by breadth-first search.
-fn hops<G: Graph>(
+fn hops<G: Graph<Weight: Length>>(
     graph: &G,
     run: &Run,
     source: VertexId,
     options: &SsspOptions,
-) -> Result<Sssp<G::Weight>, G::Error>
-where
-    G::Weight: Length,
-{
+) -> Result<Sssp<G::Weight>, G::Error> {
     let found = bfs(graph, run, &[source], &BfsOptions { depths: true })?;
     let distance = |&depth: &VertexId| {
         if depth == NONE { G::Weight::UNREACHED } else { G::Weight::of_steps(depth.into()) }
@@ -86,10 +83,7 @@ where
 
 /// The default width of a bucket, from the lengths and degrees of a sample of about 1000 vertices: a vertex of average
 /// degree has [`LIGHT_EDGES`] edges no longer than a window, if it has that many edges.
-fn default_delta<G: Graph>(graph: &G, run: &Run) -> Result<f64, G::Error>
-where
-    G::Weight: Length,
-{
+fn default_delta<G: Graph<Weight: Length>>(graph: &G, run: &Run) -> Result<f64, G::Error> {
     let n = graph.num_vertices();
     let count = n.min(1000);
     let places = (0..count).map(|i| vertex((i as u128 * n as u128 / count as u128) as usize));
@@ -128,15 +122,12 @@ impl<W: Length> Visitor<W> for SampleLengths {
 /// # Errors
 /// [`Stop::Unsuitable`] if the source is not a vertex, an edge met has a negative length or one that is NaN, or an
 /// integer distance reaches 2^63; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
-pub fn sssp<G: Graph>(
+pub fn sssp<G: Graph<Weight: Length>>(
     graph: &G,
     run: &Run,
     source: VertexId,
     options: &SsspOptions,
-) -> Result<Sssp<G::Weight>, G::Error>
-where
-    G::Weight: Length,
-{
+) -> Result<Sssp<G::Weight>, G::Error> {
     let n = graph.num_vertices();
     let run = &run.begin("shortest paths", estimate(Shape::of(graph), options).memory_bytes)?;
     need_source(source, n)?;
@@ -146,15 +137,12 @@ where
     run.install(|| search(graph, run, source, options))
 }
 
-fn search<G: Graph>(
+fn search<G: Graph<Weight: Length>>(
     graph: &G,
     run: &Run,
     source: VertexId,
     options: &SsspOptions,
-) -> Result<Sssp<G::Weight>, G::Error>
-where
-    G::Weight: Length,
-{
+) -> Result<Sssp<G::Weight>, G::Error> {
     let n = graph.num_vertices();
     let delta = match options.delta {
         Some(delta) => {

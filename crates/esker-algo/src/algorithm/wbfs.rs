@@ -63,14 +63,11 @@ impl<W: Length, D: Reach<W>> BucketRule<W> for LengthSum<D> {
 
 /// The distances; `None` if a length is negative or a distance overflows.
 #[allow(clippy::type_complexity)] // Clearer than a type alias.
-fn settle<D: Reach<G::Weight>, G: Graph>(
+fn settle<D: Reach<G::Weight>, G: Graph<Weight: Length>>(
     graph: &G,
     run: &Run,
     source: VertexId,
-) -> Result<Option<Vec<<G::Weight as Length>::Distance>>, G::Error>
-where
-    G::Weight: Length,
-{
+) -> Result<Option<Vec<<G::Weight as Length>::Distance>>, G::Error> {
     let distances = VertexValues::filled(run, graph.num_vertices(), D::FAR);
     distances.set(source, D::ZERO);
     let rule = LengthSum(std::marker::PhantomData);
@@ -86,15 +83,12 @@ where
 /// # Errors
 /// [`Stop::Unsuitable`] if lengths are not integers, an edge met has a negative length, a distance reaches 2^63, or the
 /// source is not a vertex; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
-pub fn wbfs<G: Graph>(
+pub fn wbfs<G: Graph<Weight: Length>>(
     graph: &G,
     run: &Run,
     source: VertexId,
     options: &WbfsOptions,
-) -> Result<Sssp<G::Weight>, G::Error>
-where
-    G::Weight: Length,
-{
+) -> Result<Sssp<G::Weight>, G::Error> {
     let n = graph.num_vertices();
     let run =
         &run.begin("weighted breadth-first search", estimate(Shape::of(graph), options).memory_bytes)?;

@@ -102,30 +102,24 @@ impl<W: Width> BucketRule<W> for NarrowestEdge {
 /// # Errors
 /// [`Stop::Unsuitable`] if the source is not a vertex, or an edge has a width that is NaN or [`Width::UNREACHED`];
 /// [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
-pub fn widest<G: Graph>(
+pub fn widest<G: Graph<Weight: Width>>(
     graph: &G,
     run: &Run,
     source: VertexId,
     options: &WidestOptions,
-) -> Result<Widest<G::Weight>, G::Error>
-where
-    G::Weight: Width,
-{
+) -> Result<Widest<G::Weight>, G::Error> {
     let n = graph.num_vertices();
     let run = &run.begin("widest paths", estimate(Shape::of(graph), options).memory_bytes)?;
     need_source(source, n)?;
     run.install(|| search(graph, run, source, options))
 }
 
-fn search<G: Graph>(
+fn search<G: Graph<Weight: Width>>(
     graph: &G,
     run: &Run,
     source: VertexId,
     options: &WidestOptions,
-) -> Result<Widest<G::Weight>, G::Error>
-where
-    G::Weight: Width,
-{
+) -> Result<Widest<G::Weight>, G::Error> {
     let n = graph.num_vertices();
     let reversed = <G::Weight as Width>::reverse;
     let labels = VertexValues::filled(run, n, reversed(<G::Weight as Width>::UNREACHED));
