@@ -1,4 +1,4 @@
-//! What the numbering of sparse integers and texts takes, and what it gives.
+//! Input and output of the numbering of sparse integers and texts.
 
 use arrow_array::ArrayRef;
 use esker_format::{IdMapKind, Result};

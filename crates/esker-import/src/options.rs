@@ -1,4 +1,4 @@
-//! What can be chosen about an import, what it reports, and how its progress is told.
+//! Options, report and progress of an import.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -2,11 +2,10 @@
 //!
 //! Three steps, as in the Multistep method [1]. *Trim*: a vertex without in-edges or without out-edges is a component
 //! by itself; removing it may free others. Counters of remaining edges make this linear, without rounds.
-//! *Forward-backward*
-//! [2]: the vertices reachable from a pivot of high degree that also reach the pivot form one component, usually the giant
-//! one. This repeats while it removes a large fraction of the remaining vertices. *Tarjan's* algorithm, in Pearce's
-//! form [3] and without recursion, handles the rest: the vertices reached by the last pivot and the others at the same
-//! time, as no component contains vertices of both.
+//! *Forward-backward* [2]: the vertices reachable from a pivot of high degree that also reach the pivot form one
+//! component, usually the giant one. This repeats while it removes a large fraction of the remaining vertices.
+//! *Tarjan's* algorithm, in Pearce's form [3] and without recursion, handles the rest: the vertices reached by the last
+//! pivot and the others at the same time, as no component contains vertices of both.
 //!
 //! The first two steps use all threads, the third at most two: a graph with many components of medium size takes the
 //! time of a good serial algorithm. Without in-edges the third step does everything on one thread.

@@ -1,7 +1,7 @@
-//! Putting together what was numbered partition by partition.
+//! Makes one numbering of the ids that each partition found.
 //!
-//! No position is ever stored or sorted: the route says from which partition each id of the input comes, and every
-//! partition keeps its ids in input order, so walking along the route is a merge.
+//! No position is stored or sorted: the route names the partition of each id of the input, and every partition keeps its
+//! ids in input order, so following the route merges the partitions.
 
 use esker_format::{Error, Result};
 use esker_graph::{NONE, VertexId, vertex};
