@@ -21,5 +21,6 @@ pub use columns::SectionColumn;
 pub use extents::{AllLists, List, ListExtents, Window, part_of};
 pub use lists::{Body, ListColumns};
 pub use plain::{DictionaryFiles, PlainLayer, PlainWriter};
-pub use section::{Address, Dead, Past, Section, for_runs};
+pub(crate) use section::for_runs;
+pub use section::{Address, Dead, Past, Section};
 pub use write::{AnyWriter, ArcChunk, SectionChunk, SectionShape, SectionWriter, VALUES_AT_ONCE};

@@ -217,11 +217,6 @@ impl PlainLayer {
         Ok(versions)
     }
 
-    /// Bytes of the file of versions; 0 if there is none.
-    pub fn versions_bytes(&self) -> u64 {
-        self.versions.as_ref().map_or(0, Column::file_bytes)
-    }
-
     /// The rank of a version in the layer, or `None` if the version is at or after the end of the layer's
     /// range.
     ///

@@ -270,7 +270,7 @@ impl Section {
     }
 
     /// Bytes of the files of degrees and links.
-    pub fn links_bytes(&self) -> u64 {
+    pub(crate) fn links_bytes(&self) -> u64 {
         self.degrees.as_ref().map_or(0, Column::file_bytes)
             + self.previous.as_ref().map_or(0, Column::file_bytes)
     }
@@ -349,7 +349,7 @@ impl Section {
 }
 
 /// Calls `take` with each maximal run of `range` whose positions, counted from its start, are `wanted`.
-pub fn for_runs(
+pub(crate) fn for_runs(
     range: Range<usize>,
     wanted: impl Fn(usize) -> bool,
     mut take: impl FnMut(Range<usize>) -> Result<()>,

@@ -94,7 +94,7 @@ impl PropertyColumn {
     ///
     /// # Errors
     /// [`Error::Corrupt`].
-    pub fn change_of(&self, v: VertexId, rank: u32) -> Result<Option<Change<'_>>> {
+    pub(crate) fn change_of(&self, v: VertexId, rank: u32) -> Result<Option<Change<'_>>> {
         let Some(guess) = self.guess(v)? else { return Ok(None) };
         let after = lower_bound(self.len(), guess, |at| {
             Ok(match self.vertices.at(at)?.cmp(&v) {

@@ -39,7 +39,7 @@ const VERTEX_BYTES: usize = 8 + size_of::<VertexId>() + 1;
 
 impl Table {
     /// The most bytes that a table of `num_vertices` vertices takes, if the stack has few fragments.
-    pub fn bytes_for(num_vertices: usize) -> usize {
+    pub(crate) fn bytes_for(num_vertices: usize) -> usize {
         num_vertices.saturating_mul(VERTEX_BYTES)
     }
 

@@ -12,7 +12,7 @@ use super::packed::{pack, packed_bytes, unpack_sums};
 use super::vector::BLOCK_LEN;
 
 /// The most edges of a chunk.
-pub const CHUNK_LEN_MAX: usize = 1 << 16;
+pub(crate) const CHUNK_LEN_MAX: usize = 1 << 16;
 /// The most edges decoded at a time; a multiple of the numbers in a packed block.
 pub(super) const BATCH_LEN: usize = 1 << 11;
 /// Bitmaps are tried where at least one cell in this many has an edge.

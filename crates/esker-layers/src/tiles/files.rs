@@ -114,7 +114,7 @@ impl Tiles {
     }
 
     /// Number of strips.
-    pub fn num_strips(&self) -> usize {
+    pub(crate) fn num_strips(&self) -> usize {
         (self.shape.num_vertices as usize).div_ceil(STRIP_LEN)
     }
 

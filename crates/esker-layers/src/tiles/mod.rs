@@ -34,7 +34,6 @@ mod tests;
 #[cfg(test)]
 mod disk_tests;
 
-pub use codec::CHUNK_LEN_MAX;
 pub use convert::{ConvertOptions, PropertyWalk, TileProperties, TileReport, write_tiles};
 pub use degrees::Degrees;
 pub use files::{Chunk, Directory, TileFiles, TileShape, Tiles};

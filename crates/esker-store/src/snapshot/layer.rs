@@ -13,7 +13,7 @@ use esker_layers::property::{
 
 use crate::version::{Manifest, Reclaim, Resource};
 
-/// A layer with everything in it, mapped. A layer that was [retired](Layer::retire) removes its files when the last snapshot that
+/// A layer with everything in it, mapped. A layer that was retired removes its files when the last snapshot that
 /// reads it is gone.
 #[derive(Debug)]
 pub struct Layer {
@@ -110,7 +110,7 @@ impl Layer {
 
     /// Has the files removed once nobody reads them any more. The manifest does not name the layer any longer, and a state without
     /// it is shown.
-    pub fn retire(&self) {
+    pub(crate) fn retire(&self) {
         self.files.clone().retire();
     }
 }

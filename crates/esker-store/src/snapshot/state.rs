@@ -415,7 +415,7 @@ impl State {
     }
 
     /// The columns of the map of external ids, but those of ids in layers; `None` if it has none.
-    pub fn ids_archive(&self) -> Option<&Archive> {
+    pub(crate) fn ids_archive(&self) -> Option<&Archive> {
         self.ids.as_deref()
     }
 
@@ -423,7 +423,7 @@ impl State {
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Corrupt`].
-    pub fn tiles_of(&self, layer: u32) -> Result<Option<&Tiles>> {
+    pub(crate) fn tiles_of(&self, layer: u32) -> Result<Option<&Tiles>> {
         self.tiles.of(&self.disk, &self.path, &self.manifest, layer)
     }
 
@@ -431,7 +431,7 @@ impl State {
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Corrupt`].
-    pub fn heads_of(&self, layer: u32) -> Result<Option<&StoredHeads>> {
+    pub(crate) fn heads_of(&self, layer: u32) -> Result<Option<&StoredHeads>> {
         self.heads.of(&self.disk, &self.path, &self.manifest, layer)
     }
 
