@@ -1,4 +1,4 @@
-//! Drives any reader over arbitrary bytes, for fuzzers and tests: it must give edges or an error, and keep its word.
+//! Drives any reader over arbitrary bytes, for tests: it must give edges or an error, and keep its word.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
@@ -13,15 +13,15 @@ use super::source::{EdgeBatch, IdKind, Schema, integer_ids, texts};
 
 /// What a reader gave.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Driven {
+pub(crate) struct Driven {
     /// Edges.
-    pub edges: u64,
+    pub(crate) edges: u64,
     /// Vertices named without an edge.
-    pub vertices: u64,
+    pub(crate) vertices: u64,
     /// Lines or rows left out.
-    pub rejected: u64,
+    pub(crate) rejected: u64,
     /// A hash of all edges in order, which does not depend on where blocks end.
-    pub hash: u64,
+    pub(crate) hash: u64,
 }
 
 /// Reads `bytes` to the end as `format`, or as what the sniffer makes of a file called `name`.
@@ -31,8 +31,13 @@ pub struct Driven {
 ///
 /// # Panics
 /// If the reader breaks its contract: columns of unequal length, ids of another kind or outside the range that the
-/// schema promises, a NaN, a line rejected without a reason. A fuzzer takes that for a find.
-pub fn drive(name: &str, format: Option<Format>, bytes: &[u8], options: &ReadOptions) -> Result<Driven> {
+/// schema promises, a NaN, a line rejected without a reason.
+pub(crate) fn drive(
+    name: &str,
+    format: Option<Format>,
+    bytes: &[u8],
+    options: &ReadOptions,
+) -> Result<Driven> {
     let options = ReadOptions { format, ..options.clone() };
     let mut opened = open_inputs(&[Input::memory(name, bytes)], &options)?;
     let parser = opened.reader.parser();

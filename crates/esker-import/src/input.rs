@@ -45,7 +45,7 @@ impl Input {
     }
 
     /// Whether it can be opened more than once: not standard input, nor a pipe.
-    pub fn is_repeatable(&self) -> bool {
+    pub(crate) fn is_repeatable(&self) -> bool {
         match self {
             Self::File(path) => input_bytes(path).is_some(),
             Self::Stdin => false,
@@ -54,7 +54,7 @@ impl Input {
     }
 
     /// Bytes as stored, if known.
-    pub fn stored_bytes(&self) -> Option<u64> {
+    pub(crate) fn stored_bytes(&self) -> Option<u64> {
         match self {
             Self::File(path) => input_bytes(path),
             Self::Stdin => None,
@@ -234,7 +234,7 @@ impl Stream {
     }
 
     /// Bytes taken from the input as stored, since the last call.
-    pub fn take_stored_bytes(&mut self) -> u64 {
+    pub(crate) fn take_stored_bytes(&mut self) -> u64 {
         let now = self.count.load(Ordering::Relaxed);
         let new = now - self.reported;
         self.reported = now;

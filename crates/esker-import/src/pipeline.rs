@@ -28,7 +28,7 @@ use super::spool::Spool;
 use super::text::is_time;
 
 /// How the user's ids relate to vertices.
-pub enum BuiltIds {
+pub(crate) enum BuiltIds {
     /// Vertex `v` is the integer `base + v`.
     Identity {
         /// The least id.
@@ -52,13 +52,13 @@ pub enum BuiltIds {
 
 /// A property of the edges as it was stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BuiltProperty {
+pub(crate) struct BuiltProperty {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// The type of its values.
-    pub element: ElementType,
+    pub(crate) element: ElementType,
     /// Its texts in order of their codes, if it is of texts.
-    pub dictionary: Vec<Box<[u8]>>,
+    pub(crate) dictionary: Vec<Box<[u8]>>,
 }
 
 impl BuiltProperty {
@@ -68,30 +68,30 @@ impl BuiltProperty {
 }
 
 /// A base layer that was written, and what else belongs to it.
-pub struct Built {
+pub(crate) struct Built {
     /// What was done.
-    pub report: ImportReport,
+    pub(crate) report: ImportReport,
     /// Self-loops that were stored.
-    pub loops: u64,
+    pub(crate) loops: u64,
     /// Whether the layer has lists of incoming edges.
-    pub in_edges: bool,
+    pub(crate) in_edges: bool,
     /// The ids.
-    pub ids: BuiltIds,
+    pub(crate) ids: BuiltIds,
     /// The properties of the edges, in the order of the schema.
-    pub properties: Vec<BuiltProperty>,
+    pub(crate) properties: Vec<BuiltProperty>,
     /// Which of them is the weight.
-    pub weight: Option<usize>,
+    pub(crate) weight: Option<usize>,
     /// Memory and threads for what remains to be done.
-    pub work: Work,
+    pub(crate) work: Work,
 }
 
 /// Where temporary files are made.
 #[derive(Debug, Clone)]
-pub struct Destination<'a> {
+pub(crate) struct Destination<'a> {
     /// The disk.
-    pub disk: Arc<dyn Disk>,
+    pub(crate) disk: Arc<dyn Disk>,
     /// An existing directory.
-    pub directory: &'a Path,
+    pub(crate) directory: &'a Path,
 }
 
 /// Reads everything and writes the base layer, with temporary files in `place`. `hasher` is the hash of the database's ids.
@@ -100,7 +100,7 @@ pub struct Destination<'a> {
 ///
 /// # Errors
 /// Bad input or options, a full disk, too little memory; cancellation within 100 ms.
-pub fn build_layer(
+pub(crate) fn build_layer(
     reader: Box<dyn Reader>,
     options: &ImportOptions,
     place: Destination<'_>,

@@ -5,7 +5,7 @@ use esker_format::{Error, Result};
 use esker_graph::Run;
 
 /// A key that radix sort can take digits of. Its order is that of the integers.
-pub trait RadixKey: Copy + Ord + Send + Sync + 'static {
+pub(crate) trait RadixKey: Copy + Ord + Send + Sync + 'static {
     /// Number of bits.
     const BITS: u32;
     /// All bits zero.
@@ -69,7 +69,7 @@ const ALONE_BYTES: usize = 1 << 20;
 
 /// Sorts `records` by `key`, stably, on one thread, with `spare` of the same length as the other half of each pass.
 /// Work: 11 bits of those in which the keys differ a pass.
-pub fn sort_alone<T: Pod, K: RadixKey>(records: &mut [T], spare: &mut [T], key: impl Fn(&T) -> K) {
+pub(crate) fn sort_alone<T: Pod, K: RadixKey>(records: &mut [T], spare: &mut [T], key: impl Fn(&T) -> K) {
     debug_assert_eq!(records.len(), spare.len());
     if records.len() < SMALL {
         records.sort_by_key(|r| key(r));
@@ -138,7 +138,7 @@ fn pass<T: Copy>(from: &[T], to: &mut [T], counts: &mut [u32], digit: impl Fn(&T
 ///
 /// # Errors
 /// Cancellation, within some milliseconds.
-pub fn sort_parallel<T: Pod + Send + Sync, K: RadixKey>(
+pub(crate) fn sort_parallel<T: Pod + Send + Sync, K: RadixKey>(
     run: &Run,
     records: &mut [T],
     spare: &mut [T],

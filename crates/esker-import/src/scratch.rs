@@ -47,7 +47,7 @@ impl Work {
 }
 
 /// Names of temporary files begin with this; `recover` may delete them wherever it meets them.
-pub const TEMPORARY_PREFIX: &str = "tmp-";
+pub(crate) const TEMPORARY_PREFIX: &str = "tmp-";
 
 static NEXT_NAME: AtomicU64 = AtomicU64::new(0);
 
@@ -174,7 +174,7 @@ impl Shelf {
     ///
     /// # Errors
     /// As [`Shelf::put`].
-    pub fn put_slice<T: Pod>(&self, records: &[T]) -> Result<ShelvedChunk<T>> {
+    pub(crate) fn put_slice<T: Pod>(&self, records: &[T]) -> Result<ShelvedChunk<T>> {
         match self.room_for(size_of_val(records) as u64) {
             Some(room) => {
                 Ok(ShelvedChunk { len: records.len(), place: Place::Memory(records.to_vec(), room) })
@@ -198,7 +198,7 @@ impl Shelf {
     ///
     /// # Errors
     /// As [`Shelf::put`].
-    pub fn put_slice_in_file<T: Pod>(&self, records: &[T]) -> Result<ShelvedChunk<T>> {
+    pub(crate) fn put_slice_in_file<T: Pod>(&self, records: &[T]) -> Result<ShelvedChunk<T>> {
         let offset = self.file.append(bytemuck::cast_slice(records))?;
         Ok(ShelvedChunk { len: records.len(), place: Place::File(offset) })
     }
@@ -261,7 +261,7 @@ impl Shelf {
     ///
     /// # Errors
     /// As [`Shelf::get`].
-    pub fn get_range<T: Pod>(
+    pub(crate) fn get_range<T: Pod>(
         &self,
         chunk: &ShelvedChunk<T>,
         start: usize,

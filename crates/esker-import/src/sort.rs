@@ -15,7 +15,7 @@ use super::scratch::Work;
 use super::spool::{SPOOL_BLOCK_BYTES, Spool};
 
 /// The most runs that one merge reads at the same time.
-pub const FAN_IN_MAX: usize = 256;
+pub(crate) const FAN_IN_MAX: usize = 256;
 
 /// The fewest records of a run, so that the files of runs stay few however little memory there is.
 const RUN_LEN_MIN: usize = 64;
@@ -23,7 +23,7 @@ const RUN_LEN_MIN: usize = 64;
 /// Collects records and gives them back in order of their keys; equal keys in the order of collection.
 ///
 /// Memory: what it was given, half of it for records and half for the other side of the radix sort.
-pub struct Sorter<T, K, F> {
+pub(crate) struct Sorter<T, K, F> {
     work: Work,
     key: F,
     records: Vec<T>,
@@ -45,7 +45,7 @@ where
     ///
     /// # Errors
     /// If that much is not free.
-    pub fn new(work: &Work, what: &str, memory_bytes: u64, key: F) -> Result<Self> {
+    pub(crate) fn new(work: &Work, what: &str, memory_bytes: u64, key: F) -> Result<Self> {
         let memory = work.budget.reserve(what, memory_bytes)?;
         let run_len =
             (usize::try_from(memory_bytes).unwrap_or(usize::MAX) / (2 * size_of::<T>())).max(RUN_LEN_MIN);
@@ -69,7 +69,7 @@ where
     /// # Errors
     /// If a run cannot be set aside, or cancellation.
     #[inline]
-    pub fn push(&mut self, record: T) -> Result<()> {
+    pub(crate) fn push(&mut self, record: T) -> Result<()> {
         if self.records.len() == self.run_len {
             self.close_run()?;
         }
@@ -77,24 +77,6 @@ where
             self.reserve_records(1);
         }
         self.records.push(record);
-        Ok(())
-    }
-
-    /// Adds records.
-    ///
-    /// # Errors
-    /// As [`Sorter::push`].
-    pub fn extend(&mut self, mut records: &[T]) -> Result<()> {
-        while !records.is_empty() {
-            if self.records.len() == self.run_len {
-                self.close_run()?;
-            }
-            let (now, later) = records.split_at(records.len().min(self.run_len - self.records.len()));
-            // Never beyond the run, which a doubling could exceed.
-            self.reserve_records(now.len());
-            self.records.extend_from_slice(now);
-            records = later;
-        }
         Ok(())
     }
 
@@ -125,7 +107,7 @@ where
     ///
     /// # Errors
     /// As [`Sorter::push`].
-    pub fn finish(mut self) -> Result<Sorted<T, K, F>> {
+    pub(crate) fn finish(mut self) -> Result<Sorted<T, K, F>> {
         if self.runs.is_empty() {
             self.sort_records()?;
             self.spare = Vec::new();
@@ -165,7 +147,7 @@ where
 }
 
 /// Records in the order of their keys, to be read any number of times.
-pub struct Sorted<T, K, F> {
+pub(crate) struct Sorted<T, K, F> {
     work: Work,
     key: F,
     /// All of them, if they fit.
@@ -181,21 +163,11 @@ where
     K: RadixKey,
     F: Fn(&T) -> K + Copy + Sync,
 {
-    /// Number of records.
-    pub fn len(&self) -> u64 {
-        self.records.len() as u64 + self.runs.iter().map(Spool::len).sum::<u64>()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Calls `visit` with every record in order.
     ///
     /// # Errors
     /// If a temporary file cannot be read, cancellation, or the first error of `visit`.
-    pub fn for_each(&self, mut visit: impl FnMut(T) -> Result<()>) -> Result<()> {
+    pub(crate) fn for_each(&self, mut visit: impl FnMut(T) -> Result<()>) -> Result<()> {
         if self.runs.is_empty() {
             return self.in_memory(visit);
         }
@@ -264,11 +236,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let work = Work::new(Arc::new(Run::with_threads(threads).unwrap()), memory_bytes, dir.path());
         let mut sorter = Sorter::new(&work, "test", memory_bytes, |r: &[u32; 2]| r[0]).unwrap();
-        let (some, others) = records.split_at(records.len() / 2);
-        some.iter().for_each(|&r| sorter.push(r).unwrap());
-        sorter.extend(others).unwrap();
+        records.iter().for_each(|&r| sorter.push(r).unwrap());
         let sorted = sorter.finish().unwrap();
-        assert_eq!(sorted.len(), records.len() as u64);
         let mut all = Vec::new();
         sorted
             .for_each(|r| {
@@ -305,7 +274,7 @@ mod tests {
         let run = Arc::new(Run::new(RunOptions { threads: 1, ..RunOptions::default() }).unwrap());
         let work = Work::new(run.clone(), 1 << 20, dir.path());
         let mut sorter = Sorter::new(&work, "test", 1 << 20, |r: &u64| *r).unwrap();
-        sorter.extend(&[3, 1, 2]).unwrap();
+        [3, 1, 2].into_iter().for_each(|record| sorter.push(record).unwrap());
         let sorted = sorter.finish().unwrap();
         run.cancel().cancel();
         let stopped = sorted.for_each(|_| Ok(())).unwrap_err();

@@ -20,7 +20,7 @@ pub struct Spool<T> {
 }
 
 /// Bytes of a block of a spool.
-pub const SPOOL_BLOCK_BYTES: usize = 1 << 20;
+pub(crate) const SPOOL_BLOCK_BYTES: usize = 1 << 20;
 
 impl<T: Pod> Spool<T> {
     /// An empty spool that leaves `keep_free_bytes` of the budget to others.
@@ -29,7 +29,7 @@ impl<T: Pod> Spool<T> {
     }
 
     /// An empty spool with blocks of about `block_bytes`.
-    pub fn with_block_bytes(work: &Work, keep_free_bytes: u64, block_bytes: usize) -> Self {
+    pub(crate) fn with_block_bytes(work: &Work, keep_free_bytes: u64, block_bytes: usize) -> Self {
         Self {
             shelf: Shelf::new(work, keep_free_bytes),
             blocks: Vec::new(),
@@ -82,7 +82,7 @@ impl<T: Pod> Spool<T> {
     ///
     /// # Errors
     /// As [`Spool::push`].
-    pub fn push_block(&mut self, block: Vec<T>) -> Result<()> {
+    pub(crate) fn push_block(&mut self, block: Vec<T>) -> Result<()> {
         self.close_block()?;
         if !block.is_empty() {
             self.starts.push(self.len() + block.len() as u64);
@@ -131,11 +131,6 @@ impl<T: Pod> Spool<T> {
         self.blocks.len()
     }
 
-    /// Index of the first record of block `index`; with [`Spool::num_blocks`], the number of records in closed blocks.
-    pub fn block_start(&self, index: usize) -> u64 {
-        self.starts[index]
-    }
-
     /// The records of block `index`, in memory or read into `buffer`.
     ///
     /// # Errors
@@ -148,7 +143,7 @@ impl<T: Pod> Spool<T> {
     ///
     /// # Errors
     /// If the temporary file cannot be read.
-    pub fn read_range(&self, start: u64, len: usize, buffer: &mut Vec<T>) -> Result<()> {
+    pub(crate) fn read_range(&self, start: u64, len: usize, buffer: &mut Vec<T>) -> Result<()> {
         buffer.clear();
         let end = start + len as u64;
         let mut block = self.starts.partition_point(|&s| s <= start).max(1) - 1;
@@ -247,7 +242,6 @@ mod tests {
             assert_eq!(spool.len(), 1000);
             spool.finish().unwrap();
             assert_eq!(read_all(&spool), expected);
-            assert_eq!(spool.block_start(spool.num_blocks()), 1000);
             for (start, len) in [(0, 0), (0, 1000), (17, 1), (90, 700), (999, 1), (1000, 0)] {
                 let mut part = Vec::new();
                 spool.read_range(start as u64, len, &mut part).unwrap();

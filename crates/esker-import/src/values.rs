@@ -18,7 +18,7 @@ pub(super) fn words(element: ElementType) -> usize {
 }
 
 /// Most different texts of one property.
-pub const TEXTS_MAX: usize = 1 << 16;
+pub(crate) const TEXTS_MAX: usize = 1 << 16;
 
 /// What is known of the values of one property.
 #[derive(Debug, Clone, Copy)]

@@ -15,7 +15,11 @@ use crate::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Rejected, Sch
 ///
 /// # Errors
 /// If an input cannot be opened.
-pub fn open_graph500(inputs: &[Input], format: Format, options: &ReadOptions) -> Result<Box<dyn Reader>> {
+pub(crate) fn open_graph500(
+    inputs: &[Input],
+    format: Format,
+    options: &ReadOptions,
+) -> Result<Box<dyn Reader>> {
     let edge_bytes = if format == Format::Graph500Wide { 16 } else { 12 };
     let mut input_bytes = Some(0);
     for input in inputs {

@@ -12,10 +12,10 @@ mod arrow;
 mod gap;
 mod graph500;
 
-pub use arrow::open_arrow;
-pub use gap::open_gap;
-pub use graph500::open_graph500;
-pub use parquet::open_parquet;
+pub(crate) use arrow::open_arrow;
+pub(crate) use gap::open_gap;
+pub(crate) use graph500::open_graph500;
+pub(crate) use parquet::open_parquet;
 pub use table::simplified;
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ const KEPT_MAX: usize = 2;
 ///
 /// # Errors
 /// If a file cannot be opened or is damaged, or the columns cannot be told or do not exist.
-pub fn open_arrow(inputs: &[Input], options: &ReadOptions) -> Result<Box<dyn Reader>> {
+pub(crate) fn open_arrow(inputs: &[Input], options: &ReadOptions) -> Result<Box<dyn Reader>> {
     let mut files: Vec<ArrowFile> = Vec::new();
     let mut sections = Vec::new();
     let (mut ids, mut bytes_all) = (IdKind::Int, 0);

@@ -34,7 +34,7 @@ use crate::source::{Block, BlockParser, EdgeBatch, IdKind, Reader};
 ///
 /// # Errors
 /// If a file cannot be opened or is damaged, or the columns cannot be told or do not exist.
-pub fn open_parquet(inputs: &[Input], options: &ReadOptions) -> Result<Box<dyn Reader>> {
+pub(crate) fn open_parquet(inputs: &[Input], options: &ReadOptions) -> Result<Box<dyn Reader>> {
     let mut files: Vec<ParquetFile> = Vec::new();
     let waiting_max = Arc::new(AtomicUsize::new(WAITING_MAX));
     let mut sections = Vec::new();
