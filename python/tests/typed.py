@@ -34,6 +34,14 @@ numbers: numpy.ndarray = right_graph.neighbors(0, dense=True)
 right_graph.neighbors(0, direction="up")  # type: ignore[call-overload]
 wrong_degree: str = right_graph.degree(0)  # type: ignore[assignment]
 
+part: esker.Graph = right_graph.ego(0, 2, direction="out").reverse().undirected().subgraph([0, 1])
+chosen: esker.Graph = part.filter({"kind": "a"}).filter(lambda edges: edges.source == edges.target)
+part.subgraph(0)  # type: ignore[arg-type]
+part.filter("kind")  # type: ignore[arg-type]
+with esker.Cancel() as handle:
+    handle.cancel()
+handle.cancel("now")  # type: ignore[call-arg]
+
 ranks: esker.Result = right_graph.pagerank(damping=0.9, residency="pooled", threads=2)
 right_graph.pagerank(damping="much")  # type: ignore[arg-type]
 right_graph.pagerank(residency="memory")  # type: ignore[arg-type]
