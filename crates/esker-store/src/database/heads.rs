@@ -122,7 +122,7 @@ mod tests {
         let snapshot = database.snapshot().unwrap();
         let report = check(&snapshot, run).unwrap();
         assert!(report.is_sound(), "{:?}", report.problems);
-        let length = snapshot.stored_heads().unwrap().map(|heads| heads.head_len());
+        let length = snapshot.stored_heads().unwrap().map(esker_layers::graph::headed::StoredHeads::head_len);
         let headed = snapshot.clone().resident(Access::Headed(OPTIONS)).unwrap();
         let graph = headed.graph::<i32>(run).unwrap();
         assert_eq!(graph.num_arcs(), snapshot.num_arcs());

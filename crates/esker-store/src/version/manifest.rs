@@ -420,15 +420,15 @@ impl ManifestBuilder {
                 Ok(())
             }
             Edit::SetTiles(_) | Edit::RemoveTiles { .. } | Edit::SetHeads(_) | Edit::RemoveHeads { .. } => {
-                self.apply_beside(edit)
+                self.apply_beside(&edit)
             }
         }
     }
 
     /// Applies an edit of what is stored beside the lists of a layer.
-    fn apply_beside(&mut self, edit: Edit) -> std::result::Result<(), String> {
+    fn apply_beside(&mut self, edit: &Edit) -> std::result::Result<(), String> {
         let check = |holds: bool, reason: String| if holds { Ok(()) } else { Err(reason) };
-        match edit {
+        match *edit {
             Edit::RemoveTiles { layer } => {
                 let were_there = self.tiles.remove(&layer).is_some();
                 check(were_there, format!("the tiles of layer {layer} are removed but do not exist"))
