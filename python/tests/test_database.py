@@ -328,7 +328,7 @@ def test_rounding_is_told(web):
     with pytest.warns(esker.EskerWarning, match="rounded 1 value to"):
         with web.batch() as batch:
             batch.add_edges(["alice"], ["bob"], weight=[0.1])
-            batch.add_edges(["alice"], ["bob"], weight=[(1 << 53) + 1])
+            batch.add_edges(["bob"], ["alice"], weight=[(1 << 53) + 1])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with web.batch() as batch:
