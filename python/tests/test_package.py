@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import json
 import os
 import pathlib
 import re
@@ -12,6 +13,8 @@ import warnings
 import pytest
 
 import esker
+
+TYPED = pathlib.Path(__file__).parent / "typed.py"
 
 
 @pytest.fixture
@@ -56,7 +59,18 @@ def test_exceptions_are_a_tree():
 
 
 def test_types_tell_right_uses_from_wrong_ones():
-    file = pathlib.Path(__file__).parent / "typed.py"
     options = ["--strict", "--follow-imports=silent", "--cache-dir", os.devnull]
-    run = subprocess.run([sys.executable, "-m", "mypy", *options, file], capture_output=True, text=True, check=False)
+    run = subprocess.run([sys.executable, "-m", "mypy", *options, TYPED], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_pyright_tells_right_uses_from_wrong_ones(tmp_path):
+    settings = {"include": ["."], "extraPaths": [os.fspath(TYPED.parents[1])], "reportUnnecessaryTypeIgnoreComment": "error"}
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings))
+    (tmp_path / "typed.py").write_text(TYPED.read_text())
+    command = [sys.executable, "-m", "pyright", "--project", tmp_path, "--pythonpath", sys.executable]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+    (tmp_path / "typed.py").write_text(TYPED.read_text().replace("  # type: ignore[arg-type]", "", 1))
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "1 error" in run.stdout, "a wrong use is an error"
