@@ -205,7 +205,8 @@ fn agree_without_directions(samples: impl Iterator<Item = Sample>, kind: &str) {
         let name = format!("{kind} {i} with weights {weights:?}");
         let directed = Model::new(name, &Sample { directed: true, ..sample }, weights);
         let undirected = directed.undirected();
-        let plain = Form { name: "imported as undirected", snapshot: undirected.plain(), step: 1, first: 0 };
+        let (name, snapshot) = ("imported as undirected".to_owned(), undirected.plain());
+        let plain = Form { name, snapshot, step: 1, first: 0 };
         let mut forms = directed.forms(&run);
         forms.iter_mut().for_each(|form| form.snapshot = form.snapshot.clone().as_undirected());
         agree_with(&plain, &forms, &undirected, &run);

@@ -16,7 +16,7 @@ use esker::store::pool::PoolOptions;
 use esker::store::property::PropertyValue;
 use esker::store::tiles::ConvertOptions;
 use esker::store::version::StagingOptions;
-use esker::store::{Access, Database, DatabaseOptions, GraphEncoding, Result, Snapshot};
+use esker::store::{Access, Database, DatabaseOptions, GraphEncoding, HeadedOptions, Result, Snapshot};
 
 use crate::common::Sample;
 
@@ -108,7 +108,7 @@ pub(crate) struct Model {
 
 /// A database, or a version of it, and how far the ids of its vertices lie apart.
 pub(crate) struct Form {
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     pub(crate) snapshot: Snapshot,
     /// The id of vertex `v` is `v * step + first`.
     pub(crate) step: u64,
@@ -146,7 +146,7 @@ impl Model {
 
     /// The graph in every form, the plain one first. Versions of several layers have one for each commit, with deletions.
     pub(crate) fn forms(&self, run: &Run) -> Vec<Form> {
-        let form = |name, snapshot| Form { name, snapshot, step: 1, first: 0 };
+        let form = |name: &str, snapshot| Form { name: name.to_owned(), snapshot, step: 1, first: 0 };
         let whole = |encoding| self.imported(&self.edges, encoding, CopyPolicy::default());
         let plain = whole(Encoding::Plain);
         plain.make_tiles(&ConvertOptions::default(), run).expect("tiles");
@@ -173,9 +173,13 @@ impl Model {
             ("layers over a compressed one", Encoding::Compressed, CopyPolicy::Mixed),
         ] {
             let database = self.layered(encoding, policy, run);
-            forms.push(form(name, database.snapshot().expect("a version")));
+            let newest = database.snapshot().expect("a version");
+            forms.extend(self.in_parts("layers", &newest));
+            forms.push(form(name, newest));
             if policy != CopyPolicy::Copy {
-                forms.push(form("a version in the middle of a layer", self.buried(&database, run)));
+                let buried = self.buried(&database, run);
+                forms.extend(self.in_parts("a version in the middle of a layer", &buried));
+                forms.push(form("a version in the middle of a layer", buried));
             }
         }
         forms.push(self.among_removed(run));
@@ -239,6 +243,7 @@ impl Model {
             };
         }
         let database = self.imported(&base, encoding, policy);
+        database.make_tiles(&ConvertOptions::default(), run).expect("tiles");
         for commit in 0..COMMITS {
             let mut batch = database.batch();
             let mut add = |ends: (u64, u64), weight| {
@@ -288,6 +293,7 @@ impl Model {
         }
         database.commit(batch, "other edges").expect("a commit");
         database.compact(run).expect("one layer");
+        database.make_tiles(&ConvertOptions::default(), run).expect("tiles");
         database.at(version).expect("a version that is kept")
     }
 
@@ -300,29 +306,57 @@ impl Model {
             edges.insert((v - 1, v), self.weights.of(0));
         }
         let database = self.database(num_vertices, &edges, Encoding::Plain, CopyPolicy::default());
+        let tiles = || drop(database.make_tiles(&ConvertOptions::default(), run).expect("tiles"));
+        let is_compact = self.num_vertices.is_multiple_of(2);
+        if !is_compact {
+            tiles();
+        }
         let mut batch = database.batch();
         (0..num_vertices).step_by(2).for_each(|v| batch.remove_vertex(v).expect("a vertex"));
         database.commit(batch, "fewer").expect("a commit");
         if self.seed & 2 == 0 {
             database.freeze(run).expect("a layer");
         }
-        let has_tiles = self.num_vertices.is_multiple_of(2);
-        if has_tiles {
+        if is_compact {
             database.compact(run).expect("one layer");
-            database.make_tiles(&ConvertOptions::default(), run).expect("tiles");
+            tiles();
         }
         let snapshot = database.snapshot().expect("a version");
-        let (name, encoding) = match has_tiles {
-            true => ("tiles among removed vertices", GraphEncoding::Tiles),
-            false => ("among removed vertices", GraphEncoding::Lists),
-        };
-        Form {
-            name,
-            snapshot: snapshot.resident(Access::Mapped(encoding)).expect("tiles"),
-            step: 2,
-            first: 1,
-        }
+        let mut accesses = accesses(&snapshot);
+        accesses.push(("lists", Access::default()));
+        let (how, access) = accesses[self.seed as usize / 2 % accesses.len()];
+        let name =
+            format!("{how} among removed vertices, {}", if is_compact { "compact" } else { "over layers" });
+        Form { name, snapshot: snapshot.resident(access).expect("what there is"), step: 2, first: 1 }
     }
+
+    /// A version in some of the ways to read it; other models take the others.
+    fn in_parts(&self, name: &str, snapshot: &Snapshot) -> Vec<Form> {
+        let accesses = accesses(snapshot);
+        let first = self.seed as usize / 2;
+        let some = accesses.iter().cycle().skip(first % accesses.len()).step_by(2).take(accesses.len() / 2);
+        let form = |&(how, access): &(&str, Access)| {
+            let snapshot = snapshot.clone().resident(access).expect("what there is");
+            Form { name: format!("{how} of {name}"), snapshot, step: 1, first: 0 }
+        };
+        some.map(form).collect()
+    }
+}
+
+/// The ways to read a version in a fixed memory, and as tiles if it has them.
+fn accesses(snapshot: &Snapshot) -> Vec<(&'static str, Access)> {
+    let pool = PoolOptions { bytes: 8 << 20, segment_bytes: 1 << 20, ..PoolOptions::default() };
+    let parts = PoolOptions { bytes: 8 << 20, ..PoolOptions::of_lists() };
+    let mut all = vec![("pooled lists", Access::Pooled(GraphEncoding::Lists, parts))];
+    if snapshot.complete_layer().record().encoding == Encoding::Plain {
+        let heads = HeadedOptions { head_len: Some(2), memory_bytes: 64 << 20 };
+        all.push(("headed lists", Access::Headed(heads)));
+    }
+    if snapshot.tiles().is_ok() {
+        all.push(("tiles", Access::Mapped(GraphEncoding::Tiles)));
+        all.push(("pooled tiles", Access::Pooled(GraphEncoding::Tiles, pool)));
+    }
+    all
 }
 
 /// Edges as an input.
