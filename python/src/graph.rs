@@ -47,6 +47,7 @@ impl Graph {
     }
 
     /// Runs an algorithm of the catalogue.
+    #[allow(clippy::too_many_arguments)]
     fn run(
         &self,
         py: Python<'_>,

@@ -178,7 +178,6 @@ impl BuildSettings {
                     slot.put((stage.to_owned(), fraction, None, edges));
                 })
             }),
-            ..default
         };
         Ok((options, listener))
     }

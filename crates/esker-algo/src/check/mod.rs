@@ -44,7 +44,7 @@ pub use ldd::{ldd, ldd_trees};
 pub use matching::matching;
 pub use mis::mis;
 pub use msf::msf;
-pub use pagerank::pagerank;
+pub use pagerank::{pagerank, pagerank_weighted};
 pub use scc::scc;
 pub use set_cover::set_cover;
 pub use spanner::spanner;

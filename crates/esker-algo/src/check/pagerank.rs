@@ -1,6 +1,6 @@
 //! Verifies PageRank.
 
-use esker_graph::{Rows, vertex};
+use esker_graph::{Rows, Weight, vertex};
 
 use super::wrong::{Wrong, ensure};
 use crate::primitive::Ranked;
@@ -11,14 +11,38 @@ const SINGLE_TOLERANCE_MIN: f64 = 1e-6;
 /// Checks that `scores` add up to 1 and that one more iteration along `out` changes them by at most `tolerance` in
 /// total (L1 norm), up to rounding: in single precision, each round may change a value by 2^-24 of itself, of which
 /// `damping` passes to the next round, so the sum by damping / (1 - damping) times that. `teleport` adds up to 1;
-/// `None` means uniform. The score of a vertex passes along its arcs in proportion to their weights.
+/// `None` means uniform. The score of a vertex passes along its arcs in equal parts, whatever their weights.
 ///
 /// # Errors
 /// The first violated property.
-pub fn pagerank<W: Ranked>(
+pub fn pagerank<W: Weight>(
     out: &Rows<'_, W>,
     damping: f64,
     teleport: Option<&[f64]>,
+    scores: &[f64],
+    tolerance: f64,
+) -> Result<(), Wrong> {
+    ranks(out, |_| 1.0, (damping, teleport), scores, tolerance)
+}
+
+/// As [`pagerank`], but the score of a vertex passes along its arcs in proportion to their weights.
+///
+/// # Errors
+/// The first violated property.
+pub fn pagerank_weighted<W: Ranked>(
+    out: &Rows<'_, W>,
+    damping: f64,
+    teleport: Option<&[f64]>,
+    scores: &[f64],
+    tolerance: f64,
+) -> Result<(), Wrong> {
+    ranks(out, Ranked::as_f64, (damping, teleport), scores, tolerance)
+}
+
+fn ranks<W: Weight>(
+    out: &Rows<'_, W>,
+    part: impl Fn(W) -> f64,
+    (damping, teleport): (f64, Option<&[f64]>),
     scores: &[f64],
     tolerance: f64,
 ) -> Result<(), Wrong> {
@@ -38,13 +62,13 @@ pub fn pagerank<W: Ranked>(
     let mut dangling = 0.0;
     for (u, &score) in scores.iter().enumerate() {
         let (list, weights) = out.list(vertex(u));
-        let strength: f64 = weights.iter().map(|weight| weight.as_f64()).sum();
+        let strength: f64 = weights.iter().map(|&weight| part(weight)).sum();
         if strength == 0.0 {
             dangling += score;
             continue;
         }
-        for (&v, weight) in list.iter().zip(weights) {
-            next[v as usize] += damping * score * (weight.as_f64() / strength);
+        for (&v, &weight) in list.iter().zip(weights) {
+            next[v as usize] += damping * score * (part(weight) / strength);
         }
     }
     let change: f64 = (0..n).map(|v| (next[v] + damping * dangling * jump(v) - scores[v]).abs()).sum();

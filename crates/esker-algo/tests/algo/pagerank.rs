@@ -109,7 +109,8 @@ fn checked_by_weight<G: Graph<Weight = f64, Error = Stop>>(
     assert!(found.converged);
     let view = csr.graph();
     let out = view.rows(Direction::Out).unwrap();
-    check::pagerank(out, options.damping, None, &found.scores, options.tolerance).expect("a right answer");
+    check::pagerank_weighted(out, options.damping, None, &found.scores, options.tolerance)
+        .expect("a right answer");
     found
 }
 

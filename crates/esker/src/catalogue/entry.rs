@@ -43,6 +43,8 @@ pub struct GraphReads {
     pub weights: WeightReads,
     /// The order in which it reads lists.
     pub pattern: ReadPattern,
+    /// Whether it orders vertices by their external ids.
+    pub ids: bool,
 }
 
 /// Whether an algorithm reads the weights of edges.
@@ -80,17 +82,22 @@ pub enum ReadPattern {
 impl GraphReads {
     /// Scans of lists in these directions, without weights.
     pub(super) const fn scans(lists: ListReads) -> Self {
-        Self { lists, weights: WeightReads::Never, pattern: ReadPattern::Scans }
+        Self { lists, weights: WeightReads::Never, pattern: ReadPattern::Scans, ids: false }
     }
 
     /// Few lists a round.
     pub(super) const fn few(lists: ListReads) -> Self {
-        Self { lists, weights: WeightReads::Never, pattern: ReadPattern::Few }
+        Self { lists, weights: WeightReads::Never, pattern: ReadPattern::Few, ids: false }
     }
 
     /// Point reads.
     pub(super) const fn points(lists: ListReads) -> Self {
-        Self { lists, weights: WeightReads::Never, pattern: ReadPattern::Points }
+        Self { lists, weights: WeightReads::Never, pattern: ReadPattern::Points, ids: false }
+    }
+
+    /// In the order of external ids.
+    pub(super) const fn with_ids(self) -> Self {
+        Self { ids: true, ..self }
     }
 
     /// With weights.

@@ -74,6 +74,10 @@ pub(super) fn estimate_as(
         estimate.memory_bytes += Remaining::bytes(numbers, numbers - shape.num_vertices);
     }
     estimate.memory_bytes += snapshot.stack().table_bytes();
+    if entry.reads.ids && snapshot.state().has_text_ids() {
+        // The vertex of each rank of a text.
+        estimate.memory_bytes += shape.num_vertices * size_of::<VertexId>() as u64;
+    }
     if snapshot.drops_directions() {
         estimate.memory_bytes += StoredGraph::<()>::undirected_bytes(numbers);
     }

@@ -4,7 +4,7 @@ use esker_algo::algorithm::cdlp::{self, CdlpOptions, cdlp};
 use esker_algo::algorithm::scc::{self, scc};
 use esker_algo::algorithm::wcc::{self, WccMethod, WccOptions, wcc};
 use esker_algo::check;
-use esker_graph::{Graph, VertexId};
+use esker_graph::Graph;
 use esker_store::StoredGraph;
 
 use crate::answer::{Answer, AnswerColumn, Fact, Ranking, Values};
@@ -71,7 +71,7 @@ pub(super) const CDLP: Entry = Entry {
     name: "cdlp",
     summary: "Communities by label propagation, as Graphalytics defines it",
     options: &[Opt::integer("iterations", "Number of iterations").or("10")],
-    reads: GraphReads::points(ListReads::Both),
+    reads: GraphReads::points(ListReads::Both).with_ids(),
     undirected: false,
     columns: &["community"],
     figures: &["communities", "converged"],
@@ -82,10 +82,7 @@ pub(super) const CDLP: Entry = Entry {
         run_cdlp(job, &job.graph::<()>()?, &options)
     },
     estimate: |shape, params, resources| {
-        let mut estimate = cdlp::estimate(shape, &cdlp_options(params)?, true, resources.threads);
-        // The vertex of each rank of a text id.
-        estimate.memory_bytes += shape.num_vertices * size_of::<VertexId>() as u64;
-        Ok(estimate)
+        Ok(cdlp::estimate(shape, &cdlp_options(params)?, true, resources.threads))
     },
 };
 

@@ -85,7 +85,7 @@ fn run_pagerank<W: StoredWeight + Ranked>(
     job.verify("pagerank", graph, |out, _| {
         // A run that did not converge claims nothing but its residual.
         let tolerance = found.residual.max(options.tolerance);
-        check::pagerank(out, options.damping, options.teleport.as_deref(), &found.scores, tolerance)
+        check::pagerank_weighted(out, options.damping, options.teleport.as_deref(), &found.scores, tolerance)
     })?;
     Ok(Answer {
         columns: vec![AnswerColumn {

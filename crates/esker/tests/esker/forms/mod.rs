@@ -306,7 +306,9 @@ impl Model {
             edges.insert((v - 1, v), self.weights.of(0));
         }
         let database = self.database(num_vertices, &edges, Encoding::Plain, CopyPolicy::default());
-        let tiles = || drop(database.make_tiles(&ConvertOptions::default(), run).expect("tiles"));
+        let tiles = || {
+            database.make_tiles(&ConvertOptions::default(), run).expect("tiles");
+        };
         let is_compact = self.num_vertices.is_multiple_of(2);
         if !is_compact {
             tiles();
