@@ -346,7 +346,7 @@ mod tests {
         check(&[1, -5], &[], Some(ElementType::I32));
         check(&[1], &[2.0], Some(ElementType::F32));
         check(&[], &[1.0, 2.0], Some(ElementType::F32));
-        check(&[1 << 60], &[2.0], Some(ElementType::F64));
+        check(&[1 << 60], &[2.0], Some(ElementType::F32));
         check(&[(1 << 60) + 1], &[2.0], Some(ElementType::I64));
         check(&[], &[-0.0], Some(ElementType::F32));
         check(&[1 << 31], &[], Some(ElementType::I64));
