@@ -28,7 +28,7 @@ pub(crate) struct GraphArgs<'a> {
     pub(crate) given: &'a [String],
 }
 
-/// The name of the format of input files among the options of a run, whose `--format` is that of its rows.
+/// The option of `run` for the format of input files; its `--format` is the form of the rows that it prints.
 pub(crate) const INPUT_FORMAT: &str = "input-format";
 
 /// Refuses options that say how to read files, where a database is given. The weight is a property there.

@@ -54,7 +54,7 @@ layout! {
 }
 
 layout! {
-    /// Follows the summary of a commit; missing in format versions before 6.
+    /// The second time of a commit, right after its `CommitSummary`. Format versions before 6 do not have it.
     pub struct CommitTimes {
         /// Time of the commit: milliseconds since 1970, UTC.
         committed_ms: u64,

@@ -14,7 +14,7 @@ use crate::stack::Stack;
 pub struct StackedNeeds {
     /// Bytes of what the version leaves out of the complete layer, and mapped bytes of point reads until they are released.
     pub fixed_bytes: u64,
-    /// Bytes of the later layers and of the codes that tell when arcs were born, mapped; in the end all of them are in memory.
+    /// Mapped bytes: the later layers, and the codes that tell when arcs were born. A scan touches all of them.
     pub mapped_bytes: u64,
 }
 
