@@ -8,13 +8,14 @@ use serde_json::json;
 
 use crate::algorithm::{PerAlgorithm, SharedArgs};
 use crate::at::AtArgs;
-use crate::choice::ChoiceArgs;
+use crate::choice::{ChoiceArgs, needs_window};
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
 use crate::opening::open_store;
 use crate::residency::{AccessArgs, estimate_rows, explain, list_bytes, plan_json, summary};
 use crate::resources::ResourceArgs;
 use crate::text;
+use crate::window_args::TIME_HELP;
 
 /// Estimate the memory and disk reads of an algorithm
 ///
@@ -29,6 +30,7 @@ pub(crate) struct EstimateCommand {
 /// The options that all algorithms share.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Common options")]
+#[command(mut_args(needs_window))]
 struct EstimateArgs {
     /// The database
     database: String,
@@ -39,6 +41,8 @@ struct EstimateArgs {
     /// Edge property that is the weight [default: the weight of the import]
     #[arg(long, value_name = "NAME")]
     weight: Option<String>,
+    #[arg(long, value_name = "NAME", help = TIME_HELP, help_heading = "Windows")]
+    time: Option<String>,
     #[command(flatten)]
     access: AccessArgs,
     /// For a deterministic run
@@ -63,10 +67,15 @@ impl EstimateCommand {
 
 impl EstimateArgs {
     fn carry_out(&self, entry: &Entry, params: &Params) -> Outcome {
-        let (store, bar) = open_store(self.database.as_ref(), &self.resources, &cancel_on_signals()?)?;
-        let snapshot = self.at.snapshot(&store);
+        let cancel = cancel_on_signals()?;
+        let (store, bar) = open_store(self.database.as_ref(), &self.resources, &cancel)?;
+        let (at, until) = self.choice.version(&self.at);
+        let snapshot = at.snapshot(&store);
         bar.finish();
-        let snapshot = self.choice.of(snapshot?, self.weight.as_deref())?;
+        let run = self.resources.run(&cancel, 0, self.deterministic, None)?;
+        let names = (self.weight.as_deref(), self.time.as_deref());
+        let snapshot = self.choice.of(snapshot?, names, until.as_ref(), &run)?.snapshot;
+        drop(run);
         let resources = self.resources.of_run(self.deterministic);
         let plan = match self.access.plan(&snapshot, entry, params, &resources) {
             Ok(plan) => Ok(plan),

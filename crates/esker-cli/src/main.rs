@@ -11,6 +11,7 @@ mod progress;
 mod resources;
 mod reading;
 mod at;
+mod window_args;
 mod choice;
 mod encoding;
 mod heads;
@@ -28,6 +29,7 @@ mod algorithm;
 mod residency;
 mod estimate;
 mod run;
+mod window;
 mod energy;
 mod graph500;
 mod export;
@@ -75,6 +77,7 @@ enum Verb {
     Generate(generate::GenerateCommand),
     Info(info::InfoCommand),
     Run(run::RunCommand),
+    Window(window::WindowCommand),
     Graph500(graph500::Graph500Command),
     Estimate(estimate::EstimateCommand),
     Export(export::ExportCommand),
@@ -108,6 +111,7 @@ fn main() {
         Verb::Generate(command) => command.carry_out(),
         Verb::Info(command) => command.carry_out(),
         Verb::Run(command) => command.carry_out(),
+        Verb::Window(command) => command.carry_out(),
         Verb::Graph500(command) => command.carry_out(),
         Verb::Estimate(command) => command.carry_out(),
         Verb::Export(command) => command.carry_out(),

@@ -31,12 +31,13 @@ pub(crate) struct GraphArgs<'a> {
 /// The option of `run` for the format of input files; its `--format` is the form of the rows that it prints.
 pub(crate) const INPUT_FORMAT: &str = "input-format";
 
-/// Refuses options that say how to read files, where a database is given. The weight is a property there.
+/// Refuses options that say how to read files, where a database is given. The weight and the time are properties there.
 pub(crate) fn refuse_reading(database: &str, given: &[String]) -> Result<(), Failure> {
     let command = PolicyArgs::augment_args(ReadArgs::augment_args(Command::new("")));
     let command = command.mut_arg("format", |input| input.long(INPUT_FORMAT));
     let is_given = |argument: &&Arg| given.iter().any(|name| name == argument.get_id().as_str());
-    let mut refused = command.get_arguments().filter(|argument| argument.get_id() != "weight");
+    let mut refused =
+        command.get_arguments().filter(|argument| !["weight", "time"].contains(&argument.get_id().as_str()));
     let Some(option) = refused.find(is_given) else { return Ok(()) };
     Err(Failure::Usage(format!(
         "--{} has no effect on {database}: it says how to read files of edges, and a database is read as it is",

@@ -13,12 +13,13 @@ use esker::output::write;
 use esker::store::Snapshot;
 use esker::store::format::PropertyRecord;
 use esker::top::{TopVertex, top};
+use esker::window::Times;
 use serde_json::json;
 
 use crate::algorithm::{PerAlgorithm, Requested, SharedArgs};
 use crate::answer_rows::{answer_rows, fact_json, value_json};
 use crate::at::{AtArgs, VersionRange, parse_range};
-use crate::choice::ChoiceArgs;
+use crate::choice::{ChoiceArgs, Chosen, needs_window};
 use crate::failure::{Failure, Outcome};
 use crate::importing::PolicyArgs;
 use crate::interrupt::cancel_on_signals;
@@ -31,9 +32,13 @@ use crate::rows::{RowFormat, Rows, bars};
 use crate::selecting::WhereArgs;
 use crate::size::{bytes, counted, rate, seconds};
 use crate::text;
+use crate::window_args::{describe, window_json};
 
 const WEIGHT_HELP: &str = "Edge property that is the weight, of a database; column of the weight, of files \
     [default: the weight of the import; a column called weight or w, or the weight of the format]";
+
+const TIMES_HELP: &str = "Edge property that holds the times, of a database; column of the times, of files \
+    [default: the only property that can hold them]";
 
 /// Lines shown when neither --top nor --output asks for anything else.
 const SHOWN: usize = 10;
@@ -56,6 +61,7 @@ pub(crate) struct RunCommand {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Common options", mut_arg("format", |input| input.long(INPUT_FORMAT)))]
 #[command(mut_arg("weight", |argument| argument.help(WEIGHT_HELP)))]
+#[command(mut_arg("time", |argument| argument.help(TIMES_HELP)), mut_args(needs_window))]
 struct RunArgs {
     /// A database, or files of edges, which are imported to a temporary one
     #[arg(required = true)]
@@ -134,9 +140,10 @@ impl RunArgs {
         if self.each_version || self.versions.is_some() {
             return self.run_versions(requested, &cancel);
         }
+        let (at, until) = self.choice.version(&self.at);
         let graph = GraphArgs {
             inputs: &self.inputs,
-            at: &self.at,
+            at: &at,
             read: &self.read,
             policy: &self.policy,
             resources: &self.resources,
@@ -150,7 +157,13 @@ impl RunArgs {
         let imported = opened.snapshot.weight_property().filter(|_| opened.is_imported);
         // The property may have another name than the column that was asked for, such as a number.
         let weight = self.read.weight.as_deref().map(|name| imported.map_or(name, |property| &property.name));
-        let snapshot = &self.choice.of(snapshot.clone(), weight)?;
+        let bar = Bar::spinner(false);
+        let reading = self.resources.run(&cancel, 0, false, Some(bar.on_round("reading the times")))?;
+        let names = (weight, self.read.time.as_deref());
+        let chosen = self.choice.of(snapshot.clone(), names, until.as_ref(), &reading);
+        bar.finish();
+        drop(reading);
+        let Chosen { snapshot, times } = &chosen?;
         let resources = self.resources.of_run(self.deterministic);
         let plan = self.access.plan(snapshot, entry, params, &resources)?;
         if self.access.explain {
@@ -172,9 +185,10 @@ impl RunArgs {
             answer_rows(snapshot, &answer, self.top, self.row_format())?.print(self.row_format())?;
         }
         if self.json {
-            self.print_json(entry, (snapshot, version), &answer, &plan_json(&plan, snapshot, &resources)?)
+            let plan = plan_json(&plan, snapshot, &resources)?;
+            self.print_json(entry, (snapshot, version), times.as_ref(), &answer, &plan)
         } else {
-            self.print(entry, (snapshot, version), &answer)
+            self.print(entry, (snapshot, version), times.as_ref(), &answer)
         }
     }
 
@@ -195,7 +209,10 @@ impl RunArgs {
                 Failure::Failed(reason) => Failure::Failed(format!("version {number}: {reason}")),
                 other => other,
             };
-            let snapshot = self.choice.of(store.at(number)?, self.read.weight.as_deref())?;
+            let reading = self.resources.run(cancel, 0, false, None)?;
+            let names = (self.read.weight.as_deref(), self.read.time.as_deref());
+            let Chosen { snapshot, .. } = self.choice.of(store.at(number)?, names, None, &reading)?;
+            drop(reading);
             let plan = self.access.plan(&snapshot, entry, params, &resources).map_err(on_version)?;
             let snapshot = plan.apply(&snapshot)?;
             let bar = Bar::spinner(false);
@@ -238,7 +255,13 @@ impl RunArgs {
     }
 
     /// The rows of the answer on standard output, the facts on standard error.
-    fn print(&self, entry: &Entry, (snapshot, version): (&Snapshot, u64), answer: &Answer) -> Outcome {
+    fn print(
+        &self,
+        entry: &Entry,
+        (snapshot, version): (&Snapshot, u64),
+        times: Option<&Times>,
+        answer: &Answer,
+    ) -> Outcome {
         let is_shown = !self.is_to_stdout() && (self.top.is_some() || self.output.is_none());
         if self.histogram
             && let (Some(found), Some(column)) = (Histogram::of_answer(answer), answer.columns.first())
@@ -265,6 +288,9 @@ impl RunArgs {
                 counted(edges, "edge", "edges")
             ),
         );
+        if let Some(window) = times.and_then(|times| describe(snapshot, times)) {
+            fact("window", window);
+        }
         if let Some(weight) = describe_weight(entry, snapshot) {
             fact("weight", weight);
         }
@@ -316,6 +342,7 @@ impl RunArgs {
         &self,
         entry: &Entry,
         (snapshot, version): (&Snapshot, u64),
+        times: Option<&Times>,
         answer: &Answer,
         plan: &serde_json::Value,
     ) -> Outcome {
@@ -342,6 +369,7 @@ impl RunArgs {
             "vertices": answer.vertices.as_ref().map_or(snapshot.num_vertices(), |vertices| vertices.len()),
             "edges": snapshot.num_edges(),
             "as_undirected": snapshot.drops_directions(),
+            "window": window_json(snapshot, times),
             "weight": snapshot.weight_property().filter(|_| entry.reads_weights(snapshot)).map(|property| &property.name),
             "seconds": answer.seconds,
             "rounds": answer.rounds,
@@ -368,7 +396,7 @@ fn further(answer: &Answer, ranked: &TopVertex) -> impl Iterator<Item = (&'stati
 }
 
 /// The sizes of a version and the figures of an answer, in one row.
-fn figures_of(entry: &Entry, snapshot: &Snapshot, answer: &Answer) -> Rows {
+pub(crate) fn figures_of(entry: &Entry, snapshot: &Snapshot, answer: &Answer) -> Rows {
     let mut rows = Rows::of(["vertices", "edges"].into_iter().chain(entry.figures.iter().copied()));
     let vertices = answer.vertices.as_ref().map_or(snapshot.num_vertices(), |vertices| vertices.len());
     let figure = |name: &&str| {
@@ -386,6 +414,9 @@ fn describe_weight(entry: &Entry, snapshot: &Snapshot) -> Option<String> {
         WeightReads::Never => format!("{}, which {} does not read", weight.name, entry.name),
         _ => format!("{0}, which {1} reads only with --weight {0}", weight.name, entry.name),
     };
+    if snapshot.counts_edges() {
+        return entry.reads_weights(snapshot).then(|| "the number of edges".to_owned());
+    }
     match (entry.reads_weights(snapshot), snapshot.weight_property()) {
         (true, Some(weight)) => Some(weight.name.clone()),
         (true, None) => Some("none: each edge counts as 1".to_owned()),

@@ -33,7 +33,7 @@ impl<'a, W: Weight> Rows<'a, W> {
     }
 
     /// As [`Rows::new`], of arrays that are known to fit together.
-    pub(crate) fn of(offsets: &'a [u64], targets: &'a [VertexId], weights: &'a [W]) -> Self {
+    pub fn of(offsets: &'a [u64], targets: &'a [VertexId], weights: &'a [W]) -> Self {
         Self { offsets, targets, weights }
     }
 

@@ -24,6 +24,7 @@
 //! * [`plan`] chooses what a run reads and how it is kept in memory.
 //! * [`local`] answers small questions: the edges of a vertex, the paths between two.
 //! * [`selection`] selects edges by their properties, or turns them round.
+//! * [`window`] selects the edges of a range of times.
 //! * [`change`] applies files and scripts of changes; [`differences`] writes the differences between versions.
 //! * [`mod@graph500`] runs the benchmark of that name.
 //! * [`graph`], [`store`] and [`algo`] are the crates below, for typed use: each algorithm is a generic function over
@@ -42,6 +43,7 @@ pub mod change;
 pub mod differences;
 pub mod local;
 pub mod selection;
+pub mod window;
 pub mod graph500;
 
 pub use error::{Error, Result};

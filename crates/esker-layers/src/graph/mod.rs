@@ -11,12 +11,14 @@ mod arcs;
 mod keep;
 mod layered;
 mod sweep;
+mod gathered;
 mod side;
 mod tiled;
 pub mod headed;
 pub mod pooled;
 pub mod stacked;
 mod symmetric;
+pub mod window;
 mod induced;
 mod stored;
 

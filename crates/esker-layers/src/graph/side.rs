@@ -8,6 +8,7 @@ use esker_graph::{
 };
 
 use super::compressed::Compressed;
+use super::gathered::GatheredSide;
 use super::layered::Layered;
 use super::sweep::sweep;
 use super::weight::StoredWeight;
@@ -15,16 +16,18 @@ use crate::layer::{Arrays, Body, Coded, Index, List, Section};
 use crate::stack::{Stack, Table};
 
 /// The lists of one direction.
-pub(super) enum Side<'a, W> {
+pub(crate) enum Side<'a, W> {
     /// One complete layer, plain.
     Plain(PlainSide<'a, W>),
     /// One complete layer, compressed.
     Compressed(CompressedSide<'a, W>),
+    /// A window, copied to memory.
+    Gathered(GatheredSide<W>),
     /// Anything else.
     Source(Box<dyn Source<W, Error> + 'a>),
 }
 
-pub(super) struct PlainSide<'a, W> {
+pub(crate) struct PlainSide<'a, W> {
     section: &'a Section,
     arrays: &'a Arrays,
     /// Verified, ascending from 0 to the number of arcs.
@@ -35,7 +38,7 @@ pub(super) struct PlainSide<'a, W> {
     rows: OnceLock<Rows<'a, W>>,
 }
 
-pub(super) struct CompressedSide<'a, W> {
+pub(crate) struct CompressedSide<'a, W> {
     section: &'a Section,
     coded: &'a Coded,
     /// Verified.
@@ -90,6 +93,7 @@ impl<'a, W: StoredWeight> Side<'a, W> {
                 (offsets[v as usize + 1] - offsets[v as usize]) as usize
             }
             Self::Compressed(side) => side.index.degree(v as usize),
+            Self::Gathered(side) => side.rows().degree(v),
             Self::Source(source) => source.degree(v),
         }
     }
@@ -101,7 +105,7 @@ impl<'a, W: StoredWeight> Side<'a, W> {
     /// Bytes that scans have read from the disk so far, past the page cache.
     pub(super) fn read_bytes(&self) -> u64 {
         match self {
-            Self::Plain(_) | Self::Compressed(_) => 0,
+            Self::Plain(_) | Self::Compressed(_) | Self::Gathered(_) => 0,
             Self::Source(source) => source.read_bytes(),
         }
     }
@@ -110,7 +114,17 @@ impl<'a, W: StoredWeight> Side<'a, W> {
         match self {
             Self::Plain(side) => side.rows(run).map(drop),
             Self::Compressed(side) => side.lists(run).map(drop),
+            Self::Gathered(_) => Ok(()),
             Self::Source(source) => source.prepare(run),
+        }
+    }
+
+    /// The lists as plain slices, verified; `None` if they do not lie in one piece each.
+    pub(super) fn rows(&self, run: &Run) -> Result<Option<Rows<'_, W>>> {
+        match self {
+            Self::Plain(side) => side.rows(run).map(|rows| Some(*rows)),
+            Self::Gathered(side) => Ok(Some(side.rows())),
+            Self::Compressed(_) | Self::Source(_) => Ok(None),
         }
     }
 
@@ -123,6 +137,7 @@ impl<'a, W: StoredWeight> Side<'a, W> {
         match self {
             Self::Plain(side) => Ok(side.rows(run)?.scan(run, select, visitor)?),
             Self::Compressed(side) => Ok(side.lists(run)?.scan(run, select, visitor)?),
+            Self::Gathered(side) => Ok(side.rows().scan(run, select, visitor)?),
             Self::Source(source) => collect(visitor, |visitor| source.scan(run, select, visitor)),
         }
     }
@@ -150,6 +165,10 @@ impl<'a, W: StoredWeight> Side<'a, W> {
                 Some(lists) => Ok(lists.with_list(v, f)),
                 None => side.list(v).map(|(list, weights)| f(&list.targets, weights)),
             },
+            Self::Gathered(side) => {
+                let (targets, weights) = side.rows().list(v);
+                Ok(f(targets, weights))
+            }
             Self::Source(source) => take_once(f, |take| source.with_list(v, take)),
         }
     }

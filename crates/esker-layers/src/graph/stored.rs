@@ -21,6 +21,7 @@ use super::stacked::StackedSide;
 use super::symmetric::SymmetricSide;
 use super::tiled::TiledSide;
 use super::weight::StoredWeight;
+use super::window::{TimeWindow, TimedLists, WindowIndex, WindowSide, gather, time_range};
 use crate::layer::ListColumns;
 use crate::pool::PoolOptions;
 use crate::stack::Stack;
@@ -189,6 +190,43 @@ impl<'a, W: StoredWeight> StoredGraph<'a, W> {
         SymmetricSide::<W>::bytes(num_vertices)
     }
 
+    /// The edges of a window, filtered as they are read. The weights of `times`, the same version, are the times of the edges; `weights`
+    /// has the weights of the edges, unless they are not read, or are numbers of edges.
+    #[must_use]
+    pub fn windowed(times: StoredGraph<'a, i64>, weights: Option<Self>, index: &'a WindowIndex) -> Self {
+        let window = *index.window();
+        let parts = Timed::of(times, weights);
+        let side = |lists, direction| Side::source(WindowSide { lists, window, sums: index.sums(direction) });
+        let (out, incoming) = (side(parts.out, Direction::Out), parts.incoming);
+        let incoming = incoming.map(|lists| side(lists, Direction::In));
+        let Timed { num_vertices, directed, memory, .. } = parts;
+        Self { num_vertices, num_arcs: index.num_arcs(), directed, out, incoming, _memory: memory }
+    }
+
+    /// As [`StoredGraph::windowed`], copied to memory and without the vertices that are not in the window.
+    ///
+    /// # Errors
+    /// [`Stop::OverBudget`]; [`Error::Corrupt`]; [`Error::Invalid`] if a sum of weights is beyond their type; cancellation.
+    pub fn gathered(
+        times: StoredGraph<'a, i64>,
+        weights: Option<Self>,
+        index: &WindowIndex,
+        run: &Run,
+    ) -> Result<Self> {
+        let bytes = index.gathered_bytes(size_of::<W>() as u64);
+        let memory = run.budget().reserve("the edges of a window", bytes)?;
+        let parts = Timed::of(times, weights);
+        let side = |lists: TimedLists<'a, W>, direction| {
+            let sums = index.sums(direction);
+            gather(&lists, index.window(), sums, index.remaining(), run).map(Side::Gathered)
+        };
+        let out = side(parts.out, Direction::Out)?;
+        let incoming = parts.incoming.map(|lists| side(lists, Direction::In)).transpose()?;
+        let num_vertices = index.remaining().map_or(parts.num_vertices, Remaining::len);
+        let directed = parts.directed;
+        Ok(Self { num_vertices, num_arcs: index.num_arcs(), directed, out, incoming, _memory: Some(memory) })
+    }
+
     /// The graph over the remaining vertices, renumbered. Removed vertices must have no edges.
     #[must_use]
     pub fn induced(self, remaining: &'a Remaining) -> Self {
@@ -216,16 +254,12 @@ impl<'a, W: StoredWeight> StoredGraph<'a, W> {
     ///
     /// # Errors
     /// As [`StoredGraph::prepare`].
-    pub fn csr(&self, run: &Run) -> Result<Option<CsrGraph<'a, W>>> {
-        let rows = |side: &Side<'a, W>| match side {
-            Side::Plain(side) => side.rows(run).map(|rows| Some(*rows)),
-            Side::Compressed(_) | Side::Source(_) => Ok(None),
-        };
-        let Some(out) = rows(&self.out)? else { return Ok(None) };
+    pub fn csr(&self, run: &Run) -> Result<Option<CsrGraph<'_, W>>> {
+        let Some(out) = self.out.rows(run)? else { return Ok(None) };
         if !self.directed {
             return Ok(Some(CsrGraph::undirected(out)));
         }
-        let incoming = self.incoming.as_ref().map(rows).transpose()?;
+        let incoming = self.incoming.as_ref().map(|side| side.rows(run)).transpose()?;
         Ok(Some(CsrGraph::directed(out, incoming.flatten())))
     }
 
@@ -241,6 +275,53 @@ impl<'a, W: StoredWeight> StoredGraph<'a, W> {
     fn side(&self, direction: Direction) -> Result<&Side<'a, W>> {
         self.kept(direction)
             .ok_or_else(|| Stop::Unsuitable("the graph is stored without its in-edges".to_owned()).into())
+    }
+}
+
+/// A graph whose weights are times.
+impl StoredGraph<'_, i64> {
+    /// What lies in a window. Reads all times once. `absent` are the vertices that are not in the graph, ascending; if `None`, those
+    /// without an edge in the window.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; [`Error::Io`]; cancellation; [`Stop::OverBudget`].
+    pub fn window(&self, window: TimeWindow, absent: Option<&[VertexId]>, run: &Run) -> Result<WindowIndex> {
+        let sides = (&self.out, self.incoming.as_ref());
+        WindowIndex::new(sides, (self.num_vertices, self.directed), window, absent, run)
+    }
+
+    /// The least and the greatest time; `None` if there are no edges. Reads all times once.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`]; [`Error::Io`]; cancellation.
+    pub fn time_range(&self, run: &Run) -> Result<Option<(i64, i64)>> {
+        time_range(&self.out, run)
+    }
+}
+
+/// A graph of times beside one of weights.
+struct Timed<'a, W> {
+    out: TimedLists<'a, W>,
+    incoming: Option<TimedLists<'a, W>>,
+    num_vertices: usize,
+    directed: bool,
+    memory: Option<Reservation>,
+}
+
+impl<'a, W> Timed<'a, W> {
+    fn of(times: StoredGraph<'a, i64>, weights: Option<StoredGraph<'a, W>>) -> Self {
+        let StoredGraph { num_vertices, directed, out, incoming, _memory: mut memory, .. } = times;
+        let (mut weights_out, mut weights_in) = (None, None);
+        if let Some(weights) = weights {
+            (weights_out, weights_in) = (Some(weights.out), weights.incoming);
+            match (&mut memory, weights._memory) {
+                (Some(memory), Some(other)) => memory.absorb(other),
+                (none, other) => *none = none.take().or(other),
+            }
+        }
+        let out = TimedLists { times: out, weights: weights_out };
+        let incoming = incoming.map(|times| TimedLists { times, weights: weights_in });
+        Self { out, incoming, num_vertices, directed, memory }
     }
 }
 

@@ -34,6 +34,12 @@ pub trait StoredWeight: Weight {
     /// The smaller of two weights.
     #[must_use]
     fn smaller(self, other: Self) -> Self;
+
+    /// A number of edges.
+    fn of_count(count: usize) -> Self;
+
+    /// The sum of some weights; `None` if it does not fit the type.
+    fn sum(weights: impl Iterator<Item = Self>) -> Option<Self>;
 }
 
 impl StoredWeight for () {
@@ -52,10 +58,16 @@ impl StoredWeight for () {
     }
 
     fn smaller(self, (): Self) -> Self {}
+
+    fn of_count(_: usize) -> Self {}
+
+    fn sum(_: impl Iterator<Item = Self>) -> Option<Self> {
+        Some(())
+    }
 }
 
 macro_rules! stored_weights {
-    ($($type:ty => $code:ident),*) => {$(
+    ($($type:ty => $code:ident, $sum:expr);*) => {$(
         impl StoredWeight for $type {
             const ELEMENT: Option<ElementType> = Some(ElementType::$code);
 
@@ -81,11 +93,24 @@ macro_rules! stored_weights {
             fn smaller(self, other: Self) -> Self {
                 if other < self { other } else { self }
             }
+
+            fn of_count(count: usize) -> Self {
+                count as Self
+            }
+
+            fn sum(mut weights: impl Iterator<Item = Self>) -> Option<Self> {
+                weights.try_fold(Self::default(), $sum)
+            }
         }
     )*};
 }
 
-stored_weights!(i32 => I32, i64 => I64, f32 => F32, f64 => F64);
+stored_weights! {
+    i32 => I32, i32::checked_add;
+    i64 => I64, i64::checked_add;
+    f32 => F32, |a, b| Some(a + b);
+    f64 => F64, |a, b| Some(a + b)
+}
 
 fn no_such(property: u32, element: Option<ElementType>) -> Error {
     let element = element.map_or("nothing", ElementType::name);

@@ -24,6 +24,11 @@ impl Default for RemovedVertices {
 }
 
 impl RemovedVertices {
+    /// These vertices, ascending and distinct.
+    pub fn of(list: &[VertexId]) -> Self {
+        Self { list: list.into() }
+    }
+
     /// The vertices, ascending and distinct.
     pub fn list(&self) -> &[VertexId] {
         &self.list

@@ -1,16 +1,58 @@
 //! Which graph of a version is computed on, other than the one that is stored.
 
+use std::sync::Arc;
+
 use esker_format::ElementType;
+use esker_layers::graph::window::{Combine, Copies, WindowIndex};
+use esker_layers::property::RemovedVertices;
 
 /// The types of numbers that weights can have.
 pub(super) const WEIGHT_ELEMENTS: [ElementType; 4] =
     [ElementType::I32, ElementType::I64, ElementType::F32, ElementType::F64];
 
 /// What graphs of a version are made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct GraphChoice {
     /// Whether a directed graph is read as undirected.
     pub(super) undirected: bool,
     /// The number of the edge property that is the weight; `None`: that of the import.
     pub(super) weight: Option<u32>,
+    /// The window; `None`: all edges.
+    pub(super) window: Option<Arc<WindowPart>>,
+    /// Whether graphs of a window are copied to memory.
+    pub(super) gathers: bool,
+}
+
+/// A window of a version, counted.
+#[derive(Debug)]
+pub(super) struct WindowPart {
+    /// The number of the property that holds the times.
+    time: u32,
+    index: WindowIndex,
+    /// The vertices that are not in the window.
+    removed: RemovedVertices,
+}
+
+impl WindowPart {
+    pub(super) fn new(time: u32, index: WindowIndex) -> Self {
+        let removed = RemovedVertices::of(index.absent());
+        Self { time, index, removed }
+    }
+
+    pub(super) fn time(&self) -> u32 {
+        self.time
+    }
+
+    pub(super) fn index(&self) -> &WindowIndex {
+        &self.index
+    }
+
+    pub(super) fn removed(&self) -> &RemovedVertices {
+        &self.removed
+    }
+
+    /// Whether the weights of its edges are numbers of edges.
+    pub(super) fn counts(&self) -> bool {
+        self.index.window().copies == Copies::Weighted(Combine::Count)
+    }
 }

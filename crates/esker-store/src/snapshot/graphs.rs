@@ -3,6 +3,7 @@
 use esker_format::{Error, PropertyRecord, Result};
 use esker_graph::Run;
 use esker_layers::graph::headed::{HeadedNeeds, StoredHeads};
+use esker_layers::graph::window::{Copies, WindowIndex};
 use esker_layers::graph::{Access, GraphEncoding, StoredGraph, StoredWeight, check_weight};
 use esker_layers::layer::PlainLayer;
 use esker_layers::tiles::Tiles;
@@ -37,6 +38,12 @@ impl Snapshot {
         self.2.weight.is_some()
     }
 
+    /// Whether weights are asked for: [`Snapshot::weighted_by`] chose them, or edges of a window are joined to weighted ones.
+    pub fn asks_for_weights(&self) -> bool {
+        let joins = |index: &WindowIndex| matches!(index.window().copies, Copies::Weighted(_));
+        self.is_weight_chosen() || self.window_index().is_some_and(joins)
+    }
+
     /// The same version, whose graphs are undirected: see [`StoredGraph::undirected`]. Everything else, point reads among it, stays
     /// directed. An undirected graph stays as it is.
     #[must_use]
@@ -61,7 +68,23 @@ impl Snapshot {
     /// [`Error::Corrupt`]; [`Error::Invalid`] if there are no weights, or of another type (see
     /// [`Snapshot::weight_type`]); cancellation.
     pub fn graph<W: StoredWeight>(&self, run: &Run) -> Result<StoredGraph<'_, W>> {
-        self.stored(self.weight_of::<W>()?, run)
+        let graph = match &self.2.window {
+            None => self.lists(self.weight_of::<W>()?, &self.1, run)?,
+            Some(part) => self.windowed(part, run)?,
+        };
+        self.directed_or_not(graph, run)
+    }
+
+    fn directed_or_not<'a, W: StoredWeight>(
+        &self,
+        graph: StoredGraph<'a, W>,
+        run: &Run,
+    ) -> Result<StoredGraph<'a, W>> {
+        if !self.2.undirected {
+            return Ok(graph);
+        }
+        let joins = self.window_index().is_some_and(|index| index.window().copies != Copies::All);
+        graph.undirected(self.layer().multigraph && !joins, run)
     }
 
     /// As [`Snapshot::graph`], without the removed vertices: see [`Snapshot::remaining`].
@@ -69,6 +92,9 @@ impl Snapshot {
     /// # Errors
     /// As [`Snapshot::graph`] and [`Snapshot::remaining`].
     pub fn present_graph<W: StoredWeight>(&self, run: &Run) -> Result<StoredGraph<'_, W>> {
+        if let Some(part) = self.2.window.as_ref().filter(|_| self.2.gathers) {
+            return self.directed_or_not(self.gathered_window(part, run)?, run);
+        }
         let graph = self.graph(run)?;
         Ok(match self.remaining(run)? {
             Some(remaining) => graph.induced(remaining),
@@ -77,7 +103,7 @@ impl Snapshot {
     }
 
     /// The property that stands beside the neighbours of a graph with weights of type `W`; `None` without weights.
-    fn weight_of<W: StoredWeight>(&self) -> Result<Option<&PropertyRecord>> {
+    pub(super) fn weight_of<W: StoredWeight>(&self) -> Result<Option<&PropertyRecord>> {
         if W::ELEMENT.is_none() {
             return Ok(None);
         }
@@ -90,14 +116,16 @@ impl Snapshot {
         Ok(Some(found))
     }
 
-    fn stored<W: StoredWeight>(
+    /// The lists of the whole version, read as `access` says, with a property beside the neighbours.
+    pub(super) fn lists<W: StoredWeight>(
         &self,
         property: Option<&PropertyRecord>,
+        access: &Access,
         run: &Run,
     ) -> Result<StoredGraph<'_, W>> {
         let (stack, disk) = (self.stack(), self.state().disk());
-        let weight = (check_weight::<W>(property)?, self.num_arcs());
-        let stored = match &self.1 {
+        let weight = (check_weight::<W>(property)?, self.version().num_arcs);
+        match access {
             Access::Mapped(GraphEncoding::Lists) => StoredGraph::mapped(stack, weight.1, weight.0, run),
             Access::Mapped(GraphEncoding::Tiles) => {
                 StoredGraph::tiled(stack, self.tiles()?, None, weight, run)
@@ -109,8 +137,7 @@ impl Snapshot {
             Access::Headed(heads) => {
                 StoredGraph::headed(disk, stack, self.stored_heads()?, weight, *heads, run)
             }
-        }?;
-        if self.2.undirected { stored.undirected(self.layer().multigraph, run) } else { Ok(stored) }
+        }
     }
 
     /// The same version, with another encoding and residency for its graphs. Mapped lists are the default. The choice is for the complete
@@ -166,6 +193,6 @@ impl Snapshot {
     /// # Errors
     /// As [`Snapshot::graph`]; [`Error::Invalid`] if there is no such property.
     pub fn graph_by<W: StoredWeight>(&self, property: &str, run: &Run) -> Result<StoredGraph<'_, W>> {
-        self.stored(Some(self.edge_property(property)?), run)
+        self.lists(Some(self.edge_property(property)?), &self.1, run)
     }
 }

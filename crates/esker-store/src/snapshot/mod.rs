@@ -6,6 +6,7 @@ mod files;
 mod edges;
 mod choice;
 mod state;
+mod window;
 mod graphs;
 #[cfg(test)]
 mod tests;

@@ -9,6 +9,7 @@ use esker_format::{Archive, ElementType, Error, LayerRecord, Owner, PropertyReco
 use esker_graph::{Direction, Flow, Remaining, Reservation, Run, VertexId};
 use esker_layers::graph::Access;
 use esker_layers::graph::headed::StoredHeads;
+use esker_layers::graph::window::{TimeWindow, WindowIndex};
 use esker_layers::ids::{IdHasher, IdMap};
 use esker_layers::property::{Dictionary, PropertyLayer, REMOVED_NUMBER, RemovedVertices, VertexProperty};
 use esker_layers::stack::Stack;
@@ -131,14 +132,14 @@ impl Snapshot {
         self.0.stack.num_vertices()
     }
 
-    /// Number of edges; an undirected one counts once.
+    /// Number of edges, of the window if there is one; an undirected one counts once.
     pub fn num_edges(&self) -> u64 {
-        self.0.version.num_edges
+        self.window_index().map_or(self.0.version.num_edges, WindowIndex::num_edges)
     }
 
-    /// Entries of all out-lists; an undirected edge counts twice, a self-loop once.
+    /// Entries of all out-lists, of the window if there is one; an undirected edge counts twice, a self-loop once.
     pub fn num_arcs(&self) -> u64 {
-        self.0.version.num_arcs
+        self.window_index().map_or(self.0.version.num_arcs, WindowIndex::num_arcs)
     }
 
     /// Whether out-lists and in-lists differ.
@@ -178,14 +179,25 @@ impl Snapshot {
     /// The edge property that is the weight: the one that [`Snapshot::weighted_by`] chose, else that of the import. A column of texts
     /// is none, whatever its name.
     pub fn weight_property(&self) -> Option<&PropertyRecord> {
+        if self.counts_edges() {
+            return None;
+        }
         self.edge_properties().find(|property| match self.2.weight {
             Some(chosen) => property.number == chosen,
             None => property.weight && !property.texts,
         })
     }
 
+    /// Whether the weights of a window are numbers of edges.
+    pub fn counts_edges(&self) -> bool {
+        self.2.window.as_ref().is_some_and(|part| part.counts())
+    }
+
     /// The type of the weights: one of i32, i64, f32, f64; `None` if edges have none.
     pub fn weight_type(&self) -> Option<ElementType> {
+        if self.counts_edges() {
+            return Some(ElementType::I64);
+        }
         self.weight_property().map(|property| property.element)
     }
 
@@ -223,11 +235,14 @@ impl Snapshot {
         found.collect()
     }
 
-    /// The vertices that are removed in this version. They have no edges, and no number of a later vertex is theirs.
+    /// The vertices that are removed in this version, or not in the window. They have no edges, and no number of a later vertex is theirs.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.
     pub fn removed(&self, run: &Run) -> Result<&RemovedVertices> {
+        if let Some(part) = &self.2.window {
+            return Ok(part.removed());
+        }
         if let Some(removed) = self.0.removed.get() {
             return Ok(removed);
         }
@@ -249,6 +264,9 @@ impl Snapshot {
     /// # Errors
     /// As [`Snapshot::removed`]; [`Error::Stop`] if the memory exceeds that of the run.
     pub fn remaining(&self, run: &Run) -> Result<Option<&Remaining>> {
+        if let Some(index) = self.window_index() {
+            return Ok(index.remaining());
+        }
         let removed = self.removed(run)?;
         if removed.count() == 0 {
             return Ok(None);
@@ -270,6 +288,13 @@ impl Snapshot {
     pub fn find_vertex(&self, text: &str, run: &Run) -> Result<VertexId> {
         let v = self.ids().find(text)?;
         if self.removed(run)?.is_removed(v) {
+            if let Some(index) = self.window_index() {
+                let TimeWindow { after, until, .. } = index.window();
+                return Err(Error::Invalid(format!(
+                    "the vertex {text:?} has no edge with a time after {after} and until {until}: name another, or keep all vertices in \
+                     the window"
+                )));
+            }
             return Err(Error::Invalid(format!(
                 "no vertex has the id {text:?} in version {}: it was removed; name one that is left, or an older version",
                 self.version().number

@@ -161,8 +161,7 @@ impl Entry {
     /// does not read; what the store or the run
     /// reports; [`crate::Error::Wrong`] if the job asks for verification and it fails.
     pub fn run(&self, job: &Job<'_>) -> Result<Answer> {
-        job.params.check(self.name, self.options)?;
-        job.params.check_required(self.name, self.options)?;
+        self.check_params(job.params)?;
         self.check_weight(job.snapshot.is_weight_chosen())?;
         // A run of its own counts the rounds of this job alone.
         let run = job.run.begin(self.name, 0)?;
@@ -173,11 +172,20 @@ impl Entry {
         })
     }
 
+    /// Checks the options of a run: names, values, and that what is required is there.
+    ///
+    /// # Errors
+    /// [`crate::Error::Usage`].
+    pub fn check_params(&self, params: &Params) -> Result<()> {
+        params.check(self.name, self.options)?;
+        params.check_required(self.name, self.options)
+    }
+
     /// Whether a run on this version reads weights, if edges have them.
     pub fn reads_weights(&self, snapshot: &Snapshot) -> bool {
         match self.reads.weights {
             WeightReads::Never => false,
-            WeightReads::IfChosen => snapshot.is_weight_chosen(),
+            WeightReads::IfChosen => snapshot.asks_for_weights(),
             WeightReads::Always => true,
         }
     }

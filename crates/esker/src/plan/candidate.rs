@@ -35,6 +35,11 @@ impl Candidate {
     pub fn is_mapped(&self) -> bool {
         self.residency == Residency::Mapped
     }
+
+    /// Whether it is the lists, mapped.
+    pub(super) fn is_mapped_lists(&self) -> bool {
+        self.is_mapped() && self.encoding == GraphEncoding::Lists
+    }
 }
 
 /// The name of an encoding on the command line and in Python.

@@ -34,8 +34,10 @@ pub struct Plan {
     pub reason: Reason,
     /// Whether the whole graph fits in memory.
     pub fits: bool,
-    /// The needs of the algorithm itself.
+    /// The needs of the algorithm itself, and of a window that is copied to memory.
     pub estimate: Estimate,
+    /// Whether the edges of a window are copied to memory.
+    pub gathers: bool,
     /// All candidates, in order of preference.
     pub candidates: Vec<Candidate>,
 }
@@ -113,8 +115,11 @@ pub fn plan(
         (true, false) => Reason::Bounded,
     };
     let access = chosen.access(snapshot, request, resources)?;
-    let estimate = needs::estimate_as(chosen.encoding, snapshot, entry, params, resources)?;
-    Ok(Plan { access, reason, fits, estimate, candidates })
+    let mut estimate = needs::estimate_as(chosen.encoding, snapshot, entry, params, resources)?;
+    let gathered = needs::gathered_bytes(snapshot, entry)
+        .filter(|bytes| chosen.is_mapped_lists() && estimate.memory_bytes + bytes <= resources.memory_bytes);
+    estimate.memory_bytes += gathered.unwrap_or(0);
+    Ok(Plan { access, reason, fits, estimate, gathers: gathered.is_some(), candidates })
 }
 
 /// The error when no candidate fits.
@@ -192,7 +197,7 @@ impl Plan {
     /// # Errors
     /// As [`Snapshot::resident`].
     pub fn apply(&self, snapshot: &Snapshot) -> Result<Snapshot> {
-        Ok(snapshot.clone().resident(self.access)?)
+        Ok(snapshot.clone().resident(self.access)?.gathered(self.gathers))
     }
 
     /// The heads that lie in memory; `None` unless lists are headed. Reads where lists begin.

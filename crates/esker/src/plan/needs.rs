@@ -7,6 +7,7 @@ use esker_store::pool::PoolOptions;
 use esker_store::pooled::PooledNeeds;
 use esker_store::stacked::StackedNeeds;
 use esker_store::tiles::MAPPED_WEIGHTS_MAX;
+use esker_store::windows::{Copies, WindowIndex};
 use esker_store::{GraphEncoding, Residency, Snapshot, StoredGraph};
 
 use super::candidate::Candidate;
@@ -78,10 +79,25 @@ pub(super) fn estimate_as(
         // The vertex of each rank of a text.
         estimate.memory_bytes += shape.num_vertices * size_of::<VertexId>() as u64;
     }
+    if snapshot.window_index().is_some() {
+        estimate.memory_bytes += WindowIndex::bytes(numbers, shape.directed && shape.in_edges);
+    }
     if snapshot.drops_directions() {
         estimate.memory_bytes += StoredGraph::<()>::undirected_bytes(numbers);
     }
     Ok(estimate)
+}
+
+/// Memory of the edges of a window, copied; `None` without one.
+pub(super) fn gathered_bytes(snapshot: &Snapshot, entry: &Entry) -> Option<u64> {
+    let weight = snapshot.weight_type().filter(|_| entry.reads_weights(snapshot));
+    let weight_bytes = weight.map_or(0, |element| element.bytes() as u64);
+    snapshot.window_index().map(|index| index.gathered_bytes(weight_bytes))
+}
+
+/// Whether a window is read list by list: copies of an edge are joined, or weights are read beside the times.
+fn reads_whole_lists(index: &WindowIndex, weighted: bool) -> bool {
+    weighted || index.window().copies != Copies::All
 }
 
 /// What all candidates depend on.
@@ -139,19 +155,27 @@ pub(super) fn candidates(
     let arrays_bytes = on_lists.memory_bytes;
     let shape = shape_of(snapshot, entry.reads_weights(snapshot))?;
     let sections = if shape.directed && shape.in_edges { 2 } else { 1 };
+    let index = snapshot.window_index();
     let points = entry.reads.pattern == ReadPattern::Points;
+    // The times stand beside the weights.
+    let weight_bytes = shape.weight_bytes + index.map_or(0, |_| size_of::<i64>() as u64);
+    let joins = index.is_some_and(|index| reads_whole_lists(index, shape.weight_bytes > 0));
     let common = Common {
         snapshot,
         threads: resources.threads,
-        weight_bytes: shape.weight_bytes,
-        list_bytes: list_bytes(snapshot, shape.weight_bytes),
+        weight_bytes,
+        list_bytes: list_bytes(snapshot, weight_bytes),
         reads: (on_lists.read_bytes, shape.weighted_list_bytes() * sections),
-        unsuited: points.then(|| format!("{} reads single lists at random", entry.name)),
+        unsuited: if points {
+            Some(format!("{} reads single lists at random", entry.name))
+        } else {
+            joins.then(|| "the window is read list by list".to_owned())
+        },
     };
     let base = arrays_bytes + PROCESS_BYTES;
     let mapped = (GraphEncoding::Lists, Residency::Mapped);
     let lists = common.candidate(mapped, common.list_bytes, arrays_bytes, base + common.list_bytes);
-    let stacked = StackedNeeds::of(snapshot.stack(), snapshot.num_arcs(), shape.weight_bytes)?;
+    let stacked = StackedNeeds::of(snapshot.stack(), snapshot.version().num_arcs, weight_bytes)?;
     let changes = stacked.fixed_bytes + stacked.mapped_bytes;
     let [tiles, pooled_tiles] = tiles(&common, estimate(GraphEncoding::Tiles)?.memory_bytes, changes);
     let headed = headed(&common, base + changes);

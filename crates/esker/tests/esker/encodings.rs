@@ -133,10 +133,23 @@ fn agree(model: &Model, run: &Run) {
 
 /// Compares the answers on several forms of a model with those on one.
 fn agree_with(plain: &Form, forms: &[Form], model: &Model, run: &Run) {
+    agree_on(plain, forms, model, run, |_| true);
+}
+
+/// The same, of some requests.
+pub(crate) fn agree_on(
+    plain: &Form,
+    forms: &[Form],
+    model: &Model,
+    run: &Run,
+    wants: impl Fn(&Request) -> bool,
+) {
     let source = model.num_vertices / 3;
-    let plain: Vec<_> = requests_on(plain, source).iter().map(|r| outcome(model, plain, run, r)).collect();
+    let wanted =
+        |form: &Form| -> Vec<Request> { requests_on(form, source).into_iter().filter(&wants).collect() };
+    let plain: Vec<_> = wanted(plain).iter().map(|r| outcome(model, plain, run, r)).collect();
     for form in forms {
-        for (request, expected) in requests_on(form, source).iter().zip(&plain) {
+        for (request, expected) in wanted(form).iter().zip(&plain) {
             let found = outcome(model, form, run, request);
             let (name, variant) = (request.entry.name, request.variant);
             if varies(name, model, form) || OF_MANY.contains(&variant) {

@@ -13,3 +13,4 @@ mod dynamic;
 mod encodings;
 mod limits;
 mod removed;
+mod windows;

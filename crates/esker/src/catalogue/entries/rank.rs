@@ -37,7 +37,7 @@ pub(super) const PAGERANK: Entry = Entry {
     edges: false,
     verifies: "One more round changes the scores by no more than the tolerance",
     run: |job| {
-        if job.snapshot.is_weight_chosen() {
+        if job.snapshot.asks_for_weights() {
             return by_weight!(job, pagerank_by);
         }
         let graph = job.graph::<()>()?;

@@ -134,6 +134,18 @@ impl Model {
         Self { name, num_vertices, directed: sample.directed, weights, edges, seed: sample.seed | 1 }
     }
 
+    /// Of these edges; of an undirected one the lesser end first.
+    pub(crate) fn of(
+        name: String,
+        num_vertices: u64,
+        directed: bool,
+        weights: Weights,
+        edges: BTreeMap<(u64, u64), f64>,
+    ) -> Self {
+        let weights = if edges.is_empty() { Weights::None } else { weights };
+        Self { name, num_vertices, directed, weights, edges, seed: 1 }
+    }
+
     /// The same edges without their directions: of two weights, the smaller.
     pub(crate) fn undirected(&self) -> Self {
         let mut edges = Edges::new();
@@ -346,7 +358,7 @@ impl Model {
 }
 
 /// The ways to read a version in a fixed memory, and as tiles if it has them.
-fn accesses(snapshot: &Snapshot) -> Vec<(&'static str, Access)> {
+pub(crate) fn accesses(snapshot: &Snapshot) -> Vec<(&'static str, Access)> {
     let pool = PoolOptions { bytes: 8 << 20, segment_bytes: 1 << 20, ..PoolOptions::default() };
     let parts = PoolOptions { bytes: 8 << 20, ..PoolOptions::of_lists() };
     let mut all = vec![("pooled lists", Access::Pooled(GraphEncoding::Lists, parts))];
@@ -362,7 +374,7 @@ fn accesses(snapshot: &Snapshot) -> Vec<(&'static str, Access)> {
 }
 
 /// Edges as an input.
-struct Listed {
+pub(crate) struct Listed {
     schema: Schema,
     is_read: bool,
     parser: Arc<ListedParser>,
@@ -391,6 +403,10 @@ impl Listed {
             both_ends: false,
             input_bytes: None,
         };
+        Self::of(schema, batch)
+    }
+
+    pub(crate) fn of(schema: Schema, batch: EdgeBatch) -> Self {
         Self { schema, is_read: false, parser: Arc::new(ListedParser(batch)) }
     }
 }

@@ -1,0 +1,193 @@
+//! `esker window`: an algorithm on windows that follow each other.
+
+use std::time::Instant;
+
+use clap::Args;
+use esker::catalogue::{Entry, Job, Params, find};
+use esker::graph::Run;
+use esker::store::Snapshot;
+use esker::window::{Span, TimePoint, Times};
+use serde_json::json;
+
+use crate::answer_rows::answer_rows;
+use crate::at::AtArgs;
+use crate::failure::{Failure, Outcome};
+use crate::interrupt::cancel_on_signals;
+use crate::opening::open_store;
+use crate::progress::Bar;
+use crate::residency::AccessArgs;
+use crate::resources::ResourceArgs;
+use crate::rows::{RowFormat, Rows};
+use crate::run::figures_of;
+use crate::size::seconds;
+use crate::text;
+use crate::window_args::{TIME_HELP, WindowArgs};
+
+/// Run an algorithm on windows of time that follow each other
+///
+/// A window of length L that ends at T has the edges later than T - L, until T and with it. Windows end every --every, aligned to the
+/// calendar in UTC, from the step of the first edge to that of the last. Shows the figures of each window in one table; with --top, its
+/// first rows.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  esker window web.esker --length 1h --every 15m --run wcc
+  esker window web.esker --length 1d --length 7d --every 1d --run pagerank --top 3 --format csv
+  esker window web.esker --length 1d --every 1d --kind weighted --run pagerank --top 1")]
+pub(crate) struct WindowCommand {
+    /// The database
+    database: String,
+    /// Span of the windows, such as 90s, 15m, 1h, 7d, or a number in the unit of the times; may be given several times
+    #[arg(long, required = true, value_name = "LENGTH")]
+    length: Vec<Span>,
+    /// Time from the end of a window to that of the next [default: the shortest length]
+    #[arg(long, value_name = "LENGTH")]
+    every: Option<Span>,
+    /// First time, which lies in the last step of the first window [default: that of the first edge]
+    #[arg(long, value_name = "TIME")]
+    from: Option<TimePoint>,
+    /// Last time, which lies in the last step of the last window [default: that of the last edge]
+    #[arg(long, value_name = "TIME")]
+    to: Option<TimePoint>,
+    #[arg(long, value_name = "NAME", help = TIME_HELP, help_heading = "Windows")]
+    time: Option<String>,
+    #[command(flatten)]
+    of_window: WindowArgs,
+    /// The algorithm; `esker run --list` lists them
+    #[arg(long = "run", value_name = "ALGORITHM")]
+    algorithm: String,
+    /// Option of the algorithm, such as damping=0.9; `esker run ALGORITHM --help` lists them
+    #[arg(long = "option", short = 'p', value_name = "NAME=VALUE", value_parser = parse_option)]
+    options: Vec<(String, String)>,
+    /// Edge property that is the weight [default: the weight of the import]
+    #[arg(long, value_name = "NAME")]
+    weight: Option<String>,
+    /// Show the N vertices with the largest values, or the N largest groups, of each window
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
+    /// Form of the rows on standard output
+    #[arg(long, value_enum, value_name = "FORM", default_value = "table")]
+    format: RowFormat,
+    #[command(flatten)]
+    at: AtArgs,
+    /// Seed of everything random
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// The same answer for any number of threads
+    #[arg(long)]
+    deterministic: bool,
+    #[command(flatten)]
+    access: AccessArgs,
+    #[command(flatten)]
+    resources: ResourceArgs,
+}
+
+/// Parses `NAME=VALUE`.
+fn parse_option(text: &str) -> Result<(String, String), String> {
+    let parts = text.split_once('=').filter(|(name, _)| !name.is_empty());
+    let (name, value) = parts.ok_or_else(|| format!("{text:?} is not NAME=VALUE, such as damping=0.9"))?;
+    Ok((name.trim_start_matches('-').to_owned(), value.to_owned()))
+}
+
+/// What the windows of a command share.
+struct Series<'c> {
+    command: &'c WindowCommand,
+    entry: &'static Entry,
+    params: Params,
+    snapshot: Snapshot,
+    times: Times,
+    run: Run,
+}
+
+impl WindowCommand {
+    pub(crate) fn carry_out(&self) -> Outcome {
+        let entry = find(&self.algorithm)?;
+        let mut params = Params::default();
+        self.options.iter().for_each(|(name, value)| params.add(name, value));
+        entry.check_params(&params)?;
+        entry.check_weight(self.weight.is_some())?;
+        if self.top.is_some() && !entry.has_rows() {
+            let (name, figures) = (entry.name, entry.figures.join(", "));
+            return Err(Failure::Usage(format!(
+                "--top has no effect: {name} answers with figures only ({figures})"
+            )));
+        }
+        self.of_window.copies()?;
+        let (cancel, begin) = (cancel_on_signals()?, Instant::now());
+        let (store, bar) = open_store(self.database.as_ref(), &self.resources, &cancel)?;
+        let snapshot = self.at.snapshot(&store);
+        bar.finish();
+        let snapshot = match &self.weight {
+            Some(name) => snapshot?.weighted_by(name)?,
+            None => snapshot?,
+        };
+        let bar = Bar::spinner(false);
+        let on_round = Some(bar.on_round(entry.name));
+        let run = self.resources.run(&cancel, self.seed, self.deterministic, on_round)?;
+        let times = self.of_window.times(&snapshot, self.time.as_deref(), &run)?;
+        let series = Series { command: self, entry, params, snapshot, times, run };
+        let found = series.rows();
+        bar.finish();
+        let (rows, count) = found?;
+        rows.print(self.format)?;
+        text::remark_facts(&[
+            ("windows".to_owned(), count.to_string()),
+            ("times".to_owned(), format!("{:?}, in {}", series.times.property, series.times.unit.name())),
+            ("time".to_owned(), seconds(begin.elapsed().as_secs_f64())),
+        ]);
+        Ok(())
+    }
+
+    /// The time from the end of a window to that of the next.
+    fn step(&self, times: &Times) -> Result<Span, Failure> {
+        if let Some(every) = self.every {
+            return Ok(every);
+        }
+        let mut shortest = None;
+        for &length in &self.length {
+            let units = times.unit.length(length)?;
+            if shortest.is_none_or(|(least, _)| units < least) {
+                shortest = Some((units, length));
+            }
+        }
+        shortest.map(|(_, length)| length).ok_or_else(|| Failure::Usage("--length is missing".to_owned()))
+    }
+}
+
+impl Series<'_> {
+    /// The rows of all windows, and the number of windows.
+    fn rows(&self) -> Result<(Rows, usize), Failure> {
+        let Self { command, times, .. } = self;
+        let (mut rows, mut count) = (Rows::default(), 0);
+        let (from, to) = (command.from.as_ref(), command.to.as_ref());
+        for end in times.steps(command.step(times)?, from, to)? {
+            let until = times.unit.format(end);
+            for &length in &command.length {
+                let found = self.window(length, end).map_err(|failure| match failure {
+                    Failure::Failed(reason) => Failure::Failed(format!("the window until {until}: {reason}")),
+                    other => other,
+                })?;
+                let mut of_length = Rows::default();
+                of_length.append("length", &json!(length.to_string()), found);
+                rows.append("until", &json!(until), of_length);
+                count += 1;
+            }
+        }
+        Ok((rows, count))
+    }
+
+    /// The figures, or the first rows, of the answer on one window.
+    fn window(&self, length: Span, end: i64) -> Result<Rows, Failure> {
+        let Self { command, entry, params, times, run, .. } = self;
+        let window = times.window_until(length, end, command.of_window.copies()?)?;
+        let all_vertices = command.of_window.all_vertices;
+        let snapshot = self.snapshot.clone().window(&times.property, window, all_vertices, run)?;
+        let resources = command.resources.of_run(command.deterministic);
+        let plan = command.access.plan(&snapshot, entry, params, &resources)?;
+        let snapshot = plan.apply(&snapshot)?;
+        let answer = entry.run(&Job { snapshot: &snapshot, run, params, verify: false })?;
+        match command.top {
+            Some(top) => answer_rows(&snapshot, &answer, Some(top), command.format),
+            None => Ok(figures_of(entry, &snapshot, &answer)),
+        }
+    }
+}

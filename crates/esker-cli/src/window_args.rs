@@ -1,0 +1,132 @@
+//! The options of windows: which edge property holds the times, and what becomes of several edges between two vertices.
+
+use clap::{Args, ValueEnum};
+use esker::graph::Run;
+use esker::store::Snapshot;
+use esker::store::windows::{Combine, Copies};
+use esker::window::{TimeUnit, Times};
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+
+/// `--time-unit`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum UnitArg {
+    /// Seconds.
+    S,
+    /// Milliseconds.
+    Ms,
+    /// Microseconds.
+    Us,
+    /// Nanoseconds.
+    Ns,
+}
+
+/// `--kind`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum KindArg {
+    /// Each edge counts.
+    All,
+    /// Of several edges from one vertex to another, the last.
+    Distinct,
+    /// Several edges from one vertex to another are one, with a weight: see --combine.
+    Weighted,
+}
+
+/// `--combine`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum CombineArg {
+    /// The number of edges.
+    Count,
+    /// The sum of their weights.
+    Sum,
+    /// The least weight.
+    Min,
+    /// The greatest weight.
+    Max,
+    /// The weight of the last edge.
+    Last,
+}
+
+/// What the edges of a window are.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Windows")]
+pub(crate) struct WindowArgs {
+    /// Unit of the times [default: guessed from the latest]
+    #[arg(long, value_enum, value_name = "UNIT")]
+    time_unit: Option<UnitArg>,
+    /// What becomes of several edges from one vertex to another [default: all]
+    #[arg(long, value_enum, value_name = "KIND")]
+    kind: Option<KindArg>,
+    /// Weight of edges that become one, with --kind weighted [default: count]
+    #[arg(long, value_enum, value_name = "RULE")]
+    combine: Option<CombineArg>,
+    /// Keep the vertices without an edge in the window
+    #[arg(long)]
+    pub(crate) all_vertices: bool,
+}
+
+/// The help of `--time`, of a command that reads databases.
+pub(crate) const TIME_HELP: &str =
+    "Edge property that holds the times, whole numbers since 1970 [default: the only one that can]";
+
+impl WindowArgs {
+    /// The options, for `mut_arg`.
+    pub(crate) const NAMES: [&str; 4] = ["time_unit", "kind", "combine", "all_vertices"];
+
+    /// What becomes of several edges.
+    ///
+    /// # Errors
+    /// `--combine` where it has no effect.
+    pub(crate) fn copies(&self) -> Result<Copies, Failure> {
+        if self.combine.is_some() && self.kind != Some(KindArg::Weighted) {
+            return Err(Failure::Usage("--combine has no effect without --kind weighted".to_owned()));
+        }
+        Ok(match (self.kind, self.combine) {
+            (None | Some(KindArg::All), _) => Copies::All,
+            (Some(KindArg::Distinct), _) | (_, Some(CombineArg::Last)) => Copies::Distinct,
+            (_, None | Some(CombineArg::Count)) => Copies::Weighted(Combine::Count),
+            (_, Some(CombineArg::Sum)) => Copies::Weighted(Combine::Sum),
+            (_, Some(CombineArg::Min)) => Copies::Weighted(Combine::Min),
+            (_, Some(CombineArg::Max)) => Copies::Weighted(Combine::Max),
+        })
+    }
+
+    /// The times of a version, in the property of that name if one is given.
+    pub(crate) fn times(&self, snapshot: &Snapshot, name: Option<&str>, run: &Run) -> Result<Times, Failure> {
+        let unit = self.time_unit.map(|unit| match unit {
+            UnitArg::S => TimeUnit::Seconds,
+            UnitArg::Ms => TimeUnit::Milliseconds,
+            UnitArg::Us => TimeUnit::Microseconds,
+            UnitArg::Ns => TimeUnit::Nanoseconds,
+        });
+        Ok(Times::of(snapshot, name, unit, run)?)
+    }
+}
+
+/// A window as a line of facts: `after 2026-11-21T09:00:00Z until 2026-11-21T10:00:00Z, by "time" in seconds`.
+pub(crate) fn describe(snapshot: &Snapshot, times: &Times) -> Option<String> {
+    let window = snapshot.window_index()?.window();
+    let (after, until) = (times.unit.format(window.after), times.unit.format(window.until));
+    Some(format!("after {after} until {until}, by {:?} in {}", times.property, times.unit.name()))
+}
+
+/// The same for reports; `null` without a window.
+pub(crate) fn window_json(snapshot: &Snapshot, times: Option<&Times>) -> Value {
+    let Some((index, times)) = snapshot.window_index().zip(times) else { return Value::Null };
+    let window = index.window();
+    json!({
+        "property": times.property,
+        "unit": times.unit.name(),
+        "after": window.after,
+        "until": window.until,
+        "kind": match window.copies {
+            Copies::All => "all",
+            Copies::Distinct => "distinct",
+            Copies::Weighted(Combine::Count) => "count",
+            Copies::Weighted(Combine::Sum) => "sum",
+            Copies::Weighted(Combine::Min) => "min",
+            Copies::Weighted(Combine::Max) => "max",
+        },
+    })
+}

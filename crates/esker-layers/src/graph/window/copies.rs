@@ -1,0 +1,149 @@
+//! What a window selects of the edges between two vertices.
+
+use std::cmp::Ordering;
+
+use esker_format::{Error, Result};
+use esker_graph::VertexId;
+
+use crate::graph::weight::StoredWeight;
+
+/// A range of times, and what becomes of several edges from one vertex to another within it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeWindow {
+    /// Edges at this time are not in the window.
+    pub after: i64,
+    /// Edges at this time are in the window, later ones are not.
+    pub until: i64,
+    /// The kind of window.
+    pub copies: Copies,
+}
+
+/// What becomes of several edges from one vertex to another within a window (LLAMA thesis, 7.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Copies {
+    /// Each is an edge.
+    #[default]
+    All,
+    /// The last one is an edge; of several at the same time, the one with the least weight.
+    Distinct,
+    /// They are one edge, whose weight is made of theirs.
+    Weighted(Combine),
+}
+
+/// How the weights of several edges become one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Combine {
+    /// Their number.
+    Count,
+    /// Their sum.
+    Sum,
+    /// The least.
+    Min,
+    /// The greatest.
+    Max,
+}
+
+impl TimeWindow {
+    /// Whether a time lies in the window.
+    #[inline(always)]
+    pub fn contains(&self, time: i64) -> bool {
+        self.after < time && time <= self.until
+    }
+
+    /// How many of some times lie in the window.
+    #[inline(always)]
+    pub(super) fn count(&self, times: &[i64]) -> usize {
+        times.iter().filter(|&&time| self.contains(time)).count()
+    }
+
+    /// Appends the arcs of a list that the window selects. The list is sorted by target; `weights` are beside it, or nothing is if weights
+    /// are not read.
+    pub(super) fn select<W: StoredWeight>(
+        &self,
+        (targets, times, weights): (&[VertexId], &[i64], Option<&[W]>),
+        into: &mut Selected<W>,
+    ) -> Result<()> {
+        let weight = |i: usize| weights.map_or_else(W::default, |weights| weights[i]);
+        if self.copies == Copies::All {
+            for (i, _) in times.iter().enumerate().filter(|(_, time)| self.contains(**time)) {
+                into.push(targets[i], weight(i));
+            }
+            return Ok(());
+        }
+        let mut start = 0;
+        for run in targets.chunk_by(|a, b| a == b) {
+            let range = start..start + run.len();
+            start = range.end;
+            into.copies.clear();
+            let inside = range.filter(|&i| self.contains(times[i]));
+            into.copies.extend(inside.map(|i| (times[i], weight(i))));
+            if !into.copies.is_empty() {
+                let weight = self.copies.join(&mut into.copies)?;
+                into.push(run[0], weight);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Copies {
+    /// The weight of one edge that stands for some, of which there is at least one.
+    fn join<W: StoredWeight>(self, copies: &mut [(i64, W)]) -> Result<W> {
+        let weights = copies.iter().map(|copy| copy.1);
+        let found = match self {
+            Self::All | Self::Distinct => {
+                let last = copies.iter().map(|copy| copy.0).max();
+                let of_last = copies.iter().filter(|copy| Some(copy.0) == last).map(|copy| copy.1);
+                of_last.reduce(W::smaller)
+            }
+            Self::Weighted(Combine::Count) => Some(W::of_count(copies.len())),
+            Self::Weighted(Combine::Min) => weights.reduce(W::smaller),
+            Self::Weighted(Combine::Max) => weights.max_by(|a, b| order(*a, *b)),
+            Self::Weighted(Combine::Sum) => {
+                // In the order of their times, which does not depend on how the edges lie in layers.
+                copies.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| order(a.1, b.1)));
+                Some(W::sum(copies.iter().map(|copy| copy.1)).ok_or_else(|| {
+                    let message = "the weights of the edges between two vertices have a sum beyond 64 bits: \
+                                   take the number, the least or the greatest of them";
+                    Error::Invalid(message.to_owned())
+                })?)
+            }
+        };
+        Ok(found.unwrap_or_default())
+    }
+}
+
+/// The order of two weights.
+fn order<W: StoredWeight>(a: W, b: W) -> Ordering {
+    if a == b {
+        Ordering::Equal
+    } else if a.smaller(b) == a {
+        Ordering::Less
+    } else {
+        Ordering::Greater
+    }
+}
+
+/// Arcs that a window selected, and room for the copies of one edge.
+#[derive(Debug, Default)]
+pub(crate) struct Selected<W> {
+    pub(crate) targets: Vec<VertexId>,
+    pub(crate) weights: Vec<W>,
+    copies: Vec<(i64, W)>,
+}
+
+impl<W: StoredWeight> Selected<W> {
+    pub(super) fn new() -> Self {
+        Self { targets: Vec::new(), weights: Vec::new(), copies: Vec::new() }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.targets.clear();
+        self.weights.clear();
+    }
+
+    fn push(&mut self, target: VertexId, weight: W) {
+        self.targets.push(target);
+        self.weights.push(weight);
+    }
+}

@@ -1,0 +1,227 @@
+//! What lies in a window, counted.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use esker_format::{Error, Result};
+use esker_graph::{
+    Bitmap, Direction, Flow, Piece, Remaining, Reservation, Run, Select, VertexId, Visitor, vertex,
+};
+
+use super::copies::{Copies, Selected, TimeWindow};
+use crate::graph::side::Side;
+
+/// Vertices whose lists one unit of work counts.
+const GRAIN: usize = 1 << 12;
+
+/// The number of arcs of each vertex in a window, and the vertices that have any.
+///
+/// Memory: 8 bytes a vertex and direction, and the numbers of the vertices that are in the window: see [`Remaining::bytes`].
+#[derive(Debug)]
+pub struct WindowIndex {
+    window: TimeWindow,
+    /// Arcs before each vertex, and in all.
+    out: Vec<u64>,
+    incoming: Option<Vec<u64>>,
+    /// `None` if all are.
+    remaining: Option<Remaining>,
+    /// Ascending.
+    absent: Vec<VertexId>,
+    num_edges: u64,
+}
+
+impl WindowIndex {
+    /// Reads the times of all edges of a graph of `num_vertices` vertices once. `absent`: see [`StoredGraph::window`].
+    ///
+    /// [`StoredGraph::window`]: crate::StoredGraph::window
+    pub(crate) fn new(
+        (out_side, in_side): (&Side<'_, i64>, Option<&Side<'_, i64>>),
+        (n, directed): (usize, bool),
+        window: TimeWindow,
+        absent: Option<&[VertexId]>,
+        run: &Run,
+    ) -> Result<Self> {
+        let bytes = Self::bytes(n as u64, in_side.is_some());
+        let _memory: Reservation = run.budget().reserve("the degrees in a window", bytes)?;
+        // Where in-lists are not kept, the targets tell which vertices have edges.
+        let targets = (directed && in_side.is_none()).then(|| Bitmap::new(n));
+        let counted = count(out_side, &window, n, targets.as_ref(), run)?;
+        let incoming = in_side.map(|side| count(side, &window, n, None, run)).transpose()?;
+        let degree = |sums: &[u64], v: usize| sums[v + 1] - sums[v];
+        let is_absent = |v: &VertexId| {
+            let (v, at) = (*v, *v as usize);
+            degree(&counted.sums, at) == 0
+                && targets.as_ref().is_none_or(|targets| !targets.get(v))
+                && incoming.as_ref().is_none_or(|incoming| degree(&incoming.sums, at) == 0)
+        };
+        let absent = match absent {
+            Some(absent) => absent.to_vec(),
+            None => (0..n).map(vertex).filter(is_absent).collect(),
+        };
+        let remaining = if absent.is_empty() { None } else { Some(Remaining::new(n, &absent)?) };
+        let arcs = counted.sums.last().copied().unwrap_or(0);
+        let num_edges = if directed { arcs } else { (arcs + counted.loops) / 2 };
+        let (out, incoming) = (counted.sums, incoming.map(|incoming| incoming.sums));
+        Ok(Self { window, out, incoming, remaining, absent, num_edges })
+    }
+
+    /// Memory for a number of vertices, with lists of two directions or of one.
+    pub fn bytes(num_vertices: u64, two: bool) -> u64 {
+        let sums = (num_vertices + 1) * size_of::<u64>() as u64 * if two { 2 } else { 1 };
+        sums + Remaining::bytes(num_vertices, 0) + num_vertices * size_of::<VertexId>() as u64
+    }
+
+    /// The window.
+    pub fn window(&self) -> &TimeWindow {
+        &self.window
+    }
+
+    /// Number of edges in the window; an undirected one counts once.
+    pub fn num_edges(&self) -> u64 {
+        self.num_edges
+    }
+
+    /// Entries of all out-lists in the window.
+    pub fn num_arcs(&self) -> u64 {
+        self.out.last().copied().unwrap_or(0)
+    }
+
+    /// The vertices that are in the window, numbered anew without gaps; `None` if all are.
+    pub fn remaining(&self) -> Option<&Remaining> {
+        self.remaining.as_ref()
+    }
+
+    /// The vertices that are not in the window, ascending.
+    pub fn absent(&self) -> &[VertexId] {
+        &self.absent
+    }
+
+    /// Bytes of all lists in the window with weights of `weight_bytes` each, gathered.
+    pub fn gathered_bytes(&self, weight_bytes: u64) -> u64 {
+        let present = self.remaining.as_ref().map_or(self.out.len() - 1, Remaining::len) as u64;
+        let of = |sums: &[u64]| {
+            let arcs = sums.last().copied().unwrap_or(0);
+            (present + 1) * size_of::<u64>() as u64 + arcs * (size_of::<VertexId>() as u64 + weight_bytes)
+        };
+        of(&self.out) + self.incoming.as_deref().map_or(0, of)
+    }
+
+    /// Arcs before each vertex in lists of a direction, and in all.
+    pub(crate) fn sums(&self, direction: Direction) -> &[u64] {
+        match (direction, &self.incoming) {
+            (Direction::In, Some(incoming)) => incoming,
+            _ => &self.out,
+        }
+    }
+}
+
+/// Arcs of one direction.
+struct Counted {
+    /// Before each vertex, and in all.
+    sums: Vec<u64>,
+    /// From a vertex to itself.
+    loops: u64,
+}
+
+/// Counts the arcs of each vertex that lie in a window, and marks their targets.
+fn count(
+    side: &Side<'_, i64>,
+    window: &TimeWindow,
+    num_vertices: usize,
+    targets: Option<&Bitmap>,
+    run: &Run,
+) -> Result<Counted> {
+    let counts: Vec<AtomicU64> = (0..=num_vertices).map(|_| AtomicU64::new(0)).collect();
+    let counting = Counting { window, counts: &counts[1..], targets };
+    let loops: Vec<u64> = if window.copies == Copies::All {
+        side.scan(run, Select::All, &counting)?
+    } else {
+        side.prepare(run)?;
+        let new = || (0, Selected::<()>::new());
+        let states =
+            run.share_ranges(num_vertices, GRAIN, new, |(loops, selected), range: Range<usize>| {
+                for v in range.into_iter().map(vertex) {
+                    selected.clear();
+                    side.with_list(v, |list, times| window.select((list, times, None), selected))??;
+                    counting.count(loops, v, &selected.targets, selected.targets.len());
+                }
+                Ok::<_, Error>(())
+            })?;
+        states.into_iter().map(|(loops, _)| loops).collect()
+    };
+    let mut sum = 0;
+    let sums = counts.into_iter().map(|count| {
+        sum += count.into_inner();
+        sum
+    });
+    Ok(Counted { sums: sums.collect(), loops: loops.into_iter().sum() })
+}
+
+/// Counts arcs in a window.
+struct Counting<'c> {
+    window: &'c TimeWindow,
+    counts: &'c [AtomicU64],
+    targets: Option<&'c Bitmap>,
+}
+
+impl Counting<'_> {
+    /// Adds `count` arcs of `v`, whose targets are given.
+    fn count(&self, loops: &mut u64, v: VertexId, targets: &[VertexId], count: usize) {
+        self.counts[v as usize].fetch_add(count as u64, Relaxed);
+        *loops += targets.iter().filter(|&&target| target == v).count() as u64;
+        if let Some(marked) = self.targets {
+            targets.iter().for_each(|&target| {
+                marked.insert(target);
+            });
+        }
+    }
+}
+
+impl Visitor<i64> for Counting<'_> {
+    /// Arcs from a vertex to itself.
+    type State = u64;
+
+    const STOPS: bool = false;
+
+    fn new_state(&self) -> u64 {
+        0
+    }
+
+    fn visit(&self, loops: &mut u64, v: VertexId, piece: Piece<'_, i64>) -> Flow {
+        let count = self.window.count(piece.weights);
+        if count == piece.targets.len() {
+            self.count(loops, v, piece.targets, count);
+        } else if count > 0 {
+            let inside = piece.targets.iter().zip(piece.weights).filter(|arc| self.window.contains(*arc.1));
+            let inside: Vec<_> = inside.map(|arc| *arc.0).collect();
+            self.count(loops, v, &inside, count);
+        }
+        Flow::More
+    }
+}
+
+/// The least and the greatest of the weights of some lists, which are times; `None` if there are none.
+pub(crate) fn time_range(side: &Side<'_, i64>, run: &Run) -> Result<Option<(i64, i64)>> {
+    let ranges = side.scan(run, Select::All, &Ranging)?;
+    Ok(ranges.into_iter().flatten().reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))))
+}
+
+/// Finds the least and the greatest time.
+struct Ranging;
+
+impl Visitor<i64> for Ranging {
+    type State = Option<(i64, i64)>;
+
+    const STOPS: bool = false;
+
+    fn new_state(&self) -> Self::State {
+        None
+    }
+
+    fn visit(&self, range: &mut Self::State, _: VertexId, piece: Piece<'_, i64>) -> Flow {
+        let (least, most) = range.unwrap_or((i64::MAX, i64::MIN));
+        let of_piece = piece.weights.iter().fold((least, most), |(a, b), &time| (a.min(time), b.max(time)));
+        *range = Some(of_piece);
+        Flow::More
+    }
+}

@@ -1,0 +1,17 @@
+//! Windows over a stream of edges (LLAMA thesis, chapter 7): the edges whose time lies in a range.
+//!
+//! A window is not stored. [`WindowIndex`] counts what lies in the range; after that, the edges are either filtered as they are read,
+//! whatever the encoding and the residency, or gathered in memory once, for algorithms that read them often.
+
+mod copies;
+mod lists;
+mod index;
+mod streamed;
+mod gather;
+
+pub use copies::{Combine, Copies, TimeWindow};
+pub(super) use gather::gather;
+pub use index::WindowIndex;
+pub(super) use index::time_range;
+pub(super) use lists::TimedLists;
+pub(super) use streamed::WindowSide;

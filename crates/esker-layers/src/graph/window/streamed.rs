@@ -1,0 +1,214 @@
+//! The lists of one direction, filtered by a window as they are read.
+
+use std::ops::Range;
+
+use esker_format::{Error, Result};
+use esker_graph::{
+    AnyVisitor, Bitmap, Extents, Patch, Piece, Run, ScanWorker, Select, Sink, Source, Units, VertexId, drive,
+    ones, vertex,
+};
+
+use super::copies::{Selected, TimeWindow};
+use super::lists::TimedLists;
+use crate::graph::side::Side;
+use crate::graph::weight::StoredWeight;
+
+/// Lists of a window. Where every edge counts and no weights are read, pieces are filtered as they come, in any residency; else the list
+/// of each vertex is read whole, and memory is that of the longest.
+pub(crate) struct WindowSide<'a, W> {
+    pub(crate) lists: TimedLists<'a, W>,
+    pub(crate) window: TimeWindow,
+    /// Arcs in the window before each vertex, and in all.
+    pub(crate) sums: &'a [u64],
+}
+
+impl<W: StoredWeight> Extents for WindowSide<'_, W> {
+    fn num_vertices(&self) -> usize {
+        self.sums.len() - 1
+    }
+
+    fn entries_before(&self, v: usize) -> usize {
+        v + self.sums[v] as usize
+    }
+
+    fn degree(&self, v: VertexId) -> usize {
+        (self.sums[v as usize + 1] - self.sums[v as usize]) as usize
+    }
+}
+
+impl<W: StoredWeight> Source<W, Error> for WindowSide<'_, W> {
+    fn degree(&self, v: VertexId) -> usize {
+        Extents::degree(self, v)
+    }
+
+    fn is_scattered(&self) -> bool {
+        self.lists.stream(&self.window) && self.lists.times.is_scattered()
+    }
+
+    fn prepare(&self, run: &Run) -> Result<()> {
+        self.lists.times.prepare(run)?;
+        self.lists.weights.as_ref().map_or(Ok(()), |weights| weights.prepare(run))
+    }
+
+    fn read_bytes(&self) -> u64 {
+        self.lists.times.read_bytes() + self.lists.weights.as_ref().map_or(0, Side::read_bytes)
+    }
+
+    fn scan(&self, run: &Run, select: Select<'_>, visitor: &dyn AnyVisitor<W>) -> Result<()> {
+        if self.lists.stream(&self.window) {
+            return self.lists.times.scan_any(run, select, &Filtering { visitor, side: self });
+        }
+        self.prepare(run)?;
+        drive(run, self, Units::default(), select, &|| {
+            Box::new(Selecting { side: self, visitor, sink: visitor.sink(), selected: Selected::new() })
+        })
+    }
+
+    fn with_list(&self, v: VertexId, take: &mut dyn FnMut(&[VertexId], &[W])) -> Result<()> {
+        let mut selected = Selected::new();
+        self.lists.select(&self.window, v, &mut selected)?;
+        take(&selected.targets, &selected.weights);
+        Ok(())
+    }
+}
+
+/// Reads whole lists and hands over what the window selects.
+struct Selecting<'s, 'a, W> {
+    side: &'s WindowSide<'a, W>,
+    visitor: &'s dyn AnyVisitor<W>,
+    sink: Box<dyn Sink<W> + 's>,
+    selected: Selected<W>,
+}
+
+impl<W: StoredWeight> Selecting<'_, '_, W> {
+    fn hand_over(&mut self, v: VertexId) -> Result<()> {
+        let Self { side, sink, selected, .. } = self;
+        if Extents::degree(*side, v) > 0 {
+            selected.clear();
+            side.lists.select(&side.window, v, selected)?;
+            let Selected { targets, weights, .. } = selected;
+            sink.visit_one(v, Piece { targets, weights, exclusive: true });
+        }
+        Ok(())
+    }
+}
+
+impl<W: StoredWeight> ScanWorker<Error> for Selecting<'_, '_, W> {
+    fn range(&mut self, vertices: Range<usize>, bits: Option<&Bitmap>, _: &mut Vec<VertexId>) -> Result<()> {
+        for first in vertices.clone().step_by(64) {
+            let inside = u64::MAX >> (64 - (vertices.end - first).min(64));
+            let selected = inside & bits.map_or(u64::MAX, |bits| bits.word(first / 64));
+            for i in ones(self.visitor.wanted(first, selected)) {
+                self.hand_over(vertex(first + i))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn list(&mut self, vertices: &[VertexId], _: &mut Vec<VertexId>) -> Result<()> {
+        vertices.iter().try_for_each(|&v| if self.visitor.wants(v) { self.hand_over(v) } else { Ok(()) })
+    }
+}
+
+/// A visitor of all arcs that hands on those in the window.
+struct Filtering<'f, 'a, W> {
+    visitor: &'f dyn AnyVisitor<W>,
+    side: &'f WindowSide<'a, W>,
+}
+
+struct FilteringSink<'f, W> {
+    sink: Box<dyn Sink<W> + 'f>,
+    window: TimeWindow,
+    targets: Vec<VertexId>,
+    /// As many as were needed so far.
+    weights: Vec<W>,
+}
+
+impl<W: StoredWeight> AnyVisitor<i64> for Filtering<'_, '_, W> {
+    fn stops(&self) -> bool {
+        self.visitor.stops()
+    }
+
+    fn wants(&self, v: VertexId) -> bool {
+        Extents::degree(self.side, v) > 0 && self.visitor.wants(v)
+    }
+
+    fn wanted(&self, first: usize, selected: u64) -> u64 {
+        let has_arcs = |i: &usize| Extents::degree(self.side, vertex(first + i)) > 0;
+        let left = ones(selected).filter(has_arcs).fold(0, |left, i| left | 1 << i);
+        if left == 0 { 0 } else { self.visitor.wanted(first, left) }
+    }
+
+    fn minds_any(&self, vertices: Range<usize>) -> bool {
+        self.visitor.minds_any(vertices)
+    }
+
+    fn sink(&self) -> Box<dyn Sink<i64> + '_> {
+        let (sink, window) = (self.visitor.sink(), self.side.window);
+        Box::new(FilteringSink { sink, window, targets: Vec::new(), weights: Vec::new() })
+    }
+}
+
+impl<W: StoredWeight> FilteringSink<'_, W> {
+    /// Appends the targets that are in the window. Returns where they lie.
+    fn keep(&mut self, targets: &[VertexId], times: &[i64]) -> Range<usize> {
+        let start = self.targets.len();
+        self.targets.resize(start + targets.len(), 0);
+        let mut end = start;
+        // Without a branch that depends on the data: it would be mispredicted at every other arc.
+        for (&target, &time) in targets.iter().zip(times) {
+            self.targets[end] = target;
+            end += usize::from(self.window.contains(time));
+        }
+        self.targets.truncate(end);
+        start..end
+    }
+}
+
+impl<W: StoredWeight> Sink<i64> for FilteringSink<'_, W> {
+    fn visit(&mut self, batch: &[(VertexId, Piece<'_, i64>)]) -> u64 {
+        self.targets.clear();
+        let mut left = Vec::with_capacity(batch.len());
+        for (i, (v, piece)) in batch.iter().enumerate() {
+            let range = self.keep(piece.targets, piece.weights);
+            if !range.is_empty() {
+                left.push((i, *v, range, piece.exclusive));
+            }
+        }
+        self.weights.resize(self.targets.len().max(self.weights.len()), W::default());
+        let pieces = left.iter().map(|(_, v, range, exclusive)| {
+            let (targets, weights) = (&self.targets[range.clone()], &self.weights[range.clone()]);
+            (*v, Piece { targets, weights, exclusive: *exclusive })
+        });
+        let pieces: Vec<_> = pieces.collect();
+        let found = self.sink.visit(&pieces);
+        left.iter().enumerate().fold(0, |enough, (at, (i, ..))| enough | (found >> at & 1) << i)
+    }
+
+    fn visit_back(&mut self, u: VertexId, vertices: Piece<'_, i64>) {
+        self.targets.clear();
+        let range = self.keep(vertices.targets, vertices.weights);
+        self.weights.resize(range.end.max(self.weights.len()), W::default());
+        if !range.is_empty() {
+            let (targets, weights) = (&self.targets[range.clone()], &self.weights[range]);
+            self.sink.visit_back(u, Piece { targets, weights, exclusive: vertices.exclusive });
+        }
+    }
+
+    fn visit_patch(&mut self, patch: &Patch<'_, i64>) {
+        self.targets.clear();
+        let (mut rows, mut ends) =
+            (Vec::with_capacity(patch.rows.len()), Vec::with_capacity(patch.rows.len()));
+        for (row, range) in patch.iter() {
+            let kept = self.keep(&patch.columns[range.clone()], &patch.weights[range]);
+            if !kept.is_empty() {
+                rows.push(row);
+                ends.push(kept.end as u32);
+            }
+        }
+        self.weights.resize(self.targets.len().max(self.weights.len()), W::default());
+        let Patch { to_rows, to_columns, .. } = *patch;
+        let (columns, weights) = (&self.targets[..], &self.weights[..self.targets.len()]);
+        self.sink.visit_patch(&Patch { rows: &rows, ends: &ends, columns, weights, to_rows, to_columns });
+    }
+}

@@ -1,0 +1,122 @@
+//! Windows of a version: its edges whose time lies in a range.
+
+use std::sync::Arc;
+
+use esker_format::{ElementType, Error, PropertyRecord, Result};
+use esker_graph::{Run, VertexId};
+use esker_layers::graph::window::{TimeWindow, WindowIndex};
+use esker_layers::graph::{Access, StoredGraph, StoredWeight};
+use esker_layers::pool::PoolOptions;
+
+use super::choice::WindowPart;
+use super::state::Snapshot;
+
+/// The types of numbers that times can have.
+const TIME_ELEMENTS: [ElementType; 1] = [ElementType::I64];
+
+impl Snapshot {
+    /// The same version, of which the graphs, and their numbers of edges and vertices, are those of a window: the edges whose value in
+    /// the property `time` lies in its range. Vertices without such an edge are not in the graphs, unless `all_vertices`. Point reads stay
+    /// those of the whole version.
+    ///
+    /// Reads the times of all edges once, as [`Snapshot::resident`] chose before. Memory: that of [`WindowIndex`].
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if there is no such property, or it holds no 64-bit integers; [`Error::Corrupt`]; cancellation;
+    /// [`Error::Stop`] if the memory exceeds that of the run.
+    pub fn window(mut self, time: &str, window: TimeWindow, all_vertices: bool, run: &Run) -> Result<Self> {
+        self.2.window = None;
+        let record = self.time_property(time)?.clone();
+        let absent = self.removed(run)?.clone();
+        let index = {
+            let times = self.lists::<i64>(Some(&record), &self.1, run)?;
+            let absent: Option<&[VertexId]> = all_vertices.then(|| absent.list());
+            times.window(window, absent, run)?
+        };
+        self.2.window = Some(Arc::new(WindowPart::new(record.number, index)));
+        Ok(self)
+    }
+
+    /// The least and the greatest time of all edges; `None` if there are none. Reads the times of all edges.
+    ///
+    /// # Errors
+    /// As [`Snapshot::window`].
+    pub fn time_range(&self, time: &str, run: &Run) -> Result<Option<(i64, i64)>> {
+        self.lists::<i64>(Some(self.time_property(time)?), &self.1, run)?.time_range(run)
+    }
+
+    /// The edge properties that can hold times.
+    pub fn time_properties(&self) -> impl Iterator<Item = &PropertyRecord> {
+        self.edge_properties().filter(|one| !one.texts && TIME_ELEMENTS.contains(&one.element))
+    }
+
+    /// The edge property that holds times.
+    fn time_property(&self, name: &str) -> Result<&PropertyRecord> {
+        if let Some(found) = self.time_properties().find(|one| one.name == name) {
+            return Ok(found);
+        }
+        let found = self.edge_property(name)?;
+        let held = if found.texts { "texts" } else { found.element.name() };
+        let names: Vec<_> = self.time_properties().map(|one| one.name.as_str()).collect();
+        let known = if names.is_empty() { "none can be".to_owned() } else { names.join(", ") };
+        Err(Error::Invalid(format!(
+            "the edge property {name:?} holds {held} and cannot be a time; properties that can: {known}"
+        )))
+    }
+
+    /// The window that [`Snapshot::window`] chose.
+    pub fn window_index(&self) -> Option<&WindowIndex> {
+        self.2.window.as_deref().map(WindowPart::index)
+    }
+
+    /// Whether graphs of a window are copied to memory when they are made: faster for algorithms that read them more than once.
+    #[must_use]
+    pub fn gathered(mut self, gathers: bool) -> Self {
+        self.2.gathers = gathers;
+        self
+    }
+
+    /// The graph of a window.
+    pub(super) fn windowed<'a, W: StoredWeight>(
+        &'a self,
+        part: &'a WindowPart,
+        run: &Run,
+    ) -> Result<StoredGraph<'a, W>> {
+        let (times, weights) = self.timed(part, run)?;
+        Ok(StoredGraph::windowed(times, weights, part.index()))
+    }
+
+    /// The graph of a window, copied to memory, without the vertices that are not in it.
+    pub(super) fn gathered_window<W: StoredWeight>(
+        &self,
+        part: &WindowPart,
+        run: &Run,
+    ) -> Result<StoredGraph<'_, W>> {
+        let (times, weights) = self.timed(part, run)?;
+        StoredGraph::gathered(times, weights, part.index(), run)
+    }
+
+    /// The lists with the times of their edges, and with their weights if these are read.
+    fn timed<W: StoredWeight>(
+        &self,
+        part: &WindowPart,
+        run: &Run,
+    ) -> Result<(StoredGraph<'_, i64>, Option<StoredGraph<'_, W>>)> {
+        let reads_weights = W::ELEMENT.is_some() && !part.counts();
+        if part.counts() && W::ELEMENT.is_some_and(|element| element != ElementType::I64) {
+            return Err(Error::Invalid("numbers of edges are 64-bit integers".to_owned()));
+        }
+        // Both share the pool.
+        let access = match &self.1 {
+            Access::Pooled(encoding, pool) if reads_weights => {
+                Access::Pooled(*encoding, PoolOptions { bytes: pool.bytes / 2, ..*pool })
+            }
+            access => *access,
+        };
+        let record = self.edge_properties().find(|property| property.number == part.time());
+        let times = self.lists(record, &access, run)?;
+        let weights =
+            if reads_weights { Some(self.lists(self.weight_of::<W>()?, &access, run)?) } else { None };
+        Ok((times, weights))
+    }
+}

@@ -1,0 +1,338 @@
+//! Windows over a stream of timed edges, against a list of edges that is filtered here.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use esker::catalogue::WeightReads;
+use esker::graph::{
+    Direction, Flow, Graph, Lists, Piece, Run, RunOptions, Select, VertexId, Visitor, vertex,
+};
+use esker::import::install::import;
+use esker::import::options::{Duplicates, ImportOptions, VertexOrder};
+use esker::import::source::{EdgeBatch, IdKind, Numbers, Schema};
+use esker::store::format::Encoding;
+use esker::store::freeze::CopyPolicy;
+use esker::store::io::{Disk, MemoryDisk};
+use esker::store::property::PropertyValue;
+use esker::store::tiles::ConvertOptions;
+use esker::store::version::StagingOptions;
+use esker::store::windows::{Combine, Copies, TimeWindow};
+use esker::store::{Database, DatabaseOptions, Snapshot, StoredWeight};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+
+use crate::common::cases;
+use crate::encodings::agree_on;
+use crate::forms::{Form, Listed, Model, Weights, accesses};
+
+/// Times begin here: beyond 32 bits.
+const START: i64 = 1 << 40;
+
+/// `u -> v` at a time, with a weight.
+type Timed = (u64, u64, i64, i64);
+
+/// Edges in the order in which they come.
+#[derive(Debug, Clone)]
+struct Stream {
+    num_vertices: u64,
+    directed: bool,
+    edges: Vec<Timed>,
+    /// The commit of each edge; 0 is the import.
+    commits: Vec<usize>,
+}
+
+const COMMITS: usize = 4;
+
+fn streams() -> impl Strategy<Value = Stream> {
+    (2..30_u64, any::<bool>()).prop_flat_map(|(num_vertices, directed)| {
+        let time = prop_oneof![START..START + 20, START..START + 1000];
+        let edge = (0..num_vertices, 0..num_vertices, time, (1_i64 << 33)..(1 << 33) + 50);
+        prop::collection::vec((edge, 0..COMMITS), 1..200).prop_map(move |mut edges| {
+            // The first settles the types of the columns.
+            edges[0].1 = 0;
+            edges.sort_by_key(|(_, commit)| *commit);
+            let commits = edges.iter().map(|(_, commit)| *commit).collect();
+            let edges = edges.into_iter().map(|(edge, _)| edge).collect();
+            Stream { num_vertices, directed, edges, commits }
+        })
+    })
+}
+
+fn windows() -> impl Strategy<Value = TimeWindow> {
+    let copies = prop_oneof![
+        Just(Copies::All),
+        Just(Copies::Distinct),
+        prop_oneof![Just(Combine::Count), Just(Combine::Sum), Just(Combine::Min), Just(Combine::Max)]
+            .prop_map(Copies::Weighted),
+    ];
+    let range = (START - 2..START + 30, 0..1200_i64);
+    (range, copies).prop_map(|((after, length), copies)| TimeWindow { after, until: after + length, copies })
+}
+
+impl Stream {
+    fn imported(&self, encoding: Encoding, policy: CopyPolicy) -> Database {
+        let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
+        let path = Path::new("/g.esker");
+        let first: Vec<Timed> = self.of_commit(0).collect();
+        let column = |take: fn(&Timed) -> i64| Numbers::Int(first.iter().map(take).collect()).finish();
+        let batch = EdgeBatch {
+            properties: vec![column(|edge| edge.2), column(|edge| edge.3)],
+            ..EdgeBatch::of_integers(
+                first.iter().map(|edge| edge.0).collect(),
+                first.iter().map(|edge| edge.1).collect(),
+                0,
+            )
+        };
+        let schema = Schema {
+            format: "list",
+            ids: IdKind::Numbered { first: 0, num_vertices: self.num_vertices },
+            properties: vec!["time".to_owned(), "weight".to_owned()],
+            weight: Some(1),
+            directed: Some(self.directed),
+            both_ends: false,
+            input_bytes: None,
+        };
+        let options = ImportOptions {
+            order: VertexOrder::Keep,
+            duplicates: Duplicates::Keep,
+            encoding,
+            threads: 1,
+            memory_bytes: 16 << 20,
+            ..ImportOptions::default()
+        };
+        import(&disk, Box::new(Listed::of(schema, batch)), path, &options, StagingOptions::default())
+            .expect("an import");
+        let options = DatabaseOptions { policy, auto_merge: false, threads: 1, ..DatabaseOptions::default() };
+        Database::open_on(disk, path, options).expect("a database")
+    }
+
+    fn of_commit(&self, commit: usize) -> impl Iterator<Item = Timed> {
+        self.edges.iter().zip(&self.commits).filter(move |edge| *edge.1 == commit).map(|edge| *edge.0)
+    }
+
+    /// The database after the commits from `first` on.
+    fn database(&self, encoding: Encoding, policy: CopyPolicy, run: &Run) -> Database {
+        let database = self.imported(encoding, policy);
+        for commit in 1..COMMITS {
+            let mut batch = database.batch();
+            for (u, v, time, weight) in self.of_commit(commit) {
+                let values = [PropertyValue::from(time), PropertyValue::from(weight)];
+                batch.add_edge(u, v, &values).expect("an edge");
+            }
+            database.commit(batch, "").expect("a commit");
+            // The last commit stays in the log.
+            if commit + 1 < COMMITS {
+                database.freeze(run).expect("a layer");
+            }
+        }
+        database
+    }
+
+    /// The newest version, and that after the first commit, in every form.
+    fn forms(&self, run: &Run) -> Vec<(String, Snapshot, usize)> {
+        let mut forms = Vec::new();
+        for (name, encoding, policy) in [
+            ("plain", Encoding::Plain, CopyPolicy::Mixed),
+            ("compressed", Encoding::Compressed, CopyPolicy::Copy),
+            ("chained", Encoding::Plain, CopyPolicy::Chain),
+        ] {
+            let database = self.database(encoding, policy, run);
+            let mut add = |name: String, snapshot: Snapshot, last| {
+                for (how, access) in accesses(&snapshot) {
+                    let snapshot = snapshot.clone().resident(access).expect("what there is");
+                    forms.push((format!("{name}, {how}"), snapshot, last));
+                }
+                forms.push((name, snapshot, last));
+            };
+            let second = database.snapshot().expect("a version").version().number - COMMITS as u64 + 2;
+            add(format!("{name} layers"), database.snapshot().expect("a version"), COMMITS);
+            add(format!("{name} older"), database.at(second).expect("a version"), 2);
+            database.compact(run).expect("one layer");
+            database.make_tiles(&ConvertOptions::default(), run).expect("tiles");
+            add(format!("{name} compacted"), database.snapshot().expect("a version"), COMMITS);
+            add(format!("{name} within a layer"), database.at(second).expect("a version"), 2);
+        }
+        forms
+    }
+
+    /// The lists of a window of the version before a commit, by vertex, sorted.
+    fn lists(&self, window: &TimeWindow, commits: usize, direction: Direction) -> Vec<Vec<(u64, i64)>> {
+        let mut copies: BTreeMap<(u64, u64), Vec<(i64, i64)>> = BTreeMap::new();
+        let mut add = |u, v, time, weight| copies.entry((u, v)).or_default().push((time, weight));
+        let edges = self.edges.iter().zip(&self.commits).filter(|edge| *edge.1 < commits);
+        for (&(u, v, time, weight), _) in edges {
+            if time <= window.after || time > window.until {
+                continue;
+            }
+            match direction {
+                Direction::In if self.directed => add(v, u, time, weight),
+                _ => add(u, v, time, weight),
+            }
+            if !self.directed && u != v {
+                add(v, u, time, weight);
+            }
+        }
+        let mut lists = vec![Vec::new(); self.num_vertices as usize];
+        for ((u, v), copies) in copies {
+            let weights = || copies.iter().map(|copy| copy.1);
+            let last = copies.iter().map(|copy| (-copy.0, copy.1)).min().map_or(0, |copy| copy.1);
+            let joined = match window.copies {
+                Copies::All => {
+                    let mut weights: Vec<_> = weights().collect();
+                    weights.sort_unstable();
+                    lists[u as usize].extend(weights.into_iter().map(|weight| (v, weight)));
+                    continue;
+                }
+                Copies::Distinct => last,
+                Copies::Weighted(Combine::Count) => copies.len() as i64,
+                Copies::Weighted(Combine::Sum) => weights().sum(),
+                Copies::Weighted(Combine::Min) => weights().min().unwrap_or(0),
+                Copies::Weighted(Combine::Max) => weights().max().unwrap_or(0),
+            };
+            lists[u as usize].push((v, joined));
+        }
+        lists
+    }
+}
+
+/// Collects all arcs.
+struct Collecting(Mutex<Vec<(VertexId, VertexId, i64)>>);
+
+impl<W: Number> Visitor<W> for Collecting {
+    type State = ();
+
+    fn new_state(&self) {}
+
+    fn visit(&self, (): &mut (), v: VertexId, piece: Piece<'_, W>) -> Flow {
+        let arcs = piece.targets.iter().zip(piece.weights).map(|(&u, weight)| (v, u, weight.number()));
+        self.0.lock().expect("no panic").extend(arcs);
+        Flow::More
+    }
+}
+
+/// A weight as a number.
+trait Number: StoredWeight {
+    fn number(self) -> i64;
+}
+
+impl Number for () {
+    fn number(self) -> i64 {
+        0
+    }
+}
+
+impl Number for i64 {
+    fn number(self) -> i64 {
+        self
+    }
+}
+
+/// Compares all lists of a window with those that are expected, read one by one and in a scan.
+fn check<W: Number>(
+    snapshot: &Snapshot,
+    expected: [&[Vec<(u64, i64)>]; 2],
+    run: &Run,
+) -> std::result::Result<(), TestCaseError> {
+    let graph = snapshot.present_graph::<W>(run).expect("a graph");
+    let remaining = snapshot.remaining(run).expect("the vertices");
+    let place = |v: u64| remaining.map_or(Some(vertex(v as usize)), |left| left.place(vertex(v as usize)));
+    let present = (0..expected[0].len() as u64).filter(|&v| place(v).is_some()).count();
+    prop_assert_eq!(graph.num_vertices(), present);
+    for (direction, lists) in [Direction::Out, Direction::In].into_iter().zip(expected) {
+        if !graph.has(direction) {
+            continue;
+        }
+        let weight = |weight: i64| if W::ELEMENT.is_none() { 0 } else { weight };
+        let mut arcs = Vec::new();
+        for (v, list) in lists.iter().enumerate() {
+            let Some(at) = place(v as u64) else {
+                prop_assert!(list.is_empty());
+                continue;
+            };
+            let list: Vec<_> = list.iter().map(|&(u, w)| (place(u).expect("an end"), weight(w))).collect();
+            prop_assert_eq!(graph.degree(direction, at), list.len());
+            let found = graph.with_list(direction, at, |targets, weights| {
+                prop_assert!(targets.is_sorted());
+                let mut found: Vec<_> =
+                    targets.iter().copied().zip(weights.iter().map(|w| w.number())).collect();
+                found.sort_unstable();
+                prop_assert_eq!(&found, &list);
+                Ok(())
+            });
+            found.expect("a list")?;
+            arcs.extend(list.into_iter().map(|(u, w)| (at, u, w)));
+        }
+        let collecting = Collecting(Mutex::default());
+        graph.scan(run, direction, Select::All, &collecting).expect("a scan");
+        let mut found = collecting.0.into_inner().expect("no panic");
+        found.sort_unstable();
+        prop_assert_eq!(&found, &arcs);
+        if direction == Direction::Out {
+            prop_assert_eq!(graph.num_arcs(), arcs.len() as u64);
+            let loops = arcs.iter().filter(|arc| arc.0 == arc.1).count();
+            let edges = if graph.is_directed() { arcs.len() } else { (arcs.len() + loops) / 2 };
+            prop_assert_eq!(snapshot.num_edges(), edges as u64);
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(cases(60))]
+
+    #[test]
+    fn every_form_shows_the_edges_of_a_window(
+        stream in streams(), windows in prop::collection::vec((windows(), any::<bool>()), 4),
+    ) {
+        let run = Run::new(RunOptions { threads: 2, ..RunOptions::default() }).expect("threads");
+        for (name, snapshot, commits) in stream.forms(&run) {
+            for (window, all_vertices) in &windows {
+                let lists = [Direction::Out, Direction::In].map(|one| stream.lists(window, commits, one));
+                let expected = [&lists[0][..], &lists[1][..]];
+                let shown = snapshot.clone().window("time", *window, *all_vertices, &run).expect("a window");
+                for gathers in [false, true] {
+                    let shown = shown.clone().gathered(gathers);
+                    let checked = check::<()>(&shown, expected, &run).and_then(|()| check::<i64>(&shown, expected, &run));
+                    checked.map_err(|error| TestCaseError::fail(format!("{name}, {gathers}, {window:?}: {error}")))?;
+                }
+            }
+        }
+    }
+}
+
+/// The whole catalogue on windows, in every form by turns, against an import of the edges of the window alone.
+#[test]
+fn every_algorithm_answers_on_a_window_as_on_its_edges() {
+    let mut drawing = TestRunner::deterministic();
+    let options = RunOptions { threads: 2, seed: 3, deterministic: true, ..RunOptions::default() };
+    let run = Run::new(options).expect("threads");
+    for i in 0..6 {
+        let stream = streams().new_tree(&mut drawing).expect("a stream").current();
+        let window = windows().new_tree(&mut drawing).expect("a window").current();
+        let copies =
+            [Copies::Distinct, Copies::Weighted(Combine::Sum), Copies::Weighted(Combine::Count)][i % 3];
+        let window = TimeWindow { copies, ..window };
+        let forms = stream.forms(&run);
+        let some = forms.iter().skip(i).step_by(9);
+        for (at, (name, snapshot, commits)) in some.enumerate() {
+            let lists = stream.lists(&window, *commits, Direction::Out);
+            let arcs = lists.iter().zip(0..).flat_map(|(list, u)| list.iter().map(move |&(v, w)| (u, v, w)));
+            let edges =
+                arcs.filter(|&(u, v, _)| stream.directed || u <= v).map(|(u, v, w)| ((u, v), w as f64));
+            let name = format!("{name}, {window:?} of stream {i}");
+            let model = Model::of(name, stream.num_vertices, stream.directed, Weights::Wide, edges.collect());
+            let plain = Form { name: "imported".to_owned(), snapshot: model.plain(), step: 1, first: 0 };
+            if model.weights == Weights::None {
+                continue;
+            }
+            let shown = snapshot.clone().window("time", window, true, &run).expect("a window");
+            let snapshot = shown.gathered(at % 2 == 1);
+            let form = Form { name: "window".to_owned(), snapshot, step: 1, first: 0 };
+            // Where edges are joined to weighted ones, PageRank reads their weights, which it does not of an import.
+            let reads_alike = |weights| copies == Copies::Distinct || weights != WeightReads::IfChosen;
+            agree_on(&plain, &[form], &model, &run, |request| reads_alike(request.entry.reads.weights));
+        }
+    }
+}
