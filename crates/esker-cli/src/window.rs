@@ -30,9 +30,9 @@ use crate::window_args::{TIME_HELP, WindowArgs};
 /// first rows.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  esker window web.esker --length 1h --every 15m --run wcc
-  esker window web.esker --length 1d --length 7d --every 1d --run pagerank --top 3 --format csv
-  esker window web.esker --length 1d --every 1d --kind weighted --run pagerank --top 1")]
+  esker window timed.esker --length 1h --every 15m --to 2024-01-01T02:00 --run wcc
+  esker window timed.esker --length 1d --length 7d --every 1d --run pagerank --top 3 --format csv
+  esker window timed.esker --length 1d --every 1d --kind weighted --run pagerank --top 1")]
 pub(crate) struct WindowCommand {
     /// The database
     database: String,

@@ -56,6 +56,15 @@ fn the_tour_of_the_readme_runs_in_order() {
     }
 }
 
+/// The example databases of `window --help` have times.
+fn timed(place: &Place) {
+    place.file(
+        "hours.csv",
+        "from,to,seconds\nalice,bob,1704067200\nbob,carol,1704070800\ncarol,dave,1704157200\n",
+    );
+    place.ok("import hours.csv timed.esker --duplicates keep --time seconds");
+}
+
 /// A database of eight versions, one with weights, and files for all examples of the help.
 fn world() -> Place {
     let place = Place::new();
@@ -103,6 +112,9 @@ fn the_examples_of_help_run() {
         for line in lines {
             let place = Place::new();
             shell(&base, &format!("cp -r . {}", place.path().display()));
+            if verb == "window" {
+                timed(&place);
+            }
             if verb == "import" {
                 shell(&place, "rm -r web.esker");
             }

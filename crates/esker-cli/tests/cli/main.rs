@@ -12,6 +12,7 @@ mod questions;
 mod rules;
 mod losses;
 mod selections;
+mod windows;
 mod examples;
 mod graphalytics;
 mod versions;

@@ -18,6 +18,7 @@ pub mod headed;
 pub mod pooled;
 pub mod stacked;
 mod symmetric;
+mod widened;
 pub mod window;
 mod induced;
 mod stored;

@@ -21,6 +21,7 @@ use super::stacked::StackedSide;
 use super::symmetric::SymmetricSide;
 use super::tiled::TiledSide;
 use super::weight::StoredWeight;
+use super::widened::WidenedSide;
 use super::window::{TimeWindow, TimedLists, WindowIndex, WindowSide, gather, time_range};
 use crate::layer::ListColumns;
 use crate::pool::PoolOptions;
@@ -275,6 +276,23 @@ impl<'a, W: StoredWeight> StoredGraph<'a, W> {
     fn side(&self, direction: Direction) -> Result<&Side<'a, W>> {
         self.kept(direction)
             .ok_or_else(|| Stop::Unsuitable("the graph is stored without its in-edges".to_owned()).into())
+    }
+}
+
+impl<'a> StoredGraph<'a, i32> {
+    /// The same graph with 64-bit weights.
+    #[must_use]
+    pub fn widened(self) -> StoredGraph<'a, i64> {
+        let Self { num_vertices, num_arcs, directed, out, incoming, _memory } = self;
+        let side = |side| Side::source(WidenedSide(side));
+        StoredGraph {
+            num_vertices,
+            num_arcs,
+            directed,
+            out: side(out),
+            incoming: incoming.map(side),
+            _memory,
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use super::choice::WindowPart;
 use super::state::Snapshot;
 
 /// The types of numbers that times can have.
-const TIME_ELEMENTS: [ElementType; 1] = [ElementType::I64];
+const TIME_ELEMENTS: [ElementType; 2] = [ElementType::I32, ElementType::I64];
 
 impl Snapshot {
     /// The same version, of which the graphs, and their numbers of edges and vertices, are those of a window: the edges whose value in
@@ -22,14 +22,14 @@ impl Snapshot {
     /// Reads the times of all edges once, as [`Snapshot::resident`] chose before. Memory: that of [`WindowIndex`].
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is no such property, or it holds no 64-bit integers; [`Error::Corrupt`]; cancellation;
+    /// [`Error::Invalid`] if there is no such property, or it holds no integers of 32 or 64 bits; [`Error::Corrupt`]; cancellation;
     /// [`Error::Stop`] if the memory exceeds that of the run.
     pub fn window(mut self, time: &str, window: TimeWindow, all_vertices: bool, run: &Run) -> Result<Self> {
         self.2.window = None;
         let record = self.time_property(time)?.clone();
         let absent = self.removed(run)?.clone();
         let index = {
-            let times = self.lists::<i64>(Some(&record), &self.1, run)?;
+            let times = self.times(&record, &self.1, run)?;
             let absent: Option<&[VertexId]> = all_vertices.then(|| absent.list());
             times.window(window, absent, run)?
         };
@@ -42,7 +42,7 @@ impl Snapshot {
     /// # Errors
     /// As [`Snapshot::window`].
     pub fn time_range(&self, time: &str, run: &Run) -> Result<Option<(i64, i64)>> {
-        self.lists::<i64>(Some(self.time_property(time)?), &self.1, run)?.time_range(run)
+        self.times(self.time_property(time)?, &self.1, run)?.time_range(run)
     }
 
     /// The edge properties that can hold times.
@@ -96,6 +96,14 @@ impl Snapshot {
         StoredGraph::gathered(times, weights, part.index(), run)
     }
 
+    /// The lists of the whole version with the times of their edges.
+    fn times(&self, time: &PropertyRecord, access: &Access, run: &Run) -> Result<StoredGraph<'_, i64>> {
+        match time.element {
+            ElementType::I32 => Ok(self.lists::<i32>(Some(time), access, run)?.widened()),
+            _ => self.lists(Some(time), access, run),
+        }
+    }
+
     /// The lists with the times of their edges, and with their weights if these are read.
     fn timed<W: StoredWeight>(
         &self,
@@ -114,7 +122,8 @@ impl Snapshot {
             access => *access,
         };
         let record = self.edge_properties().find(|property| property.number == part.time());
-        let times = self.lists(record, &access, run)?;
+        let record = record.ok_or_else(|| Error::Invalid("the window has no times".to_owned()))?;
+        let times = self.times(record, &access, run)?;
         let weights =
             if reads_weights { Some(self.lists(self.weight_of::<W>()?, &access, run)?) } else { None };
         Ok((times, weights))

@@ -27,8 +27,8 @@ use crate::common::cases;
 use crate::encodings::agree_on;
 use crate::forms::{Form, Listed, Model, Weights, accesses};
 
-/// Times begin here: beyond 32 bits.
-const START: i64 = 1 << 40;
+/// Times begin at one of these: within 32 bits, and beyond.
+const STARTS: [i64; 2] = [1000, 1 << 40];
 
 /// `u -> v` at a time, with a weight.
 type Timed = (u64, u64, i64, i64);
@@ -38,6 +38,7 @@ type Timed = (u64, u64, i64, i64);
 struct Stream {
     num_vertices: u64,
     directed: bool,
+    start: i64,
     edges: Vec<Timed>,
     /// The commit of each edge; 0 is the import.
     commits: Vec<usize>,
@@ -46,8 +47,9 @@ struct Stream {
 const COMMITS: usize = 4;
 
 fn streams() -> impl Strategy<Value = Stream> {
-    (2..30_u64, any::<bool>()).prop_flat_map(|(num_vertices, directed)| {
-        let time = prop_oneof![START..START + 20, START..START + 1000];
+    (2..30_u64, any::<bool>(), 0..2_usize).prop_flat_map(|(num_vertices, directed, start)| {
+        let start = STARTS[start];
+        let time = prop_oneof![start..start + 20, start..start + 1000];
         let edge = (0..num_vertices, 0..num_vertices, time, (1_i64 << 33)..(1 << 33) + 50);
         prop::collection::vec((edge, 0..COMMITS), 1..200).prop_map(move |mut edges| {
             // The first settles the types of the columns.
@@ -55,7 +57,7 @@ fn streams() -> impl Strategy<Value = Stream> {
             edges.sort_by_key(|(_, commit)| *commit);
             let commits = edges.iter().map(|(_, commit)| *commit).collect();
             let edges = edges.into_iter().map(|(edge, _)| edge).collect();
-            Stream { num_vertices, directed, edges, commits }
+            Stream { num_vertices, directed, start, edges, commits }
         })
     })
 }
@@ -67,11 +69,17 @@ fn windows() -> impl Strategy<Value = TimeWindow> {
         prop_oneof![Just(Combine::Count), Just(Combine::Sum), Just(Combine::Min), Just(Combine::Max)]
             .prop_map(Copies::Weighted),
     ];
-    let range = (START - 2..START + 30, 0..1200_i64);
+    let range = (-2..30_i64, 0..1200_i64);
     (range, copies).prop_map(|((after, length), copies)| TimeWindow { after, until: after + length, copies })
 }
 
 impl Stream {
+    /// A window that counts from the start of the stream.
+    fn at_start(&self, window: TimeWindow) -> TimeWindow {
+        let TimeWindow { after, until, copies } = window;
+        TimeWindow { after: after + self.start, until: until + self.start, copies }
+    }
+
     fn imported(&self, encoding: Encoding, policy: CopyPolicy) -> Database {
         let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
         let path = Path::new("/g.esker");
@@ -289,6 +297,7 @@ proptest! {
         let run = Run::new(RunOptions { threads: 2, ..RunOptions::default() }).expect("threads");
         for (name, snapshot, commits) in stream.forms(&run) {
             for (window, all_vertices) in &windows {
+                let window = &stream.at_start(*window);
                 let lists = [Direction::Out, Direction::In].map(|one| stream.lists(window, commits, one));
                 let expected = [&lists[0][..], &lists[1][..]];
                 let shown = snapshot.clone().window("time", *window, *all_vertices, &run).expect("a window");
@@ -313,7 +322,7 @@ fn every_algorithm_answers_on_a_window_as_on_its_edges() {
         let window = windows().new_tree(&mut drawing).expect("a window").current();
         let copies =
             [Copies::Distinct, Copies::Weighted(Combine::Sum), Copies::Weighted(Combine::Count)][i % 3];
-        let window = TimeWindow { copies, ..window };
+        let window = stream.at_start(TimeWindow { copies, ..window });
         let forms = stream.forms(&run);
         let some = forms.iter().skip(i).step_by(9);
         for (at, (name, snapshot, commits)) in some.enumerate() {

@@ -1,0 +1,155 @@
+//! Windows of time: `run --window`, `estimate --window` and `window`.
+
+use crate::place::Place;
+
+/// Three days of messages, in seconds since 1970, the first and the second of January 2024 and the fourth.
+const DAY: i64 = 86_400;
+const FIRST: i64 = 1_704_067_200;
+
+fn messages() -> Place {
+    let place = Place::new();
+    let rows = [
+        ("ann", "bob", 0, 3),
+        ("ann", "bob", 3600, 4),
+        ("bob", "cid", DAY - 1, 1),
+        ("cid", "ann", DAY, 5),
+        ("ann", "bob", DAY + 7200, 2),
+        ("dan", "eve", 3 * DAY + 60, 9),
+    ];
+    let rows: Vec<String> =
+        rows.iter().map(|(from, to, at, length)| format!("{from},{to},{},{length}", FIRST + at)).collect();
+    place.file("m.csv", &format!("from,to,sent,length\n{}\n", rows.join("\n")));
+    place.ok("import m.csv m.esker --duplicates keep --time sent --weight length");
+    place
+}
+
+#[test]
+fn a_run_sees_the_edges_of_a_window_alone() {
+    let place = messages();
+    let report = |line: &str| place.json(&format!("{line} --json"));
+    // The last day is that of the latest edge; vertices without an edge in it are not there.
+    let last = report("run wcc m.esker --window 1d");
+    assert_eq!((&last["vertices"], &last["edges"]), (&2.into(), &1.into()));
+    assert_eq!(last["window"]["until"], FIRST + 3 * DAY + 60);
+    assert_eq!(last["window"]["unit"], "seconds");
+    // A day that is named is that day, from its first second to its last.
+    let first = report("run wcc m.esker --window 1d --at 2024-01-01 --verify");
+    assert_eq!((&first["vertices"], &first["edges"]), (&3.into(), &3.into()));
+    assert_eq!(first["window"]["after"], FIRST - 1);
+    let second = report("run wcc m.esker --window 86400 --at 2024-01-02 --all-vertices");
+    assert_eq!((&second["vertices"], &second["edges"]), (&5.into(), &2.into()));
+    let names = place.ok("run wcc m.esker --window 1d --at 2024-01-02 --output -");
+    assert_eq!(names, "vertex,value\nann,ann\nbob,ann\ncid,ann\n");
+    place.fails(
+        1,
+        "run bfs m.esker --window 1d --at 2024-01-01 --source dan",
+        "\"dan\" has no edge with a time after",
+    );
+    let estimate = report("estimate wcc m.esker --window 1d --at 2024-01-01");
+    // Three arcs in either direction, of four bytes.
+    assert_eq!(estimate["graph_bytes"], 24 * size_of::<esker::graph::VertexId>() / 4);
+}
+
+#[test]
+fn edges_between_two_vertices_are_joined_as_the_kind_says() {
+    let place = messages();
+    let distance = |kind: &str| {
+        let line =
+            format!("run sssp m.esker --source ann --window 2d --at 2024-01-02 --verify --output - {kind}");
+        let rows = place.ok(&line);
+        rows.lines().find_map(|row| row.strip_prefix("bob,")).unwrap().to_owned()
+    };
+    for (kind, expected) in [
+        ("", "2"),
+        ("--kind all", "2"),
+        ("--kind distinct", "2"),
+        ("--kind weighted", "3"),
+        ("--kind weighted --combine sum", "9"),
+        ("--kind weighted --combine min", "2"),
+        ("--kind weighted --combine max", "4"),
+        ("--kind weighted --combine last", "2"),
+    ] {
+        assert_eq!(distance(kind), expected, "{kind}");
+    }
+    let edges = |kind: &str| {
+        place.json(&format!("run wcc m.esker --window 2d --at 2024-01-02 --json {kind}"))["edges"].clone()
+    };
+    assert_eq!(
+        (edges(""), edges("--kind distinct"), edges("--kind weighted")),
+        (5.into(), 3.into(), 3.into())
+    );
+}
+
+#[test]
+fn windows_follow_each_other_along_the_calendar() {
+    let place = messages();
+    let days = place.ok("window m.esker --length 1d --run wcc --format csv");
+    assert_eq!(
+        days,
+        "until,length,vertices,edges,components\n\
+         2024-01-01T23:59:59Z,1d,3,3,1\n\
+         2024-01-02T23:59:59Z,1d,3,2,1\n\
+         2024-01-03T23:59:59Z,1d,0,0,0\n\
+         2024-01-04T23:59:59Z,1d,2,1,1\n"
+    );
+    let two = place.ok("window m.esker --length 1d --length 2d --every 1d --from 2024-01-02 --to 2024-01-02 --run wcc --format csv");
+    assert_eq!(
+        two,
+        "until,length,vertices,edges,components\n2024-01-02T23:59:59Z,1d,3,2,1\n2024-01-02T23:59:59Z,2d,3,5,1\n"
+    );
+    let top = place.ok(
+        "window m.esker --length 2d --run pagerank --kind weighted -p damping=0.5 --top 1 --format jsonl",
+    );
+    // Two days at a time, counted from 1970.
+    assert_eq!(top.lines().count(), 3, "{top}");
+    assert!(top.lines().all(|line| line.contains("\"until\"") && line.contains("\"value\"")), "{top}");
+}
+
+#[test]
+fn a_window_is_of_any_version() {
+    let place = messages();
+    place.file("late.csv", &format!("from,to,sent,length\nfay,ann,{},1\n", FIRST + DAY + 1));
+    place.ok("add m.esker late.csv");
+    place.file("gone.csv", "from,to\nann,bob\n");
+    place.ok("delete m.esker gone.csv");
+    let edges = |line: &str| place.json(&format!("{line} --window 1d --json"))["edges"].clone();
+    // Of the newest version, without the version of that day: there is none.
+    assert_eq!(edges("run wcc m.esker --at 2024-01-02"), 2);
+    place.ok("tag m.esker 2 late");
+    let rows = |at: &str| {
+        let line = format!(
+            "window m.esker --length 1d --from 2024-01-02 --to 2024-01-02 --run wcc --format csv --at {at}"
+        );
+        place.ok(&line).lines().nth(1).unwrap().to_owned()
+    };
+    assert_eq!(rows("1"), "2024-01-02T23:59:59Z,1d,3,2,1");
+    assert_eq!(rows("late"), "2024-01-02T23:59:59Z,1d,4,3,1");
+    assert_eq!(rows("3"), "2024-01-02T23:59:59Z,1d,3,2,1");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_a_remedy() {
+    let place = messages();
+    place.file("plain.csv", "from,to\n1,2\n");
+    place.ok("import plain.csv plain.esker");
+    place.file("two.csv", "from,to,a,b\n1,2,5,6\n");
+    place.ok("import two.csv two.esker --property a --property b");
+    for (code, line, fragment) in [
+        (2, "run wcc plain.esker --window 1h", "no edge property can hold times"),
+        (2, "run wcc two.esker --window 1h", "name the edge property that holds the times: a, b"),
+        (1, "run wcc two.esker --window 1h --time c", "they have a, b"),
+        (2, "run wcc m.esker --kind distinct", "--window"),
+        (2, "run wcc m.esker --window 1h --combine sum", "--combine has no effect without --kind weighted"),
+        (2, "run wcc m.esker --window 1y", "is not a length of time"),
+        (2, "run wcc m.esker --window 0s", "more than 0"),
+        (2, "run wcc m.esker --window 1500ms", "must be a whole number"),
+        (2, "window m.esker --length 1d --run pagerang", "pagerank"),
+        (2, "window m.esker --length 1d --run pagerank -p dampin=1", "dampin"),
+        (2, "window m.esker --length 1d --run pagerank -p damping", "NAME=VALUE"),
+        (2, "window m.esker --length 1d --run triangles --top 3", "--top has no effect"),
+        (2, "window m.esker --length 1d --run wcc --from yesterday", "is not a time"),
+        (2, "window m.esker --length 1d --run wcc --weight length", "does not read the weights"),
+    ] {
+        place.fails(code, line, fragment);
+    }
+}
